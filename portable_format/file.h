@@ -1,0 +1,53 @@
+// The skeleton of a checkpoint file: header, chunks, index, trailer. FORMAT.md is its specification.
+#ifndef ELC_FORMAT_FILE_H
+#define ELC_FORMAT_FILE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <string_view>
+
+#include "base/vector.h"
+
+namespace elc::format {
+
+constexpr uint32_t kMajorVersion = 1;  // a reader refuses a higher one
+constexpr uint32_t kMinorVersion = 0;  // additions that an old reader can pass over
+constexpr uint8_t kFileMagic[8] = {0x89, 'E', 'L', 'C', '\r', '\n', 0x1a, '\n'};
+constexpr uint32_t kChunkMagic = 0x454c4363;    // "ELCc"
+constexpr uint32_t kIndexMagic = 0x454c4369;    // "ELCi"
+constexpr uint32_t kTrailerMagic = 0x454c4374;  // "ELCt"
+constexpr size_t kChunkSize = size_t{1} << 20;  // most raw bytes in a chunk
+constexpr size_t kChunkHeaderSize = 36;
+constexpr size_t kIndexEntrySize = 24;  // of a chunk
+constexpr size_t kTrailerSize = 36;
+constexpr size_t kMaxHeaderSize = 65536;
+constexpr size_t kMaxSectionName = 63;  // printable ASCII without blanks
+// Nothing larger is held in memory in one piece: sizes of files may exceed those of memory.
+constexpr uint64_t kMaxBuffer = SIZE_MAX / 4;
+constexpr size_t kMaxSections = 4096;
+constexpr uint32_t kChunkDeflated = 1;  // flag: the payload is a zlib stream (RFC 1950)
+
+struct ChunkEntry {
+  uint64_t offset = 0;  // of the chunk's header in the file
+  uint32_t stored = 0;  // bytes of payload in the file
+  uint32_t raw = 0;     // bytes of the section
+  uint32_t flags = 0;
+  uint32_t checksum = 0;  // CRC-32 of the payload as stored
+  bool verified = false;
+};
+
+struct SectionEntry {
+  char name[kMaxSectionName + 1] = {};
+  uint64_t size = 0;  // raw bytes
+  Vector<ChunkEntry> chunks;
+};
+
+constexpr uint32_t kNoMember = ~uint32_t{0};  // in place of a union's member
+
+bool section_name_allowed(std::string_view name);
+uint32_t crc32_of(const void* data, size_t size, uint32_t before = 0);
+
+}  // namespace elc::format
+
+#endif

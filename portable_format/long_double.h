@@ -1,0 +1,28 @@
+// The formats of long double, converted by way of sign, exponent and significand.
+#ifndef ELC_FORMAT_LONG_DOUBLE_H
+#define ELC_FORMAT_LONG_DOUBLE_H
+
+#include <stdint.h>
+
+#include "portable_format/representation.h"
+
+namespace elc::format {
+
+// A floating-point number of any format: (-1)^negative * high:low / 2^127 * 2^exponent, the topmost bit of
+// the significand set. Of a NaN the significand's other bits are the payload, the quiet bit first.
+struct Unpacked {
+  enum Class : uint8_t { kZero, kFinite, kInfinite, kNan } kind = kZero;
+  bool negative = false;
+  int32_t exponent = 0;
+  uint64_t high = 0, low = 0;
+};
+
+// From the packed form of a value in byte order `big`. Not for kDoubleDouble.
+Unpacked unpack(LongDouble format, bool big, const uint8_t* from);
+// The reverse, rounded to nearest, ties to even; a NaN keeps the payload bits that there is room for, and
+// stays a NaN. False if a finite value is too large for the format. Not for kDoubleDouble.
+bool pack(const Unpacked& value, LongDouble format, bool big, uint8_t* to);
+
+}  // namespace elc::format
+
+#endif

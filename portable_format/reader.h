@@ -1,0 +1,164 @@
+// Reads a checkpoint file of any machine. Nothing in the file is trusted.
+#ifndef ELC_FORMAT_READER_H
+#define ELC_FORMAT_READER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <string_view>
+
+#include "base/status.h"
+#include "base/wire.h"
+#include "portable_format/file.h"
+#include "portable_format/plan.h"
+#include "portable_format/types.h"
+#include "portable_format/value.h"
+
+namespace elc::format {
+
+// Where the bytes of a file come from. read_at fills `data` whole or fails.
+struct Source {
+  void* context = nullptr;
+  uint64_t size = 0;
+  Status (*read_at)(void* context, uint64_t offset, void* data, size_t size) = nullptr;
+};
+
+class Reader {
+ public:
+  Reader() = default;
+  Reader(const Reader&) = delete;
+  Reader& operator=(const Reader&) = delete;
+
+  // Reads and checks header, trailer, index and types. On an error nothing else may be called (but open,
+  // again).
+  Status open(Source source);
+
+  // Reads every chunk and compares its checksum. Chunks that were verified are not checked again when they
+  // are read.
+  Status verify();
+
+  const Representation& representation() const { return representation_; }  // of the writer
+  const TypeTable& types() const { return types_; }
+  uint32_t major_version() const { return major_; }
+  uint32_t minor_version() const { return minor_; }
+
+  // Sections in the order of the file.
+  size_t section_count() const { return sections_.size(); }
+  const char* section_name(size_t i) const { return sections_[i].name; }
+  uint64_t section_size(size_t i) const { return sections_[i].size; }  // bytes before compression
+  uint64_t section_stored(size_t i) const;                             // bytes in the file
+  bool has_section(std::string_view name) const { return find(name) != kNoSection; }
+
+  // The whole content of a small section (an error if it has more than `most` bytes), for a Decoder.
+  Status read_section(std::string_view name, uint64_t most, Bytes* out);
+
+ private:
+  friend class Cursor;
+  static constexpr size_t kNoSection = ~size_t{0};
+  size_t find(std::string_view name) const;
+  Status read_header();
+  Status read_index();
+  Status read_sections(Decoder& in, uint64_t end);
+  Status read_types();
+  // Reads chunk `i` of section `s` to `out`, which has room for its raw length.
+  Status read_chunk(size_t s, size_t i, uint8_t* out);
+
+  Source source_;
+  Representation representation_;
+  TypeTable types_;
+  uint32_t major_ = 0, minor_ = 0;
+  uint64_t header_size_ = 0;
+  Vector<SectionEntry> sections_;
+  PlanCache plans_;
+  Bytes stored_;  // a chunk as it lies in the file
+};
+
+// Reads one section from its beginning. Needs about 1 MiB. Of a Reader, which must live longer; cursors are
+// independent of each other. An error is sticky: later calls do nothing and return zeros.
+class Cursor {
+ public:
+  Cursor() = default;
+  Cursor(Cursor&&) noexcept = default;
+  Cursor& operator=(Cursor&&) noexcept = default;
+
+  // To the beginning of a section; an error if there is none of that name.
+  Status open(Reader* reader, std::string_view section);
+
+  // XDR; after an error zeros, false, empty. Look at status() before the value is used for anything that
+  // matters.
+  uint32_t u32();
+  uint64_t u64();
+  int32_t i32() { return static_cast<int32_t>(u32()); }
+  int64_t i64() { return static_cast<int64_t>(u64()); }
+  bool boolean();
+  // A string of at most `most` bytes, valid until the next string or opaque.
+  std::string_view string(uint64_t most = 65536);
+  // opaque<> piecemeal: the length first, then bytes() for the data (any pieces), then opaque_end for the
+  // padding.
+  uint64_t opaque_begin();  // at most what the section still has
+  void bytes(void* out, size_t size);
+  void opaque_end(uint64_t length);
+  // opaque<> at once, replacing the content of `out`.
+  void opaque(Bytes* out, uint64_t most);
+  // A count of things that take at least `least` bytes of this section each; an error if they cannot be
+  // there.
+  uint64_t count(uint64_t least);
+
+  uint64_t left() const { return left_; }  // bytes of the section
+  uint64_t at() const { return size_ - left_; }
+  bool ok() const { return failed_.ok(); }
+  // The first error, or success.
+  Status status() const;
+  // An error unless the section was read to its end.
+  Status finish();
+  void fail(Status status);
+
+  // Reads `count` elements of type `from` (of the reader's types) into `count` elements of `to` (of `memory`)
+  // at `address`. `memory` has to be the same table for all calls of a reader. Fails, naming the place, if
+  // the types do not fit, if a value does not fit this machine, or if a leaf's decoder fails; then `address`
+  // may hold part of it.
+  Status read_value(TypeId from, const TypeTable& memory, TypeId to, void* address, uint64_t count,
+                    const LeafDecoder& leaves);
+  // Goes over the same value and fails as read_value would, without memory to read it into. Leaf decoders get
+  // nullptr. Passes over what can always be read without looking at it: damage is found by Reader::verify.
+  Status check_value(TypeId from, const TypeTable& memory, TypeId to, uint64_t count,
+                     const LeafDecoder& leaves);
+  // Goes past a value. Without unions inside: at once.
+  Status skip_value(TypeId from, uint64_t count);
+  // Goes past `size` bytes.
+  Status skip(uint64_t size);
+  // Goes past a value and shows it, leaf by leaf, until the visitor has had enough.
+  Status show_value(TypeId from, uint64_t count, const LeafVisitor& visitor);
+
+ private:
+  bool fill();                               // makes bytes available in the buffer; false after an error
+  const uint8_t* take(size_t size);          // up to 64 bytes in one piece, valid until the next call
+  const uint8_t* take_many(uint64_t size);   // any number that is in the buffer
+  bool enough(TypeId from, uint64_t count);  // can the section hold them? An error if not
+  Status read_any(TypeId from, const TypeTable& memory, TypeId to, uint8_t* out, uint64_t count,
+                  const LeafDecoder& leaves);
+  Status read_struct(TypeId from, const TypeTable& memory, TypeId to, uint8_t* out,
+                     const LeafDecoder& leaves);
+  Status read_union(TypeId from, const TypeTable& memory, TypeId to, uint8_t* out, const LeafDecoder& leaves);
+  bool read_fixed(const Plan& plan, uint8_t* out, uint64_t count, const LeafDecoder& leaves, Misfit* misfit);
+  bool read_run(const Run& run, uint8_t* out, const LeafDecoder& leaves, Misfit* misfit);
+  uint32_t member_index(TypeId from);
+
+  struct Show;  // where a walk for show_value is
+  void show_any(TypeId type, uint64_t count, Show* show);
+  void show_leaf(Kind kind, Show* show);
+
+  Reader* reader_ = nullptr;
+  size_t section_ = 0;
+  uint64_t size_ = 0, left_ = 0;
+  size_t chunk_ = 0;  // the next one to read
+  Bytes buffer_;
+  size_t used_ = 0, filled_ = 0;
+  uint8_t gathered_[64] = {};
+  Bytes string_;
+  Status failed_;
+};
+
+}  // namespace elc::format
+
+#endif

@@ -1,0 +1,60 @@
+// The leaves of a value that the layer above encodes and decodes, and the visitor that shows values.
+#ifndef ELC_FORMAT_VALUE_H
+#define ELC_FORMAT_VALUE_H
+
+#include <stdint.h>
+
+#include "base/status.h"
+#include "portable_format/representation.h"
+
+namespace elc::format {
+
+// A pointer in a file. The layer above numbers the blocks from 1.
+struct PointerLeaf {
+  uint64_t block = 0;
+  uint64_t position = 0;  // see types.h
+};
+constexpr uint64_t kNullBlock = 0;             // position 0
+constexpr uint64_t kWildBlock = ~uint64_t{0};  // position: the address it had, for people
+
+// An MPI_Status in a file. What the integers mean is the layer above's choice.
+struct StatusLeaf {
+  int32_t source = 0;
+  int32_t tag = 0;
+  int32_t error = 0;
+  uint32_t flags = 0;
+  uint64_t count = 0;  // bytes
+};
+
+// Turns leaves in memory into numbers while a value is written. `leaf` is the address of the leaf in the
+// program's memory (of a void *, a FILE *, an MPI_Comm, an MPI_Status ...). A function that is nullptr makes
+// a value that has such a leaf an error. An error stops the value and comes out of write_value.
+struct LeafEncoder {
+  void* context = nullptr;
+  Status (*pointer)(void* context, const void* leaf, PointerLeaf* out) = nullptr;
+  // kFunction, kFile, kMpiComm, kMpiDatatype, kMpiRequest.
+  Status (*handle)(void* context, Kind kind, const void* leaf, uint64_t* out) = nullptr;
+  Status (*status)(void* context, const void* leaf, StatusLeaf* out) = nullptr;
+};
+
+// Turns numbers into leaves while a value is read. `leaf` is the address to fill, or nullptr when the value
+// is only checked; then the function says whether the number would do. As nothing else in the value need be
+// there yet, a pointer into a block without an address can be noted by `leaf` and set later.
+struct LeafDecoder {
+  void* context = nullptr;
+  Status (*pointer)(void* context, const PointerLeaf& in, void* leaf) = nullptr;
+  Status (*handle)(void* context, Kind kind, uint64_t in, void* leaf) = nullptr;
+  Status (*status)(void* context, const StatusLeaf& in, void* leaf) = nullptr;
+};
+
+// Shows a value leaf by leaf. `path` is the place in C's notation ("" for a lone scalar, "[2].x"), `text` the
+// value: integers in decimal, floating point with all its digits ("nan", "inf"), a complex as its two leaves
+// (.re, .im), pointers "NULL", "wild 0x...", "block 3 + 7", other handles a number. Returns false to stop.
+struct LeafVisitor {
+  void* context = nullptr;
+  bool (*leaf)(void* context, const char* path, Kind kind, const char* text) = nullptr;
+};
+
+}  // namespace elc::format
+
+#endif

@@ -1,0 +1,303 @@
+#include "portable_format/writer.h"
+
+#include <stdio.h>
+#include <zlib.h>
+
+#include "portable_format/integer.h"
+#include "portable_format/place.h"
+
+namespace elc::format {
+Writer::Writer(const TypeTable* types, Sink sink, const WriterOptions& options)
+    : types_(types),
+      sink_(sink),
+      representation_(options.representation == nullptr ? Representation::here() : *options.representation),
+      compression_(options.compression),
+      encoder_(
+          [](void* writer, const void* data, size_t size) { static_cast<Writer*>(writer)->put(data, size); },
+          this) {
+  plans_.reset(types, representation_, Direction::kToFile);
+  buffer_.resize(kChunkSize);
+  Bytes header;
+  Encoder out(&header);
+  header.append(kFileMagic, sizeof kFileMagic);
+  out.u32(kMajorVersion);
+  out.u32(kMinorVersion);
+  Bytes machine;
+  Encoder describe(&machine);
+  representation_.encode(describe);
+  out.u32(static_cast<uint32_t>(header.size() + 4 + machine.size() + 4));
+  header.append(machine.data(), machine.size());
+  out.u32(crc32_of(header.data(), header.size()));
+  send(header.data(), header.size());
+}
+
+void Writer::fail(Status status) {
+  if (status_.ok()) status_ = std::move(status);
+}
+
+Status Writer::error() const { return status_.ok() ? Status() : Status::error("%s", status_.message()); }
+
+void Writer::begin_section(std::string_view name) {
+  if (open_) end_section();
+  bool known = name == "types";
+  for (const SectionEntry& s : sections_) known |= name == s.name;
+  if (known || !section_name_allowed(name)) {
+    fail(Status::error("a section cannot be named `%.*s`",
+                       static_cast<int>(name.size() > 100 ? 100 : name.size()), name.data()));
+    return;
+  }
+  SectionEntry entry;
+  memcpy(entry.name, name.data(), name.size());
+  sections_.push_back(std::move(entry));
+  section_size_ = 0;
+  open_ = true;
+}
+
+void Writer::end_section() {
+  cut();
+  open_ = false;
+}
+
+void Writer::cut() {
+  if (used_ > 0) emit(buffer_.data(), used_);
+  used_ = 0;
+}
+
+void Writer::put(const void* data, size_t size) {
+  if (!open_) return fail(Status::error("data outside of a section"));
+  const uint8_t* from = static_cast<const uint8_t*>(data);
+  section_size_ += size;
+  while (size > 0) {
+    if (used_ == 0 && size >= kChunkSize) {  // straight from the program's memory
+      emit(from, kChunkSize);
+      from += kChunkSize;
+      size -= kChunkSize;
+      continue;
+    }
+    const size_t piece = size < kChunkSize - used_ ? size : kChunkSize - used_;
+    memcpy(buffer_.data() + used_, from, piece);
+    used_ += piece;
+    from += piece;
+    size -= piece;
+    if (used_ == kChunkSize) cut();
+  }
+}
+
+void Writer::emit(const uint8_t* data, size_t size) {
+  if (!status_.ok()) return;
+  SectionEntry& section = sections_.back();
+  ChunkEntry chunk;
+  chunk.offset = file_size_;
+  chunk.raw = chunk.stored = static_cast<uint32_t>(size);
+  if (compression_ > 0) {
+    uLongf length = size;  // no room for one that grows: it stays as it is
+    compressed_.resize(kChunkSize);
+    if (compress2(compressed_.data(), &length, data, size, compression_) == Z_OK && length < size) {
+      chunk.stored = static_cast<uint32_t>(length);
+      chunk.flags = kChunkDeflated;
+      data = compressed_.data();
+    }
+  }
+  chunk.checksum = crc32_of(data, chunk.stored);
+  Bytes header;
+  Encoder out(&header);
+  out.u32(kChunkMagic);
+  out.u32(static_cast<uint32_t>(sections_.size() - 1));
+  out.u64(section.chunks.size());
+  out.u32(chunk.stored);
+  out.u32(chunk.raw);
+  out.u32(chunk.flags);
+  out.u32(chunk.checksum);
+  out.u32(crc32_of(header.data(), header.size()));
+  send(header.data(), header.size());
+  send(data, chunk.stored);
+  section.chunks.push_back(chunk);
+  section.size += size;
+}
+
+void Writer::send(const void* data, size_t size) {
+  if (!status_.ok() || size == 0) return;
+  fail(sink_.write(sink_.context, data, size));
+  file_size_ += size;
+}
+
+Status Writer::write_value(TypeId type, const void* address, uint64_t count, const LeafEncoder& leaves) {
+  if (!open_) fail(Status::error("a value outside of a section"));
+  if (!types_->known(type)) fail(Status::error("type number %ld is not known", static_cast<long>(type)));
+  if (!status_.ok()) return error();
+  if (Status status = write_any(type, static_cast<const uint8_t*>(address), count, nullptr, leaves);
+      !status.ok())
+    fail(std::move(status));
+  return error();
+}
+
+Status Writer::write_any(TypeId type, const uint8_t* from, uint64_t count, const uint8_t* enclosing,
+                         const LeafEncoder& leaves) {
+  const Plan* plan = nullptr;
+  ELC_TRY(plans_.get(type, *types_, type, &plan));
+  char place[256] = "";
+  if (plan->fixed) {
+    Misfit misfit;
+    if (write_fixed(*plan, from, count, leaves, &misfit)) return Status();
+    uint64_t position = 0;
+    if (types_->position(type, count, misfit.memory, nullptr, &position))
+      types_->place(type, count, leaf_of(position), place, sizeof place);
+    return at_place(place, misfit.status);
+  }
+  const bool is_union = types_->info(type).kind == kUnion;
+  for (uint64_t e = 0; e < count && status_.ok(); ++e, from += plan->memory_size) {
+    Status status = is_union ? write_union(type, from, enclosing == nullptr ? from : enclosing, leaves)
+                             : write_struct(type, from, leaves);
+    if (status.ok()) continue;
+    if (count != 1) snprintf(place, sizeof place, "[%llu]", static_cast<unsigned long long>(e));
+    return at_place(place, status);
+  }
+  return Status();
+}
+
+Status Writer::write_struct(TypeId type, const uint8_t* from, const LeafEncoder& leaves) {
+  for (const FieldInfo& field : types_->fields(type)) {
+    Status status = write_any(field.type, from + field.offset, field.count, from, leaves);
+    if (status.ok()) continue;
+    char place[256];
+    snprintf(place, sizeof place, ".%s", field.name);
+    return at_place(place, status);
+  }
+  return Status();
+}
+
+Status Writer::write_union(TypeId type, const uint8_t* from, const uint8_t* enclosing,
+                           const LeafEncoder& leaves) {
+  const TypeInfo& info = types_->info(type);
+  const int active = info.active(from, enclosing);
+  if (active < -1 || active >= static_cast<int>(info.field_count))
+    return Status::error("the union's function says that member %d is active, but there are %u", active,
+                         info.field_count);
+  const uint32_t index = active < 0 ? kNoMember : static_cast<uint32_t>(active);
+  uint8_t word[4];
+  store_integer(word, 4, plans_.swaps(), index);
+  put(word, sizeof word);
+  if (index == kNoMember) return Status();
+  const FieldInfo& member = types_->field(info, index);
+  Status status = write_any(member.type, from + member.offset, member.count, enclosing, leaves);
+  if (status.ok()) return status;
+  char place[256];
+  snprintf(place, sizeof place, ".%s", member.name);
+  return at_place(place, status);
+}
+
+uint8_t* Writer::room(size_t size, uint8_t* aside) {
+  return kChunkSize - used_ >= size ? buffer_.data() + used_ : aside;
+}
+
+void Writer::fill(const uint8_t* at, size_t size) {
+  if (at != buffer_.data() + used_) return put(at, size);
+  used_ += size;
+  section_size_ += size;
+  if (used_ == kChunkSize) cut();
+}
+
+bool Writer::write_fixed(const Plan& plan, const uint8_t* from, uint64_t count, const LeafEncoder& leaves,
+                         Misfit* misfit) {
+  if (plan.plain) {
+    put(from, count * plan.memory_size);
+    return true;
+  }
+  const uint8_t* const begin = from;
+  if (plan.packed_size > kSmallElement) {
+    for (uint64_t e = 0; e < count && status_.ok(); ++e, from += plan.memory_size)
+      for (const Run& run : plan.runs) {
+        if (write_run(run, from + run.memory, leaves, misfit)) continue;
+        misfit->memory += static_cast<uint64_t>(from - begin) + run.memory;
+        return false;
+      }
+    return true;
+  }
+  uint8_t aside[kSmallElement];
+  while (count > 0 && status_.ok()) {
+    const uint64_t fitting = (kChunkSize - used_) / plan.packed_size;
+    uint64_t n = plan.batch < count ? plan.batch : count;
+    if (n > fitting) n = fitting == 0 ? 1 : fitting;
+    uint8_t* to = room(n * plan.packed_size, aside);
+    if (!transfer(plans_, plan, from, to, n, {&leaves, nullptr}, misfit)) {
+      misfit->memory += static_cast<uint64_t>(from - begin);
+      return false;
+    }
+    fill(to, n * plan.packed_size);
+    from += n * plan.memory_size;
+    count -= n;
+  }
+  return true;
+}
+
+// A run of an element that is too large to be converted as a whole: piece by piece.
+bool Writer::write_run(const Run& run, const uint8_t* from, const LeafEncoder& leaves, Misfit* misfit) {
+  const Conversion& c = run.conversion;
+  if (c.what == Convert::kNested) return write_fixed(plans_.nested(run), from, run.count, leaves, misfit);
+  if (c.what == Convert::kCopy) {
+    put(from, run.count * c.from_width);
+    return true;
+  }
+  uint8_t aside[32];
+  for (uint64_t done = 0; done < run.count && status_.ok();) {
+    const uint64_t fitting = (kChunkSize - used_) / c.to_width;
+    uint64_t n = run.count - done;
+    if (n > fitting) n = fitting == 0 ? 1 : fitting;
+    uint8_t* to = room(n * c.to_width, aside);
+    if (!transfer_run(plans_, run, from + done * c.from_width, 0, to, 0, 1, n, {&leaves, nullptr}, misfit)) {
+      misfit->memory += done * c.from_width;
+      return false;
+    }
+    fill(to, n * c.to_width);
+    done += n;
+  }
+  return true;
+}
+
+void Writer::write_types() {
+  SectionEntry entry;
+  memcpy(entry.name, "types", 5);
+  sections_.push_back(std::move(entry));
+  section_size_ = 0;
+  open_ = true;
+  types_->encode(encoder_);
+  end_section();
+}
+
+void Writer::write_index() {
+  Bytes index;
+  Encoder out(&index);
+  out.u32(kIndexMagic);
+  out.u64(sections_.size());
+  for (const SectionEntry& section : sections_) {
+    out.string(section.name);
+    out.u64(section.size);
+    out.u64(section.chunks.size());
+    for (const ChunkEntry& chunk : section.chunks) {
+      out.u64(chunk.offset);
+      out.u32(chunk.stored);
+      out.u32(chunk.raw);
+      out.u32(chunk.flags);
+      out.u32(chunk.checksum);
+    }
+  }
+  Bytes trailer;
+  Encoder end(&trailer);
+  end.u32(kTrailerMagic);
+  end.u64(file_size_);
+  end.u64(index.size());
+  end.u64(file_size_ + index.size() + kTrailerSize);
+  end.u32(crc32_of(index.data(), index.size()));
+  end.u32(crc32_of(trailer.data(), trailer.size()));
+  send(index.data(), index.size());
+  send(trailer.data(), trailer.size());
+}
+
+Status Writer::finish() {
+  if (open_) end_section();
+  write_types();
+  write_index();
+  return std::move(status_);
+}
+
+}  // namespace elc::format

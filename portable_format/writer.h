@@ -1,0 +1,104 @@
+// Writes a checkpoint file: sections of XDR and of packed values, cut into checksummed chunks.
+#ifndef ELC_FORMAT_WRITER_H
+#define ELC_FORMAT_WRITER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <string_view>
+
+#include "base/status.h"
+#include "base/wire.h"
+#include "portable_format/file.h"
+#include "portable_format/plan.h"
+#include "portable_format/types.h"
+#include "portable_format/value.h"
+
+namespace elc::format {
+
+// Where the bytes of a file go, in order. After an error it is not called again.
+struct Sink {
+  void* context = nullptr;
+  Status (*write)(void* context, const void* data, size_t size) = nullptr;
+};
+
+struct WriterOptions {
+  // Values are written as this machine would; nullptr: this machine. (Canonical XDR order, tests.)
+  const Representation* representation = nullptr;
+  int compression = 0;  // zlib level of every chunk that it makes smaller, 0 none
+};
+
+// Needs about 1 MiB (2 with compression) whatever the state. The type table is not owned; types may be made
+// while the file is written, and the table is written by finish(). The first error of the sink is kept: later
+// calls do nothing, and finish() returns it.
+class Writer {
+ public:
+  Writer(const TypeTable* types, Sink sink, const WriterOptions& options = {});
+  Writer(const Writer&) = delete;
+  Writer& operator=(const Writer&) = delete;
+
+  // Sections come one after the other. Names are unique, of 1 to 63 bytes; "types" is the writer's own.
+  void begin_section(std::string_view name);
+  void end_section();
+
+  // XDR into the current section.
+  Encoder& encoder() { return encoder_; }
+
+  // Appends `count` elements of `type` at `address`, packed, to the current section. The error is that of a
+  // leaf (also a union whose active member does not exist); the section then holds part of a value, so the
+  // file is to be given up: it becomes sticky too.
+  Status write_value(TypeId type, const void* address, uint64_t count, const LeafEncoder& leaves);
+
+  // Ends the chunk, so that what comes next begins one of its own. A large value that follows a cut has the
+  // same chunks in the next file as long as it does not change.
+  void cut();
+
+  // Bytes of the current section so far, before compression; and of the file.
+  uint64_t section_size() const { return section_size_; }
+  uint64_t file_size() const { return file_size_; }
+
+  // The first error so far. No more bytes reach the sink after it.
+  bool ok() const { return status_.ok(); }
+
+  // Ends the file with types, index and trailer; returns the first error since the beginning. Once.
+  Status finish();
+
+ private:
+  void put(const void* data, size_t size);      // raw bytes into the section
+  void emit(const uint8_t* data, size_t size);  // one chunk
+  void send(const void* data, size_t size);     // bytes into the sink
+  void fail(Status status);
+  Status error() const;  // a copy of the first error
+  // The place of a packed value: in the buffer where there is room, else in `aside`.
+  uint8_t* room(size_t size, uint8_t* aside);
+  void fill(const uint8_t* at, size_t size);
+  bool write_fixed(const Plan& plan, const uint8_t* from, uint64_t count, const LeafEncoder& leaves,
+                   Misfit* misfit);
+  bool write_run(const Run& run, const uint8_t* from, const LeafEncoder& leaves, Misfit* misfit);
+  // Values with unions. Errors name the place.
+  Status write_any(TypeId type, const uint8_t* from, uint64_t count, const uint8_t* enclosing,
+                   const LeafEncoder& leaves);
+  Status write_struct(TypeId type, const uint8_t* from, const LeafEncoder& leaves);
+  Status write_union(TypeId type, const uint8_t* from, const uint8_t* enclosing, const LeafEncoder& leaves);
+  void write_types();
+  void write_index();
+
+  const TypeTable* types_;
+  Sink sink_;
+  Representation representation_;
+  int compression_;
+  Encoder encoder_;
+  PlanCache plans_;
+  Status status_;
+  Vector<SectionEntry> sections_;
+  Bytes buffer_;  // the chunk that is being filled: kChunkSize bytes, of which used_ are used
+  size_t used_ = 0;
+  Bytes compressed_;
+  uint64_t section_size_ = 0;
+  uint64_t file_size_ = 0;
+  bool open_ = false;
+};
+
+}  // namespace elc::format
+
+#endif

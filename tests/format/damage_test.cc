@@ -1,0 +1,234 @@
+// Files that are cut, changed or made up.
+#include <doctest/doctest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "tests/format/examine.h"
+#include "tests/format/support.h"
+
+using namespace elc;
+using namespace elc::format;
+
+namespace {
+
+Status open_and_verify(const std::string& bytes) {
+  MemoryFile file;
+  file.bytes = bytes;
+  Reader reader;
+  ELC_TRY(reader.open(file.source()));
+  return reader.verify();
+}
+
+std::string small_file() {
+  TypeTable types;
+  TypeId pair;
+  const FieldSpec fields[] = {{"a", 0, kInt, 1}, {"b", 4, kFloat, 1}};
+  CHECK(types.make_struct("pair", 8, fields, &pair).ok());
+  return write_file(types, {}, [&](Writer& w) {
+    const double values[] = {1, 2, 3};
+    w.encoder().string("hello");
+    CHECK(w.write_value(kDouble, values, 3, {}).ok());
+    w.cut();
+    w.encoder().u64(9);
+  });
+}
+
+void mutate(std::string* bytes, std::mt19937_64& random) {
+  const auto below = [&](size_t n) { return static_cast<size_t>(random() % n); };
+  for (size_t n = 1 + below(4); n > 0 && !bytes->empty(); --n) {
+    const size_t at = below(bytes->size());
+    const size_t length = std::min(bytes->size() - at, 1 + below(8));
+    switch (below(6)) {
+      case 0:
+        (*bytes)[at] = static_cast<char>(random());
+        break;
+      case 1:
+        (*bytes)[at] = static_cast<char>((*bytes)[at] ^ (1 << below(8)));
+        break;
+      case 2:
+        bytes->erase(at, length);
+        break;
+      case 3:
+        bytes->insert(at, bytes->substr(below(bytes->size()), length));
+        break;
+      case 4:
+        bytes->replace(at, length, std::string(length, static_cast<char>(below(2) * 255)));
+        break;
+      case 5:
+        (*bytes)[at] = static_cast<char>((*bytes)[at] + (below(2) == 0 ? 1 : -1));
+        break;
+    }
+  }
+}
+
+}  // namespace
+
+TEST_CASE("every change of a byte and every cut is found") {
+  for (const std::string& file : {small_file(), sample_file(1, 9)}) {
+    REQUIRE(open_and_verify(file).ok());
+    for (size_t at = 0; at < file.size(); ++at) {
+      std::string changed = file;
+      for (const int bit : {0x01, 0x80, 0xff}) {
+        changed[at] = static_cast<char>(file[at] ^ bit);
+        CHECK_MESSAGE(!open_and_verify(changed).ok(), at);
+      }
+      CHECK_MESSAGE(!open_and_verify(file.substr(0, at)).ok(), at);
+      if (file.size() < 2000) examine(changed);
+    }
+    for (size_t more = 1; more < 100; ++more) CHECK(!open_and_verify(file + std::string(more, '\0')).ok());
+    CHECK(!open_and_verify(file + file).ok());
+  }
+}
+
+TEST_CASE("a sample of every machine can be read, and is whole") {
+  for (size_t machine = 0; machine < machines().size(); ++machine)
+    for (const int compression : {0, 6}) CHECK(examine(sample_file(machine, compression)));
+}
+
+TEST_CASE("random changes behind sound checksums crash nothing") {
+  const uint64_t seed = test_seed();
+  MESSAGE("ELC_SEED=" << seed);
+  std::mt19937_64 random(seed);
+  const size_t all = machines().size();
+  std::vector<std::string> samples;
+  for (size_t machine = 0; machine < all; ++machine)
+    samples.push_back(sample_file(machine, machine % 2 == 0 ? 0 : 6));
+  int sound = 0;
+  for (int round = 0; round < 6000; ++round) {
+    const size_t machine = random() % all;
+    if (round % 2 == 0) {
+      std::string file = samples[machine];
+      mutate(&file, random);
+      reseal(&file);
+      sound += examine(file);
+    } else {
+      std::string types = section_of(samples[machine], "types"),
+                  values = section_of(samples[machine], "values");
+      mutate(random() % 2 == 0 ? &types : &values, random);
+      examine(assemble(random() % 4 == 0 ? random() % all : machine, types, values));
+    }
+  }
+  CHECK(sound < 6000);
+}
+
+TEST_CASE("the corpus of the fuzzer crashes nothing") {
+  const char* root = getenv("ELC_FORMAT_CORPUS");
+  const std::filesystem::path corpus = root == nullptr ? "tests/format/corpus" : root;
+  int inputs = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(corpus)) {
+    std::ifstream in(entry.path(), std::ios::binary);
+    const std::string bytes((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+    CAPTURE(entry.path().string());
+    examine_input(reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size());
+    ++inputs;
+  }
+  CHECK(inputs > 0);
+}
+
+TEST_CASE("what a made-up file announces is not believed") {
+  const auto error_of = [](const std::string& bytes) {
+    MemoryFile file;
+    file.bytes = bytes;
+    Reader reader;
+    const Status status = reader.open(file.source());
+    return std::string(status.message());
+  };
+  const std::string types = section_of(small_file(), "types");
+  CHECK(error_of(assemble(0, types, "")) == "ok");
+  CHECK(error_of("") == "not a checkpoint file, or cut short: it has 0 bytes");
+  CHECK(error_of(std::string(1000, 'x')) == "not a checkpoint file: it does not begin like one");
+  std::string newer = small_file();
+  newer[11] = 2;
+  CHECK(error_of(newer) == "written in version 2 of the file format, but this libELC reads version 1");
+  const auto table = [&](const std::function<void(Encoder&)>& fill) {
+    Bytes bytes;
+    Encoder out(&bytes);
+    fill(out);
+    return error_of(assemble(0, std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size()), ""));
+  };
+  CHECK(table([](Encoder& e) { e.u64(1ull << 60); }) == "the file's table of types is cut short");
+  const auto one_type = [&](uint32_t kind, int32_t of, uint64_t count) {
+    return table([&](Encoder& e) {
+      e.u64(1);
+      e.u32(kind);
+      e.string("t");
+      e.u64(8);
+      e.u64(1);
+      e.string("f");
+      e.i32(of);
+      e.u64(count);
+    });
+  };
+  CHECK(one_type(kStruct, kInt, 1) == "ok");
+  CHECK(one_type(kStruct, kFirstMade, 1).find("not known") != std::string::npos);  // itself
+  CHECK(one_type(kStruct, -1, 1).find("not known") != std::string::npos);
+  CHECK(one_type(kStruct, kInt, 0).find("no elements") != std::string::npos);
+  CHECK(one_type(kStruct, kInt, ~0ull).find("too large") != std::string::npos);
+  CHECK(one_type(kInt, kInt, 1).find("not allowed") != std::string::npos);
+}
+
+TEST_CASE("an error of the sink comes out at the end, and nothing is written after it") {
+  struct Full {
+    size_t room, calls_after;
+  };
+  for (const size_t room : {size_t{0}, size_t{100}, size_t{300}, size_t{2000000}}) {
+    Full full = {room, 0};
+    const Sink sink = {&full, [](void* context, const void*, size_t size) {
+                         Full& f = *static_cast<Full*>(context);
+                         if (f.room == 0) ++f.calls_after;
+                         if (size > f.room) {
+                           f.room = 0;
+                           return Status::error("the disk is full");
+                         }
+                         f.room -= size;
+                         return Status();
+                       }};
+    TypeTable types;
+    Writer writer(&types, sink);
+    writer.begin_section("values");
+    const std::vector<int> values(1000000);
+    (void)writer.write_value(kInt, values.data(), values.size(), {});
+    const Status status = writer.finish();
+    CHECK(std::string(status.message()) == "the disk is full");
+    CHECK(full.calls_after <= 1);
+  }
+}
+
+TEST_CASE("an error of the source is the error of the reader") {
+  const std::string sample = sample_file(0, 0);
+  struct Failing {
+    const std::string* bytes;
+    int left;
+  };
+  for (int good = 0; good < 40; ++good) {
+    Failing failing = {&sample, good};
+    Reader reader;
+    Status status =
+        reader.open({&failing, sample.size(), [](void* context, uint64_t offset, void* data, size_t size) {
+                       Failing& f = *static_cast<Failing*>(context);
+                       if (f.left-- <= 0) return Status::error("I/O error");
+                       memcpy(data, f.bytes->data() + offset, size);
+                       return Status();
+                     }});
+    if (status.ok()) status = reader.verify();
+    if (!status.ok()) CHECK(std::string(status.message()) == "I/O error");
+  }
+}
+
+TEST_CASE("the writer's own mistakes are errors") {
+  TypeTable types;
+  MemoryFile file;
+  for (const std::string& name : {std::string("types"), std::string(""), std::string("twice"),
+                                  std::string(64, 'x'), std::string("a b")}) {
+    Writer writer(&types, file.sink());
+    writer.begin_section("twice");
+    writer.end_section();
+    writer.begin_section(name);
+    CHECK(!writer.finish().ok());
+  }
+  Writer writer(&types, file.sink());
+  writer.encoder().u32(1);
+  CHECK(!writer.finish().ok());
+}

@@ -1,0 +1,81 @@
+// Agreement of all processes without blocking: votes are merged up a binary tree, the result comes
+// down it. O(log N) steps, at most three messages for a process. Works on any MPI (LAM has no
+// non-blocking all-reduce) and runs in the simulator like everything else.
+#ifndef ELC_LINE_CONSENSUS_H
+#define ELC_LINE_CONSENSUS_H
+
+#include "line/types.h"
+
+namespace elc::line {
+
+enum ConsensusKind : uint32_t {
+  kTakenConsensus,     // consensus 1: all have their local checkpoint, all logs are delivered
+  kReadyConsensus,     // consensus 2
+  kDoneConsensus,      // consensus 3
+  kRestartConsensus,   // all orphans are told (section 8, step 2)
+  kReleaseConsensus,   // section 8, step 4
+  kFinalizeConsensus,
+  kConsensusKinds,
+};
+
+// What members of a communicator say of their operations on it (section 6).
+struct CommVote {
+  Identity identity = 0;
+  uint32_t size = 0;
+  uint32_t voters = 0;
+  uint64_t least = 0;
+  uint64_t most = 0;
+};
+
+struct Vote {
+  LineNumber line = 0;
+  bool yes = true;       // and: false abandons
+  bool orphans = false;  // or: somebody has orphans, something crosses, somebody replayed
+  uint64_t points = 0;   // max: D of section 2
+  uint64_t cost = 0;     // max
+  // Communicators on whose operations not all members agree (or not all have been heard), sorted by
+  // identity. Agreement removes an entry on its way up, so the list is short at the root.
+  Vector<CommVote> comms;
+
+  void merge(const Vote& other);
+  void encode(Encoder& out) const;
+  static bool decode(Decoder& in, Vote* vote);
+  Vote copy() const;
+};
+
+// This process's part of one agreement at a time.
+class Consensus {
+ public:
+  void add_own(const Vote& vote) { own_ = true; add(vote); }
+  void add_child(const Vote& vote) { ++children_; add(vote); }
+  bool own() const { return own_; }
+  // All that this process waits for has voted: `children` and itself.
+  bool complete(int children) const { return own_ && children_ == children; }
+  Vote take() {  // the merged vote; starts anew
+    Vote merged = static_cast<Vote&&>(merged_);
+    *this = Consensus();
+    return merged;
+  }
+
+ private:
+  void add(const Vote& vote) {
+    if (empty_) merged_ = vote.copy();
+    else merged_.merge(vote);
+    empty_ = false;
+  }
+
+  bool own_ = false;
+  bool empty_ = true;
+  int children_ = 0;
+  Vote merged_;
+};
+
+inline Rank tree_parent(Rank rank) { return (rank - 1) / 2; }  // not for rank 0
+inline int tree_children(Rank rank, Rank processes) {
+  const int64_t first = 2 * static_cast<int64_t>(rank) + 1;
+  return first >= processes ? 0 : first + 1 >= processes ? 1 : 2;
+}
+
+}  // namespace elc::line
+
+#endif

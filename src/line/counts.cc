@@ -1,0 +1,71 @@
+#include "line/counts.h"
+
+#include "base/sort.h"
+
+namespace elc::line {
+
+Counts::~Counts() {
+  peers_.each([](uint64_t, Peer*& peer) { destroy(peer); });
+}
+
+void Counts::find_peer(Rank peer) {
+  Peer*& p = peers_.at(static_cast<uint32_t>(peer));
+  if (p == nullptr) p = make<Peer>();
+  last_rank_ = peer;
+  last_peer_ = p;
+}
+
+void Counts::find_class(Peer& peer, uint64_t key) {
+  peer.last = &peer.classes.at(key);  // an insertion moves the others, hence only one is cached
+  peer.last_key = key;
+}
+
+template <class F>
+void Counts::each(F visit) const {
+  peers_.each([&](uint64_t rank, Peer* const& peer) {
+    peer->classes.each([&](uint64_t k, ClassCount& count) {
+      visit(ClassEntry{static_cast<Rank>(rank), static_cast<Comm>(k >> 32), static_cast<Tag>(static_cast<uint32_t>(k)),
+                       ClassCount()},
+            count);
+    });
+  });
+}
+
+void Counts::freeze(Vector<ClassEntry>* frozen) {
+  Vector<ClassEntry> kept;  // what the table goes on with, so that memory follows the classes in use
+  each([&](ClassEntry entry, ClassCount& count) {
+    entry.count = count;
+    if (count.sent != 0 || count.received != 0) frozen->push_back(entry);
+    entry.count.sent = entry.count.received = 0;
+    if (count.residue != 0 || count.suppress != 0) kept.push_back(entry);
+  });
+  peers_.each([](uint64_t, Peer*& peer) { destroy(peer); });
+  peers_.clear();
+  last_rank_ = -1;
+  last_peer_ = nullptr;
+  for (const ClassEntry& entry : kept) at(entry.peer, entry.comm, entry.tag) = entry.count;
+  sort(*frozen, [](const ClassEntry& a, const ClassEntry& b) {
+    return before(a.peer, a.comm, a.tag, b.peer, b.comm, b.tag);
+  });
+}
+
+void Counts::thaw(const Vector<ClassEntry>& frozen) {
+  for (const ClassEntry& entry : frozen) {
+    ClassCount& count = at(entry.peer, entry.comm, entry.tag);
+    count.sent += entry.count.sent;
+    count.received += entry.count.received;
+  }
+}
+
+void Counts::set_residues(const Vector<Residue>& residues) {
+  each([](const ClassEntry&, ClassCount& count) { count.residue = 0; });
+  for (const Residue& r : residues) at(r.peer, r.comm, r.tag).residue = r.value;
+}
+
+void Counts::residues(Vector<Residue>* out) const {
+  each([&](const ClassEntry& entry, const ClassCount& count) {
+    if (count.residue != 0) out->push_back({entry.peer, entry.comm, entry.tag, count.residue});
+  });
+}
+
+}  // namespace elc::line

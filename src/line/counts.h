@@ -1,0 +1,90 @@
+// The event logs of section 1 as counts for each envelope class: (peer, communicator, tag).
+#ifndef ELC_LINE_COUNTS_H
+#define ELC_LINE_COUNTS_H
+
+#include "base/hash_map.h"
+#include "line/types.h"
+
+namespace elc::line {
+
+struct ClassCount {
+  uint64_t sent = 0;      // to the peer, in the current interval
+  uint64_t received = 0;  // from the peer, in the current interval
+  int64_t residue = 0;    // of the last committed line: > 0 in transit from the peer, < 0 orphans
+  uint64_t suppress = 0;  // sends to the peer that it has received already (recovery)
+};
+
+// A class with its counts, outside the table.
+struct ClassEntry {
+  Rank peer = 0;
+  Comm comm = 0;
+  Tag tag = 0;
+  ClassCount count;
+};
+
+struct Residue {
+  Rank peer = 0;
+  Comm comm = 0;
+  Tag tag = 0;
+  int64_t value = 0;
+};
+
+// A count on the wire: communicators by their identity.
+struct WireCount {
+  Identity comm = 0;
+  Tag tag = 0;
+  uint64_t count = 0;
+};
+
+// A table for each peer, its last entry cached: a message costs a comparison or two. Memory is
+// O(classes used), not O(messages).
+class Counts {
+ public:
+  ~Counts();
+
+  // The entry of a class, made if need be. Valid until the next call of a non-const function.
+  ClassCount& at(Rank peer, Comm comm, Tag tag) {
+    if (peer != last_rank_) [[unlikely]] find_peer(peer);
+    const uint64_t k = key(comm, tag);
+    Peer& p = *last_peer_;
+    if (p.last == nullptr || p.last_key != k) [[unlikely]] find_class(p, k);
+    return *p.last;
+  }
+
+  // Moves the counts of the interval out (sorted by peer, communicator, tag) and starts it anew.
+  // Residues and suppressions stay.
+  void freeze(Vector<ClassEntry>* frozen);
+  // Adds the counts of an interval back (an abandoned line).
+  void thaw(const Vector<ClassEntry>& frozen);
+  // Replaces all residues.
+  void set_residues(const Vector<Residue>& residues);
+  void residues(Vector<Residue>* out) const;
+
+ private:
+  struct Peer {
+    uint64_t last_key = 0;
+    ClassCount* last = nullptr;
+    HashMap<ClassCount> classes;
+  };
+
+  // Injective: a "perfect hash" of the class (section 1).
+  static uint64_t key(Comm comm, Tag tag) { return static_cast<uint64_t>(comm) << 32 | static_cast<uint32_t>(tag); }
+  void find_peer(Rank peer);
+  static void find_class(Peer& peer, uint64_t key);
+  template <class F>
+  void each(F visit) const;
+
+  HashMap<Peer*> peers_;
+  Rank last_rank_ = -1;
+  Peer* last_peer_ = nullptr;
+};
+
+// The order in which tables are merged.
+inline bool before(Rank p1, Comm c1, Tag t1, Rank p2, Comm c2, Tag t2) {
+  if (p1 != p2) return p1 < p2;
+  return c1 != c2 ? c1 < c2 : t1 < t2;
+}
+
+}  // namespace elc::line
+
+#endif

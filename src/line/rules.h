@@ -1,0 +1,32 @@
+// Rules of the protocol that the simulator's tests leave out, one at a time, to prove that its checker
+// sees the lack. Only objects compiled with ELC_TEST_FAULTS can leave out anything: the library cannot.
+#ifndef ELC_LINE_RULES_H
+#define ELC_LINE_RULES_H
+
+#include <stdint.h>
+
+namespace elc::line {
+
+enum class Rule : uint32_t {
+  kObserveEarlier = 1,  // trap 1: observing a receive observes those posted earlier
+  kLookAtPostings,      // trap 2: no taking past an incomplete receive that may hold the message
+  kLogUntilHeld,        // trap 3: W1 goes on until everything in transit is held
+  kLateStarted,         // trap 5: ready only when all late operations have started
+  kReplayed,            // trap 6: a line begun in a replay is ready after it, and keeps W3
+  kGiveBack,            // trap 7: an abandoned line gives its counts back
+  kKeepFreed,           // trap 10: a freed communicator counts as long as a line needs it
+  kCountOnce,           // trap 11: what a probe's message counts, its receive does not count again
+  kResidue,             // section 4: what is still in transit is in the next line's account
+  kStreamOrder,         // section 5: messages in transit are kept in the order of their stream
+};
+
+#ifdef ELC_TEST_FAULTS
+extern Rule left_out;
+inline bool applies(Rule rule) { return rule != left_out; }
+#else
+constexpr bool applies(Rule) { return true; }
+#endif
+
+}  // namespace elc::line
+
+#endif

@@ -1,0 +1,35 @@
+#include "sim/faults.h"
+
+#ifdef ELC_TEST_FAULTS
+namespace elc::line {
+Rule left_out{};
+}
+#endif
+
+namespace sim {
+
+using elc::line::Rule;
+
+static const Variant kVariants[] = {
+    {"orphans", "orphans are not suppressed", Fault::kSendOrphans, Rule{}},
+    {"residue", "the residue is forgotten", Fault::kNone, Rule::kResidue},
+    {"window", "W1 is dropped too early", Fault::kNone, Rule::kLogUntilHeld},
+    {"queue", "the pending queue is ignored", Fault::kIgnoreQueue, Rule{}},
+    {"crossing", "a crossing collective runs again", Fault::kRepeatCrossing, Rule{}},
+    {"outcomes", "outcomes are not replayed", Fault::kForgetOutcomes, Rule{}},
+    {"completion", "receives are counted by completion alone", Fault::kNone, Rule::kObserveEarlier},
+    {"arriving", "draining past an incomplete receive", Fault::kNone, Rule::kLookAtPostings},
+    {"probe", "a probe does not count", Fault::kForgetProbes, Rule{}},
+    {"late", "ready before late operations have ended", Fault::kNone, Rule::kLateStarted},
+    {"replay", "ready in the middle of a replay", Fault::kNone, Rule::kReplayed},
+    {"abandoned", "an abandoned line forgets its counts", Fault::kNone, Rule::kGiveBack},
+    {"ready", "a ready send stays one", Fault::kReadySend, Rule{}},
+    {"freed", "a freed communicator is forgotten at once", Fault::kNone, Rule::kKeepFreed},
+    {"twice", "a probed message counts twice", Fault::kNone, Rule::kCountOnce},
+    {"ibarrier", "a non-blocking barrier is not counted", Fault::kUncountedIbarrier, Rule{}},
+    {"order", "messages in transit lose their order", Fault::kNone, Rule::kStreamOrder},
+};
+
+std::span<const Variant> variants() { return kVariants; }
+
+}  // namespace sim

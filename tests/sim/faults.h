@@ -1,0 +1,23 @@
+// The broken variants by name.
+#ifndef ELC_TESTS_SIM_FAULTS_H
+#define ELC_TESTS_SIM_FAULTS_H
+
+#include <span>
+
+#include "line/rules.h"
+#include "sim/world.h"
+
+namespace sim {
+
+struct Variant {
+  const char* name;
+  const char* what;
+  Fault fault;
+  elc::line::Rule rule;  // left out; only objects compiled with ELC_TEST_FAULTS can
+};
+
+std::span<const Variant> variants();
+
+}  // namespace sim
+
+#endif

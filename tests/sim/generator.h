@@ -1,0 +1,139 @@
+// Random programs that cannot deadlock. A program is written down as a sequence of steps that a
+// single observer could execute one after the other: a blocking call appears only where everything
+// that it waits for has been provided by an earlier (or the same) step. Whatever the schedule, the
+// first step that is not complete can then go on. What stays open, for MPI or for the program itself,
+// is which message a wildcard gets, what is drawn, and all timing.
+#ifndef ELC_TESTS_SIM_GENERATOR_H
+#define ELC_TESTS_SIM_GENERATOR_H
+
+#include <deque>
+#include <map>
+#include <tuple>
+
+#include "sim/program.h"
+
+namespace sim {
+
+constexpr int kUnknown = -9;  // a tag that is chosen at run time
+
+// One communicator; several may share a handle (the parts of a split).
+struct CommModel {
+  int handle;
+  std::vector<Rank> members;
+  bool freed = false;
+};
+
+// Messages and receives of one stream (communicator, source, destination) that the other side has not
+// matched yet. Within one stream MPI leaves no choice, so the model knows which matches which.
+struct StreamModel {
+  struct Send {
+    Tag tag;
+    int request;  // index of the sender's open request, or -1
+  };
+  struct Receive {
+    Tag tag;
+    int request;
+  };
+  std::deque<Send> sends;
+  std::deque<Receive> receives;
+};
+
+// A receiver on a communicator is exact (every receive names its source) or wild (none does); wild
+// ones count only.
+struct ReceiverModel {
+  bool wild = false;
+  bool any_tag = false;             // all of its receives are (ANY_SOURCE, ANY_TAG)
+  std::map<Tag, int> sent, posted;  // by tag; with any_tag all under kAny
+  std::vector<int> senders;         // open requests of sends that end when all is received
+};
+
+// A request that the program has not waited for.
+struct OpenRequest {
+  Rank owner;
+  int slot;
+  size_t comm;    // index of the CommModel
+  bool may_wait;  // what it waits for has been provided
+  bool done = false;
+  Tag wild_tag = kAny;
+  int wild_number = 0;  // the k-th wild receive under wild_tag; 0 for others
+};
+
+class Generator {
+ public:
+  explicit Generator(Random& random) : random_(random) {}
+  Program run();
+
+ private:
+  bool chance(double p) { return random_.chance(p); }
+  Instr& add(Rank rank, Op op) {
+    auto& code = program_.code[static_cast<size_t>(rank)];
+    code.emplace_back();
+    code.back().op = op;
+    code.back().label = chance(labelled_);
+    return code.back();
+  }
+  size_t pick_comm() {
+    for (;;) {
+      const size_t c = random_.below(comms_.size());
+      if (!comms_[c].freed) return c;
+    }
+  }
+  Rank pick_member(size_t comm) { return random_.pick(comms_[comm].members); }
+  StreamModel& stream(size_t comm, Rank from, Rank to) { return streams_[{comm, from, to}]; }
+  ReceiverModel& receiver(size_t comm, Rank to) { return receivers_[{comm, to}]; }
+  int new_slot(Rank rank) { return 2 + slots_[static_cast<size_t>(rank)]++; }
+  int open(Rank owner, int slot, size_t comm, bool may_wait) {
+    requests_.push_back({owner, slot, comm, may_wait});
+    return static_cast<int>(requests_.size()) - 1;
+  }
+  void provide(int request) {
+    if (request >= 0) requests_[static_cast<size_t>(request)].may_wait = true;
+  }
+  Tag small_tag() { return random_.between(0, 2); }
+  Mode mode() {
+    static const Mode modes[] = {Mode::kStandard, Mode::kStandard, Mode::kRendezvous, Mode::kBuffered,
+                                 Mode::kSynchronous};
+    return modes[random_.below(5)];
+  }
+  static bool blocks(Mode m) { return m == Mode::kRendezvous || m == Mode::kSynchronous; }
+
+  bool send(size_t comm, Rank p, Rank q);
+  bool send_exact(size_t comm, Rank p, Rank q);
+  void send_wild(size_t comm, Rank p, Rank q);
+  bool receive(size_t comm, Rank q);
+  bool receive_exact(size_t comm, Rank p, Rank q);
+  bool receive_wild(size_t comm, Rank q);
+  bool early_receive(size_t comm, Rank p, Rank q);
+  bool exchange(size_t comm);
+  bool rendezvous(size_t comm);
+  bool ready_send(size_t comm);
+  bool batch(size_t comm);
+  bool serve(size_t comm);
+  void collective(size_t comm);
+  void icollective(size_t comm);
+  void make_comm(size_t parent);
+  void dynamic_block(size_t parent);
+  void free_comm(size_t comm);
+  void wait(Rank rank, bool all);
+  void test(Rank rank);
+  void local(Rank rank);
+  void settle_receiver(size_t comm, Rank q);
+  void settle_comm(size_t comm);
+  bool clean(size_t comm, Rank p, Rank q);
+  void step();
+
+  Random& random_;
+  Program program_;
+  std::vector<CommModel> comms_;
+  std::map<std::tuple<size_t, Rank, Rank>, StreamModel> streams_;
+  std::map<std::pair<size_t, Rank>, ReceiverModel> receivers_;
+  std::vector<OpenRequest> requests_;
+  std::vector<int> slots_;
+  double labelled_ = 0.5, wild_ = 0.3, drawn_ = 0.2;
+  int next_tag_ = 100;
+  uint32_t weights_[16] = {};
+};
+
+}  // namespace sim
+
+#endif

@@ -1,0 +1,186 @@
+// One simulated process: the program's state (all that a checkpoint saves of it), the wrapped MPI
+// calls, and its line::Process.
+#ifndef ELC_TESTS_SIM_NODE_H
+#define ELC_TESTS_SIM_NODE_H
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "line/process.h"
+#include "sim/network.h"
+#include "sim/program.h"
+
+namespace sim {
+
+class World;
+
+struct CommInfo {
+  uint64_t identity = 0;
+  bool live = false;
+  std::vector<Rank> members;
+};
+
+struct Request {
+  enum class What : uint8_t { kNone, kSend, kReceive, kCollective };
+  What what = What::kNone;
+  bool complete = false;  // a collective that the library has seen complete
+  bool has_value = false;
+  int comm = 0;
+  Rank source = kAny;  // of a receive
+  Tag tag = kAny;
+  uint64_t posting = 0;  // counted by the program: the order in which MPI matches
+  uint64_t number = 0;   // the library's number of the receive or operation
+  uint64_t value = 0;    // a collective's result
+  size_t record = 0;     // its entry in App::collectives
+};
+
+// The logical execution, which goes back with the state at a recovery. The checker reads it.
+struct SentClass {
+  Rank dest = 0;
+  uint64_t comm = 0;
+  Tag tag = 0;
+  std::vector<uint64_t> contents;
+};
+struct Received {
+  Rank source = 0;
+  uint64_t comm = 0;
+  Tag tag = 0;
+  uint64_t posting = 0;
+  uint64_t index = 0;
+  uint64_t content = 0;
+};
+struct CollectiveRecord {
+  uint64_t comm = 0;
+  uint64_t number = 0;
+  Contribution contribution;
+  int made = 0;  // the handle of the new communicator
+  std::vector<Rank> members;
+  bool ended = false;
+  bool has_value = false;
+  uint64_t value = 0;
+};
+
+// All of the program's state.
+struct App {
+  size_t at = 0;       // the instruction
+  int stage = 0;       // within it
+  uint64_t count = 0;  // loops within it
+  uint64_t hash = 0;   // of everything observed
+  uint64_t postings = 0;
+  Rank probed_source = 0;
+  Tag probed_tag = 0;
+  bool done = false;
+  std::vector<CommInfo> comms;
+  std::vector<Request> requests;
+  std::vector<SentClass> sent;
+  std::vector<Received> received;
+  std::vector<CollectiveRecord> collectives;
+};
+
+class Node {
+ public:
+  Node(World& world, Rank self);
+  ~Node();
+  Node(const Node&) = delete;
+
+  // From the start of the program, or from a line.
+  void start();
+  void restart(const App& app, const elc::Bytes& saved);
+  // The state as a checkpoint saves it now.
+  App saved_app() const;
+
+  // One call of the program, or one look while it waits.
+  void step();
+  // What the library does on its own: non-blocking operations that have ended, then the protocol.
+  void progress();
+
+  // Whether it looks at control messages now (some MPIs' collectives block).
+  bool looks() const;
+  const Instr& instr() const;
+  // For a trace: where it stands and what it waits for.
+  std::string situation() const;
+  bool has_queued(int handle) const { return process->queued({slot_of(handle), kAny, kAny}) != nullptr; }
+
+  App app;
+  std::unique_ptr<elc::line::Process> process;
+  bool dead = false;
+
+ private:
+  // The parts of a request that are not state.
+  struct Live : elc::line::Posting {
+    int receive = -1;    // with MPI
+    int sent = -1;       // the message whose match ends it
+    int operation = -1;  // collective
+  };
+  struct Arriving {
+    elc::line::Message* message;
+    int receive;
+  };
+  using Pattern = elc::line::Pattern;
+  using NdKind = elc::line::NdKind;
+
+  void begin_running();
+  void next();
+  bool site();
+  void observe(uint64_t value) { app.hash = combine(app.hash, value); }
+  size_t index_in(const CommInfo& comm) const;
+  Rank peer_of(const Instr& instr, int peer) const;
+  Tag send_tag(int tag);
+  elc::line::Comm slot_of(int handle) const { return slots_[static_cast<size_t>(handle)]; }
+  CommInfo& comm(int handle) { return app.comms[static_cast<size_t>(handle)]; }
+
+  // mpi.cc: the wrapped calls
+  elc::line::Host host();
+  void send(int handle, Rank to, Tag tag, uint64_t extra, const Instr& instr, size_t slot);
+  void post(size_t slot, int handle, Rank source, Tag tag, bool may_repeat = false);
+  void start_receive(Live& live);
+  void log_posting(size_t slot);
+  bool complete(size_t slot);
+  Payload finish(size_t slot, Rank* source = nullptr, Tag* tag = nullptr);
+  bool look(int handle, Rank source, Tag tag, Rank* shown_source, Tag* shown_tag);
+  bool ask(NdKind kind);
+  void misfit();
+  void record(NdKind kind, const std::vector<uint32_t>& value);
+  uint64_t nd();
+  bool begin_collective(const Instr& instr, int* operation, size_t* record);
+  void end_collective(int handle, size_t record, const CollectiveResult& result, bool has_value);
+  elc::Bytes encode(const CollectiveResult& result, bool has_value) const;
+  CollectiveResult decode(const elc::Bytes& bytes, bool* has_value) const;
+  void make_comm(int handle, const CollectiveResult& result);
+  void poll_collectives();
+  void poll_arriving();
+
+  // calls.cc: one function for each kind of instruction
+  void do_receive(const Instr& instr);
+  void do_sendrecv(const Instr& instr);
+  bool do_look(const Instr& instr, Rank* source, Tag* tag);
+  void do_probe(const Instr& instr);
+  void do_iprobe(const Instr& instr);
+  void do_wait(const Instr& instr);
+  void do_wait_each(const Instr& instr);
+  void do_wait_some(const Instr& instr, NdKind kind);
+  void do_barrier(const Instr& instr);
+  void do_collective(const Instr& instr);
+  void do_icollective(const Instr& instr);
+  void do_batch_send(const Instr& instr);
+  void do_batch_receive(const Instr& instr);
+  void do_serve(const Instr& instr);
+  void do_gather_any(const Instr& instr);
+
+  World& world_;
+  Rank self_;
+  std::vector<elc::line::Comm> slots_;  // by handle
+  std::vector<Live> live_;              // by request
+  std::vector<Arriving> arriving_;
+  int operation_ = -1;  // of a blocking collective
+  size_t record_ = 0;
+  bool begun_ = false;
+  bool asked_ = false;  // this call has asked for its logged outcome
+  std::optional<std::vector<uint32_t>> forced_;
+};
+
+}  // namespace sim
+
+#endif

@@ -1,0 +1,69 @@
+#include "sim/scene.h"
+
+namespace sim {
+
+Scene::Scene(Script script, Fault fault) {
+  for (auto& code : script.program.code) code.push_back({.op = Op::kFinalize});
+  Config config;
+  config.fault = fault;
+  world = std::make_unique<World>(script.program, config, 1);
+}
+
+void Scene::run(Rank rank, int calls) {
+  const Node& node = *world->nodes[static_cast<size_t>(rank)];
+  const size_t end = node.app.at + static_cast<size_t>(calls);
+  for (int steps = 0; node.app.at < end && !world->failed(); ++steps) {
+    if (steps == 1000) return world->fail("rank %d cannot go on: %s", rank, node.situation().c_str());
+    world->step(rank);
+  }
+}
+
+void Scene::deliver(Rank from, Rank to) {
+  for (size_t i = 0; i < world->network->streams();) {
+    const Network::Message& m = world->network->head(i);
+    if (m.source == from && m.dest == to)
+      world->deliver(i);
+    else
+      ++i;
+  }
+}
+
+void Scene::deliver_all() {
+  while (world->network->streams() > 0) world->deliver(0);
+}
+
+void Scene::data_of(Rank from) {
+  for (size_t i = 0; i < world->network->arriving();) {
+    if (world->network->arriving_message(i).source == from)
+      world->arrive(i);
+    else
+      ++i;
+  }
+}
+
+void Scene::settle() {
+  for (int quiet = 0; quiet < 3; ++quiet) {
+    while (world->control_pairs() > 0) {
+      world->deliver_control(0);
+      quiet = 0;
+    }
+    for (auto& node : world->nodes) node->progress();
+  }
+}
+
+void Scene::finish() {
+  for (int round = 0; !world->finished() && !world->failed(); ++round) {
+    if (round == 5000) {
+      std::string where;
+      for (size_t r = 0; r < world->nodes.size(); ++r) where += "\n  " + world->nodes[r]->situation();
+      return world->fail("no progress%s", where.c_str());
+    }
+    deliver_all();
+    while (world->network->arriving() > 0) world->arrive(0);
+    settle();
+    for (Rank r = 0; r < world->program.processes; ++r) world->step(r);
+  }
+  if (!world->failed()) world->check();
+}
+
+}  // namespace sim

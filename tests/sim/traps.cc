@@ -1,0 +1,592 @@
+// Every trap of protocol section 10, by its number, and those found since: programs and schedules
+// written by hand. Each must come through; and (in the objects that can leave out a rule) must not
+// come through without its rule, else it would prove nothing.
+#include <doctest/doctest.h>
+
+#include <cstdio>
+
+#include "line/rules.h"
+#include "sim/ring.h"
+#include "sim/scene.h"
+#include "sim/schedule.h"
+
+namespace {
+
+using elc::line::Rule;
+using sim::Fault;
+using sim::kAny;
+using sim::Kind;
+using sim::kProbed;
+using sim::Rank;
+using sim::Scene;
+using sim::Script;
+
+constexpr Rank p = 0, q = 1, r = 2;
+
+using Scenario = std::string (*)(Fault);
+
+// What the violation is without the rule; empty where the objects cannot leave it out.
+void expect_clean(Scenario scenario) {
+  const std::string violation = scenario(Fault::kNone);
+  CHECK_MESSAGE(violation.empty(), violation);
+}
+
+void expect_caught(Scenario scenario, Fault fault) {
+  const std::string violation = scenario(fault);
+  CHECK_MESSAGE(!violation.empty(), "the scenario does not need the rule");
+  printf("  without the rule: %s\n", violation.substr(0, violation.find('\n')).c_str());
+}
+
+void expect_caught(Scenario scenario, Rule rule) {
+#ifdef ELC_TEST_FAULTS
+  elc::line::left_out = rule;
+  expect_caught(scenario, Fault::kNone);
+  elc::line::left_out = Rule{};
+#else
+  static_cast<void>(scenario);
+  static_cast<void>(rule);
+#endif
+}
+
+bool ordinary() {
+#ifdef ELC_TEST_FAULTS
+  return elc::line::left_out == Rule{};
+#else
+  return true;
+#endif
+}
+
+// The scenario depends on it that this line is the last one that has committed.
+void expect_line(const Scene& scene, unsigned line) {
+  if (scene.world->committed() == line) return;
+  scene.world->fail("line %u is the last one committed where line %u was due", scene.world->committed(),
+                    line);
+}
+
+// p checkpoints between m1 and m2; q waits for the second of two receives, then checkpoints.
+std::string irecv_order(bool large, Fault fault) {
+  Script s(2);
+  auto first = s.on(p);
+  large ? first.send_large(q, 0) : first.send(q, 0);
+  s.on(p).site().send(q, 0);
+  s.on(q).irecv(2, p, 0).irecv(3, p, 0).wait(3).site().wait(2);
+  Scene scene(s, fault);
+  scene.request();
+  scene.run(q, 2);
+  scene.run(p, 3);
+  scene.deliver(p, q);
+  scene.run(q, 2);
+  scene.settle();
+  scene.data_of(p);
+  scene.settle();
+  expect_line(scene, 1);
+  scene.kill();
+  scene.finish();
+  return scene.violation();
+}
+
+std::string trap_1(Fault fault) { return irecv_order(false, fault); }
+std::string trap_1_large(Fault fault) { return irecv_order(true, fault); }
+
+// A posted receive holds a large m1, still arriving; m2, sent after the line, is there to be probed.
+std::string trap_2(Fault fault) {
+  Script s(2);
+  s.on(p).send_large(q, 0).site().send(q, 0);
+  s.on(q).irecv(2, p, 0).site().recv(p, 0).wait(2);
+  Scene scene(s, fault);
+  scene.request();
+  scene.run(q, 2);
+  scene.run(p, 3);
+  scene.deliver(p, q);
+  scene.settle();  // m2 must not be taken
+  scene.data_of(p);
+  scene.settle();
+  expect_line(scene, 1);
+  scene.kill();
+  scene.finish();
+  return scene.violation();
+}
+
+// A message is received after the log arrived and before the library takes it.
+std::string trap_3(Fault fault) {
+  Script s(2);
+  s.on(p).send(q, 0).site();
+  s.on(q).site().recv(p, 0);
+  Scene scene(s, fault);
+  scene.request();
+  scene.run(p, 2);
+  scene.run(q, 1);
+  scene.settle();  // the logs are in
+  scene.step(q);   // the receive waits
+  scene.world->config.look = 0;
+  scene.deliver(p, q);
+  scene.run(q, 1);
+  scene.world->config.look = 1;
+  scene.settle();
+  expect_line(scene, 1);
+  scene.kill();
+  scene.finish();
+  return scene.violation();
+}
+
+// Probe shows a tag that was drawn after the sender's checkpoint; then q checkpoints.
+std::string trap_4(Fault fault) {
+  Script s(2);
+  s.on(p).site().add({.op = sim::Op::kSend, .peer = q, .tag = sim::kNdTag});
+  s.on(q).probe(p, kAny).site().recv(p, kProbed);
+  Scene scene(s, fault);
+  scene.world->scripted_nd[p] = {1, 2};
+  scene.request();
+  scene.run(p, 2);
+  scene.deliver(p, q);
+  scene.run(q, 2);
+  scene.settle();
+  expect_line(scene, 1);
+  scene.kill();
+  scene.finish();
+  return scene.violation();
+}
+
+// A reduce for which r is early, p (the root) and q are late; q draws what it contributes.
+std::string trap_5(Fault fault) {
+  Script s(3);
+  s.on(p).site().collective(Kind::kReduce);
+  s.on(q).site().nd().collective(Kind::kReduce);
+  s.on(r).collective(Kind::kReduce).site();
+  Scene scene(s, fault);
+  scene.world->scripted_nd[q] = {1, 2};
+  scene.request();
+  scene.run(r, 2);
+  scene.run(p, 1);
+  scene.run(q, 1);
+  scene.settle();  // the window stays open: q has not started what it is late for
+  scene.run(q, 2);
+  scene.run(p, 1);
+  scene.settle();
+  expect_line(scene, 1);
+  scene.kill();
+  scene.finish();
+  return scene.violation();
+}
+
+// A second line is begun while p has still to repeat what q depends on.
+std::string trap_6(Fault fault) {
+  Script s(2);
+  s.on(p).site().site().nd().send(q, 0);
+  s.on(q).recv(p, 0).site().site();
+  Scene scene(s, fault);
+  scene.world->scripted_nd[p] = {1, 2, 3};
+  scene.request();
+  scene.run(p, 4);
+  scene.deliver(p, q);
+  scene.run(q, 2);
+  scene.settle();
+  expect_line(scene, 1);
+  scene.kill();
+  scene.request();
+  scene.run(p, 1);
+  scene.run(q, 1);
+  scene.settle();
+  if (ordinary()) expect_line(scene, 1);  // not yet: p is replaying
+  scene.kill();
+  scene.finish();
+  return scene.violation();
+}
+
+// A line is abandoned between the sending of a message and the line that it is in transit in.
+std::string trap_7(Fault fault) {
+  Script s(2);
+  s.on(p).send(q, 0).site().site();
+  s.on(q).site().site().recv(p, 0);
+  Scene scene(s, fault);
+  scene.request();
+  scene.run(p, 2);
+  scene.world->config.fail_state = 1;
+  scene.run(q, 1);
+  scene.world->config.fail_state = 0;
+  scene.settle();
+  CHECK(scene.world->stats.abandoned == 1);
+  scene.request();
+  scene.run(p, 1);
+  scene.run(q, 1);
+  scene.deliver(p, q);
+  scene.settle();
+  scene.kill();
+  scene.finish();
+  return scene.violation();
+}
+
+// The permission for a ready send is an orphan: after recovery the send may come before its receive.
+std::string trap_8(Fault fault) {
+  Script s(2);
+  s.on(p).recv(q, 1).site().rsend(q, 0);
+  s.on(q).site().irecv(2, p, 0).send(p, 1).wait(2);
+  Scene scene(s, fault);
+  scene.request();
+  scene.run(q, 3);
+  scene.deliver(q, p);
+  scene.run(p, 2);
+  scene.settle();
+  expect_line(scene, 1);
+  scene.kill();
+  scene.run(p, 1);
+  scene.deliver(p, q);
+  scene.finish();
+  return scene.violation();
+}
+
+// r's past depends on what p drew: through a message, q, and a broadcast that crosses.
+std::string trap_9(Fault fault) {
+  Script s(3);
+  s.on(p).site().nd().send(q, 0).collective(Kind::kBcast, 0, q);
+  s.on(q).site().recv(kAny, kAny).collective(Kind::kBcast, 0, q);
+  s.on(r).collective(Kind::kBcast, 0, q).site();
+  Scene scene(s, fault);
+  scene.world->scripted_nd[p] = {1, 2};
+  scene.request();
+  scene.run(p, 3);
+  scene.deliver(p, q);
+  scene.run(q, 3);
+  scene.run(r, 2);
+  scene.run(p, 1);
+  scene.settle();
+  expect_line(scene, 1);
+  scene.kill();
+  scene.finish();
+  return scene.violation();
+}
+
+// p has made a communicator and sent on it; q's checkpoint is before that, and its dup not finished.
+std::string trap_10_made(Fault fault) {
+  Script s(2);
+  s.on(p).dup(1).send(q, 0, 1).site();
+  s.on(q).site().dup(1).recv(p, 0, 1);
+  Scene scene(s, fault);
+  scene.request();
+  scene.run(q, 1);
+  scene.step(q);  // q has started the dup
+  scene.run(p, 3);
+  while (scene.world->control_pairs() > 0) scene.world->deliver_control(0);
+  scene.run(q, 1);
+  scene.deliver(p, q);
+  scene.settle();
+  expect_line(scene, 1);
+  scene.kill();
+  scene.finish();
+  return scene.violation();
+}
+
+// p has freed a communicator whose last operation crosses.
+std::string trap_10_freed(Fault fault) {
+  Script s(2);
+  s.on(p).dup(1).collective(Kind::kBcast, 1).collective(Kind::kFree, 1).site();
+  s.on(q).dup(1).site().collective(Kind::kBcast, 1).collective(Kind::kFree, 1);
+  Scene scene(s, fault);
+  scene.request();
+  scene.step(p);
+  scene.run(q, 2);
+  scene.run(p, 4);
+  scene.settle();
+  scene.run(q, 2);
+  scene.settle();
+  expect_line(scene, 1);
+  scene.kill();
+  scene.finish();
+  return scene.violation();
+}
+
+// A message that counts since a probe has shown it is received from the pending queue.
+std::string trap_11_counted_once(Fault fault) {
+  Script s(2);
+  s.on(p).send(q, 0).site().send(q, 0).site();
+  s.on(q).probe(p, 0).site().recv(p, 0).site().recv(p, 0);
+  Scene scene(s, fault);
+  scene.request();
+  scene.run(p, 2);
+  scene.deliver(p, q);
+  scene.run(q, 2);
+  scene.settle();
+  expect_line(scene, 1);
+  scene.run(q, 1);
+  scene.request();
+  scene.run(p, 2);
+  scene.run(q, 1);
+  scene.deliver(p, q);
+  scene.settle();
+  expect_line(scene, 2);
+  scene.kill();
+  scene.finish();
+  return scene.violation();
+}
+
+// A non-blocking barrier crosses.
+std::string trap_11_ibarrier(Fault fault) {
+  Script s(2);
+  s.on(p).icollective(2, Kind::kBarrier).site().wait(2);
+  s.on(q).site().icollective(2, Kind::kBarrier).wait(2);
+  Scene scene(s, fault);
+  scene.request();
+  scene.run(p, 2);
+  scene.run(q, 3);
+  scene.run(p, 1);
+  scene.settle();
+  expect_line(scene, 1);
+  scene.kill();
+  scene.finish();
+  return scene.violation();
+}
+
+// ---- Found by the simulator since ----
+
+// A receive posted before a probe holds the message before the one that the probe shows.
+std::string found_probe_past(Fault fault) {
+  Script s(2);
+  s.on(p).send_large(q, 0).site().send(q, 0);
+  s.on(q).irecv(2, p, 0).probe(p, 0).site().recv(p, 0).wait(2);
+  Scene scene(s, fault);
+  scene.request();
+  scene.run(q, 1);
+  scene.run(p, 3);
+  scene.deliver(p, q);
+  scene.run(q, 2);
+  scene.data_of(p);
+  scene.settle();
+  expect_line(scene, 1);
+  scene.kill();
+  scene.finish();
+  return scene.violation();
+}
+
+// A probe for one tag takes a message over an earlier one of its stream; then ANY_TAG.
+std::string found_any_tag_after_probe(Fault fault) {
+  Script s(2);
+  s.on(p).send(q, 1).send(q, 2).site();
+  s.on(q).iprobe(p, 2).site().recv(p, kAny).recv(p, 2);
+  Scene scene(s, fault);
+  scene.request();
+  scene.run(p, 3);
+  scene.deliver(p, q);
+  scene.run(q, 2);
+  scene.settle();
+  scene.finish();
+  return scene.violation();
+}
+
+// A message on a communicator that is freed before the logs are in.
+std::string found_freed_in_window(Fault fault) {
+  Script s(2);
+  s.on(p).dup(1).send(q, 0, 1).site().collective(Kind::kFree, 1);
+  s.on(q).dup(1).site().recv(p, 0, 1).collective(Kind::kFree, 1);
+  Scene scene(s, fault);
+  scene.request();
+  scene.step(p);
+  scene.run(q, 2);
+  scene.run(p, 2);
+  scene.deliver(p, q);
+  scene.run(q, 2);
+  scene.run(p, 1);
+  scene.settle();
+  expect_line(scene, 1);
+  scene.kill();
+  scene.finish();
+  return scene.violation();
+}
+
+// A pending receive holds m1, the queue has m2 of a line before: the next line keeps their order.
+std::string found_order_of_held(Fault fault) {
+  Script s(2);
+  s.on(p).send(q, 0).send(q, 0).site().site();
+  s.on(q).irecv(2, p, 0).site().site().wait(2).recv(p, 0);
+  Scene scene(s, fault);
+  scene.request();
+  scene.run(q, 1);
+  scene.run(p, 3);
+  scene.deliver(p, q);
+  scene.run(q, 1);
+  scene.settle();
+  expect_line(scene, 1);
+  scene.request();
+  scene.run(p, 1);
+  scene.run(q, 1);
+  scene.settle();
+  expect_line(scene, 2);
+  scene.kill();
+  scene.finish();
+  return scene.violation();
+}
+
+// Two wildcard receives: the second is answered by the queue, so the first keeps what it has.
+std::string found_wildcards_fixed(Fault fault) {
+  Script s(3);
+  s.on(p).send(q, 0).send(q, 0).site().site();
+  s.on(q).irecv(2, kAny, kAny).site().irecv(3, kAny, kAny).site().wait(3).wait(2).recv(r, 0);
+  s.on(r).send(q, 0).site().site();
+  Scene scene(s, fault);
+  scene.request();
+  scene.run(q, 1);
+  scene.run(p, 3);
+  scene.deliver(p, q);
+  scene.run(q, 1);
+  scene.run(r, 2);
+  scene.deliver(r, q);
+  scene.settle();
+  expect_line(scene, 1);
+  scene.run(q, 1);
+  scene.request();
+  scene.run(p, 1);
+  scene.run(q, 1);
+  scene.run(r, 1);
+  scene.settle();
+  expect_line(scene, 2);
+  scene.kill();
+  scene.finish();
+  return scene.violation();
+}
+
+}  // namespace
+
+TEST_CASE("trap_1_receives_posted_earlier_are_observed") {
+  expect_clean(trap_1);
+  expect_clean(trap_1_large);
+  expect_caught(trap_1, Rule::kObserveEarlier);
+}
+TEST_CASE("trap_2_probe_past_an_arriving_message") {
+  expect_clean(trap_2);
+  expect_caught(trap_2, Rule::kLookAtPostings);
+}
+TEST_CASE("trap_3_received_after_the_log") {
+  expect_clean(trap_3);
+  expect_caught(trap_3, Rule::kLogUntilHeld);
+}
+TEST_CASE("trap_4_probed_before_the_checkpoint") {
+  expect_clean(trap_4);
+  expect_caught(trap_4, Fault::kForgetProbes);
+}
+TEST_CASE("trap_5_drawn_contribution_to_a_crossing_reduce") {
+  expect_clean(trap_5);
+  expect_caught(trap_5, Rule::kLateStarted);
+}
+TEST_CASE("trap_6_line_in_the_middle_of_a_replay") {
+  expect_clean(trap_6);
+  expect_caught(trap_6, Rule::kReplayed);
+}
+TEST_CASE("trap_7_abandoned_line_gives_its_counts_back") {
+  expect_clean(trap_7);
+  expect_caught(trap_7, Rule::kGiveBack);
+}
+TEST_CASE("trap_8_ready_send_before_its_receive") {
+  expect_clean(trap_8);
+  expect_caught(trap_8, Fault::kReadySend);
+}
+TEST_CASE("trap_9_dependence_is_transitive") {
+  expect_clean(trap_9);
+  expect_caught(trap_9, Fault::kForgetOutcomes);
+}
+TEST_CASE("trap_10_communicators_on_one_side_of_the_line") {
+  expect_clean(trap_10_made);
+  expect_clean(trap_10_freed);
+  expect_caught(trap_10_made, Fault::kRepeatCrossing);
+  expect_caught(trap_10_freed, Rule::kKeepFreed);
+}
+TEST_CASE("trap_11_faults_of_other_systems_that_drain") {
+  expect_clean(trap_11_counted_once);
+  expect_clean(trap_11_ibarrier);
+  expect_caught(trap_11_counted_once, Rule::kCountOnce);
+  expect_caught(trap_11_ibarrier, Fault::kUncountedIbarrier);
+}
+TEST_CASE("found: a probe shows that receives posted earlier were matched") {
+  expect_clean(found_probe_past);
+  expect_caught(found_probe_past, Rule::kObserveEarlier);
+}
+TEST_CASE("found: a probe for one tag and the order of the stream") {
+  expect_clean(found_any_tag_after_probe);
+}
+TEST_CASE("found: a communicator freed in the window") { expect_clean(found_freed_in_window); }
+TEST_CASE("found: order of what a receive holds and what the queue has") {
+  expect_clean(found_order_of_held);
+  expect_caught(found_order_of_held, Rule::kStreamOrder);
+}
+TEST_CASE("found: a queue's answer fixes what receives posted earlier got") {
+  expect_clean(found_wildcards_fixed);
+  expect_caught(found_wildcards_fixed, Rule::kObserveEarlier);
+}
+
+// A line commits while a process waits in a labelled receive for a message that nobody has sent.
+TEST_CASE("a line commits while a process waits") {
+  Script s(3);
+  s.on(p).site().compute().send(q, 0);
+  s.on(q).labelled_recv(p, 0);
+  s.on(r).site();
+  Scene scene(s);
+  scene.step(q);
+  scene.request();
+  scene.run(p, 1);
+  scene.run(r, 1);
+  scene.step(q);
+  scene.settle();
+  CHECK(scene.world->committed() == 1);
+  scene.kill();
+  scene.finish();
+  CHECK(scene.violation() == "");
+}
+
+// Who learns in a barrier that another member is a line ahead takes its checkpoint as of before it.
+TEST_CASE("a barrier does not cross where it is a site") {
+  Script s(2);
+  s.on(p).site().labelled_barrier().compute();
+  s.on(q).labelled_barrier().compute();
+  Scene scene(s);
+  scene.world->nodes[0]->process->request();
+  scene.run(p, 1);  // q has not heard of it
+  scene.step(q);
+  scene.run(p, 1);
+  scene.run(q, 1);
+  scene.settle();
+  CHECK(scene.world->committed() == 1);
+  scene.kill();
+  CHECK(scene.world->stats.crossing == 0);
+  scene.finish();
+  CHECK(scene.world->stats.crossing == 0);
+  CHECK(scene.violation() == "");
+}
+
+// One program point, one line (section 2): however the processes come to their calls.
+TEST_CASE("one line for each program point") {
+  for (uint64_t seed = 1; seed <= 200; ++seed) {
+    Script s(3);
+    for (Rank rank = 0; rank < 3; ++rank)
+      for (int k = 0; k < 4; ++k) {
+        s.on(rank).site_now();
+        for (int i = 0; i < 30; ++i) s.on(rank).compute();
+      }
+    Scene scene(s);
+    sim::Random random(seed);
+    for (int i = 0; i < 500; ++i) {
+      scene.step(random.between(0, 2));
+      if (random.chance(0.7)) scene.settle();
+    }
+    scene.finish();
+    INFO("seed " << seed);
+    CHECK(scene.violation() == "");
+    CHECK(scene.world->committed() <= 4);
+    CHECK(scene.world->committed() >= 1);
+  }
+}
+
+// The bare programs and the simulated MPI are sound: without lines nothing hangs or is lost.
+TEST_CASE("programs without lines") {
+  for (uint64_t seed = 1; seed <= 2000; ++seed) {
+    const sim::Verdict v = sim::run_schedule(seed, {.lines = false});
+    CHECK_MESSAGE(v.violation.empty(), "seed " << seed << ": " << v.violation);
+  }
+}
+
+// What a line costs a process does not depend on how many there are, but for the depth of a tree.
+TEST_CASE("a thousand processes in a ring") {
+  const sim::RingResult r = sim::run_ring(1000, 20);
+  CHECK(r.committed);
+  CHECK(r.most_messages <= 14);  // 3 for a request, 1 log, 1 acknowledgement, 3 for each agreement
+  CHECK(r.messages <= 10 * 1000);
+  CHECK(r.most_depth <= 10 * 8);  // as often up and down the tree of 10 levels
+  CHECK(r.memory_in_line <= 4096);
+}

@@ -1,0 +1,68 @@
+// Blocks: what pointers point into. Variables are numbered from 1, globals first, then the frames from
+// main inwards; heap blocks follow in the order of their ids.
+#ifndef ELC_STATE_BLOCKS_H
+#define ELC_STATE_BLOCKS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/status.h"
+#include "base/vector.h"
+#include "portable_format/value.h"
+#include "state/process.h"
+
+namespace elc::state {
+
+// What a wild pointer is restored as: an address that no system gives out, so that its use ends the
+// program at once where NULL might pass for the end of a list.
+constexpr uintptr_t kWildAddress = static_cast<uintptr_t>(-2048);
+
+// The variables of a process in the order of their numbers.
+void list_regions(const Process& process, Vector<const Region*>* out);
+
+// The blocks of the process by address.
+class BlockMap {
+ public:
+  // Makes the order anew; that of the heap only if a block has changed. Fails if two regions, or a region and
+  // a block, overlap. The process's regions and blocks must stay until the last call of encode.
+  Status build(Process& process);
+
+  // The pointer of the file for an address. An address inside a block is preferred to one past another's end.
+  format::PointerLeaf encode(const void* address) const;
+
+  size_t regions() const { return regions_.size(); }
+
+ private:
+  // Plain memory, ordered by `begin`.
+  struct Extent {
+    uintptr_t begin;
+    uint64_t size;
+    uint32_t index;  // in regions_, or the heap's slots
+  };
+  static void sort(Vector<Extent>* extents);
+  static const Extent* last_before(const Vector<Extent>& extents, uintptr_t address);
+  Status check_regions() const;
+  format::PointerLeaf in_region(const Extent& extent, uintptr_t address) const;
+  format::PointerLeaf in_block(size_t slot, uintptr_t address) const;
+
+  Process* process_ = nullptr;
+  Vector<const Region*> regions_;
+  Vector<Extent> by_region_;
+  Vector<Extent> by_block_;
+  uint64_t heap_generation_ = ~uint64_t{0};
+};
+
+// A heap block is `count` elements of its type and `rest` bytes that are too few for another.
+inline uint64_t elements_of(const Process& process, const Block& block) {
+  return block.size / process.types.size_of(block.type);
+}
+
+// The position of a byte in a block: that of its type, or in the rest, a leaf for each byte.
+bool position_in(const format::TypeTable& types, TypeId type, uint64_t count, uint64_t rest, uint64_t offset,
+                 const void* memory, uint64_t* position);
+bool offset_in(const format::TypeTable& types, TypeId type, uint64_t count, uint64_t rest, uint64_t position,
+               const format::Representation& writer, uint64_t* offset);
+
+}  // namespace elc::state
+
+#endif

@@ -1,0 +1,92 @@
+// malloc and friends: libc's blocks, entered in the table.
+#include <stdlib.h>
+#include <string.h>
+
+#include "elc.h"
+#include "state/process.h"
+
+using elc::Status;
+using elc::state::Block;
+using elc::state::outcome;
+using elc::state::Process;
+using elc::state::process;
+
+namespace {
+
+// At least one byte, so that every block has an address of its own.
+size_t at_least_one(size_t size) { return size == 0 ? 1 : size; }
+
+void* enter(void* memory, size_t size, ELC_Type type) {
+  if (memory != nullptr) process().heap.add(memory, size, type);
+  return memory;
+}
+
+void* resize(Block* block, size_t size) {
+  void* memory = realloc(block->address, at_least_one(size));
+  if (memory != nullptr) process().heap.moved(block, memory, size);
+  return memory;
+}
+
+}  // namespace
+
+extern "C" {
+
+void* ELC_malloc(size_t size) { return enter(malloc(at_least_one(size)), size, ELC_BYTE); }
+
+void* ELC_calloc(size_t count, size_t size) {
+  void* memory = calloc(at_least_one(count), at_least_one(size));
+  return enter(memory, count * size, ELC_BYTE);  // calloc has checked the product
+}
+
+// A block that the table does not know becomes known.
+void* ELC_realloc(void* old, size_t size) {
+  Block* block = old == nullptr ? nullptr : process().heap.find(old);
+  if (block == nullptr) return enter(realloc(old, at_least_one(size)), size, ELC_BYTE);
+  return resize(block, size);
+}
+
+void ELC_free(void* memory) {
+  if (memory == nullptr) return;
+  Block* block = process().heap.find(memory);
+  if (block != nullptr) process().heap.remove(block);
+  free(memory);
+}
+
+void* ELC_new(ELC_Type type, size_t count) {
+  const size_t element = process().types.size_of(type);
+  if (element == 0) {
+    outcome(Status::error("ELC_new: there is no type %d; types come from ELC_Struct and ELC_Union", type));
+    return nullptr;
+  }
+  return enter(calloc(at_least_one(count), element), count * element, type);
+}
+
+void* ELC_resize(void* old, size_t count) {
+  Block* block = old == nullptr ? nullptr : process().heap.find(old);
+  if (block == nullptr) {
+    outcome(Status::error("ELC_resize: the block is not one of ELC_new or ELC_malloc"));
+    return nullptr;
+  }
+  const size_t element = block->guessed ? 1 : process().types.size_of(block->type), before = block->size;
+  if (count > PTRDIFF_MAX / element) return nullptr;
+  uint8_t* memory = static_cast<uint8_t*>(resize(block, count * element));
+  if (memory != nullptr && count * element > before) memset(memory + before, 0, count * element - before);
+  return memory;
+}
+
+int ELC_Set_type(void* memory, ELC_Type type) {
+  Block* block = memory == nullptr ? nullptr : process().heap.find(memory);
+  if (block == nullptr) return outcome(Status::error("ELC_Set_type: the block is not one of ELC_malloc"));
+  const size_t element = process().types.size_of(type);
+  if (element == 0)
+    return outcome(
+        Status::error("ELC_Set_type: there is no type %d; types come from ELC_Struct and ELC_Union", type));
+  if (block->size > 0 && block->size < element)
+    return outcome(
+        Status::error("ELC_Set_type: the block of %llu bytes does not hold an element of %zu bytes",
+                      static_cast<unsigned long long>(block->size), element));
+  block->type = type;
+  block->guessed = false;
+  return ELC_OK;
+}
+}

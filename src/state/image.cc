@@ -1,0 +1,217 @@
+#include "state/image.h"
+
+#include <algorithm>
+
+namespace elc::state {
+namespace {
+
+// "int", "double[100]", "struct node[3]".
+Text describe(const format::TypeTable& types, TypeId type, uint64_t count) {
+  const char* name = types.info(type).name;
+  return count == 1 ? Text::copy(name)
+                    : Text::format("%s[%llu]", name, static_cast<unsigned long long>(count));
+}
+
+// The variables of a frame (1 + its index; 0 for the globals).
+std::span<const Region> scope_of(const Process& p, size_t frame) {
+  if (frame == 0) return {p.globals.data(), p.globals.size()};
+  const size_t first = p.frames[frame - 1].first_region;
+  const size_t end = frame < p.frames.size() ? p.frames[frame].first_region : p.locals.size();
+  return {p.locals.data() + first, end - first};
+}
+
+// Registered in the same order as before in almost every program: `hint` is where it should be.
+const Region* find_in(std::span<const Region> scope, size_t hint, std::string_view name) {
+  if (hint < scope.size() && scope[hint].name == name) return &scope[hint];
+  for (const Region& region : scope)
+    if (region.name == name) return &region;
+  return nullptr;
+}
+
+// The last label that is known is where the line was taken.
+Text stack_of(const Vector<SavedFrame>& frames) {
+  if (frames.empty()) return Text::copy("no function that calls ELC_Enter");
+  Text text = Text::copy(frames[0].function.view());
+  for (size_t i = 1; i < frames.size(); ++i)
+    text = Text::format("%s > %s", text.c_str(), frames[i].function.c_str());
+  return text;
+}
+
+}  // namespace
+
+Text Image::owner(const SavedVariable& variable) const {
+  if (variable.frame == 0) return Text::copy("the globals");
+  return Text::format("%s()", frames[variable.frame - 1].function.c_str());
+}
+
+Status Image::read_variables(format::Cursor& in) {
+  ELC_TRY(read_layout(in, "vars"));
+  for (uint64_t left = in.count(12); left > 0 && in.ok(); --left) {
+    SavedFrame frame;
+    frame.function = Text::copy(in.string());
+    frame.label = in.i32();
+    frames.push_back(std::move(frame));
+  }
+  for (uint64_t left = in.count(8); left > 0 && in.ok(); --left)
+    function_names.push_back(Text::copy(in.string()));
+  uint32_t frame = 0;
+  for (uint64_t left = in.count(24); left > 0 && in.ok(); --left) {
+    SavedVariable variable;
+    variable.frame = in.u32();
+    variable.name = Text::copy(in.string());
+    variable.type = in.i32();
+    variable.count = in.u64();
+    if (!in.ok()) break;
+    if (variable.frame < frame || variable.frame > frames.size())
+      return Status::error("the checkpoint file is damaged: variable '%s' belongs to no frame",
+                           variable.name.c_str());
+    frame = variable.frame;
+    variables.push_back(std::move(variable));
+  }
+  return in.status();
+}
+
+Status Image::read_heap(format::Cursor& in, const format::Reader& reader) {
+  ELC_TRY(read_layout(in, "heap"));
+  next_id = in.u64();
+  uint64_t id = 0;
+  for (uint64_t left = in.count(36); left > 0 && in.ok(); --left) {
+    SavedRun run;
+    run.first_id = in.u64();
+    run.blocks = in.u64();
+    run.type = in.i32();
+    run.count = in.u64();
+    run.rest = in.u64();
+    run.first = blocks;
+    if (!in.ok()) break;
+    if (!reader.types().known(run.type))
+      return Status::error("the checkpoint file is damaged: heap blocks of an unknown type");
+    // An element takes a byte at least, so this bounds what the directory can make us allocate.
+    const uint64_t most = in.at() + in.left();
+    const uint64_t least = std::max<uint64_t>(reader.types().info(run.type).packed, 1);
+    const bool empty = run.count == 0 && run.rest == 0;
+    const bool holds =
+        run.rest <= most && run.count <= most / least &&
+        (empty ? run.blocks == 1 : run.blocks > 0 && run.blocks <= most / (run.count * least + run.rest));
+    if (!holds || run.first_id <= id || run.first_id > next_id || run.blocks > next_id - run.first_id)
+      return Status::error("the checkpoint file is damaged: the directory of the heap contradicts itself");
+    id = run.first_id + run.blocks - 1;
+    blocks += run.blocks;
+    runs.push_back(std::move(run));
+  }
+  return in.status();
+}
+
+Status Image::match(const Process& p, const format::Reader& reader) {
+  writer = reader.representation();
+  ELC_TRY(match_frames(p));
+  ELC_TRY(match_variables(p, reader));
+  ELC_TRY(check_leftovers(p));
+  match_functions(p);
+  match_runs(p, reader);
+  return Status();
+}
+
+Status Image::match_frames(const Process& p) const {
+  bool same = frames.size() == p.frames.size();
+  for (size_t i = 0; i < frames.size() && same; ++i) same = frames[i].function.view() == p.frames[i].function;
+  if (same) return Status();
+  Vector<SavedFrame> now;
+  for (const Frame& frame : p.frames) {
+    SavedFrame& copy = now.push_back({});
+    copy.function = Text::copy(frame.function);
+  }
+  return Status::error("the line was taken in %s, but the program is in %s", stack_of(frames).c_str(),
+                       stack_of(now).c_str());
+}
+
+Status Image::match_variables(const Process& p, const format::Reader& reader) {
+  size_t hint = 0;
+  for (size_t i = 0; i < variables.size(); ++i) {
+    SavedVariable& v = variables[i];
+    if (i > 0 && variables[i - 1].frame != v.frame) hint = 0;
+    const Text whose = owner(v);
+    if (!reader.types().known(v.type))
+      return Status::error("the checkpoint file is damaged: '%s' of %s has an unknown type", v.name.c_str(),
+                           whose.c_str());
+    v.region = find_in(scope_of(p, v.frame), hint++, v.name.view());
+    const Text found = describe(reader.types(), v.type, v.count);
+    if (v.region == nullptr)
+      return Status::error("the line has '%s' (%s) of %s, which the program has not registered there",
+                           v.name.c_str(), found.c_str(), whose.c_str());
+    const Text wanted = describe(p.types, v.region->type, v.region->count);
+    const Status fit = format::fits(reader.types(), v.type, writer, p.types, v.region->type);
+    if (!fit.ok() || v.count != v.region->count)
+      return Status::error("'%s' of %s is %s in the program, but %s in the line%s%s", v.name.c_str(),
+                           whose.c_str(), wanted.c_str(), found.c_str(), fit.ok() ? "" : ": ",
+                           fit.ok() ? "" : fit.message());
+  }
+  return Status();
+}
+
+// Every variable of the line has its region; names are unique, so more regions mean other names.
+Status Image::check_leftovers(const Process& p) const {
+  size_t next = 0;
+  for (size_t frame = 0; frame <= p.frames.size(); ++frame) {
+    const std::span<const Region> scope = scope_of(p, frame);
+    const size_t first = next;
+    while (next < variables.size() && variables[next].frame == frame) ++next;
+    if (next - first == scope.size()) continue;
+    for (const Region& region : scope) {
+      bool found = false;
+      for (size_t i = first; i < next && !found; ++i) found = variables[i].region == &region;
+      if (!found)
+        return Status::error("the program has registered '%s' (%s) of %s, which the line does not have",
+                             region.name, describe(p.types, region.type, region.count).c_str(),
+                             owner_of(p, region).c_str());
+    }
+    return Status::error("the checkpoint file is damaged: a name occurs twice in a frame");
+  }
+  return Status();
+}
+
+void Image::match_functions(const Process& p) {
+  functions.resize(function_names.size());
+  for (size_t i = 0; i < function_names.size(); ++i) {
+    functions[i] = nullptr;
+    for (const Function& f : p.functions)
+      if (f.name.view() == function_names[i].view()) functions[i] = f.address;
+  }
+}
+
+// A made type of the heap is found by its name: no variable says which of the program's it is.
+void Image::match_runs(const Process& p, const format::Reader& reader) {
+  for (SavedRun& run : runs) {
+    const char* name = reader.types().info(run.type).name;
+    run.memory_type = run.type < format::kFirstMade ? run.type : p.types.find(name);
+    if (run.memory_type == format::kNone) {
+      run.misfit = Status::error("the program has made no type '%s' (ELC_Struct, ELC_Union)", name);
+      continue;
+    }
+    run.misfit = format::fits(reader.types(), run.type, writer, p.types, run.memory_type);
+    if (run.misfit.ok() && run.rest > 0)
+      run.misfit = format::fits(reader.types(), format::kByte, writer, p.types, format::kByte);
+    const uint64_t element = p.types.size_of(run.memory_type);
+    if (run.misfit.ok() && element > 0 && run.count > (PTRDIFF_MAX - run.rest) / element)
+      run.misfit = Status::error("%llu elements of %s do not fit this machine's memory",
+                                 static_cast<unsigned long long>(run.count), name);
+    run.size = run.count * element + run.rest;
+  }
+}
+
+bool Image::target(uint64_t block, Target* out) const {
+  if (block == 0 || block - 1 >= variables.size() + blocks) return false;
+  if (block <= variables.size()) {
+    const Region& region = *variables[block - 1].region;
+    *out = {region.type, region.count, 0, region.address, nullptr};
+    return true;
+  }
+  const uint64_t index = block - 1 - variables.size();
+  const SavedRun* run = std::upper_bound(runs.begin(), runs.end(), index,
+                                         [](uint64_t i, const SavedRun& r) { return i < r.first; }) -
+                        1;
+  *out = {run->memory_type, run->count, run->rest, addresses.empty() ? nullptr : addresses[index], run};
+  return true;
+}
+
+}  // namespace elc::state

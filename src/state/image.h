@@ -1,0 +1,77 @@
+// What the directories of a line's sections say, matched with what the program has registered.
+#ifndef ELC_STATE_IMAGE_H
+#define ELC_STATE_IMAGE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/status.h"
+#include "base/text.h"
+#include "base/vector.h"
+#include "portable_format/reader.h"
+#include "state/process.h"
+
+namespace elc::state {
+
+struct SavedVariable {
+  uint32_t frame = 0;  // 0: a global; else 1 + the index of its frame
+  Text name;
+  TypeId type = 0;  // of the file
+  uint64_t count = 0;
+  const Region* region = nullptr;  // where it goes
+};
+
+// Consecutive heap blocks of one shape.
+struct SavedRun {
+  uint64_t first_id = 0;
+  uint64_t first = 0;  // index of its first block among all
+  uint64_t blocks = 0;
+  TypeId type = 0;  // of the file
+  uint64_t count = 0;
+  uint64_t rest = 0;  // bytes that follow the elements
+  TypeId memory_type = 0;
+  uint64_t size = 0;  // of a block in memory here
+  Status misfit;      // why such a block cannot be read here
+};
+
+struct Image {
+  format::Representation writer;
+  Vector<SavedFrame> frames;
+  Vector<Text> function_names;
+  Vector<void (*)(void)> functions;  // nullptr for one that the program has not registered
+  Vector<SavedVariable> variables;
+  uint64_t next_id = 1;
+  uint64_t blocks = 0;
+  Vector<SavedRun> runs;
+  Vector<uint8_t*> addresses;  // of the blocks, from apply() on
+
+  // Reads the directory of "vars"; leaves the cursor at its values. Trusts nothing.
+  Status read_variables(format::Cursor& in);
+  // The same for "heap".
+  Status read_heap(format::Cursor& in, const format::Reader& reader);
+  // Finds the place of every variable, function and block type in the program.
+  Status match(const Process& process, const format::Reader& reader);
+
+  // What a pointer of the line points into. False for a number that the line does not have.
+  struct Target {
+    TypeId type;  // in memory
+    uint64_t count, rest;
+    uint8_t* address;     // nullptr before apply(), for a heap block
+    const SavedRun* run;  // nullptr for a variable
+  };
+  bool target(uint64_t block, Target* out) const;
+
+  // "solve()" or "the globals".
+  Text owner(const SavedVariable& variable) const;
+
+ private:
+  Status match_frames(const Process& process) const;
+  Status match_variables(const Process& process, const format::Reader& reader);
+  Status check_leftovers(const Process& process) const;
+  void match_functions(const Process& process);
+  void match_runs(const Process& process, const format::Reader& reader);
+};
+
+}  // namespace elc::state
+
+#endif

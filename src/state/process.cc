@@ -1,0 +1,85 @@
+#include "state/process.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "elc.h"
+#include "state/blocks.h"
+#include "state/image.h"
+#include "state/state.h"
+
+// The types of the C API are those of the file format.
+static_assert(ELC_BOOL == static_cast<int>(elc::format::kBool));
+static_assert(ELC_LDOUBLE_COMPLEX == static_cast<int>(elc::format::kLdoubleComplex));
+static_assert(ELC_UINT64 == static_cast<int>(elc::format::kUint64));
+static_assert(ELC_BYTE == static_cast<int>(elc::format::kByte));
+static_assert(ELC_FILE == static_cast<int>(elc::format::kFile));
+static_assert(ELC_MPI_STATUS == static_cast<int>(elc::format::kMpiStatus));
+static_assert(ELC_FIRST_MADE_TYPE <= elc::format::kFirstMade);
+static_assert(sizeof(ELC_Type) == sizeof(elc::format::TypeId));
+
+namespace elc::state {
+
+bool (*recovering_hook)() = nullptr;
+void (*arrived_hook)() = nullptr;
+void (*give_up_hook)(const Status& why) = nullptr;
+
+Process* the_process = nullptr;
+
+Process& make_process() {
+  the_process = make<Process>();
+  return *the_process;
+}
+
+void reset() {
+  if (the_process == nullptr) return;
+  for (Region& region : the_process->globals) release(const_cast<char*>(region.name));
+  destroy(the_process->blocks);
+  destroy(the_process->image);
+  destroy(the_process);
+  the_process = nullptr;
+}
+
+void give_up(const Status& why) {
+  if (give_up_hook != nullptr) give_up_hook(why);
+  say("%s", why.message());
+  _exit(EXIT_FAILURE);
+}
+
+Status read_layout(format::Cursor& in, const char* section) {
+  const uint32_t layout = in.u32();
+  ELC_TRY(in.status());
+  if (layout == kSectionLayout) return Status();
+  return Status::error(
+      "section \"%s\" of the checkpoint file has layout %u, and this libELC reads %u: use the newer libELC",
+      section, layout, kSectionLayout);
+}
+
+int outcome(const Status& status) {
+  if (status.ok()) return ELC_OK;
+  say("%s", status.message());
+  return ELC_ERROR;
+}
+
+Text owner_of(const Process& process, const Region& region) {
+  const Region* first = process.locals.data();
+  if (&region < first || &region >= first + process.locals.size()) return Text::copy("the globals");
+  const size_t index = static_cast<size_t>(&region - first);
+  size_t frame = process.frames.size() - 1;
+  while (process.frames[frame].first_region > index) --frame;
+  return Text::format("%s()", process.frames[frame].function);
+}
+
+void set_handle_sizes(size_t comm, size_t datatype, size_t request, size_t status) {
+  format::TypeTable& types = process().types;
+  types.set_size(format::kMpiComm, comm);
+  types.set_size(format::kMpiDatatype, datatype);
+  types.set_size(format::kMpiRequest, request);
+  types.set_size(format::kMpiStatus, status);
+}
+
+const format::TypeTable& types() { return process().types; }
+
+void set_check_pointers(bool on) { process().check_pointers = on; }
+
+}  // namespace elc::state

@@ -1,0 +1,121 @@
+// The state of this process as the library knows it. Internal to src/state.
+#ifndef ELC_STATE_PROCESS_H
+#define ELC_STATE_PROCESS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/hash_map.h"
+#include "base/message.h"
+#include "base/status.h"
+#include "base/text.h"
+#include "base/vector.h"
+#include "portable_format/reader.h"
+#include "portable_format/types.h"
+#include "state/heap.h"
+#include "state/names.h"
+#include "state/streams.h"
+
+namespace elc::state {
+
+using format::Kind;
+using format::TypeId;
+
+// A registered variable: `count` elements of `type` in `size` bytes at `address`.
+struct Region {
+  const char* name = nullptr;  // of a frame: on the name stack; of a global: owned
+  uint8_t* address = nullptr;
+  uint64_t size = 0;
+  uint64_t count = 0;
+  TypeId type = 0;
+  TypeId target = 0;  // pointers: the scalar type that they point to, if the compiler knew it
+  uint32_t hash = 0;  // of the name
+};
+
+// A function on the stack, an entry of the thesis's flow table.
+struct Frame {
+  const char* function = nullptr;
+  int label = 0;
+  bool inline_call = false;   // libELC.h: entered with FID not 0, or from such a frame
+  bool entered_here = false;  // the label was set just before the function above was entered
+  size_t first_region = 0;    // its variables in Process::locals
+  NameStack::Mark names;      // the name stack before it
+};
+
+struct SavedFrame {
+  Text function;
+  int label = 0;
+};
+
+struct Function {
+  Text name;
+  void (*address)(void) = nullptr;
+};
+
+class BlockMap;
+struct Image;
+
+// A struct as libELC.h describes it: where its pointers are, and the structs in it.
+struct Description {
+  struct Inner {
+    uint64_t offset = 0;
+    Text name;
+  };
+  Text name;
+  Vector<uint64_t> pointers;
+  Vector<Inner> inner;
+};
+
+// A function pointer in a file is 1 + the index of its name, 0 for NULL, or this.
+constexpr uint64_t kWildFunction = ~uint64_t{0};
+
+struct Process {
+  format::TypeTable types;
+  NameStack names;
+  Vector<Frame> frames;
+  Vector<Region> locals;
+  Vector<Region> globals;
+  Vector<Function> functions;
+  HashMap<uint32_t> function_by_address;  // 1 + index
+  Heap heap;
+  Streams streams;
+
+  bool label_is_fresh = false;
+  bool recovery_is_known = false;
+  bool is_recovering = false;
+  int resumed_label = 0;  // where the innermost frame goes on after the data are back, until it is there
+  bool check_pointers = false;
+  bool skip_was_asked = false;   // libELC.h: ELC_SKIP came before this OnCallEnter
+  bool skip_was_missed = false;  // and once it did not
+  Vector<Description> descriptions;
+  Text unregistered;  // libELC.h: what could not be registered, so that no line may be taken
+  Vector<SavedFrame> saved_frames;
+  BlockMap* blocks = nullptr;  // owned; made at the first save
+  Image* image = nullptr;      // owned; of the line that is being restored
+};
+
+// The one of this process. Made at the first use and never destroyed: the program may call the library
+// from its exit handlers.
+extern Process* the_process;
+Process& make_process();
+inline Process& process() { return the_process != nullptr ? *the_process : make_process(); }
+
+// Ends the job by the hook.
+[[noreturn]] void give_up(const Status& why);
+
+// Each section of this folder begins with the number of its layout. Fails on one that is not known.
+constexpr uint32_t kSectionLayout = 1;
+Status read_layout(format::Cursor& in, const char* section);
+
+// For the API: says the message of a failure; ELC_OK or ELC_ERROR.
+int outcome(const Status& status);
+
+// Enters a frame; in a restart only that which the line has there.
+void enter(Process& process, const char* function, bool inline_call);
+
+// "solve()", or "the globals" for no frame.
+Text owner_of(const Process& process, const Region& region);
+
+}  // namespace elc::state
+
+#endif

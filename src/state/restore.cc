@@ -1,0 +1,235 @@
+// Restoring: check() goes over a whole line without changing anything, apply() goes over it again.
+#include <stdlib.h>
+#include <string.h>
+
+#include "state/blocks.h"
+#include "state/image.h"
+#include "state/process.h"
+#include "state/state.h"
+
+namespace elc::state {
+namespace {
+
+using format::LeafDecoder;
+using format::PointerLeaf;
+
+struct Restoring {
+  Process& process;
+  Image& image;
+  const HandleCodec* codec;  // nullptr while checking
+  uint64_t wild = 0;
+};
+
+unsigned long long number(uint64_t value) { return static_cast<unsigned long long>(value); }
+
+// The place in memory of a pointer of the line. `address` is nullptr while checking.
+Status resolve(const Image& image, const format::TypeTable& types, const PointerLeaf& in, uint8_t** address) {
+  Image::Target target;
+  if (!image.target(in.block, &target))
+    return Status::error("the checkpoint file is damaged: a pointer into block %llu, which is not there",
+                         number(in.block));
+  if (target.run != nullptr && !target.run->misfit.ok())
+    return Status::error("it points to a heap block that cannot be restored: %s",
+                         target.run->misfit.message());
+  uint64_t offset = 0;
+  if (in.position != 0 &&
+      !offset_in(types, target.type, target.count, target.rest, in.position, image.writer, &offset))
+    return Status::error("it points into the middle of a value that is of another size on this machine");
+  *address = target.address == nullptr ? nullptr : target.address + offset;
+  return Status();
+}
+
+Status decode_pointer(void* context, const PointerLeaf& in, void* leaf) {
+  Restoring& restoring = *static_cast<Restoring*>(context);
+  uint8_t* address = nullptr;
+  if (in.block == format::kWildBlock) {
+    ++restoring.wild;
+    address = reinterpret_cast<uint8_t*>(kWildAddress);
+  } else if (in.block != format::kNullBlock) {
+    ELC_TRY(resolve(restoring.image, restoring.process.types, in, &address));
+  }
+  if (leaf != nullptr) memcpy(leaf, &address, sizeof address);
+  return Status();
+}
+
+Status decode_function(Restoring& restoring, uint64_t in, void* leaf) {
+  void (*function)(void) = nullptr;
+  const Image& image = restoring.image;
+  if (in == kWildFunction) {
+    ++restoring.wild;
+    function = reinterpret_cast<void (*)(void)>(kWildAddress);
+  } else if (in > image.functions.size()) {
+    return Status::error("the checkpoint file is damaged: a pointer to a function without a name");
+  } else if (in > 0) {
+    function = image.functions[in - 1];
+    if (function == nullptr)
+      return Status::error("it points to the function %s, which the program has not registered: ELC_FUNC(%s)",
+                           image.function_names[in - 1].c_str(), image.function_names[in - 1].c_str());
+  }
+  if (leaf != nullptr) memcpy(leaf, &function, sizeof function);
+  return Status();
+}
+
+Status decode_file(Restoring& restoring, uint64_t in, void* leaf) {
+  const Streams& streams = restoring.process.streams;
+  if (in != kWildStream && in >= kFirstStream + streams.saved_count())
+    return Status::error("the checkpoint file is damaged: a stream that is not there");
+  FILE* file = streams.stream_of(in);
+  if (leaf != nullptr) memcpy(leaf, &file, sizeof file);
+  return Status();
+}
+
+Status decode_handle(void* context, Kind kind, uint64_t in, void* leaf) {
+  Restoring& restoring = *static_cast<Restoring*>(context);
+  if (kind == format::kFunction) return decode_function(restoring, in, leaf);
+  if (kind == format::kFile) return decode_file(restoring, in, leaf);
+  if (leaf == nullptr) return Status();
+  if (restoring.codec->decode == nullptr) return Status::error("an MPI handle, but this program has no MPI");
+  return restoring.codec->decode(restoring.codec->context, kind, in, leaf);
+}
+
+Status decode_status(void* context, const format::StatusLeaf& in, void* leaf) {
+  Restoring& restoring = *static_cast<Restoring*>(context);
+  if (leaf == nullptr) return Status();
+  if (restoring.codec->decode_status == nullptr)
+    return Status::error("an MPI status, but this program has no MPI");
+  return restoring.codec->decode_status(restoring.codec->context, in, leaf);
+}
+
+// Goes over a value: reads it to `address`, or with nullptr looks whether it could be read. Between machines
+// of one representation only leaves of the layer above can fail to fit.
+Status pass_value(format::Cursor& in, const Restoring& restoring, const format::Reader& reader, TypeId from,
+                  TypeId to, void* address, uint64_t count, const LeafDecoder& leaves) {
+  const format::TypeTable& types = restoring.process.types;
+  if (address != nullptr) return in.read_value(from, types, to, address, count, leaves);
+  const format::TypeInfo& info = reader.types().info(from);
+  const bool alike = restoring.image.writer == format::Representation::here();
+  if (alike && !info.has_handle && !info.has_union) return in.skip_value(from, count);
+  return in.check_value(from, types, to, count, leaves);
+}
+
+Status pass_variables(format::Cursor& in, Restoring& restoring, const format::Reader& reader, bool change) {
+  const LeafDecoder leaves = {&restoring, decode_pointer, decode_handle, decode_status};
+  for (const SavedVariable& v : restoring.image.variables) {
+    restoring.wild = 0;
+    const Status passed = pass_value(in, restoring, reader, v.type, v.region->type,
+                                     change ? v.region->address : nullptr, v.count, leaves);
+    if (!passed.ok())
+      return Status::error("'%s' of %s: %s", v.name.c_str(), restoring.image.owner(v).c_str(),
+                           passed.message());
+    if (restoring.wild > 0 && change && restoring.process.check_pointers)
+      say("'%s' of %s: %llu of its pointers pointed to nothing that was registered; their value is %p now",
+          v.name.c_str(), restoring.image.owner(v).c_str(), number(restoring.wild),
+          reinterpret_cast<void*>(kWildAddress));
+  }
+  return in.finish();
+}
+
+Status pass_block(format::Cursor& in, Restoring& restoring, const format::Reader& reader, const SavedRun& run,
+                  uint8_t* address, const LeafDecoder& leaves) {
+  ELC_TRY(pass_value(in, restoring, reader, run.type, run.memory_type, address, run.count, leaves));
+  if (run.rest == 0) return Status();
+  uint8_t* rest = address == nullptr ? nullptr : address + (run.size - run.rest);
+  return pass_value(in, restoring, reader, format::kByte, format::kByte, rest, run.rest, leaves);
+}
+
+Status pass_heap(format::Cursor& in, Restoring& restoring, const format::Reader& reader, bool change) {
+  const LeafDecoder leaves = {&restoring, decode_pointer, decode_handle, decode_status};
+  const Image& image = restoring.image;
+  restoring.wild = 0;
+  for (const SavedRun& run : image.runs) {
+    const char* type = reader.types().info(run.type).name;
+    if (!run.misfit.ok())
+      return Status::error("a heap block of %llu elements of %s: %s", number(run.count), type,
+                           run.misfit.message());
+    for (uint64_t i = 0; i < run.blocks; ++i) {
+      const Status passed =
+          pass_block(in, restoring, reader, run, change ? image.addresses[run.first + i] : nullptr, leaves);
+      if (!passed.ok())
+        return Status::error("a heap block of %llu elements of %s: %s", number(run.count), type,
+                             passed.message());
+    }
+  }
+  if (restoring.wild > 0 && change && restoring.process.check_pointers)
+    say("%llu pointers on the heap pointed to nothing that was registered; their value is %p now",
+        number(restoring.wild), reinterpret_cast<void*>(kWildAddress));
+  return in.finish();
+}
+
+// Gives every block of the line its memory. A block that the set-up has made again - the same count of blocks
+// before it, the same size - keeps its address; other blocks of the set-up were freed or resized by the time
+// of the line.
+Status allocate_blocks(Process& p, Image& image) {
+  p.heap.compact();
+  Vector<Block> before;
+  before.swap(p.heap.slots());
+  p.heap.clear();
+  size_t old = 0;
+  Status status;
+  image.addresses.reserve(image.blocks);
+  for (const SavedRun& run : image.runs) {
+    for (uint64_t i = 0; i < run.blocks && status.ok(); ++i) {
+      const uint64_t id = run.first_id + i;
+      while (old < before.size() && before[old].id < id) free(before[old++].address);
+      const bool same = old < before.size() && before[old].id == id;
+      void* memory = same && before[old].size == run.size ? before[old].address : nullptr;
+      if (same && memory == nullptr) free(before[old].address);
+      if (same) ++old;
+      if (memory == nullptr) memory = calloc(1, run.size == 0 ? 1 : run.size);
+      if (memory == nullptr) {
+        status = Status::error("there is no memory for the heap of the line: a block of %llu bytes",
+                               number(run.size));
+        break;
+      }
+      image.addresses.push_back(static_cast<uint8_t*>(memory));
+      p.heap.add_with_id(memory, run.size, run.memory_type, id);
+    }
+  }
+  while (old < before.size()) free(before[old++].address);
+  p.heap.set_next_id(image.next_id);
+  return status;
+}
+
+}  // namespace
+
+Status check(format::Reader& reader) {
+  Process& p = process();
+  destroy(p.image);
+  p.image = make<Image>();
+  Restoring restoring = {p, *p.image, nullptr};
+  format::Cursor variables, heap;
+  ELC_TRY(variables.open(&reader, "vars"));
+  ELC_TRY(p.image->read_variables(variables));
+  ELC_TRY(heap.open(&reader, "heap"));
+  ELC_TRY(p.image->read_heap(heap, reader));
+  ELC_TRY(p.image->match(p, reader));
+  ELC_TRY(p.streams.check(reader));
+  ELC_TRY(pass_variables(variables, restoring, reader, false));
+  return pass_heap(heap, restoring, reader, false);
+}
+
+Status apply(format::Reader& reader, const HandleCodec& codec) {
+  Process& p = process();
+  if (p.image == nullptr) return Status::error("a line is to be restored that was not checked");
+  Restoring restoring = {p, *p.image, &codec};
+  ELC_TRY(p.streams.apply(reader));
+  ELC_TRY(allocate_blocks(p, *p.image));
+  Image directory;  // read over, to come to the values
+  format::Cursor variables, heap;
+  ELC_TRY(variables.open(&reader, "vars"));
+  ELC_TRY(directory.read_variables(variables));
+  ELC_TRY(heap.open(&reader, "heap"));
+  ELC_TRY(directory.read_heap(heap, reader));
+  ELC_TRY(pass_variables(variables, restoring, reader, true));
+  return pass_heap(heap, restoring, reader, true);
+}
+
+void* address_of(const PointerLeaf& pointer) {
+  const Process& p = process();
+  uint8_t* address = nullptr;
+  if (p.image == nullptr || pointer.block == format::kNullBlock || pointer.block == format::kWildBlock)
+    return nullptr;
+  return resolve(*p.image, p.types, pointer, &address).ok() ? address : nullptr;
+}
+
+}  // namespace elc::state

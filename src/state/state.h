@@ -1,0 +1,112 @@
+// What one process is - frames, variables, heap, pointers, functions, files - saved into a checkpoint
+// file and restored from one. The API of elc.h for these things is implemented in this folder; this
+// header is what src/mpi needs beyond it. All calls come from the thread that calls MPI.
+//
+// A run from the start calls save() at each local checkpoint. A restart calls
+//
+//     load_frames(reader)    in MPI_Init: the frames that are to be entered again
+//     arrived_hook           is called when all frames are entered again
+//     check(reader)          there, or in ELC_Restore: would everything fit? Changes nothing
+//     apply(reader, codec)   makes it so
+//     set_recovering(false)
+//
+// The methods are those of the thesis (libELC, 2005), section 4.2.2: the flow table of functions and
+// labels, the shadow stack of variables, pointers as (block, offset); positions instead of byte
+// offsets, types instead of bytes, and one pass instead of five for pointers.
+#ifndef ELC_STATE_STATE_H
+#define ELC_STATE_STATE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/status.h"
+#include "portable_format/reader.h"
+#include "portable_format/writer.h"
+
+namespace elc::state {
+
+// ---- Set by src/mpi before main (a static initialiser), or by tests -------------------------------
+
+// Sizes in memory of an MPI_Comm, MPI_Datatype, MPI_Request and MPI_Status. Without this call no
+// variable or field can have one of these types.
+void set_handle_sizes(size_t comm, size_t datatype, size_t request, size_t status);
+
+// Asked once, at the first question whether this run is a restart, which may come before MPI_Init.
+// nullptr: it is not.
+extern bool (*recovering_hook)();
+
+// Restores the state of the line. Called in a restart when all its frames are entered again and their
+// variables registered: where the innermost one asks for its label, before the arguments of the labelled
+// call are evaluated.
+extern void (*arrived_hook)();
+
+// Ends the job: the program cannot be brought back to the saved site. Must not return. nullptr: says
+// the message and ends this process with exit code 1.
+extern void (*give_up_hook)(const Status& why);
+
+// ---- Re-entry -----------------------------------------------------------------------------------
+
+bool recovering();
+void set_recovering(bool recovering);
+
+// ELC_Set_label was called in this frame and no function with a frame was entered since: the next
+// wrapped call is a labelled one. Never true in an inline call of libELC.h (FID not 0).
+bool labelled();
+void clear_label();
+
+// Takes the frames of the line. The functions on the stack now must be the first of them.
+Status load_frames(format::Reader& reader);
+// Whether the line has frames; without, its data are restored in place by ELC_Restore.
+bool has_saved_frames();
+// For an ELC_Checkpoint in a restart that is not there: where the program is and where it should be.
+Status misplaced();
+
+// ---- Saving ---------------------------------------------------------------------------------------
+
+// The table that types of the program are made in, for format::Writer.
+const format::TypeTable& types();
+
+// Turns MPI handles and statuses, at an address in the program's memory, into numbers and back.
+// `handle` and `status` point to an MPI_Comm, ..., MPI_Status. `kind` tells which.
+struct HandleCodec {
+  void* context = nullptr;
+  Status (*encode)(void* context, format::Kind kind, const void* handle, uint64_t* number) = nullptr;
+  Status (*decode)(void* context, format::Kind kind, uint64_t number, void* handle) = nullptr;
+  Status (*encode_status)(void* context, const void* status, format::StatusLeaf* out) = nullptr;
+  Status (*decode_status)(void* context, const format::StatusLeaf& in, void* status) = nullptr;
+};
+
+// Writes the sections "vars", "heap" and "files". The program's data are not changed; streams are
+// flushed. An error (overlapping regions, a call without a label on the stack, a file that cannot be
+// read, the writer's) means that the line is to be abandoned.
+Status save(format::Writer& writer, const HandleCodec& codec);
+
+// From save() until the program runs on: an address in the program's memory (the buffer of a pending
+// receive) as a pointer of the file. An unknown address becomes wild.
+format::PointerLeaf locate(const void* address);
+
+// Messages about wild pointers when state is saved or restored (ELC_CHECK_POINTERS).
+void set_check_pointers(bool on);
+
+// ---- Restoring ------------------------------------------------------------------------------------
+
+// Would apply() succeed? Compares all that is registered now with all that the line has, goes over every
+// value that could fail to fit this machine, and looks at the files. MPI handles are not looked at.
+// Changes nothing. One message names the thing, its function, what was expected and what was found.
+Status check(format::Reader& reader);
+
+// After a check() of the same reader that was ok: brings files back, allocates the blocks of the line
+// and fills everything. Fails only if something failed that no check can foresee (no memory, a full
+// disk, a handle that `codec` refuses); the process must end then, and can be restarted again.
+Status apply(format::Reader& reader, const HandleCodec& codec);
+
+// From apply() until set_recovering(false): the address that a pointer of the line has now; nullptr for
+// NULL, wild and impossible pointers.
+void* address_of(const format::PointerLeaf& pointer);
+
+// Forgets everything: a process as it was before main. For tests.
+void reset();
+
+}  // namespace elc::state
+
+#endif

@@ -1,0 +1,80 @@
+// Streams opened through ELC_fopen, and the terminals behind the standard ones.
+#ifndef ELC_STATE_STREAMS_H
+#define ELC_STATE_STREAMS_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "base/status.h"
+#include "base/text.h"
+#include "base/vector.h"
+#include "portable_format/reader.h"
+#include "portable_format/writer.h"
+
+namespace elc::state {
+
+// The number of a stream in a file: that of a FILE * variable.
+constexpr uint64_t kNoStream = 0, kStdin = 1, kStdout = 2, kStderr = 3, kFirstStream = 4;
+constexpr uint64_t kWildStream = ~uint64_t{0};
+
+// What is saved of a stream, by its mode.
+enum class StreamKind : uint32_t {
+  kRead = 0,     // the offset
+  kAppend = 1,   // offset and length; recovery truncates to the length
+  kWrite = 2,    // offset and content
+  kSpecial = 3,  // not a regular file: name and mode alone
+};
+
+struct Stream {
+  FILE* file = nullptr;
+  Text path;  // as the program gave it
+  Text mode;
+};
+
+// A stream of a line, from the directory of section "files".
+struct SavedStream {
+  Text path;
+  Text mode;
+  StreamKind kind = StreamKind::kRead;
+  uint64_t offset = 0;
+  uint64_t length = 0;
+  FILE* file = nullptr;  // where it is open again
+};
+
+class Streams {
+ public:
+  FILE* open(const char* path, const char* mode);
+  int close(FILE* file);
+  int close_all();
+
+  uint64_t number_of(FILE* file) const;    // kWildStream for one that is not known
+  FILE* stream_of(uint64_t number) const;  // nullptr for no, or an impossible number
+
+  // Section "files".
+  Status save(format::Writer& writer);
+  // Reads the directory of the section and looks whether every file can be brought back.
+  Status check(format::Reader& reader);
+  // Brings the files back and opens them: streams of the set-up with the same path and mode stay the same
+  // FILE, the others are closed. Everything that can fail for want of space comes before the first change of
+  // a file. A kill at any instant leaves files that the next restart brings back.
+  Status apply(format::Reader& reader);
+
+  size_t saved_count() const { return saved_.size(); }
+  void clear();  // forgets all streams; closes none
+
+ private:
+  void adopt();
+
+  Vector<Stream> open_;
+  Vector<SavedStream> saved_;
+};
+
+// The attributes of the terminals among standard input, output and error (termios), in a form that does not
+// depend on the system: POSIX's flags and control characters in a fixed order.
+void save_terminals(Encoder& out);
+Status restore_terminals(format::Cursor& in, bool change);
+
+}  // namespace elc::state
+
+#endif

@@ -1,0 +1,406 @@
+// Pointers and the heap.
+#include <time.h>
+
+#include <memory>
+
+#include "helper.h"
+
+namespace {
+
+struct Node {
+  int value;
+  Node* next;
+  Node* other;
+};
+ELC_Type make_node() {
+  const ELC_Field fields[] = {ELC_FIELD(Node, value), ELC_POINTER_FIELD(Node, next),
+                              ELC_POINTER_FIELD(Node, other)};
+  return ELC_Struct("struct Node", sizeof(Node), 3, fields);
+}
+
+int add(int a, int b) { return a + b; }
+int multiply(int a, int b) { return a * b; }
+
+}  // namespace
+
+TEST_CASE("pointers to everything a pointer can point to") {
+  new_process();
+  ELC_Type node = make_node();
+  struct Roots {
+    int scalar = 5;
+    int array[10] = {};
+    int* to_scalar;
+    int* to_middle;
+    int* past_end;
+    int** to_pointer;
+    Node* to_block;
+    Node** to_field;
+    int* into_block;
+    double* raw;
+    void* null = nullptr;
+    int (*function)(int, int);
+    void enter() {
+      ELC_VAR(scalar), ELC_VAR(array), ELC_PTR(to_scalar), ELC_PTR(to_middle), ELC_PTR(past_end),
+          ELC_PTR(to_pointer);
+      ELC_PTR(to_block), ELC_PTR(to_field), ELC_PTR(into_block), ELC_PTR(raw), ELC_PTR(null);
+      ELC_Register("function", reinterpret_cast<void*>(&function), ELC_FUNCTION, 1);
+      ELC_FUNC(add), ELC_FUNC(multiply);
+    }
+  };
+  Roots a;
+  a.enter();
+  Node* nodes = static_cast<Node*>(ELC_new(node, 5));
+  for (int i = 0; i < 5; ++i)
+    nodes[i].value = i * i, nodes[i].next = &nodes[(i + 3) % 5], nodes[i].other = nodes + 5;
+  a.array[4] = 44;
+  a.to_scalar = &a.scalar, a.to_middle = &a.array[4], a.past_end = a.array + 10, a.to_pointer = &a.to_middle;
+  a.to_block = nodes, a.to_field = &nodes[3].other, a.into_block = &nodes[4].value;
+  a.raw = static_cast<double*>(ELC_malloc(10 * sizeof(double)));
+  for (int i = 0; i < 10; ++i) a.raw[i] = i;
+  a.raw += 7;
+  a.function = multiply;
+  Line line;
+  REQUIRE_OK(line.save());
+
+  new_process();
+  make_node();
+  Roots b;
+  memset(static_cast<void*>(&b), 0x5a, sizeof b);
+  b.enter();
+  REQUIRE_OK(line.restore());
+  CHECK(b.scalar == 5);
+  CHECK(b.to_scalar == &b.scalar);
+  CHECK(b.to_middle == &b.array[4]);
+  CHECK(b.past_end == b.array + 10);
+  CHECK(b.to_pointer == &b.to_middle);
+  CHECK(b.to_field == &b.to_block[3].other);
+  CHECK(b.into_block == &b.to_block[4].value);
+  CHECK(*b.into_block == 16);
+  for (int i = 0; i < 5; ++i) CHECK(b.to_block[i].next == &b.to_block[(i + 3) % 5]);
+  CHECK(b.to_block[0].other == b.to_block + 5);
+  CHECK(b.raw[0] == 7);
+  CHECK(b.raw[-7] == 0);
+  CHECK(b.null == nullptr);
+  CHECK(b.function(6, 7) == 42);
+}
+
+TEST_CASE("one past the end of a block is not the block that follows, nor the other way round") {
+  new_process();
+  static int memory[20];
+  int* end = memory + 10;
+  ELC_Register("low", memory, ELC_INT, 10);
+  ELC_PTR(end);
+  Line line;
+  REQUIRE_OK(line.save());  // nothing follows: one past
+  new_process();
+  int other[10];
+  ELC_Register("low", other, ELC_INT, 10);
+  ELC_PTR(end);
+  REQUIRE_OK(line.restore());
+  CHECK(end == other + 10);
+
+  new_process();
+  end = memory + 10;
+  ELC_Register("low", memory, ELC_INT, 10);
+  ELC_Register("high", memory + 10, ELC_INT, 10);
+  ELC_PTR(end);
+  REQUIRE_OK(line.save());  // the beginning of what follows
+  new_process();
+  int high[10];
+  ELC_Register("low", other, ELC_INT, 10);
+  ELC_Register("high", high, ELC_INT, 10);
+  ELC_PTR(end);
+  REQUIRE_OK(line.restore());
+  CHECK(end == high);
+}
+
+TEST_CASE("wild pointers are tolerated, and show themselves when used") {
+  new_process();
+  int unknown, *wild = &unknown, *fine = nullptr;
+  int (*function)(int, int) = add;  // not registered
+  ELC_PTR(wild), ELC_PTR(fine), ELC_Register("function", reinterpret_cast<void*>(&function), ELC_FUNCTION, 1);
+  Line line;
+  REQUIRE_OK(line.save());
+  REQUIRE_OK(line.restore());
+  CHECK(wild != nullptr);
+  CHECK(wild != &unknown);
+  CHECK(reinterpret_cast<uintptr_t>(wild) > UINTPTR_MAX - 4096);
+  CHECK(fine == nullptr);
+  CHECK((function == add) == false);
+  CHECK(elc::state::address_of(elc::state::locate(wild)) == nullptr);
+}
+
+TEST_CASE("addresses of the layer above") {
+  new_process();
+  double buffer[50] = {};
+  ELC_VAR(buffer);
+  double* block = static_cast<double*>(ELC_malloc(80));
+  ELC_PTR(block);
+  Line line;
+  REQUIRE_OK(line.save());
+  const auto in_variable = elc::state::locate(&buffer[20]), in_block = elc::state::locate(block + 3);
+  new_process();
+  double moved[50];
+  ELC_Register("buffer", moved, ELC_DOUBLE, 50);
+  ELC_PTR(block);
+  REQUIRE_OK(line.restore());
+  CHECK(elc::state::address_of(in_variable) == &moved[20]);
+  CHECK(elc::state::address_of(in_block) == block + 3);
+  CHECK(elc::state::address_of({0, 0}) == nullptr);
+  CHECK(elc::state::address_of({999, 0}) == nullptr);
+}
+
+TEST_CASE("heap: sizes of nothing, growth, types") {
+  new_process();
+  ELC_Type node = make_node();
+  void* empty = ELC_malloc(0);
+  REQUIRE(empty != nullptr);
+  int* grown = static_cast<int*>(ELC_realloc(nullptr, 4 * sizeof(int)));
+  REQUIRE(ELC_Set_type(grown, ELC_INT) == ELC_OK);
+  for (int i = 0; i < 4; ++i) grown[i] = i + 1;
+  grown = static_cast<int*>(ELC_realloc(grown, 100000 * sizeof(int)));
+  grown[99999] = 5;
+  Node* list = static_cast<Node*>(ELC_new(node, 2));
+  list = static_cast<Node*>(ELC_resize(list, 3000));
+  CHECK(list[2999].next == nullptr);
+  list[2999].next = &list[1];
+  char* zeroed = static_cast<char*>(ELC_calloc(10, 10));
+  CHECK(zeroed[99] == 0);
+  ELC_free(malloc(10));  // not ours: libc's
+  ELC_free(nullptr);
+  char* mixed = static_cast<char*>(ELC_malloc(sizeof(Node) + 5));  // an element and a rest
+  REQUIRE(ELC_Set_type(mixed, node) == ELC_OK);
+  CHECK(ELC_Set_type(mixed, 9999) == ELC_ERROR);
+  CHECK(ELC_Set_type(&node, ELC_INT) == ELC_ERROR);
+  memcpy(mixed + sizeof(Node), "rest", 5);
+  char* rest = mixed + sizeof(Node) + 2;
+  memset(mixed, 0, sizeof(Node));
+  ELC_PTR(empty), ELC_PTR(grown), ELC_PTR(list), ELC_PTR(zeroed), ELC_PTR(mixed), ELC_PTR(rest);
+  Line line;
+  REQUIRE_OK(line.save());
+  new_process();
+  make_node();
+  empty = nullptr, grown = nullptr, list = nullptr, zeroed = mixed = rest = nullptr;
+  ELC_PTR(empty), ELC_PTR(grown), ELC_PTR(list), ELC_PTR(zeroed), ELC_PTR(mixed), ELC_PTR(rest);
+  REQUIRE_OK(line.restore());
+  REQUIRE(empty != nullptr);
+  CHECK(grown[3] == 4);
+  CHECK(grown[99999] == 5);
+  CHECK(list[2999].next == &list[1]);
+  CHECK(zeroed[99] == 0);
+  CHECK(strcmp(mixed + sizeof(Node), "rest") == 0);
+  CHECK(rest == mixed + sizeof(Node) + 2);
+  // The restored blocks are ordinary blocks.
+  list = static_cast<Node*>(ELC_resize(list, 1));
+  ELC_free(list), ELC_free(empty), ELC_free(grown);
+  REQUIRE_OK(line.save());
+}
+
+TEST_CASE("blocks that the set-up makes again are restored in place") {
+  new_process();
+  double* field = static_cast<double*>(ELC_new(ELC_DOUBLE, 100));
+  int* grows = static_cast<int*>(ELC_new(ELC_INT, 10));
+  double* later = nullptr;
+  ELC_PTR(field), ELC_PTR(grows), ELC_PTR(later);
+  grows = static_cast<int*>(ELC_resize(grows, 5000));
+  grows[4999] = 1;
+  later = static_cast<double*>(ELC_new(ELC_DOUBLE, 7));
+  field[99] = 3.5, later[6] = 2.5;
+  Line line;
+  REQUIRE_OK(line.save());
+  new_process();
+  field = static_cast<double*>(ELC_new(ELC_DOUBLE, 100));
+  grows = static_cast<int*>(ELC_new(ELC_INT, 10));
+  later = nullptr;
+  double* unregistered = field;
+  ELC_PTR(field), ELC_PTR(grows), ELC_PTR(later);
+  REQUIRE_OK(line.restore());
+  CHECK(field == unregistered);
+  CHECK(field[99] == 3.5);
+  CHECK(grows[4999] == 1);
+  CHECK(later[6] == 2.5);
+}
+
+TEST_CASE("a block of bytes has the type of the pointer to it") {
+  new_process();
+  double* x = static_cast<double*>(ELC_malloc(10 * sizeof(double)));
+  for (int i = 0; i < 10; ++i) x[i] = 1.0 / (i + 1);
+  ELC_PTR(x);
+  const elc::format::Representation machine = foreign_machine();
+  Line line;
+  REQUIRE_OK(line.save(&machine));
+  new_process();
+  x = nullptr;
+  ELC_PTR(x);
+  REQUIRE_OK(line.restore());
+  CHECK(x[9] == 0.1);
+
+  new_process();  // pointers that disagree leave it bytes
+  x = static_cast<double*>(ELC_malloc(10 * sizeof(double)));
+  memset(x, 0, 80);
+  int* y = reinterpret_cast<int*>(x);
+  ELC_PTR(x), ELC_PTR(y);
+  REQUIRE_OK(line.save(&machine));
+  const std::string why = text(line.restore());
+  CHECK(contains(why, "'x'"));
+  CHECK(contains(why, "byte"));
+}
+
+namespace {
+
+// A random graph of blocks of random kinds whose pointers go anywhere, and its shape as numbers.
+struct Graph {
+  struct Item {
+    Node* nodes;
+    uint64_t count;
+  };
+  std::vector<Item> items;
+  Node local[7];
+  Node* root;
+
+  void enter(ELC_Type node) {
+    ELC_STRUCT(local, node);
+    ELC_PTR(root);
+  }
+  Node* anywhere(Random& random) {
+    const uint64_t i = random.below(items.size() + 1);
+    if (random.below(10) == 0) return nullptr;
+    if (i == items.size()) return &local[random.below(8)];
+    return items[i].nodes + random.below(items[i].count + 1);
+  }
+  void fill(Random& random, Node* nodes, uint64_t count) {
+    for (uint64_t k = 0; k < count; ++k)
+      nodes[k] = {static_cast<int>(random.next()), anywhere(random), anywhere(random)};
+  }
+  void build(Random& random, ELC_Type node) {
+    for (uint64_t i = 0, n = 1 + random.below(300); i < n; ++i) {
+      const uint64_t count = 1 + random.below(5);
+      items.push_back({static_cast<Node*>(ELC_new(node, count)), count});
+      if (random.below(4) == 0) {
+        const uint64_t gone = random.below(items.size());
+        ELC_free(items[gone].nodes);
+        items.erase(items.begin() + static_cast<long>(gone));
+      }
+    }
+    for (Item& item : items) fill(random, item.nodes, item.count);
+    fill(random, local, 7);
+    root = anywhere(random);
+  }
+};
+
+// Walks two graphs at once: same values, same shape.
+bool equal(const Graph& a, const Graph& b, const Node* root_a, const Node* root_b) {
+  std::vector<std::pair<const Node*, const Node*>> todo = {{root_a, root_b}};
+  for (int i = 0; i < 7; ++i) todo.push_back({&a.local[i], &b.local[i]});
+  std::vector<std::pair<const Node*, const Node*>> seen;
+  const auto block_of = [](const Graph& g, const Node* n) -> const Graph::Item* {
+    for (const Graph::Item& item : g.items)
+      if (n >= item.nodes && n < item.nodes + item.count) return &item;
+    return nullptr;
+  };
+  while (!todo.empty()) {
+    const auto [x, y] = todo.back();
+    todo.pop_back();
+    if ((x == nullptr) != (y == nullptr)) return false;
+    if (x == nullptr) continue;
+    if (x >= a.local && x <= a.local + 7) {
+      if (x - a.local != y - b.local) return false;
+      if (x == a.local + 7) continue;
+    } else if (block_of(a, x) == nullptr) {
+      continue;  // one past the end
+    }
+    bool known = false;
+    for (const auto& [s, t] : seen)
+      if (s == x || t == y) {
+        if (s != x || t != y) return false;
+        known = true;
+      }
+    if (known) continue;
+    seen.push_back({x, y});
+    if (x->value != y->value) return false;
+    todo.push_back({x->next, y->next});
+    todo.push_back({x->other, y->other});
+  }
+  return true;
+}
+
+}  // namespace
+
+TEST_CASE("random graphs, saved and restored again and again") {
+  const uint64_t seed = test_seed("random graphs");
+  Random random = {seed};
+  const elc::format::Representation machine = foreign_machine();
+  for (int round = 0; round < 60; ++round) {
+    CAPTURE(seed);
+    CAPTURE(round);
+    new_process();
+    auto before = std::make_unique<Graph>();
+    ELC_Type node = make_node();
+    before->enter(node);
+    before->build(random, node);
+    Line line;
+    REQUIRE_OK(line.save(random.below(2) == 0 ? &machine : nullptr));
+    elc::state::reset();  // the blocks stay, to compare with
+    new_process();
+    auto after = std::make_unique<Graph>();
+    after->enter(make_node());
+    REQUIRE_OK(line.restore());
+    REQUIRE(equal(*before, *after, before->root, after->root));
+    Line again;
+    REQUIRE_OK(again.save());
+    Line third;
+    new_process();
+    auto last = std::make_unique<Graph>();
+    last->enter(make_node());
+    REQUIRE_OK(again.restore());
+    REQUIRE(equal(*before, *last, before->root, last->root));
+    REQUIRE_OK(third.save());
+    REQUIRE(third.bytes == again.bytes);
+  }
+}
+
+TEST_CASE("a million linked nodes") {
+  const auto seconds = [] {
+    timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
+  };
+  new_process();
+  ELC_Type node = make_node();
+  constexpr int kNodes = 1000000;
+  Node* head = nullptr;
+  std::vector<Node*> all;
+  Random random = {7};
+  double start = seconds();
+  for (int i = 0; i < kNodes; ++i) {
+    Node* n = static_cast<Node*>(ELC_new(node, 1));
+    *n = {i, head, i == 0 ? nullptr : all[random.below(all.size())]};
+    head = n;
+    all.push_back(n);
+  }
+  ELC_PTR(head);
+  printf("a million nodes: made in %.3f s\n", seconds() - start);
+  Line line;
+  start = seconds();
+  REQUIRE_OK(line.save());
+  printf("a million nodes: first save %.3f s, %.1f MB\n", seconds() - start,
+         static_cast<double>(line.bytes.size()) * 1e-6);
+  start = seconds();
+  REQUIRE_OK(line.save());
+  printf("a million nodes: second save %.3f s\n", seconds() - start);
+  new_process();
+  make_node();
+  head = nullptr;
+  ELC_PTR(head);
+  start = seconds();
+  REQUIRE_OK(line.restore());
+  printf("a million nodes: restored in %.3f s\n", seconds() - start);
+  int count = 0;
+  bool right = true;
+  for (const Node *n = head, *old = all.back(); n != nullptr; n = n->next, old = old->next) {
+    right = right && n->value == kNodes - 1 - count++ && n != old;
+    if (n->other != nullptr) right = right && n->other->value == old->other->value;
+  }
+  CHECK(right);
+  CHECK(count == kNodes);
+}

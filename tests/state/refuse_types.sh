@@ -1,0 +1,36 @@
+#!/bin/sh
+# Variables that ELC_VAR has no type for must not compile, and the compiler's text must name what to use
+# instead; with every compiler that is here. Argument: the directory of elc.h.
+include=$1
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+failed=0
+
+# refuse COMPILER FILE-ENDING STATEMENTS
+refuse() {
+  printf '#include <elc.h>\nstruct s { int a; };\nint main(void) { %s; return 0; }\n' "$3" > "$work/t.$2"
+  if $1 -I"$include" -c "$work/t.$2" -o "$work/t.o" > "$work/text" 2>&1; then
+    echo "compiled, but must not: $1: $3"
+    failed=1
+  elif ! grep -q 'use.ELC_PTR' "$work/text" && ! grep -q 'ELC_PTR for a pointer' "$work/text"; then
+    echo "no advice: $1: $3"
+    cut -c 1-200 "$work/text"
+    failed=1
+  fi
+}
+
+for compiler in "gcc -std=c11" "clang -std=c11" "g++ -std=c++11" "clang++ -std=c++11"; do
+  command -v "${compiler%% *}" > /dev/null || continue
+  case $compiler in *++*) ending=cc ;; *) ending=c ;; esac
+  refuse "$compiler" $ending 'int *p = 0; ELC_VAR(p)'
+  refuse "$compiler" $ending 'int (*p)[2] = 0; ELC_VAR(p)'
+  refuse "$compiler" $ending 'void *p = 0; ELC_VAR(p)'
+  refuse "$compiler" $ending 'int *p[3]; ELC_VAR(p)'
+  refuse "$compiler" $ending 'struct s x; ELC_VAR(x)'
+  refuse "$compiler" $ending 'struct s x[3]; ELC_VAR(x)'
+  refuse "$compiler" $ending 'struct s *p = 0; ELC_VAR(p)'
+  refuse "$compiler" $ending 'struct s *p = 0; ELC_ARRAY(p, 3)'
+  refuse "$compiler" $ending 'FILE *f = 0; ELC_VAR(f)'
+  refuse "$compiler" $ending 'const int c = 1; ELC_VAR(c)'
+done
+exit $failed

@@ -1,0 +1,83 @@
+// The typed macros and libELC.h from C.
+#include "typed.h"
+
+#include "helper.h"
+
+TEST_CASE("the compiler finds types in C11") {
+  new_process();
+  CHECK(typed_types() == 0);
+  CHECK(typed_register() == 0);
+  CHECK(typed_touch(1, 1) == 18);
+  Line line;
+  REQUIRE_OK(line.save());
+  CHECK(typed_touch(0, 1) == 18);
+  REQUIRE_OK(line.restore());
+  CHECK(typed_touch(1, 0) == 18);
+}
+
+TEST_CASE("the papers' registrations") {
+  new_process();
+  elc::state::set_handle_sizes(8, 8, 8, 24);
+  static Line line;
+  REQUIRE(classic_run([] { REQUIRE_OK(line.save()); }) == 0);
+  elc::format::Reader reader;
+  REQUIRE_OK(line.open(&reader));
+  std::string shown;
+  elc::format::Cursor in;
+  REQUIRE_OK(in.open(&reader, "vars"));
+  CHECK(in.u32() == 1);
+  REQUIRE(in.count(1) == 1);
+  CHECK(in.string() == "classic_run");
+  CHECK(in.i32() == 9);
+  REQUIRE(in.count(1) == 0);
+  for (uint64_t n = in.count(1); n > 0; --n) {
+    CHECK(in.u32() == 1);
+    shown += std::string(in.string()) + " ";
+    const int type = in.i32();
+    shown += reader.types().known(type) ? reader.types().info(type).name : "?";
+    shown += " " + std::to_string(in.u64()) + "; ";
+  }
+  CHECK(shown ==
+        "i int 1; b double 5; matrix double 12; pi pointer 1; array_of_pointers pointer 4; file FILE * 1; "
+        "heap pointer 1; "
+        "one struct Node 1; many struct Node 5; list pointer 1; ");
+}
+
+extern "C" void ELC_Classic_variable(const char* name, void* address, ELC_Type type, size_t size);
+extern "C" void ELC_Classic_enter(const char* function, int label, int fid);
+extern "C" int ELC_Classic_skip(int fid);
+extern "C" int ELC_Classic_site(int label, int fid);
+
+TEST_CASE("what could not be registered by the papers' names makes lines impossible") {
+  new_process();
+  int a[4] = {};
+  ELC_Classic_variable("a", a, ELC_INT, sizeof a);
+  Line line;
+  REQUIRE_OK(line.save());
+  ELC_Classic_variable("&a[1]", &a[1], ELC_INT, sizeof a[1]);
+  CHECK(contains(text(line.save()), "'&a[1]' could not be registered"));
+}
+
+TEST_CASE("FID: no site in an inline call, and in a restart it is passed over") {
+  new_process();
+  ELC_Classic_enter("main", 0, 0);
+  CHECK(ELC_Classic_site(-3, 0) == 0);
+  CHECK(elc::state::labelled());
+  CHECK(ELC_Classic_site(-3, 1) == 0);
+  CHECK_FALSE(elc::state::labelled());
+  CHECK(ELC_Classic_skip(1) == 0);
+  ELC_Classic_enter("part", -4, 1);
+  ELC_Classic_enter("deeper", -5, 0);
+  ELC_Set_label(1);
+  CHECK_FALSE(elc::state::labelled());
+  ELC_Leave();
+  ELC_Leave();
+  ELC_Set_label(-6);
+  CHECK(elc::state::labelled());
+
+  elc::state::set_recovering(true);
+  CHECK(ELC_Classic_site(-3, 1) == 1);
+  CHECK(ELC_Classic_site(-3, 0) == 0);
+  CHECK(ELC_Classic_skip(0) == 0);
+  CHECK(ELC_Classic_skip(2) == 1);
+}

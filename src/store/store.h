@@ -1,0 +1,230 @@
+// Where recovery lines lie: a directory on a file system that every process reaches.
+//
+//     DIR/line-000007/rank-000000.elc   one file for each rank (portable_format)
+//     DIR/line-000007/commit            the commit record: only with it the line counts
+//     DIR/finished                      the run that made the lines so far ended by itself
+//     DIR/control                       a request to the running job
+//     DIR/job.lock                      locked by rank 0 of the running job
+//
+// Everything is written under a temporary name, flushed, renamed, and its directory flushed, so
+// that a kill or a power cut at any instant leaves the newest committed line whole. A run goes on
+// counting lines above all that is there, from whichever line it starts, so files of different runs
+// cannot mix.
+//
+// Errors are I/O errors, said with path, reason and what to do. No function leaves a descriptor open
+// or a temporary file behind when it fails, as far as the file system lets it.
+#ifndef ELC_STORE_STORE_H
+#define ELC_STORE_STORE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/config.h"
+#include "base/status.h"
+#include "base/text.h"
+#include "base/vector.h"
+#include "base/wire.h"
+#include "portable_format/reader.h"
+#include "portable_format/writer.h"
+
+namespace elc::store {
+
+Text line_path(const char* dir, uint64_t line);
+Text rank_path(const char* dir, uint64_t line, uint32_t rank);
+Text commit_path(const char* dir, uint64_t line);
+
+// Makes the directory, with those above it, if it is not there, and checks that it can be written.
+Status prepare(const char* dir);
+
+// ---- Writing a line --------------------------------------------------------------------------
+
+// The file of one rank for one line while it is written.
+class RankFile {
+ public:
+  RankFile() = default;
+  RankFile(const RankFile&) = delete;
+  RankFile& operator=(const RankFile&) = delete;
+  ~RankFile();  // discards a file that was not finished
+
+  // Begins the file of `rank` for `line`: makes the line's directory and the temporary file. The
+  // object may be used again after finish() or discard().
+  Status open(const char* dir, uint64_t line, uint32_t rank);
+
+  // Appends bytes. Small pieces are gathered; large ones go to the file from where they are. After
+  // the first failure nothing more is written, and every call and finish() return it.
+  Status write(const void* data, size_t size);
+  format::Sink sink();                     // writes to this file, which must live longer
+  uint64_t size() const { return size_; }  // bytes so far
+
+  // Puts the file on stable storage under its final name. On failure nothing of it stays.
+  Status finish();
+
+  // The line is abandoned: removes the file, finished or not, and the line's directory if it was the
+  // last in it. May be called in any state but never once the line may have committed.
+  void discard();
+
+ private:
+  Status flush();
+  Status put(const uint8_t* data, size_t size);
+  Status fail(const char* what, int error);
+  Status again() const { return Status::error("%s", failure_.c_str()); }
+  void close_file();
+
+  Text dir_;
+  Text final_;
+  Text temporary_;
+  Bytes buffer_;
+  Text failure_;  // empty: none
+  uint64_t line_ = 0;
+  uint64_t size_ = 0;
+  int fd_ = -1;
+};
+
+// What the commit record of a line says. Times are microseconds.
+struct Commit {
+  uint64_t line = 0;
+  uint64_t run = 0;    // a number that differs from run to run: see new_run
+  uint64_t base = 0;   // the line that this run was restarted from; 0: it began from the start
+  uint64_t calls = 0;  // D: calls of ELC_DoCKPT that the line covers (section 2 of the protocol)
+  uint32_t ranks = 0;
+  uint64_t bytes = 0;  // size of all rank files; 0 if nobody added it up
+  uint64_t cost = 0;   // from the first request to the commit
+  uint64_t time = 0;   // of the commit, since 1970; set by commit()
+};
+
+// Commits a line whose rank files are all finished; called by one process. On failure the line is
+// not committed and must be abandoned by all.
+Status commit(const char* dir, const Commit& record);
+
+// What every rank file says of itself, in section "label": so that a file that was copied to a wrong
+// place, or comes from another run, is not taken for the one that the commit record means.
+struct Label {
+  uint64_t line = 0;
+  uint64_t run = 0;
+  uint32_t rank = 0;
+  uint32_t ranks = 0;
+};
+
+void write_label(format::Writer& writer, const Label& label);
+Status read_label(format::Reader& reader, Label* label);
+
+// A number to tell runs in one directory apart, from clock and process: for Commit::run. Rank 0
+// makes it and tells the others.
+uint64_t new_run();
+
+// ---- Looking at what is there ------------------------------------------------------------------
+
+struct Line {
+  uint64_t number = 0;
+  bool committed = false;   // has a valid commit record
+  bool in_history = false;  // led to the newest committed line: it, or one that its run passed through
+  Commit commit;            // if committed
+  Text damage;              // why there is a commit record that is not valid; empty otherwise
+};
+
+struct Survey {
+  Vector<Line> lines;     // ascending
+  uint64_t highest = 0;   // the highest number in use, committed or not: a run's first line is this plus one
+  uint64_t newest = 0;    // newest committed line; 0 if none
+  uint64_t finished = 0;  // lines up to this one belong to runs that ended by themselves
+  uint64_t finished_run = 0;  // Commit::run of the last run that did
+
+  const Line* find(uint64_t number) const;
+  // The line that an automatic restart takes: the newest, if the run that made it did not finish. 0: none.
+  uint64_t restartable() const { return newest > finished ? newest : 0; }
+  // The committed line before `line` in its history: the next older one of its run, or the one that this
+  // run was restarted from (or the next older one that is still there). 0: none.
+  uint64_t predecessor(uint64_t line) const;
+};
+
+// Reads the directory; one that does not exist is an empty one.
+Status survey(const char* dir, Survey* survey);
+
+Status read_commit(const char* dir, uint64_t line, Commit* record);
+
+// A rank file to read: the source of a format::Reader, which the file must outlive.
+class RankSource {
+ public:
+  RankSource() = default;
+  RankSource(const RankSource&) = delete;
+  RankSource& operator=(const RankSource&) = delete;
+  ~RankSource();
+  Status open(const char* path);
+  format::Source source();
+  const char* path() const { return path_.c_str(); }
+
+ private:
+  static Status read_at(void* self, uint64_t offset, void* data, size_t size);
+  Text path_;
+  uint64_t size_ = 0;
+  int fd_ = -1;
+};
+
+// Opens the file of `rank` in the committed line of `record` and checks all of it that can be checked
+// without the program: that it is there, its structure, every checksum, its label. An error names the
+// file. Nothing is changed. `source` and `reader` are ready to read from afterwards.
+Status open_verified(const char* dir, const Commit& record, uint32_t rank, RankSource* source,
+                     format::Reader* reader);
+
+// The line that a run shall start from by ELC_RESTART; 0: from the start. A line that was asked for
+// by number and is not there or not committed is an error.
+Status line_to_restart(const Survey& survey, const char* dir, const Config& config, uint64_t* line);
+
+// ---- Keeping house -----------------------------------------------------------------------------
+
+// After a commit: keeps the `keep` newest committed lines of the history of the newest, and removes
+// the other committed ones and what never committed below the newest. Never removes the newest
+// committed line. Files that the library did not make are left alone.
+Status clean(const char* dir, uint32_t keep);
+
+// Removes one line: its commit record first, so that it is never committed and incomplete.
+Status remove_line(const char* dir, uint64_t line);
+
+// At a clean end of the program, by one process: an automatic restart begins anew. `run` as in Commit.
+Status mark_finished(const char* dir, uint64_t run);
+
+// Held by rank 0 as long as the job runs, so that two jobs do not write to one directory. Released by
+// the system when the process ends, however it ends. A file system without locks is not an error.
+class Lock {
+ public:
+  Lock() = default;
+  Lock(const Lock&) = delete;
+  Lock& operator=(const Lock&) = delete;
+  ~Lock();
+  // `name` is a file in `dir`: "job.lock" for the job.
+  Status take(const char* dir, const char* name);
+
+ private:
+  int fd_ = -1;
+};
+
+// ---- Requests to a running job -----------------------------------------------------------------
+
+enum class Request {
+  kNone,
+  kLine,  // take a line now
+  kStop,  // take a line, and end the job when it has committed
+};
+
+// Asks the job that runs in `dir`. A person may do the same: echo line > DIR/control
+Status request(const char* dir, Request what);
+
+// The job's side: one process looks now and then. What was there before open() is not a request to
+// this job.
+class Control {
+ public:
+  void open(const char* dir);
+  // The request that came since the last look. Costs one stat. A text that is no request is said
+  // once and ignored.
+  Request look();
+
+ private:
+  bool changed();
+
+  Text path_;
+  uint64_t seen_[4] = {};  // inode, time of change (two), size
+};
+
+}  // namespace elc::store
+
+#endif

@@ -1,0 +1,28 @@
+// The system calls by which the store changes a disk, behind pointers, so that tests can let each of
+// them fail, or let the machine die at each of them.
+#ifndef ELC_STORE_SYSTEM_H
+#define ELC_STORE_SYSTEM_H
+
+#include <stddef.h>
+#include <sys/types.h>
+
+namespace elc::store {
+
+// As in POSIX: -1 and errno on failure.
+struct System {
+  int (*open)(const char* path, int flags, mode_t mode);
+  ssize_t (*write)(int fd, const void* data, size_t size);
+  int (*fsync)(int fd);
+  int (*close)(int fd);
+  int (*rename)(const char* from, const char* to);
+  int (*unlink)(const char* path);
+  int (*mkdir)(const char* path, mode_t mode);
+  int (*rmdir)(const char* path);
+};
+
+extern const System kRealSystem;
+extern System system_calls;  // kRealSystem, but in tests
+
+}  // namespace elc::store
+
+#endif

@@ -1,0 +1,182 @@
+#include "faulty_disk.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <stdexcept>
+
+namespace fs = std::filesystem;
+
+namespace elc::test {
+namespace {
+
+ino_t inode(const fs::path& path) {
+  struct stat about;
+  return ::stat(path.c_str(), &about) == 0 ? about.st_ino : 0;
+}
+
+}  // namespace
+
+FaultyDisk* FaultyDisk::current_ = nullptr;
+
+FaultyDisk::FaultyDisk() {
+  std::string name = (fs::temp_directory_path() / "elc-store-XXXXXX").string();
+  if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("no temporary directory");
+  root_ = name;
+  dir_ = root_ + "/lines";
+  fs::create_directory(dir_);
+  fs::create_directory(root_ + "/saved");
+  current_ = this;
+  store::system_calls = {open, write, fsync, close, rename, unlink, mkdir, rmdir};
+}
+
+FaultyDisk::~FaultyDisk() {
+  store::system_calls = store::kRealSystem;
+  current_ = nullptr;
+  for (const auto& [fd, path] : open_) ::close(fd);
+  fs::remove_all(root_);
+}
+
+// Counts a call; false if it is not to be executed.
+bool FaultyDisk::runs(const char* call) {
+  ++calls_;
+  if (dead()) {
+    errno = EIO;
+    return false;
+  }
+  if (calls_ == fail_at_) {
+    failed_ = call;
+    errno = fail_with_;
+    return false;
+  }
+  return true;
+}
+
+void FaultyDisk::changed(const fs::path& path, std::function<void()> undo) {
+  changes_.push_back({path.parent_path(), std::move(undo)});
+}
+
+// Keeps the file at `path` under another name outside, so that it can come back.
+fs::path FaultyDisk::save(const fs::path& path) {
+  fs::path kept = root_ + "/saved/" + std::to_string(++saved_);
+  if (::link(path.c_str(), kept.c_str()) != 0) throw std::runtime_error("link: " + path.string());
+  return kept;
+}
+
+void FaultyDisk::cut_power(std::mt19937_64& random) {
+  for (const auto& [fd, path] : open_) ::close(fd);
+  open_.clear();
+  // File systems keep changes of a directory in order or not: any of them may be lost, the last first.
+  const uint64_t odds = 1 + random() % 4;
+  for (size_t i = changes_.size(); i-- > 0;)
+    if (random() % 4 < odds) changes_[i].undo();
+  changes_.clear();
+  for (const auto& entry : fs::recursive_directory_iterator(dir_))
+    if (entry.is_regular_file() && dirty_.count(inode(entry.path())) != 0)
+      fs::resize_file(entry.path(), random() % (entry.file_size() + 1));
+  dirty_.clear();
+}
+
+int FaultyDisk::open(const char* path, int flags, mode_t mode) {
+  FaultyDisk& disk = *current_;
+  if (!disk.runs("open")) return -1;
+  const bool is_new = (flags & O_CREAT) != 0 && !fs::exists(path);
+  const int fd = store::kRealSystem.open(path, flags, mode);
+  if (fd < 0) return fd;
+  disk.open_[fd] = path;
+  if (is_new) {
+    disk.dirty_.insert(inode(path));
+    disk.changed(path, [file = fs::path(path)] {
+      std::error_code ignored;
+      fs::remove(file, ignored);
+    });
+  }
+  return fd;
+}
+
+ssize_t FaultyDisk::write(int fd, const void* data, size_t size) {
+  FaultyDisk& disk = *current_;
+  ++disk.writes_;
+  if (!disk.runs("write")) return -1;
+  if (disk.full_at_ != 0 && disk.writes_ >= disk.full_at_) {
+    if (disk.writes_ == disk.full_at_ && size > 1) return store::kRealSystem.write(fd, data, size / 2);
+    errno = ENOSPC;
+    return -1;
+  }
+  struct stat about;
+  if (::fstat(fd, &about) == 0) disk.dirty_.insert(about.st_ino);
+  return store::kRealSystem.write(fd, data, size);
+}
+
+int FaultyDisk::fsync(int fd) {
+  FaultyDisk& disk = *current_;
+  if (!disk.runs("fsync")) return -1;
+  struct stat about;
+  if (::fstat(fd, &about) != 0) return -1;
+  if (S_ISDIR(about.st_mode)) {
+    const fs::path directory = disk.open_[fd];
+    std::erase_if(disk.changes_, [&](const Change& change) { return change.directory == directory; });
+  } else {
+    disk.dirty_.erase(about.st_ino);
+  }
+  return 0;
+}
+
+int FaultyDisk::close(int fd) {
+  FaultyDisk& disk = *current_;
+  if (!disk.runs("close")) return -1;
+  disk.open_.erase(fd);
+  return store::kRealSystem.close(fd);
+}
+
+int FaultyDisk::rename(const char* from, const char* to) {
+  FaultyDisk& disk = *current_;
+  if (!disk.runs("rename")) return -1;
+  const fs::path kept = fs::exists(to) ? disk.save(to) : fs::path();
+  const int result = store::kRealSystem.rename(from, to);
+  if (result == 0)
+    disk.changed(to, [a = fs::path(from), b = fs::path(to), kept] {
+      std::error_code ignored;
+      fs::rename(b, a, ignored);
+      if (!kept.empty()) fs::rename(kept, b, ignored);
+    });
+  return result;
+}
+
+int FaultyDisk::unlink(const char* path) {
+  FaultyDisk& disk = *current_;
+  if (!disk.runs("unlink")) return -1;
+  const fs::path kept = fs::exists(path) ? disk.save(path) : fs::path();
+  const int result = store::kRealSystem.unlink(path);
+  if (result == 0)
+    disk.changed(path, [file = fs::path(path), kept] {
+      std::error_code ignored;
+      fs::rename(kept, file, ignored);
+    });
+  return result;
+}
+
+int FaultyDisk::mkdir(const char* path, mode_t mode) {
+  FaultyDisk& disk = *current_;
+  if (!disk.runs("mkdir")) return -1;
+  const int result = store::kRealSystem.mkdir(path, mode);
+  if (result == 0) disk.changed(path, [directory = fs::path(path)] { fs::remove_all(directory); });
+  return result;
+}
+
+int FaultyDisk::rmdir(const char* path) {
+  FaultyDisk& disk = *current_;
+  if (!disk.runs("rmdir")) return -1;
+  const int result = store::kRealSystem.rmdir(path);
+  if (result == 0)
+    disk.changed(path, [directory = fs::path(path)] {
+      std::error_code ignored;
+      fs::create_directory(directory, ignored);
+    });
+  return result;
+}
+
+}  // namespace elc::test

@@ -1,0 +1,343 @@
+// The rules of the store on a disk that works.
+#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
+#include "store/store.h"
+
+#include <doctest/doctest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "faulty_disk.h"
+
+namespace fs = std::filesystem;
+using namespace elc;
+using test::FaultyDisk;
+
+namespace {
+
+void rank_file(const char* dir, uint64_t line, uint32_t rank) {
+  store::RankFile file;
+  REQUIRE(file.open(dir, line, rank).ok());
+  REQUIRE(file.write("x", 1).ok());
+  REQUIRE(file.finish().ok());
+}
+
+void line(const char* dir, uint64_t number, uint64_t run, uint64_t base = 0) {
+  rank_file(dir, number, 0);
+  store::Commit record;
+  record.line = number;
+  record.run = run;
+  record.base = base;
+  record.ranks = 1;
+  const Status status = store::commit(dir, record);
+  REQUIRE_MESSAGE(status.ok(), status.message());
+}
+
+std::string numbers(const char* dir) {
+  store::Survey there;
+  REQUIRE(store::survey(dir, &there).ok());
+  std::string text;
+  for (const store::Line& l : there.lines) text += (text.empty() ? "" : " ") + std::to_string(l.number);
+  return text;
+}
+
+uint64_t restartable(const char* dir) {
+  store::Survey there;
+  REQUIRE(store::survey(dir, &there).ok());
+  return there.restartable();
+}
+
+uint64_t before(const char* dir, uint64_t line) {
+  store::Survey there;
+  REQUIRE(store::survey(dir, &there).ok());
+  return there.predecessor(line);
+}
+
+void clean(const char* dir, uint32_t keep) {
+  const Status status = store::clean(dir, keep);
+  REQUIRE_MESSAGE(status.ok(), status.message());
+}
+
+void write(const std::string& path, const std::string& text) { std::ofstream(path) << text; }
+
+}  // namespace
+
+TEST_CASE("the commit record keeps what was put in") {
+  FaultyDisk disk;
+  rank_file(disk.dir(), 7, 0);
+  store::Commit in;
+  in.line = 7, in.run = 1234567890123456789u, in.base = 5, in.calls = 42, in.ranks = 100000;
+  in.bytes = 1ull << 40, in.cost = 1500000;
+  REQUIRE(store::commit(disk.dir(), in).ok());
+  store::Commit out;
+  REQUIRE(store::read_commit(disk.dir(), 7, &out).ok());
+  CHECK(out.line == in.line);
+  CHECK(out.run == in.run);
+  CHECK(out.base == in.base);
+  CHECK(out.calls == in.calls);
+  CHECK(out.ranks == in.ranks);
+  CHECK(out.bytes == in.bytes);
+  CHECK(out.cost == in.cost);
+  CHECK(out.time > 1600000000000000u);
+}
+
+TEST_CASE("a commit record with any byte changed, or cut short, does not count") {
+  FaultyDisk disk;
+  line(disk.dir(), 3, 1);
+  const std::string path = store::commit_path(disk.dir(), 3).c_str();
+  std::string good;
+  {
+    std::ifstream in(path, std::ios::binary);
+    good.assign(std::istreambuf_iterator<char>(in), {});
+  }
+  store::Commit record;
+  for (size_t i = 0; i < good.size(); ++i) {
+    std::string bad = good;
+    bad[i] = static_cast<char>(bad[i] ^ 0x10);
+    write(path, bad);
+    CHECK(!store::read_commit(disk.dir(), 3, &record).ok());
+    write(path, good.substr(0, i));
+    CHECK(!store::read_commit(disk.dir(), 3, &record).ok());
+  }
+  store::Survey there;
+  REQUIRE(store::survey(disk.dir(), &there).ok());
+  CHECK(!there.find(3)->committed);
+  CHECK(!there.find(3)->damage.empty());
+  uint64_t from = 0;
+  CHECK(!store::line_to_restart(there, disk.dir(), Config(), &from).ok());
+  write(path, good);
+  fs::rename(store::line_path(disk.dir(), 3).c_str(), store::line_path(disk.dir(), 4).c_str());
+  const Status moved = store::read_commit(disk.dir(), 4, &record);
+  CHECK(std::string(moved.message()).find("line 3") != std::string::npos);
+}
+
+TEST_CASE("an empty directory and one that is not there hold no lines") {
+  FaultyDisk disk;
+  CHECK(numbers(disk.dir()) == "");
+  CHECK(restartable(disk.dir()) == 0);
+  CHECK(numbers((std::string(disk.dir()) + "/nowhere").c_str()) == "");
+}
+
+TEST_CASE("prepare makes all of a path, and says what stands in the way") {
+  FaultyDisk disk;
+  const std::string deep = std::string(disk.dir()) + "/a/b/c";
+  REQUIRE(store::prepare(deep.c_str()).ok());
+  CHECK(fs::is_directory(deep));
+  REQUIRE(store::prepare(deep.c_str()).ok());
+  write(deep + "/file", "");
+  const Status status = store::prepare((deep + "/file/d").c_str());
+  CHECK(std::string(status.message()).find(deep + "/file") != std::string::npos);
+}
+
+TEST_CASE("clean keeps the newest committed lines and what may be in the making") {
+  FaultyDisk disk;
+  line(disk.dir(), 1, 9);
+  line(disk.dir(), 2, 9);
+  rank_file(disk.dir(), 3, 0);  // abandoned
+  line(disk.dir(), 4, 9);
+  line(disk.dir(), 5, 9);
+  rank_file(disk.dir(), 6, 0);  // being written
+  SUBCASE("2") {
+    clean(disk.dir(), 2);
+    CHECK(numbers(disk.dir()) == "4 5 6");
+  }
+  SUBCASE("1") {
+    clean(disk.dir(), 1);
+    CHECK(numbers(disk.dir()) == "5 6");
+  }
+  SUBCASE("0 never removes the newest") {
+    clean(disk.dir(), 0);
+    CHECK(numbers(disk.dir()) == "5 6");
+  }
+  SUBCASE("many") {
+    clean(disk.dir(), 100);
+    CHECK(numbers(disk.dir()) == "1 2 4 5 6");
+  }
+}
+
+TEST_CASE("clean removes nothing before the first commit") {
+  FaultyDisk disk;
+  rank_file(disk.dir(), 1, 0);
+  rank_file(disk.dir(), 2, 0);
+  clean(disk.dir(), 1);
+  CHECK(numbers(disk.dir()) == "1 2");
+}
+
+TEST_CASE("clean removes left-over temporary files and leaves files of others") {
+  FaultyDisk disk;
+  rank_file(disk.dir(), 1, 0);
+  write(std::string(store::line_path(disk.dir(), 1).c_str()) + "/rank-000001.elc.tmp77", "half");
+  rank_file(disk.dir(), 2, 0);
+  const std::string notes = std::string(store::line_path(disk.dir(), 2).c_str()) + "/notes.txt";
+  write(notes, "mine");
+  write(std::string(disk.dir()) + "/line-x", "mine");
+  line(disk.dir(), 3, 9);
+  clean(disk.dir(), 1);
+  CHECK(numbers(disk.dir()) == "2 3");
+  CHECK(fs::exists(notes));
+  CHECK(!fs::exists(store::rank_path(disk.dir(), 2, 0).c_str()));
+  CHECK(fs::exists(std::string(disk.dir()) + "/line-x"));
+}
+
+TEST_CASE("two processes may clean at once") {
+  FaultyDisk disk;
+  for (uint64_t n = 1; n <= 40; ++n) line(disk.dir(), n, 9);
+  store::system_calls = store::kRealSystem;
+  const pid_t child = fork();
+  if (child == 0) _exit(store::clean(disk.dir(), 2).ok() ? 0 : 1);
+  clean(disk.dir(), 2);
+  int status = 0;
+  REQUIRE(waitpid(child, &status, 0) == child);
+  CHECK(status == 0);
+  CHECK(numbers(disk.dir()) == "39 40");
+}
+
+TEST_CASE("history: a restart from an older line gives up what came after it") {
+  FaultyDisk disk;
+  line(disk.dir(), 1, 100);
+  line(disk.dir(), 2, 100);
+  line(disk.dir(), 3, 100);
+  CHECK(restartable(disk.dir()) == 3);
+  CHECK(before(disk.dir(), 3) == 2);
+  line(disk.dir(), 4, 200, 1);
+  CHECK(restartable(disk.dir()) == 4);
+  CHECK(before(disk.dir(), 4) == 1);
+  line(disk.dir(), 5, 200, 1);
+  line(disk.dir(), 6, 300, 5);
+  CHECK(before(disk.dir(), 6) == 5);
+  CHECK(before(disk.dir(), 5) == 4);
+  CHECK(before(disk.dir(), 4) == 1);
+  CHECK(before(disk.dir(), 1) == 0);
+  clean(disk.dir(), 100);
+  CHECK(numbers(disk.dir()) == "1 4 5 6");
+}
+
+TEST_CASE("after a finished run the next one begins anew and counts on") {
+  FaultyDisk disk;
+  line(disk.dir(), 1, 100);
+  line(disk.dir(), 2, 100);
+  rank_file(disk.dir(), 3, 0);
+  REQUIRE(store::mark_finished(disk.dir(), 100).ok());
+  store::Survey there;
+  REQUIRE(store::survey(disk.dir(), &there).ok());
+  CHECK(there.finished == 3);
+  CHECK(there.finished_run == 100);
+  CHECK(there.highest == 3);
+  CHECK(there.restartable() == 0);
+  Config config;
+  uint64_t from = 9;
+  REQUIRE(store::line_to_restart(there, disk.dir(), config, &from).ok());
+  CHECK(from == 0);
+  config.restart = Restart::kLine;
+  config.restart_line = 2;
+  REQUIRE(store::line_to_restart(there, disk.dir(), config, &from).ok());
+  CHECK(from == 2);
+  // The new run is killed before and after its first line.
+  rank_file(disk.dir(), 4, 0);
+  CHECK(restartable(disk.dir()) == 0);
+  line(disk.dir(), 5, 200);
+  CHECK(restartable(disk.dir()) == 5);
+  CHECK(before(disk.dir(), 5) == 0);
+  clean(disk.dir(), 5);
+  CHECK(numbers(disk.dir()) == "5");
+}
+
+TEST_CASE("numbers go on after all lines were removed") {
+  FaultyDisk disk;
+  line(disk.dir(), 1, 100);
+  REQUIRE(store::mark_finished(disk.dir(), 100).ok());
+  REQUIRE(store::remove_line(disk.dir(), 1).ok());
+  store::Survey there;
+  REQUIRE(store::survey(disk.dir(), &there).ok());
+  CHECK(there.highest == 1);
+}
+
+TEST_CASE("a line that was asked for and is not there is an error that names it") {
+  FaultyDisk disk;
+  rank_file(disk.dir(), 1, 0);
+  store::Survey there;
+  REQUIRE(store::survey(disk.dir(), &there).ok());
+  Config config;
+  config.restart = Restart::kLine;
+  uint64_t from = 0;
+  for (const uint64_t wanted : {1, 2}) {
+    config.restart_line = wanted;
+    const Status status = store::line_to_restart(there, disk.dir(), config, &from);
+    CHECK(std::string(status.message()).find("line " + std::to_string(wanted)) != std::string::npos);
+  }
+}
+
+TEST_CASE("an abandoned line goes, and with the last rank its directory") {
+  FaultyDisk disk;
+  store::RankFile first, second;
+  REQUIRE(first.open(disk.dir(), 1, 0).ok());
+  REQUIRE(second.open(disk.dir(), 1, 1).ok());
+  REQUIRE(first.finish().ok());
+  first.discard();
+  CHECK(numbers(disk.dir()) == "1");
+  second.discard();
+  CHECK(numbers(disk.dir()) == "");
+  {
+    store::RankFile forgotten;
+    REQUIRE(forgotten.open(disk.dir(), 2, 0).ok());
+  }
+  CHECK(numbers(disk.dir()) == "");
+}
+
+TEST_CASE("requests: each is seen once, old ones and other texts are not") {
+  FaultyDisk disk;
+  REQUIRE(store::request(disk.dir(), store::Request::kStop).ok());
+  store::Control control;
+  control.open(disk.dir());
+  CHECK(control.look() == store::Request::kNone);
+  REQUIRE(store::request(disk.dir(), store::Request::kLine).ok());
+  CHECK(control.look() == store::Request::kLine);
+  CHECK(control.look() == store::Request::kNone);
+  REQUIRE(store::request(disk.dir(), store::Request::kLine).ok());
+  CHECK(control.look() == store::Request::kLine);
+  REQUIRE(store::request(disk.dir(), store::Request::kStop).ok());
+  CHECK(control.look() == store::Request::kStop);
+  const std::string path = std::string(disk.dir()) + "/control";
+  fs::remove(path);
+  CHECK(control.look() == store::Request::kNone);
+  write(path, "line\n");
+  CHECK(control.look() == store::Request::kLine);
+  write(path, "");
+  CHECK(control.look() == store::Request::kNone);
+  write(path, "lines please\n");
+  CHECK(control.look() == store::Request::kNone);
+  write(path, "stop");
+  CHECK(control.look() == store::Request::kStop);
+}
+
+TEST_CASE("a second job in the same directory is refused while the first lives") {
+  FaultyDisk disk;
+  int ready[2], end[2];
+  REQUIRE(pipe(ready) == 0);
+  REQUIRE(pipe(end) == 0);
+  const pid_t child = fork();
+  char byte = 0;
+  if (child == 0) {
+    close(end[1]);
+    store::Lock lock;
+    byte = lock.take(disk.dir(), "job.lock").ok() ? 'y' : 'n';
+    if (::write(ready[1], &byte, 1) != 1) _exit(1);
+    _exit(read(end[0], &byte, 1) < 0);
+  }
+  REQUIRE(read(ready[0], &byte, 1) == 1);
+  CHECK(byte == 'y');
+  {
+    store::Lock lock;
+    const Status status = lock.take(disk.dir(), "job.lock");
+    REQUIRE(!status.ok());
+    CHECK(std::string(status.message()).find(std::to_string(child)) != std::string::npos);
+  }
+  close(end[1]);
+  REQUIRE(waitpid(child, nullptr, 0) == child);
+  store::Lock lock;
+  CHECK(lock.take(disk.dir(), "job.lock").ok());
+}

@@ -1,0 +1,166 @@
+#include "mpi/communicators.h"
+
+#include "base/sort.h"
+#include "mpi/runtime.h"
+
+namespace elc::mpi {
+
+line::Identity Origin::identity() const {
+  uint64_t hash = mix64(parent + 0x9e3779b97f4a7c15u);
+  hash = mix64(hash ^ (number + 0x9e3779b97f4a7c15u));
+  hash = mix64(hash ^ (static_cast<uint64_t>(colour) + 0x9e3779b97f4a7c15u));
+  return hash <= kSelfIdentity ? hash + kSelfIdentity + 1 : hash;
+}
+
+int Communicator::local(line::Rank world_rank) const {
+  if (is_world) return world_rank;
+  const int* rank = rank_of.find(static_cast<uint32_t>(world_rank));
+  return rank == nullptr ? MPI_UNDEFINED : *rank;
+}
+
+Communicator* Communicators::search(MPI_Comm handle) {
+  Communicator** found = by_handle_.find(handle_key(handle));
+  if (found == nullptr) return nullptr;
+  last_handle_ = handle;
+  last_ = *found;
+  return last_;
+}
+
+Communicator* Communicators::find_identity(line::Identity identity) {
+  for (Communicator* c : all_)
+    if (c->identity == identity) return c;
+  return nullptr;
+}
+
+Communicator* Communicators::add(MPI_Comm handle, line::Identity identity, const Origin& origin) {
+  Communicator* c = make<Communicator>();
+  c->handle = handle;
+  c->identity = identity;
+  c->origin = origin;
+  int size = 0;
+  PMPI_Comm_rank(handle, &c->rank);
+  PMPI_Comm_size(handle, &size);
+  Vector<int> locals;
+  for (int i = 0; i < size; ++i) locals.push_back(i);
+  c->members.resize(static_cast<size_t>(size));
+  MPI_Group group, world;
+  PMPI_Comm_group(handle, &group);
+  PMPI_Comm_group(MPI_COMM_WORLD, &world);
+  PMPI_Group_translate_ranks(group, size, locals.data(), world, c->members.data());
+  PMPI_Group_free(&group);
+  PMPI_Group_free(&world);
+  c->is_world = true;
+  for (int i = 0; i < size; ++i) c->is_world = c->is_world && c->members[static_cast<size_t>(i)] == i;
+  if (!c->is_world)
+    for (int i = 0; i < size; ++i) c->rank_of.at(static_cast<uint32_t>(c->world(i))) = i;
+  all_.push_back(c);
+  by_handle_.at(handle_key(handle)) = c;
+  last_handle_ = MPI_COMM_NULL;
+  last_ = nullptr;
+  return c;
+}
+
+void Communicators::forget_handle(Communicator* communicator) {
+  by_handle_.remove(handle_key(communicator->handle));
+  communicator->handle = MPI_COMM_NULL;
+  last_handle_ = MPI_COMM_NULL;
+  last_ = nullptr;
+}
+
+void Communicators::remove(size_t i) {
+  destroy(all_[i]);
+  all_.erase(i);
+}
+
+// ---- In a line ----
+
+void SavedCommunicator::encode(Encoder& out) const {
+  out.u64(identity);
+  out.u64(origin.parent);
+  out.u64(origin.number);
+  out.i64(origin.colour);
+  out.u64(members.size());
+  for (const line::Rank member : members) out.i32(member);
+}
+
+bool SavedCommunicator::decode(Decoder& in, int processes, SavedCommunicator* saved) {
+  saved->identity = in.u64();
+  saved->origin.parent = in.u64();
+  saved->origin.number = in.u64();
+  saved->origin.colour = in.i64();
+  const size_t n = in.count(4);
+  for (size_t i = 0; i < n; ++i) {
+    const int32_t member = in.i32();
+    if (member < 0 || member >= processes) in.fail();
+    saved->members.push_back(member);
+  }
+  return in.ok();
+}
+
+SavedCommunicator describe(const Communicator& communicator) {
+  SavedCommunicator saved;
+  saved.identity = communicator.identity;
+  saved.origin = communicator.origin;
+  saved.members.append(communicator.members.data(), communicator.members.size());
+  return saved;
+}
+
+namespace {
+
+// What all processes together know of the communicators of a line: each one's list, behind another.
+Vector<SavedCommunicator> gather(const Vector<SavedCommunicator>& mine) {
+  Bytes bytes;
+  Encoder out(&bytes);
+  for (const SavedCommunicator& c : mine) c.encode(out);
+  int length = static_cast<int>(bytes.size());
+  Vector<int> lengths, offsets;
+  lengths.resize(static_cast<size_t>(runtime.size));
+  PMPI_Allgather(&length, 1, MPI_INT, lengths.data(), 1, MPI_INT, runtime.control);
+  int total = 0;
+  for (const int l : lengths) {
+    offsets.push_back(total);
+    total += l;
+  }
+  Bytes all;
+  all.resize(static_cast<size_t>(total));
+  PMPI_Allgatherv(bytes.data(), length, MPI_BYTE, all.data(), lengths.data(), offsets.data(), MPI_BYTE, runtime.control);
+  Vector<SavedCommunicator> gathered;
+  Decoder in(all);
+  while (in.left() > 0) {
+    SavedCommunicator c;
+    if (!SavedCommunicator::decode(in, runtime.size, &c)) break;
+    gathered.push_back(std::move(c));
+  }
+  sort(gathered, [](const SavedCommunicator& a, const SavedCommunicator& b) { return a.identity < b.identity; });
+  return gathered;
+}
+
+}  // namespace
+
+void make_again(const Vector<SavedCommunicator>& saved) {
+  // Those that the set-up of this run has made are there at all their members: not wanted by any.
+  Vector<SavedCommunicator> wanted;
+  for (const SavedCommunicator& c : saved) {
+    if (c.identity <= kSelfIdentity || runtime.comms.find_identity(c.identity) != nullptr) continue;
+    SavedCommunicator copy;
+    copy.identity = c.identity;
+    copy.origin = c.origin;
+    copy.members.append(c.members.data(), c.members.size());
+    wanted.push_back(std::move(copy));
+  }
+  const Vector<SavedCommunicator> all = gather(wanted);
+  line::Identity previous = kNullIdentity;
+  for (const SavedCommunicator& c : all) {
+    if (c.identity == previous) continue;
+    previous = c.identity;
+    int key = -1;
+    for (size_t i = 0; i < c.members.size(); ++i)
+      if (c.members[i] == runtime.rank) key = static_cast<int>(i);
+    MPI_Comm made = MPI_COMM_NULL;
+    InsideMpi inside;
+    PMPI_Comm_split(runtime.control, key < 0 ? MPI_UNDEFINED : 0, key < 0 ? 0 : key, &made);
+    if (made != MPI_COMM_NULL) runtime.comms.add(made, c.identity, c.origin);
+  }
+}
+
+}  // namespace elc::mpi

@@ -1,0 +1,454 @@
+// The predefined datatypes: their fixed numbers, and what each is in memory.
+#include <stddef.h>
+#include <wchar.h>
+
+#include <algorithm>
+
+#include "base/memory.h"
+#include "mpi/datatype_table.h"
+
+namespace elc::mpi {
+namespace {
+
+using namespace format;
+
+// A predefined type under every MPI. The numbers are part of the file format and never change.
+struct Predefined {
+  uint64_t number;
+  const char* name;
+  Kind kind;            // of Fortran types the usual one: the size that MPI gives decides
+  uint32_t count = 1;   // 2: two of `kind`
+  Kind second = kNone;  // of a pair
+};
+
+enum Number : uint64_t {
+  kMpiChar = 1,
+  kMpiSignedChar,
+  kMpiUnsignedChar,
+  kMpiByte,
+  kMpiPacked,
+  kMpiWchar,
+  kMpiShort,
+  kMpiUnsignedShort,
+  kMpiInt,
+  kMpiUnsigned,
+  kMpiLong,
+  kMpiUnsignedLong,
+  kMpiLongLong,
+  kMpiUnsignedLongLong,
+  kMpiFloat,
+  kMpiDouble,
+  kMpiLongDouble,
+  kMpiCBool,
+  kMpiInt8,
+  kMpiInt16,
+  kMpiInt32,
+  kMpiInt64,
+  kMpiUint8,
+  kMpiUint16,
+  kMpiUint32,
+  kMpiUint64,
+  kMpiCFloatComplex,
+  kMpiCDoubleComplex,
+  kMpiCLongDoubleComplex,
+  kMpiAint,
+  kMpiOffset,
+  kMpiCount,
+  kMpiFloatInt,
+  kMpiDoubleInt,
+  kMpiLongInt,
+  kMpi2Int,
+  kMpiShortInt,
+  kMpiLongDoubleInt,
+  kMpiLb,
+  kMpiUb,
+  kMpiCxxBool,
+  kMpiCxxFloatComplex,
+  kMpiCxxDoubleComplex,
+  kMpiCxxLongDoubleComplex,
+
+  kMpiCharacter = 64,
+  kMpiLogical,
+  kMpiInteger,
+  kMpiReal,
+  kMpiDoublePrecision,
+  kMpiComplex,
+  kMpiDoubleComplex,
+  kMpi2Integer,
+  kMpi2Real,
+  kMpi2DoublePrecision,
+  kMpiInteger1,
+  kMpiInteger2,
+  kMpiInteger4,
+  kMpiInteger8,
+  kMpiInteger16,
+  kMpiReal4,
+  kMpiReal8,
+  kMpiReal16,
+  kMpiComplex8,
+  kMpiComplex16,
+  kMpiComplex32,
+};
+
+const Predefined kPredefined[] = {
+    {kMpiChar, "MPI_CHAR", kChar},
+    {kMpiSignedChar, "MPI_SIGNED_CHAR", kSchar},
+    {kMpiUnsignedChar, "MPI_UNSIGNED_CHAR", kUchar},
+    {kMpiByte, "MPI_BYTE", kByte},
+    {kMpiPacked, "MPI_PACKED", kByte},
+    {kMpiWchar, "MPI_WCHAR", kWchar},
+    {kMpiShort, "MPI_SHORT", kShort},
+    {kMpiUnsignedShort, "MPI_UNSIGNED_SHORT", kUshort},
+    {kMpiInt, "MPI_INT", kInt},
+    {kMpiUnsigned, "MPI_UNSIGNED", kUint},
+    {kMpiLong, "MPI_LONG", kLong},
+    {kMpiUnsignedLong, "MPI_UNSIGNED_LONG", kUlong},
+    {kMpiLongLong, "MPI_LONG_LONG", kLlong},
+    {kMpiUnsignedLongLong, "MPI_UNSIGNED_LONG_LONG", kUllong},
+    {kMpiFloat, "MPI_FLOAT", kFloat},
+    {kMpiDouble, "MPI_DOUBLE", kDouble},
+    {kMpiLongDouble, "MPI_LONG_DOUBLE", kLdouble},
+    {kMpiCBool, "MPI_C_BOOL", kBool},
+    {kMpiInt8, "MPI_INT8_T", kInt8},
+    {kMpiInt16, "MPI_INT16_T", kInt16},
+    {kMpiInt32, "MPI_INT32_T", kInt32},
+    {kMpiInt64, "MPI_INT64_T", kInt64},
+    {kMpiUint8, "MPI_UINT8_T", kUint8},
+    {kMpiUint16, "MPI_UINT16_T", kUint16},
+    {kMpiUint32, "MPI_UINT32_T", kUint32},
+    {kMpiUint64, "MPI_UINT64_T", kUint64},
+    {kMpiCFloatComplex, "MPI_C_FLOAT_COMPLEX", kFloat, 2},
+    {kMpiCDoubleComplex, "MPI_C_DOUBLE_COMPLEX", kDouble, 2},
+    {kMpiCLongDoubleComplex, "MPI_C_LONG_DOUBLE_COMPLEX", kLdouble, 2},
+    {kMpiAint, "MPI_AINT", kPtrdiff},
+    {kMpiOffset, "MPI_OFFSET", kInt64},
+    {kMpiCount, "MPI_COUNT", kInt64},
+    {kMpiFloatInt, "MPI_FLOAT_INT", kFloat, 1, kInt},
+    {kMpiDoubleInt, "MPI_DOUBLE_INT", kDouble, 1, kInt},
+    {kMpiLongInt, "MPI_LONG_INT", kLong, 1, kInt},
+    {kMpi2Int, "MPI_2INT", kInt, 2},
+    {kMpiShortInt, "MPI_SHORT_INT", kShort, 1, kInt},
+    {kMpiLongDoubleInt, "MPI_LONG_DOUBLE_INT", kLdouble, 1, kInt},
+    {kMpiLb, "MPI_LB", kNone, 0},
+    {kMpiUb, "MPI_UB", kNone, 0},
+    {kMpiCxxBool, "MPI_CXX_BOOL", kBool},
+    {kMpiCxxFloatComplex, "MPI_CXX_FLOAT_COMPLEX", kFloat, 2},
+    {kMpiCxxDoubleComplex, "MPI_CXX_DOUBLE_COMPLEX", kDouble, 2},
+    {kMpiCxxLongDoubleComplex, "MPI_CXX_LONG_DOUBLE_COMPLEX", kLdouble, 2},
+    {kMpiCharacter, "MPI_CHARACTER", kChar},
+    {kMpiLogical, "MPI_LOGICAL", kInt32},
+    {kMpiInteger, "MPI_INTEGER", kInt32},
+    {kMpiReal, "MPI_REAL", kFloat},
+    {kMpiDoublePrecision, "MPI_DOUBLE_PRECISION", kDouble},
+    {kMpiComplex, "MPI_COMPLEX", kFloat, 2},
+    {kMpiDoubleComplex, "MPI_DOUBLE_COMPLEX", kDouble, 2},
+    {kMpi2Integer, "MPI_2INTEGER", kInt32, 2},
+    {kMpi2Real, "MPI_2REAL", kFloat, 2},
+    {kMpi2DoublePrecision, "MPI_2DOUBLE_PRECISION", kDouble, 2},
+    {kMpiInteger1, "MPI_INTEGER1", kInt8},
+    {kMpiInteger2, "MPI_INTEGER2", kInt16},
+    {kMpiInteger4, "MPI_INTEGER4", kInt32},
+    {kMpiInteger8, "MPI_INTEGER8", kInt64},
+    {kMpiInteger16, "MPI_INTEGER16", kByte, 16},
+    {kMpiReal4, "MPI_REAL4", kFloat},
+    {kMpiReal8, "MPI_REAL8", kDouble},
+    {kMpiReal16, "MPI_REAL16", kByte, 16},
+    {kMpiComplex8, "MPI_COMPLEX8", kFloat, 2},
+    {kMpiComplex16, "MPI_COMPLEX16", kDouble, 2},
+    {kMpiComplex32, "MPI_COMPLEX32", kByte, 32},
+};
+
+const Predefined* find_predefined(uint64_t number) {
+  for (const Predefined& p : kPredefined)
+    if (p.number == number) return &p;
+  return nullptr;
+}
+
+template <class First>
+struct Pair {
+  First first;
+  int second;
+};
+
+int64_t second_offset(Kind first) {
+  switch (first) {
+    case kFloat:
+      return offsetof(Pair<float>, second);
+    case kDouble:
+      return offsetof(Pair<double>, second);
+    case kLong:
+      return offsetof(Pair<long>, second);
+    case kShort:
+      return offsetof(Pair<short>, second);
+    default:
+      return offsetof(Pair<long double>, second);
+  }
+}
+
+// A Fortran type has the width that Fortran's compiler gave it when the MPI was built.
+Kind of_width(Kind usual, uint64_t width) {
+  if (usual == kFloat || usual == kDouble) return width == 4 ? kFloat : width == 8 ? kDouble : kNone;
+  switch (width) {
+    case 1:
+      return kInt8;
+    case 2:
+      return kInt16;
+    case 4:
+      return kInt32;
+    case 8:
+      return kInt64;
+    default:
+      return kNone;
+  }
+}
+
+Scalars scalars_of(const Predefined& type) {
+  Scalars s{type.kind, type.count, type.second, 0, false};
+  if (type.second != kNone) s.second_offset = second_offset(type.kind);
+  s.opaque = type.kind == kByte && type.number != kMpiByte;
+  return s;
+}
+
+uint64_t size_of(const Scalars& s) {
+  return uint64_t{s.count} * memory_width(s.kind) + (s.second == kNone ? 0 : memory_width(s.second));
+}
+
+void add(DatatypeTable* table, uint64_t number, MPI_Datatype handle) {
+  const Predefined& type = *find_predefined(number);
+  int size = 0;
+  if (handle == MPI_DATATYPE_NULL || PMPI_Type_size(handle, &size) != MPI_SUCCESS) return;
+  Scalars scalars = scalars_of(type);
+  const bool takes_its_width = number > kMpiCharacter || number == kMpiOffset || number == kMpiCount;
+  if (takes_its_width && !scalars.opaque && static_cast<uint64_t>(size) != size_of(scalars))
+    scalars.kind = of_width(type.kind, static_cast<uint64_t>(size) / type.count);
+  if (static_cast<uint64_t>(size) != size_of(scalars)) return;  // not there, or unlike the compiler's
+  if (size == 0 && number != kMpiLb && number != kMpiUb) return;
+  Datatype* record = make<Datatype>();
+  record->number = number;
+  record->handle = handle;
+  record->scalars = scalars;
+  record->size = size_of(scalars);
+  record->alignment = std::max(memory_alignment(scalars.kind), memory_alignment(scalars.second));
+  record->committed = true;
+  table->by_number.at(number) = record;
+  Datatype*& by_handle = table->by_handle.at(key_of(handle));
+  if (by_handle == nullptr) by_handle = record;  // MPIs may have two names for one type
+}
+
+template <class T>
+struct Aligned {
+  char before;
+  T scalar;
+};
+
+template <class T>
+constexpr uint32_t alignment() {
+  return offsetof(Aligned<T>, scalar);  // not alignof: they differ on i386
+}
+
+enum class Class { kNothing, kBytes, kSigned, kUnsigned, kFloating };
+
+Class class_of(Kind kind) {
+  if (kind == kNone) return Class::kNothing;
+  if (kind == kByte) return Class::kBytes;
+  if (kind == kBool) return Class::kUnsigned;
+  if (is_integer(kind)) return Representation::here().is_signed[kind] ? Class::kSigned : Class::kUnsigned;
+  return Class::kFloating;
+}
+
+bool integral(Class c) { return c == Class::kSigned || c == Class::kUnsigned; }
+
+// Alike in memory. `loosely`: an unsigned integer may stand for a signed one.
+bool alike(const Scalars& a, const Scalars& b, bool loosely) {
+  const Class of_a = class_of(a.kind), of_b = class_of(b.kind);
+  const bool same_class = of_a == of_b || (loosely && integral(of_a) && integral(of_b));
+  return same_class && a.count == b.count && memory_width(a.kind) == memory_width(b.kind) &&
+         a.second == b.second && !a.opaque && !b.opaque;
+}
+
+// Has the kind another width elsewhere? Then it should not stand for one that has not.
+bool varies(Kind kind) {
+  return kind == kLong || kind == kUlong || kind == kWchar || kind == kPtrdiff || kind == kBool;
+}
+
+}  // namespace
+
+uint32_t memory_width(Kind kind) {
+  return kind == kLdouble ? sizeof(long double) : Representation::here().width[kind];
+}
+
+uint32_t memory_alignment(Kind kind) {
+  switch (kind) {
+    case kBool:
+      return alignment<bool>();
+    case kShort:
+    case kUshort:
+      return alignment<short>();
+    case kInt:
+    case kUint:
+      return alignment<int>();
+    case kLong:
+    case kUlong:
+      return alignment<long>();
+    case kLlong:
+    case kUllong:
+      return alignment<long long>();
+    case kFloat:
+    case kFloatComplex:
+      return alignment<float>();
+    case kDouble:
+    case kDoubleComplex:
+      return alignment<double>();
+    case kLdouble:
+    case kLdoubleComplex:
+      return alignment<long double>();
+    case kWchar:
+      return alignment<wchar_t>();
+    case kSize:
+      return alignment<size_t>();
+    case kPtrdiff:
+      return alignment<ptrdiff_t>();
+    case kInt16:
+    case kUint16:
+      return alignment<int16_t>();
+    case kInt32:
+    case kUint32:
+      return alignment<int32_t>();
+    case kInt64:
+    case kUint64:
+      return alignment<int64_t>();
+    default:
+      return 1;
+  }
+}
+
+const char* predefined_name(uint64_t number) {
+  const Predefined* type = find_predefined(number);
+  return type == nullptr ? nullptr : type->name;
+}
+
+Datatype* stand_in(uint64_t number) {
+  const Predefined* type = find_predefined(number);
+  if (type == nullptr || type->kind == kNone) return nullptr;
+  const Scalars wanted = scalars_of(*type);
+  for (const bool loosely : {false, true})
+    for (const bool varying : {false, true})
+      for (const Predefined& candidate : kPredefined) {
+        Datatype* found = datatypes().numbered(candidate.number);
+        if (found == nullptr || (varies(found->scalars.kind) && !varying)) continue;
+        if (alike(wanted, found->scalars, loosely)) return found;
+      }
+  return nullptr;
+}
+
+void load_predefined(DatatypeTable* table) {
+  add(table, kMpiChar, MPI_CHAR);
+#ifdef MPI_SIGNED_CHAR
+  add(table, kMpiSignedChar, MPI_SIGNED_CHAR);
+#endif
+  add(table, kMpiUnsignedChar, MPI_UNSIGNED_CHAR);
+  add(table, kMpiByte, MPI_BYTE);
+  add(table, kMpiPacked, MPI_PACKED);
+#ifdef MPI_WCHAR
+  add(table, kMpiWchar, MPI_WCHAR);
+#endif
+  add(table, kMpiShort, MPI_SHORT);
+  add(table, kMpiUnsignedShort, MPI_UNSIGNED_SHORT);
+  add(table, kMpiInt, MPI_INT);
+  add(table, kMpiUnsigned, MPI_UNSIGNED);
+  add(table, kMpiLong, MPI_LONG);
+  add(table, kMpiUnsignedLong, MPI_UNSIGNED_LONG);
+  add(table, kMpiLongLong, MPI_LONG_LONG_INT);
+#ifdef MPI_UNSIGNED_LONG_LONG
+  add(table, kMpiUnsignedLongLong, MPI_UNSIGNED_LONG_LONG);
+#endif
+  add(table, kMpiFloat, MPI_FLOAT);
+  add(table, kMpiDouble, MPI_DOUBLE);
+  add(table, kMpiLongDouble, MPI_LONG_DOUBLE);
+#ifdef MPI_INT8_T  // MPI-2.2
+  add(table, kMpiCBool, MPI_C_BOOL);
+  add(table, kMpiInt8, MPI_INT8_T);
+  add(table, kMpiInt16, MPI_INT16_T);
+  add(table, kMpiInt32, MPI_INT32_T);
+  add(table, kMpiInt64, MPI_INT64_T);
+  add(table, kMpiUint8, MPI_UINT8_T);
+  add(table, kMpiUint16, MPI_UINT16_T);
+  add(table, kMpiUint32, MPI_UINT32_T);
+  add(table, kMpiUint64, MPI_UINT64_T);
+  add(table, kMpiCFloatComplex, MPI_C_FLOAT_COMPLEX);
+  add(table, kMpiCDoubleComplex, MPI_C_DOUBLE_COMPLEX);
+  add(table, kMpiCLongDoubleComplex, MPI_C_LONG_DOUBLE_COMPLEX);
+  add(table, kMpiAint, MPI_AINT);
+  add(table, kMpiOffset, MPI_OFFSET);
+#endif
+#ifdef MPI_COUNT
+  add(table, kMpiCount, MPI_COUNT);
+#endif
+  add(table, kMpiFloatInt, MPI_FLOAT_INT);
+  add(table, kMpiDoubleInt, MPI_DOUBLE_INT);
+  add(table, kMpiLongInt, MPI_LONG_INT);
+  add(table, kMpi2Int, MPI_2INT);
+  add(table, kMpiShortInt, MPI_SHORT_INT);
+  add(table, kMpiLongDoubleInt, MPI_LONG_DOUBLE_INT);
+#if ELC_HAVE_TYPE_STRUCT
+  add(table, kMpiLb, MPI_LB);
+  add(table, kMpiUb, MPI_UB);
+#endif
+#ifdef MPI_CXX_BOOL
+  add(table, kMpiCxxBool, MPI_CXX_BOOL);
+#endif
+#ifdef MPI_CXX_FLOAT_COMPLEX
+  add(table, kMpiCxxFloatComplex, MPI_CXX_FLOAT_COMPLEX);
+  add(table, kMpiCxxDoubleComplex, MPI_CXX_DOUBLE_COMPLEX);
+  add(table, kMpiCxxLongDoubleComplex, MPI_CXX_LONG_DOUBLE_COMPLEX);
+#endif
+#ifdef MPI_INTEGER
+  add(table, kMpiCharacter, MPI_CHARACTER);
+  add(table, kMpiLogical, MPI_LOGICAL);
+  add(table, kMpiInteger, MPI_INTEGER);
+  add(table, kMpiReal, MPI_REAL);
+  add(table, kMpiDoublePrecision, MPI_DOUBLE_PRECISION);
+  add(table, kMpiComplex, MPI_COMPLEX);
+  add(table, kMpiDoubleComplex, MPI_DOUBLE_COMPLEX);
+  add(table, kMpi2Integer, MPI_2INTEGER);
+  add(table, kMpi2Real, MPI_2REAL);
+  add(table, kMpi2DoublePrecision, MPI_2DOUBLE_PRECISION);
+#endif
+#if MPI_VERSION >= 2  // older headers may have these names without the types
+#ifdef MPI_INTEGER1
+  add(table, kMpiInteger1, MPI_INTEGER1);
+#endif
+#ifdef MPI_INTEGER2
+  add(table, kMpiInteger2, MPI_INTEGER2);
+#endif
+#ifdef MPI_INTEGER4
+  add(table, kMpiInteger4, MPI_INTEGER4);
+#endif
+#ifdef MPI_INTEGER8
+  add(table, kMpiInteger8, MPI_INTEGER8);
+#endif
+#ifdef MPI_INTEGER16
+  add(table, kMpiInteger16, MPI_INTEGER16);
+#endif
+#ifdef MPI_REAL4
+  add(table, kMpiReal4, MPI_REAL4);
+#endif
+#ifdef MPI_REAL8
+  add(table, kMpiReal8, MPI_REAL8);
+#endif
+#ifdef MPI_REAL16
+  add(table, kMpiReal16, MPI_REAL16);
+#endif
+#ifdef MPI_COMPLEX8
+  add(table, kMpiComplex8, MPI_COMPLEX8);
+#endif
+#ifdef MPI_COMPLEX16
+  add(table, kMpiComplex16, MPI_COMPLEX16);
+#endif
+#ifdef MPI_COMPLEX32
+  add(table, kMpiComplex32, MPI_COMPLEX32);
+#endif
+#endif
+}
+
+}  // namespace elc::mpi

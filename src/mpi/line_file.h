@@ -1,0 +1,31 @@
+// Lines between the protocol, the messages in MPI's hands and the files of the store.
+#ifndef ELC_MPI_LINE_FILE_H
+#define ELC_MPI_LINE_FILE_H
+
+#include "line/process.h"
+
+namespace elc::mpi {
+
+// The callbacks of line::Host about messages in MPI (messages.cc) and about files (line_file.cc).
+void fill_message_host(line::Host* host);
+void fill_file_host(line::Host* host);
+
+// Messages being taken into the pending queue: notes those that have arrived.
+void sweep_taken();
+
+// Prepares the directory; agrees on the run's number and the line to restart from; opens and verifies this
+// process's file of that line. Refuses together with the other processes.
+void open_store();
+// The program has ended by itself.
+void close_store();
+
+// What the last line of this job cost the program, in seconds: the largest of all processes; negative
+// before there was one.
+double last_line_cost();
+
+// A line has ended: the timer starts anew, and a job that was asked to stop does.
+void line_ended(bool committed);
+
+}  // namespace elc::mpi
+
+#endif

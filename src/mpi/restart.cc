@@ -1,0 +1,159 @@
+#include "mpi/restart.h"
+
+#include <stdlib.h>
+
+#include "base/message.h"
+#include "mpi/collective.h"
+#include "mpi/datatype.h"
+#include "mpi/handles.h"
+#include "mpi/line_file.h"
+#include "mpi/runtime.h"
+#include "mpi/saved_mpi.h"
+#include "state/state.h"
+
+namespace elc::mpi {
+namespace {
+
+store::Lock job_lock;
+
+// What this process needs of the line from MPI_Init until everything is in place.
+struct Restart {
+  store::Commit commit;
+  store::RankSource source;
+  format::Reader reader;
+  line::Saved saved;
+  SavedMpi objects;
+};
+Restart* restart = nullptr;
+
+// What process 0 finds out for all.
+struct Plan {
+  uint64_t run = 0;
+  uint64_t line = 0;     // to restart from; 0: from the start
+  uint64_t highest = 0;  // number in use
+};
+
+const char* dir() { return runtime.config.dir.c_str(); }
+
+Status make_plan(Plan* plan) {
+  ELC_TRY(store::prepare(dir()));
+  ELC_TRY(job_lock.take(dir(), "job.lock"));
+  store::Survey survey;
+  ELC_TRY(store::survey(dir(), &survey));
+  ELC_TRY(store::line_to_restart(survey, dir(), runtime.config, &plan->line));
+  plan->run = store::new_run();
+  plan->highest = survey.highest;
+  return Status();
+}
+
+Status read_line() {
+  const uint64_t line = runtime.restart_line;
+  ELC_TRY(store::read_commit(dir(), line, &restart->commit));
+  if (restart->commit.ranks != static_cast<uint32_t>(runtime.size)) {
+    if (runtime.rank != 0) return Status::error("%s", "");
+    return Status::error("line %llu in %s was taken by %u processes and this job has %d: start it with %u",
+                         static_cast<unsigned long long>(line), dir(), restart->commit.ranks, runtime.size,
+                         restart->commit.ranks);
+  }
+  ELC_TRY(store::open_verified(dir(), restart->commit, static_cast<uint32_t>(runtime.rank), &restart->source,
+                               &restart->reader));
+  Bytes bytes;
+  ELC_TRY(restart->reader.read_section("mpi", UINT64_MAX, &bytes));
+  Decoder objects(bytes);
+  Status status = SavedMpi::decode(objects, runtime.size, &restart->objects);
+  if (status.ok()) {
+    ELC_TRY(restart->reader.read_section("line", UINT64_MAX, &bytes));
+    Decoder in(bytes);
+    status = line::Saved::decode(in, &restart->saved);
+  }
+  if (!status.ok()) return Status::error("%s: %s", restart->source.path(), status.message());
+  return state::load_frames(restart->reader);
+}
+
+// The communicators of the line: the process's own, and those whose creation crosses the line.
+Vector<SavedCommunicator> communicators_of_line() {
+  Vector<SavedCommunicator> all = std::move(restart->objects.comms);
+  for (const line::SavedResult& r : restart->saved.crossing) {
+    Decoder in(r.result);
+    SavedCommunicator c;
+    if (in.u32() != kCommunicatorResult || !SavedCommunicator::decode(in, runtime.size, &c)) continue;
+    if (c.identity != kNullIdentity) all.push_back(std::move(c));
+  }
+  return all;
+}
+
+Status make_objects() {
+  Decoder types(restart->objects.datatypes);
+  ELC_TRY(restore_datatypes(types));
+  make_again(communicators_of_line());
+  return Status();
+}
+
+void replace_process() {
+  const line::LineNumber highest = runtime.process->last_line();
+  destroy(runtime.process);
+  runtime.process = make_process();
+  const Status loaded = runtime.process->load(std::move(restart->saved));
+  if (!loaded.ok()) give_up(loaded);
+  runtime.process->number_from(highest);
+  for (size_t i = 0; i < runtime.comms.size(); ++i) {
+    Communicator* c = runtime.comms.at(i);
+    c->slot = runtime.process->add_comm(c->identity, static_cast<uint32_t>(c->members.size()));
+  }
+}
+
+}  // namespace
+
+void agree(const Status& mine) {
+  int ok = mine.ok() ? 1 : 0, all = 0;
+  PMPI_Allreduce(&ok, &all, 1, MPI_INT, MPI_MIN, runtime.control);
+  if (all != 0) return;
+  if (!mine.ok() && mine.message()[0] != '\0') say("%s", mine.message());
+  PMPI_Barrier(runtime.control);  // everybody has said it
+  if (runtime.rank == 0) say("nothing was changed");
+  PMPI_Finalize();
+  exit(kExitRefused);
+}
+
+void open_store() {
+  Plan plan;
+  agree(runtime.rank == 0 ? make_plan(&plan) : Status());
+  PMPI_Bcast(&plan, static_cast<int>(sizeof plan), MPI_BYTE, 0, runtime.control);
+  runtime.run = plan.run;
+  runtime.restart_line = plan.line;
+  runtime.process->number_from(static_cast<line::LineNumber>(plan.highest));
+  if (plan.line == 0) return;
+  runtime.restored = false;
+  state::set_recovering(true);
+  restart = make<Restart>();
+  agree(read_line());
+  runtime.site = restart->objects.site;
+  if (runtime.rank == 0)
+    say("restarting from line %llu in %s", static_cast<unsigned long long>(plan.line), dir());
+}
+
+void restore() {
+  agree(state::check(restart->reader));
+  const Site site = restart->objects.site;
+  agree(make_objects());
+  make_requests(restart->objects);
+  agree(state::apply(restart->reader, handle_codec()));
+  replace_process();
+  post_again(restart->objects);
+  runtime.process->start_recovery();
+  wait_until([] { return runtime.process->running(); });
+  runtime.site = site;
+  runtime.restored = true;
+  state::set_recovering(false);
+  destroy(restart);
+  restart = nullptr;
+  start_clock();
+}
+
+void close_store() {
+  if (runtime.rank != 0) return;
+  const Status marked = store::mark_finished(dir(), runtime.run);
+  if (!marked.ok()) say("%s", marked.message());
+}
+
+}  // namespace elc::mpi

@@ -1,0 +1,15 @@
+// A restart between MPI_Init and the site where the line was taken (protocol section 8).
+#ifndef ELC_MPI_RESTART_H
+#define ELC_MPI_RESTART_H
+
+#include "base/status.h"
+
+namespace elc::mpi {
+
+// Collective: goes on only if `mine` is a success at every process. Otherwise each says its failure and
+// the job ends; nothing was changed.
+void agree(const Status& mine);
+
+}  // namespace elc::mpi
+
+#endif

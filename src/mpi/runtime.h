@@ -1,0 +1,116 @@
+// The library in a running MPI process: what the wrappers share.
+//
+// The archive defines MPI_X for the calls that matter and does its work around PMPI_X (the profiling
+// interface of the MPI standard). A wrapper of a call that moves messages does, in this order:
+// account for it with line::Process, give it to MPI (or not, in recovery), and now and then look for
+// control messages. Without ELC_DIR the library is passive: wrappers only call PMPI_X.
+#ifndef ELC_MPI_RUNTIME_H
+#define ELC_MPI_RUNTIME_H
+
+#include <mpi.h>
+#include <sched.h>
+
+#include "base/config.h"
+#include "base/hash_map.h"
+#include "base/status.h"
+#include "line/process.h"
+#include "mpi/communicators.h"
+#include "mpi/export.h"
+#include "mpi/inside.h"
+#include "store/store.h"
+
+namespace elc::mpi {
+
+// What the program stood in when a line was taken: what a restart does there.
+enum class Site : uint32_t {
+  kCheckpoint = 0,     // ELC_Checkpoint: nothing
+  kCheckpointNow = 1,  // ELC_Checkpoint_now: the call is over
+  kCall = 2,           // a labelled MPI call: it is made, for the first time as far as the state knows
+};
+
+struct Runtime {
+  bool active = false;        // ELC_DIR is set and MPI is initialised: wrappers work
+  int look_countdown = 0;     // wrapped calls until the next look for control messages
+  line::Process* process = nullptr;
+
+  Config config;
+  int rank = 0;
+  int size = 0;
+  MPI_Comm control = MPI_COMM_NULL;  // control messages, and the library's own collectives
+  MPI_Comm self = MPI_COMM_NULL;     // messages of the library to itself
+  Communicators comms;
+
+  uint64_t run = 0;            // Commit::run
+  uint64_t restart_line = 0;   // the line that this run starts from; 0: from the start
+  bool restored = true;        // false from MPI_Init until the state of restart_line is in place
+  Site site = Site::kCheckpoint;  // where the checkpoint being taken stands
+  bool skip_call = false;      // the next ELC_Checkpoint_now is the one in which the line was taken
+  const char* cannot = nullptr;  // why no line can be taken any more (section 9, I6); nullptr: it can
+};
+
+extern Runtime runtime;
+
+// Whether a wrapper that is called now is called by the program, with the library at work.
+inline bool following() { return runtime.active && inside_mpi == 0; }
+
+// ---- Looking for requests and control messages -------------------------------------------------
+
+// Receives what there is on the control channel, lets the protocol go on, and on process 0 looks at
+// the clock and at the control file.
+void look();
+
+// Microseconds of a clock that only runs forward.
+uint64_t now();
+
+// On the usual path of every wrapped call. Looking costs a probe, hence only now and then; with a
+// line open, each time.
+inline void tick() {
+  if (--runtime.look_countdown < 0) [[unlikely]] look();
+}
+
+// For a site: looks, but not more often than pays. A program may come to a site every few microseconds.
+void look_at_site();
+
+// Calls `done` until it is true; meanwhile looks and yields. The one way in which the library waits.
+template <class F>
+void wait_until(F done) {
+  for (unsigned spins = 1; !done(); ++spins) {
+    if (spins % 16 == 0) sched_yield();
+    if (spins % 64 == 0 || runtime.look_countdown <= 0) look();
+  }
+}
+
+// At the beginning of every wrapped call that can have a label (ELC_AT): if it has one, it is a site,
+// or, in a restart, perhaps the place where the state is to be restored. true: it has one.
+bool labelled_call();
+
+// A site within a labelled call that waits, and that a restart makes again from its beginning.
+// `repeated` is the receive that the call has posted, if it has.
+void site_while_waiting(line::Posting* repeated);
+
+// ---- Lines and restart --------------------------------------------------------------------------
+
+// This process's side of the protocol, connected to MPI and the store.
+line::Process* make_process();
+
+// The timer begins to run.
+void start_clock();
+// After PMPI_Init: reads the configuration, makes the control channel, finds the line to restart from.
+void start();
+// Before PMPI_Finalize.
+void finish();
+
+// Restores the state of the line here: all processes call it. Ends the job on failure.
+void restore();
+
+// Says the failure and ends the job with exit code `code`; with other processes, they end too.
+[[noreturn]] void give_up(const Status& why);
+inline constexpr int kExitRefused = 65;   // EX_DATAERR: the restart was refused, nothing was changed
+inline constexpr int kExitStopped = 75;   // EX_TEMPFAIL: a line was taken and the job ended, as asked
+
+// From now on lines are refused, because of `what` (a literal). Said once.
+void cannot_checkpoint(const char* what);
+
+}  // namespace elc::mpi
+
+#endif

@@ -1,0 +1,336 @@
+#!/usr/bin/env python3
+"""behaviour_test.py BUILD [TEST...]: what the library does in a job, by short scenes (tests/programs/scenes.c).
+
+No test waits for a time: it waits for what has to happen, and fails when that has not happened after very long.
+"""
+
+import hashlib
+import os
+import random
+import re
+import shutil
+import signal
+import sys
+import tempfile
+import time
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import launch  # noqa: E402
+
+BUILD = None
+PATIENCE = 120 # seconds; only a hang takes so long
+REFUSED, STOPPED = 65, 75
+SEED = int(os.environ.get("ELC_TEST_SEED", random.SystemRandom().randrange(1000000)))
+
+
+class Scenes(unittest.TestCase):
+    def setUp(self):
+        self.home = tempfile.mkdtemp(prefix="elc-scene-")
+        self.lines = os.path.join(self.home, "lines")
+        self.scratch = launch.Scratch()
+        self.jobs = []
+
+    def tearDown(self):
+        for job in self.jobs:
+            if job.running():
+                job.destroy()
+            job.close()
+        self.scratch.remove()
+        shutil.rmtree(self.home, ignore_errors=True)
+
+    # ---- Jobs ----
+
+    def start(self, *arguments, ranks=3, directory=None, **variables):
+        variables.setdefault("ELC_DIR", directory or self.lines)
+        here = os.getcwd()
+        os.chdir(self.home)
+        try:
+            job = launch.Job(BUILD.mpi, ranks, BUILD.program("scenes"), arguments, variables, self.scratch)
+        finally:
+            os.chdir(here)
+        self.jobs.append(job)
+        return job
+
+    def run_scene(self, *arguments, **keywords):
+        """A job from start to end, however it ends."""
+        job = self.start(*arguments, **keywords)
+        self.end(job)
+        return job
+
+    def end(self, job):
+        if not job.wait(PATIENCE):
+            stacks = job.stacks()
+            job.destroy()
+            self.fail("no end after %d s: a hang?\n%s\n%s" % (PATIENCE, stacks, job.complaints()))
+        job.vanish()
+
+    def await_(self, job, condition, what):
+        end = time.monotonic() + PATIENCE
+        while not condition():
+            if not job.running() or time.monotonic() > end:
+                stacks = job.stacks()
+                job.destroy()
+                self.fail("%s did not happen\n%s\n%s" % (what, stacks, job.complaints()))
+            time.sleep(0.01)
+
+    def stop(self, job):
+        open(os.path.join(self.home, "stop"), "w").close()
+        self.end(job)
+        os.unlink(os.path.join(self.home, "stop"))
+        self.assert_right(job)
+
+    def committed(self):
+        return launch.committed(self.lines)
+
+    # ---- What is to be true ----
+
+    def assert_right(self, job):
+        self.assertEqual(job.popen.returncode, 0, job.complaints())
+        self.assertEqual(job.result(), "ok", job.complaints())
+
+    def assert_begins(self, job, step):
+        self.assertIn("begins with step %d\n" % step, job.complaints())
+
+    def killed_and_restarted(self, *scene, die=0, line=1, **keywords):
+        """The scene's process `die` is killed when line `line` has committed; the restart is right."""
+        job = self.run_scene(*scene, str(die), **keywords)
+        self.assertNotEqual(job.popen.returncode, 0, "nobody was killed\n" + job.complaints())
+        self.assertEqual(self.committed()[-1:], [line], job.complaints())
+        job = self.run_scene(*scene, str(die), **keywords)
+        self.assertIn("restarting from line %d " % line, job.complaints())
+        self.assert_right(job)
+
+    # ---- A line commits while others wait for long ----
+
+    def test_wait_recv(self): self.killed_and_restarted("wait_recv")
+    def test_wait_any(self): self.killed_and_restarted("wait_any")
+    def test_wait_probe(self): self.killed_and_restarted("wait_probe")
+    def test_wait_wait(self): self.killed_and_restarted("wait_wait")
+    def test_wait_waitall(self): self.killed_and_restarted("wait_waitall")
+    def test_wait_waitany(self): self.killed_and_restarted("wait_waitany")
+    def test_wait_waitsome(self): self.killed_and_restarted("wait_waitsome")
+    def test_wait_test(self): self.killed_and_restarted("wait_test")
+    def test_site_in_recv(self): self.killed_and_restarted("label_0")
+    def test_site_in_probe(self): self.killed_and_restarted("label_1")
+    def test_site_in_wait(self): self.killed_and_restarted("label_2")
+
+    # ---- The traps of the protocol that can be staged ----
+
+    def test_trap1_two_receives_of_one_class(self): self.killed_and_restarted("trap1", die=1)
+    def test_trap2_large_message_in_transit(self): self.killed_and_restarted("trap2", die=1)
+    def test_trap4_probe_before_the_line(self): self.killed_and_restarted("trap4", die=0)
+    def test_trap8_ready_send(self): self.killed_and_restarted("trap8", die=1)
+    def test_trap10_communicator_not_made_yet(self): self.killed_and_restarted("trap10_made", die=1)
+    def test_trap10_communicator_freed_on_one_side(self): self.killed_and_restarted("trap10_freed", die=1, line=2)
+    def test_trap11_strided(self): self.killed_and_restarted("trap11", die=1)
+    def test_in_transit(self): self.killed_and_restarted("transit", die=1)
+    def test_in_transit_without_drain(self): self.killed_and_restarted("transit", die=1, ELC_DRAIN="wait")
+
+    # ---- Finalize ----
+
+    def finalize(self, scene, **variables):
+        job = self.run_scene(scene, **variables)
+        self.assert_right(job)
+        # The run is over: the next one begins anew.
+        job = self.run_scene(scene, **variables)
+        self.assert_right(job)
+        self.assert_begins(job, 0)
+
+    def test_finalize_one(self): self.finalize("finalize_one")
+    def test_finalize_all(self): self.finalize("finalize_all")
+    def test_finalize_unreceived(self): self.finalize("finalize_unreceived")
+    def test_finalize_late(self): self.finalize("finalize_late")
+    def test_finalize_timer(self): self.finalize("finalize_one", ELC_EVERY="0.001")
+    def test_finalize_without_drain(self): self.finalize("finalize_unreceived", ELC_DRAIN="wait")
+
+    # ---- Lines that cannot be written ----
+
+    def abandoned(self, job):
+        """{rank: number of times that it has said so}"""
+        said = {}
+        for rank in re.findall(r"rank (\d+): line \d+ is abandoned, the program runs on", job.complaints()):
+            said[rank] = said.get(rank, 0) + 1
+        return said
+
+    def test_full_disk(self):
+        job = self.run_scene("full_disk")
+        self.assert_right(job)
+        self.assertEqual(self.abandoned(job), {"2": 1}, job.complaints())
+        self.assertTrue(self.committed())
+        for number, files in launch.lines_in(self.lines).items():
+            self.assertFalse([f for f in files if "tmp" in f], "line %d" % number)
+
+    def lost_directory(self, lose, bring_back):
+        job = self.start("run_on", ELC_EVERY="0.02")
+        self.await_(job, self.committed, "a first line")
+        lose()
+        self.await_(job, lambda: self.abandoned(job), "the message")
+        self.assertTrue(job.running())
+        newest = self.committed()[-1] if self.committed() else 0
+        bring_back()
+        newest = max([newest] + self.committed())
+        self.await_(job, lambda: self.committed()[-1:] > [newest], "a line after the trouble")
+        self.stop(job)
+        for rank, times in self.abandoned(job).items():
+            self.assertEqual(times, 1, "rank %s said it several times\n%s" % (rank, job.complaints()))
+
+    def test_directory_removed(self):
+        away = self.lines + ".away"
+
+        def lose():
+            os.rename(self.lines, away)
+            open(self.lines, "w").close()  # nothing can be made in its place
+
+        def bring_back():
+            os.unlink(self.lines)
+            os.rename(away, self.lines)
+        self.lost_directory(lose, bring_back)
+
+    @unittest.skipIf(os.geteuid() == 0, "root may write everywhere")
+    def test_directory_read_only(self):
+        self.lost_directory(lambda: os.chmod(self.lines, 0o555), lambda: os.chmod(self.lines, 0o755))
+
+    def test_max_transit(self):
+        job = self.start("transit", ELC_MAX_TRANSIT="2")
+        self.await_(job, lambda: "ELC_MAX_TRANSIT" in job.complaints(), "the message")
+        self.stop(job)
+        self.assertEqual(self.committed(), [])
+
+    # ---- Restarts that are refused ----
+
+    def two_lines(self):
+        job = self.run_scene("two_lines", "0")
+        self.assertNotEqual(job.popen.returncode, 0)
+        self.assertEqual(self.committed(), [1, 2], job.complaints())
+
+    def fingerprint(self):
+        found = {}
+        for folder, _, names in os.walk(self.lines):
+            for name in names:
+                path = os.path.join(folder, name)
+                with open(path, "rb") as f:
+                    found[path] = hashlib.sha256(f.read()).hexdigest()
+        found.pop(os.path.join(self.lines, "job.lock"), None)
+        return found
+
+    def refused(self, pattern, *arguments, **keywords):
+        before = self.fingerprint()
+        job = self.run_scene(*(arguments or ("two_lines",)), **keywords)
+        self.assertEqual(job.popen.returncode, REFUSED, job.complaints())
+        self.assertRegex(job.complaints(), pattern)
+        self.assertIn("nothing was changed", job.complaints())
+        self.assertNotIn("begins with", job.complaints())
+        self.assertEqual(self.fingerprint(), before)
+
+    def rank_file(self, line, rank):
+        return os.path.join(self.lines, "line-%06d" % line, "rank-%06d.elc" % rank)
+
+    def test_missing_file(self):
+        self.two_lines()
+        os.unlink(self.rank_file(2, 1))
+        self.refused(re.escape(self.rank_file(2, 1)))
+        # The older line is still good for those who ask for it.
+        job = self.run_scene("two_lines", ELC_RESTART="1")
+        self.assert_right(job)
+        self.assert_begins(job, 10)
+
+    def test_damaged_file(self):
+        self.two_lines()
+        r = random.Random(SEED)
+        for _ in range(4):
+            path = self.rank_file(2, r.randrange(3))
+            with open(path, "r+b") as f:
+                whole = f.read()
+                at = r.randrange(len(whole))
+                f.seek(at)
+                f.write(bytes([whole[at] ^ (1 << r.randrange(8))]))
+            try:
+                self.refused(re.escape(path))
+            except AssertionError as failure:
+                self.fail("byte %d of %d of %s (seed %d): %s" % (at, len(whole), path, SEED, failure))
+            with open(path, "wb") as f:
+                f.write(whole)
+        with open(self.rank_file(2, 0), "r+b") as f:
+            f.truncate(len(whole) // 2)
+        self.refused(re.escape(self.rank_file(2, 0)))
+
+    def test_other_number_of_ranks(self):
+        self.two_lines()
+        self.refused("3 processes.* this job has 2", ranks=2)
+        self.refused("3 processes.* this job has 4", ranks=4)
+
+    def test_other_data(self):
+        self.two_lines()
+        self.refused(r"\ba\b", "two_lines", "9", "type")
+        self.refused(r"\ba\b", "two_lines", "9", "count")
+        self.refused(r"\b(a|another)\b", "two_lines", "9", "name")
+        job = self.run_scene("two_lines")
+        self.assert_right(job)
+        self.assert_begins(job, 20)
+
+    def test_which_line(self):
+        self.two_lines()
+        self.refused("9", ELC_RESTART="9")
+        job = self.run_scene("two_lines", "0", ELC_RESTART="1")
+        self.assert_right(job)
+        self.assert_begins(job, 10)
+        # That run has ended by itself: there is nothing to restart, but for who asks by number.
+        job = self.run_scene("two_lines", ELC_RESTART="auto")
+        self.assert_begins(job, 0)
+        self.assert_right(job)
+
+    def test_no_restart(self):
+        self.two_lines()
+        job = self.run_scene("two_lines", ELC_RESTART="no")
+        self.assert_begins(job, 0)
+        self.assert_right(job)
+
+    def test_wrong_variable(self):
+        for name, value in (("ELC_EVERY", "often"), ("ELC_DRAIN", "perhaps"), ("ELC_RESTART", "-1"), ("ELC_KEEP", "0")):
+            job = self.run_scene("two_lines", **{name: value})
+            self.assertNotEqual(job.popen.returncode, 0)
+            self.assertIn("%s=%s" % (name, value), job.complaints())
+            self.assertNotIn("begins with", job.complaints())
+
+    def test_passive(self):
+        """Without ELC_DIR the library does nothing."""
+        open(os.path.join(self.home, "stop"), "w").close()
+        job = self.run_scene("run_on", ELC_DIR="")
+        self.assert_right(job)
+        self.assertFalse(os.path.exists(self.lines))
+
+    # ---- Requests from outside ----
+
+    def test_signal_and_control_file(self):
+        job = self.start("run_on", ELC_SIGNAL="USR1")
+        self.await_(job, lambda: "begins with" in job.complaints(), "the beginning")
+        r = random.Random(SEED)
+        os.kill(r.choice(job.ranks()), signal.SIGUSR1)
+        self.await_(job, lambda: self.committed() == [1], "the line asked for by a signal")
+        with open(os.path.join(self.lines, "control"), "w") as f:
+            f.write("line\n")
+        self.await_(job, lambda: self.committed()[-1:] == [2], "the line asked for by the control file")
+        with open(os.path.join(self.lines, "control"), "w") as f:
+            f.write("stop\n")
+        self.end(job)
+        self.assertEqual(job.popen.returncode, STOPPED, job.complaints())
+        job = self.start("run_on")
+        self.await_(job, lambda: "begins with" in job.complaints(), "the restart")
+        self.assertIn("restarting from line 3 ", job.complaints())
+        self.stop(job)
+
+    def test_two_jobs(self):
+        """A second job in the same directory is refused while the first one runs."""
+        job = self.start("run_on")
+        self.await_(job, lambda: "begins with" in job.complaints(), "the beginning")
+        other = self.run_scene("run_on")
+        self.assertEqual(other.popen.returncode, REFUSED, other.complaints())
+        self.assertIn(self.lines, other.complaints())
+        self.stop(job)
+
+
+if __name__ == "__main__":
+    BUILD = launch.Build(sys.argv.pop(1))
+    print("behaviour under %s, seed %d (ELC_TEST_SEED)" % (BUILD.mpi, SEED), flush=True)
+    unittest.main(verbosity=2)

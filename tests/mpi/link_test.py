@@ -1,0 +1,73 @@
+#!/usr/bin/env python3
+"""link_test.py BUILD: a C program links with `mpicc prog.o -lelc -lz` alone, and libelc.a is small and asks for
+nothing of libstdc++."""
+
+import os
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import launch  # noqa: E402
+
+AIM = 137 * 1024  # libckpt of 1995
+MOST_TEXT = 225 * 1024  # what it is, and a little more: it may shrink, not grow
+SOURCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
+PROGRAM = """
+#include <mpi.h>
+#include <elc.h>
+int main(int argc, char **argv) {
+  int step = 0;
+  MPI_Init(&argc, &argv);
+  ELC_VAR(step);
+  ELC_Restore();
+  for (; step < 3; step++) ELC_Checkpoint();
+  MPI_Finalize();
+  return 0;
+}
+"""
+
+
+def run(*words, **keywords):
+    done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, **keywords)
+    text = done.stdout.decode(errors="replace")
+    if done.returncode != 0:
+        sys.exit("%s: code %d\n%s" % (" ".join(words), done.returncode, text))
+    return text
+
+
+def symbols(archive):
+    """(undefined, defined) names of all objects together."""
+    undefined, defined = set(), set()
+    for line in run("nm", "-P", archive).splitlines():
+        words = line.split()
+        if len(words) >= 2 and len(words[1]) == 1:
+            (undefined if words[1] == "U" else defined).add(words[0])
+    return undefined - defined, defined
+
+
+def main():
+    build = launch.Build(sys.argv[1])
+    archive = os.path.join(build.path, "src", "mpi", "libelc.a")
+    undefined, _ = symbols(archive)
+    foreign = sorted(n for n in undefined if n.startswith(("_Z", "__cxa", "__gxx", "_Unwind", "__cxxabi"))
+                     and n != "__cxa_atexit")  # that one is the C library's
+    if foreign:
+        sys.exit("libelc.a asks for symbols of the C++ library: " + ", ".join(foreign))
+    with tempfile.TemporaryDirectory() as home:
+        with open(os.path.join(home, "prog.c"), "w") as f:
+            f.write(PROGRAM)
+        mpicc = "mpicc." + build.mpi
+        run(mpicc, "-std=c11", "-I", os.path.join(SOURCE, "include"), "-c", "prog.c", cwd=home)
+        run(mpicc, "prog.o", "-L" + os.path.dirname(archive), "-lelc", "-lz", "-o", "prog", cwd=home)
+        # All of the archive, so that nothing that another program would need is left out.
+        run(mpicc, "prog.o", "-Wl,--whole-archive", archive, "-Wl,--no-whole-archive", "-lz", "-o", "whole", cwd=home)
+    text = sum(int(line.split()[0]) for line in run("size", archive).splitlines()[1:])
+    print("libelc.a for %s: %d bytes of text (at most %d; the aim is %d), %d undefined symbols" %
+          (build.mpi, text, MOST_TEXT, AIM, len(undefined)))
+    if text >= MOST_TEXT:
+        sys.exit("libelc.a has grown too large")
+
+
+if __name__ == "__main__":
+    main()

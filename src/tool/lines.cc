@@ -1,0 +1,188 @@
+#include "lines.h"
+
+#include <stdlib.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+#include "portable_format/reader.h"
+#include "text.h"
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+namespace elc::tool {
+namespace {
+
+json facts_of(const std::string& dir, const store::Survey& there, const store::Line& line) {
+  json facts = {{"line", line.number}, {"committed", line.committed}, {"bytes", line_size(dir, line.number)}};
+  if (!line.damage.empty()) facts["damage"] = line.damage.c_str();
+  if (!line.committed) return facts;
+  facts["ranks"] = line.commit.ranks;
+  facts["time"] = static_cast<double>(line.commit.time) / 1e6;
+  facts["cost"] = static_cast<double>(line.commit.cost) / 1e6;
+  facts["calls"] = line.commit.calls;
+  facts["restarted_from"] = line.commit.base;
+  facts["in_history"] = line.in_history;
+  facts["finished"] = line.number <= there.finished;
+  return facts;
+}
+
+// One word or two on what a line is worth.
+std::string standing(const store::Survey& there, const store::Line& line) {
+  if (!line.damage.empty()) return "damaged commit record";
+  if (!line.committed)
+    return line.number > there.newest ? "not committed (perhaps being written)" : "never committed";
+  if (line.number <= there.finished) return "its run finished";
+  if (!line.in_history) return "given up: a run went back behind it";
+  return line.number == there.newest ? "newest: a restart begins here" : "";
+}
+
+void print(const std::string& dir, const store::Survey& there) {
+  if (there.lines.empty()) {
+    printf("no lines in %s\n", dir.c_str());
+    return;
+  }
+  printf("%8s %7s %10s %9s  %-19s  %s\n", "line", "ranks", "size", "cost", "committed", "");
+  for (const store::Line& line : there.lines) {
+    const std::string size = bytes_text(line_size(dir, line.number));
+    const store::Commit& c = line.commit;
+    if (line.committed)
+      printf("%8llu %7lu %10s %9s  %-19s  %s\n", static_cast<unsigned long long>(line.number),
+             static_cast<unsigned long>(c.ranks), size.c_str(),
+             seconds_text(static_cast<double>(c.cost) / 1e6).c_str(), time_text(c.time).c_str(),
+             standing(there, line).c_str());
+    else
+      printf("%8llu %7s %10s %9s  %-19s  %s\n", static_cast<unsigned long long>(line.number), "-",
+             size.c_str(), "-", "-", standing(there, line).c_str());
+  }
+}
+
+// The lines that `what` names: a number, the path of a line, or a directory with all its committed lines.
+std::vector<uint64_t> chosen(const std::string& what, std::string* dir) {
+  uint64_t number = 0;
+  if (parse_whole(what.c_str(), &number)) return {number};
+  fs::path path = fs::path(what).lexically_normal();
+  if (!path.has_filename()) path = path.parent_path();
+  const std::string name = path.filename().string();
+  if (name.rfind("line-", 0) == 0 && parse_whole(name.c_str() + 5, &number)) {
+    *dir = path.has_parent_path() ? path.parent_path().string() : ".";
+    return {number};
+  }
+  if (!fs::is_directory(path)) throw Refusal(kUsage, what + " is neither a line nor a directory of lines");
+  *dir = path.string();
+  std::vector<uint64_t> all;
+  for (const store::Line& line : survey(*dir).lines)
+    if (line.committed || !line.damage.empty()) all.push_back(line.number);
+  return all;
+}
+
+}  // namespace
+
+store::Survey survey(const std::string& dir) {
+  store::Survey there;
+  const Status status = store::survey(dir.c_str(), &there);
+  if (!status.ok()) throw Refusal(kCannot, status.message());
+  return there;
+}
+
+std::vector<std::string> faults(const std::string& dir, const store::Commit& commit, size_t most) {
+  std::vector<std::string> found;
+  for (uint32_t rank = 0; rank < commit.ranks && found.size() < most; ++rank) {
+    store::RankSource source;
+    format::Reader reader;
+    const Status status = store::open_verified(dir.c_str(), commit, rank, &source, &reader);
+    if (!status.ok()) found.push_back(status.message());
+  }
+  return found;
+}
+
+uint64_t line_size(const std::string& dir, uint64_t line) {
+  uint64_t size = 0;
+  std::error_code error;
+  for (fs::directory_iterator at(store::line_path(dir.c_str(), line).c_str(), error), end;
+       !error && at != end; at.increment(error)) {
+    std::error_code gone;
+    const uintmax_t one = at->file_size(gone);
+    if (!gone) size += one;
+  }
+  return size;
+}
+
+std::string default_dir() {
+  const char* dir = getenv("ELC_DIR");
+  return dir != nullptr && *dir != '\0' ? dir : "elc-lines";
+}
+
+int list(const std::string& dir, bool as_json) {
+  if (!fs::exists(dir)) throw Refusal(kUsage, "there is no directory " + dir);
+  const store::Survey there = survey(dir);
+  if (!as_json) {
+    print(dir, there);
+    return 0;
+  }
+  json lines = json::array();
+  for (const store::Line& line : there.lines) lines.push_back(facts_of(dir, there, line));
+  std::cout << json{{"dir", dir},
+                    {"newest", there.newest},
+                    {"finished", there.finished},
+                    {"restart", there.restartable()},
+                    {"lines", lines}}
+                   .dump(2)
+            << "\n";
+  return 0;
+}
+
+int verify(const std::string& what, const std::string& given_dir, bool as_json) {
+  std::string dir = given_dir;
+  const std::vector<uint64_t> lines = chosen(what, &dir);
+  const store::Survey there = survey(dir);
+  json results = json::array();
+  bool all_whole = true;
+  for (const uint64_t number : lines) {
+    store::Commit commit;
+    const Status status = store::read_commit(dir.c_str(), number, &commit);
+    std::vector<std::string> found;
+    if (!status.ok()) found.push_back(status.message());
+    if (status.ok()) found = faults(dir, commit);
+    all_whole = all_whole && found.empty();
+    results.push_back({{"line", number}, {"whole", found.empty()}, {"faults", found}});
+    if (as_json) continue;
+    if (found.empty())
+      printf("line %llu is whole: %s, %s\n", static_cast<unsigned long long>(number),
+             count_text(commit.ranks, "rank").c_str(), bytes_text(line_size(dir, number)).c_str());
+    for (const std::string& fault : found)
+      printf("line %llu is not whole: %s\n", static_cast<unsigned long long>(number), fault.c_str());
+  }
+  if (as_json) std::cout << json{{"dir", dir}, {"lines", results}}.dump(2) << "\n";
+  if (!as_json && lines.empty()) printf("no lines in %s\n", dir.c_str());
+  return all_whole ? 0 : kDamaged;
+}
+
+int remove(const std::vector<uint64_t>& lines, const std::string& dir, bool force) {
+  const store::Survey there = survey(dir);
+  for (const uint64_t number : lines) {
+    if (there.find(number) == nullptr)
+      throw Refusal(kUsage, "there is no line " + std::to_string(number) + " in " + dir);
+    if (number == there.restartable() && !force)
+      throw Refusal(kUsage, "line " + std::to_string(number) +
+                                " is what a restart of the unfinished run needs; --force "
+                                "removes it all the same");
+  }
+  // A job that runs may be writing the line, or count on it.
+  store::Lock locks[2];
+  const char* const names[] = {"elc.lock", "job.lock"};
+  for (int i = 0; i < 2 && !force; ++i) {
+    const Status free = locks[i].take(dir.c_str(), names[i]);
+    if (!free.ok()) throw Refusal(kCannot, free.message());
+  }
+  for (const uint64_t number : lines) {
+    const Status status = store::remove_line(dir.c_str(), number);
+    if (!status.ok()) throw Refusal(kCannot, status.message());
+  }
+  return 0;
+}
+
+}  // namespace elc::tool

@@ -1,0 +1,54 @@
+// Lines in a directory, as the commands of `elc` need them.
+#ifndef ELC_TOOL_LINES_H
+#define ELC_TOOL_LINES_H
+
+#include <stdint.h>
+
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "store/store.h"
+
+namespace elc::tool {
+
+// Exit codes besides those of the program that is run (sysexits.h).
+constexpr int kUsage = 64;    // wrong arguments
+constexpr int kDamaged = 65;  // a line is not whole
+constexpr int kCannot = 74;   // an I/O error
+constexpr int kStopped = 75;  // ended on SIGTERM with a line to go on from
+
+// Ends the command with a message and an exit code.
+struct Refusal : std::runtime_error {
+  Refusal(int exit_code, const std::string& message) : std::runtime_error(message), code(exit_code) {}
+  int code;
+};
+
+store::Survey survey(const std::string& dir);  // throws Refusal
+
+// Why the line cannot be restarted from: one message for each file that is missing or damaged, at most
+// `most`. Empty if it is whole. Reads every byte of it.
+std::vector<std::string> faults(const std::string& dir, const store::Commit& commit, size_t most = SIZE_MAX);
+
+// Bytes of the files in the line's directory.
+uint64_t line_size(const std::string& dir, uint64_t line);
+
+// The directory to use if none was given: ELC_DIR, or elc-lines.
+std::string default_dir();
+
+// The commands; each returns an exit code.
+int list(const std::string& dir, bool json);
+int verify(const std::string& what, const std::string& dir, bool json);
+int remove(const std::vector<uint64_t>& lines, const std::string& dir, bool force);
+struct ShowOptions {
+  std::string what;  // a file, the directory of a line, or a number
+  std::string dir;
+  int64_t rank = -1;  // -1: the first, and figures of all
+  bool values = false;
+  bool json = false;
+};
+int show(const ShowOptions& options);
+
+}  // namespace elc::tool
+
+#endif

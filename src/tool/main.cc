@@ -1,0 +1,152 @@
+// The command `elc`.
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+
+#include "base/config.h"
+#include "lines.h"
+#include "run.h"
+
+namespace {
+
+using namespace elc::tool;
+
+// Checks of values where the library has the syntax already.
+std::string check_seconds(const std::string& text) {
+  double value = 0;
+  return elc::parse_seconds(text.c_str(), &value)
+             ? ""
+             : "seconds are wanted, such as 30, 0.5, 15m, 2h or 1d, not " + text;
+}
+
+std::string check_interval(const std::string& text) {
+  const std::string problem = text == "auto" ? "" : check_seconds(text);
+  return problem.empty() ? "" : "auto, or " + problem;
+}
+
+std::string check_whole(const std::string& text) {
+  uint64_t value = 0;
+  return elc::parse_whole(text.c_str(), &value) && value > 0
+             ? ""
+             : "a whole number above 0 is wanted, not " + text;
+}
+
+const char* const kDirHelp = "Directory of lines (default: $ELC_DIR, or elc-lines)";
+
+void add_run(CLI::App& app, RunOptions& options, int& code) {
+  CLI::App* run =
+      app.add_subcommand("run", "Run an MPI program, and restart it from its lines when it fails");
+  run->footer("The program comes last: elc run -n 4 --every 15m -- ./program --its-options");
+  run->add_option("-n,--ranks", options.ranks,
+                  "Number of ranks (default: those of the line to go on from, or one for each processor)")
+      ->check(CLI::Validator(check_whole, "RANKS"));
+  run->add_option("-d,--dir", options.dir, kDirHelp);
+  run->add_option("--every", options.every, "Time between lines: 30, 0.5, 15m, 2h, or auto")
+      ->check(CLI::Validator(check_interval, "TIME|auto"));
+  run->add_option("--mtbf", options.mtbf, "Mean time between failures, for --every auto (default: 24h)")
+      ->check(CLI::Validator(check_seconds, "TIME"));
+  run->add_option("--keep", options.keep, "Committed lines to keep (default: 2)")
+      ->check(CLI::Validator(check_whole, "LINES"));
+  run->add_option("--from", options.from, "Line to begin with: auto, no, or its number")
+      ->capture_default_str();
+  run->add_option("--max-restarts", options.max_restarts,
+                  "Restarts in a row without a new line before giving up")
+      ->capture_default_str();
+  run->add_option("--grace", options.grace, "Seconds that a last line may take after SIGTERM")
+      ->capture_default_str();
+  run->add_option("--launcher", options.launcher,
+                  "Command that starts the ranks; {n} stands for their number");
+  run->add_option("--mpi", options.mpi,
+                  "MPI of the program: openmpi, mpich or lam (default: as it is linked)")
+      ->check(CLI::IsMember({"openmpi", "mpich", "lam"}));
+  run->add_flag("--json", options.json, "Messages as JSON, one object a line, on standard error");
+  run->add_flag("-q,--quiet", options.quiet, "No message for each line");
+  run->prefix_command();  // without --, the first word that is no option begins the program's
+  run->callback([run, &options, &code] {
+    const std::vector<std::string> first = run->remaining();
+    options.program.insert(options.program.begin(), first.begin(), first.end());
+    if (options.program.empty())
+      throw Refusal(kUsage, "no program: elc run [OPTIONS] -- PROGRAM [ARGUMENTS...]");
+    if (options.program.front().rfind("-", 0) == 0)
+      throw Refusal(kUsage,
+                    options.program.front() + " is not an option of elc run; `elc run --help` lists them");
+    code = elc::tool::run(options);
+  });
+}
+
+struct OtherOptions {
+  std::string dir = default_dir();
+  std::string what;
+  std::vector<uint64_t> lines;
+  bool json = false, force = false;
+  ShowOptions show;
+};
+
+void add_others(CLI::App& app, OtherOptions& o, int& code) {
+  CLI::App* ls = app.add_subcommand("ls", "List the lines in a directory");
+  ls->add_option("dir", o.dir, kDirHelp);
+  ls->add_flag("--json", o.json, "As JSON");
+  ls->callback([&] { code = list(o.dir, o.json); });
+
+  CLI::App* show = app.add_subcommand("show", "Show what is in a line or in a file of it");
+  show->add_option("what", o.show.what, "A file, the directory of a line, or a line's number")->required();
+  show->add_option("-d,--dir", o.dir, kDirHelp);
+  show->add_option("-r,--rank", o.show.rank, "The rank to show of a line (default: 0)")
+      ->check(CLI::NonNegativeNumber);
+  show->add_flag("--values", o.show.values, "The values of variables too, the first of each");
+  show->add_flag("--json", o.show.json, "As JSON");
+  show->callback([&] {
+    o.show.dir = o.dir;
+    code = elc::tool::show(o.show);
+  });
+
+  CLI::App* check = app.add_subcommand("verify", "Read all of a line, or of all lines, and check it");
+  check->add_option("what", o.what,
+                    "A line's number or directory, or a directory of lines (default: as --dir)");
+  check->add_option("-d,--dir", o.dir, kDirHelp);
+  check->add_flag("--json", o.json, "As JSON");
+  check->callback([&] { code = verify(o.what.empty() ? o.dir : o.what, o.dir, o.json); });
+
+  CLI::App* rm = app.add_subcommand("rm", "Remove lines");
+  rm->add_option("lines", o.lines, "Numbers of lines")->required();
+  rm->add_option("-d,--dir", o.dir, kDirHelp);
+  rm->add_flag("-f,--force", o.force, "Also the line that a restart needs, and while a job runs");
+  rm->callback([&] { code = elc::tool::remove(o.lines, o.dir, o.force); });
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app("elc: runs MPI programs with libELC, and looks after their recovery lines", "elc");
+  app.set_version_flag("--version", "elc " ELC_VERSION " (" ELC_MPI_NAME ")");
+  app.require_subcommand(1);
+  RunOptions run_options;
+  run_options.dir = default_dir();
+  if (const char* from = getenv("ELC_RESTART"); from != nullptr && *from != '\0') run_options.from = from;
+  OtherOptions other_options;
+  int code = 0;
+  add_run(app, run_options, code);
+  add_others(app, other_options, code);
+  try {
+    // What follows the first -- is the program's, whatever it looks like.
+    std::vector<std::string> words(argv + 1, argv + argc);
+    const auto dashes = std::find(words.begin(), words.end(), "--");
+    if (dashes != words.end() && words.front() == "run") {
+      run_options.program.assign(dashes + 1, words.end());
+      words.erase(dashes, words.end());
+    }
+    std::reverse(words.begin(), words.end());  // as CLI11 wants it
+    app.parse(words);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : kUsage;
+  } catch (const Refusal& refusal) {
+    fprintf(stderr, "elc: %s\n", refusal.what());
+    return refusal.code;
+  } catch (const std::exception& error) {
+    fprintf(stderr, "elc: %s\n", error.what());
+    return kCannot;
+  }
+  return code;
+}

@@ -1,0 +1,507 @@
+"""The command elc, with a fake job in the place of launcher and ranks.
+
+    python3 tool_test.py ELC FAKE_JOB [unittest's arguments]
+"""
+import errno
+import json
+import os
+import pty
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+ELC, FAKE_JOB = (os.path.abspath(p) for p in sys.argv[1:3])
+DEADLINE = 60  # seconds until a thing that must happen has not happened
+
+
+def until(what, condition):
+    end = time.monotonic() + DEADLINE
+    while not condition():
+        if time.monotonic() > end:
+            raise AssertionError("waited in vain for " + what)
+        time.sleep(0.01)
+
+
+def alive(process):
+    try:
+        os.kill(process, 0)
+    except OSError as error:
+        return error.errno != errno.ESRCH
+    try:
+        with open("/proc/%d/stat" % process) as stat:
+            return stat.read().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return not os.path.isdir("/proc/self")
+
+
+class ToolTest(unittest.TestCase):
+    def setUp(self):
+        self.place = tempfile.mkdtemp(prefix="elc-tool-")
+        self.environment = {k: v for k, v in os.environ.items() if not k.startswith("ELC_")}
+        self.running = []
+
+    def tearDown(self):
+        for process in self.running:
+            if process.poll() is None:
+                process.kill()
+                process.wait()
+            process.stderr.close()
+        for process in self.pids():
+            if alive(process):
+                os.kill(process, signal.SIGKILL)
+        shutil.rmtree(self.place)
+
+    def path(self, *parts):
+        return os.path.join(self.place, *parts)
+
+    def read(self, name):
+        try:
+            with open(self.path(name)) as file:
+                return file.read()
+        except FileNotFoundError:
+            return ""
+
+    def pids(self):
+        return [int(word) for word in self.read("pids").split()]
+
+    def log(self):
+        return self.read("log").splitlines()
+
+    def restarts(self):
+        """From which line each attempt began."""
+        return [line.split()[0].partition("=")[2] for line in self.log()]
+
+    def new_log(self):
+        os.remove(self.path("log"))
+
+    def elc(self, *arguments, code=0):
+        done = subprocess.run([ELC, *arguments], cwd=self.place, env=self.environment, capture_output=True,
+                              text=True, timeout=DEADLINE, stdin=subprocess.DEVNULL)
+        self.assertEqual(done.returncode, code, done.stdout + done.stderr)
+        self.stdout, self.stderr = done.stdout, done.stderr
+        return done.stdout
+
+    def words(self, steps, options, ranks=2):
+        number = [] if ranks is None else ["-n", str(ranks)]
+        return ["run", *number, "--dir", "lines", "--launcher", FAKE_JOB + " {n}", *options, "--", *steps]
+
+    def run_elc(self, *steps, options=(), code=0, ranks=2):
+        self.elc(*self.words(steps, options, ranks), code=code)
+
+    def start(self, *steps, options=(), ranks=2):
+        process = subprocess.Popen([ELC, *self.words(steps, options, ranks)], cwd=self.place, env=self.environment,
+                                   stderr=subprocess.PIPE, text=True, stdin=subprocess.DEVNULL)
+        self.running.append(process)
+        return process
+
+    def wait_for(self, name):
+        until("file " + name, lambda: os.path.exists(self.path(name)))
+
+    def end(self, process, code):
+        message = process.communicate(timeout=DEADLINE)[1]
+        self.assertEqual(process.returncode, code, message)
+        self.stderr = message
+        return message
+
+    def lines(self):
+        return json.loads(self.elc("ls", "--json", "lines"))
+
+
+class ExitCodes(ToolTest):
+    def test_a_program_that_ends_is_not_restarted(self):
+        self.run_elc("finish:0")
+        self.assertEqual(self.restarts(), ["no"])
+
+    def test_its_exit_code_is_passed_on(self):
+        self.run_elc("line,finish:7", code=7)
+        self.assertEqual(self.restarts(), ["no"])
+
+    def test_success_without_the_mark_of_the_library_is_an_end_too(self):
+        self.run_elc("line,exit:0")
+        self.assertEqual(self.restarts(), ["no"])
+        self.assertEqual(self.lines()["restart"], 0)
+
+    def test_wrong_arguments(self):
+        for arguments in (["run"], ["run", "-n", "0", "--", "x"], ["run", "--every", "soon", "--", "x"],
+                          ["run", "--bogus", "--", "x"], ["run", "--from", "maybe", "--", FAKE_JOB], ["nothing"],
+                          ["run", "--mpi", "x", "--", "x"], []):
+            self.elc(*arguments, code=64)
+            self.assertNotEqual(self.stderr, "")
+
+    def test_a_bad_variable_is_refused_before_anything_starts(self):
+        self.environment["ELC_KEEP"] = "none"
+        self.run_elc("finish:0", code=64)
+        self.assertIn("ELC_KEEP=none", self.stderr)
+        self.assertEqual(self.log(), [])
+
+    def test_a_program_that_is_not_there(self):
+        self.elc("run", "--dir", "lines", "--", "./nowhere", code=127)
+        self.assertIn("./nowhere", self.stderr)
+        self.elc("run", "--dir", "lines", "--launcher", "./no-launcher", "--", "./nowhere", code=127)
+        self.assertEqual(self.stderr.count("no-launcher"), 1)
+
+    def test_every_command_has_help(self):
+        for command in ("run", "ls", "show", "verify", "rm"):
+            self.assertIn(command, self.elc(command, "--help"))
+
+
+class Restarts(ToolTest):
+    def test_from_the_newest_line(self):
+        self.run_elc("line,line,kill", "line,kill", "finish:0")
+        self.assertEqual(self.restarts(), ["no", "2", "3"])
+
+    def test_a_line_that_never_committed_is_nothing(self):
+        self.run_elc("line,half,kill", "line,finish:0")
+        self.assertEqual(self.restarts(), ["no", "1"])
+        self.assertEqual([l["line"] for l in self.lines()["lines"] if l["committed"]], [1, 3])
+
+    def test_a_kill_after_finalize_is_a_failure_too(self):
+        self.run_elc("line,line,mark,kill", "damage,mark,kill", "finish:3", code=3)
+        self.assertEqual(self.restarts(), ["no", "2", "1"])
+
+    def test_gives_up_when_there_is_never_a_line(self):
+        self.run_elc("exit:3", options=["--max-restarts", "2"], code=3)
+        self.assertEqual(self.restarts(), ["no"] * 3)
+        self.assertIn("giving up after 2 restarts", self.stderr)
+
+    def test_gives_up_when_there_is_no_new_line(self):
+        self.run_elc("line,kill", "kill", options=["--max-restarts", "2"], code=128 + signal.SIGKILL)
+        self.assertEqual(self.restarts(), ["no", "1", "1"])
+
+    def test_progress_resets_the_count(self):
+        self.run_elc("line,kill", "line,kill", "kill", "line,kill", "finish:0", options=["--max-restarts", "2"])
+        self.assertEqual(self.restarts(), ["no", "1", "2", "2", "3"])
+
+    def test_no_restarts_at_all(self):
+        self.run_elc("line,kill", options=["--max-restarts", "0"], code=128 + signal.SIGKILL)
+        self.assertEqual(self.restarts(), ["no"])
+
+    def test_not_when_the_library_refuses(self):
+        self.run_elc("line,kill", "exit:65", code=65)
+        self.assertEqual(self.restarts(), ["no", "1"])
+
+    def test_not_when_somebody_asked_the_job_to_stop(self):
+        self.run_elc("line,kill", "line,exit:75", code=75)
+        self.assertEqual(self.restarts(), ["no", "1"])
+        self.assertEqual(self.lines()["restart"], 2)
+        self.new_log()
+        job = self.start("touch:up,request,line,exit:1")
+        self.wait_for("up")
+        with open(self.path("lines", "control"), "w") as file:
+            file.write("stop\n")
+        self.end(job, 75)
+        self.assertEqual(self.restarts(), ["2"])
+
+    def test_settings_reach_the_ranks(self):
+        self.run_elc("finish:0", options=["--every", "1.5m", "--keep", "4", "--mtbf", "2d"], ranks=3)
+        self.assertEqual(self.log(), ["restart=no ranks=3 every=1.5m keep=4 mtbf=2d"])
+
+    def test_messages_as_json(self):
+        self.run_elc("line,kill", "line,finish:0", options=["--json"])
+        events = [json.loads(line) for line in self.stderr.splitlines()]
+        self.assertEqual([e["event"] for e in events], ["start", "line", "failed", "start", "line"])
+        self.assertEqual(events[2]["code"], 128 + signal.SIGKILL)
+        self.assertEqual(events[3]["line"], 1)
+
+
+class DamagedLines(ToolTest):
+    def test_the_newest_older_line_that_is_whole(self):
+        for damage, why in (("damage", "rank-000001.elc"), ("cut", "rank-000001.elc"), ("missing", "missing"),
+                            ("exchange", "does not belong there"), ("bad-commit", "commit record")):
+            with self.subTest(damage):
+                self.run_elc("line,line,%s,kill" % damage, "finish:0")
+                self.assertEqual(self.restarts(), ["no", "1"])
+                passed = [l for l in self.stderr.splitlines() if "passing over line 2" in l]
+                self.assertEqual(len(passed), 1, self.stderr)
+                self.assertIn(why, passed[0])
+                shutil.rmtree(self.path("lines"))
+                self.new_log()
+
+    def test_what_was_passed_over_stays_passed_over(self):
+        self.run_elc("line,line,damage,kill", "line,kill", "damage,kill", "finish:0")
+        self.assertEqual(self.restarts(), ["no", "1", "3", "1"])
+
+    def test_no_line_is_whole(self):
+        self.run_elc("line,line,damage,kill", "finish:0", options=["--max-restarts", "0"], code=128 + signal.SIGKILL)
+        os.remove(self.path("lines", "line-000001", "rank-000000.elc"))
+        self.new_log()
+        self.run_elc("finish:0", code=65)
+        self.assertIn("passing over line 2", self.stderr)
+        self.assertIn("passing over line 1", self.stderr)
+        self.assertEqual(self.log(), [])
+        self.run_elc("finish:0", options=["--from", "no"])
+
+    def test_a_line_that_was_asked_for_is_not_replaced_by_another(self):
+        self.run_elc("line,line,damage,kill", options=["--max-restarts", "0"], code=128 + signal.SIGKILL)
+        self.run_elc("finish:0", options=["--from", "2"], code=65)
+        self.assertIn("rank-000001.elc", self.stderr)
+
+
+class Directories(ToolTest):
+    def unfinished(self):
+        self.run_elc("line,line,kill", options=["--max-restarts", "0"], code=128 + signal.SIGKILL)
+        self.new_log()
+
+    def test_an_unfinished_run_is_continued(self):
+        self.unfinished()
+        self.run_elc("line,finish:0", ranks=None)
+        self.assertEqual(self.log()[0].split()[:2], ["restart=2", "ranks=2"])
+        self.assertIn("continuing from line 2", self.stderr)
+
+    def test_not_with_another_number_of_ranks(self):
+        self.unfinished()
+        self.run_elc("finish:0", ranks=3, code=64)
+        self.assertIn("2 ranks", self.stderr)
+        self.assertEqual(self.log(), [])
+
+    def test_a_finished_run_is_followed_by_a_new_one(self):
+        self.run_elc("line,line,finish:0")
+        self.new_log()
+        self.run_elc("kill", "line,kill", "finish:0", ranks=3)
+        self.assertEqual(self.restarts(), ["no", "no", "3"])
+
+    def test_to_begin_anew(self):
+        self.unfinished()
+        self.run_elc("kill", "line,kill", "finish:0", options=["--from", "no"], ranks=4)
+        self.assertEqual(self.restarts(), ["no", "no", "3"])
+        self.new_log()
+        self.environment["ELC_RESTART"] = "3"
+        self.run_elc("finish:0", ranks=None)
+        self.assertEqual(self.restarts(), ["3"])
+
+    def test_to_go_back(self):
+        self.unfinished()
+        self.run_elc("kill", "line,kill", "kill", "finish:0", options=["--from", "1"])
+        self.assertEqual(self.restarts(), ["1", "1", "3", "3"])
+        self.run_elc("finish:0", options=["--from", "77"], code=65)
+
+    def test_one_at_a_time(self):
+        first = self.start("touch:up,pause")
+        self.wait_for("up")
+        self.run_elc("finish:0", code=74)
+        self.assertIn("another job is using", self.stderr)
+        first.send_signal(signal.SIGINT)
+        self.end(first, 130)
+
+
+class Signals(ToolTest):
+    def test_term_takes_a_line_and_ends_with_a_code_that_says_so(self):
+        job = self.start("touch:up,request,line,pause", "finish:0")
+        self.wait_for("up")
+        job.send_signal(signal.SIGTERM)
+        self.end(job, 75)
+        self.assertIn("line 1 has committed", self.stderr)
+        self.run_elc("finish:0")
+        self.assertEqual(self.restarts(), ["no", "1"])
+
+    def test_term_when_the_job_ends_by_itself_after_the_line(self):
+        job = self.start("touch:up,request,line,exit:1")
+        self.wait_for("up")
+        job.send_signal(signal.SIGTERM)
+        self.end(job, 75)
+
+    def test_term_when_no_line_can_be_had(self):
+        job = self.start("line,touch:up,deaf,pause", options=["--grace", "1"])
+        self.wait_for("up")
+        job.send_signal(signal.SIGTERM)
+        self.assertIn("the newest line is 1", self.end(job, 128 + signal.SIGTERM))
+
+    def test_term_when_the_program_finishes_meanwhile(self):
+        job = self.start("touch:up,request,finish:5")
+        self.wait_for("up")
+        job.send_signal(signal.SIGTERM)
+        self.end(job, 5)
+
+    def test_a_second_term_ends_at_once(self):
+        job = self.start("touch:up,request,touch:asked,pause", options=["--grace", "3600"])
+        self.wait_for("up")
+        job.send_signal(signal.SIGTERM)
+        self.wait_for("asked")
+        job.send_signal(signal.SIGTERM)
+        self.end(job, 128 + signal.SIGTERM)
+
+    def test_int_ends_at_once(self):
+        job = self.start("orphan,touch:up,deaf,pause")
+        self.wait_for("up")
+        job.send_signal(signal.SIGINT)
+        self.end(job, 128 + signal.SIGINT)
+        self.assertEqual([p for p in self.pids() if alive(p)], [])
+
+    def test_usr1_takes_a_line(self):
+        job = self.start("touch:up,request,line,finish:0")
+        self.wait_for("up")
+        job.send_signal(signal.SIGUSR1)
+        self.end(job, 0)
+        self.assertEqual(self.lines()["newest"], 1)
+
+
+class Leftovers(ToolTest):
+    def test_none_is_there_when_the_next_attempt_begins(self):
+        self.run_elc("orphan,orphan,line,kill", "no-orphans,orphan,kill", "no-orphans,finish:0")
+        self.assertEqual(len(self.pids()), 3)
+        self.assertEqual([p for p in self.pids() if alive(p)], [])
+
+    def test_none_when_the_program_has_ended(self):
+        self.run_elc("orphan,finish:0")
+        self.assertEqual([p for p in self.pids() if alive(p)], [])
+
+    def test_none_when_elc_is_killed(self):
+        job = self.start("orphan,touch:up,deaf,pause")
+        self.wait_for("up")
+        job.kill()
+        job.wait()
+        until("the end of the orphan", lambda: not any(map(alive, self.pids())))
+
+    @unittest.skipUnless(os.path.isdir("/proc/self/task"), "needs /proc")
+    def test_none_when_the_keeper_is_killed(self):
+        job = self.start("orphan,touch:up,pause", "no-orphans,finish:0")
+        self.wait_for("up")
+        with open("/proc/%d/task/%d/children" % (job.pid, job.pid)) as children:
+            os.kill(int(children.read().split()[0]), signal.SIGKILL)
+        self.end(job, 0)
+        self.assertEqual(len(self.log()), 2)
+
+
+class Looking(ToolTest):
+    def setUp(self):
+        super().setUp()
+        self.run_elc("line,line,half,line,kill", options=["--max-restarts", "0"], code=128 + signal.SIGKILL)
+
+    def test_ls(self):
+        text = self.elc("ls", "lines")
+        self.assertIn("newest", text)
+        self.assertIn("never committed", text)
+        found = self.lines()
+        self.assertEqual([(l["line"], l["committed"]) for l in found["lines"]],
+                         [(1, True), (2, True), (3, False), (4, True)])
+        self.assertEqual(found["restart"], 4)
+        self.assertEqual(found["lines"][3]["ranks"], 2)
+        self.assertEqual(found["lines"][3]["cost"], 0.25)
+        self.environment["ELC_DIR"] = "lines"
+        self.assertEqual(self.elc("ls"), text)
+        self.elc("ls", "nowhere", code=64)
+
+    def test_verify(self):
+        self.assertIn("line 4 is whole", self.elc("verify", "lines"))
+        with open(self.path("lines", "line-000002", "rank-000001.elc"), "r+b") as file:
+            file.seek(3000)
+            file.write(b"?")
+        self.elc("verify", "lines", code=65)
+        self.assertIn("line 2 is not whole", self.stdout)
+        self.elc("verify", "4", "--dir", "lines")
+        self.elc("verify", "lines/line-000002/", code=65)
+        result = json.loads(self.elc("verify", "--json", "lines", code=65))
+        self.assertEqual([l["line"] for l in result["lines"] if not l["whole"]], [2])
+        self.elc("verify", "3", "-d", "lines", code=65)
+        self.assertIn("never committed", self.stdout)
+        self.elc("verify", "nonsense", code=64)
+
+    def test_show(self):
+        text = self.elc("show", "4", "--dir", "lines")
+        self.assertIn("line 4: 2 ranks", text)
+        self.assertIn("rank 0 of 2", text)
+        self.assertEqual(text, self.elc("show", "lines/line-000004"))
+        self.assertIn("rank 1 of 2", self.elc("show", "4", "--dir", "lines", "--rank", "1"))
+        self.assertIn("rank 1 of 2", self.elc("show", "lines/line-000004/rank-000001.elc"))
+        facts = json.loads(self.elc("show", "--json", "4", "--dir", "lines"))
+        self.assertEqual(facts["file"]["rank"], 0)
+        self.assertEqual([s["name"] for s in facts["file"]["sections"]][:2], ["label", "data"])
+        self.elc("show", "9", "--dir", "lines", code=65)
+        self.elc("show", "4", "--dir", "lines", "--rank", "2", code=64)
+        self.elc("show", "log", code=65)
+
+    def test_rm(self):
+        self.elc("rm", "--dir", "lines", "1", "3")
+        self.assertEqual([l["line"] for l in self.lines()["lines"]], [2, 4])
+        self.elc("rm", "--dir", "lines", "4", code=64)
+        self.elc("rm", "--dir", "lines", "9", code=64)
+        self.elc("rm", "--dir", "lines", "--force", "4")
+        self.assertEqual([l["line"] for l in self.lines()["lines"]], [2])
+
+    def test_rm_while_a_job_runs(self):
+        job = self.start("touch:up,pause")
+        self.wait_for("up")
+        self.elc("rm", "--dir", "lines", "1", code=74)
+        self.elc("rm", "--dir", "lines", "--force", "1")
+        job.send_signal(signal.SIGINT)
+        self.end(job, 130)
+
+
+class Launchers(ToolTest):
+    def setUp(self):
+        super().setUp()
+        os.mkdir(self.path("bin"))
+        self.environment["PATH"] = self.path("bin") + ":/usr/bin:/bin"
+        for name in ("mpirun.openmpi", "mpiexec.mpich", "mpirun.lam"):
+            self.program("bin/" + name, '#!/bin/sh\necho "$0" "$@" > %s\n' % self.path("command"))
+
+    def program(self, name, content):
+        with open(self.path(name), "w") as file:
+            file.write(content)
+        os.chmod(self.path(name), 0o755)
+
+    def command(self, *arguments):
+        self.elc("run", "--dir", "lines", *arguments)
+        words = self.read("command").split()
+        return [os.path.basename(words[0]), *words[1:]]
+
+    def test_by_what_the_program_is_linked_to(self):
+        for library, launcher in (("libmpi.so.40", "mpirun.openmpi"), ("libmpich.so.12", "mpiexec.mpich"),
+                                  ("liblam.so.4", "mpirun.lam"), ("elc-mpi:mpich", "mpiexec.mpich")):
+            self.program("prog", "\x7fELF %s\n" % library)
+            words = self.command("-n", "3", "--", "./prog", "-x", "--", "y")
+            self.assertEqual(words[0], launcher)
+            self.assertEqual(words[-6:], ["-np" if "lam" in launcher else "-n", "3", "./prog", "-x", "--", "y"])
+
+    def test_by_option(self):
+        self.program("prog", "#!/bin/sh\n")
+        self.assertEqual(self.command("--mpi", "mpich", "-n", "1", "./prog")[0], "mpiexec.mpich")
+
+    def test_variables_are_passed_to_other_nodes(self):
+        self.program("prog", "libmpi.so.40")
+        self.environment["ELC_VERBOSE"] = "1"
+        words = self.command("-n", "1000", "--every", "5", "--", "./prog")
+        passed = [words[i + 1] for i, word in enumerate(words) if word == "-x"]
+        self.assertEqual(passed, ["ELC_DIR", "ELC_EVERY", "ELC_RESTART", "ELC_VERBOSE"])
+        self.assertIn("--oversubscribe", words)
+        self.program("prog", "liblam.so.4")
+        self.assertIn("ELC_DIR,ELC_EVERY,ELC_RESTART,ELC_VERBOSE", self.command("-n", "2", "--every", "5", "--", "./prog"))
+
+    def test_a_command_of_the_users_own(self):
+        self.program("prog", "libmpich.so")
+        self.program("bin/start", '#!/bin/sh\necho "$0" "$@" > %s\n' % self.path("command"))
+        self.assertEqual(self.command("--launcher", "start -a 'b c' --tasks={n}", "-n", "4", "--", "./prog", "d"),
+                         ["start", "-a", "b", "c", "--tasks=4", "./prog", "d"])
+        self.assertEqual(self.command("--launcher", "start", "-n", "4", "--", "./prog"), ["start", "-n", "4", "./prog"])
+
+
+class OnATerminal(ToolTest):
+    def test_the_last_line_is_shown_and_output_comes_through(self):
+        controller, terminal = pty.openpty()
+        process = subprocess.Popen([ELC, *self.words(["say:hello,line,touch:up,wait-for:seen,finish:0"], [])],
+                                   cwd=self.place, env=self.environment, stdin=terminal, stdout=terminal,
+                                   stderr=terminal)
+        os.close(terminal)
+        text = b""
+        while True:
+            try:
+                piece = os.read(controller, 4096)
+            except OSError:  # how Linux tells the end of a terminal
+                break
+            if not piece:
+                break
+            text += piece
+            if b"[elc] line 1, " in text and not os.path.exists(self.path("seen")):
+                open(self.path("seen"), "w").close()
+        os.close(controller)
+        self.assertEqual(process.wait(timeout=DEADLINE), 0, text)
+        self.assertIn(b"hello", text)
+        self.assertIn(b"[elc] line 1, ", text)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0], *sys.argv[3:]])

@@ -1,0 +1,14 @@
+/* more_plain.h - what elc_or_plain.h of the benchmarks does not need and the test programs do. */
+#ifndef TESTS_MORE_PLAIN_H
+#define TESTS_MORE_PLAIN_H
+
+#include "../../bench/elc_or_plain.h"
+
+#ifdef ELC_PLAIN
+#define ELC_COMM(v) ((void)0)
+#define ELC_DATATYPE(v) ((void)0)
+#define ELC_ND(value, size) ((void)0)
+#define ELC_malloc(size) malloc(size)
+#endif
+
+#endif

@@ -1,0 +1,657 @@
+/* traffic.c - every kind of message at once: a program for the kill test.
+ *
+ * All processes run the same sequence of operations, which follows from --seed: point-to-point messages in
+ * every mode to a partner at some distance (perhaps itself, perhaps MPI_PROC_NULL), received by every kind of
+ * call, up to seven operations later; derived datatypes; probes; a farm whose jobs go to whoever asks first; all
+ * blocking collectives; communicators made, used and freed.
+ *
+ * An operation begins in one micro-step and ends in a later one, and each process has its own random
+ * micro-steps before which it calls ELC_Checkpoint: so messages, receives, probes, collectives and the life of
+ * communicators lie across recovery lines in every way there is.
+ *
+ * Every message carries a coin (coins.h). What does not depend on timing is checked on the spot.
+ *
+ * libELC: restore in place. */
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "coins.h"
+
+enum {
+  kSlots = 8,      /* operations under way */
+  kPhases = 3,     /* micro-steps of an operation: begin, end those that are due, after */
+  kMostRanks = 64,
+  kHeader = 4,     /* of a message: coin, sequence number, length, sum of the rest */
+  kMost = 12000,   /* numbers in a message */
+  kTags = 6,       /* classes of ordinary messages; those below kPoolTags are received by blocking calls */
+  kPoolTags = 3,
+  kReplyTag = 40,
+  kReadyTag = 60,
+  kTypedTag = 80,
+  kFarmTag = 1000, /* and the number of the operation: a process may be many of them ahead */
+  kStride = 3
+};
+
+typedef enum Kind {
+  kPlainKind, kPoolKind, kTaglessKind, kWildKind, kProbeKind, kTypedKind, kFarmKind, kExchangeKind, kNullKind,
+  kLifeKind, kSplitKind, kCollectiveKind, kReadyKind, kKinds
+} Kind;
+
+static long seed = 1, operations = 400, work = 20, lines = 0, large = 12;
+static int rank, ranks;
+
+/* ---- The state: all of it registered --------------------------------------------------------- */
+
+static long step;        /* micro-steps done */
+static uint64_t fixed;   /* digest of what does not depend on timing */
+static uint64_t freely;  /* this process's part of the grand total */
+static uint64_t sent_to[kMostRanks][kTags + 1], received_from[kMostRanks][kTags + 1]; /* the last: on `tagless` */
+static uint64_t expected[kSlots]; /* sequence number of the message that a slot's receive will get */
+static MPI_Request sending[kSlots], receiving[kSlots], wild_receiving[kSlots];
+static MPI_Comm copy, tagless, wild, probed, life[kSlots];
+static MPI_Datatype strided, pairs;
+static MPI_Status shown, last;
+static int shown_valid;
+static uint64_t out[kSlots][kMost], in[kSlots][kMost], wild_in[kSlots][kMost], scratch[kMost];
+
+static void register_state(void) {
+  ELC_VAR(step);
+  ELC_VAR(fixed);
+  ELC_VAR(freely);
+  ELC_VAR(sent_to);
+  ELC_VAR(received_from);
+  ELC_VAR(expected);
+  ELC_REQUEST(sending);
+  ELC_REQUEST(receiving);
+  ELC_REQUEST(wild_receiving);
+  ELC_COMM(copy);
+  ELC_COMM(tagless);
+  ELC_COMM(wild);
+  ELC_COMM(probed);
+  ELC_COMM(life);
+  ELC_DATATYPE(strided);
+  ELC_DATATYPE(pairs);
+  ELC_STATUS(shown);
+  ELC_STATUS(last);
+  ELC_VAR(shown_valid);
+  ELC_VAR(out);
+  ELC_VAR(in);
+  ELC_VAR(wild_in);
+  ELC_VAR(scratch);
+}
+
+/* ---- Numbers ---------------------------------------------------------------------------------- */
+
+/* What operation k is: the same at all processes. `what` numbers the questions. */
+static uint64_t ask(long k, int what) { return mix(mix((uint64_t)seed, (uint64_t)k), (uint64_t)what); }
+
+static Kind kind_of(long k) {
+  Kind kind = (Kind)(ask(k, 0) % kKinds);
+  return ranks == 1 && (kind == kWildKind || kind == kProbeKind) ? kNullKind : kind;
+}
+/* To the partner: 0 and `ranks` are oneself, but not where nothing says when a message is received. */
+static int distance(long k) {
+  if (kind_of(k) == kWildKind || kind_of(k) == kProbeKind) return 1 + (int)(ask(k, 1) % (uint64_t)(ranks - 1));
+  return (int)(ask(k, 1) % (uint64_t)(ranks + 1));
+}
+static int delay(long k) { return kind_of(k) == kProbeKind ? 3 : (int)(ask(k, 2) % kSlots); }
+static int slot(long k) { return (int)(k % kSlots); }
+static int to_of(long k) { return (rank + distance(k)) % ranks; }
+static int from_of(long k) { return (rank + 2 * ranks - distance(k)) % ranks; }
+
+static void fail(long k, const char *what) {
+  fprintf(stderr, "traffic: rank %d, step %ld, operation %ld of kind %d: %s\n", rank, step, k, (int)kind_of(k), what);
+  MPI_Abort(MPI_COMM_WORLD, 3);
+}
+
+static void note(uint64_t value) { fixed = mix(fixed, value); }
+
+/* Work of random length, other at each process. */
+static void dally(long k) {
+  uint64_t turns = mix(ask(k, 3), (uint64_t)rank);
+  if (turns % 8 == 0) dally_for((turns >> 8) % 100 * (uint64_t)work);
+}
+
+/* ---- Messages --------------------------------------------------------------------------------- */
+
+static int length_of(long k) {
+  int any_order = kind_of(k) == kWildKind || kind_of(k) == kProbeKind;
+  if (!any_order && ask(k, 4) % (uint64_t)large == 0) return kMost - (int)(ask(k, 5) % 1000);
+  return kHeader + (int)(ask(k, 5) % 40);
+}
+
+/* Fills a message and counts its coin. */
+static int compose(uint64_t *m, int length, uint64_t sequence) {
+  m[0] = coin(rank);
+  freely -= m[0];
+  m[1] = sequence;
+  m[2] = (uint64_t)length;
+  m[3] = 0;
+  for (int i = kHeader; i < length; i++) {
+    m[i] = mix(m[0], (uint64_t)i);
+    m[3] += m[i];
+  }
+  return length;
+}
+
+/* A message that has come; returns its sequence number. */
+static uint64_t examine(long k, const uint64_t *m, const MPI_Status *status) {
+  int length = 0;
+  uint64_t sum = 0;
+  MPI_Get_count((MPI_Status *)status, kNumber, &length);
+  if (length < kHeader || m[2] != (uint64_t)length) fail(k, "a message of a wrong length");
+  for (int i = kHeader; i < length; i++) {
+    if (m[i] != mix(m[0], (uint64_t)i)) fail(k, "a message whose content is damaged");
+    sum += m[i];
+  }
+  if (m[3] != sum) fail(k, "a message whose sum is wrong");
+  freely += m[0];
+  return m[1];
+}
+
+static int send_tag(long k) {
+  return kind_of(k) == kPoolKind ? kPoolTags + (int)(ask(k, 6) % (kTags - kPoolTags)) : (int)(ask(k, 6) % kPoolTags);
+}
+
+/* When a send may wait for its receive. */
+typedef enum Order {
+  kAnyOrder, /* never: messages of later operations may be received first */
+  kInOrder,  /* until the slot is used again */
+  kPosted    /* at once: the receive was posted before */
+} Order;
+
+/* Sends from the slot of k in one of the modes. */
+static void send(long k, int length, int to, int tag, MPI_Comm comm, Order order) {
+  uint64_t *m = out[slot(k)];
+  MPI_Request *request = &sending[slot(k)];
+  int small = length < 200 && to != rank;
+  switch (ask(k, 7) % 6) {
+    case 0:
+      if (small && (kBuffers || order == kPosted)) { MPI_Send(m, length, kNumber, to, tag, comm); return; }
+      break;
+    case 1:
+      if (order != kPosted) break;
+      if (to != rank) { MPI_Ssend(m, length, kNumber, to, tag, comm); return; }
+      /* fall through */
+    case 2:
+      if (order == kAnyOrder) break;
+      MPI_Issend(m, length, kNumber, to, tag, comm, request);
+      return;
+    case 3:
+      if (small) { MPI_Bsend(m, length, kNumber, to, tag, comm); return; }
+      break;
+    case 4:
+      if (small) { MPI_Ibsend(m, length, kNumber, to, tag, comm, request); return; }
+      break;
+    default: break;
+  }
+  MPI_Isend(m, length, kNumber, to, tag, comm, request);
+}
+
+/* Before the slot of k is used again: by then all that this message could wait for has been done. */
+static void finish_send(long k) {
+  int flag = 0;
+  if (ask(k, 8) % 2 == 0) MPI_Wait(&sending[slot(k)], MPI_STATUS_IGNORE);
+  while (!flag) MPI_Test(&sending[slot(k)], &flag, MPI_STATUS_IGNORE);
+}
+
+/* Completes a receive in one of the ways that there are. */
+static void finish_receive(long k, MPI_Request *request, MPI_Status *status) {
+  MPI_Request two[2];
+  MPI_Status statuses[2];
+  int flag = 0, index, indices[2], count;
+  two[0] = MPI_REQUEST_NULL;
+  two[1] = *request;
+  switch (ask(k, 9) % 8) {
+    case 0: MPI_Wait(request, status); return;
+    case 1: while (!flag) MPI_Test(request, &flag, status); return;
+    case 2: MPI_Waitall(2, two, statuses); *status = statuses[1]; break;
+    case 3: while (!flag) MPI_Testall(2, two, &flag, statuses); *status = statuses[1]; break;
+    case 4: MPI_Waitany(2, two, &index, status); break;
+    case 5: while (!flag) MPI_Testany(2, two, &index, &flag, status); break;
+    case 6: MPI_Waitsome(2, two, &count, indices, statuses); *status = statuses[0]; break;
+    default:
+      for (count = 0; count == 0;) MPI_Testsome(2, two, &count, indices, statuses);
+      *status = statuses[0];
+  }
+  *request = two[1];
+  if (*request != MPI_REQUEST_NULL) fail(k, "a request that is complete and not null");
+}
+
+/* ---- Kinds of operations ------------------------------------------------------------------------ */
+
+/* Blocking receives: in the order of sending, each class. */
+static void end_plain(long k) {
+  int from = from_of(k), tag = send_tag(k), flag = 0;
+  if (ask(k, 10) % 3 == 0) {
+    MPI_Probe(from, tag, copy, &last);
+  } else if (ask(k, 10) % 3 == 1) {
+    while (!flag) MPI_Iprobe(from, tag, copy, &flag, &last);
+  }
+  MPI_Recv(scratch, kMost, kNumber, from, tag, copy, &last);
+  if (last.MPI_SOURCE != from || last.MPI_TAG != tag) fail(k, "a status that names another message");
+  if (examine(k, scratch, &last) != received_from[from][tag]++) fail(k, "a message out of its order");
+}
+
+static void begin_plain(long k) {
+  int to = to_of(k), tag = send_tag(k);
+  send(k, compose(out[slot(k)], length_of(k), sent_to[to][tag]++), to, tag, copy, kInOrder);
+}
+
+/* A receive that is posted now and completed later: non-overtaking says which message it gets. */
+static void begin_pool(long k) {
+  int to = to_of(k), from = from_of(k), tag = send_tag(k);
+  expected[slot(k)] = received_from[from][tag]++;
+  MPI_Irecv(in[slot(k)], kMost, kNumber, from, tag, copy, &receiving[slot(k)]);
+  send(k, compose(out[slot(k)], length_of(k), sent_to[to][tag]++), to, tag, copy, kPosted);
+}
+
+static void end_pool(long k) {
+  finish_receive(k, &receiving[slot(k)], &last);
+  if (last.MPI_SOURCE != from_of(k)) fail(k, "a status that names another source");
+  if (examine(k, in[slot(k)], &last) != expected[slot(k)]) fail(k, "a message out of its order");
+}
+
+/* All tags of one source: in the order of sending, too. Half of the receives are posted early. */
+static void begin_tagless(long k) {
+  int to = to_of(k), from = from_of(k), early = ask(k, 10) % 2 == 0;
+  if (early) {
+    expected[slot(k)] = received_from[from][kTags]++;
+    MPI_Irecv(in[slot(k)], kMost, kNumber, from, MPI_ANY_TAG, tagless, &receiving[slot(k)]);
+  }
+  send(k, compose(out[slot(k)], length_of(k), sent_to[to][kTags]++), to, (int)(ask(k, 6) % 3), tagless,
+       kInOrder);
+}
+
+static void end_tagless(long k) {
+  int from = from_of(k), early = ask(k, 10) % 2 == 0;
+  uint64_t wanted = early ? expected[slot(k)] : received_from[from][kTags]++;
+  if (early) finish_receive(k, &receiving[slot(k)], &last);
+  else MPI_Recv(in[slot(k)], kMost, kNumber, from, MPI_ANY_TAG, tagless, &last);
+  if (examine(k, in[slot(k)], &last) != wanted) fail(k, "a message out of its order");
+}
+
+/* Wildcard receives, half of them posted early. All messages on `wild` are received by such. */
+static void begin_wild(long k) {
+  if (ask(k, 10) % 2 == 0)
+    MPI_Irecv(wild_in[slot(k)], kMost, kNumber, MPI_ANY_SOURCE, MPI_ANY_TAG, wild, &wild_receiving[slot(k)]);
+  send(k, compose(out[slot(k)], length_of(k), (uint64_t)rank), to_of(k), (int)(ask(k, 6) % 4), wild, kAnyOrder);
+}
+
+static void end_wild(long k) {
+  uint64_t *m = wild_in[slot(k)];
+  if (ask(k, 10) % 2 == 0) finish_receive(k, &wild_receiving[slot(k)], &last);
+  else MPI_Recv(m, kMost, kNumber, MPI_ANY_SOURCE, MPI_ANY_TAG, wild, &last);
+  if (examine(k, m, &last) != (uint64_t)last.MPI_SOURCE) fail(k, "a message under another source");
+}
+
+/* The sender draws the tag; the receiver learns it by a probe, a micro-step before it receives. */
+static void begin_probe(long k) {
+  int tag = (int)(coin(rank) % 4);
+  send(k, compose(out[slot(k)], length_of(k), (uint64_t)tag), to_of(k), tag, probed, kAnyOrder);
+}
+
+static void end_probe(long k) {
+  int flag = 0;
+  if (ask(k, 10) % 2 == 0) MPI_Probe(MPI_ANY_SOURCE, MPI_ANY_TAG, probed, &shown);
+  else while (!flag) MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, probed, &flag, &shown);
+  shown_valid = 1;
+}
+
+static void after_probe(long k) {
+  MPI_Recv(scratch, kMost, kNumber, shown.MPI_SOURCE, shown.MPI_TAG, probed, &last);
+  if (examine(k, scratch, &last) != (uint64_t)shown.MPI_TAG) fail(k, "a message under another tag");
+  shown_valid = 0;
+}
+
+/* Derived datatypes with gaps, which a receive has to leave alone. */
+static void begin_typed(long k) {
+  uint64_t *m = out[slot(k)], *to = in[slot(k)];
+  int count = 2 + (int)(ask(k, 5) % 30);
+  for (int i = 0; i < kStride * 40; i++) to[i] = 77;
+  m[0] = coin(rank);
+  freely -= m[0];
+  for (int i = 1; i < kStride * count; i++) m[i] = mix(m[0], (uint64_t)i);
+  if (ask(k, 10) % 2 == 0) {
+    MPI_Irecv(to, count, strided, from_of(k), kTypedTag + slot(k), copy, &receiving[slot(k)]);
+    MPI_Isend(m, count, strided, to_of(k), kTypedTag + slot(k), copy, &sending[slot(k)]);
+  } else {
+    MPI_Irecv(to, count, pairs, from_of(k), kTypedTag + slot(k), copy, &receiving[slot(k)]);
+    MPI_Issend(m, count, pairs, to_of(k), kTypedTag + slot(k), copy, &sending[slot(k)]);
+  }
+}
+
+static void end_typed(long k) {
+  const uint64_t *m = in[slot(k)];
+  int count = 2 + (int)(ask(k, 5) % 30), elements = 0, is_pair = ask(k, 10) % 2 != 0;
+  finish_receive(k, &receiving[slot(k)], &last);
+  MPI_Get_count(&last, is_pair ? pairs : strided, &elements);
+  if (elements != count) fail(k, "a message of derived type with a wrong count");
+  for (int i = 1; i < kStride * count; i++) {
+    int gap = i % kStride == 1 || (!is_pair && i % kStride == 2);
+    if (m[i] != (gap ? 77 : mix(m[0], (uint64_t)i))) fail(k, gap ? "a gap was written to" : "a wrong element");
+  }
+  freely += m[0];
+}
+
+/* Everybody asks the master, who deals out jobs in the order in which they come to ask. */
+static int master_of(long k) { return (int)(ask(k, 5) % (uint64_t)ranks); }
+
+static void begin_farm(long k) {
+  uint64_t question = (uint64_t)rank;
+  if (rank == master_of(k)) return;
+  if (kBuffers && ask(k, 10) % 2 == 0) MPI_Send(&question, 1, kNumber, master_of(k), kFarmTag + (int)(k % 10000), copy);
+  else MPI_Bsend(&question, 1, kNumber, master_of(k), kFarmTag + (int)(k % 10000), copy);
+}
+
+static void end_farm(long k) {
+  uint64_t job = 0, question = 0;
+  if (rank != master_of(k)) {
+    MPI_Recv(&job, 1, kNumber, master_of(k), kReplyTag + slot(k), copy, MPI_STATUS_IGNORE);
+    freely += mix(job, (uint64_t)k);
+    return;
+  }
+  for (job = 1; job < (uint64_t)ranks; job++) {
+    MPI_Recv(&question, 1, kNumber, MPI_ANY_SOURCE, kFarmTag + (int)(k % 10000), copy, &last);
+    if (question != (uint64_t)last.MPI_SOURCE) fail(k, "a question under another source");
+    MPI_Send(&job, 1, kNumber, last.MPI_SOURCE, kReplyTag + slot(k), copy);
+  }
+}
+
+static void exchange(long k) {
+  int to = to_of(k), from = from_of(k), length = length_of(k);
+  uint64_t *m = out[slot(k)];
+  compose(m, length, (uint64_t)k);
+  if (ask(k, 10) % 2 == 0) {
+    MPI_Sendrecv(m, length, kNumber, to, kReadyTag + kSlots + slot(k), scratch, kMost, kNumber, from,
+                 kReadyTag + kSlots + slot(k), copy, &last);
+  } else {
+    memcpy(scratch, m, (size_t)length * sizeof *m);
+    MPI_Sendrecv_replace(scratch, length, kNumber, to, kReadyTag + kSlots + slot(k), from,
+                         kReadyTag + kSlots + slot(k), copy, &last);
+  }
+  if (examine(k, scratch, &last) != (uint64_t)k) fail(k, "an exchange of another operation");
+}
+
+static void to_nobody(long k) {
+  MPI_Request two[2];
+  MPI_Status statuses[2];
+  scratch[0] = 5;
+  MPI_Send(scratch, 1, kNumber, MPI_PROC_NULL, 1, copy);
+  MPI_Recv(scratch, 1, kNumber, MPI_PROC_NULL, 1, copy, &last);
+  if (last.MPI_SOURCE != MPI_PROC_NULL || scratch[0] != 5) fail(k, "a receive from nobody");
+  MPI_Isend(scratch, 1, kNumber, MPI_PROC_NULL, 1, copy, &two[0]);
+  MPI_Irecv(scratch, 1, kNumber, MPI_PROC_NULL, 1, copy, &two[1]);
+  MPI_Waitall(2, two, statuses);
+}
+
+/* A receive is known to be posted before the ready send begins. */
+static void begin_ready(long k) {
+  int go = 1, came = 0;
+  MPI_Irecv(in[slot(k)], kMost, kNumber, from_of(k), kReadyTag + slot(k), copy, &receiving[slot(k)]);
+  compose(out[slot(k)], length_of(k), (uint64_t)k);
+  MPI_Sendrecv(&go, 1, MPI_INT, from_of(k), kReplyTag + kSlots + slot(k), &came, 1, MPI_INT, to_of(k),
+               kReplyTag + kSlots + slot(k), copy, MPI_STATUS_IGNORE);
+  if (came != 1) fail(k, "a token that is none");
+  if (ask(k, 10) % 2 == 0) {
+    MPI_Rsend(out[slot(k)], length_of(k), kNumber, to_of(k), kReadyTag + slot(k), copy);
+  } else {
+    MPI_Irsend(out[slot(k)], length_of(k), kNumber, to_of(k), kReadyTag + slot(k), copy, &sending[slot(k)]);
+  }
+}
+
+static void end_ready(long k) {
+  finish_receive(k, &receiving[slot(k)], &last);
+  if (examine(k, in[slot(k)], &last) != (uint64_t)k) fail(k, "a ready message of another operation");
+}
+
+/* ---- Collectives --------------------------------------------------------------------------------- */
+
+/* One of them, on a communicator of `size` processes in which this one is `me`. Coins balance here too. */
+static void collective(long k, MPI_Comm comm, int me, int size) {
+  int root = (int)(ask(k, 11) % (uint64_t)size), counts[kMostRanks], offsets[kMostRanks], total = 0;
+  uint64_t x = coin(rank), y = 0, many[2 * kMostRanks + kMostRanks * kMostRanks], result[2 * kMostRanks + kMostRanks * kMostRanks];
+  for (int i = 0; i < size; i++) {
+    counts[i] = 1 + (int)(mix(ask(k, 12), (uint64_t)i) % 3);
+    offsets[i] = total;
+    total += counts[i];
+  }
+  memset(many, 0, sizeof many);
+  memset(result, 0, sizeof result);
+  switch (ask(k, 13) % 16) {
+    case 0: MPI_Barrier(comm); break;
+    case 1:
+      if (me == root) freely -= x * (uint64_t)(size - 1);
+      MPI_Bcast(&x, 1, kNumber, root, comm);
+      if (me != root) freely += x;
+      break;
+    case 2:
+      freely -= x;
+      MPI_Reduce(&x, &y, 1, kNumber, MPI_SUM, root, comm);
+      if (me == root) freely += y;
+      break;
+    case 3:
+      freely -= x;
+      MPI_Gather(&x, 1, kNumber, result, 1, kNumber, root, comm);
+      for (int i = 0; i < size && me == root; i++) freely += result[i];
+      break;
+    case 4:
+      for (int i = 0; i < counts[me]; i++) freely -= (many[i] = mix(x, (uint64_t)i));
+      MPI_Gatherv(many, counts[me], kNumber, result, counts, offsets, kNumber, root, comm);
+      for (int i = 0; i < total && me == root; i++) freely += result[i];
+      break;
+    case 5:
+      for (int i = 0; i < size && me == root; i++) freely -= (many[i] = mix(x, (uint64_t)i));
+      MPI_Scatter(many, 1, kNumber, &y, 1, kNumber, root, comm);
+      freely += y;
+      break;
+    case 6:
+      for (int i = 0; i < total && me == root; i++) freely -= (many[i] = mix(x, (uint64_t)i));
+      MPI_Scatterv(many, counts, offsets, kNumber, result, counts[me], kNumber, root, comm);
+      for (int i = 0; i < counts[me]; i++) freely += result[i];
+      break;
+    case 7:
+      freely -= x * (uint64_t)size;
+      MPI_Allgather(&x, 1, kNumber, result, 1, kNumber, comm);
+      for (int i = 0; i < size; i++) freely += result[i];
+      break;
+    case 8:
+      for (int i = 0; i < counts[me]; i++) freely -= (many[i] = mix(x, (uint64_t)i)) * (uint64_t)size;
+      MPI_Allgatherv(many, counts[me], kNumber, result, counts, offsets, kNumber, comm);
+      for (int i = 0; i < total; i++) freely += result[i];
+      break;
+    case 9:
+      freely -= x * (uint64_t)size;
+      MPI_Allreduce(&x, &y, 1, kNumber, MPI_SUM, comm);
+      freely += y;
+      break;
+    case 10:
+      for (int i = 0; i < size; i++) freely -= (many[i] = mix(x, (uint64_t)i));
+      MPI_Alltoall(many, 1, kNumber, result, 1, kNumber, comm);
+      for (int i = 0; i < size; i++) freely += result[i];
+      break;
+    case 11: { /* me sends 1 + (me + i) % 2 to i */
+      int out_counts[kMostRanks], out_offsets[kMostRanks], at = 0;
+      for (int i = 0; i < size; i++) {
+        out_counts[i] = 1 + (me + i) % 2;
+        out_offsets[i] = at;
+        at += out_counts[i];
+      }
+      for (int i = 0; i < at; i++) freely -= (many[i] = mix(x, (uint64_t)i));
+      MPI_Alltoallv(many, out_counts, out_offsets, kNumber, result, out_counts, out_offsets, kNumber, comm);
+      for (int i = 0; i < at; i++) freely += result[i];
+      break;
+    }
+    case 12:
+      for (int i = 0; i < total; i++) freely -= (many[i] = mix(x, (uint64_t)i));
+      MPI_Reduce_scatter(many, result, counts, kNumber, MPI_SUM, comm);
+      for (int i = 0; i < counts[me]; i++) freely += result[i];
+      break;
+    case 13:
+      freely -= x * (uint64_t)(size - me);
+      MPI_Scan(&x, &y, 1, kNumber, MPI_SUM, comm);
+      freely += y;
+      break;
+    case 14:
+      freely -= x * (uint64_t)(size - me - 1);
+      MPI_Exscan(&x, &y, 1, kNumber, MPI_SUM, comm);
+      if (me > 0) freely += y;
+      break;
+    default:
+      y = (uint64_t)rank + 1;
+      MPI_Allreduce(&y, &x, 1, kNumber, MPI_MAX, comm);
+      note(x);
+  }
+}
+
+/* ---- Communicators ------------------------------------------------------------------------------ */
+
+static void use(long k, MPI_Comm comm) {
+  int me, size;
+  MPI_Comm_rank(comm, &me);
+  MPI_Comm_size(comm, &size);
+  collective(k, comm, me, size);
+}
+
+static void begin_life(long k) {
+  MPI_Comm *c = &life[slot(k)];
+  if (kind_of(k) == kLifeKind) MPI_Comm_dup(ask(k, 10) % 2 == 0 ? MPI_COMM_WORLD : copy, c);
+  else MPI_Comm_split(copy, (int)((mix(ask(k, 10), (uint64_t)rank)) % 2), ranks - rank, c);
+  use(k, *c);
+  if (kind_of(k) == kSplitKind) return;
+  MPI_Irecv(in[slot(k)], kMost, kNumber, MPI_ANY_SOURCE, 0, *c, &receiving[slot(k)]);
+  send(k, compose(out[slot(k)], length_of(k), (uint64_t)rank), to_of(k), 0, *c, kPosted);
+}
+
+static void end_life(long k) {
+  MPI_Comm *c = &life[slot(k)];
+  if (kind_of(k) == kLifeKind) {
+    finish_receive(k, &receiving[slot(k)], &last);
+    if (examine(k, in[slot(k)], &last) != (uint64_t)from_of(k)) fail(k, "a message of another process");
+  }
+  use(k, *c);
+  MPI_Comm_free(c);
+}
+
+/* ---- The sequence --------------------------------------------------------------------------------- */
+
+static void begin(long k) {
+  dally(k);
+  if (k >= kSlots) finish_send(k - kSlots);
+  if (k >= operations) return;
+  switch (kind_of(k)) {
+    case kPlainKind: begin_plain(k); break;
+    case kPoolKind: begin_pool(k); break;
+    case kTaglessKind: begin_tagless(k); break;
+    case kWildKind: begin_wild(k); break;
+    case kProbeKind: begin_probe(k); break;
+    case kTypedKind: begin_typed(k); break;
+    case kFarmKind: begin_farm(k); break;
+    case kExchangeKind: exchange(k); break;
+    case kNullKind: to_nobody(k); break;
+    case kLifeKind: case kSplitKind: begin_life(k); break;
+    case kCollectiveKind: collective(k, ask(k, 10) % 2 == 0 ? MPI_COMM_WORLD : copy, rank, ranks); break;
+    case kReadyKind: begin_ready(k); break;
+    default: break;
+  }
+}
+
+static void end(long k) {
+  switch (kind_of(k)) {
+    case kPlainKind: end_plain(k); break;
+    case kPoolKind: end_pool(k); break;
+    case kTaglessKind: end_tagless(k); break;
+    case kWildKind: end_wild(k); break;
+    case kProbeKind: end_probe(k); break;
+    case kTypedKind: end_typed(k); break;
+    case kFarmKind: end_farm(k); break;
+    case kLifeKind: case kSplitKind: end_life(k); break;
+    case kReadyKind: end_ready(k); break;
+    default: break;
+  }
+}
+
+static int due(long begun, long now) { return begun >= 0 && begun < operations && begun + delay(begun) == now; }
+
+static void micro_step(void) {
+  long k = step / kPhases;
+  switch (step % kPhases) {
+    case 0: begin(k); break;
+    case 1:
+      for (long j = k - kSlots + 1; j <= k; j++)
+        if (due(j, k)) end(j);
+      break;
+    default:
+      if (shown_valid) after_probe(k);
+      note((uint64_t)k);
+  }
+}
+
+static void set_up(void) {
+  MPI_Datatype wide;
+  int lengths[2] = {1, 1};
+  MPI_Aint offsets[2] = {0, 2 * sizeof(uint64_t)}, size = kStride * sizeof(uint64_t);
+  MPI_Datatype types[2] = {kNumber, kNumber};
+  MPI_Type_vector(1, 1, kStride, kNumber, &wide); /* one number, and a gap behind it */
+  MPI_Type_create_resized(wide, 0, size, &strided);
+  MPI_Type_commit(&strided);
+  MPI_Type_free(&wide);
+  MPI_Type_create_struct(2, lengths, offsets, types, &wide);
+  MPI_Type_create_resized(wide, 0, size, &pairs);
+  MPI_Type_commit(&pairs);
+  MPI_Type_free(&wide);
+  MPI_Comm_dup(MPI_COMM_WORLD, &copy);
+  MPI_Comm_dup(MPI_COMM_WORLD, &tagless);
+  MPI_Comm_dup(MPI_COMM_WORLD, &wild);
+  MPI_Comm_dup(MPI_COMM_WORLD, &probed);
+  for (int i = 0; i < kSlots; i++) {
+    sending[i] = receiving[i] = wild_receiving[i] = MPI_REQUEST_NULL;
+    life[i] = MPI_COMM_NULL;
+  }
+  memset(&shown, 0, sizeof shown);
+  memset(&last, 0, sizeof last);
+}
+
+int main(int argc, char **argv) {
+  const Option options[] = {{"seed", &seed, 0, 1000000000, 0, "seed of the sequence"},
+                            {"operations", &operations, 1, 1000000000, 0, "length of the sequence"},
+                            {"work", &work, 0, 1000000, 0, "time between messages, in arbitrary units"},
+                            {"large", &large, 1, 1000000, 0, "one message of so many is large"},
+                            {"lines", &lines, 0, 1000000, 0, "recovery lines at equal distances"},
+                            {NULL, NULL, 0, 0, 0, NULL}};
+  const size_t room = 4 << 20;
+  void *buffer;
+  long last_step;
+  read_options(argc, argv, "Messages of every kind, for the kill test.", options);
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  if (ranks > kMostRanks) {
+    if (rank == 0) fprintf(stderr, "traffic: at most %d processes\n", kMostRanks);
+    MPI_Finalize();
+    return 2;
+  }
+  buffer = allocate(room, 1);
+  MPI_Buffer_attach(buffer, (int)room);
+  set_up();
+  register_state();
+  ELC_Restore();
+  for (last_step = (operations + kSlots) * kPhases; step < last_step; step++) {
+    if (lines > 0 && line_due(step / kPhases, operations, lines) && step % kPhases == 0) ELC_Checkpoint_now();
+    else if (mix(mix((uint64_t)seed, (uint64_t)step), 100 + (uint64_t)rank) % 3 == 0) ELC_Checkpoint();
+    micro_step();
+  }
+  MPI_Buffer_detach(&buffer, &(int){0});
+  free(buffer);
+  report_totals(freely, fixed);
+  MPI_Comm_free(&copy);
+  MPI_Comm_free(&tagless);
+  MPI_Comm_free(&wild);
+  MPI_Comm_free(&probed);
+  MPI_Type_free(&strided);
+  MPI_Type_free(&pairs);
+  MPI_Finalize();
+  return 0;
+}

@@ -1,0 +1,251 @@
+"""How the tests start an MPI program under the MPI of a build, watch it and clean up after it.
+
+Every process of a job carries a mark in its environment, and only marked processes are ever killed: ranks that a
+daemon has started are found as well as those that mpirun has, and nothing else is touched.
+"""
+
+import itertools
+import json
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+
+MPIS = ("openmpi", "mpich", "lam")
+_MARK = "ELC_TEST_MARK"
+_marks = itertools.count(1)
+
+
+class Build:
+    """A build directory: which MPI it is for, where its programs are."""
+
+    def __init__(self, path):
+        self.path = os.path.abspath(path)
+        with open(os.path.join(self.path, "meson-info", "intro-buildoptions.json")) as f:
+            options = {option["name"]: option["value"] for option in json.load(f)}
+        self.mpi = options["mpi"]
+
+    def program(self, name):
+        """The path of a program, by its name in bench/ or tests/; None if it is not built."""
+        for folder in ("bench", "tests/kill", "tests/mpi", "src/tool"):
+            path = os.path.join(self.path, folder, name)
+            if os.path.isfile(path):
+                return path
+        return None
+
+
+def launcher(mpi, ranks, names):
+    """The beginning of a command line; `names` are the variables that the ranks shall see."""
+    if mpi == "openmpi":
+        return ["mpirun.openmpi", "--oversubscribe", "-n", str(ranks)]
+    if mpi == "mpich":
+        return ["mpiexec.mpich", "-n", str(ranks)]
+    return ["mpirun.lam", "-x", ",".join(sorted(names)), "-np", str(ranks)]
+
+
+def environment(mpi, scratch):
+    """What the MPI needs to run here: as root, more ranks than processors, its files in `scratch`."""
+    if mpi != "openmpi":
+        return {}
+    return {
+        "OMPI_ALLOW_RUN_AS_ROOT": "1",
+        "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+        "OMPI_MCA_mpi_yield_when_idle": "1",
+        "OMPI_MCA_rmaps_base_oversubscribe": "1",
+        "OMPI_MCA_btl_vader_backing_directory": scratch,
+        "TMPDIR": scratch,
+    }
+
+
+class Scratch:
+    """A directory for what an MPI leaves behind when it is killed: in memory where that is possible."""
+
+    def __init__(self):
+        base = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
+        self.path = tempfile.mkdtemp(prefix="elc-", dir=base)
+
+    def clean(self):
+        for name in os.listdir(self.path):
+            path = os.path.join(self.path, name)
+            if os.path.isdir(path):
+                shutil.rmtree(path, ignore_errors=True)
+            else:
+                os.unlink(path)
+
+    def remove(self):
+        shutil.rmtree(self.path, ignore_errors=True)
+
+
+class Job:
+    """One start of a program, in the background. `tool`: the words of `elc run`, which starts it then."""
+
+    def __init__(self, mpi, ranks, program, arguments, variables, scratch, tool=None, prefix=()):
+        self.mpi = mpi
+        self.program = program
+        self.mark = "%d-%d-%d" % (os.getpid(), next(_marks), time.monotonic_ns())
+        self.scratch = scratch
+        own = dict(variables)
+        own[_MARK] = self.mark
+        full = {k: v for k, v in os.environ.items() if not k.startswith("ELC_")}
+        full.update(environment(mpi, scratch.path))
+        full.update(own)
+        words = list(prefix) + [program] + [str(a) for a in arguments]
+        if tool is None:
+            command = launcher(mpi, ranks, own) + words
+        else:
+            command = tool + ["-n", str(ranks), "--mpi", mpi, "--"] + words
+        self.command = command
+        self.output = tempfile.TemporaryFile()
+        self.errors = tempfile.TemporaryFile()
+        self.popen = subprocess.Popen(command, env=full, stdin=subprocess.DEVNULL, stdout=self.output,
+                                      stderr=self.errors, start_new_session=True)
+
+    # ---- Its processes ----
+
+    def processes(self):
+        """Pids of all living processes with this job's mark; the launcher is one of them."""
+        needle = ("%s=%s\0" % (_MARK, self.mark)).encode()
+        found = []
+        for name in os.listdir("/proc"):
+            if not name.isdigit():
+                continue
+            try:
+                with open("/proc/%s/environ" % name, "rb") as f:
+                    if needle not in f.read() + b"\0":
+                        continue
+                with open("/proc/%s/stat" % name) as f:
+                    if f.read().rsplit(")", 1)[1].split()[0] in "ZX":
+                        continue
+            except OSError:
+                continue
+            found.append(int(name))
+        return found
+
+    def ranks(self):
+        """Pids of the program's processes."""
+        found = []
+        for pid in self.processes():
+            try:
+                if os.readlink("/proc/%d/exe" % pid) == os.path.realpath(self.program):
+                    found.append(pid)
+            except OSError:
+                pass
+        return sorted(found)
+
+    def launchers(self):
+        ranks = set(self.ranks())
+        return [pid for pid in self.processes() if pid not in ranks]
+
+    def running(self):
+        return self.popen.poll() is None
+
+    # ---- Its end ----
+
+    def wait(self, seconds):
+        """Waits until it has ended; False when that takes longer."""
+        try:
+            self.popen.wait(seconds)
+            return True
+        except subprocess.TimeoutExpired:
+            return False
+
+    def vanish(self, seconds=20.0):
+        """Waits until no process is left of an ended job, and after some time kills those that stay."""
+        end = time.monotonic() + seconds
+        while True:
+            left = self.processes()
+            if not left:
+                break
+            if time.monotonic() > end:
+                kill(left)
+            time.sleep(0.01)
+        self.popen.wait()
+        self.clean()
+
+    def destroy(self):
+        """Kills all of it."""
+        while True:
+            left = self.processes()
+            if not left and not self.running():
+                break
+            kill(left)
+            time.sleep(0.01)
+        self.popen.wait()
+        self.clean()
+
+    def clean(self):
+        self.scratch.clean()
+        if self.mpi == "lam":
+            subprocess.run(["lamclean"], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                           stderr=subprocess.DEVNULL, timeout=60)
+
+    def close(self):
+        """Forgets its output."""
+        self.output.close()
+        self.errors.close()
+
+    def text(self):
+        """Standard output so far."""
+        return _read(self.output)
+
+    def complaints(self):
+        """Standard error so far."""
+        return _read(self.errors)
+
+    def result(self):
+        """The digest of the line `result: DIGEST`; None if there is none."""
+        for line in self.text().splitlines():
+            if line.startswith("result: "):
+                return line[len("result: "):].strip()
+        return None
+
+    def stacks(self):
+        """Where every rank stands, for a report of a hang."""
+        if shutil.which("gdb") is None:
+            return "(gdb is not installed: no stacks)"
+        parts = []
+        for pid in self.ranks():
+            run = subprocess.run(["gdb", "-p", str(pid), "-batch", "-ex", "thread apply all bt 30"],
+                                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                                 timeout=120)
+            frames = [l for l in run.stdout.decode(errors="replace").splitlines() if l.startswith("#")]
+            parts.append("process %d\n%s" % (pid, "\n".join(frames)))
+        return "\n".join(parts)
+
+
+def _read(file):
+    return os.pread(file.fileno(), 1 << 24, 0).decode(errors="replace")
+
+
+def kill(pids, number=signal.SIGKILL):
+    for pid in pids:
+        try:
+            os.kill(pid, number)
+        except OSError:
+            pass
+
+
+# ---- What lies in a directory of lines ----
+
+def lines_in(directory):
+    """{number: set of file names} of the lines in a directory."""
+    found = {}
+    try:
+        names = os.listdir(directory)
+    except OSError:
+        return found
+    for name in names:
+        if not name.startswith("line-"):
+            continue
+        try:
+            found[int(name[5:])] = set(os.listdir(os.path.join(directory, name)))
+        except (OSError, ValueError):
+            pass
+    return found
+
+
+def committed(directory):
+    """Numbers of the committed lines."""
+    return sorted(n for n, files in lines_in(directory).items() if "commit" in files)

@@ -60,19 +60,15 @@ def environment(mpi, scratch):
 
 
 class Scratch:
-    """A directory for what an MPI leaves behind when it is killed: in memory where that is possible."""
+    """A directory for what an MPI leaves behind when it is killed: in memory where that is possible. Each job has a
+    part of its own, because another one may run at the same time."""
 
     def __init__(self):
         base = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
         self.path = tempfile.mkdtemp(prefix="elc-", dir=base)
 
-    def clean(self):
-        for name in os.listdir(self.path):
-            path = os.path.join(self.path, name)
-            if os.path.isdir(path):
-                shutil.rmtree(path, ignore_errors=True)
-            else:
-                os.unlink(path)
+    def part(self):
+        return tempfile.mkdtemp(dir=self.path)
 
     def remove(self):
         shutil.rmtree(self.path, ignore_errors=True)
@@ -85,11 +81,11 @@ class Job:
         self.mpi = mpi
         self.program = program
         self.mark = "%d-%d-%d" % (os.getpid(), next(_marks), time.monotonic_ns())
-        self.scratch = scratch
+        self.scratch = scratch.part()
         own = dict(variables)
         own[_MARK] = self.mark
         full = {k: v for k, v in os.environ.items() if not k.startswith("ELC_")}
-        full.update(environment(mpi, scratch.path))
+        full.update(environment(mpi, self.scratch))
         full.update(own)
         words = list(prefix) + [program] + [str(a) for a in arguments]
         if tool is None:
@@ -176,7 +172,7 @@ class Job:
         self.clean()
 
     def clean(self):
-        self.scratch.clean()
+        shutil.rmtree(self.scratch, ignore_errors=True)
         if self.mpi == "lam":
             subprocess.run(["lamclean"], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                            stderr=subprocess.DEVNULL, timeout=60)

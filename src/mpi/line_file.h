@@ -16,7 +16,7 @@ void sweep_taken();
 // Prepares the directory; agrees on the run's number and the line to restart from; opens and verifies this
 // process's file of that line. Refuses together with the other processes.
 void open_store();
-// The program has ended by itself.
+// The program has come to its MPI_Finalize; when process 0 exits, the run has ended by itself.
 void close_store();
 
 // What the last line of this job cost the program, in seconds: the largest of all processes; negative

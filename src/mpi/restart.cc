@@ -1,6 +1,8 @@
 #include "mpi/restart.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "base/message.h"
 #include "mpi/collective.h"
@@ -33,7 +35,18 @@ struct Plan {
   uint64_t highest = 0;  // number in use
 };
 
+pid_t finalized = 0;  // process 0, when it has been in MPI_Finalize
+
 const char* dir() { return runtime.config.dir.c_str(); }
+
+// At the exit of process 0, not in its MPI_Finalize: a run that was killed between the two has perhaps not said
+// its result, and goes on from its newest line.
+void mark_at_exit() {
+  if (getpid() != finalized) return;  // a child that the program has forked
+  fflush(nullptr);
+  const Status marked = store::mark_finished(dir(), runtime.run);
+  if (!marked.ok()) say("%s", marked.message());
+}
 
 Status make_plan(Plan* plan) {
   ELC_TRY(store::prepare(dir()));
@@ -121,6 +134,7 @@ void open_store() {
   PMPI_Bcast(&plan, static_cast<int>(sizeof plan), MPI_BYTE, 0, runtime.control);
   runtime.run = plan.run;
   runtime.restart_line = plan.line;
+  if (runtime.rank == 0) atexit(mark_at_exit);  // now, to be called after what the program registers later
   runtime.process->number_from(static_cast<line::LineNumber>(plan.highest));
   if (plan.line == 0) return;
   runtime.restored = false;
@@ -151,9 +165,7 @@ void restore() {
 }
 
 void close_store() {
-  if (runtime.rank != 0) return;
-  const Status marked = store::mark_finished(dir(), runtime.run);
-  if (!marked.ok()) say("%s", marked.message());
+  if (runtime.rank == 0) finalized = getpid();
 }
 
 }  // namespace elc::mpi

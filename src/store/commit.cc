@@ -61,7 +61,6 @@ Status commit(const char* dir, const Commit& record) {
   out.u64(record.base);
   out.u64(record.calls);
   out.u32(record.ranks);
-  out.u64(record.bytes);
   out.u64(record.cost);
   out.u64(microseconds_now());
   seal(&content);
@@ -94,7 +93,6 @@ Status read_commit(const char* dir, uint64_t line, Commit* record) {
   record->base = in.u64();
   record->calls = in.u64();
   record->ranks = in.u32();
-  record->bytes = in.u64();
   record->cost = in.u64();
   record->time = in.u64();
   if (!in.ok() || record->ranks == 0) return Status::error("the commit record %s is damaged", path.c_str());

@@ -87,7 +87,6 @@ struct Commit {
   uint64_t base = 0;   // the line that this run was restarted from; 0: it began from the start
   uint64_t calls = 0;  // D: calls of ELC_DoCKPT that the line covers (section 2 of the protocol)
   uint32_t ranks = 0;
-  uint64_t bytes = 0;  // size of all rank files; 0 if nobody added it up
   uint64_t cost = 0;   // from the first request to the commit
   uint64_t time = 0;   // of the commit, since 1970; set by commit()
 };
@@ -180,7 +179,7 @@ Status clean(const char* dir, uint32_t keep);
 // Removes one line: its commit record first, so that it is never committed and incomplete.
 Status remove_line(const char* dir, uint64_t line);
 
-// At a clean end of the program, by one process: an automatic restart begins anew. `run` as in Commit.
+// When the program has ended by itself, by one process: an automatic restart begins anew. `run` as in Commit.
 Status mark_finished(const char* dir, uint64_t run);
 
 // Held by rank 0 as long as the job runs, so that two jobs do not write to one directory. Released by

@@ -389,8 +389,17 @@ bool Process::step_line() {
       sort_window();
       if (line.window.empty()) drain();
       if (!everything_held()) return false;
+      line.refused = !finish_file();
+      line.phase = Phase::kSaved;
+      return true;
+    case Phase::kSaved:
+      if (!line.refused && applies(Rule::kStable)) {
+        const Stable stable = host_.line_stable(host_.context, line.number);
+        if (stable == Stable::kNotYet) return false;
+        line.refused = stable == Stable::kFailed;
+      }
       line.phase = Phase::kDone;
-      own.yes = finish_file();
+      own.yes = !line.refused;
       own.points = line.saved.points;
       own.cost = line.cost;
       vote(kDoneConsensus, own);

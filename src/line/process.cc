@@ -66,7 +66,7 @@ void Process::pending_collective(Comm comm, uint64_t number) {
 }
 
 bool Process::wants_result(Comm comm, uint64_t number) const {
-  if (line_ == nullptr || line_->refused || line_->phase == Phase::kDone) return false;
+  if (line_ == nullptr || line_->refused || line_->phase >= Phase::kSaved) return false;
   if (comm < line_->operations.size() && number <= line_->operations[comm]) {
     for (const Operation& o : line_->pending)
       if (o.comm == comm && o.number == number) return !o.complete;

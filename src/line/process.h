@@ -16,6 +16,9 @@
 
 namespace elc::line {
 
+// What has become of a file that is being written to a disk.
+enum class Stable : uint8_t { kNotYet, kYes, kFailed };
+
 // What the layer below does for the protocol. No function may call back into Process, except where
 // said. None may block.
 struct Host {
@@ -27,8 +30,10 @@ struct Host {
   // Saves the local state (protocol section 3, b) of line `line`. false: it cannot be done now (the
   // layer below has said why): the line will be abandoned.
   bool (*save_state)(void* context, LineNumber line) = nullptr;
-  // Completes this process's file with `saved` and makes it stable (section 7). Same result.
+  // Completes this process's file with `saved` and begins to make it stable (section 7). Same result.
   bool (*save_line)(void* context, LineNumber line, const Saved& saved) = nullptr;
+  // Whether that file is stable; asked until it is, or has failed.
+  Stable (*line_stable)(void* context, LineNumber line) = nullptr;
   // Writes the commit record; called on process 0 alone, when all files are stable.
   bool (*commit)(void* context, LineNumber line, uint64_t points, uint64_t cost) = nullptr;
   // The messages held for this line exceed Options::max_transit; it will be abandoned.
@@ -171,7 +176,7 @@ class Process {
   bool finished() const { return finished_; }
 
  private:
-  enum class Phase : uint8_t { kTaken, kKnown, kReady, kClosed, kDone };
+  enum class Phase : uint8_t { kTaken, kKnown, kReady, kClosed, kSaved, kDone };
 
   struct CommState {
     Identity identity = 0;

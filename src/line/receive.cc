@@ -265,7 +265,7 @@ void Process::resolve(Posting& posting, Rank source, Tag tag) {
 }
 
 // Whether the open line has a use for message contents.
-bool Process::logging() const { return line_ != nullptr && !line_->refused && line_->phase != Phase::kDone; }
+bool Process::logging() const { return line_ != nullptr && !line_->refused && line_->phase < Phase::kSaved; }
 
 // A new entry of W1 (with a reference for the caller), or nullptr where the line needs none.
 Message* Process::log_place(const Posting& posting, Rank source, Tag tag) {

@@ -17,6 +17,7 @@ enum class Rule : uint32_t {
   kKeepFreed,           // trap 10: a freed communicator counts as long as a line needs it
   kCountOnce,           // trap 11: what a probe's message counts, its receive does not count again
   kResidue,             // section 4: what is still in transit is in the next line's account
+  kStable,              // section 7: a file is stable before the line commits
   kStreamOrder,         // section 5: messages in transit are kept in the order of their stream
 };
 

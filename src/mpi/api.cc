@@ -33,7 +33,7 @@ void check_restored() {
 
 int site(Site where, bool (line::Process::*take)()) {
   state::clear_label();
-  look_at_site();
+  look_if_due();
   runtime.site = where;
   return (runtime.process->*take)() ? 1 : 0;
 }

@@ -21,8 +21,9 @@ Runtime runtime;
 namespace {
 
 constexpr int kControlTag = 1;
-constexpr int kCallsBetweenLooks = 64;
-constexpr uint64_t kSitePeriod = 100;                // microseconds between looks at sites
+constexpr int kCallsBetweenLooks = 64;               // at the clock
+constexpr uint64_t kLookShare = 100, kBusyLookShare = 5;  // a look may take one part in so many of the time
+constexpr uint64_t kLongestPause = 10 * 1000;        // microseconds between looks
 constexpr uint64_t kControlFilePeriod = 200 * 1000;  // microseconds between looks at the control file
 
 // ---- The control channel ----
@@ -132,6 +133,7 @@ line::Host line_host() {
 line::Process* make_process() { return make<line::Process>(line_host(), runtime.rank, runtime.size, options()); }
 
 void look() {
+  const uint64_t begin = now();
   line::Process& process = *runtime.process;
   while (receive_control()) {
   }
@@ -145,14 +147,14 @@ void look() {
   const bool busy = process.busy();
   if (busy) process.poll();
   runtime.look_countdown = busy ? 0 : kCallsBetweenLooks;
+  const uint64_t end = now();
+  const uint64_t pause = (end - begin + 1) * (busy ? kBusyLookShare : kLookShare);
+  runtime.next_look = end + (pause < kLongestPause ? pause : kLongestPause);
 }
 
-void look_at_site() {
-  static uint64_t last = 0;
-  const uint64_t time = now();
-  if (runtime.look_countdown > 0 && time - last < kSitePeriod) return;
-  last = time;
-  look();
+void look_if_due() {
+  if (now() >= runtime.next_look) look();
+  else if (runtime.look_countdown < 0) runtime.look_countdown = runtime.process->busy() ? 0 : kCallsBetweenLooks;
 }
 
 void line_ended(bool committed) {
@@ -166,7 +168,7 @@ void line_ended(bool committed) {
 bool labelled_call() {
   if (!state::labelled()) return false;
   state::clear_label();
-  look_at_site();
+  look_if_due();
   runtime.site = Site::kCall;
   if (runtime.process->due()) runtime.process->site();
   return true;

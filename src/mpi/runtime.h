@@ -30,7 +30,8 @@ enum class Site : uint32_t {
 
 struct Runtime {
   bool active = false;        // ELC_DIR is set and MPI is initialised: wrappers work
-  int look_countdown = 0;     // wrapped calls until the next look for control messages
+  int look_countdown = 0;     // wrapped calls until the next look at the clock
+  uint64_t next_look = 0;     // when it pays to look for control messages again
   line::Process* process = nullptr;
 
   Config config;
@@ -62,14 +63,14 @@ void look();
 // Microseconds of a clock that only runs forward.
 uint64_t now();
 
-// On the usual path of every wrapped call. Looking costs a probe, hence only now and then; with a
-// line open, each time.
-inline void tick() {
-  if (--runtime.look_countdown < 0) [[unlikely]] look();
-}
+// Looks if that pays: in proportion to what the last look took, which may be much where a probe yields the
+// processor. So looking costs the program a hundredth of its time, and a fifth while a line is open.
+void look_if_due();
 
-// For a site: looks, but not more often than pays. A program may come to a site every few microseconds.
-void look_at_site();
+// On the usual path of every wrapped call.
+inline void tick() {
+  if (--runtime.look_countdown < 0) [[unlikely]] look_if_due();
+}
 
 // Calls `done` until it is true; meanwhile looks and yields. The one way in which the library waits.
 template <class F>

@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -12,8 +11,6 @@
 
 namespace elc::store {
 namespace {
-
-int real_open(const char* path, int flags, mode_t mode) { return ::open(path, flags, mode); }
 
 const char* advice(int error) {
   switch (error) {
@@ -36,9 +33,6 @@ const char* advice(int error) {
 
 }  // namespace
 
-const System kRealSystem = {real_open, ::write, ::fsync, ::close, ::rename, ::unlink, ::mkdir, ::rmdir};
-System system_calls = {real_open, ::write, ::fsync, ::close, ::rename, ::unlink, ::mkdir, ::rmdir};
-
 Status io_error(const char* what, const char* path, int error) {
   return Status::error("cannot %s %s: %s%s", what, path, strerror(error), advice(error));
 }
@@ -58,13 +52,22 @@ int write_all(int fd, const void* data, size_t size) {
   return 0;
 }
 
-Status flush_directory(const char* path) {
-  const int fd = system_calls.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
-  if (fd < 0) return io_error("open the directory", path, errno);
+Status open_directory(const char* path, int* fd) {
+  *fd = system_calls.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
+  return *fd < 0 ? io_error("open the directory", path, errno) : Status();
+}
+
+Status close_directory(const char* path, int fd, int flushed) {
   // EINVAL: a file system on which a directory cannot be flushed, and need not be.
-  const int error = system_calls.fsync(fd) == 0 || errno == EINVAL ? 0 : errno;
+  const int error = flushed == 0 || errno == EINVAL ? 0 : errno;
   system_calls.close(fd);
   return error == 0 ? Status() : io_error("flush the directory", path, error);
+}
+
+Status flush_directory(const char* path) {
+  int fd = -1;
+  ELC_TRY(open_directory(path, &fd));
+  return close_directory(path, fd, system_calls.fsync(fd));
 }
 
 Status open_temporary(const char* path, Text* temporary, int* fd) {

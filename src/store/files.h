@@ -16,8 +16,11 @@ Status io_error(const char* what, const char* path, int error);
 // Writes all of it, in as many calls as that takes. Returns 0 or an errno.
 int write_all(int fd, const void* data, size_t size);
 
-// Makes renames and removals in a directory lasting.
+// Makes renames and removals in a directory lasting: at once, or by its parts, between which it is flushed.
+// `flushed` is what that returned, with errno.
 Status flush_directory(const char* path);
+Status open_directory(const char* path, int* fd);
+Status close_directory(const char* path, int fd, int flushed);
 
 // Opens a new file under a temporary name beside `path`, told in `temporary`.
 Status open_temporary(const char* path, Text* temporary, int* fd);

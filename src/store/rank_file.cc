@@ -42,6 +42,7 @@ Status RankFile::open(const char* dir, uint64_t line, uint32_t rank) {
   final_ = rank_path(dir, line, rank);
   failure_ = Text();
   size_ = 0;
+  stage_ = Stage::kWriting;
   buffer_.clear();
   buffer_.reserve(kBufferSize);
   ELC_TRY(make_line_directory(dir, line));
@@ -81,18 +82,18 @@ Status RankFile::fail(const char* what, int error) {
 }
 
 void RankFile::close_file() {
+  if (stage_ == Stage::kFlushing || stage_ == Stage::kFlushingDirectory) system_calls.end_flush(fd_);
   if (fd_ >= 0) system_calls.close(fd_);
   fd_ = -1;
+  stage_ = Stage::kFinished;
   Bytes().swap(buffer_);
 }
 
-Status RankFile::finish() {
-  if (!failure_.empty() || !flush().ok()) {
-    discard();
-    return again();
-  }
+// The file is flushed: it gets its name, and its directory is to be flushed.
+Status RankFile::put_in_place() {
   const char* what = "flush";
-  int error = system_calls.fsync(fd_) == 0 ? 0 : errno;
+  int error = system_calls.end_flush(fd_) == 0 ? 0 : errno;
+  stage_ = Stage::kFinished;
   // close() is where NFS reports what it could not write.
   if (system_calls.close(fd_) != 0 && error == 0) error = errno;
   fd_ = -1;
@@ -100,13 +101,42 @@ Status RankFile::finish() {
     what = "rename to its place";
     error = errno;
   }
-  if (error != 0) {
-    Status status = fail(what, error);
-    discard();
-    return status;
+  if (error != 0) return fail(what, error);
+  const Text directory = line_path(dir_.c_str(), line_);
+  ELC_TRY(open_directory(directory.c_str(), &fd_));
+  system_calls.start_flush(fd_);
+  stage_ = Stage::kFlushingDirectory;
+  return {};
+}
+
+Status RankFile::step(bool wait) {
+  if (!failure_.empty()) return again();
+  if (stage_ == Stage::kWriting) {
+    ELC_TRY(flush());
+    system_calls.start_flush(fd_);
+    stage_ = Stage::kFlushing;
   }
-  close_file();
-  Status status = flush_directory(line_path(dir_.c_str(), line_).c_str());
+  if (stage_ == Stage::kFlushing && (wait || !system_calls.flushing())) ELC_TRY(put_in_place());
+  if (stage_ == Stage::kFlushingDirectory && (wait || !system_calls.flushing())) {
+    stage_ = Stage::kFinished;
+    const Text directory = line_path(dir_.c_str(), line_);
+    const int fd = fd_;
+    fd_ = -1;
+    ELC_TRY(close_directory(directory.c_str(), fd, system_calls.end_flush(fd)));
+    close_file();
+  }
+  return {};
+}
+
+Status RankFile::advance(bool* done) {
+  Status status = step(false);
+  if (!status.ok()) discard();
+  *done = stage_ == Stage::kFinished;
+  return status;
+}
+
+Status RankFile::finish() {
+  Status status = step(true);
   if (!status.ok()) discard();
   return status;
 }

@@ -56,7 +56,10 @@ class RankFile {
   format::Sink sink();                     // writes to this file, which must live longer
   uint64_t size() const { return size_; }  // bytes so far
 
-  // Puts the file on stable storage under its final name. On failure nothing of it stays.
+  // Puts the file on stable storage under its final name, bit by bit: each call does what can be done
+  // without waiting for the disk, until *done. On failure nothing of it stays.
+  Status advance(bool* done);
+  // The same at once.
   Status finish();
 
   // The line is abandoned: removes the file, finished or not, and the line's directory if it was the
@@ -64,7 +67,11 @@ class RankFile {
   void discard();
 
  private:
+  enum class Stage { kWriting, kFlushing, kFlushingDirectory, kFinished };
+
   Status flush();
+  Status step(bool wait);
+  Status put_in_place();
   Status put(const uint8_t* data, size_t size);
   Status fail(const char* what, int error);
   Status again() const { return Status::error("%s", failure_.c_str()); }
@@ -77,7 +84,8 @@ class RankFile {
   Text failure_;  // empty: none
   uint64_t line_ = 0;
   uint64_t size_ = 0;
-  int fd_ = -1;
+  int fd_ = -1;  // of the file, then of its directory
+  Stage stage_ = Stage::kWriting;
 };
 
 // What the commit record of a line says. Times are microseconds.

@@ -13,6 +13,11 @@ struct System {
   int (*open)(const char* path, int flags, mode_t mode);
   ssize_t (*write)(int fd, const void* data, size_t size);
   int (*fsync)(int fd);
+  // fsync in the background, of one file at a time: begun; whether it is still going on; waited for, with
+  // the result of fsync. The last alone does all of it, where the first could not or was not called.
+  void (*start_flush)(int fd);
+  bool (*flushing)();
+  int (*end_flush)(int fd);
   int (*close)(int fd);
   int (*rename)(const char* from, const char* to);
   int (*unlink)(const char* path);

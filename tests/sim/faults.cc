@@ -27,6 +27,7 @@ static const Variant kVariants[] = {
     {"freed", "a freed communicator is forgotten at once", Fault::kNone, Rule::kKeepFreed},
     {"twice", "a probed message counts twice", Fault::kNone, Rule::kCountOnce},
     {"ibarrier", "a non-blocking barrier is not counted", Fault::kUncountedIbarrier, Rule{}},
+    {"stable", "a line commits before its files are stable", Fault::kNone, Rule::kStable},
     {"order", "messages in transit lose their order", Fault::kNone, Rule::kStreamOrder},
 };
 

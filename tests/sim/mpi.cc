@@ -39,6 +39,10 @@ line::Host Node::host() {
     Node& n = *static_cast<Node*>(c);
     return n.world_.save_line(n.self_, l, saved);
   };
+  h.line_stable = [](void* c, line::LineNumber l) {
+    Node& n = *static_cast<Node*>(c);
+    return n.world_.line_stable(n.self_, l);
+  };
   h.commit = [](void* c, line::LineNumber l, uint64_t points, uint64_t) {
     return static_cast<Node*>(c)->world_.commit(l, points);
   };

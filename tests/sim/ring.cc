@@ -68,6 +68,7 @@ line::Host Ring::Member::host() {
   h.save_line = [](void*, line::LineNumber, const line::Saved& saved) {
     return saved.messages.size() == 1 && saved.classes.size() == 1;  // the message on its way
   };
+  h.line_stable = [](void*, line::LineNumber) { return line::Stable::kYes; };
   h.commit = [](void* c, line::LineNumber, uint64_t, uint64_t) {
     static_cast<Member*>(c)->ring.result_.committed = true;
     return true;

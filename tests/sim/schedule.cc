@@ -67,6 +67,7 @@ Config Schedule::make_config(uint64_t seed, const Choice& choice) {
   if (r.chance(0.15)) c.fail_state = 0.1;
   if (r.chance(0.15)) c.fail_line = 0.1;
   if (r.chance(0.1)) c.fail_commit = 0.2;
+  if (r.chance(0.5)) c.slow_disk = 0.8;
   c.large = r.chance(0.5) ? 0 : 0.3;
   c.rendezvous = r.chance(0.5) ? 0.5 : 1;
   c.look = r.chance(0.5) ? 1 : 0.2;

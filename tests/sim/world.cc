@@ -50,6 +50,7 @@ void World::boot() {
   const size_t n = static_cast<size_t>(program.processes);
   nodes.clear();
   states_.clear();
+  written_.clear();
   control_.clear();
   control_.resize(n * n);
   control_active_.clear();
@@ -101,7 +102,7 @@ bool World::save_state(Rank rank, LineNumber line) {
 bool World::save_line(Rank rank, LineNumber line, const line::Saved& saved) {
   point(Moment::kBeforeFile);
   if (doomed) return true;
-  if (chance.chance(config.fail_line)) return false;
+  if (chance.chance(config.fail_line / 2)) return false;
   auto& states = states_[line];
   if (states.size() != nodes.size() || !states[static_cast<size_t>(rank)]) {
     fail("rank %d: the file of line %u is completed without a state", rank, line);
@@ -110,15 +111,26 @@ bool World::save_line(Rank rank, LineNumber line, const line::Saved& saved) {
   elc::Bytes bytes;
   elc::Encoder out(&bytes);
   saved.encode(out);
-  Line& files = lines_[line];
+  Line& files = written_[line];
   files.resize(nodes.size());
   files[static_cast<size_t>(rank)] = File{incarnation, *states[static_cast<size_t>(rank)],
                                           std::vector<uint8_t>(bytes.data(), bytes.data() + bytes.size())};
-  log(rank, "file of line %u is stable: %zu in transit, %zu classes, %zu crossing, %zu outcomes, replay %d",
+  log(rank, "file of line %u is written: %zu in transit, %zu classes, %zu crossing, %zu outcomes, replay %d",
       line, saved.messages.size(), saved.classes.size(), saved.crossing.size(), saved.outcomes.size(),
       saved.replay);
-  point(Moment::kAfterFile);
   return true;
+}
+
+line::Stable World::line_stable(Rank rank, LineNumber line) {
+  if (doomed) return line::Stable::kYes;
+  if (chance.chance(config.slow_disk)) return line::Stable::kNotYet;
+  if (chance.chance(config.fail_line / 2)) return line::Stable::kFailed;
+  Line& files = lines_[line];
+  files.resize(nodes.size());
+  files[static_cast<size_t>(rank)] = std::move(written_[line][static_cast<size_t>(rank)]);
+  log(rank, "file of line %u is stable", line);
+  point(Moment::kAfterFile);
+  return line::Stable::kYes;
 }
 
 bool World::commit(LineNumber line, uint64_t) {

@@ -33,6 +33,7 @@ struct Config {
   bool drain = true;
   uint64_t max_transit = 0;
   double fail_state = 0, fail_line = 0, fail_commit = 0;  // probabilities
+  double slow_disk = 0;                                   // of a look that finds a file not yet stable
   double large = 0;                                       // of a message whose data come later
   double rendezvous = 0;  // of a standard send that waits for its receive where it may
   double look = 1;        // of a look at the protocol at a call
@@ -99,6 +100,7 @@ class World {
   }
   bool save_state(Rank rank, elc::line::LineNumber line);
   bool save_line(Rank rank, elc::line::LineNumber line, const elc::line::Saved& saved);
+  elc::line::Stable line_stable(Rank rank, elc::line::LineNumber line);
   bool commit(elc::line::LineNumber line, uint64_t points);
   void abandoned(elc::line::LineNumber line);
   uint64_t draw(Rank rank);
@@ -116,7 +118,8 @@ class World {
   void check_messages();
   void check_collectives();
 
-  std::map<elc::line::LineNumber, Line> lines_;  // stable storage
+  std::map<elc::line::LineNumber, Line> lines_;    // stable storage
+  std::map<elc::line::LineNumber, Line> written_;  // files that may still be lost
   elc::line::LineNumber committed_ = 0;
   std::map<elc::line::LineNumber, std::vector<std::optional<App>>> states_;  // saved, file not complete
   std::vector<std::deque<std::vector<uint8_t>>> control_;                    // by from * processes + to

@@ -30,7 +30,7 @@ FaultyDisk::FaultyDisk() {
   fs::create_directory(dir_);
   fs::create_directory(root_ + "/saved");
   current_ = this;
-  store::system_calls = {open, write, fsync, close, rename, unlink, mkdir, rmdir};
+  store::system_calls = {open, write, fsync, start_flush, flushing, end_flush, close, rename, unlink, mkdir, rmdir};
 }
 
 FaultyDisk::~FaultyDisk() {
@@ -123,6 +123,15 @@ int FaultyDisk::fsync(int fd) {
     disk.dirty_.erase(about.st_ino);
   }
   return 0;
+}
+
+void FaultyDisk::start_flush(int) { current_->looks_left_ = current_->slow_; }
+
+bool FaultyDisk::flushing() { return current_->looks_left_ > 0 && current_->looks_left_-- > 0; }
+
+int FaultyDisk::end_flush(int fd) {
+  current_->looks_left_ = 0;
+  return fsync(fd);
 }
 
 int FaultyDisk::close(int fd) {

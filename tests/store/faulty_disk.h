@@ -33,6 +33,8 @@ class FaultyDisk {
   bool dead() const { return die_at_ != 0 && calls_ >= die_at_; }
   // The n-th call fails with `error`; those after it work.
   void fail_at(uint64_t n, int error) { fail_at_ = n, fail_with_ = error; }
+  // A flush in the background is found going on so many times.
+  void slow(unsigned looks) { slow_ = looks; }
   // The name of the call that failed; empty if none did.
   const std::string& failed() const { return failed_; }
   // The n-th write, and all after it, find the disk full; the n-th still takes half of its bytes.
@@ -56,6 +58,9 @@ class FaultyDisk {
   static int open(const char* path, int flags, mode_t mode);
   static ssize_t write(int fd, const void* data, size_t size);
   static int fsync(int fd);
+  static void start_flush(int fd);
+  static bool flushing();
+  static int end_flush(int fd);
   static int close(int fd);
   static int rename(const char* from, const char* to);
   static int unlink(const char* path);
@@ -64,6 +69,7 @@ class FaultyDisk {
 
   std::string root_, dir_;
   uint64_t calls_ = 0, writes_ = 0, saved_ = 0;
+  unsigned slow_ = 0, looks_left_ = 0;
   uint64_t die_at_ = 0, fail_at_ = 0, full_at_ = 0;
   int fail_with_ = 0;
   std::string failed_;

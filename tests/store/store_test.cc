@@ -3,6 +3,9 @@
 #include "store/store.h"
 
 #include <doctest/doctest.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -268,6 +271,43 @@ TEST_CASE("a line that was asked for and is not there is an error that names it"
     const Status status = store::line_to_restart(there, disk.dir(), config, &from);
     CHECK(std::string(status.message()).find("line " + std::to_string(wanted)) != std::string::npos);
   }
+}
+
+TEST_CASE("a file that is flushed in the background is there when that is done, and not before") {
+  FaultyDisk disk;
+  disk.slow(3);
+  store::RankFile file;
+  REQUIRE(file.open(disk.dir(), 1, 0).ok());
+  REQUIRE(file.write("abc", 3).ok());
+  bool done = false;
+  int looks = 0;
+  for (; !done; ++looks) {
+    CHECK(!fs::exists(disk.dir() + std::string("/line-000001/commit")));
+    REQUIRE(file.advance(&done).ok());
+    if (looks < 3) CHECK(!fs::exists(store::rank_path(disk.dir(), 1, 0).c_str()));
+  }
+  CHECK(looks > 6);  // for the file, and for its directory
+  CHECK(fs::file_size(store::rank_path(disk.dir(), 1, 0).c_str()) == 3);
+}
+
+TEST_CASE("the system's flush: in the background, and at once where it was not begun") {
+  const store::System& system = store::kRealSystem;
+  const fs::path path = fs::temp_directory_path() / ("elc-flush-" + std::to_string(getpid()));
+  const int fd = system.open(path.c_str(), O_CREAT | O_WRONLY, 0600);
+  REQUIRE(fd >= 0);
+  REQUIRE(system.write(fd, "abc", 3) == 3);
+  CHECK(system.end_flush(fd) == 0);
+  CHECK(!system.flushing());
+  system.start_flush(fd);
+  while (system.flushing()) sched_yield();
+  CHECK(system.end_flush(fd) == 0);
+  system.start_flush(fd);
+  CHECK(system.end_flush(fd) == 0);
+  system.close(fd);
+  fs::remove(path);
+  system.start_flush(fd);
+  CHECK(system.end_flush(fd) == -1);
+  CHECK(errno == EBADF);
 }
 
 TEST_CASE("an abandoned line goes, and with the last rank its directory") {

@@ -114,6 +114,10 @@ class Process {
   // Whether end_collective wants the result (what the call wrote into its receive buffer).
   bool wants_result(Comm comm, uint64_t number) const;
   void end_collective(Comm comm, uint64_t number, Bytes result);
+  // The usual case: no operation has a logged result or needs end_collective.
+  bool ignores_results() const {
+    return line_ == nullptr && crossing_results_.empty() && pending_operations_.empty();
+  }
   // A non-blocking operation is started, and ended when it is seen complete. In between it is
   // pending: `pending_collective` tells the line so at its start.
   void pending_collective(Comm comm, uint64_t number);

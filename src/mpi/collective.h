@@ -1,18 +1,18 @@
-// One collective operation on its way through the protocol (section 6).
+// One collective operation on its way through the protocol (section 6). A wrapper is
+//
+//     Collective now(comm);
+//     const int code = now.call() ? PMPI_X(...) : MPI_SUCCESS;
+//     if (now.over()) return code;
+//     now.wrote(...);       what the call has written here
+//     return now.end(code);
+//
+// where the last two lines are for an operation whose result a line wants or has.
 #ifndef ELC_MPI_COLLECTIVE_H
 #define ELC_MPI_COLLECTIVE_H
 
 #include "mpi/runtime.h"
 
 namespace elc::mpi {
-
-// Part of the program's memory that a call has written.
-struct Region {
-  void* buffer;
-  int count;
-  MPI_Datatype type;
-};
-using Regions = Vector<Region>;
 
 // What a logged result begins with.
 inline constexpr uint32_t kDataResult = 0;
@@ -28,43 +28,40 @@ inline bool in_place(const void* buffer) {
 
 class Collective {
  public:
-  // Starts the next operation on a communicator.
-  explicit Collective(MPI_Comm handle);
+  // Starts the next operation on a communicator, if the library follows it.
+  explicit Collective(MPI_Comm handle) {
+    if (following()) start(handle);
+  }
+
+  // Whether MPI is to be called: it is not in recovery, where the operation crosses the line.
+  bool call() const { return logged_ == nullptr; }
+  // Whether nothing is left to do after the call.
+  bool over() const { return over_; }
 
   // nullptr: the library does not follow this communicator.
   Communicator* comm() const { return comm_; }
   uint64_t number() const { return number_; }
-  // Recovery: the operation crosses the line; MPI is not to be called.
   const Bytes* logged() const { return logged_; }
-  bool followed() const { return comm_ != nullptr; }
+  // Of this process in the communicator, and of the communicator.
+  int rank() const { return comm_->rank; }
+  int size() const { return static_cast<int>(comm_->members.size()); }
 
-  // The operation is over; `regions` is what it wrote.
-  void end(const Regions& regions);
-  // Puts the logged result where the operation would have written, and ends it.
-  int replay(const Regions& regions);
+  // Adds to what the call writes here: a region, or one for each member, by their offsets in elements.
+  void wrote(void* buffer, int count, MPI_Datatype type);
+  void wrote_blocks(void* buffer, const int* counts, const int* offsets, MPI_Datatype type);
+  // Ends the operation: its result is kept for the line, or put where MPI would have written it.
+  int end(int code);
+  // Ends one whose result is this.
+  void end_with(Bytes result) { runtime.process->end_collective(comm_->slot, number_, std::move(result)); }
 
  private:
+  void start(MPI_Comm handle);
+
   Communicator* comm_ = nullptr;
   uint64_t number_ = 0;
   const Bytes* logged_ = nullptr;
+  bool over_ = true;
 };
-
-// Makes the operation `call`, or takes its result from the log. `written(comm, &regions)` lists what
-// the call writes here; asked only when the line wants to know.
-template <class Call, class Written>
-int collective(MPI_Comm handle, Call call, Written written) {
-  Collective operation(handle);
-  if (!operation.followed()) return call();
-  Regions regions;
-  if (operation.logged() != nullptr) {
-    written(*operation.comm(), &regions);
-    return operation.replay(regions);
-  }
-  const int code = call();
-  if (runtime.process->line_open()) written(*operation.comm(), &regions);
-  operation.end(regions);
-  return code;
-}
 
 int barrier(MPI_Comm handle);
 

@@ -19,14 +19,14 @@ int replay(Collective* operation, MPI_Comm* made) {
   *made = c == nullptr ? MPI_COMM_NULL : c->handle;
   Bytes again;
   again.append(operation->logged()->data(), operation->logged()->size());
-  runtime.process->end_collective(operation->comm()->slot, operation->number(), std::move(again));
+  operation->end_with(std::move(again));
   return MPI_SUCCESS;
 }
 
 template <class Call>
 int make_communicator(MPI_Comm parent, int colour, MPI_Comm* made, Call call) {
   Collective operation(parent);
-  if (!operation.followed()) return call();
+  if (operation.comm() == nullptr) return call();
   if (operation.logged() != nullptr) return replay(&operation, made);
   int code;
   {
@@ -45,7 +45,7 @@ int make_communicator(MPI_Comm parent, int colour, MPI_Comm* made, Call call) {
   Encoder out(&result);
   out.u32(kCommunicatorResult);
   saved.encode(out);
-  runtime.process->end_collective(operation.comm()->slot, operation.number(), std::move(result));
+  operation.end_with(std::move(result));
   return MPI_SUCCESS;
 }
 
@@ -55,23 +55,20 @@ int make_communicator(MPI_Comm parent, int colour, MPI_Comm* made, Call call) {
 using namespace elc::mpi;
 
 ELC_EXPORT int MPI_Comm_dup(MPI_Comm parent, MPI_Comm* made) {
-  if (!following()) return PMPI_Comm_dup(parent, made);
   return make_communicator(parent, 0, made, [&] { return PMPI_Comm_dup(parent, made); });
 }
 
 ELC_EXPORT int MPI_Comm_split(MPI_Comm parent, int colour, int key, MPI_Comm* made) {
-  if (!following()) return PMPI_Comm_split(parent, colour, key, made);
   return make_communicator(parent, colour, made, [&] { return PMPI_Comm_split(parent, colour, key, made); });
 }
 
 ELC_EXPORT int MPI_Comm_free(MPI_Comm* handle) {
-  if (!following()) return PMPI_Comm_free(handle);
   Collective operation(*handle);
-  if (!operation.followed()) return PMPI_Comm_free(handle);
+  if (operation.comm() == nullptr) return PMPI_Comm_free(handle);
   Communicator* c = operation.comm();
   // Other members freed it before the line: there is nobody to free it with, and the handle is dropped.
   const bool crosses = operation.logged() != nullptr;
-  operation.end(Regions());
+  operation.end_with(elc::Bytes());
   runtime.process->free_comm(c->slot);
   runtime.comms.forget_handle(c);
   InsideMpi inside;

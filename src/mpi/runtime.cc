@@ -22,7 +22,7 @@ namespace {
 
 constexpr int kControlTag = 1;
 constexpr int kCallsBetweenLooks = 64;               // at the clock
-constexpr uint64_t kLookShare = 100, kBusyLookShare = 5;  // a look may take one part in so many of the time
+constexpr uint64_t kLookShare = 1000, kBusyLookShare = 5;  // a look may take one part in so many of the time
 constexpr uint64_t kLongestPause = 10 * 1000;        // microseconds between looks
 constexpr uint64_t kControlFilePeriod = 200 * 1000;  // microseconds between looks at the control file
 

@@ -64,7 +64,8 @@ void look();
 uint64_t now();
 
 // Looks if that pays: in proportion to what the last look took, which may be much where a probe yields the
-// processor. So looking costs the program a hundredth of its time, and a fifth while a line is open.
+// processor. So looking costs the program a thousandth of its time (a delay of one process is one of all that
+// wait for it), and a fifth while a line is open.
 void look_if_due();
 
 // On the usual path of every wrapped call.

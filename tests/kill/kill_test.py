@@ -225,6 +225,13 @@ class Case:
         whole = sum(1 for name in files if name.endswith(".elc"))
         return whole == self.ranks or any(name.startswith("commit") for name in files)
 
+    def finished_mark(self):
+        try:
+            with open(os.path.join(self.directory, "finished"), "rb") as f:
+                return f.read()
+        except OSError:
+            return None
+
     # ---- Killing ----
 
     def kill(self, job):
@@ -271,6 +278,7 @@ class Case:
         while True:
             build = self.random.choice(self.builds)
             newest = (launch.committed(self.directory) or [0])[-1]
+            mark = self.finished_mark()
             self.tally.crossed += previous is not None and previous is not build
             job = self.start(build)
             killed = self.kill_often(job, left, duration, hurt) if left > 0 else 0
@@ -285,7 +293,10 @@ class Case:
                                   % (newest, report(job)))
                 self.tally.from_start += 1
             previous = build
-            if job.popen.returncode == 0 and job.result() is not None:
+            marked = self.finished_mark() != mark  # then a kill came when all was done and said
+            if marked and job.result() is None:
+                raise Failure("marked as finished without a result\n" + report(job))
+            if marked or (job.popen.returncode == 0 and job.result() is not None):
                 break
             if killed == 0:
                 raise Failure("ended with code %s without a kill\n%s" % (job.popen.returncode, report(job)))

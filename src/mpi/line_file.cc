@@ -124,6 +124,7 @@ void ended(void*, line::LineNumber line, bool committed) {
   writer = nullptr;
   if (!committed) file.discard();
   if (committed) {
+    file.keep();
     last_problem = Text();
     forget_freed();
   }

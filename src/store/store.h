@@ -63,8 +63,10 @@ class RankFile {
   Status finish();
 
   // The line is abandoned: removes the file, finished or not, and the line's directory if it was the
-  // last in it. May be called in any state but never once the line may have committed.
+  // last in it. Nothing is left to remove before open() and after keep().
   void discard();
+  // The line has committed: the file stays. Must be called then.
+  void keep() { final_ = Text(); }
 
  private:
   enum class Stage { kWriting, kFlushing, kFlushingDirectory, kFinished };

@@ -197,6 +197,10 @@ class Scenes(unittest.TestCase):
         self.stop(job)
         self.assertEqual(self.committed(), [])
 
+    def test_refused_line(self):
+        """A line that is refused leaves the one before it whole; a kill after MPI_Finalize is a kill."""
+        self.killed_and_restarted("refused_line")
+
     # ---- Restarts that are refused ----
 
     def two_lines(self):

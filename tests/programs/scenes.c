@@ -229,6 +229,25 @@ static int run_on(void) {
   return !stop;
 }
 
+/* A line, then something that libELC does not follow, then a line that is refused; process `die` dies after
+ * MPI_Finalize. */
+static int refused_line(void) {
+  int nothing = 0;
+  MPI_Request persistent;
+  switch (step) {
+    case 0: if (rank == 0) ELC_Checkpoint_now(); else until_taken(); return 1;
+    case 1: until_line(1); return 1;
+    case 2:
+      MPI_Recv_init(&nothing, 1, MPI_INT, MPI_PROC_NULL, kTag, MPI_COMM_WORLD, &persistent);
+      MPI_Start(&persistent);
+      MPI_Wait(&persistent, MPI_STATUS_IGNORE);
+      MPI_Request_free(&persistent);
+      return 1;
+    case 3: ELC_Checkpoint_now(); return 1;
+    default: return 0;
+  }
+}
+
 /* Two lines, then process `die` dies. */
 static int two_lines(void) {
   if (step == 40) return 0;
@@ -470,7 +489,8 @@ static const struct Scene {
     {"wait_waitall", wait_waitall}, {"wait_waitany", wait_waitany}, {"wait_waitsome", wait_waitsome},
     {"wait_test", wait_test}, {"finalize_one", finalize_one}, {"finalize_all", finalize_all},
     {"finalize_unreceived", finalize_unreceived}, {"finalize_late", finalize_late}, {"full_disk", full_disk},
-    {"run_on", run_on}, {"two_lines", two_lines}, {"transit", transit}, {"trap1", trap1}, {"trap2", trap2},
+    {"run_on", run_on}, {"refused_line", refused_line}, {"two_lines", two_lines}, {"transit", transit},
+    {"trap1", trap1}, {"trap2", trap2},
     {"trap4", trap4}, {"trap8", trap8}, {"trap10_made", trap10_made}, {"trap10_freed", trap10_freed}, {"trap11", trap11}};
 
 static void in_place(const char *name, const char *variant) {
@@ -516,5 +536,6 @@ int main(int argc, char **argv) {
   MPI_Type_free(&column);
   if (rank == 0) printf("result: ok\n");
   MPI_Finalize();
+  if (strcmp(name, "refused_line") == 0) die_here();
   return 0;
 }

@@ -327,6 +327,16 @@ TEST_CASE("an abandoned line goes, and with the last rank its directory") {
   CHECK(numbers(disk.dir()) == "");
 }
 
+TEST_CASE("the file of a committed line stays when the next line is abandoned before it has one") {
+  FaultyDisk disk;
+  store::RankFile file;
+  REQUIRE(file.open(disk.dir(), 1, 0).ok());
+  REQUIRE(file.finish().ok());
+  file.keep();
+  file.discard();
+  CHECK(fs::exists(store::rank_path(disk.dir(), 1, 0).c_str()));
+}
+
 TEST_CASE("requests: each is seen once, old ones and other texts are not") {
   FaultyDisk disk;
   REQUIRE(store::request(disk.dir(), store::Request::kStop).ok());

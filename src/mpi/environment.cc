@@ -1,12 +1,50 @@
 // MPI standard, chapter 8: start and end of a program.
+#include <stdlib.h>
+
 #include "mpi/runtime.h"
 
 using namespace elc::mpi;
+
+namespace {
+
+#ifdef LAM_MPI
+// LAM hands the kernel an empty part of a message with whatever address is on the stack, and the kernels of
+// today look at it (EFAULT): it shall find zeros there.
+__attribute__((noinline)) void clear_stack() {
+  volatile char below[1 << 15];
+  for (volatile char& c : below) c = 0;
+}
+constexpr bool kPassesCodeOfFinalized = false;
+constexpr bool kPassesCodeOfAbort = false;
+#else
+void clear_stack() {}
+constexpr bool kPassesCodeOfFinalized = true;
+constexpr bool kPassesCodeOfAbort = true;
+#endif
+
+}  // namespace
+
+namespace elc::mpi {
+
+// LAM's mpirun knows only the code of a process that exits without MPI_Finalize, and ends the others then.
+
+void end_job(int code) {
+  if (kPassesCodeOfAbort) PMPI_Abort(MPI_COMM_WORLD, code);
+  exit(code);
+}
+
+void end_together(int code) {
+  if (kPassesCodeOfFinalized) PMPI_Finalize();
+  exit(code);
+}
+
+}  // namespace elc::mpi
 
 ELC_EXPORT int MPI_Init(int* argc, char*** argv) {
   int code;
   {
     InsideMpi inside;
+    clear_stack();
     code = PMPI_Init(argc, argv);
   }
   if (code == MPI_SUCCESS) start();
@@ -19,6 +57,7 @@ ELC_EXPORT int MPI_Init_thread(int* argc, char*** argv, int required, int* provi
   int code;
   {
     InsideMpi inside;
+    clear_stack();
     code = PMPI_Init_thread(argc, argv, required, provided);
   }
   if (code != MPI_SUCCESS) return code;
@@ -32,5 +71,6 @@ ELC_EXPORT int MPI_Init_thread(int* argc, char*** argv, int required, int* provi
 ELC_EXPORT int MPI_Finalize(void) {
   if (runtime.active) finish();
   InsideMpi inside;
+  clear_stack();
   return PMPI_Finalize();
 }

@@ -124,8 +124,7 @@ void agree(const Status& mine) {
   if (!mine.ok() && mine.message()[0] != '\0') say("%s", mine.message());
   PMPI_Barrier(runtime.control);  // everybody has said it
   if (runtime.rank == 0) say("nothing was changed");
-  PMPI_Finalize();
-  exit(kExitRefused);
+  end_together(kExitRefused);
 }
 
 void open_store() {

@@ -162,7 +162,7 @@ void line_ended(bool committed) {
   set_timer();
   if (!committed || !clocks.stop) return;
   say("line %u has committed; the job ends as it was asked to", runtime.process->committed_line());
-  PMPI_Abort(MPI_COMM_WORLD, kExitStopped);
+  end_job(kExitStopped);
 }
 
 bool labelled_call() {
@@ -191,7 +191,7 @@ void give_up(const Status& why) {
   say("%s", why.message());
   int initialised = 0;
   PMPI_Initialized(&initialised);
-  if (initialised != 0) PMPI_Abort(MPI_COMM_WORLD, kExitRefused);
+  if (initialised != 0) end_job(kExitRefused);
   _exit(kExitRefused);
 }
 

@@ -105,6 +105,10 @@ void finish();
 // Restores the state of the line here: all processes call it. Ends the job on failure.
 void restore();
 
+// Ends the job with this exit code: called by one process, at once; or by all together, in good order.
+[[noreturn]] void end_job(int code);
+[[noreturn]] void end_together(int code);
+
 // Says the failure and ends the job with exit code `code`; with other processes, they end too.
 [[noreturn]] void give_up(const Status& why);
 inline constexpr int kExitRefused = 65;   // EX_DATAERR: the restart was refused, nothing was changed

@@ -108,7 +108,6 @@ class Supervisor {
   std::string dir_;
   std::map<std::string, std::string> settings_;  // of the ranks
   store::Lock lock_;
-  store::Control control_;
   unsigned ranks_ = 0;
   uint64_t floor_ = 0;          // the highest line before this command: newer ones are of its own runs
   uint64_t finished_ = 0;       // lines up to this one are of runs that finished before this command
@@ -329,7 +328,6 @@ Supervisor::End Supervisor::attempt(uint64_t line) {
   hurried_ = 0;
   stop_since_ = newest_before_ = newest_;
   before_finish_ = survey(dir_).finished_run;
-  control_.open(dir_.c_str());
   Job job;
   terminal_.open_outputs();
   job.start(command(line), terminal_.out(), terminal_.err());
@@ -389,8 +387,7 @@ std::optional<int> Supervisor::last_code(const End& end) {
     terminal_.say("refused", "the restart was refused, see above; not trying again", {{"code", code}});
     return code;
   }
-  // Under LAM a job that stops by itself cannot say so by its exit code; the request tells it.
-  if (newest_ > newest_before_ && (code == kStopped || control_.look() == store::Request::kStop)) {
+  if (newest_ > newest_before_ && code == kStopped) {
     terminal_.say("stopped", line_name(newest_) + " has committed and the job has ended, as it was asked to",
                   {{"line", newest_}, {"code", kStopped}});
     return kStopped;

@@ -95,7 +95,8 @@ class Scenes(unittest.TestCase):
     def killed_and_restarted(self, *scene, die=0, line=1, **keywords):
         """The scene's process `die` is killed when line `line` has committed; the restart is right."""
         job = self.run_scene(*scene, str(die), **keywords)
-        self.assertNotEqual(job.popen.returncode, 0, "nobody was killed\n" + job.complaints())
+        if BUILD.mpi != "lam":  # whose mpirun does not care for a process that has been in MPI_Finalize
+            self.assertNotEqual(job.popen.returncode, 0, "nobody was killed\n" + job.complaints())
         self.assertEqual(self.committed()[-1:], [line], job.complaints())
         job = self.run_scene(*scene, str(die), **keywords)
         self.assertIn("restarting from line %d " % line, job.complaints())

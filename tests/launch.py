@@ -16,6 +16,7 @@ import time
 MPIS = ("openmpi", "mpich", "lam")
 _MARK = "ELC_TEST_MARK"
 _marks = itertools.count(1)
+_unclean = set()  # jobs that have been started and not cleaned up after
 
 
 class Build:
@@ -95,6 +96,7 @@ class Job:
         self.command = command
         self.output = tempfile.TemporaryFile()
         self.errors = tempfile.TemporaryFile()
+        _unclean.add(self)
         self.popen = subprocess.Popen(command, env=full, stdin=subprocess.DEVNULL, stdout=self.output,
                                       stderr=self.errors, start_new_session=True)
 
@@ -173,7 +175,8 @@ class Job:
 
     def clean(self):
         shutil.rmtree(self.scratch, ignore_errors=True)
-        if self.mpi == "lam":
+        _unclean.discard(self)
+        if self.mpi == "lam" and not _unclean:  # it would end other jobs, too
             subprocess.run(["lamclean"], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                            stderr=subprocess.DEVNULL, timeout=60)
 

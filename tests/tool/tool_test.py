@@ -188,13 +188,6 @@ class Restarts(ToolTest):
         self.run_elc("line,kill", "line,exit:75", code=75)
         self.assertEqual(self.restarts(), ["no", "1"])
         self.assertEqual(self.lines()["restart"], 2)
-        self.new_log()
-        job = self.start("touch:up,request,line,exit:1")
-        self.wait_for("up")
-        with open(self.path("lines", "control"), "w") as file:
-            file.write("stop\n")
-        self.end(job, 75)
-        self.assertEqual(self.restarts(), ["2"])
 
     def test_settings_reach_the_ranks(self):
         self.run_elc("finish:0", options=["--every", "1.5m", "--keep", "4", "--mtbf", "2d"], ranks=3)

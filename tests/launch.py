@@ -27,6 +27,10 @@ class Build:
         with open(os.path.join(self.path, "meson-info", "intro-buildoptions.json")) as f:
             options = {option["name"]: option["value"] for option in json.load(f)}
         self.mpi = options["mpi"]
+        # What starts a program of another processor here (tests/foreign/prepare): words before its path.
+        runner = os.path.join(self.path, "runner")
+        self.runner = open(runner).read().split("\n")[:-1] if os.path.exists(runner) else []
+        self.name = os.path.basename(self.path)
 
     def program(self, name):
         """The path of a program, by its name in bench/ or tests/; None if it is not built."""
@@ -78,9 +82,11 @@ class Scratch:
 class Job:
     """One start of a program, in the background. `tool`: the words of `elc run`, which starts it then."""
 
-    def __init__(self, mpi, ranks, program, arguments, variables, scratch, tool=None, prefix=()):
-        self.mpi = mpi
+    def __init__(self, build, ranks, program, arguments, variables, scratch, tool=None):
+        self.mpi = mpi = build.mpi
         self.program = program
+        # The executables that its ranks can be seen to be.
+        self.images = {os.path.realpath(shutil.which(path)) for path in build.runner[:1] + [program]}
         self.mark = "%d-%d-%d" % (os.getpid(), next(_marks), time.monotonic_ns())
         self.scratch = scratch.part()
         own = dict(variables)
@@ -88,7 +94,7 @@ class Job:
         full = {k: v for k, v in os.environ.items() if not k.startswith("ELC_")}
         full.update(environment(mpi, self.scratch))
         full.update(own)
-        words = list(prefix) + [program] + [str(a) for a in arguments]
+        words = build.runner + [program] + [str(a) for a in arguments]
         if tool is None:
             command = launcher(mpi, ranks, own) + words
         else:
@@ -126,7 +132,7 @@ class Job:
         found = []
         for pid in self.processes():
             try:
-                if os.readlink("/proc/%d/exe" % pid) == os.path.realpath(self.program):
+                if os.readlink("/proc/%d/exe" % pid) in self.images:
                     found.append(pid)
             except OSError:
                 pass

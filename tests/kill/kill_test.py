@@ -128,7 +128,7 @@ class Case:
         return "case %d: %s %s, %d ranks, ELC_EVERY=%g%s, %s, %s, %d kills" % (
             self.number, self.name, " ".join(str(a) for a in self.arguments), self.ranks, self.every,
             "".join(" %s=%s" % e for e in sorted(self.extra.items())), "elc run" if self.tool else "variables only",
-            "+".join(b.mpi for b in self.builds), self.kills)
+            "+".join(b.name for b in self.builds), self.kills)
 
     # ---- Starting ----
 
@@ -153,7 +153,7 @@ class Case:
         return self.launch(build, build.program(self.name), variables, tool)
 
     def launch(self, build, program, variables, tool=None):
-        job = launch.Job(build.mpi, self.ranks, program, self.arguments, variables, self.scratch, tool)
+        job = launch.Job(build, self.ranks, program, self.arguments, variables, self.scratch, tool)
         self.jobs.append(job)
         return job
 

@@ -46,7 +46,7 @@ class Scenes(unittest.TestCase):
         here = os.getcwd()
         os.chdir(self.home)
         try:
-            job = launch.Job(BUILD.mpi, ranks, BUILD.program("scenes"), arguments, variables, self.scratch)
+            job = launch.Job(BUILD, ranks, BUILD.program("scenes"), arguments, variables, self.scratch)
         finally:
             os.chdir(here)
         self.jobs.append(job)

@@ -1,0 +1,164 @@
+#!/usr/bin/env python3
+"""matrix.py --build DIR --build DIR ...: a line that was taken on one machine is restarted on every other.
+
+    matrix.py --build DIR ... [--chain NAME,NAME,...] [--programs A,B] [--seed S] [--rounds N]
+
+For each ordered pair of builds (other processors: tests/foreign/prepare; other MPIs) and each program: it runs under the
+first until a line has committed, and a random moment longer; all of it is killed; it goes on under the second from that
+line and ends with the digest that it has there without libELC. With --chain a job goes through the builds one after the
+other instead, and is killed in each when a new line has committed. The programs use operations alone that IEEE 754
+rounds exactly, so every digest is the same on all machines, and must be.
+
+Ends with a table; a cell says how many restarts were right. Every random choice follows from the seed.
+"""
+
+import argparse
+import os
+import random
+import shutil
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import launch  # noqa: E402
+
+PATIENCE = 300  # seconds; only a hang takes so long
+
+
+class Failure(Exception):
+    pass
+
+
+# Name: ranks, and arguments for a run of some seconds on an emulated processor.
+PROGRAMS = {
+    "laplace": lambda r: (4, ["--size", r.randint(20, 60), "--iterations", r.randint(2000, 4000), "--no-stop"]),
+    "gauss_jordan": lambda r: (r.randint(1, 3), ["--size", r.randint(150, 250)]),
+    "matmul": lambda r: (r.randint(2, 3), ["--size", r.randint(40, 80), "--iterations", r.randint(40, 80)]),
+    "hard_disks": lambda r: (r.randint(2, 3), ["--size", 2 * r.randint(3, 5), "--iterations", r.randint(1000, 2000),
+                                               "--chains", r.randint(2, 5), "--seed", r.randint(1, 1000)]),
+    "traffic": lambda r: (r.randint(2, 4), ["--seed", r.randint(1, 100000), "--operations", r.randint(1000, 2500),
+                                            "--work", 20]),
+    "frames": lambda r: (r.randint(1, 3), ["--seed", r.randint(1, 100000), "--rounds", r.randint(400, 800),
+                                           "--work", 20]),
+}
+
+
+def report(job):
+    return "%s\n--- output\n%s\n--- errors\n%s" % (" ".join(job.command), job.text()[-2000:], job.complaints()[-4000:])
+
+
+class Case:
+    """One program with random arguments: what it gives without libELC, and journeys of it."""
+
+    def __init__(self, name, r):
+        self.name, self.random = name, r
+        self.ranks, arguments = PROGRAMS[name](r)
+        self.arguments = [str(a) for a in arguments]
+        self.scratch = launch.Scratch()
+        self.expected = {}
+
+    def __str__(self):
+        return "%s %s on %d ranks" % (self.name, " ".join(self.arguments), self.ranks)
+
+    def job(self, build, program, variables):
+        return launch.Job(build, self.ranks, build.program(program), self.arguments, variables, self.scratch)
+
+    def end(self, job):
+        if not job.wait(PATIENCE):
+            stacks = job.stacks()
+            job.destroy()
+            raise Failure("no end: a hang?\n%s\n%s" % (stacks, report(job)))
+        job.vanish()
+
+    def digest(self, build):
+        if build.name not in self.expected:
+            job = self.job(build, self.name + "-plain", {})
+            self.end(job)
+            if job.popen.returncode != 0 or job.result() is None:
+                raise Failure("the plain program failed\n" + report(job))
+            self.expected[build.name] = job.result()
+            job.close()
+        return self.expected[build.name]
+
+    def journey(self, builds):
+        """Through all builds; the number of restarts. Fewer than asked for if the program was too quick."""
+        home = tempfile.mkdtemp(prefix="elc-matrix-")
+        lines = os.path.join(home, "lines")
+        try:
+            for number, build in enumerate(builds):
+                last = number + 1 == len(builds)
+                newest = max(launch.committed(lines), default=0)
+                job = self.job(build, self.name, {"ELC_DIR": lines, "ELC_EVERY": "0.1"})
+                while not last and job.running() and max(launch.committed(lines), default=0) <= newest:
+                    time.sleep(0.002)
+                if not last and job.running():
+                    time.sleep(self.random.random() * 0.2)
+                killed = not last and job.running()
+                if killed:
+                    job.destroy()
+                else:
+                    self.end(job)
+                said = "restarting from line" in job.complaints()
+                if newest and not said:
+                    raise Failure("it did not restart from line %d\n%s" % (newest, report(job)))
+                if not killed and (job.popen.returncode != 0 or job.result() != self.digest(build)):
+                    raise Failure("the result is %s, it should be %s\n%s" % (job.result(), self.digest(build), report(job)))
+                job.close()
+                if not killed:
+                    return number
+            raise AssertionError("a journey ends")
+        finally:
+            shutil.rmtree(home, ignore_errors=True)
+
+
+def travel(case, builds):
+    """A journey that went all the way; a program that is over too early starts again."""
+    digests = {b.name: case.digest(b) for b in builds}
+    if len(set(digests.values())) != 1:
+        raise Failure("the machines have different answers: %s" % digests)
+    for _ in range(20):
+        if case.journey(builds) == len(builds) - 1:
+            return
+    raise Failure("it was over before it could be killed, 20 times")
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p.add_argument("--build", action="append", required=True)
+    p.add_argument("--chain", action="append", default=[], help="names of builds, with commas")
+    p.add_argument("--programs", default=",".join(PROGRAMS))
+    p.add_argument("--seed", type=int, default=random.SystemRandom().randrange(1000000))
+    p.add_argument("--rounds", type=int, default=1)
+    options = p.parse_args()
+    builds = {b.name: b for b in map(launch.Build, options.build)}
+    routes = [[builds[name] for name in chain.split(",")] for chain in options.chain]
+    if not routes:
+        routes = [[a, b] for a in builds.values() for b in builds.values() if a is not b]
+    programs = options.programs.split(",")
+    print("restart matrix, seed %d" % options.seed, flush=True)
+    table, failures = {}, 0
+    for number in range(options.rounds):
+        for name in programs:
+            case = Case(name, random.Random("%d/%d/%s" % (options.seed, number, name)))
+            for route in routes:
+                title = " to ".join(b.name for b in route)
+                begin = time.monotonic()
+                try:
+                    travel(case, route)
+                    table[title] = table.get(title, 0) + 1
+                    print("%s: %s: right, %.1f s" % (title, case, time.monotonic() - begin), flush=True)
+                except Failure as failure:
+                    failures += 1
+                    print("FAILED %s: %s\n%s" % (title, case, failure), flush=True)
+            case.scratch.remove()
+    total = options.rounds * len(programs)
+    for route in routes:
+        title = " to ".join(b.name for b in route)
+        print("%-60s %d of %d" % (title, table.get(title, 0), total))
+    print("%s: seed %d" % ("FAILED" if failures else "all right", options.seed), flush=True)
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -58,11 +58,6 @@ int ELC_Checkpoint(void);
  * ELC_DoCKPT made one for each). Returns as ELC_Checkpoint. */
 int ELC_Checkpoint_now(void);
 
-/* Passes a value that would differ between two executions of the same program point (a clock, a
- * random device, an input) through the library, so that recovery can repeat it where another
- * process depends on it. `value` points to `size` bytes, overwritten in a replay. Always ELC_OK. */
-int ELC_ND(void *value, size_t size);
-
 /* The number of the last committed line that this process knows of; 0 before the first. */
 unsigned ELC_Line(void);
 
@@ -108,6 +103,14 @@ ELC_Type ELC_Struct(const char *name, size_t size, int n, const ELC_Field fields
  * itself), whose fields before the union are valid when it is asked. */
 ELC_Type ELC_Union(const char *name, size_t size, int n, const ELC_Field members[],
                    int (*active)(const void *u, const void *enclosing));
+
+/* ---- Nondeterminism ---------------------------------------------------------------------------- */
+
+/* Passes a value that would differ between two executions of the same program point (a clock, a
+ * random device, an input) through the library, so that recovery can repeat it where another
+ * process depends on it. `value` points to `count` scalars of `type`, overwritten in a replay;
+ * ELC_ND(x) is the same for a variable x. ELC_ERROR if `type` is no scalar. */
+int ELC_Nondeterministic(void *value, ELC_Type type, size_t count);
 
 /* ---- Registered data ---------------------------------------------------------------------- */
 

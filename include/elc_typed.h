@@ -5,6 +5,7 @@
  *     ELC_ARRAY(p, n)      the n scalars that pointer p points to, under the name of p
  *     ELC_FIELD(S, f)      an initialiser of ELC_Field: a field of scalars, or an array of them
  *     ELC_TYPE_OF(lvalue)  the type of a scalar, or of the scalars of an array
+ *     ELC_ND(x)            ELC_Nondeterministic for a scalar or an array of scalars
  *     ELC_PTR(p)           a pointer, or an array of pointers. A block from ELC_malloc of which nothing
  *                          better is known holds what the pointers to it say (but not characters)
  *
@@ -82,6 +83,9 @@ template <class T> inline int variable(const char *name, T &x) {
 template <class T> inline int array(const char *name, T *p, size_t n) {
   return ELC_Register(name, p, Type<T>::type, n * Type<T>::count);
 }
+template <class T> inline int nondeterministic(T &x) {
+  return ELC_Nondeterministic(&x, Type<T>::type, Type<T>::count);
+}
 template <class T> inline ELC_Field field(const char *name, size_t offset) {
   return ELC_Field{name, offset, Type<T>::type, Type<T>::count};
 }
@@ -103,6 +107,7 @@ template <class T> inline int pointers(const char *name, T &p) {
 
 #define ELC_VAR(x) ::elc_typed::variable(#x, (x))
 #define ELC_ARRAY(p, n) ::elc_typed::array(#p, (p), (n))
+#define ELC_ND(x) ::elc_typed::nondeterministic(x)
 #define ELC_FIELD(S, f) ::elc_typed::field<decltype(static_cast<S *>(0)->f)>(#f, offsetof(S, f))
 #define ELC_TYPE_OF(x) ::elc_typed::type_of(x)
 #define ELC_PTR(p) ::elc_typed::pointers(#p, (p))
@@ -156,6 +161,8 @@ template <class T> inline int pointers(const char *name, T &p) {
 
 #define ELC_TYPE_OF(x) ((void)ELC_CHECK_(x), (ELC_Type)ELC_NUMBER_(x))
 #define ELC_VAR(x) ((void)ELC_CHECK_(x), ELC_Register(#x, (void *)&(x), ELC_NUMBER_(x), sizeof(x) / (ELC_ELEMENT_(x))))
+#define ELC_ND(x) \
+  ((void)ELC_CHECK_(x), ELC_Nondeterministic((void *)&(x), ELC_NUMBER_(x), sizeof(x) / (ELC_ELEMENT_(x))))
 #define ELC_ARRAY(p, n)    \
   ((void)ELC_CHECK_(*(p)), \
    ELC_Register(#p, (void *)(p), ELC_NUMBER_(*(p)), (size_t)(n) * (sizeof(*(p)) / (ELC_ELEMENT_(*(p))))))

@@ -1,7 +1,6 @@
 // The calls of elc.h that concern lines.
 #include <elc.h>
 
-#include "mpi/outcome.h"
 #include "mpi/runtime.h"
 #include "state/state.h"
 
@@ -54,16 +53,6 @@ ELC_EXPORT int ELC_Checkpoint_now(void) {
     return 1;
   }
   return site(Site::kCheckpointNow, &line::Process::site_now);
-}
-
-ELC_EXPORT int ELC_ND(void* value, size_t size) {
-  if (!runtime.active || (!runtime.process->recording() && !runtime.process->replaying())) return ELC_OK;
-  const Bytes* logged = runtime.process->replay_outcome(line::NdKind::kValue);
-  if (logged != nullptr && logged->size() == size) memcpy(value, logged->data(), size);
-  Bytes bytes;
-  bytes.append(static_cast<const uint8_t*>(value), size);
-  runtime.process->record_outcome(line::NdKind::kValue, bytes);
-  return ELC_OK;
 }
 
 ELC_EXPORT unsigned ELC_Line(void) { return runtime.active ? runtime.process->committed_line() : 0; }

@@ -96,10 +96,6 @@ int test_from(int begin, int count, MPI_Request* array, MPI_Status* status, int*
   return MPI_UNDEFINED;
 }
 
-void wait_one(MPI_Request* request, MPI_Status* status, int* code) {
-  wait_until([&] { return test_one(request, status, code); });
-}
-
 void give(MPI_Status* to, const MPI_Status& status) {
   if (to != MPI_STATUS_IGNORE) *to = status;
 }
@@ -114,11 +110,10 @@ int any(line::NdKind kind, int count, MPI_Request* array, int* index, MPI_Status
     Outcome outcome(kind);
     if (outcome.replayed()) {
       const int logged = outcome.at(0);
-      if (logged >= 0 && logged < count) {
-        wait_one(&array[logged], &result, &code);
+      if (logged >= 0 && logged < count && outcome.repeat([&] { return test_one(&array[logged], &result, &code); }))
         *index = logged;
-      }
-    } else {
+    }
+    if (!outcome.replayed()) {
       wait_until([&] {
         *index = test_from(0, count, array, &result, &code);
         if (*index == MPI_UNDEFINED && wait && site) site_while_waiting(nullptr);
@@ -149,13 +144,12 @@ int some(line::NdKind kind, int count, MPI_Request* array, int* completed, int* 
     if (code != MPI_SUCCESS) worst = code;
   };
   Outcome outcome(kind);
-  if (outcome.replayed()) {
-    for (size_t k = 0; k < outcome.size(); ++k) {
-      if (outcome.at(k) < 0 || outcome.at(k) >= count) continue;
-      wait_one(&array[outcome.at(k)], &result, &code);
-      found(outcome.at(k));
-    }
-  } else {
+  for (size_t k = 0; k < outcome.size(); ++k) {
+    const int logged = outcome.at(k);
+    if (logged < 0 || logged >= count) continue;
+    if (outcome.repeat([&] { return test_one(&array[logged], &result, &code); })) found(logged);
+  }
+  if (!outcome.replayed()) {
     wait_until([&] {
       for (int i = test_from(0, count, array, &result, &code); i != MPI_UNDEFINED;
            i = test_from(i + 1, count, array, &result, &code))
@@ -226,10 +220,9 @@ ELC_EXPORT int MPI_Test(MPI_Request* request, int* flag, MPI_Status* status) {
   int code = MPI_SUCCESS;
   MPI_Status result = {};
   Outcome outcome(NdKind::kTest);
-  if (outcome.replayed()) {
-    *flag = outcome.at(0);
-    if (*flag != 0) wait_one(request, &result, &code);
-  } else {
+  const auto again = [&] { return test_one(request, &result, &code); };
+  if (outcome.replayed()) *flag = outcome.at(0) != 0 && outcome.repeat(again) ? 1 : 0;
+  if (!outcome.replayed()) {
     *flag = test_one(request, &result, &code) ? 1 : 0;
     outcome.add(*flag);
   }
@@ -244,10 +237,9 @@ ELC_EXPORT int MPI_Testall(int count, MPI_Request* array, int* flag, MPI_Status*
   tick();
   int code = MPI_SUCCESS;
   Outcome outcome(NdKind::kTestall);
-  if (outcome.replayed()) {
-    *flag = outcome.at(0);
-    if (*flag != 0) wait_until([&] { return test_all(count, array, statuses, &code); });
-  } else {
+  const auto again = [&] { return test_all(count, array, statuses, &code); };
+  if (outcome.replayed()) *flag = outcome.at(0) != 0 && outcome.repeat(again) ? 1 : 0;
+  if (!outcome.replayed()) {
     *flag = test_all(count, array, statuses, &code) ? 1 : 0;
     outcome.add(*flag);
   }

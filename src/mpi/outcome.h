@@ -19,6 +19,18 @@ class Outcome {
   }
 
   bool replayed() const { return replayed_; }
+  // Waits until `done` is true, as the log says that it was. false: all processes were released meanwhile, so
+  // that it need not come true any more: the call goes on as one without a logged outcome.
+  template <class F>
+  bool repeat(F done) {
+    wait_until([&] {
+      if (done()) return true;
+      replayed_ = runtime.process->replaying();
+      return !replayed_;
+    });
+    if (!replayed_) value_.clear();
+    return replayed_;
+  }
   // The i-th number of a replayed outcome; 0 for one that it does not have.
   int at(size_t i) const {
     if (4 * i + 4 > value_.size()) return 0;

@@ -36,9 +36,8 @@ void wait_for(const Communicator& comm, int source, int tag, MPI_Status* status,
 int probe(const Communicator& comm, int source, int tag, MPI_Status* status, bool site) {
   MPI_Status shown = {};
   Outcome outcome(line::NdKind::kProbe);
-  if (outcome.replayed()) {
-    wait_for(comm, comm.local(outcome.at(0)), outcome.at(1), &shown, false);
-  } else {
+  const auto again = [&] { return shows(comm, comm.local(outcome.at(0)), outcome.at(1), &shown); };
+  if (!outcome.replayed() || !outcome.repeat(again)) {
     wait_for(comm, source, tag, &shown, site);
     outcome.add(comm.world(shown.MPI_SOURCE));
     outcome.add(shown.MPI_TAG);
@@ -51,10 +50,9 @@ int probe(const Communicator& comm, int source, int tag, MPI_Status* status, boo
 int iprobe(const Communicator& comm, int source, int tag, int* flag, MPI_Status* status) {
   MPI_Status shown = {};
   Outcome outcome(line::NdKind::kIprobe);
-  if (outcome.replayed()) {
-    *flag = outcome.at(0);
-    if (*flag != 0) wait_for(comm, comm.local(outcome.at(1)), outcome.at(2), &shown, false);
-  } else {
+  const auto again = [&] { return shows(comm, comm.local(outcome.at(1)), outcome.at(2), &shown); };
+  if (outcome.replayed()) *flag = outcome.at(0) != 0 && outcome.repeat(again) ? 1 : 0;
+  if (!outcome.replayed()) {
     *flag = shows(comm, source, tag, &shown) ? 1 : 0;
     outcome.add(*flag);
     outcome.add(*flag != 0 ? comm.world(shown.MPI_SOURCE) : 0);

@@ -123,16 +123,17 @@ void sort(Vector<uint64_t>* offsets) {
 }
 
 // A struct of pointers, and bytes between them.
-Status make_type(const Process& p, const char* name, uint64_t size, ELC_Type* type) {
+Status make_type(const Process& p, const char* name, size_t size, ELC_Type* type) {
   const Description* d = find_description(p, name);
   if (d == nullptr) return Status::error("OnStrDef: \"%s\" was not described by OnStructureDef", name);
   Vector<uint64_t> offsets;
   ELC_TRY(collect(p, *d, 0, 0, &offsets));
   sort(&offsets);
   Vector<ELC_Field> fields;
-  uint64_t end = 0;
-  for (const uint64_t offset : offsets) {
-    if (offset + sizeof(void*) > size)
+  size_t end = 0;
+  for (const uint64_t at : offsets) {
+    const size_t offset = static_cast<size_t>(at);
+    if (at + sizeof(void*) > size)
       return Status::error("OnStrDef: \"%s\" has a pointer at offset %llu, but only %llu bytes", name,
                            static_cast<unsigned long long>(offset), static_cast<unsigned long long>(size));
     if (offset > end) fields.push_back({"bytes", end, ELC_BYTE, offset - end});

@@ -5,7 +5,7 @@
 
 For each ordered pair of builds (other processors: tests/foreign/prepare; other MPIs) and each program: it runs under the
 first until a line has committed, and a random moment longer; all of it is killed; it goes on under the second from that
-line and ends with the digest that it has there without libELC. With --chain a job goes through the builds one after the
+line and ends with the digest that it has without libELC on this machine. With --chain a job goes through the builds one after the
 other instead, and is killed in each when a new line has committed. The programs use operations alone that IEEE 754
 rounds exactly, so every digest is the same on all machines, and must be.
 
@@ -30,17 +30,15 @@ class Failure(Exception):
     pass
 
 
-# Name: ranks, and arguments for a run of some seconds on an emulated processor.
+# Name: ranks, and arguments for a run of a second here. Two ranks: MPICH never yields a processor.
 PROGRAMS = {
-    "laplace": lambda r: (4, ["--size", r.randint(20, 60), "--iterations", r.randint(2000, 4000), "--no-stop"]),
-    "gauss_jordan": lambda r: (r.randint(1, 3), ["--size", r.randint(150, 250)]),
-    "matmul": lambda r: (r.randint(2, 3), ["--size", r.randint(40, 80), "--iterations", r.randint(40, 80)]),
-    "hard_disks": lambda r: (r.randint(2, 3), ["--size", 2 * r.randint(3, 5), "--iterations", r.randint(1000, 2000),
-                                               "--chains", r.randint(2, 5), "--seed", r.randint(1, 1000)]),
-    "traffic": lambda r: (r.randint(2, 4), ["--seed", r.randint(1, 100000), "--operations", r.randint(1000, 2500),
-                                            "--work", 20]),
-    "frames": lambda r: (r.randint(1, 3), ["--seed", r.randint(1, 100000), "--rounds", r.randint(400, 800),
-                                           "--work", 20]),
+    "laplace": lambda r: (1, ["--size", r.randint(60, 100), "--iterations", r.randint(10000, 20000), "--no-stop"]),
+    "gauss_jordan": lambda r: (2, ["--size", r.randint(500, 600)]),
+    "matmul": lambda r: (2, ["--size", r.randint(80, 120), "--iterations", r.randint(200, 300)]),
+    "hard_disks": lambda r: (2, ["--size", 2 * r.randint(3, 5), "--iterations", r.randint(8000, 12000),
+                                 "--chains", r.randint(2, 5), "--seed", r.randint(1, 1000)]),
+    "traffic": lambda r: (2, ["--seed", r.randint(1, 100000), "--operations", r.randint(1000, 2500), "--work", 20]),
+    "frames": lambda r: (2, ["--seed", r.randint(1, 100000), "--rounds", r.randint(800, 1200), "--work", 20]),
 }
 
 
@@ -51,12 +49,12 @@ def report(job):
 class Case:
     """One program with random arguments: what it gives without libELC, and journeys of it."""
 
-    def __init__(self, name, r):
-        self.name, self.random = name, r
+    def __init__(self, name, r, here):
+        self.name, self.random, self.here = name, r, here
         self.ranks, arguments = PROGRAMS[name](r)
         self.arguments = [str(a) for a in arguments]
         self.scratch = launch.Scratch()
-        self.expected = {}
+        self.expected = self.digest()
 
     def __str__(self):
         return "%s %s on %d ranks" % (self.name, " ".join(self.arguments), self.ranks)
@@ -71,20 +69,21 @@ class Case:
             raise Failure("no end: a hang?\n%s\n%s" % (stacks, report(job)))
         job.vanish()
 
-    def digest(self, build):
-        if build.name not in self.expected:
-            job = self.job(build, self.name + "-plain", {})
-            self.end(job)
-            if job.popen.returncode != 0 or job.result() is None:
-                raise Failure("the plain program failed\n" + report(job))
-            self.expected[build.name] = job.result()
-            job.close()
-        return self.expected[build.name]
+    def digest(self):
+        """Of the uninterrupted program without libELC."""
+        job = self.job(self.here, self.name + "-plain", {})
+        self.end(job)
+        if job.popen.returncode != 0 or job.result() is None:
+            raise Failure("the plain program failed\n" + report(job))
+        digest = job.result()
+        job.close()
+        return digest
 
     def journey(self, builds):
         """Through all builds; the number of restarts. Fewer than asked for if the program was too quick."""
         home = tempfile.mkdtemp(prefix="elc-matrix-")
         lines = os.path.join(home, "lines")
+        right = False
         try:
             for number, build in enumerate(builds):
                 last = number + 1 == len(builds)
@@ -102,21 +101,22 @@ class Case:
                 said = "restarting from line" in job.complaints()
                 if newest and not said:
                     raise Failure("it did not restart from line %d\n%s" % (newest, report(job)))
-                if not killed and (job.popen.returncode != 0 or job.result() != self.digest(build)):
-                    raise Failure("the result is %s, it should be %s\n%s" % (job.result(), self.digest(build), report(job)))
+                if not killed and (job.popen.returncode != 0 or job.result() != self.expected):
+                    raise Failure("the result is %s, it should be %s\n%s" % (job.result(), self.expected, report(job)))
                 job.close()
                 if not killed:
+                    right = True
                     return number
             raise AssertionError("a journey ends")
         finally:
-            shutil.rmtree(home, ignore_errors=True)
+            if right:
+                shutil.rmtree(home, ignore_errors=True)
+            else:
+                print("its lines are in %s" % lines, flush=True)
 
 
 def travel(case, builds):
     """A journey that went all the way; a program that is over too early starts again."""
-    digests = {b.name: case.digest(b) for b in builds}
-    if len(set(digests.values())) != 1:
-        raise Failure("the machines have different answers: %s" % digests)
     for _ in range(20):
         if case.journey(builds) == len(builds) - 1:
             return
@@ -136,11 +136,12 @@ def main():
     if not routes:
         routes = [[a, b] for a in builds.values() for b in builds.values() if a is not b]
     programs = options.programs.split(",")
+    here = next(b for b in builds.values() if not b.runner)
     print("restart matrix, seed %d" % options.seed, flush=True)
     table, failures = {}, 0
     for number in range(options.rounds):
         for name in programs:
-            case = Case(name, random.Random("%d/%d/%s" % (options.seed, number, name)))
+            case = Case(name, random.Random("%d/%d/%s" % (options.seed, number, name)), here)
             for route in routes:
                 title = " to ".join(b.name for b in route)
                 begin = time.monotonic()

@@ -145,6 +145,10 @@ class Scenes(unittest.TestCase):
     def test_finalize_timer(self): self.finalize("finalize_one", ELC_EVERY="0.001")
     def test_finalize_without_drain(self): self.finalize("finalize_unreceived", ELC_DRAIN="wait")
 
+    def test_released(self):
+        """A call that waits for what its log says is let go with everybody."""
+        self.killed_and_restarted("released")
+
     # ---- Lines that cannot be written ----
 
     def abandoned(self, job):

@@ -35,7 +35,7 @@ static inline uint64_t coin(int rank) {
   uint64_t x;
   clock_gettime(CLOCK_REALTIME, &t);
   x = mix(mix((uint64_t)t.tv_nsec, (uint64_t)t.tv_sec), mix((uint64_t)(size_t)&x, turn++ * 64 + (uint64_t)rank));
-  ELC_ND(&x, sizeof x);
+  ELC_ND(x);
   return x;
 }
 

@@ -15,7 +15,7 @@
 #include "base/status.h"
 #include "line/process.h"
 #include "mpi/communicators.h"
-#include "mpi/export.h"
+#include "base/export.h"
 #include "mpi/inside.h"
 #include "store/store.h"
 

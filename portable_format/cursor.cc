@@ -181,6 +181,26 @@ bool Cursor::enough(TypeId from, uint64_t count) {
   return ok();
 }
 
+Status Cursor::skip_value(TypeId from, uint64_t count) {
+  if (ok()) skip_any(from, count);
+  return status();
+}
+
+// Only unions have to be looked at: how large one is depends on its member.
+void Cursor::skip_any(TypeId type, uint64_t count) {
+  if (!enough(type, count)) return;
+  const TypeInfo& info = reader_->types_.info(type);
+  if (!info.has_union) return fail(skip(count * info.packed));
+  const std::span<const FieldInfo> fields = reader_->types_.fields(type);
+  for (; count > 0 && ok(); --count) {
+    const uint32_t member = info.kind == kUnion ? member_index(type) : kNoMember;
+    if (member != kNoMember) skip_any(fields[member].type, fields[member].count);
+    if (info.kind == kUnion) continue;
+    for (const FieldInfo& field : fields)
+      if (ok()) skip_any(field.type, field.count);
+  }
+}
+
 Status Cursor::read_value(TypeId from, const TypeTable& memory, TypeId to, void* address, uint64_t count,
                           const LeafDecoder& leaves) {
   if (ok() && enough(from, count))

@@ -145,6 +145,7 @@ class Cursor {
   uint32_t member_index(TypeId from);
 
   struct Show;  // where a walk for show_value is
+  void skip_any(TypeId type, uint64_t count);
   void show_any(TypeId type, uint64_t count, Show* show);
   void show_leaf(Kind kind, Show* show);
 

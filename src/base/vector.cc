@@ -20,6 +20,13 @@ void Array::append(const void* from, size_t count, size_t element) {
   if (count > 0) memcpy(to, from, count * element);
 }
 
+void* Array::insert(size_t i, size_t element) {
+  extend(1, element);
+  char* place = static_cast<char*>(data_) + i * element;
+  memmove(place + element, place, (size_ - 1 - i) * element);
+  return place;
+}
+
 void Array::erase(size_t i, size_t element) {
   char* hole = static_cast<char*>(data_) + i * element;
   memmove(hole, hole + element, (--size_ - i) * element);

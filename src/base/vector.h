@@ -30,7 +30,8 @@ class Array {
   // capacity when it does not suffice.
   void* extend(size_t count, size_t element);
   void append(const void* from, size_t count, size_t element);
-  void erase(size_t i, size_t element);  // keeps the order
+  void* insert(size_t i, size_t element);  // makes place for one, which is not set yet
+  void erase(size_t i, size_t element);    // keeps the order
   void swap(Array& other);
 
   void* data_ = nullptr;
@@ -89,6 +90,7 @@ class Vector : public Array {
     }
   }
   void pop_back() { resize(size_ - 1); }
+  void insert(size_t i, T value) { new (Array::insert(i, sizeof(T))) T(std::move(value)); }
   void erase(size_t i) {  // keeps the order
     data()[i].~T();
     Array::erase(i, sizeof(T));

@@ -1,16 +1,26 @@
 // Calls that the library does not follow yet. They work as ever; from the first one on, lines are refused,
 // because a line could not tell what is in flight (protocol section 9, I6). Communicators made by calls that are
 // not wrapped are noticed when they are used.
+#include <stdio.h>
+
 #include "mpi/requests.h"
 #include "mpi/runtime.h"
 
-using elc::mpi::cannot_checkpoint;
-using elc::mpi::following;
+namespace {
 
-#define UNFOLLOWED(name, parameters, arguments)                                            \
-  ELC_EXPORT int MPI_##name parameters {                                                   \
-    if (following()) cannot_checkpoint("MPI_" #name ", which libELC does not follow, was called"); \
-    return PMPI_##name arguments;                                                          \
+void unfollowed(const char* name) {
+  if (!elc::mpi::following() || elc::mpi::runtime.cannot != nullptr) return;
+  static char what[80];
+  snprintf(what, sizeof what, "MPI_%s, which libELC does not follow, was called", name);
+  elc::mpi::cannot_checkpoint(what);
+}
+
+}  // namespace
+
+#define UNFOLLOWED(name, parameters, arguments) \
+  ELC_EXPORT int MPI_##name parameters {        \
+    unfollowed(#name);                          \
+    return PMPI_##name arguments;               \
   }
 
 // Persistent requests.

@@ -2,6 +2,11 @@
 
 namespace elc {
 
+Array::Array(Array&& other) noexcept : data_(other.data_), size_(other.size_), capacity_(other.capacity_) {
+  other.data_ = nullptr;
+  other.size_ = other.capacity_ = 0;
+}
+
 void Array::reserve(size_t capacity, size_t element) {
   if (capacity <= capacity_) return;
   data_ = reallocate(data_, capacity * element);

@@ -23,6 +23,7 @@ class Array {
 
  protected:
   Array() = default;
+  Array(Array&& other) noexcept;
   ~Array() = default;
 
   void reserve(size_t capacity, size_t element);
@@ -41,9 +42,13 @@ class Array {
 
 template <class T>
 class Vector : public Array {
+  // What is not plain data is moved from where it is; plain data are copied, large ones by reference.
+  static constexpr bool kPlain = std::is_trivially_copyable_v<T>, kSmall = sizeof(T) <= 2 * sizeof(void*);
+  using Argument = std::conditional_t<!kPlain, T&&, std::conditional_t<kSmall, T, const T&>>;
+
  public:
   Vector() = default;
-  Vector(Vector&& other) noexcept { Array::swap(other); }
+  Vector(Vector&& other) noexcept : Array(static_cast<Array&&>(other)) {}
   Vector& operator=(Vector&& other) noexcept {
     if (this != &other) {
       clear();
@@ -71,7 +76,14 @@ class Vector : public Array {
 
   void reserve(size_t capacity) { Array::reserve(capacity, sizeof(T)); }
   // Appends and returns the new element. The argument may not be an element of this vector.
-  T& push_back(T value) { return *new (extend(1, sizeof(T))) T(std::move(value)); }
+  T& push_back(Argument value) {
+    if constexpr (kPlain && !kSmall) {
+      append(&value, 1);
+      return back();
+    } else {
+      return *new (extend(1, sizeof(T))) T(static_cast<T&&>(value));
+    }
+  }
   void append(const T* from, size_t count) {  // plain data only
     Array::append(from, count, sizeof(T));
   }
@@ -90,7 +102,7 @@ class Vector : public Array {
     }
   }
   void pop_back() { resize(size_ - 1); }
-  void insert(size_t i, T value) { new (Array::insert(i, sizeof(T))) T(std::move(value)); }
+  void insert(size_t i, T value) { new (Array::insert(i, sizeof(T))) T(static_cast<T&&>(value)); }
   void erase(size_t i) {  // keeps the order
     data()[i].~T();
     Array::erase(i, sizeof(T));

@@ -6,12 +6,11 @@
 
 namespace elc::format {
 
-Status Cursor::open(Reader* reader, std::string_view section) {
+Status Cursor::open(Reader* reader, const char* section) {
   *this = Cursor();
   const size_t s = reader->find(section);
   if (s == Reader::kNoSection) {
-    fail(Status::error("the file has no section `%.*s`",
-                       static_cast<int>(section.size() > 100 ? 100 : section.size()), section.data()));
+    fail(no_section(section));
     return status();
   }
   reader_ = reader;

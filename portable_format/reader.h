@@ -47,15 +47,15 @@ class Reader {
   const char* section_name(size_t i) const { return sections_[i].name; }
   uint64_t section_size(size_t i) const { return sections_[i].size; }  // bytes before compression
   uint64_t section_stored(size_t i) const;                             // bytes in the file
-  bool has_section(std::string_view name) const { return find(name) != kNoSection; }
+  bool has_section(const char* name) const { return find(name) != kNoSection; }
 
   // The whole content of a small section (an error if it has more than `most` bytes), for a Decoder.
-  Status read_section(std::string_view name, uint64_t most, Bytes* out);
+  Status read_section(const char* name, uint64_t most, Bytes* out);
 
  private:
   friend class Cursor;
   static constexpr size_t kNoSection = ~size_t{0};
-  size_t find(std::string_view name) const;
+  size_t find(const char* name) const;
   Status read_header();
   Status read_index();
   Status read_sections(Decoder& in, uint64_t end);
@@ -82,7 +82,7 @@ class Cursor {
   Cursor& operator=(Cursor&&) noexcept = default;
 
   // To the beginning of a section; an error if there is none of that name.
-  Status open(Reader* reader, std::string_view section);
+  Status open(Reader* reader, const char* section);
 
   // XDR; after an error zeros, false, empty. Look at status() before the value is used for anything that
   // matters.

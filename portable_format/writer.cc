@@ -37,17 +37,16 @@ void Writer::fail(Status status) {
 
 Status Writer::error() const { return status_.ok() ? Status() : Status::error("%s", status_.message()); }
 
-void Writer::begin_section(std::string_view name) {
+void Writer::begin_section(const char* name) {
   if (open_) end_section();
-  bool known = name == "types";
-  for (const SectionEntry& s : sections_) known |= name == s.name;
+  bool known = strcmp(name, "types") == 0;
+  for (const SectionEntry& s : sections_) known |= strcmp(name, s.name) == 0;
   if (known || !section_name_allowed(name)) {
-    fail(Status::error("a section cannot be named `%.*s`",
-                       static_cast<int>(name.size() > 100 ? 100 : name.size()), name.data()));
+    fail(Status::error("a section cannot be named `%.100s`", name));
     return;
   }
   SectionEntry entry;
-  memcpy(entry.name, name.data(), name.size());
+  strcpy(entry.name, name);  // it fits, being allowed
   sections_.push_back(std::move(entry));
   section_size_ = 0;
   open_ = true;

@@ -38,7 +38,7 @@ class Writer {
   Writer& operator=(const Writer&) = delete;
 
   // Sections come one after the other. Names are unique, of 1 to 63 bytes; "types" is the writer's own.
-  void begin_section(std::string_view name);
+  void begin_section(const char* name);
   void end_section();
 
   // XDR into the current section.

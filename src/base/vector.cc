@@ -2,20 +2,22 @@
 
 namespace elc {
 
-Array::Array(Array&& other) noexcept : data_(other.data_), size_(other.size_), capacity_(other.capacity_) {
-  other.data_ = nullptr;
-  other.size_ = other.capacity_ = 0;
+Array::~Array() {
+  if (data_ != nullptr) release(header());
 }
 
 void Array::reserve(size_t capacity, size_t element) {
-  if (capacity <= capacity_) return;
-  data_ = reallocate(data_, capacity * element);
-  capacity_ = capacity;
+  if (capacity <= this->capacity()) return;
+  void* old = data_ == nullptr ? nullptr : header();
+  Header* made = static_cast<Header*>(reallocate(old, sizeof(Header) + capacity * element));
+  made->capacity = capacity;
+  data_ = made + 1;
 }
 
 void* Array::extend(size_t count, size_t element) {
   const size_t first = size_, size = first + count;
-  if (size > capacity_) reserve(size > 2 * capacity_ ? size : 2 * capacity_, element);
+  const size_t before = capacity();
+  if (size > before) reserve(size > 2 * before ? size : 2 * before, element);
   size_ = size;
   return static_cast<char*>(data_) + first * element;
 }
@@ -40,7 +42,6 @@ void Array::erase(size_t i, size_t element) {
 void Array::swap(Array& other) {
   std::swap(data_, other.data_);
   std::swap(size_, other.size_);
-  std::swap(capacity_, other.capacity_);
 }
 
 }  // namespace elc

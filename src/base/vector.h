@@ -15,7 +15,7 @@
 namespace elc {
 
 // What all vectors have in common, compiled once for all types: an array of elements of a size that
-// the caller knows.
+// the caller knows. Its capacity is kept before the first element, so that vectors are cheap to make and move.
 class Array {
  public:
   size_t size() const { return size_; }
@@ -23,8 +23,8 @@ class Array {
 
  protected:
   Array() = default;
-  Array(Array&& other) noexcept;
-  ~Array() = default;
+  Array(Array&& other) noexcept : data_(other.data_), size_(other.size_) { other.data_ = nullptr, other.size_ = 0; }
+  ~Array();
 
   void reserve(size_t capacity, size_t element);
   // Makes `count` elements more, which are not set yet; where the first of them is. At least doubles the
@@ -37,7 +37,13 @@ class Array {
 
   void* data_ = nullptr;
   size_t size_ = 0;
-  size_t capacity_ = 0;
+
+ private:
+  struct alignas(max_align_t) Header {  // so that the elements are aligned for anything
+    size_t capacity;
+  };
+  Header* header() const { return static_cast<Header*>(data_) - 1; }
+  size_t capacity() const { return data_ == nullptr ? 0 : header()->capacity; }
 };
 
 template <class T>
@@ -60,7 +66,6 @@ class Vector : public Array {
   Vector& operator=(const Vector&) = delete;
   ~Vector() {
     destroy_from(0);
-    release(data_);
   }
 
   T* data() { return static_cast<T*>(data_); }

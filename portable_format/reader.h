@@ -137,9 +137,8 @@ class Cursor {
   bool enough(TypeId from, uint64_t count);  // can the section hold them? An error if not
   Status read_any(TypeId from, const TypeTable& memory, TypeId to, uint8_t* out, uint64_t count,
                   const LeafDecoder& leaves);
-  Status read_struct(TypeId from, const TypeTable& memory, TypeId to, uint8_t* out,
+  Status read_fields(TypeId from, const TypeTable& memory, TypeId to, uint8_t* out,
                      const LeafDecoder& leaves);
-  Status read_union(TypeId from, const TypeTable& memory, TypeId to, uint8_t* out, const LeafDecoder& leaves);
   bool read_fixed(const Plan& plan, uint8_t* out, uint64_t count, const LeafDecoder& leaves, Misfit* misfit);
   bool read_run(const Run& run, uint8_t* out, const LeafDecoder& leaves, Misfit* misfit);
   uint32_t member_index(TypeId from);

@@ -356,7 +356,7 @@ struct Aligned {
 };
 
 template <class T>
-constexpr uint32_t alignment() {
+constexpr uint8_t alignment() {
   return offsetof(Aligned<T>, scalar);  // not alignof: they differ on i386
 }
 
@@ -391,7 +391,9 @@ uint32_t memory_width(Kind kind) {
   return kind == kLdouble ? sizeof(long double) : Representation::here().width[kind];
 }
 
-uint32_t memory_alignment(Kind kind) {
+namespace {
+
+constexpr uint8_t alignment_of(Kind kind) {
   switch (kind) {
     case kBool:
       return alignment<bool>();
@@ -435,6 +437,18 @@ uint32_t memory_alignment(Kind kind) {
       return 1;
   }
 }
+
+struct Alignments {
+  uint8_t of[kKindCount] = {};
+  constexpr Alignments() {
+    for (uint32_t k = 0; k < kKindCount; ++k) of[k] = alignment_of(static_cast<Kind>(k));
+  }
+};
+constexpr Alignments kAlignments;
+
+}  // namespace
+
+uint32_t memory_alignment(Kind kind) { return kAlignments.of[kind]; }
 
 const char* predefined_name(uint64_t number) {
   const Predefined* type = find_predefined(number);

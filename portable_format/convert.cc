@@ -17,20 +17,15 @@ inline uint16_t reversed(uint16_t v) { return __builtin_bswap16(v); }
 inline uint32_t reversed(uint32_t v) { return __builtin_bswap32(v); }
 inline uint64_t reversed(uint64_t v) { return __builtin_bswap64(v); }
 
-// The shape of the loops: adjacent leaves in one loop, a column of single leaves in one, else one in the
-// other. One::from and One::to are the widths; One::leaf returns true for a value that does not fit.
+// Leaves at equal distances: adjacent ones, or a column of single ones. One::from and One::to are the widths;
+// One::leaf returns true for a value that does not fit.
 template <class One>
-bool each(const uint8_t* from, size_t from_stride, uint8_t* to, size_t to_stride, size_t elements,
-          size_t count) {
+bool each(const uint8_t* from, size_t from_step, uint8_t* to, size_t to_step, size_t count) {
   bool bad = false;
-  if (elements == 1 || (from_stride == count * One::from && to_stride == count * One::to)) {
-    for (size_t i = 0; i < elements * count; ++i) bad |= One::leaf(from + i * One::from, to + i * One::to);
-  } else if (count == 1) {
-    for (size_t e = 0; e < elements; ++e) bad |= One::leaf(from + e * from_stride, to + e * to_stride);
+  if (from_step == One::from && to_step == One::to) {  // a loop that a compiler vectorises
+    for (size_t i = 0; i < count; ++i) bad |= One::leaf(from + i * One::from, to + i * One::to);
   } else {
-    for (size_t e = 0; e < elements; ++e)
-      for (size_t i = 0; i < count; ++i)
-        bad |= One::leaf(from + e * from_stride + i * One::from, to + e * to_stride + i * One::to);
+    for (; count > 0; --count, from += from_step, to += to_step) bad |= One::leaf(from, to);
   }
   return !bad;
 }
@@ -96,7 +91,7 @@ struct ExtendedOne {  // an 80-bit long double between its 10 bytes and memory
   }
 };
 
-using Loop = bool (*)(const uint8_t*, size_t, uint8_t*, size_t, size_t, size_t);
+using Loop = bool (*)(const uint8_t*, size_t, uint8_t*, size_t, size_t);
 
 bool copy(const uint8_t* from, size_t from_stride, uint8_t* to, size_t to_stride, size_t elements,
           size_t bytes) {
@@ -277,7 +272,21 @@ bool convert(const Conversion& c, const uint8_t* from, size_t from_stride, uint8
     loop = loop_for(c);
   else if (c.what == Convert::kLongDouble)
     loop = extended_loop(c);
-  if (loop != nullptr) return loop(from, from_stride, to, to_stride, elements, count);
+  if (from_stride == count * c.from_width && to_stride == count * c.to_width) {
+    count *= elements;  // all are adjacent
+    elements = 1;
+  }
+  if (loop != nullptr) {  // over the elements or over the leaves, whichever are more
+    bool fits = true;
+    if (count < elements) {
+      for (; count > 0; --count, from += c.from_width, to += c.to_width)
+        fits &= loop(from, from_stride, to, to_stride, elements);
+    } else {
+      for (; elements > 0; --elements, from += from_stride, to += to_stride)
+        fits &= loop(from, c.from_width, to, c.to_width, count);
+    }
+    return fits;
+  }
   for (size_t e = 0; e < elements; ++e)
     for (size_t i = 0; i < count; ++i)
       if (!one(c, from + e * from_stride + i * c.from_width, to + e * to_stride + i * c.to_width))

@@ -6,12 +6,11 @@
 
 namespace elc::format {
 
-Status Cursor::open(Reader* reader, std::string_view section) {
+Status Cursor::open(Reader* reader, const char* section) {
   *this = Cursor();
   const size_t s = reader->find(section);
   if (s == Reader::kNoSection) {
-    fail(Status::error("the file has no section `%.*s`",
-                       static_cast<int>(section.size() > 100 ? 100 : section.size()), section.data()));
+    fail(no_section(section));
     return status();
   }
   reader_ = reader;
@@ -181,6 +180,26 @@ bool Cursor::enough(TypeId from, uint64_t count) {
   return ok();
 }
 
+Status Cursor::skip_value(TypeId from, uint64_t count) {
+  if (ok()) skip_any(from, count);
+  return status();
+}
+
+// Only unions have to be looked at: how large one is depends on its member.
+void Cursor::skip_any(TypeId type, uint64_t count) {
+  if (!enough(type, count)) return;
+  const TypeInfo& info = reader_->types_.info(type);
+  if (!info.has_union) return fail(skip(count * info.packed));
+  const std::span<const FieldInfo> fields = reader_->types_.fields(type);
+  for (; count > 0 && ok(); --count) {
+    const uint32_t member = info.kind == kUnion ? member_index(type) : kNoMember;
+    if (member != kNoMember) skip_any(fields[member].type, fields[member].count);
+    if (info.kind == kUnion) continue;
+    for (const FieldInfo& field : fields)
+      if (ok()) skip_any(field.type, field.count);
+  }
+}
+
 Status Cursor::read_value(TypeId from, const TypeTable& memory, TypeId to, void* address, uint64_t count,
                           const LeafDecoder& leaves) {
   if (ok() && enough(from, count))
@@ -198,40 +217,18 @@ Status Cursor::read_any(TypeId from, const TypeTable& memory, TypeId to, uint8_t
                         const LeafDecoder& leaves) {
   const Plan* plan = nullptr;
   ELC_TRY(reader_->plans_.get(from, memory, to, &plan));
-  char place[256] = "";
   if (plan->fixed) {
     if (count > left_ / plan->packed_size) enough(from, count);
     Misfit misfit;
     if (!ok() || read_fixed(*plan, out, count, leaves, &misfit)) return status();
-    uint64_t position = 0;
-    if (memory.position(to, count, misfit.memory, nullptr, &position))
-      memory.place(to, count, leaf_of(position), place, sizeof place);
-    return at_place(place, misfit.status);
+    return at_leaf(memory, to, count, misfit);
   }
-  const bool is_union = memory.info(to).kind == kUnion;
   for (uint64_t e = 0; e < count && ok(); ++e) {
     uint8_t* element = out == nullptr ? nullptr : out + e * plan->memory_size;
-    Status status = is_union ? read_union(from, memory, to, element, leaves)
-                             : read_struct(from, memory, to, element, leaves);
-    if (status.ok()) continue;
-    if (count != 1) snprintf(place, sizeof place, "[%llu]", static_cast<unsigned long long>(e));
-    return at_place(place, status);
+    const Status status = read_fields(from, memory, to, element, leaves);
+    if (!status.ok()) return count == 1 ? status : in_element(e, status);
   }
   return status();
-}
-
-Status Cursor::read_struct(TypeId from, const TypeTable& memory, TypeId to, uint8_t* out,
-                           const LeafDecoder& leaves) {
-  const std::span<const FieldInfo> file = reader_->types_.fields(from), here = memory.fields(to);
-  for (size_t i = 0; i < here.size(); ++i) {
-    uint8_t* field = out == nullptr ? nullptr : out + here[i].offset;
-    Status status = read_any(file[i].type, memory, here[i].type, field, here[i].count, leaves);
-    if (status.ok()) continue;
-    char place[256];
-    snprintf(place, sizeof place, ".%s", here[i].name);
-    return at_place(place, status);
-  }
-  return Status();
 }
 
 uint32_t Cursor::member_index(TypeId from) {
@@ -243,18 +240,21 @@ uint32_t Cursor::member_index(TypeId from) {
   return ok() ? index : kNoMember;
 }
 
-Status Cursor::read_union(TypeId from, const TypeTable& memory, TypeId to, uint8_t* out,
-                          const LeafDecoder& leaves) {
-  const uint32_t index = member_index(from);
-  if (index == kNoMember) return status();
-  const FieldInfo& member = memory.fields(to)[index];
-  uint8_t* at = out == nullptr ? nullptr : out + member.offset;
-  Status status =
-      read_any(reader_->types_.fields(from)[index].type, memory, member.type, at, member.count, leaves);
-  if (status.ok()) return status;
-  char place[256];
-  snprintf(place, sizeof place, ".%s", member.name);
-  return at_place(place, status);
+// All fields of a struct, or the member of a union that the file has.
+Status Cursor::read_fields(TypeId from, const TypeTable& memory, TypeId to, uint8_t* out,
+                           const LeafDecoder& leaves) {
+  const std::span<const FieldInfo> file = reader_->types_.fields(from), here = memory.fields(to);
+  size_t i = 0, end = here.size();
+  if (memory.info(to).kind == kUnion) {
+    i = member_index(from);
+    end = i == kNoMember ? 0 : i + 1;
+  }
+  for (; i < end; ++i) {
+    uint8_t* field = out == nullptr ? nullptr : out + here[i].offset;
+    const Status status = read_any(file[i].type, memory, here[i].type, field, here[i].count, leaves);
+    if (!status.ok()) return in_field(here[i].name, status);
+  }
+  return status();
 }
 
 // An error of the file is the cursor's own (ok() is false, and the result is true); false is a misfit.

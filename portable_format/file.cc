@@ -11,6 +11,8 @@ bool section_name_allowed(std::string_view name) {
   return true;
 }
 
+Status no_section(const char* name) { return Status::error("the file has no section `%.100s`", name); }
+
 uint32_t crc32_of(const void* data, size_t size, uint32_t before) {
   const Bytef* at = static_cast<const Bytef*>(data);
   uLong sum = before;

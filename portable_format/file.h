@@ -7,6 +7,7 @@
 
 #include <string_view>
 
+#include "base/status.h"
 #include "base/vector.h"
 
 namespace elc::format {
@@ -46,6 +47,7 @@ struct SectionEntry {
 constexpr uint32_t kNoMember = ~uint32_t{0};  // in place of a union's member
 
 bool section_name_allowed(std::string_view name);
+Status no_section(const char* name);  // the error that the file has none
 uint32_t crc32_of(const void* data, size_t size, uint32_t before = 0);
 
 }  // namespace elc::format

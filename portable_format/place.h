@@ -3,16 +3,16 @@
 #define ELC_FORMAT_PLACE_H
 
 #include "base/status.h"
+#include "portable_format/plan.h"
 
 namespace elc::format {
 
-// Puts a place before a message that may begin with a place inside that one: "[3]" and ".x: why" make
+// These put a place before a message that may begin with a place inside that one: "[3]" and ".x: why" make
 // "[3].x: why".
-inline Status at_place(const char* place, const Status& status) {
-  const char* message = status.message();
-  const bool joined = place[0] == '\0' || message[0] == '.' || message[0] == '[';
-  return Status::error("%s%s%s", place, joined ? "" : ": ", message);
-}
+Status in_field(const char* name, const Status& status);
+Status in_element(uint64_t index, const Status& status);
+// The leaf of `count` elements in memory that could not be converted.
+Status at_leaf(const TypeTable& memory, TypeId type, uint64_t count, const Misfit& misfit);
 
 }  // namespace elc::format
 

@@ -49,17 +49,22 @@ bool TypeTable::position_within(TypeId id, uint64_t offset, const uint8_t* at, c
   const auto after = std::upper_bound(all.begin(), all.end(), offset,
                                       [](uint64_t o, const FieldInfo& f) { return o < f.offset; });
   if (after == all.begin()) return false;  // padding before the first field
-  const FieldInfo& field = *(after - 1);
-  const uint64_t rest = offset - field.offset;
+  return position_in_field(*(after - 1), offset, at, at, leaf, extra);
+}
+
+// `offset` and `at` are those of the struct or union that the field is in.
+bool TypeTable::position_in_field(const FieldInfo& field, uint64_t offset, const uint8_t* at,
+                                  const uint8_t* enclosing, uint64_t* leaf, uint64_t* extra) const {
   const TypeInfo& part = info(field.type);
-  if (rest > field.count * part.size) return false;
-  if (rest == field.count * part.size) {
-    *leaf = field.first_leaf + field.count * part.leaves - 1;
+  if (offset < field.offset || offset - field.offset > field.count * part.size) return false;
+  offset -= field.offset;
+  if (offset == field.count * part.size) {
+    *leaf = field.count * part.leaves - 1;
     *extra = kPastLeaf;
-    return true;
-  }
-  if (!position_in_array(field, rest, at == nullptr ? nullptr : at + field.offset, at, leaf, extra))
+  } else if (!position_in_array(field, offset, at == nullptr ? nullptr : at + field.offset, enclosing, leaf,
+                                extra)) {
     return false;
+  }
   *leaf += field.first_leaf;
   return true;
 }
@@ -67,18 +72,7 @@ bool TypeTable::position_within(TypeId id, uint64_t offset, const uint8_t* at, c
 bool TypeTable::position_in_union(const TypeInfo& type, uint64_t offset, const uint8_t* at,
                                   const uint8_t* enclosing, uint64_t* leaf, uint64_t* extra) const {
   const auto in_member = [&](uint32_t m) {
-    const FieldInfo& member = field(type, m);
-    const uint64_t size = member.count * info(member.type).size;
-    if (offset < member.offset || offset - member.offset > size) return false;
-    if (offset - member.offset == size) {
-      *leaf = member.first_leaf + member.count * info(member.type).leaves - 1;
-      *extra = kPastLeaf;
-      return true;
-    }
-    const uint8_t* here = at == nullptr ? nullptr : at + member.offset;
-    if (!position_in_array(member, offset - member.offset, here, enclosing, leaf, extra)) return false;
-    *leaf += member.first_leaf;
-    return true;
+    return position_in_field(field(type, m), offset, at, enclosing, leaf, extra);
   };
   if (at != nullptr && type.active != nullptr) {
     const int active = type.active(at, enclosing);

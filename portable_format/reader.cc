@@ -89,9 +89,10 @@ Status Reader::read_sections(Decoder& in, uint64_t end) {
     const std::string_view name = in.string();
     section.size = in.u64();
     const size_t chunks = in.count(kIndexEntrySize);
-    if (!in.ok() || !section_name_allowed(name) || find(name) != kNoSection)
+    const bool allowed = in.ok() && section_name_allowed(name);
+    if (allowed) memcpy(section.name, name.data(), name.size());
+    if (!allowed || find(section.name) != kNoSection)
       return Status::error("the file's index has a section without a proper name (number %zu)", s);
-    memcpy(section.name, name.data(), name.size());
     uint64_t size = 0;
     for (size_t i = 0; i < chunks; ++i) {
       ChunkEntry chunk;
@@ -126,9 +127,9 @@ Status Reader::read_types() {
   return in.left() == 0 ? Status() : Status::error("the file's table of types has something behind it");
 }
 
-size_t Reader::find(std::string_view name) const {
+size_t Reader::find(const char* name) const {
   for (size_t s = 0; s < sections_.size(); ++s)
-    if (name == sections_[s].name) return s;
+    if (strcmp(name, sections_[s].name) == 0) return s;
   return kNoSection;
 }
 
@@ -176,10 +177,9 @@ Status Reader::verify() {
   return Status();
 }
 
-Status Reader::read_section(std::string_view name, uint64_t most, Bytes* out) {
+Status Reader::read_section(const char* name, uint64_t most, Bytes* out) {
   const size_t s = find(name);
-  const int length = static_cast<int>(name.size() > 100 ? 100 : name.size());
-  if (s == kNoSection) return Status::error("the file has no section `%.*s`", length, name.data());
+  if (s == kNoSection) return no_section(name);
   if (most > kMaxBuffer) most = kMaxBuffer;
   if (sections_[s].size > most)
     return Status::error("section `%s` has %llu bytes; at most %llu were expected", sections_[s].name,

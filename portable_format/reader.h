@@ -47,15 +47,15 @@ class Reader {
   const char* section_name(size_t i) const { return sections_[i].name; }
   uint64_t section_size(size_t i) const { return sections_[i].size; }  // bytes before compression
   uint64_t section_stored(size_t i) const;                             // bytes in the file
-  bool has_section(std::string_view name) const { return find(name) != kNoSection; }
+  bool has_section(const char* name) const { return find(name) != kNoSection; }
 
   // The whole content of a small section (an error if it has more than `most` bytes), for a Decoder.
-  Status read_section(std::string_view name, uint64_t most, Bytes* out);
+  Status read_section(const char* name, uint64_t most, Bytes* out);
 
  private:
   friend class Cursor;
   static constexpr size_t kNoSection = ~size_t{0};
-  size_t find(std::string_view name) const;
+  size_t find(const char* name) const;
   Status read_header();
   Status read_index();
   Status read_sections(Decoder& in, uint64_t end);
@@ -82,7 +82,7 @@ class Cursor {
   Cursor& operator=(Cursor&&) noexcept = default;
 
   // To the beginning of a section; an error if there is none of that name.
-  Status open(Reader* reader, std::string_view section);
+  Status open(Reader* reader, const char* section);
 
   // XDR; after an error zeros, false, empty. Look at status() before the value is used for anything that
   // matters.
@@ -137,14 +137,14 @@ class Cursor {
   bool enough(TypeId from, uint64_t count);  // can the section hold them? An error if not
   Status read_any(TypeId from, const TypeTable& memory, TypeId to, uint8_t* out, uint64_t count,
                   const LeafDecoder& leaves);
-  Status read_struct(TypeId from, const TypeTable& memory, TypeId to, uint8_t* out,
+  Status read_fields(TypeId from, const TypeTable& memory, TypeId to, uint8_t* out,
                      const LeafDecoder& leaves);
-  Status read_union(TypeId from, const TypeTable& memory, TypeId to, uint8_t* out, const LeafDecoder& leaves);
   bool read_fixed(const Plan& plan, uint8_t* out, uint64_t count, const LeafDecoder& leaves, Misfit* misfit);
   bool read_run(const Run& run, uint8_t* out, const LeafDecoder& leaves, Misfit* misfit);
   uint32_t member_index(TypeId from);
 
   struct Show;  // where a walk for show_value is
+  void skip_any(TypeId type, uint64_t count);
   void show_any(TypeId type, uint64_t count, Show* show);
   void show_leaf(Kind kind, Show* show);
 

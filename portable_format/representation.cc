@@ -32,7 +32,7 @@ constexpr LongDouble long_double_here() {
   return LDBL_MIN_EXP == -16381 ? LongDouble::kExtended : LongDouble::kExtended68k;
 }
 
-uint8_t long_double_width(LongDouble format) {
+constexpr uint8_t long_double_width(LongDouble format) {
   switch (format) {
     case LongDouble::kBinary64:
       return 8;
@@ -63,12 +63,12 @@ const char* long_double_name(LongDouble format) {
 }
 
 template <class T>
-void set_integer(Representation* r, Kind kind) {
+constexpr void set_integer(Representation* r, Kind kind) {
   r->width[kind] = sizeof(T);
   r->is_signed[kind] = static_cast<T>(-1) < static_cast<T>(1);
 }
 
-Representation find_out() {
+constexpr Representation find_out() {
   Representation r;
   r.order = std::endian::native == std::endian::little ? ByteOrder::kLittle : ByteOrder::kBig;
   r.long_double = long_double_here();
@@ -106,6 +106,8 @@ Representation find_out() {
   r.width[kFunction] = sizeof(void (*)());
   return r;
 }
+
+constexpr Representation kHere = find_out();
 
 constexpr uint32_t kSignedBit = 256;
 
@@ -162,10 +164,7 @@ Kind part_of_complex(Kind kind) {
   return is_complex(kind) ? static_cast<Kind>(kFloat + (kind - kFloatComplex)) : kind;
 }
 
-const Representation& Representation::here() {
-  static const Representation mine = find_out();
-  return mine;
-}
+const Representation& Representation::here() { return kHere; }
 
 bool Representation::operator==(const Representation& other) const {
   if (order != other.order || long_double != other.long_double) return false;

@@ -60,17 +60,11 @@ Status Cursor::show_value(TypeId from, uint64_t count, const LeafVisitor& visito
   return status();
 }
 
-Status Cursor::skip_value(TypeId from, uint64_t count) { return show_value(from, count, {nullptr, nullptr}); }
-
 void Cursor::show_any(TypeId type, uint64_t count, Show* show) {
   const TypeTable& types = reader_->types_;
   const TypeInfo& info = types.info(type);
-  show->stopped |= show->visitor->leaf == nullptr;
   for (uint64_t e = 0; e < count && ok(); ++e) {
-    if (show->stopped && !info.has_union) {
-      if (enough(type, count - e)) fail(skip((count - e) * info.packed));
-      return;
-    }
+    if (show->stopped) return skip_any(type, count - e);
     const size_t before = show->length;
     if (count != 1) show->go_to(e);
     if (info.kind == kUnion) {

@@ -134,6 +134,8 @@ class TypeTable {
   void add(TypeInfo type, std::string_view name, std::span<const FieldSpec> fields);
   bool position_within(TypeId type, uint64_t offset, const uint8_t* at, const uint8_t* enclosing,
                        uint64_t* leaf, uint64_t* extra) const;
+  bool position_in_field(const FieldInfo& field, uint64_t offset, const uint8_t* at, const uint8_t* enclosing,
+                         uint64_t* leaf, uint64_t* extra) const;
   bool position_in_union(const TypeInfo& type, uint64_t offset, const uint8_t* at, const uint8_t* enclosing,
                          uint64_t* leaf, uint64_t* extra) const;
   bool position_in_array(const FieldInfo& field, uint64_t offset, const uint8_t* at, const uint8_t* enclosing,

@@ -37,17 +37,16 @@ void Writer::fail(Status status) {
 
 Status Writer::error() const { return status_.ok() ? Status() : Status::error("%s", status_.message()); }
 
-void Writer::begin_section(std::string_view name) {
+void Writer::begin_section(const char* name) {
   if (open_) end_section();
-  bool known = name == "types";
-  for (const SectionEntry& s : sections_) known |= name == s.name;
+  bool known = strcmp(name, "types") == 0;
+  for (const SectionEntry& s : sections_) known |= strcmp(name, s.name) == 0;
   if (known || !section_name_allowed(name)) {
-    fail(Status::error("a section cannot be named `%.*s`",
-                       static_cast<int>(name.size() > 100 ? 100 : name.size()), name.data()));
+    fail(Status::error("a section cannot be named `%.100s`", name));
     return;
   }
   SectionEntry entry;
-  memcpy(entry.name, name.data(), name.size());
+  strcpy(entry.name, name);  // it fits, being allowed
   sections_.push_back(std::move(entry));
   section_size_ = 0;
   open_ = true;
@@ -135,55 +134,42 @@ Status Writer::write_any(TypeId type, const uint8_t* from, uint64_t count, const
                          const LeafEncoder& leaves) {
   const Plan* plan = nullptr;
   ELC_TRY(plans_.get(type, *types_, type, &plan));
-  char place[256] = "";
   if (plan->fixed) {
     Misfit misfit;
     if (write_fixed(*plan, from, count, leaves, &misfit)) return Status();
-    uint64_t position = 0;
-    if (types_->position(type, count, misfit.memory, nullptr, &position))
-      types_->place(type, count, leaf_of(position), place, sizeof place);
-    return at_place(place, misfit.status);
+    return at_leaf(*types_, type, count, misfit);
   }
-  const bool is_union = types_->info(type).kind == kUnion;
   for (uint64_t e = 0; e < count && status_.ok(); ++e, from += plan->memory_size) {
-    Status status = is_union ? write_union(type, from, enclosing == nullptr ? from : enclosing, leaves)
-                             : write_struct(type, from, leaves);
-    if (status.ok()) continue;
-    if (count != 1) snprintf(place, sizeof place, "[%llu]", static_cast<unsigned long long>(e));
-    return at_place(place, status);
+    const Status status = write_fields(type, from, enclosing, leaves);
+    if (!status.ok()) return count == 1 ? status : in_element(e, status);
   }
   return Status();
 }
 
-Status Writer::write_struct(TypeId type, const uint8_t* from, const LeafEncoder& leaves) {
-  for (const FieldInfo& field : types_->fields(type)) {
-    Status status = write_any(field.type, from + field.offset, field.count, from, leaves);
-    if (status.ok()) continue;
-    char place[256];
-    snprintf(place, sizeof place, ".%s", field.name);
-    return at_place(place, status);
-  }
-  return Status();
-}
-
-Status Writer::write_union(TypeId type, const uint8_t* from, const uint8_t* enclosing,
-                           const LeafEncoder& leaves) {
+// All fields of a struct, or the active member of a union after its number.
+Status Writer::write_fields(TypeId type, const uint8_t* from, const uint8_t* enclosing,
+                            const LeafEncoder& leaves) {
   const TypeInfo& info = types_->info(type);
-  const int active = info.active(from, enclosing);
-  if (active < -1 || active >= static_cast<int>(info.field_count))
-    return Status::error("the union's function says that member %d is active, but there are %u", active,
-                         info.field_count);
-  const uint32_t index = active < 0 ? kNoMember : static_cast<uint32_t>(active);
-  uint8_t word[4];
-  store_integer(word, 4, plans_.swaps(), index);
-  put(word, sizeof word);
-  if (index == kNoMember) return Status();
-  const FieldInfo& member = types_->field(info, index);
-  Status status = write_any(member.type, from + member.offset, member.count, enclosing, leaves);
-  if (status.ok()) return status;
-  char place[256];
-  snprintf(place, sizeof place, ".%s", member.name);
-  return at_place(place, status);
+  uint32_t i = 0, end = info.field_count;
+  if (info.kind == kUnion) {
+    if (enclosing == nullptr) enclosing = from;
+    const int active = info.active(from, enclosing);
+    if (active < -1 || active >= static_cast<int>(end))
+      return Status::error("the union's function says that member %d is active, but there are %u", active, end);
+    i = active < 0 ? kNoMember : static_cast<uint32_t>(active);
+    uint8_t word[4];
+    store_integer(word, 4, plans_.swaps(), i);
+    put(word, sizeof word);
+    end = active < 0 ? 0 : i + 1;
+  } else {
+    enclosing = from;
+  }
+  for (; i < end; ++i) {
+    const FieldInfo& field = types_->field(info, i);
+    const Status status = write_any(field.type, from + field.offset, field.count, enclosing, leaves);
+    if (!status.ok()) return in_field(field.name, status);
+  }
+  return Status();
 }
 
 uint8_t* Writer::room(size_t size, uint8_t* aside) {

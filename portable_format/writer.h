@@ -38,7 +38,7 @@ class Writer {
   Writer& operator=(const Writer&) = delete;
 
   // Sections come one after the other. Names are unique, of 1 to 63 bytes; "types" is the writer's own.
-  void begin_section(std::string_view name);
+  void begin_section(const char* name);
   void end_section();
 
   // XDR into the current section.
@@ -78,8 +78,7 @@ class Writer {
   // Values with unions. Errors name the place.
   Status write_any(TypeId type, const uint8_t* from, uint64_t count, const uint8_t* enclosing,
                    const LeafEncoder& leaves);
-  Status write_struct(TypeId type, const uint8_t* from, const LeafEncoder& leaves);
-  Status write_union(TypeId type, const uint8_t* from, const uint8_t* enclosing, const LeafEncoder& leaves);
+  Status write_fields(TypeId type, const uint8_t* from, const uint8_t* enclosing, const LeafEncoder& leaves);
   void write_types();
   void write_index();
 

@@ -35,10 +35,6 @@ constexpr Unit kSizes[] = {{'K', 1 << 10}, {'M', 1 << 20}, {'G', 1 << 30}, {'T',
 
 bool digit(char c) { return c >= '0' && c <= '9'; }
 
-Status not_allowed(const char* name, const char* value, const char* allowed) {
-  return Status::error("%s=%s is not allowed: set it to %s, or unset it", name, value, allowed);
-}
-
 // The directory is used until the end, also after the program has changed its own.
 Status read_dir(Text* dir, const char* value) {
   if (value[0] == '/') {
@@ -58,55 +54,77 @@ Status read_dir(Text* dir, const char* value) {
   return {};
 }
 
-Status read_timer(Config* config, const char* value) {
+bool read_timer(Config* config, const char* value) {
   if (strcmp(value, "auto") == 0) {
     config->timer = Timer::kAuto;
-    return {};
+    return true;
   }
-  if (!parse_seconds(value, &config->every))
-    return not_allowed("ELC_EVERY", value, "seconds between lines (30, 0.5, 15m, 2h), 0 for none, or auto");
+  if (!parse_seconds(value, &config->every)) return false;
   config->timer = config->every > 0 ? Timer::kFixed : Timer::kOff;
-  return {};
+  return true;
 }
 
-Status read_restart(Config* config, const char* value) {
+bool read_mtbf(Config* config, const char* value) { return parse_seconds(value, &config->mtbf) && config->mtbf > 0; }
+
+bool read_keep(Config* config, const char* value) {
+  uint64_t keep = 0;
+  if (!parse_whole(value, &keep) || keep < 1 || keep > UINT32_MAX) return false;
+  config->keep = static_cast<uint32_t>(keep);
+  return true;
+}
+
+bool read_restart(Config* config, const char* value) {
   if (strcmp(value, "auto") == 0) {
     config->restart = Restart::kNewest;
   } else if (strcmp(value, "no") == 0) {
     config->restart = Restart::kNone;
-  } else if (parse_whole(value, &config->restart_line) && config->restart_line > 0) {
+  } else {
     config->restart = Restart::kLine;
-  } else {
-    return not_allowed("ELC_RESTART", value, "auto, no, or the number of a line");
+    return parse_whole(value, &config->restart_line) && config->restart_line > 0;
   }
-  return {};
+  return true;
 }
 
-Status read_drain(Config* config, const char* value) {
-  if (strcmp(value, "drain") == 0) {
-    config->drain = Drain::kDrain;
-  } else if (strcmp(value, "wait") == 0) {
-    config->drain = Drain::kWait;
-  } else {
-    return not_allowed("ELC_DRAIN", value, "drain or wait");
-  }
-  return {};
+bool read_signal(Config* config, const char* value) { return parse_signal(value, &config->signal); }
+
+bool read_drain(Config* config, const char* value) {
+  config->drain = strcmp(value, "wait") == 0 ? Drain::kWait : Drain::kDrain;
+  return config->drain == Drain::kWait || strcmp(value, "drain") == 0;
 }
 
-Status read_keep(Config* config, const char* value) {
-  uint64_t keep = 0;
-  if (!parse_whole(value, &keep) || keep < 1 || keep > UINT32_MAX)
-    return not_allowed("ELC_KEEP", value, "the number of lines to keep, at least 1");
-  config->keep = static_cast<uint32_t>(keep);
-  return {};
-}
+bool read_max_transit(Config* config, const char* value) { return parse_bytes(value, &config->max_transit); }
 
-Status read_small(const char* name, const char* value, uint64_t most, const char* allowed, int* small) {
+bool read_small(const char* value, uint64_t most, int* small) {
   uint64_t whole = 0;
-  if (!parse_whole(value, &whole) || whole > most) return not_allowed(name, value, allowed);
+  if (!parse_whole(value, &whole) || whole > most) return false;
   *small = static_cast<int>(whole);
-  return {};
+  return true;
 }
+
+bool read_check_pointers(Config* config, const char* value) {
+  int check = 0;
+  const bool allowed = read_small(value, 1, &check);
+  config->check_pointers = check != 0;
+  return allowed;
+}
+
+bool read_verbose(Config* config, const char* value) { return read_small(value, 2, &config->verbose); }
+
+constexpr struct {
+  const char* name;
+  bool (*read)(Config* config, const char* value);  // false: not allowed
+  const char* allowed;
+} kVariables[] = {
+    {"ELC_EVERY", read_timer, "seconds between lines (30, 0.5, 15m, 2h), 0 for none, or auto"},
+    {"ELC_MTBF", read_mtbf, "the mean time between failures: seconds, or 30m, 12h, 7d"},
+    {"ELC_KEEP", read_keep, "the number of lines to keep, at least 1"},
+    {"ELC_RESTART", read_restart, "auto, no, or the number of a line"},
+    {"ELC_SIGNAL", read_signal, "a signal that can be handled: USR1, USR2, TERM ..., or its number"},
+    {"ELC_DRAIN", read_drain, "drain or wait"},
+    {"ELC_MAX_TRANSIT", read_max_transit, "a number of bytes: 1000000, 64M, 2G"},
+    {"ELC_CHECK_POINTERS", read_check_pointers, "0 or 1"},
+    {"ELC_VERBOSE", read_verbose, "0 (problems), 1 (each line) or 2 (more)"},
+};
 
 }  // namespace
 
@@ -186,22 +204,9 @@ Status read_config(Config* config, Getter get) {
     return value != nullptr && value[0] == '\0' ? nullptr : value;
   };
   if (const char* v = value_of("ELC_DIR")) ELC_TRY(read_dir(&config->dir, v));
-  if (const char* v = value_of("ELC_EVERY")) ELC_TRY(read_timer(config, v));
-  if (const char* v = value_of("ELC_MTBF"); v && (!parse_seconds(v, &config->mtbf) || config->mtbf <= 0))
-    return not_allowed("ELC_MTBF", v, "the mean time between failures: seconds, or 30m, 12h, 7d");
-  if (const char* v = value_of("ELC_KEEP")) ELC_TRY(read_keep(config, v));
-  if (const char* v = value_of("ELC_RESTART")) ELC_TRY(read_restart(config, v));
-  if (const char* v = value_of("ELC_SIGNAL"); v && !parse_signal(v, &config->signal))
-    return not_allowed("ELC_SIGNAL", v, "a signal that can be handled: USR1, USR2, TERM ..., or its number");
-  if (const char* v = value_of("ELC_DRAIN")) ELC_TRY(read_drain(config, v));
-  if (const char* v = value_of("ELC_MAX_TRANSIT"); v && !parse_bytes(v, &config->max_transit))
-    return not_allowed("ELC_MAX_TRANSIT", v, "a number of bytes: 1000000, 64M, 2G");
-  int check = config->check_pointers;
-  if (const char* v = value_of("ELC_CHECK_POINTERS"))
-    ELC_TRY(read_small("ELC_CHECK_POINTERS", v, 1, "0 or 1", &check));
-  config->check_pointers = check != 0;
-  if (const char* v = value_of("ELC_VERBOSE"))
-    ELC_TRY(read_small("ELC_VERBOSE", v, 2, "0 (problems), 1 (each line) or 2 (more)", &config->verbose));
+  for (const auto& variable : kVariables)
+    if (const char* v = value_of(variable.name); v != nullptr && !variable.read(config, v))
+      return Status::error("%s=%s is not allowed: set it to %s, or unset it", variable.name, v, variable.allowed);
   return {};
 }
 

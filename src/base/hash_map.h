@@ -1,13 +1,15 @@
 // A hash table from 64-bit keys to values: open addressing, linear probing, deletion by shifting
-// back (no tombstones). Values move by memcpy, as in Vector. Iteration order is unspecified but
-// depends on nothing except the operations made.
+// back (no tombstones). Values move by memcpy, as in Vector, and V() has to be all zero bytes.
+// Iteration order is unspecified but depends on nothing except the operations made.
 #ifndef ELC_BASE_HASH_MAP_H
 #define ELC_BASE_HASH_MAP_H
 
 #include <stdint.h>
 #include <string.h>
 
-#include "base/vector.h"
+#include <type_traits>
+
+#include "base/memory.h"
 
 namespace elc {
 
@@ -20,92 +22,96 @@ inline uint64_t mix64(uint64_t x) {
   return x ^ (x >> 31);
 }
 
-template <class V>
-class HashMap {
+// What all tables have in common, compiled once for all types: `stride` bytes for each entry, which
+// begins with a Slot.
+class HashTable {
  public:
-  struct Entry {
-    uint64_t key = 0;
-    bool used = false;
-    V value{};
-  };
+  HashTable(const HashTable&) = delete;
+  HashTable& operator=(const HashTable&) = delete;
 
   size_t size() const { return size_; }
 
+ protected:
+  struct Slot {
+    uint64_t key;
+    bool used;
+  };
+
+  HashTable() = default;
+  ~HashTable() { release(slots_); }
+  void swap(HashTable& other);
+
+  Slot* slot(size_t i, size_t stride) const { return reinterpret_cast<Slot*>(slots_ + i * stride); }
+  Slot* find(uint64_t key, size_t stride) const;  // nullptr for none
+  Slot* at(uint64_t key, size_t stride);
+  void remove(Slot* slot, size_t stride);
+  void clear();
+
+  size_t slot_count() const { return slots_ == nullptr ? 0 : mask_ + 1; }
+
+ private:
+  size_t probe(uint64_t key, size_t stride) const;
+  void grow(size_t stride);
+
+  char* slots_ = nullptr;  // a power of two
+  size_t mask_ = 0;        // their number - 1
+  size_t size_ = 0;
+};
+
+template <class V>
+class HashMap : public HashTable {
+ public:
+  HashMap() = default;
+  HashMap(HashMap&& other) noexcept { swap(other); }
+  HashMap& operator=(HashMap&& other) noexcept {
+    swap(other);
+    return *this;
+  }
+  ~HashMap() { destroy_values(); }
+
   // The value of `key`, or nullptr. Valid until the next insertion or removal.
   V* find(uint64_t key) {
-    if (slots_.empty()) return nullptr;
-    for (size_t i = home(key);; i = next(i)) {
-      if (!slots_[i].used) return nullptr;
-      if (slots_[i].key == key) return &slots_[i].value;
-    }
+    Slot* found = HashTable::find(key, sizeof(Entry));
+    return found == nullptr ? nullptr : &static_cast<Entry*>(found)->value;
   }
   const V* find(uint64_t key) const { return const_cast<HashMap*>(this)->find(key); }
 
   // The value of `key`, made by V() if it was not there. Valid until the next insertion or removal.
-  V& at(uint64_t key) {
-    if ((size_ + 1) * 4 > slots_.size() * 3) grow();
-    for (size_t i = home(key);; i = next(i)) {
-      if (slots_[i].used && slots_[i].key == key) return slots_[i].value;
-      if (slots_[i].used) continue;
-      slots_[i].used = true;
-      slots_[i].key = key;
-      ++size_;
-      return slots_[i].value;
-    }
-  }
+  V& at(uint64_t key) { return static_cast<Entry*>(HashTable::at(key, sizeof(Entry)))->value; }
 
   // Removes `key` if it is there.
   void remove(uint64_t key) {
-    if (slots_.empty()) return;
-    size_t hole = home(key);
-    for (; slots_[hole].key != key || !slots_[hole].used; hole = next(hole))
-      if (!slots_[hole].used) return;
-    slots_[hole].value = V();
-    for (size_t i = next(hole); slots_[i].used; i = next(i)) {
-      const size_t wanted = home(slots_[i].key);
-      // Shift back every entry whose home does not lie between the hole and its place.
-      const bool stays = hole < i ? (hole < wanted && wanted <= i) : (hole < wanted || wanted <= i);
-      if (stays) continue;
-      slots_[hole].key = slots_[i].key;
-      slots_[hole].value = std::move(slots_[i].value);
-      slots_[i].value = V();
-      hole = i;
-    }
-    slots_[hole].used = false;
-    --size_;
+    Slot* found = HashTable::find(key, sizeof(Entry));
+    if (found == nullptr) return;
+    static_cast<Entry*>(found)->value.~V();
+    HashTable::remove(found, sizeof(Entry));
   }
 
   void clear() {
-    slots_.clear();
-    size_ = 0;
+    destroy_values();
+    HashTable::clear();
   }
 
   // Calls visit(key, value) for each entry; the table may not be changed meanwhile.
   template <class F>
   void each(F visit) {
-    for (Entry& e : slots_)
-      if (e.used) visit(e.key, e.value);
+    for (size_t i = 0; i < slot_count(); ++i)
+      if (Entry* e = entry(i); e->used) visit(e->key, e->value);
   }
   template <class F>
   void each(F visit) const {
-    for (const Entry& e : slots_)
-      if (e.used) visit(e.key, e.value);
+    const_cast<HashMap*>(this)->each([&visit](uint64_t key, const V& value) { visit(key, value); });
   }
 
  private:
-  size_t home(uint64_t key) const { return mix64(key) & (slots_.size() - 1); }
-  size_t next(size_t i) const { return (i + 1) & (slots_.size() - 1); }
-  void grow() {
-    Vector<Entry> old;
-    old.swap(slots_);
-    slots_.resize(old.empty() ? 8 : old.size() * 2);
-    size_ = 0;
-    for (Entry& e : old)
-      if (e.used) at(e.key) = std::move(e.value);
-  }
+  struct Entry : Slot {
+    V value;
+  };
 
-  Vector<Entry> slots_;
-  size_t size_ = 0;
+  Entry* entry(size_t i) const { return static_cast<Entry*>(slot(i, sizeof(Entry))); }
+  void destroy_values() {
+    if constexpr (!std::is_trivially_destructible_v<V>) each([](uint64_t, V& value) { value.~V(); });
+  }
 };
 
 }  // namespace elc

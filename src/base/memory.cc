@@ -3,7 +3,6 @@
 #include <stdlib.h>
 
 #include "base/message.h"
-#include "base/vector.h"
 
 namespace elc {
 
@@ -19,19 +18,5 @@ void* reallocate(void* old, size_t size) {
 }
 
 void release(void* memory) { free(memory); }
-
-namespace detail {
-
-void* resize_array(void* data, size_t* capacity, size_t wanted, size_t size) {
-  *capacity = wanted;
-  return reallocate(data, wanted * size);
-}
-
-void* grow_array(void* data, size_t* capacity, size_t least, size_t size) {
-  const size_t twice = *capacity * 2;
-  return resize_array(data, capacity, twice > least ? twice : least, size);
-}
-
-}  // namespace detail
 
 }  // namespace elc

@@ -8,16 +8,13 @@
 
 namespace elc {
 
-Text& Text::operator=(Text&& other) noexcept {
-  if (this != &other) {
-    release(text_);
-    text_ = other.text_;
-    other.text_ = nullptr;
-  }
-  return *this;
+char Text::kEmpty[1] = "";
+
+Text::~Text() {
+  if (text_ != kEmpty) release(text_);
 }
 
-Text::~Text() { release(text_); }
+Text Text::copy(const char* text) { return copy(std::string_view(text)); }
 
 Text Text::copy(std::string_view from) {
   Text text;

@@ -3,28 +3,36 @@
 #define ELC_BASE_TEXT_H
 
 #include <string_view>
+#include <utility>
 
 namespace elc {
 
 class Text {
  public:
   Text() = default;
-  Text(Text&& other) noexcept : text_(other.text_) { other.text_ = nullptr; }
-  Text& operator=(Text&& other) noexcept;
+  Text(Text&& other) noexcept : text_(other.text_) { other.text_ = kEmpty; }
+  // What was here is freed with the other one.
+  Text& operator=(Text&& other) noexcept {
+    std::swap(text_, other.text_);
+    return *this;
+  }
   Text(const Text&) = delete;
   Text& operator=(const Text&) = delete;
   ~Text();
 
   static Text copy(std::string_view text);
+  static Text copy(const char* text);
   [[gnu::format(printf, 1, 2)]] static Text format(const char* format, ...);
 
-  bool empty() const { return text_ == nullptr || text_[0] == '\0'; }
+  bool empty() const { return text_[0] == '\0'; }
   // Never null; owned by the Text, valid until it is assigned to or destroyed.
-  const char* c_str() const { return text_ == nullptr ? "" : text_; }
+  const char* c_str() const { return text_; }
   std::string_view view() const { return c_str(); }
 
  private:
-  char* text_ = nullptr;
+  static char kEmpty[1];  // not to be freed
+
+  char* text_ = kEmpty;
 };
 
 }  // namespace elc

@@ -7,93 +7,122 @@
 #include <string.h>
 
 #include <new>
+#include <type_traits>
 #include <utility>
 
 #include "base/memory.h"
 
 namespace elc {
 
-namespace detail {
-// The growth of all vectors, once: arrays of `size`-byte elements. They return the new place.
-void* resize_array(void* data, size_t* capacity, size_t wanted, size_t size);
-void* grow_array(void* data, size_t* capacity, size_t least, size_t size);  // at least doubles
-}  // namespace detail
+// What all vectors have in common, compiled once for all types: an array of elements of a size that
+// the caller knows. Its capacity is kept before the first element, so that vectors are cheap to make and move.
+class Array {
+ public:
+  size_t size() const { return size_; }
+  bool empty() const { return size_ == 0; }
+
+ protected:
+  Array() = default;
+  Array(Array&& other) noexcept : data_(other.data_), size_(other.size_) { other.data_ = nullptr, other.size_ = 0; }
+  ~Array();
+
+  void reserve(size_t capacity, size_t element);
+  // Makes `count` elements more, which are not set yet; where the first of them is. At least doubles the
+  // capacity when it does not suffice.
+  void* extend(size_t count, size_t element);
+  void append(const void* from, size_t count, size_t element);
+  void* insert(size_t i, size_t element);  // makes place for one, which is not set yet
+  void erase(size_t i, size_t element);    // keeps the order
+  void swap(Array& other);
+
+  void* data_ = nullptr;
+  size_t size_ = 0;
+
+ private:
+  struct alignas(max_align_t) Header {  // so that the elements are aligned for anything
+    size_t capacity;
+  };
+  Header* header() const { return static_cast<Header*>(data_) - 1; }
+  size_t capacity() const { return data_ == nullptr ? 0 : header()->capacity; }
+};
 
 template <class T>
-class Vector {
+class Vector : public Array {
+  // What is not plain data is moved from where it is; plain data are copied, large ones by reference.
+  static constexpr bool kPlain = std::is_trivially_copyable_v<T>, kSmall = sizeof(T) <= 2 * sizeof(void*);
+  using Argument = std::conditional_t<!kPlain, T&&, std::conditional_t<kSmall, T, const T&>>;
+
  public:
   Vector() = default;
-  Vector(Vector&& other) noexcept { swap(other); }
+  Vector(Vector&& other) noexcept : Array(static_cast<Array&&>(other)) {}
   Vector& operator=(Vector&& other) noexcept {
     if (this != &other) {
-      Vector empty;
-      swap(empty);
-      swap(other);
+      clear();
+      Array::swap(other);
     }
     return *this;
   }
   Vector(const Vector&) = delete;
   Vector& operator=(const Vector&) = delete;
   ~Vector() {
-    clear();
-    release(data_);
+    destroy_from(0);
   }
 
-  size_t size() const { return size_; }
-  bool empty() const { return size_ == 0; }
-  T* data() { return data_; }
-  const T* data() const { return data_; }
-  T* begin() { return data_; }
-  T* end() { return data_ + size_; }
-  const T* begin() const { return data_; }
-  const T* end() const { return data_ + size_; }
-  T& operator[](size_t i) { return data_[i]; }
-  const T& operator[](size_t i) const { return data_[i]; }
-  T& back() { return data_[size_ - 1]; }
-  const T& back() const { return data_[size_ - 1]; }
+  T* data() { return static_cast<T*>(data_); }
+  const T* data() const { return static_cast<const T*>(data_); }
+  T* begin() { return data(); }
+  T* end() { return data() + size_; }
+  const T* begin() const { return data(); }
+  const T* end() const { return data() + size_; }
+  T& operator[](size_t i) { return data()[i]; }
+  const T& operator[](size_t i) const { return data()[i]; }
+  T& back() { return data()[size_ - 1]; }
+  const T& back() const { return data()[size_ - 1]; }
 
-  void reserve(size_t capacity) {
-    if (capacity > capacity_) data_ = static_cast<T*>(detail::resize_array(data_, &capacity_, capacity, sizeof(T)));
-  }
+  void reserve(size_t capacity) { Array::reserve(capacity, sizeof(T)); }
   // Appends and returns the new element. The argument may not be an element of this vector.
-  T& push_back(T value) {
-    grow_for(1);
-    return *new (static_cast<void*>(data_ + size_++)) T(std::move(value));
+  T& push_back(Argument value) {
+    if constexpr (kPlain && !kSmall) {
+      append(&value, 1);
+      return back();
+    } else {
+      return *new (extend(1, sizeof(T))) T(static_cast<T&&>(value));
+    }
   }
   void append(const T* from, size_t count) {  // plain data only
-    grow_for(count);
-    if (count > 0) memcpy(static_cast<void*>(data_ + size_), from, count * sizeof(T));
-    size_ += count;
+    Array::append(from, count, sizeof(T));
   }
   void resize(size_t size) {
-    if (size > size_) grow_for(size - size_);
-    while (size_ < size) new (static_cast<void*>(data_ + size_++)) T();
-    while (size_ > size) data_[--size_].~T();
+    if (size <= size_) {
+      destroy_from(size);
+      size_ = size;
+      return;
+    }
+    const size_t more = size - size_;
+    T* at = static_cast<T*>(extend(more, sizeof(T)));
+    if constexpr (std::is_trivially_default_constructible_v<T>) {
+      memset(static_cast<void*>(at), 0, more * sizeof(T));
+    } else {
+      for (; at != end(); ++at) new (static_cast<void*>(at)) T();
+    }
   }
-  void pop_back() { data_[--size_].~T(); }
+  void pop_back() { resize(size_ - 1); }
+  void insert(size_t i, T value) { new (Array::insert(i, sizeof(T))) T(static_cast<T&&>(value)); }
   void erase(size_t i) {  // keeps the order
-    data_[i].~T();
-    --size_;
-    memmove(static_cast<void*>(data_ + i), static_cast<void*>(data_ + i + 1), (size_ - i) * sizeof(T));
+    data()[i].~T();
+    Array::erase(i, sizeof(T));
   }
   void clear() {
-    while (size_ > 0) pop_back();
+    destroy_from(0);
+    size_ = 0;
   }
-  void swap(Vector& other) {
-    std::swap(data_, other.data_);
-    std::swap(size_, other.size_);
-    std::swap(capacity_, other.capacity_);
-  }
+  void swap(Vector& other) { Array::swap(other); }
 
  private:
-  void grow_for(size_t more) {
-    if (size_ + more <= capacity_) return;
-    data_ = static_cast<T*>(detail::grow_array(data_, &capacity_, size_ + more, sizeof(T)));
+  void destroy_from(size_t first) {
+    if constexpr (!std::is_trivially_destructible_v<T>)
+      for (size_t i = size_; i > first;) data()[--i].~T();
   }
-
-  T* data_ = nullptr;
-  size_t size_ = 0;
-  size_t capacity_ = 0;
 };
 
 }  // namespace elc

@@ -213,8 +213,7 @@ void Process::hold(Message* message) {
         applies(Rule::kStreamOrder))
       break;
   }
-  held.push_back(message);
-  std::rotate(held.begin() + at, held.end() - 1, held.end());
+  held.insert(at, message);
 }
 
 // Keeps of W1 what is in transit: the first ones of each class. Stops at a receive whose envelope is

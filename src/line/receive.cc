@@ -282,8 +282,7 @@ Message* Process::log_place(const Posting& posting, Rank source, Tag tag) {
   Vector<Message*>& window = line_->window;
   size_t at = window.size();
   while (at > 0 && window[at - 1]->order > m->order) --at;
-  window.push_back(retain(m));
-  std::rotate(window.begin() + at, window.end() - 1, window.end());
+  window.insert(at, retain(m));
   return m;
 }
 

@@ -67,7 +67,7 @@ class Communicators {
  private:
   Communicator* search(MPI_Comm handle);
 
-  MPI_Comm last_handle_ = MPI_COMM_NULL;
+  MPI_Comm last_handle_ = {};  // no handle; MPI_COMM_NULL is no constant in Open MPI
   Communicator* last_ = nullptr;
   HashMap<Communicator*> by_handle_;
   Vector<Communicator*> all_;

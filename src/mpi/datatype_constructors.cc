@@ -1,6 +1,8 @@
 // The constructors of datatypes: which arguments each takes, how large its elements are, how it is called.
 #include <stdint.h>
 
+#include <iterator>
+
 #include "mpi/darray.h"
 #include "mpi/datatype_table.h"
 
@@ -60,67 +62,48 @@ bool valid_darray(const int* i, size_t n) {
   return processes == array.size && (array.order == kOrderC || array.order == kOrderFortran);
 }
 
-// The number of integers, addresses and old types that the constructor has, given its first integers; false
-// if those make no sense.
+// The arguments of a constructor: so many, and so many for each of its n parts.
 struct Shape {
-  uint64_t integers = 0, addresses = 0, olds = 1;
+  uint8_t integers, integers_each, addresses, addresses_each, olds, olds_each;
 };
 
-bool shape_of(Constructor constructor, const Vector<int>& i, Shape* shape) {
-  const auto first = [&i](size_t k) { return k < i.size() && i[k] >= 0 ? static_cast<uint64_t>(i[k]) : 0; };
-  const uint64_t n = first(0);
-  switch (constructor) {
-    case Constructor::kDup:
-      *shape = {0, 0, 1};
-      return true;
-    case Constructor::kContiguous:
-      *shape = {1, 0, 1};
-      return true;
-    case Constructor::kVector:
-      *shape = {3, 0, 1};
-      return true;
-    case Constructor::kHvector:
-      *shape = {2, 1, 1};
-      return true;
-    case Constructor::kIndexed:
-      *shape = {2 * n + 1, 0, 1};
-      return true;
-    case Constructor::kHindexed:
-      *shape = {n + 1, n, 1};
-      return true;
-    case Constructor::kIndexedBlock:
-      *shape = {n + 2, 0, 1};
-      return true;
-    case Constructor::kHindexedBlock:
-      *shape = {2, n, 1};
-      return true;
-    case Constructor::kStruct:
-      *shape = {n + 1, n, n};
-      return true;
-    case Constructor::kSubarray:
-      *shape = {3 * n + 2, 0, 1};
-      return n >= 1 && n <= kMaxTypeDepth;
-    case Constructor::kDarray:
-      *shape = {4 * first(2) + 4, 0, 1};
-      return first(2) >= 1 && first(2) <= kMaxTypeDepth;
-    case Constructor::kResized:
-      *shape = {0, 2, 1};
-      return true;
-    default:
-      return false;
-  }
+constexpr Shape kShapes[] = {
+    {},                  // named
+    {0, 0, 0, 0, 1, 0},  // dup
+    {1, 0, 0, 0, 1, 0},  // contiguous
+    {3, 0, 0, 0, 1, 0},  // vector
+    {2, 0, 1, 0, 1, 0},  // hvector
+    {1, 2, 0, 0, 1, 0},  // indexed
+    {1, 1, 0, 1, 1, 0},  // hindexed
+    {2, 1, 0, 0, 1, 0},  // indexed block
+    {2, 0, 0, 1, 1, 0},  // hindexed block
+    {1, 1, 0, 1, 0, 1},  // struct
+    {2, 3, 0, 0, 1, 0},  // subarray
+    {4, 4, 0, 0, 1, 0},  // darray
+    {0, 0, 2, 0, 1, 0},  // resized
+};
+static_assert(std::size(kShapes) == static_cast<size_t>(Constructor::kEnd));
+
+// Has it the arguments that its first integers say?
+bool in_shape(Constructor constructor, const Arguments& arguments) {
+  if (constructor == Constructor::kNamed || constructor >= Constructor::kEnd) return false;
+  const Shape& shape = kShapes[static_cast<uint32_t>(constructor)];
+  const Vector<int>& i = arguments.integers;
+  const bool darray = constructor == Constructor::kDarray;
+  const size_t at = darray ? 2 : 0;  // where n is
+  const uint64_t n = at < i.size() && i[at] >= 0 ? static_cast<uint64_t>(i[at]) : 0;
+  if ((darray || constructor == Constructor::kSubarray) && (n < 1 || n > kMaxTypeDepth)) return false;
+  return i.size() == shape.integers + shape.integers_each * n &&
+         arguments.addresses.size() == shape.addresses + shape.addresses_each * n &&
+         arguments.olds == shape.olds + shape.olds_each * n;
 }
 
 }  // namespace
 
 bool consistent(Constructor constructor, const Arguments& arguments, const char** why) {
   const Vector<int>& i = arguments.integers;
-  Shape shape;
   *why = "its constructor has other arguments";
-  if (!shape_of(constructor, i, &shape)) return false;
-  if (i.size() != shape.integers || arguments.addresses.size() != shape.addresses ||
-      arguments.olds != shape.olds)
-    return false;
+  if (!in_shape(constructor, arguments)) return false;
   *why = "an argument of its constructor is not allowed";
   const size_t n = i.empty() ? 0 : static_cast<size_t>(i[0] < 0 ? 0 : i[0]);
   switch (constructor) {

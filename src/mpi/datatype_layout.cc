@@ -164,7 +164,38 @@ int64_t extent_of(const Datatype& type) {
   return extent;
 }
 
+bool walk_elements(const Layout& layout, uintptr_t at, int64_t stride, uint64_t n, Visitor& visitor) {
+  for (uint64_t i = n > 1 ? visitor.together(layout, at, stride, n) : 0; i < n; ++i)
+    if (!walk(layout, at + static_cast<uintptr_t>(i) * static_cast<uintptr_t>(stride), visitor)) return false;
+  return true;
+}
+
 }  // namespace
+
+// Not pure: the function that a compiler puts in the place of a pure one is in the C++ library.
+bool Visitor::visit(uintptr_t, const Piece&) { return false; }
+
+uint64_t Visitor::together(const Layout&, uintptr_t, int64_t, uint64_t) { return 0; }
+
+bool walk(const Layout& layout, uintptr_t base, Visitor& visitor) {
+  for (const Piece& piece : layout.pieces) {
+    const uintptr_t at = base + static_cast<uintptr_t>(piece.offset);
+    if (piece.nested == nullptr) {
+      if (!visitor.visit(at, piece)) return false;
+      continue;
+    }
+    // Elements one after the other are one walk.
+    const Layout& nested = *piece.nested;
+    const bool single = piece.length == 1;
+    const int64_t stride = single ? piece.stride : nested.extent;
+    const uint64_t length = single ? piece.count : piece.length;
+    for (uint64_t i = 0; i < (single ? 1 : piece.count); ++i) {
+      const uintptr_t repetition = at + static_cast<uintptr_t>(i) * static_cast<uintptr_t>(piece.stride);
+      if (!walk_elements(nested, repetition, stride, length, visitor)) return false;
+    }
+  }
+  return true;
+}
 
 void add_elements(Layout* layout, const Layout& child, int64_t offset, uint64_t count, int64_t stride,
                   uint64_t length) {

@@ -31,12 +31,12 @@ inline void copy_run(void* to, const void* from, size_t size) {
 }
 
 // Gathers runs of bytes; short ones by way of a buffer, so that `out` is not asked for room each time.
-class Gather {
+class Gather : public Visitor {
  public:
   Gather(Bytes* out, size_t at_most) : out_(out), left_(at_most) {}
   ~Gather() { flush(); }
 
-  bool operator()(uintptr_t at, const Piece& run) {
+  bool visit(uintptr_t at, const Piece& run) override {
     for (uint64_t i = 0; i < run.count; ++i, at += static_cast<uintptr_t>(run.stride)) {
       const size_t size = static_cast<size_t>(std::min<uint64_t>(run.length, left_));
       put(reinterpret_cast<const uint8_t*>(at), size);
@@ -45,8 +45,6 @@ class Gather {
     }
     return true;
   }
-  uint64_t together(const Layout&, uintptr_t, int64_t, uint64_t) { return 0; }
-
  private:
   void put(const uint8_t* from, size_t size) {
     if (size > sizeof buffer_ - used_) flush();
@@ -70,11 +68,13 @@ class Gather {
 };
 
 // The reverse, from a message of this machine.
-struct Scatter {
+struct Scatter : Visitor {
+  Scatter(const uint8_t* data, size_t size) : from(data), left(size) {}
+
   const uint8_t* from;
   size_t left;
 
-  bool operator()(uintptr_t at, const Piece& run) {
+  bool visit(uintptr_t at, const Piece& run) override {
     for (uint64_t i = 0; i < run.count; ++i, at += static_cast<uintptr_t>(run.stride)) {
       const size_t size = static_cast<size_t>(std::min<uint64_t>(run.length, left));
       copy_run(reinterpret_cast<void*>(at), from, size);
@@ -84,7 +84,6 @@ struct Scatter {
     }
     return true;
   }
-  uint64_t together(const Layout&, uintptr_t, int64_t, uint64_t) { return 0; }
 };
 
 // How another machine's scalars are read.
@@ -125,12 +124,12 @@ uint64_t size_of(const Layout& layout, const Foreign& foreign) {
 }
 
 // The reverse of Gather, from a message of another machine.
-class Convertor {
+class Convertor : public Visitor {
  public:
   Convertor(const Foreign& foreign, const uint8_t* from, size_t size)
       : foreign_(foreign), from_(from), left_(size) {}
 
-  bool operator()(uintptr_t at, const Piece& run) {
+  bool visit(uintptr_t at, const Piece& run) override {
     const uint64_t step = uint64_t{foreign_.widths[run.kind]} * run.length;
     const uint64_t whole = std::min<uint64_t>(run.count, left_ / step);
     uint8_t* to = reinterpret_cast<uint8_t*>(at);
@@ -147,7 +146,7 @@ class Convertor {
 
   // Small structs are converted many at a time, field by field: a loop for each field instead of a call for
   // each value.
-  uint64_t together(const Layout& layout, uintptr_t at, int64_t stride, uint64_t n) {
+  uint64_t together(const Layout& layout, uintptr_t at, int64_t stride, uint64_t n) override {
     for (const Piece& piece : layout.pieces)
       if (piece.nested != nullptr || piece.count != 1) return 0;
     if (stride < 0) return 0;
@@ -254,7 +253,7 @@ Status unpack_own(const uint8_t* data, size_t size, void* buffer, int count, MPI
   Datatype* record = nullptr;
   Layout all;
   ELC_TRY(layout_of_buffer(type, count, false, &record, &all));
-  Scatter scatter{data, size};
+  Scatter scatter(data, size);
   walk(all, reinterpret_cast<uintptr_t>(buffer), scatter);
   result->size = size - scatter.left;
   result->truncated = scatter.left > 0;

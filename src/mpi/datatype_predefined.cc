@@ -158,6 +158,120 @@ const Predefined kPredefined[] = {
     {kMpiComplex32, "MPI_COMPLEX32", kByte, 32},
 };
 
+// The handles that the MPI at hand has.
+const struct {
+  Number number;
+  MPI_Datatype handle;
+} kHandles[] = {
+    {kMpiChar, MPI_CHAR},
+#ifdef MPI_SIGNED_CHAR
+    {kMpiSignedChar, MPI_SIGNED_CHAR},
+#endif
+    {kMpiUnsignedChar, MPI_UNSIGNED_CHAR},
+    {kMpiByte, MPI_BYTE},
+    {kMpiPacked, MPI_PACKED},
+#ifdef MPI_WCHAR
+    {kMpiWchar, MPI_WCHAR},
+#endif
+    {kMpiShort, MPI_SHORT},
+    {kMpiUnsignedShort, MPI_UNSIGNED_SHORT},
+    {kMpiInt, MPI_INT},
+    {kMpiUnsigned, MPI_UNSIGNED},
+    {kMpiLong, MPI_LONG},
+    {kMpiUnsignedLong, MPI_UNSIGNED_LONG},
+    {kMpiLongLong, MPI_LONG_LONG_INT},
+#ifdef MPI_UNSIGNED_LONG_LONG
+    {kMpiUnsignedLongLong, MPI_UNSIGNED_LONG_LONG},
+#endif
+    {kMpiFloat, MPI_FLOAT},
+    {kMpiDouble, MPI_DOUBLE},
+    {kMpiLongDouble, MPI_LONG_DOUBLE},
+#ifdef MPI_INT8_T  // MPI-2.2
+    {kMpiCBool, MPI_C_BOOL},
+    {kMpiInt8, MPI_INT8_T},
+    {kMpiInt16, MPI_INT16_T},
+    {kMpiInt32, MPI_INT32_T},
+    {kMpiInt64, MPI_INT64_T},
+    {kMpiUint8, MPI_UINT8_T},
+    {kMpiUint16, MPI_UINT16_T},
+    {kMpiUint32, MPI_UINT32_T},
+    {kMpiUint64, MPI_UINT64_T},
+    {kMpiCFloatComplex, MPI_C_FLOAT_COMPLEX},
+    {kMpiCDoubleComplex, MPI_C_DOUBLE_COMPLEX},
+    {kMpiCLongDoubleComplex, MPI_C_LONG_DOUBLE_COMPLEX},
+    {kMpiAint, MPI_AINT},
+    {kMpiOffset, MPI_OFFSET},
+#endif
+#ifdef MPI_COUNT
+    {kMpiCount, MPI_COUNT},
+#endif
+    {kMpiFloatInt, MPI_FLOAT_INT},
+    {kMpiDoubleInt, MPI_DOUBLE_INT},
+    {kMpiLongInt, MPI_LONG_INT},
+    {kMpi2Int, MPI_2INT},
+    {kMpiShortInt, MPI_SHORT_INT},
+    {kMpiLongDoubleInt, MPI_LONG_DOUBLE_INT},
+#if ELC_HAVE_TYPE_STRUCT
+    {kMpiLb, MPI_LB},
+    {kMpiUb, MPI_UB},
+#endif
+#ifdef MPI_CXX_BOOL
+    {kMpiCxxBool, MPI_CXX_BOOL},
+#endif
+#ifdef MPI_CXX_FLOAT_COMPLEX
+    {kMpiCxxFloatComplex, MPI_CXX_FLOAT_COMPLEX},
+    {kMpiCxxDoubleComplex, MPI_CXX_DOUBLE_COMPLEX},
+    {kMpiCxxLongDoubleComplex, MPI_CXX_LONG_DOUBLE_COMPLEX},
+#endif
+#ifdef MPI_INTEGER
+    {kMpiCharacter, MPI_CHARACTER},
+    {kMpiLogical, MPI_LOGICAL},
+    {kMpiInteger, MPI_INTEGER},
+    {kMpiReal, MPI_REAL},
+    {kMpiDoublePrecision, MPI_DOUBLE_PRECISION},
+    {kMpiComplex, MPI_COMPLEX},
+    {kMpiDoubleComplex, MPI_DOUBLE_COMPLEX},
+    {kMpi2Integer, MPI_2INTEGER},
+    {kMpi2Real, MPI_2REAL},
+    {kMpi2DoublePrecision, MPI_2DOUBLE_PRECISION},
+#endif
+#if MPI_VERSION >= 2  // older headers may have these names without the types
+#ifdef MPI_INTEGER1
+    {kMpiInteger1, MPI_INTEGER1},
+#endif
+#ifdef MPI_INTEGER2
+    {kMpiInteger2, MPI_INTEGER2},
+#endif
+#ifdef MPI_INTEGER4
+    {kMpiInteger4, MPI_INTEGER4},
+#endif
+#ifdef MPI_INTEGER8
+    {kMpiInteger8, MPI_INTEGER8},
+#endif
+#ifdef MPI_INTEGER16
+    {kMpiInteger16, MPI_INTEGER16},
+#endif
+#ifdef MPI_REAL4
+    {kMpiReal4, MPI_REAL4},
+#endif
+#ifdef MPI_REAL8
+    {kMpiReal8, MPI_REAL8},
+#endif
+#ifdef MPI_REAL16
+    {kMpiReal16, MPI_REAL16},
+#endif
+#ifdef MPI_COMPLEX8
+    {kMpiComplex8, MPI_COMPLEX8},
+#endif
+#ifdef MPI_COMPLEX16
+    {kMpiComplex16, MPI_COMPLEX16},
+#endif
+#ifdef MPI_COMPLEX32
+    {kMpiComplex32, MPI_COMPLEX32},
+#endif
+#endif
+};
+
 const Predefined* find_predefined(uint64_t number) {
   for (const Predefined& p : kPredefined)
     if (p.number == number) return &p;
@@ -242,7 +356,7 @@ struct Aligned {
 };
 
 template <class T>
-constexpr uint32_t alignment() {
+constexpr uint8_t alignment() {
   return offsetof(Aligned<T>, scalar);  // not alignof: they differ on i386
 }
 
@@ -277,7 +391,9 @@ uint32_t memory_width(Kind kind) {
   return kind == kLdouble ? sizeof(long double) : Representation::here().width[kind];
 }
 
-uint32_t memory_alignment(Kind kind) {
+namespace {
+
+constexpr uint8_t alignment_of(Kind kind) {
   switch (kind) {
     case kBool:
       return alignment<bool>();
@@ -322,6 +438,18 @@ uint32_t memory_alignment(Kind kind) {
   }
 }
 
+struct Alignments {
+  uint8_t of[kKindCount] = {};
+  constexpr Alignments() {
+    for (uint32_t k = 0; k < kKindCount; ++k) of[k] = alignment_of(static_cast<Kind>(k));
+  }
+};
+constexpr Alignments kAlignments;
+
+}  // namespace
+
+uint32_t memory_alignment(Kind kind) { return kAlignments.of[kind]; }
+
 const char* predefined_name(uint64_t number) {
   const Predefined* type = find_predefined(number);
   return type == nullptr ? nullptr : type->name;
@@ -342,113 +470,7 @@ Datatype* stand_in(uint64_t number) {
 }
 
 void load_predefined(DatatypeTable* table) {
-  add(table, kMpiChar, MPI_CHAR);
-#ifdef MPI_SIGNED_CHAR
-  add(table, kMpiSignedChar, MPI_SIGNED_CHAR);
-#endif
-  add(table, kMpiUnsignedChar, MPI_UNSIGNED_CHAR);
-  add(table, kMpiByte, MPI_BYTE);
-  add(table, kMpiPacked, MPI_PACKED);
-#ifdef MPI_WCHAR
-  add(table, kMpiWchar, MPI_WCHAR);
-#endif
-  add(table, kMpiShort, MPI_SHORT);
-  add(table, kMpiUnsignedShort, MPI_UNSIGNED_SHORT);
-  add(table, kMpiInt, MPI_INT);
-  add(table, kMpiUnsigned, MPI_UNSIGNED);
-  add(table, kMpiLong, MPI_LONG);
-  add(table, kMpiUnsignedLong, MPI_UNSIGNED_LONG);
-  add(table, kMpiLongLong, MPI_LONG_LONG_INT);
-#ifdef MPI_UNSIGNED_LONG_LONG
-  add(table, kMpiUnsignedLongLong, MPI_UNSIGNED_LONG_LONG);
-#endif
-  add(table, kMpiFloat, MPI_FLOAT);
-  add(table, kMpiDouble, MPI_DOUBLE);
-  add(table, kMpiLongDouble, MPI_LONG_DOUBLE);
-#ifdef MPI_INT8_T  // MPI-2.2
-  add(table, kMpiCBool, MPI_C_BOOL);
-  add(table, kMpiInt8, MPI_INT8_T);
-  add(table, kMpiInt16, MPI_INT16_T);
-  add(table, kMpiInt32, MPI_INT32_T);
-  add(table, kMpiInt64, MPI_INT64_T);
-  add(table, kMpiUint8, MPI_UINT8_T);
-  add(table, kMpiUint16, MPI_UINT16_T);
-  add(table, kMpiUint32, MPI_UINT32_T);
-  add(table, kMpiUint64, MPI_UINT64_T);
-  add(table, kMpiCFloatComplex, MPI_C_FLOAT_COMPLEX);
-  add(table, kMpiCDoubleComplex, MPI_C_DOUBLE_COMPLEX);
-  add(table, kMpiCLongDoubleComplex, MPI_C_LONG_DOUBLE_COMPLEX);
-  add(table, kMpiAint, MPI_AINT);
-  add(table, kMpiOffset, MPI_OFFSET);
-#endif
-#ifdef MPI_COUNT
-  add(table, kMpiCount, MPI_COUNT);
-#endif
-  add(table, kMpiFloatInt, MPI_FLOAT_INT);
-  add(table, kMpiDoubleInt, MPI_DOUBLE_INT);
-  add(table, kMpiLongInt, MPI_LONG_INT);
-  add(table, kMpi2Int, MPI_2INT);
-  add(table, kMpiShortInt, MPI_SHORT_INT);
-  add(table, kMpiLongDoubleInt, MPI_LONG_DOUBLE_INT);
-#if ELC_HAVE_TYPE_STRUCT
-  add(table, kMpiLb, MPI_LB);
-  add(table, kMpiUb, MPI_UB);
-#endif
-#ifdef MPI_CXX_BOOL
-  add(table, kMpiCxxBool, MPI_CXX_BOOL);
-#endif
-#ifdef MPI_CXX_FLOAT_COMPLEX
-  add(table, kMpiCxxFloatComplex, MPI_CXX_FLOAT_COMPLEX);
-  add(table, kMpiCxxDoubleComplex, MPI_CXX_DOUBLE_COMPLEX);
-  add(table, kMpiCxxLongDoubleComplex, MPI_CXX_LONG_DOUBLE_COMPLEX);
-#endif
-#ifdef MPI_INTEGER
-  add(table, kMpiCharacter, MPI_CHARACTER);
-  add(table, kMpiLogical, MPI_LOGICAL);
-  add(table, kMpiInteger, MPI_INTEGER);
-  add(table, kMpiReal, MPI_REAL);
-  add(table, kMpiDoublePrecision, MPI_DOUBLE_PRECISION);
-  add(table, kMpiComplex, MPI_COMPLEX);
-  add(table, kMpiDoubleComplex, MPI_DOUBLE_COMPLEX);
-  add(table, kMpi2Integer, MPI_2INTEGER);
-  add(table, kMpi2Real, MPI_2REAL);
-  add(table, kMpi2DoublePrecision, MPI_2DOUBLE_PRECISION);
-#endif
-#if MPI_VERSION >= 2  // older headers may have these names without the types
-#ifdef MPI_INTEGER1
-  add(table, kMpiInteger1, MPI_INTEGER1);
-#endif
-#ifdef MPI_INTEGER2
-  add(table, kMpiInteger2, MPI_INTEGER2);
-#endif
-#ifdef MPI_INTEGER4
-  add(table, kMpiInteger4, MPI_INTEGER4);
-#endif
-#ifdef MPI_INTEGER8
-  add(table, kMpiInteger8, MPI_INTEGER8);
-#endif
-#ifdef MPI_INTEGER16
-  add(table, kMpiInteger16, MPI_INTEGER16);
-#endif
-#ifdef MPI_REAL4
-  add(table, kMpiReal4, MPI_REAL4);
-#endif
-#ifdef MPI_REAL8
-  add(table, kMpiReal8, MPI_REAL8);
-#endif
-#ifdef MPI_REAL16
-  add(table, kMpiReal16, MPI_REAL16);
-#endif
-#ifdef MPI_COMPLEX8
-  add(table, kMpiComplex8, MPI_COMPLEX8);
-#endif
-#ifdef MPI_COMPLEX16
-  add(table, kMpiComplex16, MPI_COMPLEX16);
-#endif
-#ifdef MPI_COMPLEX32
-  add(table, kMpiComplex32, MPI_COMPLEX32);
-#endif
-#endif
+  for (const auto& type : kHandles) add(table, type.number, type.handle);
 }
 
 }  // namespace elc::mpi

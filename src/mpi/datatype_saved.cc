@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "base/memory.h"
+#include "base/sort.h"
 #include "mpi/datatype_table.h"
 #include "mpi/inside.h"
 
@@ -355,8 +356,7 @@ void save_datatypes(Encoder& out) {
   datatypes().by_number.each([&types](uint64_t number, Datatype* type) {
     if (number >= kFirstDerived) types.push_back(type);
   });
-  std::sort(types.begin(), types.end(),
-            [](const Datatype* a, const Datatype* b) { return a->number < b->number; });
+  sort(types, [](const Datatype* a, const Datatype* b) { return a->number < b->number; });
   const MemoryRules rules = rules_here();
   out.u64(datatypes().next);
   out.u64(kByte);

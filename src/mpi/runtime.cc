@@ -16,7 +16,7 @@
 
 namespace elc::mpi {
 
-Runtime runtime;
+constinit Runtime runtime;
 
 namespace {
 

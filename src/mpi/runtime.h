@@ -15,7 +15,7 @@
 #include "base/status.h"
 #include "line/process.h"
 #include "mpi/communicators.h"
-#include "mpi/export.h"
+#include "base/export.h"
 #include "mpi/inside.h"
 #include "store/store.h"
 
@@ -37,8 +37,8 @@ struct Runtime {
   Config config;
   int rank = 0;
   int size = 0;
-  MPI_Comm control = MPI_COMM_NULL;  // control messages, and the library's own collectives
-  MPI_Comm self = MPI_COMM_NULL;     // messages of the library to itself
+  MPI_Comm control = {};       // control messages, and the library's own collectives
+  MPI_Comm self = {};          // messages of the library to itself
   Communicators comms;
 
   uint64_t run = 0;            // Commit::run

@@ -3,7 +3,7 @@
 #include <mpi.h>
 
 #include "mpi/datatype_table.h"
-#include "mpi/export.h"
+#include "base/export.h"
 #include "mpi/inside.h"
 
 // MPI-3.0 made the arrays that a call only reads const.

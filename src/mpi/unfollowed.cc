@@ -1,17 +1,27 @@
 // Calls that the library does not follow yet. They work as ever; from the first one on, lines are refused,
 // because a line could not tell what is in flight (protocol section 9, I6). Communicators made by calls that are
 // not wrapped are noticed when they are used.
+#include <stdio.h>
+
 #include "mpi/requests.h"
 #include "mpi/runtime.h"
 
-using elc::mpi::cannot_checkpoint;
-using elc::mpi::following;
+namespace {
 
-#define UNFOLLOWED(name, parameters, arguments)                                            \
-  ELC_EXPORT int MPI_##name parameters {                                                   \
-    if (following()) cannot_checkpoint("MPI_" #name ", which libELC does not follow, was called"); \
-    return PMPI_##name arguments;                                                          \
-  }
+// Passes on what the call returned: after it nothing of its arguments is needed any more, which keeps the
+// many wrappers short. No line can be taken in between.
+int unfollowed(const char* name, int code) {
+  if (!elc::mpi::following() || elc::mpi::runtime.cannot != nullptr) return code;
+  static char what[80];
+  snprintf(what, sizeof what, "MPI_%s, which libELC does not follow, was called", name);
+  elc::mpi::cannot_checkpoint(what);
+  return code;
+}
+
+}  // namespace
+
+#define UNFOLLOWED(name, parameters, arguments) \
+  ELC_EXPORT int MPI_##name parameters { return unfollowed(#name, PMPI_##name arguments); }
 
 // Persistent requests.
 UNFOLLOWED(Start, (MPI_Request * request), (request))

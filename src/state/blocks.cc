@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/sort.h"
+
 namespace elc::state {
 
 void list_regions(const Process& process, Vector<const Region*>* out) {
@@ -11,7 +13,7 @@ void list_regions(const Process& process, Vector<const Region*>* out) {
 }
 
 void BlockMap::sort(Vector<Extent>* extents) {
-  std::sort(extents->begin(), extents->end(), [](const Extent& a, const Extent& b) {
+  elc::sort(*extents, [](const Extent& a, const Extent& b) {
     if (a.begin != b.begin) return a.begin < b.begin;
     return a.size != b.size ? a.size < b.size
                             : a.index < b.index;  // an empty array comes first: it hides nothing

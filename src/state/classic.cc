@@ -1,6 +1,7 @@
 // What libELC.h needs beyond other names for elc.h. libELC.h itself cannot be included: it needs MPI.
 #include <string.h>
 
+#include "base/export.h"
 #include "elc.h"
 #include "state/process.h"
 #include "state/state.h"
@@ -152,18 +153,18 @@ using elc::state::process;
 
 extern "C" {
 
-const ELC_Flow* ELC_Classic_tail(void) {
+ELC_EXPORT const ELC_Flow* ELC_Classic_tail(void) {
   static ELC_Flow tail;
   tail.LABEL = ELC_Resume_label();
   return &tail;
 }
 
-int ELC_Classic_skip(int fid) {
+ELC_EXPORT int ELC_Classic_skip(int fid) {
   process().skip_was_asked = true;
   return fid != 0 && elc::state::recovering() ? 1 : 0;
 }
 
-void ELC_Classic_enter(const char* function, int label, int fid) {
+ELC_EXPORT void ELC_Classic_enter(const char* function, int label, int fid) {
   elc::state::Process& p = process();
   const bool asked = p.skip_was_asked;
   p.skip_was_asked = false;
@@ -172,7 +173,7 @@ void ELC_Classic_enter(const char* function, int label, int fid) {
   elc::state::enter(p, function, fid != 0);
 }
 
-int ELC_Classic_site(int label, int fid) {
+ELC_EXPORT int ELC_Classic_site(int label, int fid) {
   if (fid == 0) {
     ELC_Set_label(label);
     return 0;
@@ -181,7 +182,7 @@ int ELC_Classic_site(int label, int fid) {
   return elc::state::recovering() ? 1 : 0;
 }
 
-void ELC_Classic_variable(const char* name, void* address, ELC_Type type, size_t size) {
+ELC_EXPORT void ELC_Classic_variable(const char* name, void* address, ELC_Type type, size_t size) {
   const size_t element = ELC_Sizeof(type);
   const bool fits = element > 0 && size % element == 0;
   const int result =
@@ -190,21 +191,21 @@ void ELC_Classic_variable(const char* name, void* address, ELC_Type type, size_t
   elc::state::settle(name, result);
 }
 
-void ELC_Classic_pointers(const char* name, void* address, size_t count, ELC_Type target) {
+ELC_EXPORT void ELC_Classic_pointers(const char* name, void* address, size_t count, ELC_Type target) {
   elc::state::settle(name,
                      elc::state::define(elc::state::name_of(name), address, ELC_POINTER, count, target));
 }
 
-void ELC_Classic_file(const char* name, FILE** address) {
+ELC_EXPORT void ELC_Classic_file(const char* name, FILE** address) {
   elc::state::settle(name, ELC_Register(elc::state::name_of(name), static_cast<void*>(address), ELC_FILE, 1));
 }
 
-void OnStructureDef(StructureDesc description) {
+ELC_EXPORT void OnStructureDef(StructureDesc description) {
   elc::state::settle(description.name, elc::state::outcome(elc::state::describe(description)));
 }
 
 // `element` is the size of what the address points to, if the compiler knew it; else it is one struct.
-void ELC_Classic_struct(const char* name, void* address, size_t element, size_t size, const char* type_name) {
+ELC_EXPORT void ELC_Classic_struct(const char* name, void* address, size_t element, size_t size, const char* type_name) {
   if (element <= 1 || size % element != 0) element = size;
   ELC_Type type = ELC_NO_TYPE;
   int result = elc::state::outcome(elc::state::make_type(process(), type_name, element, &type));

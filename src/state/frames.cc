@@ -1,6 +1,7 @@
 // Frames and labels: the thesis's flow table (section 4.2.2.2), and re-entry.
 #include <string.h>
 
+#include "base/export.h"
 #include "elc.h"
 #include "state/image.h"
 #include "state/process.h"
@@ -151,13 +152,13 @@ using elc::state::process;
 
 extern "C" {
 
-int ELC_Enter(const char* function) {
+ELC_EXPORT int ELC_Enter(const char* function) {
   if (function == nullptr) return elc::state::outcome(Status::error("ELC_Enter: the function has no name"));
   elc::state::enter(process(), function, false);
   return ELC_OK;
 }
 
-int ELC_Leave(void) {
+ELC_EXPORT int ELC_Leave(void) {
   Process& p = process();
   if (p.frames.empty())
     return elc::state::outcome(
@@ -180,7 +181,7 @@ int ELC_Leave(void) {
   return ELC_OK;
 }
 
-void ELC_Set_label(int label) {
+ELC_EXPORT void ELC_Set_label(int label) {
   Process& p = process();
   if (p.frames.empty()) return;
   p.frames.back().label = label;
@@ -188,12 +189,12 @@ void ELC_Set_label(int label) {
   if (p.is_recovering || p.resumed_label != 0) elc::state::check_label(p, label);
 }
 
-int ELC_Resume_label(void) {
+ELC_EXPORT int ELC_Resume_label(void) {
   Process& p = process();
   if (p.resumed_label != 0) return p.resumed_label;  // asked again on the way to the label
   if (!elc::state::recovering() || p.saved_frames.empty() || p.frames.empty()) return 0;
   return p.frames.size() == p.saved_frames.size() ? elc::state::arrive(p) : elc::state::saved_label(p);
 }
 
-int ELC_Recovering(void) { return elc::state::recovering() ? 1 : 0; }
+ELC_EXPORT int ELC_Recovering(void) { return elc::state::recovering() ? 1 : 0; }
 }

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/export.h"
 #include "elc.h"
 #include "state/process.h"
 
@@ -31,28 +32,28 @@ void* resize(Block* block, size_t size) {
 
 extern "C" {
 
-void* ELC_malloc(size_t size) { return enter(malloc(at_least_one(size)), size, ELC_BYTE); }
+ELC_EXPORT void* ELC_malloc(size_t size) { return enter(malloc(at_least_one(size)), size, ELC_BYTE); }
 
-void* ELC_calloc(size_t count, size_t size) {
+ELC_EXPORT void* ELC_calloc(size_t count, size_t size) {
   void* memory = calloc(at_least_one(count), at_least_one(size));
   return enter(memory, count * size, ELC_BYTE);  // calloc has checked the product
 }
 
 // A block that the table does not know becomes known.
-void* ELC_realloc(void* old, size_t size) {
+ELC_EXPORT void* ELC_realloc(void* old, size_t size) {
   Block* block = old == nullptr ? nullptr : process().heap.find(old);
   if (block == nullptr) return enter(realloc(old, at_least_one(size)), size, ELC_BYTE);
   return resize(block, size);
 }
 
-void ELC_free(void* memory) {
+ELC_EXPORT void ELC_free(void* memory) {
   if (memory == nullptr) return;
   Block* block = process().heap.find(memory);
   if (block != nullptr) process().heap.remove(block);
   free(memory);
 }
 
-void* ELC_new(ELC_Type type, size_t count) {
+ELC_EXPORT void* ELC_new(ELC_Type type, size_t count) {
   const size_t element = process().types.size_of(type);
   if (element == 0) {
     outcome(Status::error("ELC_new: there is no type %d; types come from ELC_Struct and ELC_Union", type));
@@ -61,7 +62,7 @@ void* ELC_new(ELC_Type type, size_t count) {
   return enter(calloc(at_least_one(count), element), count * element, type);
 }
 
-void* ELC_resize(void* old, size_t count) {
+ELC_EXPORT void* ELC_resize(void* old, size_t count) {
   Block* block = old == nullptr ? nullptr : process().heap.find(old);
   if (block == nullptr) {
     outcome(Status::error("ELC_resize: the block is not one of ELC_new or ELC_malloc"));
@@ -74,7 +75,7 @@ void* ELC_resize(void* old, size_t count) {
   return memory;
 }
 
-int ELC_Set_type(void* memory, ELC_Type type) {
+ELC_EXPORT int ELC_Set_type(void* memory, ELC_Type type) {
   Block* block = memory == nullptr ? nullptr : process().heap.find(memory);
   if (block == nullptr) return outcome(Status::error("ELC_Set_type: the block is not one of ELC_malloc"));
   const size_t element = process().types.size_of(type);

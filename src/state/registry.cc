@@ -1,6 +1,7 @@
 // Registered data, types and functions: the API.
 #include <string.h>
 
+#include "base/export.h"
 #include "elc.h"
 #include "state/process.h"
 #include "state/state.h"
@@ -135,28 +136,28 @@ using elc::state::process;
 
 extern "C" {
 
-int ELC_Register(const char* name, void* address, ELC_Type type, size_t count) {
+ELC_EXPORT int ELC_Register(const char* name, void* address, ELC_Type type, size_t count) {
   return outcome(elc::state::add_region(name, address, type, count, ELC_NO_TYPE));
 }
 
-int ELC_Register_pointer(const char* name, void* address, size_t count, ELC_Type target) {
+ELC_EXPORT int ELC_Register_pointer(const char* name, void* address, size_t count, ELC_Type target) {
   return outcome(elc::state::add_region(name, address, ELC_POINTER, count, target));
 }
 
-int ELC_Unregister(const char* name) { return outcome(elc::state::remove_region(name)); }
+ELC_EXPORT int ELC_Unregister(const char* name) { return outcome(elc::state::remove_region(name)); }
 
-int ELC_Register_function(const char* name, void (*function)(void)) {
+ELC_EXPORT int ELC_Register_function(const char* name, void (*function)(void)) {
   return outcome(elc::state::add_function(name, function));
 }
 
-ELC_Type ELC_Struct(const char* name, size_t size, int n, const ELC_Field fields[]) {
+ELC_EXPORT ELC_Type ELC_Struct(const char* name, size_t size, int n, const ELC_Field fields[]) {
   ELC_Type type = ELC_NO_TYPE;
   if (outcome(elc::state::make_type(name, size, n, fields, false, nullptr, &type)) != ELC_OK)
     return ELC_NO_TYPE;
   return type;
 }
 
-ELC_Type ELC_Union(const char* name, size_t size, int n, const ELC_Field members[],
+ELC_EXPORT ELC_Type ELC_Union(const char* name, size_t size, int n, const ELC_Field members[],
                    int (*active)(const void* u, const void* enclosing)) {
   ELC_Type type = ELC_NO_TYPE;
   if (outcome(elc::state::make_type(name, size, n, members, true, active, &type)) != ELC_OK)
@@ -164,5 +165,5 @@ ELC_Type ELC_Union(const char* name, size_t size, int n, const ELC_Field members
   return type;
 }
 
-size_t ELC_Sizeof(ELC_Type type) { return process().types.size_of(type); }
+ELC_EXPORT size_t ELC_Sizeof(ELC_Type type) { return process().types.size_of(type); }
 }

@@ -178,22 +178,24 @@ Status reopen(SavedStream& saved) {
 
 }  // namespace
 
-Status Streams::check(format::Reader& reader) {
-  format::Cursor in;
+// All but the content of the files; `change` brings the terminals back.
+Status Streams::read_saved(format::Reader& reader, format::Cursor& in, bool change) {
   ELC_TRY(in.open(&reader, "files"));
   ELC_TRY(read_layout(in, "files"));
-  ELC_TRY(restore_terminals(in, false));
-  ELC_TRY(read_directory(in, &saved_));
+  ELC_TRY(restore_terminals(in, change));
+  return read_directory(in, &saved_);
+}
+
+Status Streams::check(format::Reader& reader) {
+  format::Cursor in;
+  ELC_TRY(read_saved(reader, in, false));
   for (const SavedStream& saved : saved_) ELC_TRY(check_stream(saved));
   return Status();
 }
 
 Status Streams::apply(format::Reader& reader) {
   format::Cursor in;
-  ELC_TRY(in.open(&reader, "files"));
-  ELC_TRY(read_layout(in, "files"));
-  ELC_TRY(restore_terminals(in, true));
-  ELC_TRY(read_directory(in, &saved_));
+  ELC_TRY(read_saved(reader, in, true));
   Status status;
   for (size_t i = 0; i < saved_.size() && status.ok(); ++i)
     if (saved_[i].kind == StreamKind::kWrite) status = write_temporary(saved_[i], i, in);

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/export.h"
 #include "elc.h"
 #include "state/process.h"
 
@@ -170,7 +171,7 @@ using elc::state::process;
 
 extern "C" {
 
-FILE* ELC_fopen(const char* path, const char* mode) { return process().streams.open(path, mode); }
-int ELC_fclose(FILE* stream) { return process().streams.close(stream); }
-int ELC_fcloseall(void) { return process().streams.close_all(); }
+ELC_EXPORT FILE* ELC_fopen(const char* path, const char* mode) { return process().streams.open(path, mode); }
+ELC_EXPORT int ELC_fclose(FILE* stream) { return process().streams.close(stream); }
+ELC_EXPORT int ELC_fcloseall(void) { return process().streams.close_all(); }
 }

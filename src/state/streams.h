@@ -64,6 +64,7 @@ class Streams {
   void clear();  // forgets all streams; closes none
 
  private:
+  Status read_saved(format::Reader& reader, format::Cursor& in, bool change);
   void adopt();
 
   Vector<Stream> open_;

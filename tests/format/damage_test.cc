@@ -225,7 +225,7 @@ TEST_CASE("the writer's own mistakes are errors") {
     Writer writer(&types, file.sink());
     writer.begin_section("twice");
     writer.end_section();
-    writer.begin_section(name);
+    writer.begin_section(name.c_str());
     CHECK(!writer.finish().ok());
   }
   Writer writer(&types, file.sink());

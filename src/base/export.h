@@ -1,6 +1,6 @@
 // What the archive gives to the program's linker; everything else in it is hidden (-fvisibility=hidden).
-#ifndef ELC_MPI_EXPORT_H
-#define ELC_MPI_EXPORT_H
+#ifndef ELC_BASE_EXPORT_H
+#define ELC_BASE_EXPORT_H
 
 #define ELC_EXPORT __attribute__((visibility("default")))
 

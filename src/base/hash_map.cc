@@ -1,0 +1,70 @@
+#include "base/hash_map.h"
+
+#include <utility>
+
+namespace elc {
+
+// Where the key is, or the free slot where it would be put.
+size_t HashTable::probe(uint64_t key, size_t stride) const {
+  size_t i = mix64(key) & mask_;
+  for (;; i = (i + 1) & mask_) {
+    const Slot* s = slot(i, stride);
+    if (!s->used || s->key == key) return i;
+  }
+}
+
+HashTable::Slot* HashTable::find(uint64_t key, size_t stride) const {
+  if (slots_ == nullptr) return nullptr;
+  Slot* found = slot(probe(key, stride), stride);
+  return found->used ? found : nullptr;
+}
+
+HashTable::Slot* HashTable::at(uint64_t key, size_t stride) {
+  if ((size_ + 1) * 4 > slot_count() * 3) grow(stride);
+  Slot* s = slot(probe(key, stride), stride);
+  if (!s->used) ++size_;
+  s->used = true;
+  s->key = key;
+  return s;
+}
+
+void HashTable::remove(Slot* removed, size_t stride) {
+  size_t hole = static_cast<size_t>(reinterpret_cast<char*>(removed) - slots_) / stride;
+  for (size_t i = (hole + 1) & mask_; slot(i, stride)->used; i = (i + 1) & mask_) {
+    const size_t home = mix64(slot(i, stride)->key) & mask_;
+    // Shift back every entry whose home does not lie between the hole and its place.
+    if (((i - home) & mask_) < ((i - hole) & mask_)) continue;
+    memcpy(static_cast<void*>(slot(hole, stride)), slot(i, stride), stride);
+    hole = i;
+  }
+  memset(static_cast<void*>(slot(hole, stride)), 0, stride);
+  --size_;
+}
+
+void HashTable::swap(HashTable& other) {
+  std::swap(slots_, other.slots_);
+  std::swap(mask_, other.mask_);
+  std::swap(size_, other.size_);
+}
+
+void HashTable::clear() {
+  release(slots_);
+  slots_ = nullptr;
+  mask_ = size_ = 0;
+}
+
+void HashTable::grow(size_t stride) {
+  char* old = slots_;
+  const size_t count = slot_count(), wanted = count == 0 ? 8 : 2 * count;
+  slots_ = static_cast<char*>(allocate(wanted * stride));
+  memset(slots_, 0, wanted * stride);
+  mask_ = wanted - 1;
+  for (size_t i = 0; i < count; ++i) {
+    const char* entry = old + i * stride;
+    const Slot* s = reinterpret_cast<const Slot*>(entry);
+    if (s->used) memcpy(slots_ + probe(s->key, stride) * stride, entry, stride);
+  }
+  release(old);
+}
+
+}  // namespace elc

@@ -11,7 +11,8 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 import launch  # noqa: E402
 
 AIM = 137 * 1024  # libckpt of 1995
-MOST_TEXT = 152 * 1024  # what it is, and a little more: it may shrink, not grow
+# What it is, and a little more: it may shrink, not grow. Of one object, as GCC makes it; and of many.
+MOST_TEXT, MOST_TEXT_OF_MANY = 152 * 1024, 225 * 1024
 SOURCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 PROGRAM = """
 #include <mpi.h>
@@ -62,10 +63,12 @@ def main():
         run(mpicc, "prog.o", "-L" + os.path.dirname(archive), "-lelc", "-lz", "-o", "prog", cwd=home)
         # All of the archive, so that nothing that another program would need is left out.
         run(mpicc, "prog.o", "-Wl,--whole-archive", archive, "-Wl,--no-whole-archive", "-lz", "-o", "whole", cwd=home)
-    text = sum(int(line.split()[0]) for line in run("size", archive).splitlines()[1:])
+    members = run("size", archive).splitlines()[1:]
+    text = sum(int(line.split()[0]) for line in members)
+    most = MOST_TEXT if len(members) == 1 else MOST_TEXT_OF_MANY
     print("libelc.a for %s: %d bytes of text (at most %d; the aim is %d), %d undefined symbols" %
-          (build.mpi, text, MOST_TEXT, AIM, len(undefined)))
-    if text >= MOST_TEXT:
+          (build.mpi, text, most, AIM, len(undefined)))
+    if text >= most:
         sys.exit("libelc.a has grown too large")
 
 

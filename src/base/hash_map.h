@@ -43,7 +43,7 @@ class HashTable {
 
   void* find(uint64_t key, size_t stride) const;  // the value; nullptr for none
   void* at(uint64_t key, size_t stride);
-  void remove(void* value, size_t stride);
+  void remove(uint64_t key, size_t stride);
   void clear();
   // The next entry from slot `i` on, which goes on behind it; nullptr at the end.
   Slot* next(size_t* i, size_t stride) const;
@@ -79,10 +79,9 @@ class HashMap : public HashTable {
 
   // Removes `key` if it is there.
   void remove(uint64_t key) {
-    V* found = find(key);
-    if (found == nullptr) return;
-    found->~V();
-    HashTable::remove(found, sizeof(Entry));
+    if constexpr (!std::is_trivially_destructible_v<V>)
+      if (V* found = find(key)) found->~V();
+    HashTable::remove(key, sizeof(Entry));
   }
 
   void clear() {

@@ -4,8 +4,8 @@
 
 namespace elc {
 
-// Where the key is, or the free slot where it would be put.
-size_t HashTable::probe(uint64_t key, size_t stride) const {
+// Where the key is, or the free slot where it would be put. Inline: each message looks into some tables.
+[[gnu::always_inline]] inline size_t HashTable::probe(uint64_t key, size_t stride) const {
   size_t i = mix64(key) & mask_;
   for (;; i = (i + 1) & mask_) {
     const Slot* s = slot(i, stride);
@@ -13,23 +13,31 @@ size_t HashTable::probe(uint64_t key, size_t stride) const {
   }
 }
 
-HashTable::Slot* HashTable::find(uint64_t key, size_t stride) const {
+void* HashTable::find(uint64_t key, size_t stride) const {
   if (slots_ == nullptr) return nullptr;
   Slot* found = slot(probe(key, stride), stride);
-  return found->used ? found : nullptr;
+  return found->used ? found + 1 : nullptr;
 }
 
-HashTable::Slot* HashTable::at(uint64_t key, size_t stride) {
+void* HashTable::at(uint64_t key, size_t stride) {
   if ((size_ + 1) * 4 > slot_count() * 3) grow(stride);
   Slot* s = slot(probe(key, stride), stride);
   if (!s->used) ++size_;
   s->used = true;
   s->key = key;
-  return s;
+  return s + 1;
 }
 
-void HashTable::remove(Slot* removed, size_t stride) {
-  size_t hole = static_cast<size_t>(reinterpret_cast<char*>(removed) - slots_) / stride;
+HashTable::Slot* HashTable::next(size_t* i, size_t stride) const {
+  while (*i < slot_count())
+    if (Slot* s = slot((*i)++, stride); s->used) return s;
+  return nullptr;
+}
+
+void HashTable::remove(uint64_t key, size_t stride) {
+  if (slots_ == nullptr) return;
+  size_t hole = probe(key, stride);
+  if (!slot(hole, stride)->used) return;
   for (size_t i = (hole + 1) & mask_; slot(i, stride)->used; i = (i + 1) & mask_) {
     const size_t home = mix64(slot(i, stride)->key) & mask_;
     // Shift back every entry whose home does not lie between the hole and its place.
@@ -37,7 +45,8 @@ void HashTable::remove(Slot* removed, size_t stride) {
     memcpy(static_cast<void*>(slot(hole, stride)), slot(i, stride), stride);
     hole = i;
   }
-  memset(static_cast<void*>(slot(hole, stride)), 0, stride);
+  char* entry = slots_ + hole * stride;
+  for (size_t i = 0; i < stride; i += sizeof(uint64_t)) memset(entry + i, 0, sizeof(uint64_t));  // short: no call
   --size_;
 }
 

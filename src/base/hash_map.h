@@ -22,8 +22,8 @@ inline uint64_t mix64(uint64_t x) {
   return x ^ (x >> 31);
 }
 
-// What all tables have in common, compiled once for all types: `stride` bytes for each entry, which
-// begins with a Slot.
+// What all tables have in common, compiled once for all types: `stride` bytes for each entry, which is a
+// Slot and the value behind it.
 class HashTable {
  public:
   HashTable(const HashTable&) = delete;
@@ -41,15 +41,16 @@ class HashTable {
   ~HashTable() { release(slots_); }
   void swap(HashTable& other);
 
-  Slot* slot(size_t i, size_t stride) const { return reinterpret_cast<Slot*>(slots_ + i * stride); }
-  Slot* find(uint64_t key, size_t stride) const;  // nullptr for none
-  Slot* at(uint64_t key, size_t stride);
-  void remove(Slot* slot, size_t stride);
+  void* find(uint64_t key, size_t stride) const;  // the value; nullptr for none
+  void* at(uint64_t key, size_t stride);
+  void remove(uint64_t key, size_t stride);
   void clear();
-
-  size_t slot_count() const { return slots_ == nullptr ? 0 : mask_ + 1; }
+  // The next entry from slot `i` on, which goes on behind it; nullptr at the end.
+  Slot* next(size_t* i, size_t stride) const;
 
  private:
+  Slot* slot(size_t i, size_t stride) const { return reinterpret_cast<Slot*>(slots_ + i * stride); }
+  size_t slot_count() const { return slots_ == nullptr ? 0 : mask_ + 1; }
   size_t probe(uint64_t key, size_t stride) const;
   void grow(size_t stride);
 
@@ -70,21 +71,17 @@ class HashMap : public HashTable {
   ~HashMap() { destroy_values(); }
 
   // The value of `key`, or nullptr. Valid until the next insertion or removal.
-  V* find(uint64_t key) {
-    Slot* found = HashTable::find(key, sizeof(Entry));
-    return found == nullptr ? nullptr : &static_cast<Entry*>(found)->value;
-  }
+  V* find(uint64_t key) { return static_cast<V*>(HashTable::find(key, sizeof(Entry))); }
   const V* find(uint64_t key) const { return const_cast<HashMap*>(this)->find(key); }
 
   // The value of `key`, made by V() if it was not there. Valid until the next insertion or removal.
-  V& at(uint64_t key) { return static_cast<Entry*>(HashTable::at(key, sizeof(Entry)))->value; }
+  V& at(uint64_t key) { return *static_cast<V*>(HashTable::at(key, sizeof(Entry))); }
 
   // Removes `key` if it is there.
   void remove(uint64_t key) {
-    Slot* found = HashTable::find(key, sizeof(Entry));
-    if (found == nullptr) return;
-    static_cast<Entry*>(found)->value.~V();
-    HashTable::remove(found, sizeof(Entry));
+    if constexpr (!std::is_trivially_destructible_v<V>)
+      if (V* found = find(key)) found->~V();
+    HashTable::remove(key, sizeof(Entry));
   }
 
   void clear() {
@@ -95,8 +92,7 @@ class HashMap : public HashTable {
   // Calls visit(key, value) for each entry; the table may not be changed meanwhile.
   template <class F>
   void each(F visit) {
-    for (size_t i = 0; i < slot_count(); ++i)
-      if (Entry* e = entry(i); e->used) visit(e->key, e->value);
+    for (size_t i = 0; Slot* s = next(&i, sizeof(Entry));) visit(s->key, static_cast<Entry*>(s)->value);
   }
   template <class F>
   void each(F visit) const {
@@ -107,8 +103,8 @@ class HashMap : public HashTable {
   struct Entry : Slot {
     V value;
   };
+  static_assert(sizeof(Entry) >= sizeof(Slot) + sizeof(V) && alignof(V) <= alignof(Slot));
 
-  Entry* entry(size_t i) const { return static_cast<Entry*>(slot(i, sizeof(Entry))); }
   void destroy_values() {
     if constexpr (!std::is_trivially_destructible_v<V>) each([](uint64_t, V& value) { value.~V(); });
   }

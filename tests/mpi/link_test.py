@@ -10,8 +10,9 @@ import tempfile
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 import launch  # noqa: E402
 
-AIM = 137 * 1024  # libckpt of 1995
-MOST_TEXT = 152 * 1024  # what it is, and a little more: it may shrink, not grow
+# The code of one object, as GCC makes it, is less than libckpt of 1995 was in all. Code and constants together, and an
+# archive of many objects: what they are, and a little more. They may shrink, not grow.
+MOST_CODE, MOST_TEXT, MOST_TEXT_OF_MANY = 137 * 1024, 152 * 1024, 225 * 1024
 SOURCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 PROGRAM = """
 #include <mpi.h>
@@ -62,10 +63,14 @@ def main():
         run(mpicc, "prog.o", "-L" + os.path.dirname(archive), "-lelc", "-lz", "-o", "prog", cwd=home)
         # All of the archive, so that nothing that another program would need is left out.
         run(mpicc, "prog.o", "-Wl,--whole-archive", archive, "-Wl,--no-whole-archive", "-lz", "-o", "whole", cwd=home)
-    text = sum(int(line.split()[0]) for line in run("size", archive).splitlines()[1:])
-    print("libelc.a for %s: %d bytes of text (at most %d; the aim is %d), %d undefined symbols" %
-          (build.mpi, text, MOST_TEXT, AIM, len(undefined)))
-    if text >= MOST_TEXT:
+    members = run("size", archive).splitlines()[1:]
+    text = sum(int(line.split()[0]) for line in members)
+    sections = [line.split() for line in run("size", "-A", archive).splitlines() if line.startswith(".text")]
+    code = sum(int(section[1]) for section in sections)
+    most_code, most = (MOST_CODE, MOST_TEXT) if len(members) == 1 else (MOST_TEXT_OF_MANY, MOST_TEXT_OF_MANY)
+    print("libelc.a for %s: %d bytes of code (at most %d), %d with constants (at most %d), %d undefined symbols" %
+          (build.mpi, code, most_code, text, most, len(undefined)))
+    if code >= most_code or text >= most:
         sys.exit("libelc.a has grown too large")
 
 

@@ -30,15 +30,16 @@ class Failure(Exception):
     pass
 
 
-# Name: ranks, and arguments for a run of a second here. Two ranks: MPICH never yields a processor.
+# Name: ranks, and arguments for a run of about `n` times half a second here. Two ranks: MPICH never yields a processor.
 PROGRAMS = {
-    "laplace": lambda r: (1, ["--size", r.randint(60, 100), "--iterations", r.randint(10000, 20000), "--no-stop"]),
-    "gauss_jordan": lambda r: (2, ["--size", r.randint(1000, 1200)]),
-    "matmul": lambda r: (2, ["--size", r.randint(80, 120), "--iterations", r.randint(800, 1000)]),
-    "hard_disks": lambda r: (2, ["--size", 2 * r.randint(3, 5), "--iterations", r.randint(8000, 12000),
-                                 "--chains", r.randint(2, 5), "--seed", r.randint(1, 1000)]),
-    "traffic": lambda r: (2, ["--seed", r.randint(1, 100000), "--operations", r.randint(1000, 2500), "--work", 20]),
-    "frames": lambda r: (2, ["--seed", r.randint(1, 100000), "--rounds", r.randint(800, 1200), "--work", 20]),
+    "laplace": lambda r, n: (1, ["--size", r.randint(60, 100), "--iterations", n * r.randint(10000, 20000), "--no-stop"]),
+    "gauss_jordan": lambda r, n: (2, ["--size", int(r.randint(1000, 1200) * n ** (1 / 3))]),
+    "matmul": lambda r, n: (2, ["--size", r.randint(80, 120), "--iterations", n * r.randint(800, 1000)]),
+    "hard_disks": lambda r, n: (2, ["--size", 2 * r.randint(3, 5), "--iterations", n * r.randint(8000, 12000),
+                                    "--chains", r.randint(2, 5), "--seed", r.randint(1, 1000)]),
+    "traffic": lambda r, n: (2, ["--seed", r.randint(1, 100000), "--operations", n * r.randint(2000, 3000),
+                                 "--work", 20]),
+    "frames": lambda r, n: (2, ["--seed", r.randint(1, 100000), "--rounds", n * r.randint(1000, 1500), "--work", 20]),
 }
 
 
@@ -49,11 +50,17 @@ def report(job):
 class Case:
     """One program with random arguments: what it gives without libELC, and journeys of it."""
 
-    def __init__(self, name, r, here):
-        self.name, self.random, self.here = name, r, here
-        self.ranks, arguments = PROGRAMS[name](r)
-        self.arguments = [str(a) for a in arguments]
+    def __init__(self, name, seed, here):
+        self.name, self.seed, self.here, self.length = name, seed, here, 0
+        self.random = random.Random(seed)
         self.scratch = launch.Scratch()
+        self.lengthen()
+
+    def lengthen(self):
+        """Twice as long as before, with the other arguments as they were."""
+        self.length = 2 * self.length or 1
+        self.ranks, arguments = PROGRAMS[self.name](random.Random(self.seed), self.length)
+        self.arguments = [str(a) for a in arguments]
         self.expected = self.digest()
 
     def __str__(self):
@@ -116,11 +123,13 @@ class Case:
 
 
 def travel(case, builds):
-    """A journey that went all the way; a program that is over too early starts again."""
-    for _ in range(20):
+    """A journey that went all the way. A program that is over too early starts again, longer if that happens often."""
+    for attempt in range(30):
         if case.journey(builds) == len(builds) - 1:
             return
-    raise Failure("it was over before it could be killed, 20 times")
+        if attempt % 5 == 4:
+            case.lengthen()
+    raise Failure("it was over before it could be killed, 30 times")
 
 
 def main():
@@ -141,7 +150,7 @@ def main():
     table, failures = {}, 0
     for number in range(options.rounds):
         for name in programs:
-            case = Case(name, random.Random("%d/%d/%s" % (options.seed, number, name)), here)
+            case = Case(name, "%d/%d/%s" % (options.seed, number, name), here)
             for route in routes:
                 title = " to ".join(b.name for b in route)
                 begin = time.monotonic()

@@ -223,8 +223,10 @@ static int full_disk(void) {
 
 /* Until the test has made the file "stop". */
 static int run_on(void) {
-  int stop = rank == 0 && access("stop", F_OK) == 0;
+  int stop;
   ELC_Checkpoint();
+  stop = rank == 0 && access("stop", F_OK) == 0;
+  ELC_ND(stop); /* another process may have gone on because it was not there yet */
   MPI_Bcast(&stop, 1, MPI_INT, 0, MPI_COMM_WORLD);
   b++;
   return !stop;

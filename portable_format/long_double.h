@@ -17,6 +17,21 @@ struct Unpacked {
   uint64_t high = 0, low = 0;
 };
 
+// Bytes of a packed value; 0 for a format that is none.
+constexpr uint8_t long_double_width(LongDouble format) {
+  switch (format) {
+    case LongDouble::kBinary64:
+      return 8;
+    case LongDouble::kExtended:
+    case LongDouble::kExtended68k:
+      return 10;
+    case LongDouble::kBinary128:
+    case LongDouble::kDoubleDouble:
+      return 16;
+  }
+  return 0;
+}
+
 // From the packed form of a value in byte order `big`. Not for kDoubleDouble.
 Unpacked unpack(LongDouble format, bool big, const uint8_t* from);
 // The reverse, rounded to nearest, ties to even; a NaN keeps the payload bits that there is room for, and

@@ -8,6 +8,8 @@
 
 #include <bit>
 
+#include "portable_format/long_double.h"
+
 namespace elc::format {
 namespace {
 
@@ -30,20 +32,6 @@ constexpr LongDouble long_double_here() {
   if (LDBL_MANT_DIG == 106) return LongDouble::kDoubleDouble;
   // The 68881's format has one exponent more at the lower end than the 8087's.
   return LDBL_MIN_EXP == -16381 ? LongDouble::kExtended : LongDouble::kExtended68k;
-}
-
-constexpr uint8_t long_double_width(LongDouble format) {
-  switch (format) {
-    case LongDouble::kBinary64:
-      return 8;
-    case LongDouble::kExtended:
-    case LongDouble::kExtended68k:
-      return 10;
-    case LongDouble::kBinary128:
-    case LongDouble::kDoubleDouble:
-      return 16;
-  }
-  return 0;
 }
 
 const char* long_double_name(LongDouble format) {

@@ -1,5 +1,6 @@
 // A machine's representation in one word, as messages in transit carry it.
 #include "mpi/datatype.h"
+#include "portable_format/long_double.h"
 
 namespace elc::mpi {
 namespace {
@@ -31,20 +32,6 @@ class Bits {
   int at_ = 0;
 };
 
-uint8_t long_double_width(uint64_t format) {
-  switch (static_cast<LongDouble>(format)) {
-    case LongDouble::kBinary64:
-      return 8;
-    case LongDouble::kExtended:
-    case LongDouble::kExtended68k:
-      return 10;
-    case LongDouble::kBinary128:
-    case LongDouble::kDoubleDouble:
-      return 16;
-  }
-  return 0;
-}
-
 }  // namespace
 
 uint64_t representation_code(const Representation& r, uint32_t long_double_bytes) {
@@ -75,7 +62,7 @@ Status representation_of(uint64_t code, Representation* representation, uint32_t
   r.is_signed[kChar] = bits.take(1) != 0;
   r.is_signed[kWchar] = bits.take(1) != 0;
   r.long_double = static_cast<LongDouble>(format);
-  r.width[kLdouble] = long_double_width(format);
+  r.width[kLdouble] = long_double_width(static_cast<LongDouble>(format));
   r.width[kLdoubleComplex] = static_cast<uint8_t>(2 * r.width[kLdouble]);
   r.width[kUshort] = r.width[kShort];
   r.width[kUint] = r.width[kInt];

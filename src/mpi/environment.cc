@@ -1,5 +1,6 @@
 // MPI standard, chapter 8: start and end of a program.
 #include <stdlib.h>
+#include <time.h>
 
 #include "mpi/runtime.h"
 
@@ -29,6 +30,9 @@ namespace elc::mpi {
 // LAM's mpirun knows only the code of a process that exits without MPI_Finalize, and ends the others then.
 
 void end_job(int code) {
+  // MPICH's launcher may end without having read what was said just before an abort.
+  const timespec pause = {0, 100000000};
+  nanosleep(&pause, nullptr);
   if (kPassesCodeOfAbort) PMPI_Abort(MPI_COMM_WORLD, code);
   exit(code);
 }

@@ -63,7 +63,6 @@ Status read_line() {
   const uint64_t line = runtime.restart_line;
   ELC_TRY(store::read_commit(dir(), line, &restart->commit));
   if (restart->commit.ranks != static_cast<uint32_t>(runtime.size)) {
-    if (runtime.rank != 0) return Status::error("%s", "");
     return Status::error("line %llu in %s was taken by %u processes and this job has %d: start it with %u",
                          static_cast<unsigned long long>(line), dir(), restart->commit.ranks, runtime.size,
                          restart->commit.ranks);
@@ -118,11 +117,11 @@ void replace_process() {
 }  // namespace
 
 void agree(const Status& mine) {
-  int ok = mine.ok() ? 1 : 0, all = 0;
-  PMPI_Allreduce(&ok, &all, 1, MPI_INT, MPI_MIN, runtime.control);
-  if (all != 0) return;
-  if (!mine.ok() && mine.message()[0] != '\0') say("%s", mine.message());
-  PMPI_Barrier(runtime.control);  // everybody has said it
+  int first = mine.ok() ? runtime.size : runtime.rank, speaker = 0;
+  PMPI_Allreduce(&first, &speaker, 1, MPI_INT, MPI_MIN, runtime.control);
+  if (speaker == runtime.size) return;
+  if (speaker == runtime.rank) say("%s", mine.message());
+  PMPI_Barrier(runtime.control);  // it has been said
   if (runtime.rank == 0) say("nothing was changed");
   end_together(kExitRefused);
 }

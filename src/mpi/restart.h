@@ -6,8 +6,8 @@
 
 namespace elc::mpi {
 
-// Collective: goes on only if `mine` is a success at every process. Otherwise each says its failure and
-// the job ends; nothing was changed.
+// Collective: goes on only if `mine` is a success at every process. Otherwise the lowest rank that
+// fails says why and the job ends; nothing was changed.
 void agree(const Status& mine);
 
 }  // namespace elc::mpi

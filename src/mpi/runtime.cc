@@ -12,6 +12,7 @@
 #include "mpi/datatype.h"
 #include "mpi/line_file.h"
 #include "mpi/requests.h"
+#include "mpi/restart.h"
 #include "state/state.h"
 
 namespace elc::mpi {
@@ -202,7 +203,8 @@ void start() {
   PMPI_Comm_rank(MPI_COMM_WORLD, &runtime.rank);
   PMPI_Comm_size(MPI_COMM_WORLD, &runtime.size);
   set_message_rank(runtime.rank);
-  if (!read.ok()) give_up(read);
+  runtime.control = MPI_COMM_WORLD;  // nobody uses it yet
+  agree(read);
   if (runtime.config.dir.empty()) {
     record_datatypes(false);
     return;

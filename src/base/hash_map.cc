@@ -2,11 +2,13 @@
 
 #include <utility>
 
+#include "base/compiler.h"
+
 namespace elc {
 
 // Where the key is, or the free slot where it would be put. Inline: each message looks into some tables.
-[[gnu::always_inline]] inline size_t HashTable::probe(uint64_t key, size_t stride) const {
-  size_t i = mix64(key) & mask_;
+ELC_INLINE size_t HashTable::probe(uint64_t key, size_t stride) const {
+  size_t i = static_cast<size_t>(mix64(key)) & mask_;
   for (;; i = (i + 1) & mask_) {
     const Slot* s = slot(i, stride);
     if (!s->used || s->key == key) return i;
@@ -39,7 +41,7 @@ void HashTable::remove(uint64_t key, size_t stride) {
   size_t hole = probe(key, stride);
   if (!slot(hole, stride)->used) return;
   for (size_t i = (hole + 1) & mask_; slot(i, stride)->used; i = (i + 1) & mask_) {
-    const size_t home = mix64(slot(i, stride)->key) & mask_;
+    const size_t home = static_cast<size_t>(mix64(slot(i, stride)->key)) & mask_;
     // Shift back every entry whose home does not lie between the hole and its place.
     if (((i - home) & mask_) < ((i - hole) & mask_)) continue;
     memcpy(static_cast<void*>(slot(hole, stride)), slot(i, stride), stride);

@@ -2,6 +2,8 @@
 #ifndef ELC_BASE_STATUS_H
 #define ELC_BASE_STATUS_H
 
+#include "base/compiler.h"
+
 namespace elc {
 
 // Success or one line of text that says what went wrong, where, and what to do. One pointer, without a
@@ -13,7 +15,7 @@ class [[nodiscard]] Status {
 
   // A failure with a printf-style message (no newline at its end). The text belongs to the library and
   // stays until kKept later failures have been made: longer than any failure is carried about.
-  [[gnu::format(printf, 1, 2)]] static Status error(const char* format, ...);
+  ELC_PRINTF(1, 2) static Status error(const char* format, ...);
   static constexpr unsigned kKept = 64;
 
   bool ok() const { return message_ == nullptr; }

@@ -5,6 +5,8 @@
 #include <string_view>
 #include <utility>
 
+#include "base/compiler.h"
+
 namespace elc {
 
 class Text {
@@ -22,7 +24,7 @@ class Text {
 
   static Text copy(std::string_view text);
   static Text copy(const char* text);
-  [[gnu::format(printf, 1, 2)]] static Text format(const char* format, ...);
+  ELC_PRINTF(1, 2) static Text format(const char* format, ...);
 
   bool empty() const { return text_[0] == '\0'; }
   // Never null; owned by the Text, valid until it is assigned to or destroyed.

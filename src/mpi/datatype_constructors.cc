@@ -1,7 +1,7 @@
 // The constructors of datatypes: which arguments each takes, how large its elements are, how it is called.
 #include <stdint.h>
 
-#include <iterator>
+#include <span>
 
 #include "mpi/darray.h"
 #include "mpi/datatype_table.h"
@@ -13,10 +13,8 @@ namespace {
 class Sum {
  public:
   void add(uint64_t times, uint64_t size) {
-    uint64_t product = 0, sum = 0;
-    if (__builtin_mul_overflow(times, size, &product) || __builtin_add_overflow(total_, product, &sum))
-      sum = UINT64_MAX;
-    total_ = sum > kMaxTypeSize ? kMaxTypeSize + 1 : sum;
+    const bool fits = total_ <= kMaxTypeSize && (size == 0 || times <= (kMaxTypeSize - total_) / size);
+    total_ = fits ? total_ + times * size : kMaxTypeSize + 1;
   }
   uint64_t total() const { return total_; }
 
@@ -130,7 +128,7 @@ bool consistent(Constructor constructor, const Arguments& arguments, const char*
 bool measure(Constructor constructor, const Arguments& arguments, std::span<const uint64_t> olds,
              uint64_t* size) {
   const Vector<int>& i = arguments.integers;
-  const auto at = [&i](size_t k) { return static_cast<uint64_t>(i[k]); };
+  const auto at = [&i](size_t k) { return static_cast<size_t>(i[k]); };
   const uint64_t one = olds.empty() ? 0 : olds[0];
   Sum sum;
   switch (constructor) {

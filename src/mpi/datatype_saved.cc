@@ -201,10 +201,10 @@ int64_t extent_here(const Datatype& type) {
 class Place {
  public:
   void align(uint32_t unit) { add((unit - at_ % unit) % unit, 1); }
+  // The size may be negative, not how many times.
   void add(int64_t size, int64_t times) {
-    int64_t bytes = 0;
-    ok_ = ok_ && !__builtin_mul_overflow(size, times, &bytes) && !__builtin_add_overflow(at_, bytes, &at_) &&
-          at_ >= 0;
+    ok_ = ok_ && (times == 0 || (size <= (INT64_MAX - at_) / times && size >= -(at_ / times)));
+    if (ok_) at_ += size * times;
   }
   bool is(int64_t at) const { return ok_ && at_ == at; }
   MPI_Aint at() const { return static_cast<MPI_Aint>(at_); }

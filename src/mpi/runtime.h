@@ -10,12 +10,12 @@
 #include <mpi.h>
 #include <sched.h>
 
+#include "base/compiler.h"
 #include "base/config.h"
 #include "base/hash_map.h"
 #include "base/status.h"
 #include "line/process.h"
 #include "mpi/communicators.h"
-#include "base/export.h"
 #include "mpi/inside.h"
 #include "store/store.h"
 

@@ -2,8 +2,8 @@
 // MPI_Type_free and MPI_Type_get_contents, which change who has a handle.
 #include <mpi.h>
 
+#include "base/compiler.h"
 #include "mpi/datatype_table.h"
-#include "base/export.h"
 #include "mpi/inside.h"
 
 // MPI-3.0 made the arrays that a call only reads const.

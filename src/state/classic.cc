@@ -1,7 +1,7 @@
 // What libELC.h needs beyond other names for elc.h. libELC.h itself cannot be included: it needs MPI.
 #include <string.h>
 
-#include "base/export.h"
+#include "base/compiler.h"
 #include "elc.h"
 #include "state/process.h"
 #include "state/state.h"

@@ -1,7 +1,7 @@
 // Frames and labels: the thesis's flow table (section 4.2.2.2), and re-entry.
 #include <string.h>
 
-#include "base/export.h"
+#include "base/compiler.h"
 #include "elc.h"
 #include "state/image.h"
 #include "state/process.h"

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/export.h"
+#include "base/compiler.h"
 #include "elc.h"
 #include "state/process.h"
 
@@ -54,7 +54,7 @@ ELC_EXPORT void ELC_free(void* memory) {
 }
 
 ELC_EXPORT void* ELC_new(ELC_Type type, size_t count) {
-  const size_t element = process().types.size_of(type);
+  const size_t element = static_cast<size_t>(process().types.size_of(type));
   if (element == 0) {
     outcome(Status::error("ELC_new: there is no type %d; types come from ELC_Struct and ELC_Union", type));
     return nullptr;
@@ -68,7 +68,8 @@ ELC_EXPORT void* ELC_resize(void* old, size_t count) {
     outcome(Status::error("ELC_resize: the block is not one of ELC_new or ELC_malloc"));
     return nullptr;
   }
-  const size_t element = block->guessed ? 1 : process().types.size_of(block->type), before = block->size;
+  const size_t element = block->guessed ? 1 : static_cast<size_t>(process().types.size_of(block->type));
+  const size_t before = static_cast<size_t>(block->size);
   if (count > PTRDIFF_MAX / element) return nullptr;
   uint8_t* memory = static_cast<uint8_t*>(resize(block, count * element));
   if (memory != nullptr && count * element > before) memset(memory + before, 0, count * element - before);
@@ -78,7 +79,7 @@ ELC_EXPORT void* ELC_resize(void* old, size_t count) {
 ELC_EXPORT int ELC_Set_type(void* memory, ELC_Type type) {
   Block* block = memory == nullptr ? nullptr : process().heap.find(memory);
   if (block == nullptr) return outcome(Status::error("ELC_Set_type: the block is not one of ELC_malloc"));
-  const size_t element = process().types.size_of(type);
+  const size_t element = static_cast<size_t>(process().types.size_of(type));
   if (element == 0)
     return outcome(
         Status::error("ELC_Set_type: there is no type %d; types come from ELC_Struct and ELC_Union", type));

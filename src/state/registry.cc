@@ -1,7 +1,7 @@
 // Registered data, types and functions: the API.
 #include <string.h>
 
-#include "base/export.h"
+#include "base/compiler.h"
 #include "elc.h"
 #include "state/process.h"
 #include "state/state.h"
@@ -165,5 +165,5 @@ ELC_EXPORT ELC_Type ELC_Union(const char* name, size_t size, int n, const ELC_Fi
   return type;
 }
 
-ELC_EXPORT size_t ELC_Sizeof(ELC_Type type) { return process().types.size_of(type); }
+ELC_EXPORT size_t ELC_Sizeof(ELC_Type type) { return static_cast<size_t>(process().types.size_of(type)); }
 }

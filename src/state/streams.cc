@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/export.h"
+#include "base/compiler.h"
 #include "elc.h"
 #include "state/process.h"
 
@@ -136,7 +136,7 @@ FILE* Streams::stream_of(uint64_t number) const {
   if (number == kStdout) return stdout;
   if (number == kStderr) return stderr;
   if (number < kFirstStream || number - kFirstStream >= saved_.size()) return nullptr;
-  return saved_[number - kFirstStream].file;
+  return saved_[static_cast<size_t>(number - kFirstStream)].file;
 }
 
 Status Streams::save(format::Writer& writer) {

@@ -260,14 +260,14 @@ bool transfer(const PlanCache& plans, const Plan& plan, const uint8_t* from, uin
               const Leaves& leaves, Misfit* misfit) {
   if (plan.contiguous)
     return transfer_run(plans, plan.runs[0], from, 0, to, 0, 1,
-                        static_cast<size_t>(count) * plan.runs[0].count, leaves, misfit);
+                        static_cast<size_t>(count * plan.runs[0].count), leaves, misfit);
   for (const Run& run : plan.runs) {
     const bool out = run.conversion.to_file;
     const uint64_t from_at = out ? run.memory : run.packed, to_at = out ? run.packed : run.memory;
-    const uint64_t from_stride = out ? plan.memory_size : plan.packed_size;
-    const uint64_t to_stride = out ? plan.packed_size : plan.memory_size;
+    const size_t from_stride = static_cast<size_t>(out ? plan.memory_size : plan.packed_size);
+    const size_t to_stride = static_cast<size_t>(out ? plan.packed_size : plan.memory_size);
     if (transfer_run(plans, run, from + from_at, from_stride, to == nullptr ? nullptr : to + to_at, to_stride,
-                     count, run.count, leaves, misfit))
+                     static_cast<size_t>(count), static_cast<size_t>(run.count), leaves, misfit))
       continue;
     misfit->memory += run.memory;
     return false;

@@ -186,7 +186,7 @@ void Writer::fill(const uint8_t* at, size_t size) {
 bool Writer::write_fixed(const Plan& plan, const uint8_t* from, uint64_t count, const LeafEncoder& leaves,
                          Misfit* misfit) {
   if (plan.plain) {
-    put(from, count * plan.memory_size);
+    put(from, static_cast<size_t>(count * plan.memory_size));
     return true;
   }
   const uint8_t* const begin = from;
@@ -204,12 +204,13 @@ bool Writer::write_fixed(const Plan& plan, const uint8_t* from, uint64_t count, 
     const uint64_t fitting = (kChunkSize - used_) / plan.packed_size;
     uint64_t n = plan.batch < count ? plan.batch : count;
     if (n > fitting) n = fitting == 0 ? 1 : fitting;
-    uint8_t* to = room(n * plan.packed_size, aside);
+    const size_t size = static_cast<size_t>(n * plan.packed_size);
+    uint8_t* to = room(size, aside);
     if (!transfer(plans_, plan, from, to, n, {&leaves, nullptr}, misfit)) {
       misfit->memory += static_cast<uint64_t>(from - begin);
       return false;
     }
-    fill(to, n * plan.packed_size);
+    fill(to, size);
     from += n * plan.memory_size;
     count -= n;
   }
@@ -221,14 +222,14 @@ bool Writer::write_run(const Run& run, const uint8_t* from, const LeafEncoder& l
   const Conversion& c = run.conversion;
   if (c.what == Convert::kNested) return write_fixed(plans_.nested(run), from, run.count, leaves, misfit);
   if (c.what == Convert::kCopy) {
-    put(from, run.count * c.from_width);
+    put(from, static_cast<size_t>(run.count * c.from_width));
     return true;
   }
   uint8_t aside[32];
   for (uint64_t done = 0; done < run.count && status_.ok();) {
     const uint64_t fitting = (kChunkSize - used_) / c.to_width;
-    uint64_t n = run.count - done;
-    if (n > fitting) n = fitting == 0 ? 1 : fitting;
+    const uint64_t left = run.count - done;
+    const size_t n = static_cast<size_t>(left <= fitting ? left : fitting == 0 ? 1 : fitting);
     uint8_t* to = room(n * c.to_width, aside);
     if (!transfer_run(plans_, run, from + done * c.from_width, 0, to, 0, 1, n, {&leaves, nullptr}, misfit)) {
       misfit->memory += done * c.from_width;

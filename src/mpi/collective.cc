@@ -34,8 +34,9 @@ bool unpack_regions(const Bytes& result) {
   if (!in.ok() || kind != kDataResult) return false;
   size_t at = result.size() - in.left();
   for (const Region& r : regions) {
-    const uint64_t size = packed_size(r.type, representation) * static_cast<uint64_t>(r.count);
-    if (size > result.size() - at) return false;
+    const uint64_t packed = packed_size(r.type, representation) * static_cast<uint64_t>(r.count);
+    if (packed > result.size() - at) return false;
+    const size_t size = static_cast<size_t>(packed);
     Unpacked unpacked;
     if (!unpack(result.data() + at, size, representation, r.buffer, r.count, r.type, &unpacked).ok()) return false;
     at += size;

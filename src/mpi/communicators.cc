@@ -14,8 +14,8 @@ line::Identity Origin::identity() const {
 
 int Communicator::local(line::Rank world_rank) const {
   if (is_world) return world_rank;
-  const int* rank = rank_of.find(static_cast<uint32_t>(world_rank));
-  return rank == nullptr ? MPI_UNDEFINED : *rank;
+  const int* found = rank_of.find(static_cast<uint32_t>(world_rank));
+  return found == nullptr ? MPI_UNDEFINED : *found;
 }
 
 Communicator* Communicators::search(MPI_Comm handle) {

@@ -131,13 +131,13 @@ class Convertor : public Visitor {
 
   bool visit(uintptr_t at, const Piece& run) override {
     const uint64_t step = uint64_t{foreign_.widths[run.kind]} * run.length;
-    const uint64_t whole = std::min<uint64_t>(run.count, left_ / step);
+    const size_t whole = static_cast<size_t>(std::min<uint64_t>(run.count, left_ / step));
     uint8_t* to = reinterpret_cast<uint8_t*>(at);
-    if (whole > 0 && !put(run.kind, to, run.stride, whole, run.length)) return false;
+    if (whole > 0 && !put(run.kind, to, run.stride, whole, static_cast<size_t>(run.length))) return false;
     if (whole == run.count) return true;
     // The message ends inside this repetition.
-    to = reinterpret_cast<uint8_t*>(at + static_cast<uintptr_t>(whole) * static_cast<uintptr_t>(run.stride));
-    const uint64_t rest = left_ / foreign_.widths[run.kind];
+    to = reinterpret_cast<uint8_t*>(at + whole * static_cast<uintptr_t>(run.stride));
+    const size_t rest = left_ / foreign_.widths[run.kind];
     if (rest > 0 && !put(run.kind, to, 0, 1, rest)) return false;
     if (left_ > 0)
       error_ = Status::error("a message in transit ends inside a value of type `%s`", kind_name(run.kind));
@@ -154,7 +154,7 @@ class Convertor : public Visitor {
     const uint64_t block = std::max<uint64_t>(kBlock / one, 1);
     n = std::min<uint64_t>(n, left_ / one);
     for (uint64_t done = 0; done < n;) {
-      const uint64_t m = std::min(block, n - done);
+      const size_t m = static_cast<size_t>(std::min(block, n - done));
       if (!put_fields(layout, at + static_cast<uintptr_t>(done) * static_cast<uintptr_t>(stride), stride, m))
         return done;
       from_ += m * one;
@@ -174,24 +174,24 @@ class Convertor : public Visitor {
 
   // `n` elements; the message has them. False if a value does not fit: the caller converts them one by one,
   // to find it.
-  bool put_fields(const Layout& layout, uintptr_t at, int64_t stride, uint64_t n) {
+  bool put_fields(const Layout& layout, uintptr_t at, int64_t stride, size_t n) {
     const size_t one = static_cast<size_t>(size_of(layout, foreign_)), step = static_cast<size_t>(stride);
     const uint8_t* from = from_;
     for (const Piece& piece : layout.pieces) {
       const Conversion& conversion = foreign_.conversions[piece.kind];
       const size_t width = foreign_.widths[piece.kind], here = memory_width(piece.kind);
+      const size_t length = static_cast<size_t>(piece.length);
       const bool padded = width != conversion.from_width;
       uint8_t* to = reinterpret_cast<uint8_t*>(at + static_cast<uintptr_t>(piece.offset));
-      for (uint64_t k = 0; k < (padded ? piece.length : 1); ++k)
-        if (!convert(conversion, from + k * width, one, to + k * here, step, n, padded ? 1 : piece.length))
-          return false;
-      from += width * piece.length;
+      for (size_t k = 0; k < (padded ? length : 1); ++k)
+        if (!convert(conversion, from + k * width, one, to + k * here, step, n, padded ? 1 : length)) return false;
+      from += width * length;
     }
     return true;
   }
 
   // `count` times `length` scalars; the message has them.
-  bool put(Kind kind, uint8_t* to, int64_t stride, uint64_t count, uint64_t length) {
+  bool put(Kind kind, uint8_t* to, int64_t stride, size_t count, size_t length) {
     const Conversion& conversion = foreign_.conversions[kind];
     const size_t width = foreign_.widths[kind], here = memory_width(kind);
     bool fits = true;
@@ -199,13 +199,13 @@ class Convertor : public Visitor {
       fits = convert(conversion, from_, width * length, to, static_cast<size_t>(stride), count, length);
     } else {  // padding behind each scalar, or backwards
       const bool padded = width != conversion.from_width;
-      for (uint64_t i = 0; i < count && fits; ++i)
+      for (size_t i = 0; i < count && fits; ++i)
         fits = convert(conversion, from_ + i * length * width, width, to + static_cast<int64_t>(i) * stride,
                        here, padded ? length : 1, padded ? 1 : length);
     }
     if (!fits) return misfit(kind, count * length);
     from_ += count * length * width;
-    left_ -= static_cast<size_t>(count * length * width);
+    left_ -= count * length * width;
     done_ += count * length * here;
     return true;
   }

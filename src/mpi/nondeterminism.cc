@@ -34,7 +34,7 @@ Status encode(const void* value, TypeId type, uint64_t count, Bytes* out) {
   header.i32(type);
   header.u64(count);
   const size_t at = out->size();
-  out->resize(at + count * plan->packed_size);
+  out->resize(at + static_cast<size_t>(count * plan->packed_size));
   Misfit misfit;
   if (!transfer(plans, *plan, static_cast<const uint8_t*>(value), out->data() + at, count, {}, &misfit))
     return misfit.status;

@@ -68,7 +68,7 @@ line::Pattern pattern_of(const Communicator& comm, int source, int tag) {
           tag == MPI_ANY_TAG ? line::kAnyTag : tag};
 }
 
-void set_status(MPI_Status* status, int source, int tag, size_t bytes) {
+void set_status(MPI_Status* status, int source, int tag, uint64_t bytes) {
   if (status == MPI_STATUS_IGNORE) return;
   *status = MPI_Status();
   status->MPI_SOURCE = source;

@@ -50,8 +50,7 @@ Status SavedMpi::decode(Decoder& in, int processes, SavedMpi* saved) {
   const std::string_view datatypes = in.opaque();
   saved->datatypes.append(reinterpret_cast<const uint8_t*>(datatypes.data()), datatypes.size());
   saved->request_numbers = in.u64();
-  const size_t requests = in.count(16);
-  for (size_t i = 0; i < requests; ++i) {
+  for (size_t left = in.count(16); left > 0; --left) {
     SavedRequest r;
     r.number = in.u64();
     const uint32_t kind = in.u32();

@@ -59,7 +59,7 @@ Status BlockMap::check_regions() const {
           region.name, owner_of(*process_, region).c_str(), widest->name,
           owner_of(*process_, *widest).c_str());
     if (widest == nullptr || region.address + region.size > widest->address + widest->size) widest = &region;
-    const Extent* block = last_before(by_block_, extent.begin + extent.size - 1);
+    const Extent* block = last_before(by_block_, static_cast<uintptr_t>(extent.begin + extent.size - 1));
     if (block != nullptr && block->begin + block->size > extent.begin)
       return Status::error(
           "'%s' of %s lies in a block of %llu bytes from ELC_malloc, which is saved as such: give it its "

@@ -46,7 +46,7 @@ class Heap {
 
  private:
   size_t home(const void* address) const {
-    return mix64(reinterpret_cast<uintptr_t>(address)) & (index_.size() - 1);
+    return static_cast<size_t>(mix64(reinterpret_cast<uintptr_t>(address))) & (index_.size() - 1);
   }
   size_t place_of(const void* address) const;  // in the index; of an address that is there
   void enter(const void* address, uint32_t slot);

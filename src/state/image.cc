@@ -192,7 +192,7 @@ void Image::match_runs(const Process& p, const format::Reader& reader) {
     if (run.misfit.ok() && run.rest > 0)
       run.misfit = format::fits(reader.types(), format::kByte, writer, p.types, format::kByte);
     const uint64_t element = p.types.size_of(run.memory_type);
-    if (run.misfit.ok() && element > 0 && run.count > (PTRDIFF_MAX - run.rest) / element)
+    if (run.misfit.ok() && (run.rest > PTRDIFF_MAX || (element > 0 && run.count > (PTRDIFF_MAX - run.rest) / element)))
       run.misfit = Status::error("%llu elements of %s do not fit this machine's memory",
                                  static_cast<unsigned long long>(run.count), name);
     run.size = run.count * element + run.rest;
@@ -202,7 +202,7 @@ void Image::match_runs(const Process& p, const format::Reader& reader) {
 bool Image::target(uint64_t block, Target* out) const {
   if (block == 0 || block - 1 >= variables.size() + blocks) return false;
   if (block <= variables.size()) {
-    const Region& region = *variables[block - 1].region;
+    const Region& region = *variables[static_cast<size_t>(block - 1)].region;
     *out = {region.type, region.count, 0, region.address, nullptr};
     return true;
   }
@@ -210,7 +210,8 @@ bool Image::target(uint64_t block, Target* out) const {
   const SavedRun* run = std::upper_bound(runs.begin(), runs.end(), index,
                                          [](uint64_t i, const SavedRun& r) { return i < r.first; }) -
                         1;
-  *out = {run->memory_type, run->count, run->rest, addresses.empty() ? nullptr : addresses[index], run};
+  uint8_t* const address = addresses.empty() ? nullptr : addresses[static_cast<size_t>(index)];
+  *out = {run->memory_type, run->count, run->rest, address, run};
   return true;
 }
 

@@ -61,10 +61,11 @@ Status decode_function(Restoring& restoring, uint64_t in, void* leaf) {
   } else if (in > image.functions.size()) {
     return Status::error("the checkpoint file is damaged: a pointer to a function without a name");
   } else if (in > 0) {
-    function = image.functions[in - 1];
+    const size_t index = static_cast<size_t>(in - 1);
+    function = image.functions[index];
     if (function == nullptr)
       return Status::error("it points to the function %s, which the program has not registered: ELC_FUNC(%s)",
-                           image.function_names[in - 1].c_str(), image.function_names[in - 1].c_str());
+                           image.function_names[index].c_str(), image.function_names[index].c_str());
   }
   if (leaf != nullptr) memcpy(leaf, &function, sizeof function);
   return Status();
@@ -143,8 +144,8 @@ Status pass_heap(format::Cursor& in, Restoring& restoring, const format::Reader&
       return Status::error("a heap block of %llu elements of %s: %s", number(run.count), type,
                            run.misfit.message());
     for (uint64_t i = 0; i < run.blocks; ++i) {
-      const Status passed =
-          pass_block(in, restoring, reader, run, change ? image.addresses[run.first + i] : nullptr, leaves);
+      uint8_t* address = change ? image.addresses[static_cast<size_t>(run.first + i)] : nullptr;
+      const Status passed = pass_block(in, restoring, reader, run, address, leaves);
       if (!passed.ok())
         return Status::error("a heap block of %llu elements of %s: %s", number(run.count), type,
                              passed.message());
@@ -166,7 +167,7 @@ Status allocate_blocks(Process& p, Image& image) {
   p.heap.clear();
   size_t old = 0;
   Status status;
-  image.addresses.reserve(image.blocks);
+  image.addresses.reserve(static_cast<size_t>(image.blocks));
   for (const SavedRun& run : image.runs) {
     for (uint64_t i = 0; i < run.blocks && status.ok(); ++i) {
       const uint64_t id = run.first_id + i;
@@ -175,7 +176,7 @@ Status allocate_blocks(Process& p, Image& image) {
       void* memory = same && before[old].size == run.size ? before[old].address : nullptr;
       if (same && memory == nullptr) free(before[old].address);
       if (same) ++old;
-      if (memory == nullptr) memory = calloc(1, run.size == 0 ? 1 : run.size);
+      if (memory == nullptr) memory = calloc(1, run.size == 0 ? 1 : static_cast<size_t>(run.size));
       if (memory == nullptr) {
         status = Status::error("there is no memory for the heap of the line: a block of %llu bytes",
                                number(run.size));

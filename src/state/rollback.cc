@@ -2,8 +2,6 @@
 // to a temporary file beside it first; only when all are complete does the first file change, by a rename.
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -24,9 +22,15 @@ Status io_error(const char* what, const char* path, int error) {
 
 // The name behind symbolic links, so that a rename replaces the file and not the link.
 Text real_name(const char* path) {
-  char* resolved = realpath(path, nullptr);
-  Text name = Text::copy(resolved == nullptr ? path : resolved);
-  free(resolved);
+  Text name = Text::copy(path);
+  for (int links = 0; links < 40; ++links) {  // more are a circle
+    char target[4096];
+    const ssize_t size = readlink(name.c_str(), target, sizeof target);
+    if (size < 0 || static_cast<size_t>(size) == sizeof target) break;
+    const char* slash = target[0] == '/' ? nullptr : strrchr(name.c_str(), '/');
+    const int directory = slash == nullptr ? 0 : static_cast<int>(slash + 1 - name.c_str());
+    name = Text::format("%.*s%.*s", directory, name.c_str(), static_cast<int>(size), target);
+  }
   return name;
 }
 

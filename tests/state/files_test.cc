@@ -214,7 +214,9 @@ TEST_CASE("a symbolic link stays one, permissions stay, a device has no content"
   Playground playground;
   new_process();
   write_file("real", "");
-  REQUIRE(symlink("real", "link") == 0);
+  mkdir("sub", 0777);
+  REQUIRE(symlink("../real", "sub/next") == 0);
+  REQUIRE(symlink("sub/next", "link") == 0);
   chmod("real", 0640);
   FILE* out = ELC_fopen("link", "w+");
   FILE* null = ELC_fopen("/dev/null", "w");
@@ -234,6 +236,15 @@ TEST_CASE("a symbolic link stays one, permissions stay, a device has no content"
   REQUIRE(stat("real", &status) == 0);
   CHECK((status.st_mode & 0777) == 0640);
   ELC_fcloseall();
+  CHECK(read_file("real") == "text");
+  // It comes back in its place where it is gone.
+  unlink("real");
+  new_process();
+  ELC_FILEVAR(out), ELC_FILEVAR(null);
+  REQUIRE_OK(line.restore());
+  ELC_fcloseall();
+  REQUIRE(lstat("link", &status) == 0);
+  CHECK(S_ISLNK(status.st_mode));
   CHECK(read_file("real") == "text");
 }
 

@@ -17,7 +17,8 @@
 
 #ifdef __cplusplus
 
-/* Templates without a line of the standard library. */
+#include <type_traits>
+
 namespace elc_typed {
 
 template <class T> struct Scalar { static const ELC_Type type = ELC_NO_TYPE; };
@@ -38,7 +39,7 @@ ELC_SCALAR_(float, ELC_FLOAT)
 ELC_SCALAR_(double, ELC_DOUBLE)
 ELC_SCALAR_(long double, ELC_LDOUBLE)
 ELC_SCALAR_(wchar_t, ELC_WCHAR)
-#ifdef __GNUC__
+#if defined __GNUC__ && !defined ELC_ISO_ONLY /* ISO C++ has no complex types of C */
 #ifdef __clang__
 #pragma clang diagnostic push
 #pragma clang diagnostic ignored "-Wc99-extensions"
@@ -52,18 +53,9 @@ ELC_SCALAR_(__complex__ long double, ELC_LDOUBLE_COMPLEX)
 #endif
 #undef ELC_SCALAR_
 
-/* The integer type of an enum, by size and sign. */
-template <class T, bool is_enum> struct Sign { static const bool is = false; };
-template <class T> struct Sign<T, true> { static const bool is = static_cast<T>(-1) < static_cast<T>(0); };
-template <class T> struct Enum {
-  static const bool is = __is_enum(T);
-  static const bool sign = Sign<T, is>::is;
-  static const ELC_Type type = !is                          ? ELC_NO_TYPE
-                               : sizeof(T) == sizeof(int)   ? (sign ? ELC_INT : ELC_UINT)
-                               : sizeof(T) == sizeof(char)  ? (sign ? ELC_SCHAR : ELC_UCHAR)
-                               : sizeof(T) == sizeof(short) ? (sign ? ELC_SHORT : ELC_USHORT)
-                                                            : (sign ? ELC_LLONG : ELC_ULLONG);
-};
+/* The integer type of an enum. */
+template <class T, bool is_enum = std::is_enum<T>::value> struct Integer { typedef T type; };
+template <class T> struct Integer<T, true> { typedef typename std::underlying_type<T>::type type; };
 
 /* What lies below all dimensions of an array. */
 template <class T> struct Base { typedef T type; };
@@ -71,9 +63,8 @@ template <class T, size_t N> struct Base<T[N]> { typedef typename Base<T>::type 
 
 template <class T> struct Type {
   typedef typename Base<T>::type Element;
-  static const bool is_scalar = Scalar<Element>::type != ELC_NO_TYPE || Enum<Element>::is;
-  static_assert(is_scalar, "no scalar type: use ELC_PTR for a pointer, ELC_STRUCT for a struct or union");
-  static const ELC_Type type = Enum<Element>::is ? Enum<Element>::type : Scalar<Element>::type;
+  static const ELC_Type type = Scalar<typename Integer<Element>::type>::type;
+  static_assert(type != ELC_NO_TYPE, "no scalar type: use ELC_PTR for a pointer, ELC_STRUCT for a struct or union");
   static const size_t count = sizeof(T) / sizeof(Element);
 };
 
@@ -146,7 +137,7 @@ template <class T> inline int pointers(const char *name, T &p) {
 #define ELC_NUMBER_(x) ELC_IN_(x, ELC_NUMBER_ANY_, ELC_NUMBER_ARRAY_, ELC_NO_TYPE)
 #define ELC_ELEMENT_(x) ELC_IN_(x, ELC_SIZE_ANY_, ELC_SIZE_ARRAY_, 1)
 /* A pointer to an array would pass for the array. */
-#ifdef __GNUC__
+#if defined __GNUC__ && !defined ELC_ISO_ONLY
 #define ELC_NO_POINTER_(x)                                                           \
   (_Generic(&(x), ELC_SCALARS_(ELC_NUMBER_ANY_) default : ELC_NO_TYPE) != ELC_NO_TYPE || \
    __builtin_types_compatible_p(__typeof__(&(x)), __typeof__(ELC_OFF_(x))(*)[]))

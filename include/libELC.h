@@ -72,7 +72,7 @@ void ELC_Classic_file(const char *name, FILE **address);
 
 /* ---- Variables ---- */
 #define MAX_STRUCT_NAME_LENGTH 64
-#if defined __GNUC__ && !defined __cplusplus
+#if defined __GNUC__ && !defined __cplusplus && !defined ELC_ISO_ONLY
 #define ELC_ANONYMOUS_UNION_ __extension__ union
 #else
 #define ELC_ANONYMOUS_UNION_ union

@@ -1,6 +1,8 @@
-// The system calls of the store, and the one thing of them that not every system has: fsync in the
-// background, by the asynchronous I/O of POSIX. Without it a flush waits where its result is asked for.
-#include <aio.h>
+// The system calls of the store, and the one thing in the library that not every system has: fsync in the
+// background, by the asynchronous I/O of POSIX. ELC_HAVE_AIO (1 or 0) says whether a program gets it without a
+// further library, as the build has found out.
+#include "store/system.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -8,24 +10,23 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "store/system.h"
-
-// Before version 2.34 of the GNU C library these are in a library of their own, which a program need not link.
-#pragma weak aio_fsync
-#pragma weak aio_error
-#pragma weak aio_return
-#pragma weak aio_suspend
+#if ELC_HAVE_AIO
+#include <aio.h>
+#endif
 
 namespace elc::store {
 namespace {
 
-struct aiocb request;
-bool requested = false;
+static_assert(sizeof(off_t) >= 8, "files of more than 2 GiB: compile with -D_FILE_OFFSET_BITS=64, as meson does");
 
 int real_open(const char* path, int flags, mode_t mode) { return ::open(path, flags, mode); }
 
+#if ELC_HAVE_AIO
+
+aiocb request;
+bool requested = false;
+
 void start_flush(int fd) {
-  if (aio_fsync == nullptr) return;
   memset(&request, 0, sizeof request);
   request.aio_fildes = fd;
   request.aio_sigevent.sigev_notify = SIGEV_NONE;
@@ -44,6 +45,14 @@ int end_flush(int fd) {
   errno = error;
   return -1;
 }
+
+#else  // all of it where its result is asked for
+
+void start_flush(int) {}
+bool flushing() { return false; }
+int end_flush(int fd) { return ::fsync(fd); }
+
+#endif
 
 }  // namespace
 

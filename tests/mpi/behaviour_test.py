@@ -149,6 +149,10 @@ class Scenes(unittest.TestCase):
         """A call that waits for what its log says is let go with everybody."""
         self.killed_and_restarted("released")
 
+    def test_large_file(self):
+        """Files of more than 4 GiB; tests/run tries it with 32 bits, too."""
+        self.killed_and_restarted("large_file")
+
     # ---- Lines that cannot be written ----
 
     def abandoned(self, job):

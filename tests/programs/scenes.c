@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { kLarge = 300000, kTag = 5, kGoTag = 90, kMostSteps = 100 };
@@ -25,6 +26,7 @@ static MPI_Request first, second;
 static MPI_Status status;
 static MPI_Comm other = MPI_COMM_NULL;
 static MPI_Datatype column;
+static FILE *input, *output;
 
 static void check(int right, const char *what) {
   if (right) return;
@@ -512,6 +514,35 @@ static int trap11(void) {
   }
 }
 
+/* Files of more than 4 GiB, which take no room: one is read, one is appended to. */
+static int large_file(void) {
+  const off_t far = (off_t)5 << 30;
+  FILE *made;
+  struct stat about;
+  switch (step) {
+    case 0:
+      if (rank != 0) return 1;
+      made = fopen("large", "w");
+      check(made != NULL && fseeko(made, far, SEEK_SET) == 0 && fputs("ab", made) >= 0 && fclose(made) == 0,
+            "a large file");
+      input = ELC_fopen("large", "r");
+      output = ELC_fopen("large", "a");
+      check(fseeko(input, far, SEEK_SET) == 0 && getc(input) == 'a' && fputs("c", output) >= 0, "its end");
+      return 1;
+    case 1: if (rank == 0) ELC_Checkpoint_now(); else until_taken(); return 1;
+    case 2:
+      watch_line(1);
+      if (rank != 0) return 1;
+      fputs("d", output);
+      fflush(output);
+      die_here();
+      check(getc(input) == 'b' && getc(input) == 'c' && getc(input) == 'd' && getc(input) == EOF, "what was read");
+      check(ELC_fcloseall() == 0 && stat("large", &about) == 0 && about.st_size == far + 4, "what was appended");
+      return 1;
+    default: return 0;
+  }
+}
+
 static const struct Scene {
   const char *name;
   int (*run)(void); /* one step; 0: the scene is over */
@@ -523,7 +554,7 @@ static const struct Scene {
     {"run_on", run_on}, {"refused_line", refused_line}, {"two_lines", two_lines}, {"transit", transit},
     {"trap1", trap1}, {"trap2", trap2},
     {"trap4", trap4}, {"trap8", trap8}, {"trap10_made", trap10_made}, {"trap10_freed", trap10_freed},
-    {"trap11", trap11}, {"released", released}};
+    {"trap11", trap11}, {"released", released}, {"large_file", large_file}};
 
 static void in_place(const char *name, const char *variant) {
   const struct Scene *scene = NULL;
@@ -548,6 +579,8 @@ static void in_place(const char *name, const char *variant) {
   ELC_REQUEST(second);
   ELC_STATUS(status);
   ELC_COMM(other);
+  ELC_FILEVAR(input);
+  ELC_FILEVAR(output);
   MPI_Barrier(MPI_COMM_WORLD); /* everybody has come through MPI_Init */
   restarted = resumed = ELC_Restore() == ELC_RESTARTED;
   if (rank == 0) fprintf(stderr, "scenes: begins with step %d\n", step);

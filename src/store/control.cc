@@ -19,7 +19,7 @@ Text control_path(const char* dir) { return Text::format("%s/control", dir); }
 std::string_view first_word(const Bytes& content) {
   std::string_view text(reinterpret_cast<const char*>(content.data()), content.size());
   const size_t end = text.find_first_of(" \t\r\n");
-  return end == std::string_view::npos ? text : text.substr(0, end);
+  return end == std::string_view::npos ? text : std::string_view(text.data(), end);
 }
 
 }  // namespace

@@ -157,7 +157,7 @@ uint32_t PlanCache::compile(TypeId packed_type, const TypeTable& memory, TypeId 
   plan->packed_type = packed_type;
   plan->memory_type = memory_type;
   plan->memory_size = here.size;
-  plan->fixed = !here.has_union;
+  plan->fixed = !here.walked;
   if (plan->fixed && here.kind != kStruct) {
     add_leaves(plan, file.kind, here, here.leaves, 0, 0);
   } else if (plan->fixed) {

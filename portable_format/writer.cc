@@ -67,7 +67,8 @@ void Writer::put(const void* data, size_t size) {
   const uint8_t* from = static_cast<const uint8_t*>(data);
   section_size_ += size;
   while (size > 0) {
-    if (used_ == 0 && size >= kChunkSize) {  // straight from the program's memory
+    if (size >= kChunkSize) {  // straight from the program's memory
+      cut();
       emit(from, kChunkSize);
       from += kChunkSize;
       size -= kChunkSize;

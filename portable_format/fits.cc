@@ -79,7 +79,7 @@ class Comparison {
   Status scalar(Kind kind, const Place* place) const {
     const Representation& mine = Representation::here();
     if (kind == kByte && !(writer_ == mine))
-      return wrong(place, "raw bytes of a machine of another representation; give it a type");
+      return wrong(place, "bytes (from ELC_RAW, ELC_BYTE or ELC_malloc) go to no machine of another representation; give it a type");
     return Status();
   }
 

@@ -31,7 +31,7 @@ NARROW = {
     "element": ["'places' of work()", "[2].at[1]: the value %d does not fit a `long`" % -LARGE, "-2147483648"],
     "heap": ["a heap block of 10 elements of long", "[7]: the value %d does not fit a `long`" % LARGE, "2147483647"],
 }
-ALWAYS = {"bytes": ["'bytes' of work()", "raw bytes of a machine of another representation"]}
+ALWAYS = {"bytes": ["'bytes' of work()", "(bytes[8]): bytes (from ELC_RAW"]}
 
 
 class Failure(Exception):

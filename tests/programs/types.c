@@ -169,6 +169,9 @@ static void end_messages(int64_t round) {
     MPI_Recv(got, 1, strided, left_rank, kTag, other, MPI_STATUS_IGNORE);
     MPI_Recv(&got[1], 2, parcel, left_rank, kTag + 1, other, MPI_STATUS_IGNORE);
   }
+  MPI_Probe(left_rank, kTag + 2, other, &status);
+  MPI_Get_count(&status, parcel, &count);
+  need(count == 1, "a probe of a parcel");
   MPI_Recv(&got[4], 1, parcel, MPI_ANY_SOURCE, kTag + 2, other, &status);
   for (int i = 0; i < kParcels; i++) {
     set_parcel(&expected, left_rank, round, i);
@@ -177,6 +180,12 @@ static void end_messages(int64_t round) {
   MPI_Waitall(3, sending, statuses);
   for (int b = 0; b < basic_count; b++) {
     unsigned char wanted[2 * sizeof(long double)], found[2 * sizeof(long double)] = {0};
+    if (b % 2 == round % 2) {
+      MPI_Status shown;
+      MPI_Probe(left_rank, kBasicTag + b, MPI_COMM_WORLD, &shown);
+      MPI_Get_elements(&shown, basics[b].type, &count);
+      need(count == 2, "a probe of a message of a basic type");
+    }
     MPI_Recv(found, 2, basics[b].type, left_rank, kBasicTag + b, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     set_basic(b, left_rank, round, wanted);
     if (basics[b].type == MPI_LONG_DOUBLE) {

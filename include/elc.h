@@ -104,6 +104,19 @@ ELC_Type ELC_Struct(const char *name, size_t size, int n, const ELC_Field fields
 ELC_Type ELC_Union(const char *name, size_t size, int n, const ELC_Field members[],
                    int (*active)(const void *u, const void *enclosing));
 
+/* A bit-field has no address: it is saved as a scalar of type `saved_as`, an integer or ELC_BOOL, which `get`
+ * returns and `set` stores again; `of` is the struct that it is a field of. The type that this returns is for one field
+ * of a struct; the field's offset does not count. A value that the bit-field of another program does not keep is
+ * an error in a restart. Returns ELC_NO_TYPE on error.
+ *     struct message { unsigned urgent : 1; int level : 5; double load; };
+ *     ELC_BITS(message_level, struct message, level)         outside of functions: makes the two functions
+ *     ELC_Field f[] = {ELC_BITS_FIELD(level, message_level, ELC_INT), ... ELC_FIELD(struct message, load)}; */
+ELC_Type ELC_Accessor(ELC_Type saved_as, int64_t (*get)(const void *of), void (*set)(void *of, int64_t value));
+#define ELC_BITS(name, S, f)                                                                       \
+  static int64_t name##_get(const void *of) { return (int64_t)((const S *)of)->f; }                \
+  static void name##_set(void *of, int64_t value) { ((S *)of)->f = value; }
+#define ELC_BITS_FIELD(f, name, saved_as) {#f, 0, ELC_Accessor(saved_as, name##_get, name##_set), 1}
+
 /* ---- Nondeterminism ---------------------------------------------------------------------------- */
 
 /* Passes a value that would differ between two executions of the same program point (a clock, a

@@ -260,8 +260,10 @@ Conversion conversion_for(Kind kind, const Representation& packed, Direction dir
   else if (kind == kLdouble &&
            !(c.from_format == c.to_format && packed_width == memory_width && (!swap || packed_width == 8)))
     c.what = Convert::kLongDouble;
+  else if (packed_width != memory_width || (packed_kind != kind && c.from_signed != c.to_signed))
+    c.what = Convert::kInteger;
   else
-    c.what = packed_width == memory_width ? same_width : Convert::kInteger;
+    c.what = same_width;
   return c;
 }
 

@@ -189,7 +189,7 @@ Status Cursor::skip_value(TypeId from, uint64_t count) {
 void Cursor::skip_any(TypeId type, uint64_t count) {
   if (!enough(type, count)) return;
   const TypeInfo& info = reader_->types_.info(type);
-  if (!info.has_union) return fail(skip(count * info.packed));
+  if (!info.walked) return fail(skip(count * info.packed));
   const std::span<const FieldInfo> fields = reader_->types_.fields(type);
   for (; count > 0 && ok(); --count) {
     const uint32_t member = info.kind == kUnion ? member_index(type) : kNoMember;
@@ -240,6 +240,24 @@ uint32_t Cursor::member_index(TypeId from) {
   return ok() ? index : kNoMember;
 }
 
+// A bit-field of the struct at `of`; with nullptr, of one that is only there to see whether the value fits.
+Status Cursor::read_bits(TypeId from, const Accessor& accessor, uint8_t* of, uint64_t size) {
+  const Representation& writer = reader_->representation();
+  const size_t width = writer.packed_width(reader_->types_.info(from).kind);
+  const uint64_t bits =
+      load_integer(take(width), width, reader_->plans_.swaps(), writer.is_signed[reader_->types_.info(from).kind]);
+  if (!ok()) return status();
+  const int64_t value = static_cast<int64_t>(bits);
+  uint8_t* aside = of == nullptr ? static_cast<uint8_t*>(allocate(static_cast<size_t>(size))) : nullptr;
+  if (aside != nullptr) of = static_cast<uint8_t*>(memset(aside, 0, static_cast<size_t>(size)));
+  accessor.set(of, value);
+  const int64_t kept = accessor.get(of);
+  release(aside);
+  if (kept == value) return Status();
+  return Status::error("the value %lld does not fit the bit-field, which makes %lld of it", static_cast<long long>(value),
+                       static_cast<long long>(kept));
+}
+
 // All fields of a struct, or the member of a union that the file has.
 Status Cursor::read_fields(TypeId from, const TypeTable& memory, TypeId to, uint8_t* out,
                            const LeafDecoder& leaves) {
@@ -251,7 +269,10 @@ Status Cursor::read_fields(TypeId from, const TypeTable& memory, TypeId to, uint
   }
   for (; i < end; ++i) {
     uint8_t* field = out == nullptr ? nullptr : out + here[i].offset;
-    const Status status = read_any(file[i].type, memory, here[i].type, field, here[i].count, leaves);
+    const Accessor* accessor = memory.accessor(here[i].type);
+    const Status status = accessor != nullptr
+                              ? read_bits(file[i].type, *accessor, out, memory.info(to).size)
+                              : read_any(file[i].type, memory, here[i].type, field, here[i].count, leaves);
     if (!status.ok()) return in_field(here[i].name, status);
   }
   return status();

@@ -48,8 +48,8 @@ class Comparison {
   bool integers_fit(Kind file, Kind memory) const {
     const Representation& mine = Representation::here();
     if (!is_integer(file) || !is_integer(memory) || file <= kUchar || memory <= kUchar) return false;
-    if (writer_.is_signed[file] != mine.is_signed[memory]) return false;
-    return writer_.width[file] == mine.width[memory] || !(writer_ == mine);
+    if (!(writer_ == mine)) return true;  // wchar_t is int, long or unsigned
+    return writer_.is_signed[file] == mine.is_signed[memory] && writer_.width[file] == mine.width[memory];
   }
 
   Status compare_fields(const TypeInfo& f, const TypeInfo& m, const Place* place) {
@@ -79,10 +79,7 @@ class Comparison {
   Status scalar(Kind kind, const Place* place) const {
     const Representation& mine = Representation::here();
     if (kind == kByte && !(writer_ == mine))
-      return wrong(place, "raw bytes of a machine of another representation; give it a type");
-    if (part_of_complex(kind) == kLdouble && writer_.long_double != mine.long_double &&
-        (writer_.long_double == LongDouble::kDoubleDouble || mine.long_double == LongDouble::kDoubleDouble))
-      return wrong(place, "a long double made of two doubles cannot be converted; save it as double");
+      return wrong(place, "bytes (from ELC_RAW, ELC_BYTE or ELC_malloc) go to no machine of another representation; give it a type");
     return Status();
   }
 

@@ -1,6 +1,7 @@
 #include "portable_format/long_double.h"
 
 #include <bit>
+#include <utility>
 
 namespace elc::format {
 namespace {
@@ -80,7 +81,56 @@ int stored_bits(const Shape& s) { return s.explicit_one ? s.precision : s.precis
 
 }  // namespace
 
+namespace {
+
+// Of two finite numbers or zeros. What is below the last bit is kept as its being odd.
+Unpacked sum(Unpacked a, Unpacked b) {
+  if (b.kind == Unpacked::kZero) return a;
+  if (a.kind == Unpacked::kZero) return b;
+  const bool smaller = a.exponent != b.exponent ? a.exponent < b.exponent
+                       : a.high != b.high       ? a.high < b.high
+                                                : a.low < b.low;
+  if (smaller) std::swap(a, b);
+  const int shift = a.exponent - b.exponent < 128 ? a.exponent - b.exponent + 1 : 128;
+  const Wide x = right({a.high, a.low}, 1);
+  Wide y = right({b.high, b.low}, shift);
+  if (!is_zero(left({b.high, b.low}, 128 - shift))) y.low |= 1;
+  Wide total;
+  if (a.negative == b.negative) {
+    total.low = x.low + y.low;
+    total.high = x.high + y.high + (total.low < x.low ? 1 : 0);
+  } else {
+    total.low = x.low - y.low;
+    total.high = x.high - y.high - (x.low < y.low ? 1 : 0);
+  }
+  if (is_zero(total)) return Unpacked();
+  const int zeros = total.high != 0 ? std::countl_zero(total.high) : 64 + std::countl_zero(total.low);
+  total = left(total, zeros);
+  a.exponent += 1 - zeros;
+  a.high = total.high;
+  a.low = total.low;
+  return a;
+}
+
+bool pack_two(const Unpacked& value, bool big, uint8_t* to) {
+  if (!pack(value, LongDouble::kBinary64, big, to)) return false;
+  Unpacked rest;
+  if (value.kind == Unpacked::kFinite) {
+    rest = unpack(LongDouble::kBinary64, big, to);
+    rest.negative = !rest.negative;
+    rest = sum(value, rest);
+  }
+  return pack(rest, LongDouble::kBinary64, big, to + 8);
+}
+
+}  // namespace
+
 Unpacked unpack(LongDouble format, bool big, const uint8_t* from) {
+  if (format == LongDouble::kDoubleDouble) {
+    const Unpacked first = unpack(LongDouble::kBinary64, big, from);
+    const Unpacked second = unpack(LongDouble::kBinary64, big, from + 8);
+    return first.kind == Unpacked::kFinite && second.kind == Unpacked::kFinite ? sum(first, second) : first;
+  }
   const Shape& s = shape_of(format);
   const Wide all = gather(from, s.bytes, big);
   const int bits = stored_bits(s);
@@ -114,6 +164,7 @@ Unpacked unpack(LongDouble format, bool big, const uint8_t* from) {
 }
 
 bool pack(const Unpacked& value, LongDouble format, bool big, uint8_t* to) {
+  if (format == LongDouble::kDoubleDouble) return pack_two(value, big, to);
   const Shape& s = shape_of(format);
   const int bits = stored_bits(s);
   int32_t field = 0;

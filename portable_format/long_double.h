@@ -32,10 +32,11 @@ constexpr uint8_t long_double_width(LongDouble format) {
   return 0;
 }
 
-// From the packed form of a value in byte order `big`. Not for kDoubleDouble.
+// From the packed form of a value in byte order `big`. The sum of two doubles is rounded to 127 bits.
 Unpacked unpack(LongDouble format, bool big, const uint8_t* from);
 // The reverse, rounded to nearest, ties to even; a NaN keeps the payload bits that there is room for, and
-// stays a NaN. False if a finite value is too large for the format. Not for kDoubleDouble.
+// stays a NaN. False if a finite value is too large for the format. Two doubles are the nearest one and the
+// nearest to what remains.
 bool pack(const Unpacked& value, LongDouble format, bool big, uint8_t* to);
 
 }  // namespace elc::format

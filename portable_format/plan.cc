@@ -56,7 +56,7 @@ Status encode_leaf(const LeafEncoder& leaves, Kind kind, bool swap, const uint8_
     store_integer(to + 4, 4, swap, static_cast<uint32_t>(s.tag));
     store_integer(to + 8, 4, swap, static_cast<uint32_t>(s.error));
     store_integer(to + 12, 4, swap, s.flags);
-    store_integer(to + 16, 8, swap, s.count);
+    store_words(to + 16, swap, {s.count, s.representation});
     return Status();
   }
   if (leaves.handle == nullptr) return no_coder(kind);
@@ -78,7 +78,8 @@ Status decode_leaf(const LeafDecoder& leaves, Kind kind, bool swap, const uint8_
                           static_cast<int32_t>(load_integer(from + 4, 4, swap, true)),
                           static_cast<int32_t>(load_integer(from + 8, 4, swap, true)),
                           static_cast<uint32_t>(load_integer(from + 12, 4, swap, false)),
-                          load_integer(from + 16, 8, swap, false)};
+                          load_integer(from + 16, 8, swap, false),
+                          load_integer(from + 24, 8, swap, false)};
     return leaves.status(leaves.context, s, leaf);
   }
   if (leaves.handle == nullptr) return no_coder(kind);
@@ -157,7 +158,7 @@ uint32_t PlanCache::compile(TypeId packed_type, const TypeTable& memory, TypeId 
   plan->packed_type = packed_type;
   plan->memory_type = memory_type;
   plan->memory_size = here.size;
-  plan->fixed = !here.has_union;
+  plan->fixed = !here.walked;
   if (plan->fixed && here.kind != kStruct) {
     add_leaves(plan, file.kind, here, here.leaves, 0, 0);
   } else if (plan->fixed) {

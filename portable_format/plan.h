@@ -25,7 +25,7 @@ struct Run {
 
 struct Plan {
   TypeId packed_type = 0, memory_type = 0;
-  bool fixed = true;         // false: has a union; the value is walked, and there are no runs
+  bool fixed = true;         // false: the value is walked, and there are no runs
   bool plain = false;        // one run of bytes: n elements are one copy
   bool contiguous = false;   // one run without gaps: n elements are one run
   bool can_fail = false;     // there are values that do not fit, or handles: a check has to look at them

@@ -142,6 +142,7 @@ class Cursor {
   bool read_fixed(const Plan& plan, uint8_t* out, uint64_t count, const LeafDecoder& leaves, Misfit* misfit);
   bool read_run(const Run& run, uint8_t* out, const LeafDecoder& leaves, Misfit* misfit);
   uint32_t member_index(TypeId from);
+  Status read_bits(TypeId from, const Accessor& accessor, uint8_t* of, uint64_t size);
 
   struct Show;  // where a walk for show_value is
   void skip_any(TypeId type, uint64_t count);

@@ -16,9 +16,7 @@ void integer_text(uint64_t bits, bool is_signed, char* text, size_t size) {
     snprintf(text, size, "%llu", static_cast<unsigned long long>(bits));
 }
 
-// A double-double is shown by its first double: nothing but its own machine can do more with it.
 void long_double_text(const Representation& of, const uint8_t* from, char* text, size_t size) {
-  if (of.long_double == LongDouble::kDoubleDouble) return scalar_text(kDouble, of, from, text, size);
   const Conversion c = conversion_for(kLdouble, of, Direction::kFromFile);
   long double value = 0;
   if (convert(c, from, 0, reinterpret_cast<uint8_t*>(&value), 0, 1, 1))

@@ -64,10 +64,12 @@ void TypeTable::set_size(Kind kind, size_t size) { scalars_[kind].size = size; }
 
 bool TypeTable::known(TypeId type) const {
   if (type >= kFirstMade) return type < end();
+  if (type < 0) return index_of(type) < accessors_.size();
   return type > 0 && type < static_cast<TypeId>(kKindCount) && scalars_[type].size > 0;
 }
 
 const TypeInfo& TypeTable::info(TypeId type) const {
+  if (type < 0) return accessors_[index_of(type)].info;
   return type >= kFirstMade ? made_[static_cast<size_t>(type - kFirstMade)] : scalars_[type];
 }
 
@@ -92,6 +94,22 @@ Status TypeTable::make_struct(std::string_view name, uint64_t size, std::span<co
 Status TypeTable::make_union(std::string_view name, uint64_t size, std::span<const FieldSpec> members,
                              ActiveMember active, TypeId* made) {
   return make(kUnion, name, size, members, active, made);
+}
+
+Status TypeTable::make_accessor(Kind kind, const Accessor& accessor, TypeId* made) {
+  *made = kNone;
+  if (!is_integer(kind) && kind != kBool) return Status::error("a bit-field is saved as an integer or a bool");
+  if (accessor.get == nullptr || accessor.set == nullptr)
+    return Status::error("a bit-field needs a function that gets it and one that sets it");
+  for (*made = -1; known(*made); --*made) {
+    const AccessorType& old = accessors_[index_of(*made)];
+    if (old.info.kind == kind && old.how.get == accessor.get && old.how.set == accessor.set) return Status();
+  }
+  AccessorType added = {info(static_cast<TypeId>(kind)), accessor};
+  added.info.size = 0;
+  added.info.walked = true;
+  accessors_.push_back(added);
+  return Status();
 }
 
 Status TypeTable::make(Kind kind, std::string_view name, uint64_t size, std::span<const FieldSpec> fields,
@@ -154,7 +172,7 @@ Status TypeTable::check_layout(const char* what, uint64_t size, std::span<const 
   for (const FieldSpec& f : specs) {
     const int length = static_cast<int>(f.name.size());
     const uint64_t element = info(f.type).size;
-    if (f.offset > size || f.count > (size - f.offset) / element)
+    if (f.offset > size || (element > 0 && f.count > (size - f.offset) / element))
       return Status::error("%s: field `%.*s` ends outside the %llu bytes of the type", what, length,
                            f.name.data(), static_cast<unsigned long long>(size));
     if (!overlap && f.offset < from)
@@ -177,11 +195,13 @@ Status TypeTable::measure(const char* what, std::span<const FieldSpec> specs, Ty
       return Status::error("%s: field `%.*s` has a type that is not known here (%ld)", what, length,
                            f.name.data(), static_cast<long>(f.type));
     if (f.count == 0) return Status::error("%s: field `%.*s` has no elements", what, length, f.name.data());
+    if (accessor(f.type) != nullptr && (f.count != 1 || type->kind == kUnion))
+      return Status::error("%s: the bit-field `%.*s` is not one field of a struct", what, length, f.name.data());
     const TypeInfo& part = info(f.type);
     if (!add_product(&leaves, part.leaves, f.count, kMaxLeaves - 1) ||
         !add_product(&packed, part.packed, f.count, kMaxPacked))
       return Status::error("%s: field `%.*s` makes it too large", what, length, f.name.data());
-    type->has_union |= part.has_union;
+    type->walked |= part.walked;
     type->has_handle |= part.has_handle;
     type->has_byte |= part.has_byte;
     if (type->depth <= part.depth) type->depth = part.depth + 1;
@@ -189,7 +209,7 @@ Status TypeTable::measure(const char* what, std::span<const FieldSpec> specs, Ty
   if (type->depth > kMaxDepth) return Status::error("%s: structs nest more than %u deep", what, kMaxDepth);
   type->leaves = leaves;
   type->packed = type->kind == kUnion ? 4 : packed;
-  type->has_union |= type->kind == kUnion;
+  type->walked |= type->kind == kUnion;
   return Status();
 }
 
@@ -203,7 +223,7 @@ void TypeTable::encode(Encoder& out) const {
     for (uint32_t i = 0; i < type.field_count; ++i) {
       const FieldInfo& f = field(type, i);
       out.string(f.name);
-      out.i32(f.type);
+      out.i32(f.type < 0 ? static_cast<TypeId>(info(f.type).kind) : f.type);
       out.u64(f.count);
     }
   }

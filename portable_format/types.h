@@ -18,6 +18,12 @@ namespace elc::format {
 // Tells which member of the union at `u` is in use (-1: none); see ELC_Union.
 using ActiveMember = int (*)(const void* u, const void* enclosing);
 
+// A field without an address: a bit-field. `of` is the struct that has it; see ELC_Accessor.
+struct Accessor {
+  int64_t (*get)(const void* of);
+  void (*set)(void* of, int64_t value);
+};
+
 // What a struct or union is made from. The name is copied.
 struct FieldSpec {
   std::string_view name;
@@ -37,10 +43,10 @@ struct FieldInfo {
 struct TypeInfo {
   Kind kind;         // a scalar's own, kStruct or kUnion
   const char* name;  // "unsigned long", or the name it was made with; owned by the table
-  uint64_t size;     // bytes of an element in memory (in a file's table: on the writer's machine)
+  uint64_t size;     // bytes of an element in memory (in a file's table: on the writer's machine); 0: accessor
   uint64_t leaves;   // at least 1; see Position
   uint64_t packed;   // bytes of a packed value; with a union inside, the least it can have
-  bool has_union;    // a packed value has no constant size
+  bool walked;       // has a union (a packed value has no constant size) or an accessor
   bool has_handle;   // a leaf is a pointer or another handle
   bool has_byte;     // a leaf is kByte
   uint32_t depth;    // nesting of structs and unions; scalars 0
@@ -86,6 +92,10 @@ class TypeTable {
   Status make_union(std::string_view name, uint64_t size, std::span<const FieldSpec> members,
                     ActiveMember active, TypeId* made);
 
+  // The type of a field of a struct, saved as a scalar of `kind`, an integer. In a file it is that scalar.
+  Status make_accessor(Kind kind, const Accessor& accessor, TypeId* made);
+  const Accessor* accessor(TypeId type) const { return type < 0 ? &accessors_[index_of(type)].how : nullptr; }
+
   bool known(TypeId type) const;  // also false for MPI kinds without a size, in a table of memory
   // Of a known type. Valid until a type is made.
   const TypeInfo& info(TypeId type) const;
@@ -113,6 +123,12 @@ class TypeTable {
   static Status decode(Decoder& in, const Representation& writer, TypeTable* out);
 
  private:
+  struct AccessorType {
+    TypeInfo info;
+    Accessor how;
+  };
+  static size_t index_of(TypeId accessor) { return static_cast<size_t>(-1 - accessor); }
+
   struct Strings {  // names, each at an address that stays
     Vector<char*> all;
     Strings() = default;
@@ -144,6 +160,7 @@ class TypeTable {
 
   TypeInfo scalars_[kKindCount] = {};
   Vector<TypeInfo> made_;
+  Vector<AccessorType> accessors_;  // their types are -1, -2 ...
   Vector<FieldInfo> fields_;
   HashMap<Vector<TypeId>> by_name_;  // by hash of the name
   Strings strings_;

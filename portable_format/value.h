@@ -23,7 +23,8 @@ struct StatusLeaf {
   int32_t tag = 0;
   int32_t error = 0;
   uint32_t flags = 0;
-  uint64_t count = 0;  // bytes
+  uint64_t count = 0;           // bytes
+  uint64_t representation = 0;  // of the machine on which they count
 };
 
 // Turns leaves in memory into numbers while a value is written. `leaf` is the address of the leaf in the

@@ -67,7 +67,8 @@ void Writer::put(const void* data, size_t size) {
   const uint8_t* from = static_cast<const uint8_t*>(data);
   section_size_ += size;
   while (size > 0) {
-    if (used_ == 0 && size >= kChunkSize) {  // straight from the program's memory
+    if (size >= kChunkSize) {  // straight from the program's memory
+      cut();
       emit(from, kChunkSize);
       from += kChunkSize;
       size -= kChunkSize;
@@ -146,6 +147,20 @@ Status Writer::write_any(TypeId type, const uint8_t* from, uint64_t count, const
   return Status();
 }
 
+Status Writer::write_bits(TypeId type, const uint8_t* of) {
+  const Kind kind = types_->info(type).kind;
+  const bool is_signed = Representation::here().is_signed[kind];
+  const uint64_t bits = static_cast<uint64_t>(types_->accessor(type)->get(of));
+  const size_t width = representation_.packed_width(kind);
+  if (!integer_fits(bits, is_signed, width, is_signed))
+    return Status::error("the bit-field's value %lld does not fit a `%s`, as which it is saved",
+                         static_cast<long long>(bits), kind_name(kind));
+  uint8_t packed[8];
+  store_integer(packed, width, plans_.swaps(), bits);
+  put(packed, width);
+  return Status();
+}
+
 // All fields of a struct, or the active member of a union after its number.
 Status Writer::write_fields(TypeId type, const uint8_t* from, const uint8_t* enclosing,
                             const LeafEncoder& leaves) {
@@ -166,7 +181,9 @@ Status Writer::write_fields(TypeId type, const uint8_t* from, const uint8_t* enc
   }
   for (; i < end; ++i) {
     const FieldInfo& field = types_->field(info, i);
-    const Status status = write_any(field.type, from + field.offset, field.count, enclosing, leaves);
+    const Status status = types_->accessor(field.type) != nullptr
+                              ? write_bits(field.type, from)
+                              : write_any(field.type, from + field.offset, field.count, enclosing, leaves);
     if (!status.ok()) return in_field(field.name, status);
   }
   return Status();

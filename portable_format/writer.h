@@ -78,6 +78,7 @@ class Writer {
   // Values with unions. Errors name the place.
   Status write_any(TypeId type, const uint8_t* from, uint64_t count, const uint8_t* enclosing,
                    const LeafEncoder& leaves);
+  Status write_bits(TypeId type, const uint8_t* of);
   Status write_fields(TypeId type, const uint8_t* from, const uint8_t* enclosing, const LeafEncoder& leaves);
   void write_types();
   void write_index();

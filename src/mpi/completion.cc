@@ -19,7 +19,7 @@ int observe(MPI_Request* request, Request* record, MPI_Request handle, MPI_Statu
     }
     code = observe_receive(record->receive, status);
   } else if (record->placeholder) {
-    set_status(status, MPI_ANY_SOURCE, MPI_ANY_TAG, 0);
+    set_status(status, MPI_ANY_SOURCE, MPI_ANY_TAG, {});
   }
   requests.release(record, handle);
   *request = MPI_REQUEST_NULL;
@@ -105,7 +105,7 @@ int any(line::NdKind kind, int count, MPI_Request* array, int* index, MPI_Status
   int code = MPI_SUCCESS;
   MPI_Status result = {};
   *index = MPI_UNDEFINED;
-  set_status(&result, MPI_ANY_SOURCE, MPI_ANY_TAG, 0);
+  set_status(&result, MPI_ANY_SOURCE, MPI_ANY_TAG, {});
   if (any_active(count, array)) {
     Outcome outcome(kind);
     if (outcome.replayed()) {

@@ -96,6 +96,8 @@ Status unpack(const uint8_t* data, size_t size, uint64_t representation_code, vo
 // machines have different codes; never 0.
 uint64_t representation_code(const format::Representation& representation, uint32_t long_double_bytes);
 uint64_t native_representation_code();
+// Whether all basic types have the same lengths in messages of two machines.
+bool same_lengths(uint64_t code, uint64_t other);
 // The reverse. 0 means this machine. Error: no machine has that code.
 Status representation_of(uint64_t code, format::Representation* representation, uint32_t* long_double_bytes);
 

@@ -60,14 +60,16 @@ Status encode_status(void*, const void* address, format::StatusLeaf* out) {
   out->source = source >= 0 ? source : source == MPI_ANY_SOURCE ? kSavedAny : source == MPI_PROC_NULL ? kSavedProcNull : kSavedOther;
   out->tag = tag >= 0 ? tag : tag == MPI_ANY_TAG ? kSavedAny : kSavedOther;
   out->error = status.MPI_ERROR == MPI_SUCCESS ? 0 : 1;
-  out->count = status_bytes(status);
+  const Counted length = counted(status);
+  out->count = length.bytes;
+  out->representation = length.representation;
   return Status();
 }
 
 Status decode_status(void*, const format::StatusLeaf& in, void* address) {
   MPI_Status status = {};
   const int source = in.source >= 0 ? in.source : in.source == kSavedProcNull ? MPI_PROC_NULL : MPI_ANY_SOURCE;
-  set_status(&status, source, in.tag >= 0 ? in.tag : MPI_ANY_TAG, in.count);
+  set_status(&status, source, in.tag >= 0 ? in.tag : MPI_ANY_TAG, {in.count, in.representation});
   status.MPI_ERROR = in.error == 0 ? MPI_SUCCESS : MPI_ERR_OTHER;
   memcpy(address, &status, sizeof status);
   return Status();

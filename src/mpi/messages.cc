@@ -24,7 +24,7 @@ bool posting_complete(void*, const line::Posting& posting, line::Rank* source, l
 void copy_data(void*, const line::Posting& posting, line::Message* message) {
   const Receive& r = Receive::of(posting);
   message->representation = native_representation_code();
-  const Status packed = pack(r.buffer, r.count, r.type, status_bytes(r.status), &message->content);
+  const Status packed = pack(r.buffer, r.count, r.type, static_cast<size_t>(counted(r.status).bytes), &message->content);
   if (!packed.ok()) cannot_checkpoint("a message was received with a datatype that libELC does not follow");
 }
 
@@ -58,7 +58,7 @@ void take(void*, line::Message* message) {
   int flag = 0;
   MPI_Status status;
   PMPI_Iprobe(source, message->tag, c->handle, &flag, &status);
-  const size_t bytes = flag != 0 ? status_bytes(status) : 0;
+  const size_t bytes = flag != 0 ? static_cast<size_t>(counted(status).bytes) : 0;
   message->representation = native_representation_code();
   message->content.resize(bytes);
   Taken t;

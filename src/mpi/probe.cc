@@ -12,7 +12,8 @@ bool shows(const Communicator& comm, int source, int tag, MPI_Status* status) {
   const line::Message* queued = runtime.process->quiet() ? nullptr : runtime.process->queued(pattern);
   if (queued != nullptr) {
     if (!queued->arrived) return false;
-    set_status(status, comm.local(queued->source), queued->tag, queued->content.size());
+    set_status(status, comm.local(queued->source), queued->tag,
+               {queued->content.size(), queued->representation});
     return true;
   }
   int flag = 0;

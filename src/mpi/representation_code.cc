@@ -1,4 +1,6 @@
 // A machine's representation in one word, as messages in transit carry it.
+#include <span>
+
 #include "mpi/datatype.h"
 #include "portable_format/long_double.h"
 
@@ -49,6 +51,11 @@ uint64_t native_representation_code() {
   static uint64_t code = 0;
   if (code == 0) code = representation_code(Representation::here(), sizeof(long double));
   return code;
+}
+
+bool same_lengths(uint64_t code, uint64_t other) {
+  constexpr int kBits = kBytesBits + kWidthBits * static_cast<int>(std::size(kWidths));
+  return ((code ^ other) >> (kOrderBits + kFormatBits) & ((uint64_t{1} << kBits) - 1)) == 0;
 }
 
 Status representation_of(uint64_t code, Representation* representation, uint32_t* long_double_bytes) {

@@ -68,25 +68,6 @@ line::Pattern pattern_of(const Communicator& comm, int source, int tag) {
           tag == MPI_ANY_TAG ? line::kAnyTag : tag};
 }
 
-void set_status(MPI_Status* status, int source, int tag, uint64_t bytes) {
-  if (status == MPI_STATUS_IGNORE) return;
-  *status = MPI_Status();
-  status->MPI_SOURCE = source;
-  status->MPI_TAG = tag;
-  status->MPI_ERROR = MPI_SUCCESS;
-#if ELC_HAVE_STATUS_SET_ELEMENTS
-  PMPI_Status_set_elements(status, MPI_BYTE, static_cast<int>(bytes));
-#else
-  status->st_length = static_cast<int>(bytes);
-#endif
-}
-
-size_t status_bytes(const MPI_Status& status) {
-  int bytes = 0;
-  PMPI_Get_count(const_cast<MPI_Status*>(&status), MPI_BYTE, &bytes);
-  return bytes == MPI_UNDEFINED || bytes < 0 ? 0 : static_cast<size_t>(bytes);
-}
-
 int give_to_mpi(Receive& r) {
   const line::Posting& p = r.posting;
   const line::Rank source = p.bound ? p.bound_source : p.pattern.source;
@@ -140,7 +121,7 @@ int observe_receive(Receive& r, MPI_Status* status) {
     Unpacked unpacked;
     const Status failure =
         unpack(m->content.data(), m->content.size(), m->representation, r.buffer, r.count, r.type, &unpacked);
-    set_status(&r.status, r.comm->local(m->source), m->tag, unpacked.size);
+    set_status(&r.status, r.comm->local(m->source), m->tag, {unpacked.size, 0});
     if (!failure.ok()) say("a message from rank %d with tag %d: %s", m->source, m->tag, failure.message());
     line::let_go(m);
     r.posting.message = nullptr;

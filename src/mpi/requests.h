@@ -6,6 +6,7 @@
 
 #include "line/types.h"
 #include "mpi/communicators.h"
+#include "mpi/status.h"
 
 namespace elc::mpi {
 
@@ -106,9 +107,6 @@ int call_error_handler(const Communicator& comm, int code);
 
 // The pattern of a receive or probe in world ranks.
 line::Pattern pattern_of(const Communicator& comm, int source, int tag);
-// A status as MPI would give it for a message of `bytes` bytes.
-void set_status(MPI_Status* status, int source, int tag, uint64_t bytes);
-size_t status_bytes(const MPI_Status& status);
 
 }  // namespace elc::mpi
 

@@ -41,7 +41,7 @@ bool receive_control() {
   PMPI_Iprobe(MPI_ANY_SOURCE, kControlTag, runtime.control, &flag, &status);
   if (flag == 0) return false;
   Bytes bytes;
-  bytes.resize(status_bytes(status));
+  bytes.resize(static_cast<size_t>(counted(status).bytes));
   PMPI_Recv(bytes.data(), static_cast<int>(bytes.size()), MPI_BYTE, status.MPI_SOURCE, kControlTag, runtime.control,
             MPI_STATUS_IGNORE);
   runtime.process->on_control(status.MPI_SOURCE, bytes.data(), bytes.size());

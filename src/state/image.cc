@@ -141,6 +141,8 @@ Status Image::match_variables(const Process& p, const format::Reader& reader) {
                            v.name.c_str(), found.c_str(), whose.c_str());
     const Text wanted = describe(p.types, v.region->type, v.region->count);
     const Status fit = format::fits(reader.types(), v.type, writer, p.types, v.region->type);
+    if (!fit.ok() && wanted.view() == found.view())
+      return Status::error("'%s' of %s (%s): %s", v.name.c_str(), whose.c_str(), found.c_str(), fit.message());
     if (!fit.ok() || v.count != v.region->count)
       return Status::error("'%s' of %s is %s in the program, but %s in the line%s%s", v.name.c_str(),
                            whose.c_str(), wanted.c_str(), found.c_str(), fit.ok() ? "" : ": ",

@@ -117,12 +117,15 @@ Status make_type(const char* name, size_t size, int n, const ELC_Field* fields, 
     return Status::error("%s(\"%s\"): no fields are given", what, name);
   if (is_union && active == nullptr)
     return Status::error("ELC_Union(\"%s\"): a function that tells the active member is needed", name);
+  format::TypeTable& types = process().types;
   Vector<format::FieldSpec> specs;
+  uint64_t end = 0;
   for (int i = 0; i < n; ++i) {
     if (fields[i].name == nullptr) return Status::error("%s(\"%s\"): field %d has no name", what, name, i);
     specs.push_back({fields[i].name, fields[i].offset, fields[i].type, fields[i].count});
+    if (fields[i].type < 0) specs.back().offset = end;  // it has none
+    end = specs.back().offset + fields[i].count * types.size_of(fields[i].type);
   }
-  format::TypeTable& types = process().types;
   const std::span<const format::FieldSpec> all(specs.data(), specs.size());
   return is_union ? types.make_union(name, size, all, active, type)
                   : types.make_struct(name, size, all, type);
@@ -162,6 +165,13 @@ ELC_EXPORT ELC_Type ELC_Union(const char* name, size_t size, int n, const ELC_Fi
   ELC_Type type = ELC_NO_TYPE;
   if (outcome(elc::state::make_type(name, size, n, members, true, active, &type)) != ELC_OK)
     return ELC_NO_TYPE;
+  return type;
+}
+
+ELC_EXPORT ELC_Type ELC_Accessor(ELC_Type saved_as, int64_t (*get)(const void* of), void (*set)(void* of, int64_t)) {
+  ELC_Type type = ELC_NO_TYPE;
+  const auto kind = static_cast<elc::format::Kind>(saved_as > 0 && saved_as < ELC_POINTER ? saved_as : 0);
+  if (outcome(process().types.make_accessor(kind, {get, set}, &type)) != ELC_OK) return ELC_NO_TYPE;
   return type;
 }
 

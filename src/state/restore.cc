@@ -105,7 +105,7 @@ Status pass_value(format::Cursor& in, const Restoring& restoring, const format::
   if (address != nullptr) return in.read_value(from, types, to, address, count, leaves);
   const format::TypeInfo& info = reader.types().info(from);
   const bool alike = restoring.image.writer == format::Representation::here();
-  if (alike && !info.has_handle && !info.has_union) return in.skip_value(from, count);
+  if (alike && !info.has_handle && !info.walked && !types.info(to).walked) return in.skip_value(from, count);
   return in.check_value(from, types, to, count, leaves);
 }
 

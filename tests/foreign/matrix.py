@@ -39,6 +39,8 @@ PROGRAMS = {
                                     "--chains", r.randint(2, 5), "--seed", r.randint(1, 1000)]),
     "traffic": lambda r, n: (2, ["--seed", r.randint(1, 100000), "--operations", n * r.randint(2000, 3000),
                                  "--work", 20]),
+    "types": lambda r, n: (2, ["--seed", r.randint(1, 100000), "--rounds", n * r.randint(1000, 1500), "--work", 20]),
+    "nodes": lambda r, n: (1, ["--seed", r.randint(1, 100000), "--nodes", r.randint(5000, 20000), "--rounds", n * 200]),
     "frames": lambda r, n: (2, ["--seed", r.randint(1, 100000), "--rounds", n * r.randint(1000, 1500), "--work", 20]),
 }
 
@@ -95,7 +97,7 @@ class Case:
             for number, build in enumerate(builds):
                 last = number + 1 == len(builds)
                 newest = max(launch.committed(lines), default=0)
-                job = self.job(build, self.name, {"ELC_DIR": lines, "ELC_EVERY": "0.02"})
+                job = self.job(build, self.name, {"ELC_DIR": lines, "ELC_EVERY": "0.02", "TYPES_DIR": home})
                 while not last and job.running() and max(launch.committed(lines), default=0) <= newest:
                     time.sleep(0.002)
                 if not last and job.running():

@@ -154,16 +154,53 @@ TEST_CASE("long double crosses: what both formats have exactly, NaN payloads, ro
   if (LDBL_MANT_DIG == 53) return;
   for (const Machine& machine : machines()) {
     CAPTURE(machine.name);
-    const bool narrow = machine.representation.long_double == LongDouble::kBinary64;
+    const bool one_double = machine.representation.long_double == LongDouble::kBinary64;
+    const bool narrow = one_double || machine.representation.long_double == LongDouble::kDoubleDouble;
     std::vector<long double> back;
     CHECK(round_trip<long double>(machine.representation, kLdouble, {1.0L, LDBL_MAX}, &back) ==
           (narrow ? "error: [1]: the value is too large for a `long double` of the machine that reads" : ""));
     const std::vector<long double> third = {1.0L / 3, LDBL_MIN, nextafterl(0, 1)};
     CHECK(round_trip(machine.representation, kLdouble, third, &back) == "");
-    CHECK(back[0] == (narrow ? static_cast<long double>(1.0 / 3) : third[0]));
+    CHECK(back[0] == (one_double ? static_cast<long double>(1.0 / 3) : third[0]));
     CHECK(back[1] == (narrow ? 0 : LDBL_MIN));
     if (machine.representation.long_double == LongDouble::kBinary128) CHECK(back[2] == third[2]);
   }
+}
+
+TEST_CASE("two doubles are the nearest and the rest, and their sum is what was there") {
+  if (LDBL_MANT_DIG != 64) return;
+  const Machine powerpc = machines().back();
+  REQUIRE(powerpc.representation.long_double == LongDouble::kDoubleDouble);
+  std::vector<long double> values = {1.0L + 0x1p-60L,  1.0L - 0x1p-60L, -0x1.fffffffffffffffep+100L, 0.1L, -1e300L / 3,
+                                     0x1.8p-1070L,     0x1p-1000L + 0x1p-1060L};
+  std::mt19937_64 random(1);
+  for (int i = 0; i < 1000; ++i)
+    values.push_back(ldexpl(static_cast<long double>(random()), static_cast<int>(random() % 1800) - 900));
+  std::vector<long double> back;
+  CHECK(round_trip(powerpc.representation, kLdouble, values, &back) == "");
+  CHECK(back == values);
+  const auto pair = [&](double high, double low) {
+    uint8_t packed[16];
+    for (int i = 0; i < 2; ++i) {
+      uint64_t bits;
+      memcpy(&bits, i == 0 ? &high : &low, sizeof bits);
+      for (int b = 7; b >= 0; --b, bits >>= 8) packed[8 * i + b] = static_cast<uint8_t>(bits);
+    }
+    long double value = 0;
+    CHECK(convert(conversion_for(kLdouble, powerpc.representation, Direction::kFromFile), packed, 0,
+                  reinterpret_cast<uint8_t*>(&value), 0, 1, 1));
+    return value;
+  };
+  CHECK(pair(1, 0x1p-60) == 1.0L + 0x1p-60L);
+  CHECK(pair(1, -0x1p-60) == 1.0L - 0x1p-60L);
+  CHECK(pair(1, 0x1p-1000) == 1.0L);
+  CHECK(pair(1, 0x1p-64) == 1.0L);               // a tie, to even
+  CHECK(pair(1 + 0x1p-52, 0x1p-64) == 1.0L + 0x1p-52L);
+  CHECK(pair(1, 0x1p-64 + 0x1p-116) == 1.0L + 0x1p-63L);
+  CHECK(pair(0x1p-60, 1) == 1.0L + 0x1p-60L);     // not in order
+  CHECK(pair(1, -1) == 0.0L);
+  CHECK(pair(INFINITY, 0) == INFINITY);
+  CHECK(isnan(pair(NAN, 0)));
 }
 
 TEST_CASE("a value that does not fit is an error that names place, value and limit") {

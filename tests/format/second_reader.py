@@ -130,7 +130,8 @@ class File:
         if kind == 37:
             source, tag, error = (self.integer(stream, 4, True) for _ in range(3))
             self.integer(stream, 4)
-            return "source %d tag %d error %d bytes %d" % (source, tag, error, self.integer(stream, 8))
+            count, _ = self.integer(stream, 8), self.integer(stream, 8)
+            return "source %d tag %d error %d bytes %d" % (source, tag, error, count)
         if kind > 31:
             return str(self.integer(stream, 8))
         value = self.integer(stream, self.width[kind], self.signed[kind])

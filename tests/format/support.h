@@ -92,6 +92,13 @@ inline std::vector<Machine> machines() {
   r.width[kBool] = 4;
   set_long_double(&r, LongDouble::kBinary64, 8);
   all.push_back({"odd widths", r});
+  r = little;
+  set_long_double(&r, LongDouble::kDoubleDouble, 16);
+  all.push_back({"ppc64el", r});
+  r = big;
+  set_widths(&r, 4, 4, 4, 4);
+  set_long_double(&r, LongDouble::kDoubleDouble, 16);
+  all.push_back({"powerpc", r});
   return all;
 }
 

@@ -248,10 +248,6 @@ TEST_CASE("types that do not fit are refused with the place") {
     CHECK(fits(made.types, kByte, machine.representation, made.types, kByte).ok() == same);
     CHECK(fits(made.types, made.node, machine.representation, made.types, made.node).ok());
   }
-  Representation power = Representation::here();
-  set_long_double(&power, LongDouble::kDoubleDouble, 16);
-  CHECK(std::string(fits(made.types, made.node, power, made.types, made.node).message()) ==
-        ".weight: a long double made of two doubles cannot be converted; save it as double");
 }
 
 TEST_CASE("making types: what is wrong is said, what is the same is the same type") {

@@ -49,8 +49,9 @@ EXTENSIONS_IN = {COMPILER, "include/elc_typed.h", "include/libELC.h"}
 
 ISO_C = "complex ctype errno fenv float inttypes limits locale math setjmp signal stdarg stdbool stddef stdint " \
     "stdio stdlib string tgmath time wchar wctype"
-ISO_CXX = "algorithm array atomic bit charconv compare concepts initializer_list iterator limits new span " \
-    "string_view tuple type_traits utility"
+# Without <iterator>, which brings the streams of libstdc++ with it.
+ISO_CXX = "algorithm array atomic bit charconv compare concepts initializer_list limits new span string_view " \
+    "tuple type_traits utility"
 POSIX_2008 = "arpa/inet cpio dirent dlfcn fcntl fnmatch glob grp iconv langinfo monetary net/if netdb netinet/in " \
     "netinet/tcp nl_types poll pthread pwd regex sched semaphore spawn strings sys/mman sys/select sys/socket " \
     "sys/stat sys/statvfs sys/times sys/types sys/uio sys/un sys/utsname sys/wait tar termios unistd wordexp"

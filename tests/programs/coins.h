@@ -8,9 +8,11 @@
 
 #include <mpi.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <time.h>
 
 #include "../../bench/common.h"
+#include "mix.h"
 #include "more_plain.h"
 
 #define kNumber MPI_UNSIGNED_LONG_LONG
@@ -21,13 +23,6 @@ enum { kBuffers = 0 };
 #else
 enum { kBuffers = 1 };
 #endif
-
-static inline uint64_t mix(uint64_t a, uint64_t b) {
-  uint64_t x = a * 0x9e3779b97f4a7c15u + b + 0x632be59bd9b4e019u;
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
-  return x ^ (x >> 31);
-}
 
 static inline uint64_t coin(int rank) {
   static uint64_t turn;

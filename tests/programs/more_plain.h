@@ -9,6 +9,8 @@
 #define ELC_DATATYPE(v) ((void)0)
 #define ELC_ND(value) ((void)0)
 #define ELC_malloc(size) malloc(size)
+#define ELC_fopen(path, mode) fopen(path, mode)
+#define ELC_fclose(stream) fclose(stream)
 #endif
 
 #endif

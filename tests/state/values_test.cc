@@ -260,3 +260,134 @@ TEST_CASE("size_t and int64_t are other integers elsewhere, and fit") {
   CHECK(contains(text(line.check()),
                  "'size' of the globals is unsigned int in the program, but unsigned long in the line"));
 }
+
+namespace {
+
+struct Flags {
+  unsigned low : 3;
+  int level : 5;
+  double between;
+  unsigned many : 17;
+};
+ELC_BITS(flags_low, Flags, low)
+ELC_BITS(flags_level, Flags, level)
+ELC_BITS(flags_many, Flags, many)
+
+// The same in a program whose bit-fields are other ones.
+struct Narrow {
+  double between;
+  int level : 4;
+  unsigned many : 17;
+  unsigned low : 3;
+};
+ELC_BITS(narrow_level, Narrow, level)
+ELC_BITS(narrow_many, Narrow, many)
+ELC_BITS(narrow_low, Narrow, low)
+
+ELC_Type make_flags() {
+  const ELC_Field fields[] = {ELC_BITS_FIELD(low, flags_low, ELC_UINT), ELC_BITS_FIELD(level, flags_level, ELC_INT),
+                              ELC_FIELD(Flags, between), ELC_BITS_FIELD(many, flags_many, ELC_ULONG)};
+  return ELC_Struct("Flags", sizeof(Flags), 4, fields);
+}
+
+}  // namespace
+
+TEST_CASE("bit-fields go through their functions") {
+  const elc::format::Representation machine = foreign_machine();
+  for (const bool foreign : {false, true}) {
+    new_process();
+    Flags flags[2] = {{5, -16, 0.5, 99999}, {7, 15, 1.5, 131071}};
+    double* inside = &flags[1].between;
+    const ELC_Type type = make_flags();
+    CHECK(type == make_flags());
+    ELC_STRUCT(flags, type), ELC_PTR(inside);
+    Line line;
+    REQUIRE_OK(line.save(foreign ? &machine : nullptr));
+    memset(flags, 0, sizeof flags);
+    inside = nullptr;
+    REQUIRE_OK(line.restore());
+    CHECK(+flags[0].low == 5);
+    CHECK(+flags[0].level == -16);
+    CHECK(flags[0].between == 0.5);
+    CHECK(+flags[0].many == 99999);
+    CHECK(+flags[1].low == 7);
+    CHECK(+flags[1].level == 15);
+    CHECK(+flags[1].many == 131071);
+    CHECK(inside == &flags[1].between);
+  }
+}
+
+TEST_CASE("a value that a bit-field cannot keep is refused before anything changes") {
+  new_process();
+  const elc::format::Representation machine = foreign_machine();
+  struct Outer {
+    Flags flags;
+  } outer = {{1, 9, 0.5, 3}};
+  const ELC_Field outer_fields[] = {ELC_TYPED_FIELD(Outer, flags, make_flags())};
+  const ELC_Type outer_type = ELC_Struct("Outer", sizeof(Outer), 1, outer_fields);
+  ELC_STRUCT(outer, outer_type);
+  for (const bool foreign : {false, true}) {
+    Line line;
+    new_process();
+    ELC_Register("outer", &outer, (make_flags(), ELC_Struct("Outer", sizeof(Outer), 1, outer_fields)), 1);
+    REQUIRE_OK(line.save(foreign ? &machine : nullptr));
+    new_process();
+    struct NarrowOuter {
+      Narrow flags[1];
+    } narrow = {{{7.5, 3, 4, 2}}};
+    const ELC_Field fields[] = {{"low", 0, ELC_Accessor(ELC_UINT, narrow_low_get, narrow_low_set), 1},
+                                ELC_BITS_FIELD(level, narrow_level, ELC_INT),
+                                ELC_FIELD(Narrow, between), ELC_BITS_FIELD(many, narrow_many, ELC_ULONG)};
+    const ELC_Type narrow_type = ELC_Struct("Flags", sizeof(Narrow), 4, fields);
+    const ELC_Field narrow_outer[] = {ELC_TYPED_FIELD(NarrowOuter, flags, narrow_type)};
+    const ELC_Type type = ELC_Struct("Outer", sizeof(NarrowOuter), 1, narrow_outer);
+    ELC_Register("outer", &narrow, type, 1);
+    const std::string why = text(line.restore());
+    CHECK(contains(why, "'outer' of the globals: .flags.level: the value 9 does not fit the bit-field"));
+    CHECK(narrow.flags[0].between == 7.5);
+    CHECK(+narrow.flags[0].level == 3);
+  }
+}
+
+TEST_CASE("what is no bit-field of a struct") {
+  new_process();
+  Flags flags = {1, 2, 3, 300};
+  CHECK(ELC_Accessor(ELC_DOUBLE, flags_low_get, flags_low_set) == ELC_NO_TYPE);
+  CHECK(ELC_Accessor(ELC_POINTER, flags_low_get, flags_low_set) == ELC_NO_TYPE);
+  CHECK(ELC_Accessor(ELC_INT, nullptr, flags_low_set) == ELC_NO_TYPE);
+  const ELC_Field two[] = {{"low", 0, ELC_Accessor(ELC_INT, flags_low_get, flags_low_set), 2}};
+  CHECK(ELC_Struct("two", sizeof(Flags), 1, two) == ELC_NO_TYPE);
+  const ELC_Field one[] = {ELC_BITS_FIELD(low, flags_low, ELC_INT)};
+  CHECK(ELC_Union("union", sizeof(Flags), 1, one, [](const void*, const void*) { return 0; }) == ELC_NO_TYPE);
+  CHECK(ELC_Register("bits", &flags, ELC_Accessor(ELC_INT, flags_low_get, flags_low_set), 1) == ELC_ERROR);
+  CHECK(ELC_new(ELC_Accessor(ELC_INT, flags_low_get, flags_low_set), 1) == nullptr);
+  // A value that the type it is saved as does not have.
+  const ELC_Field narrow[] = {ELC_BITS_FIELD(many, flags_many, ELC_UCHAR)};
+  const ELC_Type type = ELC_Struct("Many", sizeof(Flags), 1, narrow);
+  ELC_STRUCT(flags, type);
+  Line line;
+  const std::string why = text(line.save());
+  CHECK(contains(why, "'flags'"));
+  CHECK(contains(why, "the bit-field's value 300 does not fit a `unsigned char`, as which it is saved"));
+}
+
+TEST_CASE("a wchar_t that is an int here and unsigned there") {
+  new_process();
+  const elc::format::Representation machine = foreign_machine();
+  unsigned wide = 0x1f600, too_large = 0x1f600;
+  ELC_VAR(wide), ELC_VAR(too_large);
+  for (const bool fits : {true, false}) {
+    too_large = fits ? 5 : 0x80000000u;
+    Line line;
+    REQUIRE_OK(line.save(&machine));
+    new_process();
+    int wide_here = 0, too_large_here = 0;
+    ELC_Register("wide", &wide_here, ELC_INT, 1), ELC_Register("too_large", &too_large_here, ELC_INT, 1);
+    const std::string why = text(line.restore());
+    CHECK((why == "ok") == fits);
+    if (!fits) CHECK(contains(why, "the value 2147483648 does not fit"));
+    CHECK(wide_here == (fits ? 0x1f600 : 0));
+    new_process();
+    ELC_VAR(wide), ELC_VAR(too_large);
+  }
+}

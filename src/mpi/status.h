@@ -1,0 +1,25 @@
+// A status of the MPI at hand, and one of a message that was counted on another machine.
+#ifndef ELC_MPI_STATUS_H
+#define ELC_MPI_STATUS_H
+
+#include <mpi.h>
+#include <stddef.h>
+#include <stdint.h>
+
+namespace elc::mpi {
+
+// Bytes of a message as they count on the machine with this code (datatype.h; 0: this one).
+struct Counted {
+  uint64_t bytes = 0;
+  uint64_t representation = 0;
+};
+
+// A status as MPI would give it. The bytes of another machine have no meaning before it is known of which type the
+// message is: MPI_Get_count and MPI_Get_elements are told. `status` may be MPI_STATUS_IGNORE.
+void set_status(MPI_Status* status, int source, int tag, const Counted& counted);
+// What set_status was given, or what MPI has set.
+Counted counted(const MPI_Status& status);
+
+}  // namespace elc::mpi
+
+#endif

@@ -1,5 +1,6 @@
-// A machine's representation in one word, as messages in transit carry it.
-#include "mpi/datatype.h"
+#include "mpi/representation_code.h"
+
+#include "base/wire.h"
 #include "portable_format/long_double.h"
 
 namespace elc::mpi {

@@ -134,7 +134,8 @@ Status Image::match_variables(const Process& p, const format::Reader& reader) {
     const Text whose = owner(v);
     if (!reader.types().known(v.type))
       return reader.explain(
-          Status::error("'%s' of %s has a type that is not known (%ld)", v.name.c_str(), whose.c_str(), static_cast<long>(v.type)));
+          Status::error("'%s' of %s has a type that is not known (%ld)", v.name.c_str(), whose.c_str(),
+                        static_cast<long>(v.type)));
     v.region = find_in(scope_of(p, v.frame), hint++, v.name.view());
     const Text found = describe(reader.types(), v.type, v.count);
     if (v.region == nullptr)

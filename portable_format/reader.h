@@ -41,6 +41,8 @@ class Reader {
   const TypeTable& types() const { return types_; }
   uint32_t major_version() const { return major_; }
   uint32_t minor_version() const { return minor_; }
+  // The same failure, with both versions if it may be that of a reader older than the file.
+  Status explain(Status status) const;
 
   // Sections in the order of the file.
   size_t section_count() const { return sections_.size(); }
@@ -56,6 +58,7 @@ class Reader {
   friend class Cursor;
   static constexpr size_t kNoSection = ~size_t{0};
   size_t find(const char* name) const;
+  Status read_parts();
   Status read_header();
   Status read_index();
   Status read_sections(Decoder& in, uint64_t end);

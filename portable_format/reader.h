@@ -33,8 +33,9 @@ class Reader {
   // again).
   Status open(Source source);
 
-  // Reads every chunk and compares its checksum. Chunks that were verified are not checked again when they
-  // are read.
+  // Reads every chunk and compares its checksum. Chunks that were verified are not summed again when they are read: the
+  // file of a line gets its name when it is whole and is never written again, and one that is removed stays as it is for
+  // who has it open. (If somebody did change it meanwhile, values were wrong, but nothing is trusted for being verified.)
   Status verify();
 
   const Representation& representation() const { return representation_; }  // of the writer

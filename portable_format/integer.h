@@ -4,6 +4,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <bit>
 
@@ -17,6 +18,13 @@ inline uint64_t load_integer(const uint8_t* from, size_t width, bool swap, bool 
   for (size_t i = 0; i < width; ++i) bits = bits << 8 | from[big ? i : width - 1 - i];
   const int unused = static_cast<int>(64 - 8 * width);
   return is_signed ? static_cast<uint64_t>(static_cast<int64_t>(bits << unused) >> unused) : bits;
+}
+
+// The same for an unsigned one of 8 bytes.
+inline uint64_t load_word(const uint8_t* from, bool swap) {
+  uint64_t bits;
+  memcpy(&bits, from, sizeof bits);
+  return swap ? __builtin_bswap64(bits) : bits;
 }
 
 inline void store_integer(uint8_t* to, size_t width, bool swap, uint64_t bits) {

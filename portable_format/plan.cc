@@ -69,8 +69,7 @@ Status encode_leaf(const LeafEncoder& leaves, Kind kind, bool swap, const uint8_
 Status decode_leaf(const LeafDecoder& leaves, Kind kind, bool swap, const uint8_t* from, uint8_t* leaf) {
   if (kind == kPointer) {
     if (leaves.pointer == nullptr) return no_coder(kind);
-    return leaves.pointer(leaves.context,
-                          {load_integer(from, 8, swap, false), load_integer(from + 8, 8, swap, false)}, leaf);
+    return leaves.pointer(leaves.context, {load_word(from, swap), load_word(from + 8, swap)}, leaf);
   }
   if (kind == kMpiStatus) {
     if (leaves.status == nullptr) return no_coder(kind);
@@ -78,12 +77,11 @@ Status decode_leaf(const LeafDecoder& leaves, Kind kind, bool swap, const uint8_
                           static_cast<int32_t>(load_integer(from + 4, 4, swap, true)),
                           static_cast<int32_t>(load_integer(from + 8, 4, swap, true)),
                           static_cast<uint32_t>(load_integer(from + 12, 4, swap, false)),
-                          load_integer(from + 16, 8, swap, false),
-                          load_integer(from + 24, 8, swap, false)};
+                          load_word(from + 16, swap), load_word(from + 24, swap)};
     return leaves.status(leaves.context, s, leaf);
   }
   if (leaves.handle == nullptr) return no_coder(kind);
-  return leaves.handle(leaves.context, kind, load_integer(from, 8, swap, false), leaf);
+  return leaves.handle(leaves.context, kind, load_word(from, swap), leaf);
 }
 
 bool transfer_handles(const PlanCache& plans, const Conversion& c, const uint8_t* from, size_t from_stride,

@@ -98,15 +98,17 @@ bool TypeTable::offset(TypeId id, uint64_t count, uint64_t position, const Repre
                        uint64_t* offset) const {
   if (!known(id)) return false;
   const TypeInfo* type = &info(id);
-  uint64_t leaf = leaf_of(position);
+  uint64_t leaf = leaf_of(position), leaves;
   const uint64_t extra = extra_of(position);
-  if (count > (kMaxLeaves - 1) / type->leaves || leaf > count * type->leaves) return false;
+  if (__builtin_mul_overflow(count, type->leaves, &leaves) || leaves >= kMaxLeaves || leaf > leaves) return false;
+  const bool past_end = leaf == leaves;
   uint64_t at = leaf / type->leaves * type->size;
-  if (leaf == count * type->leaves) {
-    *offset = at;
+  leaf %= type->leaves;
+  if (past_end || (leaf == 0 && extra == 0)) {  // most pointers are to the beginning of an element
+    *offset = past_end ? at : at + type->begin;
     return extra == 0;
   }
-  for (leaf %= type->leaves; type->kind == kStruct || type->kind == kUnion;) {
+  while (type->kind == kStruct || type->kind == kUnion) {
     const FieldInfo& f = field_of_leaf(*type, leaf);
     type = &info(f.type);
     at += f.offset + (leaf - f.first_leaf) / type->leaves * type->size;

@@ -21,6 +21,18 @@ Status Reader::open(Source source) {
   source_ = source;
   sections_.clear();
   types_ = TypeTable();
+  minor_ = 0;
+  return explain(read_parts());
+}
+
+Status Reader::explain(Status status) const {
+  if (status.ok() || minor_ <= kMinorVersion) return status;
+  return Status::error(
+      "%s (the file is of version %u.%u of the format, and this libELC knows %u.%u: use the newer libELC)",
+      status.message(), major_, minor_, kMajorVersion, kMinorVersion);
+}
+
+Status Reader::read_parts() {
   ELC_TRY(read_header());
   ELC_TRY(read_index());
   plans_.reset(&types_, representation_, Direction::kFromFile);
@@ -37,11 +49,12 @@ Status Reader::read_header() {
     return Status::error("not a checkpoint file: it does not begin like one");
   Decoder start(first + sizeof kFileMagic, sizeof first - sizeof kFileMagic);
   major_ = start.u32();
-  minor_ = start.u32();
+  const uint32_t minor = start.u32();
   header_size_ = start.u32();
   if (major_ != kMajorVersion)
-    return Status::error("written in version %u of the file format, but this libELC reads version %u", major_,
-                         kMajorVersion);
+    return Status::error(
+        "written in version %u of the file format, but this libELC reads version %u: use the newer libELC", major_,
+        kMajorVersion);
   if (header_size_ < kFirst + 4 || header_size_ > kMaxHeaderSize ||
       header_size_ > source_.size - kTrailerSize)
     return Status::error("the file's header is damaged (its size)");
@@ -51,6 +64,7 @@ Status Reader::read_header() {
   const size_t body = header.size() - 4;
   if (Decoder(header.data() + body, 4).u32() != crc32_of(header.data(), body))
     return Status::error("the file's header is damaged (its checksum)");
+  minor_ = minor;
   Decoder machine(header.data() + kFirst, body - kFirst);
   return Representation::decode(machine, &representation_);
 }

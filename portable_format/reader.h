@@ -33,14 +33,17 @@ class Reader {
   // again).
   Status open(Source source);
 
-  // Reads every chunk and compares its checksum. Chunks that were verified are not checked again when they
-  // are read.
+  // Reads every chunk and compares its checksum. Chunks that were verified are not summed again when they are read: the
+  // file of a line gets its name when it is whole and is never written again, and one that is removed stays as it is for
+  // who has it open. (If somebody did change it meanwhile, values were wrong, but nothing is trusted for being verified.)
   Status verify();
 
   const Representation& representation() const { return representation_; }  // of the writer
   const TypeTable& types() const { return types_; }
   uint32_t major_version() const { return major_; }
   uint32_t minor_version() const { return minor_; }
+  // The same failure, with both versions if it may be that of a reader older than the file.
+  Status explain(Status status) const;
 
   // Sections in the order of the file.
   size_t section_count() const { return sections_.size(); }
@@ -56,6 +59,7 @@ class Reader {
   friend class Cursor;
   static constexpr size_t kNoSection = ~size_t{0};
   size_t find(const char* name) const;
+  Status read_parts();
   Status read_header();
   Status read_index();
   Status read_sections(Decoder& in, uint64_t end);

@@ -98,6 +98,7 @@ constexpr Representation find_out() {
 constexpr Representation kHere = find_out();
 
 constexpr uint32_t kSignedBit = 256;
+constexpr uint32_t kLeastKinds = 37;  // those of version 1.0
 
 // Widths that every machine has, and those that the conversions cover.
 bool possible(const Representation& r, Kind kind) {
@@ -187,7 +188,7 @@ Status Representation::decode(Decoder& in, Representation* out) {
   const uint32_t long_double = in.u32();
   const uint32_t kinds = in.u32();
   if (!in.ok() || order > 1 || long_double > static_cast<uint32_t>(LongDouble::kExtended68k) ||
-      kinds < kKindCount - 1 || kinds > kStruct - 1)
+      kinds < kLeastKinds || kinds > kStruct - 1)
     return Status::error("the file's header describes a machine that is not known to this version");
   r.order = static_cast<ByteOrder>(order);
   r.long_double = static_cast<LongDouble>(long_double);

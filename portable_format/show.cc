@@ -6,8 +6,6 @@
 
 namespace elc::format {
 
-namespace {
-
 void pointer_text(const PointerLeaf& p, char* text, size_t size) {
   const unsigned long long block = p.block, position = p.position;
   if (p.block == kNullBlock)
@@ -24,8 +22,6 @@ void pointer_text(const PointerLeaf& p, char* text, size_t size) {
              static_cast<unsigned long long>(leaf_of(p.position)),
              static_cast<unsigned long long>(extra_of(p.position)));
 }
-
-}  // namespace
 
 struct Cursor::Show {
   const LeafVisitor* visitor;

@@ -208,6 +208,7 @@ Status TypeTable::measure(const char* what, std::span<const FieldSpec> specs, Ty
   }
   if (type->depth > kMaxDepth) return Status::error("%s: structs nest more than %u deep", what, kMaxDepth);
   type->leaves = leaves;
+  type->begin = specs[0].offset + info(specs[0].type).begin;
   type->packed = type->kind == kUnion ? 4 : packed;
   type->walked |= type->kind == kUnion;
   return Status();

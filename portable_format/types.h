@@ -45,6 +45,7 @@ struct TypeInfo {
   const char* name;  // "unsigned long", or the name it was made with; owned by the table
   uint64_t size;     // bytes of an element in memory (in a file's table: on the writer's machine); 0: accessor
   uint64_t leaves;   // at least 1; see Position
+  uint64_t begin;    // offset of the first leaf in memory
   uint64_t packed;   // bytes of a packed value; with a union inside, the least it can have
   bool walked;       // has a union (a packed value has no constant size) or an accessor
   bool has_handle;   // a leaf is a pointer or another handle

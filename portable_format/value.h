@@ -2,6 +2,7 @@
 #ifndef ELC_FORMAT_VALUE_H
 #define ELC_FORMAT_VALUE_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/status.h"
@@ -16,6 +17,9 @@ struct PointerLeaf {
 };
 constexpr uint64_t kNullBlock = 0;             // position 0
 constexpr uint64_t kWildBlock = ~uint64_t{0};  // position: the address it had, for people
+
+// "NULL", "wild 0x7f00", "block 3 + 7".
+void pointer_text(const PointerLeaf& pointer, char* text, size_t size);
 
 // An MPI_Status in a file. What the integers mean is the layer above's choice.
 struct StatusLeaf {
@@ -49,8 +53,9 @@ struct LeafDecoder {
 };
 
 // Shows a value leaf by leaf. `path` is the place in C's notation ("" for a lone scalar, "[2].x"), `text` the
-// value: integers in decimal, floating point with all its digits ("nan", "inf"), a complex as its two leaves
-// (.re, .im), pointers "NULL", "wild 0x...", "block 3 + 7", other handles a number. Returns false to stop.
+// value: integers in decimal, floating point with all its digits ("inf"; "nan(0x8000000000000)" with the
+// bits of the fraction), a complex as its two leaves (.re, .im), pointers as above, other handles a number. Returns
+// false to stop.
 struct LeafVisitor {
   void* context = nullptr;
   bool (*leaf)(void* context, const char* path, Kind kind, const char* text) = nullptr;

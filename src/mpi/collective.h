@@ -14,10 +14,6 @@
 
 namespace elc::mpi {
 
-// What a logged result begins with.
-inline constexpr uint32_t kDataResult = 0;
-inline constexpr uint32_t kCommunicatorResult = 1;  // then a SavedCommunicator
-
 inline bool in_place(const void* buffer) {
 #ifdef MPI_IN_PLACE
   return buffer == MPI_IN_PLACE;

@@ -74,29 +74,6 @@ void Communicators::remove(size_t i) {
 
 // ---- In a line ----
 
-void SavedCommunicator::encode(Encoder& out) const {
-  out.u64(identity);
-  out.u64(origin.parent);
-  out.u64(origin.number);
-  out.i64(origin.colour);
-  out.u64(members.size());
-  for (const line::Rank member : members) out.i32(member);
-}
-
-bool SavedCommunicator::decode(Decoder& in, int processes, SavedCommunicator* saved) {
-  saved->identity = in.u64();
-  saved->origin.parent = in.u64();
-  saved->origin.number = in.u64();
-  saved->origin.colour = in.i64();
-  const size_t n = in.count(4);
-  for (size_t i = 0; i < n; ++i) {
-    const int32_t member = in.i32();
-    if (member < 0 || member >= processes) in.fail();
-    saved->members.push_back(member);
-  }
-  return in.ok();
-}
-
 SavedCommunicator describe(const Communicator& communicator) {
   SavedCommunicator saved;
   saved.identity = communicator.identity;

@@ -6,8 +6,7 @@
 #include <string.h>
 
 #include "base/hash_map.h"
-#include "base/wire.h"
-#include "line/types.h"
+#include "mpi/section.h"
 
 namespace elc::mpi {
 
@@ -19,20 +18,6 @@ inline uint64_t handle_key(Handle handle) {
   memcpy(&key, &handle, sizeof handle);
   return key;
 }
-
-// How a communicator came to be. Its identity is a hash of the three, the same at all members and in
-// all runs, because members start the same operations in the same order.
-struct Origin {
-  line::Identity parent = 0;
-  uint64_t number = 0;  // of the operation on the parent
-  int64_t colour = 0;   // of Comm_split; 0 for others
-
-  line::Identity identity() const;
-};
-
-inline constexpr line::Identity kNullIdentity = 0;   // MPI_COMM_NULL
-inline constexpr line::Identity kWorldIdentity = 1;
-inline constexpr line::Identity kSelfIdentity = 2;
 
 struct Communicator {
   MPI_Comm handle = MPI_COMM_NULL;
@@ -73,15 +58,6 @@ class Communicators {
   Vector<Communicator*> all_;
 };
 
-// What a process keeps of a communicator in a line, and logs as the result of the call that made it.
-struct SavedCommunicator {
-  line::Identity identity = 0;
-  Origin origin;
-  Vector<line::Rank> members;
-
-  void encode(Encoder& out) const;
-  static bool decode(Decoder& in, int processes, SavedCommunicator* saved);
-};
 SavedCommunicator describe(const Communicator& communicator);
 
 // Makes the communicators of a line that are not there yet: those in `saved` and in the logged results

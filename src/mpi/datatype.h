@@ -11,9 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/status.h"
-#include "base/wire.h"
-#include "portable_format/representation.h"
+#include "mpi/representation_code.h"
+#include "mpi/section.h"
 
 namespace elc::mpi {
 
@@ -25,14 +24,7 @@ void record_datatypes(bool on);
 
 // ---- Numbers ----
 
-// The library's own number of a datatype, the same under every MPI. Predefined types have the fixed numbers
-// of datatype_predefined.cc (1 to 255; FORMAT.md, "mpi"), derived ones count up from 256 in the order in
-// which the process made them.
-constexpr uint64_t kNullDatatype = 0;  // MPI_DATATYPE_NULL
-constexpr uint64_t kFirstDerived = 256;
-constexpr uint64_t kNoDatatype = UINT64_MAX;  // the answer for a handle that the library does not know
-
-// The number of a handle; kNoDatatype for one that is freed, was never made, or was made by a constructor
+// The library's own number of a handle (section.h); kNoDatatype for one that is freed, was never made, or was made by a constructor
 // that is not wrapped and that known() has not seen. Never asks MPI: any bits may be given.
 uint64_t number_of(MPI_Datatype type);
 // The handle of a number. A predefined type that the MPI at hand lacks is given as one of the same
@@ -87,19 +79,6 @@ struct Unpacked {
 // a basic element; data of another machine that only its MPI could read (MPI_PACKED).
 Status unpack(const uint8_t* data, size_t size, uint64_t representation_code, void* buffer, int count,
               MPI_Datatype type, Unpacked* result);
-
-// ---- Representations ----
-
-// What one has to know of a machine to read a message of it, in one word: byte order; width of bool, short,
-// int, long, long long, size_t, ptrdiff_t (MPI_Aint) and wchar_t; signs of char and wchar_t; format of long
-// double and the bytes it takes in memory, which a message has too (12 or 16 for x87's 10). Different
-// machines have different codes; never 0.
-uint64_t representation_code(const format::Representation& representation, uint32_t long_double_bytes);
-uint64_t native_representation_code();
-// Whether all basic types have the same lengths in messages of two machines.
-bool same_lengths(uint64_t code, uint64_t other);
-// The reverse. 0 means this machine. Error: no machine has that code.
-Status representation_of(uint64_t code, format::Representation* representation, uint32_t* long_double_bytes);
 
 // ---- Lines ----
 

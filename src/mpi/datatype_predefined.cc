@@ -14,14 +14,13 @@ using namespace format;
 
 // A predefined type under every MPI. The numbers are part of the file format and never change.
 struct Predefined {
-  uint64_t number;
-  const char* name;
-  Kind kind;            // of Fortran types the usual one: the size that MPI gives decides
-  uint32_t count = 1;   // 2: two of `kind`
-  Kind second = kNone;  // of a pair
+  uint8_t number;
+  uint8_t kind;           // of Fortran types the usual one: the size that MPI gives decides
+  uint8_t count = 1;      // 2: two of `kind`
+  uint8_t second = kNone; // of a pair
 };
 
-enum Number : uint64_t {
+enum Number : uint8_t {
   kMpiChar = 1,
   kMpiSignedChar,
   kMpiUnsignedChar,
@@ -91,71 +90,71 @@ enum Number : uint64_t {
 };
 
 const Predefined kPredefined[] = {
-    {kMpiChar, "MPI_CHAR", kChar},
-    {kMpiSignedChar, "MPI_SIGNED_CHAR", kSchar},
-    {kMpiUnsignedChar, "MPI_UNSIGNED_CHAR", kUchar},
-    {kMpiByte, "MPI_BYTE", kByte},
-    {kMpiPacked, "MPI_PACKED", kByte},
-    {kMpiWchar, "MPI_WCHAR", kWchar},
-    {kMpiShort, "MPI_SHORT", kShort},
-    {kMpiUnsignedShort, "MPI_UNSIGNED_SHORT", kUshort},
-    {kMpiInt, "MPI_INT", kInt},
-    {kMpiUnsigned, "MPI_UNSIGNED", kUint},
-    {kMpiLong, "MPI_LONG", kLong},
-    {kMpiUnsignedLong, "MPI_UNSIGNED_LONG", kUlong},
-    {kMpiLongLong, "MPI_LONG_LONG", kLlong},
-    {kMpiUnsignedLongLong, "MPI_UNSIGNED_LONG_LONG", kUllong},
-    {kMpiFloat, "MPI_FLOAT", kFloat},
-    {kMpiDouble, "MPI_DOUBLE", kDouble},
-    {kMpiLongDouble, "MPI_LONG_DOUBLE", kLdouble},
-    {kMpiCBool, "MPI_C_BOOL", kBool},
-    {kMpiInt8, "MPI_INT8_T", kInt8},
-    {kMpiInt16, "MPI_INT16_T", kInt16},
-    {kMpiInt32, "MPI_INT32_T", kInt32},
-    {kMpiInt64, "MPI_INT64_T", kInt64},
-    {kMpiUint8, "MPI_UINT8_T", kUint8},
-    {kMpiUint16, "MPI_UINT16_T", kUint16},
-    {kMpiUint32, "MPI_UINT32_T", kUint32},
-    {kMpiUint64, "MPI_UINT64_T", kUint64},
-    {kMpiCFloatComplex, "MPI_C_FLOAT_COMPLEX", kFloat, 2},
-    {kMpiCDoubleComplex, "MPI_C_DOUBLE_COMPLEX", kDouble, 2},
-    {kMpiCLongDoubleComplex, "MPI_C_LONG_DOUBLE_COMPLEX", kLdouble, 2},
-    {kMpiAint, "MPI_AINT", kPtrdiff},
-    {kMpiOffset, "MPI_OFFSET", kInt64},
-    {kMpiCount, "MPI_COUNT", kInt64},
-    {kMpiFloatInt, "MPI_FLOAT_INT", kFloat, 1, kInt},
-    {kMpiDoubleInt, "MPI_DOUBLE_INT", kDouble, 1, kInt},
-    {kMpiLongInt, "MPI_LONG_INT", kLong, 1, kInt},
-    {kMpi2Int, "MPI_2INT", kInt, 2},
-    {kMpiShortInt, "MPI_SHORT_INT", kShort, 1, kInt},
-    {kMpiLongDoubleInt, "MPI_LONG_DOUBLE_INT", kLdouble, 1, kInt},
-    {kMpiLb, "MPI_LB", kNone, 0},
-    {kMpiUb, "MPI_UB", kNone, 0},
-    {kMpiCxxBool, "MPI_CXX_BOOL", kBool},
-    {kMpiCxxFloatComplex, "MPI_CXX_FLOAT_COMPLEX", kFloat, 2},
-    {kMpiCxxDoubleComplex, "MPI_CXX_DOUBLE_COMPLEX", kDouble, 2},
-    {kMpiCxxLongDoubleComplex, "MPI_CXX_LONG_DOUBLE_COMPLEX", kLdouble, 2},
-    {kMpiCharacter, "MPI_CHARACTER", kChar},
-    {kMpiLogical, "MPI_LOGICAL", kInt32},
-    {kMpiInteger, "MPI_INTEGER", kInt32},
-    {kMpiReal, "MPI_REAL", kFloat},
-    {kMpiDoublePrecision, "MPI_DOUBLE_PRECISION", kDouble},
-    {kMpiComplex, "MPI_COMPLEX", kFloat, 2},
-    {kMpiDoubleComplex, "MPI_DOUBLE_COMPLEX", kDouble, 2},
-    {kMpi2Integer, "MPI_2INTEGER", kInt32, 2},
-    {kMpi2Real, "MPI_2REAL", kFloat, 2},
-    {kMpi2DoublePrecision, "MPI_2DOUBLE_PRECISION", kDouble, 2},
-    {kMpiInteger1, "MPI_INTEGER1", kInt8},
-    {kMpiInteger2, "MPI_INTEGER2", kInt16},
-    {kMpiInteger4, "MPI_INTEGER4", kInt32},
-    {kMpiInteger8, "MPI_INTEGER8", kInt64},
-    {kMpiInteger16, "MPI_INTEGER16", kByte, 16},
-    {kMpiReal4, "MPI_REAL4", kFloat},
-    {kMpiReal8, "MPI_REAL8", kDouble},
-    {kMpiReal16, "MPI_REAL16", kByte, 16},
-    {kMpiComplex8, "MPI_COMPLEX8", kFloat, 2},
-    {kMpiComplex16, "MPI_COMPLEX16", kDouble, 2},
-    {kMpiComplex32, "MPI_COMPLEX32", kByte, 32},
+    {kMpiChar, kChar},
+    {kMpiSignedChar, kSchar},
+    {kMpiUnsignedChar, kUchar},
+    {kMpiByte, kByte},
+    {kMpiPacked, kByte},
+    {kMpiWchar, kWchar},
+    {kMpiShort, kShort},
+    {kMpiUnsignedShort, kUshort},
+    {kMpiInt, kInt},
+    {kMpiUnsigned, kUint},
+    {kMpiLong, kLong},
+    {kMpiUnsignedLong, kUlong},
+    {kMpiLongLong, kLlong},
+    {kMpiUnsignedLongLong, kUllong},
+    {kMpiFloat, kFloat},
+    {kMpiDouble, kDouble},
+    {kMpiLongDouble, kLdouble},
+    {kMpiCBool, kBool},
+    {kMpiInt8, kInt8},
+    {kMpiInt16, kInt16},
+    {kMpiInt32, kInt32},
+    {kMpiInt64, kInt64},
+    {kMpiUint8, kUint8},
+    {kMpiUint16, kUint16},
+    {kMpiUint32, kUint32},
+    {kMpiUint64, kUint64},
+    {kMpiCFloatComplex, kFloat, 2},
+    {kMpiCDoubleComplex, kDouble, 2},
+    {kMpiCLongDoubleComplex, kLdouble, 2},
+    {kMpiAint, kPtrdiff},
+    {kMpiOffset, kInt64},
+    {kMpiCount, kInt64},
+    {kMpiFloatInt, kFloat, 1, kInt},
+    {kMpiDoubleInt, kDouble, 1, kInt},
+    {kMpiLongInt, kLong, 1, kInt},
+    {kMpi2Int, kInt, 2},
+    {kMpiShortInt, kShort, 1, kInt},
+    {kMpiLongDoubleInt, kLdouble, 1, kInt},
+    {kMpiLb, kNone, 0},
+    {kMpiUb, kNone, 0},
+    {kMpiCxxBool, kBool},
+    {kMpiCxxFloatComplex, kFloat, 2},
+    {kMpiCxxDoubleComplex, kDouble, 2},
+    {kMpiCxxLongDoubleComplex, kLdouble, 2},
+    {kMpiCharacter, kChar},
+    {kMpiLogical, kInt32},
+    {kMpiInteger, kInt32},
+    {kMpiReal, kFloat},
+    {kMpiDoublePrecision, kDouble},
+    {kMpiComplex, kFloat, 2},
+    {kMpiDoubleComplex, kDouble, 2},
+    {kMpi2Integer, kInt32, 2},
+    {kMpi2Real, kFloat, 2},
+    {kMpi2DoublePrecision, kDouble, 2},
+    {kMpiInteger1, kInt8},
+    {kMpiInteger2, kInt16},
+    {kMpiInteger4, kInt32},
+    {kMpiInteger8, kInt64},
+    {kMpiInteger16, kByte, 16},
+    {kMpiReal4, kFloat},
+    {kMpiReal8, kDouble},
+    {kMpiReal16, kByte, 16},
+    {kMpiComplex8, kFloat, 2},
+    {kMpiComplex16, kDouble, 2},
+    {kMpiComplex32, kByte, 32},
 };
 
 // The handles that the MPI at hand has.
@@ -317,9 +316,9 @@ Kind of_width(Kind usual, uint64_t width) {
 }
 
 Scalars scalars_of(const Predefined& type) {
-  Scalars s{type.kind, type.count, type.second, 0, false};
-  if (type.second != kNone) s.second_offset = second_offset(type.kind);
-  s.opaque = type.kind == kByte && type.number != kMpiByte;
+  Scalars s{static_cast<Kind>(type.kind), type.count, static_cast<Kind>(type.second), 0, false};
+  if (s.second != kNone) s.second_offset = second_offset(s.kind);
+  s.opaque = s.kind == kByte && type.number != kMpiByte;
   return s;
 }
 
@@ -334,7 +333,7 @@ void add(DatatypeTable* table, uint64_t number, MPI_Datatype handle) {
   Scalars scalars = scalars_of(type);
   const bool takes_its_width = number > kMpiCharacter || number == kMpiOffset || number == kMpiCount;
   if (takes_its_width && !scalars.opaque && static_cast<uint64_t>(size) != size_of(scalars))
-    scalars.kind = of_width(type.kind, static_cast<uint64_t>(size) / type.count);
+    scalars.kind = of_width(scalars.kind, static_cast<uint64_t>(size) / type.count);
   if (static_cast<uint64_t>(size) != size_of(scalars)) return;  // not there, or unlike the compiler's
   if (size == 0 && number != kMpiLb && number != kMpiUb) return;
   Datatype* record = make<Datatype>();
@@ -449,11 +448,6 @@ constexpr Alignments kAlignments;
 }  // namespace
 
 uint32_t memory_alignment(Kind kind) { return kAlignments.of[kind]; }
-
-const char* predefined_name(uint64_t number) {
-  const Predefined* type = find_predefined(number);
-  return type == nullptr ? nullptr : type->name;
-}
 
 Datatype* stand_in(uint64_t number) {
   const Predefined* type = find_predefined(number);

@@ -11,14 +11,6 @@ namespace {
 
 using namespace format;
 
-constexpr uint32_t kCommitted = 1, kFreed = 2;
-
-// Where scalars lie in a struct: for each kind its width and alignment. A displacement in bytes means the
-// same on two machines if these are equal.
-struct MemoryRules {
-  uint32_t width[kByte + 1] = {}, alignment[kByte + 1] = {};
-};
-
 MemoryRules rules_here() {
   MemoryRules rules;
   for (uint32_t k = kBool; k <= kByte; ++k) {
@@ -30,15 +22,9 @@ MemoryRules rules_here() {
 
 bool operator==(const MemoryRules& a, const MemoryRules& b) { return memcmp(&a, &b, sizeof a) == 0; }
 
-// A type as the line has it.
-struct Saved {
-  uint64_t number = 0;
-  Constructor constructor = Constructor::kNamed;
-  bool committed = false, freed = false;
-  int64_t lower = 0, extent = 0;  // on the machine that wrote the line
-  Arguments arguments;
-  Vector<int64_t> addresses;  // as saved; `arguments` has them for this machine once the type is made
-  Vector<uint64_t> olds;
+// A type as the line has it, and what becomes of it here.
+struct Saved : SavedDatatype {
+  Arguments arguments;  // the integers; the addresses for this machine once the type is made
   Datatype* made = nullptr;
 };
 
@@ -56,51 +42,23 @@ struct SavedTable {
 
 // ---- Writing ----
 
-void encode(Encoder& out, const Datatype& type) {
+SavedDatatype saved_of(const Datatype& type) {
+  SavedDatatype saved;
   MPI_Aint lower = 0, extent = 0;
   PMPI_Type_get_extent(type.handle, &lower, &extent);
-  out.u64(type.number);
-  out.u32(static_cast<uint32_t>(type.constructor));
-  out.u32((type.committed ? kCommitted : 0) | (type.owned == 0 ? kFreed : 0));
-  out.i64(lower);
-  out.i64(extent);
-  out.u64(type.arguments.integers.size());
-  for (int value : type.arguments.integers) out.i32(value);
-  out.u64(type.arguments.addresses.size());
-  for (MPI_Aint value : type.arguments.addresses) out.i64(value);
-  out.u64(type.olds.size());
-  for (const Datatype* old : type.olds) out.u64(old->number);
+  saved.number = type.number;
+  saved.constructor = type.constructor;
+  saved.committed = type.committed;
+  saved.freed = type.owned == 0;
+  saved.lower = lower;
+  saved.extent = extent;
+  saved.integers.append(type.arguments.integers.data(), type.arguments.integers.size());
+  for (const MPI_Aint value : type.arguments.addresses) saved.addresses.push_back(value);
+  for (const Datatype* old : type.olds) saved.olds.push_back(old->number);
+  return saved;
 }
 
 // ---- Reading ----
-
-Status damaged(const char* what) {
-  return Status::error("the line's table of MPI datatypes is damaged: %s", what);
-}
-
-Status decode(Decoder& in, Saved* type) {
-  type->number = in.u64();
-  const uint32_t constructor = in.u32();
-  const uint32_t flags = in.u32();
-  type->lower = in.i64();
-  type->extent = in.i64();
-  const size_t integers = in.count(4);
-  for (size_t i = 0; i < integers; ++i) type->arguments.integers.push_back(in.i32());
-  const size_t addresses = in.count(8);
-  for (size_t i = 0; i < addresses; ++i) type->addresses.push_back(in.i64());
-  const size_t olds = in.count(8);
-  for (size_t i = 0; i < olds; ++i) type->olds.push_back(in.u64());
-  if (!in.ok()) return damaged("it ends too early");
-  if (constructor == 0 || constructor >= static_cast<uint32_t>(Constructor::kEnd))
-    return damaged("a constructor that is not known to this version");
-  if (flags > (kCommitted | kFreed)) return damaged("flags that are not known to this version");
-  type->constructor = static_cast<Constructor>(constructor);
-  type->committed = (flags & kCommitted) != 0;
-  type->freed = (flags & kFreed) != 0;
-  type->arguments.addresses.resize(addresses);
-  type->arguments.olds = olds;
-  return Status();
-}
 
 // What a predefined number stands for here; nullptr for no predefined type or none that can stand for it.
 Datatype* predefined(uint64_t number) {
@@ -118,7 +76,7 @@ struct Checked {
 Status check(SavedTable* table, size_t index, Checked* checked) {
   const Saved& type = table->types[index];
   const uint64_t before = index == 0 ? kFirstDerived - 1 : table->types[index - 1].number;
-  if (type.number <= before || type.number >= table->next) return damaged("numbers that are not in order");
+  if (type.number <= before || type.number >= table->next) return damaged_datatypes("numbers that are not in order");
   Vector<uint64_t> sizes;
   uint32_t depth = 0;
   for (const uint64_t number : type.olds) {
@@ -130,13 +88,13 @@ Status check(SavedTable* table, size_t index, Checked* checked) {
           "same representation",
           static_cast<unsigned long long>(type.number), predefined_name(number));
     if (named == nullptr && (old == nullptr || number >= type.number))
-      return damaged("an old type that is not there");
+      return damaged_datatypes("an old type that is not there");
     const size_t at = old == nullptr ? 0 : static_cast<size_t>(old - table->types.begin());
     sizes.push_back(named != nullptr ? named->size : checked->sizes[at]);
     depth = std::max(depth, named != nullptr ? 0 : checked->depths[at]);
   }
   const char* why = nullptr;
-  if (!consistent(type.constructor, type.arguments, &why)) return damaged(why);
+  if (!consistent(type.constructor, type.arguments, &why)) return damaged_datatypes(why);
   for (const int64_t address : type.addresses)
     if (static_cast<MPI_Aint>(address) != address)
       return Status::error(
@@ -147,29 +105,21 @@ Status check(SavedTable* table, size_t index, Checked* checked) {
   const std::span<const uint64_t> span(sizes.data(), sizes.size());
   depth = depth_of(type.constructor, type.arguments, depth);
   if (depth > kMaxTypeDepth || !measure(type.constructor, type.arguments, span, &size))
-    return damaged("a type that is too large");
+    return damaged_datatypes("a type that is too large");
   checked->sizes.push_back(size);
   checked->depths.push_back(depth);
   return Status();
 }
 
 Status decode(Decoder& in, SavedTable* table) {
-  table->next = in.u64();
-  const size_t kinds = in.count(8);
-  for (size_t k = 1; k <= kinds; ++k) {
-    const uint32_t width = in.u32(), alignment = in.u32();
-    if (width > 64 || alignment > 64) return damaged("a scalar that is too large");
-    if (k > kByte) continue;  // of a newer version; this one has no type that uses it
-    table->rules.width[k] = width;
-    table->rules.alignment[k] = alignment;
-  }
-  const size_t count = in.count(56);
-  if (!in.ok() || kinds < kByte) return damaged("it ends too early");
-  if (table->next < kFirstDerived || table->next > UINT64_MAX / 2)
-    return damaged("numbers that are too large");
+  size_t count = 0;
+  ELC_TRY(decode_datatypes(in, &table->next, &table->rules, &count));
   for (size_t i = 0; i < count; ++i) {
     Saved type;
-    ELC_TRY(decode(in, &type));
+    ELC_TRY(SavedDatatype::decode(in, &type));
+    type.arguments.integers = static_cast<Vector<int>&&>(type.integers);
+    type.arguments.addresses.resize(type.addresses.size());
+    type.arguments.olds = type.olds.size();
     table->types.push_back(static_cast<Saved&&>(type));
   }
   Checked checked;
@@ -300,7 +250,7 @@ Status make_again(SavedTable* table, Saved* saved, const Vector<Datatype*>& olds
     return Status::error("this MPI does not make the line's MPI datatype %llu (error %d)",
                          static_cast<unsigned long long>(saved->number), result);
   saved->made = add_datatype(handle, saved->number, saved->constructor, copy_of(saved->arguments), span);
-  if (saved->made == nullptr) return damaged("a type that is too large");
+  if (saved->made == nullptr) return damaged_datatypes("a type that is too large");
   saved->made->owned = saved->freed ? 0 : 1;
   saved->made->committed = saved->committed;
   return Status();
@@ -357,15 +307,8 @@ void save_datatypes(Encoder& out) {
     if (number >= kFirstDerived) types.push_back(type);
   });
   sort(types, [](const Datatype* a, const Datatype* b) { return a->number < b->number; });
-  const MemoryRules rules = rules_here();
-  out.u64(datatypes().next);
-  out.u64(kByte);
-  for (uint32_t k = kBool; k <= kByte; ++k) {
-    out.u32(rules.width[k]);
-    out.u32(rules.alignment[k]);
-  }
-  out.u64(types.size());
-  for (const Datatype* type : types) encode(out, *type);
+  encode_datatypes(out, datatypes().next, rules_here(), types.size());
+  for (const Datatype* type : types) saved_of(*type).encode(out);
 }
 
 Status restore_datatypes(Decoder& in) {

@@ -12,24 +12,6 @@
 
 namespace elc::mpi {
 
-// How a type was made. The values are part of the file format.
-enum class Constructor : uint32_t {
-  kNamed = 0,  // predefined
-  kDup = 1,
-  kContiguous,
-  kVector,
-  kHvector,
-  kIndexed,
-  kHindexed,
-  kIndexedBlock,
-  kHindexedBlock,
-  kStruct,
-  kSubarray,
-  kDarray,
-  kResized,
-  kEnd
-};
-
 // The arguments of a constructor, in the order of the MPI standard's MPI_Type_get_contents (MPI-3.1, 4.1.13),
 // whose constants have fixed values here: the order of a subarray or darray is kOrderC or kOrderFortran, a
 // distribution kDistributeBlock and so on, its default argument kDefaultArgument.
@@ -161,7 +143,6 @@ uint32_t memory_alignment(format::Kind kind);
 // The predefined type that stands for `number` where the MPI at hand has none of that name; nullptr: none
 // does.
 Datatype* stand_in(uint64_t number);
-const char* predefined_name(uint64_t number);  // nullptr for none
 
 }  // namespace elc::mpi
 

@@ -1,7 +1,8 @@
-// A machine's representation in one word, as messages in transit carry it.
+#include "mpi/representation_code.h"
+
 #include <span>
 
-#include "mpi/datatype.h"
+#include "base/wire.h"
 #include "portable_format/long_double.h"
 
 namespace elc::mpi {

@@ -35,7 +35,7 @@ struct Receive {
 
 // What a handle in the program's hands stands for. Small sends of some MPIs share one handle: `uses`.
 struct Request {
-  enum class Kind : uint8_t { kSend, kReceive };
+  using Kind = RequestKind;
   Kind kind = Kind::kSend;
   // The program's handle is a placeholder: MPI does not have this operation, or under another handle.
   bool placeholder = false;

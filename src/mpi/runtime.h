@@ -21,13 +21,6 @@
 
 namespace elc::mpi {
 
-// What the program stood in when a line was taken: what a restart does there.
-enum class Site : uint32_t {
-  kCheckpoint = 0,     // ELC_Checkpoint: nothing
-  kCheckpointNow = 1,  // ELC_Checkpoint_now: the call is over
-  kCall = 2,           // a labelled MPI call: it is made, for the first time as far as the state knows
-};
-
 struct Runtime {
   bool active = false;        // ELC_DIR is set and MPI is initialised: wrappers work
   int look_countdown = 0;     // wrapped calls until the next look at the clock

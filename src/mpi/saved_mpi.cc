@@ -2,75 +2,11 @@
 
 #include "base/sort.h"
 #include "mpi/datatype.h"
+#include "mpi/requests.h"
+#include "mpi/runtime.h"
 #include "state/state.h"
 
 namespace elc::mpi {
-
-namespace {
-constexpr uint32_t kSectionLayout = 1;
-}
-
-void SavedMpi::encode(Encoder& out) const {
-  out.u32(kSectionLayout);
-  out.u32(static_cast<uint32_t>(site));
-  out.u64(comms.size());
-  for (const SavedCommunicator& c : comms) c.encode(out);
-  out.opaque(datatypes.data(), datatypes.size());
-  out.u64(request_numbers);
-  out.u64(requests.size());
-  for (const SavedRequest& r : requests) {
-    out.u64(r.number);
-    out.u32(static_cast<uint32_t>(r.kind));
-    out.u32(r.uses);
-    if (r.kind != Request::Kind::kReceive) continue;
-    out.u64(r.posting);
-    out.u64(r.buffer.block);
-    out.u64(r.buffer.position);
-    out.i32(r.count);
-    out.u64(r.type);
-    out.u64(r.comm);
-  }
-}
-
-Status SavedMpi::decode(Decoder& in, int processes, SavedMpi* saved) {
-  const uint32_t layout = in.u32();
-  if (in.ok() && layout != kSectionLayout) {
-    return Status::error("section \"mpi\" has layout %u, and this libELC reads %u: use the newer libELC", layout,
-                         kSectionLayout);
-  }
-  const uint32_t site = in.u32();
-  if (site > static_cast<uint32_t>(Site::kCall)) in.fail();
-  saved->site = static_cast<Site>(site);
-  const size_t comms = in.count(40);
-  for (size_t i = 0; i < comms; ++i) {
-    SavedCommunicator c;
-    SavedCommunicator::decode(in, processes, &c);
-    saved->comms.push_back(std::move(c));
-  }
-  const std::string_view datatypes = in.opaque();
-  saved->datatypes.append(reinterpret_cast<const uint8_t*>(datatypes.data()), datatypes.size());
-  saved->request_numbers = in.u64();
-  for (size_t left = in.count(16); left > 0; --left) {
-    SavedRequest r;
-    r.number = in.u64();
-    const uint32_t kind = in.u32();
-    r.uses = in.u32();
-    if (kind > static_cast<uint32_t>(Request::Kind::kReceive) || r.uses == 0) in.fail();
-    r.kind = static_cast<Request::Kind>(kind);
-    if (r.kind == Request::Kind::kReceive) {
-      r.posting = in.u64();
-      r.buffer.block = in.u64();
-      r.buffer.position = in.u64();
-      r.count = in.i32();
-      r.type = in.u64();
-      r.comm = in.u64();
-      if (r.count < 0) in.fail();
-    }
-    saved->requests.push_back(r);
-  }
-  if (!in.ok() || in.left() != 0) return Status::error("section \"mpi\" is damaged");
-  return Status();
-}
 
 namespace {
 

@@ -3,7 +3,6 @@
 #include <utility>
 
 namespace elc::state {
-
 Block* Heap::find(const void* address) {
   if (index_.empty()) return nullptr;
   const size_t mask = index_.size() - 1;
@@ -42,22 +41,30 @@ void Heap::leave(const void* address) {
 }
 
 void Heap::rebuild(size_t capacity) {
+  constexpr size_t kAhead = 16;  // places that are on their way from memory meanwhile
   index_.clear();
   index_.resize(capacity);
-  for (size_t i = 0; i < slots_.size(); ++i)
+  for (size_t i = 0; i < slots_.size(); ++i) {
+    if (i + kAhead < slots_.size()) __builtin_prefetch(&index_[home(slots_[i + kAhead].address)], 1);
     if (slots_[i].address != nullptr) enter(slots_[i].address, static_cast<uint32_t>(i));
+  }
 }
 
 Block& Heap::add(void* address, uint64_t size, format::TypeId type) {
-  return add_with_id(address, size, type, next_id_);
-}
-
-Block& Heap::add_with_id(void* address, uint64_t size, format::TypeId type, uint64_t id) {
   if ((slots_.size() - dead_ + 1) * 3 > index_.size() * 2) rebuild(index_.empty() ? 64 : index_.size() * 2);
   ++generation_;
-  if (id >= next_id_) next_id_ = id + 1;
   enter(address, static_cast<uint32_t>(slots_.size()));
-  return slots_.push_back({static_cast<uint8_t*>(address), size, id, type, false});
+  return slots_.push_back({static_cast<uint8_t*>(address), size, next_id_++, type, false});
+}
+
+void Heap::take_over(Vector<Block>&& blocks, uint64_t next_id) {
+  ++generation_;
+  slots_ = std::move(blocks);
+  dead_ = 0;
+  next_id_ = next_id;
+  size_t capacity = 64;
+  while (slots_.size() * 3 > capacity * 2) capacity *= 2;
+  rebuild(capacity);
 }
 
 void Heap::remove(Block* block) {

@@ -27,8 +27,8 @@ class Heap {
   Block* find(const void* address);
   // An address that the table does not have.
   Block& add(void* address, uint64_t size, format::TypeId type);
-  // As a block of the line: its id is given, not less than those before it.
-  Block& add_with_id(void* address, uint64_t size, format::TypeId type, uint64_t id);
+  // Instead of all there are, those of a line: by ascending id, below `next_id`.
+  void take_over(Vector<Block>&& blocks, uint64_t next_id);
   void remove(Block* block);
   // realloc has moved a block or changed its size; it keeps id and type.
   void moved(Block* block, void* address, uint64_t size);
@@ -40,7 +40,6 @@ class Heap {
   // Changes when the set of blocks, an address or a size changes.
   uint64_t generation() const { return generation_; }
   uint64_t next_id() const { return next_id_; }
-  void set_next_id(uint64_t id) { next_id_ = id; }
   // Forgets all blocks; does not free them.
   void clear();
 

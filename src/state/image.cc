@@ -85,7 +85,8 @@ Status Image::read_heap(format::Cursor& in, const format::Reader& reader) {
     run.first = blocks;
     if (!in.ok()) break;
     if (!reader.types().known(run.type))
-      return Status::error("the checkpoint file is damaged: heap blocks of an unknown type");
+      return reader.explain(
+          Status::error("heap blocks have a type that is not known (%ld)", static_cast<long>(run.type)));
     // An element takes a byte at least, so this bounds what the directory can make us allocate.
     const uint64_t most = in.at() + in.left();
     const uint64_t least = std::max<uint64_t>(reader.types().info(run.type).packed, 1);
@@ -132,8 +133,9 @@ Status Image::match_variables(const Process& p, const format::Reader& reader) {
     if (i > 0 && variables[i - 1].frame != v.frame) hint = 0;
     const Text whose = owner(v);
     if (!reader.types().known(v.type))
-      return Status::error("the checkpoint file is damaged: '%s' of %s has an unknown type", v.name.c_str(),
-                           whose.c_str());
+      return reader.explain(
+          Status::error("'%s' of %s has a type that is not known (%ld)", v.name.c_str(), whose.c_str(),
+                        static_cast<long>(v.type)));
     v.region = find_in(scope_of(p, v.frame), hint++, v.name.view());
     const Text found = describe(reader.types(), v.type, v.count);
     if (v.region == nullptr)

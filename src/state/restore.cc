@@ -162,11 +162,11 @@ Status pass_heap(format::Cursor& in, Restoring& restoring, const format::Reader&
 // of the line.
 Status allocate_blocks(Process& p, Image& image) {
   p.heap.compact();
-  Vector<Block> before;
+  Vector<Block> before, blocks;
   before.swap(p.heap.slots());
-  p.heap.clear();
   size_t old = 0;
   Status status;
+  blocks.reserve(static_cast<size_t>(image.blocks));
   image.addresses.reserve(static_cast<size_t>(image.blocks));
   for (const SavedRun& run : image.runs) {
     for (uint64_t i = 0; i < run.blocks && status.ok(); ++i) {
@@ -183,11 +183,11 @@ Status allocate_blocks(Process& p, Image& image) {
         break;
       }
       image.addresses.push_back(static_cast<uint8_t*>(memory));
-      p.heap.add_with_id(memory, run.size, run.memory_type, id);
+      blocks.push_back({static_cast<uint8_t*>(memory), run.size, id, run.memory_type, false});
     }
   }
   while (old < before.size()) free(before[old++].address);
-  p.heap.set_next_id(image.next_id);
+  p.heap.take_over(std::move(blocks), image.next_id);
   return status;
 }
 

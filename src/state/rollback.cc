@@ -182,12 +182,19 @@ Status reopen(SavedStream& saved) {
 
 }  // namespace
 
+Status read_files(format::Cursor& in, SavedTerminal (&terminals)[3], Vector<SavedStream>* streams) {
+  ELC_TRY(read_layout(in, "files"));
+  for (SavedTerminal& terminal : terminals) read_terminal(in, &terminal);
+  return read_directory(in, streams);
+}
+
 // All but the content of the files; `change` brings the terminals back.
 Status Streams::read_saved(format::Reader& reader, format::Cursor& in, bool change) {
+  SavedTerminal terminals[3];
   ELC_TRY(in.open(&reader, "files"));
-  ELC_TRY(read_layout(in, "files"));
-  ELC_TRY(restore_terminals(in, change));
-  return read_directory(in, &saved_);
+  ELC_TRY(read_files(in, terminals, &saved_));
+  if (change) restore_terminals(terminals);
+  return Status();
 }
 
 Status Streams::check(format::Reader& reader) {

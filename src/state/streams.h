@@ -42,6 +42,17 @@ struct SavedStream {
   FILE* file = nullptr;  // where it is open again
 };
 
+// What section "files" says of a standard descriptor.
+struct SavedTerminal {
+  bool there = false;  // it was a terminal
+  Text name;
+  uint64_t flags = 0;
+  uint32_t characters[11] = {};
+};
+
+// Reads section "files" up to the content of the streams. Trusts nothing.
+Status read_files(format::Cursor& in, SavedTerminal (&terminals)[3], Vector<SavedStream>* streams);
+
 class Streams {
  public:
   FILE* open(const char* path, const char* mode);
@@ -74,7 +85,9 @@ class Streams {
 // The attributes of the terminals among standard input, output and error (termios), in a form that does not
 // depend on the system: POSIX's flags and control characters in a fixed order.
 void save_terminals(Encoder& out);
-Status restore_terminals(format::Cursor& in, bool change);
+void read_terminal(format::Cursor& in, SavedTerminal* saved);
+// Sets those that are there and ours.
+void restore_terminals(const SavedTerminal (&saved)[3]);
 
 }  // namespace elc::state
 

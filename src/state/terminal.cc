@@ -32,7 +32,9 @@ const Flag kFlags[] = {
 // Two characters share VMIN's and VTIME's places with VEOF's and VEOL's on some systems; they come last, and
 // are set last, only where the terminal is not in canonical mode.
 const int kCharacters[] = {VEOF, VEOL, VERASE, VINTR, VKILL, VQUIT, VSTART, VSTOP, VSUSP, VMIN, VTIME};
+constexpr size_t kCharacterCount = sizeof kCharacters / sizeof kCharacters[0];
 constexpr size_t kCanonicalCharacters = 9;
+static_assert(kCharacterCount == sizeof SavedTerminal::characters / sizeof(uint32_t));
 // A character that is switched off has another value on every system.
 constexpr cc_t kDisabled = _POSIX_VDISABLE;
 constexpr uint32_t kSavedDisabled = 256;
@@ -49,15 +51,14 @@ void encode(Encoder& out, const termios& attributes) {
     out.u32(attributes.c_cc[c] == kDisabled ? kSavedDisabled : attributes.c_cc[c]);
 }
 
-void decode(format::Cursor& in, termios* attributes) {
-  const uint64_t flags = in.u64();
+void change(const SavedTerminal& saved, termios* attributes) {
   for (size_t i = 0; i < sizeof kFlags / sizeof kFlags[0]; ++i) {
     tcflag_t& field = attributes->*kFlags[i].field;
-    field = (flags >> i & 1) != 0 ? field | kFlags[i].bits : field & ~kFlags[i].bits;
+    field = (saved.flags >> i & 1) != 0 ? field | kFlags[i].bits : field & ~kFlags[i].bits;
   }
   const bool canonical = (attributes->c_lflag & ICANON) != 0;
-  for (size_t i = 0; i < sizeof kCharacters / sizeof kCharacters[0]; ++i) {
-    const uint32_t c = in.u32();
+  for (size_t i = 0; i < kCharacterCount; ++i) {
+    const uint32_t c = saved.characters[i];
     if (VMIN == VEOF && canonical == (i >= kCanonicalCharacters)) continue;
     attributes->c_cc[kCharacters[i]] = c == kSavedDisabled ? kDisabled : static_cast<cc_t>(c);
   }
@@ -77,17 +78,22 @@ void save_terminals(Encoder& out) {
   }
 }
 
+void read_terminal(format::Cursor& in, SavedTerminal* saved) {
+  saved->there = in.boolean();
+  if (!saved->there) return;
+  saved->name = Text::copy(in.string());
+  saved->flags = in.u64();
+  for (uint32_t& c : saved->characters) c = in.u32();
+}
+
 // The launcher decides which terminal a restarted process has, if any; the program's settings go with it.
-Status restore_terminals(format::Cursor& in, bool change) {
-  for (int fd = 0; fd < 3 && in.ok(); ++fd) {
-    if (!in.boolean()) continue;
-    in.string();
-    termios attributes = {};
-    const bool terminal = isatty(fd) == 1 && tcgetattr(fd, &attributes) == 0;
-    decode(in, &attributes);
-    if (in.ok() && change && terminal && is_ours(fd)) tcsetattr(fd, TCSADRAIN, &attributes);
+void restore_terminals(const SavedTerminal (&saved)[3]) {
+  for (int fd = 0; fd < 3; ++fd) {
+    termios attributes;
+    if (!saved[fd].there || isatty(fd) != 1 || tcgetattr(fd, &attributes) != 0 || !is_ours(fd)) continue;
+    change(saved[fd], &attributes);
+    tcsetattr(fd, TCSADRAIN, &attributes);
   }
-  return in.status();
 }
 
 }  // namespace elc::state

@@ -81,13 +81,8 @@ Status read_commit(const char* dir, uint64_t line, Commit* record) {
   ELC_TRY(read_small_file(path.c_str(), kCommitMost, &content, &found));
   if (!found) return Status::error("line %llu never committed: %s is not there", number(line), path.c_str());
   Decoder in(content);
-  if (!unseal(&in, content, kCommitMagic))
-    return Status::error("the commit record %s is damaged", path.c_str());
-  const uint32_t version = in.u32();
-  if (version != kCommitVersion)
-    return Status::error(
-        "the commit record %s has version %lu and this libELC knows version %lu: use a newer one",
-        path.c_str(), static_cast<unsigned long>(version), static_cast<unsigned long>(kCommitVersion));
+  const Text name = Text::format("the commit record %s", path.c_str());
+  ELC_TRY(unseal(&in, content, kCommitMagic, kCommitVersion, name.c_str()));
   record->line = in.u64();
   record->run = in.u64();
   record->base = in.u64();
@@ -95,10 +90,9 @@ Status read_commit(const char* dir, uint64_t line, Commit* record) {
   record->ranks = in.u32();
   record->cost = in.u64();
   record->time = in.u64();
-  if (!in.ok() || record->ranks == 0) return Status::error("the commit record %s is damaged", path.c_str());
+  if (!in.ok() || record->ranks == 0) return Status::error("%s is damaged", name.c_str());
   if (record->line != line)
-    return Status::error("the commit record %s is that of line %llu: it does not belong there", path.c_str(),
-                         number(record->line));
+    return Status::error("%s is that of line %llu: it does not belong there", name.c_str(), number(record->line));
   return {};
 }
 

@@ -133,13 +133,16 @@ void seal(Bytes* record) {
   Encoder(record).u32(checksum);
 }
 
-bool unseal(Decoder* in, const Bytes& record, uint32_t magic) {
-  if (record.size() < 8) return false;
-  const size_t body = record.size() - 4;
-  Decoder tail(record.data() + body, 4);
-  if (tail.u32() != format::crc32_of(record.data(), body)) return false;
+Status unseal(Decoder* in, const Bytes& record, uint32_t magic, uint32_t version, const char* what) {
+  const size_t body = record.size() < 12 ? 0 : record.size() - 4;
+  Decoder tail(record.data() + body, record.size() - body);
   *in = Decoder(record.data(), body);
-  return in->u32() == magic;
+  if (body == 0 || tail.u32() != format::crc32_of(record.data(), body) || in->u32() != magic)
+    return Status::error("%s is damaged", what);
+  const uint32_t found = in->u32();
+  if (found == version) return {};
+  return Status::error("%s has version %lu, and this libELC knows version %lu: use the newer libELC", what,
+                       static_cast<unsigned long>(found), static_cast<unsigned long>(version));
 }
 
 }  // namespace elc::store

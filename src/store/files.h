@@ -34,7 +34,8 @@ Status read_small_file(const char* path, size_t most, Bytes* content, bool* foun
 
 // Records (commit, finished) end with a CRC-32 of what comes before.
 void seal(Bytes* record);
-bool unseal(Decoder* in, const Bytes& record, uint32_t magic);  // to after the magic
+// Leaves `in` behind magic and version. Fails, naming `what`, on damage and on another version.
+Status unseal(Decoder* in, const Bytes& record, uint32_t magic, uint32_t version, const char* what);
 
 }  // namespace elc::store
 

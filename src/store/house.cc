@@ -120,11 +120,12 @@ Status read_finished(const char* dir, uint64_t* line, uint64_t* run) {
   ELC_TRY(read_small_file(path.c_str(), kFinishedMost, &content, &found));
   if (!found) return {};
   Decoder in(content);
-  if (!unseal(&in, content, kFinishedMagic) || in.u32() != kFinishedVersion)
+  const Status sound = unseal(&in, content, kFinishedMagic, kFinishedVersion, path.c_str());
+  if (!sound.ok())
     return Status::error(
-        "%s is damaged, so it is not known whether the last run ended; remove it to restart from "
-        "the newest line, or remove the lines with `elc rm` to begin anew",
-        path.c_str());
+        "%s; so it is not known whether the last run ended; remove the file to restart from the newest line, or "
+        "remove the lines with `elc rm` to begin anew",
+        sound.message());
   *line = in.u64();
   *run = in.u64();
   return in.ok() ? Status() : Status::error("%s is too short; remove it", path.c_str());

@@ -212,7 +212,7 @@ Status open_verified(const char* dir, const Commit& record, uint32_t rank, RankS
   if (status.ok()) status = reader->verify();
   Label label;
   if (status.ok()) status = read_label(*reader, &label);
-  if (!status.ok()) return Status::error("%s is damaged: %s", path.c_str(), status.message());
+  if (!status.ok()) return Status::error("%s cannot be used: %s", path.c_str(), status.message());
   if (label.line != record.line || label.rank != rank || label.ranks != record.ranks)
     return Status::error("%s is the file of line %llu, rank %lu of %lu: it does not belong there",
                          path.c_str(), static_cast<unsigned long long>(label.line),

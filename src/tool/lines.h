@@ -44,7 +44,7 @@ struct ShowOptions {
   std::string what;  // a file, the directory of a line, or a number
   std::string dir;
   int64_t rank = -1;  // -1: the first, and figures of all
-  bool values = false;
+  uint64_t values = 0;  // how many of each variable, block, message ...
   bool json = false;
 };
 int show(const ShowOptions& options);

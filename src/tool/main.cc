@@ -95,7 +95,11 @@ void add_others(CLI::App& app, OtherOptions& o, int& code) {
   show->add_option("-d,--dir", o.dir, kDirHelp);
   show->add_option("-r,--rank", o.show.rank, "The rank to show of a line (default: 0)")
       ->check(CLI::NonNegativeNumber);
-  show->add_flag("--values", o.show.values, "The values of variables too, the first of each");
+  CLI::Option* values = show->add_option("--values", o.show.values,
+                                         "What is in variables, heap, files and messages too: the first N of each")
+                            ->type_name("N")
+                            ->check(CLI::PositiveNumber);
+  show->add_flag_callback("--all", [&o] { o.show.values = UINT64_MAX; }, "The same, all of it")->excludes(values);
   show->add_flag("--json", o.show.json, "As JSON");
   show->callback([&] {
     o.show.dir = o.dir;

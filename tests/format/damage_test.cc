@@ -141,7 +141,8 @@ TEST_CASE("what a made-up file announces is not believed") {
   CHECK(error_of(std::string(1000, 'x')) == "not a checkpoint file: it does not begin like one");
   std::string newer = small_file();
   newer[11] = 2;
-  CHECK(error_of(newer) == "written in version 2 of the file format, but this libELC reads version 1");
+  CHECK(error_of(newer) == "written in version 2 of the file format, but this libELC reads version 1: use the newer "
+                         "libELC");
   const auto table = [&](const std::function<void(Encoder&)>& fill) {
     Bytes bytes;
     Encoder out(&bytes);

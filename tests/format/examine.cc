@@ -2,7 +2,9 @@
 
 #include <stddef.h>
 
+#include <bit>
 #include <complex>
+#include <limits>
 
 #include "tests/format/support.h"
 
@@ -163,6 +165,20 @@ void scalars(const Value& value) {
   pair<uint64_t>(value, kUint64, 14, 1ull << 63);
 }
 
+// Floating point of every class: infinities, NaNs with a payload, denormals, all digits.
+template <class Value>
+void floating(const Value& value) {
+  const float floats[] = {-std::numeric_limits<float>::infinity(), std::bit_cast<float>(0xffc01234u), 1e-45f, 1e38f};
+  const double doubles[] = {std::numeric_limits<double>::infinity(), std::bit_cast<double>(0x7ff800000000dadaull),
+                            5e-324, 1.0 / 3, -9999999.5, 1e17, 123456};
+  const long double longs[] = {-std::numeric_limits<long double>::infinity(), __builtin_nanl("0x1234"),
+                               -__builtin_nanl(""), std::numeric_limits<long double>::denorm_min(), 1.0L / 3, 1e20L,
+                               1e300L, -1e-300L, 1e-5L, 123456};
+  value(kFloat, floats, std::size(floats));
+  value(kDouble, doubles, std::size(doubles));
+  value(kLdouble, longs, std::size(longs));
+}
+
 }  // namespace
 
 const TypeTable& examined_types() { return all_types().table; }
@@ -187,6 +203,7 @@ std::string sample_file(size_t machine, int compression) {
   };
   const std::vector<uint8_t> zeros(sizeof(Outer) + 20000);
   scalars(value);
+  floating(value);
   Outer outer[2];
   memset(static_cast<void*>(outer), 0, sizeof outer);
   outer[1].kind = 2;

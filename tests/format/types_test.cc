@@ -471,3 +471,21 @@ TEST_CASE("what the layer above forgets or misuses is said") {
   CHECK(std::string(text) ==
         "big-endian, int 4, long 8, pointer 8, wchar_t 4, char signed, long double IEEE quad");
 }
+
+TEST_CASE("the first leaf of an element need not lie at its beginning") {
+  TypeTable types;
+  TypeId inner, outer;
+  const FieldSpec i[] = {{"x", 8, kDouble, 1}, {"n", 20, kInt, 1}};
+  REQUIRE(types.make_struct("inner", 24, i, &inner).ok());
+  const FieldSpec o[] = {{"inner", 16, inner, 2}};
+  REQUIRE(types.make_struct("outer", 80, o, &outer).ok());
+  for (uint64_t element = 0; element < 3; ++element) {
+    uint64_t position, offset;
+    REQUIRE(types.position(outer, 3, element * 80 + 24, nullptr, &position));
+    CHECK(position == element * 4);
+    REQUIRE(types.offset(outer, 3, position, Representation::here(), &offset));
+    CHECK(offset == element * 80 + 24);
+    REQUIRE(types.offset(outer, 3, make_position(element * 4, kPastLeaf), Representation::here(), &offset));
+    CHECK(offset == element * 80 + 32);
+  }
+}

@@ -86,7 +86,7 @@ TEST_CASE("a missing, short, changed, exchanged or foreign file is named with wh
   SUBCASE("short") {
     for (const uintmax_t size : {uintmax_t{0}, uintmax_t{100}, fs::file_size(path) - 1}) {
       fs::resize_file(path, size);
-      CHECK(says(fault(disk.dir(), record, 1), "damaged"));
+      CHECK(says(fault(disk.dir(), record, 1), "cannot be used"));
     }
   }
   SUBCASE("changed") {
@@ -94,7 +94,7 @@ TEST_CASE("a missing, short, changed, exchanged or foreign file is named with wh
     file.seekp(1500000);
     file.put('?');
     file.close();
-    CHECK(says(fault(disk.dir(), record, 1), "damaged"));
+    CHECK(says(fault(disk.dir(), record, 1), "cannot be used"));
   }
   SUBCASE("exchanged") {
     fs::copy_file(store::rank_path(disk.dir(), 5, 2).c_str(), path, fs::copy_options::overwrite_existing);

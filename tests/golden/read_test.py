@@ -1,0 +1,290 @@
+#!/usr/bin/env python3
+"""read_test.py BUILD [TEST...]: the files of lines, of the first version that landed and of this one.
+
+Every line under tests/golden, and some that programs of this build make here, are whole for `elc verify`; the second
+reader (tests/format/second_reader.py), made from FORMAT.md alone, sees in every file what `elc show --json` shows. Then
+FORMAT.md's rules of versions: files as a later version may write them, and what this one does with them.
+"""
+
+import glob
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+import zlib
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [os.path.join(HERE, ".."), os.path.join(HERE, "..", "format")]
+import launch  # noqa: E402
+import second_reader  # noqa: E402
+
+BUILD = None
+PATIENCE = 120  # seconds; only a hang takes so long
+EVERYTHING = 2 ** 64 - 1
+
+
+def elc(*words):
+    return subprocess.run([BUILD.program("elc")] + [str(w) for w in words], capture_output=True, text=True)
+
+
+def first_difference(a, b, place=""):
+    """Where two values of JSON differ; None if they do not."""
+    if type(a) is not type(b):
+        return "%s: %r and %r" % (place, a, b)
+    if isinstance(a, dict):
+        for key in sorted(set(a) | set(b)):
+            if key not in a or key not in b:
+                return "%s: %s is missing" % (place, key)
+            if (found := first_difference(a[key], b[key], place + "." + key)) is not None:
+                return found
+        return None
+    if isinstance(a, list):
+        for i, (x, y) in enumerate(zip(a, b)):
+            if (found := first_difference(x, y, "%s[%d]" % (place, i))) is not None:
+                return found
+        return None if len(a) == len(b) else "%s: %d and %d elements" % (place, len(a), len(b))
+    return None if a == b else "%s: %r and %r" % (place, a, b)
+
+
+def u32(*numbers):
+    return b"".join(n.to_bytes(4, "big") for n in numbers)
+
+
+def u64(*numbers):
+    return b"".join(n.to_bytes(8, "big") for n in numbers)
+
+
+def sealed(data):
+    return data + u32(zlib.crc32(data))
+
+
+def opaque(data):
+    return u64(len(data)) + data + bytes(-len(data) % 4)
+
+
+def rewritten(path, major=1, minor=0, kinds=0, later=b"", flag=0, sections=None):
+    """The file as another version might write it: `kinds` more kinds, `later` behind the fields of the header, `flag`
+    on all chunks of a section "new", other content of `sections`."""
+    with open(path, "rb") as file:
+        data = file.read()
+    machine = data[20:int.from_bytes(data[16:20], "big") - 4]
+    count = int.from_bytes(machine[8:12], "big") + kinds
+    machine = machine[:8] + u32(count) + machine[12:] + u32(4) * kinds + later
+    out = sealed(data[:8] + u32(major, minor, 20 + len(machine) + 4) + machine)
+    content = dict(second_reader.File(data).sections)
+    content.update(sections or {})
+    index = u32(0x454c4369) + u64(len(content))
+    for number, (name, section) in enumerate(content.items()):
+        pieces = [section[i:i + 2 ** 20] for i in range(0, len(section), 2 ** 20)]
+        index += opaque(name.encode()) + u64(len(section), len(pieces))
+        for i, piece in enumerate(pieces):
+            entry = u32(len(piece), len(piece), flag if name == "new" else 0, zlib.crc32(piece))
+            index += u64(len(out)) + entry
+            out += sealed(u32(0x454c4363, number) + u64(i) + entry) + piece
+    return out + index + sealed(u32(0x454c4374) + u64(len(out), len(index), len(out) + len(index) + 36) +
+                                u32(zlib.crc32(index)))
+
+
+class Read(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.home = tempfile.mkdtemp(prefix="elc-golden-")
+        cls.scratch = launch.Scratch()
+        cls.made = {}
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.scratch.remove()
+        shutil.rmtree(cls.home, ignore_errors=True)
+
+    # ---- Lines ----
+
+    def run_job(self, directory, program, *arguments, until_line=False, **variables):
+        """A job to its end, or killed when it has a line."""
+        variables.update(ELC_DIR=directory, TYPES_DIR=tempfile.mkdtemp(dir=self.home))
+        job = launch.Job(BUILD, 3, BUILD.program(program), arguments, variables, self.scratch)
+        try:
+            end = time.monotonic() + PATIENCE
+            while job.running() and time.monotonic() < end and not (until_line and launch.committed(directory)):
+                time.sleep(0.01)
+            self.assertLess(time.monotonic(), end, "no end: a hang?\n" + job.complaints())
+            job.destroy()
+            return job.popen.returncode, job.text(), job.complaints()
+        finally:
+            job.close()
+
+    def line_of(self, program, *arguments, **variables):
+        """The directory of lines of a program that was killed, with the newest line; made once."""
+        key = " ".join((program,) + arguments)
+        if key not in self.made:
+            directory = os.path.join(self.home, key.replace(" ", "_"))
+            _, _, complaints = self.run_job(directory, program, *arguments, until_line=True, **variables)
+            self.assertTrue(launch.committed(directory), complaints)
+            self.made[key] = directory
+        return self.made[key]
+
+    def copy_of(self, directory):
+        copy = tempfile.mkdtemp(dir=self.home)
+        shutil.copytree(directory, copy, dirs_exist_ok=True)
+        return copy
+
+    def newest(self, directory):
+        return os.path.join(directory, "line-%06d" % launch.committed(directory)[-1])
+
+    def scene_lines(self):
+        """Lines of a short program that has ended."""
+        directory = os.path.join(self.home, "scene")
+        if "scene" not in self.made:
+            code, _, complaints = self.run_job(directory, "scenes", "two_lines")
+            self.assertEqual(code, 0, complaints)
+            self.made["scene"] = directory
+        return self.copy_of(directory)
+
+    # ---- What is to be true ----
+
+    def shown(self, path, most):
+        run = elc("show", "--json", path, *(["--all"] if most == EVERYTHING else ["--values", most] if most else []))
+        self.assertEqual(run.returncode, 0, run.stderr)
+        return json.loads(run.stdout)
+
+    def readers_agree(self, line, *counts):
+        files = sorted(glob.glob(os.path.join(line, "rank-*.elc")))
+        self.assertTrue(files, line)
+        for path in files:
+            for most in counts:
+                difference = first_difference(self.shown(path, most), second_reader.read(path, most),
+                                              os.path.basename(path))
+                self.assertIsNone(difference, "`elc show` and the second reader: %s" % difference)
+
+    def whole(self, line):
+        run = elc("verify", line)
+        self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
+
+    # ---- Every version reads the files of the first ----
+
+    def test_golden_lines(self):
+        for line in sorted(glob.glob(os.path.join(HERE, "*", "line-*"))):
+            with self.subTest(line=os.path.relpath(line, HERE)):
+                self.whole(line)
+                self.readers_agree(line, 0, EVERYTHING)
+
+    def test_lines_of_now(self):
+        for program, arguments in (("traffic", ("--operations", "1000000")), ("frames", ("--rounds", "1000000")),
+                                   ("types", ("--rounds", "1000000")), ("scenes", ("trap10_made",))):
+            with self.subTest(program=program, arguments=arguments):
+                line = self.newest(self.line_of(program, *arguments, ELC_EVERY="0.05"))
+                self.whole(line)
+                self.readers_agree(line, 5, 5000)
+
+    # ---- Files of a later version ----
+
+    def rewrite(self, line, **changes):
+        for path in glob.glob(os.path.join(line, "rank-*.elc")):
+            data = rewritten(path, **changes)
+            with open(path, "wb") as file:
+                file.write(data)
+
+    def test_rewriting_changes_nothing(self):
+        line = self.newest(self.scene_lines())
+        path = os.path.join(line, "rank-000001.elc")
+        before = self.shown(path, 50)
+        self.rewrite(line)
+        after = self.shown(path, 50)
+        for facts in (before, after):
+            del facts["bytes"], facts["sections"]  # chunks are cut in other places
+        self.assertEqual(before, after)
+
+    def test_additions_are_passed_over(self):
+        directory = self.scene_lines()
+        line = os.path.join(directory, "line-000001")
+        path = os.path.join(line, "rank-000001.elc")
+        before = self.shown(path, 50)
+        with open(path, "rb") as file:
+            label = second_reader.File(file.read()).sections["label"]
+        self.rewrite(line, minor=7, kinds=3, later=b"something more  ", sections={"new": b"whatever"})
+        after = self.shown(path, 50)
+        self.assertEqual(after["format"], "1.7")
+        self.assertEqual(after["sections"][-1]["name"], "new")
+        for name in ("bytes", "format", "sections"):
+            del before[name], after[name]
+        self.assertEqual(before, after)
+        self.whole(line)
+        self.readers_agree(line, 50)
+        code, text, complaints = self.run_job(directory, "scenes", "two_lines", ELC_RESTART="1")
+        self.assertEqual((code, "result: ok" in text), (0, True), complaints)
+        with open(path, "wb") as file:  # more fields behind the label
+            file.write(rewritten(self.newest(self.line_of("scenes", "transit", ELC_EVERY="0.05")) + "/rank-000001.elc",
+                                 sections={"label": label + b"more"}))
+        self.assertEqual(self.shown(path, 0)["line"], 1)
+        self.readers_agree(line, 0)
+
+    def test_what_is_not_known_is_refused(self):
+        def layout(name):
+            return lambda sections: {name: u32(2) + sections[name][4:]}
+
+        def kind_38(sections):
+            return {"types": u64(1) + u32(254) + opaque(b"new") + u64(8, 1) + opaque(b"field") + u32(38) + u64(1)}
+
+        def kind_of_type(sections):
+            return {"types": u64(1) + u32(253) + opaque(b"new") + u64(8, 1) + opaque(b"field") + u32(7) + u64(1)}
+
+        def variable(sections):
+            return {"vars": sections["vars"].replace(opaque(b"step") + u32(7), opaque(b"step") + u32(38), 1)}
+
+        nothing, newer = lambda sections: {}, "version 1.7 of the format, and this libELC knows 1.0"
+        reads = "in version 2 of the file format, but this libELC reads version 1"
+        has = "section \"%s\" %shas layout 2, and this libELC reads 1"
+        # What is new, how, whether it is the file or the restart that is refused, what is said.
+        cases = [("major", dict(major=2), nothing, 65, reads),
+                 ("flag", dict(minor=7, flag=2), lambda s: {"new": b"whatever"}, 65, newer),
+                 ("kind of a field", dict(minor=7, kinds=1), kind_38, 65, newer),
+                 ("kind of a type", dict(minor=7, kinds=1), kind_of_type, 65, newer),
+                 ("kind of a variable", dict(minor=7, kinds=1), variable, 0, newer)]
+        cases += [("layout of " + name, {}, layout(name), 0,
+                   has % (name, "" if name in ("mpi", "line") else "of the checkpoint file "))
+                  for name in ("vars", "heap", "files", "mpi", "line")]
+        for what, changes, sections, verified, message in cases:
+            with self.subTest(what=what):
+                directory = self.scene_lines()
+                line = os.path.join(directory, "line-000001")
+                path = os.path.join(line, "rank-000001.elc")
+                with open(path, "rb") as file:
+                    self.rewrite(line, **changes, sections=sections(second_reader.File(file.read()).sections))
+                run = elc("show", "--values", 1, path)
+                self.assertEqual((run.returncode, run.stdout), (65, ""))
+                self.assertIn(message, run.stderr)
+                self.assertEqual(run.stderr.count("\n"), 1)
+                with self.assertRaises(AssertionError):
+                    second_reader.read(path, 1)
+                self.assertEqual(elc("verify", line).returncode, verified)
+                code, _, complaints = self.run_job(directory, "scenes", "two_lines", ELC_RESTART="1")
+                self.assertNotEqual(code, 0)
+                self.assertIn(message, complaints)
+
+    def test_records(self):
+        directory = self.scene_lines()
+        for name, path in (("commit", os.path.join(directory, "line-000001", "commit")),
+                           ("finished", os.path.join(directory, "finished"))):
+            with self.subTest(record=name), open(path, "r+b") as file:
+                record = file.read()[:-4]
+                for changed, refused in ((record + b"more", False), (record[:4] + u32(2) + record[8:], True)):
+                    file.seek(0)
+                    file.write(sealed(changed))
+                    file.truncate()
+                    file.flush()
+                    run = elc("verify", os.path.join(directory, "line-000001"))
+                    self.assertEqual(run.returncode != 0, refused, run.stdout + run.stderr)
+                    if refused:
+                        self.assertIn("has version 2, and this libELC knows version 1", run.stdout + run.stderr)
+                file.seek(0)
+                file.write(sealed(record))
+                file.truncate()
+
+
+if __name__ == "__main__":
+    BUILD = launch.Build(sys.argv[1])
+    unittest.main(argv=sys.argv[:1] + sys.argv[2:])

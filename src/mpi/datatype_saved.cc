@@ -117,8 +117,6 @@ struct Checked {
 
 Status check(SavedTable* table, size_t index, Checked* checked) {
   const Saved& type = table->types[index];
-  const uint64_t before = index == 0 ? kFirstDerived - 1 : table->types[index - 1].number;
-  if (type.number <= before || type.number >= table->next) return damaged("numbers that are not in order");
   Vector<uint64_t> sizes;
   uint32_t depth = 0;
   for (const uint64_t number : type.olds) {
@@ -167,9 +165,12 @@ Status decode(Decoder& in, SavedTable* table) {
   if (!in.ok() || kinds < kByte) return damaged("it ends too early");
   if (table->next < kFirstDerived || table->next > UINT64_MAX / 2)
     return damaged("numbers that are too large");
+  uint64_t before = kFirstDerived - 1;
   for (size_t i = 0; i < count; ++i) {
     Saved type;
     ELC_TRY(decode(in, &type));
+    if (type.number <= before || type.number >= table->next) return damaged("numbers that are not in order");
+    before = type.number;
     table->types.push_back(static_cast<Saved&&>(type));
   }
   Checked checked;

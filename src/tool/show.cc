@@ -1,7 +1,6 @@
 // `elc show`: what is in a line, or in one file of it.
 #include <cstdio>
 #include <filesystem>
-#include <iostream>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <tuple>
@@ -182,6 +181,14 @@ json file_facts(const std::string& path, bool with_values) {
 uint64_t number(const json& value) { return value.get<uint64_t>(); }
 const char* text(const json& value) { return value.get_ref<const std::string&>().c_str(); }
 
+// A name of the program's, as the file has it: without what a terminal would obey.
+std::string name_text(const json& value) {
+  std::string name = text(value);
+  for (char& c : name)
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '?';
+  return name;
+}
+
 void print_messages(const json& m) {
   if (m.is_null()) return;
   auto print = [](const char* title, const json& list, bool sized) {
@@ -202,7 +209,7 @@ void print_messages(const json& m) {
 void print_values(const json& variable) {
   if (!variable.contains("values")) return;
   for (const json& v : variable["values"])
-    printf("      %s%s = %s\n", text(variable["name"]), text(v["place"]), text(v["value"]));
+    printf("      %s%s = %s\n", name_text(variable["name"]).c_str(), text(v["place"]), text(v["value"]));
   if (variable["cut"].get<bool>()) printf("      ...\n");
 }
 
@@ -221,8 +228,8 @@ void print_file(const json& facts) {
   }
   printf("\n  variables:%s\n", facts["variables"].empty() ? " none" : "");
   for (const json& v : facts["variables"]) {
-    const std::string owner = text(v["owner"]);
-    printf("    %-24s %-24s %10s  %s\n", text(v["name"]), text(v["type"]),
+    const std::string owner = name_text(v["owner"]);
+    printf("    %-24s %-24s %10s  %s\n", name_text(v["name"]).c_str(), text(v["type"]),
            bytes_text(number(v["bytes"])).c_str(), owner.empty() ? "global" : (owner + "()").c_str());
     print_values(v);
   }
@@ -264,16 +271,14 @@ int show_line(const ShowOptions& options) {
   const uint64_t size = line_size(place.dir, place.line);
   const double cost = static_cast<double>(commit.cost) / 1e6;
   if (options.json) {
-    std::cout << json{{"line", commit.line},
-                      {"ranks", commit.ranks},
-                      {"bytes", size},
-                      {"cost", cost},
-                      {"time", static_cast<double>(commit.time) / 1e6},
-                      {"calls", commit.calls},
-                      {"restarted_from", commit.base},
-                      {"file", file}}
-                     .dump(2)
-              << "\n";
+    print({{"line", commit.line},
+           {"ranks", commit.ranks},
+           {"bytes", size},
+           {"cost", cost},
+           {"time", static_cast<double>(commit.time) / 1e6},
+           {"calls", commit.calls},
+           {"restarted_from", commit.base},
+           {"file", file}});
     return 0;
   }
   printf("line %llu: %s, %s, committed %s, cost %s\n", static_cast<unsigned long long>(commit.line),
@@ -293,7 +298,7 @@ int show(const ShowOptions& options) {
   if (!fs::is_regular_file(options.what)) return show_line(options);
   const json facts = file_facts(options.what, options.values);
   if (options.json)
-    std::cout << facts.dump(2) << "\n";
+    print(facts);
   else
     print_file(facts);
   return 0;

@@ -14,7 +14,7 @@ uint64_t packed_width(const Conversion& c) { return c.to_file ? c.to_width : c.f
 
 bool same(const Conversion& a, const Conversion& b) {
   return a.what == b.what && a.kind == b.kind && a.from_width == b.from_width && a.to_width == b.to_width &&
-         a.what != Convert::kNested;
+         a.from_signed == b.from_signed && a.what != Convert::kNested;
 }
 
 // Appends a run, as part of the last one if it goes on where that ends.

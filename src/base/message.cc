@@ -22,6 +22,9 @@ void say(const char* format, ...) {
   va_end(arguments);
   if (added > 0) length += added;
   if (length > room) length = room;
+  // Names may come from a file that anybody has made: a message is one line, and a terminal has nothing to obey.
+  for (int i = 0; i < length; ++i)
+    if (static_cast<unsigned char>(line[i]) < 0x20 || line[i] == 0x7f) line[i] = '?';
   line[length++] = '\n';
   if (write(STDERR_FILENO, line, static_cast<size_t>(length)) < 0) return;  // nowhere to complain to
 }

@@ -33,7 +33,7 @@ bool join(Piece* last, const Piece& next) {
   }
   if (last->length != next.length) return false;
   if (last->count == 1) {
-    last->stride = plus(next.offset, -last->offset);
+    last->stride = plus(next.offset, multiply(last->offset, -1));
     last->count = 2;
     return true;
   }

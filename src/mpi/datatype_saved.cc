@@ -75,8 +75,6 @@ struct Checked {
 
 Status check(SavedTable* table, size_t index, Checked* checked) {
   const Saved& type = table->types[index];
-  const uint64_t before = index == 0 ? kFirstDerived - 1 : table->types[index - 1].number;
-  if (type.number <= before || type.number >= table->next) return damaged_datatypes("numbers that are not in order");
   Vector<uint64_t> sizes;
   uint32_t depth = 0;
   for (const uint64_t number : type.olds) {
@@ -114,9 +112,12 @@ Status check(SavedTable* table, size_t index, Checked* checked) {
 Status decode(Decoder& in, SavedTable* table) {
   size_t count = 0;
   ELC_TRY(decode_datatypes(in, &table->next, &table->rules, &count));
+  uint64_t before = kFirstDerived - 1;
   for (size_t i = 0; i < count; ++i) {
     Saved type;
     ELC_TRY(SavedDatatype::decode(in, &type));
+    if (type.number <= before || type.number >= table->next) return damaged_datatypes("numbers that are not in order");
+    before = type.number;
     type.arguments.integers = static_cast<Vector<int>&&>(type.integers);
     type.arguments.addresses.resize(type.addresses.size());
     type.arguments.olds = type.olds.size();

@@ -88,6 +88,10 @@ store::Survey survey(const std::string& dir) {
   return there;
 }
 
+void print(const json& facts) {
+  std::cout << facts.dump(2, ' ', false, json::error_handler_t::replace) << "\n";
+}
+
 std::vector<std::string> faults(const std::string& dir, const store::Commit& commit, size_t most) {
   std::vector<std::string> found;
   for (uint32_t rank = 0; rank < commit.ranks && found.size() < most; ++rank) {
@@ -125,13 +129,11 @@ int list(const std::string& dir, bool as_json) {
   }
   json lines = json::array();
   for (const store::Line& line : there.lines) lines.push_back(facts_of(dir, there, line));
-  std::cout << json{{"dir", dir},
-                    {"newest", there.newest},
-                    {"finished", there.finished},
-                    {"restart", there.restartable()},
-                    {"lines", lines}}
-                   .dump(2)
-            << "\n";
+  print({{"dir", dir},
+         {"newest", there.newest},
+         {"finished", there.finished},
+         {"restart", there.restartable()},
+         {"lines", lines}});
   return 0;
 }
 
@@ -156,7 +158,7 @@ int verify(const std::string& what, const std::string& given_dir, bool as_json) 
     for (const std::string& fault : found)
       printf("line %llu is not whole: %s\n", static_cast<unsigned long long>(number), fault.c_str());
   }
-  if (as_json) std::cout << json{{"dir", dir}, {"lines", results}}.dump(2) << "\n";
+  if (as_json) print({{"dir", dir}, {"lines", results}});
   if (!as_json && lines.empty()) printf("no lines in %s\n", dir.c_str());
   return all_whole ? 0 : kDamaged;
 }

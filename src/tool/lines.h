@@ -4,6 +4,7 @@
 
 #include <stdint.h>
 
+#include <nlohmann/json_fwd.hpp>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -32,6 +33,9 @@ std::vector<std::string> faults(const std::string& dir, const store::Commit& com
 
 // Bytes of the files in the line's directory.
 uint64_t line_size(const std::string& dir, uint64_t line);
+
+// On standard output. Names of a file need not be UTF-8, as JSON has to be.
+void print(const nlohmann::json& facts);
 
 // The directory to use if none was given: ELC_DIR, or elc-lines.
 std::string default_dir();

@@ -6,6 +6,7 @@
 #include <exception>
 
 #include "base/config.h"
+#include "base/message.h"
 #include "lines.h"
 #include "run.h"
 
@@ -146,10 +147,10 @@ int main(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : kUsage;
   } catch (const Refusal& refusal) {
-    fprintf(stderr, "elc: %s\n", refusal.what());
+    elc::say("%s", refusal.what());
     return refusal.code;
   } catch (const std::exception& error) {
-    fprintf(stderr, "elc: %s\n", error.what());
+    elc::say("%s", error.what());
     return kCannot;
   }
   return code;

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
-#include <iostream>
 
 #include "facts.h"
 #include "lines.h"
@@ -14,11 +13,18 @@ using nlohmann::json;
 namespace elc::tool {
 namespace {
 
-// Names are what the program gave: not always UTF-8.
-std::string dump(const json& facts) { return facts.dump(2, ' ', false, json::error_handler_t::replace); }
-
 uint64_t number(const json& value) { return value.get<uint64_t>(); }
 const char* text(const json& value) { return value.get_ref<const std::string&>().c_str(); }
+
+// What people see of the facts: names are what the program gave, and a terminal obeys control characters.
+json visible(json facts) {
+  if (facts.is_string())
+    for (char& c : facts.get_ref<std::string&>())
+      if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '?';
+  if (facts.is_structured())
+    for (json& part : facts) part = visible(std::move(part));
+  return facts;
+}
 
 void print_list(const char* title, const json& list) { printf("  %s:%s\n", title, list.empty() ? " none" : ""); }
 
@@ -163,15 +169,14 @@ int show_line(const ShowOptions& options) {
   const uint64_t size = line_size(place.dir, place.line);
   const double cost = static_cast<double>(commit.cost) / 1e6;
   if (options.json) {
-    std::cout << dump({{"line", commit.line},
-                      {"ranks", commit.ranks},
-                      {"bytes", size},
-                      {"cost", cost},
-                      {"time", static_cast<double>(commit.time) / 1e6},
-                      {"calls", commit.calls},
-                      {"restarted_from", commit.base},
-                      {"file", file}})
-              << "\n";
+    print({{"line", commit.line},
+           {"ranks", commit.ranks},
+           {"bytes", size},
+           {"cost", cost},
+           {"time", static_cast<double>(commit.time) / 1e6},
+           {"calls", commit.calls},
+           {"restarted_from", commit.base},
+           {"file", file}});
     return 0;
   }
   printf("line %llu: %s, %s, committed %s, cost %s\n", static_cast<unsigned long long>(commit.line),
@@ -179,7 +184,7 @@ int show_line(const ShowOptions& options) {
          seconds_text(cost).c_str());
   if (commit.base > 0)
     printf("its run was restarted from line %llu\n", static_cast<unsigned long long>(commit.base));
-  print_file(file);
+  print_file(visible(file));
   if (options.rank < 0 && commit.ranks > 1)
     printf("(rank 0 of %lu; --rank shows another)\n", static_cast<unsigned long>(commit.ranks));
   return 0;
@@ -191,9 +196,9 @@ int show(const ShowOptions& options) {
   if (!fs::is_regular_file(options.what)) return show_line(options);
   const json facts = file_facts(options.what, options.values);
   if (options.json)
-    std::cout << dump(facts) << "\n";
+    print(facts);
   else
-    print_file(facts);
+    print_file(visible(facts));
   return 0;
 }
 

@@ -2,8 +2,10 @@
 
 #include <stddef.h>
 
+#include <algorithm>
 #include <bit>
 #include <complex>
+#include <iterator>
 #include <limits>
 
 #include "tests/format/support.h"
@@ -263,7 +265,7 @@ void reseal(std::string* file) {
   store(file, trailer + 32, crc32_of(file->data() + trailer, kTrailerSize - 4));
 }
 
-std::string assemble(size_t machine, const std::string& types, const std::string& values) {
+std::string assemble(size_t machine, const Sections& sections) {
   const std::vector<Machine> all = machines();
   Bytes out, body;
   Encoder e(&out);
@@ -278,13 +280,11 @@ std::string assemble(size_t machine, const std::string& types, const std::string
   Bytes index;
   Encoder i(&index);
   i.u32(kIndexMagic);
-  i.u64(2);
-  const std::string* contents[] = {&values, &types};
-  const char* names[] = {"values", "types"};
-  for (uint32_t s = 0; s < 2; ++s) {
-    const std::string& content = *contents[s];
+  i.u64(sections.size());
+  for (uint32_t s = 0; s < sections.size(); ++s) {
+    const std::string& content = sections[s].second;
     const size_t pieces = (content.size() + kChunkSize - 1) / kChunkSize;
-    i.string(names[s]);
+    i.string(sections[s].first);
     i.u64(content.size());
     i.u64(pieces);
     for (size_t p = 0; p < pieces; ++p) {
@@ -324,18 +324,21 @@ std::string section_of(const std::string& bytes, const char* section) {
   return std::string(reinterpret_cast<const char*>(out.data()), out.size());
 }
 
-void examine_input(const uint8_t* data, size_t size) {
-  if (size < 4) return;
-  std::string rest(reinterpret_cast<const char*>(data) + 4, size - 4);
-  if (data[0] % 3 == 0) {
-    examine(rest);
-  } else if (data[0] % 3 == 1) {
-    reseal(&rest);
-    examine(rest);
-  } else {
-    const size_t types = std::min<size_t>(rest.size(), static_cast<size_t>(data[2]) * 256 + data[3]);
-    examine(assemble(data[1] % machines().size(), rest.substr(0, types), rest.substr(types)));
+std::string file_of_input(const uint8_t* data, size_t size) {
+  const auto text = [](const uint8_t* from, size_t length) {
+    return std::string(reinterpret_cast<const char*>(from), length);
+  };
+  if (size < 2) return "";
+  std::string file = text(data + 1, size - 1);
+  if (data[0] == 1) reseal(&file);
+  if (data[0] != 2) return file;
+  Sections sections;
+  for (size_t at = 2; at + 3 <= size;) {
+    const size_t length = std::min<size_t>(static_cast<size_t>(data[at + 1]) << 8 | data[at + 2], size - at - 3);
+    sections.push_back({kSectionNames[data[at] % std::size(kSectionNames)], text(data + at + 3, length)});
+    at += 3 + length;
   }
+  return assemble(data[1] % machines().size(), sections);
 }
 
 }  // namespace elc::format

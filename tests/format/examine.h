@@ -3,6 +3,8 @@
 #define ELC_TESTS_FORMAT_EXAMINE_H
 
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "portable_format/types.h"
 
@@ -25,13 +27,16 @@ bool examine(const std::string& file);
 // that a mutated file gets farther.
 void reseal(std::string* file);
 
-// A sound file of a machine around a table of types and values that need not be.
-std::string assemble(size_t machine, const std::string& types, const std::string& values);
+// A sound file of a machine around sections, by name and content, that need not be.
+using Sections = std::vector<std::pair<std::string, std::string>>;
+std::string assemble(size_t machine, const Sections& sections);
 // Content of a section of a sound file.
 std::string section_of(const std::string& file, const char* section);
 
-// What the fuzzer runs. The first byte says how the rest becomes a file: as it is, resealed, or assembled.
-void examine_input(const uint8_t* data, size_t size);
+// Input of the reader's fuzzer. The first byte says how the rest becomes a file: 0 as it is, 1 resealed, 2 assembled
+// from a machine's number and sections, each the number of its name, its length in two bytes and its content.
+constexpr const char* kSectionNames[] = {"types", "values", "text", "label", "vars", "heap", "files", "mpi", "line"};
+std::string file_of_input(const uint8_t* data, size_t size);
 
 }  // namespace elc::format
 

@@ -55,7 +55,7 @@ struct Machine {
   Representation representation;
 };
 
-// Machines as they are or were, and one with odd widths.
+// Machines as they are or were, and some with odd widths.
 inline std::vector<Machine> machines() {
   const Representation little = [] {
     Representation r = Representation::here();
@@ -92,6 +92,13 @@ inline std::vector<Machine> machines() {
   r.width[kBool] = 4;
   set_long_double(&r, LongDouble::kBinary64, 8);
   all.push_back({"odd widths", r});
+  r = big;  // values that do not fit here
+  set_widths(&r, 8, 8, 8, 8);
+  r.width[kShort] = r.width[kUshort] = 4;
+  r.width[kInt] = r.width[kUint] = 8;
+  r.width[kBool] = 2;
+  set_long_double(&r, LongDouble::kBinary128, 16);
+  all.push_back({"wide integers", r});
   r = little;
   set_long_double(&r, LongDouble::kDoubleDouble, 16);
   all.push_back({"ppc64el", r});

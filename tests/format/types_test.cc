@@ -250,6 +250,35 @@ TEST_CASE("types that do not fit are refused with the place") {
   }
 }
 
+TEST_CASE("neighbours that another machine has with another sign are read each with its own") {
+  if (Representation::here().width[kWchar] != 4 || !Representation::here().is_signed[kWchar]) return;
+  Representation narrow = Representation::here();
+  narrow.width[kWchar] = 2;
+  narrow.is_signed[kWchar] = false;
+  TypeTable there, here;
+  TypeId from, to;
+  const FieldSpec saved[] = {{"a", 0, kWchar, 1}, {"b", 4, kShort, 1}};
+  const FieldSpec wanted[] = {{"a", 0, kWchar, 1}, {"b", 4, kWchar, 1}};
+  REQUIRE(there.make_struct("pair", 8, saved, &from).ok());
+  REQUIRE(here.make_struct("pair", 8, wanted, &to).ok());
+  struct {
+    wchar_t a;
+    short b;
+  } value = {0xffff, -1};
+  WriterOptions options;
+  options.representation = &narrow;
+  MemoryFile file;
+  file.bytes = write_file(there, options, [&](Writer& w) { CHECK(w.write_value(from, &value, 1, {}).ok()); });
+  Reader reader;
+  REQUIRE(reader.open(file.source()).ok());
+  Cursor cursor;
+  REQUIRE(cursor.open(&reader, "values").ok());
+  wchar_t back[2] = {};
+  CHECK(cursor.read_value(from, here, to, back, 1, {}).ok());
+  CHECK(back[0] == 0xffff);
+  CHECK(back[1] == -1);
+}
+
 TEST_CASE("making types: what is wrong is said, what is the same is the same type") {
   Made made;
   TypeTable& types = made.types;

@@ -160,6 +160,35 @@ TEST_CASE("damaged tables are refused and never crash") {
   CHECK(refused > 0);
 }
 
+TEST_CASE("a type made of one that comes later is refused, also where the numbers are not in order") {
+  datatypes().next = kFirstDerived + 5;
+  const std::string none = saved_table();
+  Bytes bytes;
+  bytes.append(data_of(none), none.size() - 8);  // all but the count of types
+  Encoder out(&bytes);
+  out.u64(4);
+  const auto contiguous = [&out](uint64_t number, uint64_t old) {
+    out.u64(number);
+    out.u32(2);  // contiguous
+    out.u32(0);
+    out.i64(0);
+    out.i64(4);
+    out.u64(1);
+    out.i32(1);
+    out.u64(0);
+    out.u64(1);
+    out.u64(old);
+  };
+  const uint64_t first = kFirstDerived, integer = number_of(MPI_INT);
+  contiguous(first + 4, first + 1);
+  contiguous(first + 2, integer);
+  contiguous(first, integer);
+  contiguous(first + 1, integer);
+  const Status status = restore_table(std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
+  CHECK(std::string(status.message()).find("not in order") != std::string::npos);
+  CHECK(derived() == 0);
+}
+
 TEST_CASE("displacements go to a machine of another layout only where they are certain") {
   const auto table_of = [](int gap) {
     datatypes().next = kFirstDerived;

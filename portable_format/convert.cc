@@ -5,7 +5,6 @@
 #include <bit>
 #include <type_traits>
 
-#include "base/compiler.h"
 #include "portable_format/integer.h"
 #include "portable_format/long_double.h"
 
@@ -13,17 +12,6 @@ namespace elc::format {
 namespace {
 
 constexpr bool kBigHere = std::endian::native == std::endian::big;
-
-// Compilers make one instruction of each.
-ELC_INLINE uint16_t reversed(uint16_t v) { return static_cast<uint16_t>(v << 8 | v >> 8); }
-ELC_INLINE uint32_t reversed(uint32_t v) {
-  return v << 24 | (v & 0xff00) << 8 | (v >> 8 & 0xff00) | v >> 24;
-}
-ELC_INLINE uint64_t reversed(uint64_t v) {
-  v = (v & 0x00ff00ff00ff00ff) << 8 | (v >> 8 & 0x00ff00ff00ff00ff);
-  v = (v & 0x0000ffff0000ffff) << 16 | (v >> 16 & 0x0000ffff0000ffff);
-  return v << 32 | v >> 32;
-}
 
 // Leaves at equal distances: adjacent ones, or a column of single ones. One::from and One::to are the widths;
 // One::leaf returns true for a value that does not fit.

@@ -8,7 +8,20 @@
 
 #include <bit>
 
+#include "base/compiler.h"
+
 namespace elc::format {
+
+// The other byte order. Compilers make one instruction of each.
+ELC_INLINE uint16_t reversed(uint16_t v) { return static_cast<uint16_t>(v << 8 | v >> 8); }
+ELC_INLINE uint32_t reversed(uint32_t v) {
+  return v << 24 | (v & 0xff00) << 8 | (v >> 8 & 0xff00) | v >> 24;
+}
+ELC_INLINE uint64_t reversed(uint64_t v) {
+  v = (v & 0x00ff00ff00ff00ff) << 8 | (v >> 8 & 0x00ff00ff00ff00ff);
+  v = (v & 0x0000ffff0000ffff) << 16 | (v >> 16 & 0x0000ffff0000ffff);
+  return v << 32 | v >> 32;
+}
 
 // The integer of `width` (1 to 8) bytes at `from`, in this machine's byte order or (`swap`) the other one; a
 // signed one is sign-extended.
@@ -24,7 +37,7 @@ inline uint64_t load_integer(const uint8_t* from, size_t width, bool swap, bool 
 inline uint64_t load_word(const uint8_t* from, bool swap) {
   uint64_t bits;
   memcpy(&bits, from, sizeof bits);
-  return swap ? __builtin_bswap64(bits) : bits;
+  return swap ? reversed(bits) : bits;
 }
 
 inline void store_integer(uint8_t* to, size_t width, bool swap, uint64_t bits) {

@@ -98,9 +98,11 @@ bool TypeTable::offset(TypeId id, uint64_t count, uint64_t position, const Repre
                        uint64_t* offset) const {
   if (!known(id)) return false;
   const TypeInfo* type = &info(id);
-  uint64_t leaf = leaf_of(position), leaves;
+  uint64_t leaf = leaf_of(position);
   const uint64_t extra = extra_of(position);
-  if (__builtin_mul_overflow(count, type->leaves, &leaves) || leaves >= kMaxLeaves || leaf > leaves) return false;
+  if ((count | type->leaves) >> 32 != 0 && count > (kMaxLeaves - 1) / type->leaves) return false;
+  const uint64_t leaves = count * type->leaves;
+  if (leaves >= kMaxLeaves || leaf > leaves) return false;
   const bool past_end = leaf == leaves;
   uint64_t at = leaf / type->leaves * type->size;
   leaf %= type->leaves;

@@ -17,4 +17,14 @@
 #define ELC_INLINE inline
 #endif
 
+// What lies there will be changed soon: its way from memory may begin.
+#if defined __has_builtin && !defined ELC_ISO_ONLY
+#if __has_builtin(__builtin_prefetch)
+#define ELC_PREFETCH(ADDRESS) __builtin_prefetch((ADDRESS), 1)
+#endif
+#endif
+#ifndef ELC_PREFETCH
+#define ELC_PREFETCH(ADDRESS) (static_cast<void>(ADDRESS))
+#endif
+
 #endif

@@ -10,7 +10,7 @@ namespace {
 int replay(Collective* operation, MPI_Comm* made) {
   Decoder in(*operation->logged());
   SavedCommunicator saved;
-  if (in.u32() != kCommunicatorResult || !SavedCommunicator::decode(in, runtime.size, &saved)) {
+  if (in.u32() != kCommunicatorResult || !SavedCommunicator::decode(in, static_cast<uint32_t>(runtime.size), &saved)) {
     give_up(Status::error("operation %llu on a communicator makes a communicator, which it did not before; restart "
                           "from an older line",
                           static_cast<unsigned long long>(operation->number())));

@@ -105,7 +105,7 @@ Vector<SavedCommunicator> gather(const Vector<SavedCommunicator>& mine) {
   Decoder in(all);
   while (in.left() > 0) {
     SavedCommunicator c;
-    if (!SavedCommunicator::decode(in, runtime.size, &c)) break;
+    if (!SavedCommunicator::decode(in, static_cast<uint32_t>(runtime.size), &c)) break;
     gathered.push_back(std::move(c));
   }
   sort(gathered, [](const SavedCommunicator& a, const SavedCommunicator& b) { return a.identity < b.identity; });

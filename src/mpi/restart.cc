@@ -72,7 +72,7 @@ Status read_line() {
   Bytes bytes;
   ELC_TRY(restart->reader.read_section("mpi", UINT64_MAX, &bytes));
   Decoder objects(bytes);
-  Status status = SavedMpi::decode(objects, runtime.size, &restart->objects);
+  Status status = SavedMpi::decode(objects, static_cast<uint32_t>(runtime.size), &restart->objects);
   if (status.ok()) {
     ELC_TRY(restart->reader.read_section("line", UINT64_MAX, &bytes));
     Decoder in(bytes);
@@ -88,7 +88,8 @@ Vector<SavedCommunicator> communicators_of_line() {
   for (const line::SavedResult& r : restart->saved.crossing) {
     Decoder in(r.result);
     SavedCommunicator c;
-    if (in.u32() != kCommunicatorResult || !SavedCommunicator::decode(in, runtime.size, &c)) continue;
+    const auto processes = static_cast<uint32_t>(runtime.size);
+    if (in.u32() != kCommunicatorResult || !SavedCommunicator::decode(in, processes, &c)) continue;
     if (c.identity != kNullIdentity) all.push_back(std::move(c));
   }
   return all;

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "base/compiler.h"
+
 namespace elc::state {
 Block* Heap::find(const void* address) {
   if (index_.empty()) return nullptr;
@@ -45,7 +47,7 @@ void Heap::rebuild(size_t capacity) {
   index_.clear();
   index_.resize(capacity);
   for (size_t i = 0; i < slots_.size(); ++i) {
-    if (i + kAhead < slots_.size()) __builtin_prefetch(&index_[home(slots_[i + kAhead].address)], 1);
+    if (i + kAhead < slots_.size()) ELC_PREFETCH(&index_[home(slots_[i + kAhead].address)]);
     if (slots_[i].address != nullptr) enter(slots_[i].address, static_cast<uint32_t>(i));
   }
 }

@@ -30,7 +30,7 @@ class Failure(Exception):
     pass
 
 
-# Name: ranks, and arguments for a run of about `n` times half a second here. Two ranks: MPICH never yields a processor.
+# Name (with a slash: only if it is asked for): ranks, and arguments for a run of about `n` times half a second here. Two ranks: MPICH never yields a processor.
 PROGRAMS = {
     "laplace": lambda r, n: (1, ["--size", r.randint(60, 100), "--iterations", n * r.randint(10000, 20000), "--no-stop"]),
     "gauss_jordan": lambda r, n: (2, ["--size", int(r.randint(1000, 1200) * n ** (1 / 3))]),
@@ -41,6 +41,7 @@ PROGRAMS = {
                                  "--work", 20]),
     "types": lambda r, n: (2, ["--seed", r.randint(1, 100000), "--rounds", n * r.randint(1000, 1500), "--work", 20]),
     "nodes": lambda r, n: (1, ["--seed", r.randint(1, 100000), "--nodes", r.randint(5000, 20000), "--rounds", n * 200]),
+    "nodes/million": lambda r, n: (1, ["--seed", r.randint(1, 100000), "--nodes", 1000000, "--rounds", n * 10]),
     "frames": lambda r, n: (2, ["--seed", r.randint(1, 100000), "--rounds", n * r.randint(1000, 1500), "--work", 20]),
 }
 
@@ -54,6 +55,7 @@ class Case:
 
     def __init__(self, name, seed, here):
         self.name, self.seed, self.here, self.length = name, seed, here, 0
+        self.program = name.split("/")[0]
         self.random = random.Random(seed)
         self.scratch = launch.Scratch()
         self.lengthen()
@@ -80,7 +82,7 @@ class Case:
 
     def digest(self):
         """Of the uninterrupted program without libELC."""
-        job = self.job(self.here, self.name + "-plain", {})
+        job = self.job(self.here, self.program + "-plain", {})
         self.end(job)
         if job.popen.returncode != 0 or job.result() is None:
             raise Failure("the plain program failed\n" + report(job))
@@ -97,7 +99,7 @@ class Case:
             for number, build in enumerate(builds):
                 last = number + 1 == len(builds)
                 newest = max(launch.committed(lines), default=0)
-                job = self.job(build, self.name, {"ELC_DIR": lines, "ELC_EVERY": "0.02", "TYPES_DIR": home})
+                job = self.job(build, self.program, {"ELC_DIR": lines, "ELC_EVERY": "0.02", "TYPES_DIR": home})
                 while not last and job.running() and max(launch.committed(lines), default=0) <= newest:
                     time.sleep(0.002)
                 if not last and job.running():
@@ -138,7 +140,7 @@ def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("--build", action="append", required=True)
     p.add_argument("--chain", action="append", default=[], help="names of builds, with commas")
-    p.add_argument("--programs", default=",".join(PROGRAMS))
+    p.add_argument("--programs", default=",".join(name for name in PROGRAMS if "/" not in name))
     p.add_argument("--seed", type=int, default=random.SystemRandom().randrange(1000000))
     p.add_argument("--rounds", type=int, default=1)
     options = p.parse_args()

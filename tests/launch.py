@@ -4,6 +4,7 @@ Every process of a job carries a mark in its environment, and only marked proces
 daemon has started are found as well as those that mpirun has, and nothing else is touched.
 """
 
+import hashlib
 import itertools
 import json
 import os
@@ -147,13 +148,14 @@ class Job:
 
     # ---- Its end ----
 
-    def wait(self, seconds):
-        """Waits until it has ended; False when that takes longer."""
-        try:
-            self.popen.wait(seconds)
-            return True
-        except subprocess.TimeoutExpired:
-            return False
+    def wait(self, seconds, enough=lambda: False):
+        """Waits until it has ended, or until `enough()`; False when that takes longer."""
+        end = time.monotonic() + seconds
+        while self.running() and not enough():
+            if time.monotonic() > end:
+                return False
+            time.sleep(0.002)
+        return True
 
     def vanish(self, seconds=20.0):
         """Waits until no process is left of an ended job, and after some time kills those that stay."""
@@ -254,3 +256,15 @@ def lines_in(directory):
 def committed(directory):
     """Numbers of the committed lines."""
     return sorted(n for n, files in lines_in(directory).items() if "commit" in files)
+
+
+def contents(directory):
+    """A digest of each file of the lines in a directory, by its path."""
+    found = {}
+    for folder, _, names in os.walk(directory):
+        for name in names:
+            if name != "job.lock":
+                path = os.path.join(folder, name)
+                with open(path, "rb") as f:
+                    found[path] = hashlib.sha256(f.read()).hexdigest()
+    return found

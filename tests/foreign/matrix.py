@@ -100,10 +100,11 @@ class Case:
                 last = number + 1 == len(builds)
                 newest = max(launch.committed(lines), default=0)
                 job = self.job(build, self.program, {"ELC_DIR": lines, "ELC_EVERY": "0.02", "TYPES_DIR": home})
-                while not last and job.running() and max(launch.committed(lines), default=0) <= newest:
-                    time.sleep(0.002)
-                if not last and job.running():
-                    time.sleep(self.random.random() * 0.05)
+                if not last:
+                    if not job.wait(PATIENCE, lambda: max(launch.committed(lines), default=0) > newest):
+                        job.destroy()
+                        raise Failure("no new line: a hang?\n" + report(job))
+                    job.wait(self.random.random() * 0.05)
                 if not last and job.running():
                     job.destroy()
                 else:

@@ -9,12 +9,10 @@ then restarts from it.
 """
 
 import argparse
-import hashlib
 import os
 import shutil
 import sys
 import tempfile
-import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 import launch  # noqa: E402
@@ -38,29 +36,15 @@ class Failure(Exception):
     pass
 
 
-def contents(folder):
-    """What is in the lines below a folder."""
-    found = {}
-    for path, _, names in os.walk(folder):
-        for name in names:
-            if name != "job.lock":
-                with open(os.path.join(path, name), "rb") as f:
-                    found[os.path.relpath(os.path.join(path, name), folder)] = hashlib.sha256(f.read()).hexdigest()
-    return found
-
-
-def run(build, kind, lines, scratch, until=None):
+def run(build, kind, lines, scratch, until=lambda: False):
     """Runs it to its end, or until `until()`; returns the job."""
     job = launch.Job(build, 1, build.program("unfit"), [kind], {"ELC_DIR": lines}, scratch)
-    end = time.monotonic() + PATIENCE
-    while job.running() and not (until and until()) and time.monotonic() < end:
-        time.sleep(0.01)
-    late = time.monotonic() >= end
+    in_time = job.wait(PATIENCE, until)
     if job.running():
         job.destroy()
     else:
         job.vanish()
-    if late:
+    if not in_time:
         raise Failure("no end: a hang?\n" + job.complaints())
     return job
 
@@ -70,7 +54,7 @@ def refuse(source, target, kind, parts, scratch):
     lines = os.path.join(home, "lines")
     try:
         run(source, kind, lines, scratch, lambda: launch.committed(lines))
-        before = contents(lines)
+        before = launch.contents(lines)
         job = run(target, kind, lines, scratch)
         said = job.complaints()
         if job.popen.returncode != REFUSED or job.result() is not None:
@@ -78,7 +62,7 @@ def refuse(source, target, kind, parts, scratch):
         for part in parts + ["nothing was changed"]:
             if part not in said:
                 raise Failure("the message does not say «%s»:\n%s" % (part, said))
-        if contents(lines) != before:
+        if launch.contents(lines) != before:
             raise Failure("the refusal changed the lines")
         job = run(source, kind, lines, scratch)
         if job.result() != "ok":

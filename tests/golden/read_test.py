@@ -13,7 +13,6 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import time
 import unittest
 import zlib
 
@@ -108,10 +107,8 @@ class Read(unittest.TestCase):
         variables.update(ELC_DIR=directory, TYPES_DIR=tempfile.mkdtemp(dir=self.home))
         job = launch.Job(BUILD, 3, BUILD.program(program), arguments, variables, self.scratch)
         try:
-            end = time.monotonic() + PATIENCE
-            while job.running() and time.monotonic() < end and not (until_line and launch.committed(directory)):
-                time.sleep(0.01)
-            self.assertLess(time.monotonic(), end, "no end: a hang?\n" + job.complaints())
+            in_time = job.wait(PATIENCE, lambda: until_line and launch.committed(directory))
+            self.assertTrue(in_time, "no end: a hang?\n" + job.complaints())
             job.destroy()
             return job.popen.returncode, job.text(), job.complaints()
         finally:

@@ -243,11 +243,11 @@ uint32_t Cursor::member_index(TypeId from) {
 // A bit-field of the struct at `of`; with nullptr, of one that is only there to see whether the value fits.
 Status Cursor::read_bits(TypeId from, const Accessor& accessor, uint8_t* of, uint64_t size) {
   const Representation& writer = reader_->representation();
-  const size_t width = writer.packed_width(reader_->types_.info(from).kind);
-  const uint64_t bits =
-      load_integer(take(width), width, reader_->plans_.swaps(), writer.is_signed[reader_->types_.info(from).kind]);
+  const Kind kind = reader_->types_.info(from).kind;
+  const size_t width = writer.packed_width(kind);
+  const auto value = static_cast<int64_t>(
+      load_integer(take(width), width, reader_->plans_.swaps(), writer.is_signed[kind]));
   if (!ok()) return status();
-  const int64_t value = static_cast<int64_t>(bits);
   uint8_t* aside = of == nullptr ? static_cast<uint8_t*>(allocate(static_cast<size_t>(size))) : nullptr;
   if (aside != nullptr) of = static_cast<uint8_t*>(memset(aside, 0, static_cast<size_t>(size)));
   accessor.set(of, value);

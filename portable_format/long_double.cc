@@ -79,9 +79,7 @@ void scatter(Wide w, uint8_t* to, int bytes, bool big) {
 // The number of significand bits that are stored.
 int stored_bits(const Shape& s) { return s.explicit_one ? s.precision : s.precision - 1; }
 
-}  // namespace
-
-namespace {
+int leading_zeros(Wide w) { return w.high != 0 ? std::countl_zero(w.high) : 64 + std::countl_zero(w.low); }
 
 // Of two finite numbers or zeros. What is below the last bit is kept as its being odd.
 Unpacked sum(Unpacked a, Unpacked b) {
@@ -104,7 +102,7 @@ Unpacked sum(Unpacked a, Unpacked b) {
     total.high = x.high - y.high - (x.low < y.low ? 1 : 0);
   }
   if (is_zero(total)) return Unpacked();
-  const int zeros = total.high != 0 ? std::countl_zero(total.high) : 64 + std::countl_zero(total.low);
+  const int zeros = leading_zeros(total);
   total = left(total, zeros);
   a.exponent += 1 - zeros;
   a.high = total.high;
@@ -129,7 +127,7 @@ Unpacked unpack(LongDouble format, bool big, const uint8_t* from) {
   if (format == LongDouble::kDoubleDouble) {
     const Unpacked first = unpack(LongDouble::kBinary64, big, from);
     const Unpacked second = unpack(LongDouble::kBinary64, big, from + 8);
-    return first.kind == Unpacked::kFinite && second.kind == Unpacked::kFinite ? sum(first, second) : first;
+    return first.kind <= Unpacked::kFinite && second.kind <= Unpacked::kFinite ? sum(first, second) : first;
   }
   const Shape& s = shape_of(format);
   const Wide all = gather(from, s.bytes, big);
@@ -154,8 +152,7 @@ Unpacked unpack(LongDouble format, bool big, const uint8_t* from) {
   if (value.exponent < s.least) value.exponent = s.least;
   if (is_zero(significand)) return value;
   value.kind = Unpacked::kFinite;
-  const int zeros =
-      significand.high != 0 ? std::countl_zero(significand.high) : 64 + std::countl_zero(significand.low);
+  const int zeros = leading_zeros(significand);
   significand = left(significand, zeros);
   value.exponent -= zeros;
   value.high = significand.high;

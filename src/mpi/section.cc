@@ -1,5 +1,7 @@
 #include "mpi/section.h"
 
+#include <span>
+
 namespace elc::mpi {
 namespace {
 
@@ -23,16 +25,11 @@ const char* const kNamesOfFortran[] = {
     "MPI_INTEGER4", "MPI_INTEGER8", "MPI_INTEGER16", "MPI_REAL4", "MPI_REAL8", "MPI_REAL16", "MPI_COMPLEX8",
     "MPI_COMPLEX16", "MPI_COMPLEX32"};
 
-template <class T, size_t n>
-constexpr size_t length(T (&)[n]) {
-  return n;
-}
-
 }  // namespace
 
 const char* predefined_name(uint64_t number) {
-  if (number - 1 < length(kNames)) return kNames[number - 1];
-  if (number - kFirstOfFortran < length(kNamesOfFortran)) return kNamesOfFortran[number - kFirstOfFortran];
+  if (number - 1 < std::size(kNames)) return kNames[number - 1];
+  if (number - kFirstOfFortran < std::size(kNamesOfFortran)) return kNamesOfFortran[number - kFirstOfFortran];
   return nullptr;
 }
 

@@ -64,7 +64,7 @@ struct SavedMpi {
   Vector<SavedCommunicator> comms;  // the program's; those that were freed too, while a line may need them
   uint64_t request_numbers = 0;
   Vector<SavedRequest> requests;
-  Bytes datatypes;  // a SavedDatatypes
+  Bytes datatypes;  // encode_datatypes, then each SavedDatatype
 
   void encode(Encoder& out) const;
   static Status decode(Decoder& in, uint32_t processes, SavedMpi* saved);

@@ -68,7 +68,7 @@ void set_status(MPI_Status* status, int source, int tag, const Counted& counted)
   status->MPI_TAG = tag;
   status->MPI_ERROR = MPI_SUCCESS;
   const uint64_t code = counted.representation;
-  const bool here = code == 0 || code == native_representation_code() || same_lengths(code, native_representation_code());
+  const bool here = code == 0 || same_lengths(code, native_representation_code());
   set_bytes(status, here ? static_cast<int>(counted.bytes) : kFirst + place_of(counted));
 }
 

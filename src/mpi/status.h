@@ -3,12 +3,11 @@
 #define ELC_MPI_STATUS_H
 
 #include <mpi.h>
-#include <stddef.h>
 #include <stdint.h>
 
 namespace elc::mpi {
 
-// Bytes of a message as they count on the machine with this code (datatype.h; 0: this one).
+// Bytes of a message as they count on the machine with this code (representation_code.h; 0: this one).
 struct Counted {
   uint64_t bytes = 0;
   uint64_t representation = 0;

@@ -5,6 +5,7 @@
 #include "base/compiler.h"
 
 namespace elc::state {
+
 Block* Heap::find(const void* address) {
   if (index_.empty()) return nullptr;
   const size_t mask = index_.size() - 1;

@@ -198,6 +198,8 @@ TEST_CASE("two doubles are the nearest and the rest, and their sum is what was t
   CHECK(pair(1 + 0x1p-52, 0x1p-64) == 1.0L + 0x1p-52L);
   CHECK(pair(1, 0x1p-64 + 0x1p-116) == 1.0L + 0x1p-63L);
   CHECK(pair(0x1p-60, 1) == 1.0L + 0x1p-60L);     // not in order
+  CHECK(pair(0, 0x1p-60) == 0x1p-60L);
+  CHECK(signbit(pair(-0.0, 0)));
   CHECK(pair(1, -1) == 0.0L);
   CHECK(pair(INFINITY, 0) == INFINITY);
   CHECK(isnan(pair(NAN, 0)));

@@ -93,7 +93,7 @@ ELC_Type node_type() {
 }
 
 // A program's data of one shape: `make` allocates, registers and fills about so many bytes, `wipe` forgets the values,
-// `check` says whether they are there again, `drop` frees.
+// `check` says whether they are there again.
 struct Shape {
   virtual ~Shape() = default;
   virtual void make(size_t bytes) = 0;

@@ -87,7 +87,7 @@ bool round_digits(Vector<char>* digits, size_t most) {
     (*digits)[i] = up ? '0' : static_cast<char>((*digits)[i] + 1);
   }
   if (up) digits->insert(0, '1');
-  while (digits->size() > 1 && digits->back() == '0') digits->resize(digits->size() - 1);
+  while (digits->size() > 1 && digits->back() == '0') digits->pop_back();
   return up;
 }
 

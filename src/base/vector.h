@@ -106,7 +106,10 @@ class Vector : public Array {
       for (; at != end(); ++at) new (static_cast<void*>(at)) T();
     }
   }
-  void pop_back() { resize(size_ - 1); }
+  void pop_back() {
+    destroy_from(size_ - 1);
+    --size_;
+  }
   void insert(size_t i, T value) { new (Array::insert(i, sizeof(T))) T(static_cast<T&&>(value)); }
   void erase(size_t i) {  // keeps the order
     data()[i].~T();

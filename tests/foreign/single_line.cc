@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "state/state.h"
+#include "store/store.h"
 
 namespace {
 
@@ -9,39 +10,34 @@ using elc::Status;
 
 Status write(void* file, const void* data, size_t size) {
   if (fwrite(data, 1, size, static_cast<FILE*>(file)) == size) return Status();
-  return Status::error("the file cannot be written");
+  return Status::error("it cannot be written");
 }
 
-Status read_at(void* file, uint64_t offset, void* data, size_t size) {
-  FILE* stream = static_cast<FILE*>(file);
-  if (fseek(stream, static_cast<long>(offset), SEEK_SET) == 0 && fread(data, 1, size, stream) == size)
-    return Status();
-  return Status::error("the file cannot be read");
-}
-
-Status save(FILE* file) {
+Status save(const char* path) {
+  FILE* file = fopen(path, "wb");
+  if (file == nullptr) return Status::error("it cannot be made");
   elc::format::Writer writer(&elc::state::types(), {file, write}, {});
-  ELC_TRY(elc::state::save(writer, {}));
-  return writer.finish();
+  Status status = elc::state::save(writer, {});
+  if (status.ok()) status = writer.finish();
+  if (fclose(file) != 0 && status.ok()) status = Status::error("it cannot be closed");
+  return status;
 }
 
-Status restore(FILE* file) {
-  fseek(file, 0, SEEK_END);
+Status restore(const char* path) {
+  elc::store::RankSource source;
   elc::format::Reader reader;
-  ELC_TRY(reader.open({file, static_cast<uint64_t>(ftell(file)), read_at}));
+  ELC_TRY(source.open(path));
+  ELC_TRY(reader.open(source.source()));
   ELC_TRY(elc::state::check(reader));
   return elc::state::apply(reader, {});
 }
 
-int with(const char* path, const char* mode, Status (*work)(FILE*)) {
-  FILE* file = fopen(path, mode);
-  Status status = file == nullptr ? Status::error("it cannot be opened") : work(file);
-  if (file != nullptr && fclose(file) != 0 && status.ok()) status = Status::error("it cannot be closed");
+int done(const char* path, const Status& status) {
   if (!status.ok()) fprintf(stderr, "single: %s: %s\n", path, status.message());
   return status.ok();
 }
 
 }  // namespace
 
-extern "C" int save_line(const char* path) { return with(path, "wb", save); }
-extern "C" int restore_line(const char* path) { return with(path, "rb", restore); }
+extern "C" int save_line(const char* path) { return done(path, save(path)); }
+extern "C" int restore_line(const char* path) { return done(path, restore(path)); }

@@ -29,9 +29,17 @@ class Build:
             options = {option["name"]: option["value"] for option in json.load(f)}
         self.mpi = options["mpi"]
         # What starts a program of another processor here (tests/foreign/prepare): words before its path.
-        runner = os.path.join(self.path, "runner")
-        self.runner = open(runner).read().split("\n")[:-1] if os.path.exists(runner) else []
+        self.runner = self._words("runner")
+        # What starts a launcher of another processor: words before it.
+        self.inside = self._words("inside")
         self.name = os.path.basename(self.path)
+
+    def _words(self, name):
+        path = os.path.join(self.path, name)
+        if not os.path.exists(path):
+            return []
+        with open(path) as f:
+            return f.read().splitlines()
 
     def program(self, name):
         """The path of a program, by its name in bench/ or tests/; None if it is not built."""
@@ -85,9 +93,11 @@ class Job:
 
     def __init__(self, build, ranks, program, arguments, variables, scratch, tool=None):
         self.mpi = mpi = build.mpi
+        self.inside = build.inside
         self.program = program
-        # The executables that its ranks can be seen to be.
-        self.images = {os.path.realpath(shutil.which(path)) for path in build.runner[:1] + [program]}
+        # The executables that its ranks can be seen to be. Only a runner is looked for: which() sees no file in
+        # a directory that is open to root alone, whatever rights a user has been given (as_user).
+        self.images = {os.path.realpath(path) for path in [shutil.which(word) for word in build.runner[:1]] + [program]}
         self.mark = "%d-%d-%d" % (os.getpid(), next(_marks), time.monotonic_ns())
         self.scratch = scratch.part()
         own = dict(variables)
@@ -97,7 +107,7 @@ class Job:
         full.update(own)
         words = build.runner + [program] + [str(a) for a in arguments]
         if tool is None:
-            command = launcher(mpi, ranks, own) + words
+            command = build.inside + launcher(mpi, ranks, own) + words
         else:
             command = tool + ["-n", str(ranks), "--mpi", mpi, "--"] + words
         self.command = command
@@ -184,7 +194,7 @@ class Job:
     def clean(self):
         shutil.rmtree(self.scratch, ignore_errors=True)
         _unclean.discard(self)
-        if self.mpi == "lam" and not _unclean:  # it would end other jobs, too
+        if self.mpi == "lam" and not self.inside and not _unclean:  # it would end other jobs, too
             subprocess.run(["lamclean"], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                            stderr=subprocess.DEVNULL, timeout=60)
 

@@ -64,11 +64,51 @@ export OMPI_MCA_btl_vader_single_copy_mechanism=none
 
 # as_user COMMAND...: LAM refuses root. What uses it runs as nobody, who may here read and write what root may
 # (tests/with_lam boots and halts it).
+kRights=+dac_override,+dac_read_search,+fowner,+kill,+setuid,+setgid,+sys_chroot
 as_user() {
   if [ "$(id -u)" -ne 0 ]; then
     "$@"
-  else
-    rights=+dac_override,+dac_read_search,+fowner,+kill
-    setpriv --reuid=nobody --regid=nogroup --clear-groups --inh-caps="$rights" --ambient-caps="$rights" "$@"
+    return
   fi
+  set -- setpriv --reuid=nobody --regid=nogroup --clear-groups --inh-caps="$kRights" --ambient-caps="$kRights" "$@"
+  closed=$(closed_to_others "$top")
+  if [ -z "$closed" ]; then "$@"; else in_open_place "$closed" "$@"; fi
+}
+
+# closed_to_others PATH: the first directory on the way there that only its owner may enter. LAM asks whether the user
+# could, and is told of no other rights.
+closed_to_others() {
+  way=
+  rest=${1#/}/
+  while [ -n "$rest" ]; do
+    way=$way/${rest%%/*}
+    rest=${rest#*/}
+    if ! setpriv --reuid=nobody --regid=nogroup --clear-groups test -x "$way"; then
+      say "$way"
+      return
+    fi
+  done
+}
+
+# in_open_place DIRECTORY COMMAND...: for the command alone (in a mount namespace of its own) DIRECTORY is open, and has
+# nothing but the clone.
+in_open_place() {
+  closed=$1
+  shift
+  if [ "$closed" = "$top" ]; then
+    say "$top is open to its owner alone, and LAM refuses root: chmod o+rx $top, please." >&2
+    return 1
+  fi
+  place=$(mktemp -d)
+  chmod 755 "$place"
+  mkdir -p "$place${top#"$closed"}"
+  # shellcheck disable=SC2016
+  unshare --mount sh -c '
+    place=$1 closed=$2 top=$3 here=$PWD
+    shift 3
+    mount --bind "$top" "$place${top#"$closed"}" && mount --rbind "$place" "$closed" && cd "$here" && exec "$@"' \
+    sh "$place" "$closed" "$top" "$@"
+  code=$?
+  find "$place" -depth -type d -empty -delete
+  return $code
 }

@@ -117,13 +117,13 @@ void replace_process() {
 
 }  // namespace
 
-void agree(const Status& mine) {
+void agree(const Status& mine, const char* after) {
   int first = mine.ok() ? runtime.size : runtime.rank, speaker = 0;
   PMPI_Allreduce(&first, &speaker, 1, MPI_INT, MPI_MIN, runtime.control);
   if (speaker == runtime.size) return;
   if (speaker == runtime.rank) say("%s", mine.message());
   PMPI_Barrier(runtime.control);  // it has been said
-  if (runtime.rank == 0) say("nothing was changed");
+  if (runtime.rank == 0) say("%s", after);
   end_together(kExitRefused);
 }
 
@@ -150,7 +150,8 @@ void restore() {
   const Site site = restart->objects.site;
   agree(make_objects());
   make_requests(restart->objects);
-  agree(state::apply(restart->reader, handle_codec()));
+  agree(state::apply(restart->reader, handle_codec()),
+        "the line is as it was: start the program again when the cause is gone");
   replace_process();
   post_again(restart->objects);
   runtime.process->start_recovery();

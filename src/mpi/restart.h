@@ -7,8 +7,8 @@
 namespace elc::mpi {
 
 // Collective: goes on only if `mine` is a success at every process. Otherwise the lowest rank that
-// fails says why and the job ends; nothing was changed.
-void agree(const Status& mine);
+// fails says why, `after` is said, and the job ends.
+void agree(const Status& mine, const char* after = "nothing was changed");
 
 }  // namespace elc::mpi
 

@@ -137,6 +137,9 @@ int list(const std::string& dir, bool as_json) {
   return 0;
 }
 
+// Of a line whose directory has gone, say: those that follow tell no more.
+constexpr size_t kMostFaults = 100;
+
 int verify(const std::string& what, const std::string& given_dir, bool as_json) {
   std::string dir = given_dir;
   const std::vector<uint64_t> lines = chosen(what, &dir);
@@ -148,7 +151,7 @@ int verify(const std::string& what, const std::string& given_dir, bool as_json) 
     const Status status = store::read_commit(dir.c_str(), number, &commit);
     std::vector<std::string> found;
     if (!status.ok()) found.push_back(status.message());
-    if (status.ok()) found = faults(dir, commit);
+    if (status.ok()) found = faults(dir, commit, kMostFaults);
     all_whole = all_whole && found.empty();
     results.push_back({{"line", number}, {"whole", found.empty()}, {"faults", found}});
     if (as_json) continue;
@@ -157,6 +160,8 @@ int verify(const std::string& what, const std::string& given_dir, bool as_json) 
              count_text(commit.ranks, "rank").c_str(), bytes_text(line_size(dir, number)).c_str());
     for (const std::string& fault : found)
       printf("line %llu is not whole: %s\n", static_cast<unsigned long long>(number), fault.c_str());
+    if (found.size() == kMostFaults)
+      printf("line %llu: not looked for more than these\n", static_cast<unsigned long long>(number));
   }
   if (as_json) print({{"dir", dir}, {"lines", results}});
   if (!as_json && lines.empty()) printf("no lines in %s\n", dir.c_str());

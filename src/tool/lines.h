@@ -29,7 +29,7 @@ store::Survey survey(const std::string& dir);  // throws Refusal
 
 // Why the line cannot be restarted from: one message for each file that is missing or damaged, at most
 // `most`. Empty if it is whole. Reads every byte of it.
-std::vector<std::string> faults(const std::string& dir, const store::Commit& commit, size_t most = SIZE_MAX);
+std::vector<std::string> faults(const std::string& dir, const store::Commit& commit, size_t most);
 
 // Bytes of the files in the line's directory.
 uint64_t line_size(const std::string& dir, uint64_t line);

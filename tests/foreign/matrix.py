@@ -137,6 +137,22 @@ def travel(case, builds):
     raise Failure("it was over before it could be killed, 30 times")
 
 
+def show(chains, names, table, total):
+    """What was right of `total`: a line for each chain, or a table of all pairs, from (down) and to (across)."""
+    if chains:
+        for route in chains:
+            title = " to ".join(b.name for b in route)
+            print("%-60s %d of %d" % (title, table.get(title, 0), total))
+        return
+    short = [name.replace("build-", "") for name in names]
+    width = max(map(len, short)) + 1
+    print("restarts that were right, of %d" % total)
+    print("".join("%*s" % (width, name) for name in [""] + short))
+    for source, name in zip(names, short):
+        cells = ["" if source == target else table.get("%s to %s" % (source, target), 0) for target in names]
+        print("".join("%*s" % (width, cell) for cell in [name] + cells))
+
+
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("--build", action="append", required=True)
@@ -150,7 +166,7 @@ def main():
     if not routes:
         routes = [[a, b] for a in builds.values() for b in builds.values() if a is not b]
     programs = options.programs.split(",")
-    here = next(b for b in builds.values() if not b.runner)
+    here = next(b for b in builds.values() if not b.runner and not b.inside)
     print("restart matrix, seed %d" % options.seed, flush=True)
     table, failures = {}, 0
     for number in range(options.rounds):
@@ -167,10 +183,7 @@ def main():
                     failures += 1
                     print("FAILED %s: %s\n%s" % (title, case, failure), flush=True)
             case.scratch.remove()
-    total = options.rounds * len(programs)
-    for route in routes:
-        title = " to ".join(b.name for b in route)
-        print("%-60s %d of %d" % (title, table.get(title, 0), total))
+    show(routes if options.chain else None, list(builds), table, options.rounds * len(programs))
     print("%s: seed %d" % ("FAILED" if failures else "all right", options.seed), flush=True)
     return 1 if failures else 0
 

@@ -194,7 +194,8 @@ class Job:
     def clean(self):
         shutil.rmtree(self.scratch, ignore_errors=True)
         _unclean.discard(self)
-        if self.mpi == "lam" and not self.inside and not _unclean:  # it would end other jobs, too
+        left = self.mpi == "lam" and not self.inside and self.popen.returncode != 0
+        if left and not _unclean:  # it would end other jobs, too
             subprocess.run(["lamclean"], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                            stderr=subprocess.DEVNULL, timeout=60)
 

@@ -121,9 +121,11 @@ void agree(const Status& mine, const char* after) {
   int first = mine.ok() ? runtime.size : runtime.rank, speaker = 0;
   PMPI_Allreduce(&first, &speaker, 1, MPI_INT, MPI_MIN, runtime.control);
   if (speaker == runtime.size) return;
-  if (speaker == runtime.rank) say("%s", mine.message());
-  PMPI_Barrier(runtime.control);  // it has been said
-  if (runtime.rank == 0) say("%s", after);
+  if (speaker == runtime.rank) {
+    say("%s", mine.message());
+    say("%s", after);
+  }
+  PMPI_Barrier(runtime.control);  // it has been said: under LAM the first process that exits takes the others with it
   end_together(kExitRefused);
 }
 

@@ -6,16 +6,19 @@
 For each ordered pair of builds (other processors: tests/foreign/prepare; other MPIs) and each program: it runs under the
 first until a line has committed, and a random moment longer; all of it is killed; it goes on under the second from that
 line and ends with the digest that it has without libELC on this machine. With --chain a job goes through the builds one after the
-other instead, and is killed in each when a new line has committed. The programs use operations alone that IEEE 754
+other instead, and is killed in each when a new line has committed; traffic/rich goes on only with a line that has messages
+in transit, orphans and results of crossing collectives, and is started and killed until it has. The programs use operations alone that IEEE 754
 rounds exactly, so every digest is the same on all machines, and must be.
 
 Ends with a table; a cell says how many restarts were right. Every random choice follows from the seed.
 """
 
 import argparse
+import json
 import os
 import random
 import shutil
+import subprocess
 import sys
 import tempfile
 import time
@@ -39,6 +42,7 @@ PROGRAMS = {
                                     "--chains", r.randint(2, 5), "--seed", r.randint(1, 1000)]),
     "traffic": lambda r, n: (2, ["--seed", r.randint(1, 100000), "--operations", n * r.randint(2000, 3000),
                                  "--work", 20]),
+    "traffic/rich": lambda r, n: PROGRAMS["traffic"](r, n),
     "types": lambda r, n: (2, ["--seed", r.randint(1, 100000), "--rounds", n * r.randint(1000, 1500), "--work", 20]),
     "nodes": lambda r, n: (1, ["--seed", r.randint(1, 100000), "--nodes", r.randint(5000, 20000), "--rounds", n * 200]),
     "nodes/million": lambda r, n: (1, ["--seed", r.randint(1, 100000), "--nodes", 1000000, "--rounds", n * 10]),
@@ -90,6 +94,41 @@ class Case:
         job.close()
         return digest
 
+    def rich(self, lines):
+        """Whether the newest line has all that a line can have, if that is asked for."""
+        if not self.name.endswith("/rich"):
+            return True
+        newest = os.path.join(lines, "line-%06d" % max(launch.committed(lines)))
+        found = [0, 0, 0]
+        for rank in range(self.ranks):
+            shown = subprocess.run([self.here.program("elc"), "show", "--json", "%s/rank-%06d.elc" % (newest, rank)],
+                                   check=True, stdout=subprocess.PIPE).stdout
+            has = json.loads(shown)["messages"]
+            for i, count in enumerate([len(has["in_transit"]), len(has["orphans"]), has["crossing_results"]]):
+                found[i] += count
+        return all(found)
+
+    def stage(self, build, lines, last):
+        """Starts it in what there is of lines, kills it with a newer one unless this is the last; whether it was killed."""
+        newest = max(launch.committed(lines), default=0)
+        job = self.job(build, self.program, {"ELC_DIR": lines, "ELC_EVERY": "0.02", "TYPES_DIR": os.path.dirname(lines)})
+        if not last:
+            if not job.wait(PATIENCE, lambda: max(launch.committed(lines), default=0) > newest):
+                job.destroy()
+                raise Failure("no new line: a hang?\n" + report(job))
+            job.wait(self.random.random() * 0.05)
+        if not last and job.running():
+            job.destroy()
+        else:
+            self.end(job)
+        killed = not last and job.result() is None
+        if newest and "restarting from line" not in job.complaints():
+            raise Failure("it did not restart from line %d\n%s" % (newest, report(job)))
+        if not killed and job.result() != self.expected:
+            raise Failure("the result is %s, it should be %s\n%s" % (job.result(), self.expected, report(job)))
+        job.close()
+        return killed
+
     def journey(self, builds):
         """Through all builds; the number of restarts. Fewer than asked for if the program was too quick."""
         home = tempfile.mkdtemp(prefix="elc-matrix-")
@@ -97,25 +136,9 @@ class Case:
         right = False
         try:
             for number, build in enumerate(builds):
-                last = number + 1 == len(builds)
-                newest = max(launch.committed(lines), default=0)
-                job = self.job(build, self.program, {"ELC_DIR": lines, "ELC_EVERY": "0.02", "TYPES_DIR": home})
-                if not last:
-                    if not job.wait(PATIENCE, lambda: max(launch.committed(lines), default=0) > newest):
-                        job.destroy()
-                        raise Failure("no new line: a hang?\n" + report(job))
-                    job.wait(self.random.random() * 0.05)
-                if not last and job.running():
-                    job.destroy()
-                else:
-                    self.end(job)
-                killed = not last and job.result() is None
-                said = "restarting from line" in job.complaints()
-                if newest and not said:
-                    raise Failure("it did not restart from line %d\n%s" % (newest, report(job)))
-                if not killed and job.result() != self.expected:
-                    raise Failure("the result is %s, it should be %s\n%s" % (job.result(), self.expected, report(job)))
-                job.close()
+                killed = self.stage(build, lines, number + 1 == len(builds))
+                while killed and not self.rich(lines):
+                    killed = self.stage(build, lines, False)
                 if not killed:
                     right = True
                     return number

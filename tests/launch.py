@@ -195,7 +195,7 @@ class Job:
         shutil.rmtree(self.scratch, ignore_errors=True)
         _unclean.discard(self)
         left = self.mpi == "lam" and not self.inside and self.popen.returncode != 0
-        if left and not _unclean:  # it would end other jobs, too
+        if left and not _unclean:  # lamclean would end other jobs, too
             subprocess.run(["lamclean"], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                            stderr=subprocess.DEVNULL, timeout=60)
 
@@ -267,6 +267,20 @@ def lines_in(directory):
 def committed(directory):
     """Numbers of the committed lines."""
     return sorted(n for n, files in lines_in(directory).items() if "commit" in files)
+
+
+def newest(directory):
+    """The number of the newest committed line; 0 if there is none."""
+    return max(committed(directory), default=0)
+
+
+def messages(elc, directory, line):
+    """What `elc show` tells of the messages in each rank's file of a line."""
+    folder = os.path.join(directory, "line-%06d" % line)
+    shown = (subprocess.run([elc, "show", "--json", os.path.join(folder, name)], check=True,
+                            stdout=subprocess.PIPE).stdout
+             for name in sorted(os.listdir(folder)) if name.startswith("rank-"))
+    return [json.loads(text)["messages"] for text in shown]
 
 
 def contents(directory):

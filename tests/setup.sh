@@ -41,6 +41,14 @@ packages_of() {
   esac
 }
 
+# build_of MPI: the build directory for one of this machine's.
+build_of() {
+  case $1 in
+    openmpi) say "$top/build" ;;
+    *) say "$top/build-$1" ;;
+  esac
+}
+
 # build_in DIRECTORY MPI [TARGET...]: configures if that has not been done, builds; says more only if it fails.
 build_in() {
   directory=$1 mpi=$2
@@ -63,16 +71,23 @@ export OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_mpi_yield_when_idle=1
 export OMPI_MCA_btl_vader_single_copy_mechanism=none
 
 # as_user COMMAND...: LAM refuses root. What uses it runs as nobody, who may here read and write what root may
-# (tests/with_lam boots and halts it).
+# (tests/with_lam boots and halts it), and use tests/foreign/inside.
+kNobody="setpriv --reuid=nobody --regid=nogroup --clear-groups"
 kRights=+dac_override,+dac_read_search,+fowner,+kill,+setuid,+setgid,+sys_chroot
 as_user() {
   if [ "$(id -u)" -ne 0 ]; then
     "$@"
     return
   fi
-  set -- setpriv --reuid=nobody --regid=nogroup --clear-groups --inh-caps="$kRights" --ambient-caps="$kRights" "$@"
+  # shellcheck disable=SC2086
+  set -- $kNobody --inh-caps="$kRights" --ambient-caps="$kRights" "$@"
   closed=$(closed_to_others "$top")
   if [ -z "$closed" ]; then "$@"; else in_open_place "$closed" "$@"; fi
+}
+
+# as_user_if_possible COMMAND...: or as root, where the machine does not allow that: with_lam makes a user of its own then.
+as_user_if_possible() {
+  if as_user true; then as_user "$@"; else "$@"; fi
 }
 
 # closed_to_others PATH: the first directory on the way there that only its owner may enter. LAM asks whether the user
@@ -83,7 +98,8 @@ closed_to_others() {
   while [ -n "$rest" ]; do
     way=$way/${rest%%/*}
     rest=${rest#*/}
-    if ! setpriv --reuid=nobody --regid=nogroup --clear-groups test -x "$way"; then
+    # shellcheck disable=SC2086
+    if ! $kNobody test -x "$way"; then
       say "$way"
       return
     fi

@@ -104,7 +104,7 @@ void restore();
 
 // Says the failure and ends the job with exit code `code`; with other processes, they end too.
 [[noreturn]] void give_up(const Status& why);
-inline constexpr int kExitRefused = 65;   // EX_DATAERR: the restart was refused, nothing was changed
+inline constexpr int kExitRefused = 65;   // EX_DATAERR: the line cannot be restored here
 inline constexpr int kExitStopped = 75;   // EX_TEMPFAIL: a line was taken and the job ended, as asked
 
 // From now on lines are refused, because of `what` (a literal). Said once.

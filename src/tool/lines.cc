@@ -161,7 +161,7 @@ int verify(const std::string& what, const std::string& given_dir, bool as_json) 
     for (const std::string& fault : found)
       printf("line %llu is not whole: %s\n", static_cast<unsigned long long>(number), fault.c_str());
     if (found.size() == kMostFaults)
-      printf("line %llu: not looked for more than these\n", static_cast<unsigned long long>(number));
+      printf("line %llu: only the first %zu faults were looked for\n", static_cast<unsigned long long>(number), kMostFaults);
   }
   if (as_json) print({{"dir", dir}, {"lines", results}});
   if (!as_json && lines.empty()) printf("no lines in %s\n", dir.c_str());

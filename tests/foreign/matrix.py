@@ -5,20 +5,18 @@
 
 For each ordered pair of builds (other processors: tests/foreign/prepare; other MPIs) and each program: it runs under the
 first until a line has committed, and a random moment longer; all of it is killed; it goes on under the second from that
-line and ends with the digest that it has without libELC on this machine. With --chain a job goes through the builds one after the
-other instead, and is killed in each when a new line has committed; traffic/rich goes on only with a line that has messages
-in transit, orphans and results of crossing collectives, and is started and killed until it has. The programs use operations alone that IEEE 754
-rounds exactly, so every digest is the same on all machines, and must be.
+line and ends with the digest that it has without libELC on this machine. With --chain a job goes through the builds one
+after the other instead, and is killed in each when a new line has committed; traffic/rich goes on only with a line that
+has messages in transit, orphans and results of crossing collectives, and is started and killed until it has. The
+programs use operations alone that IEEE 754 rounds exactly, so every digest is the same on all machines, and must be.
 
 Ends with a table; a cell says how many restarts were right. Every random choice follows from the seed.
 """
 
 import argparse
-import json
 import os
 import random
 import shutil
-import subprocess
 import sys
 import tempfile
 import time
@@ -33,7 +31,8 @@ class Failure(Exception):
     pass
 
 
-# Name (with a slash: only if it is asked for): ranks, and arguments for a run of about `n` times half a second here. Two ranks: MPICH never yields a processor.
+# Name (with a slash: only if it is asked for): ranks, and arguments for a run of about `n` times half a second here.
+# Two ranks: MPICH never yields a processor.
 PROGRAMS = {
     "laplace": lambda r, n: (1, ["--size", r.randint(60, 100), "--iterations", n * r.randint(10000, 20000), "--no-stop"]),
     "gauss_jordan": lambda r, n: (2, ["--size", int(r.randint(1000, 1200) * n ** (1 / 3))]),
@@ -98,22 +97,16 @@ class Case:
         """Whether the newest line has all that a line can have, if that is asked for."""
         if not self.name.endswith("/rich"):
             return True
-        newest = os.path.join(lines, "line-%06d" % max(launch.committed(lines)))
-        found = [0, 0, 0]
-        for rank in range(self.ranks):
-            shown = subprocess.run([self.here.program("elc"), "show", "--json", "%s/rank-%06d.elc" % (newest, rank)],
-                                   check=True, stdout=subprocess.PIPE).stdout
-            has = json.loads(shown)["messages"]
-            for i, count in enumerate([len(has["in_transit"]), len(has["orphans"]), has["crossing_results"]]):
-                found[i] += count
-        return all(found)
+        found = launch.messages(self.here.program("elc"), lines, launch.newest(lines))
+        return all(any(m[kind] for m in found) for kind in ("in_transit", "orphans", "crossing_results"))
 
     def stage(self, build, lines, last):
-        """Starts it in what there is of lines, kills it with a newer one unless this is the last; whether it was killed."""
-        newest = max(launch.committed(lines), default=0)
+        """Starts it with the lines that there are; if this is not the last stage, kills it when there is a newer one.
+        Whether it was killed."""
+        newest = launch.newest(lines)
         job = self.job(build, self.program, {"ELC_DIR": lines, "ELC_EVERY": "0.02", "TYPES_DIR": os.path.dirname(lines)})
         if not last:
-            if not job.wait(PATIENCE, lambda: max(launch.committed(lines), default=0) > newest):
+            if not job.wait(PATIENCE, lambda: launch.newest(lines) > newest):
                 job.destroy()
                 raise Failure("no new line: a hang?\n" + report(job))
             job.wait(self.random.random() * 0.05)

@@ -24,9 +24,9 @@ enum { kBuffers = 0 };
 enum { kBuffers = 1 };
 #endif
 
-/* No NaN, seen as a double: LAM on i386 packs what is not contiguous through registers of the x87, which quiet a
- * signalling NaN, one of 4,096 random numbers. */
-static inline uint64_t no_nan(uint64_t x) { return x & ~((uint64_t)1 << 62); }
+/* No signalling NaN, seen as a double: LAM on i386 packs what is not contiguous through registers of the x87, which
+ * quiet it, and one of 4,096 random numbers is one. */
+static inline uint64_t quiet(uint64_t x) { return (x >> 52 & 0x7ff) == 0x7ff ? x | (uint64_t)1 << 51 : x; }
 
 static inline uint64_t coin(int rank) {
   static uint64_t turn;
@@ -34,7 +34,7 @@ static inline uint64_t coin(int rank) {
   uint64_t x;
   clock_gettime(CLOCK_REALTIME, &t);
   x = mix(mix((uint64_t)t.tv_nsec, (uint64_t)t.tv_sec), mix((uint64_t)(size_t)&x, turn++ * 64 + (uint64_t)rank));
-  x = no_nan(x);
+  x = quiet(x);
   ELC_ND(x);
   return x;
 }

@@ -313,7 +313,7 @@ static void begin_typed(long k) {
   for (int i = 0; i < kStride * 40; i++) to[i] = 77;
   m[0] = coin(rank);
   freely -= m[0];
-  for (int i = 1; i < kStride * count; i++) m[i] = no_nan(mix(m[0], (uint64_t)i));
+  for (int i = 1; i < kStride * count; i++) m[i] = quiet(mix(m[0], (uint64_t)i));
   if (ask(k, 10) % 2 == 0) {
     MPI_Irecv(to, count, strided, from_of(k), kTypedTag + slot(k), copy, &receiving[slot(k)]);
     MPI_Isend(m, count, strided, to_of(k), kTypedTag + slot(k), copy, &sending[slot(k)]);
@@ -331,7 +331,7 @@ static void end_typed(long k) {
   if (elements != count) fail(k, "a message of derived type with a wrong count");
   for (int i = 1; i < kStride * count; i++) {
     int gap = i % kStride == 1 || (!is_pair && i % kStride == 2);
-    if (m[i] != (gap ? 77 : no_nan(mix(m[0], (uint64_t)i)))) fail(k, gap ? "a gap was written to" : "a wrong element");
+    if (m[i] != (gap ? 77 : quiet(mix(m[0], (uint64_t)i)))) fail(k, gap ? "a gap was written to" : "a wrong element");
   }
   freely += m[0];
 }

@@ -393,6 +393,14 @@ class Looking(ToolTest):
         self.assertIn("never committed", self.stdout)
         self.elc("verify", "nonsense", code=64)
 
+    def test_verify_of_a_line_without_files(self):
+        self.run_elc("line,kill", options=["--max-restarts", "0", "--from", "no"], code=128 + signal.SIGKILL, ranks=150)
+        for rank in range(150):
+            os.remove(self.path("lines", "line-000005", "rank-%06d.elc" % rank))
+        self.elc("verify", "5", "-d", "lines", code=65)
+        self.assertEqual(self.stdout.count("is missing"), 100)
+        self.assertIn("only the first 100 faults", self.stdout)
+
     def test_show(self):
         text = self.elc("show", "4", "--dir", "lines")
         self.assertIn("line 4: 2 ranks", text)

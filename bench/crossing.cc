@@ -7,7 +7,6 @@
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
-#include <zlib.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -16,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "portable_format/checksum.h"
 #include "state/state.h"
 #include "store/store.h"
 #include "tests/format/support.h"
@@ -32,7 +32,7 @@ written as this machine would, as a big-endian one of 64 bits (s390x) and as a l
 The ways to read one alternate, so that whatever else the machine does meets all of them alike:
 
   read     read(2) of the whole file into one buffer of 1 MiB
-  +CRC     the same, and the CRC-32 of what is read, by zlib
+  +CRC     the same, and the CRC-32 of what is read
   restart  what the library does, in three passes:
              open   in MPI_Init: reads everything and compares every checksum
              check  reads what has pointers or other handles, or integers that may not fit, and looks at those
@@ -268,13 +268,13 @@ double seconds_of(const std::function<void()>& work) {
 void plain_read(const char* path, bool sum) {
   static std::vector<uint8_t> buffer(kBuffer);
   const int fd = open_file(path);
-  uLong crc = 0;
+  uint32_t crc = 0;
   for (ssize_t n; (n = read(fd, buffer.data(), buffer.size())) != 0;) {
     if (n < 0) fail(std::string("cannot read ") + path);
-    if (sum) crc = crc32(crc, buffer.data(), static_cast<uInt>(n));
+    if (sum) crc = format::crc32_of(buffer.data(), static_cast<size_t>(n), crc);
   }
   close(fd);
-  volatile uLong used = crc;
+  volatile uint32_t used = crc;
   (void)used;
 }
 

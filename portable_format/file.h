@@ -48,7 +48,6 @@ constexpr uint32_t kNoMember = ~uint32_t{0};  // in place of a union's member
 
 bool section_name_allowed(std::string_view name);
 Status no_section(const char* name);  // the error that the file has none
-uint32_t crc32_of(const void* data, size_t size, uint32_t before = 0);
 
 }  // namespace elc::format
 

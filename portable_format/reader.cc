@@ -2,6 +2,7 @@
 
 #include <zlib.h>
 
+#include "portable_format/checksum.h"
 namespace elc::format {
 namespace {
 

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <zlib.h>
 
+#include "portable_format/checksum.h"
 #include "portable_format/integer.h"
 #include "portable_format/place.h"
 

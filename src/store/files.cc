@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "portable_format/file.h"
+#include "portable_format/checksum.h"
 #include "store/system.h"
 
 namespace elc::store {

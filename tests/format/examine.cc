@@ -8,6 +8,7 @@
 #include <iterator>
 #include <limits>
 
+#include "portable_format/checksum.h"
 #include "tests/format/support.h"
 
 namespace elc::format {

@@ -35,9 +35,9 @@ STANDARDS = ["c99", "c11", "c++11", "c++20"]
 USERS = [("c99", "tests/state/plain_c99.c"), ("c11", "tests/state/typed.c"), ("c11", "tests/state/classic.c"),
          ("c++11", "tests/portability/typed.cc"), ("c++20", "tests/portability/typed.cc")]
 
-# What is beyond ISO C++ is in the first, what not every system has in the second. Of the public headers, those with
-# something of the kind ask for __GNUC__.
-COMPILER, SYSTEM = "src/base/compiler.h", "src/store/system.cc"
+# What is beyond ISO C++ is in the first, what not every system has in the second, what not every processor has in the
+# third. Of the public headers, those with something of the kind ask for __GNUC__.
+COMPILER, SYSTEM, PROCESSOR = "src/base/compiler.h", "src/store/system.cc", "portable_format/checksum.cc"
 SYSTEM_NAMES = re.compile(
     r"\b(_*(linux|gnu_linux|unix|APPLE|MACH|GLIBC|GNU_LIBRARY|FreeBSD|NetBSD|OpenBSD|DragonFly|bsdi|sun|SVR4|svr4|"
     r"hpux|AIX|sgi|CYGWIN|MINGW\w*|WIN32|WIN64|ANDROID|HAIKU|QNX|MUSL)_*|__GLIBC_\w+|__UCLIBC__|"
@@ -45,7 +45,7 @@ SYSTEM_NAMES = re.compile(
 EXTENSIONS = re.compile(r"__builtin_\w+|__attribute__|__extension__|__typeof__|\btypeof\b|__GNUC__|__clang__|"
                         r"__complex__|\basm\b|__asm\w*|__int128|\[\[\s*(gnu|clang|using)\b|#\s*pragma|"
                         r"__has_\w+|__is_\w+")
-EXTENSIONS_IN = {COMPILER, "include/elc_typed.h", "include/libELC.h"}
+EXTENSIONS_IN = {COMPILER, PROCESSOR, "include/elc_typed.h", "include/libELC.h"}
 
 ISO_C = "complex ctype errno fenv float inttypes limits locale math setjmp signal stdarg stdbool stddef stdint " \
     "stdio stdlib string tgmath time wchar wctype"
@@ -57,8 +57,8 @@ POSIX_2008 = "arpa/inet cpio dirent dlfcn fcntl fnmatch glob grp iconv langinfo 
     "sys/stat sys/statvfs sys/times sys/types sys/uio sys/un sys/utsname sys/wait tar termios unistd wordexp"
 INCLUDES = {name + ".h" for name in (ISO_C + " " + POSIX_2008).split()} | set(ISO_CXX.split()) | {
     "mpi.h", "zlib.h", "elc.h", "elc_typed.h", "libELC.h"}
-# An option of POSIX.1-2001, and in 2008 still not on every system.
-INCLUDES_OF_SYSTEM = {"aio.h"}
+# An option of POSIX.1-2001, and in 2008 still not on every system; and what compilers for x86 have.
+INCLUDES_OF = {SYSTEM: {"aio.h"}, PROCESSOR: {"cpuid.h", "wmmintrin.h"}}
 
 
 class Problem(Exception):
@@ -86,7 +86,7 @@ def complaints_of(name, text):
         if name not in EXTENSIONS_IN:
             words += ["is no ISO C++: " + m.group(0) for m in EXTENSIONS.finditer(line)]
         include = re.match(r"\s*#\s*include\s*<([^>]*)>", line)
-        if include and include.group(1) not in INCLUDES | (INCLUDES_OF_SYSTEM if name == SYSTEM else set()):
+        if include and include.group(1) not in INCLUDES | INCLUDES_OF.get(name, set()):
             words.append("not every system has <%s>" % include.group(1))
         found += ["%s:%d: %s" % (name, number, word) for word in words]
     return found
@@ -224,7 +224,7 @@ def jobs_of(configuration, sources, work):
     for source in sources:
         path = os.path.join(TOP, source.name)
         yield source.name, configuration.command("c++20", source.arguments + SOURCE_WARNINGS, path)
-        if source.name == SYSTEM:
+        if source.name in (SYSTEM, PROCESSOR):
             yield source.name + " (the least)", \
                 configuration.command("c++20", source.arguments + least + ["-DELC_HAVE_AIO=0"], path)
     mpi = next(source.arguments for source in sources if source.name.startswith("src/mpi/"))

@@ -147,6 +147,19 @@ Status make_type(const Process& p, const char* name, size_t size, ELC_Type* type
 }
 
 }  // namespace
+
+TypeId type_described(const char* name, uint64_t packed) {
+  const Process& p = process();
+  const Description* d = find_description(p, name);
+  Vector<uint64_t> pointers;
+  if (d == nullptr || !collect(p, *d, 0, 0, &pointers).ok()) return ELC_NO_TYPE;
+  const uint64_t of_pointer = format::Representation::here().packed_width(format::kPointer);
+  if (packed < pointers.size() * of_pointer) return ELC_NO_TYPE;
+  const uint64_t size = packed - pointers.size() * (of_pointer - sizeof(void*));
+  ELC_Type type = ELC_NO_TYPE;
+  return make_type(p, name, static_cast<size_t>(size), &type).ok() ? type : ELC_NO_TYPE;
+}
+
 }  // namespace elc::state
 
 using elc::state::process;

@@ -1,6 +1,10 @@
 #include "state/image.h"
 
+#include <string.h>
+
 #include <algorithm>
+
+#include "base/sort.h"
 
 namespace elc::state {
 namespace {
@@ -186,21 +190,74 @@ void Image::match_functions(const Process& p) {
 // A made type of the heap is found by its name: no variable says which of the program's it is.
 void Image::match_runs(const Process& p, const format::Reader& reader) {
   for (SavedRun& run : runs) {
-    const char* name = reader.types().info(run.type).name;
-    run.memory_type = run.type < format::kFirstMade ? run.type : p.types.find(name);
+    const format::TypeInfo& type = reader.types().info(run.type);
+    run.memory_type = run.type < format::kFirstMade ? run.type : p.types.find(type.name);
+    if (run.memory_type == format::kNone) run.memory_type = type_described(type.name, type.packed);
     if (run.memory_type == format::kNone) {
-      run.misfit = Status::error("the program has made no type '%s' (ELC_Struct, ELC_Union)", name);
+      run.misfit = Status::error("the program has made no type '%s' (ELC_Struct, ELC_Union; OnStructureDef)", type.name);
       continue;
     }
-    run.misfit = format::fits(reader.types(), run.type, writer, p.types, run.memory_type);
-    if (run.misfit.ok() && run.rest > 0)
-      run.misfit = format::fits(reader.types(), format::kByte, writer, p.types, format::kByte);
-    const uint64_t element = p.types.size_of(run.memory_type);
-    if (run.misfit.ok() && (run.rest > PTRDIFF_MAX || (element > 0 && run.count > (PTRDIFF_MAX - run.rest) / element)))
-      run.misfit = Status::error("%llu elements of %s do not fit this machine's memory",
-                                 static_cast<unsigned long long>(run.count), name);
-    run.size = run.count * element + run.rest;
+    match_run(p, reader, &run);
   }
+}
+
+void Image::match_run(const Process& p, const format::Reader& reader, SavedRun* run) const {
+  run->misfit = format::fits(reader.types(), run->type, writer, p.types, run->memory_type);
+  if (run->misfit.ok() && run->rest > 0)
+    run->misfit = format::fits(reader.types(), format::kByte, writer, p.types, format::kByte);
+  const uint64_t element = p.types.size_of(run->memory_type);
+  if (run->misfit.ok() && (run->rest > PTRDIFF_MAX || (element > 0 && run->count > (PTRDIFF_MAX - run->rest) / element)))
+    run->misfit = Status::error("%llu elements of %s do not fit this machine's memory",
+                                static_cast<unsigned long long>(run->count), reader.types().info(run->type).name);
+  run->size = run->count * element + run->rest;
+}
+
+void Image::tell(uint64_t block, TypeId type) {
+  const bool other_lengths = memcmp(writer.width, format::Representation::here().width, sizeof writer.width) != 0;
+  if (other_lengths && block > variables.size() && format::is_integer(static_cast<format::Kind>(type)))
+    told_.push_back({block - 1 - variables.size(), type});
+}
+
+Status Image::retype_runs(const Process& p, const format::Reader& reader) {
+  if (told_.empty()) return Status();
+  sort(told_, [](const Told& a, const Told& b) { return a.index < b.index; });
+  Vector<SavedRun> split;
+  size_t next = 0;
+  for (const SavedRun& run : runs) {
+    const format::TypeTable& types = p.types;
+    const bool integers = run.type < format::kFirstMade && format::is_integer(static_cast<format::Kind>(run.type));
+    const uint64_t end = run.first + run.blocks;
+    for (uint64_t at = run.first, length = 0; at < end; at += length) {
+      TypeId type = run.memory_type;
+      length = (next < told_.size() ? std::min(told_[next].index, end) : end) - at;
+      if (length == 0) {
+        const TypeId first = told_[next].type;
+        for (length = 1; next < told_.size() && told_[next].index == at; ++next)
+          if (integers && types.size_of(told_[next].type) != types.size_of(first))
+            return Status::error("a heap block of %llu elements of %s: to one pointer of the program each has %llu bytes, to "
+                                 "another %llu: say its type when it is made (ELC_new)",
+                                 static_cast<unsigned long long>(run.count), types.info(run.type).name,
+                                 static_cast<unsigned long long>(types.size_of(first)),
+                                 static_cast<unsigned long long>(types.size_of(told_[next].type)));
+        if (integers && types.size_of(first) != types.size_of(type)) type = first;
+      }
+      const bool another = at == run.first || split.back().memory_type != type;
+      if (another) {
+        SavedRun& piece = split.push_back({});
+        piece.first_id = run.first_id + (at - run.first);
+        piece.first = at;
+        piece.type = run.type;
+        piece.count = run.count;
+        piece.rest = run.rest;
+        piece.memory_type = type;
+        match_run(p, reader, &piece);
+      }
+      split.back().blocks += length;
+    }
+  }
+  runs.swap(split);
+  told_.clear();
+  return Status();
 }
 
 bool Image::target(uint64_t block, Target* out) const {

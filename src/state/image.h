@@ -61,6 +61,12 @@ struct Image {
   };
   bool target(uint64_t block, Target* out) const;
 
+  // A pointer of the program that points to elements of `type` points to that block of the line.
+  void tell(uint64_t block, TypeId type);
+  // The program's intN_t, size_t or wchar_t may be one integer of C here and another where the line was taken. Blocks
+  // whose elements have another length for the pointers to them than the line's type has here get the pointers' type.
+  Status retype_runs(const Process& process, const format::Reader& reader);
+
   // "solve()" or "the globals".
   Text owner(const SavedVariable& variable) const;
 
@@ -70,6 +76,13 @@ struct Image {
   Status check_leftovers(const Process& process) const;
   void match_functions(const Process& process);
   void match_runs(const Process& process, const format::Reader& reader);
+  void match_run(const Process& process, const format::Reader& reader, SavedRun* run) const;
+
+  struct Told {
+    uint64_t index;  // of the block among those of the heap
+    TypeId type;
+  };
+  Vector<Told> told_;
 };
 
 }  // namespace elc::state

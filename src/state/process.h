@@ -100,6 +100,10 @@ extern Process* the_process;
 Process& make_process();
 inline Process& process() { return the_process != nullptr ? *the_process : make_process(); }
 
+// libELC.h: a restart jumps over the OnStrDef of what is on the heap, so the struct that was described so becomes a type
+// by the number of bytes that a value of it takes in the file. kNone if there is no such description.
+TypeId type_described(const char* name, uint64_t packed);
+
 // Ends the job by the hook.
 [[noreturn]] void give_up(const Status& why);
 

@@ -17,6 +17,7 @@ struct Restoring {
   Process& process;
   Image& image;
   const HandleCodec* codec;  // nullptr while checking
+  TypeId target = format::kNone;  // what the pointers of the variable at hand point to, if the program said it
   uint64_t wild = 0;
 };
 
@@ -47,6 +48,7 @@ Status decode_pointer(void* context, const PointerLeaf& in, void* leaf) {
     address = reinterpret_cast<uint8_t*>(kWildAddress);
   } else if (in.block != format::kNullBlock) {
     ELC_TRY(resolve(restoring.image, restoring.process.types, in, &address));
+    if (leaf == nullptr && restoring.target != format::kNone) restoring.image.tell(in.block, restoring.target);
   }
   if (leaf != nullptr) memcpy(leaf, &address, sizeof address);
   return Status();
@@ -113,6 +115,7 @@ Status pass_variables(format::Cursor& in, Restoring& restoring, const format::Re
   const LeafDecoder leaves = {&restoring, decode_pointer, decode_handle, decode_status};
   for (const SavedVariable& v : restoring.image.variables) {
     restoring.wild = 0;
+    restoring.target = v.region->target;
     const Status passed = pass_value(in, restoring, reader, v.type, v.region->type,
                                      change ? v.region->address : nullptr, v.count, leaves);
     if (!passed.ok())
@@ -206,6 +209,8 @@ Status check(format::Reader& reader) {
   ELC_TRY(p.image->match(p, reader));
   ELC_TRY(p.streams.check(reader));
   ELC_TRY(pass_variables(variables, restoring, reader, false));
+  restoring.target = format::kNone;
+  ELC_TRY(p.image->retype_runs(p, reader));
   return pass_heap(heap, restoring, reader, false);
 }
 

@@ -44,6 +44,7 @@ PROGRAMS = {
     "traffic/rich": lambda r, n: PROGRAMS["traffic"](r, n),
     "types": lambda r, n: (2, ["--seed", r.randint(1, 100000), "--rounds", n * r.randint(1000, 1500), "--work", 20]),
     "nodes": lambda r, n: (1, ["--seed", r.randint(1, 100000), "--nodes", r.randint(5000, 20000), "--rounds", n * 200]),
+    "integers": lambda r, n: (1, ["--seed", r.randint(1, 100000), "--rounds", n * r.randint(15000, 20000)]),
     "nodes/million": lambda r, n: (1, ["--seed", r.randint(1, 100000), "--nodes", 1000000, "--rounds", n * 10]),
     "frames": lambda r, n: (2, ["--seed", r.randint(1, 100000), "--rounds", n * r.randint(1000, 1500), "--work", 20]),
 }

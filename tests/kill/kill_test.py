@@ -63,6 +63,10 @@ def frames(r):
                                       "--work", r.choice([1, 20, 100])]
 
 
+def lists(r):
+    return [1, 2, 3, 4], ["--rounds", r.randint(200, 2000), "--work", r.choice([1, 20, 100])]
+
+
 def mm(r):
     return [2, 3, 4], []
 
@@ -71,7 +75,7 @@ def mm(r):
 PROGRAMS = {
     "laplace": (laplace, True), "gauss_jordan": (gauss_jordan, True), "neurosys": (neurosys, True),
     "hard_disks": (hard_disks, True), "matmul": (matmul, True), "traffic": (traffic, True),
-    "frames": (frames, False), "mm": (mm, False),
+    "frames": (frames, False), "mm": (mm, False), "list": (lists, False),
 }
 MOMENTS = ("random", "checkpoint", "commit", "restart")
 

@@ -88,6 +88,12 @@ store::Survey survey(const std::string& dir) {
   return there;
 }
 
+void require_line(const std::string& dir, uint64_t line) {
+  if (!fs::exists(store::line_path(dir.c_str(), line).c_str()))
+    throw Refusal(kUsage, "there is no line " + std::to_string(line) + " in " + dir + "; `elc ls " + dir +
+                              "` shows those that there are");
+}
+
 void print(const json& facts) {
   std::cout << facts.dump(2, ' ', false, json::error_handler_t::replace) << "\n";
 }
@@ -144,6 +150,7 @@ int verify(const std::string& what, const std::string& given_dir, bool as_json) 
   std::string dir = given_dir;
   const std::vector<uint64_t> lines = chosen(what, &dir);
   const store::Survey there = survey(dir);
+  for (const uint64_t number : lines) require_line(dir, number);
   json results = json::array();
   bool all_whole = true;
   for (const uint64_t number : lines) {

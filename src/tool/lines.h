@@ -27,6 +27,9 @@ struct Refusal : std::runtime_error {
 
 store::Survey survey(const std::string& dir);  // throws Refusal
 
+// Throws Refusal if there is nothing of the line in the directory.
+void require_line(const std::string& dir, uint64_t line);
+
 // Why the line cannot be restarted from: one message for each file that is missing or damaged, at most
 // `most`. Empty if it is whole. Reads every byte of it.
 std::vector<std::string> faults(const std::string& dir, const store::Commit& commit, size_t most);

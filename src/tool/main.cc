@@ -34,6 +34,11 @@ std::string check_whole(const std::string& text) {
              : "a whole number above 0 is wanted, not " + text;
 }
 
+std::string check_rank(const std::string& text) {
+  uint64_t value = 0;
+  return elc::parse_whole(text.c_str(), &value) ? "" : "the number of a rank is wanted, not " + text;
+}
+
 const char* const kDirHelp = "Directory of lines (default: $ELC_DIR, or elc-lines)";
 
 void add_run(CLI::App& app, RunOptions& options, int& code) {
@@ -95,11 +100,11 @@ void add_others(CLI::App& app, OtherOptions& o, int& code) {
   show->add_option("what", o.show.what, "A file, the directory of a line, or a line's number")->required();
   show->add_option("-d,--dir", o.dir, kDirHelp);
   show->add_option("-r,--rank", o.show.rank, "The rank to show of a line (default: 0)")
-      ->check(CLI::NonNegativeNumber);
+      ->check(CLI::Validator(check_rank, "RANK"));
   CLI::Option* values = show->add_option("--values", o.show.values,
                                          "What is in variables, heap, files and messages too: the first N of each")
                             ->type_name("N")
-                            ->check(CLI::PositiveNumber);
+                            ->check(CLI::Validator(check_whole, ""));
   show->add_flag_callback("--all", [&o] { o.show.values = UINT64_MAX; }, "The same, all of it")->excludes(values);
   show->add_flag("--json", o.show.json, "As JSON");
   show->callback([&] {
@@ -115,7 +120,7 @@ void add_others(CLI::App& app, OtherOptions& o, int& code) {
   check->callback([&] { code = verify(o.what.empty() ? o.dir : o.what, o.dir, o.json); });
 
   CLI::App* rm = app.add_subcommand("rm", "Remove lines");
-  rm->add_option("lines", o.lines, "Numbers of lines")->required();
+  rm->add_option("lines", o.lines, "Numbers of lines")->required()->check(CLI::Validator(check_whole, ""));
   rm->add_option("-d,--dir", o.dir, kDirHelp);
   rm->add_flag("-f,--force", o.force, "Also the line that a restart needs, and while a job runs");
   rm->callback([&] { code = elc::tool::remove(o.lines, o.dir, o.force); });
@@ -142,6 +147,9 @@ int main(int argc, char** argv) {
       run_options.program.assign(dashes + 1, words.end());
       words.erase(dashes, words.end());
     }
+    const std::string first = words.empty() ? "-" : words.front();
+    if (first[0] != '-' && app.get_subcommands([&](CLI::App* command) { return command->check_name(first); }).empty())
+      throw Refusal(kUsage, "there is no command `" + first + "`; elc --help lists those that there are");
     std::reverse(words.begin(), words.end());  // as CLI11 wants it
     app.parse(words);
   } catch (const CLI::ParseError& error) {

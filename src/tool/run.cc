@@ -27,6 +27,7 @@ namespace {
 using nlohmann::json;
 
 constexpr int kJobGrace = 5;             // seconds that the launcher gets to end its ranks
+constexpr int kKeeperTakes = 5000;       // milliseconds, at most, to end what a killed elc run has left
 constexpr int kLookEvery = 400;          // milliseconds between looks at the directory
 constexpr uint64_t kAskAgain = 2000000;  // microseconds; a job that is starting may not listen yet
 
@@ -87,6 +88,7 @@ class Supervisor {
   };
 
   void prepare();
+  void wait_for_job();
   void check_settings();
   uint64_t first_line();
   uint64_t newest_whole(uint64_t line);
@@ -129,6 +131,7 @@ class Supervisor {
 };
 
 void Supervisor::prepare() {
+  if (options_.dir.empty()) throw Refusal(kUsage, "--dir is empty: name a directory for lines");
   dir_ = std::filesystem::absolute(options_.dir).lexically_normal().string();
   while (dir_.size() > 1 && dir_.back() == '/') dir_.pop_back();
   check_settings();
@@ -136,12 +139,24 @@ void Supervisor::prepare() {
   if (!status.ok()) throw Refusal(kCannot, status.message());
   status = lock_.take(dir_.c_str(), "elc.lock");
   if (!status.ok()) throw Refusal(kCannot, status.message());
+  wait_for_job();
   adopt_orphans();
   const store::Survey there = survey(dir_);
   floor_ = there.highest;
   finished_ = there.finished;
   newest_ = there.newest;
   if (newest_ > 0) size_ = line_size(dir_, newest_);
+}
+
+// A job whose elc run was killed is ended by its keeper in a moment (processes.h), and no other is waited for.
+void Supervisor::wait_for_job() {
+  const struct timespec moment = {0, 50 * 1000000L};
+  for (const uint64_t until = now() + kKeeperTakes * 1000;; nanosleep(&moment, nullptr)) {
+    store::Lock job;
+    const Status status = job.take(dir_.c_str(), "job.lock");
+    if (status.ok()) return;
+    if (now() >= until) throw Refusal(kCannot, status.message());
+  }
 }
 
 // A setting that the ranks would refuse is refused here, once and before anything starts.
@@ -154,6 +169,11 @@ void Supervisor::check_settings() {
   Config config;
   const Status status = read_config(&config);
   if (!status.ok()) throw Refusal(kUsage, status.message());
+  try {
+    split_words(options_.launcher);
+  } catch (const std::runtime_error& wrong) {
+    throw Refusal(kUsage, std::string("--launcher: ") + wrong.what());
+  }
   if (options_.launcher.empty() && find_program(options_.program.front()).empty())
     throw Refusal(127, "there is no program " + options_.program.front() + " that can be executed");
 }
@@ -167,13 +187,12 @@ uint64_t Supervisor::first_line() {
   } else if (options_.from != "no") {
     if (!parse_whole(options_.from.c_str(), &line) || line == 0)
       throw Refusal(kUsage, "--from " + options_.from + " is not allowed: auto, no, or the number of a line");
+    require_line(dir_, line);
     const store::Line* found = there.find(line);
     if (found == nullptr || !found->committed)
-      throw Refusal(
-          kDamaged,
-          "there is no committed " + line_name(line) + " in " + dir_ +
-              (found == nullptr || found->damage.empty() ? "" : std::string(": ") + found->damage.c_str()) +
-              "; `elc ls " + dir_ + "` shows those that there are");
+      throw Refusal(kDamaged, line_name(line) + " in " + dir_ + " has not committed" +
+                                  (found == nullptr || found->damage.empty() ? "" : std::string(": ") + found->damage.c_str()) +
+                                  "; `elc ls " + dir_ + "` shows those that have");
     const auto why = faults(dir_, found->commit, 1);
     if (!why.empty()) throw Refusal(kDamaged, line_name(line) + " is not whole: " + why.front());
   }
@@ -384,7 +403,7 @@ std::optional<int> Supervisor::last_code(const End& end) {
   if (WIFEXITED(end.status) && (code == 126 || code == 127)) return code;  // it could not be started
   // The library's own codes (src/mpi/runtime.h), which another attempt would not change.
   if (code == kDamaged && newest_ == newest_before_) {
-    terminal_.say("refused", "the restart was refused, see above; not trying again", {{"code", code}});
+    terminal_.say("refused", "the library refused it, see above; not trying again", {{"code", code}});
     return code;
   }
   if (newest_ > newest_before_ && code == kStopped) {

@@ -158,6 +158,7 @@ Place place_of(const ShowOptions& options) {
 
 int show_line(const ShowOptions& options) {
   const Place place = place_of(options);
+  require_line(place.dir, place.line);
   store::Commit commit;
   const Status status = store::read_commit(place.dir.c_str(), place.line, &commit);
   if (!status.ok()) throw Refusal(kDamaged, status.message());

@@ -3,6 +3,7 @@
     python3 tool_test.py ELC FAKE_JOB [unittest's arguments]
 """
 import errno
+import fcntl
 import json
 import os
 import pty
@@ -128,7 +129,8 @@ class ExitCodes(ToolTest):
     def test_wrong_arguments(self):
         for arguments in (["run"], ["run", "-n", "0", "--", "x"], ["run", "--every", "soon", "--", "x"],
                           ["run", "--bogus", "--", "x"], ["run", "--from", "maybe", "--", FAKE_JOB], ["nothing"],
-                          ["run", "--mpi", "x", "--", "x"], []):
+                          ["run", "--mpi", "x", "--", "x"], ["run", "--launcher", "mpirun 'x", "--", FAKE_JOB],
+                          ["run", "-d", "", "--", FAKE_JOB], ["rm", "--", "-1"], []):
             self.elc(*arguments, code=64)
             self.assertNotEqual(self.stderr, "")
 
@@ -270,7 +272,8 @@ class Directories(ToolTest):
         self.unfinished()
         self.run_elc("kill", "line,kill", "kill", "finish:0", options=["--from", "1"])
         self.assertEqual(self.restarts(), ["1", "1", "3", "3"])
-        self.run_elc("finish:0", options=["--from", "77"], code=65)
+        self.run_elc("finish:0", options=["--from", "77"], code=64)
+        self.assertIn("there is no line 77", self.stderr)
 
     def test_one_at_a_time(self):
         first = self.start("touch:up,pause")
@@ -279,6 +282,17 @@ class Directories(ToolTest):
         self.assertIn("another job is using", self.stderr)
         first.send_signal(signal.SIGINT)
         self.end(first, 130)
+
+    def test_a_job_that_elc_does_not_run_has_the_directory(self):
+        os.makedirs(self.path("lines"))
+        with open(self.path("lines", "job.lock"), "w") as lock:
+            fcntl.lockf(lock, fcntl.LOCK_EX)
+            self.run_elc("finish:0", code=74)
+            self.assertIn("another job is using", self.stderr)
+            self.assertFalse(os.path.exists(self.path("log")))
+            job = self.start("finish:0")  # waits: whoever has it may be about to end
+            fcntl.lockf(lock, fcntl.LOCK_UN)
+        self.end(job, 0)
 
 
 class Signals(ToolTest):
@@ -392,6 +406,8 @@ class Looking(ToolTest):
         self.elc("verify", "3", "-d", "lines", code=65)
         self.assertIn("never committed", self.stdout)
         self.elc("verify", "nonsense", code=64)
+        self.elc("verify", "99", "-d", "lines", code=64)
+        self.assertIn("there is no line 99", self.stderr)
 
     def test_verify_of_a_line_without_files(self):
         self.run_elc("line,kill", options=["--max-restarts", "0", "--from", "no"], code=128 + signal.SIGKILL, ranks=150)
@@ -414,7 +430,7 @@ class Looking(ToolTest):
         self.elc("show", "4", "--dir", "lines", "--values", "3")
         self.elc("show", "4", "--dir", "lines", "--values", "0", code=64)
         self.elc("show", "4", "--dir", "lines", "--values", "3", "--all", code=64)
-        self.elc("show", "9", "--dir", "lines", code=65)
+        self.elc("show", "9", "--dir", "lines", code=64)
         self.elc("show", "4", "--dir", "lines", "--rank", "2", code=64)
         self.elc("show", "log", code=65)
 

@@ -27,21 +27,22 @@ Bytes pack_regions() {
   return result;
 }
 
-bool unpack_regions(const Bytes& result) {
+Status unpack_regions(const Bytes& result) {
+  const Status other = Status::error("the program does not repeat what it did before; restart from an older line");
   Decoder in(result);
   const uint32_t kind = in.u32();
   const uint64_t representation = in.u64();
-  if (!in.ok() || kind != kDataResult) return false;
+  if (!in.ok() || kind != kDataResult) return other;
   size_t at = result.size() - in.left();
   for (const Region& r : regions) {
     const uint64_t packed = packed_size(r.type, representation) * static_cast<uint64_t>(r.count);
-    if (packed > result.size() - at) return false;
+    if (packed > result.size() - at) return other;
     const size_t size = static_cast<size_t>(packed);
     Unpacked unpacked;
-    if (!unpack(result.data() + at, size, representation, r.buffer, r.count, r.type, &unpacked).ok()) return false;
+    ELC_TRY(unpack(result.data() + at, size, representation, r.buffer, r.count, r.type, &unpacked));
     at += size;
   }
-  return at == result.size();
+  return at == result.size() ? Status() : other;
 }
 
 }  // namespace
@@ -68,11 +69,10 @@ void Collective::wrote_blocks(void* buffer, const int* counts, const int* offset
 }
 
 int Collective::end(int code) {
-  if (logged_ != nullptr && !unpack_regions(*logged_)) {
-    give_up(Status::error("collective operation %llu on a communicator does not fit its logged result: the program "
-                          "does not repeat what it did before; restart from an older line",
-                          static_cast<unsigned long long>(number_)));
-  }
+  const Status repeated = logged_ != nullptr ? unpack_regions(*logged_) : Status();
+  if (!repeated.ok())
+    give_up(Status::error("the result of collective operation %llu on a communicator, which crosses the line, cannot be used "
+                          "here: %s", static_cast<unsigned long long>(number_), repeated.message()));
   end_with(runtime.process->wants_result(comm_->slot, number_) ? pack_regions() : Bytes());
   regions.clear();
   return code;

@@ -218,10 +218,10 @@ class Convertor : public Visitor {
       if (convert(conversion, from_ + i * width, width, scratch, sizeof scratch, 1, 1)) continue;
       char text[200];
       explain_misfit(conversion, from_ + i * width, text, sizeof text);
-      error_ = Status::error("in a message in transit from another kind of machine %s", text);
+      error_ = Status::error("%s", text);
       return false;
     }
-    error_ = Status::error("a value of type `%s` in a message in transit does not fit this machine",
+    error_ = Status::error("a value of type `%s` does not fit this machine",
                            kind_name(kind));
     return false;
   }
@@ -269,8 +269,8 @@ Status unpack_foreign(const uint8_t* data, size_t size, uint64_t code, void* buf
   ELC_TRY(layout_of_buffer(type, count, true, &record, &all));
   if (layout_of(record, true).opaque && size > 0)
     return Status::error(
-        "a message in transit holds data (of MPI_PACKED, or of a 16-byte Fortran type) that only the "
-        "MPI and the machine it comes from can read");
+        "it holds data (of MPI_PACKED, or of a 16-byte Fortran type) that only the MPI and the machine it comes "
+        "from can read");
   Convertor convertor(*foreign, data, size);
   const bool whole = walk(all, reinterpret_cast<uintptr_t>(buffer), convertor);
   result->size = convertor.done();

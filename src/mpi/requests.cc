@@ -122,12 +122,13 @@ int observe_receive(Receive& r, MPI_Status* status) {
     const Status failure =
         unpack(m->content.data(), m->content.size(), m->representation, r.buffer, r.count, r.type, &unpacked);
     set_status(&r.status, r.comm->local(m->source), m->tag, {unpacked.size, 0});
-    if (!failure.ok()) say("a message from rank %d with tag %d: %s", m->source, m->tag, failure.message());
+    if (!failure.ok())  // no error code of MPI: the program would go on with half of a message
+      give_up(Status::error("the message from rank %d with tag %d that was in transit cannot be received here: %s; the "
+                            "line is as it was", m->source, m->tag, failure.message()));
     line::let_go(m);
     r.posting.message = nullptr;
     if (status != MPI_STATUS_IGNORE) *status = r.status;
-    if (failure.ok() && !unpacked.truncated) return MPI_SUCCESS;
-    return call_error_handler(*r.comm, unpacked.truncated ? MPI_ERR_TRUNCATE : MPI_ERR_OTHER);
+    return unpacked.truncated ? call_error_handler(*r.comm, MPI_ERR_TRUNCATE) : MPI_SUCCESS;
   }
   if (status != MPI_STATUS_IGNORE) *status = r.status;
   int cancelled = 0;

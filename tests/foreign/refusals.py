@@ -27,6 +27,7 @@ NARROW = {
     "size": ["'size' of work()", "the value %d does not fit" % LARGE, "4294967295"],
     "difference": ["'difference' of work()", "the value %d does not fit" % -LARGE, "-2147483648"],
     "element": ["'places' of work()", "[2].at[1]: the value %d does not fit a `long`" % -LARGE, "-2147483648"],
+    "message": ["the message from rank 0 with tag 7", "the value %d does not fit a `long` of 4 bytes" % LARGE, "2147483647"],
     "heap": ["a heap block of 10 elements of long", "[7]: the value %d does not fit a `long`" % LARGE, "2147483647"],
 }
 ALWAYS = {"bytes": ["'bytes' of work()", "(bytes[8]): bytes (from ELC_RAW"]}
@@ -59,7 +60,7 @@ def refuse(source, target, kind, parts, scratch):
         said = job.complaints()
         if job.popen.returncode != REFUSED or job.result() is not None:
             raise Failure("it was not refused (code %d)\n%s" % (job.popen.returncode, said))
-        for part in parts + ["nothing was changed"]:
+        for part in parts + ["the line is as it was" if kind == "message" else "nothing was changed"]:
             if part not in said:
                 raise Failure("the message does not say «%s»:\n%s" % (part, said))
         if launch.contents(lines) != before:

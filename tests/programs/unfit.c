@@ -1,8 +1,9 @@
 /* unfit.c - values that another machine cannot hold: a program of tests/foreign/refusals.py.
  *
- *     unfit KIND      long, size, difference, element, heap, bytes
+ *     unfit KIND      long, size, difference, element, heap, bytes, message
  *
- * It takes line after line until it is killed; in a restart it says "result: ok" and ends.
+ * It takes line after line until it is killed; in a restart it says "result: ok" and ends. The message is in
+ * transit then.
  *
  * libELC: re-entry. */
 #include <elc.h>
@@ -43,10 +44,17 @@ static void work(const char *kind) {
     block = ELC_new(ELC_LONG, 10);
     block[7] = (long)kLarge;
   }
+  if (strcmp(kind, "message") == 0) {
+    static long message;
+    static MPI_Request sending; /* this run is killed before it could end */
+    message = (long)kLarge;
+    MPI_Isend(&message, 1, MPI_LONG, 0, 7, MPI_COMM_SELF, &sending);
+  }
   do {
     ELC_AT(1);
     ELC_Checkpoint_now();
   } while (!restarted);
+  if (strcmp(kind, "message") == 0) MPI_Recv(&number, 1, MPI_LONG, 0, 7, MPI_COMM_SELF, MPI_STATUS_IGNORE);
   ELC_END();
   ELC_Leave();
 }

@@ -168,6 +168,7 @@ void line_ended(bool committed) {
 
 bool labelled_call() {
   if (!state::labelled()) return false;
+  if (!runtime.restored && !state::has_saved_frames()) give_up(state::misplaced());
   state::clear_label();
   look_if_due();
   runtime.site = Site::kCall;

@@ -274,6 +274,9 @@ class Scenes(unittest.TestCase):
         self.refused(r"\ba\b", "two_lines", "9", "type")
         self.refused(r"\ba\b", "two_lines", "9", "count")
         self.refused(r"\b(a|another)\b", "two_lines", "9", "name")
+        job = self.run_scene("label_0", "0")  # which is entered again, and knows it at its first labelled call
+        self.assertEqual(job.popen.returncode, REFUSED, job.complaints())
+        self.assertIn("at a labelled call, but the line was taken", job.complaints())
         job = self.run_scene("two_lines")
         self.assert_right(job)
         self.assert_begins(job, 20)

@@ -52,7 +52,7 @@ void Collective::start(MPI_Comm handle) {
   tick();
   comm_ = runtime.comms.find(handle);
   if (comm_ == nullptr) {
-    if (handle != MPI_COMM_NULL) cannot_checkpoint("a communicator was made by a call that libELC does not follow");
+    if (handle != MPI_COMM_NULL) cannot_checkpoint(kOtherCommunicator);
     return;
   }
   number_ = runtime.process->start_collective(comm_->slot);

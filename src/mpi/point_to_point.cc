@@ -15,7 +15,7 @@ Communicator* followed(MPI_Comm comm, int peer) {
   if (peer == MPI_PROC_NULL) return nullptr;
   Communicator* c = runtime.comms.find(comm);
   if (c == nullptr) {
-    cannot_checkpoint("a communicator was made by a call that libELC does not follow");
+    cannot_checkpoint(kOtherCommunicator);
     return nullptr;
   }
   // An argument that MPI will refuse is MPI's to report.

@@ -107,6 +107,10 @@ void restore();
 inline constexpr int kExitRefused = 65;   // EX_DATAERR: the line cannot be restored here
 inline constexpr int kExitStopped = 75;   // EX_TEMPFAIL: a line was taken and the job ended, as asked
 
+// What cannot_checkpoint() says of a communicator that was not seen made.
+inline constexpr const char* kOtherCommunicator =
+    "a communicator was made by another call than MPI_Comm_dup and MPI_Comm_split, which libELC follows";
+
 // From now on lines are refused, because of `what` (a literal). Said once.
 void cannot_checkpoint(const char* what);
 

@@ -114,15 +114,19 @@ format::PointerLeaf BlockMap::in_block(size_t slot, uintptr_t address) const {
   return pointer;
 }
 
-format::PointerLeaf BlockMap::encode(const void* pointer) const {
+format::PointerLeaf BlockMap::encode(const void* pointer, TypeId target) const {
   if (pointer == nullptr) return {format::kNullBlock, 0};
   // Most pointers of linked structures point to the beginning of a block.
   if (const Block* block = process_->heap.find(pointer); block != nullptr)
     return {1 + regions_.size() + static_cast<size_t>(block - process_->heap.slots().data()), 0};
   const uintptr_t address = reinterpret_cast<uintptr_t>(pointer);
   const Extent* region = last_before(by_region_, address);
-  if (region != nullptr && (address - region->begin < region->size || address == region->begin))
-    return in_region(*region, address);
+  if (region != nullptr && (address - region->begin < region->size || address == region->begin)) {
+    const Extent* before = region != by_region_.data() ? region - 1 : region;
+    const bool ends_here = target != format::kNone && before->begin + before->size == address;
+    const bool past_end = ends_here && regions_[region->index]->type != target && regions_[before->index]->type == target;
+    return in_region(past_end ? *before : *region, address);
+  }
   const Extent* block = last_before(by_block_, address);
   if (block != nullptr && address - block->begin < block->size) return in_block(block->index, address);
   if (region != nullptr && address - region->begin == region->size) return in_region(*region, address);

@@ -27,8 +27,10 @@ class BlockMap {
   // a block, overlap. The process's regions and blocks must stay until the last call of encode.
   Status build(Process& process);
 
-  // The pointer of the file for an address. An address inside a block is preferred to one past another's end.
-  format::PointerLeaf encode(const void* address) const;
+  // The pointer of the file for an address. An address inside a block is preferred to one past another's end, unless a
+  // variable begins there that does not hold elements of `target`, and another that does ends there. kNone: the program
+  // has not said what the pointer points to.
+  format::PointerLeaf encode(const void* address, TypeId target = format::kNone) const;
 
   size_t regions() const { return regions_.size(); }
 

@@ -23,6 +23,7 @@ struct Saving {
   uint64_t wild = 0;  // pointers in the value that is being written
   uintptr_t wild_address = 0;
   uint64_t messages = 0;
+  TypeId target = format::kNone;  // what the pointers of the variable at hand point to, if the program said it
 };
 
 void note_wild(Saving& saving, uintptr_t address) {
@@ -34,7 +35,7 @@ Status encode_pointer(void* context, const void* leaf, PointerLeaf* out) {
   Saving& saving = *static_cast<Saving*>(context);
   const void* pointer;
   memcpy(&pointer, leaf, sizeof pointer);
-  *out = saving.process.blocks->encode(pointer);
+  *out = saving.process.blocks->encode(pointer, saving.target);
   if (out->block == format::kWildBlock) note_wild(saving, reinterpret_cast<uintptr_t>(pointer));
   return Status();
 }
@@ -159,12 +160,14 @@ Status save_variables(Saving& saving, const LeafEncoder& leaves) {
   write_directory(saving.writer.encoder(), p, regions);
   for (const Region* region : regions) {
     if (region->size >= kOwnChunk) saving.writer.cut();
+    saving.target = region->target;
     const Status written = saving.writer.write_value(region->type, region->address, region->count, leaves);
     if (!written.ok())
       return Status::error("saving '%s' of %s: %s", region->name, owner_of(p, *region).c_str(),
                            written.message());
     report_wild(saving, region->name, owner_of(p, *region).c_str());
   }
+  saving.target = format::kNone;
   saving.writer.end_section();
   return Status();
 }

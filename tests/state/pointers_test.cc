@@ -84,6 +84,33 @@ TEST_CASE("pointers to everything a pointer can point to") {
   CHECK(b.function(6, 7) == 42);
 }
 
+TEST_CASE("one past the end of a variable is not the variable of another type that follows") {
+  new_process();
+  struct Together {
+    double first[4] = {1, 2, 3, 4};
+    int second[2] = {5, 6};
+    double* end = first + 4;
+    int* begin = second;
+  } a;
+  static_assert(offsetof(Together, second) == 4 * sizeof(double));
+  ELC_VAR(a.first), ELC_VAR(a.second), ELC_PTR(a.end), ELC_PTR(a.begin);
+  Line line;
+  REQUIRE_OK(line.save());
+  new_process();
+  struct Apart {
+    int second[2];
+    double between;
+    double first[4];
+    double* end;
+    int* begin;
+  } b;
+  ELC_Register("a.first", b.first, ELC_DOUBLE, 4), ELC_Register("a.second", b.second, ELC_INT, 2);
+  ELC_Register_pointer("a.end", &b.end, 1, ELC_DOUBLE), ELC_Register_pointer("a.begin", &b.begin, 1, ELC_INT);
+  REQUIRE_OK(line.restore());
+  CHECK(b.end == b.first + 4);
+  CHECK(b.begin == b.second);
+}
+
 TEST_CASE("one past the end of a block is not the block that follows, nor the other way round") {
   new_process();
   static int memory[20];

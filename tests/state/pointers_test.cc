@@ -111,6 +111,68 @@ TEST_CASE("one past the end of a variable is not the variable of another type th
   CHECK(b.begin == b.second);
 }
 
+TEST_CASE("integers on the heap are what the pointers of the program say, where the line has other lengths") {
+  new_process();
+  long* a[4];
+  const elc::format::Representation there = foreign_machine();
+  ELC_Register_pointer("a", a, 4, ELC_LONG);
+  for (int i = 0; i < 4; ++i) {
+    a[i] = static_cast<long*>(ELC_malloc(3 * sizeof(long)));
+    for (int k = 0; k < 3; ++k) a[i][k] = -10 * i - k;
+  }
+  Line line;
+  REQUIRE_OK(line.save(&there));
+
+  // As wchar_t, which is a long of 4 bytes there and an int here.
+  new_process();
+  int* b[4];
+  ELC_Register_pointer("a", b, 4, ELC_INT);
+  REQUIRE_OK(line.restore());
+  for (int i = 0; i < 4; ++i)
+    for (int k = 0; k < 3; ++k) CHECK(b[i][k] == -10 * i - k);
+  b[0] = static_cast<int*>(ELC_resize(b[0], 4));
+  CHECK(b[0][2] == -2);
+  CHECK(b[0][3] == 0);
+
+  new_process();
+  long* c[4];
+  ELC_Register_pointer("a", c, 4, ELC_LONG);
+  REQUIRE_OK(line.restore());
+  for (int i = 0; i < 4; ++i)
+    for (int k = 0; k < 3; ++k) CHECK(c[i][k] == -10 * i - k);
+}
+
+TEST_CASE("of blocks side by side those are other integers that pointers say so of; pointers that disagree are told") {
+  new_process();
+  long *first, *second, *third, *again;
+  const elc::format::Representation there = foreign_machine();
+  ELC_PTR(first), ELC_PTR(second), ELC_PTR(third), ELC_PTR(again);
+  for (long** block : {&first, &second, &third}) {
+    *block = static_cast<long*>(ELC_malloc(2 * sizeof(long)));
+    (*block)[0] = (*block)[1] = 7 + (block == &second);
+  }
+  again = second + 1;
+  Line line;
+  REQUIRE_OK(line.save(&there));
+
+  new_process();
+  int *other, *other_again;
+  ELC_PTR(first), ELC_PTR(third);
+  ELC_Register_pointer("second", &other, 1, ELC_INT), ELC_Register_pointer("again", &other_again, 1, ELC_INT);
+  REQUIRE_OK(line.restore());
+  CHECK(first[1] == 7);
+  CHECK(other[0] == 8);
+  CHECK(other[1] == 8);
+  CHECK(other_again == other + 1);
+  CHECK(third[0] == 7);
+
+  new_process();
+  ELC_PTR(first), ELC_PTR(third), ELC_PTR(again);
+  ELC_Register_pointer("second", &other, 1, ELC_INT);
+  const std::string why = text(line.check());
+  CHECK(contains(why, "a heap block of 2 elements of long: to one pointer of the program each has"));
+}
+
 TEST_CASE("one past the end of a block is not the block that follows, nor the other way round") {
   new_process();
   static int memory[20];

@@ -1,7 +1,7 @@
-// By zlib everywhere. Where an x86 processor multiplies without carries, four to six times as fast: the checksum is
-// the remainder of a polynomial over GF(2), and a block of 128 bits may be moved n bits further by two such products
-// with known powers of x (V. Gopal et al.: Fast CRC Computation for Generic Polynomials Using PCLMULQDQ Instruction,
-// Intel 2009, sections "Folding" and "Bit-reflected"). The last block goes to zlib, which takes its remainder.
+// By zlib, or, where an x86 processor multiplies without carries, more than twice as fast: the checksum is the remainder
+// of a polynomial over GF(2), and a block of 128 bits may be moved n bits further by two such products with known powers
+// of x (V. Gopal et al.: Fast CRC Computation for Generic Polynomials Using PCLMULQDQ Instruction, Intel 2009: folding,
+// of data whose bits are reflected). The last block goes to zlib, which takes its remainder.
 #include "portable_format/checksum.h"
 
 #include <zlib.h>

@@ -87,7 +87,7 @@ as_user() {
 
 # as_user_if_possible COMMAND...: or as root, where the machine does not allow that: with_lam makes a user of its own then.
 as_user_if_possible() {
-  if as_user true; then as_user "$@"; else "$@"; fi
+  if as_user true 2>/dev/null; then as_user "$@"; else "$@"; fi
 }
 
 # closed_to_others PATH: the first directory on the way there that only its owner may enter. LAM asks whether the user

@@ -148,7 +148,7 @@ void Supervisor::prepare() {
   if (newest_ > 0) size_ = line_size(dir_, newest_);
 }
 
-// A job whose elc run was killed is ended by its keeper in a moment (processes.h), and no other is waited for.
+// A job whose elc run was killed is ended by its keeper in a moment (processes.h); any other gets as long to end.
 void Supervisor::wait_for_job() {
   const struct timespec moment = {0, 50 * 1000000L};
   for (const uint64_t until = now() + kKeeperTakes * 1000;; nanosleep(&moment, nullptr)) {

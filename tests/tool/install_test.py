@@ -55,8 +55,7 @@ try:
     with open(source, "w") as file:
         file.write(PROGRAM)
     run("cc", source, *flags, "-o", program)
-    shutil.copy(source, source + "c")
-    run("c++", "-x", "c++", source + "c", "-x", "none", *flags, "-o", program)
+    run("c++", "-x", "c++", source, "-x", "none", *flags, "-o", program)
     print("linked with", *flags)
     for header in ("elc.h", "elc_typed.h", "libELC.h"):
         find(place, header)

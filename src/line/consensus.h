@@ -13,7 +13,7 @@ enum ConsensusKind : uint32_t {
   kReadyConsensus,     // consensus 2
   kDoneConsensus,      // consensus 3
   kRestartConsensus,   // all orphans are told (section 8, step 2)
-  kReleaseConsensus,   // section 8, step 4
+  kReleasedConsensus,  // all are released (section 8, step 4), and have given MPI all their receives
   kFinalizeConsensus,
   kConsensusKinds,
 };

@@ -4,7 +4,7 @@
 namespace elc::line {
 namespace {
 
-enum class Word : uint32_t { kRequest = 1, kVote, kResult, kLog, kOrphans, kAcknowledge };
+enum class Word : uint32_t { kRequest = 1, kVote, kResult, kLog, kOrphans, kAcknowledge, kRelease };
 
 Bytes begin(Word word) {
   Bytes bytes;
@@ -37,6 +37,7 @@ void Process::on_control(Rank from, const uint8_t* data, size_t size) {
     case Word::kLog: receive_counts(from, in, false); break;
     case Word::kOrphans: receive_counts(from, in, true); break;
     case Word::kAcknowledge: --unacknowledged_; break;
+    case Word::kRelease: ++release_votes_; break;
   }
 }
 
@@ -97,11 +98,23 @@ void Process::decide(ConsensusKind kind, const Vote& result) {
     case kTakenConsensus: taken_by_all(result); break;
     case kReadyConsensus: ready_everywhere(result); break;
     case kDoneConsensus: close(result.yes); break;
-    case kRestartConsensus: running_ = true; break;
-    case kReleaseConsensus: released(); break;
+    case kRestartConsensus:
+      running_ = true;
+      if (replaying_) step_release();
+      break;
+    case kReleasedConsensus: replay_anywhere_ = false; break;
     case kFinalizeConsensus: finished_ = true; break;
     case kConsensusKinds: break;
   }
+}
+
+// To each process, not along the tree: there a vote could be held up in a process that waits, inside a collective
+// operation of MPI, for one that waits for release. (Once in a restart, and only in one with a log.)
+void Process::vote_release() {
+  ++release_votes_;
+  const Bytes bytes = begin(Word::kRelease);
+  for (Rank r = 0; r < processes_; ++r)
+    if (r != self_) send(r, bytes);
 }
 
 void Process::send_counts(Rank to, bool orphans, LineNumber line, const Vector<WireCount>& counts) {

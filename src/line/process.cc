@@ -86,6 +86,7 @@ void Process::end_collective(Comm comm, uint64_t number, Bytes result) {
   const bool wanted = wants_result(comm, number);
   forget(crossing_results_);
   forget(pending_operations_);
+  if (replaying_ && applies(Rule::kVoteAtOnce)) step_release();
   if (!wanted) return;
   for (Operation& o : line_->pending) {
     if (o.comm != comm || o.number != number) continue;
@@ -141,7 +142,7 @@ void Process::poll() {
   while (line_ != nullptr && step_line()) {
   }
   if (replaying_) step_release();
-  if (finalizing_ && line_ == nullptr && !finalize_voted_) {
+  if (finalizing_ && line_ == nullptr && !replay_anywhere_ && !finalize_voted_) {
     finalize_voted_ = true;
     vote(kFinalizeConsensus, Vote());
   }
@@ -159,7 +160,7 @@ Status Process::load(Saved&& saved) {
   points_ = saved.points;
   calls_ = saved.calls;
   postings_ = saved.postings;
-  replaying_ = saved.replay;
+  replaying_ = replay_anywhere_ = saved.replay;
   for (const SavedComm& c : saved.comms) {
     CommState& state = comms_[intern(c.identity)];
     state.operations = c.operations;
@@ -230,15 +231,16 @@ bool Process::post_again(Posting& posting, uint64_t number) {
 }
 
 void Process::step_release() {
-  if (release_voted_) return;
-  if (!finalizing_ && (to_suppress_ > 0 || !crossing_results_.empty())) return;
-  release_voted_ = true;
-  vote(kReleaseConsensus, Vote());
-}
-
-void Process::released() {
+  if (!running_) return;
+  if (!release_voted_) {
+    if (!finalizing_ && (to_suppress_ > 0 || !crossing_results_.empty())) return;
+    release_voted_ = true;
+    vote_release();
+  }
+  if (release_votes_ < processes_) return;
   replaying_ = false;
   end_replay();
+  vote(kReleasedConsensus, Vote());
 }
 
 // Nothing depends on the outcomes that are left; receives that were bound go on as the application

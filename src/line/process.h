@@ -11,6 +11,7 @@
 #include "base/status.h"
 #include "line/consensus.h"
 #include "line/counts.h"
+#include "line/rules.h"
 #include "line/saved.h"
 #include "line/types.h"
 
@@ -132,6 +133,9 @@ class Process {
   bool recording() const { return window_open_; }
   // Whether any call has to ask: in the usual case neither log nor replay is on.
   bool replaying() const { return replaying_; }
+  // Whether a send must not wait for its receive: the receiver may hold that back, in a replay, and be inside a
+  // call that does not look until this process comes to it. Until all are released.
+  bool sends_in_background() const { return applies(Rule::kBackground) ? replay_anywhere_ : replaying_; }
 
   // ---- Lines (section 2) ----
   // Asks for a line (timer, signal, another member seen ahead in a barrier).
@@ -154,7 +158,7 @@ class Process {
   // Goes on with whatever can go on. To be called after control messages, and often while busy().
   void poll();
   // Whether poll has something to look after by itself (a line, a replay).
-  bool busy() const { return line_ != nullptr || replaying_ || !running_ || finalizing_; }
+  bool busy() const { return line_ != nullptr || replay_anywhere_ || !running_ || finalizing_; }
   // The cost of this line to this process, in the caller's unit: the largest goes to `commit`.
   void add_cost(uint64_t cost) { if (line_ != nullptr) line_->cost += cost; }
 
@@ -310,15 +314,15 @@ class Process {
   void receive_vote(Decoder& in);
   void receive_result(Decoder& in);
   void flood_request(Rank except);
+  void vote_release();
   void send_counts(Rank to, bool orphans, LineNumber line, const Vector<WireCount>& counts);
   void receive_counts(Rank from, Decoder& in, bool orphans);
   void send(Rank to, const Bytes& bytes) { host_.send_control(host_.context, to, bytes.data(), bytes.size()); }
   Comm intern(Identity identity);
 
-  // recovery.cc
+  // process.cc
   void step_recovery();
   void step_release();
-  void released();
   void forget_log();
 
   Host host_;
@@ -355,6 +359,8 @@ class Process {
   bool restart_voted_ = false;
   bool replaying_ = false;
   bool release_voted_ = false;
+  Rank release_votes_ = 0;
+  bool replay_anywhere_ = false;  // not all processes are known to be released
   uint64_t to_suppress_ = 0;
   Vector<Operation> crossing_results_;
   Vector<Operation> pending_results_;

@@ -19,6 +19,8 @@ enum class Rule : uint32_t {
   kResidue,             // section 4: what is still in transit is in the next line's account
   kStable,              // section 7: a file is stable before the line commits
   kStreamOrder,         // section 5: messages in transit are kept in the order of their stream
+  kBackground,          // section 8: no send waits for its receive until all are released
+  kVoteAtOnce,          // section 8: who has used up what keeps it from release says so at once, not when it looks
 };
 
 #ifdef ELC_TEST_FAULTS

@@ -38,7 +38,7 @@ int send(ELC_CONST void* buffer, int count, MPI_Datatype type, int to, int tag, 
   labelled_call();
   tick();
   if (count_send(comm, to, tag)) return MPI_SUCCESS;
-  if (runtime.process->replaying()) return send_copy(buffer, count, type, to, tag, comm);
+  if (runtime.process->sends_in_background()) return send_copy(buffer, count, type, to, tag, comm);
   MPI_Request handle;
   const int code = call(buffer, count, type, to, tag, comm, &handle);
   if (code != MPI_SUCCESS) return code;
@@ -56,7 +56,7 @@ int start_send(ELC_CONST void* buffer, int count, MPI_Datatype type, int to, int
   labelled_call();
   tick();
   const bool suppressed = count_send(comm, to, tag);
-  if (suppressed || runtime.process->replaying()) {
+  if (suppressed || runtime.process->sends_in_background()) {
     const int code = suppressed ? MPI_SUCCESS : send_copy(buffer, count, type, to, tag, comm);
     if (code != MPI_SUCCESS) return code;
     Request* r = requests.make_send();
@@ -124,7 +124,7 @@ int send_and_receive(ELC_CONST void* out, int out_count, MPI_Datatype out_type, 
   }
   MPI_Request sent = MPI_REQUEST_NULL;
   if (!count_send(comm, to, out_tag)) {
-    const int code = runtime.process->replaying()
+    const int code = runtime.process->sends_in_background()
                          ? send_copy(out, out_count, out_type, to, out_tag, comm)
                          : PMPI_Isend(out, out_count, out_type, to, out_tag, comm, &sent);
     if (code != MPI_SUCCESS) return code;
@@ -161,13 +161,9 @@ ELC_EXPORT int MPI_Rsend(ELC_SEND_ARGUMENTS) {
   return send(buffer, count, type, to, tag, comm, PMPI_Isend);
 }
 
-// Local by definition: nothing to wait for.
 ELC_EXPORT int MPI_Bsend(ELC_SEND_ARGUMENTS) {
   if (!following()) return PMPI_Bsend(buffer, count, type, to, tag, comm);
-  labelled_call();
-  tick();
-  if (count_send(comm, to, tag)) return MPI_SUCCESS;
-  return PMPI_Bsend(buffer, count, type, to, tag, comm);
+  return send(buffer, count, type, to, tag, comm, PMPI_Ibsend);
 }
 
 ELC_EXPORT int MPI_Isend(ELC_SEND_ARGUMENTS, MPI_Request* request) {

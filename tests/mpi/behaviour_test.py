@@ -148,6 +148,10 @@ class Scenes(unittest.TestCase):
         """A call that waits for what its log says is let go with everybody."""
         self.killed_and_restarted("released")
 
+    def test_released_apart(self):
+        """A send to a process that does not know yet that all are released, and cannot look."""
+        self.killed_and_restarted("released_apart")
+
     def test_large_file(self):
         """Files of more than 4 GiB; tests/run tries it with 32 bits, too."""
         self.killed_and_restarted("large_file")

@@ -45,6 +45,12 @@ static void watch_line(unsigned line) {
   while (ELC_Line() < line) MPI_Iprobe(MPI_ANY_SOURCE, kTag + 50, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
 }
 
+/* The library hears of whatever it has been told. */
+static void look_often(void) {
+  int flag;
+  for (int i = 0; i < 10000; i++) MPI_Iprobe(MPI_ANY_SOURCE, kTag + 50, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
+}
+
 /* Takes a local checkpoint as soon as somebody has asked for one. */
 static void until_taken(void) {
   while (!ready && !resumed) ready = ELC_Checkpoint();
@@ -487,6 +493,48 @@ static int released(void) {
   }
 }
 
+/* Process 2 has logged a wildcard receive and goes into a barrier; process 1, whose orphan keeps the log, can be
+ * released then; process 0, which has heard of it, sends synchronously to that receive before it comes to the barrier.
+ * Process 2 has nothing to look by: its receive may wait for the end of the barrier, the others may not wait for it. */
+static int released_apart(void) {
+  const char *waits = restarted ? "waits.again" : "waits";
+  switch (step) {
+    case 0:
+      if (rank == 0 && !resumed) {
+        MPI_Recv(&a, 1, MPI_INT, 1, kTag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        while (access(waits, F_OK) != 0) sched_yield();
+      }
+      if (rank == 0) until_taken(); else ELC_Checkpoint_now();
+      return 1;
+    case 1:
+      if (rank == 1) {
+        while (restarted && access(waits, F_OK) != 0) sched_yield();
+        MPI_Send(&a, 1, MPI_INT, 0, kTag, MPI_COMM_WORLD);
+        look_often();
+        token_to(0);
+      }
+      if (rank == 0) {
+        token_from(1);
+        look_often();
+        a = 77;
+        MPI_Ssend(&a, 1, MPI_INT, 2, kTag, MPI_COMM_WORLD);
+      }
+      if (rank == 2) {
+        if (restarted) look_often();
+        MPI_Irecv(&b, 1, MPI_INT, MPI_ANY_SOURCE, kTag, MPI_COMM_WORLD, &first);
+        fclose(fopen(waits, "w"));
+      }
+      MPI_Barrier(MPI_COMM_WORLD);
+      if (rank == 2) {
+        MPI_Wait(&first, &status);
+        check(b == 77, "the synchronous message");
+      }
+      return 1;
+    case 2: watch_line(1); die_here(); return 1;
+    default: return 0;
+  }
+}
+
 /* Trap 11: two messages in transit of strided type; one is received by a blocking receive, another follows. */
 static int trap11(void) {
   switch (step) {
@@ -554,7 +602,7 @@ static const struct Scene {
     {"run_on", run_on}, {"refused_line", refused_line}, {"two_lines", two_lines}, {"transit", transit},
     {"trap1", trap1}, {"trap2", trap2},
     {"trap4", trap4}, {"trap8", trap8}, {"trap10_made", trap10_made}, {"trap10_freed", trap10_freed},
-    {"trap11", trap11}, {"released", released}, {"large_file", large_file}};
+    {"trap11", trap11}, {"released", released}, {"released_apart", released_apart}, {"large_file", large_file}};
 
 static void in_place(const char *name, const char *variant) {
   const struct Scene *scene = NULL;

@@ -28,6 +28,7 @@ static const Variant kVariants[] = {
     {"twice", "a probed message counts twice", Fault::kNone, Rule::kCountOnce},
     {"ibarrier", "a non-blocking barrier is not counted", Fault::kUncountedIbarrier, Rule{}},
     {"stable", "a line commits before its files are stable", Fault::kNone, Rule::kStable},
+    {"background", "a released process waits in a send", Fault::kNone, Rule::kBackground},
     {"order", "messages in transit lose their order", Fault::kNone, Rule::kStreamOrder},
 };
 

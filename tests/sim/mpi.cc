@@ -131,7 +131,7 @@ void Node::send(int handle, Rank to, Tag tag, uint64_t extra, const Instr& instr
   const int id = world_.network->send({self_, to, tag, context, {index, content, extra}, large, ready});
   const bool waits = instr.mode == Mode::kSynchronous ||
                      (instr.mode == Mode::kRendezvous && world_.chance.chance(world_.config.rendezvous));
-  if (waits) live_[slot].sent = id;
+  if (waits && !process->sends_in_background()) live_[slot].sent = id;
 }
 
 // ---- Receives ----

@@ -98,11 +98,8 @@ void Node::begin_running() {
   }
 }
 
-// Inside a blocking collective some MPIs leave no way to look. In a replay there must be one: others
-// may wait for the release that passes through here.
-bool Node::looks() const {
-  return operation_ < 0 || world_.config.look_in_collectives || process->replaying();
-}
+// Inside a blocking collective MPI leaves no way to look, unless it is made of non-blocking ones.
+bool Node::looks() const { return operation_ < 0 || world_.config.look_in_collectives; }
 
 void Node::progress() {
   poll_arriving();

@@ -96,7 +96,7 @@ class Node {
   // What the library does on its own: non-blocking operations that have ended, then the protocol.
   void progress();
 
-  // Whether it looks at control messages now (some MPIs' collectives block).
+  // Whether it looks at control messages now.
   bool looks() const;
   const Instr& instr() const;
   // For a trace: where it stands and what it waits for.

@@ -41,14 +41,28 @@ void Scene::data_of(Rank from) {
   }
 }
 
-void Scene::settle() {
+void Scene::settle_but(Rank deaf) {
   for (int quiet = 0; quiet < 3; ++quiet) {
-    while (world->control_pairs() > 0) {
-      world->deliver_control(0);
+    for (size_t i = 0; i < world->control_pairs(); ++i) {
+      if (world->control_pair(i).second == deaf || !world->deliver_control(i)) continue;
       quiet = 0;
+      i = SIZE_MAX;  // from the first again
     }
-    for (auto& node : world->nodes) node->progress();
+    for (auto& node : world->nodes)
+      if (node->looks()) node->progress();
   }
+}
+
+void Scene::settle_until_closed(Rank first, Rank last) {
+  const auto open = [&](Rank rank) { return world->nodes[static_cast<size_t>(rank)]->process->recording(); };
+  for (settle_but(last); open(first); settle_but(last)) {
+    size_t i = 0;
+    while (i < world->control_pairs() && world->control_pair(i).second != last) ++i;
+    if (i == world->control_pairs()) return world->fail("the window of rank %d does not close", first);
+    world->deliver_control(i);
+    world->nodes[static_cast<size_t>(last)]->progress();
+  }
+  if (!open(last)) world->fail("the window of rank %d has closed", last);
 }
 
 void Scene::finish() {

@@ -32,6 +32,9 @@ class Script {
     At& rsend(Rank to, Tag tag) {
       return add({.op = Op::kSend, .mode = Mode::kReady, .peer = to, .tag = tag});
     }
+    At& ssend(Rank to, Tag tag) {
+      return add({.op = Op::kSend, .mode = Mode::kSynchronous, .peer = to, .tag = tag});
+    }
     At& recv(int from, Tag tag, int comm = 0) {
       return add({.op = Op::kRecv, .comm = comm, .peer = from, .tag = tag});
     }
@@ -75,7 +78,9 @@ class Scene {
   // The data of the large messages from this process arrive.
   void data_of(Rank from);
   // Control messages are delivered and all processes look, until nothing changes.
-  void settle();
+  void settle() { settle_but(-1); }
+  // So far that the window of `first` has closed, and that of `last` has not.
+  void settle_until_closed(Rank first, Rank last);
   // A line is requested, and everybody hears of it.
   void request() {
     world->request(0);
@@ -92,6 +97,9 @@ class Scene {
   const std::string& violation() const { return world->violation; }
 
   std::unique_ptr<World> world;
+
+ private:
+  void settle_but(Rank deaf);
 };
 
 }  // namespace sim

@@ -72,7 +72,7 @@ Config Schedule::make_config(uint64_t seed, const Choice& choice) {
   c.rendezvous = r.chance(0.5) ? 0.5 : 1;
   c.look = r.chance(0.5) ? 1 : 0.2;
   c.repeat = r.chance(0.5) ? 0 : 0.5;
-  c.look_in_collectives = r.chance(0.6);
+  c.look_in_collectives = r.chance(0.2);
   c.lines = choice.lines;
   c.fault = choice.fault;
   if (c.fault == Fault::kNone && r.chance(0.1)) c.fault = Fault::kBarrierUnaware;

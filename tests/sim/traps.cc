@@ -443,6 +443,72 @@ std::string found_wildcards_fixed(Fault fault) {
   return scene.violation();
 }
 
+// The end of a replay in steps: p has a receive bound and goes into a barrier, where it does not look; r says
+// that it can be released, which q hears; and then q sends, synchronously, to that receive.
+std::string found_released_before_another(Fault fault) {
+  Script s(3);
+  s.on(p).site().irecv(2, kAny, 1).collective(Kind::kBarrier).wait(2);
+  s.on(q).recv(r, 2).site().ssend(p, 1).collective(Kind::kBarrier);
+  s.on(r).site().send(q, 2).collective(Kind::kBarrier);
+  Scene scene(s, fault);
+  scene.world->config.look_in_collectives = false;
+  scene.request();
+  scene.run(r, 2);
+  scene.deliver(r, q);
+  scene.run(q, 2);
+  scene.run(p, 2);
+  scene.step(q);
+  scene.deliver(q, p);
+  scene.run(q, 1);
+  for (const Rank rank : {p, q, r}) scene.step(rank);
+  for (const Rank rank : {p, q, r}) scene.run(rank);
+  scene.run(p, 1);
+  scene.settle();
+  expect_line(scene, 1);
+  scene.kill();
+  scene.run(p, 1);
+  scene.step(p);
+  scene.run(r, 1);
+  scene.settle();
+  scene.finish();
+  return scene.violation();
+}
+
+// What q receives in its window the sender draws after its own has closed; in the replay it draws otherwise, and q
+// waits for release, for which p, who has used up its suppressed send, goes without a look into a barrier, where r
+// is already.
+std::string found_release_past_a_barrier(Fault fault) {
+  constexpr Rank root = 0, late = 1, waits = 2, draws = 3;
+  Script s(4);
+  s.on(root).site().collective(Kind::kBarrier);
+  s.on(waits).site().irecv(2, kAny, 1).wait(2).collective(Kind::kBarrier).irecv(3, kAny, kAny).wait(3);
+  s.on(late).site().send(draws, 0).send(waits, 1).collective(Kind::kBarrier);
+  s.on(draws).recv(late, 0).site().send(waits, sim::kNdTag).collective(Kind::kBarrier);
+  Scene scene(s, fault);
+  scene.world->config.look_in_collectives = false;
+  scene.world->config.look = 0;
+  scene.world->scripted_nd[draws] = {1, 2};
+  scene.request();
+  scene.run(root, 1);
+  scene.run(waits, 2);
+  scene.run(late, 2);
+  scene.deliver(late, draws);
+  scene.run(draws, 2);
+  scene.settle_until_closed(draws, waits);
+  scene.run(draws, 1);
+  scene.deliver(draws, waits);
+  scene.run(waits, 1);
+  scene.settle();
+  expect_line(scene, 1);
+  scene.kill();
+  scene.step(root);  // begins to run
+  scene.step(root);
+  scene.run(late, 2);
+  scene.step(late);
+  scene.finish();
+  return scene.violation();
+}
+
 }  // namespace
 
 TEST_CASE("trap_1_receives_posted_earlier_are_observed") {
@@ -509,6 +575,14 @@ TEST_CASE("found: order of what a receive holds and what the queue has") {
 TEST_CASE("found: a queue's answer fixes what receives posted earlier got") {
   expect_clean(found_wildcards_fixed);
   expect_caught(found_wildcards_fixed, Rule::kObserveEarlier);
+}
+TEST_CASE("found: a released process sends to one that is not") {
+  expect_clean(found_released_before_another);
+  expect_caught(found_released_before_another, Rule::kBackground);
+}
+TEST_CASE("found: release does not wait for a process inside a collective") {
+  expect_clean(found_release_past_a_barrier);
+  expect_caught(found_release_past_a_barrier, Rule::kVoteAtOnce);
 }
 
 // A line commits while a process waits in a labelled receive for a message that nobody has sent.

@@ -184,7 +184,7 @@ void World::deliver(size_t stream) {
 
 void World::request(Rank rank) {
   Node& node = *nodes[static_cast<size_t>(rank)];
-  if (!node.process->running() || !config.lines) return;
+  if (!node.process->running() || !node.looks() || !config.lines) return;
   log(rank, "requests a line");
   node.process->request();
 }
@@ -201,11 +201,11 @@ std::pair<Rank, Rank> World::control_pair(size_t i) const {
   return {static_cast<Rank>(pair / nodes.size()), static_cast<Rank>(pair % nodes.size())};
 }
 
-void World::deliver_control(size_t i) {
+bool World::deliver_control(size_t i) {
   const auto [from, to] = control_pair(i);
   const size_t pair = control_active_[i];
   Node& node = *nodes[static_cast<size_t>(to)];
-  if (node.dead || !node.looks()) return;
+  if (node.dead || !node.looks()) return false;
   const std::vector<uint8_t> message = std::move(control_[pair].front());
   control_[pair].pop_front();
   if (control_[pair].empty()) {
@@ -214,6 +214,7 @@ void World::deliver_control(size_t i) {
   }
   log(to, "control message from %d: word %u", from, elc::Decoder(message.data(), message.size()).u32());
   node.process->on_control(from, message.data(), message.size());
+  return true;
 }
 
 }  // namespace sim

@@ -38,7 +38,7 @@ struct Config {
   double rendezvous = 0;  // of a standard send that waits for its receive where it may
   double look = 1;        // of a look at the protocol at a call
   double repeat = 0;      // of a waiting receive that a restart makes again, instead of restoring it
-  bool look_in_collectives = true;
+  bool look_in_collectives = true;  // false: as the library does
   Fault fault = Fault::kNone;
 };
 
@@ -60,7 +60,8 @@ class World {
   void arrive(size_t i) { network->arrive(i); }
   size_t control_pairs() const { return control_active_.size(); }
   std::pair<Rank, Rank> control_pair(size_t i) const;
-  void deliver_control(size_t i);
+  // false: the process that it is for does not look.
+  bool deliver_control(size_t i);
   void request(Rank rank);
   // Everything is lost but what is stable; all processes restart from the newest committed line.
   void kill();

@@ -72,7 +72,7 @@ int Collective::end(int code) {
   const Status repeated = logged_ != nullptr ? unpack_regions(*logged_) : Status();
   if (!repeated.ok())
     give_up(Status::error("the result of collective operation %llu on a communicator, which crosses the line, cannot be used "
-                          "here: %s", static_cast<unsigned long long>(number_), repeated.message()));
+                          "here: %s; the line is as it was", static_cast<unsigned long long>(number_), repeated.message()));
   end_with(runtime.process->wants_result(comm_->slot, number_) ? pack_regions() : Bytes());
   regions.clear();
   return code;

@@ -28,6 +28,8 @@ NARROW = {
     "difference": ["'difference' of work()", "the value %d does not fit" % -LARGE, "-2147483648"],
     "element": ["'places' of work()", "[2].at[1]: the value %d does not fit a `long`" % -LARGE, "-2147483648"],
     "message": ["the message from rank 0 with tag 7", "the value %d does not fit a `long` of 4 bytes" % LARGE, "2147483647"],
+    "collective": ["the result of collective operation 1 on a communicator", "the value %d does not fit a `long` of 4 bytes" % LARGE,
+                   "2147483647"],
     "heap": ["a heap block of 10 elements of long", "[7]: the value %d does not fit a `long`" % LARGE, "2147483647"],
 }
 ALWAYS = {"bytes": ["'bytes' of work()", "(bytes[8]): bytes (from ELC_RAW"]}
@@ -39,7 +41,8 @@ class Failure(Exception):
 
 def run(build, kind, lines, scratch, until=lambda: False):
     """Runs it to its end, or until `until()`; returns the job."""
-    job = launch.Job(build, 1, build.program("unfit"), [kind], {"ELC_DIR": lines}, scratch)
+    ranks = 2 if kind == "collective" else 1
+    job = launch.Job(build, ranks, build.program("unfit"), [kind], {"ELC_DIR": lines}, scratch)
     in_time = job.wait(PATIENCE, until)
     if job.running():
         job.destroy()
@@ -60,7 +63,7 @@ def refuse(source, target, kind, parts, scratch):
         said = job.complaints()
         if job.popen.returncode != REFUSED or job.result() is not None:
             raise Failure("it was not refused (code %d)\n%s" % (job.popen.returncode, said))
-        for part in parts + ["the line is as it was" if kind == "message" else "nothing was changed"]:
+        for part in parts + ["the line is as it was" if kind in ("message", "collective") else "nothing was changed"]:
             if part not in said:
                 raise Failure("the message does not say «%s»:\n%s" % (part, said))
         if launch.contents(lines) != before:

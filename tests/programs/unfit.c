@@ -1,9 +1,9 @@
 /* unfit.c - values that another machine cannot hold: a program of tests/foreign/refusals.py.
  *
- *     unfit KIND      long, size, difference, element, heap, bytes, message
+ *     unfit KIND      long, size, difference, element, heap, bytes, message, collective (with 2 ranks)
  *
  * It takes line after line until it is killed; in a restart it says "result: ok" and ends. The message is in
- * transit then.
+ * transit then, and the collective operation crosses the one line that there is.
  *
  * libELC: re-entry. */
 #include <elc.h>
@@ -17,8 +17,27 @@ struct Place {
   long at[4];
 };
 
-static int restarted;
+static int restarted, rank;
 static const int64_t kLarge = INT64_C(1) << 40;
+
+/* Process 1 starts the operation before its checkpoint, process 0 after it. */
+static void cross(void) {
+  long number = rank == 1 ? (long)kLarge : 5;
+  int taken = 0, flag;
+  ELC_ENTER();
+  ELC_VAR(number);
+  ELC_RESUME();
+  if (rank == 1) MPI_Bcast(&number, 1, MPI_LONG, 1, MPI_COMM_WORLD);
+  number = 5;
+  while (!taken && !restarted) {
+    ELC_AT(1);
+    taken = rank == 0 ? ELC_Checkpoint_now() : ELC_Checkpoint();
+  }
+  if (rank == 0) MPI_Bcast(&number, 1, MPI_LONG, 1, MPI_COMM_WORLD);
+  while (!restarted) MPI_Iprobe(MPI_ANY_SOURCE, 7, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
+  ELC_END();
+  ELC_Leave();
+}
 
 static void work(const char *kind) {
   long number = 5, *block = NULL;
@@ -60,15 +79,22 @@ static void work(const char *kind) {
 }
 
 int main(int argc, char **argv) {
+  const char *kind = argc > 1 ? argv[1] : "";
   MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   ELC_ENTER();
   restarted = ELC_Recovering();
   ELC_RESUME();
-  ELC_AT(1);
-  work(argc > 1 ? argv[1] : "");
+  if (strcmp(kind, "collective") == 0) {
+    ELC_AT(1);
+    cross();
+  } else {
+    ELC_AT(2);
+    work(kind);
+  }
   ELC_END();
   ELC_Leave();
-  if (restarted) printf("result: ok\n");
+  if (restarted && rank == 0) printf("result: ok\n");
   MPI_Finalize();
   return 0;
 }

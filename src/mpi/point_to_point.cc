@@ -30,7 +30,7 @@ bool count_send(MPI_Comm comm, int to, int tag) {
   return runtime.process->on_send(c->world(to), c->slot, tag);
 }
 
-// In a replay sends are finished in the background: a logged outcome may say that one was complete, and the
+// In a replay, until all are released, sends are finished in the background: a logged outcome may say that one was complete, and the
 // receiver, whose receives may be held back, may need what this process does next to come to it.
 
 // A blocking send as a non-blocking one that the library waits for, so that it looks meanwhile.

@@ -50,12 +50,14 @@ int ELC_Restore(void);
 
 /* A site: this process takes its local checkpoint here if a line has been asked for - by the
  * interval timer, a signal, `elc`, or another process. Costs a few nanoseconds to a few hundred
- * otherwise. Never waits for other processes. Returns 1 if a local checkpoint was taken, else 0. */
+ * otherwise. Never waits for other processes. Returns 1 if a local checkpoint was taken, else 0 - also
+ * in re-entry, where a restart makes the call again in which the line was taken. */
 int ELC_Checkpoint(void);
 
 /* A site that also asks for a line by itself: the k-th call of each process belongs to the same
  * point of the program, and one point makes one line, whichever process comes first (the thesis's
- * ELC_DoCKPT made one for each). Returns as ELC_Checkpoint. */
+ * ELC_DoCKPT made one for each). Returns as ELC_Checkpoint, but 1 in the call that a restart makes
+ * again. */
 int ELC_Checkpoint_now(void);
 
 /* The number of the last committed line that this process knows of; 0 before the first. */

@@ -100,7 +100,7 @@ void Process::decide(ConsensusKind kind, const Vote& result) {
     case kDoneConsensus: close(result.yes); break;
     case kRestartConsensus:
       running_ = true;
-      if (replaying_) step_release();
+      step_release();
       break;
     case kReleasedConsensus: replay_anywhere_ = false; break;
     case kFinalizeConsensus: finished_ = true; break;

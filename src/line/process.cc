@@ -86,7 +86,7 @@ void Process::end_collective(Comm comm, uint64_t number, Bytes result) {
   const bool wanted = wants_result(comm, number);
   forget(crossing_results_);
   forget(pending_operations_);
-  if (replaying_ && applies(Rule::kVoteAtOnce)) step_release();
+  if (applies(Rule::kVoteAtOnce)) step_release();
   if (!wanted) return;
   for (Operation& o : line_->pending) {
     if (o.comm != comm || o.number != number) continue;
@@ -141,7 +141,7 @@ void Process::poll() {
   if (finalizing_ && line_ == nullptr && requested_ > last_line_) refuse();
   while (line_ != nullptr && step_line()) {
   }
-  if (replaying_) step_release();
+  step_release();
   if (finalizing_ && line_ == nullptr && !replay_anywhere_ && !finalize_voted_) {
     finalize_voted_ = true;
     vote(kFinalizeConsensus, Vote());
@@ -231,7 +231,7 @@ bool Process::post_again(Posting& posting, uint64_t number) {
 }
 
 void Process::step_release() {
-  if (!running_) return;
+  if (!replaying_ || !running_) return;
   if (!release_voted_) {
     if (!finalizing_ && (to_suppress_ > 0 || !crossing_results_.empty())) return;
     release_voted_ = true;

@@ -8,7 +8,7 @@ namespace elc::line {
 
 bool Process::suppress(ClassCount& count) {
   --count.suppress;
-  if (--to_suppress_ == 0 && replaying_ && applies(Rule::kVoteAtOnce)) step_release();
+  if (--to_suppress_ == 0 && applies(Rule::kVoteAtOnce)) step_release();
   return true;
 }
 

@@ -43,10 +43,9 @@ void Scene::data_of(Rank from) {
 
 void Scene::settle_but(Rank deaf) {
   for (int quiet = 0; quiet < 3; ++quiet) {
-    for (size_t i = 0; i < world->control_pairs(); ++i) {
-      if (world->control_pair(i).second == deaf || !world->deliver_control(i)) continue;
-      quiet = 0;
-      i = SIZE_MAX;  // from the first again
+    for (size_t i = 0; i < world->control_pairs();) {
+      if (world->control_pair(i).second != deaf && world->deliver_control(i)) quiet = 0;
+      else ++i;
     }
     for (auto& node : world->nodes)
       if (node->looks()) node->progress();

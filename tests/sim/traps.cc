@@ -63,6 +63,15 @@ void expect_line(const Scene& scene, unsigned line) {
                     line);
 }
 
+// How most scenarios end: the line commits, everything is killed, and the restart runs to its end.
+std::string recovered(Scene& scene, unsigned line) {
+  scene.settle();
+  expect_line(scene, line);
+  scene.kill();
+  scene.finish();
+  return scene.violation();
+}
+
 // p checkpoints between m1 and m2; q waits for the second of two receives, then checkpoints.
 std::string irecv_order(bool large, Fault fault) {
   Script s(2);
@@ -78,11 +87,7 @@ std::string irecv_order(bool large, Fault fault) {
   scene.run(q, 2);
   scene.settle();
   scene.data_of(p);
-  scene.settle();
-  expect_line(scene, 1);
-  scene.kill();
-  scene.finish();
-  return scene.violation();
+  return recovered(scene, 1);
 }
 
 std::string trap_1(Fault fault) { return irecv_order(false, fault); }
@@ -100,11 +105,7 @@ std::string trap_2(Fault fault) {
   scene.deliver(p, q);
   scene.settle();  // m2 must not be taken
   scene.data_of(p);
-  scene.settle();
-  expect_line(scene, 1);
-  scene.kill();
-  scene.finish();
-  return scene.violation();
+  return recovered(scene, 1);
 }
 
 // A message is received after the log arrived and before the library takes it.
@@ -122,11 +123,7 @@ std::string trap_3(Fault fault) {
   scene.deliver(p, q);
   scene.run(q, 1);
   scene.world->config.look = 1;
-  scene.settle();
-  expect_line(scene, 1);
-  scene.kill();
-  scene.finish();
-  return scene.violation();
+  return recovered(scene, 1);
 }
 
 // Probe shows a tag that was drawn after the sender's checkpoint; then q checkpoints.
@@ -140,11 +137,7 @@ std::string trap_4(Fault fault) {
   scene.run(p, 2);
   scene.deliver(p, q);
   scene.run(q, 2);
-  scene.settle();
-  expect_line(scene, 1);
-  scene.kill();
-  scene.finish();
-  return scene.violation();
+  return recovered(scene, 1);
 }
 
 // A reduce for which r is early, p (the root) and q are late; q draws what it contributes.
@@ -162,11 +155,7 @@ std::string trap_5(Fault fault) {
   scene.settle();  // the window stays open: q has not started what it is late for
   scene.run(q, 2);
   scene.run(p, 1);
-  scene.settle();
-  expect_line(scene, 1);
-  scene.kill();
-  scene.finish();
-  return scene.violation();
+  return recovered(scene, 1);
 }
 
 // A second line is begun while p has still to repeat what q depends on.
@@ -249,11 +238,7 @@ std::string trap_9(Fault fault) {
   scene.run(q, 3);
   scene.run(r, 2);
   scene.run(p, 1);
-  scene.settle();
-  expect_line(scene, 1);
-  scene.kill();
-  scene.finish();
-  return scene.violation();
+  return recovered(scene, 1);
 }
 
 // p has made a communicator and sent on it; q's checkpoint is before that, and its dup not finished.
@@ -269,11 +254,7 @@ std::string trap_10_made(Fault fault) {
   while (scene.world->control_pairs() > 0) scene.world->deliver_control(0);
   scene.run(q, 1);
   scene.deliver(p, q);
-  scene.settle();
-  expect_line(scene, 1);
-  scene.kill();
-  scene.finish();
-  return scene.violation();
+  return recovered(scene, 1);
 }
 
 // p has freed a communicator whose last operation crosses.
@@ -288,11 +269,7 @@ std::string trap_10_freed(Fault fault) {
   scene.run(p, 4);
   scene.settle();
   scene.run(q, 2);
-  scene.settle();
-  expect_line(scene, 1);
-  scene.kill();
-  scene.finish();
-  return scene.violation();
+  return recovered(scene, 1);
 }
 
 // A message that counts since a probe has shown it is received from the pending queue.
@@ -312,11 +289,7 @@ std::string trap_11_counted_once(Fault fault) {
   scene.run(p, 2);
   scene.run(q, 1);
   scene.deliver(p, q);
-  scene.settle();
-  expect_line(scene, 2);
-  scene.kill();
-  scene.finish();
-  return scene.violation();
+  return recovered(scene, 2);
 }
 
 // A non-blocking barrier crosses.
@@ -329,11 +302,7 @@ std::string trap_11_ibarrier(Fault fault) {
   scene.run(p, 2);
   scene.run(q, 3);
   scene.run(p, 1);
-  scene.settle();
-  expect_line(scene, 1);
-  scene.kill();
-  scene.finish();
-  return scene.violation();
+  return recovered(scene, 1);
 }
 
 // ---- Found by the simulator since ----
@@ -350,11 +319,7 @@ std::string found_probe_past(Fault fault) {
   scene.deliver(p, q);
   scene.run(q, 2);
   scene.data_of(p);
-  scene.settle();
-  expect_line(scene, 1);
-  scene.kill();
-  scene.finish();
-  return scene.violation();
+  return recovered(scene, 1);
 }
 
 // A probe for one tag takes a message over an earlier one of its stream; then ANY_TAG.
@@ -385,11 +350,7 @@ std::string found_freed_in_window(Fault fault) {
   scene.deliver(p, q);
   scene.run(q, 2);
   scene.run(p, 1);
-  scene.settle();
-  expect_line(scene, 1);
-  scene.kill();
-  scene.finish();
-  return scene.violation();
+  return recovered(scene, 1);
 }
 
 // A pending receive holds m1, the queue has m2 of a line before: the next line keeps their order.
@@ -408,11 +369,7 @@ std::string found_order_of_held(Fault fault) {
   scene.request();
   scene.run(p, 1);
   scene.run(q, 1);
-  scene.settle();
-  expect_line(scene, 2);
-  scene.kill();
-  scene.finish();
-  return scene.violation();
+  return recovered(scene, 2);
 }
 
 // Two wildcard receives: the second is answered by the queue, so the first keeps what it has.
@@ -436,11 +393,7 @@ std::string found_wildcards_fixed(Fault fault) {
   scene.run(p, 1);
   scene.run(q, 1);
   scene.run(r, 1);
-  scene.settle();
-  expect_line(scene, 2);
-  scene.kill();
-  scene.finish();
-  return scene.violation();
+  return recovered(scene, 2);
 }
 
 // The end of a replay in steps: p has a receive bound and goes into a barrier, where it does not look; r says
@@ -474,9 +427,9 @@ std::string found_released_before_another(Fault fault) {
   return scene.violation();
 }
 
-// What q receives in its window the sender draws after its own has closed; in the replay it draws otherwise, and q
-// waits for release, for which p, who has used up its suppressed send, goes without a look into a barrier, where r
-// is already.
+// One draws, after its window has closed, what another, who waits, receives in its own; in the replay it draws
+// otherwise, and who waits needs release, while the one that is late, its suppressed send used up, goes without a
+// look into a barrier, where the root of the tree is already.
 std::string found_release_past_a_barrier(Fault fault) {
   constexpr Rank root = 0, late = 1, waits = 2, draws = 3;
   Script s(4);

@@ -49,7 +49,7 @@ constexpr size_t kBuffer = size_t{1} << 20;
   exit(1);
 }
 
-void require(const Status& status) {
+void require(const Result& status) {
   if (!status.ok()) fail(status.message());
 }
 
@@ -211,7 +211,7 @@ format::Representation machine_of(const std::string& name) {
 
 void write_line(const char* dir, const format::Representation& machine) {
   store::RankFile file;
-  require(file.open(dir, kLabel.line, kLabel.rank));
+  require(file.open(dir, kLabel.line, kLabel.run, kLabel.rank));
   format::WriterOptions options;
   options.representation = &machine;
   format::Writer writer(&state::types(), file.sink(), options);
@@ -289,7 +289,7 @@ struct Times {
   }
 };
 
-// As src/mpi/restart.cc.
+// As src/mpi/runtime/restart.cc.
 void restart(const char* dir, Times* times) {
   store::Commit record;
   record.line = kLabel.line;

@@ -1,7 +1,7 @@
 /* elc.h - libELC: checkpoint and restart of running MPI programs, on any machine, under any MPI.
  *
- * C99 (C11 for the typed macros) and C++. Link with -lelc -lz. All functions may be called only
- * by the thread that calls MPI. Unless said otherwise a function returns ELC_OK or ELC_ERROR; an
+ * C99 (C11 for the typed macros) and C++. Link with -lelc -lz. All functions may be called by
+ * one thread at a time, while no other is inside MPI. Unless said otherwise a function returns ELC_OK or ELC_ERROR; an
  * error is explained in one line on standard error and changes nothing.
  *
  * The methods are those of P. Zhao, "libELC - A Portable Library Enabling Fault Tolerance of MPI
@@ -31,6 +31,20 @@ extern "C" {
 
 #define ELC_OK 0
 #define ELC_ERROR (-1)
+
+/* ---- Version ------------------------------------------------------------------------------ */
+
+/* What a program is compiled against. ELC_VERSION can be compared: 1.2.3 is 10203, and
+ *     #if ELC_VERSION >= 10203
+ * is true for it and for all later ones. */
+#define ELC_VERSION_MAJOR 0
+#define ELC_VERSION_MINOR 1
+#define ELC_VERSION_PATCH 0
+#define ELC_VERSION (ELC_VERSION_MAJOR * 10000 + ELC_VERSION_MINOR * 100 + ELC_VERSION_PATCH)
+#define ELC_VERSION_STRING "0.1.0"
+
+/* What it is linked with: the ELC_VERSION_STRING of that library. May be called at any time. */
+const char *ELC_Version(void);
 
 /* ---- Lines -------------------------------------------------------------------------------- */
 
@@ -166,7 +180,11 @@ int ELC_Register_function(const char *name, void (*function)(void));
  * ELC_RESUME opens a switch and ELC_END closes it: labels are positive and unique in the function;
  * variables are declared before ELC_RESUME; break and another switch may not cross an ELC_AT.
  * MPI_Init comes before the ELC_RESUME of main. In a restart the data are back after the ELC_RESUME of the
- * innermost function. The arguments of a labelled call may not change anything (no i++). */
+ * innermost function. The arguments of a labelled call may not change anything (no i++).
+ * A label is for the one call that follows it. ELC_Checkpoint, ELC_Checkpoint_now and functions with a frame need one of
+ * their own: where a call comes after the labelled one, a line that is asked for there is refused with a message,
+ * because a restart would repeat what is between the two. An MPI call without a label is no site. A program is either
+ * entered again or restored in place by ELC_Restore, not both. */
 int ELC_Enter(const char *function);
 int ELC_Leave(void);
 void ELC_Set_label(int label);
@@ -199,7 +217,8 @@ int ELC_Set_type(void *block, ELC_Type type);
 
 /* fopen and fclose for streams that are part of the state. Saved with name, mode, offset and, where
  * the mode allows writing, content; at restart the file is brought back to the content of the line
- * and reopened into the same variable, which is registered with ELC_FILEVAR. */
+ * and reopened into the same variable, which is registered with ELC_FILEVAR. A regular file, or /dev/null, below the
+ * directory in which the job was started or one of ELC_FILE_ROOTS: elc(7). */
 FILE *ELC_fopen(const char *path, const char *mode);
 int ELC_fclose(FILE *stream);
 int ELC_fcloseall(void);

@@ -176,7 +176,7 @@ bool long_double(const Conversion& c, const uint8_t* from, uint8_t* to) {
   else
     memcpy(packed, from, c.from_width);
   if (c.from_format != c.to_format) {
-    const Unpacked value = unpack(c.from_format, kBigHere != c.from_swap, packed);
+    const LongDoubleParts value = unpack(c.from_format, kBigHere != c.from_swap, packed);
     if (!pack(value, c.to_format, kBigHere != c.to_swap, packed)) return false;
   } else if (c.from_swap != c.to_swap) {
     swap_long_double(c.from_format, packed, packed_bytes(c.from_format));

@@ -6,7 +6,7 @@
 
 namespace elc::format {
 
-Status Cursor::open(Reader* reader, const char* section) {
+Result Cursor::open(Reader* reader, const char* section) {
   *this = Cursor();
   const size_t s = reader->find(section);
   if (s == Reader::kNoSection) {
@@ -16,21 +16,21 @@ Status Cursor::open(Reader* reader, const char* section) {
   reader_ = reader;
   section_ = s;
   size_ = left_ = reader->sections_[s].size;
-  return Status();
+  return Result();
 }
 
-Status Cursor::status() const { return failed_.ok() ? Status() : Status::error("%s", failed_.message()); }
+Result Cursor::status() const { return failed_.ok() ? Result() : Result::error("%s", failed_.message()); }
 
 // After it nothing is left, so that every loop that waits for data ends.
-void Cursor::fail(Status status) {
+void Cursor::fail(Result status) {
   if (status.ok() || !failed_.ok()) return;
   failed_ = std::move(status);
   left_ = used_ = filled_ = 0;
 }
 
-Status Cursor::finish() {
+Result Cursor::finish() {
   if (ok() && left_ > 0)
-    fail(Status::error("section `%s` has %llu bytes that nothing reads", reader_->section_name(section_),
+    fail(Result::error("section `%s` has %llu bytes that nothing reads", reader_->section_name(section_),
                        static_cast<unsigned long long>(left_)));
   return status();
 }
@@ -39,7 +39,7 @@ bool Cursor::fill() {
   if (used_ < filled_) return true;
   if (left_ == 0) {
     if (ok())
-      fail(Status::error("section `%s` ends too early",
+      fail(Result::error("section `%s` ends too early",
                          reader_ == nullptr ? "" : reader_->section_name(section_)));
     return false;
   }
@@ -98,9 +98,9 @@ const uint8_t* Cursor::take(size_t size) {
   return gathered_;
 }
 
-Status Cursor::skip(uint64_t size) {
+Result Cursor::skip(uint64_t size) {
   if (ok() && size > left_)
-    fail(Status::error("section `%s` ends too early",
+    fail(Result::error("section `%s` ends too early",
                        reader_ == nullptr ? "" : reader_->section_name(section_)));
   while (ok() && size > 0) {
     const bool buffered = used_ < filled_;
@@ -125,14 +125,14 @@ uint64_t Cursor::u64() { return Decoder(take(8), 8).u64(); }
 
 bool Cursor::boolean() {
   const uint32_t value = u32();
-  if (value > 1) fail(Status::error("a truth value of the file is %lu", static_cast<unsigned long>(value)));
+  if (value > 1) fail(Result::error("a truth value of the file is %lu", static_cast<unsigned long>(value)));
   return value == 1;
 }
 
 uint64_t Cursor::count(uint64_t least) {
   const uint64_t n = u64();
   if (!ok() || least == 0 || n <= left_ / least) return ok() ? n : 0;
-  fail(Status::error("section `%s` cannot hold the %llu things that it announces",
+  fail(Result::error("section `%s` cannot hold the %llu things that it announces",
                      reader_->section_name(section_), static_cast<unsigned long long>(n)));
   return 0;
 }
@@ -148,7 +148,7 @@ void Cursor::opaque(Bytes* out, uint64_t most) {
   const uint64_t length = opaque_begin();
   if (most > kMaxBuffer) most = kMaxBuffer;
   if (length > most) {
-    fail(Status::error("section `%s`: a string has %llu bytes, at most %llu were expected",
+    fail(Result::error("section `%s`: a string has %llu bytes, at most %llu were expected",
                        reader_->section_name(section_), static_cast<unsigned long long>(length),
                        static_cast<unsigned long long>(most)));
     return;
@@ -172,15 +172,15 @@ std::string_view Cursor::string(uint64_t most) {
 bool Cursor::enough(TypeId from, uint64_t count) {
   const TypeTable& types = reader_->types_;
   if (!types.known(from))
-    fail(Status::error("the file does not define type number %ld", static_cast<long>(from)));
+    fail(Result::error("the file does not define type number %ld", static_cast<long>(from)));
   else if (count > left_ / types.info(from).packed)
-    fail(Status::error("section `%s` is too short for %llu elements of type `%s`",
+    fail(Result::error("section `%s` is too short for %llu elements of type `%s`",
                        reader_->section_name(section_), static_cast<unsigned long long>(count),
                        types.info(from).name));
   return ok();
 }
 
-Status Cursor::skip_value(TypeId from, uint64_t count) {
+Result Cursor::skip_value(TypeId from, uint64_t count) {
   if (ok()) skip_any(from, count);
   return status();
 }
@@ -200,20 +200,20 @@ void Cursor::skip_any(TypeId type, uint64_t count) {
   }
 }
 
-Status Cursor::read_value(TypeId from, const TypeTable& memory, TypeId to, void* address, uint64_t count,
+Result Cursor::read_value(TypeId from, const TypeTable& memory, TypeId to, void* address, uint64_t count,
                           const LeafDecoder& leaves) {
   if (ok() && enough(from, count))
     fail(read_any(from, memory, to, static_cast<uint8_t*>(address), count, leaves));
   return status();
 }
 
-Status Cursor::check_value(TypeId from, const TypeTable& memory, TypeId to, uint64_t count,
+Result Cursor::check_value(TypeId from, const TypeTable& memory, TypeId to, uint64_t count,
                            const LeafDecoder& leaves) {
   if (ok() && enough(from, count)) fail(read_any(from, memory, to, nullptr, count, leaves));
   return status();
 }
 
-Status Cursor::read_any(TypeId from, const TypeTable& memory, TypeId to, uint8_t* out, uint64_t count,
+Result Cursor::read_any(TypeId from, const TypeTable& memory, TypeId to, uint8_t* out, uint64_t count,
                         const LeafDecoder& leaves) {
   const Plan* plan = nullptr;
   ELC_TRY(reader_->plans_.get(from, memory, to, &plan));
@@ -225,7 +225,7 @@ Status Cursor::read_any(TypeId from, const TypeTable& memory, TypeId to, uint8_t
   }
   for (uint64_t e = 0; e < count && ok(); ++e) {
     uint8_t* element = out == nullptr ? nullptr : out + e * plan->memory_size;
-    const Status status = read_fields(from, memory, to, element, leaves);
+    const Result status = read_fields(from, memory, to, element, leaves);
     if (!status.ok()) return count == 1 ? status : in_element(e, status);
   }
   return status();
@@ -234,14 +234,14 @@ Status Cursor::read_any(TypeId from, const TypeTable& memory, TypeId to, uint8_t
 uint32_t Cursor::member_index(TypeId from) {
   const uint32_t index = static_cast<uint32_t>(load_integer(take(4), 4, reader_->plans_.swaps(), false));
   if (ok() && index != kNoMember && index >= reader_->types_.info(from).field_count)
-    fail(Status::error("the file names member %lu of union `%s`, which has %u",
+    fail(Result::error("the file names member %lu of union `%s`, which has %u",
                        static_cast<unsigned long>(index), reader_->types_.info(from).name,
                        reader_->types_.info(from).field_count));
   return ok() ? index : kNoMember;
 }
 
 // A bit-field of the struct at `of`; with nullptr, of one that is only there to see whether the value fits.
-Status Cursor::read_bits(TypeId from, const Accessor& accessor, uint8_t* of, uint64_t size) {
+Result Cursor::read_bits(TypeId from, const Accessor& accessor, uint8_t* of, uint64_t size) {
   const Representation& writer = reader_->representation();
   const Kind kind = reader_->types_.info(from).kind;
   const size_t width = writer.packed_width(kind);
@@ -253,13 +253,13 @@ Status Cursor::read_bits(TypeId from, const Accessor& accessor, uint8_t* of, uin
   accessor.set(of, value);
   const int64_t kept = accessor.get(of);
   release(aside);
-  if (kept == value) return Status();
-  return Status::error("the value %lld does not fit the bit-field, which makes %lld of it", static_cast<long long>(value),
+  if (kept == value) return Result();
+  return Result::error("the value %lld does not fit the bit-field, which makes %lld of it", static_cast<long long>(value),
                        static_cast<long long>(kept));
 }
 
 // All fields of a struct, or the member of a union that the file has.
-Status Cursor::read_fields(TypeId from, const TypeTable& memory, TypeId to, uint8_t* out,
+Result Cursor::read_fields(TypeId from, const TypeTable& memory, TypeId to, uint8_t* out,
                            const LeafDecoder& leaves) {
   const std::span<const FieldInfo> file = reader_->types_.fields(from), here = memory.fields(to);
   size_t i = 0, end = here.size();
@@ -270,7 +270,7 @@ Status Cursor::read_fields(TypeId from, const TypeTable& memory, TypeId to, uint
   for (; i < end; ++i) {
     uint8_t* field = out == nullptr ? nullptr : out + here[i].offset;
     const Accessor* accessor = memory.accessor(here[i].type);
-    const Status status = accessor != nullptr
+    const Result status = accessor != nullptr
                               ? read_bits(file[i].type, *accessor, out, memory.info(to).size)
                               : read_any(file[i].type, memory, here[i].type, field, here[i].count, leaves);
     if (!status.ok()) return in_field(here[i].name, status);

@@ -9,6 +9,6 @@ bool section_name_allowed(std::string_view name) {
   return true;
 }
 
-Status no_section(const char* name) { return Status::error("the file has no section `%.100s`", name); }
+Result no_section(const char* name) { return Result::error("the file has no section `%.100s`", name); }
 
 }  // namespace elc::format

@@ -7,7 +7,7 @@
 
 #include <string_view>
 
-#include "base/status.h"
+#include "base/result.h"
 #include "base/vector.h"
 
 namespace elc::format {
@@ -47,7 +47,7 @@ struct SectionEntry {
 constexpr uint32_t kNoMember = ~uint32_t{0};  // in place of a union's member
 
 bool section_name_allowed(std::string_view name);
-Status no_section(const char* name);  // the error that the file has none
+Result no_section(const char* name);  // the error that the file has none
 
 }  // namespace elc::format
 

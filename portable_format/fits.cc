@@ -25,7 +25,7 @@ class Comparison {
   Comparison(const TypeTable& file, const Representation& writer, const TypeTable& memory)
       : file_(file), writer_(writer), memory_(memory) {}
 
-  Status compare(TypeId from, TypeId to, const Place* place) {
+  Result compare(TypeId from, TypeId to, const Place* place) {
     if (!file_.known(from)) return wrong(place, "of a type that the file does not define");
     if (!memory_.known(to)) return wrong(place, "of a type that the program does not define");
     const TypeInfo& f = file_.info(from);
@@ -37,10 +37,10 @@ class Comparison {
     }
     if (f.kind != kStruct && f.kind != kUnion) return scalar(f.kind, place);
     const uint64_t pair = static_cast<uint64_t>(from) << 32 | static_cast<uint32_t>(to);
-    if (done_.find(pair) != nullptr) return Status();
+    if (done_.find(pair) != nullptr) return Result();
     ELC_TRY(compare_fields(f, m, place));
     done_.at(pair) = true;
-    return Status();
+    return Result();
   }
 
  private:
@@ -52,7 +52,7 @@ class Comparison {
     return writer_.is_signed[file] == mine.is_signed[memory] && writer_.width[file] == mine.width[memory];
   }
 
-  Status compare_fields(const TypeInfo& f, const TypeInfo& m, const Place* place) {
+  Result compare_fields(const TypeInfo& f, const TypeInfo& m, const Place* place) {
     char why[256];
     for (uint32_t i = 0; i < f.field_count && i < m.field_count; ++i) {
       const FieldInfo& a = file_.field(f, i);
@@ -70,23 +70,23 @@ class Comparison {
       }
       ELC_TRY(compare(a.type, b.type, &inner));
     }
-    if (f.field_count == m.field_count) return Status();
+    if (f.field_count == m.field_count) return Result();
     snprintf(why, sizeof why, "`%.80s` has %u fields in the file, %u in the program", f.name, f.field_count,
              m.field_count);
     return wrong(place, why);
   }
 
-  Status scalar(Kind kind, const Place* place) const {
+  Result scalar(Kind kind, const Place* place) const {
     const Representation& mine = Representation::here();
     if (kind == kByte && !(writer_ == mine))
       return wrong(place, "bytes (from ELC_RAW, ELC_BYTE or ELC_malloc) go to no machine of another representation; give it a type");
-    return Status();
+    return Result();
   }
 
-  Status wrong(const Place* place, const char* why) const {
+  Result wrong(const Place* place, const char* why) const {
     char text[256] = "";
     write_place(place, text, sizeof text);
-    return Status::error("%s%s%s", text, text[0] == '\0' ? "" : ": ", why);
+    return Result::error("%s%s%s", text, text[0] == '\0' ? "" : ": ", why);
   }
 
   const TypeTable& file_;
@@ -97,7 +97,7 @@ class Comparison {
 
 }  // namespace
 
-Status fits(const TypeTable& file, TypeId from, const Representation& writer, const TypeTable& memory,
+Result fits(const TypeTable& file, TypeId from, const Representation& writer, const TypeTable& memory,
             TypeId to) {
   return Comparison(file, writer, memory).compare(from, to, nullptr);
 }

@@ -82,9 +82,9 @@ int stored_bits(const Shape& s) { return s.explicit_one ? s.precision : s.precis
 int leading_zeros(Wide w) { return w.high != 0 ? std::countl_zero(w.high) : 64 + std::countl_zero(w.low); }
 
 // Of two finite numbers or zeros. What is below the last bit is kept as its being odd.
-Unpacked sum(Unpacked a, Unpacked b) {
-  if (b.kind == Unpacked::kZero) return a;
-  if (a.kind == Unpacked::kZero) return b;
+LongDoubleParts sum(LongDoubleParts a, LongDoubleParts b) {
+  if (b.kind == LongDoubleParts::kZero) return a;
+  if (a.kind == LongDoubleParts::kZero) return b;
   const bool smaller = a.exponent != b.exponent ? a.exponent < b.exponent
                        : a.high != b.high       ? a.high < b.high
                                                 : a.low < b.low;
@@ -101,7 +101,7 @@ Unpacked sum(Unpacked a, Unpacked b) {
     total.low = x.low - y.low;
     total.high = x.high - y.high - (x.low < y.low ? 1 : 0);
   }
-  if (is_zero(total)) return Unpacked();
+  if (is_zero(total)) return LongDoubleParts();
   const int zeros = leading_zeros(total);
   total = left(total, zeros);
   a.exponent += 1 - zeros;
@@ -110,10 +110,10 @@ Unpacked sum(Unpacked a, Unpacked b) {
   return a;
 }
 
-bool pack_two(const Unpacked& value, bool big, uint8_t* to) {
+bool pack_two(const LongDoubleParts& value, bool big, uint8_t* to) {
   if (!pack(value, LongDouble::kBinary64, big, to)) return false;
-  Unpacked rest;
-  if (value.kind == Unpacked::kFinite) {
+  LongDoubleParts rest;
+  if (value.kind == LongDoubleParts::kFinite) {
     rest = unpack(LongDouble::kBinary64, big, to);
     rest.negative = !rest.negative;
     rest = sum(value, rest);
@@ -123,11 +123,11 @@ bool pack_two(const Unpacked& value, bool big, uint8_t* to) {
 
 }  // namespace
 
-Unpacked unpack(LongDouble format, bool big, const uint8_t* from) {
+LongDoubleParts unpack(LongDouble format, bool big, const uint8_t* from) {
   if (format == LongDouble::kDoubleDouble) {
-    const Unpacked first = unpack(LongDouble::kBinary64, big, from);
-    const Unpacked second = unpack(LongDouble::kBinary64, big, from + 8);
-    return first.kind <= Unpacked::kFinite && second.kind <= Unpacked::kFinite ? sum(first, second) : first;
+    const LongDoubleParts first = unpack(LongDouble::kBinary64, big, from);
+    const LongDoubleParts second = unpack(LongDouble::kBinary64, big, from + 8);
+    return first.kind <= LongDoubleParts::kFinite && second.kind <= LongDoubleParts::kFinite ? sum(first, second) : first;
   }
   const Shape& s = shape_of(format);
   const Wide all = gather(from, s.bytes, big);
@@ -137,12 +137,12 @@ Unpacked unpack(LongDouble format, bool big, const uint8_t* from) {
   const int32_t field = static_cast<int32_t>(sign_and_exponent.low) & field_mask;
   Wide significand = left(all, 128 - bits);
   if (!s.explicit_one) significand = right(significand, 1);
-  Unpacked value;
+  LongDoubleParts value;
   value.negative = (sign_and_exponent.low & (static_cast<uint64_t>(field_mask) + 1)) != 0;
   constexpr uint64_t kTop = uint64_t{1} << 63;
   if (field == field_mask) {
     value.kind =
-        (significand.high & ~kTop) == 0 && significand.low == 0 ? Unpacked::kInfinite : Unpacked::kNan;
+        (significand.high & ~kTop) == 0 && significand.low == 0 ? LongDoubleParts::kInfinite : LongDoubleParts::kNan;
     value.high = significand.high | kTop;
     value.low = significand.low;
     return value;
@@ -151,7 +151,7 @@ Unpacked unpack(LongDouble format, bool big, const uint8_t* from) {
   if (!s.explicit_one && field != 0) significand.high |= kTop;
   if (value.exponent < s.least) value.exponent = s.least;
   if (is_zero(significand)) return value;
-  value.kind = Unpacked::kFinite;
+  value.kind = LongDoubleParts::kFinite;
   const int zeros = leading_zeros(significand);
   significand = left(significand, zeros);
   value.exponent -= zeros;
@@ -160,21 +160,21 @@ Unpacked unpack(LongDouble format, bool big, const uint8_t* from) {
   return value;
 }
 
-bool pack(const Unpacked& value, LongDouble format, bool big, uint8_t* to) {
+bool pack(const LongDoubleParts& value, LongDouble format, bool big, uint8_t* to) {
   if (format == LongDouble::kDoubleDouble) return pack_two(value, big, to);
   const Shape& s = shape_of(format);
   const int bits = stored_bits(s);
   int32_t field = 0;
   Wide significand = {0, 0};
-  if (value.kind == Unpacked::kInfinite || value.kind == Unpacked::kNan) {
+  if (value.kind == LongDoubleParts::kInfinite || value.kind == LongDoubleParts::kNan) {
     field = s.most + s.bias + 1;
     significand = right({value.high, value.low}, 128 - s.precision);
     const Wide fraction = left(significand, 128 - s.precision + 1);
-    if (value.kind == Unpacked::kInfinite)
+    if (value.kind == LongDoubleParts::kInfinite)
       significand = left({0, 1}, s.precision - 1);
     else if (is_zero(fraction))  // the payload was cut to that of an infinity
       significand = right({uint64_t{3} << 62, 0}, 128 - s.precision);
-  } else if (value.kind == Unpacked::kFinite) {
+  } else if (value.kind == LongDoubleParts::kFinite) {
     int32_t exponent = value.exponent;
     const int64_t below = exponent < s.least ? static_cast<int64_t>(s.least) - exponent : 0;  // denormal
     const int64_t drop = 128 - s.precision + below;

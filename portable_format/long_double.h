@@ -10,7 +10,7 @@ namespace elc::format {
 
 // A floating-point number of any format: (-1)^negative * high:low / 2^127 * 2^exponent, the topmost bit of
 // the significand set. Of a NaN the significand's other bits are the payload, the quiet bit first.
-struct Unpacked {
+struct LongDoubleParts {
   enum Class : uint8_t { kZero, kFinite, kInfinite, kNan } kind = kZero;
   bool negative = false;
   int32_t exponent = 0;
@@ -33,11 +33,11 @@ constexpr uint8_t long_double_width(LongDouble format) {
 }
 
 // From the packed form of a value in byte order `big`. The sum of two doubles is rounded to 127 bits.
-Unpacked unpack(LongDouble format, bool big, const uint8_t* from);
+LongDoubleParts unpack(LongDouble format, bool big, const uint8_t* from);
 // The reverse, rounded to nearest, ties to even; a NaN keeps the payload bits that there is room for, and
 // stays a NaN. False if a finite value is too large for the format. Two doubles are the nearest one and the
 // nearest to what remains.
-bool pack(const Unpacked& value, LongDouble format, bool big, uint8_t* to);
+bool pack(const LongDoubleParts& value, LongDouble format, bool big, uint8_t* to);
 
 }  // namespace elc::format
 

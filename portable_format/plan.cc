@@ -38,15 +38,15 @@ void store_words(uint8_t* to, bool swap, std::initializer_list<uint64_t> words) 
   }
 }
 
-Status no_coder(Kind kind) { return Status::error("a %s cannot be saved or restored here", kind_name(kind)); }
+Result no_coder(Kind kind) { return Result::error("a %s cannot be saved or restored here", kind_name(kind)); }
 
-Status encode_leaf(const LeafEncoder& leaves, Kind kind, bool swap, const uint8_t* leaf, uint8_t* to) {
+Result encode_leaf(const LeafEncoder& leaves, Kind kind, bool swap, const uint8_t* leaf, uint8_t* to) {
   if (kind == kPointer) {
     if (leaves.pointer == nullptr) return no_coder(kind);
     PointerLeaf p;
     ELC_TRY(leaves.pointer(leaves.context, leaf, &p));
     store_words(to, swap, {p.block, p.position});
-    return Status();
+    return Result();
   }
   if (kind == kMpiStatus) {
     if (leaves.status == nullptr) return no_coder(kind);
@@ -57,16 +57,16 @@ Status encode_leaf(const LeafEncoder& leaves, Kind kind, bool swap, const uint8_
     store_integer(to + 8, 4, swap, static_cast<uint32_t>(s.error));
     store_integer(to + 12, 4, swap, s.flags);
     store_words(to + 16, swap, {s.count, s.representation});
-    return Status();
+    return Result();
   }
   if (leaves.handle == nullptr) return no_coder(kind);
   uint64_t number = 0;
   ELC_TRY(leaves.handle(leaves.context, kind, leaf, &number));
   store_integer(to, 8, swap, number);
-  return Status();
+  return Result();
 }
 
-Status decode_leaf(const LeafDecoder& leaves, Kind kind, bool swap, const uint8_t* from, uint8_t* leaf) {
+Result decode_leaf(const LeafDecoder& leaves, Kind kind, bool swap, const uint8_t* from, uint8_t* leaf) {
   if (kind == kPointer) {
     if (leaves.pointer == nullptr) return no_coder(kind);
     return leaves.pointer(leaves.context, {load_word(from, swap), load_word(from + 8, swap)}, leaf);
@@ -92,7 +92,7 @@ bool transfer_handles(const PlanCache& plans, const Conversion& c, const uint8_t
     for (size_t i = 0; i < count; ++i) {
       const uint8_t* f = from + e * from_stride + i * c.from_width;
       uint8_t* t = to == nullptr ? nullptr : to + e * to_stride + i * c.to_width;
-      Status status = c.to_file ? encode_leaf(*leaves.encoder, c.kind, plans.swaps(), f, t)
+      Result status = c.to_file ? encode_leaf(*leaves.encoder, c.kind, plans.swaps(), f, t)
                                 : decode_leaf(*leaves.decoder, c.kind, plans.swaps(), f, t);
       if (status.ok()) continue;
       misfit->memory = e * memory_stride + i * memory_width(c);
@@ -112,7 +112,7 @@ void find_misfit(const Conversion& c, const uint8_t* from, size_t from_stride, s
       char why[256];
       explain_misfit(c, leaf, why, sizeof why);
       misfit->memory = e * memory_stride + i * memory_width(c);
-      misfit->status = Status::error("%s", why);
+      misfit->status = Result::error("%s", why);
       return;
     }
 }
@@ -132,19 +132,19 @@ void PlanCache::reset(const TypeTable* packed_types, const Representation& packe
   direction_ = direction;
 }
 
-Status PlanCache::get(TypeId packed_type, const TypeTable& memory_types, TypeId memory_type,
+Result PlanCache::get(TypeId packed_type, const TypeTable& memory_types, TypeId memory_type,
                       const Plan** plan) {
   const uint64_t key = static_cast<uint64_t>(packed_type) << 32 | static_cast<uint32_t>(memory_type);
   if (const uint32_t* known = by_types_.find(key); known != nullptr) {
     *plan = plans_[*known - 1];
-    return Status();
+    return Result();
   }
   if (direction_ == Direction::kFromFile)
     ELC_TRY(fits(*packed_types_, packed_type, packed_, memory_types, memory_type));
   else if (!memory_types.known(memory_type))
-    return Status::error("type number %ld is not known", static_cast<long>(memory_type));
+    return Result::error("type number %ld is not known", static_cast<long>(memory_type));
   *plan = plans_[compile(packed_type, memory_types, memory_type)];
-  return Status();
+  return Result();
 }
 
 uint32_t PlanCache::compile(TypeId packed_type, const TypeTable& memory, TypeId memory_type) {

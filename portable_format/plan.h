@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "base/hash_map.h"
-#include "base/status.h"
+#include "base/result.h"
 #include "base/vector.h"
 #include "portable_format/convert.h"
 #include "portable_format/types.h"
@@ -56,7 +56,7 @@ class PlanCache {
   // Forgets all plans and sets the machine whose packed form it is, and the direction.
   void reset(const TypeTable* packed_types, const Representation& packed, Direction direction);
   // The plan for a pair of types; an error if they do not fit. It stays valid until reset.
-  Status get(TypeId packed_type, const TypeTable& memory_types, TypeId memory_type, const Plan** plan);
+  Result get(TypeId packed_type, const TypeTable& memory_types, TypeId memory_type, const Plan** plan);
 
   const Plan& nested(const Run& run) const { return *plans_[run.nested]; }
   const Representation& packed() const { return packed_; }
@@ -80,7 +80,7 @@ class PlanCache {
 // A leaf that could not be converted.
 struct Misfit {
   uint64_t memory = 0;  // its offset from the first element
-  Status status;        // why; names no place
+  Result status;        // why; names no place
 };
 
 // Converts `count` elements by a fixed plan, between memory and their packed form, which are adjacent there.

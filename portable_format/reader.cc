@@ -18,7 +18,7 @@ bool plausible(const ChunkEntry& chunk) {
 
 }  // namespace
 
-Status Reader::open(Source source) {
+Result Reader::open(Source source) {
   source_ = source;
   sections_.clear();
   types_ = TypeTable();
@@ -26,51 +26,51 @@ Status Reader::open(Source source) {
   return explain(read_parts());
 }
 
-Status Reader::explain(Status status) const {
+Result Reader::explain(Result status) const {
   if (status.ok() || minor_ <= kMinorVersion) return status;
-  return Status::error(
+  return Result::error(
       "%s (the file is of version %u.%u of the format, and this libELC knows %u.%u: use the newer libELC)",
       status.message(), major_, minor_, kMajorVersion, kMinorVersion);
 }
 
-Status Reader::read_parts() {
+Result Reader::read_parts() {
   ELC_TRY(read_header());
   ELC_TRY(read_index());
   plans_.reset(&types_, representation_, Direction::kFromFile);
   return read_types();
 }
 
-Status Reader::read_header() {
+Result Reader::read_header() {
   constexpr size_t kFirst = 20;  // magic, version, size: the same in all versions
   uint8_t first[kFirst];
   if (source_.size < kFirst + 4 + kTrailerSize)
-    return Status::error("not a checkpoint file, or cut short: it has %llu bytes", number(source_.size));
+    return Result::error("not a checkpoint file, or cut short: it has %llu bytes", number(source_.size));
   ELC_TRY(source_.read_at(source_.context, 0, first, sizeof first));
   if (memcmp(first, kFileMagic, sizeof kFileMagic) != 0)
-    return Status::error("not a checkpoint file: it does not begin like one");
+    return Result::error("not a checkpoint file: it does not begin like one");
   Decoder start(first + sizeof kFileMagic, sizeof first - sizeof kFileMagic);
   major_ = start.u32();
   const uint32_t minor = start.u32();
   header_size_ = start.u32();
   if (major_ != kMajorVersion)
-    return Status::error(
+    return Result::error(
         "written in version %u of the file format, but this libELC reads version %u: use the newer libELC", major_,
         kMajorVersion);
   if (header_size_ < kFirst + 4 || header_size_ > kMaxHeaderSize ||
       header_size_ > source_.size - kTrailerSize)
-    return Status::error("the file's header is damaged (its size)");
+    return Result::error("the file's header is damaged (its size)");
   Bytes header;
   header.resize(static_cast<size_t>(header_size_));
   ELC_TRY(source_.read_at(source_.context, 0, header.data(), header.size()));
   const size_t body = header.size() - 4;
   if (Decoder(header.data() + body, 4).u32() != crc32_of(header.data(), body))
-    return Status::error("the file's header is damaged (its checksum)");
+    return Result::error("the file's header is damaged (its checksum)");
   minor_ = minor;
   Decoder machine(header.data() + kFirst, body - kFirst);
   return Representation::decode(machine, &representation_);
 }
 
-Status Reader::read_index() {
+Result Reader::read_index() {
   uint8_t trailer[kTrailerSize];
   const uint64_t trailer_at = source_.size - kTrailerSize;
   ELC_TRY(source_.read_at(source_.context, trailer_at, trailer, sizeof trailer));
@@ -79,25 +79,25 @@ Status Reader::read_index() {
   const uint64_t index_at = end.u64(), index_size = end.u64(), file_size = end.u64();
   const uint32_t index_sum = end.u32();
   if (magic != kTrailerMagic || end.u32() != crc32_of(trailer, kTrailerSize - 4))
-    return Status::error("the file is cut short or its end is damaged");
+    return Result::error("the file is cut short or its end is damaged");
   if (file_size != source_.size || index_at < header_size_ || index_at > trailer_at ||
       index_size != trailer_at - index_at || index_size > kMaxBuffer)
-    return Status::error("the file has %llu bytes, but it was written with %llu", number(source_.size),
+    return Result::error("the file has %llu bytes, but it was written with %llu", number(source_.size),
                          number(file_size));
   Bytes index;
   index.resize(static_cast<size_t>(index_size));
   ELC_TRY(source_.read_at(source_.context, index_at, index.data(), index.size()));
-  if (crc32_of(index.data(), index.size()) != index_sum) return Status::error("the file's index is damaged");
+  if (crc32_of(index.data(), index.size()) != index_sum) return Result::error("the file's index is damaged");
   Decoder in(index);
   return read_sections(in, index_at);
 }
 
 // Chunks lie one after the other, in the order of the index, from the header to the index: no byte of the
 // file is outside of what a checksum covers.
-Status Reader::read_sections(Decoder& in, uint64_t end) {
-  if (in.u32() != kIndexMagic) return Status::error("the file's index does not begin like one");
+Result Reader::read_sections(Decoder& in, uint64_t end) {
+  if (in.u32() != kIndexMagic) return Result::error("the file's index does not begin like one");
   const size_t sections = in.count(32);
-  if (sections > kMaxSections) return Status::error("the file's index lists too many sections");
+  if (sections > kMaxSections) return Result::error("the file's index lists too many sections");
   uint64_t at = header_size_;
   for (size_t s = 0; s < sections; ++s) {
     SectionEntry section;
@@ -107,7 +107,7 @@ Status Reader::read_sections(Decoder& in, uint64_t end) {
     const bool allowed = in.ok() && section_name_allowed(name);
     if (allowed) memcpy(section.name, name.data(), name.size());
     if (!allowed || find(section.name) != kNoSection)
-      return Status::error("the file's index has a section without a proper name (number %zu)", s);
+      return Result::error("the file's index has a section without a proper name (number %zu)", s);
     uint64_t size = 0;
     for (size_t i = 0; i < chunks; ++i) {
       ChunkEntry chunk;
@@ -117,29 +117,29 @@ Status Reader::read_sections(Decoder& in, uint64_t end) {
       chunk.flags = in.u32();
       chunk.checksum = in.u32();
       if ((chunk.flags & ~kChunkDeflated) != 0)
-        return Status::error("section `%s` is stored in a way that this version does not know", section.name);
+        return Result::error("section `%s` is stored in a way that this version does not know", section.name);
       if (chunk.offset != at || !plausible(chunk) || chunk.stored + kChunkHeaderSize > end - at)
-        return Status::error("section `%s`: the file's index is wrong about chunk %zu", section.name, i);
+        return Result::error("section `%s`: the file's index is wrong about chunk %zu", section.name, i);
       at += chunk.stored + kChunkHeaderSize;
       size += chunk.raw;
       section.chunks.push_back(chunk);
     }
     if (size != section.size)
-      return Status::error("section `%s`: the file's index is wrong about its size", section.name);
+      return Result::error("section `%s`: the file's index is wrong about its size", section.name);
     sections_.push_back(std::move(section));
   }
-  if (!in.ok() || in.left() != 0 || at != end) return Status::error("the file's index does not fit the file");
-  return Status();
+  if (!in.ok() || in.left() != 0 || at != end) return Result::error("the file's index does not fit the file");
+  return Result();
 }
 
-Status Reader::read_types() {
+Result Reader::read_types() {
   const size_t s = find("types");
-  if (s == kNoSection) return Status::error("the file has no table of types");
+  if (s == kNoSection) return Result::error("the file has no table of types");
   Bytes content;
   ELC_TRY(read_section("types", sections_[s].size, &content));
   Decoder in(content);
   ELC_TRY(TypeTable::decode(in, representation_, &types_));
-  return in.left() == 0 ? Status() : Status::error("the file's table of types has something behind it");
+  return in.left() == 0 ? Result() : Result::error("the file's table of types has something behind it");
 }
 
 size_t Reader::find(const char* name) const {
@@ -154,7 +154,7 @@ uint64_t Reader::section_stored(size_t i) const {
   return stored;
 }
 
-Status Reader::read_chunk(size_t s, size_t i, uint8_t* out) {
+Result Reader::read_chunk(size_t s, size_t i, uint8_t* out) {
   const char* name = sections_[s].name;
   ChunkEntry& chunk = sections_[s].chunks[i];
   const bool deflated = (chunk.flags & kChunkDeflated) != 0;
@@ -168,20 +168,20 @@ Status Reader::read_chunk(size_t s, size_t i, uint8_t* out) {
     const bool agrees = in.u32() == kChunkMagic && in.u32() == s && in.u64() == i &&
                         in.u32() == chunk.stored && in.u32() == chunk.raw && in.u32() == chunk.flags &&
                         in.u32() == chunk.checksum && in.u32() == crc32_of(header, kChunkHeaderSize - 4);
-    if (!agrees) return Status::error("section `%s`: the header of chunk %zu is damaged", name, i);
+    if (!agrees) return Result::error("section `%s`: the header of chunk %zu is damaged", name, i);
     if (crc32_of(payload, chunk.stored) != chunk.checksum)
-      return Status::error("section `%s`: chunk %zu is damaged (its checksum)", name, i);
+      return Result::error("section `%s`: chunk %zu is damaged (its checksum)", name, i);
   }
   if (deflated) {
     uLongf length = chunk.raw;
     if (uncompress(out, &length, payload, chunk.stored) != Z_OK || length != chunk.raw)
-      return Status::error("section `%s`: chunk %zu cannot be decompressed", name, i);
+      return Result::error("section `%s`: chunk %zu cannot be decompressed", name, i);
   }
   chunk.verified = true;
-  return Status();
+  return Result();
 }
 
-Status Reader::verify() {
+Result Reader::verify() {
   Bytes chunk;
   for (size_t s = 0; s < sections_.size(); ++s)
     for (size_t i = 0; i < sections_[s].chunks.size(); ++i) {
@@ -189,15 +189,15 @@ Status Reader::verify() {
       if (chunk.size() < sections_[s].chunks[i].raw) chunk.resize(sections_[s].chunks[i].raw);
       ELC_TRY(read_chunk(s, i, chunk.data()));
     }
-  return Status();
+  return Result();
 }
 
-Status Reader::read_section(const char* name, uint64_t most, Bytes* out) {
+Result Reader::read_section(const char* name, uint64_t most, Bytes* out) {
   const size_t s = find(name);
   if (s == kNoSection) return no_section(name);
   if (most > kMaxBuffer) most = kMaxBuffer;
   if (sections_[s].size > most)
-    return Status::error("section `%s` has %llu bytes; at most %llu were expected", sections_[s].name,
+    return Result::error("section `%s` has %llu bytes; at most %llu were expected", sections_[s].name,
                          number(sections_[s].size), number(most));
   out->clear();
   for (size_t i = 0; i < sections_[s].chunks.size(); ++i) {
@@ -205,7 +205,7 @@ Status Reader::read_section(const char* name, uint64_t most, Bytes* out) {
     out->resize(at + sections_[s].chunks[i].raw);
     ELC_TRY(read_chunk(s, i, out->data() + at));
   }
-  return Status();
+  return Result();
 }
 
 }  // namespace elc::format

@@ -7,7 +7,7 @@
 
 #include <string_view>
 
-#include "base/status.h"
+#include "base/result.h"
 #include "base/wire.h"
 #include "portable_format/file.h"
 #include "portable_format/plan.h"
@@ -20,7 +20,7 @@ namespace elc::format {
 struct Source {
   void* context = nullptr;
   uint64_t size = 0;
-  Status (*read_at)(void* context, uint64_t offset, void* data, size_t size) = nullptr;
+  Result (*read_at)(void* context, uint64_t offset, void* data, size_t size) = nullptr;
 };
 
 class Reader {
@@ -31,19 +31,19 @@ class Reader {
 
   // Reads and checks header, trailer, index and types. On an error nothing else may be called (but open,
   // again).
-  Status open(Source source);
+  Result open(Source source);
 
   // Reads every chunk and compares its checksum. Chunks that were verified are not summed again when they are read: the
   // file of a line gets its name when it is whole and is never written again, and one that is removed stays as it is for
   // who has it open. (If somebody did change it meanwhile, values were wrong, but nothing is trusted for being verified.)
-  Status verify();
+  Result verify();
 
   const Representation& representation() const { return representation_; }  // of the writer
   const TypeTable& types() const { return types_; }
   uint32_t major_version() const { return major_; }
   uint32_t minor_version() const { return minor_; }
   // The same failure, with both versions if it may be that of a reader older than the file.
-  Status explain(Status status) const;
+  Result explain(Result status) const;
 
   // Sections in the order of the file.
   size_t section_count() const { return sections_.size(); }
@@ -53,19 +53,19 @@ class Reader {
   bool has_section(const char* name) const { return find(name) != kNoSection; }
 
   // The whole content of a small section (an error if it has more than `most` bytes), for a Decoder.
-  Status read_section(const char* name, uint64_t most, Bytes* out);
+  Result read_section(const char* name, uint64_t most, Bytes* out);
 
  private:
   friend class Cursor;
   static constexpr size_t kNoSection = ~size_t{0};
   size_t find(const char* name) const;
-  Status read_parts();
-  Status read_header();
-  Status read_index();
-  Status read_sections(Decoder& in, uint64_t end);
-  Status read_types();
+  Result read_parts();
+  Result read_header();
+  Result read_index();
+  Result read_sections(Decoder& in, uint64_t end);
+  Result read_types();
   // Reads chunk `i` of section `s` to `out`, which has room for its raw length.
-  Status read_chunk(size_t s, size_t i, uint8_t* out);
+  Result read_chunk(size_t s, size_t i, uint8_t* out);
 
   Source source_;
   Representation representation_;
@@ -86,7 +86,7 @@ class Cursor {
   Cursor& operator=(Cursor&&) noexcept = default;
 
   // To the beginning of a section; an error if there is none of that name.
-  Status open(Reader* reader, const char* section);
+  Result open(Reader* reader, const char* section);
 
   // XDR; after an error zeros, false, empty. Look at status() before the value is used for anything that
   // matters.
@@ -96,7 +96,7 @@ class Cursor {
   int64_t i64() { return static_cast<int64_t>(u64()); }
   bool boolean();
   // A string of at most `most` bytes, valid until the next string or opaque.
-  std::string_view string(uint64_t most = 65536);
+  std::string_view string(uint64_t most = kMaxText);
   // opaque<> piecemeal: the length first, then bytes() for the data (any pieces), then opaque_end for the
   // padding.
   uint64_t opaque_begin();  // at most what the section still has
@@ -112,41 +112,41 @@ class Cursor {
   uint64_t at() const { return size_ - left_; }
   bool ok() const { return failed_.ok(); }
   // The first error, or success.
-  Status status() const;
+  Result status() const;
   // An error unless the section was read to its end.
-  Status finish();
-  void fail(Status status);
+  Result finish();
+  void fail(Result status);
 
   // Reads `count` elements of type `from` (of the reader's types) into `count` elements of `to` (of `memory`)
   // at `address`. `memory` has to be the same table for all calls of a reader. Fails, naming the place, if
   // the types do not fit, if a value does not fit this machine, or if a leaf's decoder fails; then `address`
   // may hold part of it.
-  Status read_value(TypeId from, const TypeTable& memory, TypeId to, void* address, uint64_t count,
+  Result read_value(TypeId from, const TypeTable& memory, TypeId to, void* address, uint64_t count,
                     const LeafDecoder& leaves);
   // Goes over the same value and fails as read_value would, without memory to read it into. Leaf decoders get
   // nullptr. Passes over what can always be read without looking at it: damage is found by Reader::verify.
-  Status check_value(TypeId from, const TypeTable& memory, TypeId to, uint64_t count,
+  Result check_value(TypeId from, const TypeTable& memory, TypeId to, uint64_t count,
                      const LeafDecoder& leaves);
   // Goes past a value. Without unions inside: at once.
-  Status skip_value(TypeId from, uint64_t count);
+  Result skip_value(TypeId from, uint64_t count);
   // Goes past `size` bytes.
-  Status skip(uint64_t size);
+  Result skip(uint64_t size);
   // Goes past a value and shows it, leaf by leaf, until the visitor has had enough.
-  Status show_value(TypeId from, uint64_t count, const LeafVisitor& visitor);
+  Result show_value(TypeId from, uint64_t count, const LeafVisitor& visitor);
 
  private:
   bool fill();                               // makes bytes available in the buffer; false after an error
   const uint8_t* take(size_t size);          // up to 64 bytes in one piece, valid until the next call
   const uint8_t* take_many(uint64_t size);   // any number that is in the buffer
   bool enough(TypeId from, uint64_t count);  // can the section hold them? An error if not
-  Status read_any(TypeId from, const TypeTable& memory, TypeId to, uint8_t* out, uint64_t count,
+  Result read_any(TypeId from, const TypeTable& memory, TypeId to, uint8_t* out, uint64_t count,
                   const LeafDecoder& leaves);
-  Status read_fields(TypeId from, const TypeTable& memory, TypeId to, uint8_t* out,
+  Result read_fields(TypeId from, const TypeTable& memory, TypeId to, uint8_t* out,
                      const LeafDecoder& leaves);
   bool read_fixed(const Plan& plan, uint8_t* out, uint64_t count, const LeafDecoder& leaves, Misfit* misfit);
   bool read_run(const Run& run, uint8_t* out, const LeafDecoder& leaves, Misfit* misfit);
   uint32_t member_index(TypeId from);
-  Status read_bits(TypeId from, const Accessor& accessor, uint8_t* of, uint64_t size);
+  Result read_bits(TypeId from, const Accessor& accessor, uint8_t* of, uint64_t size);
 
   struct Show;  // where a walk for show_value is
   void skip_any(TypeId type, uint64_t count);
@@ -161,7 +161,7 @@ class Cursor {
   size_t used_ = 0, filled_ = 0;
   uint8_t gathered_[64] = {};
   Bytes string_;
-  Status failed_;
+  Result failed_;
 };
 
 }  // namespace elc::format

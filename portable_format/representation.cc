@@ -182,14 +182,14 @@ void Representation::encode(Encoder& out) const {
   for (uint32_t k = 1; k < kKindCount; ++k) out.u32(width[k] | (is_signed[k] ? kSignedBit : 0));
 }
 
-Status Representation::decode(Decoder& in, Representation* out) {
+Result Representation::decode(Decoder& in, Representation* out) {
   Representation r;
   const uint32_t order = in.u32();
   const uint32_t long_double = in.u32();
   const uint32_t kinds = in.u32();
   if (!in.ok() || order > 1 || long_double > static_cast<uint32_t>(LongDouble::kExtended68k) ||
       kinds < kLeastKinds || kinds > kStruct - 1)
-    return Status::error("the file's header describes a machine that is not known to this version");
+    return Result::error("the file's header describes a machine that is not known to this version");
   r.order = static_cast<ByteOrder>(order);
   r.long_double = static_cast<LongDouble>(long_double);
   for (uint32_t k = 1; k <= kinds; ++k) {
@@ -200,12 +200,12 @@ Status Representation::decode(Decoder& in, Representation* out) {
     r.is_signed[k] = (word & kSignedBit) != 0;
     const bool free_sign = kind == kChar || kind == kWchar;
     if (word > 511 || !possible(r, kind) || (!free_sign && r.is_signed[k] != here().is_signed[k]))
-      return Status::error("the file's header gives `%s` a representation that cannot be converted",
+      return Result::error("the file's header gives `%s` a representation that cannot be converted",
                            kind_name(kind));
   }
-  if (!in.ok()) return Status::error("the file's header is too short");
+  if (!in.ok()) return Result::error("the file's header is too short");
   *out = r;
-  return Status();
+  return Result();
 }
 
 }  // namespace elc::format

@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-#include "base/status.h"
+#include "base/result.h"
 #include "base/wire.h"
 
 namespace elc::format {
@@ -67,7 +67,7 @@ struct Representation {
 
   void encode(Encoder& out) const;
   // Fails on widths that no conversion exists for.
-  static Status decode(Decoder& in, Representation* out);
+  static Result decode(Decoder& in, Representation* out);
 };
 
 }  // namespace elc::format

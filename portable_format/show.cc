@@ -48,7 +48,7 @@ struct Cursor::Show {
   }
 };
 
-Status Cursor::show_value(TypeId from, uint64_t count, const LeafVisitor& visitor) {
+Result Cursor::show_value(TypeId from, uint64_t count, const LeafVisitor& visitor) {
   if (!ok() || !enough(from, count)) return status();
   Show show = {};
   show.visitor = &visitor;

@@ -92,7 +92,7 @@ bool round_digits(Vector<char>* digits, size_t most) {
 }
 
 // As printf's %.*g, whatever the long double of this machine.
-void finite_text(const Unpacked& value, size_t most, char* text, size_t size) {
+void finite_text(const LongDoubleParts& value, size_t most, char* text, size_t size) {
   Natural number;
   for (const uint64_t half : {value.high, value.low}) {
     number.multiply_add(1u << 16, half >> 48);
@@ -125,10 +125,10 @@ void finite_text(const Unpacked& value, size_t most, char* text, size_t size) {
 void long_double_text(const Representation& of, const uint8_t* from, char* text, size_t size) {
   if (of.long_double == LongDouble::kBinary64) return scalar_text(kDouble, of, from, text, size);
   const bool quad = of.long_double == LongDouble::kBinary128, two = of.long_double == LongDouble::kDoubleDouble;
-  const Unpacked value = unpack(of.long_double, of.order == ByteOrder::kBig, from);
-  if (value.kind == Unpacked::kFinite) return finite_text(value, quad ? 36 : two ? 33 : 21, text, size);
-  if (value.kind != Unpacked::kNan) {
-    snprintf(text, size, "%s%s", value.negative ? "-" : "", value.kind == Unpacked::kZero ? "0" : "inf");
+  const LongDoubleParts value = unpack(of.long_double, of.order == ByteOrder::kBig, from);
+  if (value.kind == LongDoubleParts::kFinite) return finite_text(value, quad ? 36 : two ? 33 : 21, text, size);
+  if (value.kind != LongDoubleParts::kNan) {
+    snprintf(text, size, "%s%s", value.negative ? "-" : "", value.kind == LongDoubleParts::kZero ? "0" : "inf");
     return;
   }
   const uint64_t fraction = value.high << 1 | value.low >> 63;  // and, of a quad, 48 bits more

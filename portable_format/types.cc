@@ -6,7 +6,6 @@ namespace elc::format {
 namespace {
 
 constexpr uint64_t kMaxPacked = uint64_t{1} << 62;
-constexpr size_t kMaxName = 65535;
 
 uint64_t hash_of(std::string_view text) {  // FNV-1a
   uint64_t h = 0xcbf29ce484222325u;
@@ -16,7 +15,7 @@ uint64_t hash_of(std::string_view text) {  // FNV-1a
 
 // Names go to terminals and into messages.
 bool printable(std::string_view name) {
-  if (name.empty() || name.size() > kMaxName) return false;
+  if (name.empty() || name.size() > kMaxText) return false;
   for (const char c : name)
     if (static_cast<uint8_t>(c) < 0x20 || c == 0x7f) return false;
   return true;
@@ -86,41 +85,41 @@ TypeId TypeTable::find(std::string_view name) const {
   return kNone;
 }
 
-Status TypeTable::make_struct(std::string_view name, uint64_t size, std::span<const FieldSpec> fields,
+Result TypeTable::make_struct(std::string_view name, uint64_t size, std::span<const FieldSpec> fields,
                               TypeId* made) {
   return make(kStruct, name, size, fields, nullptr, made);
 }
 
-Status TypeTable::make_union(std::string_view name, uint64_t size, std::span<const FieldSpec> members,
+Result TypeTable::make_union(std::string_view name, uint64_t size, std::span<const FieldSpec> members,
                              ActiveMember active, TypeId* made) {
   return make(kUnion, name, size, members, active, made);
 }
 
-Status TypeTable::make_accessor(Kind kind, const Accessor& accessor, TypeId* made) {
+Result TypeTable::make_accessor(Kind kind, const Accessor& accessor, TypeId* made) {
   *made = kNone;
-  if (!is_integer(kind) && kind != kBool) return Status::error("a bit-field is saved as an integer or a bool");
+  if (!is_integer(kind) && kind != kBool) return Result::error("a bit-field is saved as an integer or a bool");
   if (accessor.get == nullptr || accessor.set == nullptr)
-    return Status::error("a bit-field needs a function that gets it and one that sets it");
+    return Result::error("a bit-field needs a function that gets it and one that sets it");
   for (*made = -1; known(*made); --*made) {
     const AccessorType& old = accessors_[index_of(*made)];
-    if (old.info.kind == kind && old.how.get == accessor.get && old.how.set == accessor.set) return Status();
+    if (old.info.kind == kind && old.how.get == accessor.get && old.how.set == accessor.set) return Result();
   }
   AccessorType added = {info(static_cast<TypeId>(kind)), accessor};
   added.info.size = 0;
   added.info.walked = true;
   accessors_.push_back(added);
-  return Status();
+  return Result();
 }
 
-Status TypeTable::make(Kind kind, std::string_view name, uint64_t size, std::span<const FieldSpec> fields,
+Result TypeTable::make(Kind kind, std::string_view name, uint64_t size, std::span<const FieldSpec> fields,
                        ActiveMember active, TypeId* made) {
   *made = kNone;
-  if (!printable(name)) return Status::error("a type needs a name of printable characters");
+  if (!printable(name)) return Result::error("a type needs a name of 1 to %zu printable characters", kMaxText);
   char what[128];
   snprintf(what, sizeof what, "type `%.*s`", static_cast<int>(name.size() > 100 ? 100 : name.size()),
            name.data());
   if (kind == kUnion && active == nullptr)
-    return Status::error("%s: a union needs the function that tells its active member", what);
+    return Result::error("%s: a union needs the function that tells its active member", what);
   TypeInfo type = {};
   type.kind = kind;
   type.size = size;
@@ -129,14 +128,14 @@ Status TypeTable::make(Kind kind, std::string_view name, uint64_t size, std::spa
   ELC_TRY(check_layout(what, size, fields, kind == kUnion));
   if (const TypeId old = find(name); old != kNone) {
     if (!same(old, kind, size, fields, active))
-      return Status::error("%s was made before with another size or other fields; give this one another name",
+      return Result::error("%s was made before with another size or other fields; give this one another name",
                            what);
     *made = old;
-    return Status();
+    return Result();
   }
   *made = end();
   add(type, name, fields);
-  return Status();
+  return Result();
 }
 
 void TypeTable::add(TypeInfo type, std::string_view name, std::span<const FieldSpec> fields) {
@@ -166,52 +165,52 @@ bool TypeTable::same(TypeId id, Kind kind, uint64_t size, std::span<const FieldS
   return true;
 }
 
-Status TypeTable::check_layout(const char* what, uint64_t size, std::span<const FieldSpec> specs,
+Result TypeTable::check_layout(const char* what, uint64_t size, std::span<const FieldSpec> specs,
                                bool overlap) const {
   uint64_t from = 0;
   for (const FieldSpec& f : specs) {
     const int length = static_cast<int>(f.name.size());
     const uint64_t element = info(f.type).size;
     if (f.offset > size || (element > 0 && f.count > (size - f.offset) / element))
-      return Status::error("%s: field `%.*s` ends outside the %llu bytes of the type", what, length,
+      return Result::error("%s: field `%.*s` ends outside the %llu bytes of the type", what, length,
                            f.name.data(), static_cast<unsigned long long>(size));
     if (!overlap && f.offset < from)
-      return Status::error(
+      return Result::error(
           "%s: field `%.*s` lies before the end of the field before it; fields go in ascending "
           "order of offset",
           what, length, f.name.data());
     from = f.offset + f.count * element;
   }
-  return Status();
+  return Result();
 }
 
-Status TypeTable::measure(const char* what, std::span<const FieldSpec> specs, TypeInfo* type) const {
-  if (specs.empty()) return Status::error("%s has no fields", what);
+Result TypeTable::measure(const char* what, std::span<const FieldSpec> specs, TypeInfo* type) const {
+  if (specs.empty()) return Result::error("%s has no fields", what);
   uint64_t leaves = 0, packed = 0;
   for (const FieldSpec& f : specs) {
-    if (!printable(f.name)) return Status::error("%s: a field needs a name of printable characters", what);
+    if (!printable(f.name)) return Result::error("%s: a field needs a name of 1 to %zu printable characters", what, kMaxText);
     const int length = static_cast<int>(f.name.size() > 100 ? 100 : f.name.size());
     if (!known(f.type))
-      return Status::error("%s: field `%.*s` has a type that is not known here (%ld)", what, length,
+      return Result::error("%s: field `%.*s` has a type that is not known here (%ld)", what, length,
                            f.name.data(), static_cast<long>(f.type));
-    if (f.count == 0) return Status::error("%s: field `%.*s` has no elements", what, length, f.name.data());
+    if (f.count == 0) return Result::error("%s: field `%.*s` has no elements", what, length, f.name.data());
     if (accessor(f.type) != nullptr && (f.count != 1 || type->kind == kUnion))
-      return Status::error("%s: the bit-field `%.*s` is not one field of a struct", what, length, f.name.data());
+      return Result::error("%s: the bit-field `%.*s` is not one field of a struct", what, length, f.name.data());
     const TypeInfo& part = info(f.type);
     if (!add_product(&leaves, part.leaves, f.count, kMaxLeaves - 1) ||
         !add_product(&packed, part.packed, f.count, kMaxPacked))
-      return Status::error("%s: field `%.*s` makes it too large", what, length, f.name.data());
+      return Result::error("%s: field `%.*s` makes it too large", what, length, f.name.data());
     type->walked |= part.walked;
     type->has_handle |= part.has_handle;
     type->has_byte |= part.has_byte;
     if (type->depth <= part.depth) type->depth = part.depth + 1;
   }
-  if (type->depth > kMaxDepth) return Status::error("%s: structs nest more than %u deep", what, kMaxDepth);
+  if (type->depth > kMaxDepth) return Result::error("%s: structs nest more than %u deep", what, kMaxDepth);
   type->leaves = leaves;
   type->begin = specs[0].offset + info(specs[0].type).begin;
   type->packed = type->kind == kUnion ? 4 : packed;
   type->walked |= type->kind == kUnion;
-  return Status();
+  return Result();
 }
 
 void TypeTable::encode(Encoder& out) const {
@@ -230,7 +229,7 @@ void TypeTable::encode(Encoder& out) const {
   }
 }
 
-Status TypeTable::decode(Decoder& in, const Representation& writer, TypeTable* out) {
+Result TypeTable::decode(Decoder& in, const Representation& writer, TypeTable* out) {
   TypeTable table;
   for (uint32_t k = 1; k < kKindCount; ++k) {
     TypeInfo& type = table.scalars_[k];
@@ -256,16 +255,16 @@ Status TypeTable::decode(Decoder& in, const Representation& writer, TypeTable* o
     }
     if (!in.ok()) break;
     if ((kind != kStruct && kind != kUnion) || !printable(name))
-      return Status::error("the file's type number %zu has a kind or a name that is not allowed", t);
+      return Result::error("the file's type number %zu has a kind or a name that is not allowed", t);
     char what[128];
     snprintf(what, sizeof what, "the file's type `%.*s`",
              static_cast<int>(name.size() > 80 ? 80 : name.size()), name.data());
     ELC_TRY(table.measure(what, {specs.data(), specs.size()}, &type));
     table.add(type, name, {specs.data(), specs.size()});
   }
-  if (!in.ok()) return Status::error("the file's table of types is cut short");
+  if (!in.ok()) return Result::error("the file's table of types is cut short");
   *out = std::move(table);
-  return Status();
+  return Result();
 }
 
 }  // namespace elc::format

@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "base/hash_map.h"
-#include "base/status.h"
+#include "base/result.h"
 #include "base/vector.h"
 #include "portable_format/representation.h"
 
@@ -56,6 +56,7 @@ struct TypeInfo {
   ActiveMember active;  // unions in memory only
 };
 
+constexpr size_t kMaxText = 65536;  // most bytes of a name, for who writes and who reads
 constexpr uint32_t kMaxDepth = 64;                  // of nesting
 constexpr uint64_t kMaxLeaves = uint64_t{1} << 56;  // of a type
 
@@ -87,14 +88,14 @@ class TypeTable {
 
   // A struct of `size` bytes; fields ascending, inside it and not overlapping. If the name is known, `made`
   // is the known type if it is the same, else it is an error. An error changes nothing.
-  Status make_struct(std::string_view name, uint64_t size, std::span<const FieldSpec> fields, TypeId* made);
+  Result make_struct(std::string_view name, uint64_t size, std::span<const FieldSpec> fields, TypeId* made);
   // A union: members in any order, each inside `size` bytes. The functions `active` must be equal for the
   // types to be the same.
-  Status make_union(std::string_view name, uint64_t size, std::span<const FieldSpec> members,
+  Result make_union(std::string_view name, uint64_t size, std::span<const FieldSpec> members,
                     ActiveMember active, TypeId* made);
 
   // The type of a field of a struct, saved as a scalar of `kind`, an integer. In a file it is that scalar.
-  Status make_accessor(Kind kind, const Accessor& accessor, TypeId* made);
+  Result make_accessor(Kind kind, const Accessor& accessor, TypeId* made);
   const Accessor* accessor(TypeId type) const { return type < 0 ? &accessors_[index_of(type)].how : nullptr; }
 
   bool known(TypeId type) const;  // also false for MPI kinds without a size, in a table of memory
@@ -121,7 +122,7 @@ class TypeTable {
   // The table of made types in the file's form (FORMAT.md, "Types").
   void encode(Encoder& out) const;
   // Makes a table of a file: `in` is the content of its section, `writer` gives the scalars. Trusts nothing.
-  static Status decode(Decoder& in, const Representation& writer, TypeTable* out);
+  static Result decode(Decoder& in, const Representation& writer, TypeTable* out);
 
  private:
   struct AccessorType {
@@ -141,13 +142,13 @@ class TypeTable {
     ~Strings();
     const char* keep(std::string_view text);
   };
-  Status make(Kind kind, std::string_view name, uint64_t size, std::span<const FieldSpec> fields,
+  Result make(Kind kind, std::string_view name, uint64_t size, std::span<const FieldSpec> fields,
               ActiveMember active, TypeId* made);
-  Status check_layout(const char* what, uint64_t size, std::span<const FieldSpec> fields, bool overlap) const;
+  Result check_layout(const char* what, uint64_t size, std::span<const FieldSpec> fields, bool overlap) const;
   bool same(TypeId type, Kind kind, uint64_t size, std::span<const FieldSpec> fields,
             ActiveMember active) const;
   // Sets what follows from the fields: leaves, packed, depth and the like.
-  Status measure(const char* what, std::span<const FieldSpec> fields, TypeInfo* type) const;
+  Result measure(const char* what, std::span<const FieldSpec> fields, TypeInfo* type) const;
   void add(TypeInfo type, std::string_view name, std::span<const FieldSpec> fields);
   bool position_within(TypeId type, uint64_t offset, const uint8_t* at, const uint8_t* enclosing,
                        uint64_t* leaf, uint64_t* extra) const;
@@ -172,7 +173,7 @@ class TypeTable {
 // machine)? Same kinds (integers: see FORMAT.md), same fields by name, count and order, through all structs; names and sizes of
 // the structs themselves do not matter. Bytes only if the representations are equal. The error names the
 // place: "field .corner[].x: double in the file, float in the program".
-Status fits(const TypeTable& file, TypeId from, const Representation& writer, const TypeTable& memory,
+Result fits(const TypeTable& file, TypeId from, const Representation& writer, const TypeTable& memory,
             TypeId to);
 
 }  // namespace elc::format

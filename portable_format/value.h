@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/status.h"
+#include "base/result.h"
 #include "portable_format/representation.h"
 
 namespace elc::format {
@@ -36,10 +36,10 @@ struct StatusLeaf {
 // a value that has such a leaf an error. An error stops the value and comes out of write_value.
 struct LeafEncoder {
   void* context = nullptr;
-  Status (*pointer)(void* context, const void* leaf, PointerLeaf* out) = nullptr;
+  Result (*pointer)(void* context, const void* leaf, PointerLeaf* out) = nullptr;
   // kFunction, kFile, kMpiComm, kMpiDatatype, kMpiRequest.
-  Status (*handle)(void* context, Kind kind, const void* leaf, uint64_t* out) = nullptr;
-  Status (*status)(void* context, const void* leaf, StatusLeaf* out) = nullptr;
+  Result (*handle)(void* context, Kind kind, const void* leaf, uint64_t* out) = nullptr;
+  Result (*status)(void* context, const void* leaf, StatusLeaf* out) = nullptr;
 };
 
 // Turns numbers into leaves while a value is read. `leaf` is the address to fill, or nullptr when the value
@@ -47,9 +47,9 @@ struct LeafEncoder {
 // there yet, a pointer into a block without an address can be noted by `leaf` and set later.
 struct LeafDecoder {
   void* context = nullptr;
-  Status (*pointer)(void* context, const PointerLeaf& in, void* leaf) = nullptr;
-  Status (*handle)(void* context, Kind kind, uint64_t in, void* leaf) = nullptr;
-  Status (*status)(void* context, const StatusLeaf& in, void* leaf) = nullptr;
+  Result (*pointer)(void* context, const PointerLeaf& in, void* leaf) = nullptr;
+  Result (*handle)(void* context, Kind kind, uint64_t in, void* leaf) = nullptr;
+  Result (*status)(void* context, const StatusLeaf& in, void* leaf) = nullptr;
 };
 
 // Shows a value leaf by leaf. `path` is the place in C's notation ("" for a lone scalar, "[2].x"), `text` the

@@ -32,18 +32,18 @@ Writer::Writer(const TypeTable* types, Sink sink, const WriterOptions& options)
   send(header.data(), header.size());
 }
 
-void Writer::fail(Status status) {
+void Writer::fail(Result status) {
   if (status_.ok()) status_ = std::move(status);
 }
 
-Status Writer::error() const { return status_.ok() ? Status() : Status::error("%s", status_.message()); }
+Result Writer::error() const { return status_.ok() ? Result() : Result::error("%s", status_.message()); }
 
 void Writer::begin_section(const char* name) {
   if (open_) end_section();
   bool known = strcmp(name, "types") == 0;
   for (const SectionEntry& s : sections_) known |= strcmp(name, s.name) == 0;
   if (known || !section_name_allowed(name)) {
-    fail(Status::error("a section cannot be named `%.100s`", name));
+    fail(Result::error("a section cannot be named `%.100s`", name));
     return;
   }
   SectionEntry entry;
@@ -63,8 +63,14 @@ void Writer::cut() {
   used_ = 0;
 }
 
+void Writer::text(std::string_view name) {
+  if (name.size() > kMaxText)
+    fail(Result::error("a name has %zu bytes, and a file takes %zu: %.100s...", name.size(), kMaxText, name.data()));
+  encoder_.string(name);
+}
+
 void Writer::put(const void* data, size_t size) {
-  if (!open_) return fail(Status::error("data outside of a section"));
+  if (!open_) return fail(Result::error("data outside of a section"));
   const uint8_t* from = static_cast<const uint8_t*>(data);
   section_size_ += size;
   while (size > 0) {
@@ -122,48 +128,48 @@ void Writer::send(const void* data, size_t size) {
   file_size_ += size;
 }
 
-Status Writer::write_value(TypeId type, const void* address, uint64_t count, const LeafEncoder& leaves) {
-  if (!open_) fail(Status::error("a value outside of a section"));
-  if (!types_->known(type)) fail(Status::error("type number %ld is not known", static_cast<long>(type)));
+Result Writer::write_value(TypeId type, const void* address, uint64_t count, const LeafEncoder& leaves) {
+  if (!open_) fail(Result::error("a value outside of a section"));
+  if (!types_->known(type)) fail(Result::error("type number %ld is not known", static_cast<long>(type)));
   if (!status_.ok()) return error();
-  if (Status status = write_any(type, static_cast<const uint8_t*>(address), count, nullptr, leaves);
+  if (Result status = write_any(type, static_cast<const uint8_t*>(address), count, nullptr, leaves);
       !status.ok())
     fail(std::move(status));
   return error();
 }
 
-Status Writer::write_any(TypeId type, const uint8_t* from, uint64_t count, const uint8_t* enclosing,
+Result Writer::write_any(TypeId type, const uint8_t* from, uint64_t count, const uint8_t* enclosing,
                          const LeafEncoder& leaves) {
   const Plan* plan = nullptr;
   ELC_TRY(plans_.get(type, *types_, type, &plan));
   if (plan->fixed) {
     Misfit misfit;
-    if (write_fixed(*plan, from, count, leaves, &misfit)) return Status();
+    if (write_fixed(*plan, from, count, leaves, &misfit)) return Result();
     return at_leaf(*types_, type, count, misfit);
   }
   for (uint64_t e = 0; e < count && status_.ok(); ++e, from += plan->memory_size) {
-    const Status status = write_fields(type, from, enclosing, leaves);
+    const Result status = write_fields(type, from, enclosing, leaves);
     if (!status.ok()) return count == 1 ? status : in_element(e, status);
   }
-  return Status();
+  return Result();
 }
 
-Status Writer::write_bits(TypeId type, const uint8_t* of) {
+Result Writer::write_bits(TypeId type, const uint8_t* of) {
   const Kind kind = types_->info(type).kind;
   const bool is_signed = Representation::here().is_signed[kind];
   const uint64_t bits = static_cast<uint64_t>(types_->accessor(type)->get(of));
   const size_t width = representation_.packed_width(kind);
   if (!integer_fits(bits, is_signed, width, is_signed))
-    return Status::error("the bit-field's value %lld does not fit a `%s`, as which it is saved",
+    return Result::error("the bit-field's value %lld does not fit a `%s`, as which it is saved",
                          static_cast<long long>(bits), kind_name(kind));
   uint8_t packed[8];
   store_integer(packed, width, plans_.swaps(), bits);
   put(packed, width);
-  return Status();
+  return Result();
 }
 
 // All fields of a struct, or the active member of a union after its number.
-Status Writer::write_fields(TypeId type, const uint8_t* from, const uint8_t* enclosing,
+Result Writer::write_fields(TypeId type, const uint8_t* from, const uint8_t* enclosing,
                             const LeafEncoder& leaves) {
   const TypeInfo& info = types_->info(type);
   uint32_t i = 0, end = info.field_count;
@@ -171,7 +177,7 @@ Status Writer::write_fields(TypeId type, const uint8_t* from, const uint8_t* enc
     if (enclosing == nullptr) enclosing = from;
     const int active = info.active(from, enclosing);
     if (active < -1 || active >= static_cast<int>(end))
-      return Status::error("the union's function says that member %d is active, but there are %u", active, end);
+      return Result::error("the union's function says that member %d is active, but there are %u", active, end);
     i = active < 0 ? kNoMember : static_cast<uint32_t>(active);
     uint8_t word[4];
     store_integer(word, 4, plans_.swaps(), i);
@@ -182,12 +188,12 @@ Status Writer::write_fields(TypeId type, const uint8_t* from, const uint8_t* enc
   }
   for (; i < end; ++i) {
     const FieldInfo& field = types_->field(info, i);
-    const Status status = types_->accessor(field.type) != nullptr
+    const Result status = types_->accessor(field.type) != nullptr
                               ? write_bits(field.type, from)
                               : write_any(field.type, from + field.offset, field.count, enclosing, leaves);
     if (!status.ok()) return in_field(field.name, status);
   }
-  return Status();
+  return Result();
 }
 
 uint8_t* Writer::room(size_t size, uint8_t* aside) {
@@ -298,7 +304,7 @@ void Writer::write_index() {
   send(trailer.data(), trailer.size());
 }
 
-Status Writer::finish() {
+Result Writer::finish() {
   if (open_) end_section();
   write_types();
   write_index();

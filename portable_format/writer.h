@@ -7,7 +7,7 @@
 
 #include <string_view>
 
-#include "base/status.h"
+#include "base/result.h"
 #include "base/wire.h"
 #include "portable_format/file.h"
 #include "portable_format/plan.h"
@@ -19,7 +19,7 @@ namespace elc::format {
 // Where the bytes of a file go, in order. After an error it is not called again.
 struct Sink {
   void* context = nullptr;
-  Status (*write)(void* context, const void* data, size_t size) = nullptr;
+  Result (*write)(void* context, const void* data, size_t size) = nullptr;
 };
 
 struct WriterOptions {
@@ -43,11 +43,13 @@ class Writer {
 
   // XDR into the current section.
   Encoder& encoder() { return encoder_; }
+  // A name; one of more than kMaxText bytes, which no reader takes, is an error.
+  void text(std::string_view name);
 
   // Appends `count` elements of `type` at `address`, packed, to the current section. The error is that of a
   // leaf (also a union whose active member does not exist); the section then holds part of a value, so the
   // file is to be given up: it becomes sticky too.
-  Status write_value(TypeId type, const void* address, uint64_t count, const LeafEncoder& leaves);
+  Result write_value(TypeId type, const void* address, uint64_t count, const LeafEncoder& leaves);
 
   // Ends the chunk, so that what comes next begins one of its own. A large value that follows a cut has the
   // same chunks in the next file as long as it does not change.
@@ -61,14 +63,14 @@ class Writer {
   bool ok() const { return status_.ok(); }
 
   // Ends the file with types, index and trailer; returns the first error since the beginning. Once.
-  Status finish();
+  Result finish();
 
  private:
   void put(const void* data, size_t size);      // raw bytes into the section
   void emit(const uint8_t* data, size_t size);  // one chunk
   void send(const void* data, size_t size);     // bytes into the sink
-  void fail(Status status);
-  Status error() const;  // a copy of the first error
+  void fail(Result status);
+  Result error() const;  // a copy of the first error
   // The place of a packed value: in the buffer where there is room, else in `aside`.
   uint8_t* room(size_t size, uint8_t* aside);
   void fill(const uint8_t* at, size_t size);
@@ -76,10 +78,10 @@ class Writer {
                    Misfit* misfit);
   bool write_run(const Run& run, const uint8_t* from, const LeafEncoder& leaves, Misfit* misfit);
   // Values with unions. Errors name the place.
-  Status write_any(TypeId type, const uint8_t* from, uint64_t count, const uint8_t* enclosing,
+  Result write_any(TypeId type, const uint8_t* from, uint64_t count, const uint8_t* enclosing,
                    const LeafEncoder& leaves);
-  Status write_bits(TypeId type, const uint8_t* of);
-  Status write_fields(TypeId type, const uint8_t* from, const uint8_t* enclosing, const LeafEncoder& leaves);
+  Result write_bits(TypeId type, const uint8_t* of);
+  Result write_fields(TypeId type, const uint8_t* from, const uint8_t* enclosing, const LeafEncoder& leaves);
   void write_types();
   void write_index();
 
@@ -89,7 +91,7 @@ class Writer {
   int compression_;
   Encoder encoder_;
   PlanCache plans_;
-  Status status_;
+  Result status_;
   Vector<SectionEntry> sections_;
   Bytes buffer_;  // the chunk that is being filled: kChunkSize bytes, of which used_ are used
   size_t used_ = 0;

@@ -43,7 +43,7 @@ class Build:
 
     def program(self, name):
         """The path of a program, by its name in bench/ or tests/; None if it is not built."""
-        for folder in ("bench", "tests/kill", "tests/mpi", "src/tool"):
+        for folder in ("bench", "bench/examples", "tests/kill", "tests/mpi", "src/tool"):
             path = os.path.join(self.path, folder, name)
             if os.path.isfile(path):
                 return path
@@ -67,6 +67,7 @@ def environment(mpi, scratch):
         "OMPI_ALLOW_RUN_AS_ROOT": "1",
         "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
         "OMPI_MCA_mpi_yield_when_idle": "1",
+        "OMPI_MCA_osc": "pt2pt,sm",  # windows without reading a neighbour's memory, which most containers forbid
         "OMPI_MCA_rmaps_base_oversubscribe": "1",
         "OMPI_MCA_btl_vader_backing_directory": scratch,
         "TMPDIR": scratch,
@@ -89,9 +90,10 @@ class Scratch:
 
 
 class Job:
-    """One start of a program, in the background. `tool`: the words of `elc run`, which starts it then."""
+    """One start of a program, in the background. `tool`: the words of `elc run`, which starts it then. `directory`:
+    where it works, if not here."""
 
-    def __init__(self, build, ranks, program, arguments, variables, scratch, tool=None):
+    def __init__(self, build, ranks, program, arguments, variables, scratch, tool=None, directory=None):
         self.mpi = mpi = build.mpi
         self.inside = build.inside
         self.program = program
@@ -115,7 +117,7 @@ class Job:
         self.errors = tempfile.TemporaryFile()
         _unclean.add(self)
         self.popen = subprocess.Popen(command, env=full, stdin=subprocess.DEVNULL, stdout=self.output,
-                                      stderr=self.errors, start_new_session=True)
+                                      stderr=self.errors, start_new_session=True, cwd=directory)
 
     # ---- Its processes ----
 

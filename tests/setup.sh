@@ -54,7 +54,8 @@ build_in() {
   directory=$1 mpi=$2
   shift 2
   log=$(mktemp)
-  if { [ -f "$directory/build.ninja" ] || meson setup "$directory" "$top" "-Dmpi=$mpi"; } >"$log" 2>&1 &&
+  if { if [ -f "$directory/build.ninja" ]; then meson configure "$directory" -Dtests=true;
+       else meson setup "$directory" "$top" "-Dmpi=$mpi" -Dtests=true; fi; } >"$log" 2>&1 &&
     ninja -C "$directory" "$@" >>"$log" 2>&1; then
     rm -f "$log"
     return 0

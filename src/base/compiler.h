@@ -11,10 +11,24 @@
 #define ELC_PRINTF(FORMAT, FIRST) [[gnu::format(printf, FORMAT, FIRST)]]
 // Inline even where the compiler thinks otherwise.
 #define ELC_INLINE [[gnu::always_inline]] inline
+// A symbol that the program need not have; its address is null then.
+#define ELC_WEAK [[gnu::weak]]
+#define ELC_HAVE_WEAK 1
 #else
 #define ELC_EXPORT
 #define ELC_PRINTF(FORMAT, FIRST)
 #define ELC_INLINE inline
+#define ELC_HAVE_WEAK 0
+#endif
+
+// Where the function that this stands in was called from; nullptr where a compiler cannot tell.
+#if defined __has_builtin && !defined ELC_ISO_ONLY
+#if __has_builtin(__builtin_return_address)
+#define ELC_CALLER() (static_cast<const void*>(__builtin_return_address(0)))
+#endif
+#endif
+#ifndef ELC_CALLER
+#define ELC_CALLER() (static_cast<const void*>(nullptr))
 #endif
 
 // What lies there will be changed soon: its way from memory may begin.

@@ -18,7 +18,8 @@ struct SignalName {
   int number;
 };
 
-// Those that POSIX has and that a process can handle.
+// Those that POSIX has, that a process can handle, and that do not say that the program is at an end: after SIGSEGV and its
+// like, or SIGABRT, it must not go on to a site, and SIGCHLD and SIGPIPE come of themselves.
 constexpr SignalName kSignals[] = {
     {"HUP", SIGHUP},   {"INT", SIGINT},   {"QUIT", SIGQUIT},     {"USR1", SIGUSR1}, {"USR2", SIGUSR2},
     {"ALRM", SIGALRM}, {"TERM", SIGTERM}, {"CONT", SIGCONT},     {"TSTP", SIGTSTP}, {"URG", SIGURG},
@@ -36,7 +37,7 @@ constexpr Unit kSizes[] = {{'K', 1 << 10}, {'M', 1 << 20}, {'G', 1 << 30}, {'T',
 bool digit(char c) { return c >= '0' && c <= '9'; }
 
 // The directory is used until the end, also after the program has changed its own.
-Status read_dir(Text* dir, const char* value) {
+Result read_dir(Text* dir, const char* value) {
   if (value[0] == '/') {
     *dir = Text::copy(value);
     return {};
@@ -45,7 +46,7 @@ Status read_dir(Text* dir, const char* value) {
   here.resize(256);
   while (getcwd(here.data(), here.size()) == nullptr) {
     if (errno != ERANGE)
-      return Status::error(
+      return Result::error(
           "ELC_DIR=%s is relative and there is no current directory: %s; use an absolute path", value,
           strerror(errno));
     here.resize(here.size() * 2);
@@ -87,12 +88,35 @@ bool read_restart(Config* config, const char* value) {
 
 bool read_signal(Config* config, const char* value) { return parse_signal(value, &config->signal); }
 
+bool read_file_roots(Config* config, const char* value) {
+  for (const char* name = value; name != nullptr; name = strchr(name, ':')) {
+    if (*name == ':') ++name;
+    if (*name != '/' && *name != ':' && *name != '\0') return false;
+  }
+  config->file_roots = Text::copy(value);
+  return true;
+}
+
 bool read_drain(Config* config, const char* value) {
   config->drain = strcmp(value, "wait") == 0 ? Drain::kWait : Drain::kDrain;
   return config->drain == Drain::kWait || strcmp(value, "drain") == 0;
 }
 
+bool read_trust(Config* config, const char* value) {
+  config->trust = strcmp(value, "any") == 0 ? Trust::kAny : Trust::kSelf;
+  return config->trust == Trust::kAny || strcmp(value, "self") == 0;
+}
+
+bool read_readers(Config* config, const char* value) {
+  config->readers = strcmp(value, "all") == 0     ? Readers::kAll
+                    : strcmp(value, "group") == 0 ? Readers::kGroup
+                                                  : Readers::kOwner;
+  return config->readers != Readers::kOwner || strcmp(value, "owner") == 0;
+}
+
 bool read_max_transit(Config* config, const char* value) { return parse_bytes(value, &config->max_transit); }
+
+bool read_late(Config* config, const char* value) { return parse_seconds(value, &config->late); }
 
 bool read_small(const char* value, uint64_t most, int* small) {
   uint64_t whole = 0;
@@ -119,9 +143,15 @@ constexpr struct {
     {"ELC_MTBF", read_mtbf, "the mean time between failures: seconds, or 30m, 12h, 7d"},
     {"ELC_KEEP", read_keep, "the number of lines to keep, at least 1"},
     {"ELC_RESTART", read_restart, "auto, no, or the number of a line"},
-    {"ELC_SIGNAL", read_signal, "a signal that can be handled: USR1, USR2, TERM ..., or its number"},
+    {"ELC_SIGNAL", read_signal,
+     "a signal that may ask for a line (HUP, INT, QUIT, USR1, USR2, ALRM, TERM, CONT, TSTP, URG, XCPU, XFSZ, VTALRM), its "
+     "number, or that of a real-time signal"},
+    {"ELC_FILE_ROOTS", read_file_roots, "directories with their absolute names, colons between them"},
     {"ELC_DRAIN", read_drain, "drain or wait"},
     {"ELC_MAX_TRANSIT", read_max_transit, "a number of bytes: 1000000, 64M, 2G"},
+    {"ELC_LATE", read_late, "seconds, or 5m, 1h; 0 for never"},
+    {"ELC_TRUST", read_trust, "self or any"},
+    {"ELC_READERS", read_readers, "owner, group or all"},
     {"ELC_CHECK_POINTERS", read_check_pointers, "0 or 1"},
     {"ELC_VERBOSE", read_verbose, "0 (problems), 1 (each line) or 2 (more)"},
 };
@@ -184,9 +214,13 @@ bool parse_bytes(const char* text, uint64_t* value) {
 bool parse_signal(const char* text, int* value) {
   uint64_t number = 0;
   if (parse_whole(text, &number)) {
-    if (number < 1 || number > 127 || number == SIGKILL || number == SIGSTOP) return false;
-    *value = static_cast<int>(number);
-    return true;
+    bool allowed = false;
+    for (const SignalName& signal : kSignals) allowed |= number == static_cast<uint64_t>(signal.number);
+#ifdef SIGRTMIN  // not a constant: a C library keeps the first of the kernel's for itself
+    allowed |= number >= static_cast<uint64_t>(SIGRTMIN) && number <= static_cast<uint64_t>(SIGRTMAX);
+#endif
+    if (allowed) *value = static_cast<int>(number);
+    return allowed;
   }
   if (strncmp(text, "SIG", 3) == 0) text += 3;
   for (const SignalName& signal : kSignals) {
@@ -197,7 +231,7 @@ bool parse_signal(const char* text, int* value) {
   return false;
 }
 
-Status read_config(Config* config, Getter get) {
+Result read_config(Config* config, Getter get) {
   // An empty variable is one that is not set: scripts cannot always unset.
   auto value_of = [get](const char* name) {
     const char* value = get(name);
@@ -206,10 +240,10 @@ Status read_config(Config* config, Getter get) {
   if (const char* v = value_of("ELC_DIR")) ELC_TRY(read_dir(&config->dir, v));
   for (const auto& variable : kVariables)
     if (const char* v = value_of(variable.name); v != nullptr && !variable.read(config, v))
-      return Status::error("%s=%s is not allowed: set it to %s, or unset it", variable.name, v, variable.allowed);
+      return Result::error("%s=%s is not allowed: set it to %s, or unset it", variable.name, v, variable.allowed);
   return {};
 }
 
-Status read_config(Config* config) { return read_config(config, getenv); }
+Result read_config(Config* config) { return read_config(config, getenv); }
 
 }  // namespace elc

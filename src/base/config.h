@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#include "base/status.h"
+#include "base/result.h"
 #include "base/text.h"
 
 namespace elc {
@@ -27,6 +27,12 @@ enum class Timer {
 // How messages in transit are held (section 5 of the protocol): ELC_DRAIN.
 enum class Drain { kDrain, kWait };
 
+// Whose lines a restart believes: ELC_TRUST.
+enum class Trust { kSelf, kAny };
+
+// Who may read the lines that are taken: ELC_READERS.
+enum class Readers { kOwner, kGroup, kAll };
+
 struct Config {
   Text dir;                   // ELC_DIR, made absolute; empty: the library is passive
   Timer timer = Timer::kOff;  // ELC_EVERY
@@ -36,16 +42,20 @@ struct Config {
   Restart restart = Restart::kNewest;
   uint64_t restart_line = 0;  // with Restart::kLine, at least 1
   int signal = 0;             // ELC_SIGNAL, 0 for none
+  Text file_roots;            // ELC_FILE_ROOTS: absolute names with colons between them
   Drain drain = Drain::kDrain;
   uint64_t max_transit = UINT64_MAX;  // ELC_MAX_TRANSIT, bytes held in transit by one process
+  double late = 60;                   // ELC_LATE, seconds until a rank says that it comes to no site; 0: never
+  Trust trust = Trust::kSelf;
+  Readers readers = Readers::kOwner;
   bool check_pointers = false;        // ELC_CHECK_POINTERS
   int verbose = 0;                    // ELC_VERBOSE: 0 problems only, 1 each line, 2 more
 };
 
 // Reads the variables through `get` (getenv, but for tests). A value that is not allowed is an
 // error that names the variable, the value and what is allowed; `config` is then unusable.
-Status read_config(Config* config, char* (*get)(const char* name));
-Status read_config(Config* config);
+Result read_config(Config* config, char* (*get)(const char* name));
+Result read_config(Config* config);
 
 // The values' own syntax, shared with the command line of `elc`. Each returns false for a text that
 // is not of the form, and leaves `value` alone.

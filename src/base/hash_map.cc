@@ -48,7 +48,8 @@ void HashTable::remove(uint64_t key, size_t stride) {
     hole = i;
   }
   char* entry = slots_ + hole * stride;
-  for (size_t i = 0; i < stride; i += sizeof(uint64_t)) memset(entry + i, 0, sizeof(uint64_t));  // short: no call
+  constexpr size_t kUnit = alignof(Slot);  // a part of every stride: 4 bytes on i386, where an entry may have 20
+  for (size_t i = 0; i < stride; i += kUnit) memset(entry + i, 0, kUnit);  // short: no call
   --size_;
 }
 

@@ -2,7 +2,10 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
+
+#include "base/text.h"
 
 namespace elc {
 namespace {
@@ -13,20 +16,24 @@ void set_message_rank(int rank) { message_rank = rank; }
 
 void say(const char* format, ...) {
   char line[2048];
-  const int room = static_cast<int>(sizeof line) - 1;  // one byte for the newline
-  int length = message_rank < 0 ? snprintf(line, sizeof line, "elc: ")
-                                : snprintf(line, sizeof line, "elc: rank %d: ", message_rank);
-  va_list arguments;
+  const int begin = message_rank < 0 ? snprintf(line, sizeof line, "elc: ")
+                                     : snprintf(line, sizeof line, "elc: rank %d: ", message_rank);
+  char* const message = line + begin;
+  const size_t room = sizeof line - static_cast<size_t>(begin) - 1;  // and one byte for the newline
+  va_list arguments, again;
   va_start(arguments, format);
-  const int added = vsnprintf(line + length, sizeof line - static_cast<size_t>(length), format, arguments);
+  va_copy(again, arguments);
+  const int length = vsnprintf(message, room + 1, format, arguments);
+  // Only a long message needs memory: one may say that there is none.
+  if (length > 0 && static_cast<size_t>(length) > room)
+    strcpy(message, shorten(Text::vformat(format, again).view(), room).c_str());
+  va_end(again);
   va_end(arguments);
-  if (added > 0) length += added;
-  if (length > room) length = room;
   // Names may come from a file that anybody has made: a message is one line, and a terminal has nothing to obey.
-  for (int i = 0; i < length; ++i)
-    if (static_cast<unsigned char>(line[i]) < 0x20 || line[i] == 0x7f) line[i] = '?';
-  line[length++] = '\n';
-  if (write(STDERR_FILENO, line, static_cast<size_t>(length)) < 0) return;  // nowhere to complain to
+  size_t size = strlen(line);
+  hide_controls(line, size);
+  line[size++] = '\n';
+  if (write(STDERR_FILENO, line, size) < 0) return;  // nowhere to complain to
 }
 
 }  // namespace elc

@@ -2,6 +2,9 @@
 #ifndef ELC_BASE_TEXT_H
 #define ELC_BASE_TEXT_H
 
+#include <stdarg.h>
+#include <stddef.h>
+
 #include <string_view>
 #include <utility>
 
@@ -25,6 +28,7 @@ class Text {
   static Text copy(std::string_view text);
   static Text copy(const char* text);
   ELC_PRINTF(1, 2) static Text format(const char* format, ...);
+  ELC_PRINTF(1, 0) static Text vformat(const char* format, va_list arguments);
 
   bool empty() const { return text_[0] == '\0'; }
   // Never null; owned by the Text, valid until it is assigned to or destroyed.
@@ -36,6 +40,14 @@ class Text {
 
   char* text_ = kEmpty;
 };
+
+// At most `most` bytes (16 or more) of a message: of one that is longer, its beginning and its end, in whole characters of
+// UTF-8. In its middle there is a long name, and at its end the reason.
+Text shorten(std::string_view message, size_t most);
+
+// Puts a '?' in place of each byte that a terminal obeys: the control characters of ASCII, and those from 0x80 to 0x9f,
+// as bytes of their own and in UTF-8. What the program names, and what a line says, may be anybody's.
+void hide_controls(char* text, size_t size);
 
 }  // namespace elc
 

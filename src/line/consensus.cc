@@ -8,51 +8,29 @@ namespace {
 // Whether nothing about this communicator can concern the line any more.
 bool agreed(const CommVote& v) { return v.voters == v.size && v.least == v.most; }
 
-}  // namespace
-
-Vote Vote::copy() const {
-  Vote v;
-  v.line = line;
-  v.yes = yes;
-  v.orphans = orphans;
-  v.points = points;
-  v.cost = cost;
-  v.comms.append(comms.data(), comms.size());
-  return v;
-}
-
-void Vote::merge(const Vote& other) {
-  line = std::max(line, other.line);
-  yes = yes && other.yes;
-  orphans = orphans || other.orphans;
-  points = std::max(points, other.points);
-  cost = std::max(cost, other.cost);
-  Vector<CommVote> merged;
+// Both lists in one; `drop`: without what is agreed.
+Vector<CommVote> merged(const Vector<CommVote>& a, const Vector<CommVote>& b, bool drop) {
+  Vector<CommVote> all;
   size_t i = 0, j = 0;
-  while (i < comms.size() || j < other.comms.size()) {
+  while (i < a.size() || j < b.size()) {
     CommVote v;
-    if (j == other.comms.size() || (i < comms.size() && comms[i].identity < other.comms[j].identity)) {
-      v = comms[i++];
-    } else if (i == comms.size() || other.comms[j].identity < comms[i].identity) {
-      v = other.comms[j++];
+    if (j == b.size() || (i < a.size() && a[i].identity < b[j].identity)) {
+      v = a[i++];
+    } else if (i == a.size() || b[j].identity < a[i].identity) {
+      v = b[j++];
     } else {
-      v = comms[i++];
-      const CommVote& w = other.comms[j++];
+      v = a[i++];
+      const CommVote& w = b[j++];
       v.voters += w.voters;
       v.least = std::min(v.least, w.least);
       v.most = std::max(v.most, w.most);
     }
-    if (!agreed(v)) merged.push_back(v);
+    if (!drop || !agreed(v)) all.push_back(v);
   }
-  comms.swap(merged);
+  return all;
 }
 
-void Vote::encode(Encoder& out) const {
-  out.u32(line);
-  out.boolean(yes);
-  out.boolean(orphans);
-  out.u64(points);
-  out.u64(cost);
+void encode_comms(Encoder& out, const Vector<CommVote>& comms) {
   out.u64(comms.size());
   for (const CommVote& v : comms) {
     out.u64(v.identity);
@@ -63,12 +41,7 @@ void Vote::encode(Encoder& out) const {
   }
 }
 
-bool Vote::decode(Decoder& in, Vote* vote) {
-  vote->line = in.u32();
-  vote->yes = in.boolean();
-  vote->orphans = in.boolean();
-  vote->points = in.u64();
-  vote->cost = in.u64();
+void decode_comms(Decoder& in, Vector<CommVote>* comms) {
   const size_t n = in.count(32);
   for (size_t i = 0; i < n; ++i) {
     CommVote v;
@@ -77,8 +50,47 @@ bool Vote::decode(Decoder& in, Vote* vote) {
     v.voters = in.u32();
     v.least = in.u64();
     v.most = in.u64();
-    vote->comms.push_back(v);
+    comms->push_back(v);
   }
+}
+
+}  // namespace
+
+void Vote::refuse(Rank rank, const char* text) {
+  refuser = rank;
+  reason = shorten(text, kLongestReason);
+}
+
+void Vote::merge(const Vote& other) {
+  line = std::max(line, other.line);
+  if (!other.yes() && (yes() || other.refuser < refuser)) refuse(other.refuser, other.reason.c_str());
+  orphans = orphans || other.orphans;
+  points = std::max(points, other.points);
+  cost = std::max(cost, other.cost);
+  comms = merged(comms, other.comms, true);
+  freed = merged(freed, other.freed, false);
+}
+
+void Vote::encode(Encoder& out) const {
+  out.u32(line);
+  out.i32(refuser);
+  out.string(reason.view());
+  out.boolean(orphans);
+  out.u64(points);
+  out.u64(cost);
+  encode_comms(out, comms);
+  encode_comms(out, freed);
+}
+
+bool Vote::decode(Decoder& in, Vote* vote) {
+  vote->line = in.u32();
+  vote->refuser = in.i32();
+  vote->reason = Text::copy(in.string());
+  vote->orphans = in.boolean();
+  vote->points = in.u64();
+  vote->cost = in.u64();
+  decode_comms(in, &vote->comms);
+  decode_comms(in, &vote->freed);
   return in.ok();
 }
 

@@ -4,6 +4,8 @@
 #ifndef ELC_LINE_CONSENSUS_H
 #define ELC_LINE_CONSENSUS_H
 
+#include "base/text.h"
+#include "line/coordinator.h"
 #include "line/types.h"
 
 namespace elc::line {
@@ -14,6 +16,9 @@ enum ConsensusKind : uint32_t {
   kDoneConsensus,      // consensus 3
   kRestartConsensus,   // all orphans are told (section 8, step 2)
   kReleasedConsensus,  // all are released (section 8, step 4), and have given MPI all their receives
+  kStoppedConsensus,   // all know that there will be no line, and none is open (section 7)
+  kFreedConsensus,      // what all members have freed (forgetting.h)
+  kForgottenConsensus,
   kFinalizeConsensus,
   kConsensusKinds,
 };
@@ -29,25 +34,31 @@ struct CommVote {
 
 struct Vote {
   LineNumber line = 0;
-  bool yes = true;       // and: false abandons
+  Rank refuser = kNobody;  // the least: who says that the line is to be refused, and why
+  Text reason;
   bool orphans = false;  // or: somebody has orphans, something crosses, somebody replayed
   uint64_t points = 0;   // max: D of section 2
   uint64_t cost = 0;     // max
   // Communicators on whose operations not all members agree (or not all have been heard), sorted by
   // identity. Agreement removes an entry on its way up, so the list is short at the root.
   Vector<CommVote> comms;
+  Vector<CommVote> freed;  // communicators that voters have freed, sorted by identity
 
-  void merge(const Vote& other);
+  static constexpr Rank kNobody = -1;
+  bool yes() const { return refuser == kNobody; }
+  // Says no, for this reason, which is shortened to kLongestReason.
+  void refuse(Rank rank, const char* text);
+
+  void merge(const Vote& other);  // into Vote(): a copy, without what is agreed
   void encode(Encoder& out) const;
   static bool decode(Decoder& in, Vote* vote);
-  Vote copy() const;
 };
 
 // This process's part of one agreement at a time.
 class Consensus {
  public:
-  void add_own(const Vote& vote) { own_ = true; add(vote); }
-  void add_child(const Vote& vote) { ++children_; add(vote); }
+  void add_own(const Vote& vote) { own_ = true; merged_.merge(vote); }
+  void add_child(const Vote& vote) { ++children_; merged_.merge(vote); }
   bool own() const { return own_; }
   // All that this process waits for has voted: `children` and itself.
   bool complete(int children) const { return own_ && children_ == children; }
@@ -58,14 +69,7 @@ class Consensus {
   }
 
  private:
-  void add(const Vote& vote) {
-    if (empty_) merged_ = vote.copy();
-    else merged_.merge(vote);
-    empty_ = false;
-  }
-
   bool own_ = false;
-  bool empty_ = true;
   int children_ = 0;
   Vote merged_;
 };

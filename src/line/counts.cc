@@ -39,14 +39,27 @@ void Counts::freeze(Vector<ClassEntry>* frozen) {
     entry.count.sent = entry.count.received = 0;
     if (count.residue != 0 || count.suppress != 0) kept.push_back(entry);
   });
+  restart(kept);
+  sort(*frozen, [](const ClassEntry& a, const ClassEntry& b) {
+    return before(a.peer, a.comm, a.tag, b.peer, b.comm, b.tag);
+  });
+}
+
+void Counts::restart(const Vector<ClassEntry>& kept) {
   peers_.each([](uint64_t, Peer*& peer) { destroy(peer); });
   peers_.clear();
   last_rank_ = -1;
   last_peer_ = nullptr;
   for (const ClassEntry& entry : kept) at(entry.peer, entry.comm, entry.tag) = entry.count;
-  sort(*frozen, [](const ClassEntry& a, const ClassEntry& b) {
-    return before(a.peer, a.comm, a.tag, b.peer, b.comm, b.tag);
+}
+
+void Counts::forget(const HashMap<bool>& comms) {
+  Vector<ClassEntry> kept;
+  each([&](ClassEntry entry, ClassCount& count) {
+    entry.count = count;
+    if (comms.find(entry.comm) == nullptr) kept.push_back(entry);
   });
+  restart(kept);
 }
 
 void Counts::thaw(const Vector<ClassEntry>& frozen) {

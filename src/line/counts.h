@@ -59,6 +59,8 @@ class Counts {
   // Replaces all residues.
   void set_residues(const Vector<Residue>& residues);
   void residues(Vector<Residue>* out) const;
+  // Removes all classes of these communicators.
+  void forget(const HashMap<bool>& comms);
 
  private:
   struct Peer {
@@ -73,6 +75,7 @@ class Counts {
   static void find_class(Peer& peer, uint64_t key);
   template <class F>
   void each(F visit) const;
+  void restart(const Vector<ClassEntry>& kept);
 
   HashMap<Peer*> peers_;
   Rank last_rank_ = -1;

@@ -20,6 +20,13 @@ enum class Rule : uint32_t {
   kStable,              // section 7: a file is stable before the line commits
   kStreamOrder,         // section 5: messages in transit are kept in the order of their stream
   kBackground,          // section 8: no send waits for its receive until all are released
+  kCancelled,           // trap 12: nothing is implied for a cancelled receive before its fate is known
+  kUnfollowed,          // section 6: an unfollowed operation that crosses refuses the line
+  kGroupCalls,          // section 6: so does a call on a group
+  kAllFreed,            // section 6: what is forgotten without a line, all members have freed
+  kForgetTogether,      // section 6: nobody takes a checkpoint before all have forgotten
+  kNever,               // section 7: who knows that there will be no line takes none
+  kMatched,             // section 3: what a matched probe takes in the window is kept
   kVoteAtOnce,          // section 8: who has used up what keeps it from release says so at once, not when it looks
 };
 

@@ -113,9 +113,9 @@ void decode_messages(Decoder& in, Saved* saved) {
 void decode_outcomes(Decoder& in, Saved* saved) {
   const size_t outcomes = in.count(kOutcomeSize);
   for (size_t i = 0; i < outcomes; ++i) {
-    Outcome o;
+    SavedOutcome o;
     const uint32_t kind = in.u32();
-    if (kind < static_cast<uint32_t>(NdKind::kTest) || kind > static_cast<uint32_t>(NdKind::kValue)) in.fail();
+    if (kind < static_cast<uint32_t>(NdKind::kTest) || kind > static_cast<uint32_t>(NdKind::kImprobe)) in.fail();
     o.kind = static_cast<NdKind>(kind);
     o.times = in.u32();
     if (o.times == 0) in.fail();
@@ -171,7 +171,7 @@ void Saved::encode(Encoder& out) const {
   encode_results(out, crossing);
   encode_results(out, pending);
   out.u64(outcomes.size());
-  for (const Outcome& o : outcomes) {
+  for (const SavedOutcome& o : outcomes) {
     out.u32(static_cast<uint32_t>(o.kind));
     out.u32(o.times);
     out.opaque(o.value.data(), o.value.size());
@@ -184,10 +184,10 @@ void Saved::encode(Encoder& out) const {
   }
 }
 
-Status Saved::decode(Decoder& in, Saved* saved) {
+Result Saved::decode(Decoder& in, Saved* saved) {
   const uint32_t layout = in.u32();
   if (in.ok() && layout != kSectionLayout) {
-    return Status::error("section \"line\" has layout %u, and this libELC reads %u: use the newer libELC", layout,
+    return Result::error("section \"line\" has layout %u, and this libELC reads %u: use the newer libELC", layout,
                          kSectionLayout);
   }
   struct Part {
@@ -214,10 +214,10 @@ Status Saved::decode(Decoder& in, Saved* saved) {
   };
   for (const Part& part : parts) {
     part.decode(in, saved);
-    if (!in.ok()) return Status::error("section \"line\" is damaged: %s cannot be read", part.name);
+    if (!in.ok()) return Result::error("section \"line\" is damaged: %s cannot be read", part.name);
   }
-  if (in.left() != 0) return Status::error("section \"line\" is damaged: %zu bytes too many at its end", in.left());
-  return Status();
+  if (in.left() != 0) return Result::error("section \"line\" is damaged: %zu bytes too many at its end", in.left());
+  return Result();
 }
 
 }  // namespace elc::line

@@ -2,7 +2,7 @@
 #ifndef ELC_LINE_SAVED_H
 #define ELC_LINE_SAVED_H
 
-#include "base/status.h"
+#include "base/result.h"
 #include "line/counts.h"
 #include "line/types.h"
 
@@ -45,7 +45,7 @@ struct SavedResult {  // of a collective operation
   Bytes result;
 };
 
-struct Outcome {  // one entry of W3, that occurred `times` in a row
+struct SavedOutcome {  // one entry of W3, that occurred `times` in a row
   NdKind kind = NdKind::kTest;
   uint32_t times = 1;
   Bytes value;
@@ -69,12 +69,12 @@ struct Saved {
   Vector<SavedPosting> receives;   // in posting order
   Vector<SavedResult> crossing;    // results of operations that cross and that this process is late for
   Vector<SavedResult> pending;     // results of non-blocking operations pending at the checkpoint
-  Vector<Outcome> outcomes;
+  Vector<SavedOutcome> outcomes;
   Vector<BoundReceive> bound;      // sorted by number
 
   void encode(Encoder& out) const;
   // Fails, and says where, on data that do not decode to the last byte or contradict themselves.
-  static Status decode(Decoder& in, Saved* saved);
+  static Result decode(Decoder& in, Saved* saved);
 };
 
 }  // namespace elc::line

@@ -17,6 +17,12 @@ using LineNumber = uint32_t;   // the start of the program is line 0
 
 inline constexpr Rank kAnySource = -1;
 inline constexpr Tag kAnyTag = -1;
+// The same for any two that are equal, and for no others; wildcards too.
+inline uint64_t class_key(Rank source, Tag tag) {
+  return static_cast<uint64_t>(static_cast<uint32_t>(source)) << 32 | static_cast<uint32_t>(tag);
+}
+
+inline constexpr Tag kGroupTag = -2;  // of what is counted for a call on a group: no message has it
 
 // What a receive or probe asks for, in the application's words (wildcards allowed).
 struct Pattern {
@@ -42,11 +48,16 @@ struct Message {
   Tag tag = kAnyTag;
   Comm comm = 0;
   bool arrived = false;       // the content is here
-  bool counted = false;       // it counts as received already (protocol section 1, probes)
-  uint64_t order = 0;         // the posting that received it, or the last one before it was taken from MPI
+  bool counted = false;       // it counts as received already (PROTOCOL.md, section 1, probes)
+  uint64_t order = 0;         // when MPI gave it, to a receive (Posting::order) or the queue: the order of its stream
   uint64_t representation = 0;  // of the bytes, a code of the layer above; 0: this machine's
   Bytes content;              // packed elements as they arrived
   int references = 1;
+  struct Link {
+    Message* before = nullptr;
+    Message* after = nullptr;
+  };
+  Link links[5];              // of the pending queue
 };
 
 Message* retain(Message* message);
@@ -58,28 +69,33 @@ struct Posting {
   enum class State : uint8_t {
     kStarted,  // given to MPI
     kQueued,   // answered from the pending queue: `message`, complete when that has arrived
-    kHeld,     // in replay: not yet given to MPI (protocol section 8, step 4)
+    kHeld,     // in replay: not yet given to MPI (PROTOCOL.md, section 8, step 4)
   };
 
   Pattern pattern;                // as the application gave it
   uint64_t number = 0;            // of this posting, counted in the process
+  uint64_t order = 0;             // kStarted: when it was given to MPI (Message::order)
   State state = State::kStarted;
   bool bound = false;             // replay: may take only a message of bound_source, bound_tag
   bool counted = false;           // observed, or implied by a later observation
   bool unresolved = false;        // counted, but by a wildcard whose envelope MPI has not told yet
+  bool cancelled = false;         // the application has cancelled it, and its fate is not known yet
   bool logged = false;            // its message is held by the open line
   bool repeated = false;          // of a call that a restart makes again: no part of the saved state
   Rank bound_source = kAnySource;
   Tag bound_tag = kAnyTag;
   Message* message = nullptr;     // kQueued: what it takes (one reference)
   Message* log = nullptr;         // the open line's copy, to be filled when the data are here (one reference)
+  bool open = false;              // neither counted nor cancelled: what is observed may imply it
   Posting* before = nullptr;      // posting order within the communicator
   Posting* after = nullptr;
+  Posting* class_before = nullptr;  // the same among open ones of one pattern, where there are many
+  Posting* class_after = nullptr;
 };
 
 // Kinds of outcomes that may differ between two executions of the same program (section 3, W3).
 enum class NdKind : uint32_t {
-  kTest = 1, kTestall, kTestany, kTestsome, kWaitany, kWaitsome, kIprobe, kProbe, kValue,
+  kTest = 1, kTestall, kTestany, kTestsome, kWaitany, kWaitsome, kIprobe, kProbe, kValue, kMprobe, kImprobe,
 };
 
 }  // namespace elc::line

@@ -21,7 +21,7 @@ void BlockMap::sort(Vector<Extent>* extents) {
 }
 
 // Regions are few and change with every frame; the million blocks of a list keep their order.
-Status BlockMap::build(Process& process) {
+Result BlockMap::build(Process& process) {
   process_ = &process;
   list_regions(process, &regions_);
   by_region_.clear();
@@ -45,7 +45,7 @@ Status BlockMap::build(Process& process) {
 
 // The same variable in two scopes (a static of a function that calls itself) is no conflict; anything else
 // that shares a byte is.
-Status BlockMap::check_regions() const {
+Result BlockMap::check_regions() const {
   const Region* widest = nullptr;
   for (const Extent& extent : by_region_) {
     const Region& region = *regions_[extent.index];
@@ -53,7 +53,7 @@ Status BlockMap::check_regions() const {
     const bool same = widest != nullptr && widest->address == region.address && widest->size == region.size &&
                       widest->type == region.type;
     if (widest != nullptr && region.address < widest->address + widest->size && !same)
-      return Status::error(
+      return Result::error(
           "'%s' of %s overlaps '%s' of %s: every byte is registered once, and ELC_Leave comes before every "
           "return",
           region.name, owner_of(*process_, region).c_str(), widest->name,
@@ -61,19 +61,26 @@ Status BlockMap::check_regions() const {
     if (widest == nullptr || region.address + region.size > widest->address + widest->size) widest = &region;
     const Extent* block = last_before(by_block_, static_cast<uintptr_t>(extent.begin + extent.size - 1));
     if (block != nullptr && block->begin + block->size > extent.begin)
-      return Status::error(
+      return Result::error(
           "'%s' of %s lies in a block of %llu bytes from ELC_malloc, which is saved as such: give it its "
           "type by "
           "ELC_Set_type, and register the pointer to it with ELC_PTR",
           region.name, owner_of(*process_, region).c_str(), static_cast<unsigned long long>(block->size));
   }
-  return Status();
+  return Result();
 }
 
 const BlockMap::Extent* BlockMap::last_before(const Vector<Extent>& extents, uintptr_t address) {
   const Extent* after = std::upper_bound(extents.begin(), extents.end(), address,
                                          [](uintptr_t a, const Extent& e) { return a < e.begin; });
   return after == extents.begin() ? nullptr : after - 1;
+}
+
+uint64_t BlockMap::largest() const {
+  uint64_t size = 0;
+  for (const Extent& region : by_region_) size = std::max(size, region.size);
+  for (const Extent& block : by_block_) size = std::max(size, block.size);
+  return size;
 }
 
 bool position_in(const format::TypeTable& types, TypeId type, uint64_t count, uint64_t rest, uint64_t offset,

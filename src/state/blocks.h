@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/status.h"
+#include "base/result.h"
 #include "base/vector.h"
 #include "portable_format/value.h"
 #include "state/process.h"
@@ -25,13 +25,14 @@ class BlockMap {
  public:
   // Makes the order anew; that of the heap only if a block has changed. Fails if two regions, or a region and
   // a block, overlap. The process's regions and blocks must stay until the last call of encode.
-  Status build(Process& process);
+  Result build(Process& process);
 
   // The pointer of the file for an address. An address inside a block is preferred to one past another's end, unless a
   // variable begins there that does not hold elements of `target`, and another that does ends there. kNone: the program
   // has not said what the pointer points to.
   format::PointerLeaf encode(const void* address, TypeId target = format::kNone) const;
 
+  uint64_t largest() const;  // size of a region or block
   size_t regions() const { return regions_.size(); }
 
  private:
@@ -43,7 +44,7 @@ class BlockMap {
   };
   static void sort(Vector<Extent>* extents);
   static const Extent* last_before(const Vector<Extent>& extents, uintptr_t address);
-  Status check_regions() const;
+  Result check_regions() const;
   format::PointerLeaf in_region(const Extent& extent, uintptr_t address) const;
   format::PointerLeaf in_block(size_t slot, uintptr_t address) const;
 

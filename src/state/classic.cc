@@ -32,7 +32,7 @@ void miss_skip(Process& p, const char* function, int fid) {
   const char* advice =
       "begin it with `if (ELC_SKIP(FID)) return ...;`, before OnCallEnter, so that a restart passes it";
   if (recovering())
-    give_up(Status::error("the restart has entered %s() with FID %d: %s", function, fid, advice));
+    give_up(Result::error("the restart has entered %s() with FID %d: %s", function, fid, advice));
   if (!p.skip_was_missed) say("%s() is called with FID %d: %s", function, fid, advice);
   p.skip_was_missed = true;
 }
@@ -73,48 +73,48 @@ bool same(const Description& a, const Description& b) {
 
 std::string_view bounded(const char* name) { return {name, strnlen(name, kClassicNameLength)}; }
 
-Status describe(const StructureDesc& d) {
+Result describe(const StructureDesc& d) {
   Process& p = process();
   Description made;
   made.name = Text::copy(bounded(d.name));
-  if (made.name.empty()) return Status::error("OnStructureDef: the struct has no name");
+  if (made.name.empty()) return Result::error("OnStructureDef: the struct has no name");
   const char* name = made.name.c_str();
   if (d.ptrCount < 0 || d.strCount < 0 || (d.ptrCount > 0 && d.ptrOffset == nullptr) ||
       (d.strCount > 0 && (d.strOffset == nullptr || d.strName == nullptr)))
-    return Status::error("OnStructureDef(\"%s\"): a count without offsets or names", name);
+    return Result::error("OnStructureDef(\"%s\"): a count without offsets or names", name);
   for (int i = 0; i < d.ptrCount; ++i) {
     if (d.ptrOffset[i] < 0 || d.ptrOffset[i] % static_cast<int>(alignof(void*)) != 0)
-      return Status::error(
+      return Result::error(
           "OnStructureDef(\"%s\"): no pointer can be at offset %d; offsets are those of offsetof", name,
           d.ptrOffset[i]);
     made.pointers.push_back(static_cast<uint64_t>(d.ptrOffset[i]));
   }
   for (int i = 0; i < d.strCount; ++i) {
     if (d.strOffset[i] < 0)
-      return Status::error("OnStructureDef(\"%s\"): no struct can be at offset %d", name, d.strOffset[i]);
+      return Result::error("OnStructureDef(\"%s\"): no struct can be at offset %d", name, d.strOffset[i]);
     Description::Inner& inner = made.inner.push_back({});
     inner.offset = static_cast<uint64_t>(d.strOffset[i]);
     inner.name = Text::copy(bounded(d.strName + static_cast<size_t>(i) * kClassicNameLength));
   }
   const Description* known = find_description(p, made.name.view());
   if (known != nullptr && !same(*known, made))
-    return Status::error("OnStructureDef: \"%s\" was described before, differently", name);
+    return Result::error("OnStructureDef: \"%s\" was described before, differently", name);
   if (known == nullptr) p.descriptions.push_back(std::move(made));
-  return Status();
+  return Result();
 }
 
 // The offsets of all pointers of a struct and of the structs in it.
-Status collect(const Process& p, const Description& d, uint64_t base, int depth, Vector<uint64_t>* offsets) {
-  if (depth > 60) return Status::error("OnStrDef: \"%s\" contains itself", d.name.c_str());
+Result collect(const Process& p, const Description& d, uint64_t base, int depth, Vector<uint64_t>* offsets) {
+  if (depth > 60) return Result::error("OnStrDef: \"%s\" contains itself", d.name.c_str());
   for (const uint64_t offset : d.pointers) offsets->push_back(base + offset);
   for (const Description::Inner& inner : d.inner) {
     const Description* found = find_description(p, inner.name.view());
     if (found == nullptr)
-      return Status::error("OnStrDef: \"%s\", which is in \"%s\", was not described by OnStructureDef",
+      return Result::error("OnStrDef: \"%s\", which is in \"%s\", was not described by OnStructureDef",
                            inner.name.c_str(), d.name.c_str());
     ELC_TRY(collect(p, *found, base + inner.offset, depth + 1, offsets));
   }
-  return Status();
+  return Result();
 }
 
 void sort(Vector<uint64_t>* offsets) {
@@ -124,9 +124,9 @@ void sort(Vector<uint64_t>* offsets) {
 }
 
 // A struct of pointers, and bytes between them.
-Status make_type(const Process& p, const char* name, size_t size, ELC_Type* type) {
+Result make_type(const Process& p, const char* name, size_t size, ELC_Type* type) {
   const Description* d = find_description(p, name);
-  if (d == nullptr) return Status::error("OnStrDef: \"%s\" was not described by OnStructureDef", name);
+  if (d == nullptr) return Result::error("OnStrDef: \"%s\" was not described by OnStructureDef", name);
   Vector<uint64_t> offsets;
   ELC_TRY(collect(p, *d, 0, 0, &offsets));
   sort(&offsets);
@@ -135,7 +135,7 @@ Status make_type(const Process& p, const char* name, size_t size, ELC_Type* type
   for (const uint64_t at : offsets) {
     const size_t offset = static_cast<size_t>(at);
     if (at + sizeof(void*) > size)
-      return Status::error("OnStrDef: \"%s\" has a pointer at offset %llu, but only %llu bytes", name,
+      return Result::error("OnStrDef: \"%s\" has a pointer at offset %llu, but only %llu bytes", name,
                            static_cast<unsigned long long>(offset), static_cast<unsigned long long>(size));
     if (offset > end) fields.push_back({"bytes", end, ELC_BYTE, offset - end});
     fields.push_back({"pointer", offset, ELC_POINTER, 1});
@@ -143,7 +143,7 @@ Status make_type(const Process& p, const char* name, size_t size, ELC_Type* type
   }
   if (end < size) fields.push_back({"bytes", end, ELC_BYTE, size - end});
   *type = ELC_Struct(name, size, static_cast<int>(fields.size()), fields.data());
-  return *type == ELC_NO_TYPE ? Status::error("OnStrDef: \"%s\" was not made", name) : Status();
+  return *type == ELC_NO_TYPE ? Result::error("OnStrDef: \"%s\" was not made", name) : Result();
 }
 
 }  // namespace
@@ -191,7 +191,7 @@ ELC_EXPORT int ELC_Classic_site(int label, int fid) {
     ELC_Set_label(label);
     return 0;
   }
-  elc::state::clear_label();
+  elc::state::take_label();
   return elc::state::recovering() ? 1 : 0;
 }
 

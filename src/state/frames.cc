@@ -15,18 +15,18 @@ int saved_label(const Process& p) { return p.frames.empty() ? 0 : p.saved_frames
 
 Text describe(const char* function, int label) { return Text::format("label %d of %s()", label, function); }
 
-Status check_entered(const Process& p, const char* function) {
+Result check_entered(const Process& p, const char* function) {
   const size_t depth = p.frames.size();
   if (depth >= p.saved_frames.size())
-    return Status::error(
+    return Result::error(
         "the restart has entered %s() beyond %s, where the line was taken: the program differs from the one "
         "that was saved",
         function,
         describe(p.saved_frames[depth - 1].function.c_str(), p.saved_frames[depth - 1].label).c_str());
-  if (p.saved_frames[depth].function.view() == function) return Status();
+  if (p.saved_frames[depth].function.view() == function) return Result();
   const Text from = depth == 0 ? Text::copy("the start of the program")
                                : describe(p.frames[depth - 1].function, p.saved_frames[depth - 1].label);
-  return Status::error("the restart has entered %s() from %s, but the line was taken in %s() there", function,
+  return Result::error("the restart has entered %s() from %s, but the line was taken in %s() there", function,
                        from.c_str(), p.saved_frames[depth].function.c_str());
 }
 
@@ -34,7 +34,7 @@ Status check_entered(const Process& p, const char* function) {
 
 void enter(Process& p, const char* function, bool inline_call) {
   if (!p.saved_frames.empty() && p.is_recovering) {
-    const Status entered = check_entered(p, function);
+    const Result entered = check_entered(p, function);
     if (!entered.ok()) give_up(entered);
   }
   Frame frame;
@@ -48,6 +48,7 @@ void enter(Process& p, const char* function, bool inline_call) {
   frame.inline_call = inline_call;
   p.frames.push_back(frame);
   p.label_is_fresh = false;
+  p.has_entered = true;
 }
 
 bool recovering() {
@@ -67,40 +68,51 @@ void set_recovering(bool recovering) {
   process().image = nullptr;
 }
 
-bool labelled() {
-  const Process& p = process();
-  return p.label_is_fresh && !p.frames.empty() && !p.frames.back().inline_call;
+bool outside_frames() { return process().frames.empty(); }
+
+bool take_label() {
+  Process& p = process();
+  p.site_is_labelled = p.label_is_fresh && !p.frames.empty() && !p.frames.back().inline_call;
+  p.label_is_fresh = false;
+  return p.site_is_labelled;
 }
 
-void clear_label() { process().label_is_fresh = false; }
+bool in_inline_call() {
+  const Process& p = process();
+  return !p.frames.empty() && p.frames.back().inline_call;
+}
+
+bool in_setup() { return !process().has_entered && !process().restores_in_place; }
+
+void restores_in_place() { process().restores_in_place = true; }
 
 bool has_saved_frames() { return !process().saved_frames.empty(); }
 
-Status misplaced() {
+Result misplaced() {
   const Process& p = process();
   if (p.saved_frames.empty())
-    return Status::error(
+    return Result::error(
         "the program is at a labelled call, but the line was taken at an ELC_Checkpoint outside of any "
         "ELC_ENTER: restart the program that made the line");
   const SavedFrame& saved = p.saved_frames[p.saved_frames.size() - 1];
   const Text wanted = describe(saved.function.c_str(), saved.label);
   if (p.frames.empty())
-    return Status::error(
+    return Result::error(
         "the restart has come to an MPI call before any ELC_ENTER, but the line was taken at %s",
         wanted.c_str());
-  return Status::error(
+  return Result::error(
       "the restart has come to %s on its way to %s, where the line was taken: does every ELC_ENTER have its "
       "ELC_RESUME, and is the program the one that was saved?",
       describe(p.frames.back().function, p.frames.back().label).c_str(), wanted.c_str());
 }
 
-Status load_frames(format::Reader& reader) {
+Result load_frames(format::Reader& reader) {
   Process& p = process();
   format::Cursor in;
   ELC_TRY(in.open(&reader, "vars"));
   ELC_TRY(read_layout(in, "vars"));
   Vector<SavedFrame> frames;
-  for (uint64_t left = in.count(16); left > 0 && in.ok(); --left) {
+  for (uint64_t left = in.count(12); left > 0 && in.ok(); --left) {
     SavedFrame frame;
     frame.function = Text::copy(in.string());
     frame.label = in.i32();
@@ -109,11 +121,11 @@ Status load_frames(format::Reader& reader) {
   ELC_TRY(in.status());
   for (size_t i = 0; i < p.frames.size() && !frames.empty(); ++i) {
     if (i < frames.size() && frames[i].function.view() == p.frames[i].function) continue;
-    return Status::error("the program is in %s(), but the line was taken in %s()", p.frames[i].function,
+    return Result::error("the program is in %s(), but the line was taken in %s()", p.frames[i].function,
                          i < frames.size() ? frames[i].function.c_str() : "its caller");
   }
   p.saved_frames = std::move(frames);
-  return Status();
+  return Result();
 }
 
 namespace {
@@ -123,12 +135,12 @@ void check_label(Process& p, int label) {
   const bool entering = p.is_recovering && !p.saved_frames.empty();
   if (entering && label != saved_label(p)) give_up(misplaced());
   if (entering && p.frames.size() == p.saved_frames.size())
-    give_up(Status::error(
+    give_up(Result::error(
         "the restart has come to label %d of %s(), where the line was taken, but not by an ELC_RESUME: "
         "every function that calls ELC_ENTER needs one",
         label, p.frames.back().function));
   if (p.resumed_label != 0 && label != p.resumed_label)
-    give_up(Status::error(
+    give_up(Result::error(
         "the restart has come to label %d of %s(), but the line was taken at label %d: does its "
         "ELC_RESUME come before the first ELC_AT?",
         label, p.frames.back().function, p.resumed_label));
@@ -146,14 +158,15 @@ int arrive(Process& p) {
 }  // namespace
 }  // namespace elc::state
 
-using elc::Status;
+using elc::Result;
 using elc::state::Process;
 using elc::state::process;
 
 extern "C" {
 
 ELC_EXPORT int ELC_Enter(const char* function) {
-  if (function == nullptr) return elc::state::outcome(Status::error("ELC_Enter: the function has no name"));
+  const Result named = elc::state::check_name("ELC_Enter", function);
+  if (!named.ok()) return elc::state::outcome(named);
   elc::state::enter(process(), function, false);
   return ELC_OK;
 }
@@ -162,17 +175,17 @@ ELC_EXPORT int ELC_Leave(void) {
   Process& p = process();
   if (p.frames.empty())
     return elc::state::outcome(
-        Status::error("ELC_Leave without ELC_Enter: a function leaves a frame that it did not enter"));
+        Result::error("ELC_Leave without ELC_Enter: a function leaves a frame that it did not enter"));
   const elc::state::Frame& frame = p.frames.back();
   if (!p.saved_frames.empty() && p.is_recovering && p.frames.size() <= p.saved_frames.size())
     elc::state::give_up(
-        Status::error("the restart has left %s() without coming to label %d, where the line was taken: does "
+        Result::error("the restart has left %s() without coming to label %d, where the line was taken: does "
                       "every ELC_ENTER have "
                       "its ELC_RESUME, and is the program the one that was saved?",
                       frame.function, elc::state::saved_label(p)));
   if (p.resumed_label != 0)
     elc::state::give_up(
-        Status::error("the restart has left %s() without coming to label %d, where the line was taken",
+        Result::error("the restart has left %s() without coming to label %d, where the line was taken",
                       frame.function, p.resumed_label));
   p.locals.resize(frame.first_region);
   p.names.reset(frame.names);

@@ -6,7 +6,7 @@
 #include "elc.h"
 #include "state/process.h"
 
-using elc::Status;
+using elc::Result;
 using elc::state::Block;
 using elc::state::outcome;
 using elc::state::Process;
@@ -56,7 +56,7 @@ ELC_EXPORT void ELC_free(void* memory) {
 ELC_EXPORT void* ELC_new(ELC_Type type, size_t count) {
   const size_t element = static_cast<size_t>(process().types.size_of(type));
   if (element == 0) {
-    outcome(Status::error("ELC_new: there is no type %d; types come from ELC_Struct and ELC_Union", type));
+    outcome(Result::error("ELC_new: there is no type %d; types come from ELC_Struct and ELC_Union", type));
     return nullptr;
   }
   return enter(calloc(at_least_one(count), element), count * element, type);
@@ -65,7 +65,7 @@ ELC_EXPORT void* ELC_new(ELC_Type type, size_t count) {
 ELC_EXPORT void* ELC_resize(void* old, size_t count) {
   Block* block = old == nullptr ? nullptr : process().heap.find(old);
   if (block == nullptr) {
-    outcome(Status::error("ELC_resize: the block is not one of ELC_new or ELC_malloc"));
+    outcome(Result::error("ELC_resize: the block is not one of ELC_new or ELC_malloc"));
     return nullptr;
   }
   const size_t element = block->guessed ? 1 : static_cast<size_t>(process().types.size_of(block->type));
@@ -78,14 +78,14 @@ ELC_EXPORT void* ELC_resize(void* old, size_t count) {
 
 ELC_EXPORT int ELC_Set_type(void* memory, ELC_Type type) {
   Block* block = memory == nullptr ? nullptr : process().heap.find(memory);
-  if (block == nullptr) return outcome(Status::error("ELC_Set_type: the block is not one of ELC_malloc"));
+  if (block == nullptr) return outcome(Result::error("ELC_Set_type: the block is not one of ELC_malloc"));
   const size_t element = static_cast<size_t>(process().types.size_of(type));
   if (element == 0)
     return outcome(
-        Status::error("ELC_Set_type: there is no type %d; types come from ELC_Struct and ELC_Union", type));
+        Result::error("ELC_Set_type: there is no type %d; types come from ELC_Struct and ELC_Union", type));
   if (block->size > 0 && block->size < element)
     return outcome(
-        Status::error("ELC_Set_type: the block of %llu bytes does not hold an element of %zu bytes",
+        Result::error("ELC_Set_type: the block of %llu bytes does not hold an element of %zu bytes",
                       static_cast<unsigned long long>(block->size), element));
   block->type = type;
   block->guessed = false;

@@ -48,7 +48,7 @@ Text Image::owner(const SavedVariable& variable) const {
   return Text::format("%s()", frames[variable.frame - 1].function.c_str());
 }
 
-Status Image::read_variables(format::Cursor& in) {
+Result Image::read_variables(format::Cursor& in) {
   ELC_TRY(read_layout(in, "vars"));
   for (uint64_t left = in.count(12); left > 0 && in.ok(); --left) {
     SavedFrame frame;
@@ -67,7 +67,7 @@ Status Image::read_variables(format::Cursor& in) {
     variable.count = in.u64();
     if (!in.ok()) break;
     if (variable.frame < frame || variable.frame > frames.size())
-      return Status::error("the checkpoint file is damaged: variable '%s' belongs to no frame",
+      return Result::error("the checkpoint file is damaged: variable '%s' belongs to no frame",
                            variable.name.c_str());
     frame = variable.frame;
     variables.push_back(std::move(variable));
@@ -75,7 +75,7 @@ Status Image::read_variables(format::Cursor& in) {
   return in.status();
 }
 
-Status Image::read_heap(format::Cursor& in, const format::Reader& reader) {
+Result Image::read_heap(format::Cursor& in, const format::Reader& reader) {
   ELC_TRY(read_layout(in, "heap"));
   next_id = in.u64();
   uint64_t id = 0;
@@ -90,7 +90,7 @@ Status Image::read_heap(format::Cursor& in, const format::Reader& reader) {
     if (!in.ok()) break;
     if (!reader.types().known(run.type))
       return reader.explain(
-          Status::error("heap blocks have a type that is not known (%ld)", static_cast<long>(run.type)));
+          Result::error("heap blocks have a type that is not known (%ld)", static_cast<long>(run.type)));
     // An element takes a byte at least, so this bounds what the directory can make us allocate.
     const uint64_t most = in.at() + in.left();
     const uint64_t least = std::max<uint64_t>(reader.types().info(run.type).packed, 1);
@@ -99,7 +99,7 @@ Status Image::read_heap(format::Cursor& in, const format::Reader& reader) {
         run.rest <= most && run.count <= most / least &&
         (empty ? run.blocks == 1 : run.blocks > 0 && run.blocks <= most / (run.count * least + run.rest));
     if (!holds || run.first_id <= id || run.first_id > next_id || run.blocks > next_id - run.first_id)
-      return Status::error("the checkpoint file is damaged: the directory of the heap contradicts itself");
+      return Result::error("the checkpoint file is damaged: the directory of the heap contradicts itself");
     id = run.first_id + run.blocks - 1;
     blocks += run.blocks;
     runs.push_back(std::move(run));
@@ -107,30 +107,30 @@ Status Image::read_heap(format::Cursor& in, const format::Reader& reader) {
   return in.status();
 }
 
-Status Image::match(const Process& p, const format::Reader& reader) {
+Result Image::match(const Process& p, const format::Reader& reader) {
   writer = reader.representation();
   ELC_TRY(match_frames(p));
   ELC_TRY(match_variables(p, reader));
   ELC_TRY(check_leftovers(p));
   match_functions(p);
   match_runs(p, reader);
-  return Status();
+  return Result();
 }
 
-Status Image::match_frames(const Process& p) const {
+Result Image::match_frames(const Process& p) const {
   bool same = frames.size() == p.frames.size();
   for (size_t i = 0; i < frames.size() && same; ++i) same = frames[i].function.view() == p.frames[i].function;
-  if (same) return Status();
+  if (same) return Result();
   Vector<SavedFrame> now;
   for (const Frame& frame : p.frames) {
     SavedFrame& copy = now.push_back({});
     copy.function = Text::copy(frame.function);
   }
-  return Status::error("the line was taken in %s, but the program is in %s", stack_of(frames).c_str(),
+  return Result::error("the line was taken in %s, but the program is in %s", stack_of(frames).c_str(),
                        stack_of(now).c_str());
 }
 
-Status Image::match_variables(const Process& p, const format::Reader& reader) {
+Result Image::match_variables(const Process& p, const format::Reader& reader) {
   size_t hint = 0;
   for (size_t i = 0; i < variables.size(); ++i) {
     SavedVariable& v = variables[i];
@@ -138,27 +138,27 @@ Status Image::match_variables(const Process& p, const format::Reader& reader) {
     const Text whose = owner(v);
     if (!reader.types().known(v.type))
       return reader.explain(
-          Status::error("'%s' of %s has a type that is not known (%ld)", v.name.c_str(), whose.c_str(),
+          Result::error("'%s' of %s has a type that is not known (%ld)", v.name.c_str(), whose.c_str(),
                         static_cast<long>(v.type)));
     v.region = find_in(scope_of(p, v.frame), hint++, v.name.view());
     const Text found = describe(reader.types(), v.type, v.count);
     if (v.region == nullptr)
-      return Status::error("the line has '%s' (%s) of %s, which the program has not registered there",
+      return Result::error("the line has '%s' (%s) of %s, which the program has not registered there",
                            v.name.c_str(), found.c_str(), whose.c_str());
     const Text wanted = describe(p.types, v.region->type, v.region->count);
-    const Status fit = format::fits(reader.types(), v.type, writer, p.types, v.region->type);
+    const Result fit = format::fits(reader.types(), v.type, writer, p.types, v.region->type);
     if (!fit.ok() && wanted.view() == found.view())
-      return Status::error("'%s' of %s (%s): %s", v.name.c_str(), whose.c_str(), found.c_str(), fit.message());
+      return Result::error("'%s' of %s (%s): %s", v.name.c_str(), whose.c_str(), found.c_str(), fit.message());
     if (!fit.ok() || v.count != v.region->count)
-      return Status::error("'%s' of %s is %s in the program, but %s in the line%s%s", v.name.c_str(),
+      return Result::error("'%s' of %s is %s in the program, but %s in the line%s%s", v.name.c_str(),
                            whose.c_str(), wanted.c_str(), found.c_str(), fit.ok() ? "" : ": ",
                            fit.ok() ? "" : fit.message());
   }
-  return Status();
+  return Result();
 }
 
 // Every variable of the line has its region; names are unique, so more regions mean other names.
-Status Image::check_leftovers(const Process& p) const {
+Result Image::check_leftovers(const Process& p) const {
   size_t next = 0;
   for (size_t frame = 0; frame <= p.frames.size(); ++frame) {
     const std::span<const Region> scope = scope_of(p, frame);
@@ -169,13 +169,13 @@ Status Image::check_leftovers(const Process& p) const {
       bool found = false;
       for (size_t i = first; i < next && !found; ++i) found = variables[i].region == &region;
       if (!found)
-        return Status::error("the program has registered '%s' (%s) of %s, which the line does not have",
+        return Result::error("the program has registered '%s' (%s) of %s, which the line does not have",
                              region.name, describe(p.types, region.type, region.count).c_str(),
                              owner_of(p, region).c_str());
     }
-    return Status::error("the checkpoint file is damaged: a name occurs twice in a frame");
+    return Result::error("the checkpoint file is damaged: a name occurs twice in a frame");
   }
-  return Status();
+  return Result();
 }
 
 void Image::match_functions(const Process& p) {
@@ -194,7 +194,7 @@ void Image::match_runs(const Process& p, const format::Reader& reader) {
     run.memory_type = run.type < format::kFirstMade ? run.type : p.types.find(type.name);
     if (run.memory_type == format::kNone) run.memory_type = type_described(type.name, type.packed);
     if (run.memory_type == format::kNone) {
-      run.misfit = Status::error("the program has made no type '%s' (ELC_Struct, ELC_Union; OnStructureDef)", type.name);
+      run.misfit = Result::error("the program has made no type '%s' (ELC_Struct, ELC_Union; OnStructureDef)", type.name);
       continue;
     }
     match_run(p, reader, &run);
@@ -207,7 +207,7 @@ void Image::match_run(const Process& p, const format::Reader& reader, SavedRun* 
     run->misfit = format::fits(reader.types(), format::kByte, writer, p.types, format::kByte);
   const uint64_t element = p.types.size_of(run->memory_type);
   if (run->misfit.ok() && (run->rest > PTRDIFF_MAX || (element > 0 && run->count > (PTRDIFF_MAX - run->rest) / element)))
-    run->misfit = Status::error("%llu elements of %s do not fit this machine's memory",
+    run->misfit = Result::error("%llu elements of %s do not fit this machine's memory",
                                 static_cast<unsigned long long>(run->count), reader.types().info(run->type).name);
   run->size = run->count * element + run->rest;
 }
@@ -218,8 +218,8 @@ void Image::tell(uint64_t block, TypeId type) {
     told_.push_back({block - 1 - variables.size(), type});
 }
 
-Status Image::retype_runs(const Process& p, const format::Reader& reader) {
-  if (told_.empty()) return Status();
+Result Image::retype_runs(const Process& p, const format::Reader& reader) {
+  if (told_.empty()) return Result();
   sort(told_, [](const Told& a, const Told& b) { return a.index < b.index; });
   Vector<SavedRun> split;
   size_t next = 0;
@@ -234,7 +234,7 @@ Status Image::retype_runs(const Process& p, const format::Reader& reader) {
         const TypeId first = told_[next].type;
         for (length = 1; next < told_.size() && told_[next].index == at; ++next)
           if (integers && types.size_of(told_[next].type) != types.size_of(first))
-            return Status::error("a heap block of %llu elements of %s: to one pointer of the program each has %llu bytes, to "
+            return Result::error("a heap block of %llu elements of %s: to one pointer of the program each has %llu bytes, to "
                                  "another %llu: say its type when it is made (ELC_new)",
                                  static_cast<unsigned long long>(run.count), types.info(run.type).name,
                                  static_cast<unsigned long long>(types.size_of(first)),
@@ -257,7 +257,7 @@ Status Image::retype_runs(const Process& p, const format::Reader& reader) {
   }
   runs.swap(split);
   told_.clear();
-  return Status();
+  return Result();
 }
 
 bool Image::target(uint64_t block, Target* out) const {

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/status.h"
+#include "base/result.h"
 #include "base/text.h"
 #include "base/vector.h"
 #include "portable_format/reader.h"
@@ -31,7 +31,7 @@ struct SavedRun {
   uint64_t rest = 0;  // bytes that follow the elements
   TypeId memory_type = 0;
   uint64_t size = 0;  // of a block in memory here
-  Status misfit;      // why such a block cannot be read here
+  Result misfit;      // why such a block cannot be read here
 };
 
 struct Image {
@@ -46,11 +46,11 @@ struct Image {
   Vector<uint8_t*> addresses;  // of the blocks, from apply() on
 
   // Reads the directory of "vars"; leaves the cursor at its values. Trusts nothing.
-  Status read_variables(format::Cursor& in);
+  Result read_variables(format::Cursor& in);
   // The same for "heap".
-  Status read_heap(format::Cursor& in, const format::Reader& reader);
+  Result read_heap(format::Cursor& in, const format::Reader& reader);
   // Finds the place of every variable, function and block type in the program.
-  Status match(const Process& process, const format::Reader& reader);
+  Result match(const Process& process, const format::Reader& reader);
 
   // What a pointer of the line points into. False for a number that the line does not have.
   struct Target {
@@ -65,15 +65,15 @@ struct Image {
   void tell(uint64_t block, TypeId type);
   // The program's intN_t, size_t or wchar_t may be one integer of C here and another where the line was taken. Blocks
   // whose elements have another length for the pointers to them than the line's type has here get the pointers' type.
-  Status retype_runs(const Process& process, const format::Reader& reader);
+  Result retype_runs(const Process& process, const format::Reader& reader);
 
   // "solve()" or "the globals".
   Text owner(const SavedVariable& variable) const;
 
  private:
-  Status match_frames(const Process& process) const;
-  Status match_variables(const Process& process, const format::Reader& reader);
-  Status check_leftovers(const Process& process) const;
+  Result match_frames(const Process& process) const;
+  Result match_variables(const Process& process, const format::Reader& reader);
+  Result check_leftovers(const Process& process) const;
   void match_functions(const Process& process);
   void match_runs(const Process& process, const format::Reader& reader);
   void match_run(const Process& process, const format::Reader& reader, SavedRun* run) const;

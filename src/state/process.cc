@@ -1,6 +1,7 @@
 #include "state/process.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "elc.h"
@@ -22,7 +23,7 @@ namespace elc::state {
 
 bool (*recovering_hook)() = nullptr;
 void (*arrived_hook)() = nullptr;
-void (*give_up_hook)(const Status& why) = nullptr;
+void (*give_up_hook)(const Result& why) = nullptr;
 
 Process* the_process = nullptr;
 
@@ -40,22 +41,29 @@ void reset() {
   the_process = nullptr;
 }
 
-void give_up(const Status& why) {
+void give_up(const Result& why) {
   if (give_up_hook != nullptr) give_up_hook(why);
   say("%s", why.message());
   _exit(EXIT_FAILURE);
 }
 
-Status read_layout(format::Cursor& in, const char* section) {
+Result read_layout(format::Cursor& in, const char* section) {
   const uint32_t layout = in.u32();
   ELC_TRY(in.status());
-  if (layout == kSectionLayout) return Status();
-  return Status::error(
+  if (layout == kSectionLayout) return Result();
+  return Result::error(
       "section \"%s\" of the checkpoint file has layout %u, and this libELC reads %u: use the newer libELC",
       section, layout, kSectionLayout);
 }
 
-int outcome(const Status& status) {
+Result check_name(const char* call, const char* name) {
+  if (name == nullptr || name[0] == '\0') return Result::error("%s: a name is needed", call);
+  const size_t length = strlen(name);
+  if (length <= format::kMaxText) return Result();
+  return Result::error("%s: the name has %zu bytes, and a line takes %zu: %.100s...", call, length, format::kMaxText, name);
+}
+
+int outcome(const Result& status) {
   if (status.ok()) return ELC_OK;
   say("%s", status.message());
   return ELC_ERROR;
@@ -77,6 +85,10 @@ void set_handle_sizes(size_t comm, size_t datatype, size_t request, size_t statu
   types.set_size(format::kMpiRequest, request);
   types.set_size(format::kMpiStatus, status);
 }
+
+Vector<Relied> take_relied() { return process().streams.take_relied(); }
+
+void allow_files(const char* roots) { process().streams.allow(roots); }
 
 const format::TypeTable& types() { return process().types; }
 

@@ -7,7 +7,7 @@
 
 #include "base/hash_map.h"
 #include "base/message.h"
-#include "base/status.h"
+#include "base/result.h"
 #include "base/text.h"
 #include "base/vector.h"
 #include "portable_format/reader.h"
@@ -80,7 +80,10 @@ struct Process {
   Heap heap;
   Streams streams;
 
-  bool label_is_fresh = false;
+  bool label_is_fresh = false;      // nobody has taken the innermost frame's label
+  bool site_is_labelled = false;    // the last call that asked for its label had one
+  bool has_entered = false;         // a frame, at some time
+  bool restores_in_place = false;   // ELC_Restore was called
   bool recovery_is_known = false;
   bool is_recovering = false;
   int resumed_label = 0;  // where the innermost frame goes on after the data are back, until it is there
@@ -105,14 +108,17 @@ inline Process& process() { return the_process != nullptr ? *the_process : make_
 TypeId type_described(const char* name, uint64_t packed);
 
 // Ends the job by the hook.
-[[noreturn]] void give_up(const Status& why);
+[[noreturn]] void give_up(const Result& why);
 
 // Each section of this folder begins with the number of its layout. Fails on one that is not known.
 constexpr uint32_t kSectionLayout = 1;
-Status read_layout(format::Cursor& in, const char* section);
+Result read_layout(format::Cursor& in, const char* section);
+
+// Fails, naming the call, on a name that is missing, or longer than a file takes.
+Result check_name(const char* call, const char* name);
 
 // For the API: says the message of a failure; ELC_OK or ELC_ERROR.
-int outcome(const Status& status);
+int outcome(const Result& status);
 
 // Enters a frame; in a restart only that which the line has there.
 void enter(Process& process, const char* function, bool inline_call);

@@ -10,31 +10,31 @@ namespace elc::state {
 namespace {
 
 // Names and places of the scope that a registration joins: the innermost frame, or the globals.
-Status find_conflict(const Process& p, const Vector<Region>& scope, size_t first, const Region& added,
+Result find_conflict(const Process& p, const Vector<Region>& scope, size_t first, const Region& added,
                      const char* name) {
   for (size_t i = first; i < scope.size(); ++i) {
     const Region& r = scope[i];
     if (r.hash == added.hash && strcmp(r.name, name) == 0)
-      return Status::error(
+      return Result::error(
           "'%s' is registered twice in %s: names are unique, give one of them another by ELC_Register", name,
           owner_of(p, r).c_str());
     if (added.address < r.address + r.size && r.address < added.address + added.size)
-      return Status::error("'%s' overlaps '%s' of %s: every byte is registered once", name, r.name,
+      return Result::error("'%s' overlaps '%s' of %s: every byte is registered once", name, r.name,
                            owner_of(p, r).c_str());
   }
-  return Status();
+  return Result();
 }
 
-Status add_region(const char* name, void* address, TypeId type, size_t count, TypeId target) {
+Result add_region(const char* name, void* address, TypeId type, size_t count, TypeId target) {
   Process& p = process();
-  if (name == nullptr || name[0] == '\0') return Status::error("ELC_Register: the variable has no name");
+  ELC_TRY(check_name("ELC_Register", name));
   const uint64_t element = p.types.size_of(type);
   if (element == 0)
-    return Status::error("'%s': there is no type %d; types come from ELC_Struct and ELC_Union", name, type);
+    return Result::error("'%s': there is no type %d; types come from ELC_Struct and ELC_Union", name, type);
   if (count > PTRDIFF_MAX / element)
-    return Status::error("'%s': %zu elements of %llu bytes are more than a memory can hold", name, count,
+    return Result::error("'%s': %zu elements of %llu bytes are more than a memory can hold", name, count,
                          static_cast<unsigned long long>(element));
-  if (address == nullptr && count > 0) return Status::error("'%s' is registered at the address NULL", name);
+  if (address == nullptr && count > 0) return Result::error("'%s' is registered at the address NULL", name);
 
   Region region;
   size_t length;
@@ -48,7 +48,7 @@ Status add_region(const char* name, void* address, TypeId type, size_t count, Ty
   Vector<Region>& scope = local ? p.locals : p.globals;
   ELC_TRY(find_conflict(p, scope, local ? p.frames.back().first_region : 0, region, name));
   if (p.heap.find(address) != nullptr && count > 0)
-    return Status::error(
+    return Result::error(
         "'%s' is a block from ELC_malloc, which is saved as such: give it its type by ELC_new or "
         "ELC_Set_type, and "
         "register the pointer to it with ELC_PTR",
@@ -61,7 +61,7 @@ Status add_region(const char* name, void* address, TypeId type, size_t count, Ty
     region.name = copy;
   }
   scope.push_back(region);
-  return Status();
+  return Result();
 }
 
 // The variable of a name: that of the innermost frame, else the global. Tells the vector it is in.
@@ -80,25 +80,25 @@ Region* find_region(Process& p, const char* name, Vector<Region>** scope) {
   return search(p.globals, 0);
 }
 
-Status remove_region(const char* name) {
+Result remove_region(const char* name) {
   Process& p = process();
   Vector<Region>* scope;
   Region* region = name == nullptr ? nullptr : find_region(p, name, &scope);
   if (region == nullptr)
-    return Status::error("ELC_Unregister: '%s' is not registered here", name == nullptr ? "" : name);
+    return Result::error("ELC_Unregister: '%s' is not registered here", name == nullptr ? "" : name);
   if (scope == &p.globals) release(const_cast<char*>(region->name));
   scope->erase(static_cast<size_t>(region - scope->data()));
-  return Status();
+  return Result();
 }
 
-Status add_function(const char* name, void (*address)(void)) {
+Result add_function(const char* name, void (*address)(void)) {
   Process& p = process();
-  if (name == nullptr || name[0] == '\0' || address == nullptr)
-    return Status::error("ELC_Register_function: a name and a function are needed");
+  ELC_TRY(check_name("ELC_Register_function", name));
+  if (address == nullptr) return Result::error("ELC_Register_function: '%s' is no function, but NULL", name);
   for (const Function& f : p.functions) {
     if (f.name.view() != name) continue;
-    if (f.address == address) return Status();
-    return Status::error("two functions are registered under the name '%s'", name);
+    if (f.address == address) return Result();
+    return Result::error("two functions are registered under the name '%s'", name);
   }
   Function function;
   function.name = Text::copy(name);
@@ -106,22 +106,22 @@ Status add_function(const char* name, void (*address)(void)) {
   p.functions.push_back(std::move(function));
   uint32_t& index = p.function_by_address.at(reinterpret_cast<uintptr_t>(address));
   if (index == 0) index = static_cast<uint32_t>(p.functions.size());
-  return Status();
+  return Result();
 }
 
-Status make_type(const char* name, size_t size, int n, const ELC_Field* fields, bool is_union,
+Result make_type(const char* name, size_t size, int n, const ELC_Field* fields, bool is_union,
                  format::ActiveMember active, TypeId* type) {
   const char* what = is_union ? "ELC_Union" : "ELC_Struct";
-  if (name == nullptr || name[0] == '\0') return Status::error("%s: the type has no name", what);
+  ELC_TRY(check_name(what, name));
   if (n < 0 || (n > 0 && fields == nullptr))
-    return Status::error("%s(\"%s\"): no fields are given", what, name);
+    return Result::error("%s(\"%s\"): no fields are given", what, name);
   if (is_union && active == nullptr)
-    return Status::error("ELC_Union(\"%s\"): a function that tells the active member is needed", name);
+    return Result::error("ELC_Union(\"%s\"): a function that tells the active member is needed", name);
   format::TypeTable& types = process().types;
   Vector<format::FieldSpec> specs;
   uint64_t end = 0;
   for (int i = 0; i < n; ++i) {
-    if (fields[i].name == nullptr) return Status::error("%s(\"%s\"): field %d has no name", what, name, i);
+    ELC_TRY(check_name(Text::format("%s(\"%s\"), field %d", what, name, i).c_str(), fields[i].name));
     specs.push_back({fields[i].name, fields[i].offset, fields[i].type, fields[i].count});
     if (fields[i].type < 0) specs.back().offset = end;  // it has none
     end = specs.back().offset + fields[i].count * types.size_of(fields[i].type);

@@ -24,23 +24,23 @@ struct Restoring {
 unsigned long long number(uint64_t value) { return static_cast<unsigned long long>(value); }
 
 // The place in memory of a pointer of the line. `address` is nullptr while checking.
-Status resolve(const Image& image, const format::TypeTable& types, const PointerLeaf& in, uint8_t** address) {
+Result resolve(const Image& image, const format::TypeTable& types, const PointerLeaf& in, uint8_t** address) {
   Image::Target target;
   if (!image.target(in.block, &target))
-    return Status::error("the checkpoint file is damaged: a pointer into block %llu, which is not there",
+    return Result::error("the checkpoint file is damaged: a pointer into block %llu, which is not there",
                          number(in.block));
   if (target.run != nullptr && !target.run->misfit.ok())
-    return Status::error("it points to a heap block that cannot be restored: %s",
+    return Result::error("it points to a heap block that cannot be restored: %s",
                          target.run->misfit.message());
   uint64_t offset = 0;
   if (in.position != 0 &&
       !offset_in(types, target.type, target.count, target.rest, in.position, image.writer, &offset))
-    return Status::error("it points into the middle of a value that is of another size on this machine");
+    return Result::error("it points into the middle of a value that is of another size on this machine");
   *address = target.address == nullptr ? nullptr : target.address + offset;
-  return Status();
+  return Result();
 }
 
-Status decode_pointer(void* context, const PointerLeaf& in, void* leaf) {
+Result decode_pointer(void* context, const PointerLeaf& in, void* leaf) {
   Restoring& restoring = *static_cast<Restoring*>(context);
   uint8_t* address = nullptr;
   if (in.block == format::kWildBlock) {
@@ -51,57 +51,57 @@ Status decode_pointer(void* context, const PointerLeaf& in, void* leaf) {
     if (leaf == nullptr && restoring.target != format::kNone) restoring.image.tell(in.block, restoring.target);
   }
   if (leaf != nullptr) memcpy(leaf, &address, sizeof address);
-  return Status();
+  return Result();
 }
 
-Status decode_function(Restoring& restoring, uint64_t in, void* leaf) {
+Result decode_function(Restoring& restoring, uint64_t in, void* leaf) {
   void (*function)(void) = nullptr;
   const Image& image = restoring.image;
   if (in == kWildFunction) {
     ++restoring.wild;
     function = reinterpret_cast<void (*)(void)>(kWildAddress);
   } else if (in > image.functions.size()) {
-    return Status::error("the checkpoint file is damaged: a pointer to a function without a name");
+    return Result::error("the checkpoint file is damaged: a pointer to a function without a name");
   } else if (in > 0) {
     const size_t index = static_cast<size_t>(in - 1);
     function = image.functions[index];
     if (function == nullptr)
-      return Status::error("it points to the function %s, which the program has not registered: ELC_FUNC(%s)",
+      return Result::error("it points to the function %s, which the program has not registered: ELC_FUNC(%s)",
                            image.function_names[index].c_str(), image.function_names[index].c_str());
   }
   if (leaf != nullptr) memcpy(leaf, &function, sizeof function);
-  return Status();
+  return Result();
 }
 
-Status decode_file(Restoring& restoring, uint64_t in, void* leaf) {
+Result decode_file(Restoring& restoring, uint64_t in, void* leaf) {
   const Streams& streams = restoring.process.streams;
   if (in != kWildStream && in >= kFirstStream + streams.saved_count())
-    return Status::error("the checkpoint file is damaged: a stream that is not there");
+    return Result::error("the checkpoint file is damaged: a stream that is not there");
   FILE* file = streams.stream_of(in);
   if (leaf != nullptr) memcpy(leaf, &file, sizeof file);
-  return Status();
+  return Result();
 }
 
-Status decode_handle(void* context, Kind kind, uint64_t in, void* leaf) {
+Result decode_handle(void* context, Kind kind, uint64_t in, void* leaf) {
   Restoring& restoring = *static_cast<Restoring*>(context);
   if (kind == format::kFunction) return decode_function(restoring, in, leaf);
   if (kind == format::kFile) return decode_file(restoring, in, leaf);
-  if (leaf == nullptr) return Status();
-  if (restoring.codec->decode == nullptr) return Status::error("an MPI handle, but this program has no MPI");
+  if (leaf == nullptr) return Result();
+  if (restoring.codec->decode == nullptr) return Result::error("an MPI handle, but this program has no MPI");
   return restoring.codec->decode(restoring.codec->context, kind, in, leaf);
 }
 
-Status decode_status(void* context, const format::StatusLeaf& in, void* leaf) {
+Result decode_status(void* context, const format::StatusLeaf& in, void* leaf) {
   Restoring& restoring = *static_cast<Restoring*>(context);
-  if (leaf == nullptr) return Status();
+  if (leaf == nullptr) return Result();
   if (restoring.codec->decode_status == nullptr)
-    return Status::error("an MPI status, but this program has no MPI");
+    return Result::error("an MPI status, but this program has no MPI");
   return restoring.codec->decode_status(restoring.codec->context, in, leaf);
 }
 
 // Goes over a value: reads it to `address`, or with nullptr looks whether it could be read. Between machines
 // of one representation only leaves of the layer above can fail to fit.
-Status pass_value(format::Cursor& in, const Restoring& restoring, const format::Reader& reader, TypeId from,
+Result pass_value(format::Cursor& in, const Restoring& restoring, const format::Reader& reader, TypeId from,
                   TypeId to, void* address, uint64_t count, const LeafDecoder& leaves) {
   const format::TypeTable& types = restoring.process.types;
   if (address != nullptr) return in.read_value(from, types, to, address, count, leaves);
@@ -111,15 +111,15 @@ Status pass_value(format::Cursor& in, const Restoring& restoring, const format::
   return in.check_value(from, types, to, count, leaves);
 }
 
-Status pass_variables(format::Cursor& in, Restoring& restoring, const format::Reader& reader, bool change) {
+Result pass_variables(format::Cursor& in, Restoring& restoring, const format::Reader& reader, bool change) {
   const LeafDecoder leaves = {&restoring, decode_pointer, decode_handle, decode_status};
   for (const SavedVariable& v : restoring.image.variables) {
     restoring.wild = 0;
     restoring.target = v.region->target;
-    const Status passed = pass_value(in, restoring, reader, v.type, v.region->type,
+    const Result passed = pass_value(in, restoring, reader, v.type, v.region->type,
                                      change ? v.region->address : nullptr, v.count, leaves);
     if (!passed.ok())
-      return Status::error("'%s' of %s: %s", v.name.c_str(), restoring.image.owner(v).c_str(),
+      return Result::error("'%s' of %s: %s", v.name.c_str(), restoring.image.owner(v).c_str(),
                            passed.message());
     if (restoring.wild > 0 && change && restoring.process.check_pointers)
       say("'%s' of %s: %llu of its pointers pointed to nothing that was registered; their value is %p now",
@@ -129,28 +129,28 @@ Status pass_variables(format::Cursor& in, Restoring& restoring, const format::Re
   return in.finish();
 }
 
-Status pass_block(format::Cursor& in, Restoring& restoring, const format::Reader& reader, const SavedRun& run,
+Result pass_block(format::Cursor& in, Restoring& restoring, const format::Reader& reader, const SavedRun& run,
                   uint8_t* address, const LeafDecoder& leaves) {
   ELC_TRY(pass_value(in, restoring, reader, run.type, run.memory_type, address, run.count, leaves));
-  if (run.rest == 0) return Status();
+  if (run.rest == 0) return Result();
   uint8_t* rest = address == nullptr ? nullptr : address + (run.size - run.rest);
   return pass_value(in, restoring, reader, format::kByte, format::kByte, rest, run.rest, leaves);
 }
 
-Status pass_heap(format::Cursor& in, Restoring& restoring, const format::Reader& reader, bool change) {
+Result pass_heap(format::Cursor& in, Restoring& restoring, const format::Reader& reader, bool change) {
   const LeafDecoder leaves = {&restoring, decode_pointer, decode_handle, decode_status};
   const Image& image = restoring.image;
   restoring.wild = 0;
   for (const SavedRun& run : image.runs) {
     const char* type = reader.types().info(run.type).name;
     if (!run.misfit.ok())
-      return Status::error("a heap block of %llu elements of %s: %s", number(run.count), type,
+      return Result::error("a heap block of %llu elements of %s: %s", number(run.count), type,
                            run.misfit.message());
     for (uint64_t i = 0; i < run.blocks; ++i) {
       uint8_t* address = change ? image.addresses[static_cast<size_t>(run.first + i)] : nullptr;
-      const Status passed = pass_block(in, restoring, reader, run, address, leaves);
+      const Result passed = pass_block(in, restoring, reader, run, address, leaves);
       if (!passed.ok())
-        return Status::error("a heap block of %llu elements of %s: %s", number(run.count), type,
+        return Result::error("a heap block of %llu elements of %s: %s", number(run.count), type,
                              passed.message());
     }
   }
@@ -163,12 +163,12 @@ Status pass_heap(format::Cursor& in, Restoring& restoring, const format::Reader&
 // Gives every block of the line its memory. A block that the set-up has made again - the same count of blocks
 // before it, the same size - keeps its address; other blocks of the set-up were freed or resized by the time
 // of the line.
-Status allocate_blocks(Process& p, Image& image) {
+Result allocate_blocks(Process& p, Image& image) {
   p.heap.compact();
   Vector<Block> before, blocks;
   before.swap(p.heap.slots());
   size_t old = 0;
-  Status status;
+  Result status;
   blocks.reserve(static_cast<size_t>(image.blocks));
   image.addresses.reserve(static_cast<size_t>(image.blocks));
   for (const SavedRun& run : image.runs) {
@@ -181,7 +181,7 @@ Status allocate_blocks(Process& p, Image& image) {
       if (same) ++old;
       if (memory == nullptr) memory = calloc(1, run.size == 0 ? 1 : static_cast<size_t>(run.size));
       if (memory == nullptr) {
-        status = Status::error("there is no memory for the heap of the line: a block of %llu bytes",
+        status = Result::error("there is no memory for the heap of the line: a block of %llu bytes",
                                number(run.size));
         break;
       }
@@ -196,7 +196,7 @@ Status allocate_blocks(Process& p, Image& image) {
 
 }  // namespace
 
-Status check(format::Reader& reader) {
+Result check(format::Reader& reader) {
   Process& p = process();
   destroy(p.image);
   p.image = make<Image>();
@@ -214,9 +214,9 @@ Status check(format::Reader& reader) {
   return pass_heap(heap, restoring, reader, false);
 }
 
-Status apply(format::Reader& reader, const HandleCodec& codec) {
+Result apply(format::Reader& reader, const HandleCodec& codec) {
   Process& p = process();
-  if (p.image == nullptr) return Status::error("a line is to be restored that was not checked");
+  if (p.image == nullptr) return Result::error("a line is to be restored that was not checked");
   Restoring restoring = {p, *p.image, &codec};
   ELC_TRY(p.streams.apply(reader));
   ELC_TRY(allocate_blocks(p, *p.image));

@@ -1,4 +1,4 @@
-// Bringing files back to the content of a line (architecture.md, "Files"). What the line has of a file goes
+// Bringing files back to the content of a line. What the line has of a file goes
 // to a temporary file beside it first; only when all are complete does the first file change, by a rename.
 #include <errno.h>
 #include <fcntl.h>
@@ -16,37 +16,21 @@ namespace {
 constexpr size_t kPiece = 64 * 1024;
 constexpr uint64_t kLargest = uint64_t{1} << 62;
 
-Status io_error(const char* what, const char* path, int error) {
-  return Status::error("cannot %s the file '%s' of the line: %s", what, path, strerror(error));
+Result io_error(const char* what, const char* path, int error) {
+  return Result::error("cannot %s the file '%s' of the line: %s", what, path, strerror(error));
 }
 
-// The name behind symbolic links, so that a rename replaces the file and not the link.
-Text real_name(const char* path) {
-  Text name = Text::copy(path);
-  for (int links = 0; links < 40; ++links) {  // more are a circle
-    char target[4096];
-    const ssize_t size = readlink(name.c_str(), target, sizeof target);
-    if (size < 0 || static_cast<size_t>(size) == sizeof target) break;
-    const char* slash = target[0] == '/' ? nullptr : strrchr(name.c_str(), '/');
-    const int directory = slash == nullptr ? 0 : static_cast<int>(slash + 1 - name.c_str());
-    name = Text::format("%.*s%.*s", directory, name.c_str(), static_cast<int>(size), target);
-  }
-  return name;
+// What a kill leaves behind, the next restart removes. The number keeps streams of one file apart.
+Text temporary_name(const Place& place, size_t number) {
+  return Text::format("%s.elc-restoring-%zu", place.name(), number);
 }
 
-Text directory_of(const char* path) {
-  const char* slash = strrchr(path, '/');
-  if (slash == nullptr) return Text::copy(".");
-  return slash == path ? Text::copy("/") : Text::copy({path, static_cast<size_t>(slash - path)});
+// Does the mode say what the kind does? A mode that the line has made up opens nothing.
+bool kind_fits(StreamKind kind, const char* mode) {
+  return strchr("rwa", mode[0]) != nullptr && (kind == StreamKind::kSpecial || kind == kind_of(mode));
 }
 
-// Always the same name: what a kill leaves behind, the next restart overwrites. The number keeps streams of
-// one file apart.
-Text temporary_name(const char* path, size_t number) {
-  return Text::format("%s.elc-restoring-%zu", path, number);
-}
-
-Status read_directory(format::Cursor& in, Vector<SavedStream>* saved) {
+Result read_directory(format::Cursor& in, Vector<SavedStream>* saved) {
   saved->clear();
   for (uint64_t left = in.count(36); left > 0 && in.ok(); --left) {
     SavedStream stream;
@@ -58,8 +42,8 @@ Status read_directory(format::Cursor& in, Vector<SavedStream>* saved) {
     stream.length = in.u64();
     if (!in.ok()) break;
     if (kind > static_cast<uint32_t>(StreamKind::kSpecial) || stream.offset > kLargest ||
-        stream.length > kLargest || stream.mode.empty() || strchr("rwa", stream.mode.c_str()[0]) == nullptr)
-      return Status::error("the checkpoint file is damaged: what it says of the file '%s' cannot be",
+        stream.length > kLargest || stream.mode.empty() || !kind_fits(stream.kind, stream.mode.c_str()))
+      return Result::error("the checkpoint file is damaged: what it says of the file '%s' cannot be",
                            stream.path.c_str());
     saved->push_back(std::move(stream));
   }
@@ -68,49 +52,51 @@ Status read_directory(format::Cursor& in, Vector<SavedStream>* saved) {
   for (const SavedStream& stream : *saved) {
     if (stream.kind != StreamKind::kWrite) continue;
     if (stream.length > in.left() - content)
-      return Status::error("the checkpoint file is damaged: it does not have all of the file '%s'",
+      return Result::error("the checkpoint file is damaged: it does not have all of the file '%s'",
                            stream.path.c_str());
     content += stream.length;
   }
-  return Status();
+  return Result();
 }
 
 // A file that is read or appended to has to be there, with at least what it had.
-Status check_present(const SavedStream& saved) {
+Result check_present(const Place& place, const SavedStream& saved) {
   const char* path = saved.path.c_str();
   const bool append = saved.kind == StreamKind::kAppend;
-  struct stat status;
-  if (stat(path, &status) != 0)
-    return Status::error("the file '%s', which was open for %s when the line was taken, is not there: %s",
-                         path, append ? "appending" : "reading", strerror(errno));
-  if (access(path, append ? W_OK : R_OK) != 0) return io_error(append ? "write" : "read", path, errno);
-  if (saved.kind == StreamKind::kSpecial) return Status();
-  if (!S_ISREG(status.st_mode)) return Status::error("'%s' was a regular file when the line was taken", path);
+  Descriptor file;
+  struct stat about;
+  const Result opened = place.open(access_of(saved.kind), append ? O_WRONLY : O_RDONLY, &file);
+  if (!opened.ok())
+    return Result::error("the file that was open for %s when the line was taken: %s", append ? "appending" : "reading",
+                         opened.message());
+  if (fstat(file.get(), &about) != 0) return io_error("look at", path, errno);
   const uint64_t least = append ? saved.length : saved.offset;
-  if (static_cast<uint64_t>(status.st_size) < least)
-    return Status::error(
+  if (static_cast<uint64_t>(about.st_size) < least)
+    return Result::error(
         "the file '%s' has %lld bytes, but had at least %llu when the line was taken: its content is lost",
-        path, static_cast<long long>(status.st_size), static_cast<unsigned long long>(least));
-  return Status();
+        path, static_cast<long long>(about.st_size), static_cast<unsigned long long>(least));
+  return Result();
 }
 
 // A file that is written comes out of the line; its directory has to take it.
-Status check_writable(const SavedStream& saved) {
-  const Text path = real_name(saved.path.c_str());
-  struct stat status;
-  if (stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode))
-    return Status::error("'%s' was a regular file when the line was taken", path.c_str());
-  const Text directory = directory_of(path.c_str());
-  if (access(directory.c_str(), W_OK | X_OK) != 0)
-    return Status::error("cannot bring back the file '%s': the directory '%s' cannot be written: %s",
-                         saved.path.c_str(), directory.c_str(), strerror(errno));
-  return Status();
+Result check_writable(const Place& place, const SavedStream& saved) {
+  struct stat about;
+  bool there;
+  ELC_TRY(place.look(Access::kChange, &about, &there));
+  if (faccessat(place.directory(), ".", W_OK | X_OK, 0) == 0) return Result();
+  return Result::error("cannot bring back the file '%s': its directory cannot be written: %s", saved.path.c_str(),
+                       strerror(errno));
 }
 
-Status check_stream(const SavedStream& saved) {
-  if (saved.kind == StreamKind::kWrite) return check_writable(saved);
-  if (saved.kind == StreamKind::kSpecial && saved.mode.c_str()[0] != 'r') return Status();
-  return check_present(saved);
+Result check_stream(const FileRoots& roots, const SavedStream& saved) {
+  const char* path = saved.path.c_str();
+  if (saved.kind == StreamKind::kSpecial)
+    return is_null_device(path) ? Result()
+                                : Result::error("the line has '%s', which was not a regular file: a restart opens no other",
+                                                path);
+  Place place;
+  ELC_TRY(place.find(roots, path));
+  return saved.kind == StreamKind::kWrite ? check_writable(place, saved) : check_present(place, saved);
 }
 
 int write_all(int fd, const uint8_t* data, size_t size) {
@@ -124,113 +110,154 @@ int write_all(int fd, const uint8_t* data, size_t size) {
   return 0;
 }
 
-// Writes the content of a saved file, which is next in the section, to its temporary file.
-Status write_temporary(const SavedStream& saved, size_t number, format::Cursor& in) {
-  const Text path = real_name(saved.path.c_str());
-  const Text temporary = temporary_name(path.c_str(), number);
+// Writes the content of a saved file, which is next in the section, to its temporary file: a new one, whatever has its name.
+Result write_temporary(const FileRoots& roots, const SavedStream& saved, size_t number, format::Cursor& in) {
+  Place place;
+  ELC_TRY(place.find(roots, saved.path.c_str()));
   struct stat old;
-  const bool exists = stat(path.c_str(), &old) == 0;
-  const int fd = open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  if (fd < 0) return io_error("create", temporary.c_str(), errno);
+  bool exists;
+  ELC_TRY(place.look(Access::kChange, &old, &exists));
+  const Text temporary = temporary_name(place, number);
+  unlinkat(place.directory(), temporary.c_str(), 0);
+  const Descriptor file(openat(place.directory(), temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+                               exists ? 0600 : 0666));
+  if (!file.open()) return io_error("create", temporary.c_str(), errno);
   uint8_t* piece = static_cast<uint8_t*>(allocate(kPiece));
-  int error = exists && fchmod(fd, old.st_mode & 07777) != 0 ? errno : 0;
+  int error = exists && fchmod(file.get(), old.st_mode & 0777) != 0 ? errno : 0;
   for (uint64_t left = saved.length; left > 0 && error == 0 && in.ok();) {
     const size_t size = left < kPiece ? static_cast<size_t>(left) : kPiece;
     in.bytes(piece, size);
-    if (in.ok()) error = write_all(fd, piece, size);
+    if (in.ok()) error = write_all(file.get(), piece, size);
     left -= size;
   }
   release(piece);
-  if (error == 0 && fsync(fd) != 0) error = errno;
-  if (close(fd) != 0 && error == 0) error = errno;
+  if (error == 0 && fsync(file.get()) != 0) error = errno;
   if (error != 0) return io_error("write", temporary.c_str(), error);
   return in.status();
 }
 
-Status replace(const SavedStream& saved, size_t number) {
-  const Text path = real_name(saved.path.c_str());
-  const Text temporary = temporary_name(path.c_str(), number);
-  if (rename(temporary.c_str(), path.c_str()) != 0) return io_error("replace", path.c_str(), errno);
-  const int fd = open(directory_of(path.c_str()).c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return Status();  // a directory that cannot be read is not flushed by us
-  fsync(fd);
-  close(fd);
-  return Status();
+Result replace(const FileRoots& roots, const SavedStream& saved, size_t number) {
+  Place place;
+  ELC_TRY(place.find(roots, saved.path.c_str()));
+  if (renameat(place.directory(), temporary_name(place, number).c_str(), place.directory(), place.name()) != 0)
+    return io_error("replace", saved.path.c_str(), errno);
+  fsync(place.directory());
+  return Result();
 }
 
-void remove_temporary(const SavedStream& saved, size_t number) {
-  unlink(temporary_name(real_name(saved.path.c_str()).c_str(), number).c_str());
+Result shorten_appended(const FileRoots& roots, const SavedStream& saved) {
+  Place place;
+  Descriptor file;
+  ELC_TRY(place.find(roots, saved.path.c_str()));
+  ELC_TRY(place.open(Access::kChange, O_WRONLY, &file));
+  return ftruncate(file.get(), static_cast<off_t>(saved.length)) == 0 ? Result()
+                                                                      : io_error("shorten", saved.path.c_str(), errno);
 }
 
-// The program's mode, but never one that empties the file.
-Text reopening_mode(const SavedStream& saved) {
-  const char* mode = saved.mode.c_str();
-  if (saved.kind == StreamKind::kWrite) return Text::copy(strchr(mode, 'b') == nullptr ? "r+" : "r+b");
-  return Text::copy({mode, strcspn(mode, "x")});
+void remove_temporary(const FileRoots& roots, const SavedStream& saved, size_t number) {
+  Place place;
+  if (place.find(roots, saved.path.c_str()).ok()) unlinkat(place.directory(), temporary_name(place, number).c_str(), 0);
 }
 
-Status reopen(SavedStream& saved) {
+// What the program's mode allows, in the words of fopen, but never one that empties the file or makes one.
+struct Reopening {
+  const char* mode;
+  int flags;
+};
+
+Reopening reopening(const SavedStream& saved) {
+  const bool both = strchr(saved.mode.c_str(), '+') != nullptr;
+  const char first = saved.mode.c_str()[0];
+  if (saved.kind == StreamKind::kWrite) return {"r+", O_RDWR};
+  if (first == 'a') return both ? Reopening{"a+", O_RDWR | O_APPEND} : Reopening{"a", O_WRONLY | O_APPEND};
+  if (both) return {"r+", O_RDWR};
+  return first == 'r' ? Reopening{"r", O_RDONLY} : Reopening{"w", O_WRONLY};
+}
+
+Result open_again(const FileRoots& roots, const SavedStream& saved, int flags, Descriptor* file) {
   const char* path = saved.path.c_str();
-  const Text mode = reopening_mode(saved);
-  saved.file = saved.file == nullptr ? fopen(path, mode.c_str()) : freopen(path, mode.c_str(), saved.file);
+  if (saved.kind == StreamKind::kSpecial) {
+    *file = Descriptor(open(path, flags | O_CLOEXEC));
+    return file->open() ? Result() : io_error("open", path, errno);
+  }
+  Place place;
+  ELC_TRY(place.find(roots, path));
+  ELC_TRY(place.open(access_of(saved.kind), flags, file));
+  return fcntl(file->get(), F_SETFL, flags) == 0 ? Result() : io_error("open", path, errno);
+}
+
+// A FILE of the set-up that is to stay the same is emptied by way of the null device: by its name freopen would open
+// whatever has it by then.
+Result reopen(const FileRoots& roots, SavedStream& saved) {
+  const char* path = saved.path.c_str();
+  const Reopening how = reopening(saved);
+  Descriptor file;
+  ELC_TRY(open_again(roots, saved, how.flags, &file));
+  if (saved.file == nullptr) {
+    saved.file = fdopen(file.get(), how.mode);
+    if (saved.file != nullptr) file.release();
+  } else {
+    saved.file = freopen("/dev/null", how.mode, saved.file);
+    if (saved.file != nullptr && dup2(file.get(), fileno(saved.file)) < 0) return io_error("open", path, errno);
+  }
   if (saved.file == nullptr) return io_error("open", path, errno);
-  if (saved.kind == StreamKind::kSpecial) return Status();
+  const int inherited = strchr(saved.mode.c_str(), 'e') == nullptr ? 0 : FD_CLOEXEC;
+  if (fcntl(fileno(saved.file), F_SETFD, inherited) != 0) return io_error("open", path, errno);
+  if (saved.kind == StreamKind::kSpecial) return Result();
   if (fseeko(saved.file, static_cast<off_t>(saved.offset), SEEK_SET) != 0)
     return io_error("seek in", path, errno);
-  return Status();
+  return Result();
 }
 
 }  // namespace
 
-Status read_files(format::Cursor& in, SavedTerminal (&terminals)[3], Vector<SavedStream>* streams) {
+Result read_files(format::Cursor& in, SavedTerminal (&terminals)[3], Vector<SavedStream>* streams) {
   ELC_TRY(read_layout(in, "files"));
   for (SavedTerminal& terminal : terminals) read_terminal(in, &terminal);
   return read_directory(in, streams);
 }
 
 // All but the content of the files; `change` brings the terminals back.
-Status Streams::read_saved(format::Reader& reader, format::Cursor& in, bool change) {
+Result Streams::read_saved(format::Reader& reader, format::Cursor& in, bool change) {
   SavedTerminal terminals[3];
   ELC_TRY(in.open(&reader, "files"));
   ELC_TRY(read_files(in, terminals, &saved_));
   if (change) restore_terminals(terminals);
-  return Status();
+  return Result();
 }
 
-Status Streams::check(format::Reader& reader) {
+Result Streams::check(format::Reader& reader) {
   format::Cursor in;
   ELC_TRY(read_saved(reader, in, false));
-  for (const SavedStream& saved : saved_) ELC_TRY(check_stream(saved));
-  return Status();
+  for (const SavedStream& saved : saved_) ELC_TRY(check_stream(roots_, saved));
+  return Result();
 }
 
-Status Streams::apply(format::Reader& reader) {
+Result Streams::apply(format::Reader& reader) {
   format::Cursor in;
   ELC_TRY(read_saved(reader, in, true));
-  Status status;
+  Result status;
   for (size_t i = 0; i < saved_.size() && status.ok(); ++i)
-    if (saved_[i].kind == StreamKind::kWrite) status = write_temporary(saved_[i], i, in);
+    if (saved_[i].kind == StreamKind::kWrite) status = write_temporary(roots_, saved_[i], i, in);
   if (!status.ok()) {
     for (size_t i = 0; i < saved_.size(); ++i)
-      if (saved_[i].kind == StreamKind::kWrite) remove_temporary(saved_[i], i);
+      if (saved_[i].kind == StreamKind::kWrite) remove_temporary(roots_, saved_[i], i);
     return status;
   }
   adopt();
   for (size_t i = 0; i < saved_.size(); ++i) {
     const SavedStream& saved = saved_[i];
-    if (saved.kind == StreamKind::kWrite) ELC_TRY(replace(saved, i));
-    if (saved.kind == StreamKind::kAppend &&
-        truncate(saved.path.c_str(), static_cast<off_t>(saved.length)) != 0)
-      return io_error("shorten", saved.path.c_str(), errno);
+    if (saved.kind == StreamKind::kWrite) ELC_TRY(replace(roots_, saved, i));
+    if (saved.kind == StreamKind::kAppend) ELC_TRY(shorten_appended(roots_, saved));
   }
   for (SavedStream& saved : saved_) {
-    ELC_TRY(reopen(saved));
+    ELC_TRY(reopen(roots_, saved));
     Stream& stream = open_.push_back({});
     stream.file = saved.file;
     stream.path = Text::copy(saved.path.view());
     stream.mode = Text::copy(saved.mode.view());
   }
-  return Status();
+  return Result();
 }
 
 // A stream that the set-up has opened again stays the same FILE, in case a copy of its address is not

@@ -31,13 +31,13 @@ void note_wild(Saving& saving, uintptr_t address) {
   saving.wild_address = address;
 }
 
-Status encode_pointer(void* context, const void* leaf, PointerLeaf* out) {
+Result encode_pointer(void* context, const void* leaf, PointerLeaf* out) {
   Saving& saving = *static_cast<Saving*>(context);
   const void* pointer;
   memcpy(&pointer, leaf, sizeof pointer);
   *out = saving.process.blocks->encode(pointer, saving.target);
   if (out->block == format::kWildBlock) note_wild(saving, reinterpret_cast<uintptr_t>(pointer));
-  return Status();
+  return Result();
 }
 
 uint64_t number_of_function(Saving& saving, const void* leaf) {
@@ -50,26 +50,26 @@ uint64_t number_of_function(Saving& saving, const void* leaf) {
   return kWildFunction;
 }
 
-Status encode_handle(void* context, Kind kind, const void* leaf, uint64_t* out) {
+Result encode_handle(void* context, Kind kind, const void* leaf, uint64_t* out) {
   Saving& saving = *static_cast<Saving*>(context);
   if (kind == format::kFunction) {
     *out = number_of_function(saving, leaf);
-    return Status();
+    return Result();
   }
   if (kind == format::kFile) {
     FILE* file;
     memcpy(&file, leaf, sizeof file);
     *out = saving.process.streams.number_of(file);
     if (*out == kWildStream) note_wild(saving, reinterpret_cast<uintptr_t>(file));
-    return Status();
+    return Result();
   }
-  if (saving.codec.encode == nullptr) return Status::error("an MPI handle, but this program has no MPI");
+  if (saving.codec.encode == nullptr) return Result::error("an MPI handle, but this program has no MPI");
   return saving.codec.encode(saving.codec.context, kind, leaf, out);
 }
 
-Status encode_status(void* context, const void* leaf, format::StatusLeaf* out) {
+Result encode_status(void* context, const void* leaf, format::StatusLeaf* out) {
   const HandleCodec& codec = static_cast<Saving*>(context)->codec;
-  if (codec.encode_status == nullptr) return Status::error("an MPI status, but this program has no MPI");
+  if (codec.encode_status == nullptr) return Result::error("an MPI status, but this program has no MPI");
   return codec.encode_status(codec.context, leaf, out);
 }
 
@@ -84,21 +84,39 @@ void report_wild(Saving& saving, const char* name, const char* owner) {
   saving.wild = 0;
 }
 
-// A restart comes back to the site only if each function on the stack was called at a label of its own.
-Status check_labels(const Process& p) {
+// Where a call without a label is, for a message: the label before it is that of another call.
+Text after_label(const Frame& frame) {
+  return frame.label == 0 ? Text::format("%s()", frame.function)
+                          : Text::format("%s(), after the call at its label %d,", frame.function, frame.label);
+}
+
+// A restart comes back to the site only if each function on the stack was called at a label of its own, and so was
+// the site; or, without frames, if it is restored in place.
+Result check_way_back(const Process& p) {
+  if (p.frames.empty() && p.has_entered && !p.restores_in_place)
+    return Result::error(
+        "the program has come to a site outside of the functions that it has registered with ELC_ENTER, and has not "
+        "called ELC_Restore: a restart could not come back to it");
+  if (!p.frames.empty() && p.restores_in_place)
+    return Result::error(
+        "%s() has come to a site between ELC_ENTER and ELC_Leave, but the program has called ELC_Restore: it is "
+        "either restored in place or entered again",
+        p.frames.back().function);
   for (size_t i = 0; i < p.frames.size(); ++i) {
+    const Frame& frame = p.frames[i];
     const bool innermost = i + 1 == p.frames.size();
-    if (p.frames[i].label != 0 && (innermost || p.frames[i].entered_here)) continue;
+    if (frame.label != 0 && (innermost ? p.site_is_labelled : frame.entered_here)) continue;
     if (innermost)
-      return Status::error("%s() has come to a site without a label: put ELC_AT before the call",
-                           p.frames[i].function);
-    return Status::error(
-        "%s() was called from %s() without a label, so that a restart could not come back to it: put ELC_AT "
-        "before "
-        "the call",
-        p.frames[i + 1].function, p.frames[i].function);
+      return Result::error(
+          "%s has come to a site without a label of its own, to which a restart could not come back: put ELC_AT right "
+          "before the call",
+          after_label(frame).c_str());
+    return Result::error(
+        "%s has called %s() without a label of its own, so that a restart could not come back to it: put ELC_AT right "
+        "before the call",
+        after_label(frame).c_str(), p.frames[i + 1].function);
   }
-  return Status();
+  return Result();
 }
 
 // Blocks that are bytes because the program said nothing, but to which typed pointers point, are of the
@@ -128,15 +146,16 @@ void guess_types(Process& p) {
   }
 }
 
-void write_directory(Encoder& out, const Process& p, const Vector<const Region*>& regions) {
+void write_directory(format::Writer& writer, const Process& p, const Vector<const Region*>& regions) {
+  Encoder& out = writer.encoder();
   out.u32(kSectionLayout);
   out.u64(p.frames.size());
   for (const Frame& frame : p.frames) {
-    out.string(frame.function);
+    writer.text(frame.function);
     out.i32(frame.label);
   }
   out.u64(p.functions.size());
-  for (const Function& function : p.functions) out.string(function.name.view());
+  for (const Function& function : p.functions) writer.text(function.name.view());
   out.u64(regions.size());
   size_t frame = 0;
   for (size_t i = 0; i < regions.size(); ++i) {
@@ -146,53 +165,53 @@ void write_directory(Encoder& out, const Process& p, const Vector<const Region*>
       while (frame < p.frames.size() && p.frames[frame].first_region <= index) ++frame;
     }
     out.u32(static_cast<uint32_t>(frame));
-    out.string(region.name);
+    writer.text(region.name);
     out.i32(region.type);
     out.u64(region.count);
   }
 }
 
-Status save_variables(Saving& saving, const LeafEncoder& leaves) {
+Result save_variables(Saving& saving, const LeafEncoder& leaves) {
   const Process& p = saving.process;
   Vector<const Region*> regions;
   list_regions(p, &regions);
   saving.writer.begin_section("vars");
-  write_directory(saving.writer.encoder(), p, regions);
+  write_directory(saving.writer, p, regions);
   for (const Region* region : regions) {
     if (region->size >= kOwnChunk) saving.writer.cut();
     saving.target = region->target;
-    const Status written = saving.writer.write_value(region->type, region->address, region->count, leaves);
+    const Result written = saving.writer.write_value(region->type, region->address, region->count, leaves);
     if (!written.ok())
-      return Status::error("saving '%s' of %s: %s", region->name, owner_of(p, *region).c_str(),
+      return Result::error("saving '%s' of %s: %s", region->name, owner_of(p, *region).c_str(),
                            written.message());
     report_wild(saving, region->name, owner_of(p, *region).c_str());
   }
   saving.target = format::kNone;
   saving.writer.end_section();
-  return Status();
+  return Result();
 }
 
 // Consecutive blocks of one shape, as the directory of the heap lists them.
-struct Run {
+struct HeapRun {
   uint64_t first_id, blocks;
   TypeId type;
   uint64_t count, rest;
 
-  bool continued_by(const Run& next) const {
+  bool continued_by(const HeapRun& next) const {
     return type == next.type && count == next.count && rest == next.rest &&
            first_id + blocks == next.first_id && count + rest > 0;
   }
 };
 
-Run run_of(const Process& p, const Block& block) {
+HeapRun run_of(const Process& p, const Block& block) {
   const uint64_t count = elements_of(p, block);
   return {block.id, 1, block.type, count, block.size - count * p.types.size_of(block.type)};
 }
 
 void write_runs(Encoder& out, Process& p) {
-  Vector<Run> runs;
+  Vector<HeapRun> runs;
   for (const Block& block : p.heap.slots()) {
-    const Run next = run_of(p, block);
+    const HeapRun next = run_of(p, block);
     if (!runs.empty() && runs.back().continued_by(next))
       ++runs.back().blocks;
     else
@@ -201,7 +220,7 @@ void write_runs(Encoder& out, Process& p) {
   out.u32(kSectionLayout);
   out.u64(p.heap.next_id());
   out.u64(runs.size());
-  for (const Run& run : runs) {
+  for (const HeapRun& run : runs) {
     out.u64(run.first_id);
     out.u64(run.blocks);
     out.i32(run.type);
@@ -210,34 +229,34 @@ void write_runs(Encoder& out, Process& p) {
   }
 }
 
-Status save_heap(Saving& saving, const LeafEncoder& leaves) {
+Result save_heap(Saving& saving, const LeafEncoder& leaves) {
   Process& p = saving.process;
   saving.writer.begin_section("heap");
   write_runs(saving.writer.encoder(), p);
   for (const Block& block : p.heap.slots()) {
     if (block.size >= kOwnChunk) saving.writer.cut();
-    const Run run = run_of(p, block);
-    Status written = saving.writer.write_value(run.type, block.address, run.count, leaves);
+    const HeapRun run = run_of(p, block);
+    Result written = saving.writer.write_value(run.type, block.address, run.count, leaves);
     if (written.ok() && run.rest > 0)
       written =
           saving.writer.write_value(format::kByte, block.address + (block.size - run.rest), run.rest, leaves);
     if (!written.ok())
-      return Status::error("saving a heap block of %llu bytes (%s): %s",
+      return Result::error("saving a heap block of %llu bytes (%s): %s",
                            static_cast<unsigned long long>(block.size), p.types.info(run.type).name,
                            written.message());
     report_wild(saving, p.types.info(run.type).name, "the heap");
   }
   saving.writer.end_section();
-  return Status();
+  return Result();
 }
 
 }  // namespace
 
-Status save(format::Writer& writer, const HandleCodec& codec) {
+Result save(format::Writer& writer, const HandleCodec& codec) {
   Process& p = process();
   if (!p.unregistered.empty())
-    return Status::error("%s could not be registered, so a line would not be whole", p.unregistered.c_str());
-  ELC_TRY(check_labels(p));
+    return Result::error("%s could not be registered, so a line would not be whole", p.unregistered.c_str());
+  ELC_TRY(check_way_back(p));
   guess_types(p);
   if (p.blocks == nullptr) p.blocks = make<BlockMap>();
   ELC_TRY(p.blocks->build(p));
@@ -253,5 +272,7 @@ format::PointerLeaf locate(const void* address) {
   if (p.blocks == nullptr) return {address == nullptr ? format::kNullBlock : format::kWildBlock, 0};
   return p.blocks->encode(address);
 }
+
+uint64_t largest_block() { return process().blocks == nullptr ? 0 : process().blocks->largest(); }
 
 }  // namespace elc::state

@@ -19,7 +19,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/status.h"
+#include "base/descriptor.h"
+#include "base/result.h"
+#include "base/text.h"
+#include "base/vector.h"
 #include "portable_format/reader.h"
 #include "portable_format/writer.h"
 
@@ -42,24 +45,34 @@ extern void (*arrived_hook)();
 
 // Ends the job: the program cannot be brought back to the saved site. Must not return. nullptr: says
 // the message and ends this process with exit code 1.
-extern void (*give_up_hook)(const Status& why);
+extern void (*give_up_hook)(const Result& why);
 
 // ---- Re-entry -----------------------------------------------------------------------------------
 
 bool recovering();
 void set_recovering(bool recovering);
 
-// ELC_Set_label was called in this frame and no function with a frame was entered since: the next
-// wrapped call is a labelled one. Never true in an inline call of libELC.h (FID not 0).
-bool labelled();
-void clear_label();
+// Whether no function with a frame is being executed.
+bool outside_frames();
+
+// Asked at the beginning of each call that can be a site: does it have a label? ELC_Set_label was called in this
+// frame, and since then no function with a frame was entered and no such call was made: a label is for one
+// call. Never true in an inline call of libELC.h (FID not 0). Where the last call that asked had no label, save()
+// fails if there are frames: a restart would come back to the label of a call that is over.
+bool take_label();
+// Is the program in an inline call of libELC.h, in which no checkpoint is taken?
+bool in_inline_call();
+// Has the program called neither ELC_Restore nor ELC_Enter yet? What it does until then it does in every run.
+bool in_setup();
+// The program has called ELC_Restore: in a restart that will put back the data of a line without frames.
+void restores_in_place();
 
 // Takes the frames of the line. The functions on the stack now must be the first of them.
-Status load_frames(format::Reader& reader);
+Result load_frames(format::Reader& reader);
 // Whether the line has frames; without, its data are restored in place by ELC_Restore.
 bool has_saved_frames();
 // For an ELC_Checkpoint in a restart that is not there: where the program is and where it should be.
-Status misplaced();
+Result misplaced();
 
 // ---- Saving ---------------------------------------------------------------------------------------
 
@@ -70,20 +83,36 @@ const format::TypeTable& types();
 // `handle` and `status` point to an MPI_Comm, ..., MPI_Status. `kind` tells which.
 struct HandleCodec {
   void* context = nullptr;
-  Status (*encode)(void* context, format::Kind kind, const void* handle, uint64_t* number) = nullptr;
-  Status (*decode)(void* context, format::Kind kind, uint64_t number, void* handle) = nullptr;
-  Status (*encode_status)(void* context, const void* status, format::StatusLeaf* out) = nullptr;
-  Status (*decode_status)(void* context, const format::StatusLeaf& in, void* status) = nullptr;
+  Result (*encode)(void* context, format::Kind kind, const void* handle, uint64_t* number) = nullptr;
+  Result (*decode)(void* context, format::Kind kind, uint64_t number, void* handle) = nullptr;
+  Result (*encode_status)(void* context, const void* status, format::StatusLeaf* out) = nullptr;
+  Result (*decode_status)(void* context, const format::StatusLeaf& in, void* status) = nullptr;
 };
 
 // Writes the sections "vars", "heap" and "files". The program's data are not changed; streams are
-// flushed. An error (overlapping regions, a call without a label on the stack, a file that cannot be
-// read, the writer's) means that the line is to be abandoned.
-Status save(format::Writer& writer, const HandleCodec& codec);
+// flushed. An error (overlapping regions, a call without a label on the stack, a way back that the program does
+// not have, a file that cannot be read, the writer's) means that the line is to be abandoned.
+Result save(format::Writer& writer, const HandleCodec& codec);
+
+// What the line relies on besides its own file: it must be on stable storage before the line commits. Of the last save();
+// the caller's from then on.
+struct Relied {
+  Descriptor file;  // or directory
+  Text path;
+};
+Vector<Relied> take_relied();
+
+// A restart touches files below the directory in which the process began, and below these: absolute names with colons
+// between them (ELC_FILE_ROOTS). From now on a stream that refuses lines, as a restart could not open its file, is told
+// when it is opened.
+void allow_files(const char* roots);
 
 // From save() until the program runs on: an address in the program's memory (the buffer of a pending
 // receive) as a pointer of the file. An unknown address becomes wild.
 format::PointerLeaf locate(const void* address);
+
+// From save() until the program runs on: bytes of the largest registered variable or block of the heap.
+uint64_t largest_block();
 
 // Messages about wild pointers when state is saved or restored (ELC_CHECK_POINTERS).
 void set_check_pointers(bool on);
@@ -93,12 +122,12 @@ void set_check_pointers(bool on);
 // Would apply() succeed? Compares all that is registered now with all that the line has, goes over every
 // value that could fail to fit this machine, and looks at the files. MPI handles are not looked at.
 // Changes nothing. One message names the thing, its function, what was expected and what was found.
-Status check(format::Reader& reader);
+Result check(format::Reader& reader);
 
 // After a check() of the same reader that was ok: brings files back, allocates the blocks of the line
 // and fills everything. Fails only if something failed that no check can foresee (no memory, a full
 // disk, a handle that `codec` refuses); the process must end then, and can be restarted again.
-Status apply(format::Reader& reader, const HandleCodec& codec);
+Result apply(format::Reader& reader, const HandleCodec& codec);
 
 // From apply() until set_recovering(false): the address that a pointer of the line has now; nullptr for
 // NULL, wild and impossible pointers.

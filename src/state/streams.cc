@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/compiler.h"
+#include "base/message.h"
 #include "elc.h"
 #include "state/process.h"
 
@@ -16,79 +17,128 @@ namespace {
 
 constexpr size_t kPiece = 64 * 1024;
 
-Status io_error(const char* what, const char* path, int error) {
-  return Status::error("cannot %s the file '%s': %s", what, path, strerror(error));
+Result io_error(const char* what, const char* path, int error) {
+  return Result::error("cannot %s the file '%s': %s", what, path, strerror(error));
 }
 
-StreamKind kind_of(const char* mode, bool regular) {
-  if (!regular) return StreamKind::kSpecial;
-  if (mode[0] == 'a') return StreamKind::kAppend;
-  if (mode[0] == 'r' && strchr(mode, '+') == nullptr) return StreamKind::kRead;
-  return StreamKind::kWrite;
-}
+bool same_file(const struct stat& a, const struct stat& b) { return a.st_dev == b.st_dev && a.st_ino == b.st_ino; }
 
-// What the directory of "files" says of a stream, and a descriptor to read its content from.
+}  // namespace
+
+// What the directory of "files" says of a stream, and where its file is.
 struct Snapshot {
-  const Stream* stream;
-  StreamKind kind;
-  uint64_t offset, length;
+  const Stream* stream = nullptr;
+  Place place;
+  StreamKind kind = StreamKind::kSpecial;
+  uint64_t offset = 0, length = 0;
 };
 
-Status look_at(const Stream& stream, Snapshot* out) {
-  const char* path = stream.path.c_str();
-  *out = {&stream, StreamKind::kSpecial, 0, 0};
-  struct stat status;
-  if (fstat(fileno(stream.file), &status) != 0) return io_error("look at", path, errno);
-  out->kind = kind_of(stream.mode.c_str(), S_ISREG(status.st_mode));
-  if (out->kind != StreamKind::kRead && fflush(stream.file) != 0) return io_error("write", path, errno);
-  if (out->kind == StreamKind::kSpecial) return Status();
-  if (out->kind != StreamKind::kRead && fstat(fileno(stream.file), &status) != 0)
-    return io_error("look at", path, errno);
-  const off_t offset = ftello(stream.file);
-  if (offset < 0) return io_error("tell the position in", path, errno);
-  out->offset = static_cast<uint64_t>(offset);
-  out->length = static_cast<uint64_t>(status.st_size);
-  return Status();
-}
+namespace {
 
-// A second descriptor, because the stream's may be for writing only and its offset is the program's.
-Status open_content(const Stream& stream, int* fd) {
-  const char* path = stream.path.c_str();
-  *fd = open(path, O_RDONLY | O_NOCTTY | O_CLOEXEC);
-  if (*fd < 0) return io_error("read", path, errno);
+// Through a second descriptor, because the stream's may be for writing only and its offset is the program's.
+Result write_content(const Snapshot& snapshot, format::Writer& writer) {
+  const Stream& stream = *snapshot.stream;
+  const uint64_t length = snapshot.length;
+  Descriptor content;
+  ELC_TRY(snapshot.place.open(Access::kChange, O_RDONLY, &content));
   struct stat own, named;
-  if (fstat(fileno(stream.file), &own) == 0 && fstat(*fd, &named) == 0 && own.st_dev == named.st_dev &&
-      own.st_ino == named.st_ino)
-    return Status();
-  close(*fd);
-  return Status::error(
-      "the file '%s' was renamed or removed while it is open for writing, and cannot be saved", path);
-}
-
-Status write_content(const Stream& stream, uint64_t length, format::Writer& writer) {
-  int fd;
-  ELC_TRY(open_content(stream, &fd));
+  if (fstat(fileno(stream.file), &own) != 0 || fstat(content.get(), &named) != 0)
+    return io_error("look at", stream.path.c_str(), errno);
+  if (!same_file(own, named)) return Result::error("the file '%s' was replaced while it was saved", stream.path.c_str());
   uint8_t* piece = static_cast<uint8_t*>(allocate(kPiece));
-  Status status;
+  Result status;
   for (uint64_t done = 0; done < length && status.ok();) {
     const size_t wanted = length - done < kPiece ? static_cast<size_t>(length - done) : kPiece;
-    const ssize_t got = pread(fd, piece, wanted, static_cast<off_t>(done));
+    const ssize_t got = pread(content.get(), piece, wanted, static_cast<off_t>(done));
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0) {
       status = got < 0
                    ? io_error("read", stream.path.c_str(), errno)
-                   : Status::error("the file '%s' became shorter while it was saved", stream.path.c_str());
+                   : Result::error("the file '%s' became shorter while it was saved", stream.path.c_str());
       break;
     }
     status = writer.write_value(format::kByte, piece, static_cast<uint64_t>(got), {});
     done += static_cast<uint64_t>(got);
   }
   release(piece);
-  close(fd);
   return status;
 }
 
 }  // namespace
+
+StreamKind kind_of(const char* mode) {
+  if (mode[0] == 'a') return StreamKind::kAppend;
+  return mode[0] == 'r' && strchr(mode, '+') == nullptr ? StreamKind::kRead : StreamKind::kWrite;
+}
+
+// Would a restart find the file of the stream by its name, and may it touch it? Without a place: the null device.
+Result Streams::find_again(const Stream& stream, Place* place) const {
+  const char* path = stream.path.c_str();
+  struct stat own, named;
+  if (fstat(fileno(stream.file), &own) != 0) return io_error("look at", path, errno);
+  if (S_ISCHR(own.st_mode) && is_null_device(path)) return Result();
+  if (!S_ISREG(own.st_mode)) return Result::error("'%s' is not a regular file, and a restart opens no other", path);
+  ELC_TRY(place->find(roots_, path));
+  bool there;
+  ELC_TRY(place->look(access_of(kind_of(stream.mode.c_str())), &named, &there));
+  if (there && same_file(own, named)) return Result();
+  return Result::error("the name '%s' does not lead to the file that was opened by it: that was renamed or removed, or the "
+                       "program has changed its directory", path);
+}
+
+Result Streams::look_at(const Stream& stream, Snapshot* out) const {
+  const char* path = stream.path.c_str();
+  out->stream = &stream;
+  ELC_TRY(find_again(stream, &out->place));
+  const bool regular = !out->place.way().empty();
+  if (regular) out->kind = kind_of(stream.mode.c_str());
+  if (out->kind != StreamKind::kRead && fflush(stream.file) != 0) return io_error("write", path, errno);
+  if (!regular) return Result();
+  struct stat about;
+  if (fstat(fileno(stream.file), &about) != 0) return io_error("look at", path, errno);
+  const off_t offset = ftello(stream.file);
+  if (offset < 0) return io_error("tell the position in", path, errno);
+  out->offset = static_cast<uint64_t>(offset);
+  out->length = static_cast<uint64_t>(about.st_size);
+  return Result();
+}
+
+// A file whose content is not in the line, and the names of all.
+Result Streams::rely_on(Snapshot& snapshot) {
+  const char* path = snapshot.stream->path.c_str();
+  if (snapshot.kind == StreamKind::kRead || snapshot.kind == StreamKind::kAppend) {
+    Descriptor file(fcntl(fileno(snapshot.stream->file), F_DUPFD_CLOEXEC, 0));
+    if (!file.open()) return io_error("flush", path, errno);
+    add_relied(std::move(file), path);
+  }
+  for (Descriptor& directory : snapshot.place.way()) add_relied(std::move(directory), path);
+  return Result();
+}
+
+void Streams::add_relied(Descriptor file, const char* path) {
+  struct stat about, other;
+  if (fstat(file.get(), &about) == 0)
+    for (const Relied& known : relied_)
+      if (fstat(known.file.get(), &other) == 0 && same_file(about, other)) return;
+  Relied& added = relied_.push_back({});
+  added.file = std::move(file);
+  added.path = Text::copy(path);
+}
+
+// Once of a file that is opened again and again.
+void Streams::tell(const Stream& stream) {
+  Place place;
+  const Result found = find_again(stream, &place);
+  if (found.ok() || told_.view() == found.message()) return;
+  told_ = Text::copy(found.message());
+  say("no line can be taken while '%s' is open: %s", stream.path.c_str(), found.message());
+}
+
+void Streams::allow(const char* roots) {
+  roots_.add(roots);
+  tells_ = true;
+  for (const Stream& stream : open_) tell(stream);
+}
 
 FILE* Streams::open(const char* path, const char* mode) {
   FILE* file = fopen(path, mode);
@@ -97,6 +147,7 @@ FILE* Streams::open(const char* path, const char* mode) {
   stream.file = file;
   stream.path = Text::copy(path);
   stream.mode = Text::copy(mode);
+  if (tells_) tell(stream);
   return file;
 }
 
@@ -139,30 +190,32 @@ FILE* Streams::stream_of(uint64_t number) const {
   return saved_[static_cast<size_t>(number - kFirstStream)].file;
 }
 
-Status Streams::save(format::Writer& writer) {
+Result Streams::save(format::Writer& writer) {
   fflush(stdout);
   Vector<Snapshot> snapshots;
   for (const Stream& stream : open_) {
     Snapshot& snapshot = snapshots.push_back({});
     ELC_TRY(look_at(stream, &snapshot));
   }
+  relied_.clear();
   writer.begin_section("files");
   Encoder& out = writer.encoder();
   out.u32(kSectionLayout);
   save_terminals(out);
   out.u64(snapshots.size());
   for (const Snapshot& snapshot : snapshots) {
-    out.string(snapshot.stream->path.view());
-    out.string(snapshot.stream->mode.view());
+    writer.text(snapshot.stream->path.view());
+    writer.text(snapshot.stream->mode.view());
     out.u32(static_cast<uint32_t>(snapshot.kind));
     out.u64(snapshot.offset);
     out.u64(snapshot.length);
   }
   for (const Snapshot& snapshot : snapshots)
     if (snapshot.kind == StreamKind::kWrite)
-      ELC_TRY(write_content(*snapshot.stream, snapshot.length, writer));
+      ELC_TRY(write_content(snapshot, writer));
   writer.end_section();
-  return Status();
+  for (Snapshot& snapshot : snapshots) ELC_TRY(rely_on(snapshot));
+  return Result();
 }
 
 }  // namespace elc::state

@@ -6,11 +6,13 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "base/status.h"
+#include "base/result.h"
 #include "base/text.h"
 #include "base/vector.h"
 #include "portable_format/reader.h"
 #include "portable_format/writer.h"
+#include "state/places.h"
+#include "state/state.h"
 
 namespace elc::state {
 
@@ -23,8 +25,13 @@ enum class StreamKind : uint32_t {
   kRead = 0,     // the offset
   kAppend = 1,   // offset and length; recovery truncates to the length
   kWrite = 2,    // offset and content
-  kSpecial = 3,  // not a regular file: name and mode alone
+  kSpecial = 3,  // the null device: name and mode alone
 };
+
+// By the mode of fopen, of a regular file.
+StreamKind kind_of(const char* mode);
+
+inline Access access_of(StreamKind kind) { return kind == StreamKind::kRead ? Access::kRead : Access::kChange; }
 
 struct Stream {
   FILE* file = nullptr;
@@ -51,7 +58,9 @@ struct SavedTerminal {
 };
 
 // Reads section "files" up to the content of the streams. Trusts nothing.
-Status read_files(format::Cursor& in, SavedTerminal (&terminals)[3], Vector<SavedStream>* streams);
+Result read_files(format::Cursor& in, SavedTerminal (&terminals)[3], Vector<SavedStream>* streams);
+
+struct Snapshot;
 
 class Streams {
  public:
@@ -62,22 +71,37 @@ class Streams {
   uint64_t number_of(FILE* file) const;    // kWildStream for one that is not known
   FILE* stream_of(uint64_t number) const;  // nullptr for no, or an impossible number
 
+  // More directories in which a restart may touch files (ELC_FILE_ROOTS). From now on a stream that refuses lines is told
+  // when it is opened; those that are open, now.
+  void allow(const char* roots);
+
   // Section "files".
-  Status save(format::Writer& writer);
+  Result save(format::Writer& writer);
+  // What the line that was saved last relies on: state.h, take_relied.
+  Vector<Relied> take_relied() { return std::move(relied_); }
   // Reads the directory of the section and looks whether every file can be brought back.
-  Status check(format::Reader& reader);
+  Result check(format::Reader& reader);
   // Brings the files back and opens them: streams of the set-up with the same path and mode stay the same
   // FILE, the others are closed. Everything that can fail for want of space comes before the first change of
   // a file. A kill at any instant leaves files that the next restart brings back.
-  Status apply(format::Reader& reader);
+  Result apply(format::Reader& reader);
 
   size_t saved_count() const { return saved_.size(); }
   void clear();  // forgets all streams; closes none
 
  private:
-  Status read_saved(format::Reader& reader, format::Cursor& in, bool change);
+  Result read_saved(format::Reader& reader, format::Cursor& in, bool change);
   void adopt();
+  void tell(const Stream& stream);
+  Result find_again(const Stream& stream, Place* place) const;
+  Result look_at(const Stream& stream, Snapshot* out) const;
+  Result rely_on(Snapshot& snapshot);
+  void add_relied(Descriptor file, const char* path);
 
+  FileRoots roots_;
+  bool tells_ = false;
+  Text told_;  // last
+  Vector<Relied> relied_;
   Vector<Stream> open_;
   Vector<SavedStream> saved_;
 };

@@ -1,11 +1,11 @@
 // The commit record, and what a directory of lines holds.
-#include <dirent.h>
 #include <errno.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/hash_map.h"
+#include "base/message.h"
 #include "base/sort.h"
 #include "store/files.h"
 #include "store/records.h"
@@ -17,27 +17,76 @@ namespace {
 
 constexpr uint32_t kCommitMagic = 0x454c4343;  // "ELCC"
 constexpr uint32_t kCommitVersion = 1;
+constexpr uint64_t kHighestBefore = 4000000000;  // lines are numbered with 32 bits: enough are left for a run
 constexpr size_t kCommitMost = 4096;  // bytes; later versions may append fields
 
 unsigned long long number(uint64_t n) { return n; }
 
-// The number in a name such as line-000007; false for any other name.
-bool line_number(const char* name, uint64_t* line) {
-  if (strncmp(name, "line-", 5) != 0 || !parse_whole(name + 5, line)) return false;
-  return strcmp(Text::format("line-%06llu", number(*line)).c_str(), name) == 0 && *line > 0;
+Result read_record(const Directory& place, uint64_t line, Commit* record, bool* found) {
+  const Text path = place.path_of(kCommitName);
+  Bytes content;
+  ELC_TRY(read_small_file(place, kCommitName, kCommitMost, &content, found));
+  if (!*found) return {};
+  Decoder in(content);
+  const Text name = Text::format("the commit record %s", path.c_str());
+  ELC_TRY(unseal(&in, content, kCommitMagic, kCommitVersion, name.c_str()));
+  record->line = in.u64();
+  record->run = in.u64();
+  record->base = in.u64();
+  record->calls = in.u64();
+  record->ranks = in.u32();
+  record->cost = in.u64();
+  record->time = in.u64();
+  if (!in.ok() || record->ranks == 0) return Result::error("%s is damaged", name.c_str());
+  if (record->line != line)
+    return Result::error("%s is that of line %llu: it does not belong there", name.c_str(), number(record->line));
+  return {};
 }
 
-void read_line(const char* dir, Line* line) {
-  const Status status = read_commit(dir, line->number, &line->commit);
-  line->committed = status.ok();
-  const Text path = commit_path(dir, line->number);
-  if (!status.ok() && access(path.c_str(), F_OK) == 0) line->damage = Text::copy(status.message());
+// What stands in the way of looking is told as damage: nothing that may be a line is taken for none.
+void read_line(const Directory& top, Line* line) {
+  Directory place;
+  bool found = false;
+  Result status = place.open_in(top, line_name(line->number).c_str(), &found);
+  line->ours = status.ok();
+  if (place.is_open()) status = read_record(place, line->number, &line->commit, &found);
+  line->committed = status.ok() && found;
+  if (!status.ok()) line->damage = Text::copy(status.message());
+}
+
+// The path of the first file that a committed line lacks; empty: none.
+Result missing_file(const char* dir, const Line& line, Text* missing) {
+  Directory top, place;
+  ELC_TRY(open_line(dir, line.number, &top, &place));
+  for (uint32_t rank = 0; rank < line.commit.ranks && missing->empty(); ++rank) {
+    const Text name = rank_name(rank);
+    Text path = place.path_of(name.c_str());
+    struct stat about;
+    if (uninterrupted([&] { return system_calls.status(place.fd(), name.c_str(), &about); }) == 0) continue;
+    if (errno != ENOENT) return io_error("look at", path.c_str(), errno);
+    *missing = std::move(path);
+  }
+  return {};
 }
 
 }  // namespace
 
+Text line_name(uint64_t line) { return Text::format("line-%06llu", number(line)); }
+
+bool line_number(const char* name, uint64_t* line) {
+  if (strncmp(name, "line-", 5) != 0 || !parse_whole(name + 5, line)) return false;
+  return strcmp(line_name(*line).c_str(), name) == 0 && *line > 0 && *line <= UINT32_MAX;
+}
+
+Text line_path(const char* dir, uint64_t line) { return Text::format("%s/%s", dir, line_name(line).c_str()); }
+
+Result open_line(const char* dir, uint64_t line, Directory* top, Directory* place) {
+  ELC_TRY(top->open(dir));
+  return place->open_in(*top, line_name(line).c_str());
+}
+
 Text commit_path(const char* dir, uint64_t line) {
-  return Text::format("%s/commit", line_path(dir, line).c_str());
+  return Text::format("%s/%s", line_path(dir, line).c_str(), kCommitName);
 }
 
 uint64_t microseconds_now() {
@@ -51,7 +100,7 @@ uint64_t new_run() {
   return run == 0 ? 1 : run;
 }
 
-Status commit(const char* dir, const Commit& record) {
+Result commit(const char* dir, const Commit& record) {
   Bytes content;
   Encoder out(&content);
   out.u32(kCommitMagic);
@@ -64,50 +113,41 @@ Status commit(const char* dir, const Commit& record) {
   out.u64(record.cost);
   out.u64(microseconds_now());
   seal(&content);
-  const Text place = line_path(dir, record.line);
-  const Text path = commit_path(dir, record.line);
-  Status status = replace_file(place.c_str(), path.c_str(), content);
+  Directory top, place;
+  ELC_TRY(open_line(dir, record.line, &top, &place));
+  ELC_TRY(check_claim(place, record.run));
+  Result status = replace_file(place, kCommitName, content);
+  // Another job may have begun to remove the line before it had a record: remove_line.
+  if (status.ok()) status = check_claim(place, record.run);
   if (status.ok()) return status;
   // The record may be there though its directory could not be flushed; the line is to be abandoned.
-  system_calls.unlink(path.c_str());
-  flush_directory(place.c_str()).ok();
+  remove_file(place, kCommitName).ok();
+  place.flush().ok();
   return status;
 }
 
-Status read_commit(const char* dir, uint64_t line, Commit* record) {
-  const Text path = commit_path(dir, line);
-  Bytes content;
+Result read_commit(const char* dir, uint64_t line, Commit* record) {
+  Directory top, place;
+  ELC_TRY(open_line(dir, line, &top, &place));
   bool found = false;
-  ELC_TRY(read_small_file(path.c_str(), kCommitMost, &content, &found));
-  if (!found) return Status::error("line %llu never committed: %s is not there", number(line), path.c_str());
-  Decoder in(content);
-  const Text name = Text::format("the commit record %s", path.c_str());
-  ELC_TRY(unseal(&in, content, kCommitMagic, kCommitVersion, name.c_str()));
-  record->line = in.u64();
-  record->run = in.u64();
-  record->base = in.u64();
-  record->calls = in.u64();
-  record->ranks = in.u32();
-  record->cost = in.u64();
-  record->time = in.u64();
-  if (!in.ok() || record->ranks == 0) return Status::error("%s is damaged", name.c_str());
-  if (record->line != line)
-    return Status::error("%s is that of line %llu: it does not belong there", name.c_str(), number(record->line));
-  return {};
+  ELC_TRY(read_record(place, line, record, &found));
+  if (found) return {};
+  return Result::error("line %llu never committed: %s is not there", number(line), commit_path(dir, line).c_str());
 }
 
-Status survey(const char* dir, Survey* survey) {
+Result survey(const char* dir, Survey* survey) {
   *survey = Survey();
-  DIR* entries = opendir(dir);
-  if (entries == nullptr) return errno == ENOENT ? Status() : io_error("read the directory", dir, errno);
-  while (const dirent* entry = readdir(entries)) {
+  Directory top;
+  bool found = false;
+  ELC_TRY(top.open(dir, &found));
+  if (!found) return {};
+  ELC_TRY(top.each([&](const char* name) {
     Line line;
-    if (!line_number(entry->d_name, &line.number)) continue;
-    read_line(dir, &line);
+    if (!line_number(name, &line.number)) return;
+    read_line(top, &line);
     survey->lines.push_back(std::move(line));
-  }
-  closedir(entries);
-  ELC_TRY(read_finished(dir, &survey->finished, &survey->finished_run));
+  }));
+  ELC_TRY(read_finished(top, &survey->finished, &survey->finished_run));
   sort(survey->lines, [](const Line& a, const Line& b) { return a.number < b.number; });
   survey->highest = survey->finished;
   for (const Line& line : survey->lines) {
@@ -137,8 +177,11 @@ uint64_t Survey::predecessor(uint64_t from) const {
   return 0;
 }
 
-Status line_to_restart(const Survey& survey, const char* dir, const Config& config, uint64_t* line) {
+Result line_to_restart(const Survey& survey, const char* dir, const Config& config, uint64_t* line) {
   *line = 0;
+  if (survey.highest >= kHighestBefore)
+    return Result::error("lines in %s have come to number %llu, and no run can number its own after that: remove those "
+                         "that are not libELC's, or set ELC_DIR to another directory", dir, number(survey.highest));
   if (config.restart == Restart::kNone) return {};
   if (config.restart == Restart::kLine) {
     const Line* wanted = survey.find(config.restart_line);
@@ -146,7 +189,7 @@ Status line_to_restart(const Survey& survey, const char* dir, const Config& conf
       *line = wanted->number;
       return {};
     }
-    return Status::error("there is no committed line %llu in %s%s%s; `elc ls` shows those that there are",
+    return Result::error("there is no committed line %llu in %s%s%s; `elc ls` shows those that there are",
                          number(config.restart_line), dir,
                          wanted == nullptr || wanted->damage.empty() ? "" : ": ",
                          wanted == nullptr ? "" : wanted->damage.c_str());
@@ -155,8 +198,24 @@ Status line_to_restart(const Survey& survey, const char* dir, const Config& conf
   // Taking an older line than the newest is a decision for the user, or for `elc run`, which says so.
   for (const Line& other : survey.lines)
     if (!other.damage.empty() && other.number > *line && other.number > survey.finished)
-      return Status::error("%s; `elc run` takes the newest whole line, or set ELC_RESTART to an older one",
+      return Result::error("%s; `elc run` takes the newest whole line, or set ELC_RESTART to an older one",
                            other.damage.c_str());
+  return {};
+}
+
+Result pass_over_incomplete(const Survey& survey, const char* dir, const Config& config, uint64_t* line) {
+  if (config.restart != Restart::kNewest) return {};
+  while (*line != 0) {
+    Text missing;
+    ELC_TRY(missing_file(dir, *survey.find(*line), &missing));
+    if (missing.empty()) return {};
+    const uint64_t before = survey.predecessor(*line);
+    if (before <= survey.finished)
+      return Result::error("%s is missing, and there is no line before it to go back to; ELC_RESTART=no begins anew",
+                           missing.c_str());
+    say("passing over line %llu: %s is missing", number(*line), missing.c_str());
+    *line = before;
+  }
   return {};
 }
 

@@ -1,41 +1,66 @@
-// Small steps on files that the parts of the store share.
+// Small steps on files that the parts of the store share. A call that a signal interrupts is made again.
 #ifndef ELC_STORE_FILES_H
 #define ELC_STORE_FILES_H
 
+#include <errno.h>
 #include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
 
-#include "base/status.h"
+#include "base/result.h"
 #include "base/text.h"
 #include "base/wire.h"
+#include "store/directory.h"
+#include "store/system.h"
 
 namespace elc::store {
 
 // "cannot WHAT PATH: reason; what to do", by the value of errno.
-Status io_error(const char* what, const char* path, int error);
+Result io_error(const char* what, const char* path, int error);
+
+// Makes a system call again as long as a signal interrupts it.
+template <class Call>
+int uninterrupted(Call call) {
+  int result;
+  do result = call();
+  while (result < 0 && errno == EINTR);
+  return result;
+}
+
+mode_t directory_mode();  // of what is made, by ELC_READERS
+mode_t file_mode();
 
 // Writes all of it, in as many calls as that takes. Returns 0 or an errno.
 int write_all(int fd, const void* data, size_t size);
 
-// Makes renames and removals in a directory lasting: at once, or by its parts, between which it is flushed.
-// `flushed` is what that returned, with errno.
-Status flush_directory(const char* path);
-Status open_directory(const char* path, int* fd);
-Status close_directory(const char* path, int fd, int flushed);
+// Opens a regular file to read it, of somebody who is trusted. `found` as above.
+Result open_file(const Directory& dir, const char* name, int* fd, bool* found = nullptr, uint64_t* size = nullptr);
+// The same at a path that the user has chosen.
+Result open_path(const char* path, int* fd, uint64_t* size);
 
-// Opens a new file under a temporary name beside `path`, told in `temporary`.
-Status open_temporary(const char* path, Text* temporary, int* fd);
+// Opens a file to lock, and makes it if it is not there.
+Result open_lock(const Directory& dir, const char* name, int* fd);
 
-// Replaces the small file at `path`: after a kill at any instant it holds the old content or the new.
-Status replace_file(const char* dir, const char* path, const Bytes& content);
+// Opens a new file under a temporary name beside `name`, told in `temporary`.
+Result open_temporary(const Directory& dir, const char* name, Text* temporary, int* fd);
+
+// Replaces a small file: who looks at any instant sees the old content or the new. `lasting`: the new
+// content is on stable storage before it has the name.
+Result put_file(const Directory& dir, const char* name, const Bytes& content, bool lasting);
+// The same, and the name lasts too: after a kill or a power cut at any instant it holds the old content or the new.
+Result replace_file(const Directory& dir, const char* name, const Bytes& content);
+
+// One that is gone already is what was wanted: another process may be cleaning too.
+Result remove_file(const Directory& dir, const char* name);
 
 // Reads a small file; one of more than `most` bytes is an error. A file that is not there is no error
 // and `found` is false then.
-Status read_small_file(const char* path, size_t most, Bytes* content, bool* found);
+Result read_small_file(const Directory& dir, const char* name, size_t most, Bytes* content, bool* found);
 
 // Records (commit, finished) end with a CRC-32 of what comes before.
 void seal(Bytes* record);
 // Leaves `in` behind magic and version. Fails, naming `what`, on damage and on another version.
-Status unseal(Decoder* in, const Bytes& record, uint32_t magic, uint32_t version, const char* what);
+Result unseal(Decoder* in, const Bytes& record, uint32_t magic, uint32_t version, const char* what);
 
 }  // namespace elc::store
 

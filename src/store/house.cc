@@ -1,12 +1,10 @@
 // Making, cleaning and locking the directory of lines.
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "store/files.h"
 #include "store/records.h"
 #include "store/store.h"
 #include "store/system.h"
@@ -18,137 +16,209 @@ constexpr uint32_t kFinishedMagic = 0x454c4346;  // "ELCF"
 constexpr uint32_t kFinishedVersion = 1;
 constexpr size_t kFinishedMost = 4096;
 
-Text finished_path(const char* dir) { return Text::format("%s/finished", dir); }
+// Is `name` that of a file, or the one under which it was written?
+bool is_file(const char* name, const char* file) {
+  const size_t length = strlen(file);
+  uint64_t process;
+  if (strncmp(name, file, length) != 0) return false;
+  return name[length] == '\0' || (strncmp(name + length, ".tmp", 4) == 0 && parse_whole(name + length + 4, &process));
+}
 
-// What the library itself puts into the directory of a line, temporary files included.
-bool ours(const char* name) { return strncmp(name, "rank-", 5) == 0 || strncmp(name, "commit", 6) == 0; }
+// What the library itself puts into the directory of a line.
+bool is_ours(const char* name) {
+  const char* const end = strstr(name, ".elc");
+  uint64_t rank;
+  if (end == nullptr || strncmp(name, "rank-", 5) != 0) return is_file(name, kCommitName) || is_file(name, kRunName);
+  const Text digits = Text::copy({name + 5, static_cast<size_t>(end - name - 5)});
+  return parse_whole(digits.c_str(), &rank) && rank <= UINT32_MAX &&
+         is_file(name, rank_name(static_cast<uint32_t>(rank)).c_str());
+}
 
 // The first failure of any number of them, all of which are tried.
 class First {
  public:
-  void note(Status status) {
-    if (message_.empty() && !status.ok()) message_ = Text::copy(status.message());
+  void note(Result status) {
+    if (status_.ok()) status_ = std::move(status);
   }
-  Status status() const { return message_.empty() ? Status() : Status::error("%s", message_.c_str()); }
+  Result status() const { return status_; }
 
  private:
-  Text message_;
+  Result status_;
 };
 
-// Something that is gone already is what was wanted: another process may be cleaning too.
-Status remove_file(const char* path) {
-  if (system_calls.unlink(path) == 0 || errno == ENOENT) return {};
-  return io_error("remove", path, errno);
+struct flock whole_file() {
+  struct flock whole;
+  memset(&whole, 0, sizeof whole);
+  whole.l_type = F_WRLCK;
+  whole.l_whence = SEEK_SET;
+  return whole;
 }
 
-}  // namespace
-
-Status prepare(const char* dir) {
-  const size_t length = strlen(dir);
-  for (size_t i = 1; i <= length; ++i) {
-    if (dir[i] != '/' && dir[i] != '\0') continue;
-    const Text part = Text::copy({dir, i});
-    if (system_calls.mkdir(part.c_str(), 0777) == 0) continue;
-    const int error = errno;  // EEXIST, or on some systems what stands in the way of an existing one
-    struct stat about;
-    if (stat(part.c_str(), &about) != 0) return io_error("make the directory", part.c_str(), error);
-    if (!S_ISDIR(about.st_mode)) return io_error("make the directory", part.c_str(), ENOTDIR);
-  }
-  return access(dir, R_OK | W_OK | X_OK) == 0 ? Status() : io_error("write to the directory", dir, errno);
-}
-
-Status remove_line(const char* dir, uint64_t line) {
-  const Text place = line_path(dir, line);
-  const Text record = commit_path(dir, line);
-  if (access(record.c_str(), F_OK) == 0) {
-    ELC_TRY(remove_file(record.c_str()));
-    Status status = flush_directory(place.c_str());
-    if (!status.ok() && access(place.c_str(), F_OK) != 0) return {};  // removed by another process meanwhile
-    ELC_TRY(status);
-  }
-  DIR* entries = opendir(place.c_str());
-  if (entries == nullptr)
-    return errno == ENOENT ? Status() : io_error("read the directory", place.c_str(), errno);
-  First first;
-  while (const dirent* entry = readdir(entries))
-    if (ours(entry->d_name))
-      first.note(remove_file(Text::format("%s/%s", place.c_str(), entry->d_name).c_str()));
-  closedir(entries);
-  ELC_TRY(first.status());
-  // Files of somebody else keep the directory; without a commit record it is no line.
-  if (system_calls.rmdir(place.c_str()) == 0 || errno == ENOTEMPTY || errno == EEXIST || errno == ENOENT)
-    return {};
-  return io_error("remove the directory", place.c_str(), errno);
-}
-
-Status clean(const char* dir, uint32_t keep) {
-  Survey there;
-  ELC_TRY(survey(dir, &there));
-  First first;
-  uint32_t kept = 0;
-  for (size_t i = there.lines.size(); i-- > 0;) {
-    const Line& line = there.lines[i];
-    if (line.number > there.newest) continue;  // may be in the making
-    if (line.number == there.newest || (line.in_history && kept < keep)) {
-      ++kept;
-      continue;
-    }
-    first.note(remove_line(dir, line.number));
-  }
-  return first.status();
-}
-
-Status mark_finished(const char* dir, uint64_t run) {
-  Survey there;
-  ELC_TRY(survey(dir, &there));
+Result write_finished(const Directory& top, uint64_t line, uint64_t run) {
   Bytes content;
   Encoder out(&content);
   out.u32(kFinishedMagic);
   out.u32(kFinishedVersion);
-  out.u64(there.highest);
+  out.u64(line);
   out.u64(run);
   out.u64(microseconds_now());
   seal(&content);
-  return replace_file(dir, finished_path(dir).c_str(), content);
+  return replace_file(top, kFinishedName, content);
 }
 
-Status read_finished(const char* dir, uint64_t* line, uint64_t* run) {
+// A new directory lasts when the one above it is flushed; one that may not be read cannot be opened for that.
+Result flush_parent(std::string_view path) {
+  const size_t slash = path.rfind('/');
+  const Text above = Text::copy(slash == path.npos ? "." : slash == 0 ? "/" : path.substr(0, slash));
+  if (access(above.c_str(), R_OK) != 0) return {};
+  Directory parent;
+  ELC_TRY(parent.open(above.c_str()));
+  return parent.flush();
+}
+
+// Removes what the library has made in the directory of a line, and the directory if that was all.
+Result remove_directory(const Directory& top, const char* name) {
+  Directory place;
+  bool found = false;
+  ELC_TRY(place.open_in(top, name, &found));
+  if (!found) return {};  // removed by another process meanwhile
+  // In this order no job that is taking the line can commit it half removed (commit), and no power cut leaves a record
+  // without its files.
+  ELC_TRY(remove_file(place, kRunName));
+  ELC_TRY(remove_file(place, kCommitName));
+  ELC_TRY(place.flush());
+  First first;
+  first.note(place.each([&](const char* entry) {
+    struct stat about;
+    const auto look = [&] { return system_calls.status(place.fd(), entry, &about); };
+    if (is_ours(entry) && uninterrupted(look) == 0 && S_ISREG(about.st_mode)) first.note(remove_file(place, entry));
+  }));
+  ELC_TRY(first.status());
+  // Files of somebody else keep the directory; without a commit record it is no line.
+  if (uninterrupted([&] { return system_calls.rmdir(top.fd(), name); }) == 0 || errno == ENOTEMPTY || errno == EEXIST ||
+      errno == ENOENT)
+    return {};
+  return io_error("remove the directory", place.path(), errno);
+}
+
+}  // namespace
+
+Result prepare(const char* dir) {
+  const size_t length = strlen(dir);
+  for (size_t i = 1; i <= length; ++i) {
+    if (dir[i] != '/' && dir[i] != '\0') continue;
+    const Text part = Text::copy({dir, i});
+    if (uninterrupted([&] { return system_calls.mkdir(AT_FDCWD, part.c_str(), directory_mode()); }) == 0) {
+      ELC_TRY(flush_parent(part.view()));
+      continue;
+    }
+    const int error = errno;  // EEXIST, or on some systems what stands in the way of an existing one
+    struct stat about;
+    if (stat(part.c_str(), &about) != 0) {
+      // Where something has the name already, what is wrong with that.
+      const int reason = error == EEXIST ? errno : error;
+      if (error == EEXIST && reason == ENOENT)
+        return Result::error("cannot make the directory %s: it is a symbolic link that leads nowhere; make what it leads to, or "
+                             "remove it", part.c_str());
+      return io_error("make the directory", part.c_str(), reason);
+    }
+    if (!S_ISDIR(about.st_mode)) return io_error("make the directory", part.c_str(), ENOTDIR);
+  }
+  return access(dir, R_OK | W_OK | X_OK) == 0 ? Result() : io_error("write to the directory", dir, errno);
+}
+
+Result remove_line(const char* dir, uint64_t line) {
+  Directory top;
+  ELC_TRY(top.open(dir));
+  return remove_directory(top, line_name(line).c_str());
+}
+
+Result clean(const char* dir, uint32_t keep) {
+  Survey there;
+  ELC_TRY(survey(dir, &there));
+  Directory top;
+  ELC_TRY(top.open(dir));
+  First first;
+  first.note(remove_file(top, kRefusedName));
+  uint32_t kept = 0;
+  for (size_t i = there.lines.size(); i-- > 0;) {
+    const Line& line = there.lines[i];
+    if (line.number > there.newest || !line.ours) continue;  // may be in the making
+    if (line.number == there.newest || (line.in_history && kept < keep)) {
+      ++kept;
+      continue;
+    }
+    first.note(remove_directory(top, line_name(line.number).c_str()));
+  }
+  first.note(top.each([&](const char* name) {
+    uint64_t line;
+    if (unclaimed_line(name, &line) && line <= there.newest) first.note(remove_directory(top, name));
+  }));
+  return first.status();
+}
+
+Result mark_finished(const char* dir, uint64_t run) {
+  Survey there;
+  ELC_TRY(survey(dir, &there));
+  Directory top;
+  ELC_TRY(top.open(dir));
+  return write_finished(top, there.highest, run);
+}
+
+Result unmark_finished(const char* dir, uint64_t line, uint64_t run) {
+  Directory top;
+  ELC_TRY(top.open(dir));
+  if (line > 0 || run > 0) return write_finished(top, line, run);
+  ELC_TRY(remove_file(top, kFinishedName));
+  return top.flush();
+}
+
+Result read_finished(const Directory& top, uint64_t* line, uint64_t* run) {
   *line = *run = 0;
-  const Text path = finished_path(dir);
+  const Text path = top.path_of(kFinishedName);
   Bytes content;
   bool found = false;
-  ELC_TRY(read_small_file(path.c_str(), kFinishedMost, &content, &found));
+  ELC_TRY(read_small_file(top, kFinishedName, kFinishedMost, &content, &found));
   if (!found) return {};
   Decoder in(content);
-  const Status sound = unseal(&in, content, kFinishedMagic, kFinishedVersion, path.c_str());
+  const Result sound = unseal(&in, content, kFinishedMagic, kFinishedVersion, path.c_str());
   if (!sound.ok())
-    return Status::error(
+    return Result::error(
         "%s; so it is not known whether the last run ended; remove the file to restart from the newest line, or "
         "remove the lines with `elc rm` to begin anew",
         sound.message());
   *line = in.u64();
   *run = in.u64();
-  return in.ok() ? Status() : Status::error("%s is too short; remove it", path.c_str());
+  return in.ok() ? Result() : Result::error("%s is too short; remove it", path.c_str());
+}
+
+bool job_runs(const char* dir) {
+  Directory top;
+  int fd = -1;
+  bool found = false;
+  if (!top.open(dir).ok() || !open_file(top, "job.lock", &fd, &found).ok() || !found) return false;
+  struct flock whole = whole_file();
+  const bool locked = fcntl(fd, F_GETLK, &whole) == 0 && whole.l_type != F_UNLCK;
+  ::close(fd);
+  return locked;
 }
 
 Lock::~Lock() {
   if (fd_ >= 0) ::close(fd_);
 }
 
-Status Lock::take(const char* dir, const char* name) {
-  const Text path = Text::format("%s/%s", dir, name);
-  fd_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-  if (fd_ < 0) return io_error("open", path.c_str(), errno);
-  struct flock whole;
-  memset(&whole, 0, sizeof whole);
-  whole.l_type = F_WRLCK;
-  whole.l_whence = SEEK_SET;
+Result Lock::take(const char* dir, const char* name) {
+  Directory top;
+  ELC_TRY(top.open(dir));
+  const Text path = top.path_of(name);
+  ELC_TRY(open_lock(top, name, &fd_));
+  struct flock whole = whole_file();
   if (fcntl(fd_, F_SETLK, &whole) == 0 || (errno != EACCES && errno != EAGAIN)) return {};
   whole.l_type = F_WRLCK;
   if (fcntl(fd_, F_GETLK, &whole) != 0) whole.l_pid = 0;
   ::close(fd_);
   fd_ = -1;
-  return Status::error(
+  return Result::error(
       "another job is using %s (%s is locked by process %ld): wait for its end, or set ELC_DIR to "
       "another directory",
       dir, path.c_str(), static_cast<long>(whole.l_pid));

@@ -2,11 +2,13 @@
 //
 //     DIR/line-000007/rank-000000.elc   one file for each rank (portable_format)
 //     DIR/line-000007/commit            the commit record: only with it the line counts
+//     DIR/line-000007/run               the run that takes or has taken the line: no other writes there
 //     DIR/finished                      the run that made the lines so far ended by itself
 //     DIR/control                       a request to the running job
+//     DIR/refused                       why the running job took no line when it was last asked
 //     DIR/job.lock                      locked by rank 0 of the running job
 //
-// Everything is written under a temporary name, flushed, renamed, and its directory flushed, so
+// Everything is written under a temporary name and renamed; what has to last is flushed before and its directory after, so
 // that a kill or a power cut at any instant leaves the newest committed line whole. A run goes on
 // counting lines above all that is there, from whichever line it starts, so files of different runs
 // cannot mix.
@@ -20,21 +22,26 @@
 #include <stdint.h>
 
 #include "base/config.h"
-#include "base/status.h"
+#include "base/descriptor.h"
+#include "base/result.h"
 #include "base/text.h"
 #include "base/vector.h"
 #include "base/wire.h"
 #include "portable_format/reader.h"
 #include "portable_format/writer.h"
+#include "store/directory.h"
 
 namespace elc::store {
+
+// What ELC_TRUST and ELC_READERS say, for all that this process does in directories of lines.
+void configure(const Config& config);
 
 Text line_path(const char* dir, uint64_t line);
 Text rank_path(const char* dir, uint64_t line, uint32_t rank);
 Text commit_path(const char* dir, uint64_t line);
 
-// Makes the directory, with those above it, if it is not there, and checks that it can be written.
-Status prepare(const char* dir);
+// Makes the directory, with those above it, if it is not there, so that it lasts, and checks that it can be written.
+Result prepare(const char* dir);
 
 // ---- Writing a line --------------------------------------------------------------------------
 
@@ -46,48 +53,58 @@ class RankFile {
   RankFile& operator=(const RankFile&) = delete;
   ~RankFile();  // discards a file that was not finished
 
-  // Begins the file of `rank` for `line`: makes the line's directory and the temporary file. The
-  // object may be used again after finish() or discard().
-  Status open(const char* dir, uint64_t line, uint32_t rank);
+  // Begins the file of `rank` for `line` of `run`: makes the line's directory, which must not be there of another
+  // run, and the temporary file. The object may be used again after keep() or discard().
+  Result open(const char* dir, uint64_t line, uint64_t run, uint32_t rank);
 
   // Appends bytes. Small pieces are gathered; large ones go to the file from where they are. After
   // the first failure nothing more is written, and every call and finish() return it.
-  Status write(const void* data, size_t size);
+  Result write(const void* data, size_t size);
   format::Sink sink();                     // writes to this file, which must live longer
   uint64_t size() const { return size_; }  // bytes so far
 
+  // Something else that the line needs, a file or a directory: it is flushed before this file gets its final name.
+  void rely_on(Descriptor file, const char* path);
+
   // Puts the file on stable storage under its final name, bit by bit: each call does what can be done
   // without waiting for the disk, until *done. On failure nothing of it stays.
-  Status advance(bool* done);
+  Result advance(bool* done);
   // The same at once.
-  Status finish();
+  Result finish();
 
   // The line is abandoned: removes the file, finished or not, and the line's directory if it was the
   // last in it. Nothing is left to remove before open() and after keep().
   void discard();
   // The line has committed: the file stays. Must be called then.
-  void keep() { final_ = Text(); }
+  void keep();
 
  private:
-  enum class Stage { kWriting, kFlushing, kFlushingDirectory, kFinished };
+  enum class Stage { kWriting, kFlushingRelied, kFlushing, kFlushingDirectory, kFinished };
 
-  Status flush();
-  Status step(bool wait);
-  Status put_in_place();
-  Status put(const uint8_t* data, size_t size);
-  Status fail(const char* what, int error);
-  Status again() const { return Status::error("%s", failure_.c_str()); }
+  Result flush();
+  Result step(bool wait);
+  Result put_in_place();
+  Result put(const uint8_t* data, size_t size);
+  Result flush_relied(bool wait);
+  Result fail(const char* what, int error);
   void close_file();
 
-  Text dir_;
-  Text final_;
+  struct Relied {
+    Descriptor file;
+    Text path;
+  };
+
+  Vector<Relied> relied_;
+  Directory top_;    // of lines
+  Directory place_;  // of the line, while there is something to remove
+  Text final_;       // names in it
   Text temporary_;
   Bytes buffer_;
-  Text failure_;  // empty: none
+  Result failure_;  // the first
   uint64_t line_ = 0;
   uint64_t size_ = 0;
-  int fd_ = -1;  // of the file, then of its directory
-  Stage stage_ = Stage::kWriting;
+  int fd_ = -1;  // of the file
+  Stage stage_ = Stage::kFinished;
 };
 
 // What the commit record of a line says. Times are microseconds.
@@ -103,7 +120,7 @@ struct Commit {
 
 // Commits a line whose rank files are all finished; called by one process. On failure the line is
 // not committed and must be abandoned by all.
-Status commit(const char* dir, const Commit& record);
+Result commit(const char* dir, const Commit& record);
 
 // What every rank file says of itself, in section "label": so that a file that was copied to a wrong
 // place, or comes from another run, is not taken for the one that the commit record means.
@@ -115,7 +132,7 @@ struct Label {
 };
 
 void write_label(format::Writer& writer, const Label& label);
-Status read_label(format::Reader& reader, Label* label);
+Result read_label(format::Reader& reader, Label* label);
 
 // A number to tell runs in one directory apart, from clock and process: for Commit::run. Rank 0
 // makes it and tells the others.
@@ -126,9 +143,10 @@ uint64_t new_run();
 struct Line {
   uint64_t number = 0;
   bool committed = false;   // has a valid commit record
+  bool ours = true;         // a directory that the library may have made: no link, of somebody who is trusted
   bool in_history = false;  // led to the newest committed line: it, or one that its run passed through
   Commit commit;            // if committed
-  Text damage;              // why there is a commit record that is not valid; empty otherwise
+  Text damage;              // why there is a commit record that is not valid, or cannot be told; empty otherwise
 };
 
 struct Survey {
@@ -147,9 +165,9 @@ struct Survey {
 };
 
 // Reads the directory; one that does not exist is an empty one.
-Status survey(const char* dir, Survey* survey);
+Result survey(const char* dir, Survey* survey);
 
-Status read_commit(const char* dir, uint64_t line, Commit* record);
+Result read_commit(const char* dir, uint64_t line, Commit* record);
 
 // A rank file to read: the source of a format::Reader, which the file must outlive.
 class RankSource {
@@ -158,12 +176,13 @@ class RankSource {
   RankSource(const RankSource&) = delete;
   RankSource& operator=(const RankSource&) = delete;
   ~RankSource();
-  Status open(const char* path);
+  Result open(const char* path);  // that the user has chosen
+  Result open(const char* dir, uint64_t line, uint32_t rank);
   format::Source source();
   const char* path() const { return path_.c_str(); }
 
  private:
-  static Status read_at(void* self, uint64_t offset, void* data, size_t size);
+  static Result read_at(void* self, uint64_t offset, void* data, size_t size);
   Text path_;
   uint64_t size_ = 0;
   int fd_ = -1;
@@ -172,25 +191,35 @@ class RankSource {
 // Opens the file of `rank` in the committed line of `record` and checks all of it that can be checked
 // without the program: that it is there, its structure, every checksum, its label. An error names the
 // file. Nothing is changed. `source` and `reader` are ready to read from afterwards.
-Status open_verified(const char* dir, const Commit& record, uint32_t rank, RankSource* source,
+Result open_verified(const char* dir, const Commit& record, uint32_t rank, RankSource* source,
                      format::Reader* reader);
 
 // The line that a run shall start from by ELC_RESTART; 0: from the start. A line that was asked for
 // by number and is not there or not committed is an error.
-Status line_to_restart(const Survey& survey, const char* dir, const Config& config, uint64_t* line);
+Result line_to_restart(const Survey& survey, const char* dir, const Config& config, uint64_t* line);
+
+// Where that line was not asked for by number and lacks files - its commit failed, and so did the removal of its
+// record - the newest one before it that has all; says which it passes over. If there is none, an error.
+Result pass_over_incomplete(const Survey& survey, const char* dir, const Config& config, uint64_t* line);
 
 // ---- Keeping house -----------------------------------------------------------------------------
 
 // After a commit: keeps the `keep` newest committed lines of the history of the newest, and removes
 // the other committed ones and what never committed below the newest. Never removes the newest
-// committed line. Files that the library did not make are left alone.
-Status clean(const char* dir, uint32_t keep);
+// committed line. Forgets why there was no line before. Files that the library did not make are left alone.
+Result clean(const char* dir, uint32_t keep);
 
 // Removes one line: its commit record first, so that it is never committed and incomplete.
-Status remove_line(const char* dir, uint64_t line);
+Result remove_line(const char* dir, uint64_t line);
 
 // When the program has ended by itself, by one process: an automatic restart begins anew. `run` as in Commit.
-Status mark_finished(const char* dir, uint64_t run);
+Result mark_finished(const char* dir, uint64_t run);
+// Takes that back: the run was ended on its way out, and goes on from its newest line. What had finished before it is
+// `line` and `run` again (Survey::finished, finished_run).
+Result unmark_finished(const char* dir, uint64_t line, uint64_t run);
+
+// Does a job run in `dir`? False also where the file system cannot tell.
+bool job_runs(const char* dir);
 
 // Held by rank 0 as long as the job runs, so that two jobs do not write to one directory. Released by
 // the system when the process ends, however it ends. A file system without locks is not an error.
@@ -201,7 +230,7 @@ class Lock {
   Lock& operator=(const Lock&) = delete;
   ~Lock();
   // `name` is a file in `dir`: "job.lock" for the job.
-  Status take(const char* dir, const char* name);
+  Result take(const char* dir, const char* name);
 
  private:
   int fd_ = -1;
@@ -209,14 +238,22 @@ class Lock {
 
 // ---- Requests to a running job -----------------------------------------------------------------
 
-enum class Request {
+enum class Order {
   kNone,
   kLine,  // take a line now
   kStop,  // take a line, and end the job when it has committed
 };
 
 // Asks the job that runs in `dir`. A person may do the same: echo line > DIR/control
-Status request(const char* dir, Request what);
+Result request(const char* dir, Order what);
+
+// Why a line was not taken, one line of text ("rank 3: a window made by MPI_Win_create"): for those who look at the running
+// job from outside. Process 0 writes it when a line was refused or abandoned; until clean(), or a next refusal.
+Result write_refusal(const char* dir, uint64_t line, const char* why);
+// "line 7: rank 3: a window ..."; empty: there is none. What a job that does not run any more has left means nothing.
+Result read_refusal(const char* dir, Text* why);
+// Also at the start of a job, of what another has left.
+Result forget_refusal(const char* dir);
 
 // The job's side: one process looks now and then. What was there before open() is not a request to
 // this job.
@@ -225,12 +262,12 @@ class Control {
   void open(const char* dir);
   // The request that came since the last look. Costs one stat. A text that is no request is said
   // once and ignored.
-  Request look();
+  Order look();
 
  private:
   bool changed();
 
-  Text path_;
+  Text dir_, path_;
   uint64_t seen_[4] = {};  // inode, time of change (two), size
 };
 

@@ -19,7 +19,26 @@ namespace {
 
 static_assert(sizeof(off_t) >= 8, "files of more than 2 GiB: compile with -D_FILE_OFFSET_BITS=64, as meson does");
 
-int real_open(const char* path, int flags, mode_t mode) { return ::open(path, flags, mode); }
+int real_open(int dir, const char* name, int flags, mode_t mode) { return ::openat(dir, name, flags, mode); }
+int status(int dir, const char* name, struct stat* about) { return ::fstatat(dir, name, about, AT_SYMLINK_NOFOLLOW); }
+int file_status(int fd, struct stat* about) { return ::fstat(fd, about); }
+int real_rename(int dir, const char* from, const char* to) { return ::renameat(dir, from, dir, to); }
+int real_unlink(int dir, const char* name) { return ::unlinkat(dir, name, 0); }
+int real_rmdir(int dir, const char* name) { return ::unlinkat(dir, name, AT_REMOVEDIR); }
+
+// By a descriptor of its own, which goes with the list.
+DIR* open_list(int dir) {
+  const int fd = ::openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (fd < 0) return nullptr;
+  DIR* list = ::fdopendir(fd);
+  if (list == nullptr) ::close(fd);
+  return list;
+}
+
+struct dirent* next(DIR* list) {
+  errno = 0;
+  return ::readdir(list);
+}
 
 #if ELC_HAVE_AIO
 
@@ -56,8 +75,9 @@ int end_flush(int fd) { return ::fsync(fd); }
 
 }  // namespace
 
-const System kRealSystem = {real_open, ::write, ::fsync, start_flush, flushing, end_flush,
-                            ::close,   ::rename, ::unlink, ::mkdir,   ::rmdir};
+const System kRealSystem = {real_open,   status,  file_status, ::read,      ::write,   ::fsync,
+                            start_flush, flushing, end_flush,  ::close,     real_rename, real_unlink,
+                            ::mkdirat,   real_rmdir, open_list, next,       ::closedir};
 System system_calls = kRealSystem;
 
 }  // namespace elc::store

@@ -8,8 +8,8 @@
 
 #include "line/saved.h"
 #include "lines.h"
-#include "mpi/representation_code.h"
-#include "mpi/section.h"
+#include "mpi/serial/representation_code.h"
+#include "mpi/serial/section.h"
 #include "portable_format/convert.h"
 #include "portable_format/reader.h"
 #include "state/image.h"
@@ -86,7 +86,7 @@ class File {
   }
 
  private:
-  void check(const Status& status) const {
+  void check(const Result& status) const {
     if (!status.ok()) throw Refusal(kDamaged, path_ + ": " + reader_.explain(status).message());
   }
 
@@ -415,7 +415,7 @@ class File {
     });
     (*facts)["crossing"] = first(saved.crossing, result_json);
     (*facts)["pending"] = first(saved.pending, result_json);
-    (*facts)["outcomes"] = first(saved.outcomes, [this](const line::Outcome& o) { return outcome(o); });
+    (*facts)["outcomes"] = first(saved.outcomes, [this](const line::SavedOutcome& o) { return outcome(o); });
     (*facts)["received"] = first(saved.bound, [](const line::BoundReceive& b) {
       return json{{"posting", b.number}, {"source", b.source}, {"tag", b.tag}};
     });
@@ -447,9 +447,11 @@ class File {
     return facts;
   }
 
-  json outcome(const line::Outcome& o) const {
-    static const char* const kCalls[] = {"",           "MPI_Test",    "MPI_Testall",  "MPI_Testany", "MPI_Testsome",
-                                         "MPI_Waitany", "MPI_Waitsome", "MPI_Iprobe", "MPI_Probe",   "ELC_ND"};
+  json outcome(const line::SavedOutcome& o) const {
+    static const char* const kCalls[] = {
+        "", "MPI_Test", "MPI_Testall", "MPI_Testany", "MPI_Testsome", "MPI_Waitany", "MPI_Waitsome", "MPI_Iprobe", "MPI_Probe",
+        "ELC_ND", "MPI_Mprobe", "MPI_Improbe"};
+    static_assert(std::size(kCalls) == static_cast<size_t>(line::NdKind::kImprobe) + 1);
     json facts = {{"call", kCalls[static_cast<uint32_t>(o.kind)]}, {"times", o.times}};
     Decoder in(o.value);
     json values = json::array();

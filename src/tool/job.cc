@@ -8,18 +8,18 @@
 #include <sys/select.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <cstdio>
 #include <system_error>
 
 #include "processes.h"
+#include "text.h"
 
 namespace elc::tool {
 namespace {
 
-constexpr int kLastGrace = 2;  // seconds, when `elc` is gone
+constexpr unsigned kLastGrace = 2;  // seconds, when `elc` is gone
 
 void on_child(int) {}
 
@@ -58,16 +58,18 @@ class Keeper {
     if (launcher_ == 0) become_launcher(command, out, err);
     close(out);
     close(err);
+    tell(&launcher_, sizeof launcher_);
     if (launcher_ > 0) {
       setpgid(launcher_, launcher_);
-      while (!reap() && (deadline_ == 0 || time(nullptr) < deadline_)) listen();
+      while (!reap() && (deadline_ == 0 || now() < deadline_)) listen();
       finish();
     }
-    const ssize_t told = write(line_, &status_, sizeof status_);
-    _exit(told == sizeof status_ ? 0 : 1);
+    _exit(tell(&status_, sizeof status_) ? 0 : 1);
   }
 
  private:
+  bool tell(const void* data, size_t size) { return write(line_, data, size) == static_cast<ssize_t>(size); }
+
   // In a group of its own, deaf to what ends the others, and the parent of the job's orphans.
   void prepare() {
     setpgid(0, 0);
@@ -110,7 +112,7 @@ class Keeper {
     if (n == 0) deaf_ = true;  // `elc` is gone
     kill(-launcher_, SIGTERM);
     kill(-launcher_, SIGCONT);
-    const time_t deadline = time(nullptr) + (n == 0 ? kLastGrace : grace);
+    const uint64_t deadline = now() + uint64_t{n == 0 ? kLastGrace : grace} * 1000000;
     if (deadline_ == 0 || deadline < deadline_) deadline_ = deadline;
   }
 
@@ -124,7 +126,7 @@ class Keeper {
   pid_t launcher_ = 0;
   int status_ = 126 << 8;  // there was no launcher
   bool reaped_ = false;
-  time_t deadline_ = 0;
+  uint64_t deadline_ = 0;
   bool deaf_ = false;
 };
 
@@ -143,18 +145,21 @@ Job::~Job() {
 
 void Job::start(const Command& command, int out, int err) {
   int ends[2];
-  if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0) throw std::system_error(errno, std::generic_category());
+  if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0)
+    throw std::system_error(errno, std::generic_category(), "cannot start a process");
   fcntl(ends[0], F_SETFD, FD_CLOEXEC);
   fcntl(ends[1], F_SETFD, FD_CLOEXEC);
   fflush(nullptr);
   keeper_ = fork();
-  if (keeper_ < 0) throw std::system_error(errno, std::generic_category(), "fork");
+  if (keeper_ < 0) throw std::system_error(errno, std::generic_category(), "cannot start a process");
   if (keeper_ == 0) {
     close(ends[0]);
     Keeper(ends[1]).run(command, out, err);
   }
   close(ends[1]);
   line_ = ends[0];
+  // The keeper's first word; without it, it has died, and ended() sees that.
+  if (read(line_, &launcher_, sizeof launcher_) != sizeof launcher_) launcher_ = 0;
   fcntl(line_, F_SETFL, O_NONBLOCK);
 }
 

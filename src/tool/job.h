@@ -15,6 +15,11 @@ namespace elc::tool {
 struct Command {
   std::vector<std::string> words;
   std::map<std::string, std::string> environment;  // in addition to that of `elc`
+  bool zero_is_success = true;  // false: the launcher may end with 0, too, when ranks have died
+  bool marks_end = false;       // the program is known to be linked with libELC, which says when it has finished
+  bool only_launches = false;   // the launcher is an MPI's: it has nothing to do when all ranks have ended
+  std::string rank_variable;    // of the environment of each rank: its number
+  std::string proxy;            // name of a program that the launcher may keep between itself and ranks; empty: none
 };
 
 class Job {
@@ -27,6 +32,9 @@ class Job {
   // Starts it; throws std::system_error if there can be no new process. `out` and `err`: descriptors
   // for its output. A launcher that cannot be executed ends with exit code 127 and says why.
   void start(const Command& command, int out, int err);
+  // The processes that it consists of on this machine, while it runs: all others are below these two.
+  pid_t keeper() const { return keeper_; }
+  pid_t launcher() const { return launcher_; }
   // Becomes readable when there is something for ended() to see.
   int descriptor() const { return line_; }
   // The wait status of the launcher once nothing of the job is left.
@@ -38,6 +46,7 @@ class Job {
  private:
   int line_ = -1;  // to the keeper
   pid_t keeper_ = 0;
+  pid_t launcher_ = 0;  // a child of the keeper; the keeper's other children are orphans
 };
 
 }  // namespace elc::tool

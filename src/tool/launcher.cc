@@ -1,6 +1,7 @@
 #include "launcher.h"
 
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cctype>
@@ -20,17 +21,23 @@ struct Mpi {
   const char* name;
   std::vector<const char*> libraries;  // parts of their names in a program that is linked to them
   std::vector<const char*> launchers;  // the first that is there; suffixed names as several may be installed
+  const char* rank_variable;           // Command's
+  const char* proxy;
 };
 
 const std::vector<Mpi>& known_mpis() {
   static const std::vector<Mpi> mpis = {
       {"openmpi",
-       {"elc-mpi:openmpi", "libmpi.so.40", "libmpi.so.20", "libmpi.so.12", "libopen-rte", "libopen-pal"},
-       {"mpirun.openmpi", "mpiexec.openmpi", "mpirun", "mpiexec"}},
+       {"libmpi.so.40", "libmpi.so.20", "libmpi.so.12", "libopen-rte", "libopen-pal"},
+       {"mpirun.openmpi", "mpiexec.openmpi", "mpirun", "mpiexec"},
+       "OMPI_COMM_WORLD_RANK",
+       ""},
       {"mpich",
-       {"elc-mpi:mpich", "libmpich.so", "libmpich.a"},
-       {"mpiexec.mpich", "mpiexec.hydra", "mpirun.mpich", "mpiexec", "mpirun"}},
-      {"lam", {"elc-mpi:lam", "liblam.so", "liblam.a"}, {"mpirun.lam", "mpirun"}},
+       {"libmpich.so", "libmpich.a"},
+       {"mpiexec.mpich", "mpiexec.hydra", "mpirun.mpich", "mpiexec", "mpirun"},
+       "PMI_RANK",
+       "hydra_pmi_proxy"},
+      {"lam", {"liblam.so", "liblam.a"}, {"mpirun.lam", "mpirun"}, "LAMRANK", ""},
   };
   return mpis;
 }
@@ -47,6 +54,19 @@ std::string replace_all(std::string text, std::string_view from, const std::stri
   for (size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size())
     text.replace(at, from.size(), to);
   return text;
+}
+
+// Of the file that is executed; empty if it cannot be read.
+std::string content_of(const std::string& program) {
+  std::ifstream in(find_program(program), std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+std::string mpi_in(const std::string& content) {
+  for (const Mpi& mpi : known_mpis())
+    for (const char* library : mpi.libraries)
+      if (content.find(library) != std::string::npos) return mpi.name;
+  return "";
 }
 
 std::string default_launcher(const Mpi& mpi) {
@@ -91,15 +111,21 @@ void add_lam(Command* command) {
   command->words.push_back(list);
 }
 
+// Directories may be "executed", too.
+bool can_be_executed(const std::string& file) {
+  struct stat about;
+  return stat(file.c_str(), &about) == 0 && S_ISREG(about.st_mode) && access(file.c_str(), X_OK) == 0;
+}
+
 }  // namespace
 
 std::string find_program(const std::string& name) {
-  if (name.find('/') != std::string::npos) return access(name.c_str(), X_OK) == 0 ? name : "";
+  if (name.find('/') != std::string::npos) return can_be_executed(name) ? name : "";
   const char* path = getenv("PATH");
   std::istringstream folders(path != nullptr ? path : "/usr/bin:/bin");
   for (std::string folder; std::getline(folders, folder, ':');) {
     const std::string file = (folder.empty() ? "." : folder) + "/" + name;
-    if (access(file.c_str(), X_OK) == 0) return file;
+    if (can_be_executed(file)) return file;
   }
   return "";
 }
@@ -109,22 +135,20 @@ unsigned processors() {
   return online > 0 ? static_cast<unsigned>(online) : 1;
 }
 
-std::string mpi_of(const std::string& program) {
-  std::ifstream in(find_program(program), std::ios::binary);
-  const std::string content(std::istreambuf_iterator<char>(in), {});
-  for (const Mpi& mpi : known_mpis())
-    for (const char* library : mpi.libraries)
-      if (content.find(library) != std::string::npos) return mpi.name;
-  return "";
-}
-
 Command launch_command(const LaunchRequest& request, const std::map<std::string, std::string>& environment) {
   Command command;
   command.environment = environment;
-  std::string name = !request.mpi.empty() ? request.mpi : mpi_of(request.program.front());
+  const std::string content = content_of(request.program.front());
+  std::string name = !request.mpi.empty() ? request.mpi : mpi_in(content);
   if (name.empty()) name = ELC_MPI_NAME;  // a script: that of this build
   const Mpi* mpi = find_mpi(name);
   if (mpi == nullptr) throw std::runtime_error("--mpi " + name + " is not known: openmpi, mpich or lam");
+
+  // LAM's mpirun knows nothing of a rank that dies before it has come to MPI_Init, and ends with 0.
+  command.zero_is_success = name != "lam";
+  command.marks_end = content.find("ELC_MAX_TRANSIT") != std::string::npos;  // which the library asks for
+  command.rank_variable = mpi->rank_variable;
+  command.proxy = mpi->proxy;
 
   const bool own = !request.launcher.empty();
   std::vector<std::string> words = own ? split_words(request.launcher) : std::vector{default_launcher(*mpi)};
@@ -137,7 +161,9 @@ Command launch_command(const LaunchRequest& request, const std::map<std::string,
     command.words.push_back(replace_all(word, "{n}", ranks));
   }
   const std::string launcher = base_name(words.front());
-  if (launcher.rfind("mpirun", 0) == 0 || launcher.rfind("mpiexec", 0) == 0 || launcher == "orterun") {
+  command.only_launches =
+      launcher.rfind("mpirun", 0) == 0 || launcher.rfind("mpiexec", 0) == 0 || launcher == "orterun";
+  if (command.only_launches) {
     if (name == "openmpi") add_openmpi(&command, request, own);
     if (name == "lam") add_lam(&command);
   }

@@ -9,16 +9,12 @@
 
 namespace elc::tool {
 
-// "openmpi", "mpich" or "lam", from the names of libraries that the program is linked to; empty if it
-// tells nothing (a script). The program is looked for as a shell would.
-std::string mpi_of(const std::string& program);
-
 // The file that a shell would execute under this name; empty if there is none.
 std::string find_program(const std::string& name);
 
 struct LaunchRequest {
   std::string launcher;  // the user's command, empty: found by the MPI
-  std::string mpi;       // empty: found by mpi_of
+  std::string mpi;       // empty: found by the names of libraries in the program; that of this build for a script
   unsigned ranks = 1;
   std::vector<std::string> program;  // with its arguments
 };

@@ -32,12 +32,20 @@ json facts_of(const std::string& dir, const store::Survey& there, const store::L
 
 // One word or two on what a line is worth.
 std::string standing(const store::Survey& there, const store::Line& line) {
+  if (!line.ours) return line.damage.c_str();
   if (!line.damage.empty()) return "damaged commit record";
   if (!line.committed)
     return line.number > there.newest ? "not committed (perhaps being written)" : "never committed";
   if (line.number <= there.finished) return "its run finished";
   if (!line.in_history) return "given up: a run went back behind it";
   return line.number == there.newest ? "newest: a restart begins here" : "";
+}
+
+// What the running job said when it was last asked for a line and took none; nothing if it took one, or none runs.
+std::string refusal(const std::string& dir) {
+  Text why;
+  if (!store::job_runs(dir.c_str()) || !store::read_refusal(dir.c_str(), &why).ok()) return "";
+  return visible(why.c_str());
 }
 
 void print(const std::string& dir, const store::Survey& there) {
@@ -83,7 +91,7 @@ std::vector<uint64_t> chosen(const std::string& what, std::string* dir) {
 
 store::Survey survey(const std::string& dir) {
   store::Survey there;
-  const Status status = store::survey(dir.c_str(), &there);
+  const Result status = store::survey(dir.c_str(), &there);
   if (!status.ok()) throw Refusal(kCannot, status.message());
   return there;
 }
@@ -95,7 +103,7 @@ void require_line(const std::string& dir, uint64_t line) {
 }
 
 void print(const json& facts) {
-  std::cout << facts.dump(2, ' ', false, json::error_handler_t::replace) << "\n";
+  std::cout << facts.dump(2, ' ', true, json::error_handler_t::replace) << "\n";
 }
 
 std::vector<std::string> faults(const std::string& dir, const store::Commit& commit, size_t most) {
@@ -103,7 +111,7 @@ std::vector<std::string> faults(const std::string& dir, const store::Commit& com
   for (uint32_t rank = 0; rank < commit.ranks && found.size() < most; ++rank) {
     store::RankSource source;
     format::Reader reader;
-    const Status status = store::open_verified(dir.c_str(), commit, rank, &source, &reader);
+    const Result status = store::open_verified(dir.c_str(), commit, rank, &source, &reader);
     if (!status.ok()) found.push_back(status.message());
   }
   return found;
@@ -112,7 +120,9 @@ std::vector<std::string> faults(const std::string& dir, const store::Commit& com
 uint64_t line_size(const std::string& dir, uint64_t line) {
   uint64_t size = 0;
   std::error_code error;
-  for (fs::directory_iterator at(store::line_path(dir.c_str(), line).c_str(), error), end;
+  const fs::path place = store::line_path(dir.c_str(), line).c_str();
+  if (fs::is_symlink(place, error)) return 0;
+  for (fs::directory_iterator at(place, error), end;
        !error && at != end; at.increment(error)) {
     std::error_code gone;
     const uintmax_t one = at->file_size(gone);
@@ -129,8 +139,10 @@ std::string default_dir() {
 int list(const std::string& dir, bool as_json) {
   if (!fs::exists(dir)) throw Refusal(kUsage, "there is no directory " + dir);
   const store::Survey there = survey(dir);
+  const std::string why = refusal(dir);
   if (!as_json) {
     print(dir, there);
+    if (!why.empty()) printf("the running job takes no line: %s\n", why.c_str());
     return 0;
   }
   json lines = json::array();
@@ -139,6 +151,8 @@ int list(const std::string& dir, bool as_json) {
          {"newest", there.newest},
          {"finished", there.finished},
          {"restart", there.restartable()},
+         {"running", store::job_runs(dir.c_str())},
+         {"refused", why},
          {"lines", lines}});
   return 0;
 }
@@ -155,7 +169,7 @@ int verify(const std::string& what, const std::string& given_dir, bool as_json) 
   bool all_whole = true;
   for (const uint64_t number : lines) {
     store::Commit commit;
-    const Status status = store::read_commit(dir.c_str(), number, &commit);
+    const Result status = store::read_commit(dir.c_str(), number, &commit);
     std::vector<std::string> found;
     if (!status.ok()) found.push_back(status.message());
     if (status.ok()) found = faults(dir, commit, kMostFaults);
@@ -166,7 +180,7 @@ int verify(const std::string& what, const std::string& given_dir, bool as_json) 
       printf("line %llu is whole: %s, %s\n", static_cast<unsigned long long>(number),
              count_text(commit.ranks, "rank").c_str(), bytes_text(line_size(dir, number)).c_str());
     for (const std::string& fault : found)
-      printf("line %llu is not whole: %s\n", static_cast<unsigned long long>(number), fault.c_str());
+      printf("line %llu is not whole: %s\n", static_cast<unsigned long long>(number), visible(fault).c_str());
     if (found.size() == kMostFaults)
       printf("line %llu: only the first %zu faults were looked for\n", static_cast<unsigned long long>(number), kMostFaults);
   }
@@ -189,13 +203,14 @@ int remove(const std::vector<uint64_t>& lines, const std::string& dir, bool forc
   store::Lock locks[2];
   const char* const names[] = {"elc.lock", "job.lock"};
   for (int i = 0; i < 2 && !force; ++i) {
-    const Status free = locks[i].take(dir.c_str(), names[i]);
+    const Result free = locks[i].take(dir.c_str(), names[i]);
     if (!free.ok()) throw Refusal(kCannot, free.message());
   }
   for (const uint64_t number : lines) {
-    const Status status = store::remove_line(dir.c_str(), number);
+    const Result status = store::remove_line(dir.c_str(), number);
     if (!status.ok()) throw Refusal(kCannot, status.message());
   }
+  if (!force) store::forget_refusal(dir.c_str()).ok();  // no job runs: it is of one that has ended
   return 0;
 }
 

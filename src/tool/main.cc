@@ -4,9 +4,12 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <filesystem>
+#include <new>
 
 #include "base/config.h"
 #include "base/message.h"
+#include "elc.h"
 #include "lines.h"
 #include "run.h"
 
@@ -34,6 +37,22 @@ std::string check_whole(const std::string& text) {
              : "a whole number above 0 is wanted, not " + text;
 }
 
+// Numbers that the command keeps in 32 bits.
+std::string check_count(const std::string& text) {
+  uint64_t value = 0;
+  return elc::parse_whole(text.c_str(), &value) && value <= UINT32_MAX ? ""
+                                                                       : "a whole number is wanted, not " + text;
+}
+
+std::string check_ranks(const std::string& text) {
+  const std::string problem = check_whole(text);
+  return problem.empty() ? check_count(text) : problem;
+}
+
+std::string check_mpi(const std::string& text) {
+  return text == "openmpi" || text == "mpich" || text == "lam" ? "" : "openmpi, mpich or lam is wanted, not " + text;
+}
+
 std::string check_rank(const std::string& text) {
   uint64_t value = 0;
   return elc::parse_whole(text.c_str(), &value) ? "" : "the number of a rank is wanted, not " + text;
@@ -47,7 +66,7 @@ void add_run(CLI::App& app, RunOptions& options, int& code) {
   run->footer("The program comes last: elc run -n 4 --every 15m -- ./program --its-options");
   run->add_option("-n,--ranks", options.ranks,
                   "Number of ranks (default: those of the line to go on from, or one for each processor)")
-      ->check(CLI::Validator(check_whole, "RANKS"));
+      ->check(CLI::Validator(check_ranks, "RANKS"));
   run->add_option("-d,--dir", options.dir, kDirHelp);
   run->add_option("--every", options.every, "Time between lines: 30, 0.5, 15m, 2h, or auto")
       ->check(CLI::Validator(check_interval, "TIME|auto"));
@@ -59,14 +78,19 @@ void add_run(CLI::App& app, RunOptions& options, int& code) {
       ->capture_default_str();
   run->add_option("--max-restarts", options.max_restarts,
                   "Restarts in a row without a new line before giving up")
+      ->check(CLI::Validator(check_count, ""))
       ->capture_default_str();
   run->add_option("--grace", options.grace, "Seconds that a last line may take after SIGTERM")
+      ->check(CLI::Validator(check_count, ""))
       ->capture_default_str();
+  run->add_option("--stall", options.stall,
+                  "How long no rank may work, without a line, before the job is restarted (default: for ever)")
+      ->check(CLI::Validator(check_seconds, "TIME"));
   run->add_option("--launcher", options.launcher,
                   "Command that starts the ranks; {n} stands for their number");
   run->add_option("--mpi", options.mpi,
                   "MPI of the program: openmpi, mpich or lam (default: as it is linked)")
-      ->check(CLI::IsMember({"openmpi", "mpich", "lam"}));
+      ->check(CLI::Validator(check_mpi, "openmpi|mpich|lam"));
   run->add_flag("--json", options.json, "Messages as JSON, one object a line, on standard error");
   run->add_flag("-q,--quiet", options.quiet, "No message for each line");
   run->prefix_command();  // without --, the first word that is no option begins the program's
@@ -126,17 +150,46 @@ void add_others(CLI::App& app, OtherOptions& o, int& code) {
   rm->callback([&] { code = elc::tool::remove(o.lines, o.dir, o.force); });
 }
 
+// What was wrong with the arguments, in one sentence. CLI11 has its own words where it counts them.
+std::string sentence(const CLI::ParseError& error) {
+  const std::string text = error.what();
+  const std::string option = text.substr(0, text.find(':'));
+  if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr)
+    return option + (text.find("At Most") != std::string::npos ? " is given more than once" : " needs a value");
+  if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr)
+    return "there is too much:" + text.substr(text.rfind(':') + 1);
+  if (text == "A subcommand is required") return "a command is wanted";
+  if (dynamic_cast<const CLI::RequiredError*>(&error) != nullptr)
+    return text.substr(0, text.find(' ')) + " is not given";
+  return text;
+}
+
+// Where a system call failed.
+std::string sentence(const std::filesystem::filesystem_error& error) {
+  const std::string path = error.path1().empty() ? "the current directory" : error.path1().string();
+  return "cannot look at " + path + ": " + error.code().message();
+}
+
+int refuse(int code, const std::string& why) {
+  elc::say("%s", why.c_str());
+  return code;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   CLI::App app("elc: runs MPI programs with libELC, and looks after their recovery lines", "elc");
-  app.set_version_flag("--version", "elc " ELC_VERSION " (" ELC_MPI_NAME ")");
+  app.set_version_flag("--version", "elc " ELC_VERSION_STRING " (" ELC_MPI_NAME ")");
   app.require_subcommand(1);
   RunOptions run_options;
   run_options.dir = default_dir();
   if (const char* from = getenv("ELC_RESTART"); from != nullptr && *from != '\0') run_options.from = from;
   OtherOptions other_options;
   int code = 0;
+  // To look at lines, or to remove them, is not to do what they say; elc run goes by its environment.
+  elc::Config anybody;
+  anybody.trust = elc::Trust::kAny;
+  elc::store::configure(anybody);
   add_run(app, run_options, code);
   add_others(app, other_options, code);
   try {
@@ -153,13 +206,16 @@ int main(int argc, char** argv) {
     std::reverse(words.begin(), words.end());  // as CLI11 wants it
     app.parse(words);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : kUsage;
+    if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
+    return refuse(kUsage, sentence(error) + "; elc --help, and --help after a command, list what there is");
   } catch (const Refusal& refusal) {
-    elc::say("%s", refusal.what());
-    return refusal.code;
+    return refuse(refusal.code, refusal.what());
+  } catch (const std::filesystem::filesystem_error& error) {
+    return refuse(kCannot, sentence(error));
+  } catch (const std::bad_alloc&) {
+    return refuse(kCannot, "there is not enough memory");
   } catch (const std::exception& error) {
-    elc::say("%s", error.what());
-    return kCannot;
+    return refuse(kCannot, error.what());
   }
   return code;
 }

@@ -7,12 +7,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <charconv>
 #include <filesystem>
 #include <fstream>
-#include <map>
-#include <string>
+#include <iterator>
 
 #ifdef ELC_HAVE_SUBREAPER
 #include <sys/prctl.h>
@@ -23,41 +21,48 @@ namespace fs = std::filesystem;
 namespace elc::tool {
 namespace {
 
-using Children = std::map<pid_t, std::vector<pid_t>>;
-
-// The parent is the second word after the name, which stands in parentheses and may hold anything.
-pid_t parent_of(const fs::path& process) {
-  std::ifstream in(process / "stat");
-  std::string line;
-  std::getline(in, line);
-  const size_t end = line.rfind(')');
+// The name stands in parentheses and may hold anything; what follows it are one letter and numbers.
+bool read_process(const fs::path& place, Process* process) {
+  std::ifstream in(place / "stat");
+  const std::string line(std::istreambuf_iterator<char>(in), {});
+  const size_t begin = line.find('('), end = line.rfind(')');
+  if (begin == std::string::npos || end == std::string::npos) return false;
   int parent = 0;
-  if (end == std::string::npos || sscanf(line.c_str() + end + 1, " %*c %d", &parent) != 1) return 0;
-  return parent;
+  unsigned long long used[4] = {}, born = 0;
+  if (sscanf(line.c_str() + end + 1,
+             " %c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu %llu %llu %*d %*d %*d %*d %llu", &process->state, &parent, &used[0], &used[1], &used[2], &used[3], &born) != 7)
+    return false;
+  static const auto ticks = static_cast<uint64_t>(sysconf(_SC_CLK_TCK));
+  process->name = line.substr(begin + 1, end - begin - 1);
+  process->parent = parent;
+  process->born = born;
+  process->used = (used[0] + used[1] + used[2] + used[3]) * 1000000 / ticks;
+  return true;
 }
 
-Children children_from_proc() {
-  Children children;
+Processes processes_from_proc() {
+  Processes all;
   std::error_code error;
   for (fs::directory_iterator at("/proc", error), end; !error && at != end; at.increment(error)) {
     const std::string name = at->path().filename();
-    pid_t process = 0;
-    const auto [stop, bad] = std::from_chars(name.data(), name.data() + name.size(), process);
+    pid_t number = 0;
+    const auto [stop, bad] = std::from_chars(name.data(), name.data() + name.size(), number);
     if (bad != std::errc() || *stop != '\0') continue;
-    if (const pid_t parent = parent_of(at->path()); parent > 0) children[parent].push_back(process);
+    Process process;
+    if (read_process(at->path(), &process)) all[number] = process;
   }
-  return children;
+  return all;
 }
 
-Children children_from_ps() {
-  Children children;
+Processes processes_from_ps() {
+  Processes all;
   FILE* list = popen("ps -A -o pid= -o ppid=", "r");
-  if (list == nullptr) return children;
-  long process = 0, parent = 0;
-  while (fscanf(list, "%ld %ld", &process, &parent) == 2)
-    children[static_cast<pid_t>(parent)].push_back(static_cast<pid_t>(process));
+  if (list == nullptr) return all;
+  long number = 0, parent = 0;
+  while (fscanf(list, "%ld %ld", &number, &parent) == 2)
+    all[static_cast<pid_t>(number)].parent = static_cast<pid_t>(parent);
   pclose(list);
-  return children;
+  return all;
 }
 
 }  // namespace
@@ -68,10 +73,15 @@ void adopt_orphans() {
 #endif
 }
 
-std::vector<pid_t> descendants() {
-  Children children = children_from_proc();
-  if (children.empty()) children = children_from_ps();
-  std::vector<pid_t> found = children[getpid()];
+Processes processes() {
+  const Processes all = processes_from_proc();
+  return all.empty() ? processes_from_ps() : all;
+}
+
+std::vector<pid_t> descendants(const Processes& all, pid_t ancestor) {
+  std::map<pid_t, std::vector<pid_t>> children;
+  for (const auto& [number, process] : all) children[process.parent].push_back(number);
+  std::vector<pid_t> found = children[ancestor];
   for (size_t i = 0; i < found.size(); ++i) {
     const std::vector<pid_t> more = children[found[i]];
     found.insert(found.end(), more.begin(), more.end());
@@ -83,7 +93,7 @@ void kill_descendants() {
   for (;;) {
     while (waitpid(-1, nullptr, WNOHANG) > 0) {
     }
-    const std::vector<pid_t> left = descendants();
+    const std::vector<pid_t> left = descendants(processes(), getpid());
     if (left.empty()) return;
     for (const pid_t process : left) kill(process, SIGKILL);
     // A dying process takes its time; another may have been born meanwhile.

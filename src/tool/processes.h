@@ -2,8 +2,11 @@
 #ifndef ELC_TOOL_PROCESSES_H
 #define ELC_TOOL_PROCESSES_H
 
+#include <stdint.h>
 #include <sys/types.h>
 
+#include <map>
+#include <string>
 #include <vector>
 
 namespace elc::tool {
@@ -13,8 +16,22 @@ namespace elc::tool {
 // killed after them.
 void adopt_orphans();
 
-// The processes that descend from this one, zombies included; parents first. From /proc, or from ps.
-std::vector<pid_t> descendants();
+struct Process {
+  pid_t parent = 0;
+  std::string name;   // of its program, cut by the system
+  char state = '?';   // as ps shows it
+  uint64_t born = 0;  // when, to tell it from a later one with the same number
+  uint64_t used = 0;  // microseconds of processor time, with that of the children that it has buried
+  bool dead() const { return state == 'Z' || state == 'X'; }
+  bool stopped() const { return state == 'T' || state == 't'; }
+};
+using Processes = std::map<pid_t, Process>;
+
+// All that there are on this machine: from /proc, or from ps, which tells the parents alone.
+Processes processes();
+
+// Those that descend from `ancestor`, zombies included; parents first.
+std::vector<pid_t> descendants(const Processes& all, pid_t ancestor);
 
 // Kills all descendants and waits until none is left.
 void kill_descendants();

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -20,6 +21,7 @@
 #include "processes.h"
 #include "terminal.h"
 #include "text.h"
+#include "watch.h"
 
 namespace elc::tool {
 namespace {
@@ -30,6 +32,9 @@ constexpr int kJobGrace = 5;             // seconds that the launcher gets to en
 constexpr int kKeeperTakes = 5000;       // milliseconds, at most, to end what a killed elc run has left
 constexpr int kLookEvery = 400;          // milliseconds between looks at the directory
 constexpr uint64_t kAskAgain = 2000000;  // microseconds; a job that is starting may not listen yet
+constexpr uint64_t kDeserted = 15 * 1000000;     // microseconds; a launcher ends in a second when all its ranks have
+constexpr uint64_t kSuspicious = 600 * 1000000;  // microseconds; without --stall, when to say that nothing moves
+constexpr unsigned kTries = 2;                   // from one line, that may end in the same way
 
 // What signals have asked for. The handlers only count.
 volatile sig_atomic_t term_signals = 0, end_signal = 0, line_signals = 0;
@@ -66,6 +71,11 @@ int exit_code(int wait_status) {
   return WIFSIGNALED(wait_status) ? 128 + WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
 }
 
+double age_of(const store::Commit& commit) {  // in microseconds
+  const uint64_t time = time_of_day();
+  return static_cast<double>(time - std::min(time, commit.time));
+}
+
 std::string describe(int wait_status) {
   if (WIFSIGNALED(wait_status))
     return "its launcher was killed by signal " + std::to_string(WTERMSIG(wait_status));
@@ -83,6 +93,7 @@ class Supervisor {
   // What became of one attempt.
   struct End {
     int status = 0;         // of the launcher
+    std::string how;        // in words
     bool finished = false;  // the program ended by itself
     bool has_line = false;  // a line committed after the end was asked for
   };
@@ -92,16 +103,25 @@ class Supervisor {
   void check_settings();
   uint64_t first_line();
   uint64_t newest_whole(uint64_t line);
+  uint64_t older(const store::Survey& there, uint64_t line) const;
+  uint64_t next_line(uint64_t failed, const End& end);
   void say_start(uint64_t line);
   Command command(uint64_t line);
   End attempt(uint64_t line);
+  End judge(int status);
   void wait(Job* job);
+  void request(store::Order what);
   void handle_signals(Job* job);
+  void watch(Job* job, Watch* watch);
+  void watch_what_is_left(Watch* watch);
+  void watch_for_stall(Job* job, const Watch& watch);
+  void end_attempt(Job* job, const char* event, const std::string& why);
   void look();
   void say_commit(const store::Line& line);
   int stop(const End& end);
   bool asked_to_end() const { return end_signal != 0 || term_signals > 0; }
   std::optional<int> last_code(const End& end);
+  bool must_mark() const;
   std::string progress() const;
 
   const RunOptions& options_;
@@ -113,13 +133,19 @@ class Supervisor {
   unsigned ranks_ = 0;
   uint64_t floor_ = 0;          // the highest line before this command: newer ones are of its own runs
   uint64_t finished_ = 0;       // lines up to this one are of runs that finished before this command
+  uint64_t finished_run_ = 0;   // the last of them
   uint64_t start_ = 0;          // the line of the first attempt
   uint64_t newest_ = 0;         // committed line
   uint64_t size_ = 0;           // of the newest
   uint64_t newest_before_ = 0;  // the newest line when the attempt began
-  uint64_t before_finish_ = 0;  // the run that had finished last when the attempt began
   unsigned in_a_row_ = 0;       // restarts without a new line
   unsigned restarts_ = 0;
+  uint64_t stall_ = 0;          // microseconds; 0: nothing is ended for that
+  struct Tries {
+    std::string how;  // the last one ended
+    unsigned times = 0;
+  };
+  std::map<uint64_t, Tries> tries_;  // from each line since the newest one committed
   // Of the attempt that runs:
   bool stopping_ = false;
   bool end_asked_ = false;
@@ -128,14 +154,25 @@ class Supervisor {
   uint64_t stop_since_ = 0;  // the newest line when the end was asked for
   uint64_t deadline_ = 0, ask_again_ = 0;
   bool too_late_ = false;
+  bool zero_is_success_ = true, marks_end_ = false;  // Command's
+  std::string given_up_;  // why the attempt was ended here though nobody asked; empty: it was not
+  std::string refused_;   // why there was no line, when it was last looked at
+  bool moved_ = false;    // since the watch was told
+  bool said_problem_ = false, said_left_ = false, said_quiet_ = false, said_unseen_ = false;
+  uint64_t began_ = 0;
+  uint64_t quiet_asked_ = 0;  // when a job that did not move was asked for a line; 0: it was not
+  bool marked_ = false;  // the program says that it has finished: it ends by itself
 };
 
 void Supervisor::prepare() {
   if (options_.dir.empty()) throw Refusal(kUsage, "--dir is empty: name a directory for lines");
-  dir_ = std::filesystem::absolute(options_.dir).lexically_normal().string();
+  std::error_code gone;
+  dir_ = std::filesystem::absolute(options_.dir, gone).lexically_normal().string();
+  if (gone)
+    throw Refusal(kCannot, "the current directory cannot be named: " + gone.message() + "; give --dir as a whole path");
   while (dir_.size() > 1 && dir_.back() == '/') dir_.pop_back();
   check_settings();
-  Status status = store::prepare(dir_.c_str());
+  Result status = store::prepare(dir_.c_str());
   if (!status.ok()) throw Refusal(kCannot, status.message());
   status = lock_.take(dir_.c_str(), "elc.lock");
   if (!status.ok()) throw Refusal(kCannot, status.message());
@@ -144,6 +181,7 @@ void Supervisor::prepare() {
   const store::Survey there = survey(dir_);
   floor_ = there.highest;
   finished_ = there.finished;
+  finished_run_ = there.finished_run;
   newest_ = there.newest;
   if (newest_ > 0) size_ = line_size(dir_, newest_);
 }
@@ -153,7 +191,7 @@ void Supervisor::wait_for_job() {
   const struct timespec moment = {0, 50 * 1000000L};
   for (const uint64_t until = now() + kKeeperTakes * 1000;; nanosleep(&moment, nullptr)) {
     store::Lock job;
-    const Status status = job.take(dir_.c_str(), "job.lock");
+    const Result status = job.take(dir_.c_str(), "job.lock");
     if (status.ok()) return;
     if (now() >= until) throw Refusal(kCannot, status.message());
   }
@@ -166,16 +204,20 @@ void Supervisor::check_settings() {
   if (!options_.mtbf.empty()) settings_["ELC_MTBF"] = options_.mtbf;
   if (!options_.keep.empty()) settings_["ELC_KEEP"] = options_.keep;
   for (const auto& [name, value] : settings_) setenv(name.c_str(), value.c_str(), 1);
+  double stall = 0;
+  if (!options_.stall.empty() && parse_seconds(options_.stall.c_str(), &stall))
+    stall_ = static_cast<uint64_t>(stall * 1e6);
   Config config;
-  const Status status = read_config(&config);
+  const Result status = read_config(&config);
   if (!status.ok()) throw Refusal(kUsage, status.message());
+  store::configure(config);
   try {
     split_words(options_.launcher);
   } catch (const std::runtime_error& wrong) {
     throw Refusal(kUsage, std::string("--launcher: ") + wrong.what());
   }
   if (options_.launcher.empty() && find_program(options_.program.front()).empty())
-    throw Refusal(127, "there is no program " + options_.program.front() + " that can be executed");
+    throw Refusal(127, "there is no program '" + options_.program.front() + "' that can be executed");
 }
 
 // The line to begin with, whole, and the number of ranks.
@@ -227,8 +269,7 @@ uint64_t Supervisor::newest_whole(uint64_t line) {
     const auto why = faults(dir_, there.find(line)->commit, 1);
     if (why.empty()) return line;
     pass_over(line, why.front());
-    line = there.predecessor(line);
-    if (line <= finished_ && line != start_) line = 0;
+    line = older(there, line);
   }
   if (passed)
     throw Refusal(kDamaged, "no line in " + dir_ +
@@ -237,12 +278,41 @@ uint64_t Supervisor::newest_whole(uint64_t line) {
   return 0;
 }
 
+// The line before it in its history; 0: none that this command may use.
+uint64_t Supervisor::older(const store::Survey& there, uint64_t line) const {
+  const uint64_t found = there.predecessor(line);
+  return found > finished_ || found == start_ ? found : 0;
+}
+
+// The line for the attempt after a failed one: the newest that is whole, unless that has failed too often in the same
+// way. Then perhaps it is the line's fault, and the older ones are tried; and the newest again when there are no more.
+uint64_t Supervisor::next_line(uint64_t failed, const End& end) {
+  if (newest_ > newest_before_) tries_.clear();
+  Tries& tries = tries_[failed];
+  tries.times = tries.how == end.how ? tries.times + 1 : 1;
+  tries.how = end.how;
+  const store::Survey there = survey(dir_);
+  const uint64_t newest = newest_whole(newest_ > floor_ ? newest_ : start_);
+  for (uint64_t line = newest; line > 0; line = older(there, line)) {
+    if (line < start_ && options_.from != "auto") break;  // the user has named the oldest
+    if (tries_[line].times >= kTries || !faults(dir_, there.find(line)->commit, 1).empty()) continue;
+    if (line != newest && line != failed)
+      terminal_.say("older",
+                    count_text(kTries, "attempt") + " from " + line_name(failed) + " have failed in the same way (" +
+                        end.how + "): trying the older " + line_name(line) + "; nothing is removed before a new line",
+                    {{"line", line}, {"failed", failed}});
+    return line;
+  }
+  tries_.clear();
+  return newest;
+}
+
 void Supervisor::say_start(uint64_t line) {
   const json facts = {{"line", line}, {"ranks", ranks_}, {"dir", dir_}, {"restarts", restarts_}};
   const std::string ranks = count_text(ranks_, "rank");
   if (line > 0) {
     const store::Survey there = survey(dir_);
-    const double age = static_cast<double>(now() - std::min(now(), there.find(line)->commit.time)) / 1e6;
+    const double age = age_of(there.find(line)->commit) / 1e6;
     const char* what = restarts_ > 0 ? "restarting from " : "continuing from ";
     terminal_.say("start",
                   what + line_name(line) + " of " + dir_ + ", " + seconds_text(age) + " old, on " + ranks,
@@ -276,20 +346,33 @@ void Supervisor::say_commit(const store::Line& line) {
 void Supervisor::look() {
   store::Survey there;
   if (!store::survey(dir_.c_str(), &there).ok()) return;  // a line may be going away just now
+  marked_ = there.finished_run != finished_run_;
+  if (Text why; store::read_refusal(dir_.c_str(), &why).ok() && refused_ != why.c_str()) {
+    refused_ = why.c_str();
+    moved_ = true;
+  }
   for (const store::Line& line : there.lines) {
     if (!line.committed || line.number <= newest_) continue;
     newest_ = line.number;
     in_a_row_ = 0;
+    moved_ = true;
     say_commit(line);
   }
   if (!terminal_.live()) return;
   std::string text = "[elc] running";
   if (const store::Line* line = there.find(there.newest); line != nullptr && line->number > there.finished)
     text = "[elc] " + line_name(line->number) + ", " +
-           seconds_text(static_cast<double>((now() - std::min(now(), line->commit.time)) / 1000000)) +
+           seconds_text(std::floor(age_of(line->commit) / 1e6)) +
            " ago, " + bytes_text(size_) + " in " + seconds_text(static_cast<double>(line->commit.cost) / 1e6);
   if (restarts_ > 0) text += "; " + count_text(restarts_, "restart");
   terminal_.status(text);
+}
+
+// What keeps the job from being asked, a full disk say, is said once.
+void Supervisor::request(store::Order what) {
+  const Result status = store::request(dir_.c_str(), what);
+  if (!status.ok() && !said_problem_) terminal_.say("problem", status.message());
+  said_problem_ = !status.ok();
 }
 
 void Supervisor::handle_signals(Job* job) {
@@ -308,18 +391,77 @@ void Supervisor::handle_signals(Job* job) {
   }
   if (line_signals > lines_asked_) {
     lines_asked_ = line_signals;
-    store::request(dir_.c_str(), store::Request::kLine).ok();
+    request(store::Order::kLine);
   }
   if (!stopping_ || end_asked_ || hurried_ > 0) return;
+  if (marked_ && now() < deadline_) return;
   if (newest_ > stop_since_ || now() >= deadline_) {
     too_late_ = newest_ <= stop_since_;
     end_asked_ = true;
     job->end(kJobGrace);
   } else if (now() >= ask_again_) {
     ask_again_ = now() + kAskAgain;
-    const Status status = store::request(dir_.c_str(), store::Request::kStop);
-    if (!status.ok()) terminal_.say("problem", status.message());
+    request(store::Order::kStop);
   }
+}
+
+// Ends the attempt, which is then a failed one.
+void Supervisor::end_attempt(Job* job, const char* event, const std::string& why) {
+  given_up_ = why;
+  terminal_.say(event, why + ": ending the job", {{"line", newest_}});
+  job->end(kJobGrace);
+}
+
+// Is there still anything to wait for?
+void Supervisor::watch(Job* job, Watch* watch) {
+  if (end_asked_ || hurried_ > 0 || !given_up_.empty()) return;
+  if (moved_) {
+    watch->moved();
+    moved_ = said_quiet_ = false;
+    quiet_asked_ = 0;
+  }
+  watch->look(*job);
+  if (watch->deserted() < kDeserted) return watch_for_stall(job, *watch);
+  if (watch->left().empty()) return end_attempt(job, "deserted", "no rank lives and the launcher does not end");
+  watch_what_is_left(watch);
+}
+
+// A launcher waits for all that can still write to its output. Those that work may be about to end.
+void Supervisor::watch_what_is_left(Watch* watch) {
+  std::string names;
+  for (const auto& [number, name] : watch->left())
+    names += (names.empty() ? "" : ", ") + name + " (process " + std::to_string(number) + ")";
+  const bool idle = watch->left_quiet() >= kDeserted;
+  if (idle) {
+    for (const auto& [number, name] : watch->left()) kill(number, SIGKILL);
+    watch->moved();
+  }
+  if (!idle && said_left_) return;
+  said_left_ = true;
+  terminal_.say("left",
+                "all ranks have ended, and one has left " + names +
+                    (idle ? ", which does nothing: killed, so that the launcher ends" : ": waiting for its end"));
+}
+
+// Ranks that wait for each other, or for a file, use no processor; but an MPI may, whose ranks look again and again.
+void Supervisor::watch_for_stall(Job* job, const Watch& watch) {
+  if (stopping_) return;
+  const uint64_t limit = stall_ != 0 ? stall_ : kSuspicious;
+  const std::string span = seconds_text(static_cast<double>(limit) / 1e6);
+  if (stall_ != 0 && !watch.saw_all_ranks() && !said_unseen_ && now() - began_ >= limit) {
+    said_unseen_ = true;
+    terminal_.say("unseen", "not all ranks were seen on this machine: --stall does nothing");
+  }
+  if (watch.quiet() < limit / 2) quiet_asked_ = 0;
+  else if (stall_ != 0 && quiet_asked_ == 0) {
+    quiet_asked_ = now();
+    request(store::Order::kLine);  // a job that can take a line does, and so moves
+  }
+  if (watch.quiet() < limit || said_quiet_ || now() - quiet_asked_ < limit / 2) return;
+  said_quiet_ = true;
+  const std::string seen = "for " + span + " no rank has worked and there was no line";
+  if (stall_ != 0) end_attempt(job, "stalled", seen + " (--stall)");
+  else terminal_.say("quiet", seen + ": perhaps the job hangs; elc run --stall ends and restarts such a job");
 }
 
 // Waits for output of the job, its end, a signal, or the time for the next look.
@@ -343,13 +485,20 @@ void Supervisor::wait(Job* job) {
 }
 
 Supervisor::End Supervisor::attempt(uint64_t line) {
-  stopping_ = end_asked_ = too_late_ = false;
+  stopping_ = end_asked_ = too_late_ = marked_ = false;
+  moved_ = said_left_ = said_quiet_ = said_unseen_ = false;
+  quiet_asked_ = 0;
+  given_up_.clear();
+  began_ = now();
   hurried_ = 0;
   stop_since_ = newest_before_ = newest_;
-  before_finish_ = survey(dir_).finished_run;
   Job job;
   terminal_.open_outputs();
-  job.start(command(line), terminal_.out(), terminal_.err());
+  const Command words = command(line);
+  zero_is_success_ = words.zero_is_success;
+  marks_end_ = words.marks_end;
+  Watch seen(words, ranks_, kDeserted, stall_ != 0 ? stall_ : kSuspicious);
+  job.start(words, terminal_.out(), terminal_.err());
   terminal_.close_outputs();
   std::optional<int> status;
   uint64_t next_look = 0;
@@ -359,23 +508,39 @@ Supervisor::End Supervisor::attempt(uint64_t line) {
     if (now() < next_look && !stopping_) continue;
     next_look = now() + kLookEvery * 1000;
     look();
+    watch(&job, &seen);
   }
   terminal_.drain();
   terminal_.status("");
   look();
-  const store::Survey there = survey(dir_);
+  return judge(*status);
+}
+
+// The program may end in the moment in which it is asked to. The exit code of a launcher that was told to end its job
+// is its own, not the program's: it counts only where nobody told it.
+Supervisor::End Supervisor::judge(int status) {
+  const int code = exit_code(status);
+  const bool ended_here = end_asked_ || hurried_ > 0 || !given_up_.empty();
   End end;
-  end.status = *status;
-  // A rank that was killed after MPI_Finalize may have had something to do yet.
-  const bool marked = there.finished_run != before_finish_;
-  const bool killed = exit_code(*status) == 128 + SIGKILL && !asked_to_end();
-  end.finished = (marked && !killed) || (exit_code(*status) == 0 && !asked_to_end());
+  end.status = status;
+  end.how = given_up_.empty() ? describe(status) : given_up_;
   end.has_line = stopping_ && newest_ > stop_since_;
+  marked_ = survey(dir_).finished_run != finished_run_;
+  // A rank that was ended after MPI_Finalize may have had something to do yet.
+  if (marked_) end.finished = code == 0 || (code != 128 + SIGKILL && !ended_here);
+  else end.finished = code == 0 && !ended_here && !end.has_line && (zero_is_success_ || !must_mark());
+  const char* const dir = dir_.c_str();
+  if (marked_ && !end.finished) {
+    const Result taken_back = store::unmark_finished(dir, finished_, finished_run_);
+    if (!taken_back.ok()) throw Refusal(kCannot, taken_back.message());
+  }
   // A program that ended well without saying so (its MPI_Finalize was not the library's) is done too.
-  if (end.finished && !marked && there.restartable() > 0)
-    store::mark_finished(dir_.c_str(), store::new_run()).ok();
+  if (end.finished && !marked_ && survey(dir_).restartable() > 0) store::mark_finished(dir, store::new_run()).ok();
   return end;
 }
+
+// Whether the program is known to say by itself that it has finished: it has the library, or has taken a line with it.
+bool Supervisor::must_mark() const { return marks_end_ || survey(dir_).restartable() > 0; }
 
 // The exit code after signals have ended the job.
 int Supervisor::stop(const End& end) {
@@ -401,7 +566,7 @@ int Supervisor::stop(const End& end) {
 std::optional<int> Supervisor::last_code(const End& end) {
   const int code = exit_code(end.status);
   if (WIFEXITED(end.status) && (code == 126 || code == 127)) return code;  // it could not be started
-  // The library's own codes (src/mpi/runtime.h), which another attempt would not change.
+  // The library's own codes (src/mpi/runtime/runtime.h), which another attempt would not change.
   if (code == kDamaged && newest_ == newest_before_) {
     terminal_.say("refused", "the library refused it, see above; not trying again", {{"code", code}});
     return code;
@@ -413,7 +578,7 @@ std::optional<int> Supervisor::last_code(const End& end) {
   }
   if (in_a_row_ < options_.max_restarts) return std::nullopt;
   terminal_.say("gave-up",
-                "the job failed again (" + describe(end.status) + "); giving up after " +
+                "the job failed again (" + end.how + "); giving up after " +
                     count_text(in_a_row_, "restart") + progress(),
                 {{"code", code}, {"restarts", restarts_}});
   return code != 0 ? code : 1;
@@ -433,12 +598,12 @@ int Supervisor::run() {
     if (asked_to_end()) return stop(end);
     if (const std::optional<int> code = last_code(end)) return *code;
     terminal_.say("failed",
-                  "the job failed (" + describe(end.status) + "); restart " + std::to_string(in_a_row_ + 1) +
+                  "the job failed (" + end.how + "); restart " + std::to_string(in_a_row_ + 1) +
                       " of at most " + std::to_string(options_.max_restarts) + progress(),
                   {{"code", exit_code(end.status)}});
     ++in_a_row_;
     ++restarts_;
-    line = newest_whole(newest_ > floor_ ? newest_ : start_);
+    line = next_line(line, end);
     if (asked_to_end()) return stop(End());
   }
 }

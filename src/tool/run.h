@@ -14,6 +14,7 @@ struct RunOptions {
   std::string from = "auto";      // auto, no, or a line's number
   unsigned max_restarts = 5;      // in a row without a new line
   unsigned grace = 25;            // seconds for a last line after SIGTERM
+  std::string stall;              // for how long nothing of the job may move; empty: for ever
   std::string launcher, mpi;
   bool json = false, quiet = false;
   std::vector<std::string> program;

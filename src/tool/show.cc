@@ -16,13 +16,11 @@ namespace {
 uint64_t number(const json& value) { return value.get<uint64_t>(); }
 const char* text(const json& value) { return value.get_ref<const std::string&>().c_str(); }
 
-// What people see of the facts: names are what the program gave, and a terminal obeys control characters.
-json visible(json facts) {
-  if (facts.is_string())
-    for (char& c : facts.get_ref<std::string&>())
-      if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '?';
+// What people see of the facts.
+json visible_facts(json facts) {
+  if (facts.is_string()) facts = visible(facts.get<std::string>());
   if (facts.is_structured())
-    for (json& part : facts) part = visible(std::move(part));
+    for (json& part : facts) part = visible_facts(std::move(part));
   return facts;
 }
 
@@ -160,7 +158,7 @@ int show_line(const ShowOptions& options) {
   const Place place = place_of(options);
   require_line(place.dir, place.line);
   store::Commit commit;
-  const Status status = store::read_commit(place.dir.c_str(), place.line, &commit);
+  const Result status = store::read_commit(place.dir.c_str(), place.line, &commit);
   if (!status.ok()) throw Refusal(kDamaged, status.message());
   if (options.rank >= static_cast<int64_t>(commit.ranks))
     throw Refusal(
@@ -185,7 +183,7 @@ int show_line(const ShowOptions& options) {
          seconds_text(cost).c_str());
   if (commit.base > 0)
     printf("its run was restarted from line %llu\n", static_cast<unsigned long long>(commit.base));
-  print_file(visible(file));
+  print_file(visible_facts(file));
   if (options.rank < 0 && commit.ranks > 1)
     printf("(rank 0 of %lu; --rank shows another)\n", static_cast<unsigned long>(commit.ranks));
   return 0;
@@ -199,7 +197,7 @@ int show(const ShowOptions& options) {
   if (options.json)
     print(facts);
   else
-    print_file(visible(facts));
+    print_file(visible_facts(facts));
   return 0;
 }
 

@@ -8,6 +8,8 @@
 #include <string_view>
 #include <system_error>
 
+#include "text.h"
+
 namespace elc::tool {
 namespace {
 
@@ -46,9 +48,9 @@ void Terminal::say(const char* event, const std::string& text, nlohmann::json fa
   if (json_) {
     facts["event"] = event;
     facts["message"] = text;
-    write_all(STDERR_FILENO, facts.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+    write_all(STDERR_FILENO, facts.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace) + "\n");
   } else {
-    write_all(STDERR_FILENO, "elc: " + text + "\n");
+    write_all(STDERR_FILENO, "elc: " + visible(text) + "\n");
   }
   draw();
 }
@@ -72,7 +74,7 @@ void Terminal::open_outputs() {
   for (Channel& channel : channels_) {
     if (!live_ || isatty(channel.to) == 0) continue;
     int ends[2];
-    if (pipe(ends) != 0) throw std::system_error(errno, std::generic_category(), "pipe");
+    if (pipe(ends) != 0) throw std::system_error(errno, std::generic_category(), "cannot make a pipe");
     for (const int end : ends) fcntl(end, F_SETFD, FD_CLOEXEC);
     fcntl(ends[0], F_SETFL, O_NONBLOCK);
     channel.from = ends[0];

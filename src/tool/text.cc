@@ -2,8 +2,9 @@
 
 #include <time.h>
 
-#include <chrono>
 #include <cstdio>
+
+#include "base/text.h"
 
 namespace elc::tool {
 namespace {
@@ -12,6 +13,12 @@ std::string format(const char* form, double value, const char* unit) {
   char text[64];
   snprintf(text, sizeof text, form, value, unit);
   return text;
+}
+
+uint64_t microseconds(clockid_t clock) {
+  struct timespec time = {};
+  clock_gettime(clock, &time);
+  return static_cast<uint64_t>(time.tv_sec) * 1000000 + static_cast<uint64_t>(time.tv_nsec) / 1000;
 }
 
 }  // namespace
@@ -46,9 +53,12 @@ std::string count_text(uint64_t n, const char* thing) {
   return std::to_string(n) + " " + thing + (n == 1 ? "" : "s");
 }
 
-uint64_t now() {
-  using namespace std::chrono;
-  return static_cast<uint64_t>(duration_cast<microseconds>(system_clock::now().time_since_epoch()).count());
+std::string visible(std::string text) {
+  hide_controls(text.data(), text.size());
+  return text;
 }
+
+uint64_t time_of_day() { return microseconds(CLOCK_REALTIME); }
+uint64_t now() { return microseconds(CLOCK_MONOTONIC); }
 
 }  // namespace elc::tool

@@ -105,7 +105,8 @@ class Case:
         """Starts it with the lines that there are; if this is not the last stage, kills it when there is a newer one.
         Whether it was killed."""
         newest = launch.newest(lines)
-        job = self.job(build, self.program, {"ELC_DIR": lines, "ELC_EVERY": "0.02", "TYPES_DIR": os.path.dirname(lines)})
+        job = self.job(build, self.program, {"ELC_DIR": lines, "ELC_EVERY": "0.02", "TYPES_DIR": os.path.dirname(lines),
+                                             "ELC_FILE_ROOTS": os.path.dirname(lines)})
         if not last:
             if not job.wait(PATIENCE, lambda: launch.newest(lines) > newest):
                 job.destroy()

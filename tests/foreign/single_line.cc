@@ -6,24 +6,24 @@
 
 namespace {
 
-using elc::Status;
+using elc::Result;
 
-Status write(void* file, const void* data, size_t size) {
-  if (fwrite(data, 1, size, static_cast<FILE*>(file)) == size) return Status();
-  return Status::error("it cannot be written");
+Result write(void* file, const void* data, size_t size) {
+  if (fwrite(data, 1, size, static_cast<FILE*>(file)) == size) return Result();
+  return Result::error("it cannot be written");
 }
 
-Status save(const char* path) {
+Result save(const char* path) {
   FILE* file = fopen(path, "wb");
-  if (file == nullptr) return Status::error("it cannot be made");
+  if (file == nullptr) return Result::error("it cannot be made");
   elc::format::Writer writer(&elc::state::types(), {file, write}, {});
-  Status status = elc::state::save(writer, {});
+  Result status = elc::state::save(writer, {});
   if (status.ok()) status = writer.finish();
-  if (fclose(file) != 0 && status.ok()) status = Status::error("it cannot be closed");
+  if (fclose(file) != 0 && status.ok()) status = Result::error("it cannot be closed");
   return status;
 }
 
-Status restore(const char* path) {
+Result restore(const char* path) {
   elc::store::RankSource source;
   elc::format::Reader reader;
   ELC_TRY(source.open(path));
@@ -32,7 +32,7 @@ Status restore(const char* path) {
   return elc::state::apply(reader, {});
 }
 
-int done(const char* path, const Status& status) {
+int done(const char* path, const Result& status) {
   if (!status.ok()) fprintf(stderr, "single: %s: %s\n", path, status.message());
   return status.ok();
 }

@@ -378,7 +378,7 @@ class Trial {
       return is_union ? table->make_union(name, size, fields, active_member, id)
                       : table->make_struct(name, size, fields, id);
     };
-    Status status = make(&from_types_, from_fields, t.from_size, &t.from);
+    Result status = make(&from_types_, from_fields, t.from_size, &t.from);
     if (status.ok()) status = make(&to_types_, to_fields, t.to_size, &t.to);
     if (!status.ok()) fail(status.message());
     types_.push_back(t);
@@ -496,7 +496,7 @@ class Trial {
   }
 
   // The message of a misfit begins with the place of one of those that the model found.
-  static void check_message(const std::set<std::string>& misfits, const Status& status,
+  static void check_message(const std::set<std::string>& misfits, const Result& status,
                             const std::string& what) {
     const std::string message = status.message();
     for (const std::string& place : misfits)
@@ -517,7 +517,7 @@ class Trial {
       writer.encoder().opaque(before.data(), before.size());
     }
     skipped_ = writer.section_size();
-    const Status status = writer.write_value(types_[type].from, memory_.get(), count, plain_encoder());
+    const Result status = writer.write_value(types_[type].from, memory_.get(), count, plain_encoder());
     if (!misfits_.empty()) {
       if (status.ok()) fail("written in spite of a misfit at " + *misfits_.begin());
       check_message(misfits_, status, "writing");
@@ -584,8 +584,8 @@ class Trial {
       expect(type, expected.get() + i * t.to_size, count == 1 ? "" : "[" + std::to_string(i) + "]");
     Cursor check, read, skip;
     open(&check), open(&read), open(&skip);
-    const Status checked = check.check_value(t.from, to_types_, t.to, count, plain_decoder());
-    const Status done = read.read_value(t.from, to_types_, t.to, actual.get(), count, plain_decoder());
+    const Result checked = check.check_value(t.from, to_types_, t.to, count, plain_decoder());
+    const Result done = read.read_value(t.from, to_types_, t.to, actual.get(), count, plain_decoder());
     if (std::string(checked.message()) != done.message())
       fail(std::string("check_value says \"") + checked.message() + "\", read_value \"" + done.message() +
            "\"");

@@ -9,7 +9,7 @@ using namespace elc::format;
 
 namespace {
 
-Status open_and_verify(const std::string& bytes) {
+Result open_and_verify(const std::string& bytes) {
   MemoryFile file;
   file.bytes = bytes;
   Reader reader;
@@ -114,7 +114,7 @@ TEST_CASE("what a made-up file announces is not believed") {
     MemoryFile file;
     file.bytes = bytes;
     Reader reader;
-    const Status status = reader.open(file.source());
+    const Result status = reader.open(file.source());
     return std::string(status.message());
   };
   const std::string types = section_of(small_file(), "types");
@@ -164,17 +164,17 @@ TEST_CASE("an error of the sink comes out at the end, and nothing is written aft
                          if (f.room == 0) ++f.calls_after;
                          if (size > f.room) {
                            f.room = 0;
-                           return Status::error("the disk is full");
+                           return Result::error("the disk is full");
                          }
                          f.room -= size;
-                         return Status();
+                         return Result();
                        }};
     TypeTable types;
     Writer writer(&types, sink);
     writer.begin_section("values");
     const std::vector<int> values(1000000);
     (void)writer.write_value(kInt, values.data(), values.size(), {});
-    const Status status = writer.finish();
+    const Result status = writer.finish();
     CHECK(std::string(status.message()) == "the disk is full");
     CHECK(full.calls_after <= 1);
   }
@@ -189,12 +189,12 @@ TEST_CASE("an error of the source is the error of the reader") {
   for (int good = 0; good < 40; ++good) {
     Failing failing = {&sample, good};
     Reader reader;
-    Status status =
+    Result status =
         reader.open({&failing, sample.size(), [](void* context, uint64_t offset, void* data, size_t size) {
                        Failing& f = *static_cast<Failing*>(context);
-                       if (f.left-- <= 0) return Status::error("I/O error");
+                       if (f.left-- <= 0) return Result::error("I/O error");
                        memcpy(data, f.bytes->data() + offset, size);
-                       return Status();
+                       return Result();
                      }});
     if (status.ok()) status = reader.verify();
     if (!status.ok()) CHECK(std::string(status.message()) == "I/O error");

@@ -58,7 +58,7 @@ struct Types {
     const FieldSpec l[] = {{"sizes", 0, kSize, 2000}, {"inner", 2000 * sizeof(size_t), inner, 100}};
     require(table.make_struct("large", 2000 * sizeof(size_t) + 100 * sizeof(Inner), l, &large));
   }
-  static void require(const Status& status) {
+  static void require(const Result& status) {
     if (!status.ok()) abort();
   }
 };

@@ -4,8 +4,9 @@
 
 #include <map>
 
-#include "mpi/datatype_table.h"
-#include "mpi/saved_mpi.h"
+#include "line/saved.h"
+#include "mpi/datatype/datatype_table.h"
+#include "mpi/runtime/saved_mpi.h"
 #include "tests/format/examine.h"
 #include "tests/format/support.h"
 

@@ -10,7 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "elc.h"
-#include "line/process.h"
+#include "line/event_logging.h"
 #include "portable_format/file.h"
 #include "state/process.h"
 #include "state/state.h"
@@ -138,6 +138,7 @@ struct Program {
     ELC_FUNC(step_once);
     ELC_Enter("solve");
     ELC_Set_label(3);
+  state::take_label();
     ELC_STRUCT(local, node);
     list = static_cast<Node*>(ELC_new(node, 2));
     list->next = list + 1;
@@ -159,12 +160,12 @@ const state::HandleCodec kCodec = {nullptr,
                                      int value;
                                      memcpy(&value, handle, sizeof value);
                                      *number = static_cast<uint64_t>(value);
-                                     return Status();
+                                     return Result();
                                    },
                                    [](void*, Kind, uint64_t number, void* handle) {
                                      const int value = static_cast<int>(number);
                                      memcpy(handle, &value, sizeof value);
-                                     return Status();
+                                     return Result();
                                    },
                                    nullptr, nullptr};
 
@@ -180,7 +181,7 @@ void examine_state(Reader* reader) {
   ELC_Set_label(3);
   MemoryFile again;
   Writer writer(&state::types(), again.sink());
-  Status status = state::save(writer, kCodec);
+  Result status = state::save(writer, kCodec);
   if (status.ok()) status = writer.finish();
   if (!status.ok()) return;  // a union may now say that it holds another member
   Reader second;
@@ -215,7 +216,7 @@ void examine_line(Reader* reader) {
   require(line::Saved::decode(copy, &second).ok(), "section line: what was decoded cannot be encoded");
   second.encode(again);
   require(text_of(once) == text_of(twice), "section line: encoding is not the reverse of decoding");
-  line::Process process(silent_host(), 0, 4, {});
+  line::EventLogging process(silent_host(), 0, 4, {});
   if (!process.load(static_cast<line::Saved&&>(saved)).ok()) return;
   process.add_comm(1, 4);
   process.start_recovery();
@@ -295,7 +296,7 @@ std::string sample_line(size_t machine) {
   MemoryFile file;
   Writer writer(&state::types(), file.sink(), options);
   store::write_label(writer, {7, 1234, 0, 4});
-  const Status status = state::save(writer, kCodec);
+  const Result status = state::save(writer, kCodec);
   require(status.ok(), status.message());
   line::Saved saved;
   saved.line = 7;
@@ -319,9 +320,12 @@ std::string sample_line(size_t machine) {
   result.comm = 1;
   result.number = 9;
   saved.crossing.push_back(std::move(result));
-  line::Outcome outcome;
-  outcome.value.append(reinterpret_cast<const uint8_t*>("\0\0\0\1"), 4);
-  saved.outcomes.push_back(std::move(outcome));
+  for (uint32_t kind = 1; kind <= static_cast<uint32_t>(line::NdKind::kImprobe); ++kind) {
+    line::SavedOutcome outcome;
+    outcome.kind = static_cast<line::NdKind>(kind);
+    outcome.value.append(reinterpret_cast<const uint8_t*>("\0\0\0\1"), 4);
+    saved.outcomes.push_back(std::move(outcome));
+  }
   saved.bound.push_back({2, 1, 5});
   writer.begin_section("line");
   saved.encode(writer.encoder());

@@ -30,12 +30,12 @@ std::string round_trip(const Representation& machine, TypeId type, const std::ve
   options.representation = &machine;
   MemoryFile file;
   file.bytes = write_file(types, options, [&](Writer& w) {
-    const Status written = w.write_value(type, values.data(), values.size(), {});
+    const Result written = w.write_value(type, values.data(), values.size(), {});
     CAPTURE(written.message());
   });
   if (file.bytes.substr(0, 5) == "error") return file.bytes;
   Reader reader;
-  Status status = reader.open(file.source());
+  Result status = reader.open(file.source());
   REQUIRE_MESSAGE(status.ok(), status.message());
   CHECK(reader.representation() == machine);
   Cursor check, cursor;
@@ -44,7 +44,7 @@ std::string round_trip(const Representation& machine, TypeId type, const std::ve
   if (status.ok()) CHECK(check.finish().ok());
   back->assign(values.size(), T());
   REQUIRE(cursor.open(&reader, "values").ok());
-  const Status read = cursor.read_value(type, types, type, back->data(), values.size(), {});
+  const Result read = cursor.read_value(type, types, type, back->data(), values.size(), {});
   CHECK(std::string(read.message()) == status.message());
   if (read.ok()) CHECK(cursor.finish().ok());
   return read.ok() ? "" : read.message();
@@ -236,7 +236,7 @@ TEST_CASE("a value that does not fit is an error that names place, value and lim
     Cursor cursor;
     std::vector<int> out(1001);
     REQUIRE(cursor.open(&reader, "values").ok());
-    const Status status = check ? cursor.check_value(kInt, types, kInt, 1001, {})
+    const Result status = check ? cursor.check_value(kInt, types, kInt, 1001, {})
                                 : cursor.read_value(kInt, types, kInt, out.data(), 1001, {});
     CHECK(std::string(status.message()) ==
           "[1000]: the value 4294967296 does not fit a `int` of 4 bytes, whose limit is 2147483647");

@@ -23,7 +23,7 @@ NAMES = ("CHAR|SIGNED_CHAR|UNSIGNED_CHAR|BYTE|PACKED|WCHAR|SHORT|UNSIGNED_SHORT|
 CONSTRUCTORS = ("?|dup|contiguous|vector|hvector|indexed|hindexed|indexed_block|hindexed_block|struct|subarray|darray|"
                 "resized").split("|")
 CALLS = ("?|MPI_Test|MPI_Testall|MPI_Testany|MPI_Testsome|MPI_Waitany|MPI_Waitsome|MPI_Iprobe|MPI_Probe|"
-         "ELC_ND").split("|")
+         "ELC_ND|MPI_Mprobe|MPI_Improbe").split("|")
 WILD = 2 ** 64 - 1
 
 
@@ -427,8 +427,11 @@ class RankFile(File):
     def request(self, x):
         facts = x.struct(request=x.hyper, kind=lambda: ("send", "receive")[x.uint(2)], uses=x.uint)
         if facts["kind"] == "receive":
-            facts.update(x.struct(posting=x.hyper, buffer=lambda: pointer(x.hyper(), x.hyper()), count=x.int,
-                                  datatype=lambda: datatype(x.hyper()), communicator=lambda: communicator(x.hyper())))
+            receive = x.struct(posting=x.hyper, block=x.hyper, position=x.hyper, count=x.int, type=x.hyper, comm=x.hyper)
+            assert receive["comm"] != 0 or not any(receive.values())
+            facts.update(posting=receive["posting"], buffer=pointer(receive["block"], receive["position"]),
+                         count=receive["count"], datatype=datatype(receive["type"]),
+                         communicator=communicator(receive["comm"]))
         return facts
 
     def line(self):
@@ -475,7 +478,7 @@ class RankFile(File):
         return facts
 
     def outcome(self, x):
-        call, times, value = CALLS[x.uint(10)], x.uint(), Xdr(x.bytes())
+        call, times, value = CALLS[x.uint(len(CALLS))], x.uint(), Xdr(x.bytes())
         facts = {"call": call, "times": times}
         if call == "ELC_ND":
             machine, type, count = machine_of(value.hyper()), value.int(), value.hyper()

@@ -22,16 +22,16 @@ struct MemoryFile {
   Sink sink() {
     return {this, [](void* context, const void* data, size_t size) {
               static_cast<MemoryFile*>(context)->bytes.append(static_cast<const char*>(data), size);
-              return Status();
+              return Result();
             }};
   }
   Source source() {
     return {this, bytes.size(), [](void* context, uint64_t offset, void* data, size_t size) {
               const std::string& all = static_cast<MemoryFile*>(context)->bytes;
               if (offset > all.size() || size > all.size() - offset)
-                return Status::error("read outside of the file");
+                return Result::error("read outside of the file");
               memcpy(data, all.data() + offset, size);
-              return Status();
+              return Result();
             }};
   }
 };
@@ -117,7 +117,7 @@ inline std::string write_file(const TypeTable& types, const WriterOptions& optio
   writer.begin_section("values");
   fill(writer);
   writer.end_section();
-  const Status status = writer.finish();
+  const Result status = writer.finish();
   return status.ok() ? file.bytes : "error: " + std::string(status.message());
 }
 
@@ -134,19 +134,19 @@ inline LeafEncoder plain_encoder() {
     uintptr_t p;
     memcpy(&p, leaf, sizeof p);
     *out = {p >> 16, p & 0xffff};
-    return Status();
+    return Result();
   };
   e.handle = [](void*, Kind, const void* leaf, uint64_t* out) {
     uintptr_t p;
     memcpy(&p, leaf, sizeof p);
     *out = p;
-    return Status();
+    return Result();
   };
   e.status = [](void*, const void* leaf, StatusLeaf* out) {
     int32_t words[5];
     memcpy(words, leaf, sizeof words);
     *out = {words[0], words[1], words[2], 1, static_cast<uint64_t>(words[3])};
-    return Status();
+    return Result();
   };
   return e;
 }
@@ -156,17 +156,17 @@ inline LeafDecoder plain_decoder() {
   d.pointer = [](void*, const PointerLeaf& in, void* leaf) {
     const uintptr_t p = static_cast<uintptr_t>(in.block << 16 | in.position);
     if (leaf != nullptr) memcpy(leaf, &p, sizeof p);
-    return Status();
+    return Result();
   };
   d.handle = [](void*, Kind, uint64_t in, void* leaf) {
     const uintptr_t p = static_cast<uintptr_t>(in);
     if (leaf != nullptr) memcpy(leaf, &p, sizeof p);
-    return Status();
+    return Result();
   };
   d.status = [](void*, const StatusLeaf& in, void* leaf) {
     const int32_t words[5] = {in.source, in.tag, in.error, static_cast<int32_t>(in.count), 0};
     if (leaf != nullptr) memcpy(leaf, words, sizeof words);
-    return Status();
+    return Result();
   };
   return d;
 }

@@ -14,7 +14,7 @@ namespace {
 
 struct Point {
   char tag;
-  double x, y;
+  alignas(8) double x, y;  // the same layout on every processor
 };
 
 struct Shape {
@@ -128,16 +128,16 @@ void crosses(const TypeTable& types, TypeId type, const std::vector<T>& values) 
     options.representation = &machine.representation;
     MemoryFile file;
     file.bytes = write_file(types, options, [&](Writer& w) {
-      const Status status = w.write_value(type, values.data(), values.size(), plain_encoder());
+      const Result status = w.write_value(type, values.data(), values.size(), plain_encoder());
       CHECK_MESSAGE(status.ok(), status.message());
     });
     Reader reader;
-    const Status opened = reader.open(file.source());
+    const Result opened = reader.open(file.source());
     REQUIRE_MESSAGE(opened.ok(), opened.message());
     const TypeId from = reader.types().find(types.info(type).name);
     Cursor cursor;
     REQUIRE(cursor.open(&reader, "values").ok());
-    Status status = cursor.check_value(from, types, type, values.size(), plain_decoder());
+    Result status = cursor.check_value(from, types, type, values.size(), plain_decoder());
     CHECK_MESSAGE(status.ok(), status.message());
     CHECK(cursor.finish().ok());
     REQUIRE(cursor.open(&reader, "values").ok());
@@ -177,7 +177,7 @@ TEST_CASE("unions cross with the member that is in use, or none") {
   }
   crosses(made.types, made.shape, shapes);
   shapes[7].kind = 3;
-  Status status;
+  Result status;
   write_file(made.types, {}, [&](Writer& w) { status = w.write_value(made.shape, shapes.data(), 100, {}); });
   CHECK(std::string(status.message()) ==
         "[7].body: the union's function says that member 3 is active, but there are 3");
@@ -190,7 +190,7 @@ TEST_CASE("errors inside nested values name the whole place") {
   WriterOptions options;
   options.representation = &narrow;
   std::vector<Node> nodes = some_nodes(10);
-  nodes[3].sizes[17] = size_t{1} << 33;
+  nodes[3].sizes[17] = static_cast<size_t>(uint64_t{1} << 33);
   CHECK(write_file(
             made.types, options,
             [&](Writer& w) { CHECK(!w.write_value(made.node, nodes.data(), 10, plain_encoder()).ok()); }) ==
@@ -199,7 +199,7 @@ TEST_CASE("errors inside nested values name the whole place") {
   std::vector<Shape> shapes(2);
   shapes[0].kind = -1;
   shapes[1].kind = 1;
-  shapes[1].body.count = 1L << 40;
+  shapes[1].body.count = static_cast<long>(int64_t{1} << 40);
   CHECK(write_file(made.types, options,
                    [&](Writer& w) { CHECK(!w.write_value(made.shape, shapes.data(), 2, {}).ok()); }) ==
         "error: [1].body.count: the value 1099511627776 does not fit a `long` of 4 bytes, whose limit is "
@@ -207,7 +207,7 @@ TEST_CASE("errors inside nested values name the whole place") {
   nodes[3].sizes[17] = 0;
   LeafDecoder decoder = plain_decoder();
   decoder.pointer = [](void*, const PointerLeaf& in, void*) {
-    return in.position + (in.block << 16) == 77777 * 4 ? Status::error("points to nothing") : Status();
+    return in.position + (in.block << 16) == 77777 * 4 ? Result::error("points to nothing") : Result();
   };
   MemoryFile file;
   file.bytes = write_file(made.types, {}, [&](Writer& w) {
@@ -217,14 +217,14 @@ TEST_CASE("errors inside nested values name the whole place") {
   REQUIRE(reader.open(file.source()).ok());
   Cursor cursor;
   REQUIRE(cursor.open(&reader, "values").ok());
-  const Status status = cursor.check_value(made.node, made.types, made.node, 10, decoder);
+  const Result status = cursor.check_value(made.node, made.types, made.node, 10, decoder);
   CHECK(std::string(status.message()) == "[4].next: points to nothing");
 }
 
 TEST_CASE("types that do not fit are refused with the place") {
   Made made;
   const auto refused = [&](TypeId from, const TypeTable& memory, TypeId to) {
-    const Status status = fits(made.types, from, Representation::here(), memory, to);
+    const Result status = fits(made.types, from, Representation::here(), memory, to);
     return std::string(status.message());
   };
   TypeTable other;
@@ -284,7 +284,7 @@ TEST_CASE("making types: what is wrong is said, what is the same is the same typ
   TypeTable& types = made.types;
   TypeId type = 0;
   const auto make = [&](std::vector<FieldSpec> fields, uint64_t size = 24, const char* name = "t") {
-    const Status status = types.make_struct(name, size, fields, &type);
+    const Result status = types.make_struct(name, size, fields, &type);
     CHECK((type == kNone) == !status.ok());
     return std::string(status.message());
   };
@@ -301,7 +301,7 @@ TEST_CASE("making types: what is wrong is said, what is the same is the same typ
   CHECK(make({{"a", 0, -5, 1}}) == "type `t`: field `a` has a type that is not known here (-5)");
   CHECK(make({{"a", 4, kInt, 1}, {"b", 0, kInt, 1}}).find("ascending order") != std::string::npos);
   CHECK(make({{"a", 0, kInt, 2}, {"b", 4, kInt, 1}}).find("ascending order") != std::string::npos);
-  CHECK(make({{"a\n", 0, kInt, 1}}) == "type `t`: a field needs a name of printable characters");
+  CHECK(make({{"a\n", 0, kInt, 1}}) == "type `t`: a field needs a name of 1 to 65536 printable characters");
   CHECK(make({{"a", 0, kMpiRequest, 1}}).find("not known here") != std::string::npos);
   TypeId inner = kInt;
   std::string last = "ok";
@@ -462,7 +462,7 @@ TEST_CASE("a value is shown leaf by leaf, and the visitor can stop") {
 TEST_CASE("what the layer above forgets or misuses is said") {
   Made made;
   const void* pointer = nullptr;
-  Status status;
+  Result status;
   write_file(made.types, {}, [&](Writer& w) { status = w.write_value(kPointer, &pointer, 1, {}); });
   CHECK(std::string(status.message()) == "a pointer cannot be saved or restored here");
   write_file(made.types, {}, [&](Writer& w) { status = w.write_value(kMpiRequest, &pointer, 1, {}); });

@@ -2,6 +2,7 @@
 """golden_test.py BUILD: every golden line (make) is restarted under the build, and ends with the right answer."""
 
 import os
+import re
 import shutil
 import sys
 import tempfile
@@ -42,9 +43,21 @@ class Golden(unittest.TestCase):
             with self.subTest(name):
                 lines = os.path.join(self.home, name)
                 shutil.copytree(os.path.join(HERE, name), lines)
-                job = self.run_types("types", {"ELC_DIR": lines, "TYPES_DIR": lines})
+                job = self.run_types("types", {"ELC_DIR": lines, "TYPES_DIR": lines, "ELC_FILE_ROOTS": lines})
                 self.assertIn("restarting from line", job.complaints())
                 self.assertEqual(job.result(), expected)
+
+    def test_files_elsewhere(self):
+        """A line whose files lie where the user has allowed none is refused; and that is told when they are opened."""
+        lines = os.path.join(os.path.realpath(self.home), "elsewhere")
+        shutil.copytree(os.path.join(HERE, "x86-64-openmpi"), lines)
+        job = launch.Job(BUILD, RANKS, BUILD.program("types"), ARGUMENTS, {"ELC_DIR": lines, "TYPES_DIR": lines}, self.scratch)
+        ended = job.wait(PATIENCE)
+        job.destroy()
+        self.assertTrue(ended, "a hang?\n" + job.complaints())
+        self.assertNotEqual(job.popen.returncode, 0, job.complaints())
+        self.assertIn("no line can be taken while 'types-in-0' is open", job.complaints())
+        self.assertRegex(job.complaints(), "elc: rank [01]: the file 'types-.*set ELC_FILE_ROOTS=%s" % re.escape(lines))
 
 
 if __name__ == "__main__":

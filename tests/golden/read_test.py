@@ -104,7 +104,8 @@ class Read(unittest.TestCase):
 
     def run_job(self, directory, program, *arguments, until_line=False, **variables):
         """A job to its end, or killed when it has a line."""
-        variables.update(ELC_DIR=directory, TYPES_DIR=tempfile.mkdtemp(dir=self.home))
+        files = tempfile.mkdtemp(dir=self.home)
+        variables.update(ELC_DIR=directory, TYPES_DIR=files, ELC_FILE_ROOTS=files)
         job = launch.Job(BUILD, 3, BUILD.program(program), arguments, variables, self.scratch)
         try:
             in_time = job.wait(PATIENCE, lambda: until_line and launch.committed(directory))

@@ -9,6 +9,7 @@ import random
 import re
 import shutil
 import signal
+import subprocess
 import sys
 import tempfile
 import time
@@ -23,7 +24,10 @@ REFUSED, STOPPED = 65, 75
 SEED = int(os.environ.get("ELC_TEST_SEED", random.SystemRandom().randrange(1000000)))
 
 
-class Scenes(unittest.TestCase):
+class Jobs(unittest.TestCase):
+    """What the tests have in common: jobs of one program, and what is to be true of them."""
+    program = "scenes"
+
     def setUp(self):
         self.home = tempfile.mkdtemp(prefix="elc-scene-")
         self.lines = os.path.join(self.home, "lines")
@@ -45,7 +49,7 @@ class Scenes(unittest.TestCase):
         here = os.getcwd()
         os.chdir(self.home)
         try:
-            job = launch.Job(BUILD, ranks, BUILD.program("scenes"), arguments, variables, self.scratch)
+            job = launch.Job(BUILD, ranks, BUILD.program(self.program), arguments, variables, self.scratch)
         finally:
             os.chdir(here)
         self.jobs.append(job)
@@ -101,6 +105,8 @@ class Scenes(unittest.TestCase):
         self.assertIn("restarting from line %d " % line, job.complaints())
         self.assert_right(job)
 
+
+class Scenes(Jobs):
     # ---- A line commits while others wait for long ----
 
     def test_wait_recv(self): self.killed_and_restarted("wait_recv")
@@ -114,6 +120,32 @@ class Scenes(unittest.TestCase):
     def test_site_in_recv(self): self.killed_and_restarted("label_0")
     def test_site_in_probe(self): self.killed_and_restarted("label_1")
     def test_site_in_wait(self): self.killed_and_restarted("label_2")
+
+    def test_site_after_the_call_of_its_label(self):
+        job = self.run_scene("stale_label", "0")
+        self.assertIn("stale_label(), after the call at its label 1, has come to a site without a label", job.complaints())
+        for rank, times in self.abandoned(job).items():
+            self.assertEqual(times, 1, "rank %s said it several times\n%s" % (rank, job.complaints()))
+        self.assertTrue(self.committed(), job.complaints())
+        job = self.run_scene("stale_label", "0")
+        self.assertIn("restarting from line", job.complaints())
+        self.assert_right(job)
+
+    # ---- Datatypes of addresses ----
+
+    def addresses(self, scene, constructor):
+        job = self.run_scene(scene, "0")
+        self.assertIn("an MPI datatype made by %s has the displacement" % constructor, job.complaints())
+        for rank, times in self.abandoned(job).items():
+            self.assertEqual(times, 1, "rank %s said it several times\n%s" % (rank, job.complaints()))
+        self.assertTrue(self.committed(), job.complaints())
+        job = self.run_scene(scene, "0")
+        self.assertIn("restarting from line", job.complaints())
+        self.assert_right(job)
+
+    def test_datatype_of_addresses(self): self.addresses("absolute", "MPI_Type_create_struct")
+    def test_datatype_of_a_distance(self): self.addresses("distance", "MPI_Type_create_hindexed")
+    def test_datatype_of_addresses_of_the_set_up(self): self.killed_and_restarted("bottom", die=0)
 
     # ---- The traps of the protocol that can be staged ----
 
@@ -155,6 +187,84 @@ class Scenes(unittest.TestCase):
     def test_large_file(self):
         """Files of more than 4 GiB; tests/run tries it with 32 bits, too."""
         self.killed_and_restarted("large_file")
+
+    # ---- Errors are MPI's own ----
+
+    def as_without(self, scene):
+        """What a scene checks is so without the library, too."""
+        self.assert_right(self.run_scene(scene, ELC_DIR=""))
+
+    def test_wrong_calls(self):
+        if BUILD.mpi == "lam":
+            self.skipTest("LAM by itself hangs after a message that was too long")
+        self.as_without("wrong_calls")
+        self.killed_and_restarted("wrong_calls", die=1)
+
+    def test_called_back(self):
+        """A site in a function that MPI calls is none."""
+        self.assert_right(self.run_scene("called_back"))
+        self.assertEqual(self.committed(), [1])
+
+    # ---- Requests ----
+
+    def test_persistent(self):
+        self.as_without("persistent")
+        self.killed_and_restarted("persistent", die=1, line=2)
+        self.assertEqual(self.committed(), [2])
+
+    def test_cancelled_receives(self):
+        self.as_without("cancelled_receives")
+        self.killed_and_restarted("cancelled_receives", die=1)
+
+    def test_wait_looked_at(self):
+        self.assert_right(self.run_scene("wait_looked_at"))
+        shutil.rmtree(self.lines)
+        self.killed_and_restarted("wait_looked_at", die=1)
+
+    def needs_mpi_3(self):
+        if BUILD.mpi == "lam":
+            self.skipTest("of MPI 3")
+
+    def test_matched_probes(self):
+        self.needs_mpi_3()
+        self.as_without("wrong_matched")
+        self.killed_and_restarted("wrong_matched", die=1, line=2)
+        self.assertEqual(self.committed(), [2])
+
+    def test_matched_probes_again(self):
+        self.needs_mpi_3()
+        self.killed_and_restarted("matched_again", die=1)
+
+    def test_huge_message(self):
+        """Of more than 2 GiB, in transit: takes 14 GiB of memory, and minutes."""
+        self.needs_mpi_3()
+        if not os.environ.get("ELC_TEST_HUGE"):
+            self.skipTest("ELC_TEST_HUGE is not set")
+        self.killed_and_restarted("huge_message", die=1)
+
+    def test_empty_messages(self): self.killed_and_restarted("empty_messages", die=1)
+
+    def test_other_requests(self):
+        self.needs_mpi_3()
+        self.killed_and_restarted("other_requests", die=1)
+
+    def needs_mpi_4(self):
+        if BUILD.mpi != "mpich":
+            self.skipTest("of MPI 4")
+
+    def test_send_and_receive(self):
+        self.needs_mpi_4()
+        self.killed_and_restarted("send_and_receive")
+
+    def test_paired(self):
+        """A line must not cross what two processes make together."""
+        self.needs_mpi_4()
+        job = self.run_scene("paired", "0")
+        self.assertIn("MPI_Psend_init", job.complaints())
+        self.assertTrue(self.committed(), job.complaints())
+        job = self.run_scene("paired", "0")
+        self.assertIn("restarting from line", job.complaints())
+        self.assert_right(job)
 
     # ---- Lines that cannot be written ----
 
@@ -220,6 +330,13 @@ class Scenes(unittest.TestCase):
         """A line that is refused leaves the one before it whole; a kill after MPI_Finalize is a kill."""
         self.killed_and_restarted("refused_line")
 
+    def test_forks(self):
+        """Children that exit while a line is taken, or written, take nothing of it with them."""
+        self.killed_and_restarted("forks", line=5)
+        done = subprocess.run([BUILD.program("elc"), "verify", self.lines], capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertEqual(done.stdout.count(" is whole"), 2, done.stdout)
+
     # ---- Restarts that are refused ----
 
     def two_lines(self):
@@ -242,9 +359,10 @@ class Scenes(unittest.TestCase):
     def test_missing_file(self):
         self.two_lines()
         os.unlink(self.rank_file(2, 1))
-        self.refused(re.escape(self.rank_file(2, 1)))
-        # The older line is still good for those who ask for it.
-        job = self.run_scene("two_lines", ELC_RESTART="1")
+        self.refused(re.escape(self.rank_file(2, 1)), ELC_RESTART="2")
+        # Its commit may have failed half-way: the line before is taken, and that is said.
+        job = self.run_scene("two_lines")
+        self.assertIn("passing over line 2: %s is missing" % self.rank_file(2, 1), job.complaints())
         self.assert_right(job)
         self.assert_begins(job, 10)
 
@@ -344,6 +462,33 @@ class Scenes(unittest.TestCase):
         self.assertEqual(other.popen.returncode, REFUSED, other.complaints())
         self.assertIn(self.lines, other.complaints())
         self.stop(job)
+
+
+class Objects(Jobs):
+    """Communicators, processes and threads that come and go (tests/programs/objects.c)."""
+    program = "objects"
+
+    def scene(self, name, refusal=None, **keywords):
+        plain = self.run_scene(name, ELC_DIR="", **keywords)
+        if name == "spawn" and plain.popen.returncode != 0 and "spawn" in plain.complaints().lower():
+            self.skipTest("this MPI cannot spawn here: " + plain.complaints().splitlines()[0])
+        self.assertEqual(plain.popen.returncode, 0, plain.complaints())
+        self.assertNotIn("elc:", plain.complaints())
+        job = self.run_scene(name, "1", **keywords)
+        if refusal is not None:
+            self.assertIn(refusal, job.complaints())
+        self.assertTrue(self.committed(), job.complaints())
+        job = self.run_scene(name, "1", **keywords)
+        self.assertIn("restarting from line", job.complaints())
+        self.assertEqual(job.popen.returncode, 0, job.complaints())
+        self.assertEqual(job.result(), plain.result(), job.complaints())
+
+    def test_disconnect(self): self.scene("disconnect")
+    def test_attribute(self): self.scene("attribute")
+    def test_inherited(self): self.scene("inherit", "an attribute made by MPI_Comm_dup")
+    def test_spawn(self): self.scene("spawn", "MPI_Comm_spawn")
+    def test_serialized(self): self.scene("serialized", ELC_EVERY="0.005")
+    def test_multiple(self): self.scene("multiple", ELC_EVERY="0.005")
 
 
 if __name__ == "__main__":

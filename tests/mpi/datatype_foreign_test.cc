@@ -131,7 +131,7 @@ TEST_CASE("a message of a big-endian 32-bit machine is unpacked into structs") {
   Record got[10];
   memset(got, 0, sizeof got);
   Unpacked result;
-  Status status =
+  Result status =
       unpack(data_of(message.bytes), message.bytes.size(), big_endian_32(), got, 1, spread, &result);
   CHECK_MESSAGE(status.ok(), std::string(status.message()));
   CHECK(!result.truncated);
@@ -223,7 +223,7 @@ TEST_CASE("many structs of another machine, strided both ways") {
     message.put(i == 7777 ? uint64_t{1} << 50 : static_cast<uint64_t>(-i), 8);
   }
   const uint64_t wide = representation_code(r, sizeof(long double));
-  const Status status =
+  const Result status =
       unpack(data_of(message.bytes), message.bytes.size(), wide, pairs.data(), n, pair, &result);
   CHECK(std::string(status.message()).find("1125899906842624") != std::string::npos);
   for (int i : {0, 7776}) CHECK((pairs[i].x == i && pairs[i].i[0] == i && pairs[i].i[1] == -i));
@@ -293,7 +293,7 @@ TEST_CASE("what cannot be read here is one clear error") {
   message.put(uint64_t{1} << 40, 8);
   int values[2] = {};
   Unpacked result;
-  Status status = unpack(data_of(message.bytes), 16, wide, values, 2, MPI_INT, &result);
+  Result status = unpack(data_of(message.bytes), 16, wide, values, 2, MPI_INT, &result);
   MESSAGE(std::string(status.message()));
   CHECK(std::string(status.message()).find("1099511627776") != std::string::npos);
   CHECK(unpack(data_of(message.bytes), 8, wide, values, 2, MPI_INT, &result).ok());

@@ -35,7 +35,7 @@ TEST_CASE("a table is saved and restored") {
     // A new process: some set-up that makes other types first, or none.
     datatypes().next = kFirstDerived;
     if (round % 2 == 0) types.any(2);
-    const Status status = restore_table(table);
+    const Result status = restore_table(table);
     REQUIRE_MESSAGE(status.ok(), std::string(status.message()));
     for (Kept& k : kept) {
       MPI_Datatype type;
@@ -184,7 +184,7 @@ TEST_CASE("a type made of one that comes later is refused, also where the number
   contiguous(first + 2, integer);
   contiguous(first, integer);
   contiguous(first + 1, integer);
-  const Status status = restore_table(std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
+  const Result status = restore_table(std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
   CHECK(std::string(status.message()).find("not in order") != std::string::npos);
   CHECK(derived() == 0);
 }
@@ -212,7 +212,7 @@ TEST_CASE("displacements go to a machine of another layout only where they are c
   CHECK(handle_of(kFirstDerived, &type).ok());
   MPI_Type_free(&type);
   // Displacements 0, 16, 24 with a long of 4 bytes: there is a gap.
-  Status status = restore_table(as_if_long_took(dense, 4));
+  Result status = restore_table(as_if_long_took(dense, 4));
   CHECK(std::string(status.message()).find("set-up") != std::string::npos);
   CHECK(derived() == 0);
   // A long of 4 bytes with displacements 0, 8, 12: none.

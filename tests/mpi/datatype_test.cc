@@ -117,7 +117,7 @@ TEST_CASE("numbers and handles of predefined types") {
   CHECK(type == MPI_DATATYPE_NULL);
   for (uint64_t number = 1; number < kFirstDerived; ++number) {
     if (predefined_name(number) == nullptr || number == 39 || number == 40) continue;  // MPI_LB, MPI_UB
-    const Status status = handle_of(number, &type);
+    const Result status = handle_of(number, &type);
     CAPTURE(datatype_name(number));
     if (!status.ok()) {
       CHECK(std::string(status.message()).find(predefined_name(number)) != std::string::npos);

@@ -13,8 +13,8 @@
 #include <utility>
 #include <vector>
 
-#include "mpi/datatype.h"
-#include "mpi/datatype_table.h"
+#include "mpi/datatype/datatype.h"
+#include "mpi/datatype/datatype_table.h"
 
 namespace elc::mpi {
 
@@ -274,7 +274,7 @@ struct Memory {
 
 inline std::string packed(Memory& memory, int count, MPI_Datatype type, size_t at_most = SIZE_MAX) {
   Bytes out;
-  const Status status = pack(memory.base(), count, type, at_most, &out);
+  const Result status = pack(memory.base(), count, type, at_most, &out);
   CHECK_MESSAGE(status.ok(), std::string(status.message()));
   return std::string(reinterpret_cast<const char*>(out.data()), out.size());
 }
@@ -321,7 +321,7 @@ inline std::string saved_table() {
   return std::string(reinterpret_cast<const char*>(out.data()), out.size());
 }
 
-inline Status restore_table(const std::string& table) {
+inline Result restore_table(const std::string& table) {
   Decoder decoder(data_of(table), table.size());
   return restore_datatypes(decoder);
 }

@@ -3,7 +3,7 @@
 #include <doctest/doctest.h>
 #include <mpi.h>
 
-#include "mpi/inside.h"
+#include "mpi/runtime/inside.h"
 
 using namespace elc::mpi;
 

@@ -126,7 +126,7 @@ def sources_of(build, known):
         entries = json.load(f)
     found = []
     for entry in entries:
-        if not re.search(r"libelc_(quick|small)\.a\.p/", entry.get("output", "")):
+        if not re.search(r"libelc(_core)?\.a\.p/", entry.get("output", "")):
             continue
         name = os.path.relpath(os.path.join(entry["directory"], entry["file"]), TOP)
         if known and not name.startswith("src/mpi/"):

@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 enum { kLarge = 300000, kTag = 5, kGoTag = 90, kMostSteps = 100 };
@@ -26,6 +27,7 @@ static MPI_Request first, second;
 static MPI_Status status;
 static MPI_Comm other = MPI_COMM_NULL;
 static MPI_Datatype column;
+static MPI_Op sum;
 static FILE *input, *output;
 
 static void check(int right, const char *what) {
@@ -172,6 +174,123 @@ static void labels(int how) {
   ELC_Leave();
 }
 
+/* Sites after the call of the label before them, to which no restart could come back; then one with its own. */
+static void stale_label(void) {
+  int least = 0, mine;
+  restarted = ELC_Recovering();
+  ELC_ENTER();
+  ELC_VAR(a);
+  ELC_VAR(b);
+  ELC_RESUME();
+  ELC_AT(1);
+  MPI_Barrier(MPI_COMM_WORLD);
+  a++;
+  ELC_Checkpoint_now();
+  MPI_Barrier(MPI_COMM_WORLD);
+  look_often();
+  check(ELC_Line() == 0, "no line at a site without a label");
+  do {
+    ELC_AT(2);
+    ELC_Checkpoint_now();
+    look_often();
+    mine = (int)ELC_Line();
+    MPI_Allreduce(&mine, &least, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+  } while (least == 0);
+  b++;
+  die_here();
+  check(a == 1 && b == 1, "nothing is done twice");
+  ELC_END();
+  ELC_Leave();
+}
+
+/* A datatype of addresses, from MPI_BOTTOM, of a, b and a block of the heap. */
+static int *on_heap;
+static MPI_Datatype addresses(void) {
+  int lengths[3] = {1, 1, 2};
+  MPI_Aint at[3];
+  MPI_Datatype olds[3] = {MPI_INT, MPI_INT, MPI_INT}, type;
+  MPI_Get_address(&a, &at[0]);
+  MPI_Get_address(&b, &at[1]);
+  MPI_Get_address(on_heap, &at[2]);
+  MPI_Type_create_struct(3, lengths, at, olds, &type);
+  MPI_Type_commit(&type);
+  return type;
+}
+
+/* One of the distance of a and the heap, to be used from a. */
+static MPI_Datatype distance(void) {
+  int lengths[2] = {1, 1};
+  MPI_Aint at[2];
+  MPI_Datatype type;
+  MPI_Get_address(&a, &at[0]);
+  MPI_Get_address(on_heap, &at[1]);
+  at[1] -= at[0];
+  at[0] = 0;
+  MPI_Type_create_hindexed(2, lengths, at, MPI_INT, &type);
+  MPI_Type_commit(&type);
+  return type;
+}
+
+/* While there is such a type no line is taken; when it is gone one is. */
+static void absolute(int far) {
+  MPI_Datatype type = MPI_DATATYPE_NULL;
+  int least = 0, mine;
+  restarted = ELC_Recovering();
+  ELC_ENTER();
+  ELC_VAR(a);
+  ELC_VAR(b);
+  ELC_PTR(on_heap);
+  ELC_DATATYPE(type);
+  ELC_VAR(far);
+  ELC_RESUME();
+  on_heap = ELC_new(ELC_INT, 2);
+  type = far ? distance() : addresses();
+  ELC_AT(1);
+  ELC_Checkpoint_now();
+  ELC_AT(2);
+  MPI_Barrier(MPI_COMM_WORLD);
+  a = 100 + rank;
+  on_heap[0] = 200 + rank;
+  ELC_AT(3);
+  MPI_Bcast(far ? &a : MPI_BOTTOM, 1, type, 0, MPI_COMM_WORLD);
+  check(a == 100 && on_heap[0] == 200, "what came by the datatype");
+  look_often();
+  check(ELC_Line() == 0, "no line with addresses in it");
+  MPI_Type_free(&type);
+  do {
+    ELC_AT(4);
+    ELC_Checkpoint_now();
+    look_often();
+    mine = (int)ELC_Line();
+    MPI_Allreduce(&mine, &least, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+  } while (least == 0);
+  die_here();
+  check(a == 100 && on_heap[0] == 200, "what came by the datatype, in the restart");
+  ELC_END();
+  ELC_Leave();
+}
+
+/* The set-up makes the type, for its own addresses: a receive with it is pending when the line is taken. */
+static int bottom(void) {
+  int values[4] = {1, 2, 3, 4};
+  switch (step) {
+    case 0:
+      if (rank == 1) MPI_Irecv(MPI_BOTTOM, 1, column, 0, kTag, MPI_COMM_WORLD, &first);
+      return 1;
+    case 1: if (rank == 0) ELC_Checkpoint_now(); else until_taken(); return 1;
+    case 2:
+      watch_line(1);
+      die_here();
+      if (rank == 0) MPI_Send(values, 4, MPI_INT, 1, kTag, MPI_COMM_WORLD);
+      if (rank == 1) {
+        MPI_Wait(&first, &status);
+        check(a == 1 && b == 2 && on_heap[0] == 3 && on_heap[1] == 4, "what came to the addresses");
+      }
+      return 1;
+    default: return 0;
+  }
+}
+
 /* ---- Finalize ---------------------------------------------------------------------------------------- */
 
 static int finalize_one(void) {
@@ -243,18 +362,12 @@ static int run_on(void) {
 /* A line, then something that libELC does not follow, then a line that is refused; process `die` dies after
  * MPI_Finalize. */
 static int refused_line(void) {
-  int nothing = 0;
-  MPI_Request persistent;
   switch (step) {
     case 0: if (rank == 0) ELC_Checkpoint_now(); else until_taken(); return 1;
     case 1: until_line(1); return 1;
-    case 2:
-      MPI_Recv_init(&nothing, 1, MPI_INT, MPI_PROC_NULL, kTag, MPI_COMM_WORLD, &persistent);
-      MPI_Start(&persistent);
-      MPI_Wait(&persistent, MPI_STATUS_IGNORE);
-      MPI_Request_free(&persistent);
-      return 1;
+    case 2: MPI_Recv_init(&d, 1, MPI_INT, MPI_PROC_NULL, kTag, MPI_COMM_WORLD, &first); return 1;
     case 3: ELC_Checkpoint_now(); return 1;
+    case 4: MPI_Request_free(&first); return 1;
     default: return 0;
   }
 }
@@ -274,6 +387,32 @@ static int two_lines(void) {
   return 1;
 }
 
+/* Children come and go while lines are taken: they end with exit(), and the library is none of theirs. */
+static void have_child(void) {
+  int code = 0;
+  fflush(NULL);
+  const pid_t child = fork();
+  check(child >= 0, "fork");
+  if (child == 0) {
+    ELC_Checkpoint_now();
+    exit(ELC_Line() == 0 ? 7 : 8);
+  }
+  check(waitpid(child, &code, 0) == child && WIFEXITED(code) && WEXITSTATUS(code) == 7, "the end of the child");
+}
+
+static int forks(void) {
+  if (step == 6) return 0;
+  ELC_Checkpoint_now();
+  while (ELC_Line() <= (unsigned)step) {
+    have_child();
+    for (int i = rand() % 4; i >= 0; i--) ELC_Checkpoint();
+  }
+  if (step == 2) check(system("exit 3") >> 8 == 3, "system");
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (step == 4) die_here();
+  return 1;
+}
+
 /* ---- Messages in transit -------------------------------------------------------------------------------- */
 
 /* 0 sends before its checkpoint, 1 receives after the line; with ELC_DRAIN=wait only that lets it commit. */
@@ -281,6 +420,7 @@ static int transit(void) {
   switch (step) {
     case 0:
       a = 1000 + rank;
+      if (rank == 2) memset(&status, 0xff, sizeof status); /* one that nobody has set */
       if (rank == 0) MPI_Send(&a, 1, MPI_INT, 1, kTag, MPI_COMM_WORLD);
       MPI_Barrier(MPI_COMM_WORLD);
       return 1;
@@ -591,6 +731,689 @@ static int large_file(void) {
   }
 }
 
+/* ---- Errors are MPI's own ---------------------------------------------------------------------------------- */
+
+static int errors; /* calls of the error handler */
+
+static void on_error(MPI_Comm *comm, int *code, ...) {
+  (void)comm, (void)code;
+  errors++;
+}
+
+static void own_error_handler(void) {
+  MPI_Errhandler handler;
+#if MPI_VERSION >= 2
+  MPI_Comm_create_errhandler(on_error, &handler);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, handler);
+#else
+  MPI_Errhandler_create(on_error, &handler);
+  MPI_Errhandler_set(MPI_COMM_WORLD, handler);
+#endif
+  errors = 0;
+}
+
+static int class_of(int code) {
+  int kind = -1;
+  MPI_Error_class(code, &kind);
+  return kind;
+}
+
+/* The call fails with this class, and the handler is called once. (LAM does not call it from outside.) */
+static void failed(int code, int kind, const char *call) {
+#ifdef LAM_MPI
+  errors = 1;
+#endif
+  if (errors != 1 || class_of(code) != kind)
+    fprintf(stderr, "scenes: class %d, not %d, %d calls of the handler\n", class_of(code), kind, errors);
+  check(errors == 1 && class_of(code) == kind, call);
+  errors = 0;
+}
+#define FAILS(call, kind) failed(call, kind, #call)
+
+static void wrong_arguments(void) {
+  int flag, one = 0, two = 0;
+  MPI_Request request;
+  MPI_Comm world = MPI_COMM_WORLD;
+  FAILS(MPI_Recv(&one, 1, MPI_INT, 0, -77, world, &status), MPI_ERR_TAG);
+  FAILS(MPI_Recv(&one, 1, MPI_INT, ranks + 5, kTag, world, &status), MPI_ERR_RANK);
+  FAILS(MPI_Recv(&one, -1, MPI_INT, 0, kTag, world, &status), MPI_ERR_COUNT);
+  FAILS(MPI_Recv(&one, 1, MPI_DATATYPE_NULL, 0, kTag, world, &status), MPI_ERR_TYPE);
+  FAILS(MPI_Recv(&one, 1, MPI_INT, 0, kTag, MPI_COMM_NULL, &status), MPI_ERR_COMM);
+  FAILS(MPI_Irecv(&one, 1, MPI_INT, 0, -77, world, &request), MPI_ERR_TAG);
+  FAILS(MPI_Irecv(&one, 1, MPI_INT, ranks + 5, kTag, world, &request), MPI_ERR_RANK);
+  FAILS(MPI_Irecv(&one, -1, MPI_INT, 0, kTag, world, &request), MPI_ERR_COUNT);
+  FAILS(MPI_Irecv(&one, 1, MPI_DATATYPE_NULL, 0, kTag, world, &request), MPI_ERR_TYPE);
+  FAILS(MPI_Irecv(&one, 1, MPI_INT, 0, kTag, MPI_COMM_NULL, &request), MPI_ERR_COMM);
+  FAILS(MPI_Probe(0, -77, world, &status), MPI_ERR_TAG);
+  FAILS(MPI_Probe(-77, kTag, world, &status), MPI_ERR_RANK);
+  FAILS(MPI_Iprobe(0, -77, world, &flag, &status), MPI_ERR_TAG);
+  FAILS(MPI_Iprobe(-77, kTag, world, &flag, &status), MPI_ERR_RANK);
+  FAILS(MPI_Send(&one, 1, MPI_INT, 0, -77, world), MPI_ERR_TAG);
+  FAILS(MPI_Send(&one, 1, MPI_INT, ranks + 5, kTag, world), MPI_ERR_RANK);
+  FAILS(MPI_Ssend(&one, -1, MPI_INT, 0, kTag, world), MPI_ERR_COUNT);
+  FAILS(MPI_Rsend(&one, 1, MPI_DATATYPE_NULL, 0, kTag, world), MPI_ERR_TYPE);
+  FAILS(MPI_Isend(&one, 1, MPI_INT, 0, -77, world, &request), MPI_ERR_TAG);
+  FAILS(MPI_Issend(&one, 1, MPI_INT, ranks + 5, kTag, world, &request), MPI_ERR_RANK);
+  FAILS(MPI_Isend(&one, 1, MPI_INT, 0, kTag, MPI_COMM_NULL, &request), MPI_ERR_COMM);
+  FAILS(MPI_Sendrecv(&one, 1, MPI_INT, 0, kTag, &two, 1, MPI_INT, 0, -77, world, &status), MPI_ERR_TAG);
+  FAILS(MPI_Sendrecv(&one, 1, MPI_INT, 0, -77, &two, 1, MPI_INT, 0, kTag, world, &status), MPI_ERR_TAG);
+  FAILS(MPI_Sendrecv(&one, 1, MPI_INT, ranks + 5, kTag, &two, 1, MPI_INT, 0, kTag, world, &status), MPI_ERR_RANK);
+  FAILS(MPI_Sendrecv_replace(&one, 1, MPI_INT, 0, -77, 0, kTag, world, &status), MPI_ERR_TAG);
+  request = MPI_REQUEST_NULL;
+  FAILS(MPI_Request_free(&request), MPI_ERR_REQUEST);
+#ifndef LAM_MPI /* which says MPI_ERR_ARG */
+  FAILS(MPI_Cancel(&request), MPI_ERR_REQUEST);
+#endif
+}
+
+/* Process 0 sends two numbers where process 1 wants one, then one behind them, which is wanted. */
+enum { kRecv, kSendrecv, kWait, kTest, kWaitall, kTestall, kWaitany, kWaitsome, kTestsome, kManners };
+
+static void one_too_long(int manner) {
+  const int two[2] = {5, 6}, behind = 7;
+  int value = 0, after = 0, flag = 0, index = -1, count = 0, indices[2], code = MPI_SUCCESS;
+  MPI_Request both[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+  MPI_Status statuses[2];
+  if (rank == 0) {
+    MPI_Send((void *)two, 2, MPI_INT, 1, kTag, MPI_COMM_WORLD);
+    MPI_Send((void *)&behind, 1, MPI_INT, 1, kTag, MPI_COMM_WORLD);
+    token_from(1);
+  }
+  if (rank != 1) return;
+  statuses[0].MPI_ERROR = statuses[1].MPI_ERROR = 4711;
+  if (manner == kRecv) {
+    FAILS(MPI_Recv(&value, 1, MPI_INT, 0, kTag, MPI_COMM_WORLD, statuses), MPI_ERR_TRUNCATE);
+  } else if (manner == kSendrecv) {
+    FAILS(MPI_Sendrecv(&value, 1, MPI_INT, MPI_PROC_NULL, kTag, &value, 1, MPI_INT, 0, kTag, MPI_COMM_WORLD, statuses),
+          MPI_ERR_TRUNCATE);
+  } else {
+    MPI_Irecv(&value, 1, MPI_INT, 0, kTag, MPI_COMM_WORLD, &both[0]);
+  }
+  if (manner == kWait) FAILS(MPI_Wait(&both[0], statuses), MPI_ERR_TRUNCATE);
+  if (manner == kTest) {
+    while (!flag) code = MPI_Test(&both[0], &flag, statuses);
+    FAILS(code, MPI_ERR_TRUNCATE);
+  }
+  if (manner == kWaitany) {
+    FAILS(MPI_Waitany(2, both, &index, statuses), MPI_ERR_TRUNCATE);
+    check(index == 0, "the index of the one that was too long");
+  }
+  if (manner < kWaitall || manner == kWaitany) check(statuses[0].MPI_ERROR == 4711, "MPI_ERROR, which is left alone");
+  if (manner == kWaitsome || manner == kTestsome) {
+    while (count == 0)
+      code = manner == kWaitsome ? MPI_Waitsome(2, both, &count, indices, statuses)
+                                 : MPI_Testsome(2, both, &count, indices, statuses);
+    FAILS(code, MPI_ERR_IN_STATUS);
+    check(count == 1 && indices[0] == 0 && class_of(statuses[0].MPI_ERROR) == MPI_ERR_TRUNCATE, "the error in the status");
+  }
+  if (manner == kWaitall || manner == kTestall) {
+    MPI_Irecv(&after, 1, MPI_INT, 0, kTag, MPI_COMM_WORLD, &both[1]);
+    if (manner == kWaitall) {
+      code = MPI_Waitall(2, both, statuses);
+    } else {
+      while (!flag && code == MPI_SUCCESS) code = MPI_Testall(2, both, &flag, statuses);
+    }
+    FAILS(code, MPI_ERR_IN_STATUS);
+    check(class_of(statuses[0].MPI_ERROR) == MPI_ERR_TRUNCATE, "the error in the first status");
+    if (statuses[1].MPI_ERROR == MPI_ERR_PENDING) MPI_Wait(&both[1], &statuses[1]);
+    else check(statuses[1].MPI_ERROR == MPI_SUCCESS, "no error in the second status");
+  } else {
+    MPI_Recv(&after, 1, MPI_INT, 0, kTag, MPI_COMM_WORLD, statuses);
+  }
+  check(both[0] == MPI_REQUEST_NULL && both[1] == MPI_REQUEST_NULL, "the requests, which are over");
+  check(after == 7 && errors == 0, "the message behind the one that was too long");
+  token_to(0);
+}
+
+/* Whether the library works in this run. */
+static int with_library(void) {
+  const char *dir = getenv("ELC_DIR");
+  return dir != NULL && *dir != '\0';
+}
+
+/* A line that process 0 asks for; without the library, nothing. */
+static void asked_by_first(void) {
+  if (!with_library()) return;
+  if (rank == 0) ELC_Checkpoint_now(); else until_taken();
+}
+
+/* The same in all situations that the library can be in: idle, in a window, with messages in the queue, in a replay. */
+static int wrong_calls(void) {
+  switch (step) {
+    case 0: case 1: case 2: case 3: case 4: case 5: case 6: case 7: case 8:
+      wrong_arguments();
+      one_too_long(step);
+      return 1;
+    case 9:  /* in transit: too long for its receive, and one behind it */
+      a = 5, b = 6;
+      strided[0] = 5, strided[1] = 6;
+      if (rank == 0) MPI_Send(strided, 2, MPI_INT, 1, kTag, MPI_COMM_WORLD);
+      if (rank == 0) MPI_Send(&b, 1, MPI_INT, 1, kTag, MPI_COMM_WORLD);
+      MPI_Barrier(MPI_COMM_WORLD);
+      return 1;
+    case 10: asked_by_first(); return 1;
+    case 11:
+      wrong_arguments();
+      if (with_library()) watch_line(1);
+      die_here();
+      wrong_arguments();
+      if (rank == 1) {
+        FAILS(MPI_Recv(&a, 1, MPI_INT, 0, kTag, MPI_COMM_WORLD, &status), MPI_ERR_TRUNCATE);
+        MPI_Recv(&b, 1, MPI_INT, 0, kTag, MPI_COMM_WORLD, &status);
+        check(a == 5 && b == 6 && errors == 0, "the two messages in transit");
+      }
+      MPI_Barrier(MPI_COMM_WORLD);
+      return 1;
+    case 12: case 13: case 14: case 15: case 16: case 17: case 18: case 19: case 20:
+      one_too_long(step - 12);
+      return 1;
+    case 21: ready = 0; if (rank == 0) ELC_Checkpoint_now(); return 1;
+    case 22: if (with_library()) until_line(2); return 1;
+    default: return 0;
+  }
+}
+
+/* ---- Requests ------------------------------------------------------------------------------------------------ */
+
+enum { kPersistent = 3 };
+
+/* One round of persistent requests from process 0 to 1, whose numbers begin with `from`. */
+static void persistent_round(MPI_Request *requests, int *values, int from) {
+  int flag, index, count, indices[kPersistent];
+  MPI_Status statuses[kPersistent];
+  for (int i = 0; i < kPersistent; i++) values[i] = rank == 0 ? from + i : -1;
+  /* Inactive: complete for one, nothing for many. */
+  status.MPI_SOURCE = 7;
+  MPI_Wait(&requests[0], &status);
+  check(status.MPI_SOURCE == MPI_ANY_SOURCE, "the empty status of an inactive request");
+  MPI_Test(&requests[0], &flag, &status);
+  check(flag == 1, "an inactive request, which is complete");
+  MPI_Waitany(kPersistent, requests, &index, &status);
+  check(index == MPI_UNDEFINED, "inactive requests in Waitany");
+  MPI_Testany(kPersistent, requests, &index, &flag, &status);
+  check(index == MPI_UNDEFINED && flag == 1, "inactive requests in Testany");
+  MPI_Waitsome(kPersistent, requests, &count, indices, statuses);
+  check(count == MPI_UNDEFINED, "inactive requests in Waitsome");
+  MPI_Testsome(kPersistent, requests, &count, indices, statuses);
+  check(count == MPI_UNDEFINED, "inactive requests in Testsome");
+  MPI_Waitall(kPersistent, requests, statuses);
+  MPI_Testall(kPersistent, requests, &flag, statuses);
+  check(flag == 1, "inactive requests in Testall");
+  MPI_Start(&requests[1]);
+  MPI_Waitany(kPersistent, requests, &index, &status);
+  check(index == 1, "the one that is active");
+  MPI_Waitany(kPersistent, requests, &index, &status);
+  check(index == MPI_UNDEFINED, "it is inactive again");
+  MPI_Start(&requests[0]);
+  MPI_Start(&requests[2]);
+  switch (from % 4) {
+    case 0: MPI_Waitall(kPersistent, requests, statuses); break;
+    case 1: for (flag = 0; !flag;) MPI_Testall(kPersistent, requests, &flag, statuses); break;
+    case 2:
+      for (int done = 0; done < 2; done += count) MPI_Waitsome(kPersistent, requests, &count, indices, statuses);
+      break;
+    default:
+      MPI_Wait(&requests[2], &status);
+      for (flag = 0; !flag;) MPI_Test(&requests[0], &flag, &status);
+  }
+  for (int i = 0; i < kPersistent; i++) {
+    check(values[i] == from + i, "the number of a persistent request");
+    check(requests[i] != MPI_REQUEST_NULL, "a persistent request that stays");
+  }
+}
+
+static void make_persistent(MPI_Request *requests, int *values) {
+  for (int i = 0; i < kPersistent; i++) {
+    if (rank != 0) MPI_Recv_init(&values[i], 1, MPI_INT, 0, kTag + i, MPI_COMM_WORLD, &requests[i]);
+    else if (i == 0) MPI_Send_init(&values[i], 1, MPI_INT, 1, kTag + i, MPI_COMM_WORLD, &requests[i]);
+    else if (i == 1) MPI_Ssend_init(&values[i], 1, MPI_INT, 1, kTag + i, MPI_COMM_WORLD, &requests[i]);
+    else MPI_Rsend_init(&values[i], 1, MPI_INT, 1, kTag + i, MPI_COMM_WORLD, &requests[i]);
+  }
+}
+
+static int persistent(void) {
+  static MPI_Request requests[kPersistent];
+  static int values[kPersistent];
+  switch (step) {
+    case 0: case 8:
+      if (rank < 2) make_persistent(requests, values);
+      return 1;
+    case 1: case 2: case 3: case 4: case 10:
+      if (rank < 2) persistent_round(requests, values, 4 * 10 * step + step);
+      return 1;
+    case 5:  /* refused */
+      if (rank == 0 && with_library()) ELC_Checkpoint_now();
+      MPI_Barrier(MPI_COMM_WORLD);
+      if (rank < 2)
+        for (int i = 0; i < kPersistent; i++) MPI_Request_free(&requests[i]);
+      return 1;
+    case 6:  /* in transit: what the round of step 9 receives */
+      for (int i = 0; rank == 0 && i < kPersistent; i++) {
+        a = 4 * 10 * 9 + 9 + i;
+        MPI_Send(&a, 1, MPI_INT, 1, kTag + i, MPI_COMM_WORLD);
+      }
+      MPI_Barrier(MPI_COMM_WORLD);
+      return 1;
+    case 7:
+      if (rank == 0 && with_library()) ELC_Checkpoint_now();
+      if (with_library()) until_line(2);
+      return 1;
+    case 9: if (rank == 1) persistent_round(requests, values, 4 * 10 * step + step); return 1;
+    case 11:
+      if (rank < 2)
+        for (int i = 0; i < kPersistent; i++) MPI_Request_free(&requests[i]);
+      return 1;
+    case 12: die_here(); return 1;
+    default: return 0;
+  }
+}
+
+/* Receives that are cancelled: before the line, and pending in it. */
+static int cancelled_receives(void) {
+  int flag = 0;
+  switch (step) {
+    case 0:
+      if (rank == 0) {
+        token_from(1);
+        c = 11;
+        MPI_Send(&c, 1, MPI_INT, 1, kTag, MPI_COMM_WORLD);
+      }
+      if (rank == 1) {
+        MPI_Irecv(&a, 1, MPI_INT, 0, kTag, MPI_COMM_WORLD, &first);
+        MPI_Cancel(&first);
+        MPI_Irecv(&b, 1, MPI_INT, 0, kTag, MPI_COMM_WORLD, &second);
+        token_to(0);
+        MPI_Wait(&second, &status);
+        check(b == 11, "the message, which is not for the one that was cancelled");
+        MPI_Wait(&first, &status);
+        MPI_Test_cancelled(&status, &flag);
+        check(flag && first == MPI_REQUEST_NULL, "the receive that was cancelled");
+      }
+      return 1;
+    case 1:
+      c = 22;
+      if (rank == 0) MPI_Send(&c, 1, MPI_INT, 1, kTag + 2, MPI_COMM_WORLD);
+      MPI_Barrier(MPI_COMM_WORLD);
+      if (rank == 1) MPI_Irecv(&a, 1, MPI_INT, 0, kTag + 1, MPI_COMM_WORLD, &first);
+      if (rank == 1) MPI_Irecv(&b, 1, MPI_INT, 0, kTag + 2, MPI_COMM_WORLD, &second);
+      return 1;
+    case 2: asked_by_first(); return 1;
+    case 3:
+      if (with_library()) watch_line(1);
+      die_here();
+      if (rank == 1) {
+        MPI_Test_cancelled(&status, &flag);
+        check(flag, "the status of the receive that was cancelled, behind the line");
+        flag = 0;
+#if MPI_VERSION >= 2
+        MPI_Request_get_status(first, &flag, &status);
+        check(!flag, "a receive that has nothing to receive yet");
+        while (!flag) MPI_Request_get_status(second, &flag, &status);
+        check(status.MPI_SOURCE == 0 && status.MPI_TAG == kTag + 2 && second != MPI_REQUEST_NULL, "what is known of a message");
+#endif
+        MPI_Wait(&second, &status);
+        check(b == 22, "the message in transit");
+        MPI_Cancel(&first);
+        MPI_Wait(&first, &status);
+        MPI_Test_cancelled(&status, &flag);
+        check(flag, "the pending receive that was cancelled");
+      }
+      MPI_Barrier(MPI_COMM_WORLD);
+      for (int i = 0; i < 3; i++) {
+        c = 33 + i;
+        if (rank == 0) MPI_Send(&c, 1, MPI_INT, 1, kTag + i, MPI_COMM_WORLD);
+        if (rank == 1) MPI_Recv(&d, 1, MPI_INT, 0, kTag + i, MPI_COMM_WORLD, &status);
+        check(rank != 1 || d == 33 + i, "a message after all");
+      }
+      return 1;
+    case 4: ready = 0; if (rank == 0 && with_library()) ELC_Checkpoint_now(); return 1;
+    case 5: if (with_library()) until_line(2); return 1;
+    default: return 0;
+  }
+}
+
+/* The line looks into the first of two receives that process 0 waits for together, and commits before the second message
+ * is sent. */
+static int wait_looked_at(void) {
+  MPI_Request two[2];
+  MPI_Status statuses[2];
+  int count = 0;
+  switch (step) {
+    case 0:
+      c = 11;
+      if (rank == 0) MPI_Irecv(&a, 1, MPI_INT, MPI_ANY_SOURCE, kTag, MPI_COMM_WORLD, &first);
+      if (rank == 0) MPI_Irecv(&b, 1, MPI_INT, 1, kTag + 1, MPI_COMM_WORLD, &second);
+      if (rank == 1) MPI_Send(&c, 1, MPI_INT, 0, kTag, MPI_COMM_WORLD);
+      return 1;
+    case 1:
+      if (rank == 2 && !resumed) token_from(0);
+      if (rank == 0) ELC_Checkpoint_now(); else until_taken();
+      return 1;
+    case 2:
+      if (rank == 0) {
+        token_to(2);
+        two[0] = first;
+        two[1] = second;
+        MPI_Waitall(2, two, statuses);
+        first = second = MPI_REQUEST_NULL;
+        MPI_Get_count(&statuses[0], MPI_INT, &count);
+        check(a == 11 && statuses[0].MPI_SOURCE == 1 && statuses[0].MPI_TAG == kTag && count == 1, "the first message");
+        check(b == 22 && statuses[1].MPI_SOURCE == 1 && statuses[1].MPI_TAG == kTag + 1, "the second message");
+      }
+      if (rank == 1) {
+        watch_line(1);
+        die_here();
+        c = 22;
+        MPI_Send(&c, 1, MPI_INT, 0, kTag + 1, MPI_COMM_WORLD);
+      }
+      return 1;
+    default: return 0;
+  }
+}
+
+/* A message of more than 2 GiB is in transit; others are exchanged in place. */
+static int huge_message(void) {
+  const int doubles = (1 << 28) + 1;
+  static double *out;
+  double *in;
+  int count = 0;
+  switch (step) {
+    case 0:
+      if (rank != 0) return 1;
+      out = calloc((size_t)doubles, sizeof *out);
+      check(out != NULL, "memory");
+      out[0] = 1, out[doubles - 1] = 2;
+      MPI_Isend(out, doubles, MPI_DOUBLE, 1, kTag, MPI_COMM_WORLD, &first);
+      return 1;
+    case 1: asked_by_first(); return 1;
+    case 2:
+      if (with_library()) watch_line(1);
+      if (rank == 0) MPI_Wait(&first, &status);
+      free(out);
+      out = NULL;
+      die_here();
+      in = calloc((size_t)doubles, sizeof *in);
+      if (rank == 1) {
+        MPI_Recv(in, doubles, MPI_DOUBLE, 0, kTag, MPI_COMM_WORLD, &status);
+        MPI_Get_count(&status, MPI_DOUBLE, &count);
+        check(count == doubles && in[0] == 1 && in[1] == 0 && in[doubles - 1] == 2, "the message of more than 2 GiB");
+      }
+      if (rank == 2) {
+        in[doubles - 1] = 3;
+        MPI_Sendrecv_replace(in, doubles, MPI_DOUBLE, 2, kTag, 2, kTag, MPI_COMM_WORLD, &status);
+        MPI_Get_count(&status, MPI_DOUBLE, &count);
+        check(count == doubles && in[doubles - 1] == 3, "what is replaced by itself");
+      }
+      free(in);
+      return 1;
+    default: return 0;
+  }
+}
+
+/* Nothing at all is sent and received, in a run and in a replay: process 2 knows before its checkpoint what follows. */
+static int empty_messages(void) {
+  switch (step) {
+    case 0:
+      if (rank == 2 && !resumed) MPI_Recv(&a, 0, MPI_INT, 1, kTag, MPI_COMM_WORLD, &status);
+      if (rank == 0) ELC_Checkpoint_now(); else until_taken();
+      return 1;
+    case 1:
+      for (int to = 0; rank == 1 && to < 3; to += 2) MPI_Send(&a, 0, MPI_INT, to, kTag, MPI_COMM_WORLD);
+      if (rank == 0) MPI_Recv(&a, 0, MPI_INT, 1, kTag, MPI_COMM_WORLD, &status);
+      MPI_Sendrecv_replace(&b, 0, MPI_INT, (rank + 1) % ranks, kTag, (rank + ranks - 1) % ranks, kTag, MPI_COMM_WORLD, &status);
+      return 1;
+    case 2: watch_line(1); die_here(); return 1;
+    default: return 0;
+  }
+}
+
+#if MPI_VERSION >= 3
+/* Messages taken by matched probes: of MPI, of the pending queue, of nobody, too long; and no line in between. */
+static void match_two(int from) {
+  MPI_Message message;
+  MPI_Request request;
+  int flag = 0, count = 0;
+  if (rank != 1) return;
+  status.MPI_ERROR = 4711;
+  MPI_Mprobe(MPI_ANY_SOURCE, kTag, MPI_COMM_WORLD, &message, &status);
+  MPI_Get_count(&status, MPI_INT, &count);
+  check(status.MPI_SOURCE == 0 && status.MPI_TAG == kTag && count == 1 && status.MPI_ERROR == 4711, "the probe");
+  MPI_Iprobe(0, kTag, MPI_COMM_WORLD, &flag, &status);
+  MPI_Mrecv(&a, 1, MPI_INT, &message, &status);
+  check(a == from && message == MPI_MESSAGE_NULL && status.MPI_SOURCE == 0, "the message that was matched");
+  for (flag = 0; !flag;) MPI_Improbe(0, kTag, MPI_COMM_WORLD, &flag, &message, &status);
+  MPI_Imrecv(&b, 1, MPI_INT, &message, &request);
+  MPI_Wait(&request, &status);
+  check(b == from + 1 && status.MPI_TAG == kTag, "the one behind it");
+  MPI_Mprobe(MPI_PROC_NULL, kTag, MPI_COMM_WORLD, &message, &status);
+  check(message == MPI_MESSAGE_NO_PROC, "a message of nobody");
+  MPI_Mrecv(&b, 1, MPI_INT, &message, &status);
+  check(status.MPI_SOURCE == MPI_PROC_NULL, "nobody");
+}
+
+static void send_two(int from) {
+  for (c = from; rank == 0 && c < from + 2; c++) MPI_Send(&c, 1, MPI_INT, 1, kTag, MPI_COMM_WORLD);
+}
+
+static int wrong_matched(void) {
+  static MPI_Message message;
+  switch (step) {
+    case 0:
+      send_two(10);
+      match_two(10);
+      strided[0] = 5, strided[1] = 6;
+      if (rank == 0) MPI_Send(strided, 2, MPI_INT, 1, kTag, MPI_COMM_WORLD);
+      if (rank == 1) {
+        MPI_Mprobe(0, kTag, MPI_COMM_WORLD, &message, &status);
+        FAILS(MPI_Mrecv(&a, 1, MPI_INT, &message, &status), MPI_ERR_TRUNCATE);
+      }
+      return 1;
+    case 1:  /* refused */
+      send_two(20);
+      MPI_Barrier(MPI_COMM_WORLD);
+      if (rank == 1) {
+        MPI_Mprobe(0, kTag, MPI_COMM_WORLD, &message, &status);
+        if (with_library()) ELC_Checkpoint_now();
+        MPI_Mrecv(&a, 1, MPI_INT, &message, &status);
+        MPI_Recv(&b, 1, MPI_INT, 0, kTag, MPI_COMM_WORLD, &status);
+        check(a == 20 && b == 21, "the message that was matched while a line was asked for");
+      }
+      return 1;
+    case 2:
+      send_two(30);
+      if (rank == 0) MPI_Send(strided, 2, MPI_INT, 1, kTag + 1, MPI_COMM_WORLD);
+      MPI_Barrier(MPI_COMM_WORLD);
+      return 1;
+    case 3:
+      if (rank == 1 && with_library()) ELC_Checkpoint_now();
+      if (with_library()) until_line(2);
+      return 1;
+    case 4:
+      send_two(40);
+      match_two(30);
+      match_two(40);
+      if (rank == 1) {
+        MPI_Mprobe(0, kTag + 1, MPI_COMM_WORLD, &message, &status);
+        FAILS(MPI_Mrecv(&a, -1, MPI_INT, &message, &status), MPI_ERR_COUNT);
+        FAILS(MPI_Mrecv(&a, 1, MPI_INT, &message, &status), MPI_ERR_TRUNCATE);
+      }
+      return 1;
+    case 5: MPI_Barrier(MPI_COMM_WORLD); die_here(); return 1;
+    default: return 0;
+  }
+}
+
+/* Process 1 matches a message of process 0, then one of process 2, and process 2 knows the order before its checkpoint: a
+ * restart, where the second one is there first, has to repeat it. */
+static int matched_again(void) {
+  MPI_Message message;
+  switch (step) {
+    case 0:
+      if (rank == 2 && !resumed) {
+        while (access("matched", F_OK) != 0) sched_yield();
+        MPI_Send(&rank, 1, MPI_INT, 1, kTag, MPI_COMM_WORLD);
+        MPI_Recv(&a, 1, MPI_INT, 1, kTag + 1, MPI_COMM_WORLD, &status);
+      }
+      if (rank == 0) ELC_Checkpoint_now(); else until_taken();
+      return 1;
+    case 1:
+      if (rank == 0) MPI_Send(&rank, 1, MPI_INT, 1, kTag, MPI_COMM_WORLD);
+      if (rank == 1) {
+        for (int i = 0, flag = 0; i < 2; i++, flag = 0) {
+          if (i == 0) MPI_Mprobe(MPI_ANY_SOURCE, kTag, MPI_COMM_WORLD, &message, &status);
+          else while (!flag) MPI_Improbe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &flag, &message, &status);
+          MPI_Mrecv(&b, 1, MPI_INT, &message, &status);
+          check(b == status.MPI_SOURCE, "the message of its source");
+          if (i == 0) a = b;
+          if (i == 0) fclose(fopen("matched", "w"));
+        }
+        MPI_Send(&a, 1, MPI_INT, 2, kTag + 1, MPI_COMM_WORLD);
+      }
+      return 1;
+    case 2:
+      watch_line(1);
+      die_here();
+      if (rank == 1) MPI_Send(&a, 1, MPI_INT, 2, kTag + 2, MPI_COMM_WORLD);
+      if (rank == 2) {
+        MPI_Recv(&b, 1, MPI_INT, 1, kTag + 2, MPI_COMM_WORLD, &status);
+        check(a == 0 && b == 0, "the order of the messages");
+      }
+      return 1;
+    default: return 0;
+  }
+}
+
+/* Requests of calls that are not followed end; then a line is taken. */
+static int query(void *state, MPI_Status *to) {
+  (void)state;
+  MPI_Status_set_elements(to, MPI_INT, 3);
+  MPI_Status_set_cancelled(to, 0);
+  to->MPI_SOURCE = to->MPI_TAG = 9;
+  return MPI_SUCCESS;
+}
+static int nothing_to_free(void *state) { return (void)state, MPI_SUCCESS; }
+static int nothing_to_cancel(void *state, int complete) { return (void)state, (void)complete, MPI_SUCCESS; }
+
+static int other_requests(void) {
+  MPI_Comm ring;
+  MPI_Request some[4];
+  MPI_Status statuses[4];
+  int periodic = 1, next, previous, flag = 0;
+  switch (step) {
+    case 0:
+      MPI_Cart_create(MPI_COMM_WORLD, 1, &ranks, &periodic, 0, &ring);
+      MPI_Cart_shift(ring, 0, 1, &previous, &next);
+      MPI_Ibarrier(MPI_COMM_WORLD, &some[0]);
+      MPI_Grequest_start(query, nothing_to_free, nothing_to_cancel, NULL, &some[1]);
+      MPI_Isend(&rank, 1, MPI_INT, next, kTag, ring, &some[2]);
+      MPI_Irecv(&a, 1, MPI_INT, previous, kTag, ring, &some[3]);
+      MPI_Grequest_complete(some[1]);
+      MPI_Waitall(4, some, statuses);
+      check(a == previous && statuses[3].MPI_SOURCE == previous && statuses[1].MPI_TAG == 9, "requests of all kinds");
+      MPI_Recv_init(&b, 1, MPI_INT, previous, kTag, ring, &some[0]);
+      MPI_Start(&some[0]);
+      MPI_Send(&a, 1, MPI_INT, next, kTag, ring);
+      for (; !flag;) MPI_Request_get_status(some[0], &flag, &status);
+      MPI_Wait(&some[0], &status);
+      MPI_Request_free(&some[0]);
+      MPI_Mprobe(MPI_PROC_NULL, kTag, ring, &(MPI_Message){MPI_MESSAGE_NULL}, &status);
+      MPI_Comm_free(&ring);
+      MPI_Irecv(&b, 1, MPI_INT, MPI_PROC_NULL, kTag, MPI_COMM_WORLD, &first);
+      MPI_Wait(&first, &status);
+      c = status.MPI_SOURCE; /* MPI_PROC_NULL, if the MPI is right */
+      MPI_Irecv(&b, 1, MPI_INT, MPI_PROC_NULL, kTag, MPI_COMM_WORLD, &first);
+      MPI_Barrier(MPI_COMM_WORLD);
+      return 1;
+    case 1: asked_by_first(); return 1;
+    case 2:
+      watch_line(1);
+      die_here();
+      MPI_Wait(&first, &status);
+      check(status.MPI_SOURCE == c, "a receive from nobody, pending in the line");
+      return 1;
+    default: return 0;
+  }
+}
+#endif
+
+#if MPI_VERSION >= 4
+/* Process 2 makes its calls behind the line: a large message to it is in transit, one from it is waited for. */
+static int send_and_receive(void) {
+  const int next = (rank + 1) % ranks, previous = (rank + ranks - 1) % ranks, last = ranks - 1;
+  if ((step == 0 && rank != last) || (step == 2 && rank == last)) {
+    for (int i = 0; i < kLarge; i++) large[i] = rank;
+    MPI_Isendrecv_replace(large, kLarge, MPI_INT, next, kTag, previous, kTag, MPI_COMM_WORLD, &first);
+    MPI_Isendrecv(&rank, 1, MPI_INT, next, kTag + 1, &a, 1, MPI_INT, previous, kTag + 1, MPI_COMM_WORLD, &second);
+  }
+  switch (step) {
+    case 0: MPI_Barrier(MPI_COMM_WORLD); return 1;
+    case 1: asked_by_first(); return 1;
+    case 2:
+      watch_line(1);
+      die_here();
+      MPI_Wait(&second, &status);
+      check(a == previous && status.MPI_SOURCE == previous && status.MPI_TAG == kTag + 1, "what MPI_Isendrecv receives");
+      MPI_Wait(&first, &status);
+      check(large[0] == previous && large[kLarge - 1] == previous, "what MPI_Isendrecv_replace receives");
+      return 1;
+    default: return 0;
+  }
+}
+
+/* Process 0 is through with its part of a partitioned message before the line that is asked for, process 1 comes to its own
+ * behind it. */
+static int paired(void) {
+  switch (step) {
+    case 0:
+      if (rank == 0) {
+        MPI_Psend_init(&a, 1, 1, MPI_INT, 1, kTag, MPI_COMM_WORLD, MPI_INFO_NULL, &first);
+        MPI_Request_free(&first);
+      }
+      MPI_Barrier(MPI_COMM_WORLD);
+      return 1;
+    case 1: asked_by_first(); return 1;
+    case 2:
+      if (rank == 1) {
+        MPI_Precv_init(&a, 1, 1, MPI_INT, 0, kTag, MPI_COMM_WORLD, MPI_INFO_NULL, &first);
+        MPI_Request_free(&first);
+      }
+      MPI_Barrier(MPI_COMM_WORLD);
+      return 1;
+    case 3:
+      while (ELC_Line() == 0) rank == 0 ? ELC_Checkpoint_now() : ELC_Checkpoint();
+      return 1;
+    case 4:
+      die_here();
+      MPI_Allreduce(&step, &a, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+      check(a == step * ranks, "the sum");
+      return 1;
+    default: return 0;
+  }
+}
+#endif
+
+/* Process 0 has taken its checkpoint, and the others come to sites in the function of an operation, in the middle of a
+ * call. */
+static void sum_at_site(void *in, void *sums, int *count, MPI_Datatype *type) {
+  (void)type;
+  check(!ELC_Checkpoint(), "a line in a function that MPI calls");
+  for (int i = 0; i < *count; i++) ((int *)sums)[i] += ((int *)in)[i];
+}
+static int called_back(void) {
+  switch (step) {
+    case 0:
+      if (rank == 0) ready = ELC_Checkpoint_now();
+      for (int i = 0; i < 200; i++) {
+        int one = 1, all = 0;
+        MPI_Allreduce(&one, &all, 1, MPI_INT, sum, MPI_COMM_WORLD);
+        check(all == ranks, "the sum");
+      }
+      return 1;
+    case 1: until_line(1); return 1;
+    default: return 0;
+  }
+}
+
 static const struct Scene {
   const char *name;
   int (*run)(void); /* one step; 0: the scene is over */
@@ -599,10 +1422,20 @@ static const struct Scene {
     {"wait_waitall", wait_waitall}, {"wait_waitany", wait_waitany}, {"wait_waitsome", wait_waitsome},
     {"wait_test", wait_test}, {"finalize_one", finalize_one}, {"finalize_all", finalize_all},
     {"finalize_unreceived", finalize_unreceived}, {"finalize_late", finalize_late}, {"full_disk", full_disk},
-    {"run_on", run_on}, {"refused_line", refused_line}, {"two_lines", two_lines}, {"transit", transit},
+    {"run_on", run_on}, {"refused_line", refused_line}, {"two_lines", two_lines}, {"forks", forks}, {"transit", transit},
     {"trap1", trap1}, {"trap2", trap2},
     {"trap4", trap4}, {"trap8", trap8}, {"trap10_made", trap10_made}, {"trap10_freed", trap10_freed},
-    {"trap11", trap11}, {"released", released}, {"released_apart", released_apart}, {"large_file", large_file}};
+    {"trap11", trap11}, {"released", released}, {"released_apart", released_apart}, {"large_file", large_file},
+    {"wrong_calls", wrong_calls}, {"persistent", persistent},
+#if MPI_VERSION >= 3
+    {"wrong_matched", wrong_matched}, {"matched_again", matched_again}, {"other_requests", other_requests},
+#endif
+#if MPI_VERSION >= 4
+    {"send_and_receive", send_and_receive}, {"paired", paired},
+#endif
+    {"cancelled_receives", cancelled_receives}, {"wait_looked_at", wait_looked_at}, {"huge_message", huge_message},
+    {"empty_messages", empty_messages},
+    {"bottom", bottom}, {"called_back", called_back}};
 
 static void in_place(const char *name, const char *variant) {
   const struct Scene *scene = NULL;
@@ -623,12 +1456,14 @@ static void in_place(const char *name, const char *variant) {
   ELC_VAR(ready);
   ELC_VAR(large);
   ELC_VAR(strided);
+  ELC_PTR(on_heap);
   ELC_REQUEST(first);
   ELC_REQUEST(second);
   ELC_STATUS(status);
   ELC_COMM(other);
   ELC_FILEVAR(input);
   ELC_FILEVAR(output);
+  if (strncmp(name, "wrong_", 6) == 0) own_error_handler();
   MPI_Barrier(MPI_COMM_WORLD); /* everybody has come through MPI_Init */
   restarted = resumed = ELC_Restore() == ELC_RESTARTED;
   if (rank == 0) fprintf(stderr, "scenes: begins with step %d\n", step);
@@ -642,9 +1477,18 @@ int main(int argc, char **argv) {
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   if (argc > 2) die = atoi(argv[2]);
   first = second = MPI_REQUEST_NULL;
-  MPI_Type_vector(64, 1, 3, MPI_INT, &column);
-  MPI_Type_commit(&column);
+  if (strcmp(name, "bottom") == 0) {
+    on_heap = ELC_new(ELC_INT, 2);
+    column = addresses();
+  } else {
+    MPI_Type_vector(64, 1, 3, MPI_INT, &column);
+    MPI_Type_commit(&column);
+  }
+  if (strcmp(name, "called_back") == 0) MPI_Op_create(sum_at_site, 1, &sum);
   if (strncmp(name, "label_", 6) == 0) labels(name[6] - '0');
+  else if (strcmp(name, "stale_label") == 0) stale_label();
+  else if (strcmp(name, "absolute") == 0) absolute(0);
+  else if (strcmp(name, "distance") == 0) absolute(1);
   else in_place(name, argc > 3 ? argv[3] : "");
   MPI_Type_free(&column);
   if (rank == 0) printf("result: ok\n");

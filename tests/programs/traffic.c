@@ -2,8 +2,10 @@
  *
  * All processes run the same sequence of operations, which follows from --seed: point-to-point messages in
  * every mode to a partner at some distance (perhaps itself, perhaps MPI_PROC_NULL), received by every kind of
- * call, up to seven operations later; derived datatypes; probes; a farm whose jobs go to whoever asks first; all
- * blocking collectives; communicators made, used and freed.
+ * call, up to seven operations later; derived datatypes; probes, matched ones where MPI has them; persistent requests;
+ * requests that are freed under way; a farm whose jobs go to whoever asks first; all blocking collectives;
+ * communicators made, used and freed; receives that are cancelled, with a message, without one, and in a race with it:
+ * who has cancelled a receive receives the message then, so that the answer does not depend on how that ends.
  *
  * An operation begins in one micro-step and ends in a later one, and each process has its own random
  * micro-steps before which it calls ELC_Checkpoint: so messages, receives, probes, collectives and the life of
@@ -30,14 +32,33 @@ enum {
   kReplyTag = 40,
   kReadyTag = 60,
   kTypedTag = 80,
-  kFarmTag = 1000, /* and the number of the operation: a process may be many of them ahead */
+  kFreedTag = 100,
+  kCancelTag = 120,
+  kLastingTag = 140,
+  kSilentTag = 160, /* of no message */
+  kFarmTag = 1000,  /* and the number of the operation: a process may be many of them ahead */
+  kPersistentTag = 20000, /* the same */
+  kLasting = 3,
+  kStretch = 150, /* operations; MPI_Cancel refuses lines, so that there have to be some without it */
   kStride = 3
 };
 
 typedef enum Kind {
   kPlainKind, kPoolKind, kTaglessKind, kWildKind, kProbeKind, kTypedKind, kFarmKind, kExchangeKind, kNullKind,
-  kLifeKind, kSplitKind, kCollectiveKind, kReadyKind, kKinds
+  kLifeKind, kSplitKind, kCollectiveKind, kReadyKind, kMatchedKind, kPersistentKind, kFreedKind, kCancelKind, kKinds
 } Kind;
+
+/* What there is for a receive that is cancelled. */
+typedef enum Shape {
+  kSilentShape,  /* nothing ever */
+  kDupShape,     /* nothing, on a communicator that is made for it */
+  kArrivedShape, /* a message: a later one of its class has been received */
+  kRaceShape,    /* a message, at some time */
+  kLateShape,    /* two, of which the other one is received between the cancelling and the waiting */
+  kAnyShape,     /* a message for whoever receives any */
+  kLastingShape, /* many operations later, perhaps a message */
+  kShapes
+} Shape;
 
 static long seed = 1, operations = 400, work = 20, lines = 0, large = 12;
 static int rank, ranks;
@@ -50,11 +71,13 @@ static uint64_t freely;  /* this process's part of the grand total */
 static uint64_t sent_to[kMostRanks][kTags + 1], received_from[kMostRanks][kTags + 1]; /* the last: on `tagless` */
 static uint64_t expected[kSlots]; /* sequence number of the message that a slot's receive will get */
 static MPI_Request sending[kSlots], receiving[kSlots], wild_receiving[kSlots];
-static MPI_Comm copy, tagless, wild, probed, life[kSlots];
+static MPI_Request lasting[kLasting];
+static long lasting_since[kLasting]; /* the operation that has posted it; -1: not posted */
+static MPI_Comm copy, tagless, wild, probed, matched, revoked, life[kSlots];
 static MPI_Datatype strided, pairs;
 static MPI_Status shown, last;
-static int shown_valid;
-static uint64_t out[kSlots][kMost], in[kSlots][kMost], wild_in[kSlots][kMost], scratch[kMost];
+static uint64_t out[kSlots][kMost], in[kSlots][kMost], wild_in[kSlots][kMost], lasting_in[kLasting][kMost];
+static uint64_t scratch[kMost];
 
 static void register_state(void) {
   ELC_VAR(step);
@@ -66,19 +89,23 @@ static void register_state(void) {
   ELC_REQUEST(sending);
   ELC_REQUEST(receiving);
   ELC_REQUEST(wild_receiving);
+  ELC_REQUEST(lasting);
+  ELC_VAR(lasting_since);
   ELC_COMM(copy);
   ELC_COMM(tagless);
   ELC_COMM(wild);
   ELC_COMM(probed);
+  ELC_COMM(matched);
+  ELC_COMM(revoked);
   ELC_COMM(life);
   ELC_DATATYPE(strided);
   ELC_DATATYPE(pairs);
   ELC_STATUS(shown);
   ELC_STATUS(last);
-  ELC_VAR(shown_valid);
   ELC_VAR(out);
   ELC_VAR(in);
   ELC_VAR(wild_in);
+  ELC_VAR(lasting_in);
   ELC_VAR(scratch);
 }
 
@@ -87,16 +114,35 @@ static void register_state(void) {
 /* What operation k is: the same at all processes. `what` numbers the questions. */
 static uint64_t ask(long k, int what) { return mix(mix((uint64_t)seed, (uint64_t)k), (uint64_t)what); }
 
+static int may_cancel(long k) { return ask(k / kStretch, 14) % 3 == 0; }
 static Kind kind_of(long k) {
   Kind kind = (Kind)(ask(k, 0) % kKinds);
-  return ranks == 1 && (kind == kWildKind || kind == kProbeKind) ? kNullKind : kind;
+  if (may_cancel(k) && ask(k, 20) % 3 == 0) return kCancelKind;
+  if (kind == kCancelKind && !may_cancel(k)) return kPoolKind;
+  return ranks == 1 && (kind == kWildKind || kind == kProbeKind || kind == kMatchedKind) ? kNullKind : kind;
+}
+static Shape shape_of(long k) {
+  Shape shape = (Shape)(ask(k, 15) % kShapes);
+  return ranks == 1 && (shape == kArrivedShape || shape == kLateShape || shape == kAnyShape) ? kSilentShape : shape;
+}
+/* Whether the messages of this operation may be received by another one. */
+static int any_order(long k) {
+  Kind kind = kind_of(k);
+  if (kind == kCancelKind) return shape_of(k) == kAnyShape;
+  return kind == kWildKind || kind == kProbeKind || kind == kMatchedKind;
 }
 /* To the partner: 0 and `ranks` are oneself, but not where nothing says when a message is received. */
 static int distance(long k) {
-  if (kind_of(k) == kWildKind || kind_of(k) == kProbeKind) return 1 + (int)(ask(k, 1) % (uint64_t)(ranks - 1));
+  int two = kind_of(k) == kCancelKind && (shape_of(k) == kArrivedShape || shape_of(k) == kLateShape);
+  if (any_order(k) || two) return 1 + (int)(ask(k, 1) % (uint64_t)(ranks - 1));
   return (int)(ask(k, 1) % (uint64_t)(ranks + 1));
 }
-static int delay(long k) { return kind_of(k) == kProbeKind ? 3 : (int)(ask(k, 2) % kSlots); }
+static int delay(long k) {
+  Kind kind = kind_of(k);
+  if (kind == kProbeKind || kind == kMatchedKind) return 3; /* one at a time */
+  if (kind == kPersistentKind && !may_cancel(k)) return 0;  /* no line is taken until it is freed */
+  return (int)(ask(k, 2) % kSlots);
+}
 static int slot(long k) { return (int)(k % kSlots); }
 static int to_of(long k) { return (rank + distance(k)) % ranks; }
 static int from_of(long k) { return (rank + 2 * ranks - distance(k)) % ranks; }
@@ -117,8 +163,7 @@ static void dally(long k) {
 /* ---- Messages --------------------------------------------------------------------------------- */
 
 static int length_of(long k) {
-  int any_order = kind_of(k) == kWildKind || kind_of(k) == kProbeKind;
-  if (!any_order && ask(k, 4) % (uint64_t)large == 0) return kMost - (int)(ask(k, 5) % 1000);
+  if (!any_order(k) && ask(k, 4) % (uint64_t)large == 0) return kMost - (int)(ask(k, 5) % 1000);
   return kHeader + (int)(ask(k, 5) % 40);
 }
 
@@ -217,7 +262,7 @@ static void finish_receive(long k, MPI_Request *request, MPI_Status *status) {
       *status = statuses[0];
   }
   *request = two[1];
-  if (*request != MPI_REQUEST_NULL) fail(k, "a request that is complete and not null");
+  if (*request != MPI_REQUEST_NULL && kind_of(k) != kPersistentKind) fail(k, "a request that is complete and not null");
 }
 
 /* ---- Kinds of operations ------------------------------------------------------------------------ */
@@ -297,13 +342,60 @@ static void end_probe(long k) {
   int flag = 0;
   if (ask(k, 10) % 2 == 0) MPI_Probe(MPI_ANY_SOURCE, MPI_ANY_TAG, probed, &shown);
   else while (!flag) MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, probed, &flag, &shown);
-  shown_valid = 1;
 }
 
 static void after_probe(long k) {
   MPI_Recv(scratch, kMost, kNumber, shown.MPI_SOURCE, shown.MPI_TAG, probed, &last);
   if (examine(k, scratch, &last) != (uint64_t)shown.MPI_TAG) fail(k, "a message under another tag");
-  shown_valid = 0;
+}
+
+/* The same by matched probes. Where a site comes before the receive, no line can be taken there. */
+#if MPI_VERSION >= 3
+static MPI_Message message; /* not registered: no line has one */
+static int have_message;
+#endif
+
+static void begin_matched(long k) {
+  int tag = (int)(coin(rank) % 4);
+  send(k, compose(out[slot(k)], length_of(k), (uint64_t)tag), to_of(k), tag, matched, kAnyOrder);
+}
+
+static void receive_matched(long k) {
+  uint64_t *m = in[slot(k)];
+#if MPI_VERSION >= 3
+  have_message = 0;
+  if (ask(k, 16) % 2 == 0) {
+    MPI_Mrecv(m, kMost, kNumber, &message, &last);
+  } else {
+    MPI_Imrecv(m, kMost, kNumber, &message, &receiving[slot(k)]);
+    finish_receive(k, &receiving[slot(k)], &last);
+  }
+  if (message != MPI_MESSAGE_NULL) fail(k, "a matched message that was received and is not null");
+#else
+  MPI_Recv(m, kMost, kNumber, last.MPI_SOURCE, last.MPI_TAG, matched, &last);
+#endif
+  if (examine(k, m, &last) != (uint64_t)last.MPI_TAG) fail(k, "a matched message under another tag");
+}
+
+static void end_matched(long k) {
+#if MPI_VERSION >= 3
+  int flag = 0;
+  if (ask(k, 10) % 2 == 0) MPI_Mprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, matched, &message, &last);
+  else while (!flag) MPI_Improbe(MPI_ANY_SOURCE, MPI_ANY_TAG, matched, &flag, &message, &last);
+  have_message = ask(k, 17) % 8 == 0;
+  if (!have_message) receive_matched(k);
+#else
+  MPI_Probe(MPI_ANY_SOURCE, MPI_ANY_TAG, matched, &last);
+  receive_matched(k);
+#endif
+}
+
+static void after_matched(long k) {
+#if MPI_VERSION >= 3
+  if (have_message) receive_matched(k);
+#else
+  (void)k;
+#endif
 }
 
 /* Derived datatypes with gaps, which a receive has to leave alone. */
@@ -405,6 +497,216 @@ static void begin_ready(long k) {
 static void end_ready(long k) {
   finish_receive(k, &receiving[slot(k)], &last);
   if (examine(k, in[slot(k)], &last) != (uint64_t)k) fail(k, "a ready message of another operation");
+}
+
+static int cancelled(const MPI_Status *status) {
+  int flag = 0;
+  MPI_Test_cancelled((MPI_Status *)status, &flag);
+  return flag;
+}
+
+/* Persistent requests, used one to three times. */
+static void start_persistent(long k, int round) {
+  MPI_Request both[2];
+  int first = (int)(ask(k, 18) % 2);
+  compose(out[slot(k)], length_of(k), (uint64_t)(4 * k + round));
+  both[first] = receiving[slot(k)];
+  both[1 - first] = sending[slot(k)];
+  if (ask(k, 16) % 2 == 0) {
+    MPI_Startall(2, both);
+  } else {
+    MPI_Start(&both[0]);
+    MPI_Start(&both[1]);
+  }
+  receiving[slot(k)] = both[first];
+  sending[slot(k)] = both[1 - first];
+}
+
+static void begin_persistent(long k) {
+  uint64_t *m = out[slot(k)];
+  int tag = kPersistentTag + (int)(k % 10000), length = length_of(k), to = to_of(k), how = (int)(ask(k, 7) % 3);
+  int from = ask(k, 10) % 2 == 0 ? from_of(k) : MPI_ANY_SOURCE;
+  MPI_Recv_init(in[slot(k)], kMost, kNumber, from, tag, copy, &receiving[slot(k)]);
+  if (how == 0 && length < 200 && to != rank) MPI_Bsend_init(m, length, kNumber, to, tag, copy, &sending[slot(k)]);
+  else if (how == 1) MPI_Ssend_init(m, length, kNumber, to, tag, copy, &sending[slot(k)]);
+  else MPI_Send_init(m, length, kNumber, to, tag, copy, &sending[slot(k)]);
+  start_persistent(k, 0);
+}
+
+static void end_persistent(long k) {
+  MPI_Request *request = &receiving[slot(k)];
+  int rounds = 1 + (int)(ask(k, 17) % 3);
+  for (int round = 0; round < rounds; round++) {
+    if (round > 0) start_persistent(k, round);
+    finish_receive(k, request, &last);
+    if (last.MPI_SOURCE != from_of(k)) fail(k, "a status that names another source");
+    if (examine(k, in[slot(k)], &last) != (uint64_t)(4 * k + round)) fail(k, "a message of another start");
+    finish_send(k);
+    if (*request == MPI_REQUEST_NULL || sending[slot(k)] == MPI_REQUEST_NULL) fail(k, "a persistent request is gone");
+  }
+  if (may_cancel(k)) { /* all messages of the operation have come */
+    MPI_Start(request);
+    MPI_Cancel(request);
+    finish_receive(k, request, &last);
+    if (!cancelled(&last)) fail(k, "a persistent receive without a message that is not cancelled");
+  }
+  MPI_Request_free(request);
+  MPI_Request_free(&sending[slot(k)]);
+}
+
+/* Sends whose request is freed at once; an answer says when the buffer may be used again. */
+static void begin_freed(long k) {
+  uint64_t *m = out[slot(k)];
+  int tag = kFreedTag + slot(k), to = to_of(k), length = compose(m, length_of(k), (uint64_t)k);
+  MPI_Request request;
+  MPI_Irecv(in[slot(k)], kMost, kNumber, from_of(k), tag, copy, &receiving[slot(k)]);
+  switch (ask(k, 7) % 3) {
+    case 0: MPI_Isend(m, length, kNumber, to, tag, copy, &request); break;
+    case 1: MPI_Issend(m, length, kNumber, to, tag, copy, &request); break;
+    default:
+      MPI_Send_init(m, length, kNumber, to, tag, copy, &request);
+      MPI_Start(&request);
+  }
+  MPI_Request_free(&request);
+  if (request != MPI_REQUEST_NULL) fail(k, "a request that was freed and is not null");
+}
+
+static void end_freed(long k) {
+  int mine = 1, came = 0, tag = kFreedTag + kSlots + slot(k);
+  finish_receive(k, &receiving[slot(k)], &last);
+  if (examine(k, in[slot(k)], &last) != (uint64_t)k) fail(k, "a message of another operation");
+  MPI_Sendrecv(&mine, 1, MPI_INT, from_of(k), tag, &came, 1, MPI_INT, to_of(k), tag, copy, MPI_STATUS_IGNORE);
+  if (came != 1) fail(k, "an answer that is none");
+}
+
+/* ---- Receives that are cancelled ------------------------------------------------------------------ */
+
+/* Completes a receive that was to be cancelled, where there is a message: it has that, or another receive gets it now.
+ * Whether it was cancelled. */
+static int finish_or_receive(long k, MPI_Request *request, uint64_t *m, int from, int tag, MPI_Comm comm) {
+  int gone;
+  finish_receive(k, request, &last);
+  gone = cancelled(&last);
+  if (gone) MPI_Recv(m, kMost, kNumber, from, tag, comm, &last);
+  return gone;
+}
+
+/* The same where there is none. */
+static void finish_silent(long k, MPI_Request *request) {
+  finish_receive(k, request, &last);
+  if (!cancelled(&last)) fail(k, "a receive without a message that is not cancelled");
+}
+
+/* Of those that wait long, ends one and begins another one. */
+static void last_and_begin(long k) {
+  int i = (int)(ask(k, 16) % kLasting), tag = kLastingTag + i;
+  long since = lasting_since[i];
+  if (since >= 0 && ask(k, 17) % 2 == 0) {
+    MPI_Cancel(&lasting[i]);
+    finish_silent(k, &lasting[i]);
+  } else if (since >= 0) {
+    send(k, compose(out[slot(k)], length_of(k), (uint64_t)k), to_of(since), tag, revoked, kInOrder);
+    if (ask(k, 18) % 2 == 0) dally_for(100);
+    MPI_Cancel(&lasting[i]);
+    finish_or_receive(k, &lasting[i], lasting_in[i], from_of(since), tag, revoked);
+    if (examine(k, lasting_in[i], &last) != (uint64_t)k) fail(k, "a message of another operation");
+  }
+  MPI_Irecv(lasting_in[i], kMost, kNumber, from_of(k), tag, revoked, &lasting[i]);
+  lasting_since[i] = k;
+}
+
+static void end_lasting(void) {
+  for (int i = 0; i < kLasting; i++) {
+    if (lasting_since[i] < 0) continue;
+    MPI_Cancel(&lasting[i]);
+    finish_silent(lasting_since[i], &lasting[i]);
+  }
+}
+
+/* One message, or two, for a receive that is cancelled. */
+static void send_to_cancelled(long k) {
+  uint64_t m[kHeader + 1];
+  int to = to_of(k), tag = kCancelTag + slot(k);
+  send(k, compose(out[slot(k)], length_of(k), (uint64_t)(2 * k)), to, tag, revoked, kInOrder);
+  if (shape_of(k) == kRaceShape) return;
+  MPI_Bsend(m, compose(m, kHeader + 1, (uint64_t)(2 * k + 1)), kNumber, to, tag, revoked);
+}
+
+/* At the same time as the receive is cancelled. */
+static int sent_late(long k) {
+  return (shape_of(k) == kRaceShape || shape_of(k) == kLateShape) && ask(k, 17) % 4 != 0;
+}
+
+static void begin_cancel(long k) {
+  uint64_t *m = out[slot(k)];
+  MPI_Request *request = &receiving[slot(k)];
+  int any = ask(k, 16) % 2 == 0, from = any ? MPI_ANY_SOURCE : from_of(k), tag = kCancelTag + slot(k);
+  switch (shape_of(k)) {
+    case kSilentShape:
+      MPI_Irecv(in[slot(k)], kMost, kNumber, from, kSilentTag, revoked, request);
+      return;
+    case kDupShape:
+      MPI_Comm_dup(ask(k, 17) % 2 == 0 ? MPI_COMM_WORLD : revoked, &life[slot(k)]);
+      MPI_Irecv(in[slot(k)], kMost, kNumber, from, any ? MPI_ANY_TAG : 1, life[slot(k)], request);
+      return;
+    case kLastingShape: last_and_begin(k); return;
+    case kAnyShape:
+      MPI_Irecv(wild_in[slot(k)], kMost, kNumber, MPI_ANY_SOURCE, MPI_ANY_TAG, wild, &wild_receiving[slot(k)]);
+      send(k, compose(m, length_of(k), (uint64_t)rank), to_of(k), (int)(ask(k, 6) % 4), wild, kAnyOrder);
+      return;
+    default: break;
+  }
+  MPI_Irecv(in[slot(k)], kMost, kNumber, from_of(k), tag, revoked, request);
+  if (!sent_late(k)) send_to_cancelled(k);
+}
+
+static void finish_cancel(long k) {
+  uint64_t *m = in[slot(k)], had;
+  MPI_Request *request = &receiving[slot(k)];
+  int from = from_of(k), tag = kCancelTag + slot(k), early = ask(k, 19) % 2 == 0, gone;
+  switch (shape_of(k)) {
+    case kSilentShape: finish_silent(k, request); return;
+    case kDupShape:
+      if (early) MPI_Comm_free(&life[slot(k)]);
+      finish_silent(k, request);
+      if (!early) MPI_Comm_free(&life[slot(k)]);
+      return;
+    case kAnyShape:
+      finish_or_receive(k, &wild_receiving[slot(k)], wild_in[slot(k)], MPI_ANY_SOURCE, MPI_ANY_TAG, wild);
+      if (examine(k, wild_in[slot(k)], &last) != (uint64_t)last.MPI_SOURCE) fail(k, "a message under another source");
+      return;
+    default: break;
+  }
+  gone = finish_or_receive(k, request, m, from, tag, revoked);
+  had = examine(k, m, &last);
+  if (shape_of(k) == kArrivedShape && gone) fail(k, "a receive that has a message and is cancelled");
+  if (shape_of(k) == kRaceShape ? had != (uint64_t)(2 * k)
+                                : had != (uint64_t)(2 * k + gone) || expected[slot(k)] != (uint64_t)(2 * k + 1 - gone))
+    fail(k, "a message out of its order");
+}
+
+/* A site may come before it is complete. */
+static int finished_apart(long k) { return ask(k, 18) % 2 == 0; }
+
+static void end_cancel(long k) {
+  uint64_t *m = wild_in[slot(k)];
+  int from = from_of(k), tag = kCancelTag + slot(k);
+  Shape shape = shape_of(k);
+  if (shape == kLastingShape) return;
+  if (shape == kArrivedShape) MPI_Recv(m, kMost, kNumber, from, tag, revoked, &last);
+  if (shape == kArrivedShape) expected[slot(k)] = examine(k, m, &last);
+  MPI_Cancel(shape == kAnyShape ? &wild_receiving[slot(k)] : &receiving[slot(k)]);
+  if (shape == kLateShape) MPI_Irecv(m, kMost, kNumber, from, tag, revoked, &wild_receiving[slot(k)]);
+  if (sent_late(k)) send_to_cancelled(k);
+  if (shape == kLateShape) {
+    finish_receive(k, &wild_receiving[slot(k)], &last);
+    expected[slot(k)] = examine(k, m, &last);
+  }
+  if (!finished_apart(k)) finish_cancel(k);
+}
+
+static void after_cancel(long k) {
+  if (shape_of(k) != kLastingShape && finished_apart(k)) finish_cancel(k);
 }
 
 /* ---- Collectives --------------------------------------------------------------------------------- */
@@ -554,6 +856,10 @@ static void begin(long k) {
     case kLifeKind: case kSplitKind: begin_life(k); break;
     case kCollectiveKind: collective(k, ask(k, 10) % 2 == 0 ? MPI_COMM_WORLD : copy, rank, ranks); break;
     case kReadyKind: begin_ready(k); break;
+    case kMatchedKind: begin_matched(k); break;
+    case kPersistentKind: begin_persistent(k); break;
+    case kFreedKind: begin_freed(k); break;
+    case kCancelKind: begin_cancel(k); break;
     default: break;
   }
 }
@@ -569,6 +875,19 @@ static void end(long k) {
     case kFarmKind: end_farm(k); break;
     case kLifeKind: case kSplitKind: end_life(k); break;
     case kReadyKind: end_ready(k); break;
+    case kMatchedKind: end_matched(k); break;
+    case kPersistentKind: end_persistent(k); break;
+    case kFreedKind: end_freed(k); break;
+    case kCancelKind: end_cancel(k); break;
+    default: break;
+  }
+}
+
+static void after(long k) {
+  switch (kind_of(k)) {
+    case kProbeKind: after_probe(k); break;
+    case kMatchedKind: after_matched(k); break;
+    case kCancelKind: after_cancel(k); break;
     default: break;
   }
 }
@@ -584,7 +903,8 @@ static void micro_step(void) {
         if (due(j, k)) end(j);
       break;
     default:
-      if (shown_valid) after_probe(k);
+      for (long j = k - kSlots + 1; j <= k; j++)
+        if (due(j, k)) after(j);
       note((uint64_t)k);
   }
 }
@@ -606,9 +926,15 @@ static void set_up(void) {
   MPI_Comm_dup(MPI_COMM_WORLD, &tagless);
   MPI_Comm_dup(MPI_COMM_WORLD, &wild);
   MPI_Comm_dup(MPI_COMM_WORLD, &probed);
+  MPI_Comm_dup(MPI_COMM_WORLD, &matched);
+  MPI_Comm_dup(MPI_COMM_WORLD, &revoked);
   for (int i = 0; i < kSlots; i++) {
     sending[i] = receiving[i] = wild_receiving[i] = MPI_REQUEST_NULL;
     life[i] = MPI_COMM_NULL;
+  }
+  for (int i = 0; i < kLasting; i++) {
+    lasting[i] = MPI_REQUEST_NULL;
+    lasting_since[i] = -1;
   }
   memset(&shown, 0, sizeof shown);
   memset(&last, 0, sizeof last);
@@ -643,6 +969,7 @@ int main(int argc, char **argv) {
     else if (mix(mix((uint64_t)seed, (uint64_t)step), 100 + (uint64_t)rank) % 3 == 0) ELC_Checkpoint();
     micro_step();
   }
+  end_lasting();
   MPI_Buffer_detach(&buffer, &(int){0});
   free(buffer);
   report_totals(freely, fixed);
@@ -650,6 +977,8 @@ int main(int argc, char **argv) {
   MPI_Comm_free(&tagless);
   MPI_Comm_free(&wild);
   MPI_Comm_free(&probed);
+  MPI_Comm_free(&matched);
+  MPI_Comm_free(&revoked);
   MPI_Type_free(&strided);
   MPI_Type_free(&pairs);
   MPI_Finalize();

@@ -29,6 +29,13 @@ static const Variant kVariants[] = {
     {"ibarrier", "a non-blocking barrier is not counted", Fault::kUncountedIbarrier, Rule{}},
     {"stable", "a line commits before its files are stable", Fault::kNone, Rule::kStable},
     {"background", "a released process waits in a send", Fault::kNone, Rule::kBackground},
+    {"cancelled", "a cancelled receive counts by what later ones observe", Fault::kNone, Rule::kCancelled},
+    {"unfollowed", "an operation that cannot be logged crosses a line", Fault::kNone, Rule::kUnfollowed},
+    {"group", "a call on a group crosses a line", Fault::kNone, Rule::kGroupCalls},
+    {"allfreed", "a communicator is forgotten that some member still has", Fault::kNone, Rule::kAllFreed},
+    {"together", "a checkpoint between forgetting here and there", Fault::kNone, Rule::kForgetTogether},
+    {"never", "a line after the last", Fault::kNone, Rule::kNever},
+    {"matched", "what a matched probe takes is not kept", Fault::kNone, Rule::kMatched},
     {"order", "messages in transit lose their order", Fault::kNone, Rule::kStreamOrder},
 };
 

@@ -5,7 +5,7 @@
 #include <span>
 
 #include "line/rules.h"
-#include "sim/world.h"
+#include "sim/config.h"
 
 namespace sim {
 

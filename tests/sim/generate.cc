@@ -30,7 +30,7 @@ bool Generator::send_exact(size_t comm, Rank p, Rank q) {
   Instr& i = add(p, nonblocking ? Op::kIsend : Op::kSend);
   i.comm = comms_[comm].handle;
   i.peer = q;
-  i.tag = unknown ? (chance(0.5) ? kHashTag : kNdTag) : tag;
+  i.tag = unknown ? drawn_tag() : tag;
   i.slot = slot;
   i.mode = mode();
   if (!nonblocking && matched < 0 && blocks(i.mode)) i.mode = Mode::kStandard;
@@ -58,7 +58,7 @@ void Generator::send_wild(size_t comm, Rank p, Rank q) {
   if (nonblocking) i.mode = mode();
   if (r.any_tag) {
     ++r.sent[kAny];
-    if (chance(drawn_)) i.tag = chance(0.5) ? kHashTag : kNdTag;
+    if (chance(drawn_)) i.tag = drawn_tag();
   } else {
     ++r.sent[i.tag];
   }
@@ -97,27 +97,29 @@ bool Generator::receive_exact(size_t comm, Rank p, Rank q) {
   const int handle = comms_[comm].handle;
   provide(s.sends[which].request);
   s.sends.erase(s.sends.begin() + static_cast<long>(which));
-  if (chance(0.3)) {  // probe first, then receive what was shown
+  const bool probed = chance(probed_);
+  if (probed) {  // probe first, then receive what was shown
     Instr& probe = add(q, chance(0.5) ? Op::kProbe : Op::kIprobeUntil);
     probe.comm = handle;
-    probe.peer = p;
+    probe.peer = asked(comm, p);
     probe.tag = tag;
-    for (int n = random_.between(0, 2); n > 0; --n) local(q);
+    look_around(q);
     tag = kProbed;
   }
   if (chance(0.5)) {
     Instr& i = add(q, Op::kRecv);
     i.comm = handle;
-    i.peer = p;
+    i.peer = asked(comm, p);
     i.tag = tag;
   } else {
     const int slot = new_slot(q);
     Instr& i = add(q, Op::kIrecv);
     i.comm = handle;
-    i.peer = p;
+    i.peer = asked(comm, p);
     i.tag = tag;
     i.slot = slot;
     open(q, slot, comm, true);
+    if (probed) look_around(q);
   }
   return true;
 }
@@ -129,18 +131,27 @@ bool Generator::receive_wild(size_t comm, Rank q) {
   const bool available = r.sent[key] > r.posted[key];
   if (available && chance(0.6)) {
     ++r.posted[key];
-    const bool probed = chance(0.4);
+    const bool probed = chance(probed_ + 0.1);
     if (probed) {
       Instr& probe = add(q, chance(0.5) ? Op::kProbe : Op::kIprobeUntil);
       probe.comm = handle;
       probe.peer = kAny;
       probe.tag = key;
-      for (int n = random_.between(0, 2); n > 0; --n) local(q);
+      look_around(q);
     }
-    Instr& i = add(q, Op::kRecv);
+    const bool nonblocking = chance(0.4);
+    const int slot = nonblocking ? new_slot(q) : 0;
+    Instr& i = add(q, nonblocking ? Op::kIrecv : Op::kRecv);
     i.comm = handle;
     i.peer = probed && chance(0.8) ? kProbed : kAny;
     i.tag = probed && i.peer == kProbed ? kProbed : key;
+    i.slot = slot;
+    if (nonblocking) {
+      const int request = open(q, slot, comm, true);
+      requests_[static_cast<size_t>(request)].wild_tag = key;
+      requests_[static_cast<size_t>(request)].wild_number = r.posted[key];
+      if (probed) look_around(q);
+    }
     return true;
   }
   if (r.posted[key] > r.sent[key] + 2) return false;
@@ -167,7 +178,7 @@ bool Generator::early_receive(size_t comm, Rank p, Rank q) {
   const int slot = new_slot(q);
   Instr& i = add(q, Op::kIrecv);
   i.comm = comms_[comm].handle;
-  i.peer = p;
+  i.peer = asked(comm, p);
   i.tag = tag;
   i.slot = slot;
   s.receives.push_back({tag, open(q, slot, comm, false)});
@@ -227,8 +238,12 @@ void Generator::local(Rank rank) {
       test(rank);
       break;
     case 6: {
+      const size_t comm = pick_comm();
+      const std::vector<Rank>& members = comms_[comm].members;
+      const bool member = std::find(members.begin(), members.end(), rank) != members.end();
       Instr& i = add(rank, Op::kIprobe);
-      i.peer = random_.between(-1, program_.processes - 1);
+      i.comm = member ? comms_[comm].handle : 0;
+      i.peer = member && chance(0.5) ? random_.pick(members) : kAny;
       i.tag = random_.between(-1, 2);
       break;
     }
@@ -248,7 +263,7 @@ void Generator::settle_receiver(size_t comm, Rank q) {
         Instr& i = add(p, Op::kSend);
         i.comm = comms_[comm].handle;
         i.peer = q;
-        i.tag = tag == kAny ? kHashTag : tag;
+        i.tag = tag != kAny ? tag : program_.strays ? small_tag() : kHashTag;
         ++r.sent[tag];
       }
       while (r.posted[tag] < r.sent[tag]) {
@@ -294,13 +309,18 @@ void Generator::settle_comm(size_t comm) {
 }
 
 void Generator::step() {
-  const size_t comm = pick_comm();
-  const Rank p = pick_member(comm), q = pick_member(comm);
+  size_t comm = pick_comm();
+  if (chance(rare_)) return rare(comms_[comm].partner.empty() ? comm : 0);
   uint32_t total = 0;
   for (uint32_t w : weights_) total += w;
   uint32_t at = random_.below(total);
   size_t what = 0;
   while (at >= weights_[what]) at -= weights_[what++];
+  // Patterns in which a process receives from several.
+  const bool several = what == 6 || what == 7 || what == 9 || what == 10 || what == 11;
+  if (several && !comms_[comm].partner.empty()) comm = 0;
+  const Rank q = pick_member(comm);
+  const Rank p = comms_[comm].partner.empty() ? pick_member(comm) : comms_[comm].partner[static_cast<size_t>(q)];
   switch (what) {
     case 0:
       send(comm, p, q);
@@ -351,11 +371,68 @@ void Generator::step() {
       for (Rank r = 0; r < program_.processes; ++r)
         if (!chance(0.1)) add(r, Op::kSiteNow);
       break;
+    case 16:
+      lines(false);
+      break;
+    case 17:
+      come_and_go(comm);
+      break;
+    case 18:  // several at one place that one process comes to
+      for (int n = random_.between(1, 4); n > 0; --n) add(p, Op::kSiteNow);
+      break;
+    case 19:
+      if (program_.strays && chance(0.5))
+        either(comm, q);
+      else
+        add(q, program_.strays ? Op::kMaybe : Op::kSite);
+      break;
   }
 }
 
+// What a process does between looking at a message and receiving it, and after: where a checkpoint matters most.
+void Generator::look_around(Rank rank) {
+  if (chance(0.3)) add(rank, Op::kRequest);
+  if (chance(0.4)) add(rank, chance(0.7) ? Op::kSite : Op::kSiteNow);
+  for (int n = random_.between(0, 2); n > 0; --n) local(rank);
+}
+
+// Lines go on committing, whatever the others are waiting for.
+void Generator::lines(bool last) {
+  const int name = next_tag_++;
+  for (Rank r = 0; r < program_.processes; ++r) {
+    Instr& i = add(r, Op::kLines);
+    i.tag = name;
+    i.count = last ? 1 : 0;
+  }
+}
+
+// Two receives of different tags, in the order that comes.
+bool Generator::either(size_t comm, Rank q) {
+  ReceiverModel& r = receiver(comm, q);
+  if (!r.wild || r.any_tag) return false;
+  const Tag tags[] = {0, 1};
+  int slots[2];
+  for (int k : {0, 1}) {
+    if (r.posted[tags[k]] > r.sent[tags[k]] + 2) return false;
+  }
+  for (int k : {0, 1}) {
+    slots[k] = new_slot(q);
+    const int request = open(q, slots[k], comm, r.sent[tags[k]] > r.posted[tags[k]]);
+    requests_[static_cast<size_t>(request)].wild_tag = tags[k];
+    requests_[static_cast<size_t>(request)].wild_number = ++r.posted[tags[k]];
+  }
+  Instr& i = add(q, Op::kEither);
+  i.comm = comms_[comm].handle;
+  i.peer = kAny;
+  i.tag = tags[0];
+  i.tag2 = tags[1];
+  i.slot = slots[0];
+  i.made = slots[1];
+  return true;
+}
+
 Program Generator::run() {
-  const int n = chance(0.8) ? random_.between(2, 4) : random_.between(5, 9);
+  const int n = chance(0.8) ? random_.between(2, 4) : chance(0.9) ? random_.between(5, 9) : random_.between(10, 33);
   program_.processes = n;
   program_.code.resize(static_cast<size_t>(n));
   slots_.resize(static_cast<size_t>(n));
@@ -364,23 +441,45 @@ Program Generator::run() {
   comms_.push_back(world);
   labelled_ = chance(0.2) ? 0 : 0.2 + 0.2 * random_.between(0, 4);
   wild_ = 0.25 * random_.between(0, 4);
+  rare_ = chance(0.5) ? 0 : 0.1 * random_.between(1, 4);
   drawn_ = 0.2 * random_.between(0, 3);
+  probed_ = 0.2 * random_.between(0, 4);
+  program_.strays = chance(0.06);
+  if (program_.strays) drawn_ = 0;
   for (Rank q : world.members) {
     receiver(0, q).wild = chance(wild_);
     receiver(0, q).any_tag = receiver(0, q).wild && chance(0.5);
   }
-  // Some kinds of steps are frequent in one program, others in another.
-  static const uint32_t usual[16] = {14, 12, 6, 8, 14, 5, 3, 3, 2, 1, 2, 2, 1, 1, 1, 3};
-  for (size_t i = 0; i < 16; ++i)
-    weights_[i] = chance(0.3) ? 0 : usual[i] * static_cast<uint32_t>(random_.between(1, 4));
+  // Some kinds of steps are frequent in one program, others in another; some programs know a few only.
+  static const uint32_t usual[kSteps] = {14, 12, 6, 8, 14, 5, 3, 3, 2, 1, 2, 2, 1, 1, 1, 3, 1, 1, 1, 1};
+  const double without = chance(0.6) ? 0.3 : 0.7;
+  const bool even = chance(0.3);
+  for (size_t i = 0; i < kSteps; ++i)
+    weights_[i] = chance(without) ? 0 : (even ? 4 : usual[i]) * static_cast<uint32_t>(random_.between(1, 4));
+  if (program_.strays) {
+    weights_[10] = weights_[13] = 0;  // their messages follow from what is drawn
+    weights_[19] += 10;
+  }
   weights_[4] += 4;
   weights_[0] += 4;
+  if (chance(0.4)) {  // a communicator in which each receives from one other only
+    make_comm(0);
+    CommModel& c = comms_.back();
+    if (comms_.size() > 1 && c.members.size() > 0) {
+      c.partner.resize(static_cast<size_t>(n));
+      for (Rank q : c.members) {
+        c.partner[static_cast<size_t>(q)] = random_.pick(c.members);
+        receiver(comms_.size() - 1, q) = ReceiverModel();
+      }
+    }
+  }
   const int steps = chance(0.15) ? random_.between(40, 160) : random_.between(4, 40);
   for (int i = 0; i < steps; ++i) step();
   for (size_t c = 0; c < comms_.size(); ++c)
     if (!comms_[c].freed) settle_comm(c);
+  for (Rank r = 0; r < n; ++r) wait(r, true);
+  if (chance(0.5)) lines(true);
   for (Rank r = 0; r < n; ++r) {
-    wait(r, true);
     add(r, Op::kFinalize);
     program_.slots = std::max(program_.slots, 2 + slots_[static_cast<size_t>(r)]);
   }

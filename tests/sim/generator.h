@@ -21,6 +21,8 @@ struct CommModel {
   int handle;
   std::vector<Rank> members;
   bool freed = false;
+  // A process receives from one other only, by rank; else empty. There a wildcard leaves no choice either.
+  std::vector<Rank> partner = {};
 };
 
 // Messages and receives of one stream (communicator, source, destination) that the other side has not
@@ -78,6 +80,9 @@ class Generator {
       if (!comms_[c].freed) return c;
     }
   }
+  // How a receive or probe asks for what p sends.
+  int asked(size_t comm, Rank p) { return !comms_[comm].partner.empty() && chance(0.6) ? kAny : p; }
+  Tag drawn_tag() { return chance(0.5) ? kHashTag : kNdTag; }
   Rank pick_member(size_t comm) { return random_.pick(comms_[comm].members); }
   StreamModel& stream(size_t comm, Rank from, Rank to) { return streams_[{comm, from, to}]; }
   ReceiverModel& receiver(size_t comm, Rank to) { return receivers_[{comm, to}]; }
@@ -114,6 +119,17 @@ class Generator {
   void make_comm(size_t parent);
   void dynamic_block(size_t parent);
   void free_comm(size_t comm);
+  void lines(bool last);
+  bool either(size_t comm, Rank q);
+  void look_around(Rank rank);
+  void come_and_go(size_t parent);
+  // rare.cc
+  void rare(size_t comm);
+  void free_soon(size_t parent);
+  bool cancelled(size_t comm, Rank p, Rank q);
+  bool matched_probes(size_t comm, Rank p, Rank q);
+  void unfollowed(size_t comm);
+  void group_call();
   void wait(Rank rank, bool all);
   void test(Rank rank);
   void local(Rank rank);
@@ -129,9 +145,10 @@ class Generator {
   std::map<std::pair<size_t, Rank>, ReceiverModel> receivers_;
   std::vector<OpenRequest> requests_;
   std::vector<int> slots_;
-  double labelled_ = 0.5, wild_ = 0.3, drawn_ = 0.2;
+  double rare_ = 0, labelled_ = 0.5, wild_ = 0.3, drawn_ = 0.2, probed_ = 0.3;
   int next_tag_ = 100;
-  uint32_t weights_[16] = {};
+  static constexpr size_t kSteps = 20;
+  uint32_t weights_[kSteps] = {};
 };
 
 }  // namespace sim

@@ -6,6 +6,7 @@
 #include <random>
 
 #include "sim/faults.h"
+#include "sim/growth.h"
 #include "sim/ring.h"
 #include "sim/schedule.h"
 
@@ -58,6 +59,7 @@ int main(int argc, char** argv) {
   uint64_t schedules = 10000, seed = std::random_device{}() | static_cast<uint64_t>(std::random_device{}())
                                                                   << 32;
   int ring = 0;
+  size_t growth = 0;
   std::string broken;
   bool long_mode = false, show = false, plain = false, go_on = false;
   sim::Choice choice;
@@ -70,7 +72,12 @@ int main(int argc, char** argv) {
   app.add_flag("--plain", plain, "neither lines nor kills: a check of the programs and of the simulated MPI");
   app.add_option("--break", broken, "leave out a rule of the protocol; \"list\" names what there is");
   app.add_option("--ring", ring, "instead: so many processes in a ring take one line; what it costs each");
+  app.add_option("--growth", growth, "instead: what so many receives, pending messages and communicators cost each");
   CLI11_PARSE(app, argc, argv);
+  if (growth > 0) {
+    sim::print_growth(growth);
+    return 0;
+  }
   if (!broken.empty() && !break_rule(broken, &choice)) return 2;
   if (ring > 1) {
     const double start = seconds();
@@ -86,13 +93,7 @@ int main(int argc, char** argv) {
   }
   choice.lines = !plain;
   printf("sim: seed %" PRIu64 "\n", seed);
-  if (show) {
-    sim::Random random(sim::combine(seed, 4));
-    const sim::Program p = sim::generate(random);
-    for (int r = 0; r < p.processes; ++r)
-      for (size_t i = 0; i < p.code[static_cast<size_t>(r)].size(); ++i)
-        printf("rank %d %3zu %s\n", r, i, sim::describe(p.code[static_cast<size_t>(r)][i]).c_str());
-  }
+  if (show) fputs(sim::program_of(seed).c_str(), stdout);
   sim::Stats total;
   const double begin = seconds();
   double reported = begin;

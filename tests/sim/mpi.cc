@@ -10,14 +10,14 @@ using elc::Decoder;
 using elc::Encoder;
 namespace line = elc::line;
 
-static Bytes pack(const Payload& payload) {
+Bytes pack(const Payload& payload) {
   Bytes bytes;
   Encoder out(&bytes);
   for (uint64_t word : payload) out.u64(word);
   return bytes;
 }
 
-static Payload unpack(const Bytes& bytes) {
+Payload unpack(const Bytes& bytes) {
   Decoder in(bytes);
   Payload payload;
   for (uint64_t& word : payload) word = in.u64();
@@ -39,22 +39,24 @@ line::Host Node::host() {
     Node& n = *static_cast<Node*>(c);
     return n.world_.save_line(n.self_, l, saved);
   };
-  h.line_stable = [](void* c, line::LineNumber l) {
+  h.line_stable = [](void* c, line::LineNumber l, bool* stable) {
     Node& n = *static_cast<Node*>(c);
-    return n.world_.line_stable(n.self_, l);
+    return n.world_.line_stable(n.self_, l, stable);
   };
-  h.commit = [](void* c, line::LineNumber l, uint64_t points, uint64_t) {
-    return static_cast<Node*>(c)->world_.commit(l, points);
+  h.commit = [](void* c, line::LineNumber l, uint64_t points, uint64_t cost) {
+    return static_cast<Node*>(c)->world_.commit(l, points, cost);
   };
-  h.ended = [](void* c, line::LineNumber l, bool committed) {
+  h.ended = [](void* c, line::LineNumber l, bool committed, const line::Refusal& refusal) {
     Node& n = *static_cast<Node*>(c);
     n.world_.log(n.self_, "line %u %s", l, committed ? "committed" : "abandoned");
-    if (n.self_ == 0 && !committed) n.world_.abandoned(l);
+    if (!committed) n.world_.refused(n.self_, l, refusal);
+    n.world_.ended(n.self_, l, committed);
+    n.judged_ = n.early_;
   };
-  h.too_much_in_transit = [](void*, line::LineNumber, uint64_t) {};
   h.posting_complete = [](void* c, const line::Posting& posting, Rank* source, Tag* tag) {
     Node& n = *static_cast<Node*>(c);
     const Live& live = static_cast<const Live&>(posting);
+    if (live.cancelled) n.world_.fail("rank %d: a receive that is being cancelled is looked at", n.self_);
     if (live.receive < 0 || !n.world_.network->complete(live.receive)) return false;
     const Network::Message& m = n.world_.network->message_of(live.receive);
     *source = m.source;
@@ -117,7 +119,7 @@ void Node::send(int handle, Rank to, Tag tag, uint64_t extra, const Instr& instr
   const uint64_t index = c->contents.size();
   c->contents.push_back(content);
   request.what = Request::What::kSend;
-  bool suppressed = process->on_send(to, slot_of(handle), tag);
+  bool suppressed = follows() && process->on_send(to, slot_of(handle), tag);
   if (suppressed) ++world_.stats.suppressed;
   if (world_.config.fault == Fault::kSendOrphans) suppressed = false;
   world_.log(self_, "sends to %d comm %d tag %d #%llu%s", to, handle, tag,
@@ -149,7 +151,7 @@ void Node::post(size_t slot, int handle, Rank source, Tag tag, bool may_repeat) 
   request.posting = app.postings++;
   live.pattern = {slot_of(handle), source, tag};
   live.repeated = may_repeat && world_.chance.chance(world_.config.repeat);
-  const bool mpi = process->post(live);
+  const bool mpi = !follows() || process->post(live);
   request.number = live.number;
   if (mpi) start_receive(live);
   log_posting(slot);
@@ -163,6 +165,7 @@ App Node::saved_app() const {
   App saved = app;
   if (app.requests[0].what != Request::What::kReceive || !live_[0].repeated) return saved;
   saved.requests[0] = Request();
+  --saved.postings;
   --saved.stage;
   return saved;
 }
@@ -223,7 +226,7 @@ Payload Node::finish(size_t slot, Rank* source, Tag* tag) {
   }
   world_.log(self_, "receives from %d comm %d tag %d #%llu%s", from, request.comm, with,
              static_cast<unsigned long long>(payload[0]), queued ? " (queue)" : "");
-  process->observe(live, from, with);
+  if (follows()) process->observe(live, from, with);
   if (queued) {
     line::let_go(live.message);
     live.message = nullptr;
@@ -238,7 +241,9 @@ Payload Node::finish(size_t slot, Rank* source, Tag* tag) {
 // A look for a message, as MPI_Iprobe.
 bool Node::look(int handle, Rank source, Tag tag, Rank* shown_source, Tag* shown_tag) {
   const Pattern pattern{slot_of(handle), source, tag};
-  const line::Message* queued = process->queued(pattern);
+  const bool quiet = process->quiet();
+  const line::Message* queued = quiet && world_.config.shortcuts ? nullptr : process->queued(pattern);
+  if (quiet && queued != nullptr) world_.fail("rank %d: all is quiet, and there is a message in the queue", self_);
   if (queued != nullptr) {
     *shown_source = queued->source;
     *shown_tag = queued->tag;
@@ -246,7 +251,11 @@ bool Node::look(int handle, Rank source, Tag tag, Rank* shown_source, Tag* shown
   }
   const Network::Message* m = world_.network->probe(self_, comm(handle).identity, source, tag);
   if (m == nullptr || !process->may_show(pattern.comm, m->source, m->tag)) return false;
-  if (world_.config.fault != Fault::kForgetProbes) process->on_probe(pattern.comm, m->source, m->tag);
+  if (world_.config.fault != Fault::kForgetProbes && follows()) process->on_probe(pattern.comm, m->source, m->tag);
+  const auto of_class = [&](const Shown& s) { return s.source == m->source && s.comm == m->context && s.tag == m->tag; };
+  auto shown = std::find_if(app.shown.begin(), app.shown.end(), of_class);
+  if (shown == app.shown.end()) shown = app.shown.insert(shown, {m->source, m->context, m->tag, 0});
+  shown->count = std::max(shown->count, m->payload[0] + 1);
   *shown_source = m->source;
   *shown_tag = m->tag;
   return true;
@@ -259,7 +268,7 @@ bool Node::ask(NdKind kind) {
   if (asked_) return forced_.has_value();
   asked_ = true;
   forced_.reset();
-  const Bytes* logged = process->replay_outcome(kind);
+  const Bytes* logged = world_.config.shortcuts && !process->replaying() ? nullptr : process->replay_outcome(kind);
   if (logged == nullptr) return false;
   ++world_.stats.replayed;
   Decoder in(*logged);
@@ -277,6 +286,7 @@ void Node::misfit() {
 }
 
 void Node::record(NdKind kind, const std::vector<uint32_t>& value) {
+  if (world_.config.shortcuts && !process->recording()) return;
   Bytes bytes;
   Encoder out(&bytes);
   out.u64(value.size());
@@ -337,6 +347,7 @@ bool Node::begin_collective(const Instr& instr, int* operation, size_t* record) 
                 static_cast<unsigned long long>(r.number), static_cast<unsigned long long>(n));
   r.members = c.members;
   r.made = instr.made;
+  r.unfollowed = instr.unfollowed;
   r.contribution.kind = instr.kind;
   r.contribution.number = n;
   r.contribution.joined = true;
@@ -370,7 +381,10 @@ void Node::end_collective(int handle, size_t record, const CollectiveResult& res
   CollectiveRecord& r = app.collectives[record];
   const line::Comm slot = slot_of(handle);
   const uint64_t n = r.contribution.number;
-  process->end_collective(slot, n, process->wants_result(slot, n) ? encode(result, has_value) : Bytes());
+  if (r.unfollowed)
+    process->end_unfollowed(slot, n, "MPI_Neighbor_alltoall");
+  else if (!world_.config.shortcuts || !process->ignores_results())
+    process->end_collective(slot, n, process->wants_result(slot, n) ? encode(result, has_value) : Bytes());
   r.ended = true;
   r.has_value = has_value;
   r.value = result.value;

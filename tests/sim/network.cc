@@ -50,6 +50,13 @@ int Network::receive(Rank dest, uint64_t context, Rank source, Tag tag) {
   return id;
 }
 
+bool Network::cancel(int receive) {
+  const Receive& r = receives_[static_cast<size_t>(receive)];
+  if (r.message >= 0) return false;
+  std::erase(matching(r.dest, r.context).posted, receive);
+  return true;
+}
+
 bool Network::complete(int receive) const {
   const int m = receives_[static_cast<size_t>(receive)].message;
   return m >= 0 && messages_[static_cast<size_t>(m)].here;

@@ -12,11 +12,15 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/wire.h"
 #include "sim/program.h"
 
 namespace sim {
 
 using Payload = std::array<uint64_t, 3>;  // sender's number in its class, content, extra word
+
+elc::Bytes pack(const Payload& payload);
+Payload unpack(const elc::Bytes& bytes);
 
 class Network {
  public:
@@ -43,6 +47,8 @@ class Network {
   int receive(Rank dest, uint64_t context, Rank source, Tag tag);
   // A synchronous send ends when its receive has got all of it.
   bool received(int message) const { return messages_[static_cast<size_t>(message)].here; }
+  // Takes back a receive that has no message; false: it has one.
+  bool cancel(int receive);
   bool complete(int receive) const;
   const Message& message_of(int receive) const;
   // The first arrived message that no receive has matched.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "line/event_logging.h"
 #include "sim/world.h"
 
 namespace sim {
@@ -23,12 +24,18 @@ Node::~Node() {
     line::let_go(live.log);
   }
   for (Arriving& a : arriving_) line::let_go(a.message);
+  line::let_go(taken_.message);
+}
+
+std::unique_ptr<line::Coordinator> Node::make_coordinator() {
+  const line::Options options{world_.config.drain, world_.config.max_transit, world_.config.most_freed};
+  return std::unique_ptr<line::Coordinator>(
+      elc::make<line::EventLogging>(host(), self_, world_.program.processes, options));
 }
 
 void Node::start() {
   const Rank n = world_.program.processes;
-  process = std::make_unique<line::Process>(host(), self_, n,
-                                            line::Options{world_.config.drain, world_.config.max_transit});
+  process = make_coordinator();
   app = App();
   app.hash = static_cast<uint64_t>(self_);
   app.comms.resize(static_cast<size_t>(world_.program.handles));
@@ -41,12 +48,11 @@ void Node::start() {
 }
 
 void Node::restart(const App& saved_app, const elc::Bytes& bytes) {
-  process = std::make_unique<line::Process>(host(), self_, world_.program.processes,
-                                            line::Options{world_.config.drain, world_.config.max_transit});
+  process = make_coordinator();
   app = saved_app;
   line::Saved saved;
   elc::Decoder in(bytes);
-  const elc::Status decoded = line::Saved::decode(in, &saved);
+  const elc::Result decoded = line::Saved::decode(in, &saved);
   if (!decoded.ok()) return world_.fail("rank %d: %s", self_, decoded.message());
   if (saved.replay) ++world_.stats.restart_replaying;
   for (const line::SavedClass& c : saved.classes) {
@@ -59,7 +65,7 @@ void Node::restart(const App& saved_app, const elc::Bytes& bytes) {
     saved.outcomes.clear();
     saved.bound.clear();
   }
-  const elc::Status loaded = process->load(std::move(saved));
+  const elc::Result loaded = process->load(std::move(saved));
   if (!loaded.ok()) return world_.fail("rank %d: %s", self_, loaded.message());
   for (size_t h = 0; h < app.comms.size(); ++h)
     if (app.comms[h].live)
@@ -105,6 +111,22 @@ void Node::progress() {
   poll_arriving();
   if (begun_) poll_collectives();
   process->poll();
+  check_point();
+}
+
+void Node::on_control(Rank from, const uint8_t* data, size_t size) {
+  process->on_control(from, data, size);
+  check_point();
+}
+
+// A program point that has no line yet asks for one, at the latest when the line that was open has ended. (While freed
+// communicators are being forgotten no line is due.)
+void Node::check_point() {
+  if (!judged_) return;
+  judged_ = early_ = false;
+  if (world_.doomed || world_.no_more) return;
+  if (app.calls > world_.points_of(process->committed_line()) && !process->due() && !process->busy() && !ends())
+    world_.fail("rank %d: a program point met an open line, and asks for none when that has ended", self_);
 }
 
 const Instr& Node::instr() const { return world_.program.code[static_cast<size_t>(self_)][app.at]; }
@@ -139,7 +161,36 @@ void Node::next() {
 }
 
 // A labelled call is a site, also while it waits.
-bool Node::site() { return instr().label && process->site(); }
+bool Node::site() {
+  if (!instr().label || !process->site()) return false;
+  taken();
+  return true;
+}
+
+// What the line costs here: something else at each process.
+void Node::taken() {
+  const uint64_t cost = 10 + static_cast<uint64_t>(self_) * 7 % 5;
+  process->add_cost(cost);
+  process->add_cost(1);
+  world_.cost(process->last_line(), cost + 1);
+}
+
+// One program point, one line.
+void Node::site_now() {
+  ++app.calls;
+  const uint64_t points = world_.points_of(process->committed_line());
+  const line::LineNumber last = process->last_line();
+  const bool open = process->line_open(), due = process->due();
+  if (process->site_now()) taken();
+  if (app.calls <= points) {
+    if ((process->last_line() != last || process->due() != due) && !world_.doomed)
+      world_.fail("rank %d: a program point that has its line takes another", self_);
+  } else if (open) {
+    early_ = true;
+  } else if (process->last_line() == last && !process->due() && !process->busy() && !world_.doomed && !world_.no_more) {
+    world_.fail("rank %d: a program point asks for no line", self_);
+  }
+}
 
 size_t Node::index_in(const CommInfo& c) const {
   return static_cast<size_t>(std::find(c.members.begin(), c.members.end(), self_) - c.members.begin());
@@ -243,11 +294,11 @@ void Node::step() {
       break;
     case Op::kSite:
       next();
-      process->site();
+      if (process->site()) taken();
       break;
     case Op::kSiteNow:
       next();
-      if (world_.config.lines) process->site_now();
+      if (world_.config.lines) site_now();
       break;
     case Op::kRequest:
       next();
@@ -257,8 +308,35 @@ void Node::step() {
       observe(nd());
       next();
       break;
+    case Op::kLines:
+      do_lines(i);
+      break;
+    case Op::kMaybe:
+      if (world_.entropy.chance(0.5)) nd();
+      next();
+      break;
+    case Op::kEither:
+      do_either(i);
+      break;
     case Op::kCompute:
       observe(1);
+      next();
+      break;
+    case Op::kCancel:
+      do_cancel(i);
+      break;
+    case Op::kWaitCancelled:
+      do_wait_cancelled(i);
+      break;
+    case Op::kMprobe:
+      do_mprobe(i);
+      break;
+    case Op::kGroupCall:
+      do_group_call(i);
+      break;
+    case Op::kNever:
+      process->never();
+      never_ = world_.no_more = true;
       next();
       break;
     case Op::kFinalize:
@@ -479,7 +557,7 @@ void Node::do_barrier(const Instr& i) {
     if (i.label && most > process->last_line() && world_.config.fault != Fault::kBarrierUnaware) {
       app.stage = 0;
       process->request_line(static_cast<line::LineNumber>(most));
-      process->site();
+      if (process->site()) taken();
     }
   }
   int none;
@@ -606,6 +684,25 @@ void Node::do_gather_any(const Instr& i) {
   } else {
     site();
   }
+}
+
+// ---- Lines go on committing; the program takes another way ----
+
+// In the middle of a program only where the library fetches what is in transit: the application does not.
+void Node::do_lines(const Instr& i) {
+  if (!world_.lives() || (!world_.config.drain && i.count == 0) || process->committed_line() >= world_.goal(i))
+    return next();
+  // Where there will be no line, the library stops, once nothing is left that it has to follow.
+  if (world_.no_more && (i.count == 0 || process->stopped())) return next();
+  if (world_.chance.chance(0.1)) process->request();
+  if (process->site()) taken();
+}
+
+void Node::do_either(const Instr& i) {
+  const bool turned = world_.entropy.chance(0.5);
+  for (const bool first : {!turned, turned})
+    post(static_cast<size_t>(first ? i.slot : i.made), i.comm, peer_of(i, i.peer), first ? i.tag : i.tag2);
+  next();
 }
 
 }  // namespace sim

@@ -1,5 +1,5 @@
 // One simulated process: the program's state (all that a checkpoint saves of it), the wrapped MPI
-// calls, and its line::Process.
+// calls, and its line::Coordinator.
 #ifndef ELC_TESTS_SIM_NODE_H
 #define ELC_TESTS_SIM_NODE_H
 
@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "line/process.h"
+#include "line/coordinator.h"
 #include "sim/network.h"
 #include "sim/program.h"
 
@@ -33,6 +33,7 @@ struct Request {
   uint64_t posting = 0;  // counted by the program: the order in which MPI matches
   uint64_t number = 0;   // the library's number of the receive or operation
   uint64_t value = 0;    // a collective's result
+  bool cancel = false;   // of a receive: it was cancelled
   size_t record = 0;     // its entry in App::collectives
 };
 
@@ -51,11 +52,19 @@ struct Received {
   uint64_t index = 0;
   uint64_t content = 0;
 };
+struct Shown {  // by a probe: the first `count` messages of a class at least were there
+  Rank source = 0;
+  uint64_t comm = 0;
+  Tag tag = 0;
+  uint64_t count = 0;
+};
 struct CollectiveRecord {
   uint64_t comm = 0;
   uint64_t number = 0;
   Contribution contribution;
   int made = 0;  // the handle of the new communicator
+  bool unfollowed = false;
+  bool group = false;  // of no communicator that the library knows
   std::vector<Rank> members;
   bool ended = false;
   bool has_value = false;
@@ -69,6 +78,7 @@ struct App {
   uint64_t count = 0;  // loops within it
   uint64_t hash = 0;   // of everything observed
   uint64_t postings = 0;
+  uint64_t calls = 0;  // of kSiteNow
   Rank probed_source = 0;
   Tag probed_tag = 0;
   bool done = false;
@@ -76,6 +86,7 @@ struct App {
   std::vector<Request> requests;
   std::vector<SentClass> sent;
   std::vector<Received> received;
+  std::vector<Shown> shown;
   std::vector<CollectiveRecord> collectives;
 };
 
@@ -98,13 +109,19 @@ class Node {
 
   // Whether it looks at control messages now.
   bool looks() const;
+  void on_control(Rank from, const uint8_t* data, size_t size);
+  // Whether its program is at its end.
+  bool ends() const { return instr().op == Op::kFinalize; }
+  // Whether the library still follows what the program does.
+  bool follows() const { return !process->stopped(); }
+  bool said_never() const { return never_; }
   const Instr& instr() const;
   // For a trace: where it stands and what it waits for.
   std::string situation() const;
   bool has_queued(int handle) const { return process->queued({slot_of(handle), kAny, kAny}) != nullptr; }
 
   App app;
-  std::unique_ptr<elc::line::Process> process;
+  std::unique_ptr<elc::line::Coordinator> process;
   bool dead = false;
 
  private:
@@ -113,6 +130,14 @@ class Node {
     int receive = -1;    // with MPI
     int sent = -1;       // the message whose match ends it
     int operation = -1;  // collective
+    bool withdrawn = false;  // cancelled: it has received nothing
+    bool known = false;      // the protocol knows that
+  };
+  struct Taken {  // by a matched probe
+    Rank source = 0;
+    Tag tag = 0;
+    int receive = -1;  // with MPI; else from the queue
+    elc::line::Message* message = nullptr;
   };
   struct Arriving {
     elc::line::Message* message;
@@ -121,9 +146,13 @@ class Node {
   using Pattern = elc::line::Pattern;
   using NdKind = elc::line::NdKind;
 
+  std::unique_ptr<elc::line::Coordinator> make_coordinator();
   void begin_running();
   void next();
   bool site();
+  void site_now();
+  void taken();
+  void check_point();
   void observe(uint64_t value) { app.hash = combine(app.hash, value); }
   size_t index_in(const CommInfo& comm) const;
   Rank peer_of(const Instr& instr, int peer) const;
@@ -168,6 +197,16 @@ class Node {
   void do_batch_receive(const Instr& instr);
   void do_serve(const Instr& instr);
   void do_gather_any(const Instr& instr);
+  void do_lines(const Instr& instr);
+  void do_either(const Instr& instr);
+
+  // rare.cc
+  void do_cancel(const Instr& instr);
+  void do_wait_cancelled(const Instr& instr);
+  void do_mprobe(const Instr& instr);
+  bool take(int handle, Rank source, Tag asked, Tag tag);
+  Payload taken_payload();
+  void do_group_call(const Instr& instr);
 
   World& world_;
   Rank self_;
@@ -176,7 +215,11 @@ class Node {
   std::vector<Arriving> arriving_;
   int operation_ = -1;  // of a blocking collective
   size_t record_ = 0;
+  Taken taken_;
+  bool never_ = false;  // was said here
   bool begun_ = false;
+  bool early_ = false;    // a program point has met an open line
+  bool judged_ = false;   // which has ended since
   bool asked_ = false;  // this call has asked for its logged outcome
   std::optional<std::vector<uint32_t>> forced_;
 };

@@ -21,7 +21,7 @@ bool Generator::exchange(size_t comm) {
       c.comm = handle;
       c.peer = open_ended && i + 1 == n ? kNull : members[(i + 1) % n];
       c.peer2 = open_ended && i == 0 ? kNull : members[(i + n - 1) % n];
-      c.tag = any && chance(0.5) ? kHashTag : tag;
+      c.tag = any && !program_.strays && chance(0.5) ? kHashTag : tag;
       c.tag2 = any ? kAny : tag;
       c.mode = mode();
     }
@@ -156,7 +156,7 @@ void Generator::collective(size_t comm) {
   const bool synchronizes = kind == Kind::kBarrier || kind == Kind::kAllreduce || kind == Kind::kAllgather ||
                             kind == Kind::kAlltoall;
   std::vector<Rank> turning;
-  if (synchronizes && chance(0.5)) {
+  if (synchronizes && comms_[comm].partner.empty() && chance(0.5)) {
     for (Rank q : comms_[comm].members) {
       bool quiet = !chance(0.3);
       for (Rank p : comms_[comm].members) {
@@ -197,7 +197,9 @@ void Generator::icollective(size_t comm) {
 }
 
 void Generator::make_comm(size_t parent) {
-  if (comms_.size() > 6) return;
+  size_t live = 0;
+  for (const CommModel& c : comms_) live += c.freed ? 0 : 1;
+  if (live > 6) return;
   const int handle = program_.handles++;
   const int parts = chance(0.4) ? 1 : 2;
   std::vector<CommModel> made(static_cast<size_t>(parts));
@@ -255,6 +257,20 @@ void Generator::dynamic_block(size_t parent) {
       Instr& i = add(rank, Op::kCollective);
       i.comm = handle;
       i.kind = Kind::kFree;
+    }
+  }
+}
+
+// Communicators that come and go.
+void Generator::come_and_go(size_t parent) {
+  for (int n = random_.between(1, 3); n > 0; --n) {
+    const size_t before = comms_.size();
+    make_comm(parent);
+    for (size_t c = before; c < comms_.size(); ++c) {
+      if (chance(0.6)) collective(c);
+      if (chance(0.4)) send(c, pick_member(c), pick_member(c));
+      if (chance(0.3)) local(pick_member(c));
+      if (chance(0.8)) free_comm(c);
     }
   }
 }

@@ -7,7 +7,8 @@ namespace sim {
 static const char* const kOps[] = {
     "Send",        "Isend", "Recv",       "Irecv",       "Sendrecv",  "Probe",     "Iprobe",
     "IprobeUntil", "Wait",  "Collective", "Icollective", "BatchSend", "BatchRecv", "Serve",
-    "GatherAny",   "Site",  "SiteNow",    "Request",     "Nd",        "Compute",   "Finalize"};
+    "GatherAny",   "Site",  "SiteNow",    "Request",     "Nd",        "Lines",     "Maybe",     "Either",
+    "Compute",     "Cancel", "WaitCancelled", "Mprobe", "GroupCall", "Never", "Finalize"};
 static const char* const kModes[] = {"standard", "rendezvous", "buffered", "synchronous", "ready"};
 static const char* const kHows[] = {"Wait",     "Waitall",     "Waitany",     "Waitsome",
                                     "Test",     "Testall",     "Testany",     "Testsome",
@@ -32,6 +33,8 @@ std::string describe(const Instr& i) {
     case Op::kProbe:
     case Op::kIprobe:
     case Op::kIprobeUntil:
+    case Op::kWaitCancelled:
+    case Op::kMprobe:
       more(" comm %d from %d tag %d slot %d", i.comm, i.peer, i.tag, i.slot);
       break;
     case Op::kSendrecv:
@@ -44,6 +47,9 @@ std::string describe(const Instr& i) {
     case Op::kIcollective:
       more(" %s comm %d root %d made %d slot %d", kKinds[static_cast<int>(i.kind)], i.comm, i.peer2, i.made,
            i.slot);
+      break;
+    case Op::kCancel:
+      more(" slot %d", i.slot);
       break;
     case Op::kBatchSend:
     case Op::kBatchRecv:

@@ -44,7 +44,15 @@ enum class Op : uint8_t {
   kSiteNow,
   kRequest,
   kNd,
+  kLines,   // visits sites until a line commits that was not yet asked for (`count`: the last part, without failures)
+  kMaybe,   // a call of ELC_ND or none, as it happens, logged nowhere
+  kEither,  // two receives in either order, as it happens: `tag`, `slot` and `tag2`, `made`
   kCompute,
+  kCancel,         // `slot`
+  kWaitCancelled,  // `slot`; receives one message from `peer`, by it or by another receive
+  kMprobe,         // a matched probe, and the receive of its message
+  kGroupCall,      // of the ranks in `slots`; `tag` is its number
+  kNever,          // no line can be taken from now on
   kFinalize,
 };
 
@@ -96,6 +104,7 @@ struct Instr {
   int made = 0;    // kDup, kSplit: the new handle
   int colour = 0;  // kSplit: fixed; -1: by hash, one of two
   int count = 0;
+  bool unfollowed = false;  // kCollective: the library cannot log it
   std::vector<int> slots = {};
 };
 
@@ -103,6 +112,7 @@ struct Program {
   int processes = 0;
   int slots = 2;  // requests of a process (0 and 1 are those of blocking calls)
   int handles = 1;
+  bool strays = false;  // takes another way in a replay than it took before
   std::vector<std::vector<Instr>> code;
 };
 

@@ -7,7 +7,7 @@
 #include <memory>
 #include <vector>
 
-#include "line/process.h"
+#include "line/event_logging.h"
 
 namespace sim {
 namespace {
@@ -32,7 +32,7 @@ class Ring {
     Ring& ring;
     line::Rank rank;
     bool message_here = false;  // one from the left, with MPI
-    line::Process process;
+    line::EventLogging process;
   };
   struct Control {
     line::Rank from, to;
@@ -64,16 +64,20 @@ line::Host Ring::Member::host() {
         std::max(ring.result_.most_messages, ++ring.sent_[static_cast<size_t>(m.rank)]);
     ring.control_.push_back({m.rank, to, ring.depth_ + 1, std::vector<uint8_t>(data, data + size)});
   };
-  h.save_state = [](void*, line::LineNumber) { return true; };
+  h.save_state = [](void*, line::LineNumber) { return elc::Result(); };
   h.save_line = [](void*, line::LineNumber, const line::Saved& saved) {
-    return saved.messages.size() == 1 && saved.classes.size() == 1;  // the message on its way
+    const bool right = saved.messages.size() == 1 && saved.classes.size() == 1;  // the message on its way
+    return right ? elc::Result() : elc::Result::error("not one message in transit");
   };
-  h.line_stable = [](void*, line::LineNumber) { return line::Stable::kYes; };
+  h.line_stable = [](void*, line::LineNumber, bool* stable) {
+    *stable = true;
+    return elc::Result();
+  };
   h.commit = [](void* c, line::LineNumber, uint64_t, uint64_t) {
     static_cast<Member*>(c)->ring.result_.committed = true;
-    return true;
+    return elc::Result();
   };
-  h.ended = [](void*, line::LineNumber, bool) {};
+  h.ended = [](void*, line::LineNumber, bool, const line::Refusal&) {};
   h.posting_complete = [](void*, const line::Posting&, line::Rank*, line::Tag*) { return false; };
   h.copy_data = [](void*, const line::Posting&, line::Message*) {};
   h.probe = [](void* c, const line::Pattern&, line::Rank* source, line::Tag* tag) {
@@ -106,7 +110,7 @@ void Ring::settle() {
     control_.pop_front();
     depth_ = c.depth;
     result_.most_depth = std::max(result_.most_depth, depth_);
-    line::Process& p = members_[static_cast<size_t>(c.to)]->process;
+    line::EventLogging& p = members_[static_cast<size_t>(c.to)]->process;
     p.on_control(c.from, c.bytes.data(), c.bytes.size());
     p.poll();
     p.site();

@@ -2,10 +2,11 @@
 
 namespace sim {
 
-Scene::Scene(Script script, Fault fault) {
+Scene::Scene(Script script, Fault fault, uint64_t max_transit) {
   for (auto& code : script.program.code) code.push_back({.op = Op::kFinalize});
   Config config;
   config.fault = fault;
+  config.max_transit = max_transit;
   world = std::make_unique<World>(script.program, config, 1);
 }
 

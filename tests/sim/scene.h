@@ -1,4 +1,4 @@
-// Hand-written programs under hand-written schedules: for the traps of protocol section 10.
+// Hand-written programs under hand-written schedules: for the traps of PROTOCOL.md, section 10.
 #ifndef ELC_TESTS_SIM_SCENE_H
 #define ELC_TESTS_SIM_SCENE_H
 
@@ -66,7 +66,7 @@ class Script {
 
 class Scene {
  public:
-  explicit Scene(Script script, Fault fault = Fault::kNone);
+  explicit Scene(Script script, Fault fault = Fault::kNone, uint64_t max_transit = 0);
 
   // The process makes its next `calls` calls to their ends; a violation if it cannot.
   void run(Rank rank, int calls = 1);

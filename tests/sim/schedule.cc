@@ -2,6 +2,9 @@
 
 #include <cstdio>
 
+#include "sim/memory.h"
+#include "sim/world.h"
+
 namespace sim {
 namespace {
 
@@ -13,6 +16,11 @@ struct KillPlan {
   uint64_t lines = 0;  // not before so many lines have committed in this incarnation
 };
 
+Program make_program(uint64_t seed) {
+  Random random(combine(seed, 4));
+  return generate(random);
+}
+
 class Schedule {
  public:
   Schedule(uint64_t seed, const Choice& choice)
@@ -22,7 +30,7 @@ class Schedule {
     world_.moment = [](void* c, World::Moment m) { static_cast<Schedule*>(c)->reached(m); };
     kills_ = random_.chance(0.15) ? 0 : random_.between(1, random_.chance(0.2) ? 8 : 3);
     if (!choice.lines) kills_ = 0;
-    requests_ = random_.chance(0.1) ? 0 : random_.between(1, 12) * 0.002;
+    requests_ = random_.chance(0.1) ? 0 : random_.between(1, 12) * (random_.chance(0.2) ? 0.02 : 0.002);
     plan();
     reweigh();
   }
@@ -30,10 +38,6 @@ class Schedule {
   Verdict run();
 
  private:
-  static Program make_program(uint64_t seed) {
-    Random random(combine(seed, 4));
-    return generate(random);
-  }
   static Config make_config(uint64_t seed, const Choice& choice);
   void plan();
   void reweigh();
@@ -64,6 +68,7 @@ Config Schedule::make_config(uint64_t seed, const Choice& choice) {
   Config c;
   c.drain = r.chance(0.8);
   if (r.chance(0.05)) c.max_transit = 24 * static_cast<uint64_t>(r.between(1, 4));
+  if (r.chance(0.7)) c.most_freed = r.below(4);
   if (r.chance(0.15)) c.fail_state = 0.1;
   if (r.chance(0.15)) c.fail_line = 0.1;
   if (r.chance(0.1)) c.fail_commit = 0.2;
@@ -71,6 +76,7 @@ Config Schedule::make_config(uint64_t seed, const Choice& choice) {
   c.large = r.chance(0.5) ? 0 : 0.3;
   c.rendezvous = r.chance(0.5) ? 0.5 : 1;
   c.look = r.chance(0.5) ? 1 : 0.2;
+  c.shortcuts = r.chance(0.5);
   c.repeat = r.chance(0.5) ? 0 : 0.5;
   c.look_in_collectives = r.chance(0.2);
   c.lines = choice.lines;
@@ -94,7 +100,7 @@ void Schedule::plan() {
 }
 
 void Schedule::reached(World::Moment m) {
-  if (kills_ == 0 || !plan_.at_moment || plan_.moment != m || !armed()) return;
+  if (kills_ <= 0 || world_.calm || !plan_.at_moment || plan_.moment != m || !armed()) return;
   if (--plan_.count == 0) world_.doomed = true;
 }
 
@@ -164,7 +170,7 @@ Verdict Schedule::run() {
       kill();
     } else if (dead_since_ > 0) {
       if (random_.below(200) == 0 || world_.finished()) kill();
-    } else if (kills_ > 0 && !plan_.at_moment && armed() && ++since_ >= plan_.count) {
+    } else if (kills_ > 0 && !world_.calm && !plan_.at_moment && armed() && ++since_ >= plan_.count) {
       if (random_.chance(0.3))
         partial_kill();
       else
@@ -183,6 +189,21 @@ Verdict Schedule::run() {
 
 }  // namespace
 
-Verdict run_schedule(uint64_t seed, const Choice& choice) { return Schedule(seed, choice).run(); }
+std::string program_of(uint64_t seed) {
+  const Program p = make_program(seed);
+  std::string text;
+  for (size_t r = 0; r < p.code.size(); ++r)
+    for (size_t i = 0; i < p.code[r].size(); ++i)
+      text += "rank " + std::to_string(r) + " " + std::to_string(i) + " " + describe(p.code[r][i]) + "\n";
+  return text;
+}
+
+Verdict run_schedule(uint64_t seed, const Choice& choice) {
+  const size_t before = blocks();
+  Verdict v = Schedule(seed, choice).run();
+  if (v.violation.empty() && blocks() != before)
+    v.violation = std::to_string(static_cast<long>(blocks() - before)) + " blocks of memory are left after the end";
+  return v;
+}
 
 }  // namespace sim

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "sim/world.h"
+#include "sim/config.h"
 
 namespace sim {
 
@@ -19,6 +19,9 @@ struct Choice {
   bool lines = true;  // false: no line and no kill
   bool trace = false;
 };
+
+// The program of this seed, a call in each line.
+std::string program_of(uint64_t seed);
 
 // Runs the schedule of this seed to its end, or to the first violation.
 Verdict run_schedule(uint64_t seed, const Choice& choice = Choice());

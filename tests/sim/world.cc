@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstring>
 
 namespace sim {
 
@@ -46,11 +47,15 @@ void World::log(Rank rank, const char* format, ...) {
 
 void World::boot() {
   ++incarnation;
-  doomed = false;
+  doomed = no_more = false;
   const size_t n = static_cast<size_t>(program.processes);
   nodes.clear();
   states_.clear();
   written_.clear();
+  costs_.clear();
+  verdicts_.clear();
+  refusals_.clear();
+  failed_.clear();
   control_.clear();
   control_.resize(n * n);
   control_active_.clear();
@@ -86,79 +91,132 @@ bool World::finished() const {
 
 // ---- Stable storage ----
 
-bool World::save_state(Rank rank, LineNumber line) {
-  if (doomed) return true;
+elc::Result World::trouble(Rank rank, LineNumber line, const char* what) {
+  failed_[line].insert(rank);
+  return elc::Result::error("%s by rank %d", what, rank);
+}
+
+elc::Result World::save_state(Rank rank, LineNumber line) {
+  if (doomed) return elc::Result();
   point(Moment::kSaveState);
-  if (chance.chance(config.fail_state)) return false;
+  if (fails(config.fail_state)) return trouble(rank, line, "the state is not saved");
+  if (nodes[static_cast<size_t>(rank)]->said_never()) fail("rank %d takes a line after the last", rank);
   log(rank, "takes its checkpoint of line %u at instruction %zu", line,
       nodes[static_cast<size_t>(rank)]->app.at);
   if (nodes[static_cast<size_t>(rank)]->process->replaying()) ++stats.lines_replaying;
   auto& states = states_[line];
   states.resize(nodes.size());
-  states[static_cast<size_t>(rank)] = nodes[static_cast<size_t>(rank)]->saved_app();
-  return true;
+  const Node& node = *nodes[static_cast<size_t>(rank)];
+  states[static_cast<size_t>(rank)] = State{node.saved_app(), node.process->replaying()};
+  return elc::Result();
 }
 
-bool World::save_line(Rank rank, LineNumber line, const line::Saved& saved) {
+elc::Result World::save_line(Rank rank, LineNumber line, const line::Saved& saved) {
   point(Moment::kBeforeFile);
-  if (doomed) return true;
-  if (chance.chance(config.fail_line / 2)) return false;
+  if (doomed) return elc::Result();
+  if (fails(config.fail_line / 2)) return trouble(rank, line, "the file is not written");
   auto& states = states_[line];
   if (states.size() != nodes.size() || !states[static_cast<size_t>(rank)]) {
     fail("rank %d: the file of line %u is completed without a state", rank, line);
-    return true;
+    return elc::Result();
   }
+  uint64_t in_transit = 0;
+  for (const line::SavedMessage& m : saved.messages) in_transit += m.message->content.size();
+  if (config.max_transit > 0 && in_transit > config.max_transit)
+    fail("rank %d: line %u has more in transit than a line may", rank, line);
   elc::Bytes bytes;
   elc::Encoder out(&bytes);
   saved.encode(out);
   Line& files = written_[line];
   files.resize(nodes.size());
-  files[static_cast<size_t>(rank)] = File{incarnation, *states[static_cast<size_t>(rank)],
+  const State& state = *states[static_cast<size_t>(rank)];
+  files[static_cast<size_t>(rank)] = File{incarnation, state.replaying, state.app,
                                           std::vector<uint8_t>(bytes.data(), bytes.data() + bytes.size())};
   log(rank, "file of line %u is written: %zu in transit, %zu classes, %zu crossing, %zu outcomes, replay %d",
       line, saved.messages.size(), saved.classes.size(), saved.crossing.size(), saved.outcomes.size(),
       saved.replay);
-  return true;
+  return elc::Result();
 }
 
-line::Stable World::line_stable(Rank rank, LineNumber line) {
-  if (doomed) return line::Stable::kYes;
-  if (chance.chance(config.slow_disk)) return line::Stable::kNotYet;
-  if (chance.chance(config.fail_line / 2)) return line::Stable::kFailed;
+elc::Result World::line_stable(Rank rank, LineNumber line, bool* stable) {
+  *stable = true;
+  if (doomed) return elc::Result();
+  if (chance.chance(config.slow_disk)) {
+    *stable = false;
+    return elc::Result();
+  }
+  if (fails(config.fail_line / 2)) return trouble(rank, line, "the file is not stable");
   Line& files = lines_[line];
   files.resize(nodes.size());
   files[static_cast<size_t>(rank)] = std::move(written_[line][static_cast<size_t>(rank)]);
   log(rank, "file of line %u is stable", line);
   point(Moment::kAfterFile);
-  return line::Stable::kYes;
+  return elc::Result();
 }
 
-bool World::commit(LineNumber line, uint64_t) {
+elc::Result World::commit(LineNumber line, uint64_t points, uint64_t cost) {
   point(Moment::kBeforeCommit);
-  if (doomed) return true;
-  if (chance.chance(config.fail_commit)) return false;
+  if (doomed) return elc::Result();
+  if (fails(config.fail_commit)) return trouble(0, line, "the record is not written");
   const Line& files = lines_[line];
   for (size_t r = 0; r < nodes.size(); ++r)
     if (files.size() != nodes.size() || !files[r] || files[r]->incarnation != incarnation)
       fail("line %u is committed before the file of rank %zu is stable", line, r);
   if (line <= committed_) fail("line %u is committed after line %u", line, committed_);
+  if (!failed()) check_line(line, points, cost);
   committed_ = line;
+  points_[line] = points;
   ++stats.lines;
   log(0, "commits line %u", line);
   lines_.erase(lines_.begin(), lines_.find(line));
   point(Moment::kAfterCommit);
-  return true;
+  return elc::Result();
 }
 
-// A line that every process has taken, and that nothing hindered, has no reason to be abandoned.
+// Every process gets the same reason, of the lowest rank that had one.
+void World::refused(Rank rank, LineNumber line, const line::Refusal& refusal) {
+  const std::string given = std::to_string(refusal.rank) + ": " + refusal.text;
+  const std::string& first = refusals_.emplace(line, given).first->second;
+  if (first != given) fail("rank %d: line %u is refused by %s, elsewhere by %s", rank, line, given.c_str(), first.c_str());
+  if (refusal.rank < 0 || refusal.rank >= program.processes || *refusal.text == '\0')
+    fail("rank %d: line %u is refused by nobody", rank, line);
+  const bool named = failed_.count(line) == 0 || failed_[line].count(refusal.rank) > 0 || config.max_transit > 0;
+  if (!named && strstr(refusal.text, "by rank") != nullptr)
+    fail("rank %d: line %u is refused by rank %d, which did not", rank, line, refusal.rank);
+}
+
+// Whether something fails, where it may: with this probability for each of a few processes.
+bool World::fails(double p) { return chance.chance(p * std::min(1.0, 4.0 / program.processes)); }
+
+void World::ended(Rank rank, LineNumber line, bool committed) {
+  if (doomed) return;
+  if (committed != (line <= committed_))
+    fail("rank %d is told that line %u was %s, which is not so", rank, line, committed ? "committed" : "abandoned");
+  if (verdicts_.try_emplace(line, committed).first->second != committed)
+    fail("not all are told the same of line %u", line);
+  if (rank == 0 && !committed) abandoned(line);
+}
+
+// A line has no reason to be abandoned where nothing has failed and nobody's program is at its end; nor, even then,
+// where every process has taken it.
 void World::abandoned(LineNumber line) {
   ++stats.abandoned;
+  const bool refused = refusals_[line].find("MPI_") != std::string::npos;
+  if (failed_.contains(line) || config.max_transit > 0 || refused || no_more) return;
   const auto& states = states_[line];
   const bool all = states.size() == nodes.size() &&
                    std::all_of(states.begin(), states.end(), [](auto& s) { return s.has_value(); });
-  const bool hindered =
-      config.fail_state + config.fail_line + config.fail_commit > 0 || config.max_transit > 0;
-  if (all && !hindered) fail("line %u was abandoned though all processes took it", line);
+  const bool ends = std::any_of(nodes.begin(), nodes.end(), [](auto& n) { return n->ends(); });
+  if (all || !ends) fail("line %u was abandoned without a reason", line);
+}
+
+LineNumber World::goal(const Instr& instr) {
+  const auto [at, first] = goals_.try_emplace(instr.tag, committed_ + 1);
+  if (first && instr.count > 0) {
+    calm = true;
+    config.fail_state = config.fail_line = config.fail_commit = 0;
+  }
+  return at->second;
 }
 
 uint64_t World::draw(Rank rank) {
@@ -213,7 +271,7 @@ bool World::deliver_control(size_t i) {
     control_active_.pop_back();
   }
   log(to, "control message from %d: word %u", from, elc::Decoder(message.data(), message.size()).u32());
-  node.process->on_control(from, message.data(), message.size());
+  node.on_control(from, message.data(), message.size());
   return true;
 }
 

@@ -2,53 +2,20 @@
 #ifndef ELC_TESTS_SIM_WORLD_H
 #define ELC_TESTS_SIM_WORLD_H
 
+#include <algorithm>
 #include <cstdarg>
 #include <deque>
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
+#include "sim/config.h"
 #include "sim/node.h"
 
 namespace sim {
-
-// Deliberate faults of the layer around the protocol: each must be seen by the checker (variants.cc).
-// Those inside the protocol are elc::line::Rule.
-enum class Fault : uint8_t {
-  kNone,
-  kSendOrphans,        // orphans are not suppressed
-  kIgnoreQueue,        // recovery does not fill the pending queue
-  kRepeatCrossing,     // a crossing collective runs again
-  kForgetOutcomes,     // no W3
-  kForgetProbes,       // trap 4: what a probe has shown does not count
-  kReadySend,          // trap 8: a ready send stays one
-  kUncountedIbarrier,  // trap 11: a non-blocking barrier does not count as a collective
-  kBarrierUnaware,     // nothing wrong: barriers cross like any other operation
-};
-
-struct Config {
-  bool lines = true;  // false: nobody asks for one (a check of the programs themselves)
-  bool drain = true;
-  uint64_t max_transit = 0;
-  double fail_state = 0, fail_line = 0, fail_commit = 0;  // probabilities
-  double slow_disk = 0;                                   // of a look that finds a file not yet stable
-  double large = 0;                                       // of a message whose data come later
-  double rendezvous = 0;  // of a standard send that waits for its receive where it may
-  double look = 1;        // of a look at the protocol at a call
-  double repeat = 0;      // of a waiting receive that a restart makes again, instead of restoring it
-  bool look_in_collectives = true;  // false: as the library does
-  Fault fault = Fault::kNone;
-};
-
-struct Stats {
-  uint64_t steps = 0, kills = 0, restarts = 0, starts = 0, lines = 0, abandoned = 0, messages = 0,
-           collectives = 0;
-  uint64_t suppressed = 0, crossing = 0, replayed = 0, in_transit = 0, orphans = 0, control = 0, held = 0;
-  uint64_t restart_replaying = 0, lines_replaying = 0;
-  void add(const Stats& other);
-};
 
 class World {
  public:
@@ -86,6 +53,8 @@ class World {
   std::vector<std::unique_ptr<Node>> nodes;
   // A kill in the middle of a call: from the moment it is set nothing leaves this job.
   bool doomed = false;
+  bool no_more = false;  // somebody has said that no line can be taken
+  bool calm = false;  // nothing fails any more, and nothing is killed
   // Called at points where a kill is interesting; may set doomed.
   enum class Moment { kSaveState, kBeforeFile, kAfterFile, kBeforeCommit, kAfterCommit, kRunning };
   static constexpr uint64_t kMoments = 6;
@@ -99,30 +68,63 @@ class World {
   void point(Moment m) {
     if (moment != nullptr && !doomed) moment(moment_context, m);
   }
-  bool save_state(Rank rank, elc::line::LineNumber line);
-  bool save_line(Rank rank, elc::line::LineNumber line, const elc::line::Saved& saved);
-  elc::line::Stable line_stable(Rank rank, elc::line::LineNumber line);
-  bool commit(elc::line::LineNumber line, uint64_t points);
-  void abandoned(elc::line::LineNumber line);
+  elc::Result save_state(Rank rank, elc::line::LineNumber line);
+  elc::Result save_line(Rank rank, elc::line::LineNumber line, const elc::line::Saved& saved);
+  elc::Result line_stable(Rank rank, elc::line::LineNumber line, bool* stable);
+  elc::Result commit(elc::line::LineNumber line, uint64_t points, uint64_t cost);
+  // A refused line names one process and one reason everywhere.
+  void refused(Rank rank, elc::line::LineNumber line, const elc::line::Refusal& refusal);
+  // A line has ended at this process; the same for all.
+  void ended(Rank rank, elc::line::LineNumber line, bool committed);
+  void cost(elc::line::LineNumber line, uint64_t cost) { costs_[line] = std::max(costs_[line], cost); }
+  // The line that has to commit before processes leave the instruction kLines of this name; it becomes known
+  // when the first one comes there.
+  elc::line::LineNumber goal(const Instr& instr);
+  // Whether an asked-for line has to commit some time.
+  bool lives() const { return config.lines && config.max_transit == 0; }
+  // D of the last line that has committed up to this one.
+  uint64_t points_of(elc::line::LineNumber line) const {
+    const auto at = points_.find(line);
+    return at == points_.end() ? 0 : at->second;
+  }
   uint64_t draw(Rank rank);
   elc::line::LineNumber committed() const { return committed_; }
 
  private:
   struct File {
     uint64_t incarnation = 0;
+    bool replaying = false;
     App app;
     std::vector<uint8_t> saved;
   };
   using Line = std::vector<std::optional<File>>;
 
   void boot();
+  elc::Result trouble(Rank rank, elc::line::LineNumber line, const char* what);
   void check_messages();
   void check_collectives();
+  void check_line(elc::line::LineNumber line, uint64_t points, uint64_t cost);
+  void check_file(Rank rank, elc::line::LineNumber line, uint64_t points, const App& app,
+                  const elc::line::Saved& saved);
+  void check_in_transit(const Line& files, const std::vector<elc::line::Saved>& saved);
+  void check_crossing(const Line& files, const std::vector<elc::line::Saved>& saved);
+  bool fails(double p);
+  void abandoned(elc::line::LineNumber line);
 
+  std::map<elc::line::LineNumber, std::string> refusals_;  // of this incarnation, with the rank
+  std::map<elc::line::LineNumber, std::set<Rank>> failed_;   // whose state or file was not saved
   std::map<elc::line::LineNumber, Line> lines_;    // stable storage
   std::map<elc::line::LineNumber, Line> written_;  // files that may still be lost
   elc::line::LineNumber committed_ = 0;
-  std::map<elc::line::LineNumber, std::vector<std::optional<App>>> states_;  // saved, file not complete
+  struct State {
+    App app;
+    bool replaying;
+  };
+  std::map<elc::line::LineNumber, std::vector<std::optional<State>>> states_;  // saved, file not complete
+  std::map<elc::line::LineNumber, uint64_t> points_;   // D of lines that have committed
+  std::map<elc::line::LineNumber, uint64_t> costs_;    // the largest of a process
+  std::map<elc::line::LineNumber, bool> verdicts_;     // committed or not, in this incarnation
+  std::map<int, elc::line::LineNumber> goals_;
   std::vector<std::deque<std::vector<uint8_t>>> control_;                    // by from * processes + to
   std::vector<size_t> control_active_;
 };

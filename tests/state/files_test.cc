@@ -8,6 +8,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <set>
+
 #include "helper.h"
 
 namespace {
@@ -210,15 +212,12 @@ TEST_CASE("a file that cannot be saved makes the line be refused") {
   REQUIRE_OK(line.save());
 }
 
-TEST_CASE("a symbolic link stays one, permissions stay, a device has no content") {
+TEST_CASE("permissions stay, the null device has no content") {
   Playground playground;
   new_process();
   write_file("real", "");
-  mkdir("sub", 0777);
-  REQUIRE(symlink("../real", "sub/next") == 0);
-  REQUIRE(symlink("sub/next", "link") == 0);
   chmod("real", 0640);
-  FILE* out = ELC_fopen("link", "w+");
+  FILE* out = ELC_fopen("real", "w+");
   FILE* null = ELC_fopen("/dev/null", "w");
   ELC_FILEVAR(out), ELC_FILEVAR(null);
   fputs("text", out);
@@ -231,21 +230,178 @@ TEST_CASE("a symbolic link stays one, permissions stay, a device has no content"
   REQUIRE_OK(line.restore());
   REQUIRE(null != nullptr);
   struct stat status;
-  REQUIRE(lstat("link", &status) == 0);
-  CHECK(S_ISLNK(status.st_mode));
   REQUIRE(stat("real", &status) == 0);
   CHECK((status.st_mode & 0777) == 0640);
+  CHECK(fputs("nothing", null) >= 0);
   ELC_fcloseall();
   CHECK(read_file("real") == "text");
-  // It comes back in its place where it is gone.
-  unlink("real");
+}
+
+TEST_CASE("a stream that a restart could not open refuses lines, which is told when it is opened") {
+  Playground playground, elsewhere;
+  REQUIRE(chdir(playground.path.c_str()) == 0);
+  write_file("real", "text");
+  mkdir("below", 0777);
+  REQUIRE(symlink("real", "link") == 0);
+  REQUIRE(symlink("below", "inside") == 0);
+  REQUIRE(symlink(elsewhere.path.c_str(), "outside") == 0);
+  REQUIRE(mkfifo("pipe", 0600) == 0);
+  const std::string far = elsewhere.path + "/file", near = playground.path + "/file";
+  Line line;
+  const auto refusal = [&](const std::string& path, const char* mode, const std::string& roots) {
+    new_process();
+    elc::state::allow_files(roots.c_str());
+    FILE* file = ELC_fopen(path.c_str(), mode);
+    REQUIRE(file != nullptr);
+    const std::string why = text(line.save());
+    ELC_fcloseall();
+    return why;
+  };
+  CHECK(refusal("file", "w", "") == "ok");
+  CHECK(refusal("below/../below/file", "a", "") == "ok");
+  CHECK(refusal("inside/file", "a", "") == "ok");
+  CHECK(refusal(near, "r", "") == "ok");
+  for (const char* mode : {"w", "a", "r"}) {
+    for (const std::string& path : {far, std::string("outside/file"), "../" + elsewhere.path.substr(5) + "/file"}) {
+      const std::string why = refusal(path, mode, "");
+      CHECK(contains(why, path.c_str()));
+      CHECK(contains(why, ("set ELC_FILE_ROOTS=" + elsewhere.path).c_str()));
+      CHECK(refusal(path, mode, elsewhere.path) == "ok");
+      CHECK(refusal(path, mode, "/nowhere::" + elsewhere.path + "/:/etc") == "ok");
+      CHECK(contains(refusal(path, mode, elsewhere.path + "x:" + elsewhere.path.substr(0, 12)), "ELC_FILE_ROOTS"));
+    }
+    CHECK(contains(refusal("link", mode, ""), "is a symbolic link"));
+  }
+  CHECK(contains(refusal("pipe", "r+", ""), "is not a regular file"));
+  CHECK(contains(refusal("/dev/zero", "r", ""), "is not a regular file"));
+}
+
+TEST_CASE("a stream that refuses lines is told once, however often its file is opened") {
+  Playground playground;
   new_process();
-  ELC_FILEVAR(out), ELC_FILEVAR(null);
-  REQUIRE_OK(line.restore());
+  elc::state::allow_files("");
+  int ends[2];
+  REQUIRE(pipe(ends) == 0);
+  const int before = dup(STDERR_FILENO);
+  dup2(ends[1], STDERR_FILENO);
+  for (int i = 0; i < 3; ++i) ELC_fclose(ELC_fopen("/dev/zero", "r"));
+  dup2(before, STDERR_FILENO);
+  close(before), close(ends[1]);
+  std::string said(10000, '\0');
+  const ssize_t size = read(ends[0], said.data(), said.size());
+  close(ends[0]);
+  REQUIRE(size > 0);
+  said.resize(static_cast<size_t>(size));
+  CHECK(contains(said, "no line can be taken while '/dev/zero' is open"));
+  CHECK(said.find('\n') == said.size() - 1);
+}
+
+// A line as a program makes it that has one stream open, as anybody can make it.
+Line line_of(const char* path, const char* mode) {
+  new_process();
+  elc::state::allow_files("/");
+  FILE* file = ELC_fopen(path, mode);
+  REQUIRE(file != nullptr);
+  if (mode[0] != 'r') fputs("forged", file);
+  Line line;
+  REQUIRE_OK(line.save());
   ELC_fcloseall();
-  REQUIRE(lstat("link", &status) == 0);
-  CHECK(S_ISLNK(status.st_mode));
-  CHECK(read_file("real") == "text");
+  return line;
+}
+
+TEST_CASE("a restart touches no file outside, of another user, that is none, or through a link") {
+  Playground playground, elsewhere;
+  REQUIRE(chdir(playground.path.c_str()) == 0);
+  const std::string outside = elsewhere.path + "/victim", inside = playground.path + "/file";
+  const auto restart = [](Line& line) {
+    new_process();
+    return text(line.restore());
+  };
+  for (const char* mode : {"w", "a", "r"}) {
+    CAPTURE(mode);
+    write_file(outside.c_str(), "precious and long");
+    Line line = line_of(outside.c_str(), mode);
+    write_file(outside.c_str(), "precious and longer");
+    const std::string why = restart(line);
+    CHECK(contains(why, ("'" + outside + "'").c_str()));
+    CHECK(contains(why, ("set ELC_FILE_ROOTS=" + elsewhere.path).c_str()));
+    CHECK(read_file(outside.c_str()) == "precious and longer");
+    unlink(outside.c_str());
+    CHECK(restart(line) != "ok");
+    CHECK(read_file(outside.c_str()) == "(none)");
+
+    // What has the name by the time of the restart.
+    write_file("file", "here");
+    line = line_of(inside.c_str(), mode);
+    write_file(outside.c_str(), "precious and long");
+    unlink("file");
+    REQUIRE(symlink(outside.c_str(), "file") == 0);
+    CHECK(contains(restart(line), "is a symbolic link"));
+    unlink("file");
+    REQUIRE(symlink("/nowhere/at/all", "file") == 0);
+    CHECK(contains(restart(line), "is a symbolic link"));
+    unlink("file");
+    REQUIRE(mkfifo("file", 0600) == 0);
+    CHECK(contains(restart(line), "is not a regular file"));
+    unlink("file");
+    if (geteuid() == 0 && mode[0] != 'r') {
+      write_file("file", "here and more of it");
+      REQUIRE(chown("file", 12345, 12345) == 0);
+      CHECK(contains(restart(line), "belongs to user 12345"));
+      CHECK(read_file("file") == "here and more of it");
+      unlink("file");
+    }
+
+    // A directory that has become a link.
+    mkdir("place", 0777);
+    write_file("place/victim", "precious and long");
+    line = line_of("place/victim", mode);
+    REQUIRE(system("rm -r place") == 0);
+    REQUIRE(symlink(elsewhere.path.c_str(), "place") == 0);
+    CHECK(contains(restart(line), "ELC_FILE_ROOTS"));
+    CHECK(read_file(outside.c_str()) == "precious and long");
+    unlink("place");
+  }
+}
+
+TEST_CASE("what lies in the place of the temporary file is not written to") {
+  Playground playground;
+  Line line;
+  make_line(&line);
+  write_file("victim", "precious");
+  for (const char* name : {"out.elc-restoring-0", "out.elc-restoring-1", "out.elc-restoring-2", "out.elc-restoring-3"})
+    REQUIRE(symlink("victim", name) == 0);
+  for (const char* name : {"update.elc-restoring-2", "update.elc-restoring-3"}) REQUIRE(mkfifo(name, 0600) == 0);
+  new_process();
+  Files files;
+  files.enter();
+  REQUIRE_OK(line.restore());
+  struct stat about;
+  REQUIRE(lstat("out", &about) == 0);
+  CHECK(S_ISREG(about.st_mode));
+  CHECK(read_file("victim") == "precious");
+  REQUIRE(system("rm -f *.elc-restoring-*") == 0);
+  go_on(files);
+}
+
+TEST_CASE("a line says what it relies on: files whose content it does not have, and the names of all") {
+  Playground playground;
+  new_process();
+  mkdir("below", 0777);
+  write_file("in", "text");
+  ELC_fopen("in", "r"), ELC_fopen("below/log", "a"), ELC_fopen("below/out", "w");
+  Line line;
+  REQUIRE_OK(line.save());
+  std::set<std::string> relied;
+  for (elc::state::Relied& one : elc::state::take_relied()) {
+    struct stat about, other;
+    REQUIRE(fstat(one.file.get(), &about) == 0);
+    for (const char* name : {"in", "below/log", "below/out", "below", "."})
+      if (stat(name, &other) == 0 && other.st_ino == about.st_ino) relied.insert(name);
+  }
+  CHECK(relied == std::set<std::string>{"in", "below/log", "below", "."});
+  CHECK(elc::state::take_relied().empty());
+  ELC_fcloseall();
 }
 
 TEST_CASE("a large file goes through in pieces") {

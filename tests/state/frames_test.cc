@@ -14,8 +14,7 @@ struct Site {
   int calls = 0;
 
   void call() {
-    const bool labelled = elc::state::labelled();
-    elc::state::clear_label();
+    const bool labelled = elc::state::take_label();
     ++calls;
     if (!labelled || next != kSave || countdown-- > 0) return;
     failure = text(line.save());
@@ -68,7 +67,7 @@ long program() {
 
 std::string gave_up;
 jmp_buf escape;
-void give_up(const elc::Status& why) {
+void give_up(const elc::Result& why) {
   gave_up = why.message();
   longjmp(escape, 1);
 }
@@ -115,6 +114,7 @@ TEST_CASE("the label to go on at may be asked for again, and has to be come to")
   ELC_Enter("main");
   ELC_VAR(n);
   ELC_Set_label(-3);
+  elc::state::take_label();
   site = {};
   REQUIRE_OK(site.line.save());
   n = 0;
@@ -241,37 +241,57 @@ TEST_CASE("a line is refused where a restart could not come back") {
   new_process();
   Line line;
   ELC_Enter("main");
-  CHECK(contains(text(line.save()), "main() has come to a site without a label"));
+  const auto save_at_site = [&line] {
+    elc::state::take_label();
+    return text(line.save());
+  };
+  CHECK(contains(save_at_site(), "main() has come to a site without a label"));
   ELC_Enter("solve");  // no label before the call
   ELC_Set_label(1);
-  CHECK(contains(text(line.save()), "solve() was called from main() without a label"));
+  CHECK(contains(save_at_site(), "main() has called solve() without a label"));
   ELC_Leave();
   ELC_Set_label(3);
-  elc::state::clear_label();  // an MPI call at label 3 came between
+  REQUIRE(save_at_site() == "ok");
+  CHECK(contains(save_at_site(), "main(), after the call at its label 3, has come to a site without a label"));
   ELC_Enter("solve");
   ELC_Set_label(1);
-  CHECK(contains(text(line.save()), "solve() was called from main() without a label"));
+  CHECK(contains(save_at_site(), "main(), after the call at its label 3, has called solve() without a label"));
   ELC_Leave();
   ELC_Set_label(4);
   ELC_Enter("solve");
   ELC_Set_label(1);
-  REQUIRE_OK(line.save());
+  REQUIRE(save_at_site() == "ok");
   CHECK(ELC_Leave() == ELC_OK);
+  CHECK(contains(save_at_site(), "main(), after the call at its label 4, has come to a site without a label"));
+  ELC_Enter("solve");  // a second call after one label
+  ELC_Set_label(1);
+  CHECK(contains(save_at_site(), "main(), after the call at its label 4, has called solve() without a label"));
+  CHECK(ELC_Leave() == ELC_OK);
+  ELC_Set_label(5);
+  elc::state::restores_in_place();
+  CHECK(contains(save_at_site(), "either restored in place or entered again"));
   CHECK(ELC_Leave() == ELC_OK);
   CHECK(ELC_Leave() == ELC_ERROR);
+  CHECK(save_at_site() == "ok");
+  new_process();
+  ELC_Enter("main");
+  ELC_Leave();
+  CHECK(contains(save_at_site(), "outside of the functions that it has registered"));
 }
 
 TEST_CASE("labels belong to their frame") {
   new_process();
   ELC_Set_label(1);  // outside of any frame: no site
-  CHECK_FALSE(elc::state::labelled());
+  CHECK_FALSE(elc::state::take_label());
   ELC_Enter("main");
   ELC_Set_label(1);
-  CHECK(elc::state::labelled());
+  CHECK(elc::state::take_label());
+  CHECK_FALSE(elc::state::take_label());
+  ELC_Set_label(1);
   ELC_Enter("inner");
-  CHECK_FALSE(elc::state::labelled());
+  CHECK_FALSE(elc::state::take_label());
   ELC_Leave();
-  CHECK_FALSE(elc::state::labelled());
+  CHECK_FALSE(elc::state::take_label());
 }
 
 TEST_CASE("names of frames are copied, however many") {
@@ -289,6 +309,7 @@ TEST_CASE("names of frames are copied, however many") {
     }
   }
   memset(name, 0, sizeof name);
+  elc::state::take_label();
   Line line;
   REQUIRE_OK(line.save());
   memset(values, 0, sizeof values);

@@ -5,41 +5,41 @@
 #include <time.h>
 #include <unistd.h>
 
-using elc::Status;
+using elc::Result;
 
 namespace {
 
-Status encode(void*, elc::format::Kind, const void* handle, uint64_t* number) {
+Result encode(void*, elc::format::Kind, const void* handle, uint64_t* number) {
   int value;
   memcpy(&value, handle, sizeof value);
   *number = static_cast<uint64_t>(value) + 1000;
-  return Status();
+  return Result();
 }
 
-Status decode(void*, elc::format::Kind, uint64_t number, void* handle) {
+Result decode(void*, elc::format::Kind, uint64_t number, void* handle) {
   const int value = static_cast<int>(number) - 1000;
   memcpy(handle, &value, sizeof value);
-  return Status();
+  return Result();
 }
 
-Status append(void* context, const void* data, size_t size) {
+Result append(void* context, const void* data, size_t size) {
   auto* bytes = static_cast<std::vector<uint8_t>*>(context);
   bytes->insert(bytes->end(), static_cast<const uint8_t*>(data), static_cast<const uint8_t*>(data) + size);
-  return Status();
+  return Result();
 }
 
-Status read_at(void* context, uint64_t offset, void* data, size_t size) {
+Result read_at(void* context, uint64_t offset, void* data, size_t size) {
   const auto* bytes = static_cast<std::vector<uint8_t>*>(context);
-  if (offset > bytes->size() || size > bytes->size() - offset) return Status::error("short file");
+  if (offset > bytes->size() || size > bytes->size() - offset) return Result::error("short file");
   memcpy(data, bytes->data() + offset, size);
-  return Status();
+  return Result();
 }
 
 }  // namespace
 
 elc::state::HandleCodec test_codec() { return {nullptr, encode, decode, nullptr, nullptr}; }
 
-Status Line::save(const elc::format::Representation* as) {
+Result Line::save(const elc::format::Representation* as) {
   bytes.clear();
   elc::format::WriterOptions options;
   options.representation = as;
@@ -48,15 +48,15 @@ Status Line::save(const elc::format::Representation* as) {
   return writer.finish();
 }
 
-Status Line::open(elc::format::Reader* reader) { return reader->open({&bytes, bytes.size(), read_at}); }
+Result Line::open(elc::format::Reader* reader) { return reader->open({&bytes, bytes.size(), read_at}); }
 
-Status Line::check() {
+Result Line::check() {
   elc::format::Reader reader;
   ELC_TRY(open(&reader));
   return elc::state::check(reader);
 }
 
-Status Line::restore() {
+Result Line::restore() {
   elc::format::Reader reader;
   ELC_TRY(open(&reader));
   ELC_TRY(elc::state::check(reader));

@@ -19,15 +19,15 @@ elc::state::HandleCodec test_codec();
 struct Line {
   std::vector<uint8_t> bytes;
 
-  elc::Status save(const elc::format::Representation* as = nullptr);
-  elc::Status open(elc::format::Reader* reader);
+  elc::Result save(const elc::format::Representation* as = nullptr);
+  elc::Result open(elc::format::Reader* reader);
   // check and apply, as src/mpi would do at the site.
-  elc::Status restore();
-  elc::Status check();
+  elc::Result restore();
+  elc::Result check();
 };
 
 // The message of a failure; "ok".
-inline std::string text(const elc::Status& status) { return status.message(); }
+inline std::string text(const elc::Result& status) { return status.message(); }
 
 #define REQUIRE_OK(expression) REQUIRE(text(expression) == "ok")
 

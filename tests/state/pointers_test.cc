@@ -168,7 +168,8 @@ TEST_CASE("of blocks side by side those are other integers that pointers say so 
 
   new_process();
   ELC_PTR(first), ELC_PTR(third), ELC_PTR(again);
-  ELC_Register_pointer("second", &other, 1, ELC_INT);
+  short* narrow;
+  ELC_Register_pointer("second", &narrow, 1, ELC_SHORT);
   const std::string why = text(line.check());
   CHECK(contains(why, "a heap block of 2 elements of long: to one pointer of the program each has"));
 }

@@ -51,6 +51,7 @@ TEST_CASE("each misfit is refused before anything changes") {
   long big = 5;
   ELC_VAR(n), ELC_VAR(x), ELC_PTR(p), ELC_VAR(big);
   Line line;
+  elc::state::take_label();
   REQUIRE_OK(line.save());
 
   std::string why = refusal(line, [](Program& d) {
@@ -99,7 +100,7 @@ static Line line_of_a_wide_machine(long long value) {
   const auto append = [](void* context, const void* data, size_t size) {
     auto* bytes = static_cast<std::vector<uint8_t>*>(context);
     bytes->insert(bytes->end(), static_cast<const uint8_t*>(data), static_cast<const uint8_t*>(data) + size);
-    return elc::Status();
+    return elc::Result();
   };
   elc::format::Writer writer(&elc::state::types(), {&line.bytes, append}, options);
   elc::Encoder& out = writer.encoder();
@@ -158,6 +159,28 @@ TEST_CASE("types of heap blocks") {
   REQUIRE_OK(line.save());
   new_process();
   CHECK(contains(text(line.check()), "a heap block of 1 elements of struct Point"));
+}
+
+TEST_CASE("a hundred types that the program has not made: the message is that of the first") {
+  new_process();
+  struct One {
+    int value;
+  };
+  constexpr int kTypes = 100;
+  One* blocks[kTypes] = {};
+  ELC_Register_pointer("blocks", blocks, kTypes, ELC_NO_TYPE);
+  for (int i = 0; i < kTypes; ++i) {
+    const ELC_Field field = ELC_FIELD(One, value);
+    blocks[i] = static_cast<One*>(ELC_new(ELC_Struct(("type " + std::to_string(i)).c_str(), sizeof(One), 1, &field), 1));
+  }
+  Line line;
+  REQUIRE_OK(line.save());
+  new_process();
+  CHECK(contains(text(line.check()), "which the program has not registered"));
+  ELC_Register_pointer("blocks", blocks, kTypes, ELC_NO_TYPE);
+  CHECK(text(line.check()) ==
+        "'blocks' of the globals: [0]: it points to a heap block that cannot be restored: the program has made no type "
+        "'type 0' (ELC_Struct, ELC_Union; OnStructureDef)");
 }
 
 TEST_CASE("bytes do not go to another machine") {
@@ -220,6 +243,7 @@ TEST_CASE("registrations that cannot be") {
   CHECK(ELC_Register("a", &b, ELC_INT, 1) == ELC_OK);  // another scope
   Line line;
   ELC_Set_label(1);
+  elc::state::take_label();
   REQUIRE_OK(line.save());
   CHECK(ELC_Register("inside", block + 2, ELC_DOUBLE, 1) == ELC_OK);
   CHECK(contains(text(line.save()), "'inside' of main() lies in a block of 80 bytes"));
@@ -276,10 +300,30 @@ TEST_CASE("a line that is damaged or cut short is refused") {
     }
     n = 99;
     elc::format::Reader reader;
-    elc::Status opened = damaged.open(&reader);
+    elc::Result opened = damaged.open(&reader);
     if (opened.ok()) opened = reader.verify();
     CHECK_FALSE(opened.ok());
     (void)damaged.check();  // whatever it says, it may not crash or change anything
     CHECK(n == 99);
   }
+}
+
+TEST_CASE("a name that no reader takes is refused where it is registered") {
+  new_process();
+  const std::string longest(65536, 'n'), longer = longest + "n";
+  int a = 1, b = 2;
+  REQUIRE(ELC_Register(longest.c_str(), &a, ELC_INT, 1) == ELC_OK);
+  CHECK(ELC_Register(longer.c_str(), &b, ELC_INT, 1) == ELC_ERROR);
+  CHECK(ELC_Register_function(longer.c_str(), [] {}) == ELC_ERROR);
+  CHECK(ELC_Enter(longer.c_str()) == ELC_ERROR);
+  const ELC_Field field = {longest.c_str(), 0, ELC_INT, 1}, too_long = {longer.c_str(), 0, ELC_INT, 1};
+  CHECK(ELC_Struct(longest.c_str(), sizeof(int), 1, &field) != ELC_NO_TYPE);
+  CHECK(ELC_Struct(longer.c_str(), sizeof(int), 1, &field) == ELC_NO_TYPE);
+  CHECK(ELC_Struct("s", sizeof(int), 1, &too_long) == ELC_NO_TYPE);
+  Line line;
+  REQUIRE_OK(line.save());
+  REQUIRE_OK(line.check());
+  ELC_fopen("/dev/null", ("r" + longest).c_str());  // the mode goes into the line
+  CHECK(contains(text(line.save()), "65537 bytes"));
+  ELC_fcloseall();
 }

@@ -19,7 +19,10 @@ TEST_CASE("the papers' registrations") {
   new_process();
   elc::state::set_handle_sizes(8, 8, 8, 24);
   static Line line;
-  REQUIRE(classic_run([] { REQUIRE_OK(line.save()); }) == 0);
+  REQUIRE(classic_run([] {
+            elc::state::take_label();
+            REQUIRE_OK(line.save());
+          }) == 0);
   elc::format::Reader reader;
   REQUIRE_OK(line.open(&reader));
   std::string shown;
@@ -62,18 +65,22 @@ TEST_CASE("FID: no site in an inline call, and in a restart it is passed over") 
   new_process();
   ELC_Classic_enter("main", 0, 0);
   CHECK(ELC_Classic_site(-3, 0) == 0);
-  CHECK(elc::state::labelled());
+  CHECK(elc::state::take_label());
   CHECK(ELC_Classic_site(-3, 1) == 0);
-  CHECK_FALSE(elc::state::labelled());
+  CHECK_FALSE(elc::state::take_label());
   CHECK(ELC_Classic_skip(1) == 0);
   ELC_Classic_enter("part", -4, 1);
   ELC_Classic_enter("deeper", -5, 0);
   ELC_Set_label(1);
-  CHECK_FALSE(elc::state::labelled());
+  CHECK_FALSE(elc::state::take_label());
+  CHECK(elc::state::in_inline_call());
+  Line line;
+  CHECK(contains(text(line.save()), "without a label of its own"));
   ELC_Leave();
   ELC_Leave();
+  CHECK_FALSE(elc::state::in_inline_call());
   ELC_Set_label(-6);
-  CHECK(elc::state::labelled());
+  CHECK(elc::state::take_label());
 
   elc::state::set_recovering(true);
   CHECK(ELC_Classic_site(-3, 1) == 1);

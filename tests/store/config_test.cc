@@ -25,7 +25,7 @@ char* get(const char* name) {
 std::string problem(const std::string& name, const std::string& value) {
   environment = {{name, value}};
   Config config;
-  const Status status = read_config(&config, get);
+  const Result status = read_config(&config, get);
   return status.ok() ? "" : status.message();
 }
 
@@ -43,6 +43,8 @@ TEST_CASE("nothing set: the library is passive and the rest has its defaults") {
   CHECK(config.signal == 0);
   CHECK(config.drain == Drain::kDrain);
   CHECK(config.max_transit == UINT64_MAX);
+  CHECK(config.trust == Trust::kSelf);
+  CHECK(config.readers == Readers::kOwner);
   CHECK(!config.check_pointers);
   CHECK(config.verbose == 0);
 }
@@ -56,10 +58,12 @@ TEST_CASE("everything set") {
                  {"ELC_SIGNAL", "SIGUSR2"},
                  {"ELC_DRAIN", "wait"},
                  {"ELC_MAX_TRANSIT", "64M"},
+                 {"ELC_TRUST", "any"},
+                 {"ELC_READERS", "group"},
                  {"ELC_CHECK_POINTERS", "1"},
                  {"ELC_VERBOSE", "2"}};
   Config config;
-  const Status status = read_config(&config, get);
+  const Result status = read_config(&config, get);
   REQUIRE_MESSAGE(status.ok(), status.message());
   CHECK(config.dir.view() == "/scratch/lines");
   CHECK(config.timer == Timer::kFixed);
@@ -71,6 +75,8 @@ TEST_CASE("everything set") {
   CHECK(config.signal == SIGUSR2);
   CHECK(config.drain == Drain::kWait);
   CHECK(config.max_transit == 64u << 20);
+  CHECK(config.trust == Trust::kAny);
+  CHECK(config.readers == Readers::kGroup);
   CHECK(config.check_pointers);
   CHECK(config.verbose == 2);
 }
@@ -97,16 +103,34 @@ TEST_CASE("a value that is not allowed is named with its variable and what is al
                                         {"ELC_RESTART", "yes", "number"},
                                         {"ELC_RESTART", "0", "number"},
                                         {"ELC_SIGNAL", "KILL", "USR1"},
-                                        {"ELC_SIGNAL", "9", "USR1"},
+                                        {"ELC_FILE_ROOTS", "data", "absolute"},
+                                        {"ELC_FILE_ROOTS", "/a::b", "absolute"},
+                                        {"ELC_SIGNAL", "SEGV", "USR1"},
+                                        {"ELC_SIGNAL", "0", "USR1"},
+                                        {"ELC_SIGNAL", "32", "USR1"},
+                                        {"ELC_SIGNAL", "127", "USR1"},
+                                        {"ELC_SIGNAL", "99999", "USR1"},
                                         {"ELC_DRAIN", "flush", "wait"},
                                         {"ELC_MAX_TRANSIT", "64X", "64M"},
                                         {"ELC_MAX_TRANSIT", "99999999999999T", "64M"},
+                                        {"ELC_TRUST", "root", "self or any"},
+                                        {"ELC_READERS", "0644", "group"},
                                         {"ELC_CHECK_POINTERS", "2", "0 or 1"},
                                         {"ELC_VERBOSE", "3", "0 (problems)"}}) {
     const std::string text = problem(name, bad);
     CAPTURE(text);
     CHECK(text.find(std::string(name) + "=" + bad) == 0);
     CHECK(text.find(hint) != std::string::npos);
+  }
+}
+
+TEST_CASE("signals by number: those that have a name here, and those for programs") {
+  for (const int never : {SIGKILL, SIGSTOP, SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGABRT, SIGCHLD, SIGPIPE})
+    CHECK(problem("ELC_SIGNAL", std::to_string(never)).find("ELC_SIGNAL=") == 0);
+  for (const int allowed : {SIGUSR1, SIGTERM, SIGXCPU, SIGRTMIN, SIGRTMAX}) {
+    int value = 0;
+    CHECK(parse_signal(std::to_string(allowed).c_str(), &value));
+    CHECK(value == allowed);
   }
 }
 

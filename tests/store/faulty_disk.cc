@@ -23,14 +23,17 @@ ino_t inode(const fs::path& path) {
 FaultyDisk* FaultyDisk::current_ = nullptr;
 
 FaultyDisk::FaultyDisk() {
-  std::string name = (fs::temp_directory_path() / "elc-store-XXXXXX").string();
+  // In memory where that is possible: there are thousands of these, and what lasts is decided here.
+  const fs::path base = ::access("/dev/shm", W_OK) == 0 ? "/dev/shm" : fs::temp_directory_path();
+  std::string name = (base / "elc-store-XXXXXX").string();
   if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("no temporary directory");
   root_ = name;
   dir_ = root_ + "/lines";
   fs::create_directory(dir_);
   fs::create_directory(root_ + "/saved");
   current_ = this;
-  store::system_calls = {open, write, fsync, start_flush, flushing, end_flush, close, rename, unlink, mkdir, rmdir};
+  store::system_calls = {open,      status, file_status, read,   write, fsync, start_flush, flushing,
+                         end_flush, close,  rename,      unlink, mkdir, rmdir, open_list,   next, close_list};
 }
 
 FaultyDisk::~FaultyDisk() {
@@ -47,7 +50,7 @@ bool FaultyDisk::runs(const char* call) {
     errno = EIO;
     return false;
   }
-  if (calls_ == fail_at_) {
+  if (calls_ == fail_at_ || calls_ == fail_also_at_) {
     failed_ = call;
     errno = fail_with_;
     return false;
@@ -80,21 +83,38 @@ void FaultyDisk::cut_power(std::mt19937_64& random) {
   dirty_.clear();
 }
 
-int FaultyDisk::open(const char* path, int flags, mode_t mode) {
+fs::path FaultyDisk::path_of(int dir, const char* name) const {
+  return dir == AT_FDCWD ? fs::path(name) : open_.at(dir) / name;
+}
+
+int FaultyDisk::open(int dir, const char* name, int flags, mode_t mode) {
   FaultyDisk& disk = *current_;
   if (!disk.runs("open")) return -1;
+  const fs::path path = disk.path_of(dir, name);
   const bool is_new = (flags & O_CREAT) != 0 && !fs::exists(path);
-  const int fd = store::kRealSystem.open(path, flags, mode);
+  const int fd = store::kRealSystem.open(dir, name, flags, mode);
   if (fd < 0) return fd;
   disk.open_[fd] = path;
   if (is_new) {
     disk.dirty_.insert(inode(path));
-    disk.changed(path, [file = fs::path(path)] {
+    disk.changed(path, [path] {
       std::error_code ignored;
-      fs::remove(file, ignored);
+      fs::remove(path, ignored);
     });
   }
   return fd;
+}
+
+int FaultyDisk::status(int dir, const char* name, struct stat* about) {
+  return current_->runs("status") ? store::kRealSystem.status(dir, name, about) : -1;
+}
+
+int FaultyDisk::file_status(int fd, struct stat* about) {
+  return current_->runs("file_status") ? store::kRealSystem.file_status(fd, about) : -1;
+}
+
+ssize_t FaultyDisk::read(int fd, void* data, size_t size) {
+  return current_->runs("read") ? store::kRealSystem.read(fd, data, size) : -1;
 }
 
 ssize_t FaultyDisk::write(int fd, const void* data, size_t size) {
@@ -117,7 +137,7 @@ int FaultyDisk::fsync(int fd) {
   struct stat about;
   if (::fstat(fd, &about) != 0) return -1;
   if (S_ISDIR(about.st_mode)) {
-    const fs::path directory = disk.open_[fd];
+    const fs::path directory = disk.open_[fd].lexically_normal();
     std::erase_if(disk.changes_, [&](const Change& change) { return change.directory == directory; });
   } else {
     disk.dirty_.erase(about.st_ino);
@@ -141,13 +161,14 @@ int FaultyDisk::close(int fd) {
   return store::kRealSystem.close(fd);
 }
 
-int FaultyDisk::rename(const char* from, const char* to) {
+int FaultyDisk::rename(int dir, const char* from, const char* to) {
   FaultyDisk& disk = *current_;
   if (!disk.runs("rename")) return -1;
-  const fs::path kept = fs::exists(to) ? disk.save(to) : fs::path();
-  const int result = store::kRealSystem.rename(from, to);
+  const fs::path a = disk.path_of(dir, from), b = disk.path_of(dir, to);
+  const fs::path kept = fs::is_regular_file(b) ? disk.save(b) : fs::path();
+  const int result = store::kRealSystem.rename(dir, from, to);
   if (result == 0)
-    disk.changed(to, [a = fs::path(from), b = fs::path(to), kept] {
+    disk.changed(b, [a, b, kept] {
       std::error_code ignored;
       fs::rename(b, a, ignored);
       if (!kept.empty()) fs::rename(kept, b, ignored);
@@ -155,37 +176,52 @@ int FaultyDisk::rename(const char* from, const char* to) {
   return result;
 }
 
-int FaultyDisk::unlink(const char* path) {
+int FaultyDisk::unlink(int dir, const char* name) {
   FaultyDisk& disk = *current_;
   if (!disk.runs("unlink")) return -1;
+  const fs::path path = disk.path_of(dir, name);
   const fs::path kept = fs::exists(path) ? disk.save(path) : fs::path();
-  const int result = store::kRealSystem.unlink(path);
+  const int result = store::kRealSystem.unlink(dir, name);
   if (result == 0)
-    disk.changed(path, [file = fs::path(path), kept] {
+    disk.changed(path, [path, kept] {
       std::error_code ignored;
-      fs::rename(kept, file, ignored);
+      fs::rename(kept, path, ignored);
     });
   return result;
 }
 
-int FaultyDisk::mkdir(const char* path, mode_t mode) {
+int FaultyDisk::mkdir(int dir, const char* name, mode_t mode) {
   FaultyDisk& disk = *current_;
   if (!disk.runs("mkdir")) return -1;
-  const int result = store::kRealSystem.mkdir(path, mode);
-  if (result == 0) disk.changed(path, [directory = fs::path(path)] { fs::remove_all(directory); });
+  const int result = store::kRealSystem.mkdir(dir, name, mode);
+  if (result == 0) disk.changed(disk.path_of(dir, name), [path = disk.path_of(dir, name)] { fs::remove_all(path); });
   return result;
 }
 
-int FaultyDisk::rmdir(const char* path) {
+int FaultyDisk::rmdir(int dir, const char* name) {
   FaultyDisk& disk = *current_;
   if (!disk.runs("rmdir")) return -1;
-  const int result = store::kRealSystem.rmdir(path);
+  const int result = store::kRealSystem.rmdir(dir, name);
   if (result == 0)
-    disk.changed(path, [directory = fs::path(path)] {
+    disk.changed(disk.path_of(dir, name), [path = disk.path_of(dir, name)] {
       std::error_code ignored;
-      fs::create_directory(directory, ignored);
+      fs::create_directory(path, ignored);
     });
   return result;
+}
+
+DIR* FaultyDisk::open_list(int dir) {
+  return current_->runs("open_list") ? store::kRealSystem.open_list(dir) : nullptr;
+}
+
+struct dirent* FaultyDisk::next(DIR* list) {
+  return current_->runs("next") ? store::kRealSystem.next(list) : nullptr;
+}
+
+// A list that is not closed would only take memory of the test.
+int FaultyDisk::close_list(DIR* list) {
+  const int result = store::kRealSystem.close_list(list);
+  return current_->runs("close_list") ? result : -1;
 }
 
 }  // namespace elc::test

@@ -33,6 +33,8 @@ class FaultyDisk {
   bool dead() const { return die_at_ != 0 && calls_ >= die_at_; }
   // The n-th call fails with `error`; those after it work.
   void fail_at(uint64_t n, int error) { fail_at_ = n, fail_with_ = error; }
+  // The m-th, too.
+  void fail_also_at(uint64_t m) { fail_also_at_ = m; }
   // A flush in the background is found going on so many times.
   void slow(unsigned looks) { slow_ = looks; }
   // The name of the call that failed; empty if none did.
@@ -40,7 +42,7 @@ class FaultyDisk {
   // The n-th write, and all after it, find the disk full; the n-th still takes half of its bytes.
   void full_at_write(uint64_t n) { full_at_ = n; }
   // All is well from now on, as after a restart of the process.
-  void repair() { die_at_ = fail_at_ = full_at_ = 0, failed_.clear(); }
+  void repair() { die_at_ = fail_at_ = fail_also_at_ = full_at_ = 0, failed_.clear(); }
 
   // Of what was not flushed any part is lost: changes of directories, data of files.
   void cut_power(std::mt19937_64& random);
@@ -55,22 +57,30 @@ class FaultyDisk {
   void changed(const std::filesystem::path& path, std::function<void()> undo);
   std::filesystem::path save(const std::filesystem::path& path);
 
-  static int open(const char* path, int flags, mode_t mode);
+  std::filesystem::path path_of(int dir, const char* name) const;
+
+  static int open(int dir, const char* name, int flags, mode_t mode);
+  static int status(int dir, const char* name, struct stat* about);
+  static int file_status(int fd, struct stat* about);
+  static ssize_t read(int fd, void* data, size_t size);
   static ssize_t write(int fd, const void* data, size_t size);
   static int fsync(int fd);
   static void start_flush(int fd);
   static bool flushing();
   static int end_flush(int fd);
   static int close(int fd);
-  static int rename(const char* from, const char* to);
-  static int unlink(const char* path);
-  static int mkdir(const char* path, mode_t mode);
-  static int rmdir(const char* path);
+  static int rename(int dir, const char* from, const char* to);
+  static int unlink(int dir, const char* name);
+  static int mkdir(int dir, const char* name, mode_t mode);
+  static int rmdir(int dir, const char* name);
+  static DIR* open_list(int dir);
+  static struct dirent* next(DIR* list);
+  static int close_list(DIR* list);
 
   std::string root_, dir_;
   uint64_t calls_ = 0, writes_ = 0, saved_ = 0;
   unsigned slow_ = 0, looks_left_ = 0;
-  uint64_t die_at_ = 0, fail_at_ = 0, full_at_ = 0;
+  uint64_t die_at_ = 0, fail_at_ = 0, fail_also_at_ = 0, full_at_ = 0;
   int fail_with_ = 0;
   std::string failed_;
   std::map<int, std::filesystem::path> open_;

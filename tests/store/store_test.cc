@@ -22,21 +22,22 @@ using test::FaultyDisk;
 
 namespace {
 
-void rank_file(const char* dir, uint64_t line, uint32_t rank) {
+void rank_file(const char* dir, uint64_t line, uint32_t rank, uint64_t run = 9) {
   store::RankFile file;
-  REQUIRE(file.open(dir, line, rank).ok());
+  const Result status = file.open(dir, line, run, rank);
+  REQUIRE_MESSAGE(status.ok(), status.message());
   REQUIRE(file.write("x", 1).ok());
   REQUIRE(file.finish().ok());
 }
 
 void line(const char* dir, uint64_t number, uint64_t run, uint64_t base = 0) {
-  rank_file(dir, number, 0);
+  rank_file(dir, number, 0, run);
   store::Commit record;
   record.line = number;
   record.run = run;
   record.base = base;
   record.ranks = 1;
-  const Status status = store::commit(dir, record);
+  const Result status = store::commit(dir, record);
   REQUIRE_MESSAGE(status.ok(), status.message());
 }
 
@@ -61,7 +62,7 @@ uint64_t before(const char* dir, uint64_t line) {
 }
 
 void clean(const char* dir, uint32_t keep) {
-  const Status status = store::clean(dir, keep);
+  const Result status = store::clean(dir, keep);
   REQUIRE_MESSAGE(status.ok(), status.message());
 }
 
@@ -71,7 +72,7 @@ void write(const std::string& path, const std::string& text) { std::ofstream(pat
 
 TEST_CASE("the commit record keeps what was put in") {
   FaultyDisk disk;
-  rank_file(disk.dir(), 7, 0);
+  rank_file(disk.dir(), 7, 0, 1234567890123456789u);
   store::Commit in;
   in.line = 7, in.run = 1234567890123456789u, in.base = 5, in.calls = 42, in.ranks = 100000;
   in.cost = 1500000;
@@ -113,7 +114,7 @@ TEST_CASE("a commit record with any byte changed, or cut short, does not count")
   CHECK(!store::line_to_restart(there, disk.dir(), Config(), &from).ok());
   write(path, good);
   fs::rename(store::line_path(disk.dir(), 3).c_str(), store::line_path(disk.dir(), 4).c_str());
-  const Status moved = store::read_commit(disk.dir(), 4, &record);
+  const Result moved = store::read_commit(disk.dir(), 4, &record);
   CHECK(std::string(moved.message()).find("line 3") != std::string::npos);
 }
 
@@ -131,8 +132,11 @@ TEST_CASE("prepare makes all of a path, and says what stands in the way") {
   CHECK(fs::is_directory(deep));
   REQUIRE(store::prepare(deep.c_str()).ok());
   write(deep + "/file", "");
-  const Status status = store::prepare((deep + "/file/d").c_str());
+  const Result status = store::prepare((deep + "/file/d").c_str());
   CHECK(std::string(status.message()).find(deep + "/file") != std::string::npos);
+  fs::create_symlink("nothing", deep + "/link");
+  CHECK(std::string(store::prepare((deep + "/link").c_str()).message()).find("a symbolic link that leads nowhere") !=
+        std::string::npos);
 }
 
 TEST_CASE("clean keeps the newest committed lines and what may be in the making") {
@@ -268,7 +272,7 @@ TEST_CASE("a line that was asked for and is not there is an error that names it"
   uint64_t from = 0;
   for (const uint64_t wanted : {1, 2}) {
     config.restart_line = wanted;
-    const Status status = store::line_to_restart(there, disk.dir(), config, &from);
+    const Result status = store::line_to_restart(there, disk.dir(), config, &from);
     CHECK(std::string(status.message()).find("line " + std::to_string(wanted)) != std::string::npos);
   }
 }
@@ -277,7 +281,7 @@ TEST_CASE("a file that is flushed in the background is there when that is done, 
   FaultyDisk disk;
   disk.slow(3);
   store::RankFile file;
-  REQUIRE(file.open(disk.dir(), 1, 0).ok());
+  REQUIRE(file.open(disk.dir(), 1, 9, 0).ok());
   REQUIRE(file.write("abc", 3).ok());
   bool done = false;
   int looks = 0;
@@ -290,10 +294,35 @@ TEST_CASE("a file that is flushed in the background is there when that is done, 
   CHECK(fs::file_size(store::rank_path(disk.dir(), 1, 0).c_str()) == 3);
 }
 
+TEST_CASE("what a line relies on is flushed before its file has its name; where it cannot be, there is no line") {
+  for (const int error : {EIO, ENOSPC, ESTALE, EINVAL}) {  // the last: it need not be flushed there
+    bool told = false;
+    for (uint64_t n = 1; n < 30; ++n) {
+      FaultyDisk disk;
+      disk.slow(2);
+      disk.fail_at(n, error);
+      store::RankFile file;
+      if (!file.open(disk.dir(), 1, 7, 0).ok()) continue;
+      file.rely_on(Descriptor(::open((disk.dir() + std::string("/log")).c_str(), O_RDWR | O_CREAT, 0600)), "log");
+      REQUIRE(file.write("abc", 3).ok());
+      bool done = false;
+      Result status;
+      while (status.ok() && !done) status = file.advance(&done);
+      const bool named = fs::exists(store::rank_path(disk.dir(), 1, 0).c_str());
+      CHECK(named == status.ok());
+      if (std::string(status.message()).find("relies on the file 'log'") == std::string::npos) continue;
+      told = true;
+      CHECK(disk.failed() == "fsync");
+      CHECK(std::string(status.message()).find(strerror(error)) != std::string::npos);
+    }
+    CHECK(told == (error != EINVAL));
+  }
+}
+
 TEST_CASE("the system's flush: in the background, and at once where it was not begun") {
   const store::System& system = store::kRealSystem;
   const fs::path path = fs::temp_directory_path() / ("elc-flush-" + std::to_string(getpid()));
-  const int fd = system.open(path.c_str(), O_CREAT | O_WRONLY, 0600);
+  const int fd = system.open(AT_FDCWD, path.c_str(), O_CREAT | O_WRONLY, 0600);
   REQUIRE(fd >= 0);
   REQUIRE(system.write(fd, "abc", 3) == 3);
   CHECK(system.end_flush(fd) == 0);
@@ -313,16 +342,20 @@ TEST_CASE("the system's flush: in the background, and at once where it was not b
 TEST_CASE("an abandoned line goes, and with the last rank its directory") {
   FaultyDisk disk;
   store::RankFile first, second;
-  REQUIRE(first.open(disk.dir(), 1, 0).ok());
-  REQUIRE(second.open(disk.dir(), 1, 1).ok());
+  REQUIRE(first.open(disk.dir(), 1, 9, 0).ok());
+  REQUIRE(second.open(disk.dir(), 1, 9, 1).ok());
   REQUIRE(first.finish().ok());
   first.discard();
   CHECK(numbers(disk.dir()) == "1");
+  // One that comes late finds it abandoned by some, and is not told that it is another job's.
+  store::RankFile late;
+  CHECK(late.open(disk.dir(), 1, 9, 2).ok());
+  late.discard();
   second.discard();
   CHECK(numbers(disk.dir()) == "");
   {
     store::RankFile forgotten;
-    REQUIRE(forgotten.open(disk.dir(), 2, 0).ok());
+    REQUIRE(forgotten.open(disk.dir(), 2, 9, 0).ok());
   }
   CHECK(numbers(disk.dir()) == "");
 }
@@ -330,7 +363,7 @@ TEST_CASE("an abandoned line goes, and with the last rank its directory") {
 TEST_CASE("the file of a committed line stays when the next line is abandoned before it has one") {
   FaultyDisk disk;
   store::RankFile file;
-  REQUIRE(file.open(disk.dir(), 1, 0).ok());
+  REQUIRE(file.open(disk.dir(), 1, 9, 0).ok());
   REQUIRE(file.finish().ok());
   file.keep();
   file.discard();
@@ -339,28 +372,68 @@ TEST_CASE("the file of a committed line stays when the next line is abandoned be
 
 TEST_CASE("requests: each is seen once, old ones and other texts are not") {
   FaultyDisk disk;
-  REQUIRE(store::request(disk.dir(), store::Request::kStop).ok());
+  REQUIRE(store::request(disk.dir(), store::Order::kStop).ok());
   store::Control control;
   control.open(disk.dir());
-  CHECK(control.look() == store::Request::kNone);
-  REQUIRE(store::request(disk.dir(), store::Request::kLine).ok());
-  CHECK(control.look() == store::Request::kLine);
-  CHECK(control.look() == store::Request::kNone);
-  REQUIRE(store::request(disk.dir(), store::Request::kLine).ok());
-  CHECK(control.look() == store::Request::kLine);
-  REQUIRE(store::request(disk.dir(), store::Request::kStop).ok());
-  CHECK(control.look() == store::Request::kStop);
+  CHECK(control.look() == store::Order::kNone);
+  REQUIRE(store::request(disk.dir(), store::Order::kLine).ok());
+  CHECK(control.look() == store::Order::kLine);
+  CHECK(control.look() == store::Order::kNone);
+  REQUIRE(store::request(disk.dir(), store::Order::kLine).ok());
+  CHECK(control.look() == store::Order::kLine);
+  REQUIRE(store::request(disk.dir(), store::Order::kStop).ok());
+  CHECK(control.look() == store::Order::kStop);
   const std::string path = std::string(disk.dir()) + "/control";
   fs::remove(path);
-  CHECK(control.look() == store::Request::kNone);
+  CHECK(control.look() == store::Order::kNone);
   write(path, "line\n");
-  CHECK(control.look() == store::Request::kLine);
+  CHECK(control.look() == store::Order::kLine);
   write(path, "");
-  CHECK(control.look() == store::Request::kNone);
+  CHECK(control.look() == store::Order::kNone);
   write(path, "lines please\n");
-  CHECK(control.look() == store::Request::kNone);
+  CHECK(control.look() == store::Order::kNone);
   write(path, "stop");
-  CHECK(control.look() == store::Request::kStop);
+  CHECK(control.look() == store::Order::kStop);
+}
+
+TEST_CASE("why a line was refused: one line of text, until a line has committed") {
+  FaultyDisk disk;
+  const char* dir = disk.dir();
+  Text why;
+  REQUIRE(store::read_refusal(dir, &why).ok());
+  CHECK(why.empty());
+  REQUIRE(store::write_refusal(dir, 7, "rank 3: a window\nand more").ok());
+  REQUIRE(store::write_refusal(dir, 8, "rank 3: a window").ok());
+  REQUIRE(store::read_refusal(dir, &why).ok());
+  CHECK(why.view() == "line 8: rank 3: a window");
+  CHECK(numbers(dir) == "");
+  line(dir, 9, 1);
+  REQUIRE(store::clean(dir, 2).ok());
+  REQUIRE(store::read_refusal(dir, &why).ok());
+  CHECK(why.empty());
+  REQUIRE(store::forget_refusal(dir).ok());
+  REQUIRE(store::write_refusal(dir, 10, std::string(100000, 'x').c_str()).ok());
+  REQUIRE(store::read_refusal(dir, &why).ok());
+  CHECK(why.view().size() > 1000);
+}
+
+TEST_CASE("the mark of a finished run can be taken back") {
+  FaultyDisk disk;
+  const char* dir = disk.dir();
+  line(dir, 1, 11);
+  REQUIRE(store::mark_finished(dir, 11).ok());
+  CHECK(restartable(dir) == 0);
+  REQUIRE(store::unmark_finished(dir, 0, 0).ok());
+  CHECK(restartable(dir) == 1);
+  REQUIRE(store::mark_finished(dir, 11).ok());
+  line(dir, 2, 12);
+  REQUIRE(store::mark_finished(dir, 12).ok());
+  REQUIRE(store::unmark_finished(dir, 1, 11).ok());
+  CHECK(restartable(dir) == 2);
+  store::Survey there;
+  REQUIRE(store::survey(dir, &there).ok());
+  CHECK(there.finished == 1);
+  CHECK(there.finished_run == 11);
 }
 
 TEST_CASE("a second job in the same directory is refused while the first lives") {
@@ -381,7 +454,7 @@ TEST_CASE("a second job in the same directory is refused while the first lives")
   CHECK(byte == 'y');
   {
     store::Lock lock;
-    const Status status = lock.take(disk.dir(), "job.lock");
+    const Result status = lock.take(disk.dir(), "job.lock");
     REQUIRE(!status.ok());
     CHECK(std::string(status.message()).find(std::to_string(child)) != std::string::npos);
   }

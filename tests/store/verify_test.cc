@@ -19,7 +19,7 @@ constexpr uint32_t kRanks = 3;
 
 void write_rank(const char* dir, const store::Label& label, uint32_t place) {
   store::RankFile file;
-  REQUIRE(file.open(dir, label.line, place).ok());
+  REQUIRE(file.open(dir, label.line, 77, place).ok());
   const format::TypeTable types;
   format::Writer writer(&types, file.sink());
   store::write_label(writer, label);
@@ -44,7 +44,7 @@ store::Commit write_line(const char* dir) {
 std::string fault(const char* dir, const store::Commit& record, uint32_t rank) {
   store::RankSource source;
   format::Reader reader;
-  const Status status = store::open_verified(dir, record, rank, &source, &reader);
+  const Result status = store::open_verified(dir, record, rank, &source, &reader);
   return status.ok() ? "" : status.message();
 }
 
@@ -58,7 +58,7 @@ TEST_CASE("a whole line, and what can be read from it afterwards") {
   for (uint32_t rank = 0; rank < kRanks; ++rank) {
     store::RankSource source;
     format::Reader reader;
-    const Status status = store::open_verified(disk.dir(), record, rank, &source, &reader);
+    const Result status = store::open_verified(disk.dir(), record, rank, &source, &reader);
     REQUIRE_MESSAGE(status.ok(), status.message());
     format::Cursor in;
     REQUIRE(in.open(&reader, "data").ok());

@@ -1,4 +1,4 @@
-// A job without MPI, for tests of `elc run`: launcher and ranks in one process.
+// A job without MPI, for tests of `elc run`: launcher and ranks in one process, unless it starts ranks.
 //
 //     fake_job RANKS STEPS [STEPS...]
 //
@@ -7,6 +7,8 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -42,13 +44,13 @@ std::string variable(const char* name) {
   _exit(99);
 }
 
-void need(const Status& status) {
+void need(const Result& status) {
   if (!status.ok()) fail(status.message());
 }
 
 void rank_file(uint64_t line, uint32_t rank) {
   store::RankFile file;
-  need(file.open(dir.c_str(), line, rank));
+  need(file.open(dir.c_str(), line, run_number, rank));
   const format::TypeTable types;
   format::Writer writer(&types, file.sink());
   store::write_label(writer, {line, run_number, rank, ranks});
@@ -112,10 +114,47 @@ void no_orphans() {
     if (kill(process, 0) == 0) fail("process " + std::to_string(process) + " is still there");
 }
 
+std::vector<pid_t> rank_processes;
+
+// Ranks that do what the argument says (as_rank), with the environment that MPICH gives them. They know nothing of
+// libELC. Returns when all are what they shall be.
+void start_ranks() {
+  int ready[2];
+  if (pipe(ready) != 0) fail("pipe");
+  for (uint32_t rank = 0; rank < ranks; ++rank) {
+    const pid_t process = fork();
+    if (process == 0) {
+      setenv("PMI_RANK", std::to_string(rank).c_str(), 1);
+      const std::string end = std::to_string(ready[1]);
+      close(ready[0]);
+      execl("/proc/self/exe", "rank", "rank", argument.c_str(), end.c_str(), nullptr);
+      _exit(98);
+    }
+    rank_processes.push_back(process);
+    std::ofstream("pids", std::ios::app) << process << std::endl;
+  }
+  close(ready[1]);
+  char byte;
+  if (read(ready[0], &byte, 1) != 0) fail("read");
+  close(ready[0]);
+}
+
+[[noreturn]] void as_rank(const std::string& what, int ready) {
+  if (what == "leave" && fork() == 0) std::ofstream("pids", std::ios::app) << getpid() << std::endl;
+  else if (what == "leave") _exit(0);
+  close(ready);
+  if (what == "work")  // for 3 seconds of processor time
+    while (clock() < 3 * CLOCKS_PER_SEC) {
+    }
+  else
+    for (;;) pause();
+  _exit(0);
+}
+
 void wait_for_request() {
   for (;;) {
-    const store::Request request = control.look();
-    if (request != store::Request::kNone) return;
+    const store::Order request = control.look();
+    if (request != store::Order::kNone) return;
     usleep(5000);
   }
 }
@@ -146,6 +185,29 @@ const std::map<std::string, std::function<void()>> steps = {
      }},
     {"orphan", orphan},
     {"no-orphans", no_orphans},
+    {"ranks", start_ranks},
+    {"kill-ranks",
+     [] {
+       for (const pid_t process : rank_processes) kill(process, SIGKILL);
+     }},
+    {"bury",
+     [] {
+       for (const pid_t process : rank_processes) waitpid(process, nullptr, 0);
+     }},
+    // As a launcher that waits until nobody can write to the ranks' output any more.
+    {"output-of-ranks",
+     [] {
+       int ends[2];
+       if (pipe(ends) != 0) fail("pipe");
+       dup2(ends[1], STDOUT_FILENO);
+       start_ranks();
+       close(STDOUT_FILENO);
+       close(ends[1]);
+       for (const pid_t process : rank_processes) waitpid(process, nullptr, 0);
+       char byte;
+       while (read(ends[0], &byte, 1) > 0) {
+       }
+     }},
     {"say",
      [] {
        printf("%s\n", argument.c_str());
@@ -157,7 +219,28 @@ const std::map<std::string, std::function<void()>> steps = {
        while (!fs::exists(argument)) usleep(5000);
      }},
     {"request", wait_for_request},
+    {"lock",
+     [] {
+       static store::Lock lock;
+       need(lock.take(dir.c_str(), "job.lock"));
+     }},
+    {"refuse", [] { need(store::write_refusal(dir.c_str(), next_line++, argument.c_str())); }},
+    {"clean", [] { need(store::clean(dir.c_str(), 2)); }},
     {"deaf", [] { signal(SIGTERM, SIG_IGN); }},
+    // As a launcher does that is told to end its job; the second one's program comes to its end just then.
+    {"on-term", [] { signal(SIGTERM, [](int) { _exit(1); }); }},
+    {"mark-on-term",
+     [] {
+       signal(SIGTERM, [](int) {
+         need(store::mark_finished(dir.c_str(), run_number));
+         _exit(1);
+       });
+     }},
+    // As one that needs its time for that, and gets it.
+    {"slow-on-term",
+     [] {
+       signal(SIGTERM, [](int) { close(open("told", O_CREAT | O_WRONLY, 0666)); });
+     }},
     {"pause",
      [] {
        for (;;) pause();
@@ -180,6 +263,7 @@ size_t attempt_number() {
 }  // namespace
 
 int main(int argc, char** argv) {
+  if (argc == 4 && std::string(argv[1]) == "rank") as_rank(argv[2], atoi(argv[3]));
   if (argc < 3) fail("fake_job RANKS STEPS [STEPS...]");
   dir = variable("ELC_DIR");
   ranks = static_cast<uint32_t>(atoi(argv[1]));

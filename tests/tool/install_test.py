@@ -25,7 +25,7 @@ int main(int argc, char **argv) {
 }
 """
 PAGES = ("man1/elc.1", "man1/elc-run.1", "man1/elc-ls.1", "man1/elc-show.1", "man1/elc-verify.1", "man1/elc-rm.1",
-         "man3/elc.3", "man7/elc.7")
+         "man3/elc.3", "man7/elc.7", "man7/elc-mpi.7")
 
 
 def run(*words, **options):
@@ -63,6 +63,9 @@ try:
         name = find(place, os.path.basename(page))
         if not name.endswith(page):
             raise SystemExit(name + " is in the wrong place")
-    print(run(find(place, "elc"), "--version").strip())
+    said, version = run(find(place, "elc"), "--version").strip(), run("pkg-config", "--modversion", "elc", env=environment)
+    print(said)
+    if said.split()[1] != version.strip():
+        raise SystemExit("pkg-config says that the version is " + version)
 finally:
     shutil.rmtree(place)

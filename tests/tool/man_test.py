@@ -1,6 +1,6 @@
 """The man pages: no warnings, every option of every command, every variable of the environment.
 
-    python3 man_test.py ELC SOURCE_ROOT
+    python3 man_test.py ELC SOURCE_ROOT GENERATED_PAGE...
 """
 import os
 import re
@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import sys
 
-ELC, ROOT = sys.argv[1:3]
+ELC, ROOT, *GENERATED = sys.argv[1:]
 faults = []
 
 
@@ -21,10 +21,9 @@ def options(text):
     return set(re.findall(r"(?<![\w-])--?[a-z][\w-]*", text))
 
 
-for page in sorted(os.listdir(os.path.join(ROOT, "man"))):
-    if not re.fullmatch(r".*\.[137]", page):
-        continue
-    path = os.path.join(ROOT, "man", page)
+pages = [os.path.join(ROOT, "man", name) for name in sorted(os.listdir(os.path.join(ROOT, "man")))
+         if re.fullmatch(r".*\.[137]", name)]
+for path in pages + GENERATED:
     if shutil.which("groff") is not None:
         done = subprocess.run(["groff", "-mandoc", "-Tutf8", "-ww", "-z", path], capture_output=True, text=True)
         faults += done.stderr.splitlines()

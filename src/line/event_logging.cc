@@ -1,0 +1,394 @@
+#include "line/event_logging.h"
+
+#include "line/rules.h"
+
+namespace elc::line {
+namespace {
+
+// Stands for no communicator: what is counted for calls on groups (section 6).
+constexpr Identity kGroupCalls = ~Identity{0};
+
+constexpr const char* kNever = "no line can be taken any more";
+
+}  // namespace
+
+EventLogging::EventLogging(const Host& host, Rank self, Rank processes, Options options)
+    : host_(host),
+      self_(self),
+      processes_(processes),
+      options_(options),
+      operations_(comms_),
+      receives_(host_, comms_, counts_, window_, replay_),
+      control_(host_, self, processes),
+      forgetting_(comms_, counts_, operations_, receives_, options.most_freed) {}
+
+// What is asked in every call is kept where that is quick.
+void EventLogging::set_flags() {
+  replaying_ = replay_.on();
+  recording_ = window_.recording();
+  sends_in_background_ = applies(Rule::kBackground) ? replay_.anywhere() : replay_.on();
+  if (!all_stopped_ || stopped_ || line_ != nullptr || !receives_.idle()) return;
+  stopped_ = true;
+  receives_.stop();
+}
+
+// ---- Communicators and messages ----
+
+Comm EventLogging::add_comm(Identity identity, uint32_t size) {
+  const Comm comm = comms_.intern(identity);
+  comms_[comm].size = size;
+  comms_[comm].made = true;
+  return comm;
+}
+
+void EventLogging::free_comm(Comm comm) {
+  comms_[comm].freed = true;
+  if (!applies(Rule::kKeepFreed)) comms_[comm].made = false;
+  if (forgetting_.freed() && !never_) begin_forgetting(forgetting_.next_round(), self_);
+}
+
+bool EventLogging::on_send(Rank to, Comm comm, Tag tag) {
+  ClassCount& c = counts_.at(to, comm, tag);
+  ++c.sent;
+  return c.suppress != 0 && suppress(c);
+}
+
+bool EventLogging::suppress(ClassCount& c) {
+  --c.suppress;
+  replay_.suppressed();
+  if (!replay_.suppresses() && applies(Rule::kVoteAtOnce)) step_release();
+  return true;
+}
+
+// A receive that may be with MPI and may be not would have to be logged by what becomes of it.
+Fate EventLogging::cancel(Posting& posting) {
+  if (stopped_) return Fate::kOpen;
+  const Fate fate = receives_.cancel(posting);
+  if (fate == Fate::kOpen && line_ != nullptr) line_->refuse_while_open("MPI_Cancel of a receive");
+  return fate;
+}
+
+void EventLogging::end_collective(Comm comm, uint64_t number, Bytes result) {
+  operations_.end(comm, number, std::move(result), nullptr);
+  if (applies(Rule::kVoteAtOnce)) step_release();
+}
+
+void EventLogging::end_unfollowed(Comm comm, uint64_t number, const char* call) {
+  operations_.end(comm, number, Bytes(), call);
+  if (applies(Rule::kVoteAtOnce)) step_release();
+}
+
+// Of what two processes count for each other the same is sent and received, unless one of them has its checkpoint
+// before the call and the other one behind it.
+void EventLogging::on_group_call(const Rank* others, size_t count, const char* call) {
+  const Comm comm = comms_.intern(kGroupCalls);
+  for (size_t i = 0; i < count; ++i) {
+    ClassCount& c = counts_.at(others[i], comm, kGroupTag);
+    ++c.sent;
+    ++c.received;
+  }
+  group_call_ = call;
+}
+
+// ---- Nondeterminism ----
+
+const Bytes* EventLogging::replay_outcome(NdKind kind) {
+  bool misfit;
+  const Bytes* logged = replay_.outcome(kind, &misfit);
+  if (misfit) end_replay();  // the program takes another way: nothing depends on the rest
+  return logged;
+}
+
+void EventLogging::record_outcome(NdKind kind, const Bytes& outcome) {
+  if (recording_) window_.record(kind, outcome);
+}
+
+// Nothing depends on the outcomes that are left; receives that were bound go on as the application
+// called them.
+void EventLogging::end_replay() {
+  replay_.forget_log();
+  receives_.unbind_held();
+  receives_.try_held();
+}
+
+// ---- Asking for a line (section 2) ----
+
+void EventLogging::request() {
+  if (line_ == nullptr) request_line(last_line_ + 1);
+}
+
+void EventLogging::request_line(LineNumber line) {
+  // Who has voted to finish asks for nothing: the others may have left when his request comes.
+  if (never_ || finalize_voted_ || line <= requested_ || line <= last_line_) return;
+  requested_ = line;
+  control_.flood_request(line, self_);
+}
+
+bool EventLogging::site_now() {
+  if (++calls_ <= points_) return false;  // this program point has its line
+  if (line_ != nullptr) {
+    early_call_ = true;
+    return false;
+  }
+  request();
+  return site();
+}
+
+// ---- The open line ----
+
+void EventLogging::open_line() {
+  const Line::Parts parts{host_,   self_,     options_, comms_,  counts_, operations_,
+                          window_, receives_, replay_,  control_};
+  line_ = make<Line>(parts, ++last_line_);
+}
+
+bool EventLogging::take() {
+  // Which messages belong to the past is known only when MPI has told what they are: at a later site.
+  if (!receives_.settle_past()) return false;
+  open_line();
+  line_->take(calls_, group_call_);
+  const bool taken = !line_->refused();
+  poll();
+  return taken;
+}
+
+void EventLogging::add_cost(uint64_t cost) {
+  if (line_ != nullptr) line_->add_cost(cost);
+}
+
+void EventLogging::step_line() {
+  while (line_ != nullptr) {
+    ConsensusKind kind;
+    Vote own;
+    switch (line_->step(finalizing_, &kind, &own)) {
+      case Line::Step::kWait: return;
+      case Line::Step::kAgain: break;
+      case Line::Step::kVote: vote(kind, own); break;
+    }
+  }
+}
+
+void EventLogging::close(const Vote& result) {
+  Line* line = line_;
+  if (line == nullptr) return;
+  if (result.yes()) {
+    committed_ = line->number();
+    points_ = line->points();
+  }
+  line->end(result.yes());
+  line_ = nullptr;
+  if (result.yes()) forgetting_.committed();
+  set_flags();
+  host_.ended(host_.context, line->number(), result.yes(), {result.refuser, result.reason.c_str()});
+  destroy(line);
+  if (early_call_ && calls_ > points_) request();
+  early_call_ = false;
+}
+
+// ---- Votes ----
+
+void EventLogging::vote(ConsensusKind kind, const Vote& own) {
+  Vote merged;
+  if (control_.vote(kind, own, &merged)) conclude(kind, merged);
+}
+
+// Process 0 has all votes. A line is committed before anybody is told.
+void EventLogging::conclude(ConsensusKind kind, Vote& merged) {
+  if (kind == kDoneConsensus && merged.yes()) {
+    const Result committed = host_.commit(host_.context, merged.line, merged.points, merged.cost);
+    if (!committed.ok()) merged.refuse(self_, committed.message());
+  }
+  control_.announce(kind, merged);
+  decide(kind, merged);
+}
+
+void EventLogging::decide(ConsensusKind kind, const Vote& result) {
+  const bool ours = line_ != nullptr && result.line == line_->number();
+  switch (kind) {
+    case kTakenConsensus:
+      if (ours && result.yes()) line_->taken_by_all(result);
+      else if (ours) close(result);
+      break;
+    case kReadyConsensus:
+      if (ours && result.yes()) line_->ready_everywhere(result);
+      else if (ours) close(result);
+      break;
+    case kDoneConsensus: close(result); break;
+    case kRestartConsensus:
+      running_ = true;
+      step_release();
+      break;
+    case kReleasedConsensus: replay_.all_released(); break;
+    case kStoppedConsensus: all_stopped_ = true; break;
+    case kFreedConsensus: forget(result); break;
+    case kForgottenConsensus: forgetting_.end(); break;
+    case kFinalizeConsensus: finished_ = true; break;
+    case kConsensusKinds: break;
+  }
+  set_flags();
+}
+
+// ---- Forgetting freed communicators (section 6) ----
+
+// Everybody votes once in a round, and at once: who finalizes meanwhile waits for its end.
+void EventLogging::begin_forgetting(uint32_t round, Rank from) {
+  if (!forgetting_.begin(round)) return;
+  control_.flood_forget(round, from);
+  const bool free = line_ == nullptr && requested_ <= last_line_ && !finalizing_ && !replay_.anywhere() && running_;
+  Vote own = free ? forgetting_.offer() : Vote();
+  if (!free) own.refuse(self_, "busy");
+  vote(kFreedConsensus, own);
+}
+
+void EventLogging::forget(const Vote& freed) {
+  if (!forgetting_.forget(freed)) return;
+  if (host_.forgotten != nullptr) host_.forgotten(host_.context);
+  vote(kForgottenConsensus, Vote());
+}
+
+// ---- Progress ----
+
+void EventLogging::on_control(Rank from, const uint8_t* data, size_t size) {
+  Control::Heard heard = control_.receive(from, data, size);
+  switch (heard.what) {
+    case Control::Heard::What::kNothing: break;
+    case Control::Heard::What::kRequest:
+      if (heard.line <= requested_ || heard.line <= last_line_) break;
+      requested_ = heard.line;
+      control_.flood_request(heard.line, from);
+      break;
+    case Control::Heard::What::kForget: begin_forgetting(heard.line, from); break;
+    case Control::Heard::What::kNever: hear_never(from); break;
+    case Control::Heard::What::kOrphans: take_orphans(from, heard.counts); break;
+    case Control::Heard::What::kRelease: replay_.add_vote(); break;
+    case Control::Heard::What::kVoted: conclude(heard.kind, heard.vote); break;
+    case Control::Heard::What::kDecided: decide(heard.kind, heard.vote); break;
+  }
+}
+
+void EventLogging::poll() {
+  if (!running_) step_recovery();
+  if (!running_) return;
+  receives_.look_at_counted();
+  receives_.try_held();
+  if ((finalizing_ || never_) && line_ == nullptr && requested_ > last_line_) {
+    // Takes part in the line only to vote it down: there will be no more checkpoint here.
+    open_line();
+    line_->refuse(never_ ? kNever : kProgramEnds);
+  }
+  step_line();
+  step_release();
+  set_flags();
+  if (never_ && line_ == nullptr && requested_ <= last_line_ && !replay_.anywhere() && !stop_voted_ &&
+      !finalize_voted_) {
+    stop_voted_ = true;
+    vote(kStoppedConsensus, Vote());
+  }
+  if (finalizing_ && line_ == nullptr && !replay_.anywhere() && !forgetting_.on() && !finalize_voted_) {
+    finalize_voted_ = true;
+    vote(kFinalizeConsensus, Vote());
+  }
+}
+
+// A line that is open somewhere ends like any other, by votes: somebody may have voted to commit it.
+void EventLogging::hear_never(Rank from) {
+  if (never_) return;
+  never_ = true;
+  control_.flood_never(from);
+  if (line_ != nullptr) line_->refuse_while_open(kNever);
+}
+
+void EventLogging::finalize() {
+  finalizing_ = true;
+  poll();
+}
+
+// ---- Recovery (section 8) ----
+
+Result EventLogging::load(Saved&& saved) {
+  last_line_ = committed_ = requested_ = saved.line;
+  points_ = saved.points;
+  calls_ = saved.calls;
+  for (const SavedComm& c : saved.comms) {
+    CommState& state = comms_[comms_.intern(c.identity)];
+    state.operations = c.operations;
+    state.size = c.size;
+    state.freed = c.freed;
+    // A freed communicator has no handle here, but its count is wanted by members that still have it.
+    state.made = c.freed;
+  }
+  Vector<Residue> residues;
+  for (const SavedClass& c : saved.classes) {
+    if (c.peer >= processes_)
+      return Result::error("the line speaks of rank %d, but there are %d processes", c.peer, processes_);
+    residues.push_back({c.peer, comms_.intern(c.comm), c.tag, c.residue});
+  }
+  counts_.set_residues(residues);
+  for (SavedMessage& m : saved.messages) {
+    m.message->comm = comms_.intern(m.comm);
+    receives_.fill_queue(retain(m.message));
+  }
+  for (SavedPosting& p : saved.receives)
+    if (p.answer.message != nullptr) p.answer.message->comm = comms_.intern(p.answer.comm);
+  receives_.number_from(saved.postings);
+  operations_.load(saved);
+  replay_.load(saved);
+  running_ = false;
+  set_flags();
+  return Result();
+}
+
+void EventLogging::start_recovery() {
+  running_ = false;
+  Vector<Residue> residues;
+  counts_.residues(&residues);
+  HashMap<Vector<WireCount>> orphans;
+  for (const Residue& r : residues)
+    if (r.value < 0)
+      orphans.at(static_cast<uint32_t>(r.peer))
+          .push_back({comms_[r.comm].identity, r.tag, static_cast<uint64_t>(-r.value)});
+  orphans.each([&](uint64_t peer, Vector<WireCount>& counts) {
+    const Rank to = static_cast<Rank>(peer);
+    if (to == self_) take_orphans(self_, counts);
+    else control_.send_orphans(to, counts);
+  });
+  told_orphans_ = true;
+  poll();
+}
+
+void EventLogging::take_orphans(Rank from, const Vector<WireCount>& counts) {
+  for (const WireCount& c : counts) {
+    counts_.at(from, comms_.intern(c.comm), c.tag).suppress += c.count;
+    replay_.add_suppressions(c.count);
+  }
+}
+
+void EventLogging::step_recovery() {
+  if (!told_orphans_ || restart_voted_ || !control_.delivered()) return;
+  restart_voted_ = true;
+  vote(kRestartConsensus, Vote());
+}
+
+bool EventLogging::post_again(Posting& posting, uint64_t number) {
+  posting.number = number;
+  SavedPosting* saved = replay_.pending(number);
+  if (saved == nullptr) return receives_.post_again(posting, nullptr);
+  posting.pattern = {comms_.intern(saved->comm), saved->source, saved->tag};
+  return receives_.post_again(posting, saved->answer.message);
+}
+
+void EventLogging::step_release() {
+  if (!replay_.on() || !running_) return;
+  if (!replay_.voted()) {
+    if (!finalizing_ && (replay_.suppresses() || operations_.repeats())) return;
+    replay_.add_own_vote();
+    control_.send_release();
+  }
+  if (!replay_.all_voted(processes_)) return;
+  replay_.release();
+  set_flags();
+  end_replay();
+  vote(kReleasedConsensus, Vote());
+}
+
+}  // namespace elc::line

@@ -1,0 +1,142 @@
+// Receives, probes and the pending queue: what is counted as received when, and who answers a receive (PROTOCOL.md,
+// sections 1, 5 and 8).
+#ifndef ELC_LINE_RECEIVES_H
+#define ELC_LINE_RECEIVES_H
+
+#include "line/comms.h"
+#include "line/coordinator.h"
+#include "line/counts.h"
+#include "line/postings.h"
+#include "line/queue.h"
+#include "line/replay.h"
+#include "line/window.h"
+
+namespace elc::line {
+
+class Receives {
+ public:
+  // Counts receives in `counts`, tells `window` what it sees, binds receives to what `replay` says.
+  Receives(const Host& host, const Comms& comms, Counts& counts, Window& window, Replay& replay)
+      : host_(host), comms_(comms), counts_(counts), window_(window), replay_(replay) {}
+
+  // ---- What the application does (see Coordinator) ----
+  bool post(Posting& posting) {
+    posting.number = ++numbered_;
+    return place(posting);
+  }
+  // `answer`: what it had received already, or nullptr.
+  bool post_again(Posting& posting, Message* answer);
+  void observe(Posting& posting, Rank source, Tag tag);
+  Fate cancel(Posting& posting);
+  void withdraw(Posting& posting) { unlink(posting); }
+  Message* queued(const Pattern& pattern);
+  Message* take_queued(const Pattern& pattern);
+  Message* take_matched(Comm comm, Rank source, Tag tag);
+  bool may_show(Comm comm, Rank source, Tag tag) const;
+  void on_probe(Comm comm, Rank source, Tag tag);
+  // No message is queued.
+  bool queue_empty() const { return queue_.empty(); }
+  // And no receive has been answered from the queue or is held: MPI has all.
+  bool idle() const { return queue_.empty() && answered_ == 0 && held_ == 0; }
+  // From now on no receive is known here, and none is told.
+  void stop();
+  // No receive of this communicator is open.
+  bool none_posted(Comm comm) const { return postings_.first(comm) == nullptr; }
+  // Nobody will receive any more on it: it was freed here, and no receive is pending.
+  bool gone(Comm comm) const { return comms_[comm].freed && none_posted(comm); }
+  // And nothing is queued or was shown of it.
+  bool none_of(Comm comm) const;
+
+  // ---- Progress ----
+  // Envelopes and data of receives that count although the application has not observed them.
+  void look_at_counted();
+  // Gives held receives to whoever can answer them now.
+  void try_held();
+  // Receives that are held go on as the application called them.
+  void unbind_held();
+
+  // ---- The local checkpoint (section 3) ----
+  // What belongs to the past is made so: what probes have shown is taken, and what the queue and MPI have decided is
+  // counted. false: MPI has not told all of it yet, or a receive is pending on a communicator that was freed, which
+  // a restart could not post again.
+  bool settle_past();
+  // What of this the line saves, and what of it the window holds.
+  void snapshot(Saved* saved);
+  // Takes what is missing in `window` where it is certain to be that (section 5); `take`: also from MPI.
+  void drain(bool take);
+  // What MPI has matched at the end of the window is an outcome too, though the application has not observed it. The
+  // sender of a synchronous message may have.
+  void record_matched();
+  // The line has ended: what was kept for it is let go.
+  void forget_logs();
+
+  // ---- Recovery ----
+  void number_from(uint64_t number) { numbered_ = number; }
+  // A message in transit, with a reference for the queue.
+  void fill_queue(Message* message) {
+    message->order = ++events_;
+    queue_.add(message);
+  }
+
+ private:
+  bool freed_pending() const;
+  struct Shown {  // by a probe, and not received yet
+    Comm comm = 0;
+    Rank source = 0;
+    Tag tag = 0;
+    uint64_t order = 0;          // of the last event before that (Message::order): receives given to MPI later can get it
+    Posting* claimed = nullptr;  // the receive that probably took it
+  };
+
+  bool place(Posting& posting);
+  void bind(Posting& posting);
+  bool strays(const Posting& posting) const;
+  bool settle(Posting& posting);
+  void unlink(Posting& posting);
+  bool answer_from_queue(Posting& posting);
+  bool held_back(const Posting& posting) const;
+  bool held_before(const Posting& posting, const Pattern& pattern) const;
+
+  void observe_any(Posting& posting, Rank source, Tag tag);
+  void count(Posting& posting);
+  void count_receive(Posting& posting, Rank source, Tag tag);
+  void count_queued(Posting& posting);
+  void count_message(const Message& message);
+  void imply(Posting& posting);
+  void imply_until(const Posting* end, Comm comm, Rank source, Tag tag);
+  void resolve(Posting& posting, Rank source, Tag tag);
+  void log_observed(Posting& posting, Rank source, Tag tag);
+  void fill_log(Posting& posting);
+
+  void forget_shown(Comm comm, Rank source, Tag tag, uint64_t order);
+  void claim_shown(Posting& posting);
+  void count_before(Message& message);
+  void take_shown();
+  void imply_queued();
+  Message* take_message(Comm comm, Rank source, Tag tag, bool counted);
+
+  Message* completion_of(Posting& posting);
+  void drain_postings(Comm comm);
+  void drain_stream(Comm comm, Rank source);
+
+  const Host& host_;
+  const Comms& comms_;
+  Counts& counts_;
+  Window& window_;
+  Replay& replay_;
+  Postings postings_;
+  PendingQueue queue_;
+  Vector<Shown> shown_;
+  uint64_t numbered_ = 0;  // postings and matched probes so far
+  uint64_t events_ = 0;    // receives given to MPI and messages taken from it so far (Message::order)
+  // Of the postings:
+  size_t unresolved_ = 0;
+  size_t cancelled_ = 0;
+  size_t answered_ = 0;    // from the queue
+  size_t held_ = 0;
+  bool look_ = false;      // a counted one may have an envelope or data to come
+};
+
+}  // namespace elc::line
+
+#endif

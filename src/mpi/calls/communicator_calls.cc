@@ -1,0 +1,115 @@
+// MPI standard, chapter 6: making and freeing communicators. A collective operation on the parent,
+// whose logged result is the identity of what it made (PROTOCOL.md, section 6).
+#include "mpi/calls/collective.h"
+#include "mpi/calls/refused.h"
+#include "mpi/objects/communicators.h"
+
+namespace elc::mpi {
+namespace {
+
+// Hands out the communicator that a restart has made for this call.
+int replay(Collective* operation, MPI_Comm* made) {
+  Decoder in(*operation->logged());
+  SavedCommunicator saved;
+  if (in.u32() != kCommunicatorResult || !SavedCommunicator::decode(in, static_cast<uint32_t>(runtime.size), &saved)) {
+    give_up(Result::error("operation %llu on a communicator makes a communicator, which it did not before; restart "
+                          "from an older line",
+                          static_cast<unsigned long long>(operation->number())));
+  }
+  Communicator* c = runtime.comms.find_identity(saved.identity);
+  *made = c == nullptr ? MPI_COMM_NULL : c->handle;
+  Bytes again;
+  again.append(operation->logged()->data(), operation->logged()->size());
+  operation->end_with(std::move(again));
+  return MPI_SUCCESS;
+}
+
+// Made of one that the library does not follow: no more followed than that.
+int make_obstacle(MPI_Comm parent, MPI_Comm* made, int code) {
+  if (code != MPI_SUCCESS || *made == MPI_COMM_NULL) return code;
+  const char* call = runtime.obstacles.call_of(HandleKind::kComm, handle_key(parent));
+  if (call != nullptr) add_obstacle(HandleKind::kComm, handle_key(*made), call);
+  else cannot_checkpoint(kUnseenCommunicator);
+  return code;
+}
+
+template <class Call>
+int make_communicator(MPI_Comm parent, int colour, MPI_Comm* made, const char* name, Call call) {
+  if (!following()) return call();
+  const Entered entered(name);
+  Collective operation(parent);
+  if (operation.comm() == nullptr) return make_obstacle(parent, made, released(call));
+  if (operation.logged() != nullptr) return replay(&operation, made);
+  const int code = released([&] {
+    InsideMpi inside;
+    return call();
+  });
+  if (code != MPI_SUCCESS) return operation.end_unlogged(name, code);
+  SavedCommunicator saved;
+  if (*made != MPI_COMM_NULL) {
+    const Origin origin{operation.comm()->identity, operation.number(), colour};
+    Communicator* c = runtime.comms.add(*made, origin.identity(), origin);
+    c->slot = runtime.coordinator->add_comm(c->identity, static_cast<uint32_t>(c->members.size()));
+    saved = describe(*c);
+    Refused(name, nullptr).inherits(c, *operation.comm());
+  }
+  Bytes result;
+  Encoder out(&result);
+  out.u32(kCommunicatorResult);
+  saved.encode(out);
+  operation.end_with(std::move(result));
+  return MPI_SUCCESS;
+}
+
+// A collective operation on the communicator, its last. What is known of it is forgotten before MPI is called: the
+// delete function of an attribute may free others, and a new communicator may get the handle.
+int free_communicator(const char* name, MPI_Comm* handle, int (*call)(MPI_Comm*)) {
+  // What MPI frees of its own inside other calls is nothing that the library has seen made.
+  const Communicator* known = runtime.active ? runtime.comms.find(*handle) : nullptr;
+  if (known != nullptr && known->identity <= kSelfIdentity) return call(handle);  // MPI says that this cannot be
+  const Outside outside(known != nullptr);
+  if (!following()) return call(handle);
+  const Entered entered(name);
+  const auto free = [&] {
+    InsideMpi inside;
+    return call(handle);
+  };
+  Collective operation(*handle);
+  if (operation.comm() == nullptr) {
+    const uint64_t key = handle_key(*handle);
+    const int code = released(free);
+    if (code == MPI_SUCCESS) remove_obstacle(HandleKind::kComm, key);
+    return code;
+  }
+  Communicator* c = operation.comm();
+  // Other members freed it before the line: there is nobody to free it with, and the handle is dropped.
+  const bool crosses = operation.logged() != nullptr;
+  operation.end_with(Bytes());
+  runtime.coordinator->free_comm(c->slot);
+  for (const uint64_t key : c->attributes) remove_obstacle(HandleKind::kAttribute, key);
+  remove_obstacle(HandleKind::kErrhandler, handle_key(c->handle));
+  runtime.comms.forget_handle(c);
+  if (runtime.coordinator->stopped()) forget_freed_communicators();
+  if (!crosses) return released(free);
+  *handle = MPI_COMM_NULL;
+  return MPI_SUCCESS;
+}
+
+}  // namespace
+}  // namespace elc::mpi
+
+using namespace elc::mpi;
+
+ELC_EXPORT int MPI_Comm_dup(MPI_Comm parent, MPI_Comm* made) {
+  return make_communicator(parent, 0, made, "MPI_Comm_dup", [&] { return PMPI_Comm_dup(parent, made); });
+}
+
+ELC_EXPORT int MPI_Comm_split(MPI_Comm parent, int colour, int key, MPI_Comm* made) {
+  return make_communicator(parent, colour, made, "MPI_Comm_split", [&] { return PMPI_Comm_split(parent, colour, key, made); });
+}
+
+ELC_EXPORT int MPI_Comm_free(MPI_Comm* handle) { return free_communicator("MPI_Comm_free", handle, PMPI_Comm_free); }
+
+#if ELC_HAVE_COMM_DISCONNECT
+ELC_EXPORT int MPI_Comm_disconnect(MPI_Comm* handle) { return free_communicator("MPI_Comm_disconnect", handle, PMPI_Comm_disconnect); }
+#endif

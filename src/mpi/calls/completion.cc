@@ -1,0 +1,473 @@
+// MPI standard, chapter 3.7: completion of requests. Which of several requests completes first is
+// an outcome (PROTOCOL.md, section 3, W3).
+#include "mpi/runtime/outcome.h"
+#include "mpi/objects/requests.h"
+#include "mpi/runtime/runtime.h"
+
+namespace elc::mpi {
+namespace {
+
+// What the program gets of a request that stands for nothing.
+void empty_status(MPI_Status* status) { set_status(status, MPI_ANY_SOURCE, MPI_ANY_TAG, {}); }
+
+// Whether a request that MPI does not have is complete.
+bool ready(Request& r) { return r.kind == Request::Kind::kSend || receive_complete(r.receive); }
+
+// MPI_Cancel was called for a send that is over now.
+void cancelled_send(const MPI_Status& status) {
+  spoil_replay("MPI_Cancel was called for a send while messages crossed the line");
+  if (is_cancelled(status)) cannot_checkpoint("MPI_Cancel has cancelled a send");
+}
+
+// The program observes the completion of *request; the result is its error code. `after`: where MPI has completed it,
+// with `code` and `status`, what it has made of the handle; nullptr: MPI does not have it. `status` is set.
+int observe(MPI_Request* request, const MPI_Request* after, int code, MPI_Status* status, Unheard* unheard) {
+  const MPI_Request handle = *request;
+  Request* record = runtime.requests.find(handle);
+  if (record == nullptr) {
+    *request = *after;
+    if (*after == MPI_REQUEST_NULL) remove_obstacle(HandleKind::kRequest, handle_key(handle));
+    else runtime.obstacles.set_idle(handle_key(handle), true);
+    return code;
+  }
+  if (!record->active) return MPI_SUCCESS;
+  if (record->kind == Request::Kind::kReceive) {
+    Receive& r = record->receive;
+    if (after != nullptr) {
+      r.handle = *after;
+      r.code = code;
+      r.status = *status;
+      r.done = true;
+    }
+    code = observe_receive(r, unheard);
+    give_status(status, r.status);
+  } else if (after == nullptr) {
+    empty_status(status);
+  } else if (record->receive.cancelled) {
+    cancelled_send(*status);
+  }
+  if (record->persistent != nullptr) {
+    record->active = false;
+    return code;
+  }
+  runtime.requests.release(record, handle);
+  *request = MPI_REQUEST_NULL;
+  return code;
+}
+
+// Tests one request that is not null, and observes it if it is complete, perhaps with an error.
+bool test_one(MPI_Request* request, MPI_Status* status, int* code, Unheard* unheard) {
+  Request* record = runtime.requests.find(*request);
+  MPI_Request handle = record == nullptr ? *request : record->in_mpi(*request);
+  const bool with_mpi = handle != MPI_REQUEST_NULL;
+  int flag = 0;
+  *code = MPI_SUCCESS;
+  if (record != nullptr && !record->active) {
+    empty_status(status);
+    return true;
+  }
+  if (with_mpi) *code = PMPI_Test(&handle, &flag, status);
+  else flag = ready(*record) ? 1 : 0;
+  if (flag == 0) return *code != MPI_SUCCESS;
+  *code = observe(request, with_mpi ? &handle : nullptr, *code, status, unheard);
+  return true;
+}
+
+// The requests of one call, as MPI is to see them.
+class Batch {
+ public:
+  Batch(int count, MPI_Request* array, MPI_Status* statuses)
+      : count_(count), array_(array), arrays_(runtime.requests.borrow()), statuses_(statuses) {
+    const size_t n = static_cast<size_t>(count);
+    Vector<MPI_Request>& handles = arrays_->handles;
+    handles.append(array, n);
+    if (statuses == MPI_STATUSES_IGNORE) {
+      if (arrays_->statuses.size() < n) arrays_->statuses.resize(n);
+      statuses_ = arrays_->statuses.data();
+    }
+  }
+  ~Batch() { runtime.requests.give_back(arrays_); }
+  Batch(const Batch&) = delete;
+  Batch& operator=(const Batch&) = delete;
+
+  // Whether all requests are null or inactive.
+  bool idle() const {
+    for (int i = 0; i < count_; ++i) {
+      if (array_[i] == MPI_REQUEST_NULL) continue;
+      const Request* record = runtime.requests.find(array_[i]);
+      if (record == nullptr || record->active) return false;
+    }
+    return true;
+  }
+
+  // Each of these looks once; true: the call is over, with code().
+  bool all();                                // completes all requests together or none
+  bool any(int* index, MPI_Status* status);  // completes one that is complete; MPI_UNDEFINED: none of them stands for anything
+  bool some(int* completed, int* indices);   // completes all that are complete; the same
+  // Completes this one if it is complete, as the next of those that `some` would.
+  bool one(int place, int* completed, int* indices);
+
+  // The result of the call. Of one that fails in several requests, each status has its error.
+  int end();
+
+  bool failed() const { return code_ != MPI_SUCCESS; }
+
+ private:
+  // Finds out what MPI has of each request now. Since the last look a line may have completed a receive in MPI, whose
+  // handle would tell MPI nothing any more, or a receive that was held may have been posted.
+  void sort_out();
+  const MPI_Request& handle(int place) const { return arrays_->handles[static_cast<size_t>(place)]; }
+  MPI_Request* handles() { return arrays_->handles.data(); }
+  bool ready(int place) { return elc::mpi::ready(*runtime.requests.find(array_[place])); }
+  // Observes the request at `place`, whose status is the k-th that the program is given.
+  void observe_next(int place, int k, bool with_mpi, int code) {
+    note(k, observe(&array_[place], with_mpi ? &handle(place) : nullptr, code, &statuses_[k], &unheard_));
+  }
+  void note(int k, int code);
+  int code_of(int k, int call) const {
+    return call == MPI_SUCCESS ? MPI_SUCCESS : in_status(call) ? statuses_[k].MPI_ERROR : call;
+  }
+  static bool in_status(int code) {
+    int kind = code;
+    PMPI_Error_class(code, &kind);
+    return kind == MPI_ERR_IN_STATUS;
+  }
+
+  int count_;
+  MPI_Request* array_;
+  RequestArrays* arrays_;
+  MPI_Status* statuses_;
+  int code_ = MPI_SUCCESS;   // MPI's of a call that has failed as a whole, or MPI_ERR_IN_STATUS
+  Unheard unheard_;
+  bool heard_ = false;       // MPI has called the error handler
+};
+
+void Batch::sort_out() {
+  if (runtime.requests.all_with_mpi()) return;
+  arrays_->own.clear();
+  for (int i = 0; i < count_; ++i) {
+    const Request* record = runtime.requests.find(array_[i]);
+    if (record == nullptr) continue;
+    const MPI_Request in_mpi = record->in_mpi(array_[i]);
+    arrays_->handles[static_cast<size_t>(i)] = in_mpi;
+    if (record->active && in_mpi == MPI_REQUEST_NULL) arrays_->own.push_back(i);
+  }
+}
+
+// Before the first error the statuses have no errors.
+void Batch::note(int k, int code) {
+  if (code != MPI_SUCCESS && code_ == MPI_SUCCESS) {
+    code_ = MPI_ERR_IN_STATUS;
+    for (int i = 0; i < k; ++i) statuses_[i].MPI_ERROR = MPI_SUCCESS;
+  }
+  if (code_ == MPI_ERR_IN_STATUS) statuses_[k].MPI_ERROR = code;
+}
+
+bool Batch::all() {
+  sort_out();
+  const Vector<int>& own = arrays_->own;
+  for (const int place : own)
+    if (!ready(place)) return false;
+  int flag = 0;
+  const int code = PMPI_Testall(count_, handles(), &flag, statuses_);
+  heard_ = heard_ || code != MPI_SUCCESS;
+  if (flag == 0 && code == MPI_SUCCESS) return false;
+  if (flag == 0 && !in_status(code)) {
+    code_ = code;
+    return true;
+  }
+  size_t next = 0;
+  for (int i = 0; i < count_; ++i) {
+    const bool mine = next < own.size() && own[next] == i;
+    if (mine) ++next;
+    if (array_[i] == MPI_REQUEST_NULL) {
+      note(i, MPI_SUCCESS);
+    } else if (flag == 0 && !mine && statuses_[i].MPI_ERROR == MPI_ERR_PENDING) {
+      note(i, MPI_ERR_PENDING);
+    } else {
+      observe_next(i, i, !mine, mine ? MPI_SUCCESS : code_of(i, code));
+    }
+  }
+  return true;
+}
+
+bool Batch::any(int* index, MPI_Status* status) {
+  sort_out();
+  const auto observe_this = [&](int place, bool with_mpi, int code) {
+    *index = place;
+    code_ = observe(&array_[place], with_mpi ? &handle(place) : nullptr, code, status, &unheard_);
+    return true;
+  };
+  for (const int place : arrays_->own)
+    if (ready(place)) return observe_this(place, false, MPI_SUCCESS);
+  int flag = 0;
+  const int code = PMPI_Testany(count_, handles(), index, &flag, status);
+  if (flag == 0) {
+    code_ = code;
+    *index = MPI_UNDEFINED;
+    return code != MPI_SUCCESS;
+  }
+  if (*index == MPI_UNDEFINED) return arrays_->own.empty();
+  return observe_this(*index, true, code);
+}
+
+bool Batch::some(int* completed, int* indices) {
+  sort_out();
+  int n = 0;
+  for (const int place : arrays_->own) {
+    if (!ready(place)) continue;
+    indices[n] = place;
+    observe_next(place, n, false, MPI_SUCCESS);
+    ++n;
+  }
+  int more = 0;
+  // LAM writes to all of the arrays that it is given, which end too early behind what is there already.
+  Vector<MPI_Status> rest;
+  Vector<int> places;
+  if (n > 0) {
+    rest.resize(static_cast<size_t>(count_));
+    places.resize(static_cast<size_t>(count_));
+  }
+  const int code = PMPI_Testsome(count_, handles(), &more, n > 0 ? places.data() : indices, n > 0 ? rest.data() : statuses_);
+  for (int k = 0; n > 0 && k < more; ++k) {
+    indices[n + k] = places[static_cast<size_t>(k)];
+    statuses_[n + k] = rest[static_cast<size_t>(k)];
+  }
+  heard_ = heard_ || code != MPI_SUCCESS;
+  if (more == MPI_UNDEFINED) {
+    *completed = n > 0 || !arrays_->own.empty() ? n : MPI_UNDEFINED;
+    return n > 0 || arrays_->own.empty();
+  }
+  if (code != MPI_SUCCESS && !in_status(code)) {
+    if (code_ == MPI_SUCCESS) code_ = code;
+    more = 0;
+  }
+  for (int k = n; k < n + more; ++k) observe_next(indices[k], k, true, code_of(k, code));
+  *completed = n + more;
+  return *completed > 0 || failed();
+}
+
+bool Batch::one(int place, int* completed, int* indices) {
+  int code = MPI_SUCCESS;
+  Unheard unheard;
+  if (array_[place] == MPI_REQUEST_NULL || !test_one(&array_[place], &statuses_[*completed], &code, &unheard)) return false;
+  heard_ = heard_ || (code != MPI_SUCCESS && unheard.comm == nullptr);
+  if (unheard.comm != nullptr) unheard_ = unheard;
+  indices[*completed] = place;
+  note((*completed)++, code);
+  return true;
+}
+
+int Batch::end() {
+  if (!heard_ && unheard_.comm != nullptr) {
+    unheard_.code = code_;
+    unheard_.tell();
+  }
+  return code_;
+}
+
+// So many requests are waited for at a time: a look at those that are not complete yet takes as long as there are many.
+constexpr int kTogether = 256;
+
+int wait_all(int count, MPI_Request* array, MPI_Status* statuses, bool site) {
+  // A site in the middle must find all of them as they were.
+  const int step = site ? count : kTogether;
+  int code = MPI_SUCCESS;
+  for (int begin = 0; begin < count; begin += step) {
+    const int n = count - begin < step ? count - begin : step;
+    MPI_Status* here = statuses == MPI_STATUSES_IGNORE ? MPI_STATUSES_IGNORE : statuses + begin;
+    Batch batch(n, array + begin, here);
+    wait_until([&] {
+      if (batch.all()) return true;
+      if (site) site_while_waiting(nullptr);
+      return false;
+    });
+    const int failed = batch.end();
+    if (statuses != MPI_STATUSES_IGNORE && (failed == MPI_SUCCESS) != (code == MPI_SUCCESS)) {
+      // With an error anywhere, all of them say how they have ended.
+      for (int i = failed == MPI_SUCCESS ? begin : 0; i < (failed == MPI_SUCCESS ? begin + n : begin); ++i)
+        statuses[i].MPI_ERROR = MPI_SUCCESS;
+    }
+    if (code == MPI_SUCCESS) code = failed;
+  }
+  return code;
+}
+
+// Waitany and Testany: one of the requests that are there, or none. true: a request was completed, or none stands for anything.
+bool any(line::NdKind kind, int count, MPI_Request* array, int* index, MPI_Status* status, bool wait, bool site, int* code) {
+  MPI_Status ignored;
+  if (status == MPI_STATUS_IGNORE) status = &ignored;
+  Batch batch(count, array, status);
+  *index = MPI_UNDEFINED;
+  bool over = false;
+  if (batch.idle()) {
+    over = batch.any(index, status);
+  } else {
+    Outcome outcome(kind);
+    if (outcome.replayed()) {
+      const int logged = outcome.at(0);
+      Unheard unheard;
+      const auto again = [&] { return test_one(&array[logged], status, code, &unheard); };
+      if (logged >= 0 && logged < count && array[logged] != MPI_REQUEST_NULL && outcome.repeat(again)) {
+        *index = logged;
+        outcome.record();
+        unheard.tell();
+        return true;
+      }
+    }
+    if (!outcome.replayed()) {
+      wait_until([&] {
+        over = batch.any(index, status);
+        if (!over && wait && site) site_while_waiting(nullptr);
+        return over || !wait;
+      });
+      outcome.add(*index == MPI_UNDEFINED ? -1 : *index);
+    }
+    outcome.record();
+  }
+  *code = batch.end();
+  return over;
+}
+
+// Waitsome and Testsome: all that are complete, at least one if `wait`.
+int some(line::NdKind kind, int count, MPI_Request* array, int* completed, int* indices, MPI_Status* statuses,
+         bool wait, bool site) {
+  Batch batch(count, array, statuses);
+  *completed = 0;
+  if (batch.idle()) {
+    batch.some(completed, indices);
+    return batch.end();
+  }
+  Outcome outcome(kind);
+  for (size_t k = 0; k < outcome.size(); ++k) {
+    const int logged = outcome.at(k);
+    if (logged >= 0 && logged < count) outcome.repeat([&] { return batch.one(logged, completed, indices); });
+  }
+  if (!outcome.replayed()) {
+    wait_until([&] {
+      const bool over = *completed > 0 || batch.some(completed, indices);
+      if (!over && wait && site) site_while_waiting(nullptr);
+      return over || !wait;
+    });
+    for (int k = 0; k < *completed; ++k) outcome.add(indices[k]);
+  }
+  outcome.record();
+  return batch.end();
+}
+
+// Nothing to wait for, or arguments that MPI refuses.
+bool for_mpi(int count, const MPI_Request* array) { return count <= 0 || array == nullptr; }
+
+}  // namespace
+}  // namespace elc::mpi
+
+using namespace elc::mpi;
+using elc::line::NdKind;
+
+ELC_EXPORT int MPI_Wait(MPI_Request* request, MPI_Status* status) {
+  if (!following()) return PMPI_Wait(request, status);
+  const Entered entered("MPI_Wait");
+  const bool site = labelled_call();
+  tick();
+  if (*request == MPI_REQUEST_NULL) return PMPI_Wait(request, status);
+  int code = MPI_SUCCESS;
+  Unheard unheard;
+  MPI_Status ignored;
+  if (status == MPI_STATUS_IGNORE) status = &ignored;
+  wait_until([&] {
+    if (test_one(request, status, &code, &unheard)) return true;
+    if (site) site_while_waiting(nullptr);
+    return false;
+  });
+  unheard.tell();
+  return code;
+}
+
+ELC_EXPORT int MPI_Waitall(int count, MPI_Request* array, MPI_Status* statuses) {
+  if (!following()) return PMPI_Waitall(count, array, statuses);
+  const Entered entered("MPI_Waitall");
+  const bool site = labelled_call();
+  tick();
+  if (for_mpi(count, array)) return PMPI_Waitall(count, array, statuses);
+  return wait_all(count, array, statuses, site);
+}
+
+ELC_EXPORT int MPI_Waitany(int count, MPI_Request* array, int* index, MPI_Status* status) {
+  if (!following()) return PMPI_Waitany(count, array, index, status);
+  const Entered entered("MPI_Waitany");
+  const bool site = labelled_call();
+  tick();
+  if (for_mpi(count, array)) return PMPI_Waitany(count, array, index, status);
+  int code = MPI_SUCCESS;
+  any(NdKind::kWaitany, count, array, index, status, true, site, &code);
+  return code;
+}
+
+ELC_EXPORT int MPI_Waitsome(int count, MPI_Request* array, int* completed, int* indices, MPI_Status* statuses) {
+  if (!following()) return PMPI_Waitsome(count, array, completed, indices, statuses);
+  const Entered entered("MPI_Waitsome");
+  const bool site = labelled_call();
+  tick();
+  if (for_mpi(count, array)) return PMPI_Waitsome(count, array, completed, indices, statuses);
+  return some(NdKind::kWaitsome, count, array, completed, indices, statuses, true, site);
+}
+
+ELC_EXPORT int MPI_Test(MPI_Request* request, int* flag, MPI_Status* status) {
+  if (!following()) return PMPI_Test(request, flag, status);
+  const Entered entered("MPI_Test");
+  labelled_call();
+  tick();
+  if (*request == MPI_REQUEST_NULL) return PMPI_Test(request, flag, status);
+  int code = MPI_SUCCESS;
+  Unheard unheard;
+  MPI_Status ignored;
+  if (status == MPI_STATUS_IGNORE) status = &ignored;
+  Outcome outcome(NdKind::kTest);
+  const auto test = [&] { return test_one(request, status, &code, &unheard); };
+  if (outcome.replayed()) *flag = outcome.at(0) != 0 && outcome.repeat(test) ? 1 : 0;
+  if (!outcome.replayed()) {
+    *flag = test() ? 1 : 0;
+    outcome.add(*flag);
+  }
+  outcome.record();
+  unheard.tell();
+  return code;
+}
+
+ELC_EXPORT int MPI_Testall(int count, MPI_Request* array, int* flag, MPI_Status* statuses) {
+  if (!following()) return PMPI_Testall(count, array, flag, statuses);
+  const Entered entered("MPI_Testall");
+  labelled_call();
+  tick();
+  if (for_mpi(count, array)) return PMPI_Testall(count, array, flag, statuses);
+  Batch batch(count, array, statuses);
+  Outcome outcome(NdKind::kTestall);
+  const auto test = [&] { return batch.all(); };
+  if (outcome.replayed()) *flag = outcome.at(0) != 0 && outcome.repeat(test) ? 1 : 0;
+  if (!outcome.replayed()) {
+    *flag = test() ? 1 : 0;
+    outcome.add(*flag);
+  }
+  outcome.record();
+  return batch.end();
+}
+
+ELC_EXPORT int MPI_Testany(int count, MPI_Request* array, int* index, int* flag, MPI_Status* status) {
+  if (!following()) return PMPI_Testany(count, array, index, flag, status);
+  const Entered entered("MPI_Testany");
+  labelled_call();
+  tick();
+  if (for_mpi(count, array)) return PMPI_Testany(count, array, index, flag, status);
+  int code = MPI_SUCCESS;
+  *flag = any(NdKind::kTestany, count, array, index, status, false, false, &code) ? 1 : 0;
+  return code;
+}
+
+ELC_EXPORT int MPI_Testsome(int count, MPI_Request* array, int* completed, int* indices, MPI_Status* statuses) {
+  if (!following()) return PMPI_Testsome(count, array, completed, indices, statuses);
+  const Entered entered("MPI_Testsome");
+  labelled_call();
+  tick();
+  if (for_mpi(count, array)) return PMPI_Testsome(count, array, completed, indices, statuses);
+  return some(NdKind::kTestsome, count, array, completed, indices, statuses, false, false);
+}

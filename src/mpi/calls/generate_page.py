@@ -1,0 +1,148 @@
+"""The page elc-mpi.7 from the table of MPI's functions, on the standard output.
+
+    python3 generate_page.py
+"""
+
+import table
+
+HEAD = r""".\" Made by generate_page.py from table.txt.
+.Dd January 1, 2026
+.Dt ELC-MPI 7
+.Os
+.Sh NAME
+.Nm elc-mpi
+.Nd what libELC does with each function of MPI
+.Sh DESCRIPTION
+A line is a state that the program could have been in only if the library has seen all that moves between its processes,
+and a restart can go on from it only if it can make again what the program holds.
+So every function of MPI either is followed, or needs no following, or it refuses lines, for as long as this is needed.
+A line that is refused costs nothing but itself: the program runs on, the lines before it stay, and a message names the
+call.
+.Bl -tag -width Ds
+.It followed
+Lines are taken around it, and within it where it waits.
+.It needs no following
+It moves nothing between processes and makes nothing that a restart would miss.
+.It refuses while what it makes exists
+From the call on until the communicator, window, file, request or session that it gives is freed, closed or complete, lines
+are refused; then they are taken again.
+So a file that is opened, written and closed between two calls of
+.Fn ELC_Checkpoint
+is in nobody's way.
+.It refuses while it exists, if made after the set-up
+The same for what belongs to one process alone, as a group or an info object.
+A restart runs the program's set-up again, until
+.Fn ELC_Restore
+has returned or, with frames, until the first is entered, and so makes again what was made there: that refuses nothing.
+.It frees
+Ends what refuses lines.
+.It refuses as long as what it works on exists
+It works on a window, a file or another object that refuses lines.
+.It refuses if it changes what the set-up has made
+An attribute, an error handler or a hint that is set after the set-up is not set in a restart.
+An attribute refuses until it is deleted; an error handler, until the one of the set-up is set again; an info object, until
+it is freed.
+.Pp
+A communicator made after the set-up is made again by a restart without attributes, and with the error handler that the
+set-up has given
+.Dv MPI_COMM_WORLD .
+Where
+.Fn MPI_Comm_dup
+or
+.Fn MPI_Comm_split
+has given it others, as copies of its parent's, they refuse in the same way; all end when the communicator is freed.
+.It refuses for ever
+From the call on no line is taken.
+The lines before it stay.
+.El
+.Pp
+A collective operation that is not followed, or one that makes what is not followed, is counted for its communicator as all
+others are: where some processes have called it before their part of a line and others have not, the line is refused.
+The same holds for a call like
+.Fn MPI_Comm_create_group ,
+in which some processes take part, or
+.Fn MPI_Psend_init ,
+in which two do.
+.Pp
+A function with large counts,
+.Fn MPI_Send_c ,
+is what the one without is,
+.Fn MPI_Send :
+where that is followed and all counts are below 2^31; with a greater one it refuses lines for ever.
+One that an MPI has before it is in the standard,
+.Fn MPIX_Allreduce_init ,
+is what the standard's is.
+A function that this page does not name refuses lines for ever when it is called.
+.Ss Fortran
+Routines for Fortran come to the library by the functions in C, and are what these are, with LAM/MPI and, by
+.Pa mpif.h
+and the module mpi, with MPICH.
+With Open MPI, and in the module mpi_f08 of MPICH, they do not: whichever of them needs to be followed refuses lines for ever,
+and the message names it.
+.Ss Other libraries
+What other libraries call counts as what the program calls, if they are linked with it.
+One that the program opens while it runs
+.Pq Fn dlopen
+finds the library's functions only if the program was linked with
+.Fl rdynamic .
+.Sh FUNCTIONS
+"""
+
+TAIL = r""".Sh SEE ALSO
+.Xr elc 3 ,
+.Xr elc 7
+"""
+
+# In the order in which a chapter shows them.
+KINDS = ("followed", "needs no following", "refuses while what it makes exists",
+         "refuses while it exists, if made after the set-up", "refuses if it changes what the set-up has made",
+         "frees", "refuses as long as what it works on exists", "is a collective operation that is not followed",
+         "refuses for ever")
+
+
+def kind_of(entry):
+    return {
+        "followed": KINDS[0],
+        "nothing": KINDS[1],
+        "makes": KINDS[3] if "local" in entry.features else KINDS[2],
+        "attribute": KINDS[4], "errhandler": KINDS[4], "changes": KINDS[4],
+        "frees": KINDS[5],
+        "through": KINDS[6],
+        "collectively": KINDS[7],
+        "refuses": KINDS[8],
+    }[entry.verb]
+
+
+def names(entries):
+    return "".join(".Fn %s%s\n" % (e.name, " ," if e is not entries[-1] else "") for e in entries)
+
+
+def chapter(title, entries):
+    text = ".Ss %s\n.Bl -tag -width Ds\n" % title
+    for kind in KINDS:
+        of_kind = [e for e in entries if kind_of(e) == kind]
+        if not of_kind:
+            continue
+        text += ".It %s\n" % kind + names(of_kind)
+        advised = []  # (advice, entries)
+        for entry in of_kind:
+            if entry.advice and advised and advised[-1][0] == entry.advice:
+                advised[-1][1].append(entry)
+            elif entry.advice:
+                advised.append((entry.advice, [entry]))
+        for advice, of_advice in advised:
+            text += ".Pp\n" + names(of_advice)[:-1] + " :\n" + ".\n".join(advice.split(". ")) + "\n"
+    return text + ".El\n"
+
+
+def generate():
+    text = HEAD
+    for title, entries in table.Table().chapters:
+        calls = [e for e in entries if e.name.replace("MPI_", "") != e.name.replace("MPI_", "").upper()]
+        if calls:
+            text += chapter(title, calls)
+    return text + TAIL
+
+
+if __name__ == "__main__":
+    print(generate(), end="")

@@ -1,0 +1,310 @@
+// MPI standard, chapter 3: blocking and non-blocking sends and receives.
+#include "mpi/calls/point_to_point.h"
+
+#include "mpi/datatype/datatype.h"
+#include "mpi/runtime/runtime.h"
+
+namespace elc::mpi {
+
+// A send that the library finishes.
+static int send_from_copy(const MessageArguments& a) {
+  MPI_Request checked;  // perhaps MPI will not be asked: it has to look at the arguments now
+  const int code = PMPI_Send_init(a.buffer, a.count, a.type, a.peer, a.tag, a.comm, &checked);
+  if (code != MPI_SUCCESS) return code;
+  PMPI_Request_free(&checked);
+  const Communicator* c = followed(a.comm, a.peer);
+  if (c != nullptr && runtime.coordinator->on_send(c->world(a.peer), c->slot, a.tag)) return MPI_SUCCESS;
+  return send_copy(a.buffer, a.count, a.type, a.peer, a.tag, a.comm);
+}
+
+int start_send(const MessageArguments& a, MPI_Request* request) {
+  *request = MPI_REQUEST_NULL;
+  // In a replay, until all are released, sends are finished in the background: a logged outcome may say that one was
+  // complete, and the receiver, whose receives may be held back, may need what this process does next to come to it.
+  if (runtime.coordinator->sends_in_background()) return send_from_copy(a);
+  const int code = a.send(a.buffer, a.count, a.type, a.peer, a.tag, a.comm, request);
+  if (code != MPI_SUCCESS) return code;
+  // It counts as of before the call: nothing has looked in between. What has failed does not count.
+  const Communicator* c = followed(a.comm, a.peer);
+  if (c != nullptr) runtime.coordinator->on_send(c->world(a.peer), c->slot, a.tag);
+  return MPI_SUCCESS;
+}
+
+void fill(Receive* r, void* buffer, int count, MPI_Datatype type, Communicator* comm, int source, int tag) {
+  r->buffer = buffer;
+  r->count = count;
+  r->type = type;
+  r->comm = comm;
+  r->posting.pattern = pattern_of(*comm, source, tag);
+}
+
+int finish_receive(Receive* r, MPI_Status* status, bool site) {
+  wait_until([&] {
+    if (receive_complete(*r)) return true;
+    if (site) site_while_waiting(&r->posting);
+    return false;
+  });
+  Unheard unheard;
+  const int code = observe_receive(*r, &unheard);
+  give_status(status, r->status);
+  unheard.tell();
+  return code;
+}
+
+namespace {
+
+// Waits for what only the library waits for; an MPI error code.
+int finish(MPI_Request* handle, MPI_Status* status) {
+  int code = MPI_SUCCESS;
+  wait_until([&] {
+    int flag = 0;
+    code = PMPI_Test(handle, &flag, status);
+    return flag != 0 || code != MPI_SUCCESS;
+  });
+  return code;
+}
+
+// A blocking send as a non-blocking one that the library waits for, so that it looks meanwhile.
+int send(const MessageArguments& a) {
+  labelled_call();
+  tick();
+  MPI_Request handle;
+  const int code = start_send(a, &handle);
+  if (code != MPI_SUCCESS) return code;
+  used_unfollowed(a.comm, a.peer);
+  return handle == MPI_REQUEST_NULL ? MPI_SUCCESS : finish(&handle, MPI_STATUS_IGNORE);
+}
+
+int send_request(const MessageArguments& a, MPI_Request* request, const char* call) {
+  labelled_call();
+  tick();
+  MPI_Request handle;
+  const int code = start_send(a, &handle);
+  if (code != MPI_SUCCESS) return code;
+  if (handle == MPI_REQUEST_NULL) {
+    Request* r = runtime.requests.make_send();
+    r->placeholder = true;
+    r->receive.done = true;
+    handle = Requests::placeholder();
+    runtime.requests.bind(r, handle);
+  } else if (a.peer == MPI_PROC_NULL || runtime.comms.find(a.comm) != nullptr) {
+    runtime.requests.add_send(handle);
+  } else {
+    made_unfollowed(a.comm, a.peer, handle, call);
+  }
+  *request = handle;
+  return MPI_SUCCESS;
+}
+
+int receive(void* buffer, int count, MPI_Datatype type, Communicator* comm, int source, int tag, MPI_Status* status,
+            bool site) {
+  Receive r;
+  fill(&r, buffer, count, type, comm, source, tag);
+  const int code = start_receive(r);
+  return code != MPI_SUCCESS ? code : finish_receive(&r, status, site);
+}
+
+// From a communicator that is not followed, or from nobody: nothing is counted.
+int receive_unfollowed(void* buffer, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
+                       MPI_Status* status) {
+  if (source == MPI_PROC_NULL) return PMPI_Recv(buffer, count, type, source, tag, comm, status);
+  MPI_Request handle;
+  const int code = PMPI_Irecv(buffer, count, type, source, tag, comm, &handle);
+  if (code != MPI_SUCCESS) return code;
+  used_unfollowed(comm, source);
+  return finish(&handle, status);
+}
+
+int receive_request(void* buffer, int count, MPI_Datatype type, Communicator* comm, int source, int tag,
+                    MPI_Request* request) {
+  Request* r = runtime.requests.make_receive();
+  fill(&r->receive, buffer, count, type, comm, source, tag);
+  const int code = start_receive(r->receive);
+  if (code != MPI_SUCCESS) {
+    runtime.requests.unmake(r);
+    return code;
+  }
+  r->type_number = retain(type);
+  r->placeholder = r->receive.handle == MPI_REQUEST_NULL;
+  *request = r->placeholder ? Requests::placeholder() : r->receive.handle;
+  runtime.requests.bind(r, *request);
+  return MPI_SUCCESS;
+}
+
+int receive_request(void* buffer, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm, MPI_Request* request,
+                    const char* call) {
+  Communicator* c = followed(comm, source);
+  if (c != nullptr) return receive_request(buffer, count, type, c, source, tag, request);
+  const int code = PMPI_Irecv(buffer, count, type, source, tag, comm, request);
+  if (code != MPI_SUCCESS) return code;
+  if (source == MPI_PROC_NULL) runtime.requests.add_null_receive(*request);
+  else made_unfollowed(comm, source, *request, call);
+  return MPI_SUCCESS;
+}
+
+// The send could not be made: the receive that was posted for it is none.
+void take_back(Receive* r) {
+  if (r->handle == MPI_REQUEST_NULL) return runtime.coordinator->withdraw(r->posting);
+  r->cancelled = true;
+  PMPI_Cancel(&r->handle);
+  wait_until([&] { return receive_complete(*r); });
+  Unheard unheard;
+  observe_receive(*r, &unheard);  // MPI may have matched it already: then the message is gone
+}
+
+int send_and_receive(const MessageArguments& out, void* in, int in_count, MPI_Datatype in_type, int from, int in_tag,
+                     MPI_Status* status) {
+  Communicator* c = followed(out.comm, from);
+  if (!runtime.coordinator->quiet()) {  // the queue may answer: what would have to be taken back is looked at before
+    MPI_Request checked;
+    const int code = PMPI_Send_init(out.buffer, out.count, out.type, out.peer, out.tag, out.comm, &checked);
+    if (code != MPI_SUCCESS) return code;
+    PMPI_Request_free(&checked);
+  }
+  Receive r;
+  int code;
+  if (c != nullptr) {
+    fill(&r, in, in_count, in_type, c, from, in_tag);
+    code = start_receive(r);
+  } else {
+    code = from == MPI_PROC_NULL ? MPI_SUCCESS : PMPI_Irecv(in, in_count, in_type, from, in_tag, out.comm, &r.handle);
+  }
+  if (code != MPI_SUCCESS) return code;
+  MPI_Request sent;
+  code = start_send(out, &sent);
+  if (code != MPI_SUCCESS) {
+    if (from != MPI_PROC_NULL) take_back(&r);
+    return code;
+  }
+  used_unfollowed(out.comm, from);
+  used_unfollowed(out.comm, out.peer);
+  if (sent != MPI_REQUEST_NULL) code = finish(&sent, MPI_STATUS_IGNORE);
+  const int received = c != nullptr             ? finish_receive(&r, status, false)
+                       : from == MPI_PROC_NULL ? PMPI_Recv(in, in_count, in_type, from, in_tag, out.comm, status)
+                                               : finish(&r.handle, status);
+  return code != MPI_SUCCESS ? code : received;
+}
+
+}  // namespace
+}  // namespace elc::mpi
+
+using namespace elc::mpi;
+
+#define ELC_SEND_ARGUMENTS ELC_CONST void *buffer, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm
+
+ELC_EXPORT int MPI_Send(ELC_SEND_ARGUMENTS) {
+  ELC_FOLLOW(Send, (buffer, count, type, to, tag, comm));
+  return send({const_cast<void*>(buffer), count, type, to, tag, comm, PMPI_Isend});
+}
+
+ELC_EXPORT int MPI_Ssend(ELC_SEND_ARGUMENTS) {
+  ELC_FOLLOW(Ssend, (buffer, count, type, to, tag, comm));
+  return send({const_cast<void*>(buffer), count, type, to, tag, comm, PMPI_Issend});
+}
+
+// A ready send is executed as a standard send: its receive may have been answered from the queue.
+ELC_EXPORT int MPI_Rsend(ELC_SEND_ARGUMENTS) {
+  ELC_FOLLOW(Rsend, (buffer, count, type, to, tag, comm));
+  return send({const_cast<void*>(buffer), count, type, to, tag, comm, PMPI_Isend});
+}
+
+ELC_EXPORT int MPI_Bsend(ELC_SEND_ARGUMENTS) {
+  ELC_FOLLOW(Bsend, (buffer, count, type, to, tag, comm));
+  return send({const_cast<void*>(buffer), count, type, to, tag, comm, PMPI_Ibsend});
+}
+
+ELC_EXPORT int MPI_Isend(ELC_SEND_ARGUMENTS, MPI_Request* request) {
+  ELC_FOLLOW(Isend, (buffer, count, type, to, tag, comm, request));
+  return send_request({const_cast<void*>(buffer), count, type, to, tag, comm, PMPI_Isend}, request, "MPI_Isend");
+}
+
+ELC_EXPORT int MPI_Issend(ELC_SEND_ARGUMENTS, MPI_Request* request) {
+  ELC_FOLLOW(Issend, (buffer, count, type, to, tag, comm, request));
+  return send_request({const_cast<void*>(buffer), count, type, to, tag, comm, PMPI_Issend}, request, "MPI_Issend");
+}
+
+ELC_EXPORT int MPI_Irsend(ELC_SEND_ARGUMENTS, MPI_Request* request) {
+  ELC_FOLLOW(Irsend, (buffer, count, type, to, tag, comm, request));
+  return send_request({const_cast<void*>(buffer), count, type, to, tag, comm, PMPI_Isend}, request, "MPI_Irsend");
+}
+
+ELC_EXPORT int MPI_Ibsend(ELC_SEND_ARGUMENTS, MPI_Request* request) {
+  ELC_FOLLOW(Ibsend, (buffer, count, type, to, tag, comm, request));
+  return send_request({const_cast<void*>(buffer), count, type, to, tag, comm, PMPI_Ibsend}, request, "MPI_Ibsend");
+}
+
+ELC_EXPORT int MPI_Recv(void* buffer, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
+                        MPI_Status* status) {
+  ELC_FOLLOW(Recv, (buffer, count, type, source, tag, comm, status));
+  const bool site = labelled_call();
+  tick();
+  Communicator* c = followed(comm, source);
+  if (c == nullptr) return receive_unfollowed(buffer, count, type, source, tag, comm, status);
+  return receive(buffer, count, type, c, source, tag, status, site);
+}
+
+ELC_EXPORT int MPI_Irecv(void* buffer, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
+                         MPI_Request* request) {
+  ELC_FOLLOW(Irecv, (buffer, count, type, source, tag, comm, request));
+  labelled_call();
+  tick();
+  return receive_request(buffer, count, type, source, tag, comm, request, "MPI_Irecv");
+}
+
+ELC_EXPORT int MPI_Sendrecv(ELC_CONST void* out, int out_count, MPI_Datatype out_type, int to, int out_tag, void* in,
+                            int in_count, MPI_Datatype in_type, int from, int in_tag, MPI_Comm comm,
+                            MPI_Status* status) {
+  ELC_FOLLOW(Sendrecv, (out, out_count, out_type, to, out_tag, in, in_count, in_type, from, in_tag, comm, status));
+  labelled_call();
+  tick();
+  return send_and_receive({const_cast<void*>(out), out_count, out_type, to, out_tag, comm, PMPI_Isend}, in, in_count, in_type, from, in_tag,
+                          status);
+}
+
+ELC_EXPORT int MPI_Sendrecv_replace(void* buffer, int count, MPI_Datatype type, int to, int out_tag, int from,
+                                    int in_tag, MPI_Comm comm, MPI_Status* status) {
+  ELC_FOLLOW(Sendrecv_replace, (buffer, count, type, to, out_tag, from, in_tag, comm, status));
+  labelled_call();
+  tick();
+  elc::Bytes packed;
+  const int code = pack_send(buffer, count, type, comm, &packed);
+  if (code != MPI_SUCCESS) return code;
+  const Bulk bulk(packed.size(), MPI_PACKED);
+  return send_and_receive({packed.data(), bulk.count(), bulk.type(), to, out_tag, comm, PMPI_Isend}, buffer, count, type,
+                          from, in_tag, status);
+}
+
+#if ELC_HAVE_ISENDRECV
+namespace {
+
+// The request stands for the receive alone: the send is complete as soon as the library has a copy of its data.
+int send_and_receive_request(const MessageArguments& out, void* in, int in_count, MPI_Datatype in_type, int from, int in_tag,
+                             MPI_Request* request, const char* call) {
+  labelled_call();
+  tick();
+  MPI_Request checked;  // what is sent cannot be taken back
+  int code = PMPI_Recv_init(in, in_count, in_type, from, in_tag, out.comm, &checked);
+  if (code != MPI_SUCCESS) return code;
+  PMPI_Request_free(&checked);
+  code = send_from_copy(out);
+  if (code != MPI_SUCCESS) return code;
+  used_unfollowed(out.comm, out.peer);
+  return receive_request(in, in_count, in_type, from, in_tag, out.comm, request, call);
+}
+
+}  // namespace
+
+ELC_EXPORT int MPI_Isendrecv(const void* out, int out_count, MPI_Datatype out_type, int to, int out_tag, void* in, int in_count,
+                             MPI_Datatype in_type, int from, int in_tag, MPI_Comm comm, MPI_Request* request) {
+  ELC_FOLLOW(Isendrecv, (out, out_count, out_type, to, out_tag, in, in_count, in_type, from, in_tag, comm, request));
+  return send_and_receive_request({const_cast<void*>(out), out_count, out_type, to, out_tag, comm, PMPI_Isend}, in, in_count,
+                                  in_type, from, in_tag, request, "MPI_Isendrecv");
+}
+
+ELC_EXPORT int MPI_Isendrecv_replace(void* buffer, int count, MPI_Datatype type, int to, int out_tag, int from, int in_tag,
+                                     MPI_Comm comm, MPI_Request* request) {
+  ELC_FOLLOW(Isendrecv_replace, (buffer, count, type, to, out_tag, from, in_tag, comm, request));
+  return send_and_receive_request({buffer, count, type, to, out_tag, comm, PMPI_Isend}, buffer, count, type, from, in_tag,
+                                  request, "MPI_Isendrecv_replace");
+}
+#endif

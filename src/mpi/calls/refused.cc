@@ -1,0 +1,116 @@
+#include "mpi/calls/refused.h"
+
+namespace elc::mpi {
+namespace {
+
+// Adds the world ranks of a group; those of its members that are not of this world have none.
+void add_ranks(MPI_Group group, MPI_Group world, Vector<line::Rank>* ranks) {
+  int size = 0;
+  PMPI_Group_size(group, &size);
+  Vector<int> locals, worlds;
+  for (int i = 0; i < size; ++i) locals.push_back(i);
+  worlds.resize(static_cast<size_t>(size));
+  PMPI_Group_translate_ranks(group, size, locals.data(), world, worlds.data());
+  for (int rank : worlds)
+    if (rank != MPI_UNDEFINED && rank != runtime.rank) ranks->push_back(static_cast<line::Rank>(rank));
+}
+
+// Puts it among the keyvals of a communicator, or takes it away.
+void note_keyval(Vector<int>* keyvals, int keyval, bool set) {
+  for (int& k : *keyvals) {
+    if (k != keyval) continue;
+    k = keyvals->back();
+    keyvals->pop_back();
+    break;
+  }
+  if (set) keyvals->push_back(keyval);
+}
+
+// Where MPI cannot tell, it has it.
+bool has_attribute(MPI_Comm comm, int keyval) {
+  void* value;
+  int flag = 0;
+#if MPI_VERSION >= 2
+  const int code = PMPI_Comm_get_attr(comm, keyval, &value, &flag);
+#else
+  const int code = PMPI_Attr_get(comm, keyval, &value, &flag);
+#endif
+  return flag != 0 || code != MPI_SUCCESS;
+}
+
+}  // namespace
+
+void Refused::together(MPI_Comm made) const {
+  if (made == MPI_COMM_NULL) return;
+  Vector<line::Rank> others;
+  MPI_Group group, world;
+  int inter = 0;
+  PMPI_Comm_group(MPI_COMM_WORLD, &world);
+  PMPI_Comm_group(made, &group);
+  add_ranks(group, world, &others);
+  PMPI_Group_free(&group);
+  PMPI_Comm_test_inter(made, &inter);
+  if (inter != 0) {
+    PMPI_Comm_remote_group(made, &group);
+    add_ranks(group, world, &others);
+    PMPI_Group_free(&group);
+  }
+  PMPI_Group_free(&world);
+  runtime.coordinator->on_group_call(others.data(), others.size(), call_);
+}
+
+void Refused::paired(MPI_Comm handle, int peer) const {
+  if (peer == MPI_PROC_NULL) return;
+  if (peer == MPI_ANY_SOURCE) return cannot_checkpoint("a call was made with whoever makes it as well, which libELC does not follow");
+  const Communicator* comm = followed(handle, peer);
+  if (comm == nullptr) return used_unfollowed(handle, peer);
+  const line::Rank other = comm->world(peer);
+  if (other != runtime.rank) runtime.coordinator->on_group_call(&other, 1, call_);
+}
+
+void Refused::attribute(uint64_t object, Communicator* comm, int keyval, bool set) const {
+  const uint64_t key = object * 0x9E3779B97F4A7C15u ^ static_cast<uint32_t>(keyval);
+  remove_obstacle(HandleKind::kAttribute, key);  // one value takes the place of the other
+  if (comm != nullptr) note_keyval(&comm->keyvals, keyval, set);
+  if (!set) return;
+  add_local_obstacle(HandleKind::kAttribute, key, call_, place_);
+  if (comm != nullptr && is_obstacle(HandleKind::kAttribute, key)) comm->attributes.push_back(key);
+}
+
+void Refused::inherits(Communicator* made, const Communicator& parent) const {
+  made->error_handler = runtime.comms.find(MPI_COMM_WORLD)->error_handler;  // make_again
+  MPI_Errhandler handler = error_handler_of(made->handle);
+  error_handler(made->handle, handler);
+  set_error_handler(made->handle, MPI_ERRORS_RETURN);  // a keyval that was freed
+  for (const int keyval : parent.keyvals)
+    if (has_attribute(made->handle, keyval)) comm_attribute(made->handle, keyval, true);
+  set_error_handler(made->handle, handler);
+  let_go(handler);
+}
+
+void Refused::error_handler(MPI_Comm handle, MPI_Errhandler handler) const {
+  Communicator* comm = runtime.comms.find(handle);
+  if (comm == nullptr) return;
+  const uint64_t key = handle_key(handle);
+  remove_obstacle(HandleKind::kErrhandler, key);
+  if (in_setup()) comm->error_handler = handler;
+  else if (handler != comm->error_handler) add_obstacle(HandleKind::kErrhandler, key, call_, place_);
+}
+
+int end_counted(Collective* operation, const Refused& now, int code) {
+  if (operation->comm() != nullptr) return operation->end_unlogged(now.call(), code);
+  operation->over(code);  // a communicator of which the library knows nothing
+  return code;
+}
+
+int members(MPI_Comm handle) {
+  Communicator* comm = runtime.comms.find(handle);
+  return comm == nullptr ? -1 : static_cast<int>(comm->members.size());
+}
+
+bool is_root(int root, MPI_Comm handle) {
+  Communicator* comm = runtime.comms.find(handle);
+  return comm != nullptr && comm->rank == root;
+}
+
+}  // namespace elc::mpi

@@ -1,0 +1,110 @@
+// What the generated wrappers of calls that are not followed are made of (generate_wrappers.py, table.txt). Each is
+//
+//     if (!following()) return PMPI_X(...);
+//     const Entered entered("MPI_X");
+//     const Refused now("MPI_X", ELC_CALLER());
+//
+// and then the call of MPI with some of the following around it, as the table says.
+#ifndef ELC_MPI_CALLS_REFUSED_H
+#define ELC_MPI_CALLS_REFUSED_H
+
+#include <limits.h>
+
+#include "base/vector.h"
+#include "mpi/calls/collective.h"
+#include "mpi/objects/obstacles.h"
+#include "mpi/runtime/runtime.h"
+
+namespace elc::mpi {
+
+// MPI writes through a pointer that the program gives it; what is wrong with that pointer is MPI's to report.
+template <class Handle>
+uint64_t key_at(const Handle* handle) {
+  return handle == nullptr ? 0 : handle_key(*handle);
+}
+
+class Refused {
+ public:
+  Refused(const char* call, const void* place) : call_(call), place_(place) {}
+
+  // It has made this, which is an obstacle from now on unless it is one of the values that are no objects.
+  template <class Handle, class... Others>
+  void makes(HandleKind kind, Handle made, Others... no_objects) const {
+    if (((made != no_objects) && ...)) add_obstacle(kind, handle_key(made), call_, place_);
+  }
+  template <class Handle, class... Others>
+  void makes_local(HandleKind kind, Handle made, Others... no_objects) const {
+    if (((made != no_objects) && ...)) add_local_obstacle(kind, handle_key(made), call_, place_);
+  }
+  // The same for a persistent request.
+  void makes_idle(MPI_Request made) const {
+    makes(HandleKind::kRequest, made, MPI_REQUEST_NULL);
+    runtime.obstacles.set_idle(handle_key(made), true);
+  }
+  // It has changed this: no more what the set-up made.
+  template <class Handle>
+  void changes(HandleKind kind, Handle changed) const {
+    if (!is_obstacle(kind, handle_key(changed))) add_local_obstacle(kind, handle_key(changed), call_, place_);
+  }
+  // It was a call in which the members of `made` took part, whatever they are members of beside: in the counts of messages.
+  void together(MPI_Comm made) const;
+  // It was a call that this process of a communicator makes as well: the same.
+  void paired(MPI_Comm comm, int peer) const;
+  // An attribute of this object was set, or deleted. It goes when the communicator is freed.
+  void comm_attribute(MPI_Comm comm, int keyval, bool set) const {
+    attribute(handle_key(comm), runtime.comms.find(comm), keyval, set);
+  }
+  void type_attribute(MPI_Datatype type, int keyval, bool set) const { attribute(handle_key(type), nullptr, keyval, set); }
+  // This communicator was made of another one, and may have its error handler and its attributes.
+  void inherits(Communicator* made, const Communicator& parent) const;
+  // The error handler of a communicator was set. What the set-up has set a restart has, too.
+  void error_handler(MPI_Comm comm, MPI_Errhandler handler) const;
+
+  const char* call() const { return call_; }
+
+ private:
+  void attribute(uint64_t object, Communicator* comm, int keyval, bool set) const;
+
+  const char* call_;
+  const void* place_;
+};
+
+// Ends a collective operation that the library counts and cannot log. Returns `code`.
+int end_counted(Collective* operation, const Refused& now, int code);
+
+// ---- Large counts: where they fit an int, the call is the one without ----------------------------
+
+template <class Count>
+bool fits(Count value) {
+  return value >= INT_MIN && value <= INT_MAX;
+}
+
+// An array of counts or offsets in the narrower type; `n` elements (fewer than 0: not known), unless MPI does not look at
+// the array.
+template <class Narrow>
+class Narrowed {
+ public:
+  template <class Wide>
+  Narrowed(const Wide* wide, int n, bool significant) : null_(wide == nullptr || !significant), fit_(n >= 0) {
+    for (int i = 0; i < n && !null_; ++i) {
+      const Narrow value = static_cast<Narrow>(wide[i]);
+      fit_ = fit_ && value == wide[i];
+      values_.push_back(value);
+    }
+  }
+  bool fit() const { return fit_; }
+  Narrow* data() { return null_ ? nullptr : values_.data(); }
+
+ private:
+  bool null_, fit_;
+  Vector<Narrow> values_;
+};
+
+// Elements of an array that has one for each member of a communicator; -1: the library does not know it.
+int members(MPI_Comm comm);
+// Whether this process is the root, who alone has such arrays.
+bool is_root(int root, MPI_Comm comm);
+
+}  // namespace elc::mpi
+
+#endif

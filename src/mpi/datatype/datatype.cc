@@ -1,0 +1,264 @@
+// The table of datatypes: records, numbers, and how long each is kept.
+#include "mpi/datatype/datatype.h"
+
+#include <algorithm>
+
+#include "base/memory.h"
+#include "mpi/datatype/datatype_table.h"
+#include "mpi/runtime/inside.h"
+#include "state/state.h"
+
+namespace elc::mpi {
+
+int inside_mpi = 0;
+
+namespace {
+
+bool recording = true;
+
+// As MPI_Type_get_envelope calls a constructor; kNamed for one that is not known.
+Constructor constructor_of(int combiner) {
+  switch (combiner) {
+    case MPI_COMBINER_DUP:
+      return Constructor::kDup;
+    case MPI_COMBINER_CONTIGUOUS:
+      return Constructor::kContiguous;
+    case MPI_COMBINER_VECTOR:
+      return Constructor::kVector;
+    case MPI_COMBINER_HVECTOR:
+      return Constructor::kHvector;
+    case MPI_COMBINER_INDEXED:
+      return Constructor::kIndexed;
+    case MPI_COMBINER_HINDEXED:
+      return Constructor::kHindexed;
+    case MPI_COMBINER_INDEXED_BLOCK:
+      return Constructor::kIndexedBlock;
+#if ELC_HAVE_TYPE_CREATE_HINDEXED_BLOCK
+    case MPI_COMBINER_HINDEXED_BLOCK:
+      return Constructor::kHindexedBlock;
+#endif
+    case MPI_COMBINER_STRUCT:
+      return Constructor::kStruct;
+    case MPI_COMBINER_SUBARRAY:
+      return Constructor::kSubarray;
+    case MPI_COMBINER_DARRAY:
+      return Constructor::kDarray;
+    case MPI_COMBINER_RESIZED:
+      return Constructor::kResized;
+    default:
+      return Constructor::kNamed;
+  }
+}
+
+// Learns a type from MPI. MPI_Type_get_contents gives handles that are to be freed again: of old types that
+// the table has they are the same handles, of others they become the record's.
+Datatype* learn(MPI_Datatype type, uint32_t depth) {
+  int integers = 0, addresses = 0, olds = 0, combiner = 0;
+  if (type == MPI_DATATYPE_NULL || depth > kMaxTypeDepth) return nullptr;
+  if (PMPI_Type_get_envelope(type, &integers, &addresses, &olds, &combiner) != MPI_SUCCESS) return nullptr;
+  const Constructor constructor = constructor_of(combiner);
+  if (constructor == Constructor::kNamed) return nullptr;
+  Arguments arguments;
+  Vector<MPI_Datatype> handles;
+  arguments.integers.resize(static_cast<size_t>(integers));
+  arguments.addresses.resize(static_cast<size_t>(addresses));
+  handles.resize(static_cast<size_t>(olds));
+  arguments.olds = handles.size();
+  if (PMPI_Type_get_contents(type, integers, addresses, olds, arguments.integers.data(),
+                             arguments.addresses.data(), handles.data()) != MPI_SUCCESS)
+    return nullptr;
+  portable_constants(constructor, &arguments);
+
+  Vector<Datatype*> records;
+  bool all = true;
+  for (MPI_Datatype handle : handles) {
+    Datatype* old = datatypes().find(handle);
+    if (old != nullptr && old->constructor != Constructor::kNamed) {
+      InsideMpi inside;
+      PMPI_Type_free(&handle);
+    }
+    if (old == nullptr) old = learn(handle, depth + 1);
+    all = all && old != nullptr;
+    if (old != nullptr) records.push_back(old);
+  }
+  Datatype* made = nullptr;
+  const std::span<Datatype* const> span(records.data(), records.size());
+  if (all)
+    made = add_datatype(type, datatypes().next, constructor, static_cast<Arguments&&>(arguments), span);
+  if (made == nullptr) {
+    for (Datatype* old : records) drop_if_unused(old);
+    return nullptr;
+  }
+  // The program has a handle of the type itself. Whether that is committed cannot be asked, but it is used.
+  made->owned = depth == 0;
+  made->committed = depth == 0;
+  return made;
+}
+
+// MPI gives a handle again whose type was freed by a way that is not wrapped (from Fortran, say).
+void forget_stale(DatatypeTable* table, MPI_Datatype handle) {
+  Datatype* stale = table->find(handle);
+  if (stale == nullptr) return;
+  table->by_handle.remove(handle_key(handle));
+  table->by_number.remove(stale->number);  // the record itself may be old to others
+}
+
+}  // namespace
+
+void record_datatypes(bool on) { recording = on; }
+
+bool recording_datatypes() { return recording; }
+
+Datatype* DatatypeTable::find(MPI_Datatype type) const {
+  Datatype* const* found = by_handle.find(handle_key(type));
+  return found == nullptr ? nullptr : *found;
+}
+
+Datatype* DatatypeTable::numbered(uint64_t number) const {
+  Datatype* const* found = by_number.find(number);
+  return found == nullptr ? nullptr : *found;
+}
+
+DatatypeTable& datatypes() {
+  static DatatypeTable* table = nullptr;  // never destroyed: types may be freed until the program ends
+  if (table == nullptr) {
+    table = make<DatatypeTable>();
+    load_predefined(table);
+  }
+  return *table;
+}
+
+Datatype* find_or_learn(MPI_Datatype type) {
+  Datatype* found = datatypes().find(type);
+  return found != nullptr ? found : learn(type, 0);
+}
+
+Datatype* add_datatype(MPI_Datatype handle, uint64_t number, Constructor constructor, Arguments arguments,
+                       std::span<Datatype* const> olds) {
+  const char* why = nullptr;
+  uint64_t size = 0;
+  uint32_t depth = 0, alignment = 1;
+  Vector<uint64_t> sizes;
+  if (!consistent(constructor, arguments, &why)) return nullptr;
+  for (const Datatype* old : olds) {
+    sizes.push_back(old->size);
+    depth = std::max(depth, old->depth);
+    alignment = std::max(alignment, old->alignment);
+  }
+  depth = depth_of(constructor, arguments, depth);
+  const bool fits =
+      measure(constructor, arguments, std::span<const uint64_t>(sizes.data(), sizes.size()), &size);
+  if (depth > kMaxTypeDepth || !fits) return nullptr;
+
+  DatatypeTable& table = datatypes();
+  forget_stale(&table, handle);
+  Datatype* type = make<Datatype>();
+  type->number = number;
+  type->handle = handle;
+  type->constructor = constructor;
+  type->arguments = static_cast<Arguments&&>(arguments);
+  type->depth = depth;
+  type->alignment = alignment;
+  type->of_setup = state::in_setup();
+  type->size = size;
+  for (Datatype* old : olds) {
+    type->olds.push_back(old);
+    ++old->references;
+  }
+  table.by_handle.at(handle_key(handle)) = type;
+  table.by_number.at(number) = type;
+  if (number >= table.next) table.next = number + 1;
+  return type;
+}
+
+void record(MPI_Datatype handle, Constructor constructor, Arguments arguments,
+            std::span<const MPI_Datatype> olds) {
+  Vector<Datatype*> records;
+  for (MPI_Datatype old : olds) {
+    records.push_back(find_or_learn(old));
+    if (records.back() == nullptr) return;
+  }
+  arguments.olds = olds.size();
+  portable_constants(constructor, &arguments);
+  Datatype* made = add_datatype(handle, datatypes().next, constructor, static_cast<Arguments&&>(arguments),
+                                std::span<Datatype* const>(records.data(), records.size()));
+  if (made != nullptr) made->owned = 1;
+}
+
+void drop_if_unused(Datatype* type) {
+  if (type->constructor == Constructor::kNamed || type->owned > 0 || type->references > 0) return;
+  DatatypeTable& table = datatypes();
+  table.by_handle.remove(handle_key(type->handle));
+  table.by_number.remove(type->number);
+  {
+    InsideMpi inside;
+    PMPI_Type_free(&type->handle);
+  }
+  forget_layouts(type);
+  for (Datatype* old : type->olds) {
+    --old->references;
+    drop_if_unused(old);
+  }
+  destroy(type);
+}
+
+uint64_t number_of(MPI_Datatype type) {
+  if (type == MPI_DATATYPE_NULL) return kNullDatatype;
+  const Datatype* found = datatypes().find(type);
+  if (found == nullptr || (found->constructor != Constructor::kNamed && found->owned == 0))
+    return kNoDatatype;
+  return found->number;
+}
+
+Result handle_of(uint64_t number, MPI_Datatype* type) {
+  *type = MPI_DATATYPE_NULL;
+  if (number == kNullDatatype) return Result();
+  const Datatype* found = datatypes().numbered(number);
+  if (found == nullptr) found = stand_in(number);
+  if (found == nullptr && predefined_name(number) != nullptr)
+    return Result::error("this MPI has no datatype %s, and none of the same representation",
+                         predefined_name(number));
+  if (found == nullptr)
+    return Result::error(
+        "there is no datatype with number %llu: the line does not hold it, or the program has freed it",
+        static_cast<unsigned long long>(number));
+  *type = found->handle;
+  return Result();
+}
+
+const char* datatype_name(uint64_t number) {
+  if (number == kNullDatatype) return "MPI_DATATYPE_NULL";
+  if (const char* name = predefined_name(number)) return name;
+  return datatypes().numbered(number) != nullptr ? "derived" : "unknown";
+}
+
+bool known(MPI_Datatype type) { return find_or_learn(type) != nullptr; }
+
+uint64_t retain(MPI_Datatype type) {
+  Datatype* found = find_or_learn(type);
+  if (found == nullptr) return kNoDatatype;
+  if (found->constructor != Constructor::kNamed) ++found->references;
+  return found->number;
+}
+
+bool retain_number(uint64_t number) {
+  Datatype* found = datatypes().numbered(number);
+  if (found == nullptr) return stand_in(number) != nullptr;
+  if (found->constructor != Constructor::kNamed) ++found->references;
+  return true;
+}
+
+void release(uint64_t number) {
+  Datatype* found = datatypes().numbered(number);
+  if (found == nullptr || found->constructor == Constructor::kNamed || found->references == 0) return;
+  --found->references;
+  drop_if_unused(found);
+}
+
+MPI_Aint extent(MPI_Datatype type) {
+  MPI_Aint lower = 0, extent = 0;
+  if (find_or_learn(type) == nullptr) return 0;
+  return PMPI_Type_get_extent(type, &lower, &extent) == MPI_SUCCESS ? extent : 0;
+}
+
+}  // namespace elc::mpi

@@ -1,0 +1,406 @@
+// Datatypes in a line: written, read, and made again.
+#include <algorithm>
+
+#include "base/memory.h"
+#include "base/sort.h"
+#include "mpi/datatype/datatype_table.h"
+#include "mpi/runtime/inside.h"
+#include "state/state.h"
+
+namespace elc::mpi {
+namespace {
+
+using namespace format;
+
+MemoryRules rules_here() {
+  MemoryRules rules;
+  for (uint32_t k = kBool; k <= kByte; ++k) {
+    rules.width[k] = static_cast<uint32_t>(memory_width(static_cast<Kind>(k)));
+    rules.alignment[k] = memory_alignment(static_cast<Kind>(k));
+  }
+  return rules;
+}
+
+bool operator==(const MemoryRules& a, const MemoryRules& b) { return memcmp(&a, &b, sizeof a) == 0; }
+
+// A type as the line has it, and what becomes of it here.
+struct Saved : SavedDatatype {
+  Arguments arguments;  // the integers; the addresses for this machine once the type is made
+  Datatype* made = nullptr;
+};
+
+struct SavedTable {
+  uint64_t next = kFirstDerived;
+  MemoryRules rules;
+  Vector<Saved> types;  // ascending by number
+
+  Saved* find(uint64_t number) {
+    Saved* at = std::lower_bound(types.begin(), types.end(), number,
+                                 [](const Saved& s, uint64_t n) { return s.number < n; });
+    return at != types.end() && at->number == number ? at : nullptr;
+  }
+};
+
+// ---- Writing ----
+
+SavedDatatype saved_of(const Datatype& type) {
+  SavedDatatype saved;
+  MPI_Aint lower = 0, extent = 0;
+  PMPI_Type_get_extent(type.handle, &lower, &extent);
+  saved.number = type.number;
+  saved.constructor = type.constructor;
+  saved.committed = type.committed;
+  saved.freed = type.owned == 0;
+  saved.lower = lower;
+  saved.extent = extent;
+  saved.integers.append(type.arguments.integers.data(), type.arguments.integers.size());
+  for (const MPI_Aint value : type.arguments.addresses) saved.addresses.push_back(value);
+  for (const Datatype* old : type.olds) saved.olds.push_back(old->number);
+  return saved;
+}
+
+// ---- Displacements that are addresses ----
+
+// No address, and no reason for a look, on any system.
+constexpr uint64_t kNear = 64 * 1024;
+
+const char* const kConstructorNames[] = {"",
+                                         "MPI_Type_dup",
+                                         "MPI_Type_contiguous",
+                                         "MPI_Type_vector",
+                                         "MPI_Type_create_hvector",
+                                         "MPI_Type_indexed",
+                                         "MPI_Type_create_hindexed",
+                                         "MPI_Type_create_indexed_block",
+                                         "MPI_Type_create_hindexed_block",
+                                         "MPI_Type_create_struct",
+                                         "MPI_Type_create_subarray",
+                                         "MPI_Type_create_darray",
+                                         "MPI_Type_create_resized"};
+static_assert(std::size(kConstructorNames) == static_cast<size_t>(Constructor::kEnd));
+
+uint64_t magnitude(MPI_Aint value) {
+  const auto bits = static_cast<uint64_t>(static_cast<int64_t>(value));
+  return value < 0 ? 0 - bits : bits;
+}
+
+bool in_registered_data(MPI_Aint address) {
+  if (magnitude(address) < kNear) return false;
+  const format::PointerLeaf place = state::locate(reinterpret_cast<const void*>(address));
+  return place.block != format::kWildBlock && place.block != format::kNullBlock;
+}
+
+// The displacements at which there is something. Bounds and strides are distances only.
+Vector<MPI_Aint> used_displacements(const Datatype& type) {
+  const Vector<int>& i = type.arguments.integers;
+  Vector<MPI_Aint> used;
+  for (size_t k = 0; k < type.arguments.addresses.size(); ++k) {
+    uint64_t elements = type.size;
+    if (type.constructor == Constructor::kHvector) elements = i[0] > 1 ? type.size : 0;
+    if (type.constructor == Constructor::kHindexed) elements = static_cast<uint64_t>(i[k + 1]);
+    if (type.constructor == Constructor::kStruct) elements = static_cast<uint64_t>(i[k + 1]) * type.olds[k]->size;
+    if (elements > 0) used.push_back(type.arguments.addresses[k]);
+  }
+  return used;
+}
+
+Result check_displacements(const Datatype& type) {
+  const Vector<MPI_Aint> used = used_displacements(type);
+  const MPI_Aint *farthest = nullptr, *near = nullptr;
+  const bool may_be_absolute = type.constructor != Constructor::kHvector && type.constructor != Constructor::kResized;
+  for (const MPI_Aint& at : used) {
+    if (farthest == nullptr || magnitude(at) > magnitude(*farthest)) farthest = &at;
+    if (near == nullptr && (!may_be_absolute || !in_registered_data(at))) near = &at;
+  }
+  if (farthest == nullptr || magnitude(*farthest) < kNear) return Result();
+  if (near != nullptr && magnitude(*farthest) <= state::largest_block()) return Result();
+  return Result::error(
+      "an MPI datatype made by %s has the displacement %lld, which is no distance within one registered variable; an "
+      "address, or the distance of two variables, is another in a restart: make such a datatype before ELC_Restore or "
+      "the first ELC_ENTER, as every run does, or free it before the line",
+      kConstructorNames[static_cast<uint32_t>(type.constructor)], static_cast<long long>(*farthest));
+}
+
+// ---- Reading ----
+
+// What a predefined number stands for here; nullptr for no predefined type or none that can stand for it.
+Datatype* predefined(uint64_t number) {
+  if (number >= kFirstDerived) return nullptr;
+  Datatype* type = datatypes().numbered(number);
+  return type != nullptr ? type : stand_in(number);
+}
+
+// Sizes and depths of the types checked so far.
+struct Checked {
+  Vector<uint64_t> sizes;
+  Vector<uint32_t> depths;
+};
+
+Result check(SavedTable* table, size_t index, Checked* checked) {
+  const Saved& type = table->types[index];
+  Vector<uint64_t> sizes;
+  uint32_t depth = 0;
+  for (const uint64_t number : type.olds) {
+    const Saved* old = table->find(number);
+    const Datatype* named = predefined(number);
+    if (old == nullptr && named == nullptr && predefined_name(number) != nullptr)
+      return Result::error(
+          "the line's MPI datatype %llu is made of %s: this MPI has no such type, and none of the "
+          "same representation",
+          static_cast<unsigned long long>(type.number), predefined_name(number));
+    if (named == nullptr && (old == nullptr || number >= type.number))
+      return damaged_datatypes("an old type that is not there");
+    const size_t at = old == nullptr ? 0 : static_cast<size_t>(old - table->types.begin());
+    sizes.push_back(named != nullptr ? named->size : checked->sizes[at]);
+    depth = std::max(depth, named != nullptr ? 0 : checked->depths[at]);
+  }
+  const char* why = nullptr;
+  if (!consistent(type.constructor, type.arguments, &why)) return damaged_datatypes(why);
+  for (const int64_t address : type.addresses)
+    if (static_cast<MPI_Aint>(address) != address)
+      return Result::error(
+          "the line's MPI datatype %llu has the displacement %lld, which this machine's addresses do "
+          "not reach",
+          static_cast<unsigned long long>(type.number), static_cast<long long>(address));
+  uint64_t size = 0;
+  const std::span<const uint64_t> span(sizes.data(), sizes.size());
+  depth = depth_of(type.constructor, type.arguments, depth);
+  if (depth > kMaxTypeDepth || !measure(type.constructor, type.arguments, span, &size))
+    return damaged_datatypes("a type that is too large");
+  checked->sizes.push_back(size);
+  checked->depths.push_back(depth);
+  return Result();
+}
+
+Result decode(Decoder& in, SavedTable* table) {
+  size_t count = 0;
+  ELC_TRY(decode_datatypes(in, &table->next, &table->rules, &count));
+  uint64_t before = kFirstDerived - 1;
+  for (size_t i = 0; i < count; ++i) {
+    Saved type;
+    ELC_TRY(SavedDatatype::decode(in, &type));
+    if (type.number <= before || type.number >= table->next) return damaged_datatypes("numbers that are not in order");
+    before = type.number;
+    type.arguments.integers = static_cast<Vector<int>&&>(type.integers);
+    type.arguments.addresses.resize(type.addresses.size());
+    type.arguments.olds = type.olds.size();
+    table->types.push_back(static_cast<Saved&&>(type));
+  }
+  Checked checked;
+  for (size_t i = 0; i < count; ++i) ELC_TRY(check(table, i, &checked));
+  return Result();
+}
+
+// ---- Displacements in bytes ----
+
+// The extent of an old type on the machine that wrote the line.
+int64_t extent_there(SavedTable* table, uint64_t number) {
+  if (const Saved* old = table->find(number)) return old->extent;
+  const Scalars& s = predefined(number)->scalars;
+  const int64_t first = int64_t{s.count} * table->rules.width[s.kind];
+  if (s.second == kNone) return first;
+  const uint32_t aligned = std::max(table->rules.alignment[s.second], 1u);
+  const uint32_t whole = std::max(table->rules.alignment[s.kind], aligned);
+  const int64_t second = (first + aligned - 1) / aligned * aligned + table->rules.width[s.second];
+  return (second + whole - 1) / whole * whole;
+}
+
+int64_t extent_here(const Datatype& type) {
+  MPI_Aint lower = 0, extent = 0;
+  PMPI_Type_get_extent(type.handle, &lower, &extent);
+  return extent;
+}
+
+// Where the next element may begin; it fails, and stays so, where the numbers get too large to be true.
+class Place {
+ public:
+  void align(uint32_t unit) { add((unit - at_ % unit) % unit, 1); }
+  // The size may be negative, not how many times.
+  void add(int64_t size, int64_t times) {
+    ok_ = ok_ && (times == 0 || (size <= (INT64_MAX - at_) / times && size >= -(at_ / times)));
+    if (ok_) at_ += size * times;
+  }
+  bool is(int64_t at) const { return ok_ && at_ == at; }
+  MPI_Aint at() const { return static_cast<MPI_Aint>(at_); }
+  bool ok() const { return ok_ && at() == at_; }
+
+ private:
+  int64_t at_ = 0;
+  bool ok_ = true;
+};
+
+// Displacements of a machine with other memory rules are known here only where there is no gap in which
+// something could lie that the type does not name: then the elements follow each other here too, as a
+// compiler would lay them.
+bool carry_over(SavedTable* table, Saved* type, std::span<Datatype* const> olds) {
+  const Vector<int>& i = type->arguments.integers;
+  const Vector<int64_t>& from = type->addresses;
+  Vector<MPI_Aint>& to = type->arguments.addresses;
+  Place there, here;
+  if (type->constructor == Constructor::kResized || type->constructor == Constructor::kHvector) {
+    const bool resized = type->constructor == Constructor::kResized;
+    there.add(extent_there(table, type->olds[0]), resized ? 1 : i[1]);
+    here.add(extent_here(*olds[0]), resized ? 1 : i[1]);
+    if (resized) here.align(olds[0]->alignment);
+    if (!here.ok() || (resized && from[0] != 0)) return false;
+    to.back() = here.at();
+    return there.is(from.back()) || (!resized && i[0] < 2);
+  }
+  for (size_t k = 0; k < from.size(); ++k) {
+    const size_t old = type->constructor == Constructor::kStruct ? k : 0;
+    const int length = type->constructor == Constructor::kHindexedBlock ? i[1] : i[k + 1];
+    here.align(olds[old]->alignment);
+    if (!there.is(from[k]) || !here.ok()) return false;
+    to[k] = here.at();
+    there.add(extent_there(table, type->olds[old]), length);
+    here.add(extent_here(*olds[old]), length);
+  }
+  return type->constructor != Constructor::kStruct || there.is(type->extent);  // nor a gap at the end
+}
+
+Result set_addresses(SavedTable* table, Saved* type, std::span<Datatype* const> olds) {
+  if (type->addresses.empty()) return Result();
+  if (table->rules == rules_here()) {
+    for (size_t k = 0; k < type->addresses.size(); ++k)
+      type->arguments.addresses[k] = static_cast<MPI_Aint>(type->addresses[k]);
+    return Result();
+  }
+  if (carry_over(table, type, olds)) return Result();
+  return Result::error(
+      "the line's MPI datatype %llu has displacements in bytes that mean something else on this "
+      "machine, whose structs are laid out differently: make the datatype in the set-up, before "
+      "ELC_Restore, so that it need not be made from the line",
+      static_cast<unsigned long long>(type->number));
+}
+
+// ---- Making ----
+
+template <class T>
+bool equal(const Vector<T>& a, const Vector<T>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end());
+}
+
+bool same(const Datatype& type, const Saved& saved, const Vector<Datatype*>& olds) {
+  return type.constructor == saved.constructor && equal(type.arguments.integers, saved.arguments.integers) &&
+         type.arguments.addresses.size() == saved.addresses.size() && equal(type.olds, olds);
+}
+
+void renumber(Datatype* type) {
+  DatatypeTable& table = datatypes();
+  table.by_number.remove(type->number);
+  type->number = table.next++;
+  table.by_number.at(type->number) = type;
+}
+
+Arguments copy_of(const Arguments& from) {
+  Arguments to;
+  to.integers.append(from.integers.data(), from.integers.size());
+  to.addresses.append(from.addresses.data(), from.addresses.size());
+  to.olds = from.olds;
+  return to;
+}
+
+Result make_again(SavedTable* table, Saved* saved, const Vector<Datatype*>& olds) {
+  const std::span<Datatype* const> span(olds.data(), olds.size());
+  ELC_TRY(set_addresses(table, saved, span));
+  Vector<MPI_Datatype> handles;
+  for (const Datatype* old : olds) handles.push_back(old->handle);
+  MPI_Datatype handle = MPI_DATATYPE_NULL;
+  const std::span<const MPI_Datatype> types(handles.data(), handles.size());
+  InsideMpi inside;
+  int result = make_type(saved->constructor, saved->arguments, types, &handle);
+  if (result == MPI_SUCCESS && saved->committed) result = PMPI_Type_commit(&handle);
+  if (result != MPI_SUCCESS)
+    return Result::error("this MPI does not make the line's MPI datatype %llu (error %d)",
+                         static_cast<unsigned long long>(saved->number), result);
+  saved->made = add_datatype(handle, saved->number, saved->constructor, copy_of(saved->arguments), span);
+  if (saved->made == nullptr) return damaged_datatypes("a type that is too large");
+  saved->made->owned = saved->freed ? 0 : 1;
+  saved->made->committed = saved->committed;
+  return Result();
+}
+
+// While it lives, MPI returns errors instead of ending the job. Which communicator's handler is asked about
+// datatypes differs between versions of MPI.
+class ErrorsReturn {
+ public:
+  ErrorsReturn() {
+    for (int i = 0; i < 2; ++i) {
+      PMPI_Comm_get_errhandler(communicator(i), &before_[i]);
+      PMPI_Comm_set_errhandler(communicator(i), MPI_ERRORS_RETURN);
+    }
+  }
+  ~ErrorsReturn() {
+    for (int i = 0; i < 2; ++i) {
+      PMPI_Comm_set_errhandler(communicator(i), before_[i]);
+      const bool predefined = before_[i] == MPI_ERRORS_ARE_FATAL || before_[i] == MPI_ERRORS_RETURN;
+      if (!predefined) PMPI_Errhandler_free(&before_[i]);  // LAM takes none that is predefined
+    }
+  }
+
+ private:
+  static MPI_Comm communicator(int i) { return i == 0 ? MPI_COMM_WORLD : MPI_COMM_SELF; }
+  MPI_Errhandler before_[2];
+};
+
+// Finds the type among those of this run, or makes it. `fresh` is set if it was made.
+Result restore(SavedTable* table, Saved* saved, bool* fresh) {
+  Vector<Datatype*> olds;
+  for (const uint64_t number : saved->olds) {
+    const Saved* old = table->find(number);
+    olds.push_back(old != nullptr ? old->made : predefined(number));
+  }
+  Datatype* existing = datatypes().numbered(saved->number);
+  *fresh = existing == nullptr || !same(*existing, *saved, olds);
+  if (*fresh) {
+    if (existing != nullptr) renumber(existing);
+    return make_again(table, saved, olds);
+  }
+  saved->made = existing;
+  if (!saved->committed || existing->committed) return Result();
+  existing->committed = true;
+  PMPI_Type_commit(&existing->handle);
+  return Result();
+}
+
+}  // namespace
+
+Result check_displacements() {
+  Result result;
+  datatypes().by_number.each([&result](uint64_t number, Datatype* type) {
+    if (number >= kFirstDerived && !type->of_setup && result.ok()) result = check_displacements(*type);
+  });
+  return result;
+}
+
+void save_datatypes(Encoder& out) {
+  Vector<Datatype*> types;
+  datatypes().by_number.each([&types](uint64_t number, Datatype* type) {
+    if (number >= kFirstDerived) types.push_back(type);
+  });
+  sort(types, [](const Datatype* a, const Datatype* b) { return a->number < b->number; });
+  encode_datatypes(out, datatypes().next, rules_here(), types.size());
+  for (const Datatype* type : types) saved_of(*type).encode(out);
+}
+
+Result restore_datatypes(Decoder& in) {
+  SavedTable table;
+  ELC_TRY(decode(in, &table));
+  datatypes().next = std::max(datatypes().next, table.next);
+  ErrorsReturn errors_return;
+  Vector<Datatype*> made;
+  for (Saved& saved : table.types) {
+    bool fresh = false;
+    Result status = restore(&table, &saved, &fresh);
+    if (status.ok() && fresh) made.push_back(saved.made);
+    if (status.ok()) continue;
+    for (size_t i = made.size(); i-- > 0;) {
+      made[i]->owned = 0;
+      drop_if_unused(made[i]);
+    }
+    return status;
+  }
+  return Result();
+}
+
+}  // namespace elc::mpi

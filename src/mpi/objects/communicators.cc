@@ -1,0 +1,181 @@
+#include "mpi/objects/communicators.h"
+
+#include "base/sort.h"
+#include "mpi/runtime/runtime.h"
+
+namespace elc::mpi {
+
+line::Identity Origin::identity() const {
+  uint64_t hash = mix64(parent + 0x9e3779b97f4a7c15u);
+  hash = mix64(hash ^ (number + 0x9e3779b97f4a7c15u));
+  hash = mix64(hash ^ (static_cast<uint64_t>(colour) + 0x9e3779b97f4a7c15u));
+  return hash <= kSelfIdentity ? hash + kSelfIdentity + 1 : hash;
+}
+
+int Communicator::local(line::Rank world_rank) const {
+  if (is_world) return world_rank;
+  const int* found = rank_of.find(static_cast<uint32_t>(world_rank));
+  return found == nullptr ? MPI_UNDEFINED : *found;
+}
+
+Communicator* Communicators::search(MPI_Comm handle) {
+  Communicator** found = by_handle_.find(handle_key(handle));
+  if (found == nullptr) return nullptr;
+  last_handle_ = handle;
+  last_ = *found;
+  return last_;
+}
+
+Communicator* Communicators::find_identity(line::Identity identity) const {
+  Communicator* const* found = by_identity_.find(identity);
+  return found == nullptr ? nullptr : *found;
+}
+
+Communicator* Communicators::add(MPI_Comm handle, line::Identity identity, const Origin& origin) {
+  Communicator* c = make<Communicator>();
+  c->handle = handle;
+  c->identity = identity;
+  c->origin = origin;
+  int size = 0;
+  PMPI_Comm_rank(handle, &c->rank);
+  PMPI_Comm_size(handle, &size);
+  Vector<int> locals;
+  for (int i = 0; i < size; ++i) locals.push_back(i);
+  c->members.resize(static_cast<size_t>(size));
+  MPI_Group group, world;
+  PMPI_Comm_group(handle, &group);
+  PMPI_Comm_group(MPI_COMM_WORLD, &world);
+  PMPI_Group_translate_ranks(group, size, locals.data(), world, c->members.data());
+  PMPI_Group_free(&group);
+  PMPI_Group_free(&world);
+  c->is_world = true;
+  for (int i = 0; i < size; ++i) c->is_world = c->is_world && c->members[static_cast<size_t>(i)] == i;
+  if (!c->is_world)
+    for (int i = 0; i < size; ++i) c->rank_of.at(static_cast<uint32_t>(c->world(i))) = i;
+  c->place = all_.size();
+  all_.push_back(c);
+  by_identity_.at(identity) = c;
+  by_handle_.at(handle_key(handle)) = c;
+  last_handle_ = MPI_COMM_NULL;
+  last_ = nullptr;
+  return c;
+}
+
+void Communicators::forget_handle(Communicator* communicator) {
+  by_handle_.remove(handle_key(communicator->handle));
+  communicator->handle = MPI_COMM_NULL;
+  last_handle_ = MPI_COMM_NULL;
+  last_ = nullptr;
+}
+
+void Communicators::remove(Communicator* c) {
+  by_identity_.remove(c->identity);
+  all_.back()->place = c->place;
+  all_[c->place] = all_.back();
+  all_.pop_back();
+  destroy(c);
+}
+
+void forget_freed_communicators() {
+  const line::Coordinator& coordinator = *runtime.coordinator;
+  runtime.comms.remove_freed([&](const Communicator& c) { return !coordinator.stopped() && coordinator.knows(c.identity); });
+}
+
+MPI_Errhandler error_handler_of(MPI_Comm comm) {
+  MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
+#if MPI_VERSION >= 2
+  PMPI_Comm_get_errhandler(comm, &handler);
+#else
+  PMPI_Errhandler_get(comm, &handler);
+#endif
+  return handler;
+}
+
+// MPI-1 does not say that the handle from MPI_Errhandler_get is one more, and LAM fails to free its own handlers.
+void let_go([[maybe_unused]] MPI_Errhandler handler) {
+#if MPI_VERSION >= 2
+  PMPI_Errhandler_free(&handler);
+#endif
+}
+
+void set_error_handler(MPI_Comm comm, MPI_Errhandler handler) {
+#if MPI_VERSION >= 2
+  PMPI_Comm_set_errhandler(comm, handler);
+#else
+  PMPI_Errhandler_set(comm, handler);
+#endif
+}
+
+// ---- In a line ----
+
+SavedCommunicator describe(const Communicator& communicator) {
+  SavedCommunicator saved;
+  saved.identity = communicator.identity;
+  saved.origin = communicator.origin;
+  saved.members.append(communicator.members.data(), communicator.members.size());
+  return saved;
+}
+
+namespace {
+
+// What all processes together know of the communicators of a line: each one's list, behind another.
+Vector<SavedCommunicator> gather(const Vector<SavedCommunicator>& mine) {
+  Bytes bytes;
+  Encoder out(&bytes);
+  for (const SavedCommunicator& c : mine) c.encode(out);
+  int length = static_cast<int>(bytes.size());
+  Vector<int> lengths, offsets;
+  lengths.resize(static_cast<size_t>(runtime.size));
+  PMPI_Allgather(&length, 1, MPI_INT, lengths.data(), 1, MPI_INT, runtime.control);
+  int total = 0;
+  for (const int l : lengths) {
+    offsets.push_back(total);
+    total += l;
+  }
+  Bytes all;
+  all.resize(static_cast<size_t>(total));
+  PMPI_Allgatherv(bytes.data(), length, MPI_BYTE, all.data(), lengths.data(), offsets.data(), MPI_BYTE, runtime.control);
+  Vector<SavedCommunicator> gathered;
+  Decoder in(all);
+  while (in.left() > 0) {
+    SavedCommunicator c;
+    if (!SavedCommunicator::decode(in, static_cast<uint32_t>(runtime.size), &c)) break;
+    gathered.push_back(std::move(c));
+  }
+  sort(gathered, [](const SavedCommunicator& a, const SavedCommunicator& b) { return a.identity < b.identity; });
+  return gathered;
+}
+
+}  // namespace
+
+void make_again(const Vector<SavedCommunicator>& saved) {
+  // Those that the set-up of this run has made are there at all their members: not wanted by any.
+  Vector<SavedCommunicator> wanted;
+  for (const SavedCommunicator& c : saved) {
+    if (c.identity <= kSelfIdentity || runtime.comms.find_identity(c.identity) != nullptr) continue;
+    SavedCommunicator copy;
+    copy.identity = c.identity;
+    copy.origin = c.origin;
+    copy.members.append(c.members.data(), c.members.size());
+    wanted.push_back(std::move(copy));
+  }
+  const Vector<SavedCommunicator> all = gather(wanted);
+  MPI_Errhandler handler = error_handler_of(MPI_COMM_WORLD);
+  line::Identity previous = kNullIdentity;
+  for (const SavedCommunicator& c : all) {
+    if (c.identity == previous) continue;
+    previous = c.identity;
+    int key = -1;
+    for (size_t i = 0; i < c.members.size(); ++i)
+      if (c.members[i] == runtime.rank) key = static_cast<int>(i);
+    MPI_Comm made = MPI_COMM_NULL;
+    InsideMpi inside;
+    PMPI_Comm_split(runtime.control, key < 0 ? MPI_UNDEFINED : 0, key < 0 ? 0 : key, &made);
+    if (made == MPI_COMM_NULL) continue;
+    set_error_handler(made, handler);
+    runtime.comms.add(made, c.identity, c.origin)->error_handler = handler;
+  }
+  let_go(handler);
+}
+
+}  // namespace elc::mpi

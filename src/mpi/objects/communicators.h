@@ -1,0 +1,80 @@
+// Communicators as the library knows them: identity, members, number of operations.
+#ifndef ELC_MPI_OBJECTS_COMMUNICATORS_H
+#define ELC_MPI_OBJECTS_COMMUNICATORS_H
+
+#include <mpi.h>
+
+#include "base/hash_map.h"
+#include "mpi/objects/handle_key.h"
+#include "mpi/serial/section.h"
+
+namespace elc::mpi {
+
+struct Communicator {
+  MPI_Comm handle = MPI_COMM_NULL;
+  line::Identity identity = 0;
+  Origin origin;
+  line::Comm slot = 0;         // in line::Coordinator
+  int rank = 0;                // of this process in it
+  bool is_world = false;       // ranks are those of the world
+  MPI_Errhandler error_handler = MPI_ERRORS_ARE_FATAL;  // as a restart has it: the program's set-up has set it
+  Vector<line::Rank> members;  // world ranks, by rank in the communicator
+  HashMap<int> rank_of;        // the reverse, unless is_world
+  Vector<int> keyvals;         // of its attributes
+  Vector<uint64_t> attributes; // keys of its obstacles of kind kAttribute
+  size_t place = 0;            // among all
+
+  line::Rank world(int local) const { return members[static_cast<size_t>(local)]; }
+  int local(line::Rank world_rank) const;
+};
+
+class Communicators {
+ public:
+  // The communicator of a handle, or nullptr for one that the library has not seen made.
+  Communicator* find(MPI_Comm handle) {
+    if (handle == last_handle_) [[likely]] return last_;
+    return search(handle);
+  }
+  Communicator* find_identity(line::Identity identity) const;
+  // Adds one that exists in MPI. The members are asked of MPI.
+  Communicator* add(MPI_Comm handle, line::Identity identity, const Origin& origin);
+  // It was freed: its handle means nothing any more. It stays until no line needs it.
+  void forget_handle(Communicator* communicator);
+  // Removes those that were freed and of which `needed` says that no line needs them any more.
+  template <class F>
+  void remove_freed(F needed) {
+    for (size_t i = all_.size(); i-- > 0;)
+      if (all_[i]->handle == MPI_COMM_NULL && !needed(*all_[i])) remove(all_[i]);
+  }
+  size_t size() const { return all_.size(); }
+  Communicator* at(size_t i) { return all_[i]; }
+
+ private:
+  Communicator* search(MPI_Comm handle);
+  void remove(Communicator* communicator);
+
+  MPI_Comm last_handle_ = {};  // no handle; MPI_COMM_NULL is no constant in Open MPI
+  Communicator* last_ = nullptr;
+  HashMap<Communicator*> by_handle_;
+  HashMap<Communicator*> by_identity_;
+  Vector<Communicator*> all_;
+};
+
+// Those that were freed are forgotten when the protocol has forgotten them.
+void forget_freed_communicators();
+
+// MPI's error handler of a communicator; it stays until it is let go, whatever the communicator is given.
+MPI_Errhandler error_handler_of(MPI_Comm comm);
+void let_go(MPI_Errhandler handler);
+void set_error_handler(MPI_Comm comm, MPI_Errhandler handler);
+
+SavedCommunicator describe(const Communicator& communicator);
+
+// Makes the communicators of a line that are not there yet: those in `saved` and in the logged results
+// of every process. Collective over the world (section 8, step 1). They have no attributes, and the error handler that
+// MPI_COMM_WORLD has.
+void make_again(const Vector<SavedCommunicator>& saved);
+
+}  // namespace elc::mpi
+
+#endif

@@ -1,0 +1,21 @@
+// MPI handles as keys of tables.
+#ifndef ELC_MPI_OBJECTS_HANDLE_KEY_H
+#define ELC_MPI_OBJECTS_HANDLE_KEY_H
+
+#include <stdint.h>
+#include <string.h>
+
+namespace elc::mpi {
+
+// An MPI handle as a key: a pointer in Open MPI and LAM, an int in MPICH.
+template <class Handle>
+inline uint64_t handle_key(Handle handle) {
+  static_assert(sizeof(Handle) <= sizeof(uint64_t));
+  uint64_t key = 0;
+  memcpy(&key, &handle, sizeof handle);
+  return key;
+}
+
+}  // namespace elc::mpi
+
+#endif

@@ -1,0 +1,93 @@
+#include "mpi/objects/handles.h"
+
+#include "mpi/datatype/datatype.h"
+#include "mpi/objects/requests.h"
+#include "mpi/runtime/runtime.h"
+
+namespace elc::mpi {
+namespace {
+
+template <class Handle>
+Handle read(const void* address) {
+  Handle handle;
+  memcpy(&handle, address, sizeof handle);
+  return handle;
+}
+
+Result encode(void*, format::Kind kind, const void* address, uint64_t* number) {
+  *number = 0;
+  if (kind == format::kMpiComm) {
+    const Communicator* c = runtime.comms.find(read<MPI_Comm>(address));
+    if (c != nullptr) *number = c->identity;
+  } else if (kind == format::kMpiDatatype) {
+    const uint64_t known = number_of(read<MPI_Datatype>(address));
+    if (known != kNoDatatype) *number = known;
+  } else if (kind == format::kMpiRequest) {
+    const Request* r = runtime.requests.find(read<MPI_Request>(address));
+    if (r != nullptr) *number = r->number;
+  }
+  return Result();
+}
+
+Result decode(void*, format::Kind kind, uint64_t number, void* address) {
+  if (kind == format::kMpiComm) {
+    MPI_Comm handle = MPI_COMM_NULL;
+    if (number != kNullIdentity) {
+      const Communicator* c = runtime.comms.find_identity(number);
+      if (c == nullptr) return Result::error("a variable holds a communicator that the line does not have");
+      handle = c->handle;
+    }
+    memcpy(address, &handle, sizeof handle);
+  } else if (kind == format::kMpiDatatype) {
+    MPI_Datatype handle = MPI_DATATYPE_NULL;
+    if (number != kNullDatatype) ELC_TRY(handle_of(number, &handle));
+    memcpy(address, &handle, sizeof handle);
+  } else if (kind == format::kMpiRequest) {
+    MPI_Request handle = MPI_REQUEST_NULL;
+    if (number != 0 && !runtime.requests.find_handle(number, &handle))
+      return Result::error("a variable holds a request that the line does not have");
+    memcpy(address, &handle, sizeof handle);
+  }
+  return Result();
+}
+
+// Wildcards and null ranks differ between MPIs: small negative numbers that mean the same everywhere.
+constexpr int32_t kSavedAny = -1, kSavedProcNull = -2, kSavedOther = -3, kSavedCancelled = -4;
+
+Result encode_status(void*, const void* address, format::StatusLeaf* out) {
+  const MPI_Status status = read<MPI_Status>(address);
+  const int source = status.MPI_SOURCE, tag = status.MPI_TAG;
+  out->source = source >= 0 ? source : source == MPI_ANY_SOURCE ? kSavedAny : source == MPI_PROC_NULL ? kSavedProcNull : kSavedOther;
+  out->tag = tag >= 0 ? tag : tag == MPI_ANY_TAG ? kSavedAny : kSavedOther;
+  out->error = status.MPI_ERROR == MPI_SUCCESS ? 0 : 1;
+  const bool cancelled = is_cancelled(status);
+  if (cancelled) out->source = kSavedCancelled;
+  // Of one that was cancelled LAM does not set the length.
+  const Counted length = cancelled ? Counted{0, native_representation_code()} : counted(status);
+  out->count = length.bytes;
+  out->representation = length.representation;
+  return Result();
+}
+
+Result decode_status(void*, const format::StatusLeaf& in, void* address) {
+  MPI_Status status = {};
+  const int source = in.source >= 0 ? in.source : in.source == kSavedProcNull ? MPI_PROC_NULL : MPI_ANY_SOURCE;
+  if (in.source == kSavedCancelled) status = cancelled_status();
+  else set_status(&status, source, in.tag >= 0 ? in.tag : MPI_ANY_TAG, {in.count, in.representation});
+  status.MPI_ERROR = in.error == 0 ? MPI_SUCCESS : MPI_ERR_OTHER;
+  memcpy(address, &status, sizeof status);
+  return Result();
+}
+
+}  // namespace
+
+state::HandleCodec handle_codec() {
+  state::HandleCodec codec;
+  codec.encode = encode;
+  codec.decode = decode;
+  codec.encode_status = encode_status;
+  codec.decode_status = decode_status;
+  return codec;
+}
+
+}  // namespace elc::mpi

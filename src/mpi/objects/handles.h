@@ -1,0 +1,15 @@
+// MPI handles and statuses in the program's variables, as numbers in a file and back.
+#ifndef ELC_MPI_OBJECTS_HANDLES_H
+#define ELC_MPI_OBJECTS_HANDLES_H
+
+#include "state/state.h"
+
+namespace elc::mpi {
+
+// Communicators by their identity, datatypes and requests by the library's own numbers; 0 is the null
+// handle, and a handle that means nothing (a variable not yet set) becomes the null handle.
+state::HandleCodec handle_codec();
+
+}  // namespace elc::mpi
+
+#endif

@@ -1,0 +1,80 @@
+#include "mpi/objects/obstacles.h"
+
+#include <stdio.h>
+
+#include "mpi/runtime/runtime.h"
+#include "state/state.h"
+
+namespace elc::mpi {
+namespace {
+
+const char* const kNames[] = {"a communicator", "a window", "a file", "a request", "a message", "a session", "a group",
+                              "an operation", "an error handler", "an info object", "an attribute key", "an attribute",
+                              "a buffer",
+                              "an object"};
+static_assert(sizeof kNames / sizeof kNames[0] == static_cast<size_t>(HandleKind::kKinds));
+
+}  // namespace
+
+void Obstacles::add(HandleKind kind, uint64_t key, const char* call, const void* place) {
+  Obstacle& o = kinds_[static_cast<size_t>(kind)].at(key);
+  if (o.uses++ > 0) return;
+  o.call = call;
+  o.place = place;
+  o.number = ++made_;
+}
+
+void Obstacles::remove(HandleKind kind, uint64_t key) {
+  HashMap<Obstacle>& all = kinds_[static_cast<size_t>(kind)];
+  Obstacle* o = all.find(key);
+  if (o != nullptr && --o->uses == 0) all.remove(key);
+}
+
+void Obstacles::set_idle(uint64_t request, bool idle) {
+  Obstacle* o = kinds_[static_cast<size_t>(HandleKind::kRequest)].find(request);
+  if (o != nullptr) o->idle = idle;
+}
+
+bool Obstacles::idle(uint64_t request) const {
+  const Obstacle* o = kinds_[static_cast<size_t>(HandleKind::kRequest)].find(request);
+  return o != nullptr && o->idle;
+}
+
+const char* Obstacles::call_of(HandleKind kind, uint64_t key) const {
+  const Obstacle* o = kinds_[static_cast<size_t>(kind)].find(key);
+  return o == nullptr ? nullptr : o->call;
+}
+
+Result Obstacles::check() const {
+  size_t count = 0, kind_of_first = 0;
+  const Obstacle* first = nullptr;
+  for (size_t kind = 0; kind < static_cast<size_t>(HandleKind::kKinds); ++kind) {
+    kinds_[kind].each([&](uint64_t, const Obstacle& o) {
+      ++count;
+      if (first != nullptr && first->number < o.number) return;
+      first = &o;
+      kind_of_first = kind;
+    });
+  }
+  if (first == nullptr) return Result();
+  char others[48] = "";
+  if (count > 1) snprintf(others, sizeof others, ", and %zu more", count - 1);
+  return Result::error("there is %s made by %s%s%s, which libELC does not follow; lines are taken again when it is gone "
+                       "(man elc-mpi)", kNames[kind_of_first], first->call, caller_text(first->place).c_str(), others);
+}
+
+void add_obstacle(HandleKind kind, uint64_t key, const char* call, const void* place) {
+  runtime.obstacles.add(kind, key, call, place);
+}
+
+void remove_obstacle(HandleKind kind, uint64_t key) { runtime.obstacles.remove(kind, key); }
+
+bool is_obstacle(HandleKind kind, uint64_t key) { return runtime.obstacles.call_of(kind, key) != nullptr; }
+
+void add_local_obstacle(HandleKind kind, uint64_t key, const char* call, const void* place) {
+  if (!in_setup()) add_obstacle(kind, key, call, place);
+}
+
+bool in_setup() { return !runtime.restore_returned && state::outside_frames(); }
+
+}  // namespace elc::mpi

@@ -1,0 +1,262 @@
+#include "mpi/objects/requests.h"
+
+#include "base/message.h"
+#include "mpi/datatype/datatype.h"
+#include "mpi/runtime/runtime.h"
+
+namespace elc::mpi {
+
+Request* Requests::fresh() {
+  Request* r;
+  if (pool_.empty()) {
+    r = make<Request>();
+  } else {
+    r = pool_.back();
+    pool_.pop_back();
+    *r = Request();
+  }
+  r->number = ++numbers_;
+  return r;
+}
+
+void Requests::add(MPI_Request handle, RequestKind kind) {
+  if (handle == MPI_REQUEST_NULL) return;
+  Request*& r = by_handle_.at(handle_key(handle));
+  if (r != nullptr) {
+    ++r->uses;
+    return;
+  }
+  r = fresh();
+  r->kind = kind;
+}
+
+Request* Requests::make_receive() {
+  Request* r = fresh();
+  r->kind = Request::Kind::kReceive;
+  return r;
+}
+
+void Requests::bind(Request* request, MPI_Request handle) {
+  by_handle_.at(handle_key(handle)) = request;
+  if (request->placeholder) ++placeholders_;
+}
+
+void Requests::hinder(Request* request, MPI_Request handle, const char* call) {
+  if (!request->obstacle) add_obstacle(HandleKind::kRequest, handle_key(handle), call);
+  request->obstacle = true;
+}
+
+void Requests::unbind(const Request& request, MPI_Request handle) {
+  if (request.obstacle) remove_obstacle(HandleKind::kRequest, handle_key(handle));
+  by_handle_.remove(handle_key(handle));
+  if (!request.placeholder) return;
+  PMPI_Request_free(&handle);
+  --placeholders_;
+}
+
+void Requests::unmake(Request* request) {
+  elc::mpi::release(request->type_number);
+  destroy(request->persistent);
+  pool_.push_back(request);
+}
+
+void Requests::release(Request* request, MPI_Request handle) {
+  if (--request->uses > 0) return;
+  unbind(*request, handle);
+  unmake(request);
+}
+
+void Requests::abandon(Request* request, MPI_Request handle) {
+  unbind(*request, handle);
+  abandoned_.push_back(request);
+}
+
+void Requests::sweep_abandoned() {
+  for (size_t i = abandoned_.size(); i-- > 0;) {
+    Request* r = abandoned_[i];
+    if (!receive_complete(r->receive)) continue;
+    Unheard unheard;
+    observe_receive(r->receive, &unheard);
+    unheard.tell();
+    unmake(r);
+    abandoned_[i] = abandoned_.back();
+    abandoned_.pop_back();
+  }
+}
+
+MPI_Request Requests::placeholder() {
+  MPI_Request handle = MPI_REQUEST_NULL;
+  PMPI_Recv_init(nullptr, 0, MPI_BYTE, MPI_PROC_NULL, 0, runtime.self, &handle);
+  return handle;
+}
+
+RequestArrays* Requests::borrow() {
+  if (arrays_.empty()) return make<RequestArrays>();
+  RequestArrays* arrays = arrays_.back();
+  arrays_.pop_back();
+  arrays->handles.clear();
+  arrays->own.clear();
+  return arrays;
+}
+
+bool Requests::find_handle(uint64_t number, MPI_Request* handle) {
+  const uint64_t* key = restored_.find(number);
+  if (key != nullptr) memcpy(handle, key, sizeof *handle);
+  return key != nullptr;
+}
+
+Request* Requests::make_again(RequestKind kind, uint64_t number) {
+  Request* r = fresh();
+  r->kind = kind;
+  r->number = number;
+  r->placeholder = true;
+  const MPI_Request handle = placeholder();
+  bind(r, handle);
+  restored_.at(number) = handle_key(handle);
+  return r;
+}
+
+void Requests::numbers_from(uint64_t number) {
+  numbers_ = number;
+  restored_.clear();
+}
+
+// ---- Receives ----
+
+line::Pattern pattern_of(const Communicator& comm, int source, int tag) {
+  return {comm.slot, source == MPI_ANY_SOURCE ? line::kAnySource : comm.world(source),
+          tag == MPI_ANY_TAG ? line::kAnyTag : tag};
+}
+
+int give_to_mpi(Receive& r) {
+  const line::Posting& p = r.posting;
+  const line::Rank source = p.bound ? p.bound_source : p.pattern.source;
+  const line::Tag tag = p.bound ? p.bound_tag : p.pattern.tag;
+  const int from = source == line::kAnySource ? MPI_ANY_SOURCE : r.comm->local(source);
+  const int with = tag == line::kAnyTag ? MPI_ANY_TAG : tag;
+#if ELC_HAVE_REQUEST_GET_STATUS
+  return PMPI_Irecv(r.buffer, r.count, r.type, from, with, r.comm->handle, &r.handle);
+#else
+  // A started persistent receive can be looked at without losing its handle.
+  const int code = PMPI_Recv_init(r.buffer, r.count, r.type, from, with, r.comm->handle, &r.handle);
+  return code != MPI_SUCCESS ? code : PMPI_Start(&r.handle);
+#endif
+}
+
+int start_receive(Receive& r) {
+  if (!runtime.coordinator->quiet()) {  // perhaps MPI will not be asked: it has to look at the arguments now
+    const line::Pattern& p = r.posting.pattern;
+    MPI_Request checked;
+    const int code = PMPI_Recv_init(r.buffer, r.count, r.type, p.source == line::kAnySource ? MPI_ANY_SOURCE : r.comm->local(p.source),
+                                    p.tag == line::kAnyTag ? MPI_ANY_TAG : p.tag, r.comm->handle, &checked);
+    if (code != MPI_SUCCESS) return code;
+    PMPI_Request_free(&checked);
+  }
+  if (!runtime.coordinator->post(r.posting)) return MPI_SUCCESS;
+  const int code = give_to_mpi(r);
+  if (code != MPI_SUCCESS) runtime.coordinator->withdraw(r.posting);
+  return code;
+}
+
+// Completes it in MPI, if that can be.
+static bool test(Receive& r) {
+  int flag = 0;
+  r.status.MPI_SOURCE = MPI_PROC_NULL;  // stays where MPI fails without an envelope
+  r.code = PMPI_Test(&r.handle, &flag, &r.status);
+  r.done = flag != 0 || r.code != MPI_SUCCESS;
+  return r.done;
+}
+
+bool complete_in_mpi(Receive& r) {
+  if (r.done) return true;
+  if (r.handle == MPI_REQUEST_NULL) return false;
+#if ELC_HAVE_REQUEST_GET_STATUS
+  int flag = 0;
+  if (r.comm->handle == MPI_COMM_NULL) {  // freed meanwhile: MPI has kept it for this receive
+    r.code = PMPI_Request_get_status(r.handle, &flag, &r.status);
+    return flag != 0;
+  }
+  // The program's error handler is called when the program asks.
+  MPI_Errhandler handler = error_handler_of(r.comm->handle);
+  set_error_handler(r.comm->handle, MPI_ERRORS_RETURN);
+  r.code = PMPI_Request_get_status(r.handle, &flag, &r.status);
+  set_error_handler(r.comm->handle, handler);
+  let_go(handler);
+  return flag != 0;
+#else
+  return test(r);
+#endif
+}
+
+bool receive_complete(Receive& r) {
+  switch (r.posting.state) {
+    case line::Posting::State::kQueued: return r.posting.message->arrived;
+    case line::Posting::State::kHeld: return false;
+    case line::Posting::State::kStarted: break;
+  }
+  return r.done || test(r);
+}
+
+bool truncated(const Receive& r) {
+  return r.code != MPI_SUCCESS || counted(r.status).bytes > packed_size(r.type) * static_cast<uint64_t>(r.count);
+}
+
+bool has_message(const Receive& r) {
+  const int source = r.status.MPI_SOURCE;
+  return !(r.cancelled && is_cancelled(r.status)) && source >= 0 && static_cast<size_t>(source) < r.comm->members.size();
+}
+
+static void account_for(Receive& r) {
+  if (r.comm == nullptr) return;
+  if (r.matched) {
+    if (r.log != nullptr) keep_data(r, r.log);
+    line::let_go(r.log);
+    return;
+  }
+  if (!has_message(r)) runtime.coordinator->withdraw(r.posting);
+  else runtime.coordinator->observe(r.posting, r.comm->world(r.status.MPI_SOURCE), r.status.MPI_TAG);
+}
+
+int observe_receive(Receive& r, Unheard* unheard) {
+#if !ELC_HAVE_REQUEST_GET_STATUS
+  if (r.posting.state == line::Posting::State::kStarted && r.handle != MPI_REQUEST_NULL) PMPI_Request_free(&r.handle);
+#endif
+  if (r.posting.state != line::Posting::State::kQueued) {
+    account_for(r);
+    return r.code;
+  }
+  line::Message* m = r.posting.message;
+  if (!r.matched) runtime.coordinator->observe(r.posting, m->source, m->tag);
+  Unpacked unpacked;
+  const Result failure =
+      unpack(m->content.data(), m->content.size(), m->representation, r.buffer, r.count, r.type, &unpacked);
+  set_status(&r.status, r.comm->local(m->source), m->tag, {unpacked.size, 0});
+  if (!failure.ok())  // no error code of MPI: the program would go on with half of a message
+    give_up(Result::error("the message from rank %d with tag %d that was in transit cannot be received here: %s; the "
+                          "line is as it was", m->source, m->tag, failure.message()));
+  line::let_go(m);
+  r.posting.message = nullptr;
+  if (!unpacked.truncated) return MPI_SUCCESS;
+  *unheard = {MPI_ERR_TRUNCATE, r.comm};
+  return MPI_ERR_TRUNCATE;
+}
+
+int Unheard::tell() const { return comm == nullptr ? code : call_error_handler(*comm, code); }
+
+int call_error_handler(const Communicator& comm, int code) {
+#if ELC_HAVE_COMM_CALL_ERRHANDLER
+  PMPI_Comm_call_errhandler(comm.handle, code);
+#else
+  if (error_handler_of(comm.handle) == MPI_ERRORS_ARE_FATAL) PMPI_Abort(comm.handle, code);
+#endif
+  return code;
+}
+
+// ---- What is not followed ----
+
+void made_unfollowed(MPI_Comm comm, int peer, MPI_Request request, const char* call) {
+  used_unfollowed(comm, peer);
+  add_obstacle(HandleKind::kRequest, handle_key(request), call);
+}
+
+}  // namespace elc::mpi

@@ -1,0 +1,178 @@
+// Receives and requests between their posting and their completion (MPI standard, 3.7).
+#ifndef ELC_MPI_OBJECTS_REQUESTS_H
+#define ELC_MPI_OBJECTS_REQUESTS_H
+
+#include <mpi.h>
+
+#include "line/types.h"
+#include "mpi/objects/communicators.h"
+#include "mpi/objects/return_status.h"
+
+namespace elc::mpi {
+
+// MPI before 3.0 takes the buffers of sends without const.
+#if MPI_VERSION >= 3
+#define ELC_CONST const
+#else
+#define ELC_CONST
+#endif
+
+// A receive: of a blocking call on its stack, or part of a Request.
+struct Receive {
+  line::Posting posting;  // first: the protocol's host finds the receive from its posting
+  void* buffer = nullptr;
+  int count = 0;
+  MPI_Datatype type = MPI_DATATYPE_NULL;
+  Communicator* comm = nullptr;           // nullptr: from MPI_PROC_NULL, and nothing is accounted for
+  MPI_Request handle = MPI_REQUEST_NULL;  // while MPI has it
+  bool done = false;                      // MPI has completed it, and has no more use for `handle`
+  bool cancelled = false;                 // MPI_Cancel was called
+  bool matched = false;                   // by a matched probe, and counted there; `log`: what a line wants to have of it
+  line::Message* log = nullptr;
+  int code = MPI_SUCCESS;                 // MPI's, once it has told
+  MPI_Status status = {};                 // the same
+
+  static Receive& of(line::Posting& posting) { return reinterpret_cast<Receive&>(posting); }
+  static const Receive& of(const line::Posting& posting) { return reinterpret_cast<const Receive&>(posting); }
+};
+
+// The arguments of a call that moves a message. `send`: the non-blocking call of MPI that makes it; nullptr: a receive.
+struct MessageArguments {
+  void* buffer;
+  int count;
+  MPI_Datatype type;
+  int peer;
+  int tag;
+  MPI_Comm comm;
+  int (*send)(ELC_CONST void*, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request*);
+};
+
+// What a handle in the program's hands stands for. Small sends of some MPIs share one handle: `uses`.
+struct Request {
+  using Kind = RequestKind;
+  Kind kind = Kind::kSend;
+  // The program's handle is a placeholder: MPI does not have this operation, or under the handle of `receive`.
+  bool placeholder = false;
+  bool active = true;        // false: persistent, and not started
+  bool obstacle = false;     // no line can be taken until it is gone
+  uint32_t uses = 1;
+  uint64_t number = 0;       // in saved state
+  uint64_t type_number = 0;  // its datatype is kept as long as this is
+  MessageArguments* persistent = nullptr;  // what is to be started; owned
+  Receive receive;           // of a send, `handle`, `done` and `cancelled` alone
+
+  // What MPI has of this request, whose handle the program has; MPI_REQUEST_NULL: nothing any more, or not yet.
+  MPI_Request in_mpi(MPI_Request program) const {
+    return !active || receive.done ? MPI_REQUEST_NULL : placeholder ? receive.handle : program;
+  }
+};
+
+// What a call with many requests needs, kept from call to call.
+struct RequestArrays {
+  Vector<MPI_Request> handles;
+  Vector<int> own;
+  Vector<MPI_Status> statuses;
+};
+
+class Requests {
+ public:
+  // The record of a handle; nullptr for MPI_REQUEST_NULL and requests that the library does not follow.
+  Request* find(MPI_Request handle) {
+    Request** found = by_handle_.find(handle_key(handle));
+    return found == nullptr ? nullptr : *found;
+  }
+  void add_send(MPI_Request handle) { add(handle, RequestKind::kSend); }
+  void add_null_receive(MPI_Request handle) { add(handle, RequestKind::kReceive); }
+  // Records without a handle; give them one with bind.
+  Request* make_send() { return fresh(); }
+  Request* make_receive();
+  // A record that the program gets no handle of after all.
+  void unmake(Request* request);
+  void bind(Request* request, MPI_Request handle);
+  // Lines are refused, because of `call`, until the request is gone.
+  void hinder(Request* request, MPI_Request handle, const char* call);
+  // One use of the program's handle is over.
+  void release(Request* request, MPI_Request handle);
+  // The program has freed a receive that is not complete: the library completes it.
+  void abandon(Request* request, MPI_Request handle);
+  // Completes what can be completed of them.
+  void sweep_abandoned();
+  // A valid handle that no operation has: a persistent request that is never started.
+  static MPI_Request placeholder();
+  // Whether every handle that the program has is the one by which MPI knows the operation, and completes it.
+  bool all_with_mpi() const { return ELC_HAVE_REQUEST_GET_STATUS != 0 && placeholders_ == 0; }
+
+  RequestArrays* borrow();
+  void give_back(RequestArrays* arrays) { arrays_.push_back(arrays); }
+
+  // Calls visit(handle, record) for all.
+  template <class F>
+  void each(F visit) {
+    by_handle_.each([&](uint64_t key, Request*& r) {
+      MPI_Request handle;
+      memcpy(&handle, &key, sizeof handle);
+      visit(handle, *r);
+    });
+  }
+  // In a restart: the handle of a record by its number in saved state; false if there is none.
+  bool find_handle(uint64_t number, MPI_Request* handle);
+  uint64_t numbers() const { return numbers_; }
+  // In a restart, before all others: a record under a placeholder with a number of the line.
+  Request* make_again(RequestKind kind, uint64_t number);
+  // The restart is over.
+  void numbers_from(uint64_t number);
+
+ private:
+  Request* fresh();
+  void unbind(const Request& request, MPI_Request handle);
+  void add(MPI_Request handle, RequestKind kind);
+
+  HashMap<Request*> by_handle_;
+  HashMap<uint64_t> restored_;  // the key of the handle by its number
+  Vector<Request*> pool_;
+  Vector<Request*> abandoned_;
+  Vector<RequestArrays*> arrays_;  // not in use
+  uint64_t numbers_ = 0;
+  size_t placeholders_ = 0;
+};
+
+// Posts a receive whose members buffer, count, type, comm and posting.pattern are set, and gives it to
+// MPI unless the pending queue answers it or a replay holds it back. An MPI error code: nothing is posted then.
+int start_receive(Receive& receive);
+// Gives it to MPI, with its own or its bound envelope.
+int give_to_mpi(Receive& receive);
+// Whether a receive that only the library waits for is complete, perhaps with an error.
+bool receive_complete(Receive& receive);
+// MPI's view of a receive that stays the program's: complete? Then its status and code are set.
+bool complete_in_mpi(Receive& receive);
+// Whether a receive that MPI has completed got a message: not one that was cancelled, or that failed without an envelope.
+bool has_message(const Receive& receive);
+// Whether the message was longer than the buffer of a receive that MPI has completed.
+bool truncated(const Receive& receive);
+
+// An error of which no error handler has been told yet.
+struct Unheard {
+  int code = MPI_SUCCESS;
+  const Communicator* comm = nullptr;
+
+  // Tells the handler; its code.
+  int tell() const;
+};
+
+// The program observes a complete receive: accounts for it and puts the data of a queued message into its
+// buffer; its status is in `receive`. An MPI error code; where it is the library that has found the error, `unheard`
+// is set.
+int observe_receive(Receive& receive, Unheard* unheard);
+
+// What MPI does with an error on this communicator; returns `code` if the program goes on.
+int call_error_handler(const Communicator& comm, int code);
+
+// The pattern of a receive or probe in world ranks.
+line::Pattern pattern_of(const Communicator& comm, int source, int tag);
+
+// A call on a communicator that is not followed has made a request, which has to be complete before a line is taken.
+void made_unfollowed(MPI_Comm comm, int peer, MPI_Request request, const char* call);
+
+}  // namespace elc::mpi
+
+#endif

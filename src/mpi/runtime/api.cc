@@ -1,0 +1,71 @@
+// The calls of elc.h that concern lines.
+#include <elc.h>
+
+#include "mpi/runtime/runtime.h"
+#include "state/state.h"
+
+using namespace elc;
+using namespace elc::mpi;
+
+ELC_EXPORT int ELC_Restore(void) {
+  state::restores_in_place();
+  if (!runtime.active || runtime.restart_line == 0) {
+    runtime.restore_returned = true;
+    return ELC_FRESH;
+  }
+  if (!runtime.restored) {
+    if (state::has_saved_frames()) {
+      give_up(Result::error("line %llu was taken in a program that is entered again by ELC_ENTER; this one calls ELC_Restore",
+                            static_cast<unsigned long long>(runtime.restart_line)));
+    }
+    restore();
+    runtime.skip_call = runtime.site == Site::kCheckpointNow;
+  }
+  runtime.restore_returned = true;
+  return ELC_RESTARTED;
+}
+
+namespace {
+
+// At the beginning of a site. A restart does not come here before its data are back: by ELC_Restore, or at the label
+// where the line was taken.
+void arrive_at_site() {
+  state::take_label();  // if there is none, a line that is taken here is refused
+  if (!state::recovering() || runtime.restored) return;
+  if (state::has_saved_frames()) give_up(state::misplaced());
+  give_up(Result::error("the program came to a checkpoint before ELC_Restore, which has to put back the data of line %llu",
+                        static_cast<unsigned long long>(runtime.restart_line)));
+}
+
+int site(Site where, bool (line::Coordinator::*take)()) {
+  const Entered entered(where == Site::kCheckpoint ? "ELC_Checkpoint" : "ELC_Checkpoint_now");
+  if (called_back()) {
+    if (where == Site::kCheckpointNow) cannot_checkpoint("ELC_Checkpoint_now was called in a function that MPI calls");
+    return 0;
+  }
+  look_if_due();
+  runtime.site = where;
+  // ELC_Checkpoint can wait for a quieter moment; calls of ELC_Checkpoint_now are counted, and the line is refused then.
+  if (where == Site::kCheckpoint && !alone()) return 0;
+  return (runtime.coordinator->*take)() ? 1 : 0;
+}
+
+}  // namespace
+
+ELC_EXPORT int ELC_Checkpoint(void) {
+  if (!runtime.active || state::in_inline_call()) return 0;
+  arrive_at_site();
+  return site(Site::kCheckpoint, &line::Coordinator::site);
+}
+
+ELC_EXPORT int ELC_Checkpoint_now(void) {
+  if (!runtime.active || state::in_inline_call()) return 0;
+  arrive_at_site();
+  if (runtime.skip_call) {  // this is the call in which the line was taken
+    runtime.skip_call = false;
+    return 1;
+  }
+  return site(Site::kCheckpointNow, &line::Coordinator::site_now);
+}
+
+ELC_EXPORT unsigned ELC_Line(void) { return runtime.active ? runtime.coordinator->committed_line() : 0; }

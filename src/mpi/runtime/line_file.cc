@@ -1,0 +1,170 @@
+#include "mpi/runtime/line_file.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/message.h"
+#include "mpi/objects/handles.h"
+#include "mpi/runtime/runtime.h"
+#include "mpi/runtime/saved_mpi.h"
+#include "state/state.h"
+
+namespace elc::mpi {
+
+struct LineFile {
+  // From the local checkpoint until the line ends.
+  store::RankFile file;
+  format::Writer* writer = nullptr;
+
+  double cost = -1;   // of the last line, seconds
+  Text last_problem;  // said already
+  bool troubled = false;  // of the open line, something was said here
+};
+
+namespace {
+
+LineFile& current() {
+  if (runtime.line_file == nullptr) runtime.line_file = make<LineFile>();
+  return *runtime.line_file;
+}
+
+// Paths and counts differ from line to line while the trouble is the same.
+bool same_but_for_digits(const char* a, const char* b) {
+  const auto digit = [](char c) { return c >= '0' && c <= '9'; };
+  for (;; ++a, ++b) {
+    while (digit(*a)) ++a;
+    while (digit(*b)) ++b;
+    if (*a != *b) return false;
+    if (*a == '\0') return true;
+  }
+}
+
+// A line cannot be taken or finished: said when it is news.
+void problem(line::LineNumber line, const Result& why) {
+  current().troubled = true;
+  if (!same_but_for_digits(current().last_problem.c_str(), why.message()))
+    say("line %u is abandoned, the program runs on: %s", line, why.message());
+  current().last_problem = Text::copy(why.message());
+}
+
+const char* dir() { return runtime.config.dir.c_str(); }
+
+Result write_state(line::LineNumber line) {
+  watch_threads();
+  if (!alone()) return Result::error("another thread was in MPI (last called: %s)", runtime.call);
+  if (runtime.cannot != nullptr) return Result::error("%s", runtime.cannot);
+  ELC_TRY(runtime.obstacles.check());
+  ELC_TRY(current().file.open(dir(), line, runtime.run, static_cast<uint32_t>(runtime.rank)));
+  current().writer = make<format::Writer>(&state::types(), current().file.sink());
+  store::Label label;
+  label.line = line;
+  label.run = runtime.run;
+  label.rank = static_cast<uint32_t>(runtime.rank);
+  label.ranks = static_cast<uint32_t>(runtime.size);
+  store::write_label(*current().writer, label);
+  ELC_TRY(state::save(*current().writer, handle_codec()));
+  for (state::Relied& relied : state::take_relied()) current().file.rely_on(std::move(relied.file), relied.path.c_str());
+  SavedMpi objects;
+  ELC_TRY(save_mpi(&objects));
+  current().writer->begin_section("mpi");
+  objects.encode(current().writer->encoder());
+  current().writer->end_section();
+  return Result();
+}
+
+Result write_line(const line::Saved& saved) {
+  // Several threads could not repeat the order of their calls.
+  if (saved.replay && runtime.threads.mixed)
+    return Result::error("several threads called MPI while messages crossed the line; the next one may be quieter");
+  if (runtime.cannot != nullptr) return Result::error("%s", runtime.cannot);
+  ELC_TRY(unspoiled(saved.line, saved.replay));
+  current().writer->begin_section("line");
+  saved.encode(current().writer->encoder());
+  current().writer->end_section();
+  ELC_TRY(current().writer->finish());
+  bool done;
+  return current().file.advance(&done);
+}
+
+// Runs one part of a line, adds the time to its cost, says a failure.
+template <class Part>
+Result timed(line::LineNumber line, Part part) {
+  const uint64_t begin = now();
+  const Result status = part();
+  runtime.coordinator->add_cost(now() - begin);
+  if (!status.ok()) problem(line, status);
+  return status;
+}
+
+Result save_state(void*, line::LineNumber line) {
+  return timed(line, [&] { return write_state(line); });
+}
+
+Result save_line(void*, line::LineNumber line, const line::Saved& saved) {
+  return timed(line, [&] { return write_line(saved); });
+}
+
+// What the disk does meanwhile costs the program nothing.
+Result line_stable(void*, line::LineNumber line, bool* stable) {
+  return timed(line, [&] { return current().file.advance(stable); });
+}
+
+Result commit(void*, line::LineNumber line, uint64_t points, uint64_t cost) {
+  store::Commit record;
+  record.line = line;
+  record.run = runtime.run;
+  record.base = runtime.restart_line;
+  record.calls = points;
+  record.ranks = static_cast<uint32_t>(runtime.size);
+  record.cost = cost;
+  current().cost = static_cast<double>(cost) * 1e-6;
+  const Result status = store::commit(dir(), record);
+  if (!status.ok()) problem(line, status);
+  return status;
+}
+
+void ended(void*, line::LineNumber line, bool committed, const line::Refusal& refusal) {
+  // A process says its own troubles at once; what the protocol finds, here.
+  const bool ours = !committed && refusal.rank == runtime.rank && strcmp(refusal.text, line::kProgramEnds) != 0;
+  if (ours && !current().troubled) problem(line, Result::error("%s", refusal.text));
+  current().troubled = false;
+  destroy(current().writer);
+  current().writer = nullptr;
+  if (!committed) current().file.discard();
+  if (committed) {
+    current().file.keep();
+    current().last_problem = Text();
+    forget_freed_communicators();
+  }
+  if (runtime.rank == 0) {
+    if (!committed && strcmp(refusal.text, line::kProgramEnds) != 0) {
+      const Text why = Text::format("rank %d: %s", refusal.rank, refusal.text);
+      // Where that cannot be written, the process whose reason it is has said it.
+      static_cast<void>(store::write_refusal(dir(), line, why.c_str()));
+    }
+    if (committed) {
+      const Result cleaned = store::clean(dir(), runtime.config.keep);
+      if (!cleaned.ok()) say("%s", cleaned.message());
+    }
+    if (runtime.config.verbose >= 1) {
+      if (committed) say("line %u has committed; it cost %.3f s", line, current().cost);
+      else say("line %u is abandoned: rank %d: %s", line, refusal.rank, refusal.text);
+    }
+  }
+  line_ended(committed);
+}
+
+}  // namespace
+
+void fill_file_host(line::Host* host) {
+  host->save_state = save_state;
+  host->save_line = save_line;
+  host->line_stable = line_stable;
+  host->commit = commit;
+  host->ended = ended;
+  host->forgotten = [](void*) { forget_freed_communicators(); };
+}
+
+double last_line_cost() { return current().cost; }
+
+}  // namespace elc::mpi

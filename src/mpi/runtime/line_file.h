@@ -1,0 +1,27 @@
+// Lines between the protocol, the messages in MPI's hands and the files of the store.
+#ifndef ELC_MPI_RUNTIME_LINE_FILE_H
+#define ELC_MPI_RUNTIME_LINE_FILE_H
+
+#include "line/coordinator.h"
+
+namespace elc::mpi {
+
+// The callbacks of line::Host about files.
+void fill_file_host(line::Host* host);
+
+// Prepares the directory; agrees on the run's number and the line to restart from; opens and verifies this
+// process's file of that line. Refuses together with the other processes.
+void open_store();
+// The program has come to its MPI_Finalize; when process 0 exits, the run has ended by itself.
+void close_store();
+
+// What the last line of this job cost the program, in seconds: the largest of all processes; negative
+// before there was one.
+double last_line_cost();
+
+// A line has ended: the timer starts anew, and a job that was asked to stop does.
+void line_ended(bool committed);
+
+}  // namespace elc::mpi
+
+#endif

@@ -1,0 +1,44 @@
+// The protocol's view of messages in MPI's hands, and what the library does with them by itself.
+#ifndef ELC_MPI_RUNTIME_MESSAGES_H
+#define ELC_MPI_RUNTIME_MESSAGES_H
+
+#include <mpi.h>
+
+#include "base/result.h"
+#include "line/coordinator.h"
+#include "mpi/objects/requests.h"
+
+namespace elc::mpi {
+
+// A message on its way into the pending queue.
+struct Taken {
+  MPI_Request handle = MPI_REQUEST_NULL;
+  line::Message* message = nullptr;
+};
+
+// Why the open line cannot be kept, found when its checkpoint was already taken.
+struct Spoiled {
+  line::LineNumber line = 0, replay = 0;  // the line that cannot; the one that cannot if it has to be replayed
+  const char* why = nullptr;              // literals
+  const char* why_replay = nullptr;
+};
+
+// The callbacks of line::Host about messages in MPI.
+void fill_message_host(line::Host* host);
+
+// Puts the data of a receive that MPI has completed into a message of the open line.
+void keep_data(const Receive& receive, line::Message* message);
+
+// Messages being taken into the pending queue: notes those that have arrived.
+void sweep_taken();
+
+// The open line, if there is one, will not be kept.
+void spoil_line(const char* why);
+// The same if the calls of its window have to be repeated in the same way: what was just done cannot be.
+void spoil_replay(const char* why);
+// Whether the line can be kept.
+Result unspoiled(line::LineNumber line, bool replay);
+
+}  // namespace elc::mpi
+
+#endif

@@ -1,0 +1,172 @@
+#include "mpi/runtime/restart.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/message.h"
+#include "mpi/calls/collective.h"
+#include "mpi/datatype/datatype.h"
+#include "mpi/objects/handles.h"
+#include "mpi/runtime/line_file.h"
+#include "mpi/runtime/runtime.h"
+#include "mpi/runtime/saved_mpi.h"
+#include "state/state.h"
+
+namespace elc::mpi {
+
+// What this process needs of the line from MPI_Init until everything is in place.
+struct Restart {
+  store::Commit commit;
+  store::RankSource source;
+  format::Reader reader;
+  line::Saved saved;
+  SavedMpi objects;
+};
+
+namespace {
+
+// What process 0 finds out for all.
+struct Start {
+  uint64_t run = 0;
+  uint64_t line = 0;     // to restart from; 0: from the start
+  uint64_t highest = 0;  // number in use
+};
+
+const char* dir() { return runtime.config.dir.c_str(); }
+
+// At the exit of process 0, not in its MPI_Finalize: a run that was killed between the two has perhaps not said
+// its result, and goes on from its newest line.
+void mark_at_exit() {
+  if (getpid() != runtime.finalized) return;  // a child that the program has forked
+  fflush(nullptr);
+  const Result marked = store::mark_finished(dir(), runtime.run);
+  if (!marked.ok()) say("%s", marked.message());
+}
+
+Result make_plan(Start* plan) {
+  ELC_TRY(store::prepare(dir()));
+  ELC_TRY(runtime.job_lock.take(dir(), "job.lock"));
+  ELC_TRY(store::forget_refusal(dir()));
+  store::Survey survey;
+  ELC_TRY(store::survey(dir(), &survey));
+  ELC_TRY(store::line_to_restart(survey, dir(), runtime.config, &plan->line));
+  ELC_TRY(store::pass_over_incomplete(survey, dir(), runtime.config, &plan->line));
+  plan->run = store::new_run();
+  plan->highest = survey.highest;
+  return Result();
+}
+
+Result read_line() {
+  const uint64_t line = runtime.restart_line;
+  ELC_TRY(store::read_commit(dir(), line, &runtime.restart->commit));
+  if (runtime.restart->commit.ranks != static_cast<uint32_t>(runtime.size)) {
+    return Result::error("line %llu in %s was taken by %u processes and this job has %d: start it with %u",
+                         static_cast<unsigned long long>(line), dir(), runtime.restart->commit.ranks, runtime.size,
+                         runtime.restart->commit.ranks);
+  }
+  ELC_TRY(store::open_verified(dir(), runtime.restart->commit, static_cast<uint32_t>(runtime.rank), &runtime.restart->source,
+                               &runtime.restart->reader));
+  Bytes bytes;
+  ELC_TRY(runtime.restart->reader.read_section("mpi", UINT64_MAX, &bytes));
+  Decoder objects(bytes);
+  Result status = SavedMpi::decode(objects, static_cast<uint32_t>(runtime.size), &runtime.restart->objects);
+  if (status.ok()) {
+    ELC_TRY(runtime.restart->reader.read_section("line", UINT64_MAX, &bytes));
+    Decoder in(bytes);
+    status = line::Saved::decode(in, &runtime.restart->saved);
+  }
+  if (!status.ok()) return Result::error("%s: %s", runtime.restart->source.path(), status.message());
+  return state::load_frames(runtime.restart->reader);
+}
+
+// The communicators of the line: the process's own, and those whose creation crosses the line.
+Vector<SavedCommunicator> communicators_of_line() {
+  Vector<SavedCommunicator> all = std::move(runtime.restart->objects.comms);
+  for (const line::SavedResult& r : runtime.restart->saved.crossing) {
+    Decoder in(r.result);
+    SavedCommunicator c;
+    const auto processes = static_cast<uint32_t>(runtime.size);
+    if (in.u32() != kCommunicatorResult || !SavedCommunicator::decode(in, processes, &c)) continue;
+    if (c.identity != kNullIdentity) all.push_back(std::move(c));
+  }
+  return all;
+}
+
+Result make_objects() {
+  Decoder types(runtime.restart->objects.datatypes);
+  ELC_TRY(restore_datatypes(types));
+  make_again(communicators_of_line());
+  return Result();
+}
+
+void replace_process() {
+  const line::LineNumber highest = runtime.coordinator->last_line();
+  destroy(runtime.coordinator);
+  runtime.coordinator = make_coordinator();
+  const Result loaded = runtime.coordinator->load(std::move(runtime.restart->saved));
+  if (!loaded.ok()) give_up(loaded);
+  runtime.coordinator->number_from(highest);
+  for (size_t i = 0; i < runtime.comms.size(); ++i) {
+    Communicator* c = runtime.comms.at(i);
+    c->slot = runtime.coordinator->add_comm(c->identity, static_cast<uint32_t>(c->members.size()));
+  }
+}
+
+}  // namespace
+
+void agree(const Result& mine, const char* after) {
+  int first = mine.ok() ? runtime.size : runtime.rank, speaker = 0;
+  PMPI_Allreduce(&first, &speaker, 1, MPI_INT, MPI_MIN, runtime.control);
+  if (speaker == runtime.size) return;
+  if (speaker == runtime.rank) {
+    say("%s", mine.message());
+    say("%s", after);
+  }
+  PMPI_Barrier(runtime.control);  // it has been said: under LAM the first process that exits takes the others with it
+  end_together(kExitRefused);
+}
+
+void open_store() {
+  Start plan;
+  store::configure(runtime.config);
+  agree(runtime.rank == 0 ? make_plan(&plan) : Result());
+  PMPI_Bcast(&plan, static_cast<int>(sizeof plan), MPI_BYTE, 0, runtime.control);
+  runtime.run = plan.run;
+  runtime.restart_line = plan.line;
+  if (runtime.rank == 0) atexit(mark_at_exit);  // now, to be called after what the program registers later
+  runtime.coordinator->number_from(static_cast<line::LineNumber>(plan.highest));
+  if (plan.line == 0) return;
+  runtime.restored = false;
+  state::set_recovering(true);
+  runtime.restart = make<Restart>();
+  agree(read_line());
+  runtime.site = runtime.restart->objects.site;
+  if (runtime.rank == 0)
+    say("restarting from line %llu in %s", static_cast<unsigned long long>(plan.line), dir());
+}
+
+void restore() {
+  agree(state::check(runtime.restart->reader));
+  const Site site = runtime.restart->objects.site;
+  agree(make_objects());
+  make_requests(runtime.restart->objects);
+  agree(state::apply(runtime.restart->reader, handle_codec()),
+        "the line is as it was: start the program again when the cause is gone");
+  replace_process();
+  post_again(runtime.restart->objects);
+  runtime.coordinator->start_recovery();
+  wait_until([] { return runtime.coordinator->running(); });
+  runtime.site = site;
+  runtime.restored = true;
+  state::set_recovering(false);
+  destroy(runtime.restart);
+  runtime.restart = nullptr;
+  start_clock();
+}
+
+void close_store() {
+  if (runtime.rank == 0) runtime.finalized = getpid();
+}
+
+}  // namespace elc::mpi

@@ -1,0 +1,324 @@
+#include "mpi/runtime/runtime.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/interval.h"
+#include "base/message.h"
+#include "line/event_logging.h"
+#include "mpi/objects/background.h"
+#include "mpi/datatype/datatype.h"
+#include "mpi/runtime/line_file.h"
+#include "mpi/objects/requests.h"
+#include "mpi/runtime/restart.h"
+#include "state/state.h"
+
+#if ELC_HAVE_WEAK
+extern "C" ELC_WEAK const char __executable_start;  // by the linkers of GNU and LLVM
+#endif
+
+namespace elc::mpi {
+
+constinit RuntimeStorage runtime_storage;
+
+struct Requested {
+  uint64_t next_line = 0;  // when the timer asks; 0: no timer
+  uint64_t next_look = 0;  // at the control file
+  store::Control control;
+  bool stop = false;       // end the job when a line has committed
+  // A line that waits for this process, or for others, since this process saw that; and whether it has said so.
+  line::LineNumber waiting = 0;  // 0: none does
+  uint64_t since = 0;
+  bool said = false;
+};
+
+namespace {
+
+constexpr int kControlTag = 1;
+constexpr uintptr_t kHighestFixed = 0x10000000;  // programs that are not position-independent begin below
+constexpr int kCallsBetweenLooks = 64;               // at the clock
+constexpr uint64_t kLookShare = 1000, kBusyLookShare = 5;  // a look may take one part in so many of the time
+constexpr uint64_t kLongestPause = 10 * 1000;        // microseconds between looks
+constexpr uint64_t kControlFilePeriod = 200 * 1000;  // microseconds between looks at the control file
+
+// ---- The control channel ----
+
+void send_control(void*, line::Rank to, const uint8_t* data, size_t size) {
+  Bytes bytes;
+  bytes.append(data, size);
+  send_in_background(std::move(bytes), MPI_BYTE, to, kControlTag, runtime.control);
+}
+
+bool receive_control() {
+  int flag = 0;
+  MPI_Status status;
+  PMPI_Iprobe(MPI_ANY_SOURCE, kControlTag, runtime.control, &flag, &status);
+  if (flag == 0) return false;
+  Bytes bytes;
+  bytes.resize(static_cast<size_t>(counted(status).bytes));
+  PMPI_Recv(bytes.data(), static_cast<int>(bytes.size()), MPI_BYTE, status.MPI_SOURCE, kControlTag, runtime.control,
+            MPI_STATUS_IGNORE);
+  runtime.coordinator->on_control(status.MPI_SOURCE, bytes.data(), bytes.size());
+  return true;
+}
+
+// ---- Requests for lines: timer, control file, signal ----
+
+volatile sig_atomic_t signalled = 0;
+void on_signal(int) { signalled = 1; }
+
+void set_timer() {
+  const double seconds = interval(runtime.config, last_line_cost());
+  runtime.requested->next_line = seconds > 0 ? now() + static_cast<uint64_t>(seconds * 1e6) : 0;
+}
+
+void look_at_clock() {
+  const uint64_t time = now();
+  if (runtime.requested->next_line != 0 && time >= runtime.requested->next_line) {
+    runtime.coordinator->request();
+    set_timer();
+  }
+  if (time < runtime.requested->next_look) return;
+  runtime.requested->next_look = time + kControlFilePeriod;
+  const store::Order request = runtime.requested->control.look();
+  if (request == store::Order::kNone) return;
+  runtime.requested->stop = runtime.requested->stop || request == store::Order::kStop;
+  runtime.coordinator->request();
+}
+
+// A line waits for a process that comes to no site: said once for each line that has to wait long.
+void look_for_late() {
+  Requested& r = *runtime.requested;
+  line::Coordinator& c = *runtime.coordinator;
+  const bool here = c.due(), elsewhere = runtime.rank == 0 && c.line_open();
+  const line::LineNumber line = here ? c.last_line() + 1 : elsewhere ? c.last_line() : 0;
+  if (line != r.waiting) {
+    r.waiting = line;
+    r.since = now();
+    r.said = false;
+  }
+  if (line == 0) return;
+  const double waited = static_cast<double>(now() - r.since) * 1e-6;
+  if (r.said || runtime.config.late <= 0 || waited < runtime.config.late) return;
+  r.said = true;
+  if (here && !alone())
+    say("line %u has waited %.0f s for this rank: one of its threads has been in MPI at every site (last called: %s)", line,
+        waited, runtime.call);
+  else if (here)
+    say("line %u has waited %.0f s for this rank, which comes to no site (ELC_Checkpoint, or a labelled call): it is in %s, "
+        "which has no label", line, waited, runtime.call);
+  else
+    say("line %u is open for %.0f s: ranks that say nothing compute, or are inside a collective operation", line, waited);
+}
+
+bool hook_recovering() {
+  Config config;
+  store::Survey survey;
+  uint64_t line = 0;
+  if (!read_config(&config).ok() || config.dir.empty()) return false;  // what is wrong is said in MPI_Init
+  store::configure(config);
+  const bool known = store::survey(config.dir.c_str(), &survey).ok() &&
+                     store::line_to_restart(survey, config.dir.c_str(), config, &line).ok();
+  return known && line != 0;
+}
+
+// Before main: the state has to know these when the program registers its first variable.
+struct Hooks {
+  Hooks() {
+    state::set_handle_sizes(sizeof(MPI_Comm), sizeof(MPI_Datatype), sizeof(MPI_Request), sizeof(MPI_Status));
+    state::recovering_hook = hook_recovering;
+    state::arrived_hook = [] {
+      restore();
+      runtime.skip_call = runtime.site == Site::kCheckpointNow;
+    };
+    state::give_up_hook = [](const Result& why) { give_up(why); };
+  }
+} hooks;
+
+void add_predefined(MPI_Comm handle, line::Identity identity) {
+  Communicator* c = runtime.comms.add(handle, identity, Origin());
+  c->slot = runtime.coordinator->add_comm(identity, static_cast<uint32_t>(c->members.size()));
+}
+
+line::Options options() {
+  line::Options o;
+  o.drain = runtime.config.drain == Drain::kDrain;
+  o.max_transit = runtime.config.max_transit == UINT64_MAX ? 0 : runtime.config.max_transit;
+  return o;
+}
+
+}  // namespace
+
+uint64_t now() {
+  timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return static_cast<uint64_t>(t.tv_sec) * 1000000 + static_cast<uint64_t>(t.tv_nsec) / 1000;
+}
+
+line::Host line_host() {
+  line::Host host;
+  host.send_control = send_control;
+  fill_message_host(&host);
+  fill_file_host(&host);
+  return host;
+}
+
+line::Coordinator* make_coordinator() {
+  return make<line::EventLogging>(line_host(), runtime.rank, runtime.size, options());
+}
+
+void look() {
+  const uint64_t begin = now();
+  line::Coordinator& process = *runtime.coordinator;
+  while (receive_control()) {
+  }
+  sweep_background();
+  sweep_taken();
+  runtime.requests.sweep_abandoned();
+  if (signalled != 0) {
+    signalled = 0;
+    process.request();
+  }
+  if (runtime.restored) {
+    if (runtime.rank == 0) look_at_clock();
+    look_for_late();
+  }
+  const bool busy = process.busy();
+  process.poll();
+  runtime.look_countdown = busy ? 0 : kCallsBetweenLooks;
+  const uint64_t end = now();
+  const uint64_t pause = (end - begin + 1) * (busy ? kBusyLookShare : kLookShare);
+  runtime.next_look = end + (pause < kLongestPause ? pause : kLongestPause);
+}
+
+void look_if_due() {
+  if (now() >= runtime.next_look) look();
+  else if (runtime.look_countdown < 0) runtime.look_countdown = runtime.coordinator->busy() ? 0 : kCallsBetweenLooks;
+}
+
+void line_ended(bool committed) {
+  if (runtime.rank != 0) return;
+  set_timer();
+  if (!committed || !runtime.requested->stop) return;
+  say("line %u has committed; the job ends as it was asked to", runtime.coordinator->committed_line());
+  end_job(kExitStopped);
+}
+
+bool labelled_call() {
+  if (!state::take_label()) return false;
+  if (!runtime.restored && !state::has_saved_frames()) give_up(state::misplaced());
+  look_if_due();
+  runtime.site = Site::kCall;
+  if (may_take_line()) runtime.coordinator->site();
+  return true;
+}
+
+void site_while_waiting(line::Posting* repeated) {
+  if (!may_take_line()) return;
+  if (repeated != nullptr) repeated->repeated = true;
+  runtime.site = Site::kCall;
+  runtime.coordinator->site();
+}
+
+void cannot_checkpoint(const char* what) {
+  if (!runtime.active || runtime.cannot != nullptr) return;
+  runtime.cannot = what;
+  runtime.coordinator->never();
+  say("%s: no line can be taken from now on; the program runs on", what);
+}
+
+void give_up(const Result& why) {
+  say("%s", why.message());
+  int initialised = 0;
+  PMPI_Initialized(&initialised);
+  if (initialised != 0) end_job(kExitRefused);
+  _exit(kExitRefused);
+}
+
+Text caller_text(const void* place) {
+  if (place == nullptr) return Text();
+  uintptr_t address = reinterpret_cast<uintptr_t>(place);
+#if ELC_HAVE_WEAK
+  // A program that is loaded anywhere is loaded high; addr2line counts from its start.
+  const uintptr_t start = reinterpret_cast<uintptr_t>(&__executable_start);
+  if (start > kHighestFixed && address > start) address -= start;
+#endif
+  return Text::format(" (called at 0x%llx of the program)", static_cast<unsigned long long>(address));
+}
+
+// ---- Start and end ----
+
+namespace {
+
+// Children of MPI_Comm_spawn run as without the library: the parent's lines are refused while they are connected.
+bool is_spawned() {
+#if ELC_HAVE_COMM_GET_PARENT
+  MPI_Comm parent = MPI_COMM_NULL;
+  PMPI_Comm_get_parent(&parent);
+  return parent != MPI_COMM_NULL;
+#else
+  return false;
+#endif
+}
+
+}  // namespace
+
+void start() {
+  all_wrappers();
+  const Result read = read_config(&runtime.config);
+  PMPI_Comm_rank(MPI_COMM_WORLD, &runtime.rank);
+  PMPI_Comm_size(MPI_COMM_WORLD, &runtime.size);
+  if (is_spawned()) runtime.config = Config();
+  set_message_rank(runtime.rank);
+  runtime.control = MPI_COMM_WORLD;  // nobody uses it yet
+  if (!is_spawned()) agree(read);
+  if (runtime.config.dir.empty()) {
+    record_datatypes(false);
+    return;
+  }
+  PMPI_Comm_dup(MPI_COMM_WORLD, &runtime.control);
+  PMPI_Comm_dup(MPI_COMM_SELF, &runtime.self);
+  runtime.requested = make<Requested>();
+  runtime.coordinator = make_coordinator();
+  add_predefined(MPI_COMM_WORLD, kWorldIdentity);
+  add_predefined(MPI_COMM_SELF, kSelfIdentity);
+  state::set_check_pointers(runtime.config.check_pointers);
+  state::allow_files(runtime.config.file_roots.c_str());
+  runtime.active = true;
+  // A child that the program forks is no process of the job: lines, MPI and files are its parent's.
+  pthread_atfork(nullptr, nullptr, [] { runtime.active = false; });
+  open_store();  // finds the line to restart from, or numbers the lines of a run from the start
+  if (runtime.config.signal != 0) {
+    struct sigaction action = {};
+    action.sa_handler = on_signal;
+    action.sa_flags = SA_RESTART;
+    sigaction(runtime.config.signal, &action, nullptr);
+  }
+  if (runtime.rank == 0) runtime.requested->control.open(runtime.config.dir.c_str());
+  start_clock();
+}
+
+void start_clock() {
+  if (runtime.rank == 0) set_timer();
+}
+
+void finish() {
+  if (!runtime.restored) {
+    give_up(Result::error("the program ends without having restored line %llu: it has neither called ELC_Restore nor "
+                          "come to the labelled call in which the line was taken",
+                          static_cast<unsigned long long>(runtime.restart_line)));
+  }
+  runtime.coordinator->finalize();
+  wait_until([] { return runtime.coordinator->finished(); });
+  wait_until(sweep_background);
+  close_store();
+  runtime.active = false;
+  PMPI_Comm_free(&runtime.control);
+  PMPI_Comm_free(&runtime.self);
+}
+
+}  // namespace elc::mpi

@@ -1,0 +1,20 @@
+// The MPI objects of a process for section "mpi" of its rank file, and from it.
+#ifndef ELC_MPI_RUNTIME_SAVED_MPI_H
+#define ELC_MPI_RUNTIME_SAVED_MPI_H
+
+#include "mpi/serial/section.h"
+
+namespace elc::mpi {
+
+// The objects of this process now; after state::save, which knows where buffers are. An error: a receive
+// is pending whose buffer or datatype is not part of what can be saved.
+Result save_mpi(SavedMpi* saved);
+
+// Makes handles for the saved requests; later, when the program's memory is back, posts its receives
+// again in their order.
+void make_requests(const SavedMpi& saved);
+void post_again(const SavedMpi& saved);
+
+}  // namespace elc::mpi
+
+#endif

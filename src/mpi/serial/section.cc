@@ -1,0 +1,190 @@
+#include "mpi/serial/section.h"
+
+#include <span>
+
+namespace elc::mpi {
+namespace {
+
+constexpr uint32_t kSectionLayout = 1;
+constexpr uint32_t kCommitted = 1, kFreed = 2;  // flags of a datatype
+
+// By number; the second table is Fortran's.
+const char* const kNames[] = {
+    "MPI_CHAR", "MPI_SIGNED_CHAR", "MPI_UNSIGNED_CHAR", "MPI_BYTE", "MPI_PACKED", "MPI_WCHAR", "MPI_SHORT",
+    "MPI_UNSIGNED_SHORT", "MPI_INT", "MPI_UNSIGNED", "MPI_LONG", "MPI_UNSIGNED_LONG", "MPI_LONG_LONG",
+    "MPI_UNSIGNED_LONG_LONG", "MPI_FLOAT", "MPI_DOUBLE", "MPI_LONG_DOUBLE", "MPI_C_BOOL", "MPI_INT8_T",
+    "MPI_INT16_T", "MPI_INT32_T", "MPI_INT64_T", "MPI_UINT8_T", "MPI_UINT16_T", "MPI_UINT32_T", "MPI_UINT64_T",
+    "MPI_C_FLOAT_COMPLEX", "MPI_C_DOUBLE_COMPLEX", "MPI_C_LONG_DOUBLE_COMPLEX", "MPI_AINT", "MPI_OFFSET",
+    "MPI_COUNT", "MPI_FLOAT_INT", "MPI_DOUBLE_INT", "MPI_LONG_INT", "MPI_2INT", "MPI_SHORT_INT",
+    "MPI_LONG_DOUBLE_INT", "MPI_LB", "MPI_UB", "MPI_CXX_BOOL", "MPI_CXX_FLOAT_COMPLEX", "MPI_CXX_DOUBLE_COMPLEX",
+    "MPI_CXX_LONG_DOUBLE_COMPLEX"};
+constexpr uint64_t kFirstOfFortran = 64;
+const char* const kNamesOfFortran[] = {
+    "MPI_CHARACTER", "MPI_LOGICAL", "MPI_INTEGER", "MPI_REAL", "MPI_DOUBLE_PRECISION", "MPI_COMPLEX",
+    "MPI_DOUBLE_COMPLEX", "MPI_2INTEGER", "MPI_2REAL", "MPI_2DOUBLE_PRECISION", "MPI_INTEGER1", "MPI_INTEGER2",
+    "MPI_INTEGER4", "MPI_INTEGER8", "MPI_INTEGER16", "MPI_REAL4", "MPI_REAL8", "MPI_REAL16", "MPI_COMPLEX8",
+    "MPI_COMPLEX16", "MPI_COMPLEX32"};
+
+}  // namespace
+
+const char* predefined_name(uint64_t number) {
+  if (number - 1 < std::size(kNames)) return kNames[number - 1];
+  if (number - kFirstOfFortran < std::size(kNamesOfFortran)) return kNamesOfFortran[number - kFirstOfFortran];
+  return nullptr;
+}
+
+void SavedCommunicator::encode(Encoder& out) const {
+  out.u64(identity);
+  out.u64(origin.parent);
+  out.u64(origin.number);
+  out.i64(origin.colour);
+  out.u64(members.size());
+  for (const line::Rank member : members) out.i32(member);
+}
+
+bool SavedCommunicator::decode(Decoder& in, uint32_t processes, SavedCommunicator* saved) {
+  saved->identity = in.u64();
+  saved->origin.parent = in.u64();
+  saved->origin.number = in.u64();
+  saved->origin.colour = in.i64();
+  const size_t n = in.count(4);
+  for (size_t i = 0; i < n; ++i) {
+    const uint32_t member = in.u32();
+    if (member >= processes) in.fail();
+    saved->members.push_back(static_cast<line::Rank>(member));
+  }
+  return in.ok();
+}
+
+void SavedMpi::encode(Encoder& out) const {
+  out.u32(kSectionLayout);
+  out.u32(static_cast<uint32_t>(site));
+  out.u64(comms.size());
+  for (const SavedCommunicator& c : comms) c.encode(out);
+  out.opaque(datatypes.data(), datatypes.size());
+  out.u64(request_numbers);
+  out.u64(requests.size());
+  for (const SavedRequest& r : requests) {
+    out.u64(r.number);
+    out.u32(static_cast<uint32_t>(r.kind));
+    out.u32(r.uses);
+    if (r.kind != RequestKind::kReceive) continue;
+    out.u64(r.posting);
+    out.u64(r.buffer.block);
+    out.u64(r.buffer.position);
+    out.i32(r.count);
+    out.u64(r.type);
+    out.u64(r.comm);
+  }
+}
+
+Result SavedMpi::decode(Decoder& in, uint32_t processes, SavedMpi* saved) {
+  const uint32_t layout = in.u32();
+  if (in.ok() && layout != kSectionLayout) {
+    return Result::error("section \"mpi\" has layout %u, and this libELC reads %u: use the newer libELC", layout,
+                         kSectionLayout);
+  }
+  const uint32_t site = in.u32();
+  if (site > static_cast<uint32_t>(Site::kCall)) in.fail();
+  saved->site = static_cast<Site>(site);
+  const size_t comms = in.count(40);
+  for (size_t i = 0; i < comms; ++i) {
+    SavedCommunicator c;
+    SavedCommunicator::decode(in, processes, &c);
+    saved->comms.push_back(std::move(c));
+  }
+  const std::string_view datatypes = in.opaque();
+  saved->datatypes.append(reinterpret_cast<const uint8_t*>(datatypes.data()), datatypes.size());
+  saved->request_numbers = in.u64();
+  const size_t requests = in.count(16);
+  for (size_t i = 0; i < requests; ++i) {
+    SavedRequest r;
+    r.number = in.u64();
+    const uint32_t kind = in.u32();
+    r.uses = in.u32();
+    if (kind > static_cast<uint32_t>(RequestKind::kReceive) || r.uses == 0) in.fail();
+    r.kind = static_cast<RequestKind>(kind);
+    if (r.kind == RequestKind::kReceive) {
+      r.posting = in.u64();
+      r.buffer.block = in.u64();
+      r.buffer.position = in.u64();
+      r.count = in.i32();
+      r.type = in.u64();
+      r.comm = in.u64();
+      if (r.count < 0) in.fail();
+    }
+    saved->requests.push_back(r);
+  }
+  if (!in.ok() || in.left() != 0) return Result::error("section \"mpi\" is damaged");
+  return Result();
+}
+
+// ---- Datatypes ----
+
+Result damaged_datatypes(const char* what) {
+  return Result::error("the line's table of MPI datatypes is damaged: %s", what);
+}
+
+void SavedDatatype::encode(Encoder& out) const {
+  out.u64(number);
+  out.u32(static_cast<uint32_t>(constructor));
+  out.u32((committed ? kCommitted : 0) | (freed ? kFreed : 0));
+  out.i64(lower);
+  out.i64(extent);
+  out.u64(integers.size());
+  for (const int value : integers) out.i32(value);
+  out.u64(addresses.size());
+  for (const int64_t value : addresses) out.i64(value);
+  out.u64(olds.size());
+  for (const uint64_t old : olds) out.u64(old);
+}
+
+Result SavedDatatype::decode(Decoder& in, SavedDatatype* type) {
+  type->number = in.u64();
+  const uint32_t constructor = in.u32();
+  const uint32_t flags = in.u32();
+  type->lower = in.i64();
+  type->extent = in.i64();
+  const size_t integers = in.count(4);
+  for (size_t i = 0; i < integers; ++i) type->integers.push_back(in.i32());
+  const size_t addresses = in.count(8);
+  for (size_t i = 0; i < addresses; ++i) type->addresses.push_back(in.i64());
+  const size_t olds = in.count(8);
+  for (size_t i = 0; i < olds; ++i) type->olds.push_back(in.u64());
+  if (!in.ok()) return damaged_datatypes("it ends too early");
+  if (constructor == 0 || constructor >= static_cast<uint32_t>(Constructor::kEnd))
+    return damaged_datatypes("a constructor that is not known to this version");
+  if (flags > (kCommitted | kFreed)) return damaged_datatypes("flags that are not known to this version");
+  type->constructor = static_cast<Constructor>(constructor);
+  type->committed = (flags & kCommitted) != 0;
+  type->freed = (flags & kFreed) != 0;
+  return Result();
+}
+
+void encode_datatypes(Encoder& out, uint64_t next, const MemoryRules& rules, size_t types) {
+  out.u64(next);
+  out.u64(format::kByte);
+  for (uint32_t k = format::kBool; k <= format::kByte; ++k) {
+    out.u32(rules.width[k]);
+    out.u32(rules.alignment[k]);
+  }
+  out.u64(types);
+}
+
+Result decode_datatypes(Decoder& in, uint64_t* next, MemoryRules* rules, size_t* types) {
+  *next = in.u64();
+  const size_t kinds = in.count(8);
+  for (size_t k = 1; k <= kinds; ++k) {
+    const uint32_t width = in.u32(), alignment = in.u32();
+    if (width > 64 || alignment > 64) return damaged_datatypes("a scalar that is too large");
+    if (k > format::kByte) continue;  // of a newer version; this one has no type that uses it
+    rules->width[k] = width;
+    rules->alignment[k] = alignment;
+  }
+  *types = in.count(56);
+  if (!in.ok() || kinds < format::kByte) return damaged_datatypes("it ends too early");
+  if (*next < kFirstDerived || *next > UINT64_MAX / 2) return damaged_datatypes("numbers that are too large");
+  return Result();
+}
+
+}  // namespace elc::mpi

@@ -1,0 +1,127 @@
+// What section "mpi" of a rank file says (FORMAT.md), as data: for the library and for `elc show`, without MPI.
+#ifndef ELC_MPI_SERIAL_SECTION_H
+#define ELC_MPI_SERIAL_SECTION_H
+
+#include "base/result.h"
+#include "base/wire.h"
+#include "line/types.h"
+#include "portable_format/representation.h"
+#include "portable_format/value.h"
+
+namespace elc::mpi {
+
+// What the program stood in when a line was taken: what a restart does there.
+enum class Site : uint32_t {
+  kCheckpoint = 0,     // ELC_Checkpoint: nothing
+  kCheckpointNow = 1,  // ELC_Checkpoint_now: the call is over
+  kCall = 2,           // a labelled MPI call: it is made, for the first time as far as the state knows
+};
+
+// How a communicator came to be. Its identity is a hash of the three, the same at all members and in
+// all runs, because members start the same operations in the same order.
+struct Origin {
+  line::Identity parent = 0;
+  uint64_t number = 0;  // of the operation on the parent
+  int64_t colour = 0;   // of Comm_split; 0 for others
+
+  line::Identity identity() const;
+};
+
+inline constexpr line::Identity kNullIdentity = 0;   // MPI_COMM_NULL
+inline constexpr line::Identity kWorldIdentity = 1;
+inline constexpr line::Identity kSelfIdentity = 2;
+
+// What a process keeps of a communicator in a line, and logs as the result of the call that made it.
+struct SavedCommunicator {
+  line::Identity identity = 0;
+  Origin origin;
+  Vector<line::Rank> members;
+
+  void encode(Encoder& out) const;
+  static bool decode(Decoder& in, uint32_t processes, SavedCommunicator* saved);
+};
+
+// What the logged result of a collective operation begins with.
+inline constexpr uint32_t kDataResult = 0;
+inline constexpr uint32_t kCommunicatorResult = 1;  // then a SavedCommunicator
+
+enum class RequestKind : uint32_t { kSend, kReceive };
+
+struct SavedRequest {
+  uint64_t number = 0;
+  RequestKind kind = RequestKind::kSend;
+  uint32_t uses = 1;
+  // Of a receive:
+  uint64_t posting = 0;
+  format::PointerLeaf buffer;
+  int32_t count = 0;
+  uint64_t type = 0;
+  line::Identity comm = 0;  // kNullIdentity: from MPI_PROC_NULL, and nothing else of it means anything
+};
+
+struct SavedMpi {
+  Site site = Site::kCheckpoint;
+  Vector<SavedCommunicator> comms;  // the program's; those that were freed too, while a line may need them
+  uint64_t request_numbers = 0;
+  Vector<SavedRequest> requests;
+  Bytes datatypes;  // encode_datatypes, then each SavedDatatype
+
+  void encode(Encoder& out) const;
+  static Result decode(Decoder& in, uint32_t processes, SavedMpi* saved);
+};
+
+// ---- Datatypes ----
+
+// The number of a datatype is the same under every MPI: predefined ones have fixed numbers (1 to 255), derived ones
+// count up from 256 in the order in which the process made them.
+constexpr uint64_t kNullDatatype = 0;  // MPI_DATATYPE_NULL
+constexpr uint64_t kFirstDerived = 256;
+constexpr uint64_t kNoDatatype = UINT64_MAX;  // of a handle that the library does not know
+
+const char* predefined_name(uint64_t number);  // "MPI_INT"; nullptr for none
+
+// How a type was made. The values are part of the file format.
+enum class Constructor : uint32_t {
+  kNamed = 0,  // predefined
+  kDup = 1,
+  kContiguous,
+  kVector,
+  kHvector,
+  kIndexed,
+  kHindexed,
+  kIndexedBlock,
+  kHindexedBlock,
+  kStruct,
+  kSubarray,
+  kDarray,
+  kResized,
+  kEnd
+};
+
+// Where scalars lie in a struct: for each kind its width and alignment. A displacement in bytes means the
+// same on two machines if these are equal.
+struct MemoryRules {
+  uint32_t width[format::kByte + 1] = {}, alignment[format::kByte + 1] = {};
+};
+
+struct SavedDatatype {
+  uint64_t number = 0;
+  Constructor constructor = Constructor::kNamed;
+  bool committed = false, freed = false;
+  int64_t lower = 0, extent = 0;  // on the machine that wrote the line
+  Vector<int> integers;           // the arguments of the constructor
+  Vector<int64_t> addresses;
+  Vector<uint64_t> olds;
+
+  void encode(Encoder& out) const;
+  static Result decode(Decoder& in, SavedDatatype* type);
+};
+
+// What comes before the types: the number of the next one, the rules of the machine that wrote, how many there are.
+void encode_datatypes(Encoder& out, uint64_t next, const MemoryRules& rules, size_t types);
+Result decode_datatypes(Decoder& in, uint64_t* next, MemoryRules* rules, size_t* types);
+Result damaged_datatypes(const char* what);
+
+}  // namespace elc::mpi
+
+#endif

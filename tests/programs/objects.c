@@ -1,0 +1,256 @@
+/* objects.c - communicators, processes and threads that come and go, each scene for one test of
+ * tests/mpi/objects_test.py.
+ *
+ *     objects SCENE [DIE]      DIE: a rank that kills itself when the line has committed, in a run from the start
+ *
+ * A scene makes something, asks for a line while it is there, lets it go, and asks again: the library refuses the
+ * first line with the name of the call and takes the second. At the end process 0 prints "result: ok". */
+#include <elc.h>
+#include <mpi.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int rank, ranks, die = -1, step, sum, key;
+static MPI_Comm kept = MPI_COMM_NULL;
+
+static void check(int right, const char *what) {
+  if (right) return;
+  fprintf(stderr, "objects: rank %d, step %d: wrong: %s\n", rank, step, what);
+  MPI_Abort(MPI_COMM_WORLD, 3);
+}
+
+/* Asks for a line, and goes on when everybody has been at this place. */
+static void ask(void) {
+  ELC_Checkpoint_now();
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
+/* Goes on until a line has committed that begins here; in a run from the start, one process dies then. */
+static void commit(void) {
+  const char *lines = getenv("ELC_DIR");
+  unsigned newest;
+  if (lines == NULL || *lines == '\0') return;
+  /* The first line that ends may have begun before somebody was here; the second has not. */
+  MPI_Barrier(MPI_COMM_WORLD);
+  for (int i = 0; i < 2; i++)
+    for (newest = ELC_Line(); ELC_Line() == newest;) ELC_Checkpoint_now();
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
+/* What a communicator is good for: everybody learns of everybody. */
+static void use(MPI_Comm comm) {
+  int mine = rank + 1, all = 0, size, other, from_left = -1, me;
+  MPI_Comm_size(comm, &size);
+  MPI_Comm_rank(comm, &me);
+  MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_SUM, comm);
+  MPI_Sendrecv(&me, 1, MPI_INT, (me + 1) % size, 7, &from_left, 1, MPI_INT, (me + size - 1) % size, 7, comm,
+               MPI_STATUS_IGNORE);
+  other = (me + size - 1) % size;
+  check(from_left == other, "a message on a communicator");
+  sum += all;
+}
+
+#if MPI_VERSION >= 2 || defined LAM_MPI
+/* Children run as without the library: they find no lock of their parent's. */
+static void spawn(const char *program) {
+  char *arguments[] = {(char *)"child", NULL};
+  MPI_Comm children;
+  int value = 0;
+  MPI_Comm_spawn((char *)program, arguments, 1, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &children, MPI_ERRCODES_IGNORE);
+  ask();
+  if (rank == 0) MPI_Recv(&value, 1, MPI_INT, 0, 1, children, MPI_STATUS_IGNORE);
+  if (rank == 0) check(value == 42, "what the child sends");
+  MPI_Comm_disconnect(&children);
+}
+
+static void child(MPI_Comm parent) {
+  int value = 42;
+  check(ELC_Checkpoint_now() == 0 && ELC_Line() == 0, "a child has no part in lines");
+  MPI_Send(&value, 1, MPI_INT, 0, 1, parent);
+  MPI_Comm_disconnect(&parent);
+}
+
+/* The next communicator may get the handle of one that was disconnected. */
+static void disconnect(void) {
+  for (int i = 0; i < 50; i++) {
+    MPI_Comm made;
+    if (i % 2 == 0) MPI_Comm_dup(MPI_COMM_WORLD, &made);
+    else MPI_Comm_split(MPI_COMM_WORLD, rank % 2, -rank, &made);
+    use(made);
+    MPI_Comm_disconnect(&made);
+  }
+  MPI_Comm_split(MPI_COMM_WORLD, rank == 0, 0, &kept);
+}
+
+/* An attribute of one communicator is another one, which goes with it (as libraries keep their own). */
+static int delete_inner(MPI_Comm comm, int key, void *value, void *extra) {
+  (void)comm, (void)key, (void)extra;
+  MPI_Comm_free((MPI_Comm *)value);
+  free(value);
+  return MPI_SUCCESS;
+}
+
+static void attribute(void) {
+  for (int i = 0; i < 50; i++) {
+    MPI_Comm outer, *inner = malloc(sizeof *inner);
+    MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, delete_inner, &key, NULL);
+    MPI_Comm_dup(MPI_COMM_WORLD, &outer);
+    MPI_Comm_split(MPI_COMM_WORLD, i % 2 == 0 ? 0 : rank % 2, 0, inner);
+    use(*inner);
+    MPI_Comm_set_attr(outer, key, inner);
+    MPI_Comm_free(&outer);
+    MPI_Comm_free_keyval(&key);
+  }
+  MPI_Comm_split(MPI_COMM_WORLD, rank == 0, 0, &kept);
+}
+
+/* The set-up gives MPI_COMM_WORLD an attribute, which duplicates get a copy of, and an error handler. */
+static void set_up_world(void) {
+  MPI_Comm_create_keyval(MPI_COMM_DUP_FN, MPI_COMM_NULL_DELETE_FN, &key, NULL);
+  MPI_Comm_set_attr(MPI_COMM_WORLD, key, &sum);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+}
+
+static void inherit(void) {
+  MPI_Comm gone;
+  MPI_Comm_dup(MPI_COMM_WORLD, &gone);
+  MPI_Comm_set_errhandler(gone, MPI_ERRORS_ARE_FATAL);
+  MPI_Comm_free(&gone);
+  MPI_Comm_dup(MPI_COMM_WORLD, &kept);
+  ask();
+  MPI_Comm_delete_attr(kept, key);
+}
+
+static void check_inherited(void) {
+  int flag = 1;
+  void *value;
+  MPI_Comm_get_attr(kept, key, &value, &flag);
+  check(!flag, "an attribute that was deleted");
+  check(MPI_Send(&rank, 1, MPI_INT, ranks + 5, 7, kept) != MPI_SUCCESS, "an error that is returned");
+}
+#endif
+
+/* Threads that call MPI, all at once or one at a time, while the first one comes to sites. */
+enum { kThreads = 3, kTurns = 300 };
+static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
+static int one_at_a_time;
+static int at_work = 0;
+struct Worker {
+  pthread_t thread;
+  MPI_Comm comm;
+  int number, sum;
+};
+
+static void *work(void *argument) {
+  struct Worker *w = argument;
+  int left = (rank + ranks - 1) % ranks, right = (rank + 1) % ranks;
+  for (int i = 0; i < kTurns; i++) {
+    int out[2] = {rank + w->number, i}, in[2] = {-1, -1}, all = 0, flag = 0;
+    MPI_Request requests[2];
+    MPI_Status statuses[2];
+    if (one_at_a_time) {
+      /* Non-blocking calls alone: nobody waits for others with the turn in hand. */
+      pthread_mutex_lock(&turn);
+      MPI_Irecv(in, 2, MPI_INT, left, w->number, w->comm, &requests[0]);
+      MPI_Isend(out, 2, MPI_INT, right, w->number, w->comm, &requests[1]);
+      pthread_mutex_unlock(&turn);
+      while (!flag) {
+        pthread_mutex_lock(&turn);
+        MPI_Testall(2, requests, &flag, statuses);
+        pthread_mutex_unlock(&turn);
+        sched_yield();
+      }
+    } else if (i % 3 == 0) {
+      MPI_Sendrecv(out, 2, MPI_INT, right, w->number, in, 2, MPI_INT, left, w->number, w->comm, MPI_STATUS_IGNORE);
+    } else if (i % 3 == 1) {
+      MPI_Irecv(in, 2, MPI_INT, MPI_ANY_SOURCE, w->number, w->comm, &requests[0]);
+      MPI_Isend(out, 2, MPI_INT, right, w->number, w->comm, &requests[1]);
+      MPI_Waitall(2, requests, statuses);
+    } else {
+      MPI_Allreduce(&i, &all, 1, MPI_INT, MPI_SUM, w->comm);
+      in[0] = left + w->number;
+      in[1] = all / ranks;
+    }
+    check(in[0] == left + w->number && in[1] == i, "what a thread received");
+    w->sum += in[0] * (i % 7);
+  }
+  pthread_mutex_lock(&turn);
+  --at_work;
+  pthread_mutex_unlock(&turn);
+  return NULL;
+}
+
+static void threads(int provided) {
+  struct Worker workers[kThreads];
+  const int count = provided >= (one_at_a_time ? MPI_THREAD_SERIALIZED : MPI_THREAD_MULTIPLE) ? kThreads : 0;
+  int left;
+  for (int i = 0; i < count; i++) {
+    workers[i].number = i;
+    workers[i].sum = 0;
+    MPI_Comm_dup(MPI_COMM_WORLD, &workers[i].comm);
+  }
+  at_work = left = count;
+  for (int i = 0; i < count; i++) pthread_create(&workers[i].thread, NULL, work, &workers[i]);
+  while (left > 0) {
+    pthread_mutex_lock(&turn);
+    ELC_Checkpoint();
+    left = at_work;
+    pthread_mutex_unlock(&turn);
+    sched_yield();
+  }
+  for (int i = 0; i < count; i++) {
+    pthread_join(workers[i].thread, NULL);
+    sum += workers[i].sum;
+    MPI_Comm_free(&workers[i].comm);
+  }
+}
+
+int main(int argc, char **argv) {
+  const char *name = argc > 1 ? argv[1] : "";
+  int provided = MPI_THREAD_SINGLE;
+  one_at_a_time = strcmp(name, "serialized") == 0;
+  if (one_at_a_time) MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &provided);
+  else if (strcmp(name, "multiple") == 0) MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
+  else MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  if (argc > 2) die = atoi(argv[2]);
+#if MPI_VERSION >= 2 || defined LAM_MPI
+  {
+    MPI_Comm parent;
+    MPI_Comm_get_parent(&parent);
+    if (parent != MPI_COMM_NULL) {
+      child(parent);
+      MPI_Finalize();
+      return 0;
+    }
+    if (strcmp(name, "inherit") == 0) set_up_world();
+  }
+#endif
+  ELC_VAR(step);
+  ELC_VAR(sum);
+  ELC_COMM(kept);
+  if (ELC_Restore() == ELC_FRESH) {
+#if MPI_VERSION >= 2 || defined LAM_MPI
+    if (strcmp(name, "spawn") == 0) spawn(argv[0]);
+    if (strcmp(name, "disconnect") == 0) disconnect();
+    if (strcmp(name, "attribute") == 0) attribute();
+    if (strcmp(name, "inherit") == 0) inherit();
+#endif
+    if (provided >= MPI_THREAD_SERIALIZED) threads(provided);
+    commit();
+    if (rank == die) raise(SIGKILL);
+  }
+  if (kept != MPI_COMM_NULL) use(kept);
+  use(MPI_COMM_WORLD);
+#if MPI_VERSION >= 2 || defined LAM_MPI
+  if (strcmp(name, "inherit") == 0) check_inherited();
+#endif
+  if (rank == 0) printf("result: %d\n", sum);
+  MPI_Finalize();
+  return 0;
+}

@@ -1,0 +1,14 @@
+// The library's memory in the simulator: counted, and filled with nonsense where it means nothing.
+#ifndef ELC_TESTS_SIM_MEMORY_H
+#define ELC_TESTS_SIM_MEMORY_H
+
+#include <cstddef>
+
+namespace sim {
+
+// Blocks that the library has allocated and not released.
+size_t blocks();
+
+}  // namespace sim
+
+#endif

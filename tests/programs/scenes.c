@@ -820,6 +820,10 @@ static void one_too_long(int manner) {
     token_from(1);
   }
   if (rank != 1) return;
+  /* What fails takes no message. */
+  MPI_Probe(0, kTag, MPI_COMM_WORLD, statuses);
+  FAILS(MPI_Sendrecv((void *)&behind, 1, MPI_INT, ranks + 5, kTag, &value, 1, MPI_INT, 0, kTag, MPI_COMM_WORLD, statuses),
+        MPI_ERR_RANK);
   statuses[0].MPI_ERROR = statuses[1].MPI_ERROR = 4711;
   if (manner == kRecv) {
     FAILS(MPI_Recv(&value, 1, MPI_INT, 0, kTag, MPI_COMM_WORLD, statuses), MPI_ERR_TRUNCATE);

@@ -34,10 +34,10 @@ enum {
   kTypedTag = 80,
   kFreedTag = 100,
   kCancelTag = 120,
-  kLastingTag = 140,
-  kSilentTag = 160, /* of no message */
+  kSilentTag = 140, /* of no message */
   kFarmTag = 1000,  /* and the number of the operation: a process may be many of them ahead */
   kPersistentTag = 20000, /* the same */
+  kLastingTag = 1000,     /* the same, of the operation that has posted the receive */
   kLasting = 3,
   kStretch = 150, /* operations; MPI_Cancel refuses lines, so that there have to be some without it */
   kStride = 3
@@ -599,8 +599,9 @@ static void finish_silent(long k, MPI_Request *request) {
 
 /* Of those that wait long, ends one and begins another one. */
 static void last_and_begin(long k) {
-  int i = (int)(ask(k, 16) % kLasting), tag = kLastingTag + i;
+  int i = (int)(ask(k, 16) % kLasting);
   long since = lasting_since[i];
+  int tag = kLastingTag + (int)(since % 10000), next = kLastingTag + (int)(k % 10000);
   if (since >= 0 && ask(k, 17) % 2 == 0) {
     MPI_Cancel(&lasting[i]);
     finish_silent(k, &lasting[i]);
@@ -611,7 +612,7 @@ static void last_and_begin(long k) {
     finish_or_receive(k, &lasting[i], lasting_in[i], from_of(since), tag, revoked);
     if (examine(k, lasting_in[i], &last) != (uint64_t)k) fail(k, "a message of another operation");
   }
-  MPI_Irecv(lasting_in[i], kMost, kNumber, from_of(k), tag, revoked, &lasting[i]);
+  MPI_Irecv(lasting_in[i], kMost, kNumber, from_of(k), next, revoked, &lasting[i]);
   lasting_since[i] = k;
 }
 

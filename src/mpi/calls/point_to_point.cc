@@ -142,47 +142,38 @@ int receive_request(void* buffer, int count, MPI_Datatype type, int source, int 
   return MPI_SUCCESS;
 }
 
-// The send could not be made: the receive that was posted for it is none.
-void take_back(Receive* r) {
-  if (r->handle == MPI_REQUEST_NULL) return runtime.coordinator->withdraw(r->posting);
-  r->cancelled = true;
-  PMPI_Cancel(&r->handle);
-  wait_until([&] { return receive_complete(*r); });
-  Unheard unheard;
-  observe_receive(*r, &unheard);  // MPI may have matched it already: then the message is gone
+// What is sent cannot be taken back: before a send, MPI looks at the arguments of the receive beside it.
+int check_receive(void* buffer, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm) {
+  MPI_Request checked;
+  const int code = PMPI_Recv_init(buffer, count, type, source, tag, comm, &checked);
+  if (code == MPI_SUCCESS) PMPI_Request_free(&checked);
+  return code;
 }
 
+// Nor can a receive that the queue answers, or whose message is there: it is posted behind the send, which may fail.
 int send_and_receive(const MessageArguments& out, void* in, int in_count, MPI_Datatype in_type, int from, int in_tag,
                      MPI_Status* status) {
-  Communicator* c = followed(out.comm, from);
-  if (!runtime.coordinator->quiet()) {  // the queue may answer: what would have to be taken back is looked at before
-    MPI_Request checked;
-    const int code = PMPI_Send_init(out.buffer, out.count, out.type, out.peer, out.tag, out.comm, &checked);
-    if (code != MPI_SUCCESS) return code;
-    PMPI_Request_free(&checked);
-  }
-  Receive r;
-  int code;
-  if (c != nullptr) {
-    fill(&r, in, in_count, in_type, c, from, in_tag);
-    code = start_receive(r);
-  } else {
-    code = from == MPI_PROC_NULL ? MPI_SUCCESS : PMPI_Irecv(in, in_count, in_type, from, in_tag, out.comm, &r.handle);
-  }
+  int code = check_receive(in, in_count, in_type, from, in_tag, out.comm);
   if (code != MPI_SUCCESS) return code;
   MPI_Request sent;
   code = start_send(out, &sent);
-  if (code != MPI_SUCCESS) {
-    if (from != MPI_PROC_NULL) take_back(&r);
-    return code;
-  }
+  if (code != MPI_SUCCESS) return code;
   used_unfollowed(out.comm, from);
   used_unfollowed(out.comm, out.peer);
-  if (sent != MPI_REQUEST_NULL) code = finish(&sent, MPI_STATUS_IGNORE);
+  Communicator* c = followed(out.comm, from);
+  Receive r;
+  if (c != nullptr) {
+    fill(&r, in, in_count, in_type, c, from, in_tag);
+    code = start_receive(r);
+  } else if (from != MPI_PROC_NULL) {
+    code = PMPI_Irecv(in, in_count, in_type, from, in_tag, out.comm, &r.handle);
+  }
+  const int finished = sent == MPI_REQUEST_NULL ? MPI_SUCCESS : finish(&sent, MPI_STATUS_IGNORE);
+  if (code != MPI_SUCCESS) return code;
   const int received = c != nullptr             ? finish_receive(&r, status, false)
                        : from == MPI_PROC_NULL ? PMPI_Recv(in, in_count, in_type, from, in_tag, out.comm, status)
                                                : finish(&r.handle, status);
-  return code != MPI_SUCCESS ? code : received;
+  return finished != MPI_SUCCESS ? finished : received;
 }
 
 }  // namespace
@@ -282,10 +273,8 @@ int send_and_receive_request(const MessageArguments& out, void* in, int in_count
                              MPI_Request* request, const char* call) {
   labelled_call();
   tick();
-  MPI_Request checked;  // what is sent cannot be taken back
-  int code = PMPI_Recv_init(in, in_count, in_type, from, in_tag, out.comm, &checked);
+  int code = check_receive(in, in_count, in_type, from, in_tag, out.comm);
   if (code != MPI_SUCCESS) return code;
-  PMPI_Request_free(&checked);
   code = send_from_copy(out);
   if (code != MPI_SUCCESS) return code;
   used_unfollowed(out.comm, out.peer);

@@ -72,15 +72,18 @@ void Requests::abandon(Request* request, MPI_Request handle) {
 }
 
 void Requests::sweep_abandoned() {
-  for (size_t i = abandoned_.size(); i-- > 0;) {
+  for (size_t i = 0; i < abandoned_.size();) {
     Request* r = abandoned_[i];
-    if (!receive_complete(r->receive)) continue;
-    Unheard unheard;
-    observe_receive(r->receive, &unheard);
-    unheard.tell();
-    unmake(r);
+    if (!receive_complete(r->receive)) {
+      ++i;
+      continue;
+    }
     abandoned_[i] = abandoned_.back();
     abandoned_.pop_back();
+    Unheard unheard;
+    observe_receive(r->receive, &unheard);
+    unmake(r);
+    unheard.tell();  // last: the program's error handler may free another request
   }
 }
 

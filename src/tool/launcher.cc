@@ -111,6 +111,11 @@ void add_lam(Command* command) {
   command->words.push_back(list);
 }
 
+// Batch systems whose own daemons start processes for an MPI's launcher (TM, LSF); others give it ssh or the like.
+bool in_batch_with_daemons() {
+  return getenv("PBS_JOBID") != nullptr || getenv("PBS_ENVIRONMENT") != nullptr || getenv("LSB_JOBID") != nullptr;
+}
+
 // Directories may be "executed", too.
 bool can_be_executed(const std::string& file) {
   struct stat about;
@@ -163,6 +168,7 @@ Command launch_command(const LaunchRequest& request, const std::map<std::string,
   const std::string launcher = base_name(words.front());
   command.only_launches =
       launcher.rfind("mpirun", 0) == 0 || launcher.rfind("mpiexec", 0) == 0 || launcher == "orterun";
+  command.only_below = command.only_launches && !own && name != "lam" && !in_batch_with_daemons();
   if (command.only_launches) {
     if (name == "openmpi") add_openmpi(&command, request, own);
     if (name == "lam") add_lam(&command);

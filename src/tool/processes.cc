@@ -28,10 +28,12 @@ bool read_process(const fs::path& place, Process* process) {
   const size_t begin = line.find('('), end = line.rfind(')');
   if (begin == std::string::npos || end == std::string::npos) return false;
   int parent = 0;
-  unsigned long long used[4] = {}, born = 0;
+  unsigned long long used[4] = {}, born = 0, faults_of_buried = 0;
   if (sscanf(line.c_str() + end + 1,
-             " %c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu %llu %llu %*d %*d %*d %*d %llu", &process->state, &parent, &used[0], &used[1], &used[2], &used[3], &born) != 7)
+             " %c %d %*d %*d %*d %*d %*u %*u %llu %*u %*u %llu %llu %llu %llu %*d %*d %*d %*d %llu", &process->state,
+             &parent, &faults_of_buried, &used[0], &used[1], &used[2], &used[3], &born) != 8)
     return false;
+  process->has_buried = faults_of_buried != 0;  // no process lives without a page fault
   static const auto ticks = static_cast<uint64_t>(sysconf(_SC_CLK_TCK));
   process->name = line.substr(begin + 1, end - begin - 1);
   process->parent = parent;

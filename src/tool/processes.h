@@ -22,6 +22,7 @@ struct Process {
   char state = '?';   // as ps shows it
   uint64_t born = 0;  // when, to tell it from a later one with the same number
   uint64_t used = 0;  // microseconds of processor time, with that of the children that it has buried
+  bool has_buried = false;  // children
   bool dead() const { return state == 'Z' || state == 'X'; }
   bool stopped() const { return state == 'T' || state == 't'; }
 };

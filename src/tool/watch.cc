@@ -55,7 +55,8 @@ bool Watch::busy(const Processes& all, const Numbers& some, uint64_t time) const
 }
 
 // An MPI's launcher that has no living process below itself and does not end. It is stuck when it leaves its dead
-// unburied, or when every rank was here; otherwise ranks may live where they were started by other means.
+// unburied, when every rank was here, or when it has buried what it had and starts nothing by other means: ranks that
+// were started so may live elsewhere.
 bool Watch::deserted(const Processes& all, const Job& job, const Numbers& of_launcher, const Numbers& ranks) const {
   const auto launcher = all.find(job.launcher());
   if (!command_.only_launches || launcher == all.end() || launcher->second.dead() || launcher->second.stopped() ||
@@ -67,7 +68,7 @@ bool Watch::deserted(const Processes& all, const Job& job, const Numbers& of_lau
     if (!process.dead() && (command_.proxy.empty() || process.name != command_.proxy)) return false;
     unburied = unburied || (process.dead() && process.parent == job.launcher());
   }
-  return unburied || saw_all_ranks();
+  return unburied || saw_all_ranks() || (command_.only_below && launcher->second.has_buried);
 }
 
 void Watch::measure(const Processes& all, const Numbers& ranks, uint64_t time) {

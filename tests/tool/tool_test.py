@@ -541,6 +541,33 @@ class Waiting(ToolTest):
         self.assertEqual(len(self.log()), 2)
         self.assertIn("no rank lives and the launcher does not end", self.stderr)
 
+    def of_one_rank_fewer(self):
+        """Words for a launcher that elc chooses, and that starts one rank fewer: never are all of them seen."""
+        with open(self.path("mpiexec.mpich"), "w") as file:
+            file.write('#!/bin/sh\nn=$2\nshift 3\nexec %s $((n - 1)) "$@"\n' % FAKE_JOB)
+        os.chmod(self.path("mpiexec.mpich"), 0o755)
+        self.environment["PATH"] = self.place + ":" + self.environment["PATH"]
+        return ["run", "-n", "3", "--dir", "lines", "--mpi", "mpich", "--", "/bin/sh"]
+
+    def test_a_launcher_whose_ranks_were_buried_before_they_were_seen(self):
+        self.hurry()
+        self.elc(*self.of_one_rank_fewer(), "ranks:idle,kill-ranks,bury,deaf,pause", "finish:0")
+        self.assertEqual(len(self.log()), 2)
+        self.assertIn("no rank lives and the launcher does not end", self.stderr)
+
+    def test_a_launcher_whose_ranks_may_have_been_started_by_a_batch_system(self):
+        self.hurry()
+        self.environment["PBS_JOBID"] = "1"
+        words = self.of_one_rank_fewer()
+        job = subprocess.Popen([ELC, *words, "ranks:idle,kill-ranks,bury,touch:up,wait-for:go,finish:0"], cwd=self.place,
+                               env=self.environment, stderr=subprocess.PIPE, text=True, stdin=subprocess.DEVNULL)
+        self.running.append(job)
+        self.wait_for("up")
+        time.sleep(4)
+        open(self.path("go"), "w").close()
+        self.end(job, 0)
+        self.assertEqual(len(self.log()), 1)
+
     def test_a_launcher_of_the_users_own_may_have_more_to_do(self):
         self.hurry()
         self.launcher = FAKE_JOB

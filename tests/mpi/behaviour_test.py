@@ -483,6 +483,15 @@ class Objects(Jobs):
         self.assertEqual(job.popen.returncode, 0, job.complaints())
         self.assertEqual(job.result(), plain.result(), job.complaints())
 
+    def test_set_up(self):
+        """A set-up that makes other communicators than in the run of the line: nothing of the line means them."""
+        self.scene("set_up")
+        line = str(self.committed()[-1])
+        job = self.run_scene("set_up", "1", ELC_RESTART=line, APART="1")
+        self.assertEqual(job.popen.returncode, REFUSED, job.complaints())
+        self.assertIn("makes a communicator of", job.complaints())
+        self.assertIn("nothing was changed", job.complaints())
+
     def test_disconnect(self): self.scene("disconnect")
     def test_attribute(self): self.scene("attribute")
     def test_inherited(self): self.scene("inherit", "an attribute made by MPI_Comm_dup")

@@ -813,15 +813,39 @@ static void collective(long k, MPI_Comm comm, int me, int size) {
 
 static void use(long k, MPI_Comm comm) {
   int me, size;
+  if (comm == MPI_COMM_NULL) return;
   MPI_Comm_rank(comm, &me);
   MPI_Comm_size(comm, &size);
   collective(k, comm, me, size);
 }
 
+static int half_of(long k, int process) { return (int)(mix(ask(k, 10), (uint64_t)process) % 2); }
+
+/* Of the processes of one half, in the opposite order; or, where it stands for MPI_Comm_split_type, of all. */
+static void create(long k, MPI_Comm *made, int all) {
+  int members[kMostRanks], count = 0;
+  MPI_Group whole, part;
+  for (int i = 0; i < ranks; i++) {
+    const int process = all ? i : ranks - 1 - i;
+    if (all || half_of(k, process)) members[count++] = process;
+  }
+  MPI_Comm_group(copy, &whole);
+  MPI_Group_incl(whole, count, members, &part);
+  MPI_Comm_create(copy, part, made);
+  MPI_Group_free(&whole);
+  MPI_Group_free(&part);
+}
+
 static void begin_life(long k) {
   MPI_Comm *c = &life[slot(k)];
   if (kind_of(k) == kLifeKind) MPI_Comm_dup(ask(k, 10) % 2 == 0 ? MPI_COMM_WORLD : copy, c);
-  else MPI_Comm_split(copy, (int)((mix(ask(k, 10), (uint64_t)rank)) % 2), ranks - rank, c);
+  else if (ask(k, 17) % 3 == 0) MPI_Comm_split(copy, half_of(k, rank), ranks - rank, c);
+  else if (ask(k, 17) % 3 == 1) create(k, c, 0);
+#if MPI_VERSION >= 3
+  else MPI_Comm_split_type(copy, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, c);
+#else
+  else create(k, c, 1); /* the same on one machine */
+#endif
   use(k, *c);
   if (kind_of(k) == kSplitKind) return;
   MPI_Irecv(in[slot(k)], kMost, kNumber, MPI_ANY_SOURCE, 0, *c, &receiving[slot(k)]);
@@ -835,7 +859,7 @@ static void end_life(long k) {
     if (examine(k, in[slot(k)], &last) != (uint64_t)from_of(k)) fail(k, "a message of another process");
   }
   use(k, *c);
-  MPI_Comm_free(c);
+  if (*c != MPI_COMM_NULL) MPI_Comm_free(c);
 }
 
 /* ---- The sequence --------------------------------------------------------------------------------- */

@@ -1,5 +1,7 @@
 // MPI standard, chapter 6: making and freeing communicators. A collective operation on the parent,
 // whose logged result is the identity of what it made (PROTOCOL.md, section 6).
+#include <limits.h>
+
 #include "mpi/calls/collective.h"
 #include "mpi/calls/refused.h"
 #include "mpi/objects/communicators.h"
@@ -33,8 +35,24 @@ int make_obstacle(MPI_Comm parent, MPI_Comm* made, int code) {
   return code;
 }
 
+// The colour of calls that know of none, and make one communicator or several that have no process in common: the
+// first of its members.
+constexpr int64_t kFirstMember = -1 - int64_t{INT_MAX};
+
+line::Rank first_member(MPI_Comm comm) {
+  const int first = 0;
+  int in_world = 0;
+  MPI_Group members, world;
+  PMPI_Comm_group(comm, &members);
+  PMPI_Comm_group(MPI_COMM_WORLD, &world);
+  PMPI_Group_translate_ranks(members, 1, const_cast<int*>(&first), world, &in_world);
+  PMPI_Group_free(&members);
+  PMPI_Group_free(&world);
+  return in_world;
+}
+
 template <class Call>
-int make_communicator(MPI_Comm parent, int colour, MPI_Comm* made, const char* name, Call call) {
+int make_communicator(MPI_Comm parent, int64_t colour, MPI_Comm* made, const char* name, Call call) {
   if (!following()) return call();
   const Entered entered(name);
   Collective operation(parent);
@@ -47,7 +65,8 @@ int make_communicator(MPI_Comm parent, int colour, MPI_Comm* made, const char* n
   if (code != MPI_SUCCESS) return operation.end_unlogged(name, code);
   SavedCommunicator saved;
   if (*made != MPI_COMM_NULL) {
-    const Origin origin{operation.comm()->identity, operation.number(), colour};
+    const Origin origin{operation.comm()->identity, operation.number(),
+                        colour == kFirstMember ? first_member(*made) : colour};
     Communicator* c = runtime.comms.add(*made, origin.identity(), origin);
     c->slot = runtime.coordinator->add_comm(c->identity, static_cast<uint32_t>(c->members.size()));
     saved = describe(*c);
@@ -107,6 +126,23 @@ ELC_EXPORT int MPI_Comm_dup(MPI_Comm parent, MPI_Comm* made) {
 ELC_EXPORT int MPI_Comm_split(MPI_Comm parent, int colour, int key, MPI_Comm* made) {
   return make_communicator(parent, colour, made, "MPI_Comm_split", [&] { return PMPI_Comm_split(parent, colour, key, made); });
 }
+
+ELC_EXPORT int MPI_Comm_create(MPI_Comm parent, MPI_Group group, MPI_Comm* made) {
+  return make_communicator(parent, kFirstMember, made, "MPI_Comm_create", [&] { return PMPI_Comm_create(parent, group, made); });
+}
+
+#if MPI_VERSION >= 3
+// A restart makes it again of the same processes, wherever they are then.
+ELC_EXPORT int MPI_Comm_split_type(MPI_Comm parent, int type, int key, MPI_Info info, MPI_Comm* made) {
+  return make_communicator(parent, kFirstMember, made, "MPI_Comm_split_type",
+                           [&] { return PMPI_Comm_split_type(parent, type, key, info, made); });
+}
+
+ELC_EXPORT int MPI_Comm_dup_with_info(MPI_Comm parent, MPI_Info info, MPI_Comm* made) {
+  return make_communicator(parent, 0, made, "MPI_Comm_dup_with_info",
+                           [&] { return PMPI_Comm_dup_with_info(parent, info, made); });
+}
+#endif
 
 ELC_EXPORT int MPI_Comm_free(MPI_Comm* handle) { return free_communicator("MPI_Comm_free", handle, PMPI_Comm_free); }
 

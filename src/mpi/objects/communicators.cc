@@ -1,5 +1,7 @@
 #include "mpi/objects/communicators.h"
 
+#include <string.h>
+
 #include "base/sort.h"
 #include "mpi/runtime/runtime.h"
 
@@ -147,6 +149,25 @@ Vector<SavedCommunicator> gather(const Vector<SavedCommunicator>& mine) {
 }
 
 }  // namespace
+
+Result fits_set_up(const Vector<SavedCommunicator>& saved) {
+  for (const SavedCommunicator& then : saved) {
+    for (size_t i = 0; i < runtime.comms.size(); ++i) {
+      const Communicator& now = *runtime.comms.at(i);
+      const bool same_call = now.origin.parent == then.origin.parent && now.origin.number == then.origin.number;
+      if (now.handle == MPI_COMM_NULL || now.identity <= kSelfIdentity || !same_call) continue;
+      const size_t size = now.members.size();
+      if (now.identity == then.identity && size == then.members.size() &&
+          memcmp(now.members.data(), then.members.data(), size * sizeof(line::Rank)) == 0)
+        continue;
+      return Result::error("the set-up makes a communicator of %zu processes where it made one of %zu, or others, in the "
+                           "run of the line (as its operation %llu on the parent); see that it gives the same "
+                           "arguments, and that these do not depend on the machine",
+                           size, then.members.size(), static_cast<unsigned long long>(now.origin.number));
+    }
+  }
+  return {};
+}
 
 void make_again(const Vector<SavedCommunicator>& saved) {
   // Those that the set-up of this run has made are there at all their members: not wanted by any.

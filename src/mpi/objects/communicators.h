@@ -70,6 +70,10 @@ void set_error_handler(MPI_Comm comm, MPI_Errhandler handler);
 
 SavedCommunicator describe(const Communicator& communicator);
 
+// Whether what the set-up of this run has made is what it made in the run of the line: the same operation makes the same
+// communicator. Where it depends on the machine (MPI_Comm_split_type), it may not.
+Result fits_set_up(const Vector<SavedCommunicator>& saved);
+
 // Makes the communicators of a line that are not there yet: those in `saved` and in the logged results
 // of every process. Collective over the world (section 8, step 1). They have no attributes, and the error handler that
 // MPI_COMM_WORLD has.

@@ -93,12 +93,6 @@ Vector<SavedCommunicator> communicators_of_line() {
   return all;
 }
 
-Result make_objects() {
-  Decoder types(runtime.restart->objects.datatypes);
-  ELC_TRY(restore_datatypes(types));
-  make_again(communicators_of_line());
-  return Result();
-}
 
 void replace_process() {
   const line::LineNumber highest = runtime.coordinator->last_line();
@@ -149,7 +143,11 @@ void open_store() {
 void restore() {
   agree(state::check(runtime.restart->reader));
   const Site site = runtime.restart->objects.site;
-  agree(make_objects());
+  const Vector<SavedCommunicator> communicators = communicators_of_line();
+  agree(fits_set_up(communicators));
+  Decoder types(runtime.restart->objects.datatypes);
+  agree(restore_datatypes(types));
+  make_again(communicators);
   make_requests(runtime.restart->objects);
   agree(state::apply(runtime.restart->reader, handle_codec()),
         "the line is as it was: start the program again when the cause is gone");

@@ -22,7 +22,7 @@ enum class Site : uint32_t {
 struct Origin {
   line::Identity parent = 0;
   uint64_t number = 0;  // of the operation on the parent
-  int64_t colour = 0;   // of Comm_split; 0 for others
+  int64_t colour = 0;   // of Comm_split; where it tells what several calls made, the first member; else 0
 
   line::Identity identity() const;
 };

@@ -93,11 +93,9 @@ Vector<SavedCommunicator> communicators_of_line() {
   return all;
 }
 
-Result make_objects() {
+Result make_datatypes() {
   Decoder types(runtime.restart->objects.datatypes);
-  ELC_TRY(restore_datatypes(types));
-  make_again(communicators_of_line());
-  return Result();
+  return restore_datatypes(types);
 }
 
 void replace_process() {
@@ -149,7 +147,8 @@ void open_store() {
 void restore() {
   agree(state::check(runtime.restart->reader));
   const Site site = runtime.restart->objects.site;
-  agree(make_objects());
+  agree(make_datatypes());
+  make_again(communicators_of_line());  // all together: none may have failed before
   make_requests(runtime.restart->objects);
   agree(state::apply(runtime.restart->reader, handle_codec()),
         "the line is as it was: start the program again when the cause is gone");

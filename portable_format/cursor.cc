@@ -44,8 +44,8 @@ bool Cursor::fill() {
     return false;
   }
   const size_t raw = reader_->sections_[section_].chunks[chunk_].raw;
-  if (buffer_.size() < raw) buffer_.resize(raw);
-  fail(reader_->read_chunk(section_, chunk_, buffer_.data()));
+  fail(make_large(raw, &buffer_));
+  if (ok()) fail(reader_->read_chunk(section_, chunk_, buffer_.data()));
   if (!ok()) return false;
   filled_ = raw;
   used_ = 0;
@@ -156,8 +156,8 @@ void Cursor::opaque(Bytes* out, uint64_t most) {
   // Grows as the data come: a length alone allocates nothing large.
   for (uint64_t done = 0; done < length && ok();) {
     const uint64_t piece = length - done < kChunkSize ? length - done : kChunkSize;
-    out->resize(static_cast<size_t>(done + piece));
-    bytes(out->data() + done, static_cast<size_t>(piece));
+    fail(make_large(static_cast<size_t>(done + piece), out));
+    if (ok()) bytes(out->data() + done, static_cast<size_t>(piece));
     done += piece;
   }
   opaque_end(length);

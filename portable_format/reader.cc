@@ -18,6 +18,13 @@ bool plausible(const ChunkEntry& chunk) {
 
 }  // namespace
 
+Result make_large(size_t size, Bytes* buffer) {
+  if (buffer->size() >= size) return Result();
+  if (!buffer->make_room(size - buffer->size())) return no_memory(size, "what the file holds");
+  buffer->resize(size);
+  return Result();
+}
+
 Result Reader::open(Source source) {
   source_ = source;
   sections_.clear();
@@ -85,6 +92,7 @@ Result Reader::read_index() {
     return Result::error("the file has %llu bytes, but it was written with %llu", number(source_.size),
                          number(file_size));
   Bytes index;
+  if (!index.make_room(static_cast<size_t>(index_size))) return no_memory(index_size, "the file's index");
   index.resize(static_cast<size_t>(index_size));
   ELC_TRY(source_.read_at(source_.context, index_at, index.data(), index.size()));
   if (crc32_of(index.data(), index.size()) != index_sum) return Result::error("the file's index is damaged");
@@ -104,6 +112,7 @@ Result Reader::read_sections(Decoder& in, uint64_t end) {
     const std::string_view name = in.string();
     section.size = in.u64();
     const size_t chunks = in.count(kIndexEntrySize);
+    if (!section.chunks.make_room(chunks)) return no_memory(chunks * sizeof(ChunkEntry), "the file's index");
     const bool allowed = in.ok() && section_name_allowed(name);
     if (allowed) memcpy(section.name, name.data(), name.size());
     if (!allowed || find(section.name) != kNoSection)
@@ -158,7 +167,7 @@ Result Reader::read_chunk(size_t s, size_t i, uint8_t* out) {
   const char* name = sections_[s].name;
   ChunkEntry& chunk = sections_[s].chunks[i];
   const bool deflated = (chunk.flags & kChunkDeflated) != 0;
-  if (deflated && stored_.size() < chunk.stored) stored_.resize(chunk.stored);
+  if (deflated) ELC_TRY(make_large(chunk.stored, &stored_));
   uint8_t* payload = deflated ? stored_.data() : out;
   ELC_TRY(source_.read_at(source_.context, chunk.offset + kChunkHeaderSize, payload, chunk.stored));
   if (!chunk.verified) {
@@ -186,7 +195,7 @@ Result Reader::verify() {
   for (size_t s = 0; s < sections_.size(); ++s)
     for (size_t i = 0; i < sections_[s].chunks.size(); ++i) {
       if (sections_[s].chunks[i].verified) continue;
-      if (chunk.size() < sections_[s].chunks[i].raw) chunk.resize(sections_[s].chunks[i].raw);
+      ELC_TRY(make_large(sections_[s].chunks[i].raw, &chunk));
       ELC_TRY(read_chunk(s, i, chunk.data()));
     }
   return Result();
@@ -202,7 +211,7 @@ Result Reader::read_section(const char* name, uint64_t most, Bytes* out) {
   out->clear();
   for (size_t i = 0; i < sections_[s].chunks.size(); ++i) {
     const size_t at = out->size();
-    out->resize(at + sections_[s].chunks[i].raw);
+    ELC_TRY(make_large(at + sections_[s].chunks[i].raw, out));
     ELC_TRY(read_chunk(s, i, out->data() + at));
   }
   return Result();

@@ -23,6 +23,9 @@ struct Source {
   Result (*read_at)(void* context, uint64_t offset, void* data, size_t size) = nullptr;
 };
 
+// Makes `buffer` so large, if it is smaller: memory for what a file holds may be lacking.
+Result make_large(size_t size, Bytes* buffer);
+
 class Reader {
  public:
   Reader() = default;

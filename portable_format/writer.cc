@@ -15,9 +15,13 @@ Writer::Writer(const TypeTable* types, Sink sink, const WriterOptions& options)
       compression_(options.compression),
       encoder_(
           [](void* writer, const void* data, size_t size) { static_cast<Writer*>(writer)->put(data, size); },
-          this) {
+          this),
+      buffer_(options.buffer) {
   plans_.reset(types, representation_, Direction::kToFile);
-  buffer_.resize(kChunkSize);
+  if (buffer_ == nullptr) {
+    own_buffer_.resize(kChunkSize);
+    buffer_ = own_buffer_.data();
+  }
   Bytes header;
   Encoder out(&header);
   header.append(kFileMagic, sizeof kFileMagic);
@@ -59,7 +63,7 @@ void Writer::end_section() {
 }
 
 void Writer::cut() {
-  if (used_ > 0) emit(buffer_.data(), used_);
+  if (used_ > 0) emit(buffer_, used_);
   used_ = 0;
 }
 
@@ -82,7 +86,7 @@ void Writer::put(const void* data, size_t size) {
       continue;
     }
     const size_t piece = size < kChunkSize - used_ ? size : kChunkSize - used_;
-    memcpy(buffer_.data() + used_, from, piece);
+    memcpy(buffer_ + used_, from, piece);
     used_ += piece;
     from += piece;
     size -= piece;
@@ -118,6 +122,7 @@ void Writer::emit(const uint8_t* data, size_t size) {
   out.u32(crc32_of(header.data(), header.size()));
   send(header.data(), header.size());
   send(data, chunk.stored);
+  if (!section.chunks.make_room(1)) return fail(no_memory(sizeof chunk, "the file's index"));
   section.chunks.push_back(chunk);
   section.size += size;
 }
@@ -197,11 +202,11 @@ Result Writer::write_fields(TypeId type, const uint8_t* from, const uint8_t* enc
 }
 
 uint8_t* Writer::room(size_t size, uint8_t* aside) {
-  return kChunkSize - used_ >= size ? buffer_.data() + used_ : aside;
+  return kChunkSize - used_ >= size ? buffer_ + used_ : aside;
 }
 
 void Writer::fill(const uint8_t* at, size_t size) {
-  if (at != buffer_.data() + used_) return put(at, size);
+  if (at != buffer_ + used_) return put(at, size);
   used_ += size;
   section_size_ += size;
   if (used_ == kChunkSize) cut();
@@ -277,6 +282,9 @@ void Writer::write_types() {
 
 void Writer::write_index() {
   Bytes index;
+  size_t size = 64;
+  for (const SectionEntry& section : sections_) size += 128 + section.chunks.size() * kIndexEntrySize;
+  if (!index.make_room(size)) return fail(no_memory(size, "the file's index"));
   Encoder out(&index);
   out.u32(kIndexMagic);
   out.u64(sections_.size());

@@ -26,6 +26,7 @@ struct WriterOptions {
   // Values are written as this machine would; nullptr: this machine. (Canonical XDR order, tests.)
   const Representation* representation = nullptr;
   int compression = 0;  // zlib level of every chunk that it makes smaller, 0 none
+  uint8_t* buffer = nullptr;  // of kChunkSize bytes, for the writer's time; nullptr: it allocates one
 };
 
 // Needs about 1 MiB (2 with compression) whatever the state. The type table is not owned; types may be made
@@ -93,7 +94,8 @@ class Writer {
   PlanCache plans_;
   Result status_;
   Vector<SectionEntry> sections_;
-  Bytes buffer_;  // the chunk that is being filled: kChunkSize bytes, of which used_ are used
+  Bytes own_buffer_;
+  uint8_t* buffer_;  // the chunk that is being filled: kChunkSize bytes, of which used_ are used
   size_t used_ = 0;
   Bytes compressed_;
   uint64_t section_size_ = 0;

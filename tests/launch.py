@@ -43,7 +43,7 @@ class Build:
 
     def program(self, name):
         """The path of a program, by its name in bench/ or tests/; None if it is not built."""
-        for folder in ("bench", "bench/examples", "tests/kill", "tests/mpi", "src/tool"):
+        for folder in ("bench", "bench/examples", "tests/kill", "tests/mpi", "tests/memory", "src/tool"):
             path = os.path.join(self.path, folder, name)
             if os.path.isfile(path):
                 return path

@@ -1,4 +1,17 @@
 // Memory of the library itself. No operator new: it would need libstdc++ at link time.
+//
+// There are two ways to get it, and who asks has to know which is his:
+//
+// - allocate, for what is small whatever the program's data: tables that follow the number of its variables, requests,
+//   communicators and classes of messages, names, messages to people. It always returns. Where the system has none left, it
+//   takes of a reserve, and memory is short from then on: an open line is abandoned and new ones are refused, so that nothing
+//   more is kept for a line, until the reserve is whole again.
+// - try_allocate, for what is as large as the program's data: contents of messages, copies of sends, tables that follow the
+//   blocks of its heap, sections of a line's file. It never touches the reserve. Who asks abandons the line, or refuses the
+//   restart, or tells the program (as ELC_malloc does) when it fails.
+//
+// What cannot be handled: a system that promises more than it has and kills a process that uses it (the out-of-memory
+// killer of Linux). There malloc never fails, and the line that has committed last is what remains.
 #ifndef ELC_BASE_MEMORY_H
 #define ELC_BASE_MEMORY_H
 
@@ -9,11 +22,26 @@
 
 namespace elc {
 
-// malloc and realloc for the library's small tables. They do not return without memory: a
-// process that has none left for a table cannot keep its promises, so it says so and aborts
+// They do not return without memory: a process whose reserve is used up cannot keep its promises, so it says so and aborts
 // (the last committed line stays). Sizes read from a file never come here unchecked.
 void* allocate(size_t size);
 void* reallocate(void* old, size_t size);
+
+// nullptr: there is none, and `old` is as it was.
+void* try_reallocate(void* old, size_t size);
+inline void* try_allocate(size_t size) { return try_reallocate(nullptr, size); }
+
+// Says that there is no memory for `what`, of `size` bytes, without which the program cannot go on, and aborts.
+[[noreturn]] void out_of_memory(size_t size, const char* what);
+
+// The reserve: a megabyte in pieces, of which a shortage takes one after the other, so that the program does not get all of
+// it at once. Its pages are not touched: what it keeps is a share of what a process may have (RLIMIT_AS, a system that does
+// not overcommit). A process that takes lines sets it aside when it starts.
+//
+// Sets aside what is missing of it. true: it is whole, and memory is not short any more.
+bool set_reserve_aside();
+// The reserve has been needed, and is not whole since.
+bool memory_is_short();
 
 // One object on the heap: make<T>(...) and destroy(p). destroy(nullptr) does nothing.
 template <class T, class... Arguments>

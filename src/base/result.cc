@@ -25,6 +25,11 @@ Result Result::error(const char* format, ...) {
   return failure;
 }
 
+Result no_memory(uint64_t size, const char* what) {
+  return Result::error("there is no memory for %s (%llu bytes): give the process more, or let the program use less", what,
+                       static_cast<unsigned long long>(size));
+}
+
 void Result::drop() {
   if (--text_->owners == 0) release(text_);
 }

@@ -2,6 +2,8 @@
 #ifndef ELC_BASE_RESULT_H
 #define ELC_BASE_RESULT_H
 
+#include <stdint.h>
+
 #include <utility>
 
 #include "base/compiler.h"
@@ -41,6 +43,9 @@ class [[nodiscard]] Result {
 
   Text* text_ = nullptr;
 };
+
+// There is no memory for `what`, of `size` bytes.
+Result no_memory(uint64_t size, const char* what);
 
 // Returns from the enclosing function with the failure of `expression`, if it failed.
 #define ELC_TRY(expression)                                        \

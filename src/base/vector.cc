@@ -1,5 +1,7 @@
 #include "base/vector.h"
 
+#include <stdint.h>
+
 namespace elc {
 
 Array::~Array() {
@@ -14,10 +16,23 @@ void Array::reserve(size_t capacity, size_t element) {
   data_ = made + 1;
 }
 
+bool Array::make_room(size_t more, size_t element) {
+  const size_t most = (PTRDIFF_MAX - sizeof(Header)) / element;
+  if (more > most - size_) return false;
+  if (size_ + more <= capacity()) return true;
+  const size_t wanted = grown(size_ + more), capacity = wanted < most ? wanted : most;
+  void* old = data_ == nullptr ? nullptr : header();
+  Header* made = static_cast<Header*>(try_reallocate(old, sizeof(Header) + capacity * element));
+  if (made == nullptr) return false;
+  made->capacity = capacity;
+  data_ = made + 1;
+  return true;
+}
+
 void* Array::extend(size_t count, size_t element) {
   const size_t first = size_, size = first + count;
   const size_t before = capacity();
-  if (size > before) reserve(size > 2 * before ? size : 2 * before, element);
+  if (size > before) reserve(grown(size), element);
   size_ = size;
   return static_cast<char*>(data_) + first * element;
 }

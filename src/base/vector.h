@@ -27,6 +27,7 @@ class Array {
   ~Array();
 
   void reserve(size_t capacity, size_t element);
+  bool make_room(size_t more, size_t element);
   // Makes `count` elements more, which are not set yet; where the first of them is. At least doubles the
   // capacity when it does not suffice.
   void* extend(size_t count, size_t element);
@@ -43,6 +44,7 @@ class Array {
     size_t capacity;
   };
   Header* header() const { return static_cast<Header*>(data_) - 1; }
+  size_t grown(size_t size) const { return size > 2 * capacity() ? size : 2 * capacity(); }
   size_t capacity() const { return data_ == nullptr ? 0 : header()->capacity; }
 };
 
@@ -80,6 +82,9 @@ class Vector : public Array {
   const T& back() const { return data()[size_ - 1]; }
 
   void reserve(size_t capacity) { Array::reserve(capacity, sizeof(T)); }
+  // For a vector that is as large as the program's data (memory.h): room for so many elements more, so that adding them
+  // asks for no memory. false: there is none, and nothing has changed.
+  bool make_room(size_t more) { return Array::make_room(more, sizeof(T)); }
   // Appends and returns the new element. The argument may not be an element of this vector.
   T& push_back(Argument value) {
     if constexpr (kPlain && !kSmall) {

@@ -59,15 +59,16 @@ struct Host {
   // Whether MPI has completed this started receive, without taking it from the application; then its source and tag.
   // Not asked about one that is being cancelled.
   bool (*posting_complete)(void* context, const Posting& posting, Rank* source, Tag* tag) = nullptr;
-  // Copies the data of a completed receive into `message` (content and representation).
+  // Copies the data of a completed receive into `message` (content and representation). Where there is no memory for them,
+  // save_line has to fail for the line that is open.
   void (*copy_data)(void* context, const Posting& posting, Message* message) = nullptr;
   // Gives a held receive to MPI, with its own pattern or, where it is bound, with its bound envelope.
   void (*start_receive)(void* context, Posting& posting) = nullptr;
   // The first message that MPI shows for `pattern`, not taken: its source and tag; false if none.
   bool (*probe)(void* context, const Pattern& pattern, Rank* source, Tag* tag) = nullptr;
   // Starts to take the message just shown with message's envelope; sets message->arrived when its content is there.
-  // The host holds a reference of its own while it is arriving.
-  void (*take)(void* context, Message* message) = nullptr;
+  // The host holds a reference of its own while it is arriving. false: there is no memory for it, and it stays in MPI.
+  bool (*take)(void* context, Message* message) = nullptr;
 };
 
 class Coordinator {
@@ -177,6 +178,9 @@ class Coordinator {
   virtual LineNumber last_line() const = 0;
   virtual LineNumber committed_line() const = 0;
   virtual bool line_open() const = 0;
+  // The open line cannot be kept, for this reason of the layer above: it is refused, unless its file is complete. Nothing
+  // is kept for it from now on.
+  virtual void refuse_line(const char* reason) = 0;
   // The cost of the open line to this process, in the caller's unit: the largest of all goes to `commit`.
   virtual void add_cost(uint64_t cost) = 0;
 

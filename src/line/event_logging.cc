@@ -144,9 +144,11 @@ void EventLogging::open_line() {
 
 bool EventLogging::take() {
   // Which messages belong to the past is known only when MPI has told what they are: at a later site.
-  if (!receives_.settle_past()) return false;
+  const bool settled = receives_.settle_past();
+  if (!settled && !receives_.starved()) return false;
   open_line();
-  line_->take(calls_, group_call_);
+  if (settled) line_->take(calls_, group_call_);
+  else line_->refuse(kNoMemoryForMessage);  // the line is voted down
   const bool taken = !line_->refused();
   poll();
   return taken;

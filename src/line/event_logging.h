@@ -85,6 +85,9 @@ class EventLogging final : public Coordinator {
   void add_cost(uint64_t cost) override;
 
   void on_control(Rank from, const uint8_t* data, size_t size) override;
+  void refuse_line(const char* reason) override {
+    if (line_ != nullptr) line_->refuse_while_open(reason);
+  }
   void poll() override;
   bool busy() const override {
     return line_ != nullptr || replay_.anywhere() || !running_ || finalizing_ || (never_ && !stop_voted_) ||

@@ -100,7 +100,9 @@ void Line::ready_everywhere(const Vote& result) {
 // Looks for what is in transit.
 void Line::hold(bool last) {
   parts_.window.sift();
-  if (parts_.window.sifted()) parts_.receives.drain(parts_.options.drain || last);
+  if (!parts_.window.sifted()) return;
+  parts_.receives.drain(parts_.options.drain || last);
+  if (parts_.receives.starved()) refuse(kNoMemoryForMessage);
 }
 
 bool Line::everything_held() const {
@@ -152,8 +154,8 @@ Line::Step Line::step(bool last, ConsensusKind* kind, Vote* own) {
       return cast(kReadyConsensus, kind, own);
     }
     case Phase::kClosed:
+      if (!refused()) hold(last);
       if (!refused()) {
-        hold(last);
         if (!everything_held()) return Step::kWait;
         const Result finished = finish_file();
         if (!finished.ok()) refuse(finished.message());

@@ -384,7 +384,8 @@ void Receives::count_before(Message& message) {
 // At the checkpoint: what was shown and is still with MPI goes into the pending queue and counts; so
 // does what a receive posted since has taken. (If that receive took an earlier message, the one shown
 // is taken here; if it took the one shown, a later one may be: that is no harm, it is saved as well.)
-void Receives::take_shown() {
+// Without memory for one of them it stays shown, with those that follow.
+bool Receives::take_shown() {
   Vector<Shown> shown;
   shown.swap(shown_);
   for (const Shown& s : shown)
@@ -400,10 +401,14 @@ void Receives::take_shown() {
         count_before(m);
         return false;
       });
-      take_message(s.comm, source, tag, true);
+      if (take_message(s.comm, source, tag, true) == nullptr) {
+        shown_.append(&s, static_cast<size_t>(shown.end() - &s));
+        return false;
+      }
       ++counts_.at(source, s.comm, tag).received;
     } while (tag != s.tag);
   }
+  return true;
 }
 
 // At the checkpoint: what the queue has answered is decided, hence also what receives posted earlier
@@ -420,16 +425,22 @@ Message* Receives::take_message(Comm comm, Rank source, Tag tag, bool counted) {
   m->source = source;
   m->tag = tag;
   m->counted = counted;
-  m->order = ++events_;
+  m->order = events_ + 1;
+  starved_ = !host_.take(host_.context, m);
+  if (starved_) {
+    let_go(m);
+    return nullptr;
+  }
+  ++events_;
   queue_.add(m);
-  host_.take(host_.context, m);
   return m;
 }
 
 // ---- The local checkpoint (section 3) ----
 
 bool Receives::settle_past() {
-  take_shown();
+  starved_ = false;
+  if (!take_shown()) return false;
   imply_queued();
   look_at_counted();
   return unresolved_ == 0 && cancelled_ == 0 && !freed_pending();
@@ -491,6 +502,7 @@ void Receives::forget_logs() {
 // ---- Holding what is in transit (section 5) ----
 
 void Receives::drain(bool take) {
+  starved_ = false;
   for (Comm comm = 0; comm < comms_.size(); ++comm) {
     if (!comms_[comm].made || gone(comm)) continue;
     Rank previous = kAnySource;
@@ -503,7 +515,7 @@ void Receives::drain(bool take) {
       const Missing m = window_.missing()[i];
       if (m.comm != comm || m.count == 0 || m.source == previous) continue;
       previous = m.source;
-      drain_stream(comm, m.source);
+      if (!drain_stream(comm, m.source)) return;
     }
   }
 }
@@ -538,13 +550,13 @@ void Receives::drain_postings(Comm comm) {
   }
 }
 
-void Receives::drain_stream(Comm comm, Rank source) {
+bool Receives::drain_stream(Comm comm, Rank source) {
   for (;;) {
     Rank from;
     Tag tag;
-    if (!host_.probe(host_.context, {comm, source, kAnyTag}, &from, &tag)) return;
+    if (!host_.probe(host_.context, {comm, source, kAnyTag}, &from, &tag)) return true;
     Missing* absent = window_.missing(source, comm, tag);
-    if (absent == nullptr) return;
+    if (absent == nullptr) return true;
     // A receive that has not counted and is not complete may hold the missing one.
     bool waits = false;
     postings_.each_open(nullptr, comm, source, tag, [&](const Posting& p) {
@@ -553,9 +565,10 @@ void Receives::drain_stream(Comm comm, Rank source) {
       waits = p.state == Posting::State::kStarted && !host_.posting_complete(host_.context, p, &s, &t);
       return !waits;
     });
-    if (waits && applies(Rule::kLookAtPostings)) return;
-    --absent->count;
+    if (waits && applies(Rule::kLookAtPostings)) return true;
     Message* m = take_message(comm, source, tag, false);
+    if (m == nullptr) return false;
+    --absent->count;
     if (!shown_.empty()) forget_shown(comm, source, tag, m->order);
     window_.hold(retain(m));
   }

@@ -60,9 +60,12 @@ class Receives {
   // counted. false: MPI has not told all of it yet, or a receive is pending on a communicator that was freed, which
   // a restart could not post again.
   bool settle_past();
+  // There was no memory for a message that had to be taken: the line cannot be taken or kept.
+  bool starved() const { return starved_; }
   // What of this the line saves, and what of it the window holds.
   void snapshot(Saved* saved);
-  // Takes what is missing in `window` where it is certain to be that (section 5); `take`: also from MPI.
+  // Takes what is missing in `window` where it is certain to be that (section 5); `take`: also from MPI. Stops where it is
+  // starved.
   void drain(bool take);
   // What MPI has matched at the end of the window is an outcome too, though the application has not observed it. The
   // sender of a synchronous message may have.
@@ -111,13 +114,13 @@ class Receives {
   void forget_shown(Comm comm, Rank source, Tag tag, uint64_t order);
   void claim_shown(Posting& posting);
   void count_before(Message& message);
-  void take_shown();
+  bool take_shown();
   void imply_queued();
-  Message* take_message(Comm comm, Rank source, Tag tag, bool counted);
+  Message* take_message(Comm comm, Rank source, Tag tag, bool counted);  // nullptr: starved
 
   Message* completion_of(Posting& posting);
   void drain_postings(Comm comm);
-  void drain_stream(Comm comm, Rank source);
+  bool drain_stream(Comm comm, Rank source);
 
   const Host& host_;
   const Comms& comms_;
@@ -134,6 +137,7 @@ class Receives {
   size_t cancelled_ = 0;
   size_t answered_ = 0;    // from the queue
   size_t held_ = 0;
+  bool starved_ = false;
   bool look_ = false;      // a counted one may have an envelope or data to come
 };
 

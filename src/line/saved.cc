@@ -35,7 +35,15 @@ void encode_message(Encoder& out, const SavedMessage& saved) {
   out.opaque(m.content.data(), m.content.size());
 }
 
-SavedMessage decode_message(Decoder& in) {
+// The bytes that come next; false: there is no memory for them.
+bool decode_bytes(Decoder& in, Bytes* bytes) {
+  const std::string_view all = in.opaque();
+  if (!bytes->make_room(all.size())) return false;
+  bytes->append(reinterpret_cast<const uint8_t*>(all.data()), all.size());
+  return true;
+}
+
+bool decode_message(Decoder& in, SavedMessage* to) {
   SavedMessage saved;
   saved.message = make<Message>();
   Message& m = *saved.message;
@@ -44,11 +52,11 @@ SavedMessage decode_message(Decoder& in) {
   m.tag = in.i32();
   m.counted = in.boolean();
   m.representation = in.u64();
-  const std::string_view content = in.opaque();
-  m.content.append(reinterpret_cast<const uint8_t*>(content.data()), content.size());
   m.arrived = true;
+  if (!decode_bytes(in, &m.content)) return false;
   if (m.source < 0 || m.tag < 0) in.fail();
-  return saved;
+  *to = std::move(saved);
+  return true;
 }
 
 void encode_results(Encoder& out, const Vector<SavedResult>& results) {
@@ -60,19 +68,19 @@ void encode_results(Encoder& out, const Vector<SavedResult>& results) {
   }
 }
 
-void decode_results(Decoder& in, Vector<SavedResult>* results) {
+bool decode_results(Decoder& in, Vector<SavedResult>* results) {
   const size_t n = in.count(kResultSize);
   for (size_t i = 0; i < n; ++i) {
     SavedResult r;
     r.comm = in.u64();
     r.number = in.u64();
-    const std::string_view bytes = in.opaque();
-    r.result.append(reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size());
+    if (!decode_bytes(in, &r.result)) return false;
     results->push_back(std::move(r));
   }
+  return true;
 }
 
-void decode_tables(Decoder& in, Saved* saved) {
+bool decode_tables(Decoder& in, Saved* saved) {
   const size_t comms = in.count(kCommSize);
   for (size_t i = 0; i < comms; ++i) {
     SavedComm c;
@@ -92,11 +100,13 @@ void decode_tables(Decoder& in, Saved* saved) {
     if (c.peer < 0 || c.tag < 0 || c.residue == 0 || c.residue == INT64_MIN) in.fail();
     saved->classes.push_back(c);
   }
+  return true;
 }
 
-void decode_messages(Decoder& in, Saved* saved) {
+bool decode_messages(Decoder& in, Saved* saved) {
   const size_t messages = in.count(kMessageSize);
-  for (size_t i = 0; i < messages; ++i) saved->messages.push_back(decode_message(in));
+  for (size_t i = 0; i < messages; ++i)
+    if (!decode_message(in, &saved->messages.push_back(SavedMessage()))) return false;
   const size_t receives = in.count(kPostingSize);
   for (size_t i = 0; i < receives; ++i) {
     SavedPosting p;
@@ -104,13 +114,14 @@ void decode_messages(Decoder& in, Saved* saved) {
     p.comm = in.u64();
     p.source = in.i32();
     p.tag = in.i32();
-    if (in.boolean()) p.answer = decode_message(in);
+    if (in.boolean() && !decode_message(in, &p.answer)) return false;
     if (p.source < kAnySource || p.tag < kAnyTag || p.number > saved->postings) in.fail();
     saved->receives.push_back(std::move(p));
   }
+  return true;
 }
 
-void decode_outcomes(Decoder& in, Saved* saved) {
+bool decode_outcomes(Decoder& in, Saved* saved) {
   const size_t outcomes = in.count(kOutcomeSize);
   for (size_t i = 0; i < outcomes; ++i) {
     SavedOutcome o;
@@ -119,8 +130,7 @@ void decode_outcomes(Decoder& in, Saved* saved) {
     o.kind = static_cast<NdKind>(kind);
     o.times = in.u32();
     if (o.times == 0) in.fail();
-    const std::string_view value = in.opaque();
-    o.value.append(reinterpret_cast<const uint8_t*>(value.data()), value.size());
+    if (!decode_bytes(in, &o.value)) return false;
     saved->outcomes.push_back(std::move(o));
   }
   const size_t bound = in.count(kBoundSize);
@@ -132,6 +142,7 @@ void decode_outcomes(Decoder& in, Saved* saved) {
     if (b.source < 0 || b.tag < 0) in.fail();
     saved->bound.push_back(b);
   }
+  return true;
 }
 
 }  // namespace
@@ -192,7 +203,7 @@ Result Saved::decode(Decoder& in, Saved* saved) {
   }
   struct Part {
     const char* name;
-    void (*decode)(Decoder&, Saved*);
+    bool (*decode)(Decoder&, Saved*);  // false: there is no memory
   };
   const Part parts[] = {
       {"its beginning",
@@ -202,18 +213,18 @@ Result Saved::decode(Decoder& in, Saved* saved) {
          s->calls = d.u64();
          s->postings = d.u64();
          s->replay = d.boolean();
+         return true;
        }},
       {"communicators and counts", decode_tables},
       {"messages in transit", decode_messages},
       {"results of collective operations",
        [](Decoder& d, Saved* s) {
-         decode_results(d, &s->crossing);
-         decode_results(d, &s->pending);
+         return decode_results(d, &s->crossing) && decode_results(d, &s->pending);
        }},
       {"outcomes", decode_outcomes},
   };
   for (const Part& part : parts) {
-    part.decode(in, saved);
+    if (!part.decode(in, saved)) return no_memory(in.left(), part.name);
     if (!in.ok()) return Result::error("section \"line\" is damaged: %s cannot be read", part.name);
   }
   if (in.left() != 0) return Result::error("section \"line\" is damaged: %zu bytes too many at its end", in.left());

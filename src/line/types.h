@@ -93,6 +93,10 @@ struct Posting {
   Posting* class_after = nullptr;
 };
 
+// Why a line is refused whose messages cannot be held.
+inline constexpr const char* kNoMemoryForMessage =
+    "there is no memory for a message in transit: give the process more, or let the program use less";
+
 // Kinds of outcomes that may differ between two executions of the same program (section 3, W3).
 enum class NdKind : uint32_t {
   kTest = 1, kTestall, kTestany, kTestsome, kWaitany, kWaitsome, kIprobe, kProbe, kValue, kMprobe, kImprobe,

@@ -33,7 +33,8 @@ Result BlockMap::build(Process& process) {
   if (heap_generation_ != process.heap.generation()) {
     const Vector<Block>& slots = process.heap.slots();
     by_block_.clear();
-    by_block_.reserve(slots.size());
+    heap_generation_ = ~uint64_t{0};
+    if (!by_block_.make_room(slots.size())) return no_memory(slots.size() * sizeof(Extent), "an index of the heap's blocks");
     for (size_t i = 0; i < slots.size(); ++i)
       by_block_.push_back(
           {reinterpret_cast<uintptr_t>(slots[i].address), slots[i].size, static_cast<uint32_t>(i)});

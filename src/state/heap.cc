@@ -43,31 +43,42 @@ void Heap::leave(const void* address) {
   index_[hole] = 0;
 }
 
-void Heap::rebuild(size_t capacity) {
+// The index anew, from the blocks. false: there is no memory for so large a one, and it is as it was.
+bool Heap::rebuild(size_t capacity) {
   constexpr size_t kAhead = 16;  // places that are on their way from memory meanwhile
+  if (capacity > index_.size() && !index_.make_room(capacity - index_.size())) return false;
   index_.clear();
   index_.resize(capacity);
   for (size_t i = 0; i < slots_.size(); ++i) {
     if (i + kAhead < slots_.size()) ELC_PREFETCH(&index_[home(slots_[i + kAhead].address)]);
     if (slots_[i].address != nullptr) enter(slots_[i].address, static_cast<uint32_t>(i));
   }
+  return true;
+}
+
+bool Heap::make_room() {
+  const bool enough = (slots_.size() - dead_ + 1) * 3 <= index_.size() * 2;
+  return slots_.make_room(1) && (enough || rebuild(index_.empty() ? 64 : index_.size() * 2));
 }
 
 Block& Heap::add(void* address, uint64_t size, format::TypeId type) {
-  if ((slots_.size() - dead_ + 1) * 3 > index_.size() * 2) rebuild(index_.empty() ? 64 : index_.size() * 2);
   ++generation_;
   enter(address, static_cast<uint32_t>(slots_.size()));
   return slots_.push_back({static_cast<uint8_t*>(address), size, next_id_++, type, false});
 }
 
-void Heap::take_over(Vector<Block>&& blocks, uint64_t next_id) {
+bool Heap::take_over(Vector<Block>&& blocks, uint64_t next_id) {
+  size_t capacity = 64;
+  while (blocks.size() * 3 > capacity * 2) capacity *= 2;
+  slots_.swap(blocks);
+  if (!rebuild(capacity)) {
+    slots_.swap(blocks);
+    return false;
+  }
   ++generation_;
-  slots_ = std::move(blocks);
   dead_ = 0;
   next_id_ = next_id;
-  size_t capacity = 64;
-  while (slots_.size() * 3 > capacity * 2) capacity *= 2;
-  rebuild(capacity);
+  return true;
 }
 
 void Heap::remove(Block* block) {

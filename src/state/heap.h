@@ -25,10 +25,13 @@ class Heap {
  public:
   // The block that begins at `address`, or nullptr. Valid until a block is added.
   Block* find(const void* address);
-  // An address that the table does not have.
+  // Room for one more block. false: there is no memory for it.
+  bool make_room();
+  // An address that the table does not have; after make_room.
   Block& add(void* address, uint64_t size, format::TypeId type);
-  // Instead of all there are, those of a line: by ascending id, below `next_id`.
-  void take_over(Vector<Block>&& blocks, uint64_t next_id);
+  // Instead of all there are, those of a line: by ascending id, below `next_id`. false: there is no memory for them, and
+  // nothing has changed.
+  bool take_over(Vector<Block>&& blocks, uint64_t next_id);
   void remove(Block* block);
   // realloc has moved a block or changed its size; it keeps id and type.
   void moved(Block* block, void* address, uint64_t size);
@@ -50,7 +53,7 @@ class Heap {
   size_t place_of(const void* address) const;  // in the index; of an address that is there
   void enter(const void* address, uint32_t slot);
   void leave(const void* address);
-  void rebuild(size_t capacity);
+  bool rebuild(size_t capacity);
 
   Vector<Block> slots_;
   Vector<uint32_t> index_;  // 1 + slot, 0 for free; a power of two

@@ -17,8 +17,12 @@ namespace {
 // At least one byte, so that every block has an address of its own.
 size_t at_least_one(size_t size) { return size == 0 ? 1 : size; }
 
-void* enter(void* memory, size_t size, ELC_Type type) {
-  if (memory != nullptr) process().heap.add(memory, size, type);
+// A new block, of the function `get`: without memory for its entry it is not made.
+template <class F>
+void* enter(F get, size_t size, ELC_Type type) {
+  elc::state::Heap& heap = process().heap;
+  void* memory = heap.make_room() ? get() : nullptr;
+  if (memory != nullptr) heap.add(memory, size, type);
   return memory;
 }
 
@@ -32,17 +36,19 @@ void* resize(Block* block, size_t size) {
 
 extern "C" {
 
-ELC_EXPORT void* ELC_malloc(size_t size) { return enter(malloc(at_least_one(size)), size, ELC_BYTE); }
+ELC_EXPORT void* ELC_malloc(size_t size) {
+  return enter([&] { return malloc(at_least_one(size)); }, size, ELC_BYTE);
+}
 
 ELC_EXPORT void* ELC_calloc(size_t count, size_t size) {
-  void* memory = calloc(at_least_one(count), at_least_one(size));
-  return enter(memory, count * size, ELC_BYTE);  // calloc has checked the product
+  const auto get = [&] { return calloc(at_least_one(count), at_least_one(size)); };
+  return enter(get, count * size, ELC_BYTE);  // calloc checks the product
 }
 
 // A block that the table does not know becomes known.
 ELC_EXPORT void* ELC_realloc(void* old, size_t size) {
   Block* block = old == nullptr ? nullptr : process().heap.find(old);
-  if (block == nullptr) return enter(realloc(old, at_least_one(size)), size, ELC_BYTE);
+  if (block == nullptr) return enter([&] { return realloc(old, at_least_one(size)); }, size, ELC_BYTE);
   return resize(block, size);
 }
 
@@ -59,7 +65,7 @@ ELC_EXPORT void* ELC_new(ELC_Type type, size_t count) {
     outcome(Result::error("ELC_new: there is no type %d; types come from ELC_Struct and ELC_Union", type));
     return nullptr;
   }
-  return enter(calloc(at_least_one(count), element), count * element, type);
+  return enter([&] { return calloc(at_least_one(count), element); }, count * element, type);
 }
 
 ELC_EXPORT void* ELC_resize(void* old, size_t count) {

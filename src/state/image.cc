@@ -102,6 +102,7 @@ Result Image::read_heap(format::Cursor& in, const format::Reader& reader) {
       return Result::error("the checkpoint file is damaged: the directory of the heap contradicts itself");
     id = run.first_id + run.blocks - 1;
     blocks += run.blocks;
+    if (!runs.make_room(1)) return no_memory(sizeof run, "the directory of the heap of the line");
     runs.push_back(std::move(run));
   }
   return in.status();
@@ -243,6 +244,7 @@ Result Image::retype_runs(const Process& p, const format::Reader& reader) {
       }
       const bool another = at == run.first || split.back().memory_type != type;
       if (another) {
+        if (!split.make_room(1)) return no_memory(sizeof run, "the directory of the heap of the line");
         SavedRun& piece = split.push_back({});
         piece.first_id = run.first_id + (at - run.first);
         piece.first = at;

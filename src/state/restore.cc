@@ -164,13 +164,14 @@ Result pass_heap(format::Cursor& in, Restoring& restoring, const format::Reader&
 // before it, the same size - keeps its address; other blocks of the set-up were freed or resized by the time
 // of the line.
 Result allocate_blocks(Process& p, Image& image) {
-  p.heap.compact();
+  const size_t count = static_cast<size_t>(image.blocks);
   Vector<Block> before, blocks;
+  if (!blocks.make_room(count) || !image.addresses.make_room(count))
+    return no_memory(image.blocks * sizeof(Block), "the table of the heap of the line");
+  p.heap.compact();
   before.swap(p.heap.slots());
   size_t old = 0;
   Result status;
-  blocks.reserve(static_cast<size_t>(image.blocks));
-  image.addresses.reserve(static_cast<size_t>(image.blocks));
   for (const SavedRun& run : image.runs) {
     for (uint64_t i = 0; i < run.blocks && status.ok(); ++i) {
       const uint64_t id = run.first_id + i;
@@ -190,8 +191,9 @@ Result allocate_blocks(Process& p, Image& image) {
     }
   }
   while (old < before.size()) free(before[old++].address);
-  p.heap.take_over(std::move(blocks), image.next_id);
-  return status;
+  if (p.heap.take_over(std::move(blocks), image.next_id)) return status;
+  p.heap.clear();
+  return no_memory(image.blocks * sizeof(uint32_t), "the table of the heap of the line");
 }
 
 }  // namespace

@@ -208,25 +208,31 @@ HeapRun run_of(const Process& p, const Block& block) {
   return {block.id, 1, block.type, count, block.size - count * p.types.size_of(block.type)};
 }
 
-void write_runs(Encoder& out, Process& p) {
-  Vector<HeapRun> runs;
-  for (const Block& block : p.heap.slots()) {
-    const HeapRun next = run_of(p, block);
-    if (!runs.empty() && runs.back().continued_by(next))
-      ++runs.back().blocks;
-    else
-      runs.push_back(next);
+// Calls visit(run) for each.
+template <class F>
+void each_run(Process& p, F visit) {
+  const Vector<Block>& blocks = p.heap.slots();
+  for (size_t i = 0; i < blocks.size();) {
+    HeapRun run = run_of(p, blocks[i]);
+    while (++i < blocks.size() && run.continued_by(run_of(p, blocks[i]))) ++run.blocks;
+    visit(run);
   }
+}
+
+// Found twice, and not kept: there may be as many as blocks.
+void write_runs(Encoder& out, Process& p) {
+  uint64_t runs = 0;
+  each_run(p, [&](const HeapRun&) { ++runs; });
   out.u32(kSectionLayout);
   out.u64(p.heap.next_id());
-  out.u64(runs.size());
-  for (const HeapRun& run : runs) {
+  out.u64(runs);
+  each_run(p, [&](const HeapRun& run) {
     out.u64(run.first_id);
     out.u64(run.blocks);
     out.i32(run.type);
     out.u64(run.count);
     out.u64(run.rest);
-  }
+  });
 }
 
 Result save_heap(Saving& saving, const LeafEncoder& leaves) {

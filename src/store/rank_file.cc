@@ -25,13 +25,15 @@ RankFile::~RankFile() {
   if (stage_ != Stage::kFinished) discard();
 }
 
+void RankFile::prepare() { buffer_.reserve(kBufferSize); }
+
 Result RankFile::open(const char* dir, uint64_t line, uint64_t run, uint32_t rank) {
   line_ = line;
   final_ = rank_name(rank);
   failure_ = Result();
   size_ = 0;
   buffer_.clear();
-  buffer_.reserve(kBufferSize);
+  prepare();
   ELC_TRY(top_.open(dir));
   ELC_TRY(claim_line(top_, line, run, rank, &place_));
   stage_ = Stage::kWriting;
@@ -101,7 +103,7 @@ void RankFile::close_file() {
   if (fd_ >= 0) system_calls.close(fd_);
   fd_ = -1;
   stage_ = Stage::kFinished;
-  Bytes().swap(buffer_);
+  buffer_.clear();
 }
 
 // The file is flushed: it gets its name, and its directory is to be flushed.

@@ -53,6 +53,9 @@ class RankFile {
   RankFile& operator=(const RankFile&) = delete;
   ~RankFile();  // discards a file that was not finished
 
+  // Allocates what writing takes, a quarter of a megabyte, once for all files; else the first open() does.
+  void prepare();
+
   // Begins the file of `rank` for `line` of `run`: makes the line's directory, which must not be there of another
   // run, and the temporary file. The object may be used again after keep() or discard().
   Result open(const char* dir, uint64_t line, uint64_t run, uint32_t rank);

@@ -165,14 +165,14 @@ void examine_datatypes(const Bytes& table) {
   if (restore_datatypes(in).ok()) {
     Bytes once, twice;
     Encoder first(&once), second(&twice);
-    save_datatypes(first);
+    if (!save_datatypes(first).ok()) abort();
     datatypes().by_number.each([](uint64_t, Datatype* type) {
       (void)layout_of(type, false);
       (void)layout_of(type, true);
     });
     Decoder again(once);
     if (!restore_datatypes(again).ok()) abort();  // all are there already
-    save_datatypes(second);
+    if (!save_datatypes(second).ok()) abort();
     if (text_of(once) != text_of(twice)) abort();
   } else if (!made_types().empty()) {
     abort();  // an error changes nothing

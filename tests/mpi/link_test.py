@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """link_test.py BUILD: a C program links with `mpicc prog.o -lelc -lz` alone, and libelc.a asks for nothing of
-libstdc++. Its size is reported."""
+libstdc++ and does nothing before main or at exit but what is known here. Its size is reported."""
 
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -44,10 +45,36 @@ def symbols(archive):
     return undefined - defined, defined
 
 
+# Who does something before main or registers something for the end: the state's hooks are set before the program registers
+# its first variable, and a run that has ended is marked at exit. (runtime.cc's __cxa_atexit is for a destructor without
+# statements.) Every other static object is there without a constructor and stays without a destructor.
+BEFORE_MAIN = {"runtime.cc"}
+AT_EXIT = {"runtime.cc": {"__cxa_atexit"}, "restart.cc": {"atexit"}}
+
+
+def check_static_objects(archive):
+    member = ""
+    for line in run("size", "-A", archive).splitlines():
+        words = line.split()
+        if "(ex " in line:
+            member = re.sub(r"\.o$", "", words[0])
+        elif words and re.match(r"\.(init_array|ctors|preinit_array)", words[0]):
+            if not member.endswith(tuple(BEFORE_MAIN)):
+                sys.exit("%s does something before main (%s)" % (member, words[0]))
+        elif words and re.match(r"\.(fini_array|dtors)", words[0]):
+            sys.exit("%s does something behind main (%s)" % (member, words[0]))
+    for line in run("nm", "-P", "-A", archive).splitlines():
+        where, name, kind = line.split()[:3]
+        allowed = [names for source, names in AT_EXIT.items() if source in where]
+        if kind == "U" and "atexit" in name and not any(name in names for names in allowed):
+            sys.exit("%s asks for %s" % (where, name))
+
+
 def main():
     build = launch.Build(sys.argv[1])
     archive = os.path.join(build.path, "src", "mpi", "libelc.a")
     undefined, _ = symbols(archive)
+    check_static_objects(archive)
     foreign = sorted(n for n in undefined if n.startswith(("_Z", "__cxa", "__gxx", "_Unwind", "__cxxabi"))
                      and n != "__cxa_atexit")  # that one is the C library's
     if foreign:

@@ -317,7 +317,7 @@ inline std::string described(const Datatype* type) {
 inline std::string saved_table() {
   Bytes out;
   Encoder encoder(&out);
-  save_datatypes(encoder);
+  CHECK(save_datatypes(encoder).ok());
   return std::string(reinterpret_cast<const char*>(out.data()), out.size());
 }
 

@@ -27,6 +27,7 @@ struct Config {
   uint64_t max_transit = 0;
   size_t most_freed = 1000;  // freed communicators before all agree to forget them
   double fail_state = 0, fail_line = 0, fail_commit = 0;  // probabilities
+  double fail_memory = 0;                                 // of a message that a line has to hold: there is no memory for it
   double slow_disk = 0;                                   // of a look that finds a file not yet stable
   double large = 0;                                       // of a message whose data come later
   double rendezvous = 0;  // of a standard send that waits for its receive where it may

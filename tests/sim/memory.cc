@@ -37,6 +37,8 @@ void* reallocate(void* old, size_t size) {
   return header + 1;
 }
 
+void* try_reallocate(void* old, size_t size) { return reallocate(old, size); }
+
 void release(void* memory) {
   if (memory == nullptr) return;
   Header* header = static_cast<Header*>(memory) - 1;

@@ -65,6 +65,7 @@ line::Host Node::host() {
   };
   h.copy_data = [](void* c, const line::Posting& posting, line::Message* message) {
     Node& n = *static_cast<Node*>(c);
+    if (n.world_.starved(n.self_, n.process->last_line())) return;
     message->content = pack(n.world_.network->message_of(static_cast<const Live&>(posting).receive).payload);
   };
   h.start_receive = [](void* c, line::Posting& posting) {
@@ -82,10 +83,13 @@ line::Host Node::host() {
   h.take = [](void* c, line::Message* message) {
     Node& n = *static_cast<Node*>(c);
     const uint64_t context = n.process->identity(message->comm);
+    // A message that a probe has shown is taken before its line is open.
+    if (n.world_.starved(n.self_, n.process->last_line() + (n.process->line_open() ? 0 : 1))) return false;
     n.world_.log(n.self_, "takes a message from %d tag %d", message->source, message->tag);
     const int receive = n.world_.network->receive(n.self_, context, message->source, message->tag);
     n.arriving_.push_back({line::retain(message), receive});
     n.poll_arriving();
+    return true;
   };
   return h;
 }

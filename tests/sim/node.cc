@@ -110,6 +110,8 @@ bool Node::looks() const { return operation_ < 0 || world_.config.look_in_collec
 void Node::progress() {
   poll_arriving();
   if (begun_) poll_collectives();
+  const char* spoiled = world_.spoiled(self_, process->last_line());
+  if (spoiled != nullptr && world_.chance.chance(0.5)) process->refuse_line(spoiled);
   process->poll();
   check_point();
 }

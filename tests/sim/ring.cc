@@ -90,6 +90,7 @@ line::Host Ring::Member::host() {
   h.take = [](void* c, line::Message* message) {
     static_cast<Member*>(c)->message_here = false;
     message->arrived = true;
+    return true;
   };
   return h;
 }

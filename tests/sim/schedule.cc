@@ -82,6 +82,7 @@ Config Schedule::make_config(uint64_t seed, const Choice& choice) {
   c.lines = choice.lines;
   c.fault = choice.fault;
   if (c.fault == Fault::kNone && r.chance(0.1)) c.fault = Fault::kBarrierUnaware;
+  if (r.chance(0.15)) c.fail_memory = 0.1;
   return c;
 }
 

@@ -56,6 +56,7 @@ void World::boot() {
   verdicts_.clear();
   refusals_.clear();
   failed_.clear();
+  starved_.clear();
   control_.clear();
   control_.resize(n * n);
   control_active_.clear();
@@ -96,6 +97,18 @@ elc::Result World::trouble(Rank rank, LineNumber line, const char* what) {
   return elc::Result::error("%s by rank %d", what, rank);
 }
 
+bool World::starved(Rank rank, LineNumber line) {
+  if (config.fail_memory == 0 || !fails(config.fail_memory)) return false;
+  static_cast<void>(trouble(rank, line, "there is no memory"));
+  starved_[rank] = line;
+  return true;
+}
+
+const char* World::spoiled(Rank rank, LineNumber line) const {
+  const auto found = starved_.find(rank);
+  return found != starved_.end() && found->second == line ? "a message could not be kept" : nullptr;
+}
+
 elc::Result World::save_state(Rank rank, LineNumber line) {
   if (doomed) return elc::Result();
   point(Moment::kSaveState);
@@ -115,6 +128,7 @@ elc::Result World::save_line(Rank rank, LineNumber line, const line::Saved& save
   point(Moment::kBeforeFile);
   if (doomed) return elc::Result();
   if (fails(config.fail_line / 2)) return trouble(rank, line, "the file is not written");
+  if (const char* why = spoiled(rank, line)) return elc::Result::error("%s", why);
   auto& states = states_[line];
   if (states.size() != nodes.size() || !states[static_cast<size_t>(rank)]) {
     fail("rank %d: the file of line %u is completed without a state", rank, line);

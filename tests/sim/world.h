@@ -72,6 +72,9 @@ class World {
   elc::Result save_line(Rank rank, elc::line::LineNumber line, const elc::line::Saved& saved);
   elc::Result line_stable(Rank rank, elc::line::LineNumber line, bool* stable);
   elc::Result commit(elc::line::LineNumber line, uint64_t points, uint64_t cost);
+  // Whether there is no memory for a message that this line has to hold; and why the line cannot be kept then.
+  bool starved(Rank rank, elc::line::LineNumber line);
+  const char* spoiled(Rank rank, elc::line::LineNumber line) const;
   // A refused line names one process and one reason everywhere.
   void refused(Rank rank, elc::line::LineNumber line, const elc::line::Refusal& refusal);
   // A line has ended at this process; the same for all.
@@ -113,6 +116,7 @@ class World {
 
   std::map<elc::line::LineNumber, std::string> refusals_;  // of this incarnation, with the rank
   std::map<elc::line::LineNumber, std::set<Rank>> failed_;   // whose state or file was not saved
+  std::map<Rank, elc::line::LineNumber> starved_;            // who had no memory for a message of this line
   std::map<elc::line::LineNumber, Line> lines_;    // stable storage
   std::map<elc::line::LineNumber, Line> written_;  // files that may still be lost
   elc::line::LineNumber committed_ = 0;

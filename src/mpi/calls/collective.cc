@@ -78,7 +78,8 @@ int Collective::end(int code) {
                           "here: %s; the line is as it was", static_cast<unsigned long long>(number_), repeated.message()));
   Bytes result;
   if (runtime.coordinator->wants_result(comm_->slot, number_) && !pack_regions(regions_, &result).ok())
-    return end_unlogged("a collective operation with a datatype that libELC does not follow", code);
+    return end_unlogged("a collective operation with a datatype that libELC does not follow, or with a result that there is "
+                        "no memory for", code);
   end_with(std::move(result));
   return code;
 }

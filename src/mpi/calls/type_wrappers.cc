@@ -32,16 +32,15 @@ class Recorder {
   Recorder(int result, MPI_Datatype* made)
       : good_(result == MPI_SUCCESS && of_program()), result_(result), made_(made) {}
   Recorder& integer(int value) {
-    if (good_) arguments_.integers.push_back(value);
-    return *this;
+    return integers(&value, 1);
   }
   Recorder& integers(const int* values, int n) {
-    if (good_ && n > 0) arguments_.integers.append(values, static_cast<size_t>(n));
+    add(values, n, &arguments_.integers);
     return *this;
   }
   Recorder& address(MPI_Aint value) { return addresses(&value, 1); }
   Recorder& addresses(const MPI_Aint* values, int n) {
-    if (good_ && n > 0) arguments_.addresses.append(values, static_cast<size_t>(n));
+    add(values, n, &arguments_.addresses);
     return *this;
   }
   // Records the type and passes on what MPI returned.
@@ -57,7 +56,15 @@ class Recorder {
   }
 
  private:
-  const bool good_;
+  // Without memory for them the type is not recorded: as one of a constructor that is not wrapped.
+  template <class T>
+  void add(const T* values, int n, Vector<T>* to) {
+    if (!good_ || n <= 0) return;
+    good_ = to->make_room(static_cast<size_t>(n));
+    if (good_) to->append(values, static_cast<size_t>(n));
+  }
+
+  bool good_;
   int result_;
   MPI_Datatype* made_;
   Constructor constructor_ = Constructor::kNamed;

@@ -60,6 +60,9 @@ Datatype* learn(MPI_Datatype type, uint32_t depth) {
   if (constructor == Constructor::kNamed) return nullptr;
   Arguments arguments;
   Vector<MPI_Datatype> handles;
+  if (!arguments.integers.make_room(static_cast<size_t>(integers)) ||
+      !arguments.addresses.make_room(static_cast<size_t>(addresses)) || !handles.make_room(static_cast<size_t>(olds)))
+    return nullptr;
   arguments.integers.resize(static_cast<size_t>(integers));
   arguments.addresses.resize(static_cast<size_t>(addresses));
   handles.resize(static_cast<size_t>(olds));

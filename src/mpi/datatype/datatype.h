@@ -64,7 +64,7 @@ MPI_Aint extent(MPI_Datatype type);
 
 // Appends the elements of `count` times `type` at `buffer` (that of the MPI call) to `out`: without gaps, in
 // the order of the type map, in this machine's representation; at most `at_most` bytes (a partial receive;
-// ends on the boundary of a basic element because MPI's messages do). Error: a type that is not known.
+// ends on the boundary of a basic element because MPI's messages do). Errors: a type that is not known; no memory.
 Result pack(const void* buffer, int count, MPI_Datatype type, size_t at_most, Bytes* out);
 
 struct Unpacked {
@@ -88,8 +88,8 @@ Result unpack(const uint8_t* data, size_t size, uint64_t representation_code, vo
 // of whose displacements are addresses of registered data. The error names the constructor. Types of the set-up are
 // made by every run for itself and are not looked at.
 Result check_displacements();
-// Writes all derived types that are live, and those that they are made from (FORMAT.md, "mpi").
-void save_datatypes(Encoder& out);
+// Writes all derived types that are live, and those that they are made from (FORMAT.md, "mpi"). Fails without memory.
+Result save_datatypes(Encoder& out);
 // Makes the types of a line that are not there yet, in their order, and commits those that were committed. A
 // type that this run has already made is the line's if it has the same number and constructor, with the same
 // counts and old types (displacements in bytes may differ: they belong to this run's memory); one that has

@@ -239,6 +239,24 @@ Result not_known() {
       "freed or null");
 }
 
+// What the layout of a type may take that is made when it is first needed: a piece for each number that the type was given.
+size_t room_for_layout(const Datatype& type) {
+  if (type.bytes != nullptr) return 0;
+  size_t room = (type.arguments.integers.size() + type.arguments.addresses.size()) * sizeof(Piece);
+  for (const Datatype* old : type.olds) room += room_for_layout(*old);
+  return room;
+}
+
+// Whether there is memory for that. A copy can be done without; what the program receives cannot.
+Result check_room_for_layout(MPI_Datatype type) {
+  const Datatype* record = find_or_learn(type);
+  const size_t room = record == nullptr ? 0 : room_for_layout(*record);
+  if (room == 0) return Result();
+  void* there = try_allocate(room);
+  elc::release(there);
+  return there != nullptr ? Result() : no_memory(room, "the layout of a datatype");
+}
+
 // The layout of `count` elements, as one.
 Result layout_of_buffer(MPI_Datatype type, int count, bool typed, Datatype** record, Layout* all) {
   *record = find_or_learn(type);
@@ -298,9 +316,10 @@ uint64_t packed_size(MPI_Datatype type, uint64_t representation_code) {
 Result pack(const void* buffer, int count, MPI_Datatype type, size_t at_most, Bytes* out) {
   Datatype* record = nullptr;
   Layout all;
+  ELC_TRY(check_room_for_layout(type));
   ELC_TRY(layout_of_buffer(type, count, false, &record, &all));
-  const uint64_t size = count > 0 ? record->size * static_cast<uint64_t>(count) : 0;
-  if (out->empty()) out->reserve(static_cast<size_t>(std::min<uint64_t>(size, at_most)));
+  const uint64_t size = std::min<uint64_t>(count > 0 ? record->size * static_cast<uint64_t>(count) : 0, at_most);
+  if (!out->make_room(static_cast<size_t>(size))) return no_memory(size, "a copy of a message");
   Gather gather(out, at_most);
   walk(all, reinterpret_cast<uintptr_t>(buffer), gather);
   return Result();

@@ -43,8 +43,13 @@ struct SavedTable {
 
 // ---- Writing ----
 
-SavedDatatype saved_of(const Datatype& type) {
+Result save(const Datatype& type, Encoder& out) {
+  const Arguments& arguments = type.arguments;
   SavedDatatype saved;
+  if (!saved.integers.make_room(arguments.integers.size()) || !saved.addresses.make_room(arguments.addresses.size()) ||
+      !saved.olds.make_room(type.olds.size()))
+    return no_memory(arguments.integers.size() * sizeof(int) + arguments.addresses.size() * sizeof(int64_t),
+                     "an MPI datatype in a line");
   MPI_Aint lower = 0, extent = 0;
   PMPI_Type_get_extent(type.handle, &lower, &extent);
   saved.number = type.number;
@@ -53,10 +58,11 @@ SavedDatatype saved_of(const Datatype& type) {
   saved.freed = type.owned == 0;
   saved.lower = lower;
   saved.extent = extent;
-  saved.integers.append(type.arguments.integers.data(), type.arguments.integers.size());
-  for (const MPI_Aint value : type.arguments.addresses) saved.addresses.push_back(value);
+  saved.integers.append(arguments.integers.data(), arguments.integers.size());
+  for (const MPI_Aint value : arguments.addresses) saved.addresses.push_back(value);
   for (const Datatype* old : type.olds) saved.olds.push_back(old->number);
-  return saved;
+  saved.encode(out);
+  return Result();
 }
 
 // ---- Displacements that are addresses ----
@@ -373,14 +379,15 @@ Result check_displacements() {
   return result;
 }
 
-void save_datatypes(Encoder& out) {
+Result save_datatypes(Encoder& out) {
   Vector<Datatype*> types;
   datatypes().by_number.each([&types](uint64_t number, Datatype* type) {
     if (number >= kFirstDerived) types.push_back(type);
   });
   sort(types, [](const Datatype* a, const Datatype* b) { return a->number < b->number; });
   encode_datatypes(out, datatypes().next, rules_here(), types.size());
-  for (const Datatype* type : types) saved_of(*type).encode(out);
+  for (const Datatype* type : types) ELC_TRY(save(*type, out));
+  return Result();
 }
 
 Result restore_datatypes(Decoder& in) {

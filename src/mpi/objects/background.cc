@@ -31,15 +31,27 @@ Bulk::~Bulk() {
   if (made_) PMPI_Type_free(&type_);
 }
 
+// `packed` is empty.
+static void make_room_for_send(size_t size, Bytes* packed) {
+  if (packed->make_room(size)) return;
+  sweep_background();
+  if (!packed->make_room(size)) out_of_memory(size, "the copy of a message, which a send must not wait for");
+}
+
 int pack_send(const void* buffer, int count, MPI_Datatype type, MPI_Comm comm, Bytes* packed) {
   if (count > 0 && packed_size(type) * static_cast<uint64_t>(count) > INT_MAX / 2) {  // MPI's call could not say how much it is
     packed->clear();
-    return pack(buffer, count, type, SIZE_MAX, packed).ok() ? MPI_SUCCESS : MPI_ERR_TYPE;
+    make_room_for_send(static_cast<size_t>(packed_size(type) * static_cast<uint64_t>(count)), packed);
+    const Result done = pack(buffer, count, type, SIZE_MAX, packed);
+    if (!done.ok() && known(type)) out_of_memory(packed->size(), "the layout of a datatype");
+    return done.ok() ? MPI_SUCCESS : MPI_ERR_TYPE;
   }
   int room = 0, size = 0;
   int code = PMPI_Pack_size(count, type, comm, &room);
   if (code != MPI_SUCCESS) return code;
-  packed->resize(room > 0 ? static_cast<size_t>(room) : 1);  // no MPI packs nothing into nowhere
+  if (room <= 0) room = 1;  // no MPI packs nothing into nowhere
+  make_room_for_send(static_cast<size_t>(room), packed);
+  packed->resize(static_cast<size_t>(room));
   code = PMPI_Pack(const_cast<void*>(buffer), count, type, packed->data(), room, &size, comm);
   packed->resize(static_cast<size_t>(size));
   return code;

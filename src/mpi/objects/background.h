@@ -33,7 +33,8 @@ class Bulk {
   bool made_ = false;
 };
 
-// The elements of a program's send without gaps, as elements of MPI_PACKED. An MPI error code.
+// The elements of a program's send without gaps, as elements of MPI_PACKED. An MPI error code. Without memory for them, also
+// when those that MPI has sent are forgotten, the job ends: the program's send may not wait for its receive.
 int pack_send(const void* buffer, int count, MPI_Datatype type, MPI_Comm comm, Bytes* packed);
 
 // Sends `bytes`, all of them, as `bytes.size()` elements of `type` (MPI_BYTE or MPI_PACKED). An MPI error code.

@@ -15,6 +15,7 @@ struct LineFile {
   // From the local checkpoint until the line ends.
   store::RankFile file;
   format::Writer* writer = nullptr;
+  Bytes chunk;  // the writer's
 
   double cost = -1;   // of the last line, seconds
   Text last_problem;  // said already
@@ -50,12 +51,16 @@ void problem(line::LineNumber line, const Result& why) {
 const char* dir() { return runtime.config.dir.c_str(); }
 
 Result write_state(line::LineNumber line) {
+  // A cheap moment to see whether there is memory again.
+  if (!set_reserve_aside()) return Result::error("%s", kNoMemory);
   watch_threads();
   if (!alone()) return Result::error("another thread was in MPI (last called: %s)", runtime.call);
   if (runtime.cannot != nullptr) return Result::error("%s", runtime.cannot);
   ELC_TRY(runtime.obstacles.check());
   ELC_TRY(current().file.open(dir(), line, runtime.run, static_cast<uint32_t>(runtime.rank)));
-  current().writer = make<format::Writer>(&state::types(), current().file.sink());
+  format::WriterOptions options;
+  options.buffer = current().chunk.data();
+  current().writer = make<format::Writer>(&state::types(), current().file.sink(), options);
   store::Label label;
   label.line = line;
   label.run = runtime.run;
@@ -155,6 +160,11 @@ void ended(void*, line::LineNumber line, bool committed, const line::Refusal& re
 }
 
 }  // namespace
+
+void prepare_to_write() {
+  current().file.prepare();
+  current().chunk.resize(format::kChunkSize);
+}
 
 void fill_file_host(line::Host* host) {
   host->save_state = save_state;

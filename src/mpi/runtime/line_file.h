@@ -9,6 +9,8 @@ namespace elc::mpi {
 // The callbacks of line::Host about files.
 void fill_file_host(line::Host* host);
 
+// Allocates what writing a line takes, so that it is there when memory is not.
+void prepare_to_write();
 // Prepares the directory; agrees on the run's number and the line to restart from; opens and verifies this
 // process's file of that line. Refuses together with the other processes.
 void open_store();

@@ -39,7 +39,7 @@ bool probe(void*, const line::Pattern& pattern, line::Rank* source, line::Tag* t
 
 // The message was just shown, and this process makes no receive in between: a receive of its envelope
 // takes it.
-void take(void*, line::Message* message) {
+bool take(void*, line::Message* message) {
   const Communicator* c = communicator_of(message->comm);
   const int source = c->local(message->source);
   int flag = 0;
@@ -47,6 +47,7 @@ void take(void*, line::Message* message) {
   PMPI_Iprobe(source, message->tag, c->handle, &flag, &status);
   const size_t bytes = flag != 0 ? static_cast<size_t>(counted(status).bytes) : 0;
   message->representation = native_representation_code();
+  if (!message->content.make_room(bytes)) return false;
   message->content.resize(bytes);
   Taken t;
   t.message = line::retain(message);
@@ -54,6 +55,7 @@ void take(void*, line::Message* message) {
   PMPI_Irecv(message->content.data(), bulk.count(), bulk.type(), source, message->tag, c->handle, &t.handle);
   runtime.taken.push_back(t);
   sweep_taken();
+  return true;
 }
 
 }  // namespace
@@ -62,7 +64,8 @@ void keep_data(const Receive& r, line::Message* message) {
   message->representation = native_representation_code();
   message->arrived = true;
   const Result packed = pack(r.buffer, r.count, r.type, static_cast<size_t>(counted(r.status).bytes), &message->content);
-  if (!packed.ok()) cannot_checkpoint("a message was received with a datatype that libELC does not follow");
+  if (!packed.ok() && known(r.type)) spoil_line(kNoMemory);
+  else if (!packed.ok()) cannot_checkpoint("a message was received with a datatype that libELC does not follow");
   if (truncated(r)) spoil_line("a message was longer than the buffer of its receive, and what was lost belongs to the line");
 }
 
@@ -90,8 +93,12 @@ void spoil_replay(const char* why) {
   runtime.spoiled.why_replay = why;
 }
 
+const char* spoiled(line::LineNumber line) {
+  return runtime.spoiled.line == line ? runtime.spoiled.why : memory_is_short() ? kNoMemory : nullptr;
+}
+
 Result unspoiled(line::LineNumber line, bool replay) {
-  if (runtime.spoiled.line == line) return Result::error("%s; the next one is asked for as usual", runtime.spoiled.why);
+  if (const char* why = spoiled(line)) return Result::error("%s; the next one is asked for as usual", why);
   if (replay && runtime.spoiled.replay == line)
     return Result::error("%s; the next one is asked for as usual", runtime.spoiled.why_replay);
   return Result();

@@ -18,6 +18,7 @@ struct Taken {
 
 // Why the open line cannot be kept, found when its checkpoint was already taken.
 struct Spoiled {
+  line::LineNumber told = 0;              // the protocol knows it of this line
   line::LineNumber line = 0, replay = 0;  // the line that cannot; the one that cannot if it has to be replayed
   const char* why = nullptr;              // literals
   const char* why_replay = nullptr;
@@ -26,7 +27,8 @@ struct Spoiled {
 // The callbacks of line::Host about messages in MPI.
 void fill_message_host(line::Host* host);
 
-// Puts the data of a receive that MPI has completed into a message of the open line.
+// Puts the data of a receive that MPI has completed into a message of the open line, which is spoilt where there is no
+// memory for them.
 void keep_data(const Receive& receive, line::Message* message);
 
 // Messages being taken into the pending queue: notes those that have arrived.
@@ -36,8 +38,11 @@ void sweep_taken();
 void spoil_line(const char* why);
 // The same if the calls of its window have to be repeated in the same way: what was just done cannot be.
 void spoil_replay(const char* why);
-// Whether the line can be kept.
+// Why the line cannot be kept, as far as is known; nullptr: it can. Memory that is short (base/memory.h) is a reason, too.
+const char* spoiled(line::LineNumber line);
 Result unspoiled(line::LineNumber line, bool replay);
+// The reason where there is no memory for what the line has to hold.
+inline constexpr const char* kNoMemory = "memory is short: give the process more, or let the program use less";
 
 }  // namespace elc::mpi
 

@@ -34,7 +34,9 @@ Result encode(const void* value, TypeId type, uint64_t count, Bytes* out) {
   header.i32(type);
   header.u64(count);
   const size_t at = out->size();
-  out->resize(at + static_cast<size_t>(count * plan->packed_size));
+  const size_t size = static_cast<size_t>(count * plan->packed_size);
+  if (!out->make_room(size)) return no_memory(size, "a value of ELC_ND");
+  out->resize(at + size);
   Misfit misfit;
   if (!transfer(plans, *plan, static_cast<const uint8_t*>(value), out->data() + at, count, {}, &misfit))
     return misfit.status;
@@ -78,7 +80,7 @@ ELC_EXPORT int ELC_Nondeterministic(void* value, ELC_Type type, size_t count) {
   }
   if (!runtime.coordinator->recording()) return ELC_OK;
   Bytes bytes;
-  if (!encode(value, type, count, &bytes).ok()) cannot_checkpoint("a value of ELC_ND could not be kept");
+  if (!encode(value, type, count, &bytes).ok()) spoil_replay("a value of ELC_ND could not be kept");
   runtime.coordinator->record_outcome(line::NdKind::kValue, bytes);
   return ELC_OK;
 }

@@ -93,7 +93,6 @@ Vector<SavedCommunicator> communicators_of_line() {
   return all;
 }
 
-
 void replace_process() {
   const line::LineNumber highest = runtime.coordinator->last_line();
   destroy(runtime.coordinator);
@@ -147,7 +146,7 @@ void restore() {
   agree(fits_set_up(communicators));
   Decoder types(runtime.restart->objects.datatypes);
   agree(restore_datatypes(types));
-  make_again(communicators);
+  make_again(communicators);  // all together: none may have failed before
   make_requests(runtime.restart->objects);
   agree(state::apply(runtime.restart->reader, handle_codec()),
         "the line is as it was: start the program again when the cause is gone");

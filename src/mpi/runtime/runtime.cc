@@ -153,6 +153,19 @@ line::Options options() {
 
 }  // namespace
 
+// The open line cannot be kept, and the protocol does not know it yet: the sooner it does, the less is kept for nothing.
+static bool line_is_spoiled() {
+  const line::Coordinator& process = *runtime.coordinator;
+  return process.line_open() && runtime.spoiled.told != process.last_line() && spoiled(process.last_line()) != nullptr;
+}
+
+static void refuse_spoiled_line() {
+  if (!line_is_spoiled()) return;
+  const line::LineNumber line = runtime.coordinator->last_line();
+  runtime.spoiled.told = line;
+  runtime.coordinator->refuse_line(spoiled(line));
+}
+
 uint64_t now() {
   timespec t;
   clock_gettime(CLOCK_MONOTONIC, &t);
@@ -187,6 +200,7 @@ void look() {
     if (runtime.rank == 0) look_at_clock();
     look_for_late();
   }
+  refuse_spoiled_line();
   const bool busy = process.busy();
   process.poll();
   runtime.look_countdown = busy ? 0 : kCallsBetweenLooks;
@@ -196,7 +210,7 @@ void look() {
 }
 
 void look_if_due() {
-  if (now() >= runtime.next_look) look();
+  if (now() >= runtime.next_look || line_is_spoiled()) look();
   else if (runtime.look_countdown < 0) runtime.look_countdown = runtime.coordinator->busy() ? 0 : kCallsBetweenLooks;
 }
 
@@ -282,6 +296,8 @@ void start() {
   }
   PMPI_Comm_dup(MPI_COMM_WORLD, &runtime.control);
   PMPI_Comm_dup(MPI_COMM_SELF, &runtime.self);
+  set_reserve_aside();
+  prepare_to_write();
   runtime.requested = make<Requested>();
   runtime.coordinator = make_coordinator();
   add_predefined(MPI_COMM_WORLD, kWorldIdentity);

@@ -26,12 +26,21 @@ Result save_receive(const Receive& receive, SavedRequest* s) {
 
 }  // namespace
 
+// They may be as large as the program's data: their size first.
+static Result keep_datatypes(Bytes* kept) {
+  size_t size = 0;
+  Encoder measure([](void* sum, const void*, size_t more) { *static_cast<size_t*>(sum) += more; }, &size);
+  ELC_TRY(save_datatypes(measure));
+  if (!kept->make_room(size)) return no_memory(size, "the MPI datatypes in a line");
+  Encoder out(kept);
+  return save_datatypes(out);
+}
+
 Result save_mpi(SavedMpi* saved) {
   saved->site = runtime.site;
   for (size_t i = 0; i < runtime.comms.size(); ++i) saved->comms.push_back(describe(*runtime.comms.at(i)));
   ELC_TRY(check_displacements());
-  Encoder types(&saved->datatypes);
-  save_datatypes(types);
+  ELC_TRY(keep_datatypes(&saved->datatypes));
   saved->request_numbers = runtime.requests.numbers();
   Result status;
   runtime.requests.each([&](MPI_Request, Request& r) {

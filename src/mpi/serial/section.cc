@@ -94,6 +94,7 @@ Result SavedMpi::decode(Decoder& in, uint32_t processes, SavedMpi* saved) {
     saved->comms.push_back(std::move(c));
   }
   const std::string_view datatypes = in.opaque();
+  if (!saved->datatypes.make_room(datatypes.size())) return no_memory(datatypes.size(), "the MPI datatypes of the line");
   saved->datatypes.append(reinterpret_cast<const uint8_t*>(datatypes.data()), datatypes.size());
   saved->request_numbers = in.u64();
   const size_t requests = in.count(16);
@@ -146,10 +147,13 @@ Result SavedDatatype::decode(Decoder& in, SavedDatatype* type) {
   type->lower = in.i64();
   type->extent = in.i64();
   const size_t integers = in.count(4);
+  if (!type->integers.make_room(integers)) return no_memory(integers * sizeof(int), "an MPI datatype of the line");
   for (size_t i = 0; i < integers; ++i) type->integers.push_back(in.i32());
   const size_t addresses = in.count(8);
+  if (!type->addresses.make_room(addresses)) return no_memory(addresses * 8, "an MPI datatype of the line");
   for (size_t i = 0; i < addresses; ++i) type->addresses.push_back(in.i64());
   const size_t olds = in.count(8);
+  if (!type->olds.make_room(olds)) return no_memory(olds * 8, "an MPI datatype of the line");
   for (size_t i = 0; i < olds; ++i) type->olds.push_back(in.u64());
   if (!in.ok()) return damaged_datatypes("it ends too early");
   if (constructor == 0 || constructor >= static_cast<uint32_t>(Constructor::kEnd))

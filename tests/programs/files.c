@@ -10,7 +10,7 @@
 
 #include "coins.h"
 
-enum { kLarge = 40000, kRecords = 1500, kRecord = 64, kLooks = 20000, kYield = 500, kFailed = 3 };
+enum { kLarge = 40000, kRecords = 1500, kRecord = 64, kLooks = 50000, kYield = 500, kFailed = 3 };
 
 static long steps = 40, lines = 4;
 static long step;

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <termios.h>
@@ -209,6 +210,29 @@ TEST_CASE("a file that cannot be saved makes the line be refused") {
   Line line;
   CHECK(contains(text(line.save()), "'out'"));
   ELC_fclose(out);
+  REQUIRE_OK(line.save());
+}
+
+TEST_CASE("what a line could not flush is lost: no later line has the file without it, and the program is told") {
+  Playground playground;
+  new_process();
+  Line line;
+  FILE* log = ELC_fopen("log", "a");
+  fputs("lost", log);
+  struct rlimit before;
+  REQUIRE(getrlimit(RLIMIT_FSIZE, &before) == 0);
+  const struct rlimit none = {0, before.rlim_max};
+  const auto handler = signal(SIGXFSZ, SIG_IGN);
+  REQUIRE(setrlimit(RLIMIT_FSIZE, &none) == 0);
+  CHECK(contains(text(line.save()), "the file 'log' is lost"));
+  REQUIRE(setrlimit(RLIMIT_FSIZE, &before) == 0);
+  signal(SIGXFSZ, handler);
+  fputs("not lost", log);
+  CHECK(contains(text(line.save()), "the file 'log' is lost"));
+  clearerr(log);
+  CHECK(contains(text(line.save()), "the file 'log' is lost"));
+  CHECK(ELC_fclose(log) == EOF);
+  CHECK(errno == EFBIG);
   REQUIRE_OK(line.save());
 }
 

@@ -87,10 +87,14 @@ Result Streams::find_again(const Stream& stream, Place* place) const {
 }
 
 // The C library may drop what it could not write, and a later flush is none the wiser: then the file lacks what the
-// program has written, and so would every line with it.
+// program has written, and so would every line with it. Of the program's own failures it has to learn by ferror, which a
+// restart clears.
 Result Streams::flush(Stream& stream) {
   if (stream.lost == 0 && fflush(stream.file) != 0) stream.lost = errno;
-  if (stream.lost == 0) return Result();
+  if (stream.lost == 0 && ferror(stream.file) == 0) return Result();
+  if (stream.lost == 0)
+    return Result::error("the program has not seen to an error of the stream of '%s' (ferror), which it would not see after a "
+                         "restart; no line is taken until it is cleared or the stream closed", stream.path.c_str());
   return Result::error("what the program wrote to the file '%s' is lost, as it could not be written: %s; no line is taken "
                        "while that is open", stream.path.c_str(), strerror(stream.lost));
 }

@@ -9,6 +9,8 @@
  *   FAULT_HOW      once: it fails, as the next ones of its kind do with lasting; short: it does a part of its work;
  *                  kill: the process is killed before it; torn: after a part of its work
  *   FAULT_ERRNO    with which it fails
+ *   FAULT_SAVED    empty, or a directory on the same file system. What a cut of the power may undo is written to `trace` in it,
+ *                  and numbered there are the files that lost a name, and what was in files when they were flushed
  *
  * A call that fails is not executed, except that a close closes, and that what a flush of a stream does not bring to its
  * file is lost or kept as the C library does it. */
@@ -62,6 +64,9 @@ static Kind wanted = kKinds;
 static uint64_t at;
 static How how;
 static int error;
+static const char *saved_in;
+static unsigned saved;
+static int trace = -1;
 
 static void find(void *function, const char *name) {
   void *found = dlsym(RTLD_NEXT, name);
@@ -93,6 +98,13 @@ __attribute__((constructor)) static void start(void) {
     if (strcmp(hows[i], setting("FAULT_HOW")) == 0) how = (How)i;
   at = strtoull(setting("FAULT_AT"), NULL, 10);
   error = atoi(setting("FAULT_ERRNO"));
+  saved_in = setting("FAULT_SAVED");
+  if (*saved_in != '\0') {
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s/trace", saved_in);
+    trace = open(path, O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0600);
+    if (trace < 0) abort();
+  }
   process = getpid();
 }
 
@@ -152,6 +164,63 @@ static int fails(How what) { return what == kOnce || what == kLasting; }
     return real ARGUMENTS;                                                 \
   }
 
+/* ---- What a cut of the power may undo ------------------------------------------------------------------------- */
+
+/* Is this call to be traced? Meanwhile the calls that are made here are not. */
+static int begin_note(int relevant) {
+  if (trace < 0 || process == 0 || getpid() != process || !relevant) return 0;
+  process = 0;
+  return 1;
+}
+
+static void end_note(void) { process = getpid(); }
+
+static unsigned long inode(int dir, const char *name) {
+  struct stat about;
+  return fstatat(dir, name, &about, AT_SYMLINK_NOFOLLOW) == 0 ? (unsigned long)about.st_ino : 0;
+}
+
+/* The directory in which a name is, and the name there. */
+static unsigned long parent(int dir, const char **name) {
+  char above[PATH_MAX];
+  const char *slash = strrchr(*name, '/');
+  if (slash == NULL) return inode(dir, ".");
+  snprintf(above, sizeof above, "%.*s", (int)(slash - *name), *name);
+  *name = slash + 1;
+  return inode(dir, above);
+}
+
+static void note_new(const char *what, int dir, const char *name) {
+  const unsigned long number = inode(dir, name), above = parent(dir, &name);
+  dprintf(trace, "%s %lu %s %lu\n", what, above, name, number);
+}
+
+/* Another name for a file that may come back. */
+static unsigned keep(int dir, const char *name) {
+  char path[PATH_MAX];
+  snprintf(path, sizeof path, "%s/%u", saved_in, ++saved);
+  return linkat(dir, name, AT_FDCWD, path, 0) == 0 ? saved : 0;
+}
+
+static void note_flushed(int fd) {
+  char path[PATH_MAX], data[65536];
+  struct stat about;
+  if (fstat(fd, &about) != 0) abort();
+  unsigned number = 0;
+  if (S_ISREG(about.st_mode)) {
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    const int from = open(path, O_RDONLY);
+    snprintf(path, sizeof path, "%s/%u", saved_in, number = ++saved);
+    const int to = open(path, O_WRONLY | O_CREAT | O_EXCL, 0600);
+    if (from < 0 || to < 0) abort();
+    for (ssize_t size; (size = read(from, data, sizeof data)) > 0;)
+      if (write(to, data, (size_t)size) != size) abort();
+    close(from);
+    close(to);
+  }
+  dprintf(trace, "flush %lu %u\n", (unsigned long)about.st_ino, number);
+}
+
 /* ---- The calls ------------------------------------------------------------------------------------------------ */
 
 static mode_t mode_of(int flags, va_list rest) { return (flags & O_CREAT) != 0 ? va_arg(rest, mode_t) : 0; }
@@ -164,7 +233,11 @@ static mode_t mode_of(int flags, va_list rest) { return (flags & O_CREAT) != 0 ?
     const mode_t mode = mode_of(flags, rest);                       \
     va_end(rest);                                                   \
     if (fails(JUDGE(kOpen, is_under_at(dir, name)))) return -1;     \
-    return real(dir, name, flags, mode);                            \
+    if ((flags & O_CREAT) == 0 || !begin_note(is_under_at(dir, name))) return real(dir, name, flags, mode); \
+    const int is_new = inode(dir, name) == 0, result = real(dir, name, flags, mode); \
+    if (is_new && result >= 0) note_new("create", dir, name);       \
+    end_note();                                                     \
+    return result;                                                  \
   }
 OPENAT(openat)
 OPENAT(openat64)
@@ -209,8 +282,16 @@ ssize_t write(int fd, const void *data, size_t size) {
   return part;
 }
 
-PLAIN(kFsync, int, fsync, (int fd), (fd), is_under_fd(fd), -1)
-PLAIN(kFsync, int, fdatasync, (int fd), (fd), is_under_fd(fd), -1)
+int fsync(int fd) {
+  REAL(int, fsync, (int));
+  if (fails(JUDGE(kFsync, is_under_fd(fd)))) return -1;
+  const int result = real(fd);
+  if (result == 0 && begin_note(is_under_fd(fd))) {
+    note_flushed(fd);
+    end_note();
+  }
+  return result;
+}
 
 /* A flush in the background is refused with EAGAIN, and fails in the end with all others. */
 static const struct aiocb *failing;
@@ -231,7 +312,13 @@ static const struct aiocb *failing;
   ssize_t aio_return##SUFFIX(struct aiocb##SUFFIX *request) {                             \
     REAL(ssize_t, aio_return##SUFFIX, (struct aiocb##SUFFIX *));                          \
     const ssize_t result = real(request);                                                 \
-    if ((const struct aiocb *)request != failing) return result;                          \
+    if ((const struct aiocb *)request != failing) {                                       \
+      if (result == 0 && begin_note(is_under_fd(request->aio_fildes))) {                  \
+        note_flushed(request->aio_fildes);                                                \
+        end_note();                                                                       \
+      }                                                                                   \
+      return result;                                                                      \
+    }                                                                                     \
     failing = NULL;                                                                       \
     return -1;                                                                            \
   }
@@ -247,9 +334,50 @@ int close(int fd) {
   return -1;
 }
 
-PLAIN(kRename, int, renameat, (int a, const char *from, int b, const char *to), (a, from, b, to), is_under_at(b, to), -1)
-PLAIN(kUnlink, int, unlinkat, (int dir, const char *name, int flags), (dir, name, flags), is_under_at(dir, name), -1)
-PLAIN(kMkdir, int, mkdirat, (int dir, const char *name, mode_t mode), (dir, name, mode), is_under_at(dir, name), -1)
+int renameat(int a, const char *from, int b, const char *to) {
+  REAL(int, renameat, (int, const char *, int, const char *));
+  if (fails(JUDGE(kRename, is_under_at(b, to)))) return -1;
+  if (!begin_note(is_under_at(b, to))) return real(a, from, b, to);
+  const unsigned kept = inode(b, to) != 0 ? keep(b, to) : 0;
+  const int result = real(a, from, b, to), number = errno;
+  if (result == 0) {
+    const unsigned long above = parent(b, &to);
+    if (above != parent(a, &from)) abort(); /* none does that */
+    dprintf(trace, "rename %lu %s %s %u\n", above, from, to, kept);
+  }
+  end_note();
+  errno = number;
+  return result;
+}
+
+int unlinkat(int dir, const char *name, int flags) {
+  REAL(int, unlinkat, (int, const char *, int));
+  if (fails(JUDGE(kUnlink, is_under_at(dir, name)))) return -1;
+  if (!begin_note(is_under_at(dir, name))) return real(dir, name, flags);
+  const unsigned long old = inode(dir, name);
+  const unsigned kept = (flags & AT_REMOVEDIR) == 0 && old != 0 ? keep(dir, name) : 0;
+  const int result = real(dir, name, flags), number = errno;
+  if (result == 0) {
+    const unsigned long above = parent(dir, &name);
+    if ((flags & AT_REMOVEDIR) != 0) dprintf(trace, "rmdir %lu %s %lu\n", above, name, old);
+    else dprintf(trace, "unlink %lu %s %u\n", above, name, kept);
+  }
+  end_note();
+  errno = number;
+  return result;
+}
+
+int mkdirat(int dir, const char *name, mode_t mode) {
+  REAL(int, mkdirat, (int, const char *, mode_t));
+  if (fails(JUDGE(kMkdir, is_under_at(dir, name)))) return -1;
+  const int result = real(dir, name, mode), number = errno;
+  if (result == 0 && begin_note(is_under_at(dir, name))) {
+    note_new("mkdir", dir, name);
+    end_note();
+  }
+  errno = number;
+  return result;
+}
 
 #define STATS(SUFFIX)                                                                                            \
   PLAIN(kStatAt, int, fstatat##SUFFIX, (int dir, const char *name, struct stat##SUFFIX *about, int flags),       \
@@ -302,10 +430,20 @@ FCNTL(fcntl64)
 
 /* ---- Streams ---------------------------------------------------------------------------------------------------- */
 
-PLAIN(kFopen, FILE *, fopen, (const char *restrict name, const char *restrict mode), (name, mode),
-      is_under_at(AT_FDCWD, name), NULL)
-PLAIN(kFopen, FILE *, fopen64, (const char *restrict name, const char *restrict mode), (name, mode),
-      is_under_at(AT_FDCWD, name), NULL)
+#define FOPEN(NAME)                                                                      \
+  FILE *NAME(const char *restrict name, const char *restrict mode) {                     \
+    REAL(FILE *, NAME, (const char *restrict, const char *restrict));                    \
+    if (fails(JUDGE(kFopen, is_under_at(AT_FDCWD, name)))) return NULL;                  \
+    if (!begin_note(is_under_at(AT_FDCWD, name))) return real(name, mode);               \
+    const int is_new = inode(AT_FDCWD, name) == 0;                                       \
+    FILE *file = real(name, mode);                                                       \
+    if (is_new && file != NULL) note_new("create", AT_FDCWD, name);                      \
+    end_note();                                                                          \
+    return file;                                                                         \
+  }
+FOPEN(fopen)
+FOPEN(fopen64)
+
 PLAIN(kFdopen, FILE *, fdopen, (int fd, const char *mode), (fd, mode), is_under_fd(fd), NULL)
 
 /* A stream that cannot be opened again is closed. */

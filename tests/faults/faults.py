@@ -9,6 +9,9 @@ work; the process is killed before it, or after a part of it. After each:
 - a line that was said to have committed is whole (elc verify), or was removed for a newer one;
 - the next start goes on from the newest line, ends with the right answer, and leaves nothing behind.
 
+Two scenes cut the power at a call: what was not flushed is lost, half there, or there, and so are names in directories,
+each by itself. The job is started again from what is left.
+
 A job is of a single process without a launcher, which MPICH starts in no time, or of two with the fault in one of them.
 """
 
@@ -218,8 +221,8 @@ class Job(Scene):
         return run(self.command(shim), home, {**self.variables(home), **(shim if self.ranks == 1 else {})})
 
     def state(self, home, ended):
-        """What a run must end with: what it says, and its files."""
-        found = [l for l in ended.output.splitlines() if l.startswith("result: ")]
+        """What a run must end with: what it says - more than once where it was killed at its very end - and its files."""
+        found = sorted({l for l in ended.output.splitlines() if l.startswith("result: ")})
         for name in itertools.product(("log", "table", "list"), range(self.ranks)):
             with open(os.path.join(home, "%s-%d" % name), "rb") as f:
                 found.append(hashlib.sha256(f.read()).hexdigest())
@@ -295,6 +298,128 @@ class Job(Scene):
             raise Wrong("left behind: %s" % " ".join(left))
 
 
+class Disk:
+    """What a disk may hold after a cut of the power, by the trace that fault.c has left: names that were not flushed with
+    their directory are there or not, what was not flushed of a file is there, or not, or half."""
+
+    def __init__(self, home, saved, before):
+        self.contents = {}  # the path of what is in a file now, by its number
+        self.flushed = dict(before)  # of what is in it for certain
+        self.directories = {}  # {name: (is a directory, number)}, by number
+        self.pending = []  # changes of directories that were not flushed
+        for folder, folders, names in os.walk(home):
+            own = self.directories.setdefault(os.stat(folder).st_ino, {})
+            for name in folders + names:
+                path = os.path.join(folder, name)
+                number = os.stat(path).st_ino
+                own[name] = (name in folders, number)
+                if name in names:
+                    self.contents[number] = path
+        self.root = os.stat(home).st_ino
+        with open(os.path.join(saved, "trace")) as f:
+            self.replay(saved, [line.split() for line in f])
+
+    def replay(self, saved, changes):
+        for what, number, *rest in changes:
+            if what == "flush":
+                self.pending = [change for change in self.pending if change[1] != int(number)]
+                if rest != ["0"]:
+                    self.flushed[int(number)] = os.path.join(saved, rest[0])
+                continue
+            if what in ("rename", "unlink"):  # the file that has lost this name
+                path = os.path.join(saved, rest[-1])
+                rest[-1] = os.stat(path).st_ino if rest[-1] != "0" else 0
+                if rest[-1]:
+                    self.contents.setdefault(rest[-1], path)
+            self.pending.append((what, int(number), *rest))
+
+    def lose_name(self, what, directory, *rest):
+        """Undoes a change; the later ones have been undone, or are on the disk without it."""
+        names = self.directories.get(directory, {})
+        if what in ("create", "mkdir"):
+            if names.get(rest[0], (None, 0))[1] == int(rest[1]):
+                del names[rest[0]]
+        elif what == "rename" and rest[1] in names:
+            names[rest[0]] = names.pop(rest[1])
+            if rest[2]:
+                names[rest[1]] = (False, rest[2])
+        elif what == "unlink" and rest[0] not in names:
+            names[rest[0]] = (False, rest[1])
+        elif what == "rmdir" and rest[0] not in names:
+            names[rest[0]] = (True, int(rest[1]))
+            self.directories.setdefault(int(rest[1]), {})
+
+    def cut(self, home, lost, chance):
+        """Makes `home` what is left. `lost` says what is: names, contents, all, or some of both."""
+        for change in reversed(self.pending):
+            if lost in ("all", "names") or (lost.startswith("some") and chance.random() < 0.5):
+                self.lose_name(*change)
+        self.write(self.root, home, lost, chance)
+
+    def write(self, number, path, lost, chance):
+        os.mkdir(path)
+        for name, (is_directory, inner) in self.directories[number].items():
+            if is_directory:
+                self.write(inner, os.path.join(path, name), lost, chance)
+                continue
+            whole = self.content(self.contents[inner])
+            certain = self.content(self.flushed.get(inner))
+            half = (len(certain) + len(whole)) // 2 if whole.startswith(certain) else len(whole) // 2
+            torn = whole[:half] + certain[half:]
+            choices = {"all": [certain], "contents": [certain], "names": [whole]}.get(
+                lost, [whole, certain, torn, torn + bytes(max(0, len(whole) - len(torn)))])
+            with open(os.path.join(path, name), "wb") as f:
+                f.write(whole if whole == certain else chance.choice(choices))
+
+    @staticmethod
+    def content(path):
+        if path is None:
+            return b""
+        with open(path, "rb") as f:
+            return f.read()
+
+
+class PowerCut(Job):
+    """A job whose machine loses its power at a call."""
+    KINDS = ("open", "write", "fsync", "aio_fsync", "close", "rename", "unlink", "mkdir", "ftruncate", "ftello", "fclose")
+    LOST = ("all", "names", "contents", "some-1", "some-2", "some-3")
+
+    def shim(self, home, counter, fault=None):
+        variables = super().shim(home, counter, fault)
+        if fault and fault.how == "cut":
+            variables.update(FAULT_HOW="kill", FAULT_SAVED=home + ".saved")
+        return variables
+
+    def faults(self):
+        for kind in self.KINDS:
+            for number in range(1, self.counts[kind] + 1):
+                for lost in self.LOST:
+                    yield Fault(self.name, kind, number, "cut", lost)
+
+    def start(self, home, counter=None, fault=None):
+        if not fault or fault.how != "cut":
+            return super().start(home, counter, fault)
+        saved = home + ".saved"
+        os.mkdir(saved)
+        before = {os.stat(path).st_ino: self.template + path[len(home):] for path in all_names(home) if os.path.isfile(path)}
+        ended = super().start(home, counter, fault)
+        disk = Disk(home, saved, before)
+        disk.cut(home + ".cut", fault.error, random.Random("%s" % (fault,)))
+        shutil.rmtree(home)
+        shutil.rmtree(saved)
+        os.rename(home + ".cut", home)
+        return ended
+
+    def judge(self, home, ended, fault, injected):
+        if not injected:
+            return "missed"
+        said = [int(n) for n in re.findall(r"line (\d+) has committed", ended.errors)]
+        acknowledged = max(said + [launch.newest(self.lines_of(self.template))])
+        self.check_lines(home, acknowledged)
+        self.check_goes_on(home, acknowledged, os.path.exists(os.path.join(self.lines_of(home), "finished")))
+        return "killed"
+
+
 class Command(Scene):
     """A command that looks at the lines of a job that was killed, or removes one that the job does not need."""
 
@@ -357,6 +482,10 @@ class Bench:
         for at in (0, 1):
             yield from job("run of 2, rank %d" % at, ranks=2, at=at)
             yield from job("restart of 2, rank %d" % at, ranks=2, at=at, restart=True)
+        if "power cut" in wanted:
+            yield PowerCut("power cut", self)
+        if "power cut in a restart" in wanted:
+            yield PowerCut("power cut in a restart", self, restart=True)
         yield from job("elc run, program", under_elc=True)
         yield from job("elc run", under_elc=True, faulty="elc")
         yield from job("elc run on", under_elc=True, faulty="elc", restart=True)
@@ -405,7 +534,7 @@ class Bench:
 
 
 SCENES = ("run", "restart", "run of 2, rank 0", "restart of 2, rank 0", "run of 2, rank 1", "restart of 2, rank 1",
-          "elc run, program", "elc run", "elc run on", "elc ls", "elc ls --json", "elc verify", "elc show", "elc show --all",
+          "power cut", "power cut in a restart", "elc run, program", "elc run", "elc run on", "elc ls", "elc ls --json", "elc verify", "elc show", "elc show --all",
           "elc rm")
 
 

@@ -236,6 +236,19 @@ TEST_CASE("what a line could not flush is lost: no later line has the file witho
   REQUIRE_OK(line.save());
 }
 
+TEST_CASE("an error that the program has not seen to refuses lines, as a restart would hide it") {
+  Playground playground;
+  new_process();
+  Line line;
+  FILE* log = ELC_fopen("log", "a");
+  CHECK(getc(log) == EOF);
+  REQUIRE(ferror(log) != 0);
+  CHECK(contains(text(line.save()), "an error of the stream of 'log'"));
+  clearerr(log);
+  REQUIRE_OK(line.save());
+  CHECK(ELC_fclose(log) == 0);
+}
+
 TEST_CASE("permissions stay, the null device has no content") {
   Playground playground;
   new_process();

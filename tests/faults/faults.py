@@ -555,6 +555,7 @@ def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("--build", required=True, help="a build directory for MPICH")
     p.add_argument("--sample", type=int, help="so many faults, chosen at random (default: all)")
+    p.add_argument("--minutes", type=float, help="stop after these, with the table of what has been done")
     p.add_argument("--seed", type=int, default=random.SystemRandom().randrange(1000000), help="default: a new one")
     p.add_argument("--scene", action="append", choices=SCENES, help="default: all")
     p.add_argument("--kind", action="append", choices=KINDS, help="calls of this kind alone")
@@ -578,12 +579,16 @@ def run_all(options, bench):
         faults = [Fault(name, kind, int(number), how, error) for name in scenes]
     print("faults: seed %d, %d calls in %d scenes" % (options.seed, sum(sum(s.counts.values()) for s in scenes.values()),
                                                      len(scenes)), flush=True)
-    if options.sample is not None and options.sample < len(faults):
-        faults = random.Random(options.seed).sample(faults, options.sample)
+    random.Random(options.seed).shuffle(faults)
+    faults = faults[:options.sample]
+    end = time.monotonic() + 60 * options.minutes if options.minutes else None
     results = []
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         running = {pool.submit(bench.case, scenes[f.scene], f): f for f in faults}
         for future in concurrent.futures.as_completed(running):
+            if end and time.monotonic() > end:
+                pool.shutdown(cancel_futures=True)
+                break
             fault = running[future]
             outcome, why = future.result()
             results.append((fault, outcome))
@@ -591,7 +596,8 @@ def run_all(options, bench):
                 print('WRONG --scene "%s" --fault %s %d %s %s\n  %s' % (fault + (why,)), flush=True)
     table(results)
     wrong = sum(outcome == "wrong" for _, outcome in results)
-    print("%s: seed %d, %d faults, %d wrong" % ("FAILED" if wrong else "survived", options.seed, len(results), wrong))
+    print("%s: seed %d, %d of %d faults, %d wrong" % ("FAILED" if wrong else "survived", options.seed, len(results),
+                                                      len(faults), wrong))
     return 1 if wrong else 0
 
 

@@ -93,10 +93,10 @@ Result Streams::flush(Stream& stream) {
   if (stream.lost == 0 && fflush(stream.file) != 0) stream.lost = errno;
   if (stream.lost == 0 && ferror(stream.file) == 0) return Result();
   if (stream.lost == 0)
-    return Result::error("the program has not seen to an error of the stream of '%s' (ferror), which it would not see after a "
-                         "restart; no line is taken until it is cleared or the stream closed", stream.path.c_str());
-  return Result::error("what the program wrote to the file '%s' is lost, as it could not be written: %s; no line is taken "
-                       "while that is open", stream.path.c_str(), strerror(stream.lost));
+    return Result::error("the program has not seen to an error of the stream of '%s' (ferror), which it would not see after "
+                         "a restart; no line is taken until it is cleared or the stream closed", stream.path.c_str());
+  return Result::error("what the program wrote to the file '%s' is lost, as it could not be written: %s; no line is "
+                       "taken while that is open", stream.path.c_str(), strerror(stream.lost));
 }
 
 Result Streams::look_at(Stream& stream, Snapshot* out) const {

@@ -128,7 +128,7 @@ std::optional<uint64_t> line_size(const std::string& dir, uint64_t line) {
   fs::directory_iterator at(place, error);
   for (; !error && at != fs::directory_iterator(); at.increment(error)) {
     std::error_code unknown;
-    const uintmax_t one = at->file_size(unknown);
+    const uintmax_t one = at->is_regular_file(unknown) ? at->file_size(unknown) : 0;
     if (!unknown) size += one;
     else if (unknown != std::errc::no_such_file_or_directory) return std::nullopt;
   }

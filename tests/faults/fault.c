@@ -9,8 +9,8 @@
  *   FAULT_HOW      once: it fails, as the next ones of its kind do with lasting; short: it does a part of its work;
  *                  kill: the process is killed before it; torn: after a part of its work
  *   FAULT_ERRNO    with which it fails
- *   FAULT_SAVED    empty, or a directory on the same file system. What a cut of the power may undo is written to `trace` in it,
- *                  and numbered there are the files that lost a name, and what was in files when they were flushed
+ *   FAULT_SAVED    empty, or a directory on the same file system. What a cut of the power may undo is written to `trace`
+ *                  in it, and numbered there are the files that lost a name, and what was in files when they were flushed
  *
  * A call that fails is not executed, except that a close closes, and that what a flush of a stream does not bring to its
  * file is lost or kept as the C library does it. */
@@ -37,8 +37,8 @@
 /* The order is that of faults.py. */
 typedef enum Kind {
   kOpen, kRead, kPread, kWrite, kFsync, kAioFsync, kClose, kRename, kUnlink, kMkdir, kStatAt, kFstat, kStat, kAccess,
-  kTruncate, kFchmod, kFdopendir, kReaddir, kClosedir, kRealpath, kDup2, kFcntl, kFopen, kFdopen, kFreopen, kFflush, kFclose,
-  kFseeko, kFtello, kKinds
+  kTruncate, kFchmod, kFdopendir, kReaddir, kClosedir, kRealpath, kDup2, kFcntl, kFopen, kFdopen, kFreopen, kFflush,
+  kFclose, kFseeko, kFtello, kKinds
 } Kind;
 
 static const char *const names[kKinds] = {

@@ -47,8 +47,8 @@ KINDS = {
     "unlink": LOOKING + ("EACCES",), "mkdir": WRITING + ("EACCES",), "statat": LOOKING, "fstat": LOOKING, "stat": LOOKING,
     "access": LOOKING, "ftruncate": WRITING, "fchmod": ("EINTR", "EIO", "EPERM"), "fdopendir": ("EMFILE", "ENOMEM"),
     "readdir": ("EINTR", "EIO", "ESTALE"), "closedir": ("EIO",), "realpath": LOOKING, "dup2": ("EINTR", "EMFILE", "EIO"),
-    "fcntl": ("EINTR", "EMFILE", "ENOLCK", "EIO"), "fopen": OPENING, "fdopen": ("ENOMEM",), "freopen": ("EMFILE", "ENOMEM"),
-    "fflush": WRITING, "fclose": WRITING, "fseeko": ("EIO",), "ftello": ("EIO",)}
+    "fcntl": ("EINTR", "EMFILE", "ENOLCK", "EIO"), "fopen": OPENING, "fdopen": ("ENOMEM",),
+    "freopen": ("EMFILE", "ENOMEM"), "fflush": WRITING, "fclose": WRITING, "fseeko": ("EIO",), "ftello": ("EIO",)}
 LASTING = ("EIO", "ENOSPC", "EMFILE", "ENOMEM")
 PARTS = {"read": ("short",), "pread": ("short",), "write": ("short", "torn")}
 
@@ -126,7 +126,8 @@ class Counter:
 
 OUTCOMES = ("right", "told", "refused", "killed", "missed", "wrong")
 SENTENCE = re.compile(r"^(elc|files): .{10,}$", re.MULTILINE)
-UNKNOWN = re.compile(r"\bdamaged?\b|\bcannot\b|\bnull\b|(?<!\S)\?(?=[\s,])")  # what a command that goes on could not find out
+# What a command that goes on could not find out.
+UNKNOWN = re.compile(r"\bdamaged?\b|\bcannot\b|\bnull\b|(?<!\S)\?(?=[\s,])")
 USUAL = ("committed", "restarting from line", "continuing from line", "starting on")
 
 
@@ -206,7 +207,8 @@ class Job(Scene):
     def command(self, shim):
         program = [self.bench.files, "--steps", "30", "--lines", str(self.lines + 1)]
         if self.under_elc:
-            return [self.bench.elc, "run", "-n", "1", "--launcher", "env RANKS={n}", "--max-restarts", "3", "--"] + program
+            under = ["run", "-n", "1", "--launcher", "env RANKS={n}", "--max-restarts", "3", "--"]
+            return [self.bench.elc] + under + program
         if self.ranks == 1:
             return program
         command = ["mpiexec.mpich"]
@@ -291,7 +293,8 @@ class Job(Scene):
         if again.hung or again.code != 0 or self.state(home, again) != self.answer:
             raise Wrong("the next start goes wrong (code %d): %s%s" % (again.code, again.output, again.errors))
         if acknowledged and not finished and (not from_lines or from_lines[0] < acknowledged):
-            raise Wrong("line %d had committed, and the next start goes on from %s" % (acknowledged, from_lines or "no line"))
+            raise Wrong("line %d had committed, and the next start goes on from %s"
+                        % (acknowledged, from_lines or "no line"))
         # What lies beside the lines is small, and of processes that were killed.
         left = [n for n in all_names(home) if ".elc-restoring" in n or (".tmp" in n and "/line-" in n)]
         if left and "committed" in again.errors:
@@ -401,7 +404,8 @@ class PowerCut(Job):
             return super().start(home, counter, fault)
         saved = home + ".saved"
         os.mkdir(saved)
-        before = {os.stat(path).st_ino: self.template + path[len(home):] for path in all_names(home) if os.path.isfile(path)}
+        files = [path for path in all_names(home) if os.path.isfile(path)]
+        before = {os.stat(path).st_ino: self.template + path[len(home):] for path in files}
         ended = super().start(home, counter, fault)
         disk = Disk(home, saved, before)
         disk.cut(home + ".cut", fault.error, random.Random("%s" % (fault,)))
@@ -435,7 +439,8 @@ class Command(Scene):
         if ended.hung:
             raise Wrong("it hangs")
         if ended.code == 0:
-            outcome = "right" if (ended.output, ended.errors) == (self.reference.output, self.reference.errors) else "told"
+            same = (ended.output, ended.errors) == (self.reference.output, self.reference.errors)
+            outcome = "right" if same else "told"
             if outcome == "told" and not UNKNOWN.search(ended.output):
                 raise Wrong("it ends with 0 and says something else than without a fault")
         elif fault.how in ("kill", "torn") and injected:
@@ -519,7 +524,8 @@ class Bench:
                 return (outcome if injected else "missed"), ""
             except Wrong as wrong:
                 where = self.place(scene.faulty, caller) if injected else "the fault did not come"
-                return "wrong", "%s\n  at %s\n  code %d\n%s%s" % (wrong, where, ended.code, ended.output[-800:], ended.errors[-4000:])
+                return "wrong", "%s\n  at %s\n  code %d\n%s%s" % (wrong, where, ended.code, ended.output[-800:],
+                                                               ended.errors[-4000:])
         finally:
             shutil.rmtree(home, ignore_errors=True)
             os.remove(counter.path)
@@ -534,8 +540,8 @@ class Bench:
 
 
 SCENES = ("run", "restart", "run of 2, rank 0", "restart of 2, rank 0", "run of 2, rank 1", "restart of 2, rank 1",
-          "power cut", "power cut in a restart", "elc run, program", "elc run", "elc run on", "elc ls", "elc ls --json", "elc verify", "elc show", "elc show --all",
-          "elc rm")
+          "power cut", "power cut in a restart", "elc run, program", "elc run", "elc run on", "elc ls", "elc ls --json",
+          "elc verify", "elc show", "elc show --all", "elc rm")
 
 
 def table(results):

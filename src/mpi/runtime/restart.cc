@@ -43,8 +43,8 @@ void mark_at_exit() {
   if (getpid() != runtime.finalized) return;  // a child that the program has forked
   const Result marked = fflush(nullptr) == 0
                             ? store::mark_finished(dir(), runtime.run)
-                            : Result::error("what the program has written is lost: %s; started again, it goes on from the newest "
-                                            "line", strerror(errno));
+                            : Result::error("what the program has written is lost: %s; started again, it goes on from the "
+                                            "newest line", strerror(errno));
   if (!marked.ok()) say("%s", marked.message());
 }
 

@@ -213,6 +213,27 @@ TEST_CASE("a file that cannot be saved makes the line be refused") {
   REQUIRE_OK(line.save());
 }
 
+TEST_CASE("what the set-up of a restart wrote to a stream that is closed then is not lost in silence") {
+  Playground playground;
+  new_process();
+  Line line;
+  FILE* log = ELC_fopen("log", "a");
+  REQUIRE_OK(line.save());
+  REQUIRE(ELC_fclose(log) == 0);
+  new_process();
+  FILE* extra = ELC_fopen("extra", "w");
+  fputs("text", extra);
+  struct rlimit before;
+  REQUIRE(getrlimit(RLIMIT_FSIZE, &before) == 0);
+  const struct rlimit none = {0, before.rlim_max};
+  const auto handler = signal(SIGXFSZ, SIG_IGN);
+  REQUIRE(setrlimit(RLIMIT_FSIZE, &none) == 0);
+  const std::string restored = text(line.restore());
+  REQUIRE(setrlimit(RLIMIT_FSIZE, &before) == 0);
+  signal(SIGXFSZ, handler);
+  CHECK(contains(restored, "the file 'extra' is lost"));
+}
+
 TEST_CASE("what a line could not flush is lost: no later line has the file without it, and the program is told") {
   Playground playground;
   new_process();

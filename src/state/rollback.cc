@@ -244,7 +244,7 @@ Result Streams::apply(format::Reader& reader) {
       if (saved_[i].kind == StreamKind::kWrite) remove_temporary(roots_, saved_[i], i);
     return status;
   }
-  adopt();
+  ELC_TRY(adopt());
   for (size_t i = 0; i < saved_.size(); ++i) {
     const SavedStream& saved = saved_[i];
     if (saved.kind == StreamKind::kWrite) ELC_TRY(replace(roots_, saved, i));
@@ -262,7 +262,7 @@ Result Streams::apply(format::Reader& reader) {
 
 // A stream that the set-up has opened again stays the same FILE, in case a copy of its address is not
 // registered; the others the program had closed by the time of the line.
-void Streams::adopt() {
+Result Streams::adopt() {
   for (SavedStream& saved : saved_) {
     for (size_t i = 0; i < open_.size() && saved.file == nullptr; ++i) {
       if (open_[i].path.view() != saved.path.view() || open_[i].mode.view() != saved.mode.view()) continue;
@@ -271,7 +271,12 @@ void Streams::adopt() {
       open_.erase(i);
     }
   }
-  close_all();
+  while (!open_.empty()) {
+    const Text path = Text::copy(open_.back().path.view());
+    if (close(open_.back().file) != 0)
+      return Result::error("what the set-up wrote to the file '%s' is lost: %s", path.c_str(), strerror(errno));
+  }
+  return Result();
 }
 
 }  // namespace elc::state

@@ -86,13 +86,26 @@ Result Streams::find_again(const Stream& stream, Place* place) const {
                        "program has changed its directory", path);
 }
 
-Result Streams::look_at(const Stream& stream, Snapshot* out) const {
+// The C library may drop what it could not write, and a later flush is none the wiser: then the file lacks what the
+// program has written, and so would every line with it. Of the program's own failures it has to learn by ferror, which a
+// restart clears.
+Result Streams::flush(Stream& stream) {
+  if (stream.lost == 0 && fflush(stream.file) != 0) stream.lost = errno;
+  if (stream.lost == 0 && ferror(stream.file) == 0) return Result();
+  if (stream.lost == 0)
+    return Result::error("the program has not seen to an error of the stream of '%s' (ferror), which it would not see after "
+                         "a restart; no line is taken until it is cleared or the stream closed", stream.path.c_str());
+  return Result::error("what the program wrote to the file '%s' is lost, as it could not be written: %s; no line is "
+                       "taken while that is open", stream.path.c_str(), strerror(stream.lost));
+}
+
+Result Streams::look_at(Stream& stream, Snapshot* out) const {
   const char* path = stream.path.c_str();
   out->stream = &stream;
   ELC_TRY(find_again(stream, &out->place));
   const bool regular = !out->place.way().empty();
   if (regular) out->kind = kind_of(stream.mode.c_str());
-  if (out->kind != StreamKind::kRead && fflush(stream.file) != 0) return io_error("write", path, errno);
+  if (out->kind != StreamKind::kRead) ELC_TRY(flush(stream));
   if (!regular) return Result();
   struct stat about;
   if (fstat(fileno(stream.file), &about) != 0) return io_error("look at", path, errno);
@@ -151,13 +164,19 @@ FILE* Streams::open(const char* path, const char* mode) {
   return file;
 }
 
+// The program is told here, too, of what was lost when a line flushed the stream.
 int Streams::close(FILE* file) {
+  int lost = 0;
   for (size_t i = 0; i < open_.size(); ++i) {
     if (open_[i].file != file) continue;
+    lost = open_[i].lost;
     open_.erase(i);
     break;
   }
-  return fclose(file);
+  const int result = fclose(file);
+  if (result != 0 || lost == 0) return result;
+  errno = lost;
+  return EOF;
 }
 
 int Streams::close_all() {
@@ -193,7 +212,7 @@ FILE* Streams::stream_of(uint64_t number) const {
 Result Streams::save(format::Writer& writer) {
   fflush(stdout);
   Vector<Snapshot> snapshots;
-  for (const Stream& stream : open_) {
+  for (Stream& stream : open_) {
     Snapshot& snapshot = snapshots.push_back({});
     ELC_TRY(look_at(stream, &snapshot));
   }

@@ -37,6 +37,7 @@ struct Stream {
   FILE* file = nullptr;
   Text path;  // as the program gave it
   Text mode;
+  int lost = 0;  // the errno with which what the program wrote did not come to the file; 0: all of it did
 };
 
 // A stream of a line, from the directory of section "files".
@@ -91,10 +92,11 @@ class Streams {
 
  private:
   Result read_saved(format::Reader& reader, format::Cursor& in, bool change);
-  void adopt();
+  Result adopt();
   void tell(const Stream& stream);
   Result find_again(const Stream& stream, Place* place) const;
-  Result look_at(const Stream& stream, Snapshot* out) const;
+  Result look_at(Stream& stream, Snapshot* out) const;
+  static Result flush(Stream& stream);
   Result rely_on(Snapshot& snapshot);
   void add_relied(Descriptor file, const char* path);
 

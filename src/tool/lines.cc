@@ -17,7 +17,7 @@ namespace elc::tool {
 namespace {
 
 json facts_of(const std::string& dir, const store::Survey& there, const store::Line& line) {
-  json facts = {{"line", line.number}, {"committed", line.committed}, {"bytes", line_size(dir, line.number)}};
+  json facts = {{"line", line.number}, {"committed", line.committed}, {"bytes", size_fact(line_size(dir, line.number))}};
   if (!line.damage.empty()) facts["damage"] = line.damage.c_str();
   if (!line.committed) return facts;
   facts["ranks"] = line.commit.ranks;
@@ -55,7 +55,7 @@ void print(const std::string& dir, const store::Survey& there) {
   }
   printf("%8s %7s %10s %9s  %-19s  %s\n", "line", "ranks", "size", "cost", "committed", "");
   for (const store::Line& line : there.lines) {
-    const std::string size = bytes_text(line_size(dir, line.number));
+    const std::string size = size_text(line_size(dir, line.number));
     const store::Commit& c = line.commit;
     if (line.committed)
       printf("%8llu %7lu %10s %9s  %-19s  %s\n", static_cast<unsigned long long>(line.number),
@@ -117,19 +117,27 @@ std::vector<std::string> faults(const std::string& dir, const store::Commit& com
   return found;
 }
 
-uint64_t line_size(const std::string& dir, uint64_t line) {
+// A file that goes away meanwhile is of a line that is abandoned or removed.
+std::optional<uint64_t> line_size(const std::string& dir, uint64_t line) {
   uint64_t size = 0;
   std::error_code error;
   const fs::path place = store::line_path(dir.c_str(), line).c_str();
-  if (fs::is_symlink(place, error)) return 0;
-  for (fs::directory_iterator at(place, error), end;
-       !error && at != end; at.increment(error)) {
-    std::error_code gone;
-    const uintmax_t one = at->file_size(gone);
-    if (!gone) size += one;
+  const fs::file_type type = fs::symlink_status(place, error).type();
+  if (type == fs::file_type::symlink) return 0;
+  if (type == fs::file_type::none) return std::nullopt;
+  fs::directory_iterator at(place, error);
+  for (; !error && at != fs::directory_iterator(); at.increment(error)) {
+    std::error_code unknown;
+    const uintmax_t one = at->is_regular_file(unknown) ? at->file_size(unknown) : 0;
+    if (!unknown) size += one;
+    else if (unknown != std::errc::no_such_file_or_directory) return std::nullopt;
   }
+  if (error && error != std::errc::no_such_file_or_directory) return std::nullopt;
   return size;
 }
+
+std::string size_text(std::optional<uint64_t> size) { return size ? bytes_text(*size) : "?"; }
+json size_fact(std::optional<uint64_t> size) { return size ? json(*size) : json(); }
 
 std::string default_dir() {
   const char* dir = getenv("ELC_DIR");
@@ -178,7 +186,7 @@ int verify(const std::string& what, const std::string& given_dir, bool as_json) 
     if (as_json) continue;
     if (found.empty())
       printf("line %llu is whole: %s, %s\n", static_cast<unsigned long long>(number),
-             count_text(commit.ranks, "rank").c_str(), bytes_text(line_size(dir, number)).c_str());
+             count_text(commit.ranks, "rank").c_str(), size_text(line_size(dir, number)).c_str());
     for (const std::string& fault : found)
       printf("line %llu is not whole: %s\n", static_cast<unsigned long long>(number), visible(fault).c_str());
     if (found.size() == kMostFaults)

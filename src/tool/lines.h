@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -34,8 +35,11 @@ void require_line(const std::string& dir, uint64_t line);
 // `most`. Empty if it is whole. Reads every byte of it.
 std::vector<std::string> faults(const std::string& dir, const store::Commit& commit, size_t most);
 
-// Bytes of the files in the line's directory.
-uint64_t line_size(const std::string& dir, uint64_t line);
+// Bytes of the files in the line's directory; nothing where that cannot be told.
+std::optional<uint64_t> line_size(const std::string& dir, uint64_t line);
+// For people and for JSON.
+std::string size_text(std::optional<uint64_t> size);
+nlohmann::json size_fact(std::optional<uint64_t> size);
 
 // On standard output. Names of a file need not be UTF-8, as JSON has to be.
 void print(const nlohmann::json& facts);

@@ -217,5 +217,7 @@ int main(int argc, char** argv) {
   } catch (const std::exception& error) {
     return refuse(kCannot, error.what());
   }
-  return code;
+  // Half an output is not to be taken for all of it.
+  const bool written = fflush(stdout) == 0 && ferror(stdout) == 0;
+  return written || code != 0 ? code : refuse(kCannot, "not all of the output could be written");
 }

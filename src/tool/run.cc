@@ -136,7 +136,7 @@ class Supervisor {
   uint64_t finished_run_ = 0;   // the last of them
   uint64_t start_ = 0;          // the line of the first attempt
   uint64_t newest_ = 0;         // committed line
-  uint64_t size_ = 0;           // of the newest
+  std::optional<uint64_t> size_;  // of the newest
   uint64_t newest_before_ = 0;  // the newest line when the attempt began
   unsigned in_a_row_ = 0;       // restarts without a new line
   unsigned restarts_ = 0;
@@ -338,8 +338,8 @@ void Supervisor::say_commit(const store::Line& line) {
   size_ = line_size(dir_, line.number);
   if (terminal_.live()) return;
   terminal_.say("line",
-                line_name(line.number) + " committed: " + bytes_text(size_) + " in " + seconds_text(cost),
-                {{"line", line.number}, {"bytes", size_}, {"cost", cost}}, false);
+                line_name(line.number) + " committed: " + size_text(size_) + " in " + seconds_text(cost),
+                {{"line", line.number}, {"bytes", size_fact(size_)}, {"cost", cost}}, false);
 }
 
 // Looks for new lines.
@@ -363,7 +363,7 @@ void Supervisor::look() {
   if (const store::Line* line = there.find(there.newest); line != nullptr && line->number > there.finished)
     text = "[elc] " + line_name(line->number) + ", " +
            seconds_text(std::floor(age_of(line->commit) / 1e6)) +
-           " ago, " + bytes_text(size_) + " in " + seconds_text(static_cast<double>(line->commit.cost) / 1e6);
+           " ago, " + size_text(size_) + " in " + seconds_text(static_cast<double>(line->commit.cost) / 1e6);
   if (restarts_ > 0) text += "; " + count_text(restarts_, "restart");
   terminal_.status(text);
 }

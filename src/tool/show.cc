@@ -165,12 +165,12 @@ int show_line(const ShowOptions& options) {
         kUsage, "line " + std::to_string(place.line) + " has ranks 0 to " + std::to_string(commit.ranks - 1));
   const uint32_t rank = options.rank < 0 ? 0 : static_cast<uint32_t>(options.rank);
   const json file = file_facts(store::rank_path(place.dir.c_str(), place.line, rank).c_str(), options.values);
-  const uint64_t size = line_size(place.dir, place.line);
+  const auto size = line_size(place.dir, place.line);
   const double cost = static_cast<double>(commit.cost) / 1e6;
   if (options.json) {
     print({{"line", commit.line},
            {"ranks", commit.ranks},
-           {"bytes", size},
+           {"bytes", size_fact(size)},
            {"cost", cost},
            {"time", static_cast<double>(commit.time) / 1e6},
            {"calls", commit.calls},
@@ -179,7 +179,7 @@ int show_line(const ShowOptions& options) {
     return 0;
   }
   printf("line %llu: %s, %s, committed %s, cost %s\n", static_cast<unsigned long long>(commit.line),
-         count_text(commit.ranks, "rank").c_str(), bytes_text(size).c_str(), time_text(commit.time).c_str(),
+         count_text(commit.ranks, "rank").c_str(), size_text(size).c_str(), time_text(commit.time).c_str(),
          seconds_text(cost).c_str());
   if (commit.base > 0)
     printf("its run was restarted from line %llu\n", static_cast<unsigned long long>(commit.base));

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <termios.h>
@@ -210,6 +211,63 @@ TEST_CASE("a file that cannot be saved makes the line be refused") {
   CHECK(contains(text(line.save()), "'out'"));
   ELC_fclose(out);
   REQUIRE_OK(line.save());
+}
+
+TEST_CASE("what the set-up of a restart wrote to a stream that is closed then is not lost in silence") {
+  Playground playground;
+  new_process();
+  Line line;
+  FILE* log = ELC_fopen("log", "a");
+  REQUIRE_OK(line.save());
+  REQUIRE(ELC_fclose(log) == 0);
+  new_process();
+  FILE* extra = ELC_fopen("extra", "w");
+  fputs("text", extra);
+  struct rlimit before;
+  REQUIRE(getrlimit(RLIMIT_FSIZE, &before) == 0);
+  const struct rlimit none = {0, before.rlim_max};
+  const auto handler = signal(SIGXFSZ, SIG_IGN);
+  REQUIRE(setrlimit(RLIMIT_FSIZE, &none) == 0);
+  const std::string restored = text(line.restore());
+  REQUIRE(setrlimit(RLIMIT_FSIZE, &before) == 0);
+  signal(SIGXFSZ, handler);
+  CHECK(contains(restored, "the file 'extra' is lost"));
+}
+
+TEST_CASE("what a line could not flush is lost: no later line has the file without it, and the program is told") {
+  Playground playground;
+  new_process();
+  Line line;
+  FILE* log = ELC_fopen("log", "a");
+  fputs("lost", log);
+  struct rlimit before;
+  REQUIRE(getrlimit(RLIMIT_FSIZE, &before) == 0);
+  const struct rlimit none = {0, before.rlim_max};
+  const auto handler = signal(SIGXFSZ, SIG_IGN);
+  REQUIRE(setrlimit(RLIMIT_FSIZE, &none) == 0);
+  CHECK(contains(text(line.save()), "the file 'log' is lost"));
+  REQUIRE(setrlimit(RLIMIT_FSIZE, &before) == 0);
+  signal(SIGXFSZ, handler);
+  fputs("not lost", log);
+  CHECK(contains(text(line.save()), "the file 'log' is lost"));
+  clearerr(log);
+  CHECK(contains(text(line.save()), "the file 'log' is lost"));
+  CHECK(ELC_fclose(log) == EOF);
+  CHECK(errno == EFBIG);
+  REQUIRE_OK(line.save());
+}
+
+TEST_CASE("an error that the program has not seen to refuses lines, as a restart would hide it") {
+  Playground playground;
+  new_process();
+  Line line;
+  FILE* log = ELC_fopen("log", "a");
+  CHECK(getc(log) == EOF);
+  REQUIRE(ferror(log) != 0);
+  CHECK(contains(text(line.save()), "an error of the stream of 'log'"));
+  clearerr(log);
+  REQUIRE_OK(line.save());
+  CHECK(ELC_fclose(log) == 0);
 }
 
 TEST_CASE("permissions stay, the null device has no content") {

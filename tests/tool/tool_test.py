@@ -740,6 +740,16 @@ class Looking(ToolTest):
         self.elc("verify", "99", "-d", "lines", code=64)
         self.assertIn("there is no line 99", self.stderr)
 
+    @unittest.skipUnless(os.path.exists("/dev/full"), "there is no full device here")
+    def test_output_that_cannot_be_written(self):
+        for words in (["ls"], ["ls", "--json"], ["verify"], ["show", "4"]):
+            with open("/dev/full", "w") as full:
+                done = subprocess.run([ELC, *words, *(["--dir"] if words[0] != "ls" else []), "lines"], cwd=self.place,
+                                      env=self.environment, stdout=full, stderr=subprocess.PIPE, text=True,
+                                      timeout=DEADLINE, stdin=subprocess.DEVNULL)
+            self.assertEqual(done.returncode, 74, done.stderr)
+            self.assertIn("not all of the output could be written", done.stderr)
+
     def test_verify_of_a_line_without_files(self):
         self.run_elc("line,kill", options=["--max-restarts", "0", "--from", "no"], code=128 + signal.SIGKILL, ranks=150)
         for rank in range(150):

@@ -1,7 +1,9 @@
 #include "mpi/runtime/restart.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/message.h"
@@ -39,8 +41,10 @@ const char* dir() { return runtime.config.dir.c_str(); }
 // its result, and goes on from its newest line.
 void mark_at_exit() {
   if (getpid() != runtime.finalized) return;  // a child that the program has forked
-  fflush(nullptr);
-  const Result marked = store::mark_finished(dir(), runtime.run);
+  const Result marked = fflush(nullptr) == 0
+                            ? store::mark_finished(dir(), runtime.run)
+                            : Result::error("what the program has written is lost: %s; started again, it goes on from the "
+                                            "newest line", strerror(errno));
   if (!marked.ok()) say("%s", marked.message());
 }
 

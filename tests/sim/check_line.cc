@@ -85,7 +85,7 @@ void World::check_file(Rank rank, line::LineNumber number, uint64_t points, cons
   std::map<uint64_t, const Request*> receives;
   std::set<std::pair<uint64_t, uint64_t>> pending, pending_saved;
   for (const Request& r : app.requests) {
-    if (r.what == Request::What::kReceive) receives[r.number] = &r;
+    if (r.what == Request::What::kReceive && !r.withdrawn) receives[r.number] = &r;
     if (r.what == Request::What::kCollective && !r.complete)
       pending.insert({app.comms[static_cast<size_t>(r.comm)].identity, r.number});
   }

@@ -468,6 +468,23 @@ std::string found_shown_and_not_taken(Fault fault) {
   return recovered(scene, 1);
 }
 
+// The same of two probes: a receive for any has what the second has shown, and MPI has nothing for the receive that was
+// posted for that.
+std::string found_shown_and_taken_by_another(Fault fault) {
+  Script s(3);
+  s.on(p).send(q, 0).site();
+  s.on(q).probe(p, 0).probe(r, 0).irecv(2, kAny, 0).irecv(3, r, 0).site().wait(2).recv(p, 0).wait(3);
+  s.on(r).send(q, 0).site().send(q, 0);
+  Scene scene(s, fault);
+  scene.request();
+  scene.run(p, 2);
+  scene.run(r, 2);
+  scene.deliver(r, q);
+  scene.deliver(p, q);
+  scene.run(q, 5);
+  return recovered(scene, 1);
+}
+
 // In replay one receive is held until the program has seen, by a probe, what another has left.
 std::string found_probe_in_replay(Fault fault) {
   Script s(3);
@@ -797,6 +814,7 @@ TEST_CASE("found: what a probe shows, and what comes before it") {
   expect_clean(found_probe_past_receive);
   expect_clean(found_probe_past_unknown);
   expect_clean(found_shown_and_not_taken);
+  expect_clean(found_shown_and_taken_by_another);
   expect_clean(found_probe_in_replay);
 }
 TEST_CASE("the queue when no line can be taken any more") { CHECK(queued_when_lines_are_over() == ""); }

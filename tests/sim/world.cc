@@ -104,6 +104,7 @@ elc::Result World::save_state(Rank rank, LineNumber line) {
   log(rank, "takes its checkpoint of line %u at instruction %zu", line,
       nodes[static_cast<size_t>(rank)]->app.at);
   if (nodes[static_cast<size_t>(rank)]->process->replaying()) ++stats.lines_replaying;
+  nodes[static_cast<size_t>(rank)]->check_counted();
   auto& states = states_[line];
   states.resize(nodes.size());
   const Node& node = *nodes[static_cast<size_t>(rank)];

@@ -353,6 +353,127 @@ TEST_CASE("a program that takes another way than in the log gets what MPI has") 
   }
 }
 
+// A receive is bound to a message with tag 7 of process 1. Whether it waits, and what it gets in the end: of the queue,
+// of MPI as it is bound, or of MPI as it was called.
+TEST_CASE("a bound receive waits for its message, unless its sender goes another way") {
+  using State = line::Posting::State;
+  struct Case {
+    std::vector<line::Tag> queue, there;
+    line::Tag before;  // what a receive asks for that was posted earlier and is held; 0: there is none
+    State state;
+    bool bound;
+    line::Tag got;  // from the queue
+  };
+  const Case cases[] = {
+      {{}, {}, 0, State::kHeld, true, 0},
+      {{}, {7}, 0, State::kStarted, true, 0},
+      {{}, {7, 9}, 0, State::kStarted, true, 0},
+      {{}, {9, 7}, 0, State::kStarted, false, 0},
+      {{}, {9, 7}, 9, State::kStarted, true, 0},
+      {{}, {9, 7}, 8, State::kHeld, false, 0},
+      {{}, {9}, 9, State::kHeld, true, 0},
+      {{9, 7}, {}, 0, State::kQueued, true, 7},
+      {{9}, {7}, 0, State::kQueued, false, 9},
+      {{9}, {}, 0, State::kQueued, false, 9},
+      {{9}, {}, 9, State::kHeld, true, 0},
+      {{9, 6}, {}, 9, State::kHeld, false, 0},
+      {{7}, {9}, 9, State::kQueued, true, 7},
+      {{}, {7}, 9, State::kStarted, true, 0},
+      {{}, {7}, 7, State::kHeld, true, 0},
+      {{7}, {}, 7, State::kHeld, true, 0},
+  };
+  for (const Case& c : cases) {
+    CAPTURE(&c - cases);
+    Job job(2, options());
+    for (Rank r = 0; r < 2; ++r) {
+      line::Saved s;
+      s.replay = true;
+      s.comms.push_back({1, 4, 2, false});
+      s.crossing.push_back({1, 5, byte(5)});
+      for (const line::Tag tag : c.queue) {
+        line::SavedMessage m;
+        m.comm = 1;
+        m.message = elc::make<line::Message>();
+        m.message->source = 1, m.message->tag = tag;
+        m.message->arrived = true;
+        s.messages.push_back(std::move(m));
+      }
+      s.postings = c.before == 0 ? 1 : 0;
+      s.bound.push_back({1, 0, c.before});
+      s.bound.push_back({2, 1, 7});
+      REQUIRE(job[r].load(std::move(s)).ok());
+    }
+    const Comm comm = job[0].add_comm(1, 2);
+    for (Rank r = 0; r < 2; ++r) job[r].start_recovery();
+    job.settle();
+    for (const line::Tag tag : c.there) job.there.push_back({1, tag});
+    line::Posting before, receive;
+    before.pattern = {comm, line::kAnySource, c.before};
+    if (c.before != 0) CHECK(!job[0].post(before));
+    receive.pattern = {comm, 1, line::kAnyTag};
+    CHECK(job[0].post(receive) == (c.state == State::kStarted));
+    REQUIRE(receive.number == 2);
+    CHECK(receive.state == c.state);
+    CHECK(receive.bound == c.bound);
+    if (c.state == State::kQueued) CHECK(receive.message->tag == c.got);
+    job.settle();
+    CHECK((job.started.empty() && receive.state == c.state));
+    if (c.before != 0) job[0].withdraw(before);
+    if (c.state == State::kQueued) job[0].observe(receive, 1, c.got), line::let_go(receive.message);
+    else job[0].withdraw(receive);
+  }
+}
+
+TEST_CASE("what was held, and what was answered before, is followed to its end") {
+  for (const bool held : {true, false}) {
+    Job job(2, options());
+    for (Rank r = 0; r < 2; ++r) {
+      line::Saved s;
+      s.replay = held;
+      s.comms.push_back({1, 4, 2, false});
+      if (held) s.crossing.push_back({1, 5, byte(5)});
+      s.bound.push_back({1, 1, 7});
+      line::SavedPosting p;
+      p.number = 1;
+      p.comm = 1;
+      p.source = 1;
+      p.tag = 7;
+      p.answer.comm = 1;
+      p.answer.message = elc::make<line::Message>();
+      p.answer.message->source = 1, p.answer.message->tag = 7;
+      p.answer.message->arrived = true;
+      if (!held) s.receives.push_back(std::move(p)), s.postings = 1;
+      REQUIRE(job[r].load(std::move(s)).ok());
+    }
+    const Comm comm = job[0].add_comm(1, 2);
+    job[1].add_comm(1, 2);
+    for (Rank r = 0; r < 2; ++r) job[r].start_recovery();
+    job.settle();
+    line::Posting receive, more;
+    receive.pattern = more.pattern = {comm, line::kAnySource, 7};
+    if (held) {
+      CHECK((!job[0].post(receive) && !job[0].post(more)));
+      CHECK(job[0].cancel(more) == line::Fate::kWithdrawn);
+      for (Rank r = 0; r < 2; ++r) job[r].end_collective(comm, job[r].start_collective(comm), elc::Bytes());
+      job.settle();
+      CHECK((job.started.size() == 1 && receive.state == line::Posting::State::kStarted));
+    } else {
+      CHECK(!job[0].post_again(receive, 1));
+      CHECK((receive.state == line::Posting::State::kQueued && receive.pattern.source == 1));
+    }
+    job[0].never();
+    job.settle();
+    CHECK(job[1].stopped());
+    CHECK(job[0].stopped() == held);
+    if (held) continue;
+    job[0].observe(receive, 1, 7);
+    line::let_go(receive.message);
+    job.settle();
+    CHECK(job[0].stopped());
+    CHECK(job[0].quiet());
+  }
+}
+
 TEST_CASE("a receive that is held is withdrawn at once when it is cancelled") {
   Job job(3, options());
   restart(job, 3, receives_bound);

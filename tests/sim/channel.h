@@ -4,14 +4,15 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "line/coordinator.h"
 
 namespace sim {
 
-// One part for each process of a job, and what these have sent on the control channels. Their MPI has no messages, and
-// what they save is saved.
+// One part for each process of a job, and what these have sent on the control channels. Their MPI shows what `there`
+// says, and completes nothing; what they save is saved.
 template <class Part>
 struct Channel {
   template <class... More>
@@ -35,6 +36,7 @@ struct Channel {
   std::vector<Ended> ended;
   int forgotten = 0;                         // told so often that communicators were forgotten
   std::vector<elc::line::Posting*> started;  // receives that were held
+  std::vector<std::pair<elc::line::Rank, elc::line::Tag>> there;  // messages for all, in their order
 
   // Everything arrives, in the order in which it was sent, and all go on as far as they can.
   void settle() {
@@ -78,7 +80,11 @@ struct Channel {
       h.start_receive = [](void* context, elc::line::Posting& posting) {
         static_cast<End*>(context)->channel->started.push_back(&posting);
       };
-      h.probe = [](void*, const elc::line::Pattern&, elc::line::Rank*, elc::line::Tag*) { return false; };
+      h.probe = [](void* context, const elc::line::Pattern& p, elc::line::Rank* source, elc::line::Tag* tag) {
+        for (const auto& [from, with] : static_cast<End*>(context)->channel->there)
+          if (p.matches(from, with)) return *source = from, *tag = with, true;
+        return false;
+      };
       return h;
     }
     Channel* channel;

@@ -526,10 +526,12 @@ std::string found_later_receive_complete(int from, int tag) {
 }
 
 // A wildcard receive of the window is implied, and never observed there: what it has is an outcome all the same.
-std::string found_implied_in_window(bool late, Fault fault) {
+enum class Data { kAtOnce, kInWindow, kLate };
+std::string found_implied_in_window(Data data, Fault fault) {
+  const bool late = data == Data::kLate;
   Script s(3);
   s.on(p).site();
-  late ? s.on(p).send_large(q, 0) : s.on(p).send(q, 0);
+  data == Data::kAtOnce ? s.on(p).send(q, 0) : s.on(p).send_large(q, 0);
   s.on(q).site().irecv(2, kAny, 0).irecv(3, kAny, 0).wait(3).send(r, 1).wait(2);
   s.on(r).send(q, 0).recv(q, 1).site();
   Scene scene(s, fault);
@@ -540,6 +542,8 @@ std::string found_implied_in_window(bool late, Fault fault) {
   scene.run(r, 1);
   scene.deliver(r, q);
   scene.run(q, 2);
+  if (!late) scene.data_of(p);
+  scene.world->nodes[static_cast<size_t>(q)]->progress();
   scene.deliver(q, r);
   scene.run(r, 2);
   scene.settle();
@@ -547,8 +551,9 @@ std::string found_implied_in_window(bool late, Fault fault) {
   scene.data_of(p);
   return recovered(scene, 1);
 }
-std::string found_implied_at_once(Fault fault) { return found_implied_in_window(false, fault); }
-std::string found_implied_late(Fault fault) { return found_implied_in_window(true, fault); }
+std::string found_implied_at_once(Fault fault) { return found_implied_in_window(Data::kAtOnce, fault); }
+std::string found_implied_and_known(Fault fault) { return found_implied_in_window(Data::kInWindow, fault); }
+std::string found_implied_late(Fault fault) { return found_implied_in_window(Data::kLate, fault); }
 
 // In replay a receive for one sender waits behind one for any that is bound to a message of his.
 std::string found_behind_a_held_receive(Fault fault) {
@@ -822,6 +827,7 @@ TEST_CASE("found: receives that are implied") {
   for (const int from : {p, kAny})
     for (const int tag : {0, kAny}) CHECK(found_later_receive_complete(from, tag) == "");
   expect_clean(found_implied_at_once);
+  expect_clean(found_implied_and_known);
   expect_clean(found_implied_late);
   expect_clean(found_behind_a_held_receive);
   expect_clean(found_implied_and_unknown);

@@ -93,7 +93,10 @@ void Receives::unlink(Posting& posting) {
   if (posting.state == Posting::State::kQueued) --answered_;
   if (posting.state == Posting::State::kHeld) --held_;
   if (posting.unresolved) --unresolved_;
-  if (posting.cancelled) --cancelled_;
+  if (posting.cancelled) {
+    --cancelled_;
+    forget_repeated();
+  }
   let_go(posting.log);
   posting.log = nullptr;
 }
@@ -368,11 +371,11 @@ bool Receives::may_have_taken(const Posting& posting, const Shown& shown) const 
          posting.order > shown.order && posting.pattern.matches(shown.source, shown.tag);
 }
 
-// Whether a receive given to MPI by then may have taken it, of which MPI has not told what it has.
+// Whether a receive given to MPI by then may have taken it, of which MPI has not told what it has or what becomes of it.
 bool Receives::taken_unknown(const Shown& shown, uint64_t until) const {
-  if (unresolved_ == 0) return false;
+  if (unresolved_ == 0 && cancelled_ == 0) return false;
   for (const Posting* p = postings_.first(shown.comm); p != nullptr; p = p->after)
-    if (p->unresolved && p->order <= until && may_have_taken(*p, shown)) return true;
+    if ((p->unresolved || p->cancelled) && p->order <= until && may_have_taken(*p, shown)) return true;
   return false;
 }
 

@@ -660,7 +660,7 @@ def main():
     parser.add_argument("--again", metavar="OUTPUT", help="those that were alive in an earlier run, by what it has printed")
     parser.add_argument("--rule", help="of this rule only")
     parser.add_argument("--schedules", type=int, default=100000, help="as many as CI runs (default 100000)")
-    parser.add_argument("--storms", type=int, default=10000, help="as many as CI runs (default 10000)")
+    parser.add_argument("--storms", type=int, default=8000, help="as many as CI runs (default 8000)")
     parser.add_argument("--quick", type=int, default=300, help="schedules before anything else (default 300)")
     parser.add_argument("--first-seed", type=int, default=1, help="of the schedules (default 1)")
     parser.add_argument("--no-variants", action="store_true", help="do not run the broken variants")

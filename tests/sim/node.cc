@@ -414,7 +414,7 @@ void Node::do_probe(const Instr& i) {
   Rank source;
   Tag tag;
   if (!do_look(i, &source, &tag)) return;
-  world_.log(self_, "probes %d tag %d", source, tag);
+  world_.log(self_, "probes %d comm %d tag %d", source, i.comm, tag);
   record(NdKind::kProbe, {static_cast<uint32_t>(source), static_cast<uint32_t>(tag)});
   observe(combine(static_cast<uint64_t>(source), static_cast<uint64_t>(tag)));
   app.probed_source = source;

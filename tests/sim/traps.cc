@@ -485,6 +485,20 @@ std::string found_shown_and_taken_by_another(Fault fault) {
   return recovered(scene, 1);
 }
 
+// A receive that is being cancelled has what a probe has shown; what the next probe shows is another message.
+std::string found_shown_after_cancel(Fault fault) {
+  Script s(2);
+  s.on(p).send(q, 0).site().send(q, 0);
+  s.on(q).probe(p, 0).irecv(2, p, 0).add({.op = sim::Op::kCancel, .slot = 2}).probe(p, 0);
+  s.on(q).add({.op = sim::Op::kWaitCancelled, .peer = p, .tag = 0, .slot = 2}).site().recv(p, 0);
+  Scene scene(s, fault);
+  scene.request();
+  scene.run(p, 3);
+  scene.deliver(p, q);
+  scene.run(q, 6);
+  return recovered(scene, 1);
+}
+
 // In replay one receive is held until the program has seen, by a probe, what another has left.
 std::string found_probe_in_replay(Fault fault) {
   Script s(3);
@@ -820,6 +834,7 @@ TEST_CASE("found: what a probe shows, and what comes before it") {
   expect_clean(found_probe_past_unknown);
   expect_clean(found_shown_and_not_taken);
   expect_clean(found_shown_and_taken_by_another);
+  expect_clean(found_shown_after_cancel);
   expect_clean(found_probe_in_replay);
 }
 TEST_CASE("the queue when no line can be taken any more") { CHECK(queued_when_lines_are_over() == ""); }

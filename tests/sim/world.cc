@@ -235,7 +235,7 @@ void World::step(Rank rank) { nodes[static_cast<size_t>(rank)]->step(); }
 void World::deliver(size_t stream) {
   if (trace) {
     const Network::Message& m = network->head(stream);
-    log(m.dest, "message from %d tag %d #%llu arrives", m.source, m.tag,
+    log(m.dest, "message from %d on %llx tag %d #%llu arrives", m.source, static_cast<unsigned long long>(m.context), m.tag,
         static_cast<unsigned long long>(m.payload[0]));
   }
   network->deliver(stream);

@@ -356,13 +356,11 @@ void Receives::on_probe(Comm comm, Rank source, Tag tag) {
   shown_.push_back({comm, source, tag, events_});
 }
 
-// A message of this class was received, by what asked MPI for it at `order`.
+// A message of this class was received, by what asked MPI for it at `order`: so those shown before were received, too.
 void Receives::forget_shown(Comm comm, Rank source, Tag tag, uint64_t order) {
   for (size_t i = 0; i < shown_.size(); ++i) {
     const Shown& s = shown_[i];
-    if (s.comm != comm || s.source != source || s.tag != tag || s.order >= order) continue;
-    shown_.erase(i);
-    return;
+    if (s.comm == comm && s.source == source && s.tag == tag && s.order < order) shown_.erase(i--);
   }
 }
 

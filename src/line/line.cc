@@ -92,6 +92,7 @@ void Line::taken_by_all(const Vote& result) {
 
 void Line::ready_everywhere(const Vote& result) {
   phase_ = Phase::kClosed;
+  if (refused()) return;  // since its vote
   if (result.orphans) parts_.receives.record_matched();
   parts_.window.close(result.orphans);
   saved_.replay = result.orphans;

@@ -13,7 +13,6 @@ bool Receives::place(Posting& posting) {
   posting.state = Posting::State::kStarted;
   if (queue_.empty() && !replay_.on()) [[likely]] {
     posting.order = ++events_;
-    if (!shown_.empty()) claim_shown(posting);
     return true;
   }
   bind(posting);
@@ -86,7 +85,6 @@ bool Receives::settle(Posting& posting) {
   }
   posting.state = Posting::State::kStarted;
   posting.order = ++events_;
-  if (!shown_.empty()) claim_shown(posting);
   return true;
 }
 
@@ -95,9 +93,10 @@ void Receives::unlink(Posting& posting) {
   if (posting.state == Posting::State::kQueued) --answered_;
   if (posting.state == Posting::State::kHeld) --held_;
   if (posting.unresolved) --unresolved_;
-  if (posting.cancelled) --cancelled_;
-  for (Shown& s : shown_)
-    if (s.claimed == &posting) s.claimed = nullptr;
+  if (posting.cancelled) {
+    --cancelled_;
+    forget_repeated();
+  }
   let_go(posting.log);
   posting.log = nullptr;
 }
@@ -304,9 +303,9 @@ void Receives::resolve(Posting& posting, Rank source, Tag tag) {
     posting.log->source = source;
     posting.log->tag = tag;
   }
-  for (Shown& s : shown_)
-    if (s.claimed == &posting) s.claimed = nullptr;
-  if (!shown_.empty()) forget_shown(comm, source, tag, posting.order);
+  if (shown_.empty()) return;
+  forget_shown(comm, source, tag, posting.order);
+  forget_repeated();
 }
 
 void Receives::log_observed(Posting& posting, Rank source, Tag tag) {
@@ -350,28 +349,52 @@ bool Receives::none_of(Comm comm) const {
 
 void Receives::on_probe(Comm comm, Rank source, Tag tag) {
   imply_until(nullptr, comm, source, tag);
+  const Shown* last = nullptr;
   for (const Shown& s : shown_)
-    if (s.comm == comm && s.source == source && s.tag == tag && s.claimed == nullptr) return;
-  shown_.push_back({comm, source, tag, events_, nullptr});
+    if (s.comm == comm && s.source == source && s.tag == tag) last = &s;
+  if (last != nullptr && !taken_unknown(*last, events_)) return;  // the same again
+  shown_.push_back({comm, source, tag, events_});
 }
 
-// A message of this class was received, by what asked MPI for it at `order`.
+// A message of this class was received, by what asked MPI for it at `order`: so those shown before were received, too.
 void Receives::forget_shown(Comm comm, Rank source, Tag tag, uint64_t order) {
   for (size_t i = 0; i < shown_.size(); ++i) {
     const Shown& s = shown_[i];
-    if (s.comm != comm || s.source != source || s.tag != tag || s.order >= order) continue;
-    shown_.erase(i);
-    return;
+    if (s.comm == comm && s.source == source && s.tag == tag && s.order < order) shown_.erase(i--);
   }
 }
 
-// A receive that matches a message shown before is matched by MPI at once.
-void Receives::claim_shown(Posting& posting) {
-  for (Shown& s : shown_) {
-    if (s.comm != posting.pattern.comm || s.claimed != nullptr || !posting.pattern.matches(s.source, s.tag)) continue;
-    s.claimed = &posting;
-    return;
+bool Receives::may_have_taken(const Posting& posting, const Shown& shown) const {
+  return posting.state == Posting::State::kStarted && posting.pattern.comm == shown.comm &&
+         posting.order > shown.order && posting.pattern.matches(shown.source, shown.tag);
+}
+
+// Whether a receive given to MPI by then may have taken it, of which MPI has not told what it has or what becomes of it.
+bool Receives::taken_unknown(const Shown& shown, uint64_t until) const {
+  if (unresolved_ == 0 && cancelled_ == 0) return false;
+  for (const Posting* p = postings_.first(shown.comm); p != nullptr; p = p->after)
+    if ((p->unresolved || p->cancelled) && p->order <= until && may_have_taken(*p, shown)) return true;
+  return false;
+}
+
+// Two entries of a class are one message where no receive can have taken the first before the second was shown.
+void Receives::forget_repeated() {
+  for (size_t i = 0; i < shown_.size(); ++i) {
+    for (size_t j = i + 1; j < shown_.size(); ++j) {
+      const Shown &s = shown_[i], &t = shown_[j];
+      if (s.comm == t.comm && s.source == t.source && s.tag == t.tag && !taken_unknown(s, t.order)) shown_.erase(j--);
+    }
   }
+}
+
+// The first receive given to MPI that found a message there which a probe had shown: it was matched at once, to that
+// one or to another one. Of those before it is known what they have.
+Posting* Receives::next_taker() const {
+  Posting* first = nullptr;
+  for (const Shown& s : shown_)
+    for (Posting* p = postings_.first(s.comm); p != nullptr; p = p->after)
+      if (p->open && may_have_taken(*p, s) && (first == nullptr || p->order < first->order)) first = p;
+  return first;
 }
 
 // Messages of a class count in the order in which they were sent: with one, all before it.
@@ -381,20 +404,27 @@ void Receives::count_before(Message& message) {
   ++counts_.at(message.source, message.comm, message.tag).received;
 }
 
-// At the checkpoint: what was shown and is still with MPI goes into the pending queue and counts; so
-// does what a receive posted since has taken. (If that receive took an earlier message, the one shown
-// is taken here; if it took the one shown, a later one may be: that is no harm, it is saved as well.)
-// Without memory for one of them it stays shown, with those that follow.
+// At the checkpoint: what receives posted since have taken of what was shown counts. false: MPI has not told yet what
+// one of them has.
+bool Receives::settle_shown() {
+  while (unresolved_ == 0) {
+    Posting* taker = next_taker();
+    if (taker == nullptr) return true;
+    imply(*taker);
+  }
+  return false;
+}
+
+// And what is still with MPI goes into the pending queue and counts, with what its stream has before it: the queue is
+// looked at first, also for any tag. Without memory for one of them it stays shown, with those that follow.
 bool Receives::take_shown() {
   Vector<Shown> shown;
   shown.swap(shown_);
-  for (const Shown& s : shown)
-    if (s.claimed != nullptr && !s.claimed->counted) imply(*s.claimed);
   for (const Shown& s : shown) {
     Rank source;
     Tag tag;
-    if (!host_.probe(host_.context, {s.comm, s.source, s.tag}, &source, &tag)) continue;
-    do {  // with what its stream has before it: the queue is looked at first, also for any tag
+    if (!host_.probe(host_.context, {s.comm, s.source, s.tag}, &source, &tag)) continue;  // taken with another
+    do {
       host_.probe(host_.context, {s.comm, s.source, kAnyTag}, &source, &tag);
       imply_until(nullptr, s.comm, source, tag);
       queue_.find({s.comm, source, tag}, [&](Message& m) {
@@ -440,10 +470,13 @@ Message* Receives::take_message(Comm comm, Rank source, Tag tag, bool counted) {
 
 bool Receives::settle_past() {
   starved_ = false;
+  if (cancelled_ > 0 || freed_pending()) return false;
+  look_at_counted();
+  if (!settle_shown()) return false;
   if (!take_shown()) return false;
   imply_queued();
   look_at_counted();
-  return unresolved_ == 0 && cancelled_ == 0 && !freed_pending();
+  return unresolved_ == 0;
 }
 
 bool Receives::freed_pending() const {

@@ -87,8 +87,7 @@ class Receives {
     Comm comm = 0;
     Rank source = 0;
     Tag tag = 0;
-    uint64_t order = 0;          // of the last event before that (Message::order): receives given to MPI later can get it
-    Posting* claimed = nullptr;  // the receive that probably took it
+    uint64_t order = 0;  // of the last event before that (Message::order): receives given to MPI later can get it
   };
 
   bool place(Posting& posting);
@@ -112,7 +111,11 @@ class Receives {
   void fill_log(Posting& posting);
 
   void forget_shown(Comm comm, Rank source, Tag tag, uint64_t order);
-  void claim_shown(Posting& posting);
+  bool may_have_taken(const Posting& posting, const Shown& shown) const;
+  bool taken_unknown(const Shown& shown, uint64_t until) const;
+  void forget_repeated();
+  Posting* next_taker() const;
+  bool settle_shown();
   void count_before(Message& message);
   bool take_shown();
   void imply_queued();

@@ -3,7 +3,7 @@
 
 Makes mutants of src/line's sources by rule (a comparison turned, a statement left out, a constant changed, ...), one at
 a time, compiles each against the simulator's objects of a build directory and runs what CI runs: random schedules, the
-scenes, the broken variants. A mutant is caught when one of them fails or does not end. Prints a line for each and
+scenes, storms, the broken variants. A mutant is caught when one of them fails or does not end. Prints a line for each and
 a table at the end; what is alive and changes nothing is explained in the file `survivors` beside this script.
 
     tests/mutation/mutate.py --build build --sample 200        a random sample
@@ -142,6 +142,15 @@ def enumerators(sources):
     return following
 
 
+def asks_rule(source, i, step):
+    """Whether the operand beside an operator is `applies(...)`, which is true in the library."""
+    tokens, closing = source.tokens, source.closing
+    if step > 0:
+        return tokens[i + 1].text == "applies" and tokens[closing[i + 2] + 1].text in (")", "&&", ";", "?")
+    opening = next((a for a, b in closing.items() if b == i - 1), None)
+    return opening is not None and tokens[opening - 1].text == "applies" and tokens[opening - 2].text in ("(", "=", "return")
+
+
 def spaced(source, token):
     """A binary operator: the sources' format puts spaces around it, and none around those of types."""
     before, after = source.text[token.start - 1], source.text[token.end:token.end + 1]
@@ -174,8 +183,10 @@ def mutants_of(source, following):
                 yield mutant("comparison", t, t, new)
         elif t.text in ("&&", "||") and spaced(source, t):
             yield mutant("logic", t, t, SWAPPED[t.text])
-            yield mutant("right side left out", t, t, "|| false &&")
-            yield mutant("left side left out", t, t, "&& false ||")
+            if not asks_rule(source, i, 1):
+                yield mutant("right side left out", t, t, "|| false &&")
+            if not asks_rule(source, i, -1):
+                yield mutant("left side left out", t, t, "&& false ||")
         elif t.text in ("++", "--", "+=", "-=") or (t.text in "+-" and spaced(source, t)):
             yield mutant("arithmetic", t, t, SWAPPED[t.text])
         elif t.text == "-" and tokens[i + 1].kind == "word" and previous(i) in "(,=?:[":
@@ -209,7 +220,7 @@ def mutants_of(source, following):
             if ";" in condition or re.match(r"\s*(const )?\w+[*&]? \w+ =", condition):
                 continue
             yield mutant("condition", opening, closing, "(false)")
-            if t.text == "if":
+            if t.text == "if" and not re.fullmatch(r"applies\(Rule::\w+\)", condition):
                 yield mutant("condition", opening, closing, "(true)")
         elif t.text == "for" and tokens[i + 1].text == "(":
             yield mutant("loop left out", t, t, "if (false) for")
@@ -372,7 +383,7 @@ def within(unit, m):
 VARIANTS = "every broken variant is seen"  # of variants.cc
 
 # The programs: `sim` runs schedules, `scenes` all that doctest runs. The rest of tests/sim is in both.
-MAIN, SCENES = {"main.cc"}, {"traps.cc", "edges.cc", "parts.cc", "variants.cc", "test_main.cc"}
+MAIN, SCENES = {"main.cc"}, {"traps.cc", "edges.cc", "parts.cc", "agreements.cc", "variants.cc", "test_main.cc"}
 
 
 class Compiler:
@@ -433,6 +444,7 @@ class Runner:
             "main": [os.path.join(here, "main.cc")], "doctest": [os.path.join(here, "test_main.cc")],
             "base": [os.path.join(base, f) for f in sorted(os.listdir(base)) if f.endswith(".cc") and f != "memory.cc"]})
         self.all_plain = False
+        self.seconds = None  # what a program without a fault takes for `quick` schedules, the scenes and the storms
         self.chooser = os.path.join(self.base, "chooser.cc")
         with open(self.chooser, "w") as f:
             f.write('#include <cstdlib>\nextern "C" { int elc_mutant = getenv("ELC_MUTANT") ? atoi(getenv("ELC_MUTANT")) : 0; }\n')
@@ -479,10 +491,22 @@ class Runner:
         if not self.link(objects, ("traps", "doctest"), self.programs[0]) or \
                 not self.link(objects, ("main",), self.programs[1]):
             raise SystemExit("mutate: the program with all mutants is not linked")
-        if self.fails([self.programs[1], "--test-case-exclude=" + VARIANTS], 60) or \
-                self.fails(self.schedules(self.programs[0], self.options.quick), 20):
-            raise SystemExit("mutate: the sources as they are do not pass, or the program of all mutants is wrong")
+        self.measure(*self.programs)
         return set(places)
+
+    def measure(self, sim, scenes):
+        """What takes many times as long as without a fault does not end."""
+        def took(command):
+            before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+            if self.fails(command, 600):
+                raise SystemExit("mutate: the sources as they are do not pass, or the program of all mutants is wrong")
+            return resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
+        self.seconds = [took(command) for command in
+                        (self.schedules(sim, self.options.quick), self.scenes(scenes), self.storms(sim))]
+
+    def limit(self, part):
+        """Seconds of a processor: enough where it is not known yet."""
+        return 60 if self.seconds is None else 2 + int(8 * self.seconds[part])
 
     def errors(self, name, folder, out, include):
         """Compiles, and says in which files and lines there were errors."""
@@ -561,7 +585,7 @@ class Runner:
             return "does not compile"
         if not self.link(objects, ("traps", "doctest"), sim):
             return "does not compile"
-        if self.fails(self.schedules(sim, self.options.quick), 20):  # before the scenes are compiled
+        if self.fails(self.schedules(sim, self.options.quick), self.limit(0)):  # before the scenes are compiled
             return f"{self.options.quick} schedules"
         if "traps" in again and not self.piece("traps", objects, include, folder):
             return "does not compile"
@@ -569,15 +593,24 @@ class Runner:
             return "does not compile"
         return self.judge(sim, scenes)
 
+    @staticmethod
+    def scenes(program):
+        return [program, "--abort-after=1", "--test-case-exclude=" + VARIANTS]
+
+    def storms(self, sim):
+        return self.schedules(sim, self.options.storms) + ["--storms"]
+
     def schedules(self, sim, number):
         return [sim, "--schedules", str(number), "--seed", str(self.options.first_seed)]
 
     def judge(self, sim, scenes, environment=None):
         """What CI runs, the cheapest first."""
-        if self.fails(self.schedules(sim, self.options.quick), 20, environment):
+        if self.fails(self.schedules(sim, self.options.quick), self.limit(0), environment):
             return f"{self.options.quick} schedules"
-        if self.fails([scenes, "--test-case-exclude=" + VARIANTS], 60, environment):
+        if self.fails(self.scenes(scenes), self.limit(1), environment):
             return "scenes"
+        if self.fails(self.storms(sim), self.limit(2), environment):
+            return f"{self.options.storms} storms"
         if self.fails(self.schedules(sim, self.options.schedules), 600, environment):
             return f"{self.options.schedules} schedules"
         if not self.options.no_variants and self.fails([scenes, "--test-case=" + VARIANTS], 600, environment):
@@ -624,8 +657,10 @@ def main():
     parser.add_argument("--sample", type=int, help="so many, drawn by --seed (default: all)")
     parser.add_argument("--seed", type=int, help="of the sample (default: random, printed)")
     parser.add_argument("--only", action="append", help="FILE or FILE:LINE; may be given again")
+    parser.add_argument("--again", metavar="OUTPUT", help="those that were alive in an earlier run, by what it has printed")
     parser.add_argument("--rule", help="of this rule only")
     parser.add_argument("--schedules", type=int, default=100000, help="as many as CI runs (default 100000)")
+    parser.add_argument("--storms", type=int, default=8000, help="as many as CI runs (default 8000)")
     parser.add_argument("--quick", type=int, default=300, help="schedules before anything else (default 300)")
     parser.add_argument("--first-seed", type=int, default=1, help="of the schedules (default 1)")
     parser.add_argument("--no-variants", action="store_true", help="do not run the broken variants")
@@ -646,6 +681,11 @@ def main():
         wanted = [tuple(o.rsplit(":", 1)) if ":" in o else (o, None) for o in options.only]
         mutants = [m for m in mutants
                    if any(m.file == f and (n is None or m.line == int(n)) for f, n in wanted)]
+    if options.again:
+        with open(options.again) as f:
+            lived = [line.removeprefix("alive").strip().split(" | ") for line in f if line.startswith("alive ")]
+        wanted = {(place.rsplit(":", 1)[0], *(part.strip() for part in rest)) for place, *rest in lived}
+        mutants = [m for m in mutants if m.key() in wanted]
     if options.rule:
         mutants = [m for m in mutants if m.rule == options.rule]
     reasons = explained()

@@ -85,7 +85,7 @@ void World::check_file(Rank rank, line::LineNumber number, uint64_t points, cons
   std::map<uint64_t, const Request*> receives;
   std::set<std::pair<uint64_t, uint64_t>> pending, pending_saved;
   for (const Request& r : app.requests) {
-    if (r.what == Request::What::kReceive) receives[r.number] = &r;
+    if (r.what == Request::What::kReceive && !r.withdrawn) receives[r.number] = &r;
     if (r.what == Request::What::kCollective && !r.complete)
       pending.insert({app.comms[static_cast<size_t>(r.comm)].identity, r.number});
   }
@@ -96,6 +96,8 @@ void World::check_file(Rank rank, line::LineNumber number, uint64_t points, cons
         due->second->tag != p.tag)
       return fail("rank %d: receive %llu of line %u is not one that was pending", rank,
                   static_cast<unsigned long long>(p.number), number);
+    if (!app.comms[static_cast<size_t>(due->second->comm)].live)
+      return fail("rank %d: line %u has a receive on a communicator that was freed", rank, number);
     ++due;
   }
   if (due != receives.end()) return fail("rank %d: a pending receive is not in line %u", rank, number);

@@ -9,6 +9,7 @@
 #include "sim/growth.h"
 #include "sim/ring.h"
 #include "sim/schedule.h"
+#include "sim/storm.h"
 
 namespace {
 
@@ -61,7 +62,7 @@ int main(int argc, char** argv) {
   int ring = 0;
   size_t growth = 0;
   std::string broken;
-  bool long_mode = false, show = false, plain = false, go_on = false;
+  bool long_mode = false, show = false, plain = false, go_on = false, storms = false;
   sim::Choice choice;
   app.add_option("--schedules", schedules, "how many schedules to run (default 10000)");
   app.add_option("--seed", seed, "the first seed; with --schedules 1, a replay (default: random)");
@@ -70,6 +71,7 @@ int main(int argc, char** argv) {
   app.add_flag("--program", show, "print the program of the first seed");
   app.add_flag("--go-on", go_on, "do not stop at the first violation");
   app.add_flag("--plain", plain, "neither lines nor kills: a check of the programs and of the simulated MPI");
+  app.add_flag("--storms", storms, "calls that come as they may, instead of programs");
   app.add_option("--break", broken, "leave out a rule of the protocol; \"list\" names what there is");
   app.add_option("--ring", ring, "instead: so many processes in a ring take one line; what it costs each");
   app.add_option("--growth", growth, "instead: what so many receives, pending messages and communicators cost each");
@@ -100,12 +102,12 @@ int main(int argc, char** argv) {
   uint64_t done = 0, violations = 0;
   for (; long_mode || done < schedules; ++done) {
     const uint64_t this_seed = seed + done;
-    const sim::Verdict v = sim::run_schedule(this_seed, choice);
+    const sim::Verdict v = storms ? sim::run_storm(this_seed, choice.trace) : sim::run_schedule(this_seed, choice);
     total.add(v.stats);
     if (!v.violation.empty()) {
       printf("VIOLATION after %" PRIu64 " schedules, %" PRIu64
-             " steps: %s\n  replay: sim --schedules 1 --seed %" PRIu64 " --trace\n",
-             done, v.stats.steps, v.violation.c_str(), this_seed);
+             " steps: %s\n  replay: sim %s--schedules 1 --seed %" PRIu64 " --trace\n",
+             done, v.stats.steps, v.violation.c_str(), storms ? "--storms " : "", this_seed);
       if (!go_on) return 1;
       ++violations;
     }

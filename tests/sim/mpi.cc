@@ -73,6 +73,9 @@ line::Host Node::host() {
   };
   h.probe = [](void* c, const Pattern& pattern, Rank* source, Tag* tag) {
     Node& n = *static_cast<Node*>(c);
+    const auto is_it = [&](const CommInfo& i) { return i.live && i.identity == n.process->identity(pattern.comm); };
+    if (std::none_of(n.app.comms.begin(), n.app.comms.end(), is_it))
+      n.world_.fail("rank %d: MPI is asked about a communicator that it does not have", n.self_);
     const Network::Message* m =
         n.world_.network->probe(n.self_, n.process->identity(pattern.comm), pattern.source, pattern.tag);
     if (m == nullptr) return false;

@@ -50,6 +50,8 @@ class Network {
   // Takes back a receive that has no message; false: it has one.
   bool cancel(int receive);
   bool complete(int receive) const;
+  // It has a message, whose data may be on their way.
+  bool matched(int receive) const { return receives_[static_cast<size_t>(receive)].message >= 0; }
   const Message& message_of(int receive) const;
   // The first arrived message that no receive has matched.
   const Message* probe(Rank dest, uint64_t context, Rank source, Tag tag) const;

@@ -81,7 +81,7 @@ void Node::begin_running() {
   std::vector<size_t> receives;
   for (size_t slot = 0; slot < app.requests.size(); ++slot) {
     Request& request = app.requests[slot];
-    if (request.what == Request::What::kReceive) receives.push_back(slot);
+    if (request.what == Request::What::kReceive && !request.withdrawn) receives.push_back(slot);
     if (request.what != Request::What::kCollective || request.complete) continue;
     const elc::Bytes* logged = process->pending_result(slot_of(request.comm), request.number);
     if (logged == nullptr) return world_.fail("rank %d: a pending collective has no result", self_);
@@ -129,6 +129,13 @@ void Node::check_point() {
   if (world_.doomed || world_.no_more) return;
   if (app.calls > world_.points_of(process->committed_line()) && !process->due() && !process->busy() && !ends())
     world_.fail("rank %d: a program point met an open line, and asks for none when that has ended", self_);
+}
+
+void Node::check_counted() const {
+  for (const Live& live : live_)
+    if (live.counted && live.state == line::Posting::State::kStarted && !world_.network->matched(live.receive))
+      world_.fail("rank %d: receive %llu counts, and MPI has no message for it", self_,
+                  static_cast<unsigned long long>(live.number));
 }
 
 const Instr& Node::instr() const { return world_.program.code[static_cast<size_t>(self_)][app.at]; }
@@ -409,7 +416,7 @@ void Node::do_probe(const Instr& i) {
   Rank source;
   Tag tag;
   if (!do_look(i, &source, &tag)) return;
-  world_.log(self_, "probes %d tag %d", source, tag);
+  world_.log(self_, "probes %d comm %d tag %d", source, i.comm, tag);
   record(NdKind::kProbe, {static_cast<uint32_t>(source), static_cast<uint32_t>(tag)});
   observe(combine(static_cast<uint64_t>(source), static_cast<uint64_t>(tag)));
   app.probed_source = source;

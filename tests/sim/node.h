@@ -34,6 +34,7 @@ struct Request {
   uint64_t number = 0;   // the library's number of the receive or operation
   uint64_t value = 0;    // a collective's result
   bool cancel = false;   // of a receive: it was cancelled
+  bool withdrawn = false;  // and it has received nothing: the protocol has said so at once
   size_t record = 0;     // its entry in App::collectives
 };
 
@@ -118,6 +119,8 @@ class Node {
   const Instr& instr() const;
   // For a trace: where it stands and what it waits for.
   std::string situation() const;
+  // What counts as received at a checkpoint has been received by MPI.
+  void check_counted() const;
   bool has_queued(int handle) const { return process->queued({slot_of(handle), kAny, kAny}) != nullptr; }
 
   App app;

@@ -12,9 +12,10 @@
 
 #include "line/comms.h"
 #include "line/control.h"
-#include "line/event_logging.h"
+#include "line/receives.h"
 #include "line/forgetting.h"
 #include "line/queue.h"
+#include "sim/channel.h"
 #include "sim/random.h"
 
 namespace {
@@ -28,42 +29,7 @@ using What = Control::Heard::What;
 
 const uint8_t* data_of(const std::string& message) { return reinterpret_cast<const uint8_t*>(message.data()); }
 
-// One part for each process of a job, and what these have sent on the control channels.
-template <class Part>
-struct Channel {
-  template <class... More>
-  explicit Channel(Rank processes, More... more) {
-    for (Rank r = 0; r < processes; ++r) ends.push_back(std::make_unique<End>(this, r, processes, more...));
-  }
-  Part& operator[](Rank rank) { return ends[static_cast<size_t>(rank)]->part; }
-
-  struct Message {
-    Rank from, to;
-    std::string bytes;
-  };
-  std::vector<Message> sent;
-
- private:
-  struct End {
-    template <class... More>
-    End(Channel* c, Rank r, Rank processes, More... more)
-        : channel(c), rank(r), host(sender()), part(host, r, processes, more...) {}
-    line::Host sender() {
-      line::Host h;
-      h.context = this;
-      h.send_control = [](void* context, Rank to, const uint8_t* data, size_t size) {
-        const End& from = *static_cast<End*>(context);
-        from.channel->sent.push_back({from.rank, to, std::string(reinterpret_cast<const char*>(data), size)});
-      };
-      return h;
-    }
-    Channel* channel;
-    Rank rank;
-    line::Host host;
-    Part part;
-  };
-  std::vector<std::unique_ptr<End>> ends;
-};
+using sim::Channel;
 using Controls = Channel<Control>;
 
 Control::Heard hear(Controls& channel, Rank rank, Rank from, const std::string& message) {
@@ -283,40 +249,6 @@ TEST_CASE("counts: what an interval had is moved out in order, and residues and 
       compare();
     }
   }
-}
-
-namespace {
-
-// Where no line is taken, all agree now and then to forget what all have freed: its slots are used again.
-// (`busy`: but not while one process has heard of a line.) The last slot that is used.
-line::Comm last_slot(bool busy) {
-  line::Options options;
-  options.most_freed = 5;
-  Channel<line::EventLogging> job(3, options);
-  if (busy) job[2].request();
-  job.sent.clear();  // nobody else hears of it
-  line::Comm last = 0;
-  for (line::Identity identity = 1; identity <= 200; ++identity) {
-    for (Rank r = 0; r < 3; ++r) {
-      const line::Comm comm = job[r].add_comm(identity, 3);
-      last = std::max(last, comm);
-      job[r].on_send(1, comm, 0);
-      job[r].free_comm(comm);
-    }
-    while (!job.sent.empty()) {
-      const auto m = job.sent.front();
-      job.sent.erase(job.sent.begin());
-      job[m.to].on_control(m.from, data_of(m.bytes), m.bytes.size());
-    }
-  }
-  return last;
-}
-
-}  // namespace
-
-TEST_CASE("communicators that are made and freed without end need a few slots, unless a line is wanted") {
-  CHECK(last_slot(false) < 15);
-  CHECK(last_slot(true) >= 199);
 }
 
 // A test in a loop is one outcome of many times; what is drawn does not grow with the looks.

@@ -162,6 +162,7 @@ void Node::do_cancel(const Instr& i) {
   live.withdrawn = fate == line::Fate::kWithdrawn;
   if (fate == line::Fate::kOpen) live.withdrawn = world_.network->cancel(live.receive);
   live.known = fate != line::Fate::kOpen;
+  request.withdrawn = fate == line::Fate::kWithdrawn;
   world_.log(self_, "cancels request %zu: fate %d, withdrawn %d", slot, static_cast<int>(fate), live.withdrawn);
   next();
 }
@@ -171,8 +172,8 @@ void Node::do_wait_cancelled(const Instr& i) {
   const size_t slot = static_cast<size_t>(i.slot);
   if (app.stage == 1) return do_receive(i);
   Live& live = live_[slot];
-  if (live.withdrawn) {
-    if (!live.known && follows()) process->withdraw(live);
+  if (live.withdrawn || app.requests[slot].withdrawn) {
+    if (live.withdrawn && !live.known && follows()) process->withdraw(live);
     live = Live();
     app.requests[slot] = Request();
     observe(1);

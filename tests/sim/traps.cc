@@ -468,6 +468,37 @@ std::string found_shown_and_not_taken(Fault fault) {
   return recovered(scene, 1);
 }
 
+// The same of two probes: a receive for any has what the second has shown, and MPI has nothing for the receive that was
+// posted for that.
+std::string found_shown_and_taken_by_another(Fault fault) {
+  Script s(3);
+  s.on(p).send(q, 0).site();
+  s.on(q).probe(p, 0).probe(r, 0).irecv(2, kAny, 0).irecv(3, r, 0).site().wait(2).recv(p, 0).wait(3);
+  s.on(r).send(q, 0).site().send(q, 0);
+  Scene scene(s, fault);
+  scene.request();
+  scene.run(p, 2);
+  scene.run(r, 2);
+  scene.deliver(r, q);
+  scene.deliver(p, q);
+  scene.run(q, 5);
+  return recovered(scene, 1);
+}
+
+// A receive that is being cancelled has what a probe has shown; what the next probe shows is another message.
+std::string found_shown_after_cancel(Fault fault) {
+  Script s(2);
+  s.on(p).send(q, 0).site().send(q, 0);
+  s.on(q).probe(p, 0).irecv(2, p, 0).add({.op = sim::Op::kCancel, .slot = 2}).probe(p, 0);
+  s.on(q).add({.op = sim::Op::kWaitCancelled, .peer = p, .tag = 0, .slot = 2}).site().recv(p, 0);
+  Scene scene(s, fault);
+  scene.request();
+  scene.run(p, 3);
+  scene.deliver(p, q);
+  scene.run(q, 6);
+  return recovered(scene, 1);
+}
+
 // In replay one receive is held until the program has seen, by a probe, what another has left.
 std::string found_probe_in_replay(Fault fault) {
   Script s(3);
@@ -509,10 +540,12 @@ std::string found_later_receive_complete(int from, int tag) {
 }
 
 // A wildcard receive of the window is implied, and never observed there: what it has is an outcome all the same.
-std::string found_implied_in_window(bool late, Fault fault) {
+enum class Data { kAtOnce, kInWindow, kLate };
+std::string found_implied_in_window(Data data, Fault fault) {
+  const bool late = data == Data::kLate;
   Script s(3);
   s.on(p).site();
-  late ? s.on(p).send_large(q, 0) : s.on(p).send(q, 0);
+  data == Data::kAtOnce ? s.on(p).send(q, 0) : s.on(p).send_large(q, 0);
   s.on(q).site().irecv(2, kAny, 0).irecv(3, kAny, 0).wait(3).send(r, 1).wait(2);
   s.on(r).send(q, 0).recv(q, 1).site();
   Scene scene(s, fault);
@@ -523,6 +556,8 @@ std::string found_implied_in_window(bool late, Fault fault) {
   scene.run(r, 1);
   scene.deliver(r, q);
   scene.run(q, 2);
+  if (!late) scene.data_of(p);
+  scene.world->nodes[static_cast<size_t>(q)]->progress();
   scene.deliver(q, r);
   scene.run(r, 2);
   scene.settle();
@@ -530,8 +565,9 @@ std::string found_implied_in_window(bool late, Fault fault) {
   scene.data_of(p);
   return recovered(scene, 1);
 }
-std::string found_implied_at_once(Fault fault) { return found_implied_in_window(false, fault); }
-std::string found_implied_late(Fault fault) { return found_implied_in_window(true, fault); }
+std::string found_implied_at_once(Fault fault) { return found_implied_in_window(Data::kAtOnce, fault); }
+std::string found_implied_and_known(Fault fault) { return found_implied_in_window(Data::kInWindow, fault); }
+std::string found_implied_late(Fault fault) { return found_implied_in_window(Data::kLate, fault); }
 
 // In replay a receive for one sender waits behind one for any that is bound to a message of his.
 std::string found_behind_a_held_receive(Fault fault) {
@@ -797,6 +833,8 @@ TEST_CASE("found: what a probe shows, and what comes before it") {
   expect_clean(found_probe_past_receive);
   expect_clean(found_probe_past_unknown);
   expect_clean(found_shown_and_not_taken);
+  expect_clean(found_shown_and_taken_by_another);
+  expect_clean(found_shown_after_cancel);
   expect_clean(found_probe_in_replay);
 }
 TEST_CASE("the queue when no line can be taken any more") { CHECK(queued_when_lines_are_over() == ""); }
@@ -804,6 +842,7 @@ TEST_CASE("found: receives that are implied") {
   for (const int from : {p, kAny})
     for (const int tag : {0, kAny}) CHECK(found_later_receive_complete(from, tag) == "");
   expect_clean(found_implied_at_once);
+  expect_clean(found_implied_and_known);
   expect_clean(found_implied_late);
   expect_clean(found_behind_a_held_receive);
   expect_clean(found_implied_and_unknown);

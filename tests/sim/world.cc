@@ -117,6 +117,7 @@ elc::Result World::save_state(Rank rank, LineNumber line) {
   log(rank, "takes its checkpoint of line %u at instruction %zu", line,
       nodes[static_cast<size_t>(rank)]->app.at);
   if (nodes[static_cast<size_t>(rank)]->process->replaying()) ++stats.lines_replaying;
+  nodes[static_cast<size_t>(rank)]->check_counted();
   auto& states = states_[line];
   states.resize(nodes.size());
   const Node& node = *nodes[static_cast<size_t>(rank)];
@@ -248,7 +249,7 @@ void World::step(Rank rank) { nodes[static_cast<size_t>(rank)]->step(); }
 void World::deliver(size_t stream) {
   if (trace) {
     const Network::Message& m = network->head(stream);
-    log(m.dest, "message from %d tag %d #%llu arrives", m.source, m.tag,
+    log(m.dest, "message from %d on %llx tag %d #%llu arrives", m.source, static_cast<unsigned long long>(m.context), m.tag,
         static_cast<unsigned long long>(m.payload[0]));
   }
   network->deliver(stream);

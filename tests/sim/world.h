@@ -40,7 +40,7 @@ class World {
   bool failed() const { return !violation.empty(); }
   void log(Rank rank, const char* format, ...) __attribute__((format(printf, 3, 4)));
 
-  const Program program;
+  Program program;
   Config config;
   std::string violation;
   bool trace = false;

@@ -1,0 +1,100 @@
+// Parts of src/line that talk to each other, one for each process of a job, without programs.
+#ifndef ELC_TESTS_SIM_CHANNEL_H
+#define ELC_TESTS_SIM_CHANNEL_H
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "line/coordinator.h"
+
+namespace sim {
+
+// One part for each process of a job, and what these have sent on the control channels. Their MPI shows what `there`
+// says, and completes nothing; what they save is saved.
+template <class Part>
+struct Channel {
+  template <class... More>
+  explicit Channel(elc::line::Rank processes, More... more) {
+    for (elc::line::Rank r = 0; r < processes; ++r) ends.push_back(std::make_unique<End>(this, r, processes, more...));
+  }
+  Part& operator[](elc::line::Rank rank) { return ends[static_cast<size_t>(rank)]->part; }
+
+  struct Message {
+    elc::line::Rank from, to;
+    std::string bytes;
+  };
+  std::vector<Message> sent;
+  elc::line::Rank fails = -1;  // cannot save its state
+  struct Ended {
+    elc::line::Rank rank;
+    elc::line::LineNumber line;
+    bool committed;
+    std::string reason;
+  };
+  std::vector<Ended> ended;
+  int forgotten = 0;                         // told so often that communicators were forgotten
+  std::vector<elc::line::Posting*> started;  // receives that were held
+  std::vector<std::pair<elc::line::Rank, elc::line::Tag>> there;  // messages for all, in their order
+
+  // Everything arrives, in the order in which it was sent, and all go on as far as they can.
+  void settle() {
+    do {
+      while (!sent.empty()) deliver();
+      for (auto& end : ends) end->part.poll();
+    } while (!sent.empty());
+  }
+  // The first message arrives.
+  void deliver() {
+    const Message m = sent.front();
+    sent.erase(sent.begin());
+    (*this)[m.to].on_control(m.from, reinterpret_cast<const uint8_t*>(m.bytes.data()), m.bytes.size());
+  }
+
+ private:
+  struct End {
+    template <class... More>
+    End(Channel* c, elc::line::Rank r, elc::line::Rank processes, More... more)
+        : channel(c), rank(r), host(sender()), part(host, r, processes, more...) {}
+    elc::line::Host sender() {
+      elc::line::Host h;
+      h.context = this;
+      h.send_control = [](void* context, elc::line::Rank to, const uint8_t* data, size_t size) {
+        const End& from = *static_cast<End*>(context);
+        from.channel->sent.push_back({from.rank, to, std::string(reinterpret_cast<const char*>(data), size)});
+      };
+      h.save_state = [](void* context, elc::line::LineNumber) {
+        const End& e = *static_cast<End*>(context);
+        return e.channel->fails == e.rank ? elc::Result::error("no space") : elc::Result();
+      };
+      h.save_line = [](void*, elc::line::LineNumber, const elc::line::Saved&) { return elc::Result(); };
+      h.line_stable = [](void*, elc::line::LineNumber, bool* stable) { return *stable = true, elc::Result(); };
+      h.commit = [](void*, elc::line::LineNumber, uint64_t, uint64_t) { return elc::Result(); };
+      h.ended = [](void* context, elc::line::LineNumber line, bool committed, const elc::line::Refusal& refusal) {
+        const End& e = *static_cast<End*>(context);
+        e.channel->ended.push_back({e.rank, line, committed, committed ? "" : refusal.text});
+      };
+      h.forgotten = [](void* context) { ++static_cast<End*>(context)->channel->forgotten; };
+      h.posting_complete = [](void*, const elc::line::Posting&, elc::line::Rank*, elc::line::Tag*) { return false; };
+      h.start_receive = [](void* context, elc::line::Posting& posting) {
+        static_cast<End*>(context)->channel->started.push_back(&posting);
+      };
+      h.probe = [](void* context, const elc::line::Pattern& p, elc::line::Rank* source, elc::line::Tag* tag) {
+        for (const auto& [from, with] : static_cast<End*>(context)->channel->there)
+          if (p.matches(from, with)) return *source = from, *tag = with, true;
+        return false;
+      };
+      return h;
+    }
+    Channel* channel;
+    elc::line::Rank rank;
+    elc::line::Host host;
+    Part part;
+  };
+  std::vector<std::unique_ptr<End>> ends;
+};
+
+}  // namespace sim
+
+#endif

@@ -69,6 +69,9 @@ struct Host {
   // Starts to take the message just shown with message's envelope; sets message->arrived when its content is there.
   // The host holds a reference of its own while it is arriving. false: there is no memory for it, and it stays in MPI.
   bool (*take)(void* context, Message* message) = nullptr;
+  // The program takes another way than in the log, although others depend on what it did then: what they have seen will
+  // not come again. Where the call returns, the log is forgotten and the program goes on.
+  void (*strayed)(void* context) = nullptr;
 };
 
 class Coordinator {
@@ -161,7 +164,7 @@ class Coordinator {
   virtual const Bytes* replay_outcome(NdKind kind) = 0;
   virtual void record_outcome(NdKind kind, const Bytes& outcome) = 0;
   // The outcome just returned does not fit the call: the program takes another way than in the log, whose rest is
-  // forgotten.
+  // forgotten. That is its right behind the last thing that others depend on (Host::strayed).
   virtual void end_replay() = 0;
 
   // ---- Lines ----

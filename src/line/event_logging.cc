@@ -95,7 +95,7 @@ void EventLogging::on_group_call(const Rank* others, size_t count, const char* c
 const Bytes* EventLogging::replay_outcome(NdKind kind) {
   bool misfit;
   const Bytes* logged = replay_.outcome(kind, &misfit);
-  if (misfit) end_replay();  // the program takes another way: nothing depends on the rest
+  if (misfit) end_replay();
   return logged;
 }
 
@@ -103,9 +103,14 @@ void EventLogging::record_outcome(NdKind kind, const Bytes& outcome) {
   if (recording_) window_.record(kind, outcome);
 }
 
+void EventLogging::end_replay() {
+  if (depended_on()) host_.strayed(host_.context);
+  forget_log();
+}
+
 // Nothing depends on the outcomes that are left; receives that were bound go on as the application
 // called them.
-void EventLogging::end_replay() {
+void EventLogging::forget_log() {
   replay_.forget_log();
   receives_.unbind_held();
   receives_.try_held();
@@ -382,14 +387,14 @@ bool EventLogging::post_again(Posting& posting, uint64_t number) {
 void EventLogging::step_release() {
   if (!replay_.on() || !running_) return;
   if (!replay_.voted()) {
-    if (!finalizing_ && (replay_.suppresses() || operations_.repeats())) return;
+    if (!finalizing_ && depended_on()) return;
     replay_.add_own_vote();
     control_.send_release();
   }
   if (!replay_.all_voted(processes_)) return;
   replay_.release();
   set_flags();
-  end_replay();
+  forget_log();
   vote(kReleasedConsensus, Vote());
 }
 

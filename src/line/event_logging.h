@@ -105,6 +105,9 @@ class EventLogging final : public Coordinator {
 
  private:
   bool suppress(ClassCount& count);
+  // In a replay: others have what this process has not come to again.
+  bool depended_on() const { return replay_.suppresses() || operations_.repeats(); }
+  void forget_log();
   bool take();
   void open_line();
   void close(const Vote& result);

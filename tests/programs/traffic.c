@@ -60,7 +60,7 @@ typedef enum Shape {
   kShapes
 } Shape;
 
-static long seed = 1, operations = 400, work = 20, lines = 0, large = 12;
+static long seed = 1, operations = 400, work = 20, lines = 0, large = 12, own = 0;
 static int rank, ranks;
 
 /* ---- The state: all of it registered --------------------------------------------------------- */
@@ -119,6 +119,7 @@ static Kind kind_of(long k) {
   Kind kind = (Kind)(ask(k, 0) % kKinds);
   if (may_cancel(k) && ask(k, 20) % 3 == 0) return kCancelKind;
   if (kind == kCancelKind && !may_cancel(k)) return kPoolKind;
+  if (kind == kMatchedKind && !own) kind = kProbeKind;
   return ranks == 1 && (kind == kWildKind || kind == kProbeKind || kind == kMatchedKind) ? kNullKind : kind;
 }
 static Shape shape_of(long k) {
@@ -214,7 +215,7 @@ static void send(long k, int length, int to, int tag, MPI_Comm comm, Order order
   int small = length < 200 && to != rank;
   switch (ask(k, 7) % 6) {
     case 0:
-      if (small && (kBuffers || order == kPosted)) { MPI_Send(m, length, kNumber, to, tag, comm); return; }
+      if (small && ((kBuffers && own) || order == kPosted)) { MPI_Send(m, length, kNumber, to, tag, comm); return; }
       break;
     case 1:
       if (order != kPosted) break;
@@ -970,6 +971,7 @@ int main(int argc, char **argv) {
                             {"operations", &operations, 1, 1000000000, 0, "length of the sequence"},
                             {"work", &work, 0, 1000000, 0, "time between messages, in arbitrary units"},
                             {"large", &large, 1, 1000000, 0, "one message of so many is large"},
+                            {"own", &own, 0, 1, 0, "1: also what this MPI alone has, or allows"},
                             {"lines", &lines, 0, 1000000, 0, "recovery lines at equal distances"},
                             {NULL, NULL, 0, 0, 0, NULL}};
   const size_t room = 4 << 20;

@@ -60,6 +60,7 @@ struct Channel {
     elc::line::Host sender() {
       elc::line::Host h;
       h.context = this;
+      h.strayed = [](void*) {};
       h.send_control = [](void* context, elc::line::Rank to, const uint8_t* data, size_t size) {
         const End& from = *static_cast<End*>(context);
         from.channel->sent.push_back({from.rank, to, std::string(reinterpret_cast<const char*>(data), size)});

@@ -83,6 +83,7 @@ line::Host Node::host() {
     *tag = m->tag;
     return true;
   };
+  h.strayed = [](void* c) { static_cast<Node*>(c)->strayed(); };
   h.take = [](void* c, line::Message* message) {
     Node& n = *static_cast<Node*>(c);
     const uint64_t context = n.process->identity(message->comm);
@@ -283,6 +284,12 @@ bool Node::ask(NdKind kind) {
   for (uint32_t& v : value) v = in.u32();
   forced_ = std::move(value);
   return true;
+}
+
+// Only programs that are made so do that while others depend on their way.
+void Node::strayed() {
+  world_.log(self_, "strays while others depend on it");
+  if (!world_.program.strays) world_.fail("rank %d: a program that does the same again was said to stray", self_);
 }
 
 // The program has taken another way than in the log.

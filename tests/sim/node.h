@@ -174,6 +174,7 @@ class Node {
   bool look(int handle, Rank source, Tag tag, Rank* shown_source, Tag* shown_tag);
   bool ask(NdKind kind);
   void misfit();
+  void strayed();
   void record(NdKind kind, const std::vector<uint32_t>& value);
   uint64_t nd();
   bool begin_collective(const Instr& instr, int* operation, size_t* record);

@@ -87,6 +87,7 @@ line::Host Ring::Member::host() {
     *tag = 7;
     return m.message_here;
   };
+  h.strayed = [](void*) {};
   h.take = [](void* c, line::Message* message) {
     static_cast<Member*>(c)->message_here = false;
     message->arrived = true;

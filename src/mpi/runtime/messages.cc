@@ -37,6 +37,13 @@ bool probe(void*, const line::Pattern& pattern, line::Rank* source, line::Tag* t
   return true;
 }
 
+void strayed(void*) {
+  give_up(Result::error("after the restart the program makes other calls than before the line, although other processes have "
+                        "messages or results that depend on those; the line is as it was. Restart with the program as "
+                        "it was, under the same MPI if it does something else there; give what differs between runs "
+                        "(clocks, inputs) to ELC_ND"));
+}
+
 // The message was just shown, and this process makes no receive in between: a receive of its envelope
 // takes it.
 bool take(void*, line::Message* message) {
@@ -110,6 +117,7 @@ void fill_message_host(line::Host* host) {
   host->start_receive = start_receive;
   host->probe = probe;
   host->take = take;
+  host->strayed = strayed;
 }
 
 }  // namespace elc::mpi

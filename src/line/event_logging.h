@@ -32,7 +32,11 @@ class EventLogging final : public Coordinator {
 
   bool on_send(Rank to, Comm comm, Tag tag) override;
 
-  bool post(Posting& posting) override { return stopped_ || receives_.post(posting); }
+  bool post(Posting& posting) override {
+    const bool given = stopped_ || receives_.post(posting);
+    if (receives_.left_log()) [[unlikely]] end_replay();
+    return given;
+  }
   bool post_again(Posting& posting, uint64_t number) override;
   void observe(Posting& posting, Rank source, Tag tag) override {
     if (!stopped_) [[likely]] receives_.observe(posting, source, tag);

@@ -42,6 +42,7 @@ void Receives::bind(Posting& posting) {
   if (!posting.pattern.matches(b->source, b->tag)) {  // this process goes another way
     replay_.forget_log();
     unbind_held();
+    left_log_ = true;
     return;
   }
   posting.bound = true;
@@ -137,6 +138,7 @@ void Receives::try_held() {
 }
 
 void Receives::unbind_held() {
+  left_log_ = false;
   postings_.each([](Posting& p) {
     if (p.state == Posting::State::kHeld) p.bound = false;
   });

@@ -34,6 +34,8 @@ class Receives {
   Message* take_matched(Comm comm, Rank source, Tag tag);
   bool may_show(Comm comm, Rank source, Tag tag) const;
   void on_probe(Comm comm, Rank source, Tag tag);
+  // A receive has been posted that does not fit the log, since unbind_held().
+  bool left_log() const { return left_log_; }
   // No message is queued.
   bool queue_empty() const { return queue_.empty(); }
   // And no receive has been answered from the queue or is held: MPI has all.
@@ -141,6 +143,7 @@ class Receives {
   size_t answered_ = 0;    // from the queue
   size_t held_ = 0;
   bool starved_ = false;
+  bool left_log_ = false;
   bool look_ = false;      // a counted one may have an envelope or data to come
 };
 

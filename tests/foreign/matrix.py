@@ -57,8 +57,9 @@ def report(job):
 class Case:
     """One program with random arguments: what it gives without libELC, and journeys of it."""
 
-    def __init__(self, name, seed, here):
+    def __init__(self, name, seed, here, alike):
         self.name, self.seed, self.here, self.length = name, seed, here, 0
+        self.alike = alike  # the MPIs on the way: a program may do what one alone has
         self.program = name.split("/")[0]
         self.random = random.Random(seed)
         self.scratch = launch.Scratch()
@@ -68,6 +69,8 @@ class Case:
         """Twice as long as before, with the other arguments as they were."""
         self.length = 2 * self.length or 1
         self.ranks, arguments = PROGRAMS[self.name](random.Random(self.seed), self.length)
+        if self.program == "traffic":
+            arguments += ["--own", int(self.alike)]
         self.arguments = [str(a) for a in arguments]
         self.expected = self.digest()
 
@@ -189,7 +192,7 @@ def main():
     table, failures = {}, 0
     for number in range(options.rounds):
         for name in programs:
-            case = Case(name, "%d/%d/%s" % (options.seed, number, name), here)
+            case = Case(name, "%d/%d/%s" % (options.seed, number, name), here, len({b.mpi for b in builds.values()}) == 1)
             for route in routes:
                 title = " to ".join(b.name for b in route)
                 begin = time.monotonic()

@@ -348,6 +348,7 @@ TEST_CASE("a program that takes another way than in the log gets what MPI has") 
     REQUIRE(job.started.size() == 1);
     CHECK((job.started[0] == &first && !first.bound && first.state == line::Posting::State::kStarted && !second.bound));
     CHECK(job[0].replay_outcome(line::NdKind::kTest) == nullptr);
+    CHECK(job.strayed == 1);  // the operation has not been repeated
     job[0].withdraw(first);
     job[0].withdraw(second);
   }
@@ -355,6 +356,30 @@ TEST_CASE("a program that takes another way than in the log gets what MPI has") 
 
 // A receive is bound to a message with tag 7 of process 1. Whether it waits, and what it gets in the end: of the queue,
 // of MPI as it is bound, or of MPI as it was called.
+TEST_CASE("who takes another way behind the last thing that others depend on does not stray") {
+  for (const bool behind : {false, true}) {
+    Job job(2, options());
+    for (Rank r = 0; r < 2; ++r) {
+      line::Saved s;
+      s.replay = true;
+      s.comms.push_back({1, 4, 2, false});
+      if (r == 0) s.crossing.push_back({1, 5, byte(5)});
+      if (r == 0) s.classes.push_back({1, 1, 3, -1});
+      line::SavedOutcome o;
+      o.kind = line::NdKind::kTest;
+      s.outcomes.push_back(std::move(o));
+      REQUIRE(job[r].load(std::move(s)).ok());
+    }
+    const Comm comm = job[1].add_comm(1, 2);
+    for (Rank r = 0; r < 2; ++r) job[r].start_recovery();
+    job.settle();
+    if (behind) CHECK(job[1].on_send(0, comm, 3));
+    job.settle();
+    CHECK((job[1].replaying() && job[1].replay_outcome(line::NdKind::kProbe) == nullptr));
+    CHECK(job.strayed == (behind ? 0 : 1));
+  }
+}
+
 TEST_CASE("a bound receive waits for its message, unless its sender goes another way") {
   using State = line::Posting::State;
   struct Case {

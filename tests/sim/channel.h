@@ -38,6 +38,7 @@ struct Channel {
   std::vector<elc::line::Posting*> started;  // receives that were held
   std::vector<std::pair<elc::line::Rank, elc::line::Tag>> there;  // messages for all, in their order
 
+  int strayed = 0;  // how often somebody was said to
   // Everything arrives, in the order in which it was sent, and all go on as far as they can.
   void settle() {
     do {
@@ -60,7 +61,7 @@ struct Channel {
     elc::line::Host sender() {
       elc::line::Host h;
       h.context = this;
-      h.strayed = [](void*) {};
+      h.strayed = [](void* context) { ++static_cast<End*>(context)->channel->strayed; };
       h.send_control = [](void* context, elc::line::Rank to, const uint8_t* data, size_t size) {
         const End& from = *static_cast<End*>(context);
         from.channel->sent.push_back({from.rank, to, std::string(reinterpret_cast<const char*>(data), size)});

@@ -176,6 +176,15 @@ class Scenes(Jobs):
     def test_finalize_timer(self): self.finalize("finalize_one", ELC_EVERY="0.001")
     def test_finalize_without_drain(self): self.finalize("finalize_unreceived", ELC_DRAIN="wait")
 
+    def test_strays(self):
+        """What others have received would not come again: no wrong result, a message."""
+        job = self.run_scene("strays", "0")
+        self.assertEqual(self.committed(), [1], job.complaints())
+        job = self.run_scene("strays", "0")
+        self.assertEqual(job.popen.returncode, REFUSED, job.complaints())
+        self.assertIn("makes other calls than before the line", job.complaints())
+        self.assertEqual(self.committed(), [1], job.complaints())
+
     def test_released(self):
         """A call that waits for what its log says is let go with everybody."""
         self.killed_and_restarted("released")

@@ -538,6 +538,26 @@ static int trap4(void) {
   }
 }
 
+/* Process 1 has an orphan of process 0, which does something else after the restart before it comes to that. */
+static int strays(void) {
+  switch (step) {
+    case 0: if (rank == 0) ELC_Checkpoint_now(); return 1;
+    case 1:
+      if (rank == 0) {
+        int flag;
+        if (restarted) MPI_Iprobe(MPI_ANY_SOURCE, kTag + 50, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
+        a = 5;
+        ELC_ND(a);
+        MPI_Send(&a, 1, MPI_INT, 1, kTag, MPI_COMM_WORLD);
+      }
+      if (rank == 1) MPI_Recv(&a, 1, MPI_INT, 0, kTag, MPI_COMM_WORLD, &status);
+      return 1;
+    case 2: if (rank != 0) until_taken(); return 1;
+    case 3: watch_line(1); die_here(); return 1;
+    default: return 0;
+  }
+}
+
 /* Trap 8: a ready send to a receive that the pending queue has answered. */
 static int trap8(void) {
   switch (step) {
@@ -1428,7 +1448,7 @@ static const struct Scene {
     {"finalize_unreceived", finalize_unreceived}, {"finalize_late", finalize_late}, {"full_disk", full_disk},
     {"run_on", run_on}, {"refused_line", refused_line}, {"two_lines", two_lines}, {"forks", forks}, {"transit", transit},
     {"trap1", trap1}, {"trap2", trap2},
-    {"trap4", trap4}, {"trap8", trap8}, {"trap10_made", trap10_made}, {"trap10_freed", trap10_freed},
+    {"trap4", trap4}, {"strays", strays}, {"trap8", trap8}, {"trap10_made", trap10_made}, {"trap10_freed", trap10_freed},
     {"trap11", trap11}, {"released", released}, {"released_apart", released_apart}, {"large_file", large_file},
     {"wrong_calls", wrong_calls}, {"persistent", persistent},
 #if MPI_VERSION >= 3

@@ -145,6 +145,7 @@ static void await_lines(void) {
 /* So many lines more. A restart goes on with the step, where all know it already. */
 static void agree_on(unsigned more) {
   target = ELC_Line() + more;
+  ELC_ND(target); /* it would be another one in a restart, and others have this one */
   MPI_Bcast(&target, 1, MPI_UNSIGNED, 0, MPI_COMM_WORLD);
 }
 

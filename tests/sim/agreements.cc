@@ -50,6 +50,16 @@ void restart(Job& job, Rank processes, line::Saved (*saved)(Rank)) {
   for (Rank r = 0; r < processes; ++r) REQUIRE(job[r].running());
 }
 
+// From process 0, with tag 0.
+line::SavedMessage in_transit() {
+  line::SavedMessage m;
+  m.comm = 1;
+  m.message = elc::make<line::Message>();
+  m.message->source = m.message->tag = 0;
+  m.message->arrived = true;
+  return m;
+}
+
 line::Saved repeats_operation(Rank) {
   line::Saved s;
   s.replay = true;
@@ -142,12 +152,7 @@ TEST_CASE("a receive that has its message is cancelled in vain, and refuses no l
   for (Rank r = 0; r < 2; ++r) {
     line::Saved s;
     if (r == 1) {
-      line::SavedMessage m;
-      m.comm = 1;
-      m.message = elc::make<line::Message>();
-      m.message->source = m.message->tag = 0;
-      m.message->arrived = true;
-      s.messages.push_back(std::move(m));
+      s.messages.push_back(in_transit());
       s.classes.push_back({0, 1, 0, 1});
     }
     REQUIRE(job[r].load(std::move(s)).ok());
@@ -226,14 +231,7 @@ TEST_CASE("calls are followed until nothing is left in the queue") {
     Job job(2, options());
     for (Rank r = 0; r < 2; ++r) {
       line::Saved s;
-      if (r == 1) {
-        line::SavedMessage m;
-        m.comm = 1;
-        m.message = elc::make<line::Message>();
-        m.message->source = m.message->tag = 0;
-        m.message->arrived = true;
-        s.messages.push_back(std::move(m));
-      }
+      if (r == 1) s.messages.push_back(in_transit());
       REQUIRE(job[r].load(std::move(s)).ok());
     }
     const Comm comm = job[1].add_comm(1, 2);

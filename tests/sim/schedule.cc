@@ -2,7 +2,6 @@
 
 #include <cstdio>
 
-#include "sim/memory.h"
 #include "sim/world.h"
 
 namespace sim {
@@ -200,11 +199,7 @@ std::string program_of(uint64_t seed) {
 }
 
 Verdict run_schedule(uint64_t seed, const Choice& choice) {
-  const size_t before = blocks();
-  Verdict v = Schedule(seed, choice).run();
-  if (v.violation.empty() && blocks() != before)
-    v.violation = std::to_string(static_cast<long>(blocks() - before)) + " blocks of memory are left after the end";
-  return v;
+  return without_leaks([&] { return Schedule(seed, choice).run(); });
 }
 
 }  // namespace sim

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "sim/config.h"
+#include "sim/memory.h"
 
 namespace sim {
 
@@ -13,6 +14,16 @@ struct Verdict {
   std::string violation;  // empty: none
   Stats stats;
 };
+
+// Runs something that has a verdict: what it has allocated is released at its end.
+template <class Run>
+Verdict without_leaks(Run run) {
+  const size_t before = blocks();
+  Verdict v = run();
+  if (v.violation.empty() && blocks() != before)
+    v.violation = std::to_string(static_cast<long>(blocks() - before)) + " blocks of memory are left after the end";
+  return v;
+}
 
 struct Choice {
   Fault fault = Fault::kNone;

@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <map>
 
-#include "sim/memory.h"
 #include "sim/world.h"
 
 namespace sim {
@@ -370,11 +369,7 @@ Verdict Storm::run() {
 }  // namespace
 
 Verdict run_storm(uint64_t seed, bool trace) {
-  const size_t before = blocks();
-  Verdict v = Storm(seed, trace).run();
-  if (v.violation.empty() && blocks() != before)
-    v.violation = std::to_string(static_cast<long>(blocks() - before)) + " blocks of memory are left after the end";
-  return v;
+  return without_leaks([&] { return Storm(seed, trace).run(); });
 }
 
 }  // namespace sim

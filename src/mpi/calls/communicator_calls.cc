@@ -41,14 +41,9 @@ constexpr int64_t kFirstMember = -1 - int64_t{INT_MAX};
 
 line::Rank first_member(MPI_Comm comm) {
   const int first = 0;
-  int in_world = 0;
-  MPI_Group members, world;
-  PMPI_Comm_group(comm, &members);
-  PMPI_Comm_group(MPI_COMM_WORLD, &world);
-  PMPI_Group_translate_ranks(members, 1, const_cast<int*>(&first), world, &in_world);
-  PMPI_Group_free(&members);
-  PMPI_Group_free(&world);
-  return in_world;
+  line::Rank member = 0;
+  world_ranks(comm, &first, 1, &member);
+  return member;
 }
 
 template <class Call>

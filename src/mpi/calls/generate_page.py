@@ -46,7 +46,8 @@ it is freed.
 A communicator made after the set-up is made again by a restart without attributes, and with the error handler that the
 set-up has given
 .Dv MPI_COMM_WORLD .
-Where the call that made it has given it others, as copies of its parent's, they refuse in the same way; all end when the communicator is freed.
+Where the call that made it has given it others, as copies of its parent's, they refuse in the same way; all end when
+the communicator is freed.
 .It refuses for ever
 From the call on no line is taken.
 The lines before it stay.

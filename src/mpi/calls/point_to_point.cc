@@ -142,15 +142,8 @@ int receive_request(void* buffer, int count, MPI_Datatype type, int source, int 
   return MPI_SUCCESS;
 }
 
-// What is sent cannot be taken back: before a send, MPI looks at the arguments of the receive beside it.
-int check_receive(void* buffer, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm) {
-  MPI_Request checked;
-  const int code = PMPI_Recv_init(buffer, count, type, source, tag, comm, &checked);
-  if (code == MPI_SUCCESS) PMPI_Request_free(&checked);
-  return code;
-}
-
-// Nor can a receive that the queue answers, or whose message is there: it is posted behind the send, which may fail.
+// What is sent cannot be taken back: before that, MPI looks at the arguments of the receive beside it. Nor can a receive
+// that the queue answers, or whose message is there: it is posted behind the send, which may fail.
 int send_and_receive(const MessageArguments& out, void* in, int in_count, MPI_Datatype in_type, int from, int in_tag,
                      MPI_Status* status) {
   int code = check_receive(in, in_count, in_type, from, in_tag, out.comm);

@@ -33,6 +33,15 @@ Communicator* Communicators::find_identity(line::Identity identity) const {
   return found == nullptr ? nullptr : *found;
 }
 
+void world_ranks(MPI_Comm comm, const int* locals, int count, line::Rank* ranks) {
+  MPI_Group group, world;
+  PMPI_Comm_group(comm, &group);
+  PMPI_Comm_group(MPI_COMM_WORLD, &world);
+  PMPI_Group_translate_ranks(group, count, const_cast<int*>(locals), world, ranks);
+  PMPI_Group_free(&group);
+  PMPI_Group_free(&world);
+}
+
 Communicator* Communicators::add(MPI_Comm handle, line::Identity identity, const Origin& origin) {
   Communicator* c = make<Communicator>();
   c->handle = handle;
@@ -44,12 +53,7 @@ Communicator* Communicators::add(MPI_Comm handle, line::Identity identity, const
   Vector<int> locals;
   for (int i = 0; i < size; ++i) locals.push_back(i);
   c->members.resize(static_cast<size_t>(size));
-  MPI_Group group, world;
-  PMPI_Comm_group(handle, &group);
-  PMPI_Comm_group(MPI_COMM_WORLD, &world);
-  PMPI_Group_translate_ranks(group, size, locals.data(), world, c->members.data());
-  PMPI_Group_free(&group);
-  PMPI_Group_free(&world);
+  world_ranks(handle, locals.data(), size, c->members.data());
   c->is_world = true;
   for (int i = 0; i < size; ++i) c->is_world = c->is_world && c->members[static_cast<size_t>(i)] == i;
   if (!c->is_world)
@@ -151,20 +155,24 @@ Vector<SavedCommunicator> gather(const Vector<SavedCommunicator>& mine) {
 }  // namespace
 
 Result fits_set_up(const Vector<SavedCommunicator>& saved) {
+  const auto call_of = [](const Origin& origin) { return Origin{origin.parent, origin.number, 0}.identity(); };
+  HashMap<const Communicator*> made;
+  for (size_t i = 0; i < runtime.comms.size(); ++i) {
+    const Communicator* c = runtime.comms.at(i);
+    if (c->handle != MPI_COMM_NULL && c->identity > kSelfIdentity) made.at(call_of(c->origin)) = c;
+  }
   for (const SavedCommunicator& then : saved) {
-    for (size_t i = 0; i < runtime.comms.size(); ++i) {
-      const Communicator& now = *runtime.comms.at(i);
-      const bool same_call = now.origin.parent == then.origin.parent && now.origin.number == then.origin.number;
-      if (now.handle == MPI_COMM_NULL || now.identity <= kSelfIdentity || !same_call) continue;
-      const size_t size = now.members.size();
-      if (now.identity == then.identity && size == then.members.size() &&
-          memcmp(now.members.data(), then.members.data(), size * sizeof(line::Rank)) == 0)
-        continue;
-      return Result::error("the set-up makes a communicator of %zu processes where it made one of %zu, or others, in the "
-                           "run of the line (as its operation %llu on the parent); see that it gives the same "
-                           "arguments, and that these do not depend on the machine",
-                           size, then.members.size(), static_cast<unsigned long long>(now.origin.number));
-    }
+    const Communicator* const* found = made.find(call_of(then.origin));
+    if (found == nullptr) continue;
+    const Communicator& now = **found;
+    const size_t size = now.members.size();
+    if (now.identity == then.identity && size == then.members.size() &&
+        memcmp(now.members.data(), then.members.data(), size * sizeof(line::Rank)) == 0)
+      continue;
+    return Result::error("the set-up makes a communicator of %zu processes where it made one of %zu, or others, in the "
+                         "run of the line (as its operation %llu on the parent); see that it gives the same "
+                         "arguments, and that these do not depend on the machine",
+                         size, then.members.size(), static_cast<unsigned long long>(now.origin.number));
   }
   return {};
 }

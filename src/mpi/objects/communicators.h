@@ -68,6 +68,9 @@ MPI_Errhandler error_handler_of(MPI_Comm comm);
 void let_go(MPI_Errhandler handler);
 void set_error_handler(MPI_Comm comm, MPI_Errhandler handler);
 
+// The world ranks of `count` processes by their ranks in a communicator.
+void world_ranks(MPI_Comm comm, const int* locals, int count, line::Rank* ranks);
+
 SavedCommunicator describe(const Communicator& communicator);
 
 // Whether what the set-up of this run has made is what it made in the run of the line: the same operation makes the same

@@ -146,14 +146,19 @@ int give_to_mpi(Receive& r) {
 #endif
 }
 
+int check_receive(void* buffer, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm) {
+  MPI_Request checked;
+  const int code = PMPI_Recv_init(buffer, count, type, source, tag, comm, &checked);
+  if (code == MPI_SUCCESS) PMPI_Request_free(&checked);
+  return code;
+}
+
 int start_receive(Receive& r) {
   if (!runtime.coordinator->quiet()) {  // perhaps MPI will not be asked: it has to look at the arguments now
     const line::Pattern& p = r.posting.pattern;
-    MPI_Request checked;
-    const int code = PMPI_Recv_init(r.buffer, r.count, r.type, p.source == line::kAnySource ? MPI_ANY_SOURCE : r.comm->local(p.source),
-                                    p.tag == line::kAnyTag ? MPI_ANY_TAG : p.tag, r.comm->handle, &checked);
+    const int code = check_receive(r.buffer, r.count, r.type, p.source == line::kAnySource ? MPI_ANY_SOURCE : r.comm->local(p.source),
+                                   p.tag == line::kAnyTag ? MPI_ANY_TAG : p.tag, r.comm->handle);
     if (code != MPI_SUCCESS) return code;
-    PMPI_Request_free(&checked);
   }
   if (!runtime.coordinator->post(r.posting)) return MPI_SUCCESS;
   const int code = give_to_mpi(r);

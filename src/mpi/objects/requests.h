@@ -136,6 +136,9 @@ class Requests {
   size_t placeholders_ = 0;
 };
 
+// An MPI error code: whether MPI takes these arguments of a receive, which is not made.
+int check_receive(void* buffer, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm);
+
 // Posts a receive whose members buffer, count, type, comm and posting.pattern are set, and gives it to
 // MPI unless the pending queue answers it or a replay holds it back. An MPI error code: nothing is posted then.
 int start_receive(Receive& receive);

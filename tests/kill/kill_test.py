@@ -96,15 +96,16 @@ MOMENTS = ("random", "checkpoint", "commit", "restart")
 class Tally:
     def __init__(self):
         self.cases = self.kills = self.killed_ranks = self.from_line = self.from_start = self.lines = 0
-        self.crossed = self.unhurt = self.stuck_launchers = 0
+        self.crossed = self.unhurt = self.stuck_launchers = self.stuck_starts = 0
         self.moments = dict.fromkeys(MOMENTS, 0)
 
     def __str__(self):
         moments = ", ".join("%s %d" % item for item in self.moments.items())
         return ("%d cases, %d kills (%s) of %d processes; restarts: %d from a line, %d from the start, %d under another "
-                "MPI; %d lines committed; %d cases were over before a kill came; the launcher hung %d times"
+                "MPI; %d lines committed; %d cases were over before a kill came; the launcher hung %d times, the MPI's "
+                "MPI_Init %d times"
                 % (self.cases, self.kills, moments, self.killed_ranks, self.from_line, self.from_start, self.crossed,
-                   self.lines, self.unhurt, self.stuck_launchers))
+                   self.lines, self.unhurt, self.stuck_launchers, self.stuck_starts))
 
 
 # ---- One case ------------------------------------------------------------------------------------
@@ -154,9 +155,11 @@ class Case:
     def plain(self, build):
         """Digest and time of the plain program; a program that has no plain twin runs passively."""
         program = build.program(self.name + "-plain") or build.program(self.name)
-        begin = time.monotonic()
-        job = self.launch(build, program, {})
-        self.finish(job, self.options.patience)
+        while True:
+            begin = time.monotonic()
+            job = self.launch(build, program, {})
+            if self.finish(job, self.options.patience):
+                break
         digest = job.result()
         if job.popen.returncode != 0 or digest is None:
             raise Failure("the plain program failed\n" + report(job))
@@ -178,7 +181,9 @@ class Case:
 
     def finish(self, job, patience):
         """Waits for the end. A launcher that goes on without any rank is not the library's fault (Open MPI's does so
-        when a rank is killed while it connects): it is killed, too. `elc run` finds that out by itself."""
+        when a rank is killed while it connects): it is killed, too. `elc run` finds that out by itself. Nor are ranks
+        that wait for each other in the MPI's own MPI_Init (LAM's, very rarely), where the library has not begun: False
+        then, and the job has been ended."""
         end, idle = time.monotonic() + patience, None
         while not job.wait(0.2):
             now = time.monotonic()
@@ -191,9 +196,13 @@ class Case:
                 break
         else:
             job.vanish()
-            return
-        text = "no end after %.0f s: a hang?\n%s" % (patience, job.stacks())
+            return True
+        stacks = job.stacks()
         job.destroy()
+        if 0 < stacks.count("process ") == stacks.count(" PMPI_Init"):
+            self.tally.stuck_starts += 1
+            return False
+        text = "no end after %.0f s: a hang?\n%s" % (patience, stacks)
         raise Failure(text + "\n" + report(job))
 
     # ---- Moments ----
@@ -303,7 +312,7 @@ class Case:
             killed = self.kill_often(job, left, duration, hurt) if left > 0 else 0
             left -= killed
             hurt += killed
-            self.finish(job, patience)
+            killed += not self.finish(job, patience)
             self.note_lines()
             said = self.check_start(job, newest)
             # LAM's mpirun ends with 0 also where a process was killed before its MPI_Init.

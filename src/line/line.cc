@@ -135,7 +135,7 @@ Line::Step Line::step(bool last, ConsensusKind* kind, Vote* own) {
       }
       if (voted_ || (!refused() && !parts_.control.delivered())) return Step::kWait;
       voted_ = true;
-      if (!refused()) own->comms = parts_.operations.votes();
+      own->comms = parts_.operations.votes();
       own->points = saved_.points;
       return cast(kTakenConsensus, kind, own);
     case Phase::kKnown:

@@ -81,7 +81,7 @@ TEST_CASE("a line is asked for once, and not by who has said that he ends") {
   CHECK(job.sent.empty());
   for (const Rank r : {0, 2}) job[r].request();
   job.settle();
-  for (Rank r = 0; r < 3; ++r) CHECK((job[r].site() && job[r].line_open()));
+  for (Rank r = 0; r < 3; ++r) CHECK((!job[r].busy() && job[r].site() && job[r].line_open() && job[r].busy()));
   job[1].request();
   CHECK(!says(job, 1, line::Control::Word::kRequest));
   job.settle();
@@ -94,7 +94,7 @@ TEST_CASE("a line is asked for once, and not by who has said that he ends") {
   CHECK(says(job, 1, line::Control::Word::kVote));
   job.settle();
   job[1].request();
-  CHECK((job.sent.empty() && !job[1].finished()));
+  CHECK((job.sent.empty() && !job[1].finished() && job[1].busy()));
   for (const Rank r : {0, 2}) job[r].finalize();
   job.settle();
   for (Rank r = 0; r < 3; ++r) CHECK(job[r].finished());
@@ -116,6 +116,66 @@ TEST_CASE("who cannot save its state refuses, for that reason, keeps nothing, an
   job.settle();
   REQUIRE(job.ended.size() == 3);
   for (const auto& e : job.ended) CHECK((!e.committed && e.reason == "no space"));
+}
+
+TEST_CASE("a line is refused for what the program does while it is open, unless its file is complete") {
+  for (const bool complete : {false, true}) {
+    Job job(2, options());
+    job[1].refuse_line("early");
+    job[0].request();
+    job.settle();
+    job.stable = false;
+    for (Rank r = 0; r < 2; ++r) CHECK(job[r].site());
+    if (complete) job.settle();
+    CHECK(job.ended.empty());
+    job[1].refuse_line("call");
+    job.stable = true;
+    job.settle();
+    REQUIRE(job.ended.size() == 2);
+    for (const auto& e : job.ended) CHECK((e.committed == complete && e.reason == (complete ? "" : "call")));
+  }
+}
+
+// In the checkpoint, of what a probe has shown; or behind it, of what is in transit. The memory does not come back.
+TEST_CASE("a line ends where there is no memory for a message that it has to hold, and the next one is taken") {
+  for (const bool shown : {false, true}) {
+    Job job(2, options());
+    Comm comm = 0;
+    for (Rank r = 0; r < 2; ++r) comm = job[r].add_comm(1, 2);
+    job[0].on_send(1, comm, 7);
+    job.there = {{0, 7}};
+    if (shown) job[1].on_probe(comm, 0, 7);
+    job.memory = false;
+    job[0].request();
+    job.settle();
+    CHECK(job[0].site());
+    CHECK(job[1].site() == !shown);
+    job.settle();
+    REQUIRE(job.ended.size() == 2);
+    for (const auto& e : job.ended) CHECK((!e.committed && e.reason == line::kNoMemoryForMessage));
+    job.memory = true;
+    take_line(job, 2);
+    CHECK((job[0].committed_line() == 2 && job.there.empty()));
+    line::Message* m = job[1].take_queued({comm, 0, 7});
+    REQUIRE(m != nullptr);
+    line::let_go(m);
+  }
+}
+
+TEST_CASE("a receive that is cancelled twice is withdrawn once") {
+  Job job(2, options());
+  const Comm comm = job[1].add_comm(1, 2);
+  line::Posting receive;
+  receive.pattern = {comm, 0, 0};
+  CHECK(job[1].post(receive));
+  for (int i = 0; i < 2; ++i) CHECK(job[1].cancel(receive) == line::Fate::kOpen);
+  job[0].request();
+  job.settle();
+  CHECK((job[0].site() && !job[1].site()));
+  job[1].withdraw(receive);
+  CHECK(job[1].site());
+  job.settle();
+  CHECK(job[1].committed_line() == 1);
 }
 
 // A line ends with the first agreement in which somebody says no: nobody waits for what it would need else.
@@ -240,6 +300,7 @@ TEST_CASE("calls are followed until nothing is left in the queue") {
     job[0].never();
     job.settle();
     CHECK((job[0].stopped() && !job[1].stopped() && !job[1].quiet()));
+    CHECK((!job[0].busy() && !job[1].busy()));
     line::Posting receive;
     receive.pattern = {comm, 0, 0};
     if (answered) {
@@ -278,7 +339,7 @@ TEST_CASE("who has nothing left to repeat says so at once") {
     for (Rank r = 0; r < 2; ++r) REQUIRE(job[r].load(saved(r)).ok());
     const Comm comm = job[1].add_comm(1, 2);
     for (Rank r = 0; r < 2; ++r) job[r].start_recovery();
-    CHECK(!job[1].running());
+    CHECK((!job[1].running() && job[1].busy()));
     while (!job[1].running()) {
       if (job.sent.empty()) job[0].poll();  // the other one does not look
       REQUIRE(!job.sent.empty());
@@ -550,6 +611,19 @@ TEST_CASE("communicators that are made and freed without end need a few slots, u
   CHECK(last_slot([](Job& job) { job[2].finalize(); }) >= 198);
   CHECK(last_slot([](Job& job) { job[2].start_recovery(); }) >= 198);
   CHECK(last_slot([](Job& job) { restart(job, 3, repeats_operation); }) >= 198);
+}
+
+TEST_CASE("a communicator with a message that a probe has shown is not forgotten") {
+  Job job(2, options());
+  Comm shown = 0;
+  for (Rank r = 0; r < 2; ++r) shown = job[r].add_comm(9, 2);
+  job.there = {{1, 0}};
+  job[0].on_probe(shown, 1, 0);
+  for (Rank r = 0; r < 2; ++r) job[r].free_comm(shown);
+  for (line::Identity identity = 10; identity < 20; ++identity)
+    for (Rank r = 0; r < 2; ++r) job[r].free_comm(job[r].add_comm(identity, 2));
+  job.settle();
+  CHECK((job.forgotten > 0 && job[0].knows(9) && !job[0].knows(10)));
 }
 
 TEST_CASE("a round of forgetting: no line in it, and a commit puts it off") {

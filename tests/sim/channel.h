@@ -2,6 +2,7 @@
 #ifndef ELC_TESTS_SIM_CHANNEL_H
 #define ELC_TESTS_SIM_CHANNEL_H
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <utility>
@@ -27,6 +28,8 @@ struct Channel {
   };
   std::vector<Message> sent;
   elc::line::Rank fails = -1;  // cannot save its state
+  bool stable = true;          // what has been saved is
+  bool memory = true;          // there is some for a message
   struct Ended {
     elc::line::Rank rank;
     elc::line::LineNumber line;
@@ -71,7 +74,9 @@ struct Channel {
         return e.channel->fails == e.rank ? elc::Result::error("no space") : elc::Result();
       };
       h.save_line = [](void*, elc::line::LineNumber, const elc::line::Saved&) { return elc::Result(); };
-      h.line_stable = [](void*, elc::line::LineNumber, bool* stable) { return *stable = true, elc::Result(); };
+      h.line_stable = [](void* context, elc::line::LineNumber, bool* stable) {
+        return *stable = static_cast<End*>(context)->channel->stable, elc::Result();
+      };
       h.commit = [](void*, elc::line::LineNumber, uint64_t, uint64_t) { return elc::Result(); };
       h.ended = [](void* context, elc::line::LineNumber line, bool committed, const elc::line::Refusal& refusal) {
         const End& e = *static_cast<End*>(context);
@@ -81,6 +86,13 @@ struct Channel {
       h.posting_complete = [](void*, const elc::line::Posting&, elc::line::Rank*, elc::line::Tag*) { return false; };
       h.start_receive = [](void* context, elc::line::Posting& posting) {
         static_cast<End*>(context)->channel->started.push_back(&posting);
+      };
+      h.take = [](void* context, elc::line::Message* m) {
+        Channel& channel = *static_cast<End*>(context)->channel;
+        if (!channel.memory) return false;
+        m->arrived = true;
+        const auto taken = std::find(channel.there.begin(), channel.there.end(), std::pair{m->source, m->tag});
+        return channel.there.erase(taken), true;
       };
       h.probe = [](void* context, const elc::line::Pattern& p, elc::line::Rank* source, elc::line::Tag* tag) {
         for (const auto& [from, with] : static_cast<End*>(context)->channel->there)

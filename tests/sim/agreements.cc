@@ -296,8 +296,11 @@ TEST_CASE("calls are followed until nothing is left in the queue") {
     }
     const Comm comm = job[1].add_comm(1, 2);
     for (Rank r = 0; r < 2; ++r) job[r].start_recovery();
+    CHECK((!job[0].running() && job[0].busy()));
     job.settle();
+    CHECK((job[0].running() && !job[0].busy()));
     job[0].never();
+    CHECK(job[0].busy());
     job.settle();
     CHECK((job[0].stopped() && !job[1].stopped() && !job[1].quiet()));
     CHECK((!job[0].busy() && !job[1].busy()));

@@ -522,7 +522,6 @@ void Receives::snapshot(Saved* saved) {
     saved->receives.push_back(std::move(entry));
   });
   queue_.each([&](Message& m) { window_.hold(retain(&m)); });
-  look_at_counted();
   sort(saved->receives, [](const SavedPosting& a, const SavedPosting& b) { return a.number < b.number; });
 }
 
@@ -537,9 +536,8 @@ void Receives::forget_logs() {
 // ---- Holding what is in transit (section 5) ----
 
 void Receives::drain(bool take) {
-  starved_ = false;
   for (Comm comm = 0; comm < comms_.size(); ++comm) {
-    if (!comms_[comm].made || gone(comm)) continue;
+    if (!comms_[comm].made) continue;
     Rank previous = kAnySource;
     bool any = false;
     for (const Missing& m : window_.missing()) any = any || (m.comm == comm && m.count > 0);

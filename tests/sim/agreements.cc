@@ -154,12 +154,91 @@ TEST_CASE("a line ends where there is no memory for a message that it has to hol
     REQUIRE(job.ended.size() == 2);
     for (const auto& e : job.ended) CHECK((!e.committed && e.reason == line::kNoMemoryForMessage));
     job.memory = true;
-    take_line(job, 2);
+    line::Posting receive;
+    receive.pattern = {comm, 0, 3};
+    CHECK((job[1].post(receive) && job[1].cancel(receive) == line::Fate::kOpen));
+    job[0].request();
+    job.settle();
+    CHECK((job[0].site() && !job[1].site() && !job[1].line_open()));
+    job[1].withdraw(receive);
+    CHECK(job[1].site());
+    job.settle();
     CHECK((job[0].committed_line() == 2 && job.there.empty()));
     line::Message* m = job[1].take_queued({comm, 0, 7});
     REQUIRE(m != nullptr);
     line::let_go(m);
   }
+}
+
+TEST_CASE("what a probe has shown while a line is open, and the line has taken, no later receive is taken to have") {
+  Job job(2, options());
+  Comm comm = 0;
+  for (Rank r = 0; r < 2; ++r) comm = job[r].add_comm(1, 2);
+  job[0].on_send(1, comm, 7);
+  job[0].request();
+  job.settle();
+  for (Rank r = 0; r < 2; ++r) CHECK(job[r].site());
+  job.there = {{0, 7}};
+  job[1].on_probe(comm, 0, 7);
+  job.settle();
+  CHECK((job[1].committed_line() == 1 && job.there.empty()));
+  line::let_go(job[1].take_queued({comm, 0, 7}));
+  line::Posting receive;
+  receive.pattern = {comm, 0, 7};
+  CHECK(job[1].post(receive));
+  take_line(job, 2);
+  CHECK(job[1].committed_line() == 2);
+  CHECK(job[1].cancel(receive) == line::Fate::kOpen);
+}
+
+// Process 1 has posted four receives; of (0, 1) one message is in transit, which the second of them has. What is
+// observed tells first that the third is complete, then what it has, and by that of the second.
+TEST_CASE("a message that is implied after a later one of its stream was sent before it") {
+  Job job(2, options());
+  Comm comm = 0;
+  for (Rank r = 0; r < 2; ++r) comm = job[r].add_comm(1, 2);
+  line::Posting p[4];
+  const line::Pattern patterns[] = {{comm, 1, 9}, {comm, 0, line::kAnyTag}, {comm, line::kAnySource, 1}, {comm, 1, 1}};
+  for (int i = 0; i < 4; ++i) {
+    p[i].pattern = patterns[i];
+    CHECK(job[1].post(p[i]));
+  }
+  const uint64_t in_transit = p[1].order;
+  job[0].on_send(1, comm, 1);
+  job[0].request();
+  job.settle();
+  for (Rank r = 0; r < 2; ++r) CHECK(job[r].site());
+  job[0].on_send(1, comm, 1);
+  job[1].observe(p[0], 1, 9);
+  job[1].observe(p[3], 1, 1);
+  job.complete[&p[1]] = job.complete[&p[2]] = {0, 1};
+  job.settle();
+  CHECK(job[1].committed_line() == 1);
+  CHECK(job.held == std::vector<uint64_t>{in_transit});
+  for (const int i : {1, 2}) job[1].observe(p[i], 0, 1);
+}
+
+TEST_CASE("a line that is to be replayed waits for what its wildcard receives have") {
+  Job job(2, options());
+  Comm comm = 0;
+  for (Rank r = 0; r < 2; ++r) comm = job[r].add_comm(1, 2);
+  job[0].end_collective(comm, job[0].start_collective(comm), byte(1));
+  line::Posting any, exact;
+  any.pattern = {comm, line::kAnySource, 1}, exact.pattern = {comm, 1, 1};
+  for (line::Posting* p : {&any, &exact}) CHECK(job[1].post(*p));
+  job[0].request();
+  job.settle();
+  for (Rank r = 0; r < 2; ++r) CHECK(job[r].site());
+  job[1].end_collective(comm, job[1].start_collective(comm), byte(1));
+  job[1].observe(exact, 1, 1);
+  job.settle();
+  CHECK(job.ended.empty());
+  job[0].on_send(1, comm, 1);
+  job.complete[&any] = {0, 1};
+  job.settle();
+  CHECK(job[1].committed_line() == 1);
+  CHECK(job.bound == std::vector<uint64_t>{any.number});
+  job[1].observe(any, 0, 1);
 }
 
 TEST_CASE("a receive that is cancelled twice is withdrawn once") {
@@ -627,6 +706,18 @@ TEST_CASE("a communicator with a message that a probe has shown is not forgotten
     for (Rank r = 0; r < 2; ++r) job[r].free_comm(job[r].add_comm(identity, 2));
   job.settle();
   CHECK((job.forgotten > 0 && job[0].knows(9) && !job[0].knows(10)));
+}
+
+TEST_CASE("communicators are forgotten in whatever order each process has made them") {
+  Job job(2, options());
+  for (int i = 0; i < 6; ++i)
+    for (Rank r = 0; r < 2; ++r) {
+      const line::Identity identity = static_cast<line::Identity>(r == 0 ? 10 + i : 15 - i);
+      job[r].free_comm(job[r].add_comm(identity, 2));
+    }
+  job.settle();
+  for (line::Identity identity = 10; identity < 16; ++identity)
+    for (Rank r = 0; r < 2; ++r) CHECK(!job[r].knows(identity));
 }
 
 TEST_CASE("a round of forgetting: no line in it, and a commit puts it off") {

@@ -3,6 +3,7 @@
 #define ELC_TESTS_SIM_CHANNEL_H
 
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -13,7 +14,7 @@
 namespace sim {
 
 // One part for each process of a job, and what these have sent on the control channels. Their MPI shows what `there`
-// says, and completes nothing; what they save is saved.
+// says, and completes what `complete` says; what they save is saved.
 template <class Part>
 struct Channel {
   template <class... More>
@@ -40,6 +41,9 @@ struct Channel {
   int forgotten = 0;                         // told so often that communicators were forgotten
   std::vector<elc::line::Posting*> started;  // receives that were held
   std::vector<std::pair<elc::line::Rank, elc::line::Tag>> there;  // messages for all, in their order
+  std::map<const elc::line::Posting*, std::pair<elc::line::Rank, elc::line::Tag>> complete;
+  std::vector<uint64_t> held;   // the orders of the messages that have been saved
+  std::vector<uint64_t> bound;  // the numbers of the receives whose messages have been saved
 
   int strayed = 0;  // how often somebody was said to
   // Everything arrives, in the order in which it was sent, and all go on as far as they can.
@@ -73,7 +77,12 @@ struct Channel {
         const End& e = *static_cast<End*>(context);
         return e.channel->fails == e.rank ? elc::Result::error("no space") : elc::Result();
       };
-      h.save_line = [](void*, elc::line::LineNumber, const elc::line::Saved&) { return elc::Result(); };
+      h.save_line = [](void* context, elc::line::LineNumber, const elc::line::Saved& saved) {
+        Channel& channel = *static_cast<End*>(context)->channel;
+        for (const elc::line::SavedMessage& m : saved.messages) channel.held.push_back(m.message->order);
+        for (const elc::line::BoundReceive& b : saved.bound) channel.bound.push_back(b.number);
+        return elc::Result();
+      };
       h.line_stable = [](void* context, elc::line::LineNumber, bool* stable) {
         return *stable = static_cast<End*>(context)->channel->stable, elc::Result();
       };
@@ -83,7 +92,13 @@ struct Channel {
         e.channel->ended.push_back({e.rank, line, committed, committed ? "" : refusal.text});
       };
       h.forgotten = [](void* context) { ++static_cast<End*>(context)->channel->forgotten; };
-      h.posting_complete = [](void*, const elc::line::Posting&, elc::line::Rank*, elc::line::Tag*) { return false; };
+      h.posting_complete = [](void* context, const elc::line::Posting& p, elc::line::Rank* source, elc::line::Tag* tag) {
+        const auto& complete = static_cast<End*>(context)->channel->complete;
+        const auto found = complete.find(&p);
+        if (found == complete.end()) return false;
+        return *source = found->second.first, *tag = found->second.second, true;
+      };
+      h.copy_data = [](void*, const elc::line::Posting&, elc::line::Message*) {};
       h.start_receive = [](void* context, elc::line::Posting& posting) {
         static_cast<End*>(context)->channel->started.push_back(&posting);
       };

@@ -94,10 +94,7 @@ void Receives::unlink(Posting& posting) {
   if (posting.state == Posting::State::kQueued) --answered_;
   if (posting.state == Posting::State::kHeld) --held_;
   if (posting.unresolved) --unresolved_;
-  if (posting.cancelled) {
-    --cancelled_;
-    forget_repeated();
-  }
+  if (posting.cancelled) --cancelled_;
   let_go(posting.log);
   posting.log = nullptr;
 }
@@ -305,9 +302,7 @@ void Receives::resolve(Posting& posting, Rank source, Tag tag) {
     posting.log->source = source;
     posting.log->tag = tag;
   }
-  if (shown_.empty()) return;
-  forget_shown(comm, source, tag, posting.order);
-  forget_repeated();
+  if (!shown_.empty()) forget_shown(comm, source, tag, posting.order);
 }
 
 void Receives::log_observed(Posting& posting, Rank source, Tag tag) {
@@ -351,10 +346,7 @@ bool Receives::none_of(Comm comm) const {
 
 void Receives::on_probe(Comm comm, Rank source, Tag tag) {
   imply_until(nullptr, comm, source, tag);
-  const Shown* last = nullptr;
-  for (const Shown& s : shown_)
-    if (s.comm == comm && s.source == source && s.tag == tag) last = &s;
-  if (last != nullptr && !taken_unknown(*last, events_)) return;  // the same again
+  forget_shown(comm, source, tag, UINT64_MAX);
   shown_.push_back({comm, source, tag, events_});
 }
 
@@ -369,24 +361,6 @@ void Receives::forget_shown(Comm comm, Rank source, Tag tag, uint64_t order) {
 bool Receives::may_have_taken(const Posting& posting, const Shown& shown) const {
   return posting.state == Posting::State::kStarted && posting.pattern.comm == shown.comm &&
          posting.order > shown.order && posting.pattern.matches(shown.source, shown.tag);
-}
-
-// Whether a receive given to MPI by then may have taken it, of which MPI has not told what it has or what becomes of it.
-bool Receives::taken_unknown(const Shown& shown, uint64_t until) const {
-  if (unresolved_ == 0 && cancelled_ == 0) return false;
-  for (const Posting* p = postings_.first(shown.comm); p != nullptr; p = p->after)
-    if ((p->unresolved || p->cancelled) && p->order <= until && may_have_taken(*p, shown)) return true;
-  return false;
-}
-
-// Two entries of a class are one message where no receive can have taken the first before the second was shown.
-void Receives::forget_repeated() {
-  for (size_t i = 0; i < shown_.size(); ++i) {
-    for (size_t j = i + 1; j < shown_.size(); ++j) {
-      const Shown &s = shown_[i], &t = shown_[j];
-      if (s.comm == t.comm && s.source == t.source && s.tag == t.tag && !taken_unknown(s, t.order)) shown_.erase(j--);
-    }
-  }
 }
 
 // The first receive given to MPI that found a message there which a probe had shown: it was matched at once, to that

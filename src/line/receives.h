@@ -85,7 +85,9 @@ class Receives {
 
  private:
   bool freed_pending() const;
-  struct Shown {  // by a probe, and not received yet
+  // By a probe, and not received yet. One for a class: a probe shows the first message of it that nobody has, and what
+  // was shown before is that one, or is with a receive that had it by then.
+  struct Shown {
     Comm comm = 0;
     Rank source = 0;
     Tag tag = 0;
@@ -114,8 +116,6 @@ class Receives {
 
   void forget_shown(Comm comm, Rank source, Tag tag, uint64_t order);
   bool may_have_taken(const Posting& posting, const Shown& shown) const;
-  bool taken_unknown(const Shown& shown, uint64_t until) const;
-  void forget_repeated();
   Posting* next_taker() const;
   bool settle_shown();
   void count_before(Message& message);

@@ -630,6 +630,12 @@ class Runner:
 
 # ---- Survivors that are explained ----
 
+def fields_of(text):
+    """(file, code, rule, change) of a line of output or of `survivors`; the code may have a | of its own. () for others."""
+    parts = [part.strip() for part in text.split(" | ")]
+    return () if len(parts) < 4 else (parts[0], " | ".join(parts[1:-2]), parts[-2], parts[-1])
+
+
 def explained():
     """The reasons in `survivors`, by file, line of code, rule and change."""
     reasons = {}
@@ -643,8 +649,8 @@ def explained():
                 if text.startswith("= "):
                     reason = text[2:]
                     continue
-                fields = tuple(part.strip() for part in text.split(" | "))
-                if len(fields) != 4 or reason is None:
+                fields = fields_of(text)
+                if not fields or reason is None:
                     raise SystemExit(f"mutate: survivors:{number}: not FILE | CODE | RULE | CHANGE under a reason")
                 reasons[fields] = reason
     return reasons
@@ -683,8 +689,8 @@ def main():
                    if any(m.file == f and (n is None or m.line == int(n)) for f, n in wanted)]
     if options.again:
         with open(options.again) as f:
-            lived = [line.removeprefix("alive").strip().split(" | ") for line in f if line.startswith("alive ")]
-        wanted = {(place.rsplit(":", 1)[0], *(part.strip() for part in rest)) for place, *rest in lived}
+            lived = [fields_of(line.removeprefix("alive")) for line in f if line.startswith("alive ")]
+        wanted = {(place.rsplit(":", 1)[0], *rest) for place, *rest in lived}
         mutants = [m for m in mutants if m.key() in wanted]
     if options.rule:
         mutants = [m for m in mutants if m.rule == options.rule]

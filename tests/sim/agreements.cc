@@ -191,6 +191,48 @@ TEST_CASE("what a probe has shown while a line is open, and the line has taken, 
   CHECK(job[1].cancel(receive) == line::Fate::kOpen);
 }
 
+// The first may have what was shown; when it is known to have something else, the second has it.
+TEST_CASE("a receive that has what a probe has shown counts also where others are known later") {
+  Job job(2, options());
+  Comm comm = 0;
+  for (Rank r = 0; r < 2; ++r) comm = job[r].add_comm(1, 2);
+  job[0].on_send(1, comm, 1);
+  job.there = {{0, 1}};
+  job[1].on_probe(comm, 0, 1);
+  job.there.clear();
+  line::Posting any, exact;
+  any.pattern = {comm, line::kAnySource, line::kAnyTag}, exact.pattern = {comm, 0, 1};
+  for (line::Posting* p : {&any, &exact}) CHECK(job[1].post(*p));
+  job[0].request();
+  job.settle();
+  CHECK((job[0].site() && !job[1].site()));
+  job[1].on_send(1, comm, 5);
+  job.complete[&any] = {1, 5}, job.complete[&exact] = {0, 1};
+  CHECK(job[1].site());
+  job.settle();
+  CHECK(job[1].committed_line() == 1);
+  CHECK(job[1].cancel(exact) == line::Fate::kReceived);
+  job[1].observe(any, 1, 5);
+  job[1].observe(exact, 0, 1);
+}
+
+TEST_CASE("what the receive of a call that is made again has is held beside what is in transit") {
+  Job job(2, options());
+  Comm comm = 0;
+  for (Rank r = 0; r < 2; ++r) comm = job[r].add_comm(1, 2);
+  for (int i = 0; i < 2; ++i) job[0].on_send(1, comm, 7);
+  job.there = {{0, 7}};
+  job[1].on_probe(comm, 0, 7);
+  line::Posting receive;
+  receive.pattern = {comm, 0, 7}, receive.repeated = true;
+  CHECK(job[1].post(receive));
+  job.complete[&receive] = {0, 7};
+  take_line(job, 2);
+  CHECK((job[1].committed_line() == 1 && job.there.empty()));
+  CHECK(job.held.size() == 2);
+  job[1].observe(receive, 0, 7);
+}
+
 // Process 1 has posted four receives; of (0, 1) one message is in transit, which the second of them has. What is
 // observed tells first that the third is complete, then what it has, and by that of the second.
 TEST_CASE("a message that is implied after a later one of its stream was sent before it") {
@@ -706,6 +748,27 @@ TEST_CASE("a communicator with a message that a probe has shown is not forgotten
     for (Rank r = 0; r < 2; ++r) job[r].free_comm(job[r].add_comm(identity, 2));
   job.settle();
   CHECK((job.forgotten > 0 && job[0].knows(9) && !job[0].knows(10)));
+}
+
+TEST_CASE("a line that commits forgets what all have freed before it, but not where a receive is posted") {
+  Job job(2, options());
+  Comm later = 0;
+  for (Rank r = 0; r < 2; ++r) {
+    job[r].free_comm(job[r].add_comm(10, 2));
+    later = job[r].add_comm(11, 2);
+  }
+  job[0].request();
+  job.settle();
+  for (Rank r = 0; r < 2; ++r) CHECK(job[r].site());
+  line::Posting receive;
+  receive.pattern = {later, 0, 7};
+  CHECK(job[1].post(receive));
+  for (Rank r = 0; r < 2; ++r) job[r].free_comm(later);
+  job.settle();
+  CHECK(job[1].committed_line() == 1);
+  for (Rank r = 0; r < 2; ++r) CHECK(!job[r].knows(10));
+  CHECK(job[1].knows(11));
+  job[1].observe(receive, 0, 7);
 }
 
 TEST_CASE("communicators are forgotten in whatever order each process has made them") {

@@ -1346,6 +1346,15 @@ static int other_requests(void) {
       MPI_Wait(&first, &status);
       c = status.MPI_SOURCE; /* MPI_PROC_NULL, if the MPI is right */
       MPI_Irecv(&b, 1, MPI_INT, MPI_PROC_NULL, kTag, MPI_COMM_WORLD, &first);
+#if MPI_VERSION >= 4
+      b = rank == 0 ? 7 : 0;
+      MPI_Bcast_init(&b, 1, MPI_INT, 0, MPI_COMM_WORLD, MPI_INFO_NULL, &some[0]);
+      MPI_Barrier_init(MPI_COMM_WORLD, MPI_INFO_NULL, &some[1]);
+      for (int i = 0; i < 2; ++i) MPI_Start(&some[rank == 0 ? i : 1 - i]);
+      MPI_Waitall(2, some, MPI_STATUSES_IGNORE);
+      check(b == 7, "persistent operations that are started in any order");
+      for (int i = 0; i < 2; ++i) MPI_Request_free(&some[i]);
+#endif
       MPI_Barrier(MPI_COMM_WORLD);
       return 1;
     case 1: asked_by_first(); return 1;

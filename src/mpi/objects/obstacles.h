@@ -27,6 +27,8 @@ class Obstacles {
   // Of a persistent request: no operation is under way. Not all MPIs tell that of one that was never started.
   void set_idle(uint64_t request, bool idle);
   bool idle(uint64_t request) const;
+  // Whether there is one of this kind.
+  bool any(HandleKind kind) const { return kinds_[static_cast<size_t>(kind)].size() > 0; }
   // Its call; nullptr: it is no obstacle.
   const char* call_of(HandleKind kind, uint64_t key) const;
   // Whether a line may be taken; the failure names what was made first, and its call.

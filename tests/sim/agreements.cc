@@ -260,6 +260,49 @@ TEST_CASE("a message that is implied after a later one of its stream was sent be
   for (const int i : {1, 2}) job[1].observe(p[i], 0, 1);
 }
 
+TEST_CASE("a line that is to wait takes nothing out of the MPI") {
+  line::Options waits = options();
+  waits.drain = false;
+  Job job(2, waits);
+  Comm comm = 0;
+  for (Rank r = 0; r < 2; ++r) comm = job[r].add_comm(1, 2);
+  job[0].on_send(1, comm, 7);
+  job[0].request();
+  job.settle();
+  for (Rank r = 0; r < 2; ++r) CHECK(job[r].site());
+  job.there = {{0, 7}};
+  job.settle();
+  CHECK((job.ended.empty() && job.there.size() == 1));
+  line::Posting receive;
+  receive.pattern = {comm, 0, 7};
+  CHECK(job[1].post(receive));
+  job[1].observe(receive, 0, 7);
+  job.settle();
+  CHECK((job[1].committed_line() == 1 && job.held.size() == 1));
+}
+
+// The message from process 0 is with a receive that is not complete; behind it there is a later one.
+TEST_CASE("a line takes what is in transit from one process while it waits for another one's") {
+  Job job(3, options());
+  Comm comm = 0;
+  for (Rank r = 0; r < 3; ++r) comm = job[r].add_comm(1, 3);
+  for (const Rank r : {0, 1}) job[r].on_send(2, comm, 7);
+  line::Posting receive;
+  receive.pattern = {comm, 0, 7};
+  CHECK(job[2].post(receive));
+  job[0].request();
+  job.settle();
+  for (Rank r = 0; r < 3; ++r) CHECK(job[r].site());
+  job[0].on_send(2, comm, 3);
+  job.there = {{0, 3}, {1, 7}};
+  job.settle();
+  CHECK((job.ended.empty() && job.there.size() == 1));
+  job.complete[&receive] = {0, 7};
+  job.settle();
+  CHECK((job[2].committed_line() == 1 && job.held.size() == 2));
+  job[2].observe(receive, 0, 7);
+}
+
 TEST_CASE("a line that is to be replayed waits for what its wildcard receives have") {
   Job job(2, options());
   Comm comm = 0;

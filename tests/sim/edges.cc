@@ -139,6 +139,7 @@ TEST_CASE("what a line keeps is refused where it contradicts itself") {
   using line::Saved;
   CHECK(readable([](Saved&) {}));
   CHECK(!readable([](Saved& s) { s.classes[0].peer = -1; }));
+  CHECK(!readable([](Saved& s) { s.classes[0].tag = -1; }));
   CHECK(!readable([](Saved& s) { s.classes[0].residue = 0; }));
   CHECK(!readable([](Saved& s) { s.classes[0].residue = INT64_MIN; }));
   CHECK(readable([](Saved& s) { s.classes[0].residue = INT64_MIN + 1; }));

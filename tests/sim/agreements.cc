@@ -483,7 +483,7 @@ TEST_CASE("calls are followed until nothing is left in the queue") {
     }
     job.settle();
     CHECK((job[1].stopped() && job[1].quiet()));
-    CHECK(job[1].post(receive));
+    CHECK((job[1].post(receive) && !receive.open));
     CHECK(job[1].cancel(receive) == line::Fate::kOpen);
     CHECK(job[1].take_matched(comm, 0, 0) == nullptr);
   }

@@ -138,8 +138,7 @@ Line::Step Line::step(bool last, ConsensusKind* kind, Vote* own) {
       own->comms = parts_.operations.votes();
       own->points = saved_.points;
       return cast(kTakenConsensus, kind, own);
-    case Phase::kKnown:
-    case Phase::kReady: {
+    case Phase::kKnown: {
       if (!refused()) hold(last);
       if (voted_) return Step::kWait;
       const bool replaying = parts_.replay.on() && applies(Rule::kReplayed);
@@ -151,7 +150,6 @@ Line::Step Line::step(bool last, ConsensusKind* kind, Vote* own) {
       voted_ = true;
       own->orphans = replayed_ || parts_.operations.any_crosses();
       for (const Residue& r : residue_) own->orphans = own->orphans || r.value < 0;
-      phase_ = Phase::kReady;
       return cast(kReadyConsensus, kind, own);
     }
     case Phase::kClosed:

@@ -58,7 +58,7 @@ class Line {
   void end(bool committed);
 
  private:
-  enum class Phase : uint8_t { kTaken, kKnown, kReady, kClosed, kSaved, kDone };
+  enum class Phase : uint8_t { kTaken, kKnown, kClosed, kSaved, kDone };
 
   void send_logs();
   void identify();

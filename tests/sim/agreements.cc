@@ -260,6 +260,28 @@ TEST_CASE("a message that is implied after a later one of its stream was sent be
   for (const int i : {1, 2}) job[1].observe(p[i], 0, 1);
 }
 
+TEST_CASE("one operation that is not followed refuses the line, whatever ends beside it") {
+  for (const bool first : {false, true}) {
+    Job job(2, options());
+    Comm comm[2] = {};
+    for (int i = 0; i < 2; ++i)
+      for (Rank r = 0; r < 2; ++r) comm[i] = job[r].add_comm(static_cast<line::Identity>(1 + i), 2);
+    uint64_t number[2];
+    for (int i = 0; i < 2; ++i) job[0].pending_collective(comm[i], number[i] = job[0].start_collective(comm[i]));
+    job[0].request();
+    job.settle();
+    for (Rank r = 0; r < 2; ++r) CHECK(job[r].site());
+    for (const int i : {first ? 0 : 1, first ? 1 : 0}) {
+      if (i == 0) job[0].end_unfollowed(comm[i], number[i], "call");
+      else job[0].end_collective(comm[i], number[i], byte(1));
+      job[1].end_collective(comm[i], job[1].start_collective(comm[i]), byte(1));
+    }
+    job.settle();
+    REQUIRE(job.ended.size() == 2);
+    for (const auto& e : job.ended) CHECK((!e.committed && e.reason == "call"));
+  }
+}
+
 TEST_CASE("a line that is to wait takes nothing out of the MPI") {
   line::Options waits = options();
   waits.drain = false;
@@ -797,7 +819,7 @@ TEST_CASE("a line that commits forgets what all have freed before it, but not wh
   Job job(2, options());
   Comm later = 0;
   for (Rank r = 0; r < 2; ++r) {
-    job[r].free_comm(job[r].add_comm(10, 2));
+    for (const line::Identity before : {10, 12}) job[r].free_comm(job[r].add_comm(before, 2));
     later = job[r].add_comm(11, 2);
   }
   job[0].request();
@@ -809,7 +831,7 @@ TEST_CASE("a line that commits forgets what all have freed before it, but not wh
   for (Rank r = 0; r < 2; ++r) job[r].free_comm(later);
   job.settle();
   CHECK(job[1].committed_line() == 1);
-  for (Rank r = 0; r < 2; ++r) CHECK(!job[r].knows(10));
+  for (Rank r = 0; r < 2; ++r) CHECK((!job[r].knows(10) && !job[r].knows(12)));
   CHECK(job[1].knows(11));
   job[1].observe(receive, 0, 7);
 }

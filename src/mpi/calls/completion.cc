@@ -118,7 +118,6 @@ class Batch {
   void sort_out();
   const MPI_Request& handle(int place) const { return arrays_->handles[static_cast<size_t>(place)]; }
   MPI_Request* handles() { return arrays_->handles.data(); }
-  int test_all(int* flag);
   bool ready(int place) { return elc::mpi::ready(*runtime.requests.find(array_[place])); }
   // Observes the request at `place`, whose status is the k-th that the program is given.
   void observe_next(int place, int k, bool with_mpi, int code) {
@@ -164,31 +163,15 @@ void Batch::note(int k, int code) {
   if (code_ == MPI_ERR_IN_STATUS) statuses_[k].MPI_ERROR = code;
 }
 
-// Also of what the library does not follow, where PMPI_Testall must not be asked: MPICH 4.0's fails with persistent
-// collective operations that its PMPI_Waitall completes.
-int Batch::test_all(int* flag) {
-#if ELC_HAVE_REQUEST_GET_STATUS
-  if (runtime.obstacles.any(HandleKind::kRequest)) {
-    for (int i = 0; i < count_; ++i) {
-      *flag = 1;
-      if (handle(i) != MPI_REQUEST_NULL && PMPI_Request_get_status(handle(i), flag, MPI_STATUS_IGNORE) == MPI_SUCCESS &&
-          *flag == 0)
-        return MPI_SUCCESS;
-    }
-    *flag = 1;
-    return PMPI_Waitall(count_, handles(), statuses_);
-  }
-#endif
-  return PMPI_Testall(count_, handles(), flag, statuses_);
-}
-
 bool Batch::all() {
   sort_out();
   const Vector<int>& own = arrays_->own;
   for (const int place : own)
     if (!ready(place)) return false;
   int flag = 0;
-  const int code = test_all(&flag);
+  const bool alone = count_ == 1 && runtime.obstacles.any(HandleKind::kRequest);  // see wait_all
+  const int code = alone ? PMPI_Test(handles(), &flag, statuses_) : PMPI_Testall(count_, handles(), &flag, statuses_);
+  if (alone && flag != 0) statuses_[0].MPI_ERROR = code;  // as a call for several gives it
   heard_ = heard_ || code != MPI_SUCCESS;
   if (flag == 0 && code == MPI_SUCCESS) return false;
   if (flag == 0 && !in_status(code)) {
@@ -289,8 +272,9 @@ int Batch::end() {
 constexpr int kTogether = 256;
 
 int wait_all(int count, MPI_Request* array, MPI_Status* statuses, bool site) {
-  // A site in the middle must find all of them as they were.
-  const int step = site ? count : kTogether;
+  // A site in the middle must find all of them as they were. What is not followed is waited for by itself: MPICH 4.0's
+  // MPI_Testall fails with persistent collective operations that its MPI_Waitall and MPI_Test complete.
+  const int step = site ? count : runtime.obstacles.any(HandleKind::kRequest) ? 1 : kTogether;
   int code = MPI_SUCCESS;
   for (int begin = 0; begin < count; begin += step) {
     const int n = count - begin < step ? count - begin : step;

@@ -802,17 +802,25 @@ TEST_CASE("communicators that are made and freed without end need a few slots, u
   CHECK(last_slot([](Job& job) { restart(job, 3, repeats_operation); }) >= 198);
 }
 
-TEST_CASE("a communicator with a message that a probe has shown is not forgotten") {
+TEST_CASE("a communicator with a message that a probe has shown, or with a receive, is not forgotten") {
   Job job(2, options());
-  Comm shown = 0;
-  for (Rank r = 0; r < 2; ++r) shown = job[r].add_comm(9, 2);
+  Comm shown = 0, posted = 0;
+  for (Rank r = 0; r < 2; ++r) {
+    shown = job[r].add_comm(9, 2);
+    posted = job[r].add_comm(8, 2);
+  }
+  line::Posting receive;
+  receive.pattern = {posted, 1, 0};
+  CHECK(job[0].post(receive));
   job.there = {{1, 0}};
   job[0].on_probe(shown, 1, 0);
-  for (Rank r = 0; r < 2; ++r) job[r].free_comm(shown);
+  for (Rank r = 0; r < 2; ++r)
+    for (const Comm comm : {shown, posted}) job[r].free_comm(comm);
   for (line::Identity identity = 10; identity < 20; ++identity)
     for (Rank r = 0; r < 2; ++r) job[r].free_comm(job[r].add_comm(identity, 2));
   job.settle();
-  CHECK((job.forgotten > 0 && job[0].knows(9) && !job[0].knows(10)));
+  CHECK((job.forgotten > 0 && job[0].knows(9) && job[0].knows(8) && !job[0].knows(10)));
+  job[0].withdraw(receive);
 }
 
 TEST_CASE("a line that commits forgets what all have freed before it, but not where a receive is posted") {

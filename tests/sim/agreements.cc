@@ -29,10 +29,22 @@ bool says(const Job& job, Rank from, line::Control::Word word) {
   });
 }
 
-void take_line(Job& job, Rank processes) {
+// Communicator 1, of all.
+Comm add_comm(Job& job, Rank processes) {
+  Comm comm = 0;
+  for (Rank r = 0; r < processes; ++r) comm = job[r].add_comm(1, static_cast<uint32_t>(processes));
+  return comm;
+}
+
+// All have their local checkpoint, and nothing has been said of it yet.
+void open_line(Job& job, Rank processes) {
   job[0].request();
   job.settle();
   for (Rank r = 0; r < processes; ++r) CHECK(job[r].site());
+}
+
+void take_line(Job& job, Rank processes) {
+  open_line(job, processes);
   job.settle();
 }
 
@@ -140,8 +152,7 @@ TEST_CASE("a line is refused for what the program does while it is open, unless 
 TEST_CASE("a line ends where there is no memory for a message that it has to hold, and the next one is taken") {
   for (const bool shown : {false, true}) {
     Job job(2, options());
-    Comm comm = 0;
-    for (Rank r = 0; r < 2; ++r) comm = job[r].add_comm(1, 2);
+    const Comm comm = add_comm(job, 2);
     job[0].on_send(1, comm, 7);
     job.there = {{0, 7}};
     if (shown) job[1].on_probe(comm, 0, 7);
@@ -172,12 +183,9 @@ TEST_CASE("a line ends where there is no memory for a message that it has to hol
 
 TEST_CASE("what a probe has shown while a line is open, and the line has taken, no later receive is taken to have") {
   Job job(2, options());
-  Comm comm = 0;
-  for (Rank r = 0; r < 2; ++r) comm = job[r].add_comm(1, 2);
+  const Comm comm = add_comm(job, 2);
   job[0].on_send(1, comm, 7);
-  job[0].request();
-  job.settle();
-  for (Rank r = 0; r < 2; ++r) CHECK(job[r].site());
+  open_line(job, 2);
   job.there = {{0, 7}};
   job[1].on_probe(comm, 0, 7);
   job.settle();
@@ -194,8 +202,7 @@ TEST_CASE("what a probe has shown while a line is open, and the line has taken, 
 // The first may have what was shown; when it is known to have something else, the second has it.
 TEST_CASE("a receive that has what a probe has shown counts also where others are known later") {
   Job job(2, options());
-  Comm comm = 0;
-  for (Rank r = 0; r < 2; ++r) comm = job[r].add_comm(1, 2);
+  const Comm comm = add_comm(job, 2);
   job[0].on_send(1, comm, 1);
   job.there = {{0, 1}};
   job[1].on_probe(comm, 0, 1);
@@ -218,8 +225,7 @@ TEST_CASE("a receive that has what a probe has shown counts also where others ar
 
 TEST_CASE("what the receive of a call that is made again has is held beside what is in transit") {
   Job job(2, options());
-  Comm comm = 0;
-  for (Rank r = 0; r < 2; ++r) comm = job[r].add_comm(1, 2);
+  const Comm comm = add_comm(job, 2);
   for (int i = 0; i < 2; ++i) job[0].on_send(1, comm, 7);
   job.there = {{0, 7}};
   job[1].on_probe(comm, 0, 7);
@@ -237,8 +243,7 @@ TEST_CASE("what the receive of a call that is made again has is held beside what
 // observed tells first that the third is complete, then what it has, and by that of the second.
 TEST_CASE("a message that is implied after a later one of its stream was sent before it") {
   Job job(2, options());
-  Comm comm = 0;
-  for (Rank r = 0; r < 2; ++r) comm = job[r].add_comm(1, 2);
+  const Comm comm = add_comm(job, 2);
   line::Posting p[4];
   const line::Pattern patterns[] = {{comm, 1, 9}, {comm, 0, line::kAnyTag}, {comm, line::kAnySource, 1}, {comm, 1, 1}};
   for (int i = 0; i < 4; ++i) {
@@ -247,9 +252,7 @@ TEST_CASE("a message that is implied after a later one of its stream was sent be
   }
   const uint64_t in_transit = p[1].order;
   job[0].on_send(1, comm, 1);
-  job[0].request();
-  job.settle();
-  for (Rank r = 0; r < 2; ++r) CHECK(job[r].site());
+  open_line(job, 2);
   job[0].on_send(1, comm, 1);
   job[1].observe(p[0], 1, 9);
   job[1].observe(p[3], 1, 1);
@@ -268,9 +271,7 @@ TEST_CASE("one operation that is not followed refuses the line, whatever ends be
       for (Rank r = 0; r < 2; ++r) comm[i] = job[r].add_comm(static_cast<line::Identity>(1 + i), 2);
     uint64_t number[2];
     for (int i = 0; i < 2; ++i) job[0].pending_collective(comm[i], number[i] = job[0].start_collective(comm[i]));
-    job[0].request();
-    job.settle();
-    for (Rank r = 0; r < 2; ++r) CHECK(job[r].site());
+    open_line(job, 2);
     for (const int i : {first ? 0 : 1, first ? 1 : 0}) {
       if (i == 0) job[0].end_unfollowed(comm[i], number[i], "call");
       else job[0].end_collective(comm[i], number[i], byte(1));
@@ -286,12 +287,9 @@ TEST_CASE("a line that is to wait takes nothing out of the MPI") {
   line::Options waits = options();
   waits.drain = false;
   Job job(2, waits);
-  Comm comm = 0;
-  for (Rank r = 0; r < 2; ++r) comm = job[r].add_comm(1, 2);
+  const Comm comm = add_comm(job, 2);
   job[0].on_send(1, comm, 7);
-  job[0].request();
-  job.settle();
-  for (Rank r = 0; r < 2; ++r) CHECK(job[r].site());
+  open_line(job, 2);
   job.there = {{0, 7}};
   job.settle();
   CHECK((job.ended.empty() && job.there.size() == 1));
@@ -306,15 +304,12 @@ TEST_CASE("a line that is to wait takes nothing out of the MPI") {
 // The message from process 0 is with a receive that is not complete; behind it there is a later one.
 TEST_CASE("a line takes what is in transit from one process while it waits for another one's") {
   Job job(3, options());
-  Comm comm = 0;
-  for (Rank r = 0; r < 3; ++r) comm = job[r].add_comm(1, 3);
+  const Comm comm = add_comm(job, 3);
   for (const Rank r : {0, 1}) job[r].on_send(2, comm, 7);
   line::Posting receive;
   receive.pattern = {comm, 0, 7};
   CHECK(job[2].post(receive));
-  job[0].request();
-  job.settle();
-  for (Rank r = 0; r < 3; ++r) CHECK(job[r].site());
+  open_line(job, 3);
   job[0].on_send(2, comm, 3);
   job.there = {{0, 3}, {1, 7}};
   job.settle();
@@ -327,15 +322,12 @@ TEST_CASE("a line takes what is in transit from one process while it waits for a
 
 TEST_CASE("a line that is to be replayed waits for what its wildcard receives have") {
   Job job(2, options());
-  Comm comm = 0;
-  for (Rank r = 0; r < 2; ++r) comm = job[r].add_comm(1, 2);
+  const Comm comm = add_comm(job, 2);
   job[0].end_collective(comm, job[0].start_collective(comm), byte(1));
   line::Posting any, exact;
   any.pattern = {comm, line::kAnySource, 1}, exact.pattern = {comm, 1, 1};
   for (line::Posting* p : {&any, &exact}) CHECK(job[1].post(*p));
-  job[0].request();
-  job.settle();
-  for (Rank r = 0; r < 2; ++r) CHECK(job[r].site());
+  open_line(job, 2);
   job[1].end_collective(comm, job[1].start_collective(comm), byte(1));
   job[1].observe(exact, 1, 1);
   job.settle();
@@ -368,8 +360,7 @@ TEST_CASE("a receive that is cancelled twice is withdrawn once") {
 TEST_CASE("a line that one refuses ends although others lack something") {
   for (const bool first : {true, false}) {
     Job job(3, options());
-    Comm comm = 0;
-    for (Rank r = 0; r < 3; ++r) comm = job[r].add_comm(1, 3);
+    const Comm comm = add_comm(job, 3);
     job[1].start_collective(comm);
     job[1].on_send(0, comm, 0);  // never arrives
     job[0].request();
@@ -830,9 +821,7 @@ TEST_CASE("a line that commits forgets what all have freed before it, but not wh
     for (const line::Identity before : {10, 12}) job[r].free_comm(job[r].add_comm(before, 2));
     later = job[r].add_comm(11, 2);
   }
-  job[0].request();
-  job.settle();
-  for (Rank r = 0; r < 2; ++r) CHECK(job[r].site());
+  open_line(job, 2);
   line::Posting receive;
   receive.pattern = {later, 0, 7};
   CHECK(job[1].post(receive));

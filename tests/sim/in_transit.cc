@@ -1,0 +1,221 @@
+// What a line holds of the messages that are on their way, and of the receives that wait for them, without programs.
+#include <doctest/doctest.h>
+
+#include "sim/job.h"
+
+using namespace sim;
+
+// In the checkpoint, of what a probe has shown; or behind it, of what is in transit. The memory does not come back.
+TEST_CASE("a line ends where there is no memory for a message that it has to hold, and the next one is taken") {
+  for (const bool shown : {false, true}) {
+    Job job(2, options());
+    const Comm comm = add_comm(job, 2);
+    job[0].on_send(1, comm, 7);
+    job.there = {{0, 7}};
+    if (shown) job[1].on_probe(comm, 0, 7);
+    job.memory = false;
+    job[0].request();
+    job.settle();
+    CHECK(job[0].site());
+    CHECK(job[1].site() == !shown);
+    job.settle();
+    REQUIRE(job.ended.size() == 2);
+    for (const auto& e : job.ended) CHECK((!e.committed && e.reason == line::kNoMemoryForMessage));
+    job.memory = true;
+    line::Posting receive;
+    receive.pattern = {comm, 0, 3};
+    CHECK((job[1].post(receive) && job[1].cancel(receive) == line::Fate::kOpen));
+    job[0].request();
+    job.settle();
+    CHECK((job[0].site() && !job[1].site() && !job[1].line_open()));
+    job[1].withdraw(receive);
+    CHECK(job[1].site());
+    job.settle();
+    CHECK((job[0].committed_line() == 2 && job.there.empty()));
+    line::Message* m = job[1].take_queued({comm, 0, 7});
+    REQUIRE(m != nullptr);
+    line::let_go(m);
+  }
+}
+
+TEST_CASE("what a probe has shown while a line is open, and the line has taken, no later receive is taken to have") {
+  Job job(2, options());
+  const Comm comm = add_comm(job, 2);
+  job[0].on_send(1, comm, 7);
+  open_line(job, 2);
+  job.there = {{0, 7}};
+  job[1].on_probe(comm, 0, 7);
+  job.settle();
+  CHECK((job[1].committed_line() == 1 && job.there.empty()));
+  line::let_go(job[1].take_queued({comm, 0, 7}));
+  line::Posting receive;
+  receive.pattern = {comm, 0, 7};
+  CHECK(job[1].post(receive));
+  take_line(job, 2);
+  CHECK(job[1].committed_line() == 2);
+  CHECK(job[1].cancel(receive) == line::Fate::kOpen);
+}
+
+// The first may have what was shown; when it is known to have something else, the second has it.
+TEST_CASE("a receive that has what a probe has shown counts also where others are known later") {
+  Job job(2, options());
+  const Comm comm = add_comm(job, 2);
+  job[0].on_send(1, comm, 1);
+  job.there = {{0, 1}};
+  job[1].on_probe(comm, 0, 1);
+  job.there.clear();
+  line::Posting any, exact;
+  any.pattern = {comm, line::kAnySource, line::kAnyTag}, exact.pattern = {comm, 0, 1};
+  for (line::Posting* p : {&any, &exact}) CHECK(job[1].post(*p));
+  job[0].request();
+  job.settle();
+  CHECK((job[0].site() && !job[1].site()));
+  job[1].on_send(1, comm, 5);
+  job.complete[&any] = {1, 5}, job.complete[&exact] = {0, 1};
+  CHECK(job[1].site());
+  job.settle();
+  CHECK(job[1].committed_line() == 1);
+  CHECK(job[1].cancel(exact) == line::Fate::kReceived);
+  job[1].observe(any, 1, 5);
+  job[1].observe(exact, 0, 1);
+}
+
+TEST_CASE("what the receive of a call that is made again has is held beside what is in transit") {
+  Job job(2, options());
+  const Comm comm = add_comm(job, 2);
+  for (int i = 0; i < 2; ++i) job[0].on_send(1, comm, 7);
+  job.there = {{0, 7}};
+  job[1].on_probe(comm, 0, 7);
+  line::Posting receive;
+  receive.pattern = {comm, 0, 7}, receive.repeated = true;
+  CHECK(job[1].post(receive));
+  job.complete[&receive] = {0, 7};
+  take_line(job, 2);
+  CHECK((job[1].committed_line() == 1 && job.there.empty()));
+  CHECK(job.held.size() == 2);
+  job[1].observe(receive, 0, 7);
+}
+
+// Process 1 has posted four receives; of (0, 1) one message is in transit, which the second of them has. What is
+// observed tells first that the third is complete, then what it has, and by that of the second.
+TEST_CASE("a message that is implied after a later one of its stream was sent before it") {
+  Job job(2, options());
+  const Comm comm = add_comm(job, 2);
+  line::Posting p[4];
+  const line::Pattern patterns[] = {{comm, 1, 9}, {comm, 0, line::kAnyTag}, {comm, line::kAnySource, 1}, {comm, 1, 1}};
+  for (int i = 0; i < 4; ++i) {
+    p[i].pattern = patterns[i];
+    CHECK(job[1].post(p[i]));
+  }
+  const uint64_t in_transit = p[1].order;
+  job[0].on_send(1, comm, 1);
+  open_line(job, 2);
+  job[0].on_send(1, comm, 1);
+  job[1].observe(p[0], 1, 9);
+  job[1].observe(p[3], 1, 1);
+  job.complete[&p[1]] = job.complete[&p[2]] = {0, 1};
+  job.settle();
+  CHECK(job[1].committed_line() == 1);
+  CHECK(job.held == std::vector<uint64_t>{in_transit});
+  for (const int i : {1, 2}) job[1].observe(p[i], 0, 1);
+}
+
+TEST_CASE("a line that is to wait takes nothing out of the MPI") {
+  line::Options waits = options();
+  waits.drain = false;
+  Job job(2, waits);
+  const Comm comm = add_comm(job, 2);
+  job[0].on_send(1, comm, 7);
+  open_line(job, 2);
+  job.there = {{0, 7}};
+  job.settle();
+  CHECK((job.ended.empty() && job.there.size() == 1));
+  line::Posting receive;
+  receive.pattern = {comm, 0, 7};
+  CHECK(job[1].post(receive));
+  job[1].observe(receive, 0, 7);
+  job.settle();
+  CHECK((job[1].committed_line() == 1 && job.held.size() == 1));
+}
+
+// The message from process 0 is with a receive that is not complete; behind it there is a later one.
+TEST_CASE("a line takes what is in transit from one process while it waits for another one's") {
+  Job job(3, options());
+  const Comm comm = add_comm(job, 3);
+  for (const Rank r : {0, 1}) job[r].on_send(2, comm, 7);
+  line::Posting receive;
+  receive.pattern = {comm, 0, 7};
+  CHECK(job[2].post(receive));
+  open_line(job, 3);
+  job[0].on_send(2, comm, 3);
+  job.there = {{0, 3}, {1, 7}};
+  job.settle();
+  CHECK((job.ended.empty() && job.there.size() == 1));
+  job.complete[&receive] = {0, 7};
+  job.settle();
+  CHECK((job[2].committed_line() == 1 && job.held.size() == 2));
+  job[2].observe(receive, 0, 7);
+}
+
+TEST_CASE("a line that is to be replayed waits for what its wildcard receives have") {
+  Job job(2, options());
+  const Comm comm = add_comm(job, 2);
+  job[0].end_collective(comm, job[0].start_collective(comm), byte(1));
+  line::Posting any, exact;
+  any.pattern = {comm, line::kAnySource, 1}, exact.pattern = {comm, 1, 1};
+  for (line::Posting* p : {&any, &exact}) CHECK(job[1].post(*p));
+  open_line(job, 2);
+  job[1].end_collective(comm, job[1].start_collective(comm), byte(1));
+  job[1].observe(exact, 1, 1);
+  job.settle();
+  CHECK(job.ended.empty());
+  job[0].on_send(1, comm, 1);
+  job.complete[&any] = {0, 1};
+  job.settle();
+  CHECK(job[1].committed_line() == 1);
+  CHECK(job.bound == std::vector<uint64_t>{any.number});
+  job[1].observe(any, 0, 1);
+}
+
+TEST_CASE("a receive that is cancelled twice is withdrawn once") {
+  Job job(2, options());
+  const Comm comm = job[1].add_comm(1, 2);
+  line::Posting receive;
+  receive.pattern = {comm, 0, 0};
+  CHECK(job[1].post(receive));
+  for (int i = 0; i < 2; ++i) CHECK(job[1].cancel(receive) == line::Fate::kOpen);
+  job[0].request();
+  job.settle();
+  CHECK((job[0].site() && !job[1].site()));
+  job[1].withdraw(receive);
+  CHECK(job[1].site());
+  job.settle();
+  CHECK(job[1].committed_line() == 1);
+}
+
+// Of the receive that the queue has answered the fate is known.
+TEST_CASE("a receive that has its message is cancelled in vain, and refuses no line") {
+  Job job(2, options());
+  for (Rank r = 0; r < 2; ++r) {
+    line::Saved s;
+    if (r == 1) {
+      s.messages.push_back(in_transit());
+      s.classes.push_back({0, 1, 0, 1});
+    }
+    REQUIRE(job[r].load(std::move(s)).ok());
+  }
+  const Comm comm = job[1].add_comm(1, 2);
+  for (Rank r = 0; r < 2; ++r) job[r].start_recovery();
+  job.settle();
+  job[0].request();
+  job.settle();
+  CHECK((job[0].site() && job[1].site()));
+  line::Posting receive;
+  receive.pattern = {comm, 0, 0};
+  CHECK(!job[1].post(receive));
+  CHECK(job[1].cancel(receive) == line::Fate::kReceived);
+  job.settle();
+  CHECK(job[1].committed_line() == 1);
+  job[1].observe(receive, 0, 0);
+  line::let_go(receive.message);
+}

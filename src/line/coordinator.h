@@ -103,7 +103,7 @@ class Coordinator {
   // pending queue has answered it).
   virtual bool post(Posting& posting) = 0;
   // Posts a receive again that was pending at the checkpoint, with its old pattern under its old number; in the order
-  // of the numbers, before any other. Result as of post.
+  // of the numbers, all of which the line has, before any other. Result as of post.
   virtual bool post_again(Posting& posting, uint64_t number) = 0;
   // The application observes the completion of `posting`, with this envelope. Its data are where copy_data finds them
   // (or in posting.message, whose reference passes to the caller: let_go).

@@ -286,8 +286,7 @@ void EventLogging::poll() {
   step_line();
   step_release();
   set_flags();
-  if (never_ && line_ == nullptr && requested_ <= last_line_ && !replay_.anywhere() && !stop_voted_ &&
-      !finalize_voted_) {
+  if (never_ && line_ == nullptr && !replay_.anywhere() && !stop_voted_ && !finalize_voted_) {
     stop_voted_ = true;
     vote(kStoppedConsensus, Vote());
   }
@@ -378,14 +377,13 @@ void EventLogging::step_recovery() {
 
 bool EventLogging::post_again(Posting& posting, uint64_t number) {
   posting.number = number;
-  SavedPosting* saved = replay_.pending(number);
-  if (saved == nullptr) return receives_.post_again(posting, nullptr);
-  posting.pattern = {comms_.intern(saved->comm), saved->source, saved->tag};
-  return receives_.post_again(posting, saved->answer.message);
+  const SavedPosting& saved = *find_posting(replay_.pending(), number);
+  posting.pattern = {comms_.intern(saved.comm), saved.source, saved.tag};
+  return receives_.post_again(posting, saved.answer.message);
 }
 
 void EventLogging::step_release() {
-  if (!replay_.on() || !running_) return;
+  if (!replay_.on()) return;
   if (!replay_.voted()) {
     if (!finalizing_ && depended_on()) return;
     replay_.add_own_vote();

@@ -114,7 +114,7 @@ bool Line::everything_held() const {
   if (!parts_.window.all_arrived()) return false;
   for (const SavedPosting& p : saved_.receives)
     if (p.answer.message != nullptr && !p.answer.message->arrived) return false;
-  return parts_.operations.pending_ended() && parts_.operations.late_ended();
+  return parts_.operations.pending_ended();
 }
 
 Line::Step Line::cast(ConsensusKind kind, ConsensusKind* cast, Vote* own) const {

@@ -35,10 +35,4 @@ void Replay::forget_log() {
   bound_.clear();
 }
 
-SavedPosting* Replay::pending(uint64_t number) {
-  SavedPosting* p = std::lower_bound(pending_.begin(), pending_.end(), number,
-                                     [](const SavedPosting& a, uint64_t n) { return a.number < n; });
-  return p == pending_.end() || p->number != number ? nullptr : p;
-}
-
 }  // namespace elc::line

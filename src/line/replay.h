@@ -23,8 +23,8 @@ class Replay {
   const BoundReceive* bound(uint64_t number) const;
   // Nothing depends on what is left of outcomes and bound receives.
   void forget_log();
-  // The receive of this number that was pending at the checkpoint, or nullptr.
-  SavedPosting* pending(uint64_t number);
+  // The receives that were pending at the checkpoint.
+  const Vector<SavedPosting>& pending() const { return pending_; }
 
   // Sends that their receivers have already.
   void add_suppressions(uint64_t count) { to_suppress_ += count; }

@@ -1,5 +1,7 @@
 #include "line/saved.h"
 
+#include <algorithm>
+
 namespace elc::line {
 
 Message* retain(Message* message) {
@@ -193,6 +195,12 @@ void Saved::encode(Encoder& out) const {
     out.i32(b.source);
     out.i32(b.tag);
   }
+}
+
+const SavedPosting* find_posting(const Vector<SavedPosting>& receives, uint64_t number) {
+  const SavedPosting* p = std::lower_bound(receives.begin(), receives.end(), number,
+                                           [](const SavedPosting& a, uint64_t n) { return a.number < n; });
+  return p == receives.end() || p->number != number ? nullptr : p;
 }
 
 Result Saved::decode(Decoder& in, Saved* saved) {

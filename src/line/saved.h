@@ -39,6 +39,9 @@ struct SavedPosting {  // a receive posted before the checkpoint and not observe
   SavedMessage answer;  // complete with this message, if there is one; then it counts as received
 };
 
+// The one with this number, or nullptr. `receives` are in posting order.
+const SavedPosting* find_posting(const Vector<SavedPosting>& receives, uint64_t number);
+
 struct SavedResult {  // of a collective operation
   Identity comm = 0;
   uint64_t number = 0;

@@ -76,6 +76,12 @@ Result flush_parent(std::string_view path) {
   return parent.flush();
 }
 
+Result remove_regular(const Directory& dir, const char* name) {
+  struct stat about;
+  const auto look = [&] { return system_calls.status(dir.fd(), name, &about); };
+  return uninterrupted(look) == 0 && S_ISREG(about.st_mode) ? remove_file(dir, name) : Result();
+}
+
 // Removes what the library has made in the directory of a line, and the directory if that was all.
 Result remove_directory(const Directory& top, const char* name) {
   Directory place;
@@ -89,9 +95,7 @@ Result remove_directory(const Directory& top, const char* name) {
   ELC_TRY(place.flush());
   First first;
   first.note(place.each([&](const char* entry) {
-    struct stat about;
-    const auto look = [&] { return system_calls.status(place.fd(), entry, &about); };
-    if (is_ours(entry) && uninterrupted(look) == 0 && S_ISREG(about.st_mode)) first.note(remove_file(place, entry));
+    if (is_ours(entry)) first.note(remove_regular(place, entry));
   }));
   ELC_TRY(first.status());
   // Files of somebody else keep the directory; without a commit record it is no line.
@@ -139,7 +143,6 @@ Result clean(const char* dir, uint32_t keep) {
   Directory top;
   ELC_TRY(top.open(dir));
   First first;
-  first.note(remove_file(top, kRefusedName));
   uint32_t kept = 0;
   for (size_t i = there.lines.size(); i-- > 0;) {
     const Line& line = there.lines[i];
@@ -153,6 +156,9 @@ Result clean(const char* dir, uint32_t keep) {
   first.note(top.each([&](const char* name) {
     uint64_t line;
     if (unclaimed_line(name, &line) && line <= there.newest) first.note(remove_directory(top, name));
+    // Only this job writes these two: what is there of one that is not complete, a killed one has left.
+    if ((is_file(name, kFinishedName) && strcmp(name, kFinishedName) != 0) || is_file(name, kRefusedName))
+      first.note(remove_regular(top, name));
   }));
   return first.status();
 }

@@ -30,10 +30,9 @@ json facts_of(const std::string& dir, const store::Survey& there, const store::L
   return facts;
 }
 
-// One word or two on what a line is worth.
+// What a line is worth, in a few words, or what is wrong with it.
 std::string standing(const store::Survey& there, const store::Line& line) {
-  if (!line.ours) return line.damage.c_str();
-  if (!line.damage.empty()) return "damaged commit record";
+  if (!line.damage.empty()) return visible(line.damage.c_str());
   if (!line.committed)
     return line.number > there.newest ? "not committed (perhaps being written)" : "never committed";
   if (line.number <= there.finished) return "its run finished";

@@ -58,6 +58,7 @@ class Source:
         self.name = name
         with open(os.path.join(LINE, name)) as f:
             self.text = f.read()
+        self.lines = [line.strip() for line in self.text.splitlines()]
         self.tokens = [Token(m.lastgroup, m.group(), m.start()) for m in TOKEN.finditer(self.text)
                        if m.lastgroup != "skip"]
         self.closing = {}  # index of an opening bracket to that of its closing one
@@ -97,9 +98,13 @@ class Source:
         return self.text.count("\n", 0, offset) + 1
 
     def line_text(self, offset):
-        start = self.text.rfind("\n", 0, offset) + 1
-        end = self.text.find("\n", offset)
-        return self.text[start:end if end >= 0 else len(self.text)].strip()
+        """The line of code, behind as many of those before it as tell it from others that read the same."""
+        at = self.line_of(offset) - 1
+        for first in range(at, -1, -1):
+            wanted, count = self.lines[first:at + 1], at + 1 - first
+            if sum(self.lines[i:i + count] == wanted for i in range(len(self.lines))) == 1:
+                break
+        return " / ".join(wanted)
 
 
 class Mutant:
@@ -628,6 +633,21 @@ class Runner:
                               preexec_fn=limit).returncode != 0
 
 
+def all_mutants(sources, following):
+    """Each once. Of several of one line that read the same, those behind the first have a number: < -> <= #2"""
+    mutants, seen, same = [], set(), collections.Counter()
+    for source in sources:
+        for m in mutants_of(source, following):
+            if (m.file, m.text()) in seen:
+                continue
+            seen.add((m.file, m.text()))
+            same[m.key()] += 1
+            if same[m.key()] > 1:
+                m.change += f" #{same[m.key()]}"
+            mutants.append(m)
+    return mutants
+
+
 # ---- Survivors that are explained ----
 
 def fields_of(text):
@@ -677,12 +697,7 @@ def main():
 
     sources = [Source(name) for name in sorted(os.listdir(LINE)) if name.endswith((".cc", ".h")) and name != "rules.h"]
     following = enumerators(sources)
-    mutants, seen = [], set()
-    for source in sources:
-        for m in mutants_of(source, following):
-            if (m.file, m.text()) not in seen:
-                seen.add((m.file, m.text()))
-                mutants.append(m)
+    mutants = all_mutants(sources, following)
     if options.only:
         wanted = [tuple(o.rsplit(":", 1)) if ":" in o else (o, None) for o in options.only]
         mutants = [m for m in mutants

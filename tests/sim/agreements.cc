@@ -71,6 +71,28 @@ TEST_CASE("a line is refused for what the program does while it is open, unless 
   }
 }
 
+TEST_CASE("a line waits for the results of what was pending at the checkpoint") {
+  Job job(2, options());
+  const Comm comm = add_comm(job, 2);
+  const uint64_t number = job[0].start_collective(comm);
+  job[0].pending_collective(comm, number);
+  job[1].end_collective(comm, job[1].start_collective(comm), byte(1));
+  take_line(job, 2);
+  CHECK((job.ended.empty() && job[0].wants_result(comm, number)));
+  job[0].end_collective(comm, number, byte(1));
+  job.settle();
+  CHECK((job[0].committed_line() == 1 && job[1].committed_line() == 1));
+}
+
+TEST_CASE("of several reasons to refuse a line the first is told") {
+  Job job(2, options());
+  open_line(job, 2);
+  for (const char* why : {"first", "second"}) job[1].refuse_line(why);
+  job.settle();
+  REQUIRE(job.ended.size() == 2);
+  for (const auto& e : job.ended) CHECK((!e.committed && e.reason == "first"));
+}
+
 TEST_CASE("one operation that is not followed refuses the line, whatever ends beside it") {
   for (const bool first : {false, true}) {
     Job job(2, options());
@@ -158,6 +180,34 @@ TEST_CASE("the end of all lines: an open one is refused, and nobody asks for ano
   CHECK((job.sent.empty() && !job[1].due() && !job[0].busy() && !job[1].busy()));
   for (line::Identity identity = 10; identity < 20; ++identity) job[1].free_comm(job[1].add_comm(identity, 2));
   CHECK(job.sent.empty());
+}
+
+// The first may leave as soon as all have said that they end: what is said to it later would stay on its way.
+TEST_CASE("who has said that it ends does not say besides that it stops") {
+  Job job(2, options());
+  job[1].finalize();
+  CHECK(says(job, 1, line::Control::Word::kVote));
+  job.settle();
+  job[0].never();
+  while (!job.sent.empty()) {
+    job.deliver();
+    for (Rank r = 0; r < 2; ++r) job[r].poll();
+    CHECK(!says(job, 1, line::Control::Word::kVote));
+  }
+  job[0].finalize();
+  job.settle();
+  for (Rank r = 0; r < 2; ++r) CHECK((job[r].finished() && !job[r].stopped()));
+}
+
+TEST_CASE("a request that crosses the end of all lines is refused for it") {
+  Job job(2, options());
+  job[0].request();
+  CHECK(job[0].site());
+  job[1].never();
+  job.settle();
+  REQUIRE(job.ended.size() == 2);
+  for (const auto& e : job.ended) CHECK((!e.committed && e.reason == "no line can be taken any more"));
+  for (Rank r = 0; r < 2; ++r) CHECK(job[r].stopped());
 }
 
 TEST_CASE("who ends takes no line, and says why") {

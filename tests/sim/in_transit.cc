@@ -130,12 +130,37 @@ TEST_CASE("a line that is to wait takes nothing out of the MPI") {
   job.there = {{0, 7}};
   job.settle();
   CHECK((job.ended.empty() && job.there.size() == 1));
+  CHECK(!job[1].quiet());
   line::Posting receive;
   receive.pattern = {comm, 0, 7};
   CHECK(job[1].post(receive));
   job[1].observe(receive, 0, 7);
   job.settle();
   CHECK((job[1].committed_line() == 1 && job.held.size() == 1));
+}
+
+TEST_CASE("a line that is to wait takes what is in transit after all where the program ends") {
+  line::Options waits = options();
+  waits.drain = false;
+  Job job(2, waits);
+  const Comm comm = add_comm(job, 2);
+  job[0].on_send(1, comm, 7);
+  open_line(job, 2);
+  job.there = {{0, 7}};
+  job.settle();
+  CHECK((job.ended.empty() && job.there.size() == 1));
+  job[1].finalize();
+  job.settle();
+  CHECK((job[1].committed_line() == 1 && job.there.empty()));
+}
+
+TEST_CASE("a line does not wait for a message on a communicator that is gone here") {
+  Job job(2, options());
+  const Comm comm = add_comm(job, 2);
+  job[0].on_send(1, comm, 7);
+  job[1].free_comm(comm);
+  take_line(job, 2);
+  CHECK((job[1].committed_line() == 1 && job.held.empty()));
 }
 
 // The message from process 0 is with a receive that is not complete; behind it there is a later one.
@@ -207,6 +232,7 @@ TEST_CASE("a receive that has its message is cancelled in vain, and refuses no l
   const Comm comm = job[1].add_comm(1, 2);
   for (Rank r = 0; r < 2; ++r) job[r].start_recovery();
   job.settle();
+  CHECK((job[0].quiet() && !job[1].quiet()));
   job[0].request();
   job.settle();
   CHECK((job[0].site() && job[1].site()));

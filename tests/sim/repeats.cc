@@ -44,6 +44,21 @@ TEST_CASE("calls are followed until nothing is left in the queue") {
   }
 }
 
+TEST_CASE("who has not begun its recovery says nothing, but that there will be no line") {
+  Job job(2, options());
+  for (Rank r = 0; r < 2; ++r) REQUIRE(job[r].load(line::Saved()).ok());
+  for (Rank r = 0; r < 2; ++r) {
+    job[r].never();
+    job[r].poll();
+    CHECK(!says(job, r, line::Control::Word::kVote));
+  }
+  job.settle();
+  for (Rank r = 0; r < 2; ++r) CHECK((!job[r].running() && !job[r].stopped()));
+  for (Rank r = 0; r < 2; ++r) job[r].start_recovery();
+  job.settle();
+  for (Rank r = 0; r < 2; ++r) CHECK((job[r].running() && job[r].stopped()));
+}
+
 // ---- Release ----
 
 TEST_CASE("who has nothing left to repeat says so at once") {
@@ -71,6 +86,7 @@ TEST_CASE("who has nothing left to repeat says so at once") {
     CHECK(job[1].replaying());
     job.settle();
     CHECK(job[1].replaying() == (what != 3));
+    CHECK(job[1].quiet() == (what == 3));
     CHECK(job[1].sends_in_background() == (what != 3));
     CHECK(job[0].busy() == (what != 3));
     if (what == 3) continue;
@@ -88,6 +104,18 @@ TEST_CASE("who has nothing left to repeat says so at once") {
     job.settle();
     for (Rank r = 0; r < 2; ++r) CHECK((!job[r].replaying() && !job[r].sends_in_background() && !job[r].busy()));
     CHECK(!job[1].on_send(0, comm, 3));
+  }
+}
+
+TEST_CASE("who ends repeats nothing more, and says so") {
+  Job job(3, options());
+  restart(job, 3, repeats_operation);
+  CHECK(!says(job, 1, line::Control::Word::kRelease));
+  job[1].finalize();
+  CHECK(says(job, 1, line::Control::Word::kRelease));
+  while (!job.sent.empty()) {
+    job.deliver();
+    for (Rank r = 0; r < 3; ++r) CHECK(!says(job, r, line::Control::Word::kResult));
   }
 }
 

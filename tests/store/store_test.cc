@@ -181,9 +181,17 @@ TEST_CASE("clean removes left-over temporary files and leaves files of others") 
   const std::string notes = std::string(store::line_path(disk.dir(), 2).c_str()) + "/notes.txt";
   write(notes, "mine");
   write(std::string(disk.dir()) + "/line-x", "mine");
+  for (const char* left : {"finished.tmp77", "refused.tmp77", "refused"}) write(std::string(disk.dir()) + "/" + left, "half");
+  write(std::string(disk.dir()) + "/finished.tmpx", "mine");
   line(disk.dir(), 3, 9);
+  REQUIRE(store::mark_finished(disk.dir(), 9).ok());
+  REQUIRE(store::unmark_finished(disk.dir(), 0, 1).ok());
   clean(disk.dir(), 1);
   CHECK(numbers(disk.dir()) == "2 3");
+  CHECK(fs::exists(std::string(disk.dir()) + "/finished"));
+  CHECK(fs::exists(std::string(disk.dir()) + "/finished.tmpx"));
+  for (const char* left : {"finished.tmp77", "refused.tmp77", "refused"})
+    CHECK_MESSAGE(!fs::exists(std::string(disk.dir()) + "/" + left), left);
   CHECK(fs::exists(notes));
   CHECK(!fs::exists(store::rank_path(disk.dir(), 2, 0).c_str()));
   CHECK(fs::exists(std::string(disk.dir()) + "/line-x"));

@@ -80,6 +80,7 @@ Result read_line() {
     Decoder in(bytes);
     status = line::Saved::decode(in, &runtime.restart->saved);
   }
+  if (status.ok()) status = names_postings(runtime.restart->objects, runtime.restart->saved);
   if (!status.ok()) return Result::error("%s: %s", runtime.restart->source.path(), status.message());
   return state::load_frames(runtime.restart->reader);
 }
@@ -160,6 +161,7 @@ void restore() {
   wait_until([] { return runtime.coordinator->running(); });
   runtime.site = site;
   runtime.restored = true;
+  if (runtime.cannot != nullptr) runtime.coordinator->never();  // the one before it was told, in the set-up
   state::set_recovering(false);
   destroy(runtime.restart);
   runtime.restart = nullptr;

@@ -57,6 +57,16 @@ Result save_mpi(SavedMpi* saved) {
   return status;
 }
 
+Result names_postings(const SavedMpi& saved, const line::Saved& line) {
+  for (const SavedRequest& s : saved.requests) {
+    if (s.kind == Request::Kind::kReceive && s.comm != kNullIdentity &&
+        line::find_posting(line.receives, s.posting) == nullptr)
+      return Result::error("section \"mpi\" names receive %llu, which is not in section \"line\": they are of different lines",
+                           static_cast<unsigned long long>(s.posting));
+  }
+  return {};
+}
+
 void make_requests(const SavedMpi& saved) {
   for (const SavedRequest& s : saved.requests) runtime.requests.make_again(s.kind, s.number)->uses = s.uses;
 }

@@ -2,6 +2,7 @@
 #ifndef ELC_MPI_RUNTIME_SAVED_MPI_H
 #define ELC_MPI_RUNTIME_SAVED_MPI_H
 
+#include "line/saved.h"
 #include "mpi/serial/section.h"
 
 namespace elc::mpi {
@@ -9,6 +10,9 @@ namespace elc::mpi {
 // The objects of this process now; after state::save, which knows where buffers are. An error: a receive
 // is pending whose buffer or datatype is not part of what can be saved.
 Result save_mpi(SavedMpi* saved);
+
+// An error: a receive that the program has a handle of is not among those that were pending at the line.
+Result names_postings(const SavedMpi& saved, const line::Saved& line);
 
 // Makes handles for the saved requests; later, when the program's memory is back, posts its receives
 // again in their order.

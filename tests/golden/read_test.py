@@ -263,6 +263,19 @@ class Read(unittest.TestCase):
                 self.assertNotEqual(code, 0)
                 self.assertIn(message, complaints)
 
+    def test_a_receive_that_the_line_does_not_know(self):
+        directory = self.copy_of(self.line_of("scenes", "wait_looked_at"))
+        line = self.newest(directory)
+        path = os.path.join(line, "rank-000000.elc")
+        with open(os.path.join(self.scene_lines(), "line-000001", "rank-000000.elc"), "rb") as file:
+            other = second_reader.File(file.read()).sections["line"]
+        data = rewritten(path, sections={"line": other})
+        with open(path, "wb") as file:
+            file.write(data)
+        code, _, complaints = self.run_job(directory, "scenes", "wait_looked_at", ELC_RESTART="1")
+        self.assertNotEqual(code, 0)
+        self.assertIn('section "mpi" names receive 1, which is not in section "line"', complaints)
+
     def test_records(self):
         directory = self.scene_lines()
         for name, path in (("commit", os.path.join(directory, "line-000001", "commit")),

@@ -64,7 +64,7 @@ void Operations::begin_line(Saved* saved) {
   for (Comm comm = 0; comm < comms_.size(); ++comm) {
     const CommState& c = comms_[comm];
     checkpoint_.push_back(c.operations);
-    if (c.made || c.operations > 0) saved->comms.push_back({c.identity, c.operations, c.size, c.freed});
+    if (c.made) saved->comms.push_back({c.identity, c.operations, c.size, c.freed});
   }
   for (const Operation& o : pending_) awaited_.push_back({o.comm, o.number, false, Bytes(), nullptr});
 }
@@ -99,7 +99,6 @@ bool Operations::crosses(Identity identity) const {
 }
 
 bool Operations::late_for(Comm comm, uint64_t number) const {
-  if (number <= at_checkpoint(comm)) return false;
   for (const Crossing& c : crossing_)
     if (c.identity == comms_[comm].identity) return number <= c.last;
   return false;
@@ -112,7 +111,7 @@ bool Operations::late_ended() const {
     const uint64_t before = at_checkpoint(*comm);
     uint64_t held = 0;
     for (const Operation& o : results_) held += o.comm == *comm ? 1 : 0;
-    if (before < c.last && held < c.last - before) return false;
+    if (held < c.last - before) return false;
   }
   return true;
 }

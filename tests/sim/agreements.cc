@@ -1,6 +1,8 @@
 // What processes ask of each other and agree upon, without programs: when something is said, and to whom it is not.
 #include <doctest/doctest.h>
 
+#include <malloc.h>
+
 #include "sim/job.h"
 
 using namespace sim;
@@ -69,6 +71,31 @@ TEST_CASE("a line is refused for what the program does while it is open, unless 
     REQUIRE(job.ended.size() == 2);
     for (const auto& e : job.ended) CHECK((e.committed == complete && e.reason == (complete ? "" : "call")));
   }
+}
+
+TEST_CASE("an operation that is not followed and that all make behind the line does not concern it") {
+  Job job(2, options());
+  const Comm comm = add_comm(job, 2);
+  open_line(job, 2);
+  for (Rank r = 0; r < 2; ++r) job[r].end_unfollowed(comm, job[r].start_collective(comm), "call");
+  job.settle();
+  CHECK(job[1].committed_line() == 1);
+}
+
+TEST_CASE("lines leave nothing behind") {
+  Job job(2, options());
+  const Comm comm = add_comm(job, 2);
+  size_t used = 0;
+  for (int n = 0; n < 300; ++n) {
+    if (n == 100) used = mallinfo2().uordblks;
+    job[0].on_send(1, comm, 7);
+    job.there = {{0, 7}};
+    take_line(job, 2);
+    REQUIRE(job[1].committed_line() == static_cast<line::LineNumber>(n + 1));
+    line::let_go(job[1].take_queued({comm, 0, 7}));
+    job.ended.clear(), job.held.clear();
+  }
+  CHECK(mallinfo2().uordblks < used + 4096);
 }
 
 TEST_CASE("a line waits for the results of what was pending at the checkpoint") {

@@ -26,7 +26,6 @@ class Postings {
     List& list = lists_[posting.pattern.comm];
     (posting.before == nullptr ? list.first : posting.before->after) = posting.after;
     (posting.after == nullptr ? list.last : posting.after->before) = posting.before;
-    posting.before = posting.after = nullptr;
     if (--list.size == 0 && list.indexed) [[unlikely]] drop_index(list);
   }
   // Nothing is to be implied for it any more.

@@ -1,9 +1,8 @@
 // What processes ask of each other and agree upon, without programs: when something is said, and to whom it is not.
 #include <doctest/doctest.h>
 
-#include <malloc.h>
-
 #include "sim/job.h"
+#include "sim/memory.h"
 
 using namespace sim;
 
@@ -87,7 +86,7 @@ TEST_CASE("lines leave nothing behind") {
   const Comm comm = add_comm(job, 2);
   size_t used = 0;
   for (int n = 0; n < 300; ++n) {
-    if (n == 100) used = mallinfo2().uordblks;
+    if (n == 100) used = sim::bytes_in_use();
     job[0].on_send(1, comm, 7);
     job.there = {{0, 7}};
     take_line(job, 2);
@@ -95,7 +94,7 @@ TEST_CASE("lines leave nothing behind") {
     line::let_go(job[1].take_queued({comm, 0, 7}));
     job.ended.clear(), job.held.clear();
   }
-  CHECK(mallinfo2().uordblks < used + 4096);
+  CHECK(sim::bytes_in_use() <= used + 4096);
 }
 
 TEST_CASE("a line waits for the results of what was pending at the checkpoint") {

@@ -15,7 +15,7 @@ struct alignas(max_align_t) Header {
 };
 
 constexpr int kNotSet = 0xa5, kReleased = 0xdb;
-size_t count = 0;
+size_t count = 0, bytes = 0;
 
 }  // namespace
 
@@ -28,6 +28,7 @@ void* reallocate(void* old, size_t size) {
   if (header == nullptr) abort();
   header->size = size;
   ++count;
+  bytes += size;
   memset(header + 1, kNotSet, size);
   if (old != nullptr) {
     const size_t before = (static_cast<Header*>(old) - 1)->size;
@@ -44,6 +45,7 @@ void release(void* memory) {
   Header* header = static_cast<Header*>(memory) - 1;
   memset(memory, kReleased, header->size);
   --count;
+  bytes -= header->size;
   free(header);
 }
 
@@ -59,5 +61,7 @@ size_t blocks() {
   }();
   return filled ? count : 0;
 }
+
+size_t bytes_in_use() { return bytes; }
 
 }  // namespace sim

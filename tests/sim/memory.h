@@ -8,6 +8,8 @@ namespace sim {
 
 // Blocks that the library has allocated and not released.
 size_t blocks();
+// What they hold, in bytes.
+size_t bytes_in_use();
 
 }  // namespace sim
 

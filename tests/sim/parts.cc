@@ -16,6 +16,7 @@
 #include "line/forgetting.h"
 #include "line/queue.h"
 #include "sim/channel.h"
+#include "sim/memory.h"
 #include "sim/random.h"
 
 namespace {
@@ -440,12 +441,18 @@ TEST_CASE("postings: those that could match, in posting order") {
   for (const int most : {6, 40}) {
     sim::Random random(17);
     line::Postings postings;
-    std::vector<std::unique_ptr<line::Posting>> model;  // in posting order
+    std::vector<std::unique_ptr<line::Posting>> model, used;  // in posting order; those that were removed
+    const auto remove = [&](size_t i) {
+      postings.remove(*model[i]);
+      used.push_back(std::move(model[i]));
+      model.erase(model.begin() + static_cast<long>(i));
+    };
     uint64_t number = 0;
     for (int step = 0; step < 4000; ++step) {
       const uint32_t what = random.below(10);
       if (what < 4 && model.size() < static_cast<size_t>(most)) {
         auto p = std::make_unique<line::Posting>();
+        if (!used.empty() && random.below(2) == 0) p = std::move(used.back()), used.pop_back();
         p->pattern.comm = random.below(2);
         p->pattern.source = static_cast<Rank>(random.below(3)) - 1;
         p->pattern.tag = static_cast<line::Tag>(random.below(3)) - 1;
@@ -453,13 +460,11 @@ TEST_CASE("postings: those that could match, in posting order") {
         postings.add(*p);
         model.push_back(std::move(p));
       } else if (what < 7 && !model.empty()) {
-        const size_t i = random.below(model.size());
-        postings.remove(*model[i]);
-        model.erase(model.begin() + static_cast<long>(i));
+        remove(random.below(model.size()));
       } else if (what < 8 && !model.empty()) {
         if (line::Posting& p = *model[random.below(model.size())]; p.open) postings.close(p);
-      } else if (what == 8 && random.below(200) == 0) {
-        while (!model.empty()) postings.remove(*model.back()), model.pop_back();
+      } else if (what == 8 && random.below(20) == 0) {
+        while (!model.empty()) remove(model.size() - 1);
       } else {
         const line::Comm comm = random.below(3);
         const Rank source = static_cast<Rank>(random.below(2));
@@ -493,6 +498,21 @@ TEST_CASE("postings: those that could match, in posting order") {
       REQUIRE(found == due);
     }
   }
+}
+
+TEST_CASE("postings: many tags, of which few wait at a time, take no memory") {
+  line::Postings postings;
+  std::vector<line::Posting> some(20);
+  size_t used = 0;
+  for (int n = 0; n < 20000; ++n) {
+    if (n == 1000) used = sim::bytes_in_use();
+    line::Posting& p = some[static_cast<size_t>(n) % some.size()];
+    if (n >= static_cast<int>(some.size())) postings.remove(p);
+    p.pattern.source = 0, p.pattern.tag = n;
+    p.number = static_cast<uint64_t>(n);
+    postings.add(p);
+  }
+  CHECK(sim::bytes_in_use() <= used + 4096);
 }
 
 TEST_CASE("the pending queue: the first message of a pattern that fits, in the order of arrival") {

@@ -98,7 +98,7 @@ class Coordinator {
   bool sends_in_background() const { return sends_in_background_; }
 
   // ---- Receives ----
-  // Posts `posting` (pattern set by the caller, who keeps it where it is until observe, withdraw or kWithdrawn).
+  // Posts `posting` (a new one, its pattern set by the caller, who keeps it where it is until observe, withdraw or kWithdrawn).
   // true: give it to MPI now. false: it is queued (wait for message->arrived) or held (wait until start_receive or the
   // pending queue has answered it).
   virtual bool post(Posting& posting) = 0;

@@ -21,7 +21,6 @@ void PendingQueue::take_out(List& list, Message* message, size_t view) {
   const Message::Link link = message->links[view];
   (link.before == nullptr ? list.first : link.before->links[view].after) = link.after;
   (link.after == nullptr ? list.last : link.after->links[view].before) = link.before;
-  message->links[view] = Message::Link();
 }
 
 void PendingQueue::add(Message* message) {

@@ -10,7 +10,6 @@ namespace elc::line {
 // Decides it: MPI (true), the pending queue, or, in replay, nobody yet.
 bool Receives::place(Posting& posting) {
   postings_.add(posting);
-  posting.state = Posting::State::kStarted;
   if (queue_.empty() && !replay_.on()) [[likely]] {
     posting.order = ++events_;
     return true;
@@ -39,12 +38,8 @@ void Receives::bind(Posting& posting) {
   if (!posting.pattern.wildcard()) return;
   const BoundReceive* b = replay_.bound(posting.number);
   if (b == nullptr) return;
-  if (!posting.pattern.matches(b->source, b->tag)) {  // this process goes another way
-    replay_.forget_log();
-    unbind_held();
-    left_log_ = true;
-    return;
-  }
+  left_log_ = !posting.pattern.matches(b->source, b->tag);  // this process goes another way
+  if (left_log_) return;
   posting.bound = true;
   posting.bound_source = b->source;
   posting.bound_tag = b->tag;

@@ -211,6 +211,7 @@ TEST_CASE("a bound receive waits for its message, unless its sender goes another
       {{9}, {}, 0, State::kQueued, false, 9},
       {{9}, {}, 9, State::kHeld, true, 0},
       {{9, 6}, {}, 9, State::kHeld, false, 0},
+      {{6, 9}, {}, 9, State::kHeld, false, 0},
       {{7}, {9}, 9, State::kQueued, true, 7},
       {{}, {7}, 9, State::kStarted, true, 0},
       {{}, {7}, 7, State::kHeld, true, 0},
@@ -312,9 +313,13 @@ TEST_CASE("a receive that is held is withdrawn at once when it is cancelled") {
   Job job(3, options());
   restart(job, 3, receives_bound);
   const Comm comm = job[0].add_comm(1, 3);
-  line::Posting receive, other;
+  line::Posting receive, later, other;
   receive.pattern = {comm, line::kAnySource, 7};
   CHECK(!job[0].post(receive));
+  later.pattern = {comm, line::kAnySource, 8};
+  CHECK(!job[0].post(later));
+  CHECK((!job[0].may_show(comm, 1, 7) && !job[0].may_show(comm, 1, 8)));
+  CHECK(job[0].cancel(later) == line::Fate::kWithdrawn);
   CHECK(job[0].cancel(receive) == line::Fate::kWithdrawn);
   CHECK(job[0].may_show(comm, 1, 7));
   other.pattern = {comm, 2, 7};

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/text.h"
+#include "base/write.h"
 
 namespace elc {
 namespace {
@@ -33,7 +34,7 @@ void say(const char* format, ...) {
   size_t size = strlen(line);
   hide_controls(line, size);
   line[size++] = '\n';
-  if (write(STDERR_FILENO, line, size) < 0) return;  // nowhere to complain to
+  static_cast<void>(write_unsignalled(STDERR_FILENO, line, size));  // nowhere to complain to
 }
 
 }  // namespace elc

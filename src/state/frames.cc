@@ -63,6 +63,7 @@ bool recovering() {
 void set_recovering(bool recovering) {
   process().recovery_is_known = true;
   process().is_recovering = recovering;
+  process().streams.spare(recovering);
   if (recovering) return;
   destroy(process().image);
   process().image = nullptr;

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/message.h"
+#include "base/write.h"
 #include "state/process.h"
 #include "state/streams.h"
 
@@ -101,7 +102,7 @@ Result check_stream(const FileRoots& roots, const SavedStream& saved) {
 
 int write_all(int fd, const uint8_t* data, size_t size) {
   while (size > 0) {
-    const ssize_t done = write(fd, data, size);
+    const ssize_t done = write_unsignalled(fd, data, size);
     if (done < 0 && errno == EINTR) continue;
     if (done < 0) return errno;
     data += done;

@@ -153,14 +153,21 @@ void Streams::allow(const char* roots) {
   for (const Stream& stream : open_) tell(stream);
 }
 
+bool Streams::spared(const char* path, const char* mode) const {
+  if (!spares_ || !(mode[0] == 'w' || (mode[0] == 'a' && strchr(mode, '+') == nullptr))) return false;
+  struct stat about;
+  return stat(path, &about) == 0 && S_ISREG(about.st_mode) && access(path, W_OK) == 0;
+}
+
 FILE* Streams::open(const char* path, const char* mode) {
-  FILE* file = fopen(path, mode);
+  const bool spare = spared(path, mode);
+  FILE* file = spare ? tmpfile() : fopen(path, mode);
   if (file == nullptr) return nullptr;
   Stream& stream = open_.push_back({});
   stream.file = file;
   stream.path = Text::copy(path);
   stream.mode = Text::copy(mode);
-  if (tells_) tell(stream);
+  if (tells_ && !spare) tell(stream);
   return file;
 }
 

@@ -76,6 +76,10 @@ class Streams {
   // when it is opened; those that are open, now.
   void allow(const char* roots);
 
+  // While the set-up of a restart runs, it is not to empty a file that is as the program has left it, nor to append to it
+  // once more: what it writes by "w" or "a" to one that is there goes nowhere.
+  void spare(bool spares) { spares_ = spares; }
+
   // Section "files".
   Result save(format::Writer& writer);
   // What the line that was saved last relies on: state.h, take_relied.
@@ -93,6 +97,7 @@ class Streams {
  private:
   Result read_saved(format::Reader& reader, format::Cursor& in, bool change);
   Result adopt();
+  bool spared(const char* path, const char* mode) const;
   void tell(const Stream& stream);
   Result find_again(const Stream& stream, Place* place) const;
   Result look_at(Stream& stream, Snapshot* out) const;
@@ -101,6 +106,7 @@ class Streams {
   void add_relied(Descriptor file, const char* path);
 
   FileRoots roots_;
+  bool spares_ = false;
   bool tells_ = false;
   Text told_;  // last
   Vector<Relied> relied_;

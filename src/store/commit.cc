@@ -22,11 +22,8 @@ constexpr size_t kCommitMost = 4096;  // bytes; later versions may append fields
 
 unsigned long long number(uint64_t n) { return n; }
 
-Result read_record(const Directory& place, uint64_t line, Commit* record, bool* found) {
+Result decode_record(const Directory& place, uint64_t line, const Bytes& content, Commit* record) {
   const Text path = place.path_of(kCommitName);
-  Bytes content;
-  ELC_TRY(read_small_file(place, kCommitName, kCommitMost, &content, found));
-  if (!*found) return {};
   Decoder in(content);
   const Text name = Text::format("the commit record %s", path.c_str());
   ELC_TRY(unseal(&in, content, kCommitMagic, kCommitVersion, name.c_str()));
@@ -43,22 +40,29 @@ Result read_record(const Directory& place, uint64_t line, Commit* record, bool* 
   return {};
 }
 
+Result read_record(const Directory& place, uint64_t line, Commit* record, bool* found) {
+  Bytes content;
+  ELC_TRY(read_small_file(place, kCommitName, kCommitMost, &content, found));
+  return *found ? decode_record(place, line, content, record) : Result();
+}
+
 // What stands in the way of looking is told as damage: nothing that may be a line is taken for none.
 void read_line(const Directory& top, Line* line) {
   Directory place;
+  Bytes content;
   bool found = false;
   Result status = place.open_in(top, line_name(line->number).c_str(), &found);
   line->ours = status.ok();
-  if (place.is_open()) status = read_record(place, line->number, &line->commit, &found);
+  if (place.is_open()) status = read_small_file(place, kCommitName, kCommitMost, &content, &found);
+  line->unread = !status.ok();
+  if (status.ok() && found) status = decode_record(place, line->number, content, &line->commit);
   line->committed = status.ok() && found;
   if (!status.ok()) line->damage = Text::copy(status.message());
 }
 
-// The path of the first file that a committed line lacks; empty: none.
-Result missing_file(const char* dir, const Line& line, Text* missing) {
-  Directory top, place;
-  ELC_TRY(open_line(dir, line.number, &top, &place));
-  for (uint32_t rank = 0; rank < line.commit.ranks && missing->empty(); ++rank) {
+// The path of the first file that a line of so many ranks lacks; empty: none.
+Result missing_in(const Directory& place, uint32_t ranks, Text* missing) {
+  for (uint32_t rank = 0; rank < ranks && missing->empty(); ++rank) {
     const Text name = rank_name(rank);
     Text path = place.path_of(name.c_str());
     struct stat about;
@@ -67,6 +71,12 @@ Result missing_file(const char* dir, const Line& line, Text* missing) {
     *missing = std::move(path);
   }
   return {};
+}
+
+Result missing_file(const char* dir, const Line& line, Text* missing) {
+  Directory top, place;
+  ELC_TRY(open_line(dir, line.number, &top, &place));
+  return missing_in(place, line.commit.ranks, missing);
 }
 
 }  // namespace
@@ -116,6 +126,11 @@ Result commit(const char* dir, const Commit& record) {
   Directory top, place;
   ELC_TRY(open_line(dir, record.line, &top, &place));
   ELC_TRY(check_claim(place, record.run));
+  Text missing;
+  ELC_TRY(missing_in(place, record.ranks, &missing));
+  if (!missing.empty())
+    return Result::error("%s is not there, which its rank has written: ELC_DIR has to be one directory for all ranks, on a "
+                         "file system that all machines share", missing.c_str());
   Result status = replace_file(place, kCommitName, content);
   // Another job may have begun to remove the line before it had a record: remove_line.
   if (status.ok()) status = check_claim(place, record.run);

@@ -146,7 +146,8 @@ Result clean(const char* dir, uint32_t keep) {
   uint32_t kept = 0;
   for (size_t i = there.lines.size(); i-- > 0;) {
     const Line& line = there.lines[i];
-    if (line.number > there.newest || !line.ours) continue;  // may be in the making
+    // May be in the making, somebody else's, or one of which a record that cannot be read now may say that it is kept.
+    if (line.number > there.newest || line.unread) continue;
     if (line.number == there.newest || (line.in_history && kept < keep)) {
       ++kept;
       continue;

@@ -10,6 +10,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/descriptor.h"
+#include "base/write.h"
+
 #if ELC_HAVE_AIO
 #include <aio.h>
 #endif
@@ -19,7 +22,7 @@ namespace {
 
 static_assert(sizeof(off_t) >= 8, "files of more than 2 GiB: compile with -D_FILE_OFFSET_BITS=64, as meson does");
 
-int real_open(int dir, const char* name, int flags, mode_t mode) { return ::openat(dir, name, flags, mode); }
+int real_open(int dir, const char* name, int flags, mode_t mode) { return above_standard(::openat(dir, name, flags, mode)); }
 int status(int dir, const char* name, struct stat* about) { return ::fstatat(dir, name, about, AT_SYMLINK_NOFOLLOW); }
 int file_status(int fd, struct stat* about) { return ::fstat(fd, about); }
 int real_rename(int dir, const char* from, const char* to) { return ::renameat(dir, from, dir, to); }
@@ -28,7 +31,7 @@ int real_rmdir(int dir, const char* name) { return ::unlinkat(dir, name, AT_REMO
 
 // By a descriptor of its own, which goes with the list.
 DIR* open_list(int dir) {
-  const int fd = ::openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  const int fd = real_open(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
   if (fd < 0) return nullptr;
   DIR* list = ::fdopendir(fd);
   if (list == nullptr) ::close(fd);
@@ -75,7 +78,7 @@ int end_flush(int fd) { return ::fsync(fd); }
 
 }  // namespace
 
-const System kRealSystem = {real_open,   status,  file_status, ::read,      ::write,   ::fsync,
+const System kRealSystem = {real_open,   status,  file_status, ::read,      write_unsignalled, ::fsync,
                             start_flush, flushing, end_flush,  ::close,     real_rename, real_unlink,
                             ::mkdirat,   real_rmdir, open_list, next,       ::closedir};
 System system_calls = kRealSystem;

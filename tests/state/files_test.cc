@@ -213,6 +213,41 @@ TEST_CASE("a file that cannot be saved makes the line be refused") {
   REQUIRE_OK(line.save());
 }
 
+// The program had closed them by the time of the line: nothing would bring them back.
+TEST_CASE("the set-up of a restart neither empties nor lengthens what is there") {
+  Playground playground;
+  Line line;
+  make_line(&line);
+  write_file("mesh", "as it was\n");
+  new_process();
+  elc::state::set_recovering(true);
+  for (const auto& [name, mode] : {std::pair{"mesh", "w"}, {"mesh", "a"}, {"mesh", "w+"}, {"new", "w"}}) {
+    FILE* stream = ELC_fopen(name, mode);
+    REQUIRE(stream != nullptr);
+    CHECK(fputs("set-up\n", stream) >= 0);
+    CHECK(ftell(stream) == 7);
+    CHECK(ELC_fclose(stream) == 0);
+  }
+  FILE* all = ELC_fopen("mesh", "a+");
+  REQUIRE(all != nullptr);
+  CHECK(fgetc(all) == 'a');
+  CHECK(read_file("mesh") == "as it was\n");
+  CHECK(read_file("new") == "set-up\n");
+  Files files;
+  files.enter();
+  files.open();
+  fprintf(files.out, "set-up\n");
+  const Files copy = files;
+  REQUIRE_OK(line.restore());
+  elc::state::set_recovering(false);
+  CHECK((files.log == copy.log && files.out == copy.out));
+  go_on(files);
+  FILE* stream = ELC_fopen("mesh", "w");
+  REQUIRE(stream != nullptr);
+  CHECK(ELC_fclose(stream) == 0);
+  CHECK(read_file("mesh").empty());
+}
+
 TEST_CASE("what the set-up of a restart wrote to a stream that is closed then is not lost in silence") {
   Playground playground;
   new_process();

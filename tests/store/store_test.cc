@@ -72,9 +72,9 @@ void write(const std::string& path, const std::string& text) { std::ofstream(pat
 
 TEST_CASE("the commit record keeps what was put in") {
   FaultyDisk disk;
-  rank_file(disk.dir(), 7, 0, 1234567890123456789u);
+  for (const uint32_t rank : {0, 1, 2}) rank_file(disk.dir(), 7, rank, 1234567890123456789u);
   store::Commit in;
-  in.line = 7, in.run = 1234567890123456789u, in.base = 5, in.calls = 42, in.ranks = 100000;
+  in.line = 7, in.run = 1234567890123456789u, in.base = 5, in.calls = 42, in.ranks = 3;
   in.cost = 1500000;
   REQUIRE(store::commit(disk.dir(), in).ok());
   store::Commit out;
@@ -86,6 +86,18 @@ TEST_CASE("the commit record keeps what was put in") {
   CHECK(out.ranks == in.ranks);
   CHECK(out.cost == in.cost);
   CHECK(out.time > 1600000000000000u);
+}
+
+TEST_CASE("a line of which a rank's file is not there does not commit") {
+  FaultyDisk disk;
+  for (const uint32_t rank : {0, 2}) rank_file(disk.dir(), 1, rank);
+  store::Commit record;
+  record.line = 1, record.run = 9, record.ranks = 3;
+  const Result status = store::commit(disk.dir(), record);
+  REQUIRE(!status.ok());
+  CHECK(std::string(status.message()).find("rank-000001.elc is not there, which its rank has written: ELC_DIR has to be "
+                                           "one directory for all ranks") != std::string::npos);
+  CHECK(restartable(disk.dir()) == 0);
 }
 
 TEST_CASE("a commit record with any byte changed, or cut short, does not count") {

@@ -120,6 +120,8 @@ class Coordinator {
   // The same for a matched probe, which takes it: the reference passes to the caller (let_go).
   virtual Message* take_queued(const Pattern& pattern) = 0;
   // false: the message that MPI shows belongs to a receive that is held back in a replay; it is not to be shown.
+  // Whether a receive on this communicator is held.
+  virtual bool holds(Comm comm) const = 0;
   virtual bool may_show(Comm comm, Rank source, Tag tag) const = 0;
   // A probe has shown the application this message of MPI's.
   virtual void on_probe(Comm comm, Rank source, Tag tag) = 0;

@@ -46,6 +46,7 @@ class EventLogging final : public Coordinator {
     if (!stopped_) receives_.withdraw(posting);
   }
   const Message* queued(const Pattern& pattern) override { return receives_.queued(pattern); }
+  bool holds(Comm comm) const override { return receives_.holds(comm); }
   bool may_show(Comm comm, Rank source, Tag tag) const override { return receives_.may_show(comm, source, tag); }
   Message* take_queued(const Pattern& pattern) override { return receives_.take_queued(pattern); }
   void on_probe(Comm comm, Rank source, Tag tag) override {

@@ -162,6 +162,12 @@ Message* Receives::take_matched(Comm comm, Rank source, Tag tag) {
   return window_.keeping() && applies(Rule::kMatched) ? window_.place(order, comm, source, tag) : nullptr;
 }
 
+bool Receives::holds(Comm comm) const {
+  for (const Posting* p = postings_.first(comm); p != nullptr; p = p->after)
+    if (p->state == Posting::State::kHeld) return true;
+  return false;
+}
+
 bool Receives::may_show(Comm comm, Rank source, Tag tag) const {
   if (held_ == 0) return true;
   for (const Posting* p = postings_.first(comm); p != nullptr; p = p->after)

@@ -32,6 +32,7 @@ class Receives {
   Message* queued(const Pattern& pattern);
   Message* take_queued(const Pattern& pattern);
   Message* take_matched(Comm comm, Rank source, Tag tag);
+  bool holds(Comm comm) const;
   bool may_show(Comm comm, Rank source, Tag tag) const;
   void on_probe(Comm comm, Rank source, Tag tag);
   // A receive has been posted that does not fit the log, since unbind_held().

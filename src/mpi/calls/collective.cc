@@ -1,6 +1,8 @@
 // MPI standard, chapter 5: blocking collective operations (PROTOCOL.md, section 6).
 #include "mpi/calls/collective.h"
 
+#include <limits.h>
+
 #include "mpi/datatype/datatype.h"
 #include "mpi/objects/requests.h"
 
@@ -66,6 +68,12 @@ int Collective::end_unlogged(const char* call, int code) {
 
 void Collective::wrote(void* buffer, int count, MPI_Datatype type) { regions_.push_back({buffer, count, type}); }
 
+void Collective::wrote_by_all(void* buffer, int count, MPI_Datatype type) {
+  if (count <= INT_MAX / size()) return wrote(buffer, count * size(), type);
+  const size_t step = static_cast<size_t>(extent(type)) * static_cast<size_t>(count);
+  for (int i = 0; i < size(); ++i) wrote(static_cast<uint8_t*>(buffer) + static_cast<size_t>(i) * step, count, type);
+}
+
 void Collective::wrote_blocks(void* buffer, const int* counts, const int* offsets, MPI_Datatype type) {
   const MPI_Aint step = extent(type);
   for (int i = 0; i < size(); ++i) wrote(static_cast<uint8_t*>(buffer) + offsets[i] * step, counts[i], type);
@@ -111,7 +119,7 @@ ELC_EXPORT int MPI_Gather(ELC_CONST void* from, int from_count, MPI_Datatype fro
     return PMPI_Gather(from, from_count, from_type, to, to_count, to_type, root, comm);
   });
   if (now.over(code)) return code;
-  if (now.rank() == root) now.wrote(to, to_count * now.size(), to_type);
+  if (now.rank() == root) now.wrote_by_all(to, to_count, to_type);
   return now.end(code);
 }
 
@@ -158,7 +166,7 @@ ELC_EXPORT int MPI_Allgather(ELC_CONST void* from, int from_count, MPI_Datatype 
   Collective now(comm);
   const int code = now.call([&] { return PMPI_Allgather(from, from_count, from_type, to, to_count, to_type, comm); });
   if (now.over(code)) return code;
-  now.wrote(to, to_count * now.size(), to_type);
+  now.wrote_by_all(to, to_count, to_type);
   return now.end(code);
 }
 
@@ -180,7 +188,7 @@ ELC_EXPORT int MPI_Alltoall(ELC_CONST void* from, int from_count, MPI_Datatype f
   Collective now(comm);
   const int code = now.call([&] { return PMPI_Alltoall(from, from_count, from_type, to, to_count, to_type, comm); });
   if (now.over(code)) return code;
-  now.wrote(to, to_count * now.size(), to_type);
+  now.wrote_by_all(to, to_count, to_type);
   return now.end(code);
 }
 

@@ -52,6 +52,7 @@ class Collective {
 
   // Adds to what the call writes here: a region, or one for each member, by their offsets in elements.
   void wrote(void* buffer, int count, MPI_Datatype type);
+  void wrote_by_all(void* buffer, int count, MPI_Datatype type);  // a block of so many by each member
   void wrote_blocks(void* buffer, const int* counts, const int* offsets, MPI_Datatype type);
   // Ends the operation: its result is kept for the line, or put where MPI would have written it.
   int end(int code);

@@ -96,6 +96,8 @@ int free_communicator(const char* name, MPI_Comm* handle, int (*call)(MPI_Comm*)
     return code;
   }
   Communicator* c = operation.comm();
+  // A receive that a replay holds back has still to be given to MPI. Its message was sent before its sender came here.
+  wait_until([&] { return !runtime.coordinator->holds(c->slot); });
   // Other members freed it before the line: there is nobody to free it with, and the handle is dropped.
   const bool crosses = operation.logged() != nullptr;
   operation.end_with(Bytes());

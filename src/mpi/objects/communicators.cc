@@ -11,6 +11,8 @@ line::Identity Origin::identity() const {
   uint64_t hash = mix64(parent + 0x9e3779b97f4a7c15u);
   hash = mix64(hash ^ (number + 0x9e3779b97f4a7c15u));
   hash = mix64(hash ^ (static_cast<uint64_t>(colour) + 0x9e3779b97f4a7c15u));
+  // Each process has its own, of which it makes others as often as it likes.
+  if (parent == kSelfIdentity) hash = mix64(hash ^ (static_cast<uint64_t>(runtime.rank) + 0x9e3779b97f4a7c15u));
   return hash <= kSelfIdentity ? hash + kSelfIdentity + 1 : hash;
 }
 
@@ -84,6 +86,8 @@ void Communicators::remove(Communicator* c) {
 
 void forget_freed_communicators() {
   const line::Coordinator& coordinator = *runtime.coordinator;
+  // The protocol knows one as long as something is under way on it; who has stopped does not know any more.
+  if (coordinator.stopped() && (!runtime.requests.empty() || runtime.matched.size() > 0 || !alone())) return;
   runtime.comms.remove_freed([&](const Communicator& c) { return !coordinator.stopped() && coordinator.knows(c.identity); });
 }
 

@@ -63,8 +63,20 @@ Result Obstacles::check() const {
                        "(man elc-mpi)", kNames[kind_of_first], first->call, caller_text(first->place).c_str(), others);
 }
 
+namespace {
+
+// Whether what happens depends on chance by things of this kind: who is first, what another process has put where.
+bool tells(HandleKind kind) {
+  return kind == HandleKind::kComm || kind == HandleKind::kWin || kind == HandleKind::kFile || kind == HandleKind::kRequest ||
+         kind == HandleKind::kSession || kind == HandleKind::kOther;
+}
+
+}  // namespace
+
 void add_obstacle(HandleKind kind, uint64_t key, const char* call, const void* place) {
   runtime.obstacles.add(kind, key, call, place);
+  // What was there at the checkpoint has refused the line.
+  if (tells(kind)) spoil_replay_by(call);
 }
 
 void remove_obstacle(HandleKind kind, uint64_t key) { runtime.obstacles.remove(kind, key); }

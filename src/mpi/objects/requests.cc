@@ -71,6 +71,24 @@ void Requests::abandon(Request* request, MPI_Request handle) {
   abandoned_.push_back(request);
 }
 
+void Requests::forget_receives() {
+  Vector<MPI_Request> handles;
+  each([&](MPI_Request handle, Request& r) {
+    if (r.kind == Request::Kind::kReceive && r.persistent == nullptr) handles.push_back(handle);
+  });
+  for (MPI_Request handle : handles) {
+    Request* r = find(handle);
+    MPI_Request in_mpi = r->in_mpi(handle);
+    if (in_mpi != MPI_REQUEST_NULL) {
+      MPI_Status status;
+      PMPI_Cancel(&in_mpi);
+      PMPI_Wait(&in_mpi, &status);
+    }
+    r->uses = 1;
+    release(r, handle);
+  }
+}
+
 void Requests::sweep_abandoned() {
   for (size_t i = 0; i < abandoned_.size();) {
     Request* r = abandoned_[i];

@@ -95,6 +95,9 @@ class Requests {
   void release(Request* request, MPI_Request handle);
   // The program has freed a receive that is not complete: the library completes it.
   void abandon(Request* request, MPI_Request handle);
+  // In a restart: the receives that the set-up has posted are taken back. What the line has of them is posted again.
+  void forget_receives();
+  bool empty() const { return by_handle_.size() == 0 && abandoned_.empty(); }
   // Completes what can be completed of them.
   void sweep_abandoned();
   // A valid handle that no operation has: a persistent request that is never started.

@@ -98,6 +98,13 @@ void spoil_replay(const char* why) {
   if (!runtime.coordinator->recording()) return;
   runtime.spoiled.replay = runtime.coordinator->last_line();
   runtime.spoiled.why_replay = why;
+  runtime.spoiled.call = nullptr;
+}
+
+void spoil_replay_by(const char* call) {
+  if (!runtime.active || !runtime.coordinator->recording()) return;
+  spoil_replay("");
+  runtime.spoiled.call = call;
 }
 
 const char* spoiled(line::LineNumber line) {
@@ -106,6 +113,9 @@ const char* spoiled(line::LineNumber line) {
 
 Result unspoiled(line::LineNumber line, bool replay) {
   if (const char* why = spoiled(line)) return Result::error("%s; the next one is asked for as usual", why);
+  if (replay && runtime.spoiled.replay == line && runtime.spoiled.call != nullptr)
+    return Result::error("%s was called, which libELC does not follow, while messages crossed the line; the next one is asked "
+                         "for as usual", runtime.spoiled.call);
   if (replay && runtime.spoiled.replay == line)
     return Result::error("%s; the next one is asked for as usual", runtime.spoiled.why_replay);
   return Result();

@@ -22,6 +22,7 @@ struct Spoiled {
   line::LineNumber line = 0, replay = 0;  // the line that cannot; the one that cannot if it has to be replayed
   const char* why = nullptr;              // literals
   const char* why_replay = nullptr;
+  const char* call = nullptr;  // in place of why_replay: the call that is not followed
 };
 
 // The callbacks of line::Host about messages in MPI.
@@ -38,6 +39,7 @@ void sweep_taken();
 void spoil_line(const char* why);
 // The same if the calls of its window have to be repeated in the same way: what was just done cannot be.
 void spoil_replay(const char* why);
+void spoil_replay_by(const char* call);
 // Why the line cannot be kept, as far as is known; nullptr: it can. Memory that is short (base/memory.h) is a reason, too.
 const char* spoiled(line::LineNumber line);
 Result unspoiled(line::LineNumber line, bool replay);

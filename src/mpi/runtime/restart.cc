@@ -151,6 +151,7 @@ void restore() {
   agree(fits_set_up(communicators));
   Decoder types(runtime.restart->objects.datatypes);
   agree(restore_datatypes(types));
+  runtime.requests.forget_receives();
   make_again(communicators);  // all together: none may have failed before
   make_requests(runtime.restart->objects);
   agree(state::apply(runtime.restart->reader, handle_codec()),

@@ -43,6 +43,8 @@ constexpr uintptr_t kHighestFixed = 0x10000000;  // programs that are not positi
 constexpr int kCallsBetweenLooks = 64;               // at the clock
 constexpr uint64_t kLookShare = 1000, kBusyLookShare = 5;  // a look may take one part in so many of the time
 constexpr uint64_t kLongestPause = 10 * 1000;        // microseconds between looks
+constexpr int kGreetingTag = 32767;                // the highest that every MPI allows
+constexpr uint64_t kGreetingLate = 10 * 1000000;   // microseconds
 constexpr uint64_t kControlFilePeriod = 200 * 1000;  // microseconds between looks at the control file
 
 // ---- The control channel ----
@@ -279,21 +281,56 @@ bool is_spawned() {
 #endif
 }
 
+bool has_directory() {
+  const char* const dir = getenv("ELC_DIR");
+  return dir != nullptr && *dir != '\0';
+}
+
+// Waits for the greeting of a process. One in which the library does nothing never sends it.
+void wait_for_greeting(int from) {
+  const uint64_t begin = now();
+  bool said = false;
+  for (int there = 0; there == 0;) {
+    MPI_Status status;
+    PMPI_Iprobe(from, kGreetingTag, MPI_COMM_WORLD, &there, &status);
+    if (there != 0) break;
+    sched_yield();
+    if (said || now() - begin < kGreetingLate) continue;
+    said = true;
+    say("MPI_Init waits for rank %d, in which libELC does not work, or for one that it waits for: ELC_DIR has to be set for all "
+        "ranks (with Open MPI on several machines: mpirun -x ELC_DIR), and all programs of the job linked with libELC", from);
+  }
+  PMPI_Recv(nullptr, 0, MPI_BYTE, from, kGreetingTag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
+// Does the library work in all processes? They tell it by messages, up a tree and down: where it does nothing it takes part
+// in no collective operation, and those of the program are not to be taken for ours.
+void greet() {
+  const int above = (runtime.rank - 1) / 2, first = 2 * runtime.rank + 1;
+  const auto send = [](int to) { PMPI_Send(nullptr, 0, MPI_BYTE, to, kGreetingTag, MPI_COMM_WORLD); };
+  for (int below = first; below <= first + 1 && below < runtime.size; ++below) wait_for_greeting(below);
+  if (runtime.rank > 0) {
+    send(above);
+    wait_for_greeting(above);
+  }
+  for (int below = first; below <= first + 1 && below < runtime.size; ++below) send(below);
+}
+
 }  // namespace
 
 void start() {
   all_wrappers();
-  const Result read = read_config(&runtime.config);
-  PMPI_Comm_rank(MPI_COMM_WORLD, &runtime.rank);
-  PMPI_Comm_size(MPI_COMM_WORLD, &runtime.size);
-  if (is_spawned()) runtime.config = Config();
-  set_message_rank(runtime.rank);
-  runtime.control = MPI_COMM_WORLD;  // nobody uses it yet
-  if (!is_spawned()) agree(read);
-  if (runtime.config.dir.empty()) {
+  if (is_spawned() || !has_directory()) {
     record_datatypes(false);
     return;
   }
+  const Result read = read_config(&runtime.config);
+  PMPI_Comm_rank(MPI_COMM_WORLD, &runtime.rank);
+  PMPI_Comm_size(MPI_COMM_WORLD, &runtime.size);
+  set_message_rank(runtime.rank);
+  greet();
+  runtime.control = MPI_COMM_WORLD;  // nobody uses it yet
+  agree(read);
   PMPI_Comm_dup(MPI_COMM_WORLD, &runtime.control);
   PMPI_Comm_dup(MPI_COMM_SELF, &runtime.self);
   set_reserve_aside();

@@ -214,6 +214,18 @@ class Scenes(Jobs):
         self.assert_right(self.run_scene("called_back"))
         self.assertEqual(self.committed(), [1])
 
+    # ---- One step beside ----
+
+    def test_self_dups(self): self.killed_and_restarted("self_dups", die=1)
+    def test_held_and_freed(self): self.killed_and_restarted("held_and_freed", die=1)
+    def test_posted_before(self): self.killed_and_restarted("posted_before", die=1)
+
+    def test_told_by_chance(self):
+        job = self.run_scene("told_by_chance", "1")
+        self.assertIn("MPI_Cart_create was called, which libELC does not follow, while messages crossed", job.complaints())
+        self.assertEqual(self.committed(), [2])
+        self.assert_right(self.run_scene("told_by_chance", "1"))
+
     # ---- Requests ----
 
     def test_persistent(self):

@@ -1447,6 +1447,91 @@ static int called_back(void) {
   }
 }
 
+/* What each process has made of its own MPI_COMM_SELF is its own. */
+static int self_dups(void) {
+  int got = -1;
+  switch (step) {
+    case 0: MPI_Comm_dup(MPI_COMM_SELF, &other); return 1;
+    case 1: if (rank == 0) ELC_Checkpoint_now(); else until_taken(); return 1;
+    case 2:
+      watch_line(1);
+      die_here();
+      MPI_Sendrecv(&rank, 1, MPI_INT, 0, kTag, &got, 1, MPI_INT, 0, kTag, other, MPI_STATUS_IGNORE);
+      check(got == rank, "the message to itself");
+      MPI_Comm_free(&other);
+      return 1;
+    default: return 0;
+  }
+}
+
+/* In the replay process 1 has to hold its receive back; it frees the communicator before it waits. */
+static int held_and_freed(void) {
+  MPI_Request pending = MPI_REQUEST_NULL;
+  switch (step) {
+    case 0: MPI_Comm_dup(MPI_COMM_WORLD, &other); return 1;
+    case 1:
+      b = 0;
+      if (rank == 2 && !resumed) token_from(1); /* an orphan */
+      if (rank == 1) ELC_Checkpoint_now(); else until_taken();
+      if (rank == 1) {
+        MPI_Irecv(&b, 1, MPI_INT, MPI_ANY_SOURCE, kTag, other, &pending);
+        token_to(2);
+        token_to(0);
+      }
+      if (rank == 0) {
+        token_from(1);
+        c = 42;
+        MPI_Send(&c, 1, MPI_INT, 1, kTag, other);
+      }
+      MPI_Comm_free(&other);
+      MPI_Wait(&pending, &status);
+      if (rank == 1) check(b == 42 && status.MPI_SOURCE == 0, "what the freed communicator brought");
+      return 1;
+    case 2: watch_line(1); die_here(); return 1;
+    default: return 0;
+  }
+}
+
+/* The set-up has posted the first receive: in a restart it is not to take what is sent to a later one. */
+static int posted_before(void) {
+  const int left = (rank + ranks - 1) % ranks, right = (rank + 1) % ranks;
+  if (step == 8) return 0;
+  if (step == 4 && !resumed) {
+    if (rank == 0) ELC_Checkpoint_now(); else until_taken();
+    watch_line(1);
+    die_here();
+  }
+  c = 100 * rank + step;
+  MPI_Send(&c, 1, MPI_INT, right, kTag, MPI_COMM_WORLD);
+  MPI_Wait(&first, MPI_STATUS_IGNORE);
+  check(a == 100 * left + step, "the message of this step");
+  if (step < 7) MPI_Irecv(&a, 1, MPI_INT, left, kTag, MPI_COMM_WORLD, &first);
+  return 1;
+}
+
+/* Who was first on a communicator that is not followed is told to a process that takes its checkpoint later. */
+static int told_by_chance(void) {
+  const int dimensions = 2, periods = 0;
+  MPI_Comm cart;
+  switch (step) {
+    case 0: MPI_Comm_split(MPI_COMM_WORLD, rank > 1, rank, &other); return 1;
+    case 1:
+      if (rank == 2) token_from(0); /* an orphan */
+      if (rank == 0) ELC_Checkpoint_now(); else until_taken();
+      if (rank < 2) {
+        MPI_Cart_create(other, 1, &dimensions, &periods, 0, &cart);
+        if (rank == 1) MPI_Send(&rank, 1, MPI_INT, 0, kTag, cart);
+        if (rank == 0) MPI_Recv(&a, 1, MPI_INT, MPI_ANY_SOURCE, kTag, cart, MPI_STATUS_IGNORE);
+        if (rank == 0) token_to(2);
+        MPI_Comm_free(&cart);
+      }
+      return 1;
+    case 2: if (rank == 0 && !resumed) ELC_Checkpoint_now(); until_line(2); return 1;
+    case 3: die_here(); return 1;
+    default: return 0;
+  }
+}
+
 static const struct Scene {
   const char *name;
   int (*run)(void); /* one step; 0: the scene is over */
@@ -1468,7 +1553,8 @@ static const struct Scene {
 #endif
     {"cancelled_receives", cancelled_receives}, {"wait_looked_at", wait_looked_at}, {"huge_message", huge_message},
     {"empty_messages", empty_messages},
-    {"bottom", bottom}, {"called_back", called_back}};
+    {"bottom", bottom}, {"called_back", called_back}, {"self_dups", self_dups}, {"held_and_freed", held_and_freed},
+    {"posted_before", posted_before}, {"told_by_chance", told_by_chance}};
 
 static void in_place(const char *name, const char *variant) {
   const struct Scene *scene = NULL;
@@ -1498,6 +1584,8 @@ static void in_place(const char *name, const char *variant) {
   ELC_FILEVAR(output);
   if (strncmp(name, "wrong_", 6) == 0) own_error_handler();
   MPI_Barrier(MPI_COMM_WORLD); /* everybody has come through MPI_Init */
+  if (strcmp(name, "posted_before") == 0)
+    MPI_Irecv(&a, 1, MPI_INT, (rank + ranks - 1) % ranks, kTag, MPI_COMM_WORLD, &first);
   restarted = resumed = ELC_Restore() == ELC_RESTARTED;
   if (rank == 0) fprintf(stderr, "scenes: begins with step %d\n", step);
   for (; scene->run(); step++) resumed = 0;

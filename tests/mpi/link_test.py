@@ -27,6 +27,21 @@ int main(int argc, char **argv) {
 """
 
 
+SUM = """
+#include <mpi.h>
+#include <stdio.h>
+int main(int argc, char **argv) {
+  int rank, sum = 0;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  for (int i = 0; i < 3; i++) MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  if (rank == 0) printf("the sum is %d\\n", sum);
+  MPI_Finalize();
+  return 0;
+}
+"""
+
+
 def run(*words, **keywords):
     done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, **keywords)
     text = done.stdout.decode(errors="replace")
@@ -70,6 +85,24 @@ def check_static_objects(archive):
             sys.exit("%s asks for %s" % (where, name))
 
 
+def check_beside_plain(build, archive, home):
+    """Without ELC_DIR a linked program runs beside one that is not linked: no collective operation is the library's."""
+    if build.mpi == "lam":
+        return
+    with open(os.path.join(home, "sum.c"), "w") as f:
+        f.write(SUM)
+    mpicc = "mpicc." + build.mpi
+    run(mpicc, "sum.c", "-o", "plain", cwd=home)
+    run(mpicc, "sum.c", "-Wl,--whole-archive", archive, "-Wl,--no-whole-archive", "-lz", "-o", "linked", cwd=home)
+    variables = {k: v for k, v in os.environ.items() if not k.startswith("ELC_")}
+    variables.update(launch.environment(build.mpi, home))
+    for first, second in (("linked", "plain"), ("plain", "linked")):
+        text = run(*launch.launcher(build.mpi, 1, ()), "./" + first, ":", "-n", "2", "./" + second, cwd=home, env=variables,
+                   timeout=120)
+        if "the sum is 3\n" not in text:
+            sys.exit("a linked program beside one that is not: %s" % text)
+
+
 def main():
     build = launch.Build(sys.argv[1])
     archive = os.path.join(build.path, "src", "mpi", "libelc.a")
@@ -87,6 +120,7 @@ def main():
         run(mpicc, "prog.o", "-L" + os.path.dirname(archive), "-lelc", "-lz", "-o", "prog", cwd=home)
         # All of the archive, so that nothing that another program would need is left out.
         run(mpicc, "prog.o", "-Wl,--whole-archive", archive, "-Wl,--no-whole-archive", "-lz", "-o", "whole", cwd=home)
+        check_beside_plain(build, archive, home)
     members = run("size", archive).splitlines()[1:]
     text = sum(int(line.split()[0]) for line in members)
     sections = [line.split() for line in run("size", "-A", archive).splitlines() if line.startswith(".text")]

@@ -86,6 +86,7 @@ void set_handle_sizes(size_t comm, size_t datatype, size_t request, size_t statu
   types.set_size(format::kMpiStatus, status);
 }
 
+const Vector<Written>& written_files() { return process().streams.written(); }
 Vector<Relied> take_relied() { return process().streams.take_relied(); }
 
 void allow_files(const char* roots) { process().streams.allow(roots); }

@@ -102,6 +102,13 @@ struct Relied {
 };
 Vector<Relied> take_relied();
 
+// A file that the program had open for writing at the last save().
+struct Written {
+  uint64_t number = 0;  // the same in all processes of a machine, and no other file's
+  Text path;
+};
+const Vector<Written>& written_files();
+
 // A restart touches files below the directory in which the process began, and below these: absolute names with colons
 // between them (ELC_FILE_ROOTS). From now on a stream that refuses lines, as a restart could not open its file, is told
 // when it is opened.

@@ -64,6 +64,17 @@ Result write_content(const Snapshot& snapshot, format::Writer& writer) {
   return status;
 }
 
+// By the machine, too: on another one another file may have the same numbers.
+Result number_of_file(int fd, const char* path, uint64_t* number) {
+  struct stat about;
+  char machine[256] = "";
+  if (fstat(fd, &about) != 0) return io_error("look at", path, errno);
+  gethostname(machine, sizeof machine - 1);
+  *number = mix64(static_cast<uint64_t>(about.st_ino) ^ mix64(static_cast<uint64_t>(about.st_dev)));
+  for (const char* c = machine; *c != '\0'; ++c) *number = mix64(*number ^ static_cast<uint8_t>(*c));
+  return Result();
+}
+
 }  // namespace
 
 StreamKind kind_of(const char* mode) {
@@ -224,6 +235,13 @@ Result Streams::save(format::Writer& writer) {
     ELC_TRY(look_at(stream, &snapshot));
   }
   relied_.clear();
+  written_.clear();
+  for (const Snapshot& snapshot : snapshots) {
+    if (snapshot.kind != StreamKind::kWrite && snapshot.kind != StreamKind::kAppend) continue;
+    Written& written = written_.push_back({});
+    ELC_TRY(number_of_file(fileno(snapshot.stream->file), snapshot.stream->path.c_str(), &written.number));
+    written.path = Text::copy(snapshot.stream->path.view());
+  }
   writer.begin_section("files");
   Encoder& out = writer.encoder();
   out.u32(kSectionLayout);

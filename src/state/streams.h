@@ -84,6 +84,7 @@ class Streams {
   Result save(format::Writer& writer);
   // What the line that was saved last relies on: state.h, take_relied.
   Vector<Relied> take_relied() { return std::move(relied_); }
+  const Vector<Written>& written() const { return written_; }
   // Reads the directory of the section and looks whether every file can be brought back.
   Result check(format::Reader& reader);
   // Brings the files back and opens them: streams of the set-up with the same path and mode stay the same
@@ -110,6 +111,7 @@ class Streams {
   bool tells_ = false;
   Text told_;  // last
   Vector<Relied> relied_;
+  Vector<Written> written_;
   Vector<Stream> open_;
   Vector<SavedStream> saved_;
 };

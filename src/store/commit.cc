@@ -17,7 +17,6 @@ namespace {
 
 constexpr uint32_t kCommitMagic = 0x454c4343;  // "ELCC"
 constexpr uint32_t kCommitVersion = 1;
-constexpr uint64_t kHighestBefore = 4000000000;  // lines are numbered with 32 bits: enough are left for a run
 constexpr size_t kCommitMost = 4096;  // bytes; later versions may append fields
 
 unsigned long long number(uint64_t n) { return n; }

@@ -169,7 +169,10 @@ Result mark_finished(const char* dir, uint64_t run) {
   ELC_TRY(survey(dir, &there));
   Directory top;
   ELC_TRY(top.open(dir));
-  return write_finished(top, there.highest, run);
+  uint64_t highest = there.finished;  // not by a directory that is no line: all to come would belong to this run
+  for (const Line& line : there.lines)
+    if (line.number < kHighestBefore && line.number > highest) highest = line.number;
+  return write_finished(top, highest, run);
 }
 
 Result unmark_finished(const char* dir, uint64_t line, uint64_t run) {
@@ -229,6 +232,30 @@ Result Lock::take(const char* dir, const char* name) {
       "another job is using %s (%s is locked by process %ld): wait for its end, or set ELC_DIR to "
       "another directory",
       dir, path.c_str(), static_cast<long>(whole.l_pid));
+}
+
+FileLocks::~FileLocks() {
+  if (fd_ >= 0) ::close(fd_);
+}
+
+Result FileLocks::take(const char* dir, const Vector<uint64_t>& files, size_t* other) {
+  *other = files.size();
+  if (fd_ < 0) {
+    if (files.empty()) return {};
+    Directory top;
+    ELC_TRY(top.open(dir));
+    ELC_TRY(open_lock(top, "files.lock", &fd_));
+  }
+  struct flock range = whole_file();
+  range.l_type = F_UNLCK;
+  fcntl(fd_, F_SETLK, &range);
+  range.l_type = F_WRLCK;
+  range.l_len = 1;
+  for (size_t i = 0; i < files.size() && *other == files.size(); ++i) {
+    range.l_start = static_cast<off_t>(files[i] >> 2);  // an offset is not negative
+    if (fcntl(fd_, F_SETLK, &range) != 0 && (errno == EACCES || errno == EAGAIN)) *other = i;
+  }
+  return {};
 }
 
 }  // namespace elc::store

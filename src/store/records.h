@@ -13,6 +13,8 @@ namespace elc::store {
 // Names in the directory of lines, and in that of a line.
 inline constexpr char kCommitName[] = "commit", kRunName[] = "run", kFinishedName[] = "finished",
                       kRefusedName[] = "refused";
+inline constexpr uint64_t kHighestBefore = 4000000000;  // lines are numbered with 32 bits: enough are left for a run
+
 Text line_name(uint64_t line);
 Text rank_name(uint32_t rank);
 // The number in such a name; false for any other name. No run makes lines of more than 32 bits.

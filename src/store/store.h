@@ -240,6 +240,22 @@ class Lock {
   int fd_ = -1;
 };
 
+// The files to which the processes of a job write: each is a byte of the file "files.lock", locked by its process until that
+// ends or has it no longer. A file system without locks is not an error.
+class FileLocks {
+ public:
+  FileLocks() = default;
+  FileLocks(const FileLocks&) = delete;
+  FileLocks& operator=(const FileLocks&) = delete;
+  ~FileLocks();
+  // Locks `files`, by numbers of theirs, in place of those before. *other: the index of one that another process has
+  // locked; files.size(): there is none.
+  Result take(const char* dir, const Vector<uint64_t>& files, size_t* other);
+
+ private:
+  int fd_ = -1;
+};
+
 // ---- Requests to a running job -----------------------------------------------------------------
 
 enum class Order {

@@ -209,6 +209,42 @@ TEST_CASE("clean removes left-over temporary files and leaves files of others") 
   CHECK(fs::exists(std::string(disk.dir()) + "/line-x"));
 }
 
+TEST_CASE("of a file to which two processes write the second is told, until the first has given it up") {
+  FaultyDisk disk;
+  store::system_calls = store::kRealSystem;
+  int to_child[2], from_child[2];
+  REQUIRE((pipe(to_child) == 0 && pipe(from_child) == 0));
+  const pid_t child = fork();
+  if (child == 0) {
+    store::FileLocks locks;
+    Vector<uint64_t> files;
+    size_t other;
+    char go;
+    for (const uint64_t number : {uint64_t{40}, UINT64_MAX}) files.push_back(number);
+    bool good = locks.take(disk.dir(), files, &other).ok() && other == 2;
+    good = good && write(from_child[1], "", 1) == 1 && read(to_child[0], &go, 1) == 1;
+    good = good && locks.take(disk.dir(), Vector<uint64_t>(), &other).ok() && write(from_child[1], "", 1) == 1;
+    good = good && read(to_child[0], &go, 1) == 1;
+    _exit(good ? 0 : 1);
+  }
+  char there;
+  REQUIRE(read(from_child[0], &there, 1) == 1);
+  store::FileLocks locks;
+  Vector<uint64_t> files;
+  size_t other;
+  for (const uint64_t number : {uint64_t{44}, UINT64_MAX}) files.push_back(number);
+  REQUIRE(locks.take(disk.dir(), files, &other).ok());
+  CHECK(other == 1);
+  REQUIRE((write(to_child[1], "", 1) == 1 && read(from_child[0], &there, 1) == 1));
+  REQUIRE(locks.take(disk.dir(), files, &other).ok());
+  CHECK(other == 2);
+  REQUIRE(write(to_child[1], "", 1) == 1);
+  int code = -1;
+  REQUIRE(waitpid(child, &code, 0) == child);
+  CHECK(code == 0);
+  for (const int fd : {to_child[0], to_child[1], from_child[0], from_child[1]}) close(fd);
+}
+
 TEST_CASE("two processes may clean at once") {
   FaultyDisk disk;
   for (uint64_t n = 1; n <= 40; ++n) line(disk.dir(), n, 9);
@@ -247,7 +283,10 @@ TEST_CASE("after a finished run the next one begins anew and counts on") {
   line(disk.dir(), 1, 100);
   line(disk.dir(), 2, 100);
   rank_file(disk.dir(), 3, 0);
+  const std::string stray = std::string(disk.dir()) + "/line-4294967295";
+  fs::create_directory(stray);
   REQUIRE(store::mark_finished(disk.dir(), 100).ok());
+  fs::remove(stray);
   store::Survey there;
   REQUIRE(store::survey(disk.dir(), &there).ok());
   CHECK(there.finished == 3);

@@ -50,6 +50,18 @@ void problem(line::LineNumber line, const Result& why) {
 
 const char* dir() { return runtime.config.dir.c_str(); }
 
+// Of a file to which two ranks write, each would bring back its own.
+Result lock_files() {
+  const Vector<state::Written>& files = state::written_files();
+  Vector<uint64_t> numbers;
+  for (const state::Written& file : files) numbers.push_back(file.number);
+  size_t other;
+  ELC_TRY(runtime.file_locks.take(dir(), numbers, &other));
+  if (other == files.size()) return Result();
+  return Result::error("the file '%s' is open for writing in another rank, too, and a restart could not bring it back: let one "
+                       "rank write to it (ELC_fopen)", files[other].path.c_str());
+}
+
 Result write_state(line::LineNumber line) {
   // A cheap moment to see whether there is memory again.
   if (!set_reserve_aside()) return Result::error("%s", kNoMemory);
@@ -68,6 +80,7 @@ Result write_state(line::LineNumber line) {
   label.ranks = static_cast<uint32_t>(runtime.size);
   store::write_label(*current().writer, label);
   ELC_TRY(state::save(*current().writer, handle_codec()));
+  ELC_TRY(lock_files());
   for (state::Relied& relied : state::take_relied()) current().file.rely_on(std::move(relied.file), relied.path.c_str());
   SavedMpi objects;
   ELC_TRY(save_mpi(&objects));

@@ -41,10 +41,12 @@ const char* dir() { return runtime.config.dir.c_str(); }
 // its result, and goes on from its newest line.
 void mark_at_exit() {
   if (getpid() != runtime.finalized) return;  // a child that the program has forked
-  const Result marked = fflush(nullptr) == 0
-                            ? store::mark_finished(dir(), runtime.run)
-                            : Result::error("what the program has written is lost: %s; started again, it goes on from the "
-                                            "newest line", strerror(errno));
+  errno = 0;
+  // An earlier flush may have failed, of which only ferror still tells.
+  const bool written = fflush(nullptr) == 0 && ferror(stdout) == 0;
+  const Result marked = written ? store::mark_finished(dir(), runtime.run)
+                                : Result::error("what the program has written is lost%s%s; started again, it goes on from "
+                                                "the newest line", errno == 0 ? "" : ": ", errno == 0 ? "" : strerror(errno));
   if (!marked.ok()) say("%s", marked.message());
 }
 

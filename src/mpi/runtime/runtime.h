@@ -59,6 +59,7 @@ struct Runtime {
   Restart* restart = nullptr;      // from MPI_Init until everything is in place
 
   store::Lock job_lock;        // of process 0
+  store::FileLocks file_locks;
   pid_t finalized = 0;         // process 0, when it has been in MPI_Finalize
   uint64_t run = 0;            // Commit::run
   uint64_t restart_line = 0;   // the line that this run starts from; 0: from the start

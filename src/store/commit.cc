@@ -51,6 +51,7 @@ void read_line(const Directory& top, Line* line) {
   line->ours = status.ok();
   if (place.is_open()) status = read_record(place, line->number, &line->commit, &found);
   line->committed = status.ok() && found;
+  line->unread = status.system_failed();
   if (!status.ok()) line->damage = Text::copy(status.message());
 }
 

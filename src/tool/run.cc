@@ -102,8 +102,11 @@ class Supervisor {
   void wait_for_job();
   void check_settings();
   uint64_t first_line();
-  uint64_t newest_whole(uint64_t line);
-  uint64_t older(const store::Survey& there, uint64_t line) const;
+  void survey_lines();
+  [[noreturn]] void refuse_unread(uint64_t line, const std::string& why) const;
+  std::string damage(uint64_t line) const;
+  uint64_t newest_whole(uint64_t line, uint64_t said);
+  uint64_t older(uint64_t line) const;
   uint64_t next_line(uint64_t failed, const End& end);
   void say_start(uint64_t line);
   Command command(uint64_t line);
@@ -130,6 +133,7 @@ class Supervisor {
   std::string dir_;
   std::map<std::string, std::string> settings_;  // of the ranks
   store::Lock lock_;
+  store::Survey there_;  // what was there when the line for the attempt was chosen
   unsigned ranks_ = 0;
   uint64_t floor_ = 0;          // the highest line before this command: newer ones are of its own runs
   uint64_t finished_ = 0;       // lines up to this one are of runs that finished before this command
@@ -178,11 +182,11 @@ void Supervisor::prepare() {
   if (!status.ok()) throw Refusal(kCannot, status.message());
   wait_for_job();
   adopt_orphans();
-  const store::Survey there = survey(dir_);
-  floor_ = there.highest;
-  finished_ = there.finished;
-  finished_run_ = there.finished_run;
-  newest_ = there.newest;
+  there_ = survey(dir_);
+  floor_ = there_.highest;
+  finished_ = there_.finished;
+  finished_run_ = there_.finished_run;
+  newest_ = there_.newest;
   if (newest_ > 0) size_ = line_size(dir_, newest_);
 }
 
@@ -220,27 +224,52 @@ void Supervisor::check_settings() {
     throw Refusal(127, "there is no program '" + options_.program.front() + "' that can be executed");
 }
 
+// One look at the directory for all that is decided by it. A line that cannot be read is not passed over for another
+// one, which would have it removed: it may be whole, and the best.
+void Supervisor::survey_lines() {
+  there_ = survey(dir_);
+  for (const store::Line& line : there_.lines) {
+    const bool before = options_.from == "auto" ? line.number > finished_ : line.number == start_;
+    if (line.unread && (before || line.number > floor_)) refuse_unread(line.number, line.damage.c_str());
+  }
+}
+
+void Supervisor::refuse_unread(uint64_t line, const std::string& why) const {
+  throw Refusal(kCannot, line_name(line) + " may be whole, but: " + why + "; try again when it can be read, or choose " +
+                             "with --from where to begin");
+}
+
+// Why the line cannot be used; empty: it can.
+std::string Supervisor::damage(uint64_t line) const {
+  const std::vector<Fault> found = faults(dir_, there_.find(line)->commit, 1);
+  if (found.empty()) return "";
+  if (found.front().unread) refuse_unread(line, found.front().why);
+  return found.front().why;
+}
+
 // The line to begin with, whole, and the number of ranks.
 uint64_t Supervisor::first_line() {
-  const store::Survey there = survey(dir_);
   uint64_t line = 0;
   if (options_.from == "auto") {
-    line = newest_whole(there.restartable());
+    survey_lines();
+    line = newest_whole(there_.restartable(), finished_);
   } else if (options_.from != "no") {
     if (!parse_whole(options_.from.c_str(), &line) || line == 0)
       throw Refusal(kUsage, "--from " + options_.from + " is not allowed: auto, no, or the number of a line");
     require_line(dir_, line);
-    const store::Line* found = there.find(line);
+    start_ = line;
+    survey_lines();
+    const store::Line* found = there_.find(line);
     if (found == nullptr || !found->committed)
       throw Refusal(kDamaged, line_name(line) + " in " + dir_ + " has not committed" +
                                   (found == nullptr || found->damage.empty() ? "" : std::string(": ") + found->damage.c_str()) +
                                   "; `elc ls " + dir_ + "` shows those that have");
-    const auto why = faults(dir_, found->commit, 1);
-    if (!why.empty()) throw Refusal(kDamaged, line_name(line) + " is not whole: " + why.front());
+    if (const std::string why = damage(line); !why.empty())
+      throw Refusal(kDamaged, line_name(line) + " is not whole: " + why);
   }
   ranks_ = options_.ranks;
   if (line > 0) {
-    const unsigned of_line = there.find(line)->commit.ranks;
+    const unsigned of_line = there_.find(line)->commit.ranks;
     if (ranks_ != 0 && ranks_ != of_line)
       throw Refusal(kUsage, line_name(line) + " in " + dir_ + " is of " + count_text(of_line, "rank") +
                                 ", not " + std::to_string(ranks_) + ": use -n " + std::to_string(of_line) +
@@ -251,25 +280,25 @@ uint64_t Supervisor::first_line() {
   return line;
 }
 
-// `line`, or the first one before it in its history that is whole; says which were passed over.
-uint64_t Supervisor::newest_whole(uint64_t line) {
-  const store::Survey there = survey(dir_);
+// `line`, or the first one before it in its history that is whole; says which were passed over: lines up to `said` were
+// before.
+uint64_t Supervisor::newest_whole(uint64_t line, uint64_t said) {
   bool passed = false;
   auto pass_over = [&](uint64_t number, const std::string& why) {
     terminal_.say("passed-over", "passing over " + line_name(number) + ": " + why,
                   {{"line", number}, {"why", why}});
     passed = true;
   };
-  for (size_t i = there.lines.size(); i-- > 0;) {
-    const store::Line& other = there.lines[i];
-    const bool newer = other.number > line && other.number > finished_;
+  for (size_t i = there_.lines.size(); i-- > 0;) {
+    const store::Line& other = there_.lines[i];
+    const bool newer = other.number > line && other.number > said;
     if (newer && !other.damage.empty()) pass_over(other.number, other.damage.c_str());
   }
   while (line > 0) {
-    const auto why = faults(dir_, there.find(line)->commit, 1);
+    const std::string why = damage(line);
     if (why.empty()) return line;
-    pass_over(line, why.front());
-    line = older(there, line);
+    pass_over(line, why);
+    line = older(line);
   }
   if (passed)
     throw Refusal(kDamaged, "no line in " + dir_ +
@@ -279,8 +308,8 @@ uint64_t Supervisor::newest_whole(uint64_t line) {
 }
 
 // The line before it in its history; 0: none that this command may use.
-uint64_t Supervisor::older(const store::Survey& there, uint64_t line) const {
-  const uint64_t found = there.predecessor(line);
+uint64_t Supervisor::older(uint64_t line) const {
+  const uint64_t found = there_.predecessor(line);
   return found > finished_ || found == start_ ? found : 0;
 }
 
@@ -291,11 +320,11 @@ uint64_t Supervisor::next_line(uint64_t failed, const End& end) {
   Tries& tries = tries_[failed];
   tries.times = tries.how == end.how ? tries.times + 1 : 1;
   tries.how = end.how;
-  const store::Survey there = survey(dir_);
-  const uint64_t newest = newest_whole(newest_ > floor_ ? newest_ : start_);
-  for (uint64_t line = newest; line > 0; line = older(there, line)) {
+  survey_lines();
+  const uint64_t newest = newest_whole(newest_ > floor_ ? newest_ : start_, finished_);
+  for (uint64_t line = newest; line > 0; line = older(line)) {
     if (line < start_ && options_.from != "auto") break;  // the user has named the oldest
-    if (tries_[line].times >= kTries || !faults(dir_, there.find(line)->commit, 1).empty()) continue;
+    if (tries_[line].times >= kTries || !damage(line).empty()) continue;
     if (line != newest && line != failed)
       terminal_.say("older",
                     count_text(kTries, "attempt") + " from " + line_name(failed) + " have failed in the same way (" +
@@ -311,8 +340,7 @@ void Supervisor::say_start(uint64_t line) {
   const json facts = {{"line", line}, {"ranks", ranks_}, {"dir", dir_}, {"restarts", restarts_}};
   const std::string ranks = count_text(ranks_, "rank");
   if (line > 0) {
-    const store::Survey there = survey(dir_);
-    const double age = age_of(there.find(line)->commit) / 1e6;
+    const double age = age_of(there_.find(line)->commit) / 1e6;
     const char* what = restarts_ > 0 ? "restarting from " : "continuing from ";
     terminal_.say("start",
                   what + line_name(line) + " of " + dir_ + ", " + seconds_text(age) + " old, on " + ranks,

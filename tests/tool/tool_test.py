@@ -16,6 +16,7 @@ import time
 import unittest
 
 ELC, FAKE_JOB, CLOCK_SHIM = (os.path.abspath(p) for p in sys.argv[1:4])
+FAIL_SHIM = os.path.join(os.path.dirname(CLOCK_SHIM), "fail_shim.so")
 DEADLINE = 60  # seconds until a thing that must happen has not happened
 
 
@@ -329,6 +330,59 @@ class DamagedLines(ToolTest):
         self.run_elc("line,line,damage,kill", options=["--max-restarts", "0"], code=128 + signal.SIGKILL)
         self.run_elc("finish:0", options=["--from", "2"], code=65)
         self.assertIn("rank-000001.elc", self.stderr)
+
+
+class UnreadLines(ToolTest):
+    """What cannot be read is not damaged, and nothing else is taken for it."""
+    launcher = "env -u LD_PRELOAD " + FAKE_JOB
+
+    def setUp(self):
+        super().setUp()
+        self.run_elc("line,line,kill", options=["--max-restarts", "0"], code=128 + signal.SIGKILL)
+        self.new_log()
+
+    def fail(self, name, first, count):
+        self.environment.update(LD_PRELOAD=FAIL_SHIM, ELC_TEST_FAIL="%s:%d:%d" % (name, first, count))
+
+    def test_it_is_tried_again(self):
+        for name in ("commit", "rank-000001.elc"):
+            for first in range(1, 7):
+                with self.subTest(name, first=first):
+                    self.fail(name, first, 1)
+                    self.run_elc("finish:0", "finish:0", options=["--from", "auto"])
+                    self.assertEqual(self.restarts(), ["2"])
+                    self.assertNotIn("passing over", self.stderr)
+                os.remove(self.path("lines", "finished"))
+                self.new_log()
+
+    def test_and_never_passed_over(self):
+        for name in ("commit", "rank-000001.elc"):
+            for options in ([], ["--from", "2"]):
+                with self.subTest(name, options=options):
+                    self.fail(name, 3 if name == "commit" else 1, 1000)
+                    self.run_elc("finish:0", options=options, code=74)
+                    self.assertIn("Input/output error", self.stderr)
+                    self.assertEqual(self.log(), [])
+
+    def test_something_else_in_its_place_is_damage(self):
+        os.remove(self.path("lines", "line-000002", "commit"))
+        job = self.start("line,touch:up,wait-for:go,kill", "finish:0")
+        self.wait_to_hear(job, "line 3 committed")
+        os.rename(self.path("lines", "line-000003", "rank-000001.elc"), self.path("line-3"))
+        os.mkfifo(self.path("lines", "line-000003", "rank-000001.elc"))
+        open(self.path("go"), "w").close()
+        self.end(job, 0)
+        self.assertEqual(self.restarts(), ["1", "1"])
+
+    def test_one_that_is_not_wanted_may_be_unread(self):
+        self.fail("commit", 1, 1000)
+        self.run_elc("finish:0", options=["--from", "no"])
+        self.assertEqual(self.restarts(), ["no"])
+
+    def test_verify_tells_them_apart(self):
+        self.fail("rank-000001.elc", 1, 1000)
+        self.elc("verify", "lines", code=74)
+        self.assertIn("line 2 cannot be read", self.stdout)
 
 
 class Directories(ToolTest):

@@ -15,7 +15,6 @@ namespace elc::tool {
 struct Command {
   std::vector<std::string> words;
   std::map<std::string, std::string> environment;  // in addition to that of `elc`
-  bool zero_is_success = true;  // false: the launcher may end with 0, too, when ranks have died
   bool marks_end = false;       // the program is known to be linked with libELC, which says when it has finished
   bool only_launches = false;   // the launcher is an MPI's: it has nothing to do when all ranks have ended
   bool only_below = false;      // and whatever it starts stays below it, or has a process there that stands for it

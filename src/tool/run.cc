@@ -124,7 +124,7 @@ class Supervisor {
   int stop(const End& end);
   bool asked_to_end() const { return end_signal != 0 || term_signals > 0; }
   std::optional<int> last_code(const End& end);
-  bool must_mark() const;
+  bool must_mark(const store::Survey& there) const;
   std::string progress() const;
 
   const RunOptions& options_;
@@ -158,7 +158,7 @@ class Supervisor {
   uint64_t stop_since_ = 0;  // the newest line when the end was asked for
   uint64_t deadline_ = 0, ask_again_ = 0;
   bool too_late_ = false;
-  bool zero_is_success_ = true, marks_end_ = false;  // Command's
+  bool marks_end_ = false;  // Command's
   std::string given_up_;  // why the attempt was ended here though nobody asked; empty: it was not
   std::string refused_;   // why there was no line, when it was last looked at
   bool moved_ = false;    // since the watch was told
@@ -523,7 +523,6 @@ Supervisor::End Supervisor::attempt(uint64_t line) {
   Job job;
   terminal_.open_outputs();
   const Command words = command(line);
-  zero_is_success_ = words.zero_is_success;
   marks_end_ = words.marks_end;
   Watch seen(words, ranks_, kDeserted, stall_ != 0 ? stall_ : kSuspicious);
   job.start(words, terminal_.out(), terminal_.err());
@@ -551,24 +550,25 @@ Supervisor::End Supervisor::judge(int status) {
   const bool ended_here = end_asked_ || hurried_ > 0 || !given_up_.empty();
   End end;
   end.status = status;
-  end.how = given_up_.empty() ? describe(status) : given_up_;
+  end.how = !given_up_.empty() ? given_up_ : describe(status) + (code == 0 ? " without MPI_Finalize" : "");
   end.has_line = stopping_ && newest_ > stop_since_;
-  marked_ = survey(dir_).finished_run != finished_run_;
+  const store::Survey there = survey(dir_);
+  marked_ = there.finished_run != finished_run_;
   // A rank that was ended after MPI_Finalize may have had something to do yet.
   if (marked_) end.finished = code == 0 || (code != 128 + SIGKILL && !ended_here);
-  else end.finished = code == 0 && !ended_here && !end.has_line && (zero_is_success_ || !must_mark());
-  const char* const dir = dir_.c_str();
+  // Launchers end with 0 for many reasons: MPICH's on SIGINT, LAM's when a rank is killed in MPI_Init.
+  else end.finished = code == 0 && !ended_here && !end.has_line && !must_mark(there);
   if (marked_ && !end.finished) {
-    const Result taken_back = store::unmark_finished(dir, finished_, finished_run_);
+    const Result taken_back = store::unmark_finished(dir_.c_str(), finished_, finished_run_);
     if (!taken_back.ok()) throw Refusal(kCannot, taken_back.message());
   }
-  // A program that ended well without saying so (its MPI_Finalize was not the library's) is done too.
-  if (end.finished && !marked_ && survey(dir_).restartable() > 0) store::mark_finished(dir, store::new_run()).ok();
   return end;
 }
 
 // Whether the program is known to say by itself that it has finished: it has the library, or has taken a line with it.
-bool Supervisor::must_mark() const { return marks_end_ || survey(dir_).restartable() > 0; }
+bool Supervisor::must_mark(const store::Survey& there) const {
+  return marks_end_ || start_ > 0 || newest_ > floor_ || there.newest > floor_;
+}
 
 // The exit code after signals have ended the job.
 int Supervisor::stop(const End& end) {

@@ -130,17 +130,17 @@ class ExitCodes(ToolTest):
         self.run_elc("line,finish:7", code=7)
         self.assertEqual(self.restarts(), ["no"])
 
-    def test_success_without_the_mark_of_the_library_is_an_end_too(self):
-        self.run_elc("line,exit:0")
-        self.assertEqual(self.restarts(), ["no"])
-        self.assertEqual(self.lines()["restart"], 0)
+    def test_success_without_the_mark_of_the_library_is_none(self):
+        """Launchers end with 0 when they are interrupted, or when a rank has died before its MPI_Init."""
+        for mpi in ("openmpi", "mpich", "lam"):
+            with self.subTest(mpi):
+                self.run_elc("line,exit:0", "finish:0", options=("--mpi", mpi))
+                self.assertEqual(self.restarts(), ["no", "1"])
+                self.assertIn("exit code 0 without MPI_Finalize", self.stderr)
+                shutil.rmtree(self.path("lines"))
+                self.new_log()
 
-    def test_success_without_the_mark_is_none_under_lam(self):
-        """Whose mpirun ends with 0 also when a rank has died before its MPI_Init."""
-        self.run_elc("line,exit:0", "finish:0", options=("--mpi", "lam"))
-        self.assertEqual(self.restarts(), ["no", "1"])
-
-    def test_success_without_the_mark_and_without_a_line_is_none_under_lam(self):
+    def test_success_without_the_mark_and_without_a_line_is_none_either(self):
         """Of a program with the library: it would have said its end. Of any other nothing is known but its code."""
         with open(self.path("prog"), "w") as file:
             file.write("ELC_MAX_TRANSIT")
@@ -148,10 +148,19 @@ class ExitCodes(ToolTest):
         with open(self.path("fake"), "w") as file:
             file.write("#!/bin/sh\nexec %s 1 exit:0 finish:0\n" % FAKE_JOB)
         os.chmod(self.path("fake"), 0o755)
-        self.elc("run", "--dir", "lines", "--mpi", "lam", "--launcher", "./fake {n}", "--", "./prog")
-        self.assertEqual(self.restarts(), ["no", "no"])
+        for mpi in ("openmpi", "mpich", "lam"):
+            with self.subTest(mpi):
+                self.elc("run", "--dir", "lines", "--mpi", mpi, "--launcher", "./fake {n}", "--", "./prog")
+                self.assertEqual(self.restarts(), ["no", "no"])
+                self.new_log()
+                self.run_elc("exit:0", options=("--mpi", mpi, "--from", "no"))
+                self.assertEqual(self.restarts(), ["no"])
+                self.new_log()
+
+    def test_success_without_the_mark_and_without_a_line_of_its_own_is_an_end(self):
+        self.run_elc("line,kill", options=["--max-restarts", "0"], code=128 + signal.SIGKILL)
         self.new_log()
-        self.run_elc("exit:0", options=("--mpi", "lam", "--from", "no"))
+        self.run_elc("exit:0", options=["--from", "no"])
         self.assertEqual(self.restarts(), ["no"])
 
     def test_wrong_arguments(self):

@@ -239,9 +239,12 @@ void Supervisor::refuse_unread(uint64_t line, const std::string& why) const {
                              "with --from where to begin");
 }
 
-// Why the line cannot be used; empty: it can.
+// Why the line cannot be used; empty: it can. It may have been damaged or removed since it was seen to commit.
 std::string Supervisor::damage(uint64_t line) const {
-  const std::vector<Fault> found = faults(dir_, there_.find(line)->commit, 1);
+  const store::Line* at = there_.find(line);
+  if (at == nullptr) return "it has gone from " + dir_;
+  if (!at->committed) return at->damage.empty() ? "its commit record has gone" : at->damage.c_str();
+  const std::vector<Fault> found = faults(dir_, at->commit, 1);
   if (found.empty()) return "";
   if (found.front().unread) refuse_unread(line, found.front().why);
   return found.front().why;
@@ -307,10 +310,20 @@ uint64_t Supervisor::newest_whole(uint64_t line, uint64_t said) {
   return 0;
 }
 
-// The line before it in its history; 0: none that this command may use.
+// The line before it in its history; 0: none that this command may use. Where its record does not tell any more, the
+// newest one that this command has seen commit or began with.
 uint64_t Supervisor::older(uint64_t line) const {
-  const uint64_t found = there_.predecessor(line);
-  return found > finished_ || found == start_ ? found : 0;
+  const store::Line* at = there_.find(line);
+  if (at != nullptr && at->committed) {
+    const uint64_t found = there_.predecessor(line);
+    return found > finished_ || found == start_ ? found : 0;
+  }
+  const uint64_t least = line == start_ && options_.from == "auto" ? finished_ : floor_;
+  for (size_t i = there_.lines.size(); i-- > 0;) {
+    const store::Line& other = there_.lines[i];
+    if (other.number < line && other.committed && (other.number > least || other.number == start_)) return other.number;
+  }
+  return 0;
 }
 
 // The line for the attempt after a failed one: the newest that is whole, unless that has failed too often in the same

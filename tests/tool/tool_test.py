@@ -321,6 +321,41 @@ class DamagedLines(ToolTest):
                 shutil.rmtree(self.path("lines"))
                 self.new_log()
 
+    def test_one_that_is_damaged_when_it_has_been_seen(self):
+        """Its record, or all of it, or the directory."""
+        place = self.path("lines", "line-000002")
+        damages = {"is damaged": lambda: open(os.path.join(place, "commit"), "w").close(),
+                   "its commit record has gone": lambda: os.remove(os.path.join(place, "commit")),
+                   "it has gone": lambda: shutil.rmtree(place)}
+        for why, damage in damages.items():
+            with self.subTest(why):
+                job = self.start("line,line,wait-for:go,kill", "finish:0")
+                self.wait_to_hear(job, "line 2 committed")
+                damage()
+                open(self.path("go"), "w").close()
+                self.end(job, 0)
+                self.assertEqual(self.restarts(), ["no", "1"])
+                self.assertRegex(self.stderr, "passing over line 2: .*" + why)
+                os.remove(self.path("go"))
+                shutil.rmtree(self.path("lines"))
+                self.new_log()
+        job = self.start("line,wait-for:go,kill")
+        self.wait_to_hear(job, "line 1 committed")
+        shutil.rmtree(self.path("lines"))
+        open(self.path("go"), "w").close()
+        self.end(job, 65)
+        self.assertIn("passing over line 1: it has gone", self.stderr)
+
+    def test_one_that_was_begun_from(self):
+        self.run_elc("line,line,kill", options=["--max-restarts", "0"], code=128 + signal.SIGKILL)
+        self.new_log()
+        job = self.start("touch:up,wait-for:go,kill", "finish:0")
+        self.wait_for("up")
+        shutil.rmtree(self.path("lines", "line-000002"))
+        open(self.path("go"), "w").close()
+        self.end(job, 0)
+        self.assertEqual(self.restarts(), ["2", "1"])
+
     def test_what_was_passed_over_stays_passed_over(self):
         self.run_elc("line,line,damage,kill", "line,kill", "damage,kill", "finish:0")
         self.assertEqual(self.restarts(), ["no", "1", "3", "1"])

@@ -283,8 +283,8 @@ uint64_t Supervisor::first_line() {
   return line;
 }
 
-// `line`, or the first one before it in its history that is whole; says which were passed over: lines up to `said` were
-// before.
+// `line`, or the first one before it in its history that is whole; says which were passed over. Newer ones up to `said`
+// are of no matter: it has been said, or the user has chosen.
 uint64_t Supervisor::newest_whole(uint64_t line, uint64_t said) {
   bool passed = false;
   auto pass_over = [&](uint64_t number, const std::string& why) {
@@ -334,7 +334,7 @@ uint64_t Supervisor::next_line(uint64_t failed, const End& end) {
   tries.times = tries.how == end.how ? tries.times + 1 : 1;
   tries.how = end.how;
   survey_lines();
-  const uint64_t newest = newest_whole(newest_ > floor_ ? newest_ : start_, finished_);
+  const uint64_t newest = newest_whole(newest_ > floor_ ? newest_ : start_, floor_);
   for (uint64_t line = newest; line > 0; line = older(line)) {
     if (line < start_ && options_.from != "auto") break;  // the user has named the oldest
     if (tries_[line].times >= kTries || !damage(line).empty()) continue;

@@ -461,6 +461,12 @@ class Directories(ToolTest):
         self.run_elc("finish:0", ranks=None)
         self.assertEqual(self.restarts(), ["3"])
 
+    def test_to_begin_anew_beside_damaged_lines(self):
+        self.run_elc("line,bad-commit,kill", options=["--max-restarts", "0"], code=128 + signal.SIGKILL)
+        self.new_log()
+        self.run_elc("kill", "finish:0", options=["--from", "no"])
+        self.assertEqual(self.restarts(), ["no", "no"])
+
     def test_to_go_back(self):
         self.unfinished()
         self.run_elc("kill", "line,kill", "kill", "finish:0", options=["--from", "1"])

@@ -56,6 +56,7 @@ class Keeper {
     prepare();
     launcher_ = fork();
     if (launcher_ == 0) become_launcher(command, out, err);
+    if (launcher_ < 0) fprintf(stderr, "elc: cannot start a process: %s\n", strerror(errno));
     close(out);
     close(err);
     tell(&launcher_, sizeof launcher_);
@@ -124,7 +125,7 @@ class Keeper {
 
   int line_;
   pid_t launcher_ = 0;
-  int status_ = 126 << 8;  // there was no launcher
+  int status_ = kNotStarted;
   bool reaped_ = false;
   uint64_t deadline_ = 0;
   bool deaf_ = false;
@@ -151,7 +152,12 @@ void Job::start(const Command& command, int out, int err) {
   fcntl(ends[1], F_SETFD, FD_CLOEXEC);
   fflush(nullptr);
   keeper_ = fork();
-  if (keeper_ < 0) throw std::system_error(errno, std::generic_category(), "cannot start a process");
+  if (keeper_ < 0) {
+    const int error = errno;
+    close(ends[0]);
+    close(ends[1]);
+    throw std::system_error(error, std::generic_category(), "cannot start a process");
+  }
   if (keeper_ == 0) {
     close(ends[0]);
     Keeper(ends[1]).run(command, out, err);

@@ -22,6 +22,8 @@ struct Command {
   std::string proxy;            // name of a program that the launcher may keep between itself and ranks; empty: none
 };
 
+constexpr int kNotStarted = 126 << 8;  // the wait status of a launcher that there was no process for
+
 class Job {
  public:
   Job() = default;

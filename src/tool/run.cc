@@ -13,6 +13,7 @@
 #include <filesystem>
 #include <map>
 #include <optional>
+#include <system_error>
 
 #include "base/config.h"
 #include "job.h"
@@ -111,6 +112,7 @@ class Supervisor {
   void say_start(uint64_t line);
   Command command(uint64_t line);
   End attempt(uint64_t line);
+  bool start(Job* job, const Command& words);
   End judge(int status);
   void wait(Job* job);
   void request(store::Order what);
@@ -525,6 +527,20 @@ void Supervisor::wait(Job* job) {
       terminal_.pass_on(channel);
 }
 
+// That there can be no process now, or no descriptor, is a failure as others are.
+bool Supervisor::start(Job* job, const Command& words) {
+  try {
+    terminal_.open_outputs();
+    job->start(words, terminal_.out(), terminal_.err());
+  } catch (const std::system_error& error) {
+    terminal_.close_outputs();
+    terminal_.say("problem", error.what());
+    return false;
+  }
+  terminal_.close_outputs();
+  return true;
+}
+
 Supervisor::End Supervisor::attempt(uint64_t line) {
   stopping_ = end_asked_ = too_late_ = marked_ = false;
   moved_ = said_left_ = said_quiet_ = said_unseen_ = false;
@@ -534,13 +550,11 @@ Supervisor::End Supervisor::attempt(uint64_t line) {
   hurried_ = 0;
   stop_since_ = newest_before_ = newest_;
   Job job;
-  terminal_.open_outputs();
   const Command words = command(line);
   marks_end_ = words.marks_end;
   Watch seen(words, ranks_, kDeserted, stall_ != 0 ? stall_ : kSuspicious);
-  job.start(words, terminal_.out(), terminal_.err());
-  terminal_.close_outputs();
   std::optional<int> status;
+  if (!start(&job, words)) return judge(kNotStarted);
   uint64_t next_look = 0;
   while (!(status = job.ended())) {
     handle_signals(&job);
@@ -606,14 +620,23 @@ int Supervisor::stop(const End& end) {
 // The exit code with which to end after a failure; nothing if the job is to be restarted.
 std::optional<int> Supervisor::last_code(const End& end) {
   const int code = exit_code(end.status);
-  if (WIFEXITED(end.status) && (code == 126 || code == 127)) return code;  // it could not be started
-  // The library's own codes (src/mpi/runtime/runtime.h), which another attempt would not change.
-  if (code == kDamaged && newest_ == newest_before_) {
-    terminal_.say("refused", "the library refused it, see above; not trying again", {{"code", code}});
+  const bool has_line = newest_ > newest_before_;
+  // A shell's codes, which what has worked before may have too.
+  if (WIFEXITED(end.status) && (code == 126 || code == 127) && restarts_ == 0 && !has_line) {
+    terminal_.say("not-started", "the program or its launcher could not be started (" + end.how + "), see above; not trying again",
+                  {{"code", code}});
     return code;
   }
-  if (newest_ > newest_before_ && code == kStopped) {
-    terminal_.say("stopped", line_name(newest_) + " has committed and the job has ended, as it was asked to",
+  // The library's own codes (src/mpi/runtime/runtime.h), which another attempt would not change. A program may have them
+  // for reasons of its own.
+  if (code == kDamaged && !has_line) {
+    terminal_.say("refused", "the job has ended with code 65 and without a line, as when the library refuses it (see above); "
+                             "not trying again", {{"code", code}});
+    return code;
+  }
+  if (code == kStopped && has_line) {
+    terminal_.say("stopped", line_name(newest_) + " has committed and the job has ended with code 75, as one that is asked to "
+                             "stop; the same command goes on from it",
                   {{"line", newest_}, {"code", kStopped}});
     return kStopped;
   }
@@ -642,6 +665,7 @@ int Supervisor::run() {
                   "the job failed (" + end.how + "); restart " + std::to_string(in_a_row_ + 1) +
                       " of at most " + std::to_string(options_.max_restarts) + progress(),
                   {{"code", exit_code(end.status)}});
+    if (end.status == kNotStarted) sleep(1);  // for want of processes, say: there may be some in a moment
     ++in_a_row_;
     ++restarts_;
     line = next_line(line, end);

@@ -1,5 +1,6 @@
 /* Preloaded by tests of `elc`: the system fails. ELC_TEST_FAIL is NAME:FIRST:COUNT: from opening the file NAME for the
-   FIRST-th time on, COUNT times, that fails with EIO; and processes cannot be made when their turn comes to fork:FIRST:COUNT.
+   FIRST-th time on, COUNT times, that fails with EIO. By fork:FIRST:COUNT processes cannot be made - each counts those that
+   it has made and those that its parent had - and by keeper:FIRST:COUNT not by `elc` itself.
 */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -38,10 +39,14 @@ static int fails(const char *name) {
 OPENAT(openat)
 OPENAT(openat64)
 
+static pid_t elc;
+
+__attribute__((constructor)) static void loaded(void) { elc = getpid(); }
+
 pid_t fork(void) {
   static pid_t (*real)(void);
   if (real == NULL) *(void **)&real = dlsym(RTLD_NEXT, "fork");
-  if (!fails("fork")) return real();
+  if (!fails("fork") && !(getpid() == elc && fails("keeper"))) return real();
   errno = EAGAIN;
   return -1;
 }

@@ -257,6 +257,32 @@ class Restarts(ToolTest):
         self.assertEqual(self.restarts(), ["no", "1"])
         self.assertEqual(self.lines()["restart"], 2)
 
+    def test_a_shells_codes_of_what_has_been_started(self):
+        for code in (126, 127):
+            with self.subTest(code):
+                self.run_elc("line,exit:%d" % code, "exit:%d" % code, "finish:0")
+                self.assertEqual(self.restarts(), ["no", "1", "1"])
+                shutil.rmtree(self.path("lines"))
+                self.new_log()
+
+    def test_not_when_it_cannot_be_started(self):
+        self.run_elc("exit:127", code=127)
+        self.assertEqual(self.restarts(), ["no"])
+        self.assertIn("could not be started", self.stderr)
+
+    def test_when_there_is_no_process_for_it(self):
+        """For the keeper, or for the launcher, which the keeper makes."""
+        self.launcher = "env -u LD_PRELOAD " + FAKE_JOB
+        for process, restarts in (("keeper:1", []), ("fork:2", []), ("keeper:2", ["no", "1"]), ("fork:3", ["no", "1"])):
+            with self.subTest(process):
+                self.environment.update(LD_PRELOAD=FAIL_SHIM, ELC_TEST_FAIL=process + ":1")
+                self.run_elc("line,kill", "finish:0", code=0 if restarts else 126)
+                self.assertIn("cannot start a process", self.stderr)
+                self.assertEqual(self.restarts(), restarts)
+                shutil.rmtree(self.path("lines"))
+                if restarts:
+                    self.new_log()
+
     def test_settings_reach_the_ranks(self):
         self.run_elc("finish:0", options=["--every", "1.5m", "--keep", "4", "--mtbf", "2d"], ranks=3)
         self.assertEqual(self.log(), ["restart=no ranks=3 every=1.5m keep=4 mtbf=2d"])

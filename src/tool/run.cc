@@ -126,6 +126,10 @@ class Supervisor {
   int stop(const End& end);
   bool asked_to_end() const { return end_signal != 0 || term_signals > 0; }
   std::optional<int> last_code(const End& end);
+  // 0: the mark of the run before has gone, with the directory perhaps.
+  bool marked(const store::Survey& there) const {
+    return there.finished_run != 0 && there.finished_run != finished_run_;
+  }
   bool must_mark(const store::Survey& there) const;
   std::string progress() const;
 
@@ -389,7 +393,7 @@ void Supervisor::say_commit(const store::Line& line) {
 void Supervisor::look() {
   store::Survey there;
   if (!store::survey(dir_.c_str(), &there).ok()) return;  // a line may be going away just now
-  marked_ = there.finished_run != finished_run_;
+  marked_ = marked(there);
   if (Text why; store::read_refusal(dir_.c_str(), &why).ok() && refused_ != why.c_str()) {
     refused_ = why.c_str();
     moved_ = true;
@@ -580,7 +584,7 @@ Supervisor::End Supervisor::judge(int status) {
   end.how = !given_up_.empty() ? given_up_ : describe(status) + (code == 0 ? " without MPI_Finalize" : "");
   end.has_line = stopping_ && newest_ > stop_since_;
   const store::Survey there = survey(dir_);
-  marked_ = there.finished_run != finished_run_;
+  marked_ = marked(there);
   // A rank that was ended after MPI_Finalize may have had something to do yet.
   if (marked_) end.finished = code == 0 || (code != 128 + SIGKILL && !ended_here);
   // Launchers end with 0 for many reasons: MPICH's on SIGINT, LAM's when a rank is killed in MPI_Init.

@@ -478,6 +478,17 @@ class Directories(ToolTest):
         self.run_elc("kill", "line,kill", "finish:0", ranks=3)
         self.assertEqual(self.restarts(), ["no", "no", "3"])
 
+    def test_one_that_has_gone_is_no_sign_of_an_end(self):
+        self.run_elc("line,finish:0")
+        self.new_log()
+        job = self.start("touch:up,wait-for:go,exit:3", "finish:0")
+        self.wait_for("up")
+        shutil.rmtree(self.path("lines"))
+        os.mkdir(self.path("lines"))
+        open(self.path("go"), "w").close()
+        self.end(job, 0)
+        self.assertEqual(self.restarts(), ["no", "no"])
+
     def test_to_begin_anew(self):
         self.unfinished()
         self.run_elc("kill", "line,kill", "finish:0", options=["--from", "no"], ranks=4)

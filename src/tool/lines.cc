@@ -80,8 +80,7 @@ void print(const std::string& dir, const store::Survey& there) {
 std::vector<uint64_t> chosen(const std::string& what, std::string* dir) {
   uint64_t number = 0;
   if (parse_whole(what.c_str(), &number)) return {number};
-  fs::path path = fs::path(what).lexically_normal();
-  if (!path.has_filename()) path = path.parent_path();
+  const fs::path path = tidy(what);
   const std::string name = path.filename().string();
   if (name.rfind("line-", 0) == 0 && parse_whole(name.c_str() + 5, &number)) {
     *dir = path.has_parent_path() ? path.parent_path().string() : ".";
@@ -96,6 +95,13 @@ std::vector<uint64_t> chosen(const std::string& what, std::string* dir) {
 }
 
 }  // namespace
+
+std::string tidy(const fs::path& path) {
+  fs::path tidied;
+  for (const fs::path& part : path)
+    if (!part.empty() && part != ".") tidied /= part;
+  return tidied.empty() ? "." : tidied.string();
+}
 
 store::Survey survey(const std::string& dir) {
   store::Survey there;

@@ -4,6 +4,7 @@
 
 #include <stdint.h>
 
+#include <filesystem>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <stdexcept>
@@ -25,6 +26,9 @@ struct Refusal : std::runtime_error {
   Refusal(int exit_code, const std::string& message) : std::runtime_error(message), code(exit_code) {}
   int code;
 };
+
+// The path without "." and without slashes at its end. ".." stays: where it leads is a matter of symbolic links.
+std::string tidy(const std::filesystem::path& path);
 
 // What the system fails to read is tried again for a moment. Throws Refusal.
 store::Survey survey(const std::string& dir);

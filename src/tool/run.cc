@@ -177,10 +177,9 @@ class Supervisor {
 void Supervisor::prepare() {
   if (options_.dir.empty()) throw Refusal(kUsage, "--dir is empty: name a directory for lines");
   std::error_code gone;
-  dir_ = std::filesystem::absolute(options_.dir, gone).lexically_normal().string();
+  dir_ = tidy(std::filesystem::absolute(options_.dir, gone));
   if (gone)
     throw Refusal(kCannot, "the current directory cannot be named: " + gone.message() + "; give --dir as a whole path");
-  while (dir_.size() > 1 && dir_.back() == '/') dir_.pop_back();
   check_settings();
   Result status = store::prepare(dir_.c_str());
   if (!status.ok()) throw Refusal(kCannot, status.message());

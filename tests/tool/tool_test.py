@@ -478,6 +478,19 @@ class Directories(ToolTest):
         self.run_elc("kill", "line,kill", "finish:0", ranks=3)
         self.assertEqual(self.restarts(), ["no", "no", "3"])
 
+    def test_by_a_path_through_a_link(self):
+        """The name above it is that of what the link leads to: for every command, and for the ranks."""
+        os.makedirs(self.path("far", "away"))
+        os.symlink(os.path.join("far", "away"), self.path("link"))
+        there = os.path.join("link", "..", ".", "lines")
+        self.elc("run", "-n", "2", "--dir", there + "/", "--launcher", self.launcher + " {n}", "--", "line,kill", "finish:0")
+        self.assertEqual(self.restarts(), ["no", "1"])
+        self.assertEqual(os.listdir(self.path("far")).count("lines"), 1)
+        self.assertFalse(os.path.exists(self.path("lines")))
+        for what in (there, os.path.join(there, "line-000001", ".")):
+            self.assertIn("line 1 is whole", self.elc("verify", what))
+        self.assertIn("line 1:", self.elc("show", os.path.join(there, "line-000001/")))
+
     def test_one_that_has_gone_is_no_sign_of_an_end(self):
         self.run_elc("line,finish:0")
         self.new_log()
@@ -845,7 +858,7 @@ class Looking(ToolTest):
 
     def test_ls_of_a_running_job_says_why_lines_are_refused(self):
         why = "rank 1: a window made by MPI_Win_create"
-        job = self.start("lock,refuse:%s,touch:up,wait-for:go,line,clean,touch:taken,wait-for:end" % why)
+        job = self.start("lock,refuse:%s,touch:up,wait-for:go,line,clean,touch:taken,wait-for:end,finish:0" % why)
         self.wait_for("up")
         found = self.lines()
         self.assertEqual((found["running"], found["refused"]), (True, "line 5: " + why))

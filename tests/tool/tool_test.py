@@ -287,6 +287,19 @@ class Restarts(ToolTest):
         self.run_elc("finish:0", options=["--every", "1.5m", "--keep", "4", "--mtbf", "2d"], ranks=3)
         self.assertEqual(self.log(), ["restart=no ranks=3 every=1.5m keep=4 mtbf=2d"])
 
+    def test_closed_descriptors_are_not_those_of_something_else(self):
+        for closed in ("<&- >&- 2>&-", ">&- 2>&-", "2>&-"):
+            with self.subTest(closed):
+                command = " ".join("'%s'" % word for word in [ELC, *self.words(["line,line,kill", "finish:0"], [])])
+                done = subprocess.run(["sh", "-c", command + " " + closed], cwd=self.place, env=self.environment,
+                                      timeout=DEADLINE)
+                self.assertEqual(done.returncode, 0)
+                self.assertEqual(self.restarts(), ["no", "2"])
+                with open(self.path("lines", "elc.lock")) as lock:
+                    self.assertEqual(lock.read(), "")
+                shutil.rmtree(self.path("lines"))
+                self.new_log()
+
     def test_messages_as_json(self):
         self.run_elc("line,kill", "line,finish:0", options=["--json"])
         events = [json.loads(line) for line in self.stderr.splitlines()]

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,6 +60,10 @@ class Keeper {
     if (launcher_ < 0) fprintf(stderr, "elc: cannot start a process: %s\n", strerror(errno));
     close(out);
     close(err);
+    // To a number that select knows: more than 1024 descriptors may be open.
+    dup2(line_, STDIN_FILENO);
+    close(line_);
+    line_ = STDIN_FILENO;
     tell(&launcher_, sizeof launcher_);
     if (launcher_ > 0) {
       setpgid(launcher_, launcher_);
@@ -137,10 +142,8 @@ Job::~Job() {
   if (line_ < 0) return;
   end(1);
   while (!ended()) {
-    fd_set read_set;
-    FD_ZERO(&read_set);
-    FD_SET(line_, &read_set);
-    select(line_ + 1, &read_set, nullptr, nullptr, nullptr);
+    struct pollfd keeper = {line_, POLLIN, 0};
+    poll(&keeper, 1, -1);
   }
 }
 

@@ -1,9 +1,9 @@
 #include "run.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <sys/select.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -46,23 +46,18 @@ void on_signal(int number) {
   if (number == SIGINT || number == SIGHUP) end_signal = number;
 }
 
-// The signals stay blocked but while the loop waits, so that none is missed between a look and a wait.
-sigset_t catch_signals() {
+// One that comes just before a wait is seen after it, which is soon. SIGHUP that is ignored stays so (nohup).
+void catch_signals() {
   struct sigaction action = {};
   action.sa_handler = on_signal;
-  sigset_t blocked, before;
-  sigemptyset(&blocked);
+  action.sa_flags = SA_RESTART;
   for (const int number : {SIGTERM, SIGUSR1, SIGINT, SIGHUP}) {
     struct sigaction old = {};
     sigaction(number, nullptr, &old);
-    if (number == SIGHUP && old.sa_handler == SIG_IGN) continue;  // nohup
+    if (number == SIGHUP && old.sa_handler == SIG_IGN) continue;
     sigaction(number, &action, nullptr);
-    sigaddset(&blocked, number);
   }
   signal(SIGPIPE, SIG_IGN);
-  sigprocmask(SIG_BLOCK, &blocked, &before);
-  for (const int number : {SIGTERM, SIGUSR1, SIGINT, SIGHUP}) sigdelset(&before, number);
-  return before;
 }
 
 std::string line_name(uint64_t line) { return "line " + std::to_string(line); }
@@ -86,7 +81,9 @@ std::string describe(int wait_status) {
 class Supervisor {
  public:
   explicit Supervisor(const RunOptions& options)
-      : options_(options), terminal_(options.json, options.quiet), waiting_mask_(catch_signals()) {}
+      : options_(options), terminal_(options.json, options.quiet) {
+    catch_signals();
+  }
 
   int run();
 
@@ -135,7 +132,6 @@ class Supervisor {
 
   const RunOptions& options_;
   Terminal terminal_;
-  sigset_t waiting_mask_;
   std::string dir_;
   std::map<std::string, std::string> settings_;  // of the ranks
   store::Lock lock_;
@@ -512,22 +508,11 @@ void Supervisor::watch_for_stall(Job* job, const Watch& watch) {
 
 // Waits for output of the job, its end, a signal, or the time for the next look.
 void Supervisor::wait(Job* job) {
-  fd_set read_set;
-  FD_ZERO(&read_set);
-  int highest = job->descriptor();
-  FD_SET(highest, &read_set);
-  for (int channel = 0; channel < 2; ++channel) {
-    const int from = terminal_.from(channel);
-    if (from < 0) continue;
-    FD_SET(from, &read_set);
-    highest = std::max(highest, from);
-  }
-  const struct timespec moment = {0, kLookEvery * 1000000L};
-  const int ready = pselect(highest + 1, &read_set, nullptr, nullptr, &moment, &waiting_mask_);
-  if (ready <= 0) return;
+  struct pollfd some[] = {
+      {job->descriptor(), POLLIN, 0}, {terminal_.from(0), POLLIN, 0}, {terminal_.from(1), POLLIN, 0}};
+  if (poll(some, 3, kLookEvery) <= 0) return;  // those of -1 are passed over
   for (int channel = 0; channel < 2; ++channel)
-    if (const int from = terminal_.from(channel); from >= 0 && FD_ISSET(from, &read_set))
-      terminal_.pass_on(channel);
+    if (some[channel + 1].revents != 0) terminal_.pass_on(channel);
 }
 
 // That there can be no process now, or no descriptor, is a failure as others are.

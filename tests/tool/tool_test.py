@@ -7,6 +7,7 @@ import fcntl
 import json
 import os
 import pty
+import resource
 import shutil
 import signal
 import subprocess
@@ -299,6 +300,22 @@ class Restarts(ToolTest):
                     self.assertEqual(lock.read(), "")
                 shutil.rmtree(self.path("lines"))
                 self.new_log()
+
+    def test_more_descriptors_than_select_knows(self):
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        if hard != resource.RLIM_INFINITY and hard < 1200:
+            self.skipTest("there cannot be so many descriptors")
+        resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, 1200), hard))
+        some = [os.open(os.devnull, os.O_RDONLY) for _ in range(1100)]
+        try:
+            done = subprocess.run([ELC, *self.words(["line,kill", "finish:0"], [])], cwd=self.place, env=self.environment,
+                                  stderr=subprocess.PIPE, text=True, timeout=DEADLINE, pass_fds=some)
+        finally:
+            for descriptor in some:
+                os.close(descriptor)
+            resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(self.restarts(), ["no", "1"])
 
     def test_messages_as_json(self):
         self.run_elc("line,kill", "line,finish:0", options=["--json"])

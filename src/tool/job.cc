@@ -27,7 +27,7 @@ void on_child(int) {}
 // In the new process: the program of the launcher, in a process group of its own, so that signals from
 // a terminal reach it only through `elc`. It does not read from the terminal either: a restart could
 // not give it the same input again.
-[[noreturn]] void become_launcher(const Command& command, int out, int err) {
+[[noreturn]] void become_launcher(const Command& command, int out, int err, pid_t keeper) {
   setpgid(0, 0);
   if (isatty(STDIN_FILENO)) {
     close(STDIN_FILENO);
@@ -40,6 +40,7 @@ void on_child(int) {}
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);
+  end_with_parent(keeper);  // who kills all processes called elc kills the keeper, too
   for (const auto& [name, value] : command.environment) setenv(name.c_str(), value.c_str(), 1);
   std::vector<char*> words;
   for (const std::string& word : command.words) words.push_back(const_cast<char*>(word.c_str()));
@@ -55,8 +56,9 @@ class Keeper {
 
   [[noreturn]] void run(const Command& command, int out, int err) {
     prepare();
+    const pid_t keeper = getpid();
     launcher_ = fork();
-    if (launcher_ == 0) become_launcher(command, out, err);
+    if (launcher_ == 0) become_launcher(command, out, err, keeper);
     if (launcher_ < 0) fprintf(stderr, "elc: cannot start a process: %s\n", strerror(errno));
     close(out);
     close(err);

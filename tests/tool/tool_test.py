@@ -833,6 +833,19 @@ class Leftovers(ToolTest):
         job.wait()
         until("the end of the orphan", lambda: not any(map(alive, self.pids())))
 
+    @unittest.skipUnless(sys.platform == "linux", "other systems do not tell a process that its parent has died")
+    def test_the_launcher_is_told_when_elc_and_the_keeper_are_killed(self):
+        """As `killall -9 elc` does."""
+        job = self.start("slow-on-term,touch:up,wait-for:told")
+        self.wait_for("up")
+        with open("/proc/%d/task/%d/children" % (job.pid, job.pid)) as children:
+            keeper = int(children.read().split()[0])
+        job.send_signal(signal.SIGSTOP)  # it would end the job
+        os.kill(keeper, signal.SIGKILL)
+        job.kill()
+        job.wait()
+        self.wait_for("told")
+
     @unittest.skipUnless(os.path.isdir("/proc/self/task"), "needs /proc")
     def test_none_when_the_keeper_is_killed(self):
         job = self.start("orphan,touch:up,pause", "no-orphans,finish:0")

@@ -46,7 +46,8 @@ void on_signal(int number) {
   if (number == SIGINT || number == SIGHUP) end_signal = number;
 }
 
-// One that comes just before a wait is seen after it, which is soon. SIGHUP that is ignored stays so (nohup).
+// One that comes just before a wait is seen after it, which is soon. SIGHUP and SIGINT that are ignored stay
+// so (nohup; a script's `elc run &`).
 void catch_signals() {
   struct sigaction action = {};
   action.sa_handler = on_signal;
@@ -54,7 +55,7 @@ void catch_signals() {
   for (const int number : {SIGTERM, SIGUSR1, SIGINT, SIGHUP}) {
     struct sigaction old = {};
     sigaction(number, nullptr, &old);
-    if (number == SIGHUP && old.sa_handler == SIG_IGN) continue;
+    if ((number == SIGHUP || number == SIGINT) && old.sa_handler == SIG_IGN) continue;
     sigaction(number, &action, nullptr);
   }
   signal(SIGPIPE, SIG_IGN);

@@ -650,6 +650,18 @@ class Signals(ToolTest):
         self.end(job, 128 + signal.SIGINT)
         self.assertEqual([p for p in self.pids() if alive(p)], [])
 
+    def test_int_that_is_ignored_does_not_end_it(self):
+        """As for a script's `elc run &`."""
+        before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+        try:
+            job = self.start("touch:up,request,finish:0")
+        finally:
+            signal.signal(signal.SIGINT, before)
+        self.wait_for("up")
+        job.send_signal(signal.SIGINT)
+        job.send_signal(signal.SIGUSR1)
+        self.end(job, 0)
+
     def test_usr1_takes_a_line(self):
         job = self.start("touch:up,request,line,finish:0")
         self.wait_for("up")

@@ -37,6 +37,7 @@ void on_child(int) {}
   dup2(err, STDERR_FILENO);
   for (const int sign : {SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGPIPE, SIGTSTP, SIGCHLD})
     signal(sign, SIG_DFL);
+  signal(SIGTTOU, SIG_IGN);  // where `stty tostop` holds, what such a group writes would stop it for ever
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);

@@ -13,6 +13,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import termios
 import time
 import unittest
 
@@ -1053,12 +1054,17 @@ class Launchers(ToolTest):
 
 
 class OnATerminal(ToolTest):
-    def test_the_last_line_is_shown_and_output_comes_through(self):
-        controller, terminal = pty.openpty()
-        process = subprocess.Popen([ELC, *self.words(["say:hello,line,touch:up,wait-for:seen,finish:0"], [])],
-                                   cwd=self.place, env=self.environment, stdin=terminal, stdout=terminal,
-                                   stderr=terminal)
+    def start_there(self, controller, terminal, steps, options=()):
+        def foreground():
+            os.setsid()
+            fcntl.ioctl(terminal, termios.TIOCSCTTY, 0)
+
+        process = subprocess.Popen([ELC, *self.words([steps], options)], cwd=self.place, env=self.environment,
+                                   stdin=terminal, stdout=terminal, stderr=terminal, preexec_fn=foreground)
         os.close(terminal)
+        return process
+
+    def read_all(self, controller, seen=lambda text: None):
         text = b""
         while True:
             try:
@@ -1068,12 +1074,41 @@ class OnATerminal(ToolTest):
             if not piece:
                 break
             text += piece
+            seen(text)
+        os.close(controller)
+        return text
+
+    def test_the_last_line_is_shown_and_output_comes_through(self):
+        controller, terminal = pty.openpty()
+        process = self.start_there(controller, terminal, "say:hello,line,touch:up,wait-for:seen,finish:0")
+
+        def seen(text):
             if b"[elc] line 1, " in text and not os.path.exists(self.path("seen")):
                 open(self.path("seen"), "w").close()
-        os.close(controller)
+
+        text = self.read_all(controller, seen)
         self.assertEqual(process.wait(timeout=DEADLINE), 0, text)
         self.assertIn(b"hello", text)
         self.assertIn(b"[elc] line 1, ", text)
+
+    def test_no_output_is_lost_where_writing_does_not_wait(self):
+        controller, terminal = pty.openpty()
+        fcntl.fcntl(terminal, fcntl.F_SETFL, fcntl.fcntl(terminal, fcntl.F_GETFL) | os.O_NONBLOCK)
+        process = self.start_there(controller, terminal, "say:%s,touch:said,finish:0" % ("x" * 100000))
+        self.wait_for("said")
+        text = self.read_all(controller)
+        self.assertEqual(process.wait(timeout=DEADLINE), 0, text)
+        self.assertEqual(text.count(b"x"), 100000)
+
+    def test_output_of_a_job_where_a_terminal_stops_those_in_the_background(self):
+        controller, terminal = pty.openpty()
+        settings = termios.tcgetattr(terminal)
+        settings[3] |= termios.TOSTOP
+        termios.tcsetattr(terminal, termios.TCSANOW, settings)
+        process = self.start_there(controller, terminal, "say:hello,finish:0", ["-q"])
+        text = self.read_all(controller)
+        self.assertEqual(process.wait(timeout=DEADLINE), 0, text)
+        self.assertIn(b"hello", text)
 
 
 if __name__ == "__main__":

@@ -34,7 +34,7 @@ Result Reader::open(Source source) {
 }
 
 Result Reader::explain(Result status) const {
-  if (status.ok() || minor_ <= kMinorVersion) return status;
+  if (status.ok() || status.system_failed() || minor_ <= kMinorVersion) return status;
   return Result::error(
       "%s (the file is of version %u.%u of the format, and this libELC knows %u.%u: use the newer libELC)",
       status.message(), major_, minor_, kMajorVersion, kMinorVersion);

@@ -18,6 +18,7 @@ Result Result::error(const char* format, ...) {
   Result failure;
   failure.text_ = static_cast<Text*>(allocate(sizeof(Text) + size));
   failure.text_->owners = 1;
+  failure.text_->system_failed = false;
   char* text = reinterpret_cast<char*>(failure.text_ + 1);
   text[0] = '\0';
   if (length >= 0) vsnprintf(text, size, format, again);

@@ -32,12 +32,16 @@ class [[nodiscard]] Result {
   ELC_PRINTF(1, 2) static Result error(const char* format, ...);
 
   bool ok() const { return text_ == nullptr; }
+  // Whether it is a failure of the system - an I/O error, no more descriptors: of what it was asked for nothing is known.
+  bool system_failed() const { return text_ != nullptr && text_->system_failed; }
+  void mark_system_failed() { text_->system_failed = true; }  // of a failure
   // The message, as long as a Result has it; "ok" for a success.
   const char* message() const { return text_ == nullptr ? "ok" : reinterpret_cast<const char*>(text_ + 1); }
 
  private:
   struct Text {  // the characters follow
     unsigned owners;
+    bool system_failed;
   };
   void drop();
 

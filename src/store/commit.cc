@@ -53,9 +53,9 @@ void read_line(const Directory& top, Line* line) {
   Result status = place.open_in(top, line_name(line->number).c_str(), &found);
   line->ours = status.ok();
   if (place.is_open()) status = read_small_file(place, kCommitName, kCommitMost, &content, &found);
-  line->unread = !status.ok();
   if (status.ok() && found) status = decode_record(place, line->number, content, &line->commit);
   line->committed = status.ok() && found;
+  line->unread = status.system_failed();
   if (!status.ok()) line->damage = Text::copy(status.message());
 }
 

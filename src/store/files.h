@@ -15,7 +15,8 @@
 
 namespace elc::store {
 
-// "cannot WHAT PATH: reason; what to do", by the value of errno.
+// "cannot WHAT PATH: reason; what to do", by the value of errno. A failure of the system (Result), unless it tells that
+// something else is there.
 Result io_error(const char* what, const char* path, int error);
 
 // Makes a system call again as long as a signal interrupts it.

@@ -147,7 +147,7 @@ Result clean(const char* dir, uint32_t keep) {
   for (size_t i = there.lines.size(); i-- > 0;) {
     const Line& line = there.lines[i];
     // May be in the making, somebody else's, or one of which a record that cannot be read now may say that it is kept.
-    if (line.number > there.newest || line.unread) continue;
+    if (line.number > there.newest || !line.ours || line.unread) continue;
     if (line.number == there.newest || (line.in_history && kept < keep)) {
       ++kept;
       continue;

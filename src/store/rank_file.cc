@@ -238,6 +238,7 @@ Result open_verified(const char* dir, const Commit& record, uint32_t rank, RankS
   if (status.ok()) status = reader->verify();
   Label label;
   if (status.ok()) status = read_label(*reader, &label);
+  if (status.system_failed()) return status;
   if (!status.ok()) return Result::error("%s cannot be used: %s", path.c_str(), status.message());
   if (label.line != record.line || label.rank != rank || label.ranks != record.ranks)
     return Result::error("%s is the file of line %llu, rank %lu of %lu: it does not belong there",

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +27,7 @@ void on_child(int) {}
 // In the new process: the program of the launcher, in a process group of its own, so that signals from
 // a terminal reach it only through `elc`. It does not read from the terminal either: a restart could
 // not give it the same input again.
-[[noreturn]] void become_launcher(const Command& command, int out, int err) {
+[[noreturn]] void become_launcher(const Command& command, int out, int err, pid_t keeper) {
   setpgid(0, 0);
   if (isatty(STDIN_FILENO)) {
     close(STDIN_FILENO);
@@ -36,9 +37,11 @@ void on_child(int) {}
   dup2(err, STDERR_FILENO);
   for (const int sign : {SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGPIPE, SIGTSTP, SIGCHLD})
     signal(sign, SIG_DFL);
+  signal(SIGTTOU, SIG_IGN);  // where `stty tostop` holds, what such a group writes would stop it for ever
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);
+  end_with_parent(keeper);  // who kills all processes called elc kills the keeper, too
   for (const auto& [name, value] : command.environment) setenv(name.c_str(), value.c_str(), 1);
   std::vector<char*> words;
   for (const std::string& word : command.words) words.push_back(const_cast<char*>(word.c_str()));
@@ -54,10 +57,16 @@ class Keeper {
 
   [[noreturn]] void run(const Command& command, int out, int err) {
     prepare();
+    const pid_t keeper = getpid();
     launcher_ = fork();
-    if (launcher_ == 0) become_launcher(command, out, err);
+    if (launcher_ == 0) become_launcher(command, out, err, keeper);
+    if (launcher_ < 0) fprintf(stderr, "elc: cannot start a process: %s\n", strerror(errno));
     close(out);
     close(err);
+    // To a number that select knows: more than 1024 descriptors may be open.
+    dup2(line_, STDIN_FILENO);
+    close(line_);
+    line_ = STDIN_FILENO;
     tell(&launcher_, sizeof launcher_);
     if (launcher_ > 0) {
       setpgid(launcher_, launcher_);
@@ -124,7 +133,7 @@ class Keeper {
 
   int line_;
   pid_t launcher_ = 0;
-  int status_ = 126 << 8;  // there was no launcher
+  int status_ = kNotStarted;
   bool reaped_ = false;
   uint64_t deadline_ = 0;
   bool deaf_ = false;
@@ -136,10 +145,8 @@ Job::~Job() {
   if (line_ < 0) return;
   end(1);
   while (!ended()) {
-    fd_set read_set;
-    FD_ZERO(&read_set);
-    FD_SET(line_, &read_set);
-    select(line_ + 1, &read_set, nullptr, nullptr, nullptr);
+    struct pollfd keeper = {line_, POLLIN, 0};
+    poll(&keeper, 1, -1);
   }
 }
 
@@ -151,7 +158,12 @@ void Job::start(const Command& command, int out, int err) {
   fcntl(ends[1], F_SETFD, FD_CLOEXEC);
   fflush(nullptr);
   keeper_ = fork();
-  if (keeper_ < 0) throw std::system_error(errno, std::generic_category(), "cannot start a process");
+  if (keeper_ < 0) {
+    const int error = errno;
+    close(ends[0]);
+    close(ends[1]);
+    throw std::system_error(error, std::generic_category(), "cannot start a process");
+  }
   if (keeper_ == 0) {
     close(ends[0]);
     Keeper(ends[1]).run(command, out, err);

@@ -15,13 +15,14 @@ namespace elc::tool {
 struct Command {
   std::vector<std::string> words;
   std::map<std::string, std::string> environment;  // in addition to that of `elc`
-  bool zero_is_success = true;  // false: the launcher may end with 0, too, when ranks have died
   bool marks_end = false;       // the program is known to be linked with libELC, which says when it has finished
   bool only_launches = false;   // the launcher is an MPI's: it has nothing to do when all ranks have ended
   bool only_below = false;      // and whatever it starts stays below it, or has a process there that stands for it
   std::string rank_variable;    // of the environment of each rank: its number
   std::string proxy;            // name of a program that the launcher may keep between itself and ranks; empty: none
 };
+
+constexpr int kNotStarted = 126 << 8;  // the wait status of a launcher that there was no process for
 
 class Job {
  public:

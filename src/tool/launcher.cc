@@ -149,8 +149,6 @@ Command launch_command(const LaunchRequest& request, const std::map<std::string,
   const Mpi* mpi = find_mpi(name);
   if (mpi == nullptr) throw std::runtime_error("--mpi " + name + " is not known: openmpi, mpich or lam");
 
-  // LAM's mpirun knows nothing of a rank that dies before it has come to MPI_Init, and ends with 0.
-  command.zero_is_success = name != "lam";
   command.marks_end = content.find("ELC_MAX_TRANSIT") != std::string::npos;  // which the library asks for
   command.rank_variable = mpi->rank_variable;
   command.proxy = mpi->proxy;

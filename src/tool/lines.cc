@@ -1,7 +1,9 @@
 #include "lines.h"
 
 #include <stdlib.h>
+#include <time.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <iostream>
@@ -15,6 +17,13 @@ using nlohmann::json;
 
 namespace elc::tool {
 namespace {
+
+// Does again for a moment what the system fails to do: `attempt` tells whether it has failed.
+template <class Attempt>
+void with_patience(Attempt attempt) {
+  const struct timespec moment = {0, 100 * 1000000L};
+  for (int left = 5; attempt() && --left > 0;) nanosleep(&moment, nullptr);
+}
 
 json facts_of(const std::string& dir, const store::Survey& there, const store::Line& line) {
   json facts = {{"line", line.number}, {"committed", line.committed}, {"bytes", size_fact(line_size(dir, line.number))}};
@@ -71,8 +80,7 @@ void print(const std::string& dir, const store::Survey& there) {
 std::vector<uint64_t> chosen(const std::string& what, std::string* dir) {
   uint64_t number = 0;
   if (parse_whole(what.c_str(), &number)) return {number};
-  fs::path path = fs::path(what).lexically_normal();
-  if (!path.has_filename()) path = path.parent_path();
+  const fs::path path = tidy(what);
   const std::string name = path.filename().string();
   if (name.rfind("line-", 0) == 0 && parse_whole(name.c_str() + 5, &number)) {
     *dir = path.has_parent_path() ? path.parent_path().string() : ".";
@@ -88,9 +96,21 @@ std::vector<uint64_t> chosen(const std::string& what, std::string* dir) {
 
 }  // namespace
 
+std::string tidy(const fs::path& path) {
+  fs::path tidied;
+  for (const fs::path& part : path)
+    if (!part.empty() && part != ".") tidied /= part;
+  return tidied.empty() ? "." : tidied.string();
+}
+
 store::Survey survey(const std::string& dir) {
   store::Survey there;
-  const Result status = store::survey(dir.c_str(), &there);
+  Result status;
+  with_patience([&] {
+    status = store::survey(dir.c_str(), &there);
+    const auto unread = [](const store::Line& line) { return line.unread; };
+    return status.system_failed() || std::any_of(there.lines.begin(), there.lines.end(), unread);
+  });
   if (!status.ok()) throw Refusal(kCannot, status.message());
   return there;
 }
@@ -105,13 +125,17 @@ void print(const json& facts) {
   std::cout << facts.dump(2, ' ', true, json::error_handler_t::replace) << "\n";
 }
 
-std::vector<std::string> faults(const std::string& dir, const store::Commit& commit, size_t most) {
-  std::vector<std::string> found;
+std::vector<Fault> faults(const std::string& dir, const store::Commit& commit, size_t most) {
+  std::vector<Fault> found;
   for (uint32_t rank = 0; rank < commit.ranks && found.size() < most; ++rank) {
-    store::RankSource source;
-    format::Reader reader;
-    const Result status = store::open_verified(dir.c_str(), commit, rank, &source, &reader);
-    if (!status.ok()) found.push_back(status.message());
+    Result status;
+    with_patience([&] {
+      store::RankSource source;
+      format::Reader reader;
+      status = store::open_verified(dir.c_str(), commit, rank, &source, &reader);
+      return status.system_failed();
+    });
+    if (!status.ok()) found.push_back({status.message(), status.system_failed()});
   }
   return found;
 }
@@ -173,27 +197,32 @@ int verify(const std::string& what, const std::string& given_dir, bool as_json) 
   const store::Survey there = survey(dir);
   for (const uint64_t number : lines) require_line(dir, number);
   json results = json::array();
-  bool all_whole = true;
+  bool damaged = false, unread = false;
   for (const uint64_t number : lines) {
     store::Commit commit;
     const Result status = store::read_commit(dir.c_str(), number, &commit);
-    std::vector<std::string> found;
-    if (!status.ok()) found.push_back(status.message());
+    std::vector<Fault> found;
+    if (!status.ok()) found.push_back({status.message(), status.system_failed()});
     if (status.ok()) found = faults(dir, commit, kMostFaults);
-    all_whole = all_whole && found.empty();
-    results.push_back({{"line", number}, {"whole", found.empty()}, {"faults", found}});
+    json messages = json::array();
+    for (const Fault& fault : found) {
+      messages.push_back(fault.why);
+      (fault.unread ? unread : damaged) = true;
+    }
+    results.push_back({{"line", number}, {"whole", found.empty()}, {"faults", messages}});
     if (as_json) continue;
     if (found.empty())
       printf("line %llu is whole: %s, %s\n", static_cast<unsigned long long>(number),
              count_text(commit.ranks, "rank").c_str(), size_text(line_size(dir, number)).c_str());
-    for (const std::string& fault : found)
-      printf("line %llu is not whole: %s\n", static_cast<unsigned long long>(number), visible(fault).c_str());
+    for (const Fault& fault : found)
+      printf("line %llu %s: %s\n", static_cast<unsigned long long>(number),
+             fault.unread ? "cannot be read" : "is not whole", visible(fault.why).c_str());
     if (found.size() == kMostFaults)
       printf("line %llu: only the first %zu faults were looked for\n", static_cast<unsigned long long>(number), kMostFaults);
   }
   if (as_json) print({{"dir", dir}, {"lines", results}});
   if (!as_json && lines.empty()) printf("no lines in %s\n", dir.c_str());
-  return all_whole ? 0 : kDamaged;
+  return damaged ? kDamaged : unread ? kCannot : 0;
 }
 
 int remove(const std::vector<uint64_t>& lines, const std::string& dir, bool force) {

@@ -4,6 +4,7 @@
 
 #include <stdint.h>
 
+#include <filesystem>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <stdexcept>
@@ -26,14 +27,22 @@ struct Refusal : std::runtime_error {
   int code;
 };
 
-store::Survey survey(const std::string& dir);  // throws Refusal
+// The path without "." and without slashes at its end. ".." stays: where it leads is a matter of symbolic links.
+std::string tidy(const std::filesystem::path& path);
+
+// What the system fails to read is tried again for a moment. Throws Refusal.
+store::Survey survey(const std::string& dir);
 
 // Throws Refusal if there is nothing of the line in the directory.
 void require_line(const std::string& dir, uint64_t line);
 
-// Why the line cannot be restarted from: one message for each file that is missing or damaged, at most
-// `most`. Empty if it is whole. Reads every byte of it.
-std::vector<std::string> faults(const std::string& dir, const store::Commit& commit, size_t most);
+// Why the line cannot be restarted from: one for each file that is missing or damaged, or that the system fails to read
+// though it is tried again for a moment; at most `most`. Empty if it is whole. Reads every byte of it.
+struct Fault {
+  std::string why;
+  bool unread;  // the file may be whole
+};
+std::vector<Fault> faults(const std::string& dir, const store::Commit& commit, size_t most);
 
 // Bytes of the files in the line's directory; nothing where that cannot be told.
 std::optional<uint64_t> line_size(const std::string& dir, uint64_t line);

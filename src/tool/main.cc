@@ -1,4 +1,7 @@
 // The command `elc`.
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
@@ -175,9 +178,18 @@ int refuse(int code, const std::string& why) {
   return code;
 }
 
+// A descriptor that is closed would be given to a lock or a socket, and messages would go there.
+void open_standard_descriptors() {
+  int fd;
+  do fd = open("/dev/null", O_RDWR);
+  while (fd >= 0 && fd <= STDERR_FILENO);
+  if (fd >= 0) close(fd);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
+  open_standard_descriptors();
   CLI::App app("elc: runs MPI programs with libELC, and looks after their recovery lines", "elc");
   app.set_version_flag("--version", "elc " ELC_VERSION_STRING " (" ELC_MPI_NAME ")");
   app.require_subcommand(1);

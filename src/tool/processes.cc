@@ -12,7 +12,7 @@
 #include <fstream>
 #include <iterator>
 
-#ifdef ELC_HAVE_SUBREAPER
+#if defined(ELC_HAVE_SUBREAPER) || defined(ELC_HAVE_PDEATHSIG)
 #include <sys/prctl.h>
 #endif
 
@@ -72,6 +72,13 @@ Processes processes_from_ps() {
 void adopt_orphans() {
 #ifdef ELC_HAVE_SUBREAPER
   prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+#endif
+}
+
+void end_with_parent([[maybe_unused]] pid_t parent) {
+#ifdef ELC_HAVE_PDEATHSIG
+  prctl(PR_SET_PDEATHSIG, SIGTERM, 0, 0, 0);
+  if (getppid() != parent) raise(SIGTERM);  // it has died before
 #endif
 }
 

@@ -16,6 +16,10 @@ namespace elc::tool {
 // killed after them.
 void adopt_orphans();
 
+// From now on this process, and the program that it becomes, gets SIGTERM when `parent` dies, where the system has such a
+// thing (Linux; found by the build).
+void end_with_parent(pid_t parent);
+
 struct Process {
   pid_t parent = 0;
   std::string name;   // of its program, cut by the system

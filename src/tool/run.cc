@@ -1,9 +1,9 @@
 #include "run.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <sys/select.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -13,6 +13,7 @@
 #include <filesystem>
 #include <map>
 #include <optional>
+#include <system_error>
 
 #include "base/config.h"
 #include "job.h"
@@ -45,23 +46,19 @@ void on_signal(int number) {
   if (number == SIGINT || number == SIGHUP) end_signal = number;
 }
 
-// The signals stay blocked but while the loop waits, so that none is missed between a look and a wait.
-sigset_t catch_signals() {
+// One that comes just before a wait is seen after it, which is soon. SIGHUP and SIGINT that are ignored stay
+// so (nohup; a script's `elc run &`).
+void catch_signals() {
   struct sigaction action = {};
   action.sa_handler = on_signal;
-  sigset_t blocked, before;
-  sigemptyset(&blocked);
+  action.sa_flags = SA_RESTART;
   for (const int number : {SIGTERM, SIGUSR1, SIGINT, SIGHUP}) {
     struct sigaction old = {};
     sigaction(number, nullptr, &old);
-    if (number == SIGHUP && old.sa_handler == SIG_IGN) continue;  // nohup
+    if ((number == SIGHUP || number == SIGINT) && old.sa_handler == SIG_IGN) continue;
     sigaction(number, &action, nullptr);
-    sigaddset(&blocked, number);
   }
   signal(SIGPIPE, SIG_IGN);
-  sigprocmask(SIG_BLOCK, &blocked, &before);
-  for (const int number : {SIGTERM, SIGUSR1, SIGINT, SIGHUP}) sigdelset(&before, number);
-  return before;
 }
 
 std::string line_name(uint64_t line) { return "line " + std::to_string(line); }
@@ -85,7 +82,9 @@ std::string describe(int wait_status) {
 class Supervisor {
  public:
   explicit Supervisor(const RunOptions& options)
-      : options_(options), terminal_(options.json, options.quiet), waiting_mask_(catch_signals()) {}
+      : options_(options), terminal_(options.json, options.quiet) {
+    catch_signals();
+  }
 
   int run();
 
@@ -102,12 +101,16 @@ class Supervisor {
   void wait_for_job();
   void check_settings();
   uint64_t first_line();
-  uint64_t newest_whole(uint64_t line);
-  uint64_t older(const store::Survey& there, uint64_t line) const;
+  void survey_lines();
+  [[noreturn]] void refuse_unread(uint64_t line, const std::string& why) const;
+  std::string damage(uint64_t line) const;
+  uint64_t newest_whole(uint64_t line, uint64_t said);
+  uint64_t older(uint64_t line) const;
   uint64_t next_line(uint64_t failed, const End& end);
   void say_start(uint64_t line);
   Command command(uint64_t line);
   End attempt(uint64_t line);
+  bool start(Job* job, const Command& words);
   End judge(int status);
   void wait(Job* job);
   void request(store::Order what);
@@ -121,15 +124,19 @@ class Supervisor {
   int stop(const End& end);
   bool asked_to_end() const { return end_signal != 0 || term_signals > 0; }
   std::optional<int> last_code(const End& end);
-  bool must_mark() const;
+  // 0: the mark of the run before has gone, with the directory perhaps.
+  bool marked(const store::Survey& there) const {
+    return there.finished_run != 0 && there.finished_run != finished_run_;
+  }
+  bool must_mark(const store::Survey& there) const;
   std::string progress() const;
 
   const RunOptions& options_;
   Terminal terminal_;
-  sigset_t waiting_mask_;
   std::string dir_;
   std::map<std::string, std::string> settings_;  // of the ranks
   store::Lock lock_;
+  store::Survey there_;  // what was there when the line for the attempt was chosen
   unsigned ranks_ = 0;
   uint64_t floor_ = 0;          // the highest line before this command: newer ones are of its own runs
   uint64_t finished_ = 0;       // lines up to this one are of runs that finished before this command
@@ -154,7 +161,7 @@ class Supervisor {
   uint64_t stop_since_ = 0;  // the newest line when the end was asked for
   uint64_t deadline_ = 0, ask_again_ = 0;
   bool too_late_ = false;
-  bool zero_is_success_ = true, marks_end_ = false;  // Command's
+  bool marks_end_ = false;  // Command's
   std::string given_up_;  // why the attempt was ended here though nobody asked; empty: it was not
   std::string refused_;   // why there was no line, when it was last looked at
   bool moved_ = false;    // since the watch was told
@@ -167,10 +174,9 @@ class Supervisor {
 void Supervisor::prepare() {
   if (options_.dir.empty()) throw Refusal(kUsage, "--dir is empty: name a directory for lines");
   std::error_code gone;
-  dir_ = std::filesystem::absolute(options_.dir, gone).lexically_normal().string();
+  dir_ = tidy(std::filesystem::absolute(options_.dir, gone));
   if (gone)
     throw Refusal(kCannot, "the current directory cannot be named: " + gone.message() + "; give --dir as a whole path");
-  while (dir_.size() > 1 && dir_.back() == '/') dir_.pop_back();
   check_settings();
   Result status = store::prepare(dir_.c_str());
   if (!status.ok()) throw Refusal(kCannot, status.message());
@@ -178,11 +184,11 @@ void Supervisor::prepare() {
   if (!status.ok()) throw Refusal(kCannot, status.message());
   wait_for_job();
   adopt_orphans();
-  const store::Survey there = survey(dir_);
-  floor_ = there.highest;
-  finished_ = there.finished;
-  finished_run_ = there.finished_run;
-  newest_ = there.newest;
+  there_ = survey(dir_);
+  floor_ = there_.highest;
+  finished_ = there_.finished;
+  finished_run_ = there_.finished_run;
+  newest_ = there_.newest;
   if (newest_ > 0) size_ = line_size(dir_, newest_);
 }
 
@@ -220,27 +226,55 @@ void Supervisor::check_settings() {
     throw Refusal(127, "there is no program '" + options_.program.front() + "' that can be executed");
 }
 
+// One look at the directory for all that is decided by it. A line that cannot be read is not passed over for another
+// one, which would have it removed: it may be whole, and the best.
+void Supervisor::survey_lines() {
+  there_ = survey(dir_);
+  for (const store::Line& line : there_.lines) {
+    const bool before = options_.from == "auto" ? line.number > finished_ : line.number == start_;
+    if (line.unread && (before || line.number > floor_)) refuse_unread(line.number, line.damage.c_str());
+  }
+}
+
+void Supervisor::refuse_unread(uint64_t line, const std::string& why) const {
+  throw Refusal(kCannot, line_name(line) + " may be whole, but: " + why + "; try again when it can be read, or choose " +
+                             "with --from where to begin");
+}
+
+// Why the line cannot be used; empty: it can. It may have been damaged or removed since it was seen to commit.
+std::string Supervisor::damage(uint64_t line) const {
+  const store::Line* at = there_.find(line);
+  if (at == nullptr) return "it has gone from " + dir_;
+  if (!at->committed) return at->damage.empty() ? "its commit record has gone" : at->damage.c_str();
+  const std::vector<Fault> found = faults(dir_, at->commit, 1);
+  if (found.empty()) return "";
+  if (found.front().unread) refuse_unread(line, found.front().why);
+  return found.front().why;
+}
+
 // The line to begin with, whole, and the number of ranks.
 uint64_t Supervisor::first_line() {
-  const store::Survey there = survey(dir_);
   uint64_t line = 0;
   if (options_.from == "auto") {
-    line = newest_whole(there.restartable());
+    survey_lines();
+    line = newest_whole(there_.restartable(), finished_);
   } else if (options_.from != "no") {
     if (!parse_whole(options_.from.c_str(), &line) || line == 0)
       throw Refusal(kUsage, "--from " + options_.from + " is not allowed: auto, no, or the number of a line");
     require_line(dir_, line);
-    const store::Line* found = there.find(line);
+    start_ = line;
+    survey_lines();
+    const store::Line* found = there_.find(line);
     if (found == nullptr || !found->committed)
       throw Refusal(kDamaged, line_name(line) + " in " + dir_ + " has not committed" +
                                   (found == nullptr || found->damage.empty() ? "" : std::string(": ") + found->damage.c_str()) +
                                   "; `elc ls " + dir_ + "` shows those that have");
-    const auto why = faults(dir_, found->commit, 1);
-    if (!why.empty()) throw Refusal(kDamaged, line_name(line) + " is not whole: " + why.front());
+    if (const std::string why = damage(line); !why.empty())
+      throw Refusal(kDamaged, line_name(line) + " is not whole: " + why);
   }
   ranks_ = options_.ranks;
   if (line > 0) {
-    const unsigned of_line = there.find(line)->commit.ranks;
+    const unsigned of_line = there_.find(line)->commit.ranks;
     if (ranks_ != 0 && ranks_ != of_line)
       throw Refusal(kUsage, line_name(line) + " in " + dir_ + " is of " + count_text(of_line, "rank") +
                                 ", not " + std::to_string(ranks_) + ": use -n " + std::to_string(of_line) +
@@ -251,25 +285,25 @@ uint64_t Supervisor::first_line() {
   return line;
 }
 
-// `line`, or the first one before it in its history that is whole; says which were passed over.
-uint64_t Supervisor::newest_whole(uint64_t line) {
-  const store::Survey there = survey(dir_);
+// `line`, or the first one before it in its history that is whole; says which were passed over. Newer ones up to `said`
+// are of no matter: it has been said, or the user has chosen.
+uint64_t Supervisor::newest_whole(uint64_t line, uint64_t said) {
   bool passed = false;
   auto pass_over = [&](uint64_t number, const std::string& why) {
     terminal_.say("passed-over", "passing over " + line_name(number) + ": " + why,
                   {{"line", number}, {"why", why}});
     passed = true;
   };
-  for (size_t i = there.lines.size(); i-- > 0;) {
-    const store::Line& other = there.lines[i];
-    const bool newer = other.number > line && other.number > finished_;
+  for (size_t i = there_.lines.size(); i-- > 0;) {
+    const store::Line& other = there_.lines[i];
+    const bool newer = other.number > line && other.number > said;
     if (newer && !other.damage.empty()) pass_over(other.number, other.damage.c_str());
   }
   while (line > 0) {
-    const auto why = faults(dir_, there.find(line)->commit, 1);
+    const std::string why = damage(line);
     if (why.empty()) return line;
-    pass_over(line, why.front());
-    line = older(there, line);
+    pass_over(line, why);
+    line = older(line);
   }
   if (passed)
     throw Refusal(kDamaged, "no line in " + dir_ +
@@ -278,10 +312,20 @@ uint64_t Supervisor::newest_whole(uint64_t line) {
   return 0;
 }
 
-// The line before it in its history; 0: none that this command may use.
-uint64_t Supervisor::older(const store::Survey& there, uint64_t line) const {
-  const uint64_t found = there.predecessor(line);
-  return found > finished_ || found == start_ ? found : 0;
+// The line before it in its history; 0: none that this command may use. Where its record does not tell any more, the
+// newest one that this command has seen commit or began with.
+uint64_t Supervisor::older(uint64_t line) const {
+  const store::Line* at = there_.find(line);
+  if (at != nullptr && at->committed) {
+    const uint64_t found = there_.predecessor(line);
+    return found > finished_ || found == start_ ? found : 0;
+  }
+  const uint64_t least = line == start_ && options_.from == "auto" ? finished_ : floor_;
+  for (size_t i = there_.lines.size(); i-- > 0;) {
+    const store::Line& other = there_.lines[i];
+    if (other.number < line && other.committed && (other.number > least || other.number == start_)) return other.number;
+  }
+  return 0;
 }
 
 // The line for the attempt after a failed one: the newest that is whole, unless that has failed too often in the same
@@ -291,11 +335,11 @@ uint64_t Supervisor::next_line(uint64_t failed, const End& end) {
   Tries& tries = tries_[failed];
   tries.times = tries.how == end.how ? tries.times + 1 : 1;
   tries.how = end.how;
-  const store::Survey there = survey(dir_);
-  const uint64_t newest = newest_whole(newest_ > floor_ ? newest_ : start_);
-  for (uint64_t line = newest; line > 0; line = older(there, line)) {
+  survey_lines();
+  const uint64_t newest = newest_whole(newest_ > floor_ ? newest_ : start_, floor_);
+  for (uint64_t line = newest; line > 0; line = older(line)) {
     if (line < start_ && options_.from != "auto") break;  // the user has named the oldest
-    if (tries_[line].times >= kTries || !faults(dir_, there.find(line)->commit, 1).empty()) continue;
+    if (tries_[line].times >= kTries || !damage(line).empty()) continue;
     if (line != newest && line != failed)
       terminal_.say("older",
                     count_text(kTries, "attempt") + " from " + line_name(failed) + " have failed in the same way (" +
@@ -311,8 +355,7 @@ void Supervisor::say_start(uint64_t line) {
   const json facts = {{"line", line}, {"ranks", ranks_}, {"dir", dir_}, {"restarts", restarts_}};
   const std::string ranks = count_text(ranks_, "rank");
   if (line > 0) {
-    const store::Survey there = survey(dir_);
-    const double age = age_of(there.find(line)->commit) / 1e6;
+    const double age = age_of(there_.find(line)->commit) / 1e6;
     const char* what = restarts_ > 0 ? "restarting from " : "continuing from ";
     terminal_.say("start",
                   what + line_name(line) + " of " + dir_ + ", " + seconds_text(age) + " old, on " + ranks,
@@ -346,7 +389,7 @@ void Supervisor::say_commit(const store::Line& line) {
 void Supervisor::look() {
   store::Survey there;
   if (!store::survey(dir_.c_str(), &there).ok()) return;  // a line may be going away just now
-  marked_ = there.finished_run != finished_run_;
+  marked_ = marked(there);
   if (Text why; store::read_refusal(dir_.c_str(), &why).ok() && refused_ != why.c_str()) {
     refused_ = why.c_str();
     moved_ = true;
@@ -466,22 +509,25 @@ void Supervisor::watch_for_stall(Job* job, const Watch& watch) {
 
 // Waits for output of the job, its end, a signal, or the time for the next look.
 void Supervisor::wait(Job* job) {
-  fd_set read_set;
-  FD_ZERO(&read_set);
-  int highest = job->descriptor();
-  FD_SET(highest, &read_set);
-  for (int channel = 0; channel < 2; ++channel) {
-    const int from = terminal_.from(channel);
-    if (from < 0) continue;
-    FD_SET(from, &read_set);
-    highest = std::max(highest, from);
-  }
-  const struct timespec moment = {0, kLookEvery * 1000000L};
-  const int ready = pselect(highest + 1, &read_set, nullptr, nullptr, &moment, &waiting_mask_);
-  if (ready <= 0) return;
+  struct pollfd some[] = {
+      {job->descriptor(), POLLIN, 0}, {terminal_.from(0), POLLIN, 0}, {terminal_.from(1), POLLIN, 0}};
+  if (poll(some, 3, kLookEvery) <= 0) return;  // those of -1 are passed over
   for (int channel = 0; channel < 2; ++channel)
-    if (const int from = terminal_.from(channel); from >= 0 && FD_ISSET(from, &read_set))
-      terminal_.pass_on(channel);
+    if (some[channel + 1].revents != 0) terminal_.pass_on(channel);
+}
+
+// That there can be no process now, or no descriptor, is a failure as others are.
+bool Supervisor::start(Job* job, const Command& words) {
+  try {
+    terminal_.open_outputs();
+    job->start(words, terminal_.out(), terminal_.err());
+  } catch (const std::system_error& error) {
+    terminal_.close_outputs();
+    terminal_.say("problem", error.what());
+    return false;
+  }
+  terminal_.close_outputs();
+  return true;
 }
 
 Supervisor::End Supervisor::attempt(uint64_t line) {
@@ -493,14 +539,11 @@ Supervisor::End Supervisor::attempt(uint64_t line) {
   hurried_ = 0;
   stop_since_ = newest_before_ = newest_;
   Job job;
-  terminal_.open_outputs();
   const Command words = command(line);
-  zero_is_success_ = words.zero_is_success;
   marks_end_ = words.marks_end;
   Watch seen(words, ranks_, kDeserted, stall_ != 0 ? stall_ : kSuspicious);
-  job.start(words, terminal_.out(), terminal_.err());
-  terminal_.close_outputs();
   std::optional<int> status;
+  if (!start(&job, words)) return judge(kNotStarted);
   uint64_t next_look = 0;
   while (!(status = job.ended())) {
     handle_signals(&job);
@@ -523,24 +566,25 @@ Supervisor::End Supervisor::judge(int status) {
   const bool ended_here = end_asked_ || hurried_ > 0 || !given_up_.empty();
   End end;
   end.status = status;
-  end.how = given_up_.empty() ? describe(status) : given_up_;
+  end.how = !given_up_.empty() ? given_up_ : describe(status) + (code == 0 ? " without MPI_Finalize" : "");
   end.has_line = stopping_ && newest_ > stop_since_;
-  marked_ = survey(dir_).finished_run != finished_run_;
+  const store::Survey there = survey(dir_);
+  marked_ = marked(there);
   // A rank that was ended after MPI_Finalize may have had something to do yet.
   if (marked_) end.finished = code == 0 || (code != 128 + SIGKILL && !ended_here);
-  else end.finished = code == 0 && !ended_here && !end.has_line && (zero_is_success_ || !must_mark());
-  const char* const dir = dir_.c_str();
+  // Launchers end with 0 for many reasons: MPICH's on SIGINT, LAM's when a rank is killed in MPI_Init.
+  else end.finished = code == 0 && !ended_here && !end.has_line && !must_mark(there);
   if (marked_ && !end.finished) {
-    const Result taken_back = store::unmark_finished(dir, finished_, finished_run_);
+    const Result taken_back = store::unmark_finished(dir_.c_str(), finished_, finished_run_);
     if (!taken_back.ok()) throw Refusal(kCannot, taken_back.message());
   }
-  // A program that ended well without saying so (its MPI_Finalize was not the library's) is done too.
-  if (end.finished && !marked_ && survey(dir_).restartable() > 0) store::mark_finished(dir, store::new_run()).ok();
   return end;
 }
 
 // Whether the program is known to say by itself that it has finished: it has the library, or has taken a line with it.
-bool Supervisor::must_mark() const { return marks_end_ || survey(dir_).restartable() > 0; }
+bool Supervisor::must_mark(const store::Survey& there) const {
+  return marks_end_ || start_ > 0 || newest_ > floor_ || there.newest > floor_;
+}
 
 // The exit code after signals have ended the job.
 int Supervisor::stop(const End& end) {
@@ -565,14 +609,23 @@ int Supervisor::stop(const End& end) {
 // The exit code with which to end after a failure; nothing if the job is to be restarted.
 std::optional<int> Supervisor::last_code(const End& end) {
   const int code = exit_code(end.status);
-  if (WIFEXITED(end.status) && (code == 126 || code == 127)) return code;  // it could not be started
-  // The library's own codes (src/mpi/runtime/runtime.h), which another attempt would not change.
-  if (code == kDamaged && newest_ == newest_before_) {
-    terminal_.say("refused", "the library refused it, see above; not trying again", {{"code", code}});
+  const bool has_line = newest_ > newest_before_;
+  // A shell's codes, which what has worked before may have too.
+  if (WIFEXITED(end.status) && (code == 126 || code == 127) && restarts_ == 0 && !has_line) {
+    terminal_.say("not-started", "the program or its launcher could not be started (" + end.how + "), see above; not trying again",
+                  {{"code", code}});
     return code;
   }
-  if (newest_ > newest_before_ && code == kStopped) {
-    terminal_.say("stopped", line_name(newest_) + " has committed and the job has ended, as it was asked to",
+  // The library's own codes (src/mpi/runtime/runtime.h), which another attempt would not change. A program may have them
+  // for reasons of its own.
+  if (code == kDamaged && !has_line) {
+    terminal_.say("refused", "the job has ended with code 65 and without a line, as when the library refuses it (see above); "
+                             "not trying again", {{"code", code}});
+    return code;
+  }
+  if (code == kStopped && has_line) {
+    terminal_.say("stopped", line_name(newest_) + " has committed and the job has ended with code 75, as one that is asked to "
+                             "stop; the same command goes on from it",
                   {{"line", newest_}, {"code", kStopped}});
     return kStopped;
   }
@@ -601,6 +654,7 @@ int Supervisor::run() {
                   "the job failed (" + end.how + "); restart " + std::to_string(in_a_row_ + 1) +
                       " of at most " + std::to_string(options_.max_restarts) + progress(),
                   {{"code", exit_code(end.status)}});
+    if (end.status == kNotStarted) sleep(1);  // for want of processes, say: there may be some in a moment
     ++in_a_row_;
     ++restarts_;
     line = next_line(line, end);

@@ -145,8 +145,7 @@ struct Place {
 Place place_of(const ShowOptions& options) {
   uint64_t line = 0;
   if (parse_whole(options.what.c_str(), &line)) return {options.dir, line};
-  fs::path path = fs::path(options.what).lexically_normal();
-  if (!path.has_filename()) path = path.parent_path();
+  const fs::path path = tidy(options.what);
   const std::string name = path.filename().string();
   if (name.rfind("line-", 0) == 0 && parse_whole(name.c_str() + 5, &line))
     return {path.has_parent_path() ? path.parent_path().string() : ".", line};

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -17,6 +18,11 @@ void write_all(int fd, std::string_view text) {
   while (!text.empty()) {
     const ssize_t n = write(fd, text.data(), text.size());
     if (n < 0 && errno == EINTR) continue;
+    if (n < 0 && errno == EAGAIN) {  // somebody has made the terminal so for all who have it
+      struct pollfd terminal = {fd, POLLOUT, 0};
+      poll(&terminal, 1, -1);
+      continue;
+    }
     if (n <= 0) return;  // nobody reads any more
     text.remove_prefix(static_cast<size_t>(n));
   }

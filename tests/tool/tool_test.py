@@ -7,15 +7,18 @@ import fcntl
 import json
 import os
 import pty
+import resource
 import shutil
 import signal
 import subprocess
 import sys
 import tempfile
+import termios
 import time
 import unittest
 
 ELC, FAKE_JOB, CLOCK_SHIM = (os.path.abspath(p) for p in sys.argv[1:4])
+FAIL_SHIM = os.path.join(os.path.dirname(CLOCK_SHIM), "fail_shim.so")
 DEADLINE = 60  # seconds until a thing that must happen has not happened
 
 
@@ -129,17 +132,17 @@ class ExitCodes(ToolTest):
         self.run_elc("line,finish:7", code=7)
         self.assertEqual(self.restarts(), ["no"])
 
-    def test_success_without_the_mark_of_the_library_is_an_end_too(self):
-        self.run_elc("line,exit:0")
-        self.assertEqual(self.restarts(), ["no"])
-        self.assertEqual(self.lines()["restart"], 0)
+    def test_success_without_the_mark_of_the_library_is_none(self):
+        """Launchers end with 0 when they are interrupted, or when a rank has died before its MPI_Init."""
+        for mpi in ("openmpi", "mpich", "lam"):
+            with self.subTest(mpi):
+                self.run_elc("line,exit:0", "finish:0", options=("--mpi", mpi))
+                self.assertEqual(self.restarts(), ["no", "1"])
+                self.assertIn("exit code 0 without MPI_Finalize", self.stderr)
+                shutil.rmtree(self.path("lines"))
+                self.new_log()
 
-    def test_success_without_the_mark_is_none_under_lam(self):
-        """Whose mpirun ends with 0 also when a rank has died before its MPI_Init."""
-        self.run_elc("line,exit:0", "finish:0", options=("--mpi", "lam"))
-        self.assertEqual(self.restarts(), ["no", "1"])
-
-    def test_success_without_the_mark_and_without_a_line_is_none_under_lam(self):
+    def test_success_without_the_mark_and_without_a_line_is_none_either(self):
         """Of a program with the library: it would have said its end. Of any other nothing is known but its code."""
         with open(self.path("prog"), "w") as file:
             file.write("ELC_MAX_TRANSIT")
@@ -147,10 +150,19 @@ class ExitCodes(ToolTest):
         with open(self.path("fake"), "w") as file:
             file.write("#!/bin/sh\nexec %s 1 exit:0 finish:0\n" % FAKE_JOB)
         os.chmod(self.path("fake"), 0o755)
-        self.elc("run", "--dir", "lines", "--mpi", "lam", "--launcher", "./fake {n}", "--", "./prog")
-        self.assertEqual(self.restarts(), ["no", "no"])
+        for mpi in ("openmpi", "mpich", "lam"):
+            with self.subTest(mpi):
+                self.elc("run", "--dir", "lines", "--mpi", mpi, "--launcher", "./fake {n}", "--", "./prog")
+                self.assertEqual(self.restarts(), ["no", "no"])
+                self.new_log()
+                self.run_elc("exit:0", options=("--mpi", mpi, "--from", "no"))
+                self.assertEqual(self.restarts(), ["no"])
+                self.new_log()
+
+    def test_success_without_the_mark_and_without_a_line_of_its_own_is_an_end(self):
+        self.run_elc("line,kill", options=["--max-restarts", "0"], code=128 + signal.SIGKILL)
         self.new_log()
-        self.run_elc("exit:0", options=("--mpi", "lam", "--from", "no"))
+        self.run_elc("exit:0", options=["--from", "no"])
         self.assertEqual(self.restarts(), ["no"])
 
     def test_wrong_arguments(self):
@@ -247,9 +259,64 @@ class Restarts(ToolTest):
         self.assertEqual(self.restarts(), ["no", "1"])
         self.assertEqual(self.lines()["restart"], 2)
 
+    def test_a_shells_codes_of_what_has_been_started(self):
+        for code in (126, 127):
+            with self.subTest(code):
+                self.run_elc("line,exit:%d" % code, "exit:%d" % code, "finish:0")
+                self.assertEqual(self.restarts(), ["no", "1", "1"])
+                shutil.rmtree(self.path("lines"))
+                self.new_log()
+
+    def test_not_when_it_cannot_be_started(self):
+        self.run_elc("exit:127", code=127)
+        self.assertEqual(self.restarts(), ["no"])
+        self.assertIn("could not be started", self.stderr)
+
+    def test_when_there_is_no_process_for_it(self):
+        """For the keeper, or for the launcher, which the keeper makes."""
+        self.launcher = "env -u LD_PRELOAD " + FAKE_JOB
+        for process, restarts in (("keeper:1", []), ("fork:2", []), ("keeper:2", ["no", "1"]), ("fork:3", ["no", "1"])):
+            with self.subTest(process):
+                self.environment.update(LD_PRELOAD=FAIL_SHIM, ELC_TEST_FAIL=process + ":1")
+                self.run_elc("line,kill", "finish:0", code=0 if restarts else 126)
+                self.assertIn("cannot start a process", self.stderr)
+                self.assertEqual(self.restarts(), restarts)
+                shutil.rmtree(self.path("lines"))
+                if restarts:
+                    self.new_log()
+
     def test_settings_reach_the_ranks(self):
         self.run_elc("finish:0", options=["--every", "1.5m", "--keep", "4", "--mtbf", "2d"], ranks=3)
         self.assertEqual(self.log(), ["restart=no ranks=3 every=1.5m keep=4 mtbf=2d"])
+
+    def test_closed_descriptors_are_not_those_of_something_else(self):
+        for closed in ("<&- >&- 2>&-", ">&- 2>&-", "2>&-"):
+            with self.subTest(closed):
+                command = " ".join("'%s'" % word for word in [ELC, *self.words(["line,line,kill", "finish:0"], [])])
+                done = subprocess.run(["sh", "-c", command + " " + closed], cwd=self.place, env=self.environment,
+                                      timeout=DEADLINE)
+                self.assertEqual(done.returncode, 0)
+                self.assertEqual(self.restarts(), ["no", "2"])
+                with open(self.path("lines", "elc.lock")) as lock:
+                    self.assertEqual(lock.read(), "")
+                shutil.rmtree(self.path("lines"))
+                self.new_log()
+
+    def test_more_descriptors_than_select_knows(self):
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        if hard != resource.RLIM_INFINITY and hard < 1200:
+            self.skipTest("there cannot be so many descriptors")
+        resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, 1200), hard))
+        some = [os.open(os.devnull, os.O_RDONLY) for _ in range(1100)]
+        try:
+            done = subprocess.run([ELC, *self.words(["line,kill", "finish:0"], [])], cwd=self.place, env=self.environment,
+                                  stderr=subprocess.PIPE, text=True, timeout=DEADLINE, pass_fds=some)
+        finally:
+            for descriptor in some:
+                os.close(descriptor)
+            resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(self.restarts(), ["no", "1"])
 
     def test_messages_as_json(self):
         self.run_elc("line,kill", "line,finish:0", options=["--json"])
@@ -311,6 +378,41 @@ class DamagedLines(ToolTest):
                 shutil.rmtree(self.path("lines"))
                 self.new_log()
 
+    def test_one_that_is_damaged_when_it_has_been_seen(self):
+        """Its record, or all of it, or the directory."""
+        place = self.path("lines", "line-000002")
+        damages = {"is damaged": lambda: open(os.path.join(place, "commit"), "w").close(),
+                   "its commit record has gone": lambda: os.remove(os.path.join(place, "commit")),
+                   "it has gone": lambda: shutil.rmtree(place)}
+        for why, damage in damages.items():
+            with self.subTest(why):
+                job = self.start("line,line,wait-for:go,kill", "finish:0")
+                self.wait_to_hear(job, "line 2 committed")
+                damage()
+                open(self.path("go"), "w").close()
+                self.end(job, 0)
+                self.assertEqual(self.restarts(), ["no", "1"])
+                self.assertRegex(self.stderr, "passing over line 2: .*" + why)
+                os.remove(self.path("go"))
+                shutil.rmtree(self.path("lines"))
+                self.new_log()
+        job = self.start("line,wait-for:go,kill")
+        self.wait_to_hear(job, "line 1 committed")
+        shutil.rmtree(self.path("lines"))
+        open(self.path("go"), "w").close()
+        self.end(job, 65)
+        self.assertIn("passing over line 1: it has gone", self.stderr)
+
+    def test_one_that_was_begun_from(self):
+        self.run_elc("line,line,kill", options=["--max-restarts", "0"], code=128 + signal.SIGKILL)
+        self.new_log()
+        job = self.start("touch:up,wait-for:go,kill", "finish:0")
+        self.wait_for("up")
+        shutil.rmtree(self.path("lines", "line-000002"))
+        open(self.path("go"), "w").close()
+        self.end(job, 0)
+        self.assertEqual(self.restarts(), ["2", "1"])
+
     def test_what_was_passed_over_stays_passed_over(self):
         self.run_elc("line,line,damage,kill", "line,kill", "damage,kill", "finish:0")
         self.assertEqual(self.restarts(), ["no", "1", "3", "1"])
@@ -329,6 +431,59 @@ class DamagedLines(ToolTest):
         self.run_elc("line,line,damage,kill", options=["--max-restarts", "0"], code=128 + signal.SIGKILL)
         self.run_elc("finish:0", options=["--from", "2"], code=65)
         self.assertIn("rank-000001.elc", self.stderr)
+
+
+class UnreadLines(ToolTest):
+    """What cannot be read is not damaged, and nothing else is taken for it."""
+    launcher = "env -u LD_PRELOAD " + FAKE_JOB
+
+    def setUp(self):
+        super().setUp()
+        self.run_elc("line,line,kill", options=["--max-restarts", "0"], code=128 + signal.SIGKILL)
+        self.new_log()
+
+    def fail(self, name, first, count):
+        self.environment.update(LD_PRELOAD=FAIL_SHIM, ELC_TEST_FAIL="%s:%d:%d" % (name, first, count))
+
+    def test_it_is_tried_again(self):
+        for name in ("commit", "rank-000001.elc"):
+            for first in range(1, 7):
+                with self.subTest(name, first=first):
+                    self.fail(name, first, 1)
+                    self.run_elc("finish:0", "finish:0", options=["--from", "auto"])
+                    self.assertEqual(self.restarts(), ["2"])
+                    self.assertNotIn("passing over", self.stderr)
+                os.remove(self.path("lines", "finished"))
+                self.new_log()
+
+    def test_and_never_passed_over(self):
+        for name in ("commit", "rank-000001.elc"):
+            for options in ([], ["--from", "2"]):
+                with self.subTest(name, options=options):
+                    self.fail(name, 3 if name == "commit" else 1, 1000)
+                    self.run_elc("finish:0", options=options, code=74)
+                    self.assertIn("Input/output error", self.stderr)
+                    self.assertEqual(self.log(), [])
+
+    def test_something_else_in_its_place_is_damage(self):
+        os.remove(self.path("lines", "line-000002", "commit"))
+        job = self.start("line,touch:up,wait-for:go,kill", "finish:0")
+        self.wait_to_hear(job, "line 3 committed")
+        os.rename(self.path("lines", "line-000003", "rank-000001.elc"), self.path("line-3"))
+        os.mkfifo(self.path("lines", "line-000003", "rank-000001.elc"))
+        open(self.path("go"), "w").close()
+        self.end(job, 0)
+        self.assertEqual(self.restarts(), ["1", "1"])
+
+    def test_one_that_is_not_wanted_may_be_unread(self):
+        self.fail("commit", 1, 1000)
+        self.run_elc("finish:0", options=["--from", "no"])
+        self.assertEqual(self.restarts(), ["no"])
+
+    def test_verify_tells_them_apart(self):
+        self.fail("rank-000001.elc", 1, 1000)
+        self.elc("verify", "lines", code=74)
+        self.assertIn("line 2 cannot be read", self.stdout)
 
 
 class Directories(ToolTest):
@@ -354,6 +509,30 @@ class Directories(ToolTest):
         self.run_elc("kill", "line,kill", "finish:0", ranks=3)
         self.assertEqual(self.restarts(), ["no", "no", "3"])
 
+    def test_by_a_path_through_a_link(self):
+        """The name above it is that of what the link leads to: for every command, and for the ranks."""
+        os.makedirs(self.path("far", "away"))
+        os.symlink(os.path.join("far", "away"), self.path("link"))
+        there = os.path.join("link", "..", ".", "lines")
+        self.elc("run", "-n", "2", "--dir", there + "/", "--launcher", self.launcher + " {n}", "--", "line,kill", "finish:0")
+        self.assertEqual(self.restarts(), ["no", "1"])
+        self.assertEqual(os.listdir(self.path("far")).count("lines"), 1)
+        self.assertFalse(os.path.exists(self.path("lines")))
+        for what in (there, os.path.join(there, "line-000001", ".")):
+            self.assertIn("line 1 is whole", self.elc("verify", what))
+        self.assertIn("line 1:", self.elc("show", os.path.join(there, "line-000001/")))
+
+    def test_one_that_has_gone_is_no_sign_of_an_end(self):
+        self.run_elc("line,finish:0")
+        self.new_log()
+        job = self.start("touch:up,wait-for:go,exit:3", "finish:0")
+        self.wait_for("up")
+        shutil.rmtree(self.path("lines"))
+        os.mkdir(self.path("lines"))
+        open(self.path("go"), "w").close()
+        self.end(job, 0)
+        self.assertEqual(self.restarts(), ["no", "no"])
+
     def test_to_begin_anew(self):
         self.unfinished()
         self.run_elc("kill", "line,kill", "finish:0", options=["--from", "no"], ranks=4)
@@ -362,6 +541,12 @@ class Directories(ToolTest):
         self.environment["ELC_RESTART"] = "3"
         self.run_elc("finish:0", ranks=None)
         self.assertEqual(self.restarts(), ["3"])
+
+    def test_to_begin_anew_beside_damaged_lines(self):
+        self.run_elc("line,bad-commit,kill", options=["--max-restarts", "0"], code=128 + signal.SIGKILL)
+        self.new_log()
+        self.run_elc("kill", "finish:0", options=["--from", "no"])
+        self.assertEqual(self.restarts(), ["no", "no"])
 
     def test_to_go_back(self):
         self.unfinished()
@@ -465,6 +650,18 @@ class Signals(ToolTest):
         job.send_signal(signal.SIGINT)
         self.end(job, 128 + signal.SIGINT)
         self.assertEqual([p for p in self.pids() if alive(p)], [])
+
+    def test_int_that_is_ignored_does_not_end_it(self):
+        """As for a script's `elc run &`."""
+        before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+        try:
+            job = self.start("touch:up,request,finish:0")
+        finally:
+            signal.signal(signal.SIGINT, before)
+        self.wait_for("up")
+        job.send_signal(signal.SIGINT)
+        job.send_signal(signal.SIGUSR1)
+        self.end(job, 0)
 
     def test_usr1_takes_a_line(self):
         job = self.start("touch:up,request,line,finish:0")
@@ -649,6 +846,19 @@ class Leftovers(ToolTest):
         job.wait()
         until("the end of the orphan", lambda: not any(map(alive, self.pids())))
 
+    @unittest.skipUnless(sys.platform == "linux", "other systems do not tell a process that its parent has died")
+    def test_the_launcher_is_told_when_elc_and_the_keeper_are_killed(self):
+        """As `killall -9 elc` does."""
+        job = self.start("slow-on-term,touch:up,wait-for:told")
+        self.wait_for("up")
+        with open("/proc/%d/task/%d/children" % (job.pid, job.pid)) as children:
+            keeper = int(children.read().split()[0])
+        job.send_signal(signal.SIGSTOP)  # it would end the job
+        os.kill(keeper, signal.SIGKILL)
+        job.kill()
+        job.wait()
+        self.wait_for("told")
+
     @unittest.skipUnless(os.path.isdir("/proc/self/task"), "needs /proc")
     def test_none_when_the_keeper_is_killed(self):
         job = self.start("orphan,touch:up,pause", "no-orphans,finish:0")
@@ -704,7 +914,7 @@ class Looking(ToolTest):
 
     def test_ls_of_a_running_job_says_why_lines_are_refused(self):
         why = "rank 1: a window made by MPI_Win_create"
-        job = self.start("lock,refuse:%s,touch:up,wait-for:go,line,clean,touch:taken,wait-for:end" % why)
+        job = self.start("lock,refuse:%s,touch:up,wait-for:go,line,clean,touch:taken,wait-for:end,finish:0" % why)
         self.wait_for("up")
         found = self.lines()
         self.assertEqual((found["running"], found["refused"]), (True, "line 5: " + why))
@@ -844,12 +1054,17 @@ class Launchers(ToolTest):
 
 
 class OnATerminal(ToolTest):
-    def test_the_last_line_is_shown_and_output_comes_through(self):
-        controller, terminal = pty.openpty()
-        process = subprocess.Popen([ELC, *self.words(["say:hello,line,touch:up,wait-for:seen,finish:0"], [])],
-                                   cwd=self.place, env=self.environment, stdin=terminal, stdout=terminal,
-                                   stderr=terminal)
+    def start_there(self, controller, terminal, steps, options=()):
+        def foreground():
+            os.setsid()
+            fcntl.ioctl(terminal, termios.TIOCSCTTY, 0)
+
+        process = subprocess.Popen([ELC, *self.words([steps], options)], cwd=self.place, env=self.environment,
+                                   stdin=terminal, stdout=terminal, stderr=terminal, preexec_fn=foreground)
         os.close(terminal)
+        return process
+
+    def read_all(self, controller, seen=lambda text: None):
         text = b""
         while True:
             try:
@@ -859,12 +1074,41 @@ class OnATerminal(ToolTest):
             if not piece:
                 break
             text += piece
+            seen(text)
+        os.close(controller)
+        return text
+
+    def test_the_last_line_is_shown_and_output_comes_through(self):
+        controller, terminal = pty.openpty()
+        process = self.start_there(controller, terminal, "say:hello,line,touch:up,wait-for:seen,finish:0")
+
+        def seen(text):
             if b"[elc] line 1, " in text and not os.path.exists(self.path("seen")):
                 open(self.path("seen"), "w").close()
-        os.close(controller)
+
+        text = self.read_all(controller, seen)
         self.assertEqual(process.wait(timeout=DEADLINE), 0, text)
         self.assertIn(b"hello", text)
         self.assertIn(b"[elc] line 1, ", text)
+
+    def test_no_output_is_lost_where_writing_does_not_wait(self):
+        controller, terminal = pty.openpty()
+        fcntl.fcntl(terminal, fcntl.F_SETFL, fcntl.fcntl(terminal, fcntl.F_GETFL) | os.O_NONBLOCK)
+        process = self.start_there(controller, terminal, "say:%s,touch:said,finish:0" % ("x" * 100000))
+        self.wait_for("said")
+        text = self.read_all(controller)
+        self.assertEqual(process.wait(timeout=DEADLINE), 0, text)
+        self.assertEqual(text.count(b"x"), 100000)
+
+    def test_output_of_a_job_where_a_terminal_stops_those_in_the_background(self):
+        controller, terminal = pty.openpty()
+        settings = termios.tcgetattr(terminal)
+        settings[3] |= termios.TOSTOP
+        termios.tcsetattr(terminal, termios.TCSANOW, settings)
+        process = self.start_there(controller, terminal, "say:hello,finish:0", ["-q"])
+        text = self.read_all(controller)
+        self.assertEqual(process.wait(timeout=DEADLINE), 0, text)
+        self.assertIn(b"hello", text)
 
 
 if __name__ == "__main__":

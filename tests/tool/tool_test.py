@@ -304,10 +304,10 @@ class Restarts(ToolTest):
 
     def test_more_descriptors_than_select_knows(self):
         soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-        if hard != resource.RLIM_INFINITY and hard < 1200:
+        if hard != resource.RLIM_INFINITY and hard < 4000:
             self.skipTest("there cannot be so many descriptors")
-        resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, 1200), hard))
-        some = [os.open(os.devnull, os.O_RDONLY) for _ in range(1100)]
+        resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, 4000), hard))
+        some = [os.open(os.devnull, os.O_RDONLY) for _ in range(3900)]
         try:
             done = subprocess.run([ELC, *self.words(["line,kill", "finish:0"], [])], cwd=self.place, env=self.environment,
                                   stderr=subprocess.PIPE, text=True, timeout=DEADLINE, pass_fds=some)

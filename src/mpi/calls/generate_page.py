@@ -16,6 +16,9 @@ HEAD = r""".\" Made by generate_page.py from table.txt.
 A line is a state that the program could have been in only if the library has seen all that moves between its processes,
 and a restart can go on from it only if it can make again what the program holds.
 So every function of MPI either is followed, or needs no following, or it refuses lines, for as long as this is needed.
+What a program calls by its name in the profiling interface
+.Pq Fn PMPI_Send
+goes past the library and is not seen: programs that do so must not be restarted.
 A line that is refused costs nothing but itself: the program runs on, the lines before it stay, and a message names the
 call.
 .Bl -tag -width Ds

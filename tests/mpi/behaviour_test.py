@@ -131,6 +131,10 @@ class Scenes(Jobs):
         self.assertIn("restarting from line", job.complaints())
         self.assert_right(job)
 
+    def test_label_of_a_call_that_is_over(self):
+        self.needs_mpi_3()
+        self.killed_and_restarted("spent_label")
+
     # ---- Datatypes of addresses ----
 
     def addresses(self, scene, constructor):

@@ -203,6 +203,41 @@ static void stale_label(void) {
   ELC_Leave();
 }
 
+#if MPI_VERSION >= 3
+/* The label of a matched receive is not that of the receive behind it, in which process 1 waits. */
+static void spent_label(void) {
+  int sent = 7;
+  MPI_Message message;
+  restarted = ELC_Recovering();
+  ELC_ENTER();
+  ELC_VAR(a);
+  ELC_VAR(b);
+  ELC_RESUME();
+  if (rank == 1) {
+    MPI_Mprobe(0, kTag, MPI_COMM_WORLD, &message, &status);
+    ELC_AT(1);
+    MPI_Mrecv(&a, 1, MPI_INT, &message, &status);
+    MPI_Recv(&b, 1, MPI_INT, 0, kTag + 1, MPI_COMM_WORLD, &status);
+  }
+  if (rank == 0) {
+    MPI_Send(&sent, 1, MPI_INT, 1, kTag, MPI_COMM_WORLD);
+    ELC_AT(2);
+    ELC_Checkpoint_now();
+    look_often();
+    check(restarted || ELC_Line() == 0, "no line at a receive without a label");
+    MPI_Send(&sent, 1, MPI_INT, 1, kTag + 1, MPI_COMM_WORLD);
+  }
+  do {
+    ELC_AT(3);
+    ELC_Checkpoint();
+  } while (ELC_Line() == 0);
+  die_here();
+  if (rank == 1) check(a == 7 && b == 7, "what was received");
+  ELC_END();
+  ELC_Leave();
+}
+#endif
+
 /* A datatype of addresses, from MPI_BOTTOM, of a, b and a block of the heap. */
 static int *on_heap;
 static MPI_Datatype addresses(void) {
@@ -1608,6 +1643,9 @@ int main(int argc, char **argv) {
   if (strcmp(name, "called_back") == 0) MPI_Op_create(sum_at_site, 1, &sum);
   if (strncmp(name, "label_", 6) == 0) labels(name[6] - '0');
   else if (strcmp(name, "stale_label") == 0) stale_label();
+#if MPI_VERSION >= 3
+  else if (strcmp(name, "spent_label") == 0) spent_label();
+#endif
   else if (strcmp(name, "absolute") == 0) absolute(0);
   else if (strcmp(name, "distance") == 0) absolute(1);
   else in_place(name, argc > 3 ? argv[3] : "");

@@ -15,6 +15,7 @@
 #include "line/receives.h"
 #include "line/forgetting.h"
 #include "line/queue.h"
+#include "line/saved.h"
 #include "sim/channel.h"
 #include "sim/memory.h"
 #include "sim/random.h"
@@ -561,6 +562,49 @@ TEST_CASE("the pending queue: the first message of a pattern that fits, in the o
 }
 
 // A round begins with the first communicator beyond the limit since the last round or line.
+TEST_CASE("section line: what cannot be is refused") {
+  const auto message = [] {
+    line::SavedMessage m;
+    m.comm = 1;
+    m.message = elc::make<line::Message>();
+    m.message->source = m.message->tag = 0;
+    m.message->arrived = true;
+    return m;
+  };
+  const auto reads = [&](void (*change)(line::Saved&)) {
+    line::Saved saved, back;
+    saved.postings = 1;
+    saved.classes.push_back({0, 1, 0, 1});
+    saved.messages.push_back(message());
+    line::SavedPosting posting;
+    posting.number = 1;
+    posting.answer = message();
+    saved.receives.push_back(std::move(posting));
+    saved.outcomes.push_back(line::SavedOutcome());
+    saved.bound.push_back({1, 0, 0});
+    change(saved);
+    Bytes bytes;
+    elc::Encoder out(&bytes);
+    saved.encode(out);
+    elc::Decoder in(bytes);
+    return line::Saved::decode(in, &back).ok();
+  };
+  CHECK(reads([](line::Saved&) {}));
+  CHECK(reads([](line::Saved& s) { s.outcomes[0].kind = line::NdKind::kImprobe; }));
+  CHECK(!reads([](line::Saved& s) { s.messages[0].message->source = -1; }));
+  CHECK(!reads([](line::Saved& s) { s.messages[0].message->tag = -1; }));
+  CHECK(!reads([](line::Saved& s) { s.receives[0].answer.message->tag = -1; }));
+  CHECK(!reads([](line::Saved& s) { s.receives[0].source = line::kAnySource - 1; }));
+  CHECK(!reads([](line::Saved& s) { s.receives[0].tag = line::kAnyTag - 1; }));
+  CHECK(!reads([](line::Saved& s) { s.receives[0].number = 2; }));
+  CHECK(!reads([](line::Saved& s) { s.classes[0].peer = -1; }));
+  CHECK(!reads([](line::Saved& s) { s.classes[0].tag = -1; }));
+  CHECK(!reads([](line::Saved& s) { s.classes[0].residue = 0; }));
+  CHECK(!reads([](line::Saved& s) { s.classes[0].residue = INT64_MIN; }));
+  CHECK(!reads([](line::Saved& s) { s.bound[0].source = -1; }));
+  CHECK(!reads([](line::Saved& s) { s.bound[0].tag = -1; }));
+}
+
 TEST_CASE("freed communicators: when a round is wanted, and what it forgets") {
   line::Comms comms;
   line::Counts sent;

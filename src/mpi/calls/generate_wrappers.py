@@ -111,7 +111,7 @@ def wrapper(prototype, entry):
         after.append("now.paired(%s, %s);" % (prototype.of_type("MPI_Comm")[0].name, peers[0].name))
     if "together" in entry.features:
         after.append("now.together(*%s);" % prototype.written("MPI_Comm")[0].name)
-    body = ['const Entered entered("%s");' % prototype.name]
+    body = ['const Entered entered("%s");' % prototype.name, "labelled_call();"]
     body += ['const Refused now("%s", ELC_CALLER());' % prototype.name] if after or counted else []
     body += before + ["const int code = released([&] {", "  InsideMpi inside;",
                       "  return " + prototype.call("P" + prototype.name) + ";", "});"]

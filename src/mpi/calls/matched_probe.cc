@@ -139,6 +139,7 @@ ELC_EXPORT int MPI_Improbe(int source, int tag, MPI_Comm comm, int* flag, MPI_Me
 ELC_EXPORT int MPI_Mrecv(void* buffer, int count, MPI_Datatype type, MPI_Message* message, MPI_Status* status) {
   if (!following()) return PMPI_Mrecv(buffer, count, type, message, status);
   const Entered entered("MPI_Mrecv");
+  labelled_call();
   tick();
   Receive r;
   if (receive_matched(&r, buffer, count, type, message)) return r.code != MPI_SUCCESS ? r.code : finish_receive(&r, status, false);
@@ -151,6 +152,7 @@ ELC_EXPORT int MPI_Mrecv(void* buffer, int count, MPI_Datatype type, MPI_Message
 ELC_EXPORT int MPI_Imrecv(void* buffer, int count, MPI_Datatype type, MPI_Message* message, MPI_Request* request) {
   if (!following()) return PMPI_Imrecv(buffer, count, type, message, request);
   const Entered entered("MPI_Imrecv");
+  labelled_call();
   tick();
   Receive begun;
   if (!receive_matched(&begun, buffer, count, type, message))

@@ -57,6 +57,7 @@ using namespace elc::mpi;
     const int code = PMPI_##NAME(buffer, count, type, to, tag, comm, request);                                 \
     if (!counting() || code != MPI_SUCCESS) return code;                                                       \
     const Entered entered("MPI_" #NAME);                                                                       \
+    state::take_label();  /* no site: MPI has made the request */                                              \
     return init({const_cast<void*>(buffer), count, type, to, tag, comm, CALL}, *request, "MPI_" #NAME);        \
   }
 
@@ -70,6 +71,7 @@ ELC_EXPORT int MPI_Recv_init(void* buffer, int count, MPI_Datatype type, int sou
   const int code = PMPI_Recv_init(buffer, count, type, source, tag, comm, request);
   if (!counting() || code != MPI_SUCCESS) return code;
   const Entered entered("MPI_Recv_init");
+  state::take_label();
   return init({buffer, count, type, source, tag, comm, nullptr}, *request, "MPI_Recv_init");
 }
 

@@ -52,6 +52,7 @@ using namespace elc::mpi;
 ELC_EXPORT int MPI_Request_free(MPI_Request* request) {
   if (!following()) return PMPI_Request_free(request);
   const Entered entered("MPI_Request_free");
+  labelled_call();
   Request* record = runtime.requests.find(*request);
   if (record == nullptr) return free_unfollowed(request);
   const MPI_Request handle = *request;
@@ -71,6 +72,7 @@ ELC_EXPORT int MPI_Request_free(MPI_Request* request) {
 ELC_EXPORT int MPI_Cancel(MPI_Request* request) {
   if (!following()) return PMPI_Cancel(request);
   const Entered entered("MPI_Cancel");
+  labelled_call();
   Request* record = runtime.requests.find(*request);
   return record == nullptr ? PMPI_Cancel(request) : cancel(record, *request);
 }

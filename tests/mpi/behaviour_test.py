@@ -220,6 +220,13 @@ class Scenes(Jobs):
 
     # ---- One step beside ----
 
+    def test_finalize_at_exit(self):
+        """In a function for the exit that is older than the library's: the run is finished all the same."""
+        for _ in range(2):
+            job = self.run_scene("two_lines", "-1", "at-exit")
+            self.assertNotIn("restarting", job.complaints())
+            self.assert_right(job)
+
     def test_self_dups(self): self.killed_and_restarted("self_dups", die=1)
     def test_held_and_freed(self): self.killed_and_restarted("held_and_freed", die=1)
     def test_posted_before(self): self.killed_and_restarted("posted_before", die=1)

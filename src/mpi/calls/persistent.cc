@@ -3,6 +3,7 @@
 #include "mpi/calls/point_to_point.h"
 #include "mpi/datatype/datatype.h"
 #include "mpi/runtime/runtime.h"
+#include "state/state.h"
 
 namespace elc::mpi {
 namespace {
@@ -57,7 +58,7 @@ using namespace elc::mpi;
     const int code = PMPI_##NAME(buffer, count, type, to, tag, comm, request);                                 \
     if (!counting() || code != MPI_SUCCESS) return code;                                                       \
     const Entered entered("MPI_" #NAME);                                                                       \
-    state::take_label();  /* no site: MPI has made the request */                                              \
+    elc::state::take_label();  /* no site: MPI has made the request */                                         \
     return init({const_cast<void*>(buffer), count, type, to, tag, comm, CALL}, *request, "MPI_" #NAME);        \
   }
 
@@ -71,7 +72,7 @@ ELC_EXPORT int MPI_Recv_init(void* buffer, int count, MPI_Datatype type, int sou
   const int code = PMPI_Recv_init(buffer, count, type, source, tag, comm, request);
   if (!counting() || code != MPI_SUCCESS) return code;
   const Entered entered("MPI_Recv_init");
-  state::take_label();
+  elc::state::take_label();
   return init({buffer, count, type, source, tag, comm, nullptr}, *request, "MPI_Recv_init");
 }
 

@@ -40,6 +40,7 @@ const char* dir() { return runtime.config.dir.c_str(); }
 // At the exit of process 0, not in its MPI_Finalize: a run that was killed between the two has perhaps not said
 // its result, and goes on from its newest line.
 void mark_at_exit() {
+  runtime.exiting = true;
   if (getpid() != runtime.finalized) return;  // a child that the program has forked
   errno = 0;
   // An earlier flush may have failed, of which only ferror still tells.
@@ -172,7 +173,10 @@ void restore() {
 }
 
 void close_store() {
-  if (runtime.rank == 0) runtime.finalized = getpid();
+  if (runtime.rank != 0) return;
+  runtime.finalized = getpid();
+  // MPI_Finalize in a function for the exit that the program had registered before MPI_Init.
+  if (runtime.exiting) atexit(mark_at_exit);
 }
 
 }  // namespace elc::mpi

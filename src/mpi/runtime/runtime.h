@@ -61,6 +61,7 @@ struct Runtime {
   store::Lock job_lock;        // of process 0
   store::FileLocks file_locks;
   pid_t finalized = 0;         // process 0, when it has been in MPI_Finalize
+  bool exiting = false;        // the exit of process 0 has begun
   uint64_t run = 0;            // Commit::run
   uint64_t restart_line = 0;   // the line that this run starts from; 0: from the start
   bool restored = true;        // false from MPI_Init until the state of restart_line is in place

@@ -283,7 +283,7 @@ class Job(Scene):
         if not os.path.isdir(self.lines_of(home)):
             return
         verified = run([self.bench.elc, "verify", self.lines_of(home)], home, {})
-        broken = [int(n) for n in re.findall(r"line (\d+) is not whole", verified.output)]
+        broken = [int(n) for n in re.findall(r"line (\d+) (?:is not whole|cannot be read)", verified.output)]
         if any(n <= acknowledged for n in broken) or verified.code not in (0, 65):
             raise Wrong("elc verify says: %s%s" % (verified.output, verified.errors))
 
@@ -445,7 +445,7 @@ class Command(Scene):
                 raise Wrong("it ends with 0 and says something else than without a fault")
         elif fault.how in ("kill", "torn") and injected:
             outcome = "killed"
-        elif ended.code < 0 or not (SENTENCE.search(ended.errors) or "not whole: " in ended.output):
+        elif ended.code < 0 or not (SENTENCE.search(ended.errors) or re.search(r"(not whole|cannot be read): ", ended.output)):
             raise Wrong("it ends with code %d and does not say why" % ended.code)
         else:
             outcome = "refused"

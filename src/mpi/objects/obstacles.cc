@@ -65,9 +65,10 @@ Result Obstacles::check() const {
 
 namespace {
 
-// Whether what happens depends on chance by things of this kind: who is first, what another process has put where.
+// Whether what happens depends on chance by things of this kind: who is first, what another process has put where. Of
+// requests and messages that refuse lines because no restart could make them again, what was drawn is logged.
 bool tells(HandleKind kind) {
-  return kind == HandleKind::kComm || kind == HandleKind::kWin || kind == HandleKind::kFile || kind == HandleKind::kRequest ||
+  return kind == HandleKind::kComm || kind == HandleKind::kWin || kind == HandleKind::kFile ||
          kind == HandleKind::kSession || kind == HandleKind::kOther;
 }
 

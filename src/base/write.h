@@ -2,9 +2,8 @@
 #ifndef ELC_BASE_WRITE_H
 #define ELC_BASE_WRITE_H
 
+#include <stddef.h>
 #include <sys/types.h>
-
-#include <cstddef>
 
 namespace elc {
 

@@ -30,9 +30,10 @@ class Refused {
   // It has made this, which is an obstacle from now on unless it is one of the values that are no objects.
   template <class Handle, class... Others>
   void makes(HandleKind kind, Handle made, Others... no_objects) const {
-    if (((made == no_objects) || ...)) return;
-    add_obstacle(kind, handle_key(made), call_, place_);
-    if (kind == HandleKind::kRequest) spoil_replay_by(call_);  // an operation that is not followed
+    if (((made != no_objects) && ...)) {
+      add_obstacle(kind, handle_key(made), call_, place_);
+      if (kind == HandleKind::kRequest) spoil_replay_by(call_);  // an operation that is not followed
+    }
   }
   template <class Handle, class... Others>
   void makes_local(HandleKind kind, Handle made, Others... no_objects) const {

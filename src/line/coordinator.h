@@ -98,9 +98,9 @@ class Coordinator {
   bool sends_in_background() const { return sends_in_background_; }
 
   // ---- Receives ----
-  // Posts `posting` (a new one, its pattern set by the caller, who keeps it where it is until observe, withdraw or kWithdrawn).
-  // true: give it to MPI now. false: it is queued (wait for message->arrived) or held (wait until start_receive or the
-  // pending queue has answered it).
+  // Posts `posting` (a new one, its pattern set by the caller, who keeps it where it is until observe, withdraw or
+  // kWithdrawn). true: give it to MPI now. false: it is queued (wait for message->arrived) or held (wait until
+  // start_receive or the pending queue has answered it).
   virtual bool post(Posting& posting) = 0;
   // Posts a receive again that was pending at the checkpoint, with its old pattern under its old number; in the order
   // of the numbers, all of which the line has, before any other. Result as of post.
@@ -120,9 +120,9 @@ class Coordinator {
   // The same for a matched probe, which takes it: the reference passes to the caller (let_go).
   virtual Message* take_queued(const Pattern& pattern) = 0;
   // false: the message that MPI shows belongs to a receive that is held back in a replay; it is not to be shown.
+  virtual bool may_show(Comm comm, Rank source, Tag tag) const = 0;
   // Whether a receive on this communicator is held.
   virtual bool holds(Comm comm) const = 0;
-  virtual bool may_show(Comm comm, Rank source, Tag tag) const = 0;
   // A probe has shown the application this message of MPI's.
   virtual void on_probe(Comm comm, Rank source, Tag tag) = 0;
   // A matched probe has taken this message from MPI: it is received. Where a line needs its content, a message to be

@@ -31,6 +31,7 @@ struct Snapshot {
   Place place;
   StreamKind kind = StreamKind::kSpecial;
   uint64_t offset = 0, length = 0;
+  uint64_t number = 0;  // of the file: Written
 };
 
 namespace {
@@ -65,14 +66,12 @@ Result write_content(const Snapshot& snapshot, format::Writer& writer) {
 }
 
 // By the machine, too: on another one another file may have the same numbers.
-Result number_of_file(int fd, const char* path, uint64_t* number) {
-  struct stat about;
+uint64_t number_of_file(const struct stat& about) {
   char machine[256] = "";
-  if (fstat(fd, &about) != 0) return io_error("look at", path, errno);
   gethostname(machine, sizeof machine - 1);
-  *number = mix64(static_cast<uint64_t>(about.st_ino) ^ mix64(static_cast<uint64_t>(about.st_dev)));
-  for (const char* c = machine; *c != '\0'; ++c) *number = mix64(*number ^ static_cast<uint8_t>(*c));
-  return Result();
+  uint64_t number = mix64(static_cast<uint64_t>(about.st_ino) ^ mix64(static_cast<uint64_t>(about.st_dev)));
+  for (const char* c = machine; *c != '\0'; ++c) number = mix64(number ^ static_cast<uint8_t>(*c));
+  return number;
 }
 
 }  // namespace
@@ -124,6 +123,7 @@ Result Streams::look_at(Stream& stream, Snapshot* out) const {
   if (offset < 0) return io_error("tell the position in", path, errno);
   out->offset = static_cast<uint64_t>(offset);
   out->length = static_cast<uint64_t>(about.st_size);
+  out->number = number_of_file(about);
   return Result();
 }
 
@@ -238,9 +238,7 @@ Result Streams::save(format::Writer& writer) {
   written_.clear();
   for (const Snapshot& snapshot : snapshots) {
     if (snapshot.kind != StreamKind::kWrite && snapshot.kind != StreamKind::kAppend) continue;
-    Written& written = written_.push_back({});
-    ELC_TRY(number_of_file(fileno(snapshot.stream->file), snapshot.stream->path.c_str(), &written.number));
-    written.path = Text::copy(snapshot.stream->path.view());
+    written_.push_back({snapshot.number, Text::copy(snapshot.stream->path.view())});
   }
   writer.begin_section("files");
   Encoder& out = writer.encoder();

@@ -182,11 +182,14 @@ Result open_path(const char* path, int* fd, uint64_t* size) {
   return *fd < 0 ? io_error("open", path, errno) : check_file(fd, path, size);
 }
 
-Result open_lock(const Directory& dir, const char* name, int* fd) {
+Result open_lock(const Directory& dir, const char* name, Descriptor* file) {
   const Text path = dir.path_of(name);
   const int flags = O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
-  *fd = uninterrupted([&] { return system_calls.open(dir.fd(), name, flags, file_mode()); });
-  return *fd < 0 ? not_opened("open", dir.fd(), name, path.c_str(), errno) : check_file(fd, path.c_str(), nullptr);
+  int fd = uninterrupted([&] { return system_calls.open(dir.fd(), name, flags, file_mode()); });
+  if (fd < 0) return not_opened("open", dir.fd(), name, path.c_str(), errno);
+  ELC_TRY(check_file(&fd, path.c_str(), nullptr));
+  *file = Descriptor(fd);
+  return {};
 }
 
 Result open_temporary(const Directory& dir, const char* name, Text* temporary, int* fd) {

@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "base/descriptor.h"
 #include "base/result.h"
 #include "base/text.h"
 #include "base/wire.h"
@@ -40,7 +41,7 @@ Result open_file(const Directory& dir, const char* name, int* fd, bool* found = 
 Result open_path(const char* path, int* fd, uint64_t* size);
 
 // Opens a file to lock, and makes it if it is not there.
-Result open_lock(const Directory& dir, const char* name, int* fd);
+Result open_lock(const Directory& dir, const char* name, Descriptor* file);
 
 // Opens a new file under a temporary name beside `name`, told in `temporary`.
 Result open_temporary(const Directory& dir, const char* name, Text* temporary, int* fd);

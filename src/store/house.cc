@@ -213,47 +213,38 @@ bool job_runs(const char* dir) {
   return locked;
 }
 
-Lock::~Lock() {
-  if (fd_ >= 0) ::close(fd_);
-}
-
 Result Lock::take(const char* dir, const char* name) {
   Directory top;
   ELC_TRY(top.open(dir));
   const Text path = top.path_of(name);
-  ELC_TRY(open_lock(top, name, &fd_));
+  ELC_TRY(open_lock(top, name, &file_));
   struct flock whole = whole_file();
-  if (fcntl(fd_, F_SETLK, &whole) == 0 || (errno != EACCES && errno != EAGAIN)) return {};
+  if (fcntl(file_.get(), F_SETLK, &whole) == 0 || (errno != EACCES && errno != EAGAIN)) return {};
   whole.l_type = F_WRLCK;
-  if (fcntl(fd_, F_GETLK, &whole) != 0) whole.l_pid = 0;
-  ::close(fd_);
-  fd_ = -1;
+  if (fcntl(file_.get(), F_GETLK, &whole) != 0) whole.l_pid = 0;
+  file_ = Descriptor();
   return Result::error(
       "another job is using %s (%s is locked by process %ld): wait for its end, or set ELC_DIR to "
       "another directory",
       dir, path.c_str(), static_cast<long>(whole.l_pid));
 }
 
-FileLocks::~FileLocks() {
-  if (fd_ >= 0) ::close(fd_);
-}
-
 Result FileLocks::take(const char* dir, const Vector<uint64_t>& files, size_t* other) {
   *other = files.size();
-  if (fd_ < 0) {
+  if (!file_.open()) {
     if (files.empty()) return {};
     Directory top;
     ELC_TRY(top.open(dir));
-    ELC_TRY(open_lock(top, "files.lock", &fd_));
+    ELC_TRY(open_lock(top, "files.lock", &file_));
   }
   struct flock range = whole_file();
   range.l_type = F_UNLCK;
-  fcntl(fd_, F_SETLK, &range);
+  fcntl(file_.get(), F_SETLK, &range);
   range.l_type = F_WRLCK;
   range.l_len = 1;
   for (size_t i = 0; i < files.size() && *other == files.size(); ++i) {
     range.l_start = static_cast<off_t>(files[i] >> 2);  // an offset is not negative
-    if (fcntl(fd_, F_SETLK, &range) != 0 && (errno == EACCES || errno == EAGAIN)) *other = i;
+    if (fcntl(file_.get(), F_SETLK, &range) != 0 && (errno == EACCES || errno == EAGAIN)) *other = i;
   }
   return {};
 }

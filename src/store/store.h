@@ -229,31 +229,23 @@ bool job_runs(const char* dir);
 // the system when the process ends, however it ends. A file system without locks is not an error.
 class Lock {
  public:
-  Lock() = default;
-  Lock(const Lock&) = delete;
-  Lock& operator=(const Lock&) = delete;
-  ~Lock();
   // `name` is a file in `dir`: "job.lock" for the job.
   Result take(const char* dir, const char* name);
 
  private:
-  int fd_ = -1;
+  Descriptor file_;
 };
 
 // The files to which the processes of a job write: each is a byte of the file "files.lock", locked by its process until that
 // ends or has it no longer. A file system without locks is not an error.
 class FileLocks {
  public:
-  FileLocks() = default;
-  FileLocks(const FileLocks&) = delete;
-  FileLocks& operator=(const FileLocks&) = delete;
-  ~FileLocks();
   // Locks `files`, by numbers of theirs, in place of those before. *other: the index of one that another process has
   // locked; files.size(): there is none.
   Result take(const char* dir, const Vector<uint64_t>& files, size_t* other);
 
  private:
-  int fd_ = -1;
+  Descriptor file_;
 };
 
 // ---- Requests to a running job -----------------------------------------------------------------

@@ -120,38 +120,30 @@ TEST_CASE("a message that is implied after a later one of its stream was sent be
   for (const int i : {1, 2}) job[1].observe(p[i], 0, 1);
 }
 
-TEST_CASE("a line that is to wait takes nothing out of the MPI") {
-  line::Options waits = options();
-  waits.drain = false;
-  Job job(2, waits);
-  const Comm comm = add_comm(job, 2);
-  job[0].on_send(1, comm, 7);
-  open_line(job, 2);
-  job.there = {{0, 7}};
-  job.settle();
-  CHECK((job.ended.empty() && job.there.size() == 1));
-  CHECK(!job[1].quiet());
-  line::Posting receive;
-  receive.pattern = {comm, 0, 7};
-  CHECK(job[1].post(receive));
-  job[1].observe(receive, 0, 7);
-  job.settle();
-  CHECK((job[1].committed_line() == 1 && job.held.size() == 1));
-}
-
-TEST_CASE("a line that is to wait takes what is in transit after all where the program ends") {
-  line::Options waits = options();
-  waits.drain = false;
-  Job job(2, waits);
-  const Comm comm = add_comm(job, 2);
-  job[0].on_send(1, comm, 7);
-  open_line(job, 2);
-  job.there = {{0, 7}};
-  job.settle();
-  CHECK((job.ended.empty() && job.there.size() == 1));
-  job[1].finalize();
-  job.settle();
-  CHECK((job[1].committed_line() == 1 && job.there.empty()));
+TEST_CASE("a line that is to wait takes nothing out of the MPI, unless the program ends") {
+  for (const bool ends : {false, true}) {
+    line::Options waits = options();
+    waits.drain = false;
+    Job job(2, waits);
+    const Comm comm = add_comm(job, 2);
+    job[0].on_send(1, comm, 7);
+    open_line(job, 2);
+    job.there = {{0, 7}};
+    job.settle();
+    CHECK((job.ended.empty() && job.there.size() == 1));
+    CHECK(!job[1].quiet());
+    line::Posting receive;
+    receive.pattern = {comm, 0, 7};
+    if (ends) {
+      job[1].finalize();
+    } else {
+      CHECK(job[1].post(receive));
+      job[1].observe(receive, 0, 7);
+    }
+    job.settle();
+    CHECK((job[1].committed_line() == 1 && job.held.size() == 1));
+    CHECK(job.there.empty() == ends);
+  }
 }
 
 TEST_CASE("a line does not wait for a message on a communicator that is gone here") {

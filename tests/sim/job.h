@@ -65,12 +65,12 @@ inline void restart(Job& job, Rank processes, line::Saved (*saved)(Rank)) {
   for (Rank r = 0; r < processes; ++r) REQUIRE(job[r].running());
 }
 
-// From process 0, with tag 0.
-inline line::SavedMessage in_transit() {
+// On communicator 1.
+inline line::SavedMessage in_transit(Rank source = 0, line::Tag tag = 0) {
   line::SavedMessage m;
   m.comm = 1;
   m.message = elc::make<line::Message>();
-  m.message->source = m.message->tag = 0;
+  m.message->source = source, m.message->tag = tag;
   m.message->arrived = true;
   return m;
 }

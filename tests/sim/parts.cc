@@ -17,6 +17,7 @@
 #include "line/queue.h"
 #include "line/saved.h"
 #include "sim/channel.h"
+#include "sim/job.h"
 #include "sim/memory.h"
 #include "sim/random.h"
 
@@ -561,24 +562,15 @@ TEST_CASE("the pending queue: the first message of a pattern that fits, in the o
   }
 }
 
-// A round begins with the first communicator beyond the limit since the last round or line.
 TEST_CASE("section line: what cannot be is refused") {
-  const auto message = [] {
-    line::SavedMessage m;
-    m.comm = 1;
-    m.message = elc::make<line::Message>();
-    m.message->source = m.message->tag = 0;
-    m.message->arrived = true;
-    return m;
-  };
-  const auto reads = [&](void (*change)(line::Saved&)) {
+  const auto reads = [](void (*change)(line::Saved&)) {
     line::Saved saved, back;
     saved.postings = 1;
     saved.classes.push_back({0, 1, 0, 1});
-    saved.messages.push_back(message());
+    saved.messages.push_back(sim::in_transit());
     line::SavedPosting posting;
     posting.number = 1;
-    posting.answer = message();
+    posting.answer = sim::in_transit();
     saved.receives.push_back(std::move(posting));
     saved.outcomes.push_back(line::SavedOutcome());
     saved.bound.push_back({1, 0, 0});
@@ -605,6 +597,7 @@ TEST_CASE("section line: what cannot be is refused") {
   CHECK(!reads([](line::Saved& s) { s.bound[0].tag = -1; }));
 }
 
+// A round begins with the first communicator beyond the limit since the last round or line.
 TEST_CASE("freed communicators: when a round is wanted, and what it forgets") {
   line::Comms comms;
   line::Counts sent;

@@ -163,8 +163,6 @@ TEST_CASE("a program that takes another way than in the log gets what MPI has") 
   }
 }
 
-// A receive is bound to a message with tag 7 of process 1. Whether it waits, and what it gets in the end: of the queue,
-// of MPI as it is bound, or of MPI as it was called.
 TEST_CASE("who takes another way behind the last thing that others depend on does not stray") {
   for (const bool behind : {false, true}) {
     Job job(2, options());
@@ -189,6 +187,8 @@ TEST_CASE("who takes another way behind the last thing that others depend on doe
   }
 }
 
+// A receive is bound to a message with tag 7 of process 1. Whether it waits, and what it gets in the end: of the queue,
+// of MPI as it is bound, or of MPI as it was called.
 TEST_CASE("a bound receive waits for its message, unless its sender goes another way") {
   using State = line::Posting::State;
   struct Case {
@@ -225,14 +225,7 @@ TEST_CASE("a bound receive waits for its message, unless its sender goes another
       s.replay = true;
       s.comms.push_back({1, 4, 2, false});
       s.crossing.push_back({1, 5, byte(5)});
-      for (const line::Tag tag : c.queue) {
-        line::SavedMessage m;
-        m.comm = 1;
-        m.message = elc::make<line::Message>();
-        m.message->source = 1, m.message->tag = tag;
-        m.message->arrived = true;
-        s.messages.push_back(std::move(m));
-      }
+      for (const line::Tag tag : c.queue) s.messages.push_back(in_transit(1, tag));
       s.postings = c.before == 0 ? 1 : 0;
       s.bound.push_back({1, 0, c.before});
       s.bound.push_back({2, 1, 7});
@@ -273,10 +266,7 @@ TEST_CASE("what was held, and what was answered before, is followed to its end")
       p.comm = 1;
       p.source = 1;
       p.tag = 7;
-      p.answer.comm = 1;
-      p.answer.message = elc::make<line::Message>();
-      p.answer.message->source = 1, p.answer.message->tag = 7;
-      p.answer.message->arrived = true;
+      p.answer = in_transit(1, 7);
       if (!held) s.receives.push_back(std::move(p)), s.postings = 1;
       REQUIRE(job[r].load(std::move(s)).ok());
     }

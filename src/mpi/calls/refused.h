@@ -32,7 +32,7 @@ class Refused {
   void makes(HandleKind kind, Handle made, Others... no_objects) const {
     if (((made != no_objects) && ...)) {
       add_obstacle(kind, handle_key(made), call_, place_);
-      if (kind == HandleKind::kRequest) spoil_replay_by(call_);  // an operation that is not followed
+      if (kind == HandleKind::kRequest) spoil_replay(call_, kCalledUnfollowed);
     }
   }
   template <class Handle, class... Others>

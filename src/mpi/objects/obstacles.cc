@@ -77,7 +77,7 @@ bool tells(HandleKind kind) {
 void add_obstacle(HandleKind kind, uint64_t key, const char* call, const void* place) {
   runtime.obstacles.add(kind, key, call, place);
   // What was there at the checkpoint has refused the line.
-  if (tells(kind)) spoil_replay_by(call);
+  if (tells(kind)) spoil_replay(call, kCalledUnfollowed);
 }
 
 void remove_obstacle(HandleKind kind, uint64_t key) { runtime.obstacles.remove(kind, key); }

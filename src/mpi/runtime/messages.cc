@@ -94,17 +94,11 @@ void spoil_line(const char* why) {
   runtime.spoiled.why = why;
 }
 
-void spoil_replay(const char* why) {
-  if (!runtime.coordinator->recording()) return;
+void spoil_replay(const char* why, const char* more) {
+  if (!runtime.active || !runtime.coordinator->recording()) return;
   runtime.spoiled.replay = runtime.coordinator->last_line();
   runtime.spoiled.why_replay = why;
-  runtime.spoiled.call = nullptr;
-}
-
-void spoil_replay_by(const char* call) {
-  if (!runtime.active || !runtime.coordinator->recording()) return;
-  spoil_replay("");
-  runtime.spoiled.call = call;
+  runtime.spoiled.more_of_why = more;
 }
 
 const char* spoiled(line::LineNumber line) {
@@ -113,11 +107,8 @@ const char* spoiled(line::LineNumber line) {
 
 Result unspoiled(line::LineNumber line, bool replay) {
   if (const char* why = spoiled(line)) return Result::error("%s; the next one is asked for as usual", why);
-  if (replay && runtime.spoiled.replay == line && runtime.spoiled.call != nullptr)
-    return Result::error("%s was called, which libELC does not follow, while messages crossed the line; the next one is asked "
-                         "for as usual", runtime.spoiled.call);
   if (replay && runtime.spoiled.replay == line)
-    return Result::error("%s; the next one is asked for as usual", runtime.spoiled.why_replay);
+    return Result::error("%s%s; the next one is asked for as usual", runtime.spoiled.why_replay, runtime.spoiled.more_of_why);
   return Result();
 }
 

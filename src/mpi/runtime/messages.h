@@ -22,7 +22,7 @@ struct Spoiled {
   line::LineNumber line = 0, replay = 0;  // the line that cannot; the one that cannot if it has to be replayed
   const char* why = nullptr;              // literals
   const char* why_replay = nullptr;
-  const char* call = nullptr;  // in place of why_replay: the call that is not followed
+  const char* more_of_why = "";           // behind why_replay
 };
 
 // The callbacks of line::Host about messages in MPI.
@@ -37,9 +37,11 @@ void sweep_taken();
 
 // The open line, if there is one, will not be kept.
 void spoil_line(const char* why);
-// The same if the calls of its window have to be repeated in the same way: what was just done cannot be.
-void spoil_replay(const char* why);
-void spoil_replay_by(const char* call);
+// The same if the calls of its window have to be repeated in the same way: what was just done cannot be. `more` goes behind
+// `why`.
+void spoil_replay(const char* why, const char* more = "");
+// Behind the name of a call.
+inline constexpr const char* kCalledUnfollowed = " was called, which libELC does not follow, while messages crossed the line";
 // Why the line cannot be kept, as far as is known; nullptr: it can. Memory that is short (base/memory.h) is a reason, too.
 const char* spoiled(line::LineNumber line);
 Result unspoiled(line::LineNumber line, bool replay);

@@ -42,12 +42,13 @@ const char* dir() { return runtime.config.dir.c_str(); }
 void mark_at_exit() {
   runtime.exiting = true;
   if (getpid() != runtime.finalized) return;  // a child that the program has forked
-  errno = 0;
-  // An earlier flush may have failed, of which only ferror still tells.
-  const bool written = fflush(nullptr) == 0 && ferror(stdout) == 0;
-  const Result marked = written ? store::mark_finished(dir(), runtime.run)
-                                : Result::error("what the program has written is lost%s%s; started again, it goes on from "
-                                                "the newest line", errno == 0 ? "" : ": ", errno == 0 ? "" : strerror(errno));
+  const char* lost = fflush(nullptr) != 0 ? strerror(errno) : nullptr;
+  // Of an earlier flush that failed only this tells.
+  if (lost == nullptr && ferror(stdout) != 0) lost = "an earlier write to standard output has failed";
+  const Result marked = lost == nullptr
+                            ? store::mark_finished(dir(), runtime.run)
+                            : Result::error("what the program has written is lost: %s; started again, it goes on from the "
+                                            "newest line", lost);
   if (!marked.ok()) say("%s", marked.message());
 }
 

@@ -43,8 +43,8 @@ constexpr uintptr_t kHighestFixed = 0x10000000;  // programs that are not positi
 constexpr int kCallsBetweenLooks = 64;               // at the clock
 constexpr uint64_t kLookShare = 1000, kBusyLookShare = 5;  // a look may take one part in so many of the time
 constexpr uint64_t kLongestPause = 10 * 1000;        // microseconds between looks
-constexpr int kGreetingTag = 32767;                // the highest that every MPI allows
-constexpr uint64_t kGreetingLate = 10 * 1000000;   // microseconds
+constexpr int kGreetingTag = 32767;                  // the highest that every MPI allows
+constexpr uint64_t kGreetingLate = 10 * 1000000;     // microseconds
 constexpr uint64_t kControlFilePeriod = 200 * 1000;  // microseconds between looks at the control file
 
 // ---- The control channel ----
@@ -290,7 +290,8 @@ bool has_directory() {
 void wait_for_greeting(int from) {
   const uint64_t begin = now();
   bool said = false;
-  for (int there = 0; there == 0;) {
+  for (;;) {
+    int there = 0;
     MPI_Status status;
     PMPI_Iprobe(from, kGreetingTag, MPI_COMM_WORLD, &there, &status);
     if (there != 0) break;
@@ -320,14 +321,14 @@ void greet() {
 
 void start() {
   all_wrappers();
+  PMPI_Comm_rank(MPI_COMM_WORLD, &runtime.rank);
+  PMPI_Comm_size(MPI_COMM_WORLD, &runtime.size);
+  set_message_rank(runtime.rank);
   if (is_spawned() || !has_directory()) {
     record_datatypes(false);
     return;
   }
   const Result read = read_config(&runtime.config);
-  PMPI_Comm_rank(MPI_COMM_WORLD, &runtime.rank);
-  PMPI_Comm_size(MPI_COMM_WORLD, &runtime.size);
-  set_message_rank(runtime.rank);
   greet();
   runtime.control = MPI_COMM_WORLD;  // nobody uses it yet
   agree(read);

@@ -81,6 +81,7 @@ class File {
     if (reader_.has_section("vars")) add_variables(&facts);
     if (reader_.has_section("heap")) add_heap(&facts);
     if (reader_.has_section("mpi")) facts["mpi"] = objects();
+    if (reader_.has_section("setup")) facts["setup"] = set_up();
     if (reader_.has_section("line")) facts["messages"] = messages();
     return facts;
   }
@@ -287,6 +288,25 @@ class File {
             {"datatypes", datatypes(saved.datatypes)},
             {"last_request", saved.request_numbers},
             {"requests", requests}};
+  }
+
+  json set_up() {
+    mpi::SavedSetUp saved;
+    Bytes bytes;
+    check(reader_.read_section("setup", UINT32_MAX, &bytes));
+    Decoder in(bytes);
+    check(mpi::SavedSetUp::decode(in, &saved));
+    json communicators = json::array(), requests = json::array();
+    for (const line::Identity identity : saved.comms) communicators.push_back(communicator_text(identity));
+    for (const mpi::SavedPersistent& r : saved.requests)
+      requests.push_back({{"request", r.number},
+                          {"kind", r.kind == mpi::RequestKind::kReceive ? "receive" : "send"},
+                          {"count", r.count},
+                          {"datatype", datatype_text(r.type)},
+                          {"communicator", communicator_text(r.comm)},
+                          {"peer", r.peer},
+                          {"tag", r.tag}});
+    return {{"communicators", communicators}, {"requests", requests}};
   }
 
   json communicator(const mpi::SavedCommunicator& c) const {

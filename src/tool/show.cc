@@ -93,6 +93,14 @@ void print_objects(const json& mpi) {
            words(r, {"request"}).c_str());
 }
 
+void print_set_up(const json& made) {
+  print_list("communicators of the set-up", made["communicators"]);
+  for (const json& c : made["communicators"]) printf("    %s\n", text(c));
+  print_list("persistent requests of the set-up", made["requests"]);
+  for (const json& r : made["requests"])
+    printf("    request %llu: %s\n", static_cast<unsigned long long>(number(r["request"])), words(r, {"request"}).c_str());
+}
+
 void print_messages(const json& m) {
   auto print = [](const char* title, const json& list, bool sized) {
     print_list(title, list);
@@ -133,6 +141,7 @@ void print_file(const json& facts) {
   if (facts.contains("heap")) print_heap(facts);
   if (facts.contains("streams")) print_files(facts);
   if (facts.contains("mpi")) print_objects(facts["mpi"]);
+  if (facts.contains("setup")) print_set_up(facts["setup"]);
   if (facts.contains("messages")) print_messages(facts["messages"]);
 }
 

@@ -35,7 +35,7 @@ std::string section_of(const std::string& file, const char* section);
 
 // Input of the reader's fuzzer. The first byte says how the rest becomes a file: 0 as it is, 1 resealed, 2 assembled
 // from a machine's number and sections, each the number of its name, its length in two bytes and its content.
-constexpr const char* kSectionNames[] = {"types", "values", "text", "label", "vars", "heap", "files", "mpi", "line"};
+constexpr const char* kSectionNames[] = {"types", "values", "text", "label", "vars", "heap", "files", "mpi", "line", "setup"};
 std::string file_of_input(const uint8_t* data, size_t size);
 
 }  // namespace elc::format

@@ -195,6 +195,22 @@ void examine_messages(const line::Saved& saved) {
     }
 }
 
+// What is sound is written as it was read.
+template <class Saved, class... More>
+bool examine_section(const Bytes& section, Saved* saved, More... more) {
+  Decoder in(section);
+  if (!Saved::decode(in, more..., saved).ok()) return false;
+  Saved second;
+  Bytes once, twice;
+  Encoder first(&once), again(&twice);
+  saved->encode(first);
+  Decoder copy(once);
+  if (!Saved::decode(copy, more..., &second).ok()) abort();
+  second.encode(again);
+  if (text_of(once) != text_of(twice)) abort();
+  return true;
+}
+
 }  // namespace
 
 void examine_mpi(const std::string& bytes) {
@@ -208,18 +224,11 @@ void examine_mpi(const std::string& bytes) {
     Decoder in(section);
     if (line::Saved::decode(in, &line).ok()) examine_messages(line);
   }
+  SavedSetUp set_up;
+  if (reader.read_section("setup", ~uint64_t{0}, &section).ok()) examine_section(section, &set_up);
   if (!reader.read_section("mpi", ~uint64_t{0}, &section).ok()) return;
-  SavedMpi saved, second;
-  Decoder in(section);
-  if (!SavedMpi::decode(in, 4, &saved).ok()) return;
-  Bytes once, twice;
-  Encoder first(&once), again(&twice);
-  saved.encode(first);
-  Decoder copy(once);
-  if (!SavedMpi::decode(copy, 4, &second).ok()) abort();
-  second.encode(again);
-  if (text_of(once) != text_of(twice)) abort();
-  examine_datatypes(saved.datatypes);
+  SavedMpi saved;
+  if (examine_section(section, &saved, 4u)) examine_datatypes(saved.datatypes);
 }
 
 }  // namespace elc::format

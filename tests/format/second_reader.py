@@ -311,7 +311,7 @@ class RankFile(File):
                  "types": [{"name": t["name"], "kind": "struct" if t["kind"] == 254 else "union", "bytes": t["bytes"],
                             "fields": [{"name": f, "type": self.type_text(type, n)} for f, type, n in t["fields"]]}
                            for t in self.types]}
-        for name in ("label", "files", "vars", "heap", "mpi", "line"):
+        for name in ("label", "files", "vars", "heap", "mpi", "setup", "line"):
             if name in self.sections:
                 facts.update(getattr(self, name)())
         return facts
@@ -423,6 +423,15 @@ class RankFile(File):
         x.end()
         return {"mpi": {"site": site, "communicators": communicators, "datatypes": types, "last_request": last,
                         "requests": requests}}
+
+    def setup(self):
+        x = self.section("setup")
+        made, requests = x.list(x.hyper), x.list(lambda: x.struct(
+            request=x.hyper, kind=lambda: ("send", "receive")[x.uint(2)], count=x.int, datatype=lambda: datatype(x.hyper()),
+            communicator=lambda: communicator(x.hyper()), peer=x.int, tag=x.int))
+        x.end()
+        assert all(r["request"] >= 2 ** 63 for r in requests)
+        return {"setup": {"communicators": [communicator(c) for c in made], "requests": requests}}
 
     def request(self, x):
         facts = x.struct(request=x.hyper, kind=lambda: ("send", "receive")[x.uint(2)], uses=x.uint)

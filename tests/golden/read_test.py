@@ -65,7 +65,7 @@ def opaque(data):
     return u64(len(data)) + data + bytes(-len(data) % 4)
 
 
-def rewritten(path, major=1, minor=0, kinds=0, later=b"", flag=0, sections=None):
+def rewritten(path, major=1, minor=1, kinds=0, later=b"", flag=0, sections=None):
     """The file as another version might write it: `kinds` more kinds, `later` behind the fields of the header, `flag`
     on all chunks of a section "new", other content of `sections`."""
     with open(path, "rb") as file:
@@ -233,7 +233,7 @@ class Read(unittest.TestCase):
         def variable(sections):
             return {"vars": sections["vars"].replace(opaque(b"step") + u32(7), opaque(b"step") + u32(38), 1)}
 
-        nothing, newer = lambda sections: {}, "version 1.7 of the format, and this libELC knows 1.0"
+        nothing, newer = lambda sections: {}, "version 1.7 of the format, and this libELC knows 1.1"
         reads = "in version 2 of the file format, but this libELC reads version 1"
         has = "section \"%s\" %shas layout 2, and this libELC reads 1"
         # What is new, how, whether it is the file or the restart that is refused, what is said.
@@ -243,8 +243,8 @@ class Read(unittest.TestCase):
                  ("kind of a type", dict(minor=7, kinds=1), kind_of_type, 65, newer),
                  ("kind of a variable", dict(minor=7, kinds=1), variable, 0, newer)]
         cases += [("layout of " + name, {}, layout(name), 0,
-                   has % (name, "" if name in ("mpi", "line") else "of the checkpoint file "))
-                  for name in ("vars", "heap", "files", "mpi", "line")]
+                   has % (name, "" if name in ("mpi", "setup", "line") else "of the checkpoint file "))
+                  for name in ("vars", "heap", "files", "mpi", "setup", "line")]
         for what, changes, sections, verified, message in cases:
             with self.subTest(what=what):
                 directory = self.scene_lines()

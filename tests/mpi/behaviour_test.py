@@ -86,6 +86,10 @@ class Jobs(unittest.TestCase):
     def committed(self):
         return launch.committed(self.lines)
 
+    def needs_mpi_3(self):
+        if BUILD.mpi == "lam":
+            self.skipTest("of MPI 3")
+
     # ---- What is to be true ----
 
     def assert_right(self, job):
@@ -252,10 +256,6 @@ class Scenes(Jobs):
         self.assert_right(self.run_scene("wait_looked_at"))
         shutil.rmtree(self.lines)
         self.killed_and_restarted("wait_looked_at", die=1)
-
-    def needs_mpi_3(self):
-        if BUILD.mpi == "lam":
-            self.skipTest("of MPI 3")
 
     def test_matched_probes(self):
         self.needs_mpi_3()
@@ -496,9 +496,8 @@ class Scenes(Jobs):
         self.stop(job)
 
 
-class Objects(Jobs):
-    """Communicators, processes and threads that come and go (tests/programs/objects.c)."""
-    program = "objects"
+class Compared(Jobs):
+    """Scenes whose result is that of the program without the library."""
 
     def scene(self, name, refusal=None, **keywords):
         plain = self.run_scene(name, ELC_DIR="", **keywords)
@@ -515,6 +514,11 @@ class Objects(Jobs):
         self.assertEqual(job.popen.returncode, 0, job.complaints())
         self.assertEqual(job.result(), plain.result(), job.complaints())
 
+
+class Objects(Compared):
+    """Communicators, processes and threads that come and go (tests/programs/objects.c)."""
+    program = "objects"
+
     def test_set_up(self):
         """A set-up that makes other communicators than in the run of the line: nothing of the line means them."""
         self.scene("set_up")
@@ -530,6 +534,58 @@ class Objects(Jobs):
     def test_spawn(self): self.scene("spawn", "MPI_Comm_spawn")
     def test_serialized(self): self.scene("serialized", ELC_EVERY="0.005")
     def test_multiple(self): self.scene("multiple", ELC_EVERY="0.005")
+
+
+class Lifetimes(Compared):
+    """What changes after the set-up, and what outlives what it came from (tests/programs/lifetimes.c)."""
+    program = "lifetimes"
+
+    def test_undone_attribute(self):
+        self.scene("undo_attribute", "an attribute of the program's set-up was changed by MPI_Comm_delete_attr")
+
+    def test_undone_buffer(self):
+        self.scene("undo_buffer", "a buffer of the program's set-up was changed by MPI_Buffer_detach")
+
+    def test_two_handles(self): self.scene("groups", "a group made by MPI_Comm_group")
+    def test_handle_that_comes_back(self): self.scene("handlers", "an error handler made by MPI_Comm_set_errhandler")
+    def test_freed_receives(self): self.scene("free_receives", "a request made by MPI_Request_free")
+    def test_owners(self): self.scene("owners", "an attribute made by MPI_Type_set_attr")
+    def test_failed_free(self): self.scene("fail_to_free", None if BUILD.mpi == "lam" else "an MPI_Comm_free that has failed")
+    def test_free_across(self): self.scene("free_across")
+    def test_at_the_end(self): self.scene("at_the_end")
+    def test_statuses(self): self.scene("statuses")
+    def test_nobody(self): self.scene("nobody")
+
+    def test_matched_late(self):
+        self.needs_mpi_3()
+        self.scene("match_late")
+
+    def of_another_set_up(self, name, complaint, refusal=None):
+        self.scene(name, refusal)
+        line = str(self.committed()[-1])
+        job = self.run_scene(name, "1", ELC_RESTART=line, OTHER="1")
+        self.assertEqual(job.popen.returncode, REFUSED, job.complaints())
+        self.assertIn(complaint, job.complaints())
+
+    def test_set_up_calls(self): self.of_another_set_up("set_up_calls", "the set-up makes a communicator, as operation 1")
+
+    def test_set_up_requests(self):
+        self.of_another_set_up("set_up_requests", "does not make the persistent request that was its 1-th",
+                               "a request made by MPI_Start")
+
+    def refused_for_ever(self, name, complaint):
+        """It works as without the library, and no line is taken from there on."""
+        plain = self.run_scene(name, ELC_DIR="")
+        job = self.run_scene(name)
+        self.assertEqual((job.popen.returncode, job.result()), (0, plain.result()), job.complaints())
+        self.assertIn(complaint + ": no line can be taken from now on", job.complaints())
+
+    def test_started_late(self):
+        self.refused_for_ever("start_late", "a persistent request was started after its communicator had been freed")
+
+    def test_reduced_locally(self):
+        self.needs_mpi_3()
+        self.refused_for_ever("reduce_locally", "ELC_Checkpoint_now was called in a function that MPI calls")
 
 
 if __name__ == "__main__":

@@ -145,6 +145,21 @@ struct Worker {
   int number, sum;
 };
 
+/* Datatypes that only this thread has. */
+static void use_types(int n) {
+  MPI_Datatype types[4];
+  int size = 0;
+  for (int k = 0; k < 4; k++) {
+    MPI_Type_vector(n + k, 1, 2, MPI_INT, &types[k]);
+    MPI_Type_commit(&types[k]);
+  }
+  for (int k = 0; k < 4; k++) {
+    MPI_Type_size(types[k], &size);
+    check(size == (n + k) * (int)sizeof(int), "a datatype of a thread");
+    MPI_Type_free(&types[k]);
+  }
+}
+
 static void *work(void *argument) {
   struct Worker *w = argument;
   int left = (rank + ranks - 1) % ranks, right = (rank + 1) % ranks;
@@ -175,6 +190,7 @@ static void *work(void *argument) {
       in[0] = left + w->number;
       in[1] = all / ranks;
     }
+    if (!one_at_a_time) use_types(i);
     check(in[0] == left + w->number && in[1] == i, "what a thread received");
     w->sum += in[0] * (i % 7);
   }

@@ -64,6 +64,7 @@ int make_communicator(MPI_Comm parent, int64_t colour, MPI_Comm* made, const cha
                         colour == kFirstMember ? first_member(*made) : colour};
     Communicator* c = runtime.comms.add(*made, origin.identity(), origin);
     c->slot = runtime.coordinator->add_comm(c->identity, static_cast<uint32_t>(c->members.size()));
+    if (in_setup()) runtime.set_up.push_back(c->identity);
     saved = describe(*c);
     Refused(name, nullptr).inherits(c, *operation.comm());
   }
@@ -73,6 +74,17 @@ int make_communicator(MPI_Comm parent, int64_t colour, MPI_Comm* made, const cha
   saved.encode(out);
   operation.end_with(std::move(result));
   return MPI_SUCCESS;
+}
+
+// What was an obstacle because this communicator had it.
+void remove_its_own(uint64_t key) {
+  remove_owned(HandleKind::kAttribute, key);
+  remove_obstacle(HandleKind::kErrhandler, key);
+}
+
+void forget_of_set_up(line::Identity identity) {
+  for (size_t i = runtime.set_up.size(); i-- > 0;)
+    if (runtime.set_up[i] == identity) return runtime.set_up.erase(i);
 }
 
 // A collective operation on the communicator, its last. What is known of it is forgotten before MPI is called: the
@@ -89,10 +101,13 @@ int free_communicator(const char* name, MPI_Comm* handle, int (*call)(MPI_Comm*)
     return call(handle);
   };
   Collective operation(*handle);
+  const MPI_Comm comm = *handle;
+  const uint64_t key = handle_key(comm);
   if (operation.comm() == nullptr) {
-    const uint64_t key = handle_key(*handle);
     const int code = released(free);
-    if (code == MPI_SUCCESS) remove_obstacle(HandleKind::kComm, key);
+    if (code != MPI_SUCCESS) return code;
+    remove_obstacle(HandleKind::kComm, key);
+    remove_its_own(key);
     return code;
   }
   Communicator* c = operation.comm();
@@ -102,13 +117,24 @@ int free_communicator(const char* name, MPI_Comm* handle, int (*call)(MPI_Comm*)
   const bool crosses = operation.logged() != nullptr;
   operation.end_with(Bytes());
   runtime.coordinator->free_comm(c->slot);
-  for (const uint64_t key : c->attributes) remove_obstacle(HandleKind::kAttribute, key);
-  remove_obstacle(HandleKind::kErrhandler, handle_key(c->handle));
+  remove_its_own(key);
+  if (in_setup()) forget_of_set_up(c->identity);
+  const Vector<int> keyvals = std::move(c->keyvals);
   runtime.comms.forget_handle(c);
   if (runtime.coordinator->stopped()) forget_freed_communicators();
-  if (!crosses) return released(free);
+  if (!crosses) {
+    const int code = released(free);
+    // The delete function of an attribute has failed: it is still there, but not at the other members.
+    if (code != MPI_SUCCESS && *handle == comm)
+      add_obstacle(HandleKind::kComm, key, "a call that is followed, and kept by an MPI_Comm_free that has failed");
+    return code;
+  }
+  const int code = released([&] {
+    InsideMpi inside;
+    return delete_attributes(comm, keyvals);
+  });
   *handle = MPI_COMM_NULL;
-  return MPI_SUCCESS;
+  return code;
 }
 
 }  // namespace

@@ -42,12 +42,13 @@ int observe(MPI_Request* request, const MPI_Request* after, int code, MPI_Status
     code = observe_receive(r, unheard);
     give_status(status, r.status);
   } else if (after == nullptr) {
-    empty_status(status);
+    // Of a send only whether it was cancelled is defined; a receive from nobody may share its handle.
+    set_status(status, MPI_PROC_NULL, MPI_ANY_TAG, {});
   } else if (record->receive.cancelled) {
     cancelled_send(*status);
   }
   if (record->persistent != nullptr) {
-    record->active = false;
+    runtime.requests.set_inactive(record, handle);
     return code;
   }
   runtime.requests.release(record, handle);

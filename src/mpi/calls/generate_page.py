@@ -42,9 +42,10 @@ Ends what refuses lines.
 .It refuses as long as what it works on exists
 It works on a window, a file or another object that refuses lines.
 .It refuses if it changes what the set-up has made
-An attribute, an error handler or a hint that is set after the set-up is not set in a restart.
-An attribute refuses until it is deleted; an error handler, until the one of the set-up is set again; an info object, until
-it is freed.
+An attribute, an error handler, a buffer for sends or a hint that is set after the set-up is not set in a restart, and one of
+the set-up's that is taken away is there again.
+An attribute, an error handler and the buffer refuse until they are again what the set-up has made them: the same value,
+none, the same address and size; an info object, until it is freed.
 .Pp
 A communicator made after the set-up is made again by a restart without attributes, and with the error handler that the
 set-up has given

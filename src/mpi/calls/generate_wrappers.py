@@ -82,21 +82,26 @@ def wrapper(prototype, entry):
                 if entry.verb == "makes" and handle == "MPI_Request" and "persistent" in entry.features:
                     after.append("now.makes_idle(*%s);" % parameter.name)
                 elif entry.verb == "makes":
-                    after.append("now.makes%s(HandleKind::%s, *%s, %s);" % (local, kind, parameter.name, ", ".join(nulls)))
+                    after.append("now.makes%s(HandleKind::%s, %s%s, %s);" %
+                                 (local, kind, "" if local else "*", parameter.name, ", ".join(nulls)))
                 else:
                     before.append("const uint64_t gone = key_at(%s);" % parameter.name)
-                    after.append("remove_obstacle(HandleKind::%s, gone);" % kind)
+                    after.append("remove_obstacle(HandleKind::%s, gone, %s);" % (kind, parameter.name))
         if not any_handle and any(p.points_to() == table.FILE_REQUEST for p in prototype.parameters):
             return None  # the file refuses
         if not any_handle:
             raise SystemExit("table.txt: %s hands out nothing" % prototype.name)
+    elif entry.kind == "buffer":
+        detached = "detach" in prototype.name
+        after.append("now.buffer(%s);" % ("nullptr, 0" if detached else ", ".join(p.name for p in prototype.parameters)))
     elif entry.verb == "changes":
         after.append("now.changes(HandleKind::kInfo, %s);" % of_first(prototype, ["MPI_Info"]))
     elif entry.verb == "attribute":
+        value = [p.name for p in prototype.parameters[2:]]
         after.append("now.%s_attribute(%s, %s, %s);" %
                      ("type" if prototype.of_type("MPI_Datatype") else "comm",
                       of_first(prototype, ["MPI_Comm", "MPI_Datatype"]), prototype.parameters[1].name,
-                      "false" if "delete" in prototype.name else "true"))
+                      "true, " + value[0] if value else "false"))
     elif entry.verb == "errhandler":
         after.append("now.error_handler(%s, %s);" % (of_first(prototype, ["MPI_Comm"]), prototype.parameters[1].name))
     if entry.verb == "makes" and prototype.written("MPI_Comm") and prototype.written("MPI_Request"):

@@ -15,27 +15,21 @@ void add_ranks(MPI_Group group, MPI_Group world, Vector<line::Rank>* ranks) {
     if (rank != MPI_UNDEFINED && rank != runtime.rank) ranks->push_back(static_cast<line::Rank>(rank));
 }
 
-// Puts it among the keyvals of a communicator, or takes it away.
-void note_keyval(Vector<int>* keyvals, int keyval, bool set) {
-  for (int& k : *keyvals) {
-    if (k != keyval) continue;
-    k = keyvals->back();
-    keyvals->pop_back();
-    break;
-  }
-  if (set) keyvals->push_back(keyval);
-}
-
 // Where MPI cannot tell, it has it.
-bool has_attribute(MPI_Comm comm, int keyval) {
-  void* value;
+bool has_attribute(MPI_Comm comm, int keyval, void** value) {
   int flag = 0;
+  *value = nullptr;
 #if MPI_VERSION >= 2
-  const int code = PMPI_Comm_get_attr(comm, keyval, &value, &flag);
+  const int code = PMPI_Comm_get_attr(comm, keyval, value, &flag);
 #else
-  const int code = PMPI_Attr_get(comm, keyval, &value, &flag);
+  const int code = PMPI_Attr_get(comm, keyval, value, &flag);
 #endif
   return flag != 0 || code != MPI_SUCCESS;
+}
+
+// Not 0.
+uint64_t value_of(const void* pointer, int64_t size) {
+  return mix64(reinterpret_cast<uintptr_t>(pointer) ^ mix64(static_cast<uint64_t>(size))) | 1;
 }
 
 }  // namespace
@@ -68,13 +62,13 @@ void Refused::paired(MPI_Comm handle, int peer) const {
   if (other != runtime.rank) runtime.coordinator->on_group_call(&other, 1, call_);
 }
 
-void Refused::attribute(uint64_t object, Communicator* comm, int keyval, bool set) const {
+void Refused::attribute(uint64_t object, int keyval, bool there, const void* value) const {
   const uint64_t key = object * 0x9E3779B97F4A7C15u ^ static_cast<uint32_t>(keyval);
-  remove_obstacle(HandleKind::kAttribute, key);  // one value takes the place of the other
-  if (comm != nullptr) note_keyval(&comm->keyvals, keyval, set);
-  if (!set) return;
-  add_local_obstacle(HandleKind::kAttribute, key, call_, place_);
-  if (comm != nullptr && is_obstacle(HandleKind::kAttribute, key)) comm->attributes.push_back(key);
+  set_local_obstacle(HandleKind::kAttribute, key, object, there ? value_of(value, 0) : 0, call_, place_);
+}
+
+void Refused::buffer(const void* buffer, int64_t size) const {
+  set_local_obstacle(HandleKind::kBuffer, 0, 0, buffer != nullptr ? value_of(buffer, size) : 0, call_, place_);
 }
 
 void Refused::inherits(Communicator* made, const Communicator& parent) const {
@@ -82,8 +76,9 @@ void Refused::inherits(Communicator* made, const Communicator& parent) const {
   MPI_Errhandler handler = error_handler_of(made->handle);
   error_handler(made->handle, handler);
   set_error_handler(made->handle, MPI_ERRORS_RETURN);  // a keyval that was freed
+  void* value;
   for (const int keyval : parent.keyvals)
-    if (has_attribute(made->handle, keyval)) comm_attribute(made->handle, keyval, true);
+    if (has_attribute(made->handle, keyval, &value)) comm_attribute(made->handle, keyval, true, value);
   set_error_handler(made->handle, handler);
   let_go(handler);
 }
@@ -93,7 +88,7 @@ void Refused::error_handler(MPI_Comm handle, MPI_Errhandler handler) const {
   if (comm == nullptr) return;
   const uint64_t key = handle_key(handle);
   remove_obstacle(HandleKind::kErrhandler, key);
-  if (in_setup()) comm->error_handler = handler;
+  if (in_setup()) keep_error_handler(comm);
   else if (handler != comm->error_handler) add_obstacle(HandleKind::kErrhandler, key, call_, place_);
 }
 

@@ -36,9 +36,10 @@ class Refused {
     }
   }
   template <class Handle, class... Others>
-  void makes_local(HandleKind kind, Handle made, Others... no_objects) const {
-    if (((made != no_objects) && ...)) add_local_obstacle(kind, handle_key(made), call_, place_);
+  void makes_local(HandleKind kind, const Handle* made, Others... no_objects) const {
+    if (((*made != no_objects) && ...)) add_local_obstacle(kind, handle_key(*made), made, call_, place_);
   }
+  void makes_local(HandleKind kind, int number) const { add_local_obstacle(kind, handle_key(number), nullptr, call_, place_); }
   // The same for a persistent request.
   void makes_idle(MPI_Request made) const {
     makes(HandleKind::kRequest, made, MPI_REQUEST_NULL);
@@ -47,17 +48,22 @@ class Refused {
   // It has changed this: no more what the set-up made.
   template <class Handle>
   void changes(HandleKind kind, Handle changed) const {
-    if (!is_obstacle(kind, handle_key(changed))) add_local_obstacle(kind, handle_key(changed), call_, place_);
+    change_local_obstacle(kind, handle_key(changed), call_, place_);
   }
   // It was a call in which the members of `made` took part, whatever they are members of beside: in the counts of messages.
   void together(MPI_Comm made) const;
   // It was a call that this process of a communicator makes as well: the same.
   void paired(MPI_Comm comm, int peer) const;
-  // An attribute of this object was set, or deleted. It goes when the communicator is freed.
-  void comm_attribute(MPI_Comm comm, int keyval, bool set) const {
-    attribute(handle_key(comm), runtime.comms.find(comm), keyval, set);
+  // An attribute of this object has this value now, or none. It goes with the object.
+  void comm_attribute(MPI_Comm comm, int keyval, bool there, const void* value = nullptr) const {
+    if (Communicator* known = runtime.comms.find(comm)) known->note_keyval(keyval, there);
+    attribute(handle_key(comm), keyval, there, value);
   }
-  void type_attribute(MPI_Datatype type, int keyval, bool set) const { attribute(handle_key(type), nullptr, keyval, set); }
+  void type_attribute(MPI_Datatype type, int keyval, bool there, const void* value = nullptr) const {
+    attribute(handle_key(type), keyval, there, value);
+  }
+  // The buffer for sends is this one now; nullptr: none.
+  void buffer(const void* buffer, int64_t size) const;
   // This communicator was made of another one, and may have its error handler and its attributes.
   void inherits(Communicator* made, const Communicator& parent) const;
   // The error handler of a communicator was set. What the set-up has set a restart has, too.
@@ -66,7 +72,7 @@ class Refused {
   const char* call() const { return call_; }
 
  private:
-  void attribute(uint64_t object, Communicator* comm, int keyval, bool set) const;
+  void attribute(uint64_t object, int keyval, bool there, const void* value) const;
 
   const char* call_;
   const void* place_;

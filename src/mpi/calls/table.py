@@ -21,10 +21,10 @@ HANDLES = {
 # Requests of MPI I/O as it was before MPI-2.0 was out: nothing but their file can wait for them.
 FILE_REQUEST = "MPIO_Request"
 # What has no handle: the kind as an obstacle. A keyval is known by its number, the others are counted.
-WITHOUT_HANDLE = {"keyval": "kKeyval", "buffer": "kBuffer", "port": "kOther", "name": "kOther", "code": "kOther",
+WITHOUT_HANDLE = {"keyval": "kKeyval", "port": "kOther", "name": "kOther", "code": "kOther",
                   "tools": "kOther"}
 THROUGH = ("info", "session", "message", "request", "communicator", "window", "file", "tools")
-FEATURES = ("local", "collectively", "together", "paired", "persistent", "by hand")
+FEATURES = ("local", "collectively", "together", "paired", "persistent", "calling back", "by hand")
 
 
 class Entry:
@@ -37,7 +37,9 @@ class Entry:
     @property
     def refuses(self):
         """Whether it has a wrapper that the build generates."""
-        return self.verb not in ("followed", "nothing", "through") and "by hand" not in self.features
+        if self.verb == "nothing":
+            return "calling back" in self.features
+        return self.verb not in ("followed", "through") and "by hand" not in self.features
 
 
 def parse_entry(line):
@@ -47,7 +49,7 @@ def parse_entry(line):
     words = re.sub(r"\b(%s)\b" % "|".join(FEATURES), "", doing).split()
     verb = words[0] if words else "collectively"
     kind = words[1] if len(words) > 1 else None
-    known = {"followed": (), "nothing": (), "refuses": (), "changes": (), "attribute": (), "errhandler": (),
+    known = {"followed": (), "nothing": (), "refuses": (), "changes": ("buffer",), "attribute": (), "errhandler": (),
              "collectively": (), "makes": WITHOUT_HANDLE, "frees": WITHOUT_HANDLE, "through": THROUGH}
     if verb not in known or len(words) > 2 or (kind is not None and kind not in known[verb]) or \
             (verb == "collectively" and "collectively" not in features):

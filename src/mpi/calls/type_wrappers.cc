@@ -1,10 +1,13 @@
 // Chapter 4 of the MPI standard: the constructors of datatypes, which are recorded, and MPI_Type_commit,
-// MPI_Type_free and MPI_Type_get_contents, which change who has a handle.
+// MPI_Type_free and MPI_Type_get_contents, which change who has a handle. All are entered, whether the library records or
+// not: several threads may call them.
 #include <mpi.h>
 
 #include "base/compiler.h"
 #include "mpi/datatype/datatype_table.h"
+#include "mpi/objects/obstacles.h"
 #include "mpi/runtime/inside.h"
+#include "mpi/runtime/threads.h"
 
 // MPI-3.0 made the arrays that a call only reads const.
 #if MPI_VERSION >= 3
@@ -15,6 +18,14 @@
 
 namespace elc::mpi {
 namespace {
+
+// Entered, by name.
+struct TypeCall {
+  explicit TypeCall(const char* call) { enter_call(call); }
+  ~TypeCall() { leave_call(); }
+  TypeCall(const TypeCall&) = delete;
+  TypeCall& operator=(const TypeCall&) = delete;
+};
 
 // What MPI returns; types that it makes and frees on the way are its own.
 template <class F>
@@ -85,23 +96,27 @@ using namespace elc::mpi;
 extern "C" {
 
 ELC_EXPORT int MPI_Type_contiguous(int count, MPI_Datatype old, MPI_Datatype* made) {
+  const TypeCall now("MPI_Type_contiguous");
   const int result = guarded([&] { return PMPI_Type_contiguous(count, old, made); });
   return made_by(Constructor::kContiguous, result, made).integer(count).of(old);
 }
 
 ELC_EXPORT int MPI_Type_vector(int count, int length, int stride, MPI_Datatype old, MPI_Datatype* made) {
+  const TypeCall now("MPI_Type_vector");
   const int result = guarded([&] { return PMPI_Type_vector(count, length, stride, old, made); });
   return made_by(Constructor::kVector, result, made).integer(count).integer(length).integer(stride).of(old);
 }
 
 ELC_EXPORT int MPI_Type_create_hvector(int count, int length, MPI_Aint stride, MPI_Datatype old,
                                        MPI_Datatype* made) {
+  const TypeCall now("MPI_Type_create_hvector");
   const int result = guarded([&] { return PMPI_Type_create_hvector(count, length, stride, old, made); });
   return made_by(Constructor::kHvector, result, made).integer(count).integer(length).address(stride).of(old);
 }
 
 ELC_EXPORT int MPI_Type_indexed(int count, ELC_CONST int lengths[], ELC_CONST int displacements[],
                                 MPI_Datatype old, MPI_Datatype* made) {
+  const TypeCall now("MPI_Type_indexed");
   const int result = guarded([&] { return PMPI_Type_indexed(count, lengths, displacements, old, made); });
   return made_by(Constructor::kIndexed, result, made)
       .integer(count)
@@ -113,6 +128,7 @@ ELC_EXPORT int MPI_Type_indexed(int count, ELC_CONST int lengths[], ELC_CONST in
 ELC_EXPORT int MPI_Type_create_hindexed(int count, ELC_CONST int lengths[],
                                         ELC_CONST MPI_Aint displacements[], MPI_Datatype old,
                                         MPI_Datatype* made) {
+  const TypeCall now("MPI_Type_create_hindexed");
   const int result =
       guarded([&] { return PMPI_Type_create_hindexed(count, lengths, displacements, old, made); });
   return made_by(Constructor::kHindexed, result, made)
@@ -125,6 +141,7 @@ ELC_EXPORT int MPI_Type_create_hindexed(int count, ELC_CONST int lengths[],
 #if ELC_HAVE_TYPE_CREATE_INDEXED_BLOCK
 ELC_EXPORT int MPI_Type_create_indexed_block(int count, int length, ELC_CONST int displacements[],
                                              MPI_Datatype old, MPI_Datatype* made) {
+  const TypeCall now("MPI_Type_create_indexed_block");
   const int result =
       guarded([&] { return PMPI_Type_create_indexed_block(count, length, displacements, old, made); });
   return made_by(Constructor::kIndexedBlock, result, made)
@@ -138,6 +155,7 @@ ELC_EXPORT int MPI_Type_create_indexed_block(int count, int length, ELC_CONST in
 #if ELC_HAVE_TYPE_CREATE_HINDEXED_BLOCK
 ELC_EXPORT int MPI_Type_create_hindexed_block(int count, int length, ELC_CONST MPI_Aint displacements[],
                                               MPI_Datatype old, MPI_Datatype* made) {
+  const TypeCall now("MPI_Type_create_hindexed_block");
   const int result =
       guarded([&] { return PMPI_Type_create_hindexed_block(count, length, displacements, old, made); });
   return made_by(Constructor::kHindexedBlock, result, made)
@@ -150,6 +168,7 @@ ELC_EXPORT int MPI_Type_create_hindexed_block(int count, int length, ELC_CONST M
 
 ELC_EXPORT int MPI_Type_create_struct(int count, ELC_CONST int lengths[], ELC_CONST MPI_Aint displacements[],
                                       ELC_CONST MPI_Datatype olds[], MPI_Datatype* made) {
+  const TypeCall now("MPI_Type_create_struct");
   const int result =
       guarded([&] { return PMPI_Type_create_struct(count, lengths, displacements, olds, made); });
   return made_by(Constructor::kStruct, result, made)
@@ -162,6 +181,7 @@ ELC_EXPORT int MPI_Type_create_struct(int count, ELC_CONST int lengths[], ELC_CO
 ELC_EXPORT int MPI_Type_create_subarray(int dimensions, ELC_CONST int sizes[], ELC_CONST int subsizes[],
                                         ELC_CONST int starts[], int order, MPI_Datatype old,
                                         MPI_Datatype* made) {
+  const TypeCall now("MPI_Type_create_subarray");
   const int result = guarded(
       [&] { return PMPI_Type_create_subarray(dimensions, sizes, subsizes, starts, order, old, made); });
   return made_by(Constructor::kSubarray, result, made)
@@ -177,6 +197,7 @@ ELC_EXPORT int MPI_Type_create_darray(int size, int rank, int dimensions, ELC_CO
                                       ELC_CONST int distributions[], ELC_CONST int arguments[],
                                       ELC_CONST int psizes[], int order, MPI_Datatype old,
                                       MPI_Datatype* made) {
+  const TypeCall now("MPI_Type_create_darray");
   const int result = guarded([&] {
     return PMPI_Type_create_darray(size, rank, dimensions, gsizes, distributions, arguments, psizes, order,
                                    old, made);
@@ -195,11 +216,13 @@ ELC_EXPORT int MPI_Type_create_darray(int size, int rank, int dimensions, ELC_CO
 
 ELC_EXPORT int MPI_Type_create_resized(MPI_Datatype old, MPI_Aint lower, MPI_Aint extent,
                                        MPI_Datatype* made) {
+  const TypeCall now("MPI_Type_create_resized");
   const int result = guarded([&] { return PMPI_Type_create_resized(old, lower, extent, made); });
   return made_by(Constructor::kResized, result, made).address(lower).address(extent).of(old);
 }
 
 ELC_EXPORT int MPI_Type_dup(MPI_Datatype old, MPI_Datatype* made) {
+  const TypeCall now("MPI_Type_dup");
   const int result = guarded([&] { return PMPI_Type_dup(old, made); });
   if (result != MPI_SUCCESS || !of_program()) return result;
   made_by(Constructor::kDup, result, made).of(old);
@@ -227,6 +250,7 @@ ELC_EXPORT int MPI_Type_struct(int count, int lengths[], MPI_Aint displacements[
 #endif
 
 ELC_EXPORT int MPI_Type_commit(MPI_Datatype* type) {
+  const TypeCall now("MPI_Type_commit");
   const int result = PMPI_Type_commit(type);
   if (result != MPI_SUCCESS || !of_program()) return result;
   if (Datatype* known = datatypes().find(*type)) known->committed = true;
@@ -235,9 +259,17 @@ ELC_EXPORT int MPI_Type_commit(MPI_Datatype* type) {
 
 // A type that is still needed stays in MPI until it is not; to the program it is gone.
 ELC_EXPORT int MPI_Type_free(MPI_Datatype* type) {
+  const TypeCall now("MPI_Type_free");
+  const uint64_t key = handle_key(*type);
+  const auto gone = [&] {
+    remove_owned(HandleKind::kAttribute, key);
+    return MPI_SUCCESS;
+  };
   Datatype* known = of_program() ? datatypes().find(*type) : nullptr;
-  if (known == nullptr || known->constructor == Constructor::kNamed)
-    return guarded([&] { return PMPI_Type_free(type); });
+  if (known == nullptr || known->constructor == Constructor::kNamed) {
+    const int result = guarded([&] { return PMPI_Type_free(type); });
+    return result == MPI_SUCCESS ? gone() : result;
+  }
   if (known->owned == 0) {  // freed twice: let MPI say so in its own way
     MPI_Datatype null = MPI_DATATYPE_NULL;
     return PMPI_Type_free(&null);
@@ -245,12 +277,13 @@ ELC_EXPORT int MPI_Type_free(MPI_Datatype* type) {
   if (--known->owned > 0) return guarded([&] { return PMPI_Type_free(type); });
   *type = MPI_DATATYPE_NULL;
   drop_if_unused(known);
-  return MPI_SUCCESS;
+  return gone();
 }
 
 // Gives handles of old types, each to be freed by the program.
 ELC_EXPORT int MPI_Type_get_contents(MPI_Datatype type, int max_integers, int max_addresses, int max_olds,
                                      int integers[], MPI_Aint addresses[], MPI_Datatype olds[]) {
+  const TypeCall now("MPI_Type_get_contents");
   int counts[3] = {0, 0, 0}, combiner = 0;
   const int result =
       PMPI_Type_get_contents(type, max_integers, max_addresses, max_olds, integers, addresses, olds);

@@ -22,6 +22,12 @@ int Communicator::local(line::Rank world_rank) const {
   return found == nullptr ? MPI_UNDEFINED : *found;
 }
 
+void Communicator::note_keyval(int keyval, bool there) {
+  for (size_t i = 0; i < keyvals.size(); ++i)
+    if (keyvals[i] == keyval) keyvals.erase(i--);
+  if (there) keyvals.push_back(keyval);
+}
+
 Communicator* Communicators::search(MPI_Comm handle) {
   Communicator** found = by_handle_.find(handle_key(handle));
   if (found == nullptr) return nullptr;
@@ -114,6 +120,24 @@ void set_error_handler(MPI_Comm comm, MPI_Errhandler handler) {
 #else
   PMPI_Errhandler_set(comm, handler);
 #endif
+}
+
+void keep_error_handler(Communicator* comm) {
+  if (comm->keeps_handler) let_go(comm->error_handler);
+  comm->error_handler = error_handler_of(comm->handle);
+  comm->keeps_handler = true;
+}
+
+int delete_attributes(MPI_Comm comm, const Vector<int>& keyvals) {
+  int code = MPI_SUCCESS;
+  for (size_t i = keyvals.size(); i-- > 0 && code == MPI_SUCCESS;) {
+#if MPI_VERSION >= 2
+    code = PMPI_Comm_delete_attr(comm, keyvals[i]);
+#else
+    code = PMPI_Attr_delete(comm, keyvals[i]);
+#endif
+  }
+  return code;
 }
 
 // ---- In a line ----

@@ -18,14 +18,16 @@ struct Communicator {
   int rank = 0;                // of this process in it
   bool is_world = false;       // ranks are those of the world
   MPI_Errhandler error_handler = MPI_ERRORS_ARE_FATAL;  // as a restart has it: the program's set-up has set it
+  bool keeps_handler = false;  // in MPI, so that no other gets its handle
   Vector<line::Rank> members;  // world ranks, by rank in the communicator
   HashMap<int> rank_of;        // the reverse, unless is_world
-  Vector<int> keyvals;         // of its attributes
-  Vector<uint64_t> attributes; // keys of its obstacles of kind kAttribute
+  Vector<int> keyvals;         // of its attributes, in the order in which they were set
   size_t place = 0;            // among all
 
   line::Rank world(int local) const { return members[static_cast<size_t>(local)]; }
   int local(line::Rank world_rank) const;
+  // An attribute was set, or deleted.
+  void note_keyval(int keyval, bool there);
 };
 
 class Communicators {
@@ -67,6 +69,10 @@ void forget_freed_communicators();
 MPI_Errhandler error_handler_of(MPI_Comm comm);
 void let_go(MPI_Errhandler handler);
 void set_error_handler(MPI_Comm comm, MPI_Errhandler handler);
+// The error handler that a communicator has now is the one that a restart has.
+void keep_error_handler(Communicator* comm);
+// Deletes the attributes that the program has set, the last first: their delete functions are called. MPI's error code.
+int delete_attributes(MPI_Comm comm, const Vector<int>& keyvals);
 
 // The world ranks of `count` processes by their ranks in a communicator.
 void world_ranks(MPI_Comm comm, const int* locals, int count, line::Rank* ranks);

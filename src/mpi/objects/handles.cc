@@ -54,12 +54,38 @@ Result decode(void*, format::Kind kind, uint64_t number, void* address) {
 // Wildcards and null ranks differ between MPIs: small negative numbers that mean the same everywhere.
 constexpr int32_t kSavedAny = -1, kSavedProcNull = -2, kSavedOther = -3, kSavedCancelled = -4;
 
+}  // namespace
+
+int32_t saved_rank(int rank) {
+  return rank >= 0 ? rank : rank == MPI_ANY_SOURCE ? kSavedAny : rank == MPI_PROC_NULL ? kSavedProcNull : kSavedOther;
+}
+
+int32_t saved_tag(int tag) { return tag >= 0 ? tag : tag == MPI_ANY_TAG ? kSavedAny : kSavedOther; }
+
+namespace {
+
+// The errors that a status tells and that programs ask for.
+int32_t saved_error(int code) {
+  if (code == MPI_SUCCESS) return 0;
+  // Calls with a single status leave there what was there, which may be no code at all.
+  MPI_Errhandler handler = error_handler_of(MPI_COMM_WORLD);
+  set_error_handler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  int of = MPI_ERR_OTHER;
+  if (PMPI_Error_class(code, &of) != MPI_SUCCESS) of = MPI_ERR_OTHER;
+  set_error_handler(MPI_COMM_WORLD, handler);
+  let_go(handler);
+  return of == MPI_ERR_TRUNCATE ? 2 : of == MPI_ERR_PENDING ? 3 : 1;
+}
+
+int error_of(int32_t saved) {
+  return saved == 0 ? MPI_SUCCESS : saved == 2 ? MPI_ERR_TRUNCATE : saved == 3 ? MPI_ERR_PENDING : MPI_ERR_OTHER;
+}
+
 Result encode_status(void*, const void* address, format::StatusLeaf* out) {
   const MPI_Status status = read<MPI_Status>(address);
-  const int source = status.MPI_SOURCE, tag = status.MPI_TAG;
-  out->source = source >= 0 ? source : source == MPI_ANY_SOURCE ? kSavedAny : source == MPI_PROC_NULL ? kSavedProcNull : kSavedOther;
-  out->tag = tag >= 0 ? tag : tag == MPI_ANY_TAG ? kSavedAny : kSavedOther;
-  out->error = status.MPI_ERROR == MPI_SUCCESS ? 0 : 1;
+  out->source = saved_rank(status.MPI_SOURCE);
+  out->tag = saved_tag(status.MPI_TAG);
+  out->error = saved_error(status.MPI_ERROR);
   const bool cancelled = is_cancelled(status);
   if (cancelled) out->source = kSavedCancelled;
   // Of one that was cancelled LAM does not set the length.
@@ -74,7 +100,7 @@ Result decode_status(void*, const format::StatusLeaf& in, void* address) {
   const int source = in.source >= 0 ? in.source : in.source == kSavedProcNull ? MPI_PROC_NULL : MPI_ANY_SOURCE;
   if (in.source == kSavedCancelled) status = cancelled_status();
   else set_status(&status, source, in.tag >= 0 ? in.tag : MPI_ANY_TAG, {in.count, in.representation});
-  status.MPI_ERROR = in.error == 0 ? MPI_SUCCESS : MPI_ERR_OTHER;
+  status.MPI_ERROR = error_of(in.error);
   memcpy(address, &status, sizeof status);
   return Result();
 }

@@ -10,6 +10,10 @@ namespace elc::mpi {
 // handle, and a handle that means nothing (a variable not yet set) becomes the null handle.
 state::HandleCodec handle_codec();
 
+// A rank or a tag of a call or a status, as format::StatusLeaf has it.
+int32_t saved_rank(int rank);
+int32_t saved_tag(int tag);
+
 }  // namespace elc::mpi
 
 #endif

@@ -17,17 +17,56 @@ static_assert(sizeof kNames / sizeof kNames[0] == static_cast<size_t>(HandleKind
 }  // namespace
 
 void Obstacles::add(HandleKind kind, uint64_t key, const char* call, const void* place) {
-  Obstacle& o = kinds_[static_cast<size_t>(kind)].at(key);
-  if (o.uses++ > 0) return;
-  o.call = call;
-  o.place = place;
-  o.number = ++made_;
+  Obstacle& o = of(kind).at(key);
+  ++o.uses;
+  if (o.call == nullptr) o.becomes(call, place, ++made_);
 }
 
-void Obstacles::remove(HandleKind kind, uint64_t key) {
-  HashMap<Obstacle>& all = kinds_[static_cast<size_t>(kind)];
-  Obstacle* o = all.find(key);
-  if (o != nullptr && --o->uses == 0) all.remove(key);
+void Obstacles::add_of_set_up(HandleKind kind, uint64_t key, const void* variable) {
+  Obstacle& o = of(kind).at(key);
+  ++o.uses_of_set_up;
+  o.variable = variable;
+}
+
+void Obstacles::change(HandleKind kind, uint64_t key, const char* call, const void* place) {
+  Obstacle& o = of(kind).at(key);
+  if (o.uses_of_set_up == 0) o.uses = 1;
+  o.changed = true;
+  if (o.call == nullptr) o.becomes(call, place, ++made_);
+}
+
+void Obstacles::remove(HandleKind kind, uint64_t key, const void* variable) {
+  Obstacle* o = of(kind).find(key);
+  if (o == nullptr) return;
+  const bool of_set_up = o->uses == 0 || (o->uses_of_set_up > 0 && variable == o->variable);
+  --(of_set_up ? o->uses_of_set_up : o->uses);
+  if (o->uses + o->uses_of_set_up == 0) of(kind).remove(key);
+  else if (o->uses == 0 && !o->changed) o->becomes(nullptr, nullptr, 0);
+}
+
+void Obstacles::set(HandleKind kind, uint64_t key, uint64_t owner, uint64_t value, const char* call, const void* place) {
+  Obstacle& o = of(kind).at(key);
+  o.owner = owner;
+  o.uses = 1;
+  if (value != o.set_up) o.becomes(call, place, ++made_);
+  else if (value == 0) of(kind).remove(key);
+  else o.becomes(nullptr, nullptr, 0);
+}
+
+void Obstacles::set_of_set_up(HandleKind kind, uint64_t key, uint64_t owner, uint64_t value) {
+  if (value == 0) return of(kind).remove(key);
+  Obstacle& o = of(kind).at(key);
+  o.owner = owner;
+  o.set_up = value;
+  o.uses = 1;
+}
+
+void Obstacles::remove_owned(HandleKind kind, uint64_t owner) {
+  Vector<uint64_t> keys;
+  of(kind).each([&](uint64_t key, const Obstacle& o) {
+    if (o.owner == owner) keys.push_back(key);
+  });
+  for (const uint64_t key : keys) of(kind).remove(key);
 }
 
 void Obstacles::set_idle(uint64_t request, bool idle) {
@@ -50,6 +89,7 @@ Result Obstacles::check() const {
   const Obstacle* first = nullptr;
   for (size_t kind = 0; kind < static_cast<size_t>(HandleKind::kKinds); ++kind) {
     kinds_[kind].each([&](uint64_t, const Obstacle& o) {
+      if (o.call == nullptr) return;
       ++count;
       if (first != nullptr && first->number < o.number) return;
       first = &o;
@@ -59,6 +99,9 @@ Result Obstacles::check() const {
   if (first == nullptr) return Result();
   char others[48] = "";
   if (count > 1) snprintf(others, sizeof others, ", and %zu more", count - 1);
+  if (first->set_up != 0)
+    return Result::error("%s of the program's set-up was changed by %s%s%s; lines are taken again when it is as it was "
+                         "(man elc-mpi)", kNames[kind_of_first], first->call, caller_text(first->place).c_str(), others);
   return Result::error("there is %s made by %s%s%s, which libELC does not follow; lines are taken again when it is gone "
                        "(man elc-mpi)", kNames[kind_of_first], first->call, caller_text(first->place).c_str(), others);
 }
@@ -80,12 +123,26 @@ void add_obstacle(HandleKind kind, uint64_t key, const char* call, const void* p
   if (tells(kind)) spoil_replay(call, kCalledUnfollowed);
 }
 
-void remove_obstacle(HandleKind kind, uint64_t key) { runtime.obstacles.remove(kind, key); }
+void remove_obstacle(HandleKind kind, uint64_t key, const void* variable) {
+  runtime.obstacles.remove(kind, key, variable);
+}
+
+void remove_owned(HandleKind kind, uint64_t owner) { runtime.obstacles.remove_owned(kind, owner); }
 
 bool is_obstacle(HandleKind kind, uint64_t key) { return runtime.obstacles.call_of(kind, key) != nullptr; }
 
-void add_local_obstacle(HandleKind kind, uint64_t key, const char* call, const void* place) {
-  if (!in_setup()) add_obstacle(kind, key, call, place);
+void add_local_obstacle(HandleKind kind, uint64_t key, const void* variable, const char* call, const void* place) {
+  if (in_setup()) runtime.obstacles.add_of_set_up(kind, key, variable);
+  else add_obstacle(kind, key, call, place);
+}
+
+void change_local_obstacle(HandleKind kind, uint64_t key, const char* call, const void* place) {
+  if (!in_setup()) runtime.obstacles.change(kind, key, call, place);
+}
+
+void set_local_obstacle(HandleKind kind, uint64_t key, uint64_t owner, uint64_t value, const char* call, const void* place) {
+  if (in_setup()) runtime.obstacles.set_of_set_up(kind, key, owner, value);
+  else runtime.obstacles.set(kind, key, owner, value, call, place);
 }
 
 bool in_setup() { return !runtime.restore_returned && state::outside_frames(); }

@@ -46,12 +46,30 @@ void Requests::hinder(Request* request, MPI_Request handle, const char* call) {
   request->obstacle = true;
 }
 
+void Requests::set_inactive(Request* request, MPI_Request handle) {
+  request->active = false;
+  if (!request->of_set_up || !request->obstacle) return;
+  remove_obstacle(HandleKind::kRequest, handle_key(handle));
+  request->obstacle = false;
+}
+
+void Requests::add_to_set_up(Request* request) {
+  request->of_set_up = true;
+  request->number = kFirstPersistent + persistent_++;
+}
+
 void Requests::unbind(const Request& request, MPI_Request handle) {
   if (request.obstacle) remove_obstacle(HandleKind::kRequest, handle_key(handle));
   by_handle_.remove(handle_key(handle));
   if (!request.placeholder) return;
   PMPI_Request_free(&handle);
   --placeholders_;
+}
+
+void Requests::leave_to_mpi(Request* request, MPI_Request handle) {
+  by_handle_.remove(handle_key(handle));
+  --placeholders_;
+  unmake(request);
 }
 
 void Requests::unmake(Request* request) {
@@ -69,12 +87,14 @@ void Requests::release(Request* request, MPI_Request handle) {
 void Requests::abandon(Request* request, MPI_Request handle) {
   unbind(*request, handle);
   abandoned_.push_back(request);
+  add_obstacle(HandleKind::kRequest, handle_key(request), "MPI_Request_free, under way still,");
 }
 
-void Requests::forget_receives() {
+void Requests::end_set_up() {
   Vector<MPI_Request> handles;
   each([&](MPI_Request handle, Request& r) {
-    if (r.kind == Request::Kind::kReceive && r.persistent == nullptr) handles.push_back(handle);
+    if (r.of_set_up) restored_.at(r.number) = handle_key(handle);
+    if (r.kind == Request::Kind::kReceive && r.active) handles.push_back(handle);
   });
   for (MPI_Request handle : handles) {
     Request* r = find(handle);
@@ -83,6 +103,10 @@ void Requests::forget_receives() {
       MPI_Status status;
       PMPI_Cancel(&in_mpi);
       PMPI_Wait(&in_mpi, &status);
+    }
+    if (r->persistent != nullptr) {
+      set_inactive(r, handle);
+      continue;
     }
     r->uses = 1;
     release(r, handle);
@@ -100,6 +124,7 @@ void Requests::sweep_abandoned() {
     abandoned_.pop_back();
     Unheard unheard;
     observe_receive(r->receive, &unheard);
+    remove_obstacle(HandleKind::kRequest, handle_key(r));
     unmake(r);
     unheard.tell();  // last: the program's error handler may free another request
   }
@@ -270,10 +295,11 @@ int observe_receive(Receive& r, Unheard* unheard) {
 int Unheard::tell() const { return comm == nullptr ? code : call_error_handler(*comm, code); }
 
 int call_error_handler(const Communicator& comm, int code) {
+  const MPI_Comm handle = comm.handle != MPI_COMM_NULL ? comm.handle : MPI_COMM_WORLD;  // freed meanwhile
 #if ELC_HAVE_COMM_CALL_ERRHANDLER
-  PMPI_Comm_call_errhandler(comm.handle, code);
+  PMPI_Comm_call_errhandler(handle, code);
 #else
-  if (error_handler_of(comm.handle) == MPI_ERRORS_ARE_FATAL) PMPI_Abort(comm.handle, code);
+  if (error_handler_of(handle) == MPI_ERRORS_ARE_FATAL) PMPI_Abort(handle, code);
 #endif
   return code;
 }

@@ -59,6 +59,8 @@ struct Request {
   uint64_t number = 0;       // in saved state
   uint64_t type_number = 0;  // its datatype is kept as long as this is
   MessageArguments* persistent = nullptr;  // what is to be started; owned
+  line::Identity made_on = 0;              // its communicator, if that is followed: the handle may be another's by now
+  bool of_set_up = false;                  // and a restart makes it again: no obstacle but while it is active
   Receive receive;           // of a send, `handle`, `done` and `cancelled` alone
 
   // What MPI has of this request, whose handle the program has; MPI_REQUEST_NULL: nothing any more, or not yet.
@@ -91,12 +93,19 @@ class Requests {
   void bind(Request* request, MPI_Request handle);
   // Lines are refused, because of `call`, until the request is gone.
   void hinder(Request* request, MPI_Request handle, const char* call);
+  // A persistent request is inactive, as it was before it was started.
+  void set_inactive(Request* request, MPI_Request handle);
+  // A new persistent request belongs to the program's set-up.
+  void add_to_set_up(Request* request);
+  // A persistent one is MPI's own from now on. Lines are refused until it is gone, as before.
+  void leave_to_mpi(Request* request, MPI_Request handle);
   // One use of the program's handle is over.
   void release(Request* request, MPI_Request handle);
   // The program has freed a receive that is not complete: the library completes it.
   void abandon(Request* request, MPI_Request handle);
-  // In a restart: the receives that the set-up has posted are taken back. What the line has of them is posted again.
-  void forget_receives();
+  // In a restart: the receives that the set-up has posted are taken back. What the line has of them is posted again. Its
+  // persistent requests get their numbers.
+  void end_set_up();
   bool empty() const { return by_handle_.size() == 0 && abandoned_.empty(); }
   // Completes what can be completed of them.
   void sweep_abandoned();
@@ -135,7 +144,7 @@ class Requests {
   Vector<Request*> pool_;
   Vector<Request*> abandoned_;
   Vector<RequestArrays*> arrays_;  // not in use
-  uint64_t numbers_ = 0;
+  uint64_t numbers_ = 0, persistent_ = 0;
   size_t placeholders_ = 0;
 };
 

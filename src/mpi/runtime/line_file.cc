@@ -87,6 +87,11 @@ Result write_state(line::LineNumber line) {
   current().writer->begin_section("mpi");
   objects.encode(current().writer->encoder());
   current().writer->end_section();
+  SavedSetUp set_up;
+  save_set_up(&set_up);
+  current().writer->begin_section("setup");
+  set_up.encode(current().writer->encoder());
+  current().writer->end_section();
   return Result();
 }
 

@@ -24,6 +24,7 @@ struct Restart {
   format::Reader reader;
   line::Saved saved;
   SavedMpi objects;
+  SavedSetUp set_up;
 };
 
 namespace {
@@ -83,6 +84,11 @@ Result read_line() {
     ELC_TRY(runtime.restart->reader.read_section("line", UINT64_MAX, &bytes));
     Decoder in(bytes);
     status = line::Saved::decode(in, &runtime.restart->saved);
+  }
+  if (status.ok() && runtime.restart->reader.has_section("setup")) {
+    ELC_TRY(runtime.restart->reader.read_section("setup", UINT64_MAX, &bytes));
+    Decoder in(bytes);
+    status = SavedSetUp::decode(in, &runtime.restart->set_up);
   }
   if (status.ok()) status = names_postings(runtime.restart->objects, runtime.restart->saved);
   if (!status.ok()) return Result::error("%s: %s", runtime.restart->source.path(), status.message());
@@ -155,7 +161,8 @@ void restore() {
   agree(fits_set_up(communicators));
   Decoder types(runtime.restart->objects.datatypes);
   agree(restore_datatypes(types));
-  runtime.requests.forget_receives();
+  runtime.requests.end_set_up();
+  if (runtime.restart->reader.has_section("setup")) agree(check_set_up(std::move(runtime.restart->set_up)));
   make_again(communicators);  // all together: none may have failed before
   make_requests(runtime.restart->objects);
   agree(state::apply(runtime.restart->reader, handle_codec()),

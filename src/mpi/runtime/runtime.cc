@@ -366,6 +366,12 @@ void finish() {
                           "come to the labelled call in which the line was taken",
                           static_cast<unsigned long long>(runtime.restart_line)));
   }
+  {
+    // MPI would do it later (MPI-3.1, 8.7.1); what the delete functions do is followed as long as there is who follows it.
+    const Entered entered("MPI_Finalize");
+    const Vector<int> keyvals = std::move(runtime.comms.find(MPI_COMM_SELF)->keyvals);
+    released([&] { return delete_attributes(MPI_COMM_SELF, keyvals); });
+  }
   runtime.coordinator->finalize();
   wait_until([] { return runtime.coordinator->finished(); });
   wait_until(sweep_background);

@@ -47,6 +47,7 @@ struct Runtime {
   MPI_Comm control = {};       // control messages, and the library's own collectives
   MPI_Comm self = {};          // messages of the library to itself
   Communicators comms;
+  Vector<line::Identity> set_up;  // those that there were when the set-up was over
   Obstacles obstacles;
   Requests requests;
   ForeignCounts foreign_counts;  // in statuses

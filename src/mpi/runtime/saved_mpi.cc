@@ -2,6 +2,7 @@
 
 #include "base/sort.h"
 #include "mpi/datatype/datatype.h"
+#include "mpi/objects/handles.h"
 #include "mpi/objects/requests.h"
 #include "mpi/runtime/runtime.h"
 #include "state/state.h"
@@ -44,6 +45,7 @@ Result save_mpi(SavedMpi* saved) {
   saved->request_numbers = runtime.requests.numbers();
   Result status;
   runtime.requests.each([&](MPI_Request, Request& r) {
+    if (r.of_set_up) return;
     SavedRequest s;
     s.number = r.number;
     s.kind = r.kind;
@@ -55,6 +57,48 @@ Result save_mpi(SavedMpi* saved) {
     return a.posting != b.posting ? a.posting < b.posting : a.number < b.number;
   });
   return status;
+}
+
+static SavedPersistent describe(const Request& r) {
+  const MessageArguments& a = *r.persistent;
+  SavedPersistent s;
+  s.number = r.number;
+  s.kind = r.kind;
+  s.count = a.count;
+  s.type = number_of(a.type);
+  s.comm = r.made_on;
+  s.peer = saved_rank(a.peer);
+  s.tag = saved_tag(a.tag);
+  return s;
+}
+
+void save_set_up(SavedSetUp* saved) {
+  saved->comms.append(runtime.set_up.data(), runtime.set_up.size());
+  runtime.requests.each([&](MPI_Request, Request& r) {
+    if (r.of_set_up) saved->requests.push_back(describe(r));
+  });
+  sort(saved->requests, [](const SavedPersistent& a, const SavedPersistent& b) { return a.number < b.number; });
+}
+
+Result check_set_up(SavedSetUp saved) {
+  HashMap<bool> made;
+  for (const line::Identity identity : saved.comms) made.at(identity) = true;
+  for (const line::Identity identity : runtime.set_up) {
+    if (made.find(identity) != nullptr) continue;
+    const Communicator* c = runtime.comms.find_identity(identity);
+    return Result::error("the set-up makes a communicator, as operation %llu on its parent, that it did not make in the run of "
+                         "the line, or not as that operation; see that it calls the same collective operations",
+                         c == nullptr ? 0 : static_cast<unsigned long long>(c->origin.number));
+  }
+  runtime.set_up = std::move(saved.comms);
+  for (const SavedPersistent& then : saved.requests) {
+    MPI_Request handle;
+    const Request* now = runtime.requests.find_handle(then.number, &handle) ? runtime.requests.find(handle) : nullptr;
+    if (now == nullptr || !(describe(*now) == then))
+      return Result::error("the set-up does not make the persistent request that was its %llu-th in the run of the line, or "
+                           "with other arguments", static_cast<unsigned long long>(then.number - kFirstPersistent + 1));
+  }
+  return {};
 }
 
 Result names_postings(const SavedMpi& saved, const line::Saved& line) {

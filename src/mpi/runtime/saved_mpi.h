@@ -11,6 +11,12 @@ namespace elc::mpi {
 // is pending whose buffer or datatype is not part of what can be saved.
 Result save_mpi(SavedMpi* saved);
 
+// What the set-up has made, for section "setup".
+void save_set_up(SavedSetUp* saved);
+// Whether what the set-up of this run has made is what it made in the run of the line, where the program has no handles in
+// registered variables. To be called before anything else is made; what the line has counts from now on.
+Result check_set_up(SavedSetUp saved);
+
 // An error: a receive that the program has a handle of is not among those that were pending at the line.
 Result names_postings(const SavedMpi& saved, const line::Saved& line);
 

@@ -32,8 +32,14 @@ class Entered {
   // Calls of this thread that have been entered and not left: more than one where MPI has called the program back.
   static constinit thread_local unsigned depth;
   friend bool called_back();
+  friend void enter_call(const char* call);
+  friend void leave_call();
   friend bool alone();
 };
+
+// The same in two calls, for wrappers that do without the rest of the runtime.
+void enter_call(const char* call);
+void leave_call();
 
 // Lives around what may wait for other processes, in MPI or by yielding: other threads may enter meanwhile.
 class Released {

@@ -25,6 +25,13 @@ const char* const kNamesOfFortran[] = {
     "MPI_INTEGER4", "MPI_INTEGER8", "MPI_INTEGER16", "MPI_REAL4", "MPI_REAL8", "MPI_REAL16", "MPI_COMPLEX8",
     "MPI_COMPLEX16", "MPI_COMPLEX32"};
 
+Result check_layout(Decoder& in, const char* section) {
+  const uint32_t layout = in.u32();
+  if (!in.ok() || layout == kSectionLayout) return Result();
+  return Result::error("section \"%s\" has layout %u, and this libELC reads %u: use the newer libELC", section, layout,
+                       kSectionLayout);
+}
+
 }  // namespace
 
 const char* predefined_name(uint64_t number) {
@@ -79,11 +86,7 @@ void SavedMpi::encode(Encoder& out) const {
 }
 
 Result SavedMpi::decode(Decoder& in, uint32_t processes, SavedMpi* saved) {
-  const uint32_t layout = in.u32();
-  if (in.ok() && layout != kSectionLayout) {
-    return Result::error("section \"mpi\" has layout %u, and this libELC reads %u: use the newer libELC", layout,
-                         kSectionLayout);
-  }
+  ELC_TRY(check_layout(in, "mpi"));
   const uint32_t site = in.u32();
   if (site > static_cast<uint32_t>(Site::kCall)) in.fail();
   saved->site = static_cast<Site>(site);
@@ -117,6 +120,44 @@ Result SavedMpi::decode(Decoder& in, uint32_t processes, SavedMpi* saved) {
     saved->requests.push_back(r);
   }
   if (!in.ok() || in.left() != 0) return Result::error("section \"mpi\" is damaged");
+  return Result();
+}
+
+void SavedSetUp::encode(Encoder& out) const {
+  out.u32(kSectionLayout);
+  out.u64(comms.size());
+  for (const line::Identity identity : comms) out.u64(identity);
+  out.u64(requests.size());
+  for (const SavedPersistent& r : requests) {
+    out.u64(r.number);
+    out.u32(static_cast<uint32_t>(r.kind));
+    out.i32(r.count);
+    out.u64(r.type);
+    out.u64(r.comm);
+    out.i32(r.peer);
+    out.i32(r.tag);
+  }
+}
+
+Result SavedSetUp::decode(Decoder& in, SavedSetUp* saved) {
+  ELC_TRY(check_layout(in, "setup"));
+  const size_t comms = in.count(8);
+  for (size_t i = 0; i < comms; ++i) saved->comms.push_back(in.u64());
+  const size_t requests = in.count(40);
+  for (size_t i = 0; i < requests; ++i) {
+    SavedPersistent r;
+    r.number = in.u64();
+    const uint32_t kind = in.u32();
+    r.count = in.i32();
+    r.type = in.u64();
+    r.comm = in.u64();
+    r.peer = in.i32();
+    r.tag = in.i32();
+    if (kind > static_cast<uint32_t>(RequestKind::kReceive) || r.number < kFirstPersistent) in.fail();
+    r.kind = static_cast<RequestKind>(kind);
+    saved->requests.push_back(r);
+  }
+  if (!in.ok() || in.left() != 0) return Result::error("section \"setup\" is damaged");
   return Result();
 }
 

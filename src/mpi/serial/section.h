@@ -1,4 +1,5 @@
-// What section "mpi" of a rank file says (FORMAT.md), as data: for the library and for `elc show`, without MPI.
+// What the sections "mpi" and "setup" of a rank file say (FORMAT.md), as data: for the library and for `elc show`, without
+// MPI.
 #ifndef ELC_MPI_SERIAL_SECTION_H
 #define ELC_MPI_SERIAL_SECTION_H
 
@@ -68,6 +69,32 @@ struct SavedMpi {
 
   void encode(Encoder& out) const;
   static Result decode(Decoder& in, uint32_t processes, SavedMpi* saved);
+};
+
+// ---- What the program's set-up has made ----
+
+// A persistent request; ranks and tags as in format::StatusLeaf.
+struct SavedPersistent {
+  uint64_t number = 0;  // of the request: kFirstPersistent and up
+  RequestKind kind = RequestKind::kSend;
+  int32_t count = 0;
+  uint64_t type = 0;
+  line::Identity comm = 0;  // kNullIdentity: of one that is not followed
+  int32_t peer = 0, tag = 0;
+
+  bool operator==(const SavedPersistent& o) const {
+    return number == o.number && kind == o.kind && count == o.count && type == o.type && comm == o.comm &&
+           peer == o.peer && tag == o.tag;
+  }
+};
+constexpr uint64_t kFirstPersistent = uint64_t{1} << 63;
+
+struct SavedSetUp {
+  Vector<line::Identity> comms;      // those that there were when it was over, in the order of their making
+  Vector<SavedPersistent> requests;  // those that there are still
+
+  void encode(Encoder& out) const;
+  static Result decode(Decoder& in, SavedSetUp* saved);
 };
 
 // ---- Datatypes ----

@@ -1,0 +1,436 @@
+/* lifetimes.c - what the set-up has made and the program changes later, and what outlives the call, the communicator or
+ * the handle that it came from. Each scene is one test of tests/mpi/behaviour_test.py.
+ *
+ *     lifetimes SCENE [DIE]      DIE: a rank that kills itself when the line has committed, in a run from the start
+ *
+ * A scene has three parts: its set-up, which a restart runs as well; what comes before the line, in a run from the start
+ * alone, with a line asked for where the library has to refuse it; what comes after it. */
+#include <elc.h>
+#include <mpi.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#if MPI_VERSION >= 2 || defined LAM_MPI
+
+enum { kTag = 5, kRounds = 20 };
+static const char *lines = "";  /* the directory of the lines */
+static int rank, ranks, die = -1, fresh, step, sum, key, deleted, other;
+static int in, out;  /* of messages */
+static MPI_Comm outer = MPI_COMM_NULL, inner = MPI_COMM_NULL;
+static MPI_Request first = MPI_REQUEST_NULL, second = MPI_REQUEST_NULL;
+static MPI_Status statuses[2];
+
+static void check(int right, const char *what) {
+  if (right) return;
+  fprintf(stderr, "lifetimes: rank %d, step %d: wrong: %s\n", rank, step, what);
+  MPI_Abort(MPI_COMM_WORLD, 3);
+}
+
+/* Asks for lines until one has been refused; one that commits is a fault, which nothing is said of then. */
+static void ask(void) {
+  const unsigned newest = ELC_Line();
+  char refused[4096];
+  snprintf(refused, sizeof refused, "%s/refused", lines);
+  for (int over = *lines == '\0'; !over;) {
+    ELC_Checkpoint_now();
+    over = ELC_Line() != newest || access(refused, F_OK) == 0;
+    MPI_Bcast(&over, 1, MPI_INT, 0, MPI_COMM_WORLD);
+  }
+}
+
+/* Goes on until a line has committed that begins here. */
+static void commit(void) {
+  unsigned newest;
+  if (*lines == '\0') return;
+  /* The first line that ends may have begun before somebody was here; the second has not. */
+  MPI_Barrier(MPI_COMM_WORLD);
+  for (int i = 0; i < 2; i++)
+    for (newest = ELC_Line(); ELC_Line() == newest;) ELC_Checkpoint_now();
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static int left(void) { return (rank + ranks - 1) % ranks; }
+static int right(void) { return (rank + 1) % ranks; }
+
+/* ---- What the set-up has made is no more what it was ---- */
+
+static void set_up_attribute(void) {
+  MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, MPI_COMM_NULL_DELETE_FN, &key, NULL);
+  MPI_Comm_set_attr(MPI_COMM_WORLD, key, &key);
+}
+
+static void undo_attribute(void) {
+  MPI_Comm_delete_attr(MPI_COMM_WORLD, key);
+  ask();
+  MPI_Comm_set_attr(MPI_COMM_WORLD, key, &key);
+}
+
+static void check_attribute(void) {
+  void *value = NULL;
+  int flag = 0;
+  MPI_Comm_get_attr(MPI_COMM_WORLD, key, &value, &flag);
+  check(flag && value == &key, "the attribute of the set-up");
+}
+
+enum { kRoom = 1000 + MPI_BSEND_OVERHEAD };
+static char buffer[kRoom];
+
+static void set_up_buffer(void) { MPI_Buffer_attach(buffer, kRoom); }
+
+static void undo_buffer(void) {
+  void *was;
+  int size;
+  MPI_Buffer_detach(&was, &size);
+  check(was == buffer && size == kRoom, "the buffer that was attached");
+  ask();
+  MPI_Buffer_attach(buffer, kRoom);
+}
+
+static void use_buffer(void) {
+  out = rank;
+  MPI_Bsend(&out, 1, MPI_INT, right(), kTag, MPI_COMM_WORLD);
+  MPI_Recv(&in, 1, MPI_INT, left(), kTag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  check(in == left(), "a message by the buffer");
+}
+
+/* One object may have several handles, of which one is the set-up's. */
+static MPI_Group of_set_up, of_later;
+
+static void set_up_group(void) { MPI_Comm_group(MPI_COMM_WORLD, &of_set_up); }
+
+static void free_group(void) {
+  MPI_Comm_group(MPI_COMM_WORLD, &of_later);
+  MPI_Group_free(&of_set_up);
+  ask();
+  MPI_Group_free(&of_later);
+}
+
+/* A handle may come back with another error handler behind it. */
+static int said;
+static void say_1(MPI_Comm *comm, int *code, ...) { (void)comm, (void)code, said = 1; }
+static void say_2(MPI_Comm *comm, int *code, ...) { (void)comm, (void)code, said = 2; }
+static void say_3(MPI_Comm *comm, int *code, ...) { (void)comm, (void)code, said = 3; }
+
+static void install(void (*function)(MPI_Comm *, int *, ...)) {
+  MPI_Errhandler handler;
+  MPI_Comm_create_errhandler(function, &handler);
+  MPI_Comm_set_errhandler(outer, handler);
+  MPI_Errhandler_free(&handler);
+}
+
+static void set_up_handler(void) {
+  MPI_Comm_dup(MPI_COMM_WORLD, &outer);
+  install(say_1);
+}
+
+static void change_handler(void) {
+  install(say_2);
+  install(say_3);
+  ask();
+  MPI_Comm_free(&outer);
+}
+
+/* The same set-up, but for what OTHER says. */
+static void set_up_calls(void) {
+  if (getenv("OTHER") == NULL) MPI_Bcast(&out, 1, MPI_INT, 0, MPI_COMM_WORLD);
+  MPI_Comm_dup(MPI_COMM_WORLD, &outer);
+}
+
+static void use_outer(void) {
+  out = rank;
+  MPI_Allreduce(&out, &in, 1, MPI_INT, MPI_SUM, outer);
+  check(in == ranks * (ranks - 1) / 2, "a sum on a communicator of the set-up");
+}
+
+/* ---- Persistent requests of the set-up: an obstacle only while they are active ---- */
+
+static void set_up_requests(void) {
+  const int tag = getenv("OTHER") == NULL ? kTag : kTag + 1;
+  MPI_Recv_init(&in, 1, MPI_INT, left(), tag, MPI_COMM_WORLD, &first);
+  MPI_Send_init(&out, 1, MPI_INT, right(), tag, MPI_COMM_WORLD, &second);
+}
+
+static void use_requests(void) {
+  MPI_Request all[2];
+  all[0] = first, all[1] = second;
+  for (int i = 0; i < kRounds; i++) {
+    out = 100 * rank + i;
+    MPI_Startall(2, all);
+    if (i == 3) ask();
+    MPI_Waitall(2, all, statuses);
+    check(all[0] == first && in == 100 * left() + i, "what a persistent receive got");
+    sum += in;
+    ELC_Checkpoint();
+  }
+}
+
+/* ---- What outlives what it came from ---- */
+
+/* A receive without a handle is there until it is complete. */
+static void free_receives(void) {
+  MPI_Request request;
+  int flag;
+  MPI_Irecv(&in, 1, MPI_INT, left(), kTag + 1, MPI_COMM_WORLD, &request);
+  MPI_Cancel(&request);
+  MPI_Request_free(&request);
+  MPI_Irecv(&in, 1, MPI_INT, left(), kTag, MPI_COMM_WORLD, &request);
+  MPI_Request_free(&request);
+  ask();
+  out = rank + 1;
+  MPI_Send(&out, 1, MPI_INT, right(), kTag, MPI_COMM_WORLD);
+  while (*(volatile int *)&in == 0) MPI_Iprobe(MPI_ANY_SOURCE, kTag + 2, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
+}
+
+static void check_received(void) { check(in == left() + 1, "what a receive without a handle got"); }
+
+/* MPI keeps a communicator for a request that is not started yet. */
+static void start_late(void) {
+  MPI_Comm_dup(MPI_COMM_WORLD, &outer);
+  MPI_Send_init(&out, 1, MPI_INT, right(), kTag, outer, &first);
+  MPI_Irecv(&in, 1, MPI_INT, left(), kTag, outer, &second);
+  MPI_Comm_free(&outer);
+  MPI_Comm_dup(MPI_COMM_WORLD, &outer);  /* perhaps with its handle */
+  out = rank;
+  MPI_Start(&first);
+  MPI_Wait(&first, MPI_STATUS_IGNORE);
+  MPI_Wait(&second, MPI_STATUS_IGNORE);
+  MPI_Request_free(&first);
+  MPI_Comm_free(&outer);
+  check(in == left(), "a message of a communicator that was freed");
+}
+
+#if MPI_VERSION >= 3
+static void send_ahead(void) {
+  MPI_Comm_dup(MPI_COMM_WORLD, &outer);
+  out = rank;
+  MPI_Isend(&out, 1, MPI_INT, right(), kTag, outer, &first);
+}
+
+static void match_late(void) {
+  MPI_Message message;
+  MPI_Mprobe(left(), kTag, outer, &message, MPI_STATUS_IGNORE);
+  MPI_Comm_free(&outer);
+  MPI_Mrecv(&in, 1, MPI_INT, &message, MPI_STATUS_IGNORE);
+  MPI_Wait(&first, MPI_STATUS_IGNORE);
+  check(in == left(), "a matched message of a communicator that was freed");
+}
+#endif
+
+/* What an object had goes with it, whoever follows the object. */
+static void set_up_keys(void) {
+  MPI_Type_create_keyval(MPI_TYPE_NULL_COPY_FN, MPI_TYPE_NULL_DELETE_FN, &other, NULL);
+  MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, MPI_COMM_NULL_DELETE_FN, &key, NULL);
+}
+
+static void free_owners(void) {
+  MPI_Datatype type;
+  int sides[1] = {0}, periods[1] = {0};
+  MPI_Type_contiguous(3, MPI_INT, &type);
+  MPI_Type_set_attr(type, other, &other);
+  ask();
+  MPI_Type_free(&type);
+  sides[0] = ranks;
+  MPI_Cart_create(MPI_COMM_WORLD, 1, sides, periods, 0, &outer);
+  MPI_Comm_set_attr(outer, key, &key);
+  MPI_Comm_free(&outer);
+}
+
+/* ---- Delete functions ---- */
+
+static int fails;
+static int delete_or_fail(MPI_Comm comm, int its_key, void *value, void *extra) {
+  (void)comm, (void)its_key, (void)value, (void)extra;
+  return fails ? MPI_ERR_OTHER : MPI_SUCCESS;
+}
+
+static void set_up_failure(void) {
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, delete_or_fail, &key, NULL);
+}
+
+/* A communicator that could not be freed is there. */
+static void fail_to_free(void) {
+  MPI_Comm_dup(MPI_COMM_WORLD, &outer);
+  MPI_Comm_set_attr(outer, key, &key);
+  fails = 1;
+  if (MPI_Comm_free(&outer) == MPI_SUCCESS) outer = MPI_COMM_NULL;  /* LAM does not look at the result */
+  fails = 0;
+  ask();
+  if (outer != MPI_COMM_NULL) {
+    use_outer();
+    check(MPI_Comm_free(&outer) == MPI_SUCCESS, "to free it in the end");
+  }
+}
+
+static int delete_inner(MPI_Comm comm, int its_key, void *value, void *extra) {
+  (void)comm, (void)its_key, (void)value, (void)extra;
+  ++deleted;
+  MPI_Comm_free(&inner);
+  return MPI_SUCCESS;
+}
+
+static void set_up_inner(void) {
+  MPI_Comm_dup(MPI_COMM_WORLD, &outer);
+  MPI_Comm_dup(MPI_COMM_WORLD, &inner);
+  MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, delete_inner, &key, NULL);
+  MPI_Comm_set_attr(outer, key, &key);
+}
+
+/* Process 1 frees before its checkpoint, the others behind theirs. */
+static void free_across(void) {
+  if (rank == 1 && fresh) MPI_Comm_free(&outer);
+  while (fresh && *lines != '\0' && !ELC_Checkpoint_now()) continue;
+  if (rank != 1) MPI_Comm_free(&outer);
+  while (fresh && *lines != '\0' && ELC_Line() < 1) ELC_Checkpoint();
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (fresh && rank == die) raise(SIGKILL);
+  check(deleted == 1 && inner == MPI_COMM_NULL, "the delete function was called once");
+  commit();
+}
+
+/* MPI_Finalize begins with the attributes of MPI_COMM_SELF. */
+static int cancel_at_end(MPI_Comm comm, int its_key, void *value, void *extra) {
+  int cancelled = 0;
+  (void)comm, (void)its_key, (void)value, (void)extra;
+  MPI_Cancel(&first);
+  MPI_Wait(&first, &statuses[0]);
+  MPI_Test_cancelled(&statuses[0], &cancelled);
+  check(cancelled, "a receive that is cancelled in MPI_Finalize");
+  return MPI_SUCCESS;
+}
+
+static void set_up_end(void) {
+  MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, cancel_at_end, &key, NULL);
+  MPI_Comm_set_attr(MPI_COMM_SELF, key, &key);
+}
+
+static void post_for_the_end(void) { MPI_Irecv(&in, 1, MPI_INT, left(), kTag, MPI_COMM_WORLD, &first); }
+
+/* ---- What statuses tell ---- */
+
+static void set_up_errors(void) { MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN); }
+
+static void truncate_one(void) {
+  MPI_Request requests[2];
+  int both[2] = {rank, rank}, got = 0, code;
+  MPI_Irecv(&got, 1, MPI_INT, left(), kTag, MPI_COMM_WORLD, &requests[0]);
+  MPI_Irecv(&in, 1, MPI_INT, left(), kTag + 1, MPI_COMM_WORLD, &requests[1]);
+  MPI_Send(both, 2, MPI_INT, right(), kTag, MPI_COMM_WORLD);
+  MPI_Send(both, 1, MPI_INT, right(), kTag + 1, MPI_COMM_WORLD);
+  MPI_Waitall(2, requests, statuses);
+  MPI_Error_class(statuses[0].MPI_ERROR, &code);
+  check(code == MPI_ERR_TRUNCATE, "the error of a message that was too long");
+  MPI_Error_class(statuses[1].MPI_ERROR, &out);
+  check(out == MPI_SUCCESS || out == MPI_ERR_PENDING, "the other one");
+  if (out == MPI_ERR_PENDING) MPI_Wait(&requests[1], MPI_STATUS_IGNORE);
+}
+
+static void check_statuses(void) {
+  int code;
+  MPI_Error_class(statuses[0].MPI_ERROR, &code);
+  check(code == MPI_ERR_TRUNCATE, "the error in a status");
+  MPI_Error_class(statuses[1].MPI_ERROR, &code);
+  check(code == out, "the error in the other status");
+}
+
+static void post_to_nobody(void) {
+  MPI_Isend(&out, 1, MPI_INT, MPI_PROC_NULL, kTag, MPI_COMM_WORLD, &first);
+  MPI_Irecv(&in, 1, MPI_INT, MPI_PROC_NULL, kTag, MPI_COMM_WORLD, &second);
+}
+
+static void check_nobody(void) {
+  MPI_Status status;
+  int count = -1;
+  MPI_Wait(&second, &status);
+  MPI_Get_count(&status, MPI_INT, &count);
+  check(count == 0 && status.MPI_SOURCE != MPI_ANY_SOURCE, "the status of a receive from nobody");
+  MPI_Wait(&first, MPI_STATUS_IGNORE);
+}
+
+/* ---- No line in a function that MPI calls ---- */
+
+#if MPI_VERSION >= 3
+static void asks(void *from, void *to, int *count, MPI_Datatype *type) {
+  (void)type;
+  check(!ELC_Checkpoint_now(), "a line in the function of an operation");
+  for (int i = 0; i < *count; i++) ((int *)to)[i] += ((int *)from)[i];
+}
+
+static void reduce_locally(void) {
+  MPI_Op op;
+  int to = 1, from = 2;
+  MPI_Op_create(asks, 1, &op);
+  MPI_Reduce_local(&from, &to, 1, MPI_INT, op);
+  check(to == 3, "the sum");
+  MPI_Op_free(&op);
+}
+#endif
+
+static const struct Scene {
+  const char *name;
+  void (*set_up)(void), (*before)(void), (*after)(void);
+} scenes[] = {
+    {"undo_attribute", set_up_attribute, undo_attribute, check_attribute},
+    {"undo_buffer", set_up_buffer, undo_buffer, use_buffer},
+    {"groups", set_up_group, free_group, NULL},
+    {"handlers", set_up_handler, change_handler, NULL},
+    {"set_up_calls", set_up_calls, NULL, use_outer},
+    {"set_up_requests", set_up_requests, use_requests, use_requests},
+    {"free_receives", NULL, free_receives, check_received},
+    {"start_late", NULL, NULL, start_late},
+    {"owners", set_up_keys, free_owners, NULL},
+    {"fail_to_free", set_up_failure, fail_to_free, NULL},
+    {"free_across", set_up_inner, NULL, free_across},
+    {"at_the_end", set_up_end, post_for_the_end, NULL},
+    {"statuses", set_up_errors, truncate_one, check_statuses},
+    {"nobody", NULL, post_to_nobody, check_nobody},
+#if MPI_VERSION >= 3
+    {"match_late", NULL, send_ahead, match_late},
+    {"reduce_locally", NULL, NULL, reduce_locally},
+#endif
+};
+
+int main(int argc, char **argv) {
+  const struct Scene *scene = NULL;
+  for (size_t i = 0; i < sizeof scenes / sizeof *scenes; i++)
+    if (argc > 1 && strcmp(argv[1], scenes[i].name) == 0) scene = &scenes[i];
+  if (argc > 2) die = atoi(argv[2]);
+  if (getenv("ELC_DIR") != NULL) lines = getenv("ELC_DIR");
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  check(scene != NULL, "the name of the scene");
+  if (scene->set_up != NULL) scene->set_up();
+  ELC_VAR(step);
+  ELC_VAR(sum);
+  ELC_VAR(deleted);
+  ELC_VAR(in);
+  ELC_VAR(out);
+  ELC_COMM(outer);
+  ELC_COMM(inner);
+  ELC_REQUEST(first);
+  ELC_REQUEST(second);
+  ELC_STATUS(statuses);
+  fresh = ELC_Restore() == ELC_FRESH;
+  if (scene->after == free_across) {
+    free_across();
+  } else {
+    if (fresh) {
+      if (scene->before != NULL) scene->before();
+      ++step;
+      commit();
+      if (rank == die) raise(SIGKILL);
+    }
+    if (scene->after != NULL) scene->after();
+  }
+  if (rank == 0) printf("result: %d\n", sum);
+  MPI_Finalize();
+  return 0;
+}
+
+#else
+int main(void) { return 0; }
+#endif

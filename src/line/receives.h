@@ -47,7 +47,7 @@ class Receives {
   bool none_posted(Comm comm) const { return postings_.first(comm) == nullptr; }
   // Nobody will receive any more on it: it was freed here, and no receive is pending.
   bool gone(Comm comm) const { return comms_[comm].freed && none_posted(comm); }
-  // And nothing is queued or was shown of it.
+  // No receive of it is open, no message of it is queued or was shown.
   bool none_of(Comm comm) const;
 
   // ---- Progress ----

@@ -96,6 +96,26 @@ TEST_CASE("what the receive of a call that is made again has is held beside what
   job[1].observe(receive, 0, 7);
 }
 
+// What would show it, has it: the slot of a communicator that is forgotten is another one's soon.
+TEST_CASE("a communicator with a message in the queue is not forgotten, by no line and no agreement") {
+  Job job(2, options());
+  const Comm comm = add_comm(job, 2);
+  job[0].on_send(1, comm, 7);
+  job.there = {{0, 7}};
+  take_line(job, 2);
+  CHECK((job[1].committed_line() == 1 && job.there.empty()));
+  for (Rank r = 0; r < 2; ++r) job[r].free_comm(comm);
+  for (line::Identity identity = 10; identity < 20; ++identity)
+    for (Rank r = 0; r < 2; ++r) job[r].free_comm(job[r].add_comm(identity, 2));
+  job.settle();
+  CHECK((job.forgotten > 0 && !job[1].knows(10) && job[1].knows(1)));
+  take_line(job, 2);
+  CHECK((job[1].committed_line() == 2 && job[1].knows(1)));
+  CHECK(file_of(job, 1).messages[0].comm == 1);
+  for (line::Identity identity = 30; identity < 50; ++identity)
+    CHECK(job[1].queued({job[1].add_comm(identity, 2), line::kAnySource, line::kAnyTag}) == nullptr);
+}
+
 // Process 1 has posted four receives; of (0, 1) one message is in transit, which the second of them has. What is
 // observed tells first that the third is complete, then what it has, and by that of the second.
 TEST_CASE("a message that is implied after a later one of its stream was sent before it") {

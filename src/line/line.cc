@@ -222,7 +222,7 @@ void Line::end(bool committed) {
 void Line::forget_freed() {
   for (Comm comm = 0; comm < parts_.comms.size(); ++comm) {
     const CommState& c = parts_.comms[comm];
-    if (!c.freed || !parts_.operations.unchanged(comm) || !parts_.receives.none_posted(comm)) continue;
+    if (!c.freed || !parts_.operations.unchanged(comm) || !parts_.receives.none_of(comm)) continue;
     if (!parts_.operations.crosses(c.identity)) parts_.comms.forget(comm);
   }
 }

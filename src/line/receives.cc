@@ -158,7 +158,7 @@ Message* Receives::take_matched(Comm comm, Rank source, Tag tag) {
   ++numbered_;
   ++counts_.at(source, comm, tag).received;
   const uint64_t order = ++events_;
-  if (!shown_.empty()) forget_shown(comm, source, tag, order);
+  forget_shown(comm, source, tag, order);
   return window_.keeping() && applies(Rule::kMatched) ? window_.place(order, comm, source, tag) : nullptr;
 }
 
@@ -201,7 +201,7 @@ void Receives::observe_any(Posting& posting, Rank source, Tag tag) {
 
 void Receives::count_receive(Posting& posting, Rank source, Tag tag) {
   ++counts_.at(source, posting.pattern.comm, tag).received;
-  if (!shown_.empty()) forget_shown(posting.pattern.comm, source, tag, posting.order);
+  forget_shown(posting.pattern.comm, source, tag, posting.order);
   window_.record_receive(posting, source, tag);
 }
 
@@ -278,8 +278,7 @@ void Receives::imply(Posting& posting) {
     look_ = true;
   } else {
     if (posting.pattern.wildcard()) imply_until(&posting, comm, source, tag);
-    ++counts_.at(source, comm, tag).received;
-    window_.record_receive(posting, source, tag);
+    count_receive(posting, source, tag);
   }
   // Its place among the messages of the window is here, though its data may come later.
   if (window_.keeping() && !posting.logged) {
@@ -287,23 +286,19 @@ void Receives::imply(Posting& posting) {
     posting.logged = posting.log != nullptr;
     look_ = look_ || posting.logged;
   }
-  if (!posting.unresolved && !shown_.empty()) forget_shown(comm, source, tag, posting.order);
 }
 
 // The envelope of a counted wildcard receive has become known (before the next checkpoint: see settle_past).
 void Receives::resolve(Posting& posting, Rank source, Tag tag) {
   posting.unresolved = false;
   --unresolved_;
-  const Comm comm = posting.pattern.comm;
-  imply_until(&posting, comm, source, tag);
-  ++counts_.at(source, comm, tag).received;
-  window_.record_receive(posting, source, tag);
+  imply_until(&posting, posting.pattern.comm, source, tag);
+  count_receive(posting, source, tag);
   window_.record_late(posting, source, tag);  // it was implied in the window, which may have closed since
   if (posting.log != nullptr) {
     posting.log->source = source;
     posting.log->tag = tag;
   }
-  if (!shown_.empty()) forget_shown(comm, source, tag, posting.order);
 }
 
 void Receives::log_observed(Posting& posting, Rank source, Tag tag) {
@@ -323,7 +318,6 @@ void Receives::look_at_counted() {
   bool again = false;
   look_ = false;  // true again where something is implied
   postings_.each([&](Posting& p) {
-    if (!p.counted || p.state != Posting::State::kStarted) return;
     if (!p.unresolved && (p.log == nullptr || p.log->arrived)) return;
     Rank source;
     Tag tag;
@@ -351,27 +345,21 @@ void Receives::on_probe(Comm comm, Rank source, Tag tag) {
   shown_.push_back({comm, source, tag, events_});
 }
 
-// A message of this class was received, by what asked MPI for it at `order`: so those shown before were received, too.
+// A message of this class was received, by what asked MPI for it at `order`: so one shown before was received, too.
 void Receives::forget_shown(Comm comm, Rank source, Tag tag, uint64_t order) {
   for (size_t i = 0; i < shown_.size(); ++i) {
     const Shown& s = shown_[i];
-    if (s.comm == comm && s.source == source && s.tag == tag && s.order < order) shown_.erase(i--);
+    if (s.comm == comm && s.source == source && s.tag == tag && s.order < order) return shown_.erase(i);
   }
 }
 
-bool Receives::may_have_taken(const Posting& posting, const Shown& shown) const {
-  return posting.state == Posting::State::kStarted && posting.pattern.comm == shown.comm &&
-         posting.order > shown.order && posting.pattern.matches(shown.source, shown.tag);
-}
-
-// The first receive given to MPI that found a message there which a probe had shown: it was matched at once, to that
-// one or to another one. Of those before it is known what they have.
+// The first receive that was given to MPI when a message was there which a probe had shown, and which fits it: it was
+// matched at once, to that one or to another one. Of those before it is known what they have.
 Posting* Receives::next_taker() const {
-  Posting* first = nullptr;
   for (const Shown& s : shown_)
     for (Posting* p = postings_.first(s.comm); p != nullptr; p = p->after)
-      if (p->open && may_have_taken(*p, s) && (first == nullptr || p->order < first->order)) first = p;
-  return first;
+      if (p->open && p->order > s.order && p->pattern.matches(s.source, s.tag)) return p;
+  return nullptr;
 }
 
 // Messages of a class count in the order in which they were sent: with one, all before it.
@@ -519,8 +507,7 @@ void Receives::drain(bool take) {
     if (!any) continue;
     drain_postings(comm);
     if (!take || comms_[comm].freed) continue;
-    for (size_t i = 0; i < window_.missing().size(); ++i) {
-      const Missing m = window_.missing()[i];
+    for (const Missing& m : window_.missing()) {
       if (m.comm != comm || m.count == 0 || m.source == previous) continue;
       previous = m.source;
       if (!drain_stream(comm, m.source)) return;
@@ -559,10 +546,9 @@ void Receives::drain_postings(Comm comm) {
 }
 
 bool Receives::drain_stream(Comm comm, Rank source) {
-  for (;;) {
-    Rank from;
-    Tag tag;
-    if (!host_.probe(host_.context, {comm, source, kAnyTag}, &from, &tag)) return true;
+  Rank from;
+  Tag tag;
+  while (host_.probe(host_.context, {comm, source, kAnyTag}, &from, &tag)) {
     Missing* absent = window_.missing(source, comm, tag);
     if (absent == nullptr) return true;
     // A receive that has not counted and is not complete may hold the missing one.
@@ -577,9 +563,10 @@ bool Receives::drain_stream(Comm comm, Rank source) {
     Message* m = take_message(comm, source, tag, false);
     if (m == nullptr) return false;
     --absent->count;
-    if (!shown_.empty()) forget_shown(comm, source, tag, m->order);
+    forget_shown(comm, source, tag, m->order);
     window_.hold(retain(m));
   }
+  return true;
 }
 
 }  // namespace elc::line

@@ -39,15 +39,15 @@ class Receives {
   bool left_log() const { return left_log_; }
   // No message is queued.
   bool queue_empty() const { return queue_.empty(); }
-  // And no receive has been answered from the queue or is held: MPI has all.
-  bool idle() const { return queue_.empty() && answered_ == 0 && held_ == 0; }
+  // And no receive has been answered from the queue: MPI has all, if nobody replays.
+  bool idle() const { return queue_.empty() && answered_ == 0; }
   // From now on no receive is known here, and none is told.
   void stop();
   // No receive of this communicator is open.
   bool none_posted(Comm comm) const { return postings_.first(comm) == nullptr; }
   // Nobody will receive any more on it: it was freed here, and no receive is pending.
   bool gone(Comm comm) const { return comms_[comm].freed && none_posted(comm); }
-  // And nothing is queued or was shown of it.
+  // No receive of it is open, no message of it is queued or was shown.
   bool none_of(Comm comm) const;
 
   // ---- Progress ----
@@ -116,7 +116,6 @@ class Receives {
   void fill_log(Posting& posting);
 
   void forget_shown(Comm comm, Rank source, Tag tag, uint64_t order);
-  bool may_have_taken(const Posting& posting, const Shown& shown) const;
   Posting* next_taker() const;
   bool settle_shown();
   void count_before(Message& message);

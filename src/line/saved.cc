@@ -5,7 +5,7 @@
 namespace elc::line {
 
 Message* retain(Message* message) {
-  if (message != nullptr) ++message->references;
+  ++message->references;
   return message;
 }
 

@@ -74,7 +74,7 @@ struct Posting {
 
   Pattern pattern;                // as the application gave it
   uint64_t number = 0;            // of this posting, counted in the process
-  uint64_t order = 0;             // kStarted: when it was given to MPI (Message::order)
+  uint64_t order = 0;             // when it was given to MPI (Message::order); 0: it was not
   State state = State::kStarted;
   bool bound = false;             // replay: may take only a message of bound_source, bound_tag
   bool counted = false;           // observed, or implied by a later observation

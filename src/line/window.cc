@@ -52,7 +52,7 @@ void Window::record_receive(const Posting& posting, Rank source, Tag tag) {
 }
 
 void Window::record_late(const Posting& posting, Rank source, Tag tag) {
-  if (!recording_ && keep_outcomes_ && posting.logged) bound_.push_back({posting.number, source, tag});
+  if (keep_outcomes_) bound_.push_back({posting.number, source, tag});
 }
 
 void Window::save_outcomes(Saved* saved) {

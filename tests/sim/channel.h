@@ -44,6 +44,8 @@ struct Channel {
   std::map<const elc::line::Posting*, std::pair<elc::line::Rank, elc::line::Tag>> complete;
   std::vector<uint64_t> held;   // the orders of the messages that have been saved
   std::vector<uint64_t> bound;  // the numbers of the receives whose messages have been saved
+  std::map<elc::line::Rank, elc::Bytes> files;      // what each has saved last
+  std::map<const elc::line::Posting*, int> copied;  // how often the data of a receive were copied
 
   int strayed = 0;  // how often somebody was said to
   // Everything arrives, in the order in which it was sent, and all go on as far as they can.
@@ -79,6 +81,10 @@ struct Channel {
       };
       h.save_line = [](void* context, elc::line::LineNumber, const elc::line::Saved& saved) {
         Channel& channel = *static_cast<End*>(context)->channel;
+        elc::Bytes& file = channel.files[static_cast<End*>(context)->rank];
+        file.clear();
+        elc::Encoder out(&file);
+        saved.encode(out);
         for (const elc::line::SavedMessage& m : saved.messages) channel.held.push_back(m.message->order);
         for (const elc::line::BoundReceive& b : saved.bound) channel.bound.push_back(b.number);
         return elc::Result();
@@ -98,7 +104,9 @@ struct Channel {
         if (found == complete.end()) return false;
         return *source = found->second.first, *tag = found->second.second, true;
       };
-      h.copy_data = [](void*, const elc::line::Posting&, elc::line::Message*) {};
+      h.copy_data = [](void* context, const elc::line::Posting& p, elc::line::Message*) {
+        ++static_cast<End*>(context)->channel->copied[&p];
+      };
       h.start_receive = [](void* context, elc::line::Posting& posting) {
         static_cast<End*>(context)->channel->started.push_back(&posting);
       };

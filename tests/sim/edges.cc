@@ -8,6 +8,7 @@
 
 #include "line/consensus.h"
 #include "line/event_logging.h"
+#include "sim/memory.h"
 #include "sim/random.h"
 #include "sim/scene.h"
 
@@ -65,6 +66,7 @@ line::Saved sample() {
   answered.answer = message(0, 3, true, "answer");
   s.receives.push_back(std::move(answered));
   s.crossing.push_back({77, 13, bytes("result")});
+  s.crossing.push_back({77, 14, bytes("another")});
   s.pending.push_back({77, 11, Bytes()});
   line::SavedOutcome outcome;
   outcome.kind = line::NdKind::kValue;
@@ -133,6 +135,21 @@ TEST_CASE("what a line keeps is refused where it is cut off, too long or of anot
   const elc::Result result = line::Saved::decode(in, &read_other);
   REQUIRE(!result.ok());
   CHECK(std::string(result.message()).find("layout 2, and this libELC reads 1") != std::string::npos);
+}
+
+TEST_CASE("what a line keeps is refused where there is no memory for a part of it") {
+  const Bytes written = encoded(sample());
+  int parts = 0;
+  for (bool read = false; !read; ++parts) {
+    line::Saved saved;
+    Decoder in(written);
+    sim::lack_memory_after(parts);
+    const elc::Result result = line::Saved::decode(in, &saved);
+    sim::lack_memory_after(-1);
+    read = result.ok();
+    if (!read) CHECK(std::string(result.message()).find("memory") != std::string::npos);
+  }
+  CHECK(parts == 6);  // two contents of messages, two results and a value, and then all
 }
 
 TEST_CASE("what a line keeps is refused where it contradicts itself") {

@@ -57,6 +57,14 @@ inline elc::Bytes byte(uint8_t value) {
   return bytes;
 }
 
+// What this process has saved last.
+inline line::Saved file_of(const Job& job, Rank rank) {
+  line::Saved saved;
+  elc::Decoder in(job.files.at(rank));
+  REQUIRE(line::Saved::decode(in, &saved).ok());
+  return saved;
+}
+
 // A restart in which each process has to repeat an operation, so that nobody is released.
 inline void restart(Job& job, Rank processes, line::Saved (*saved)(Rank)) {
   for (Rank r = 0; r < processes; ++r) REQUIRE(job[r].load(saved(r)).ok());

@@ -16,6 +16,7 @@ struct alignas(max_align_t) Header {
 
 constexpr int kNotSet = 0xa5, kReleased = 0xdb;
 size_t count = 0, bytes = 0;
+int tries = -1;  // before one finds no memory; negative: none
 
 }  // namespace
 
@@ -38,7 +39,10 @@ void* reallocate(void* old, size_t size) {
   return header + 1;
 }
 
-void* try_reallocate(void* old, size_t size) { return reallocate(old, size); }
+void* try_reallocate(void* old, size_t size) {
+  if (tries >= 0 && tries-- == 0) return nullptr;
+  return reallocate(old, size);
+}
 
 void release(void* memory) {
   if (memory == nullptr) return;
@@ -63,5 +67,7 @@ size_t blocks() {
 }
 
 size_t bytes_in_use() { return bytes; }
+
+void lack_memory_after(int calls) { tries = calls; }
 
 }  // namespace sim

@@ -11,6 +11,9 @@ size_t blocks();
 // What they hold, in bytes.
 size_t bytes_in_use();
 
+// After so many calls of try_allocate and its like one finds no memory; a negative number: none.
+void lack_memory_after(int calls);
+
 }  // namespace sim
 
 #endif

@@ -292,6 +292,7 @@ TEST_CASE("outcomes are repeated in their order, each as often as it was, until 
   CHECK((replay.outcome(line::NdKind::kProbe, &misfit) == nullptr && misfit));
   const Bytes* last = replay.outcome(line::NdKind::kTest, &misfit);
   REQUIRE((last != nullptr && !misfit && (*last)[0] == 1));
+  misfit = true;
   CHECK((replay.outcome(line::NdKind::kTest, &misfit) == nullptr && !misfit));
   for (const uint64_t number : {3, 5, 7}) CHECK(replay.bound(number) == nullptr);
   REQUIRE((replay.bound(4) != nullptr && replay.bound(6) != nullptr));
@@ -299,6 +300,15 @@ TEST_CASE("outcomes are repeated in their order, each as often as it was, until 
   replay.forget_log();
   CHECK(replay.bound(4) == nullptr);
   CHECK((replay.outcome(line::NdKind::kTest, &misfit) == nullptr && !misfit));
+}
+
+TEST_CASE("outcomes of a line that is not to be replayed are not repeated") {
+  line::Saved saved;
+  saved.outcomes.push_back(line::SavedOutcome());
+  line::Replay replay;
+  replay.load(saved);
+  bool misfit = true;
+  CHECK((!replay.on() && replay.outcome(line::NdKind::kTest, &misfit) == nullptr && !misfit));
 }
 
 TEST_CASE("operations: which results a line wants, and which it cannot have") {

@@ -59,6 +59,23 @@ TEST_CASE("who has not begun its recovery says nothing, but that there will be n
   for (Rank r = 0; r < 2; ++r) CHECK((job[r].running() && job[r].stopped()));
 }
 
+// Where the program keeps it, there may be something else by then.
+TEST_CASE("who has stopped looks at no receive any more") {
+  Job job(2, options());
+  const Comm comm = add_comm(job, 2);
+  line::Posting any, exact;
+  any.pattern = {comm, line::kAnySource, 1}, exact.pattern = {comm, 0, 1};
+  for (line::Posting* p : {&any, &exact}) CHECK(job[1].post(*p));
+  job[1].observe(exact, 0, 1);
+  CHECK(any.unresolved);
+  job[0].never();
+  job.settle();
+  CHECK(job[1].stopped());
+  job.complete[&any] = {0, 1};
+  job.settle();
+  CHECK(any.unresolved);
+}
+
 // ---- Release ----
 
 TEST_CASE("who has nothing left to repeat says so at once") {
@@ -297,6 +314,41 @@ TEST_CASE("what was held, and what was answered before, is followed to its end")
     CHECK(job[0].stopped());
     CHECK(job[0].quiet());
   }
+}
+
+// Who frees a communicator waits for that.
+TEST_CASE("a communicator holds a receive until that is given to MPI, whatever was posted before it") {
+  Job job(3, options());
+  restart(job, 3, receives_bound);
+  const Comm comm = job[0].add_comm(1, 3), other = job[0].add_comm(2, 3);
+  line::Posting exact, any;
+  exact.pattern = {comm, 2, 6}, any.pattern = {comm, line::kAnySource, 8};
+  CHECK(job[0].post(exact));
+  CHECK(!job[0].holds(comm));
+  CHECK(!job[0].post(any));
+  CHECK((job[0].holds(comm) && !job[0].holds(other)));
+  job.there = {{1, 8}};
+  job.settle();
+  CHECK((job.started.size() == 1 && !job[0].holds(comm)));
+  for (line::Posting* p : {&exact, &any}) job[0].withdraw(*p);
+}
+
+// Before it was posted a probe had shown another message, which it fits. That one is not for it.
+TEST_CASE("a receive that is held has nothing at a checkpoint") {
+  Job job(3, options());
+  restart(job, 3, receives_bound);
+  Comm comm = 0;
+  for (Rank r = 0; r < 3; ++r) comm = job[r].add_comm(1, 3);
+  job.there = {{2, 7}};
+  job[0].on_probe(comm, 2, 7);
+  line::Posting any;
+  any.pattern = {comm, line::kAnySource, 7};
+  CHECK(!job[0].post(any));
+  job[0].request();
+  job.settle();
+  for (Rank r = 0; r < 3; ++r) CHECK(job[r].site());
+  CHECK((!any.counted && job.there.empty()));
+  CHECK(job[0].cancel(any) == line::Fate::kWithdrawn);
 }
 
 TEST_CASE("a receive that is held is withdrawn at once when it is cancelled") {

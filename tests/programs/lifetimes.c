@@ -60,12 +60,16 @@ static int right(void) { return (rank + 1) % ranks; }
 static void set_up_attribute(void) {
   MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, MPI_COMM_NULL_DELETE_FN, &key, NULL);
   MPI_Comm_set_attr(MPI_COMM_WORLD, key, &key);
+  MPI_Comm_dup(MPI_COMM_WORLD, &outer);
+  MPI_Comm_set_attr(outer, key, &key);
 }
 
 static void undo_attribute(void) {
   MPI_Comm_delete_attr(MPI_COMM_WORLD, key);
   ask();
   MPI_Comm_set_attr(MPI_COMM_WORLD, key, &key);
+  MPI_Comm_delete_attr(outer, key);
+  MPI_Comm_free(&outer);
 }
 
 static void check_attribute(void) {
@@ -277,6 +281,7 @@ static void set_up_inner(void) {
   MPI_Comm_dup(MPI_COMM_WORLD, &inner);
   MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, delete_inner, &key, NULL);
   MPI_Comm_set_attr(outer, key, &key);
+  MPI_Comm_free_keyval(&key);
 }
 
 /* Process 1 frees before its checkpoint, the others behind theirs. */
@@ -305,6 +310,7 @@ static int cancel_at_end(MPI_Comm comm, int its_key, void *value, void *extra) {
 static void set_up_end(void) {
   MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, cancel_at_end, &key, NULL);
   MPI_Comm_set_attr(MPI_COMM_SELF, key, &key);
+  MPI_Comm_free_keyval(&key);
 }
 
 static void post_for_the_end(void) { MPI_Irecv(&in, 1, MPI_INT, left(), kTag, MPI_COMM_WORLD, &first); }

@@ -76,12 +76,6 @@ int make_communicator(MPI_Comm parent, int64_t colour, MPI_Comm* made, const cha
   return MPI_SUCCESS;
 }
 
-// What was an obstacle because this communicator had it.
-void remove_its_own(uint64_t key) {
-  remove_owned(HandleKind::kAttribute, key);
-  remove_obstacle(HandleKind::kErrhandler, key);
-}
-
 void forget_of_set_up(line::Identity identity) {
   for (size_t i = runtime.set_up.size(); i-- > 0;)
     if (runtime.set_up[i] == identity) return runtime.set_up.erase(i);
@@ -107,7 +101,7 @@ int free_communicator(const char* name, MPI_Comm* handle, int (*call)(MPI_Comm*)
     const int code = released(free);
     if (code != MPI_SUCCESS) return code;
     remove_obstacle(HandleKind::kComm, key);
-    remove_its_own(key);
+    remove_owned(HandleKind::kAttribute, key);
     return code;
   }
   Communicator* c = operation.comm();
@@ -117,7 +111,9 @@ int free_communicator(const char* name, MPI_Comm* handle, int (*call)(MPI_Comm*)
   const bool crosses = operation.logged() != nullptr;
   operation.end_with(Bytes());
   runtime.coordinator->free_comm(c->slot);
-  remove_its_own(key);
+  remove_obstacle(HandleKind::kErrhandler, key);
+  for (const int keyval : c->keyvals) remove_obstacle(HandleKind::kAttribute, attribute_key(key, keyval));
+  for (const int keyval : c->other_keyvals) remove_obstacle(HandleKind::kAttribute, attribute_key(key, keyval));
   if (in_setup()) forget_of_set_up(c->identity);
   const Vector<int> keyvals = std::move(c->keyvals);
   runtime.comms.forget_handle(c);

@@ -15,18 +15,6 @@ void add_ranks(MPI_Group group, MPI_Group world, Vector<line::Rank>* ranks) {
     if (rank != MPI_UNDEFINED && rank != runtime.rank) ranks->push_back(static_cast<line::Rank>(rank));
 }
 
-// Where MPI cannot tell, it has it.
-bool has_attribute(MPI_Comm comm, int keyval, void** value) {
-  int flag = 0;
-  *value = nullptr;
-#if MPI_VERSION >= 2
-  const int code = PMPI_Comm_get_attr(comm, keyval, value, &flag);
-#else
-  const int code = PMPI_Attr_get(comm, keyval, value, &flag);
-#endif
-  return flag != 0 || code != MPI_SUCCESS;
-}
-
 // Not 0.
 uint64_t value_of(const void* pointer, int64_t size) {
   return mix64(reinterpret_cast<uintptr_t>(pointer) ^ mix64(static_cast<uint64_t>(size))) | 1;
@@ -63,8 +51,7 @@ void Refused::paired(MPI_Comm handle, int peer) const {
 }
 
 void Refused::attribute(uint64_t object, int keyval, bool there, const void* value) const {
-  const uint64_t key = object * 0x9E3779B97F4A7C15u ^ static_cast<uint32_t>(keyval);
-  set_local_obstacle(HandleKind::kAttribute, key, object, there ? value_of(value, 0) : 0, call_, place_);
+  set_local_obstacle(HandleKind::kAttribute, attribute_key(object, keyval), object, there ? value_of(value, 0) : 0, call_, place_);
 }
 
 void Refused::buffer(const void* buffer, int64_t size) const {
@@ -75,12 +62,11 @@ void Refused::inherits(Communicator* made, const Communicator& parent) const {
   made->error_handler = runtime.comms.find(MPI_COMM_WORLD)->error_handler;  // make_again
   MPI_Errhandler handler = error_handler_of(made->handle);
   error_handler(made->handle, handler);
-  set_error_handler(made->handle, MPI_ERRORS_RETURN);  // a keyval that was freed
-  void* value;
-  for (const int keyval : parent.keyvals)
-    if (has_attribute(made->handle, keyval, &value)) comm_attribute(made->handle, keyval, true, value);
-  set_error_handler(made->handle, handler);
   let_go(handler);
+  for (const int keyval : parent.keyvals) {
+    const Attribute copy = attribute_of(made->handle, keyval);
+    if (copy.there || copy.unknown) comm_attribute(made->handle, keyval, true, copy.value);
+  }
 }
 
 void Refused::error_handler(MPI_Comm handle, MPI_Errhandler handler) const {

@@ -22,10 +22,15 @@ int Communicator::local(line::Rank world_rank) const {
   return found == nullptr ? MPI_UNDEFINED : *found;
 }
 
+static void drop(Vector<int>* all, int keyval) {
+  for (size_t i = all->size(); i-- > 0;)
+    if ((*all)[i] == keyval) all->erase(i);
+}
+
 void Communicator::note_keyval(int keyval, bool there) {
-  for (size_t i = 0; i < keyvals.size(); ++i)
-    if (keyvals[i] == keyval) keyvals.erase(i--);
-  if (there) keyvals.push_back(keyval);
+  drop(&keyvals, keyval);
+  drop(&other_keyvals, keyval);
+  (there ? keyvals : other_keyvals).push_back(keyval);
 }
 
 Communicator* Communicators::search(MPI_Comm handle) {
@@ -128,9 +133,27 @@ void keep_error_handler(Communicator* comm) {
   comm->keeps_handler = true;
 }
 
+Attribute attribute_of(MPI_Comm comm, int keyval) {
+  MPI_Errhandler handler = error_handler_of(comm);
+  set_error_handler(comm, MPI_ERRORS_RETURN);
+  Attribute found;
+  int flag = 0;
+#if MPI_VERSION >= 2
+  const int code = PMPI_Comm_get_attr(comm, keyval, &found.value, &flag);
+#else
+  const int code = PMPI_Attr_get(comm, keyval, &found.value, &flag);
+#endif
+  set_error_handler(comm, handler);
+  let_go(handler);
+  found.there = code == MPI_SUCCESS && flag != 0;
+  found.unknown = code != MPI_SUCCESS;
+  return found;
+}
+
 int delete_attributes(MPI_Comm comm, const Vector<int>& keyvals) {
   int code = MPI_SUCCESS;
   for (size_t i = keyvals.size(); i-- > 0 && code == MPI_SUCCESS;) {
+    if (!attribute_of(comm, keyvals[i]).there) continue;
 #if MPI_VERSION >= 2
     code = PMPI_Comm_delete_attr(comm, keyvals[i]);
 #else

@@ -22,6 +22,7 @@ struct Communicator {
   Vector<line::Rank> members;  // world ranks, by rank in the communicator
   HashMap<int> rank_of;        // the reverse, unless is_world
   Vector<int> keyvals;         // of its attributes, in the order in which they were set
+  Vector<int> other_keyvals;   // of those that were deleted
   size_t place = 0;            // among all
 
   line::Rank world(int local) const { return members[static_cast<size_t>(local)]; }
@@ -71,6 +72,11 @@ void let_go(MPI_Errhandler handler);
 void set_error_handler(MPI_Comm comm, MPI_Errhandler handler);
 // The error handler that a communicator has now is the one that a restart has.
 void keep_error_handler(Communicator* comm);
+struct Attribute {
+  void* value = nullptr;
+  bool there = false, unknown = false;  // unknown: MPI cannot tell, because the keyval was freed
+};
+Attribute attribute_of(MPI_Comm comm, int keyval);
 // Deletes the attributes that the program has set, the last first: their delete functions are called. MPI's error code.
 int delete_attributes(MPI_Comm comm, const Vector<int>& keyvals);
 

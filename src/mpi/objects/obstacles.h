@@ -17,6 +17,11 @@ enum class HandleKind : uint8_t {
   kComm, kWin, kFile, kRequest, kMessage, kSession, kGroup, kOp, kErrhandler, kInfo, kKeyval, kAttribute, kBuffer, kOther, kKinds
 };
 
+// Of an attribute of an object.
+inline uint64_t attribute_key(uint64_t object, int keyval) {
+  return object * 0x9E3779B97F4A7C15u ^ static_cast<uint32_t>(keyval);
+}
+
 class Obstacles {
  public:
   // What has this handle exists from now on; `call`: "MPI_Win_create", a literal; `place`: where the program called it

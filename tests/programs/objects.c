@@ -1,5 +1,5 @@
 /* objects.c - communicators, processes and threads that come and go, each scene for one test of
- * tests/mpi/objects_test.py.
+ * tests/mpi/behaviour_test.py.
  *
  *     objects SCENE [DIE]      DIE: a rank that kills itself when the line has committed, in a run from the start
  *

@@ -39,8 +39,8 @@ class Receives {
   bool left_log() const { return left_log_; }
   // No message is queued.
   bool queue_empty() const { return queue_.empty(); }
-  // And no receive has been answered from the queue: MPI has all, if nobody replays.
-  bool idle() const { return queue_.empty() && answered_ == 0; }
+  // And no receive has been answered from the queue or is held: MPI has all.
+  bool idle() const { return queue_.empty() && answered_ == 0 && held_ == 0; }
   // From now on no receive is known here, and none is told.
   void stop();
   // No receive of this communicator is open.

@@ -572,6 +572,22 @@ TEST_CASE("the pending queue: the first message of a pattern that fits, in the o
   }
 }
 
+TEST_CASE("a receive that was pending at the checkpoint is found by its number, and no other one is") {
+  Vector<line::SavedPosting> receives;
+  CHECK(line::find_posting(receives, 1) == nullptr);
+  for (const uint64_t number : {2, 5}) {
+    line::SavedPosting p;
+    p.number = number;
+    receives.push_back(std::move(p));
+  }
+  for (const uint64_t number : {2, 5}) {
+    const line::SavedPosting* found = line::find_posting(receives, number);
+    REQUIRE(found != nullptr);
+    CHECK(found->number == number);
+  }
+  for (const uint64_t number : {1, 3, 6}) CHECK(line::find_posting(receives, number) == nullptr);
+}
+
 TEST_CASE("section line: what cannot be is refused") {
   const auto reads = [](void (*change)(line::Saved&)) {
     line::Saved saved, back;

@@ -183,9 +183,9 @@ int ELC_Register_function(const char *name, void (*function)(void));
  * innermost function. The arguments of a labelled call may not change anything (no i++).
  * A label is for the one call that follows it. ELC_Checkpoint, ELC_Checkpoint_now and functions with a frame need one of
  * their own: where a call comes after the labelled one, a line that is asked for there is refused with a message,
- * because a restart would repeat what is between the two. An MPI call without a label is no site. A call that can be none
- * (of MPI_Pack, of a function without a frame) needs no label: the next call that can would take it, and a restart would
- * repeat what is before that. A program is either entered again or restored in place by ELC_Restore, not both. */
+ * because a restart would repeat what is between the two. An MPI call without a label is no site. Other calls (of a function
+ * without a frame) need no label: the next call that may have one would take it, and a restart would repeat what is before
+ * that. A program is either entered again or restored in place by ELC_Restore, not both. */
 int ELC_Enter(const char *function);
 int ELC_Leave(void);
 void ELC_Set_label(int label);

@@ -207,17 +207,25 @@ static void stale_label(void) {
 /* The label of a matched receive is not that of the receive behind it, in which process 1 waits. */
 static void spent_label(void) {
   int sent = 7;
+  char packed[100];
   MPI_Message message;
   restarted = ELC_Recovering();
   ELC_ENTER();
   ELC_VAR(a);
   ELC_VAR(b);
+  ELC_VAR(c);
   ELC_RESUME();
   if (rank == 1) {
     MPI_Mprobe(0, kTag, MPI_COMM_WORLD, &message, &status);
     ELC_AT(1);
     MPI_Mrecv(&a, 1, MPI_INT, &message, &status);
     MPI_Recv(&b, 1, MPI_INT, 0, kTag + 1, MPI_COMM_WORLD, &status);
+  }
+  if (rank == 2) {
+    ELC_AT(4);
+    MPI_Pack(&sent, 1, MPI_INT, packed, sizeof packed, &c, MPI_COMM_WORLD);
+    MPI_Recv(&b, 1, MPI_INT, 0, kTag + 1, MPI_COMM_WORLD, &status);
+    check(c == (int)sizeof sent, "what was packed once");
   }
   if (rank == 0) {
     MPI_Send(&sent, 1, MPI_INT, 1, kTag, MPI_COMM_WORLD);
@@ -226,6 +234,7 @@ static void spent_label(void) {
     look_often();
     check(restarted || ELC_Line() == 0, "no line at a receive without a label");
     MPI_Send(&sent, 1, MPI_INT, 1, kTag + 1, MPI_COMM_WORLD);
+    MPI_Send(&sent, 1, MPI_INT, 2, kTag + 1, MPI_COMM_WORLD);
   }
   do {
     ELC_AT(3);

@@ -24,7 +24,7 @@ FILE_REQUEST = "MPIO_Request"
 WITHOUT_HANDLE = {"keyval": "kKeyval", "port": "kOther", "name": "kOther", "code": "kOther",
                   "tools": "kOther"}
 THROUGH = ("info", "session", "message", "request", "communicator", "window", "file", "tools")
-FEATURES = ("local", "collectively", "together", "paired", "persistent", "calling back", "by hand")
+FEATURES = ("local", "collectively", "together", "paired", "persistent", "entered", "by hand")
 
 
 class Entry:
@@ -38,7 +38,7 @@ class Entry:
     def refuses(self):
         """Whether it has a wrapper that the build generates."""
         if self.verb == "nothing":
-            return "calling back" in self.features
+            return "entered" in self.features
         return self.verb not in ("followed", "through") and "by hand" not in self.features
 
 

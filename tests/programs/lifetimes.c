@@ -93,11 +93,15 @@ static void undo_buffer(void) {
   MPI_Buffer_attach(buffer, kRoom);
 }
 
+/* LAM's MPI_Finalize crashes now and then where a buffer is left attached: it is not. */
 static void use_buffer(void) {
+  void *was;
+  int size;
   out = rank;
   MPI_Bsend(&out, 1, MPI_INT, right(), kTag, MPI_COMM_WORLD);
   MPI_Recv(&in, 1, MPI_INT, left(), kTag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   check(in == left(), "a message by the buffer");
+  MPI_Buffer_detach(&was, &size);
 }
 
 /* One object may have several handles, of which one is the set-up's. */

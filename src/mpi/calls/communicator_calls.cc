@@ -112,8 +112,7 @@ int free_communicator(const char* name, MPI_Comm* handle, int (*call)(MPI_Comm*)
   operation.end_with(Bytes());
   runtime.coordinator->free_comm(c->slot);
   remove_obstacle(HandleKind::kErrhandler, key);
-  for (const int keyval : c->keyvals) remove_obstacle(HandleKind::kAttribute, attribute_key(key, keyval));
-  for (const int keyval : c->other_keyvals) remove_obstacle(HandleKind::kAttribute, attribute_key(key, keyval));
+  remove_owned(HandleKind::kAttribute, key);
   if (in_setup()) forget_of_set_up(c->identity);
   const Vector<int> keyvals = std::move(c->keyvals);
   runtime.comms.forget_handle(c);

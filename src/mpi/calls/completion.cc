@@ -42,8 +42,7 @@ int observe(MPI_Request* request, const MPI_Request* after, int code, MPI_Status
     code = observe_receive(r, unheard);
     give_status(status, r.status);
   } else if (after == nullptr) {
-    // Of a send only whether it was cancelled is defined; a receive from nobody may share its handle.
-    set_status(status, MPI_PROC_NULL, MPI_ANY_TAG, {});
+    set_status_of_send(status);
   } else if (record->receive.cancelled) {
     cancelled_send(*status);
   }

@@ -81,8 +81,8 @@ bool receive_matched(Receive* r, void* buffer, int count, MPI_Datatype type, MPI
   r->log = found->log;
   if (found->queued != nullptr) {
     MPI_Request checked, sent = found->sent;
-    const MPI_Comm comm = r->comm->handle != MPI_COMM_NULL ? r->comm->handle : MPI_COMM_WORLD;  // freed meanwhile
-    r->code = PMPI_Recv_init(buffer, count, type, MPI_PROC_NULL, 0, comm, &checked);  // MPI looks at the arguments
+    // MPI looks at the arguments.
+    r->code = PMPI_Recv_init(buffer, count, type, MPI_PROC_NULL, 0, r->comm->handle_or_world(), &checked);
     if (r->code != MPI_SUCCESS) return true;
     PMPI_Request_free(&checked);
     PMPI_Mrecv(nullptr, 0, MPI_BYTE, message, MPI_STATUS_IGNORE);

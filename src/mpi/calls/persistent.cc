@@ -8,18 +8,13 @@
 namespace elc::mpi {
 namespace {
 
-line::Identity identity_of(MPI_Comm handle) {
-  const Communicator* comm = runtime.comms.find(handle);
-  return comm == nullptr ? kNullIdentity : comm->identity;
-}
-
 // MPI has made the request, and looked at its arguments.
 int init(const MessageArguments& arguments, MPI_Request request, const char* call) {
   Request* r = arguments.send != nullptr ? runtime.requests.make_send() : runtime.requests.make_receive();
   r->placeholder = true;
   r->active = false;
   r->persistent = make<MessageArguments>(arguments);
-  r->made_on = identity_of(arguments.comm);
+  r->made_on = runtime.comms.identity_of(arguments.comm);
   r->type_number = retain(arguments.type);
   runtime.requests.bind(r, request);
   if (in_setup()) runtime.requests.add_to_set_up(r);
@@ -45,7 +40,7 @@ int start(MPI_Request* request) {
     MPI_Request none = MPI_REQUEST_NULL;
     return PMPI_Start(&none);
   }
-  if (identity_of(r->persistent->comm) != r->made_on) {  // freed; MPI has kept it for this request
+  if (runtime.comms.identity_of(r->persistent->comm) != r->made_on) {  // freed; MPI has kept it for this request
     cannot_checkpoint("a persistent request was started after its communicator had been freed");
     runtime.requests.leave_to_mpi(r, *request);
     return start(request);

@@ -51,7 +51,8 @@ void Refused::paired(MPI_Comm handle, int peer) const {
 }
 
 void Refused::attribute(uint64_t object, int keyval, bool there, const void* value) const {
-  set_local_obstacle(HandleKind::kAttribute, attribute_key(object, keyval), object, there ? value_of(value, 0) : 0, call_, place_);
+  const uint64_t key = object * 0x9E3779B97F4A7C15u ^ static_cast<uint32_t>(keyval);
+  set_local_obstacle(HandleKind::kAttribute, key, object, there ? value_of(value, 0) : 0, call_, place_);
 }
 
 void Refused::buffer(const void* buffer, int64_t size) const {

@@ -90,7 +90,7 @@ int look_at(Request& record, MPI_Request request, int* flag, MPI_Status* status)
   *flag = !receive || receive_complete(r) ? 1 : 0;
   if (*flag == 0) return MPI_SUCCESS;
   const elc::line::Message* m = r.posting.message;
-  if (!receive) set_status(status, MPI_ANY_SOURCE, MPI_ANY_TAG, {});
+  if (!receive) set_status_of_send(status);
   else if (m == nullptr) give_status(status, r.status);
   else set_status(status, r.comm->local(m->source), m->tag, {m->content.size(), m->representation});
   return MPI_SUCCESS;

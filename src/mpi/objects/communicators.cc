@@ -22,15 +22,10 @@ int Communicator::local(line::Rank world_rank) const {
   return found == nullptr ? MPI_UNDEFINED : *found;
 }
 
-static void drop(Vector<int>* all, int keyval) {
-  for (size_t i = all->size(); i-- > 0;)
-    if ((*all)[i] == keyval) all->erase(i);
-}
-
 void Communicator::note_keyval(int keyval, bool there) {
-  drop(&keyvals, keyval);
-  drop(&other_keyvals, keyval);
-  (there ? keyvals : other_keyvals).push_back(keyval);
+  for (size_t i = keyvals.size(); i-- > 0;)
+    if (keyvals[i] == keyval) keyvals.erase(i);
+  if (there) keyvals.push_back(keyval);
 }
 
 Communicator* Communicators::search(MPI_Comm handle) {
@@ -82,6 +77,7 @@ Communicator* Communicators::add(MPI_Comm handle, line::Identity identity, const
 
 void Communicators::forget_handle(Communicator* communicator) {
   by_handle_.remove(handle_key(communicator->handle));
+  if (communicator->keeps_handler) let_go(communicator->error_handler);
   communicator->handle = MPI_COMM_NULL;
   last_handle_ = MPI_COMM_NULL;
   last_ = nullptr;
@@ -134,8 +130,7 @@ void keep_error_handler(Communicator* comm) {
 }
 
 Attribute attribute_of(MPI_Comm comm, int keyval) {
-  MPI_Errhandler handler = error_handler_of(comm);
-  set_error_handler(comm, MPI_ERRORS_RETURN);
+  const ErrorsReturned returned(comm);
   Attribute found;
   int flag = 0;
 #if MPI_VERSION >= 2
@@ -143,8 +138,6 @@ Attribute attribute_of(MPI_Comm comm, int keyval) {
 #else
   const int code = PMPI_Attr_get(comm, keyval, &found.value, &flag);
 #endif
-  set_error_handler(comm, handler);
-  let_go(handler);
   found.there = code == MPI_SUCCESS && flag != 0;
   found.unknown = code != MPI_SUCCESS;
   return found;

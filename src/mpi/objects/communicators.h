@@ -22,11 +22,12 @@ struct Communicator {
   Vector<line::Rank> members;  // world ranks, by rank in the communicator
   HashMap<int> rank_of;        // the reverse, unless is_world
   Vector<int> keyvals;         // of its attributes, in the order in which they were set
-  Vector<int> other_keyvals;   // of those that were deleted
   size_t place = 0;            // among all
 
   line::Rank world(int local) const { return members[static_cast<size_t>(local)]; }
   int local(line::Rank world_rank) const;
+  // For calls that want a communicator: where this one was freed meanwhile, another one.
+  MPI_Comm handle_or_world() const { return handle != MPI_COMM_NULL ? handle : MPI_COMM_WORLD; }
   // An attribute was set, or deleted.
   void note_keyval(int keyval, bool there);
 };
@@ -39,6 +40,11 @@ class Communicators {
     return search(handle);
   }
   Communicator* find_identity(line::Identity identity) const;
+  // kNullIdentity for a handle that it does not find.
+  line::Identity identity_of(MPI_Comm handle) {
+    const Communicator* c = find(handle);
+    return c == nullptr ? kNullIdentity : c->identity;
+  }
   // Adds one that exists in MPI. The members are asked of MPI.
   Communicator* add(MPI_Comm handle, line::Identity identity, const Origin& origin);
   // It was freed: its handle means nothing any more. It stays until no line needs it.
@@ -70,6 +76,21 @@ void forget_freed_communicators();
 MPI_Errhandler error_handler_of(MPI_Comm comm);
 void let_go(MPI_Errhandler handler);
 void set_error_handler(MPI_Comm comm, MPI_Errhandler handler);
+// As long as it lives, MPI returns what is wrong with calls on this communicator.
+class ErrorsReturned {
+ public:
+  explicit ErrorsReturned(MPI_Comm comm) : comm_(comm), before_(error_handler_of(comm)) { set_error_handler(comm, MPI_ERRORS_RETURN); }
+  ~ErrorsReturned() {
+    set_error_handler(comm_, before_);
+    let_go(before_);
+  }
+  ErrorsReturned(const ErrorsReturned&) = delete;
+  ErrorsReturned& operator=(const ErrorsReturned&) = delete;
+
+ private:
+  MPI_Comm comm_;
+  MPI_Errhandler before_;
+};
 // The error handler that a communicator has now is the one that a restart has.
 void keep_error_handler(Communicator* comm);
 struct Attribute {

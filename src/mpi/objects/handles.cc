@@ -17,8 +17,7 @@ Handle read(const void* address) {
 Result encode(void*, format::Kind kind, const void* address, uint64_t* number) {
   *number = 0;
   if (kind == format::kMpiComm) {
-    const Communicator* c = runtime.comms.find(read<MPI_Comm>(address));
-    if (c != nullptr) *number = c->identity;
+    *number = runtime.comms.identity_of(read<MPI_Comm>(address));
   } else if (kind == format::kMpiDatatype) {
     const uint64_t known = number_of(read<MPI_Datatype>(address));
     if (known != kNoDatatype) *number = known;
@@ -68,12 +67,9 @@ namespace {
 int32_t saved_error(int code) {
   if (code == MPI_SUCCESS) return 0;
   // Calls with a single status leave there what was there, which may be no code at all.
-  MPI_Errhandler handler = error_handler_of(MPI_COMM_WORLD);
-  set_error_handler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  const ErrorsReturned returned(MPI_COMM_WORLD);
   int of = MPI_ERR_OTHER;
   if (PMPI_Error_class(code, &of) != MPI_SUCCESS) of = MPI_ERR_OTHER;
-  set_error_handler(MPI_COMM_WORLD, handler);
-  let_go(handler);
   return of == MPI_ERR_TRUNCATE ? 2 : of == MPI_ERR_PENDING ? 3 : 1;
 }
 

@@ -45,28 +45,37 @@ void Obstacles::remove(HandleKind kind, uint64_t key, const void* variable) {
 }
 
 void Obstacles::set(HandleKind kind, uint64_t key, uint64_t owner, uint64_t value, const char* call, const void* place) {
-  Obstacle& o = of(kind).at(key);
-  o.owner = owner;
-  o.uses = 1;
+  Obstacle& o = owned(kind, key, owner);
   if (value != o.set_up) o.becomes(call, place, ++made_);
-  else if (value == 0) of(kind).remove(key);
+  else if (value == 0) disown(kind, key, owner);
   else o.becomes(nullptr, nullptr, 0);
 }
 
 void Obstacles::set_of_set_up(HandleKind kind, uint64_t key, uint64_t owner, uint64_t value) {
-  if (value == 0) return of(kind).remove(key);
+  owned(kind, key, owner).set_up = value;
+  if (value == 0) disown(kind, key, owner);
+}
+
+Obstacles::Obstacle& Obstacles::owned(HandleKind kind, uint64_t key, uint64_t owner) {
   Obstacle& o = of(kind).at(key);
-  o.owner = owner;
-  o.set_up = value;
+  if (o.uses == 0) owned_.at(owner).push_back(key);
   o.uses = 1;
+  return o;
+}
+
+void Obstacles::disown(HandleKind kind, uint64_t key, uint64_t owner) {
+  of(kind).remove(key);
+  Vector<uint64_t>& keys = owned_.at(owner);
+  for (size_t i = keys.size(); i-- > 0;)
+    if (keys[i] == key) keys.erase(i);
+  if (keys.empty()) owned_.remove(owner);
 }
 
 void Obstacles::remove_owned(HandleKind kind, uint64_t owner) {
-  Vector<uint64_t> keys;
-  of(kind).each([&](uint64_t key, const Obstacle& o) {
-    if (o.owner == owner) keys.push_back(key);
-  });
-  for (const uint64_t key : keys) of(kind).remove(key);
+  const Vector<uint64_t>* keys = owned_.find(owner);
+  if (keys == nullptr) return;
+  for (const uint64_t key : *keys) of(kind).remove(key);
+  owned_.remove(owner);
 }
 
 void Obstacles::set_idle(uint64_t request, bool idle) {

@@ -9,6 +9,7 @@
 
 #include "base/hash_map.h"
 #include "base/result.h"
+#include "base/vector.h"
 #include "mpi/objects/handle_key.h"
 
 namespace elc::mpi {
@@ -16,11 +17,6 @@ namespace elc::mpi {
 enum class HandleKind : uint8_t {
   kComm, kWin, kFile, kRequest, kMessage, kSession, kGroup, kOp, kErrhandler, kInfo, kKeyval, kAttribute, kBuffer, kOther, kKinds
 };
-
-// Of an attribute of an object.
-inline uint64_t attribute_key(uint64_t object, int keyval) {
-  return object * 0x9E3779B97F4A7C15u ^ static_cast<uint32_t>(keyval);
-}
 
 class Obstacles {
  public:
@@ -56,7 +52,7 @@ class Obstacles {
     const char* call = nullptr;  // nullptr: as the set-up has made it, and no obstacle
     const void* place = nullptr;
     uint64_t number = 0;  // in the order of making
-    uint64_t owner = 0, set_up = 0;  // of what has a value: the object, and the value that the set-up has given
+    uint64_t set_up = 0;  // of what has a value: the one that the set-up has given
     uint32_t uses = 0, uses_of_set_up = 0;
     const void* variable = nullptr;  // of the set-up, with the handle
     bool changed = false;
@@ -65,8 +61,12 @@ class Obstacles {
     void becomes(const char* by, const void* at, uint64_t counted) { call = by, place = at, number = counted; }
   };
   HashMap<Obstacle>& of(HandleKind kind) { return kinds_[static_cast<size_t>(kind)]; }
+  // The entry of what has a value, new or not; and without it.
+  Obstacle& owned(HandleKind kind, uint64_t key, uint64_t owner);
+  void disown(HandleKind kind, uint64_t key, uint64_t owner);
 
   HashMap<Obstacle> kinds_[static_cast<size_t>(HandleKind::kKinds)];
+  HashMap<Vector<uint64_t>> owned_;  // keys by their owner
   uint64_t made_ = 0;
 };
 

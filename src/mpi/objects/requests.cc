@@ -228,11 +228,8 @@ bool complete_in_mpi(Receive& r) {
     return flag != 0;
   }
   // The program's error handler is called when the program asks.
-  MPI_Errhandler handler = error_handler_of(r.comm->handle);
-  set_error_handler(r.comm->handle, MPI_ERRORS_RETURN);
+  const ErrorsReturned returned(r.comm->handle);
   r.code = PMPI_Request_get_status(r.handle, &flag, &r.status);
-  set_error_handler(r.comm->handle, handler);
-  let_go(handler);
   return flag != 0;
 #else
   return test(r);
@@ -295,7 +292,7 @@ int observe_receive(Receive& r, Unheard* unheard) {
 int Unheard::tell() const { return comm == nullptr ? code : call_error_handler(*comm, code); }
 
 int call_error_handler(const Communicator& comm, int code) {
-  const MPI_Comm handle = comm.handle != MPI_COMM_NULL ? comm.handle : MPI_COMM_WORLD;  // freed meanwhile
+  const MPI_Comm handle = comm.handle_or_world();
 #if ELC_HAVE_COMM_CALL_ERRHANDLER
   PMPI_Comm_call_errhandler(handle, code);
 #else

@@ -96,6 +96,8 @@ void set_status(MPI_Status* status, int source, int tag, const Counted& counted)
   give_status(status, set);
 }
 
+void set_status_of_send(MPI_Status* status) { set_status(status, MPI_PROC_NULL, MPI_ANY_TAG, {}); }
+
 void give_status(MPI_Status* to, const MPI_Status& status) {
   if (to == MPI_STATUS_IGNORE) return;
   const int error = to->MPI_ERROR;

@@ -28,6 +28,9 @@ struct ForeignCounts {
 void set_status(MPI_Status* status, int source, int tag, const Counted& counted);
 // Copies a status in the same way.
 void give_status(MPI_Status* to, const MPI_Status& status);
+// What the completion of a send tells that MPI does not have: only whether it was cancelled is defined, but a receive from
+// MPI_PROC_NULL may share its handle.
+void set_status_of_send(MPI_Status* status);
 // A status that says "cancelled", and whether one does.
 MPI_Status cancelled_status();
 bool is_cancelled(const MPI_Status& status);

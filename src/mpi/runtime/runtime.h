@@ -92,15 +92,17 @@ inline bool counting() { return following() && !runtime.coordinator->stopped(); 
   if (!counting()) return PMPI_##NAME ARGUMENTS; \
   const Entered entered("MPI_" #NAME)
 
-inline Entered::Entered(const char* call) {
+inline void Entered::begin(const char* call) {
   runtime.call = call;
   ++depth;
   if (runtime.threads.several) [[unlikely]] enter();
 }
-inline Entered::~Entered() {
+inline void Entered::end() {
   if (runtime.threads.several) [[unlikely]] leave();
   --depth;
 }
+inline Entered::Entered(const char* call) { begin(call); }
+inline Entered::~Entered() { end(); }
 
 // ---- Looking for requests and control messages -------------------------------------------------
 

@@ -27,16 +27,9 @@ void Entered::leave() {
   if (--held == 0) pthread_mutex_unlock(&runtime.threads.lock);
 }
 
-void enter_call(const char* call) {
-  runtime.call = call;
-  ++Entered::depth;
-  if (runtime.threads.several) Entered::enter();
-}
+void enter_call(const char* call) { Entered::begin(call); }
 
-void leave_call() {
-  if (runtime.threads.several) Entered::leave();
-  --Entered::depth;
-}
+void leave_call() { Entered::end(); }
 
 Released::Released() {
   if (!runtime.threads.several || held == 0) return;

@@ -26,6 +26,8 @@ class Entered {
   Entered& operator=(const Entered&) = delete;
 
  private:
+  static void begin(const char* call);
+  static void end();
   static void enter();
   static void leave();
 

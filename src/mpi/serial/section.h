@@ -82,10 +82,7 @@ struct SavedPersistent {
   line::Identity comm = 0;  // kNullIdentity: of one that is not followed
   int32_t peer = 0, tag = 0;
 
-  bool operator==(const SavedPersistent& o) const {
-    return number == o.number && kind == o.kind && count == o.count && type == o.type && comm == o.comm &&
-           peer == o.peer && tag == o.tag;
-  }
+  bool operator==(const SavedPersistent&) const = default;
 };
 constexpr uint64_t kFirstPersistent = uint64_t{1} << 63;
 

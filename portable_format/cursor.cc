@@ -19,7 +19,7 @@ Result Cursor::open(Reader* reader, const char* section) {
   return Result();
 }
 
-Result Cursor::status() const { return failed_.ok() ? Result() : Result::error("%s", failed_.message()); }
+Result Cursor::status() const { return failed_; }
 
 // After it nothing is left, so that every loop that waits for data ends.
 void Cursor::fail(Result status) {

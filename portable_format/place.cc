@@ -12,11 +12,11 @@ const char* joint(const Result& status) {
 }  // namespace
 
 Result in_field(const char* name, const Result& status) {
-  return Result::error(".%.254s%s%s", name, joint(status), status.message());
+  return Result::caused(status.cause(), ".%.254s%s%s", name, joint(status), status.message());
 }
 
 Result in_element(uint64_t index, const Result& status) {
-  return Result::error("[%llu]%s%s", static_cast<unsigned long long>(index), joint(status), status.message());
+  return Result::caused(status.cause(), "[%llu]%s%s", static_cast<unsigned long long>(index), joint(status), status.message());
 }
 
 Result at_leaf(const TypeTable& memory, TypeId type, uint64_t count, const Misfit& misfit) {
@@ -25,7 +25,7 @@ Result at_leaf(const TypeTable& memory, TypeId type, uint64_t count, const Misfi
   if (memory.position(type, count, misfit.memory, nullptr, &position))
     memory.place(type, count, leaf_of(position), place, sizeof place);
   if (place[0] == '\0') return misfit.status;
-  return Result::error("%s%s%s", place, joint(misfit.status), misfit.status.message());
+  return Result::caused(misfit.status.cause(), "%s%s%s", place, joint(misfit.status), misfit.status.message());
 }
 
 }  // namespace elc::format

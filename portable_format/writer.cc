@@ -40,7 +40,7 @@ void Writer::fail(Result status) {
   if (status_.ok()) status_ = std::move(status);
 }
 
-Result Writer::error() const { return status_.ok() ? Result() : Result::error("%s", status_.message()); }
+Result Writer::error() const { return status_; }
 
 void Writer::begin_section(const char* name) {
   if (open_) end_section();

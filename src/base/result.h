@@ -2,6 +2,7 @@
 #ifndef ELC_BASE_RESULT_H
 #define ELC_BASE_RESULT_H
 
+#include <stdarg.h>
 #include <stdint.h>
 
 #include <utility>
@@ -30,19 +31,24 @@ class [[nodiscard]] Result {
 
   // A failure with a printf-style message (no newline at its end).
   ELC_PRINTF(1, 2) static Result error(const char* format, ...);
+  // One of the system, with this errno, or one that such a failure has led to: cause() of that. 0: of nothing like it.
+  ELC_PRINTF(2, 3) static Result caused(int error, const char* format, ...);
 
   bool ok() const { return text_ == nullptr; }
-  // Whether it is a failure of the system - an I/O error, no more descriptors: of what it was asked for nothing is known.
-  bool system_failed() const { return text_ != nullptr && text_->system_failed; }
-  void mark_system_failed() { text_->system_failed = true; }  // of a failure
+  int cause() const { return text_ == nullptr ? 0 : text_->cause; }
+  // Whether the system has failed - an I/O error, no more descriptors: of what it was asked for nothing is known.
+  bool system_failed() const;
+  // Whether it has failed in a way that may pass: the same may succeed in a moment, without anybody's doing.
+  bool may_pass() const;
   // The message, as long as a Result has it; "ok" for a success.
   const char* message() const { return text_ == nullptr ? "ok" : reinterpret_cast<const char*>(text_ + 1); }
 
  private:
   struct Text {  // the characters follow
     unsigned owners;
-    bool system_failed;
+    int cause;
   };
+  static Result make(int cause, const char* format, va_list arguments);
   void drop();
 
   Text* text_ = nullptr;

@@ -56,11 +56,16 @@ Result Place::find(const FileRoots& roots, const char* path) {
   const Text given = slash == nullptr ? Text::copy(".")
                                       : Text::copy({path, static_cast<size_t>(slash == path ? 1 : slash - path)});
   const Text directory = real_name(given.c_str());
-  if (directory.empty()) return Result::error("the directory of the file '%s' cannot be found: %s", path, strerror(errno));
+  if (directory.empty())
+    return Result::caused(errno, "the directory of the file '%s' cannot be found: %s", path, strerror(errno));
+  Result unknown;
   for (const Text& root : roots.names_) {
     const Text real = real_name(root.c_str());
+    if (real.empty())
+      unknown = Result::caused(errno, "%s, below which a restart touches files, cannot be found: %s", root.c_str(), strerror(errno));
     if (const char* rest = below(real, directory)) return enter(real.c_str(), rest);
   }
+  if (unknown.system_failed()) return unknown;
   return Result::error(
       "the file '%s' lies in %s, and a restart touches files only below the directory in which the job was started (%s) and "
       "those of ELC_FILE_ROOTS: if the program's files belong there, set ELC_FILE_ROOTS=%s",
@@ -77,7 +82,7 @@ Result Place::enter(const char* root, const char* rest) {
     way_.push_back(Descriptor(openat(way_.back().get(), part.c_str(), kDirectory | O_NOFOLLOW)));
     rest += part.view().size();
   }
-  return Result::error("a directory on the way to the file '%s' cannot be read: %s", path_.c_str(), strerror(errno));
+  return Result::caused(errno, "a directory on the way to the file '%s' cannot be read: %s", path_.c_str(), strerror(errno));
 }
 
 Result Place::judge(Access access, const struct stat& about) const {
@@ -96,7 +101,7 @@ Result Place::look(Access access, struct stat* about, bool* there) const {
   *there = fstatat(directory(), name(), about, AT_SYMLINK_NOFOLLOW) == 0;
   if (*there) return judge(access, *about);
   if (errno == ENOENT) return Result();
-  return Result::error("the file '%s' cannot be looked at: %s", path_.c_str(), strerror(errno));
+  return Result::caused(errno, "the file '%s' cannot be looked at: %s", path_.c_str(), strerror(errno));
 }
 
 // To open a device may already do something, so it is looked at before; and what has been opened is what counts.
@@ -107,7 +112,7 @@ Result Place::open(Access access, int flags, Descriptor* file) const {
   if (!there) return Result::error("the file '%s' is not there", path_.c_str());
   *file = Descriptor(openat(directory(), name(), flags | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
   if (!file->open() || fstat(file->get(), &about) != 0)
-    return Result::error("the file '%s' cannot be opened: %s", path_.c_str(), strerror(errno));
+    return Result::caused(errno, "the file '%s' cannot be opened: %s", path_.c_str(), strerror(errno));
   return judge(access, about);
 }
 

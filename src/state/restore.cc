@@ -119,8 +119,8 @@ Result pass_variables(format::Cursor& in, Restoring& restoring, const format::Re
     const Result passed = pass_value(in, restoring, reader, v.type, v.region->type,
                                      change ? v.region->address : nullptr, v.count, leaves);
     if (!passed.ok())
-      return Result::error("'%s' of %s: %s", v.name.c_str(), restoring.image.owner(v).c_str(),
-                           passed.message());
+      return Result::caused(passed.cause(), "'%s' of %s: %s", v.name.c_str(), restoring.image.owner(v).c_str(),
+                            passed.message());
     if (restoring.wild > 0 && change && restoring.process.check_pointers)
       say("'%s' of %s: %llu of its pointers pointed to nothing that was registered; their value is %p now",
           v.name.c_str(), restoring.image.owner(v).c_str(), number(restoring.wild),
@@ -150,8 +150,8 @@ Result pass_heap(format::Cursor& in, Restoring& restoring, const format::Reader&
       uint8_t* address = change ? image.addresses[static_cast<size_t>(run.first + i)] : nullptr;
       const Result passed = pass_block(in, restoring, reader, run, address, leaves);
       if (!passed.ok())
-        return Result::error("a heap block of %llu elements of %s: %s", number(run.count), type,
-                             passed.message());
+        return Result::caused(passed.cause(), "a heap block of %llu elements of %s: %s", number(run.count), type,
+                              passed.message());
     }
   }
   if (restoring.wild > 0 && change && restoring.process.check_pointers)

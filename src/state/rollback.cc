@@ -18,7 +18,7 @@ constexpr size_t kPiece = 64 * 1024;
 constexpr uint64_t kLargest = uint64_t{1} << 62;
 
 Result io_error(const char* what, const char* path, int error) {
-  return Result::error("cannot %s the file '%s' of the line: %s", what, path, strerror(error));
+  return Result::caused(error, "cannot %s the file '%s' of the line: %s", what, path, strerror(error));
 }
 
 // What a kill leaves behind, the next restart removes. The number keeps streams of one file apart.
@@ -68,8 +68,8 @@ Result check_present(const Place& place, const SavedStream& saved) {
   struct stat about;
   const Result opened = place.open(access_of(saved.kind), append ? O_WRONLY : O_RDONLY, &file);
   if (!opened.ok())
-    return Result::error("the file that was open for %s when the line was taken: %s", append ? "appending" : "reading",
-                         opened.message());
+    return Result::caused(opened.cause(), "the file that was open for %s when the line was taken: %s",
+                          append ? "appending" : "reading", opened.message());
   if (fstat(file.get(), &about) != 0) return io_error("look at", path, errno);
   const uint64_t least = append ? saved.length : saved.offset;
   if (static_cast<uint64_t>(about.st_size) < least)
@@ -85,8 +85,8 @@ Result check_writable(const Place& place, const SavedStream& saved) {
   bool there;
   ELC_TRY(place.look(Access::kChange, &about, &there));
   if (faccessat(place.directory(), ".", W_OK | X_OK, 0) == 0) return Result();
-  return Result::error("cannot bring back the file '%s': its directory cannot be written: %s", saved.path.c_str(),
-                       strerror(errno));
+  return Result::caused(errno, "cannot bring back the file '%s': its directory cannot be written: %s", saved.path.c_str(),
+                        strerror(errno));
 }
 
 Result check_stream(const FileRoots& roots, const SavedStream& saved) {
@@ -275,7 +275,7 @@ Result Streams::adopt() {
   while (!open_.empty()) {
     const Text path = Text::copy(open_.back().path.view());
     if (close(open_.back().file) != 0)
-      return Result::error("what the set-up wrote to the file '%s' is lost: %s", path.c_str(), strerror(errno));
+      return Result::caused(errno, "what the set-up wrote to the file '%s' is lost: %s", path.c_str(), strerror(errno));
   }
   return Result();
 }

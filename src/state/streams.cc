@@ -18,7 +18,7 @@ namespace {
 constexpr size_t kPiece = 64 * 1024;
 
 Result io_error(const char* what, const char* path, int error) {
-  return Result::error("cannot %s the file '%s': %s", what, path, strerror(error));
+  return Result::caused(error, "cannot %s the file '%s': %s", what, path, strerror(error));
 }
 
 bool same_file(const struct stat& a, const struct stat& b) { return a.st_dev == b.st_dev && a.st_ino == b.st_ino; }

@@ -55,7 +55,7 @@ void read_line(const Directory& top, Line* line) {
   if (place.is_open()) status = read_small_file(place, kCommitName, kCommitMost, &content, &found);
   if (status.ok() && found) status = decode_record(place, line->number, content, &line->commit);
   line->committed = status.ok() && found;
-  line->unread = status.system_failed();
+  line->unread = status.system_failed() ? status.cause() : 0;
   if (!status.ok()) line->damage = Text::copy(status.message());
 }
 
@@ -203,17 +203,18 @@ Result line_to_restart(const Survey& survey, const char* dir, const Config& conf
       *line = wanted->number;
       return {};
     }
-    return Result::error("there is no committed line %llu in %s%s%s; `elc ls` shows those that there are",
-                         number(config.restart_line), dir,
-                         wanted == nullptr || wanted->damage.empty() ? "" : ": ",
-                         wanted == nullptr ? "" : wanted->damage.c_str());
+    return Result::caused(wanted == nullptr ? 0 : wanted->unread,
+                          "there is no committed line %llu in %s%s%s; `elc ls` shows those that there are",
+                          number(config.restart_line), dir,
+                          wanted == nullptr || wanted->damage.empty() ? "" : ": ",
+                          wanted == nullptr ? "" : wanted->damage.c_str());
   }
   *line = survey.restartable();
   // Taking an older line than the newest is a decision for the user, or for `elc run`, which says so.
   for (const Line& other : survey.lines)
     if (!other.damage.empty() && other.number > *line && other.number > survey.finished)
-      return Result::error("%s; `elc run` takes the newest whole line, or set ELC_RESTART to an older one",
-                           other.damage.c_str());
+      return Result::caused(other.unread, "%s; `elc run` takes the newest whole line, or set ELC_RESTART to an older one",
+                            other.damage.c_str());
   return {};
 }
 

@@ -34,11 +34,6 @@ const char* advice(int error) {
   }
 }
 
-// Errors that tell what is there: nothing, or something of another kind.
-bool tells_what_is_there(int error) {
-  return error == ENOENT || error == ENOTDIR || error == ELOOP || error == EISDIR || error == ENXIO;
-}
-
 // "cannot WHAT PATH", where a symbolic link stands in the way: systems differ in the errno.
 Result not_opened(const char* what, int dir, const char* name, const char* path, int error) {
   struct stat about;
@@ -95,9 +90,7 @@ mode_t file_mode() { return 0200 | readers; }
 mode_t directory_mode() { return file_mode() | readers >> 2; }  // who may read may search
 
 Result io_error(const char* what, const char* path, int error) {
-  Result failure = Result::error("cannot %s %s: %s%s", what, path, strerror(error), advice(error));
-  if (!tells_what_is_there(error)) failure.mark_system_failed();
-  return failure;
+  return Result::caused(error, "cannot %s %s: %s%s", what, path, strerror(error), advice(error));
 }
 
 int write_all(int fd, const void* data, size_t size) {

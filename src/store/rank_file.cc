@@ -84,8 +84,8 @@ Result RankFile::flush_relied(bool wait) {
     const int fd = relied_.back().file.get();
     const int error = uninterrupted([fd] { return system_calls.end_flush(fd); }) == 0 ? 0 : errno;
     if (error != 0 && error != EINVAL && error != EROFS) {
-      failure_ = Result::error("the line relies on the file '%s', which cannot be flushed to its disk: %s",
-                               relied_.back().path.c_str(), strerror(error));
+      failure_ = Result::caused(error, "the line relies on the file '%s', which cannot be flushed to its disk: %s",
+                                relied_.back().path.c_str(), strerror(error));
       stage_ = Stage::kWriting;  // nothing is being flushed
       return failure_;
     }

@@ -147,7 +147,7 @@ struct Line {
   uint64_t number = 0;
   bool committed = false;   // has a valid commit record
   bool ours = true;         // a directory that the library may have made: no link, of somebody who is trusted
-  bool unread = false;      // `damage` is none that is known: the system could not read it
+  int unread = 0;           // the errno with which the system could not read it: `damage` is none that is known
   bool in_history = false;  // led to the newest committed line: it, or one that its run passed through
   Commit commit;            // if committed
   Text damage;              // why there is a commit record that is not valid, or cannot be told; empty otherwise

@@ -125,9 +125,9 @@ void print(const json& facts) {
   std::cout << facts.dump(2, ' ', true, json::error_handler_t::replace) << "\n";
 }
 
-std::vector<Fault> faults(const std::string& dir, const store::Commit& commit, size_t most) {
+std::vector<Fault> faults(const std::string& dir, const store::Commit& commit, size_t most, bool (*enough)()) {
   std::vector<Fault> found;
-  for (uint32_t rank = 0; rank < commit.ranks && found.size() < most; ++rank) {
+  for (uint32_t rank = 0; rank < commit.ranks && found.size() < most && !enough(); ++rank) {
     Result status;
     with_patience([&] {
       store::RankSource source;

@@ -37,12 +37,14 @@ store::Survey survey(const std::string& dir);
 void require_line(const std::string& dir, uint64_t line);
 
 // Why the line cannot be restarted from: one for each file that is missing or damaged, or that the system fails to read
-// though it is tried again for a moment; at most `most`. Empty if it is whole. Reads every byte of it.
+// though it is tried again for a moment; at most `most`. Empty if it is whole. Reads every byte of it, unless `enough`,
+// which is asked before each file, says that nobody wants to know any more.
 struct Fault {
   std::string why;
   bool unread;  // the file may be whole
 };
-std::vector<Fault> faults(const std::string& dir, const store::Commit& commit, size_t most);
+std::vector<Fault> faults(const std::string& dir, const store::Commit& commit, size_t most,
+                          bool (*enough)() = [] { return false; });
 
 // Bytes of the files in the line's directory; nothing where that cannot be told.
 std::optional<uint64_t> line_size(const std::string& dir, uint64_t line);

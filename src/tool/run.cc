@@ -122,7 +122,7 @@ class Supervisor {
   void look();
   void say_commit(const store::Line& line);
   int stop(const End& end);
-  bool asked_to_end() const { return end_signal != 0 || term_signals > 0; }
+  static bool asked_to_end() { return end_signal != 0 || term_signals > 0; }
   std::optional<int> last_code(const End& end);
   // 0: the mark of the run before has gone, with the directory perhaps.
   bool marked(const store::Survey& there) const {
@@ -246,7 +246,7 @@ std::string Supervisor::damage(uint64_t line) const {
   const store::Line* at = there_.find(line);
   if (at == nullptr) return "it has gone from " + dir_;
   if (!at->committed) return at->damage.empty() ? "its commit record has gone" : at->damage.c_str();
-  const std::vector<Fault> found = faults(dir_, at->commit, 1);
+  const std::vector<Fault> found = faults(dir_, at->commit, 1, asked_to_end);
   if (found.empty()) return "";
   if (found.front().unread) refuse_unread(line, found.front().why);
   return found.front().why;
@@ -590,6 +590,7 @@ bool Supervisor::must_mark(const store::Survey& there) const {
 int Supervisor::stop(const End& end) {
   const std::string newest =
       newest_ > 0 ? "the newest line is " + std::to_string(newest_) : "there is no line";
+  const char* what = began_ == 0 ? "nothing was started; " : "the job has ended; ";
   if (end.has_line) {
     terminal_.say(
         "stopped",
@@ -601,7 +602,7 @@ int Supervisor::stop(const End& end) {
   terminal_.say(
       "ended",
       (too_late_ ? "no line within " + count_text(options_.grace, "second") + "; " : std::string()) +
-          "the job has ended; " + newest,
+          what + newest,
       {{"line", newest_}, {"code", code}});
   return code;
 }
@@ -645,6 +646,7 @@ int Supervisor::run() {
   prepare();
   uint64_t line = start_ = first_line();
   for (;;) {
+    if (asked_to_end()) return stop(End());
     say_start(line);
     const End end = attempt(line);
     if (end.finished) return exit_code(end.status);
@@ -658,7 +660,6 @@ int Supervisor::run() {
     ++in_a_row_;
     ++restarts_;
     line = next_line(line, end);
-    if (asked_to_end()) return stop(End());
   }
 }
 

@@ -270,6 +270,8 @@ class Job(Scene):
             outcome = "killed"
         elif ended.code < 0 or not SENTENCE.search(complaints(ended)):
             raise Wrong("it ends with code %d and does not say why" % ended.code)
+        elif self.under_elc and self.faulty == "files" and fault.how == "once":
+            raise Wrong("elc run gives up after a single failure in the program")
         else:
             outcome = "refused"
         self.check_lines(home, acknowledged)
@@ -492,6 +494,7 @@ class Bench:
         if "power cut in a restart" in wanted:
             yield PowerCut("power cut in a restart", self, restart=True)
         yield from job("elc run, program", under_elc=True)
+        yield from job("elc run on, program", under_elc=True, restart=True)
         yield from job("elc run", under_elc=True, faulty="elc")
         yield from job("elc run on", under_elc=True, faulty="elc", restart=True)
         commands = {"elc ls": ["ls", "some/lines"], "elc ls --json": ["ls", "--json", "some/lines"],
@@ -540,7 +543,7 @@ class Bench:
 
 
 SCENES = ("run", "restart", "run of 2, rank 0", "restart of 2, rank 0", "run of 2, rank 1", "restart of 2, rank 1",
-          "power cut", "power cut in a restart", "elc run, program", "elc run", "elc run on", "elc ls", "elc ls --json",
+          "power cut", "power cut in a restart", "elc run, program", "elc run on, program", "elc run", "elc run on", "elc ls", "elc ls --json",
           "elc verify", "elc show", "elc show --all", "elc rm")
 
 

@@ -42,6 +42,12 @@ def alive(process):
         return not os.path.isdir("/proc/self")
 
 
+def catches(process, number):
+    with open("/proc/%d/status" % process) as f:
+        caught = next(line.split()[1] for line in f if line.startswith("SigCgt:"))
+    return int(caught, 16) >> (number - 1) & 1 == 1
+
+
 class ToolTest(unittest.TestCase):
     launcher = FAKE_JOB
 
@@ -584,6 +590,18 @@ class Signals(ToolTest):
         self.assertIn("line 1 has committed", self.stderr)
         self.run_elc("finish:0")
         self.assertEqual(self.restarts(), ["no", "1"])
+
+    def test_term_before_the_start(self):
+        """What comes while the directory is looked at, which may take long, is heard: nothing is started."""
+        os.makedirs(self.path("lines"))
+        with open(self.path("lines", "job.lock"), "w") as lock:
+            fcntl.lockf(lock, fcntl.LOCK_EX)
+            job = self.start("finish:0")
+            until("a handler for SIGTERM", lambda: catches(job.pid, signal.SIGTERM))
+            job.send_signal(signal.SIGTERM)
+            fcntl.lockf(lock, fcntl.LOCK_UN)
+        self.assertIn("nothing was started", self.end(job, 128 + signal.SIGTERM))
+        self.assertFalse(os.path.exists(self.path("log")))
 
     def test_term_when_the_job_ends_by_itself_after_the_line(self):
         job = self.start("touch:up,request,line,exit:1")

@@ -124,15 +124,17 @@ void replace_process() {
 }  // namespace
 
 void agree(const Result& mine, const char* after) {
-  int first = mine.ok() ? runtime.size : runtime.rank, speaker = 0;
-  PMPI_Allreduce(&first, &speaker, 1, MPI_INT, MPI_MIN, runtime.control);
-  if (speaker == runtime.size) return;
-  if (speaker == runtime.rank) {
+  struct Failure {
+    int rank, code;
+  } first = {mine.ok() ? runtime.size : runtime.rank, exit_code_of(mine)}, told;
+  PMPI_Allreduce(&first, &told, 1, MPI_2INT, MPI_MINLOC, runtime.control);
+  if (told.rank == runtime.size) return;
+  if (told.rank == runtime.rank) {
     say("%s", mine.message());
     say("%s", after);
   }
   PMPI_Barrier(runtime.control);  // it has been said: under LAM the first process that exits takes the others with it
-  end_together(kExitRefused);
+  end_together(told.code);
 }
 
 void open_store() {

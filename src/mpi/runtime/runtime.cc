@@ -251,8 +251,8 @@ void give_up(const Result& why) {
   say("%s", why.message());
   int initialised = 0;
   PMPI_Initialized(&initialised);
-  if (initialised != 0) end_job(kExitRefused);
-  _exit(kExitRefused);
+  if (initialised != 0) end_job(exit_code_of(why));
+  _exit(exit_code_of(why));
 }
 
 Text caller_text(const void* place) {

@@ -169,9 +169,11 @@ void restore();
 [[noreturn]] void end_job(int code);
 [[noreturn]] void end_together(int code);
 
-// Says the failure and ends the job with exit code `code`; with other processes, they end too.
+// Says the failure and ends the job; with other processes, they end too.
 [[noreturn]] void give_up(const Result& why);
 inline constexpr int kExitRefused = 65;   // EX_DATAERR: the line cannot be restored here
+inline constexpr int kExitCannot = 74;    // EX_IOERR: the system has failed, and may not do so again
+inline int exit_code_of(const Result& failure) { return failure.may_pass() ? kExitCannot : kExitRefused; }
 inline constexpr int kExitStopped = 75;   // EX_TEMPFAIL: a line was taken and the job ended, as asked
 
 // From now on lines are refused, for ever, because of `what` (a literal). Said once. For what has an end: obstacles.h.

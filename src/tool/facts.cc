@@ -88,7 +88,7 @@ class File {
 
  private:
   void check(const Result& status) const {
-    if (!status.ok()) throw Refusal(kDamaged, path_ + ": " + reader_.explain(status).message());
+    if (!status.ok()) throw Refusal(status.system_failed() ? kCannot : kDamaged, path_ + ": " + reader_.explain(status).message());
   }
 
   // The first of a list, each as `one` makes it.

@@ -218,7 +218,8 @@ void Supervisor::check_settings() {
   if (!status.ok()) throw Refusal(kUsage, status.message());
   store::configure(config);
   try {
-    split_words(options_.launcher);
+    if (!options_.launcher.empty() && split_words(options_.launcher).empty())
+      throw std::runtime_error("it is empty: give a command such as 'mpirun --hostfile hosts'");
   } catch (const std::runtime_error& wrong) {
     throw Refusal(kUsage, std::string("--launcher: ") + wrong.what());
   }

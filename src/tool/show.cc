@@ -1,7 +1,12 @@
 // `elc show`: what is in a line, or in one file of it.
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <new>
+
+#include "base/message.h"
 
 #include "facts.h"
 #include "lines.h"
@@ -167,7 +172,7 @@ int show_line(const ShowOptions& options) {
   require_line(place.dir, place.line);
   store::Commit commit;
   const Result status = store::read_commit(place.dir.c_str(), place.line, &commit);
-  if (!status.ok()) throw Refusal(kDamaged, status.message());
+  if (!status.ok()) throw Refusal(status.system_failed() ? kCannot : kDamaged, status.message());
   if (options.rank >= static_cast<int64_t>(commit.ranks))
     throw Refusal(
         kUsage, "line " + std::to_string(place.line) + " has ranks 0 to " + std::to_string(commit.ranks - 1));
@@ -200,6 +205,11 @@ int show_line(const ShowOptions& options) {
 }  // namespace
 
 int show(const ShowOptions& options) {
+  // A few bytes can stand for more than there is memory for, and JSON that is half made takes some to be undone.
+  std::set_new_handler([] {
+    say("there is not enough memory to show this");
+    _exit(kCannot);
+  });
   if (!fs::is_regular_file(options.what)) return show_line(options);
   const json facts = file_facts(options.what, options.values);
   if (options.json)

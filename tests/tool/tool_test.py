@@ -17,6 +17,7 @@ import termios
 import time
 import unittest
 
+GOLDEN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "golden", "x86-64-lam", "line-000001", "rank-000000.elc")
 ELC, FAKE_JOB, CLOCK_SHIM = (os.path.abspath(p) for p in sys.argv[1:4])
 FAIL_SHIM = os.path.join(os.path.dirname(CLOCK_SHIM), "fail_shim.so")
 DEADLINE = 60  # seconds until a thing that must happen has not happened
@@ -214,6 +215,8 @@ class ExitCodes(ToolTest):
         self.assertIn("./nowhere", self.stderr)
         self.elc("run", "--dir", "lines", "--launcher", "./no-launcher", "--", "./nowhere", code=127)
         self.assertEqual(self.stderr.count("no-launcher"), 1)
+        self.elc("run", "--dir", "lines", "--launcher", " ", "--", "true", code=64)
+        self.assertNotIn("starting", self.stderr)
 
     def test_every_command_has_help(self):
         for command in ("run", "ls", "show", "verify", "rm"):
@@ -988,6 +991,24 @@ class Looking(ToolTest):
         self.elc("verify", "5", "-d", "lines", code=65)
         self.assertEqual(self.stdout.count("is missing"), 100)
         self.assertIn("only the first 100 faults", self.stdout)
+
+    def test_show_where_memory_is_short(self):
+        """All of it, or one sentence: with a little more memory each time, until it is enough."""
+        show = [ELC, "show", "--all", "--json", GOLDEN]
+        wanted = subprocess.run(show, capture_output=True, check=True).stdout
+        codes = set()
+        for size in range(2 << 20, 1 << 30, 1 << 18):
+            done = subprocess.run(show, capture_output=True,
+                                  preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (size, size)))
+            codes.add(done.returncode)
+            if done.returncode == 0:
+                break
+            if done.returncode not in (127, -signal.SIGSEGV):  # before it has begun
+                self.assertIn(b"memory", done.stderr)
+        else:
+            self.skipTest("this build takes very much memory, as with a sanitizer")
+        self.assertEqual(done.stdout, wanted)
+        self.assertIn(74, codes)
 
     def test_show(self):
         text = self.elc("show", "4", "--dir", "lines")

@@ -309,6 +309,18 @@ class File {
     return {{"communicators", communicators}, {"requests", requests}};
   }
 
+  json topology(const mpi::Topology& t) const {
+    using Kind = mpi::Topology::Kind;
+    const auto list = [&](size_t i) { return first(t.lists[i], [](int value) { return value; }); };
+    if (t.kind == Kind::kCartesian) return {{"kind", "cartesian"}, {"dimensions", list(0)}, {"periodic", list(1)}};
+    if (t.kind == Kind::kGraph) return {{"kind", "graph"}, {"index", list(0)}, {"edges", list(1)}};
+    json facts = {{"kind", "distributed graph"}, {"sources", list(0)}, {"destinations", list(1)}};
+    if (t.kind != Kind::kWeighted) return facts;
+    facts["source_weights"] = list(2);
+    facts["destination_weights"] = list(3);
+    return facts;
+  }
+
   json communicator(const mpi::SavedCommunicator& c) const {
     json facts = {{"communicator", communicator_text(c.identity)},
                   {"parent", communicator_text(c.origin.parent)},
@@ -316,6 +328,7 @@ class File {
                   {"colour", c.origin.colour},
                   {"size", c.members.size()}};
     if (most_ > 0) facts["members"] = first(c.members, [](line::Rank member) { return member; });
+    if (c.topology.kind != mpi::Topology::Kind::kNone) facts["topology"] = topology(c.topology);
     return facts;
   }
 
@@ -454,15 +467,14 @@ class File {
   json result(const line::SavedResult& r) const {
     json facts = {{"communicator", communicator_text(r.comm)}, {"operation", r.number}};
     if (r.result.empty()) return facts;
-    Decoder in(r.result);
-    const uint32_t kind = in.u32();
-    if (kind == mpi::kCommunicatorResult) {
-      mpi::SavedCommunicator made;
-      if (mpi::SavedCommunicator::decode(in, ranks_, &made)) facts["made"] = communicator(made);
-    } else if (kind == mpi::kDataResult) {
-      facts["machine"] = machine_text(in.u64());
-      facts["bytes"] = in.left();
-      facts["content"] = content(in.at(), in.left());
+    Decoder in(r.result), data(r.result);
+    mpi::SavedCommunicator made;
+    if (mpi::decode_result(in, ranks_, &made)) {
+      facts["made"] = communicator(made);
+    } else if (data.u32() == mpi::kDataResult) {
+      facts["machine"] = machine_text(data.u64());
+      facts["bytes"] = data.left();
+      facts["content"] = content(data.at(), data.left());
     }
     return facts;
   }

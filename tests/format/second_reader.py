@@ -290,10 +290,11 @@ class File:
             for place, kind, text in self.leaves(stream, stream.int(), stream.hyper()):
                 yield "%s %s %s" % (place, KINDS[kind], text)
 
-    def section(self, name):  # behind its layout
+    def section(self, name, newest=1):  # behind its layout
         stream = Xdr(self.sections[name])
-        layout = stream.uint()
-        assert layout == 1, "section %s has layout %d, and this reader reads 1" % (name, layout)
+        stream.layout = stream.uint()
+        assert 1 <= stream.layout <= newest, "section %s has layout %d, and this reader reads up to %d" % (
+            name, stream.layout, newest)
         return stream
 
 
@@ -393,19 +394,42 @@ class RankFile(File):
         return {"heap": [{"type": type, "bytes": size, "blocks": n} for (type, size), n in sorted(shapes.items())],
                 **self.first(blocks=facts)}
 
-    def communicator(self, x):
+    def topology(self, x, members):
+        kind = x.uint(5)
+        if kind == 0:
+            return {}
+        lists = [x.list(x.int) for _ in range(4)]
+        ranks = lists[:2] if kind > 2 else lists[1:2] if kind == 2 else []
+        assert all(0 <= r < members for r in sum(ranks, []))
+        if kind == 1:
+            product = 1
+            for extent in lists[0]:
+                assert extent > 0
+                product *= extent
+            assert product == members and len(lists[0]) == len(lists[1]) and set(lists[1]) <= {0, 1}
+        elif kind == 2:
+            assert len(lists[0]) == members and lists[0] == sorted(lists[0]) and ([0] + lists[0])[-1] == len(lists[1])
+            assert all(n >= 0 for n in lists[0])
+        assert [len(l) for l in lists[2:]] == ([len(l) for l in lists[:2]] if kind == 4 else [0, 0])
+        names = {1: ("dimensions", "periodic"), 2: ("index", "edges"), 3: ("sources", "destinations"),
+                 4: ("sources", "destinations", "source_weights", "destination_weights")}[kind]
+        facts = {name: values[:self.most] for name, values in zip(names, lists)}
+        return {"topology": {"kind": ("cartesian", "graph", "distributed graph", "distributed graph")[kind - 1], **facts}}
+
+    def communicator(self, x, plain):
         ranks = Xdr(self.sections["label"][20:24]).uint()
         facts = x.struct(communicator=x.hyper, parent=x.hyper, operation=x.hyper, colour=x.signed,
                          members=lambda: x.list(lambda: x.uint(ranks)))
         members = facts.pop("members")
         for name in ("communicator", "parent"):
             facts[name] = communicator(facts[name])
-        return {**facts, "size": len(members), **self.first(members=members)}
+        return {**facts, "size": len(members), **self.first(members=members),
+                **({} if plain else self.topology(x, len(members)))}
 
     def mpi(self):
-        x = self.section("mpi")
+        x = self.section("mpi", 2)
         site = ("ELC_Checkpoint", "ELC_Checkpoint_now", "a labelled MPI call")[x.uint(3)]
-        communicators, t = x.list(lambda: self.communicator(x)), Xdr(x.bytes())
+        communicators, t = x.list(lambda: self.communicator(x, x.layout == 1)), Xdr(x.bytes())
         next_type, memory = t.hyper(), t.list(lambda: (t.uint(65), t.uint(65)))
         types = t.list(lambda: t.struct(number=t.hyper, constructor=lambda: t.uint(13), flags=lambda: t.uint(4),
                                         lower=t.signed, extent=t.signed, integers=lambda: t.list(t.int),
@@ -478,10 +502,11 @@ class RankFile(File):
 
     def result(self, x):
         facts, content = x.struct(communicator=lambda: communicator(x.hyper()), operation=x.hyper), Xdr(x.bytes())
-        if content.left() and content.uint(2) == 1:
-            facts["made"] = self.communicator(content)
+        kind = content.uint(3) if content.left() else None
+        if kind:
+            facts["made"] = self.communicator(content, kind == 1)
             content.end()
-        elif content.left():
+        elif kind == 0:
             facts["machine"] = str(machine_of(content.hyper()))
             facts.update(bytes=content.left(), content=content.opaque(content.left())[:self.most].hex())
         return facts

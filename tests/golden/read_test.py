@@ -65,7 +65,7 @@ def opaque(data):
     return u64(len(data)) + data + bytes(-len(data) % 4)
 
 
-def rewritten(path, major=1, minor=1, kinds=0, later=b"", flag=0, sections=None):
+def rewritten(path, major=1, minor=2, kinds=0, later=b"", flag=0, sections=None):
     """The file as another version might write it: `kinds` more kinds, `later` behind the fields of the header, `flag`
     on all chunks of a section "new", other content of `sections`."""
     with open(path, "rb") as file:
@@ -222,7 +222,7 @@ class Read(unittest.TestCase):
 
     def test_what_is_not_known_is_refused(self):
         def layout(name):
-            return lambda sections: {name: u32(2) + sections[name][4:]}
+            return lambda sections: {name: u32(layouts.get(name, 1) + 1) + sections[name][4:]}
 
         def kind_38(sections):
             return {"types": u64(1) + u32(254) + opaque(b"new") + u64(8, 1) + opaque(b"field") + u32(38) + u64(1)}
@@ -233,9 +233,10 @@ class Read(unittest.TestCase):
         def variable(sections):
             return {"vars": sections["vars"].replace(opaque(b"step") + u32(7), opaque(b"step") + u32(38), 1)}
 
-        nothing, newer = lambda sections: {}, "version 1.7 of the format, and this libELC knows 1.1"
+        nothing, newer = lambda sections: {}, "version 1.7 of the format, and this libELC knows 1.2"
         reads = "in version 2 of the file format, but this libELC reads version 1"
-        has = "section \"%s\" %shas layout 2, and this libELC reads 1"
+        layouts = {"mpi": 2}
+        has = "section \"%s\" %shas layout %d, and this libELC reads "
         # What is new, how, whether it is the file or the restart that is refused, what is said.
         cases = [("major", dict(major=2), nothing, 65, reads),
                  ("flag", dict(minor=7, flag=2), lambda s: {"new": b"whatever"}, 65, newer),
@@ -243,7 +244,7 @@ class Read(unittest.TestCase):
                  ("kind of a type", dict(minor=7, kinds=1), kind_of_type, 65, newer),
                  ("kind of a variable", dict(minor=7, kinds=1), variable, 0, newer)]
         cases += [("layout of " + name, {}, layout(name), 0,
-                   has % (name, "" if name in ("mpi", "setup", "line") else "of the checkpoint file "))
+                   has % (name, "" if name in ("mpi", "setup", "line") else "of the checkpoint file ", layouts.get(name, 1) + 1))
                   for name in ("vars", "heap", "files", "mpi", "setup", "line")]
         for what, changes, sections, verified, message in cases:
             with self.subTest(what=what):
@@ -262,6 +263,42 @@ class Read(unittest.TestCase):
                 code, _, complaints = self.run_job(directory, "scenes", "two_lines", ELC_RESTART="1")
                 self.assertNotEqual(code, 0)
                 self.assertIn(message, complaints)
+
+    def test_topologies(self):
+        def ints(*lists):
+            return b"".join(u64(len(l)) + b"".join(n.to_bytes(4, "big", signed=True) for n in l) for l in lists)
+
+        right = [(1, [3], [1], [], []), (1, [3, 1], [0, 1], [], []), (2, [1, 2, 4], [1, 2, 0, 2], [], []),
+                 (3, [0, 0], [2], [], []), (4, [2], [0, 1], [-5], [7, 8]), (3, [], [], [], [])]
+        wrong = [(1, [2], [1], [], []), (1, [3], [1, 0], [], []), (1, [3], [2], [], []), (1, [-3, -1], [0, 0], [], []),
+                 (1, [3], [1], [0], []), (1, [1 << 30, 1 << 30, 1 << 30, 3], [0, 0, 0, 0], [], []), (2, [1, 2], [0, 1], [], []),
+                 (2, [1, 3, 2], [0, 1], [], []), (2, [0, 0, 1], [3], [], []), (2, [-1, 0, 0], [], [], []),
+                 (3, [3], [], [], []), (3, [0], [-2], [], []), (3, [0], [], [1], []), (4, [0], [1], [], [1]), (5, [], [], [], [])]
+        line = os.path.join(self.scene_lines(), "line-000001")
+        path = os.path.join(line, "rank-000000.elc")
+        with open(path, "rb") as file:
+            whole = file.read()
+        mpi = second_reader.File(whole).sections["mpi"]
+        members = int.from_bytes(mpi[48:56], "big")  # of the first communicator, which is MPI_COMM_WORLD
+        self.assertEqual(members, 3)
+        at = 56 + 4 * members
+        self.assertEqual(mpi[at:at + 4], u32(0))
+        for number, (kind, *lists) in enumerate(right + wrong):
+            with self.subTest(kind=kind, lists=lists):
+                with open(path, "wb") as file:
+                    file.write(whole)
+                data = rewritten(path, sections={"mpi": mpi[:at] + u32(kind) + ints(*lists) + mpi[at + 4:]})
+                with open(path, "wb") as file:
+                    file.write(data)
+                if number < len(right):
+                    self.assertIn("topology", self.shown(path, 50)["mpi"]["communicators"][0])
+                    self.readers_agree(line, 50)
+                else:
+                    run = elc("show", path)
+                    self.assertEqual(run.returncode, 65)
+                    self.assertIn('section "mpi" is damaged', run.stderr)
+                    with self.assertRaises(AssertionError):
+                        second_reader.read(path, 1)
 
     def test_a_receive_that_the_line_does_not_know(self):
         directory = self.copy_of(self.line_of("scenes", "wait_looked_at"))

@@ -237,7 +237,7 @@ class Scenes(Jobs):
 
     def test_told_by_chance(self):
         job = self.run_scene("told_by_chance", "1")
-        self.assertIn("MPI_Cart_create was called, which libELC does not follow, while messages crossed", job.complaints())
+        self.assertIn("MPI_Intercomm_create was called, which libELC does not follow, while messages crossed", job.complaints())
         self.assertEqual(self.committed(), [2])
         self.assert_right(self.run_scene("told_by_chance", "1"))
 
@@ -567,6 +567,7 @@ class Lifetimes(Compared):
         self.assertEqual(job.popen.returncode, REFUSED, job.complaints())
         self.assertIn(complaint, job.complaints())
 
+    def test_grids(self): self.of_another_set_up("grids", "the set-up gives a communicator another topology")
     def test_set_up_calls(self): self.of_another_set_up("set_up_calls", "the set-up makes a communicator, as operation 1")
 
     def test_set_up_requests(self):

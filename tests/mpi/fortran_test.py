@@ -78,7 +78,7 @@ class Fortran(unittest.TestCase):
         if way in FOLLOWED[BUILD.mpi]:
             complaints, lines = self.run_mode(program, "follow")
             self.assertEqual(lines, 1, complaints)
-            expected = "MPI_Cart_create"
+            expected = "MPI_Intercomm_create"
         else:
             complaints, lines = self.run_mode(program, "refuse")
             self.assertEqual(lines, 0, complaints)

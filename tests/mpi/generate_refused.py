@@ -79,11 +79,6 @@ CASES = {
     "MPI_Comm_create_group": ("", "MPI_COMM_WORLD, other_group, 3, &comm", ""),
     "MPI_Intercomm_create": (HALF, "half, 0, MPI_COMM_WORLD, 1 - rank % 2, 7, &comm", FREE + "MPI_Comm_free(&half);"),
     "MPI_Intercomm_merge": (INTER, "ring, rank % 2, &comm", FREE + "MPI_Comm_free(&half);", "MPI_Comm_free(&ring);"),
-    "MPI_Cart_create": ("", "MPI_COMM_WORLD, 1, &ranks, ones, 0, &comm", ""),
-    "MPI_Cart_sub": (CART, "ring, ones, &comm", FREE, "MPI_Comm_free(&ring);"),
-    "MPI_Graph_create": ("", "MPI_COMM_WORLD, 1, ones, places, 0, &comm", "if (comm != MPI_COMM_NULL) MPI_Comm_free(&comm);"),
-    "MPI_Dist_graph_create": ("", "MPI_COMM_WORLD, 1, &rank, ones, places, ones, MPI_INFO_NULL, 0, &comm", ""),
-    "MPI_Dist_graph_create_adjacent": ("", "MPI_COMM_WORLD, 1, &rank, ones, 1, &rank, ones, MPI_INFO_NULL, 0, &comm", ""),
     "MPI_Send_init": ("", "from, 1, MPI_INT, MPI_PROC_NULL, 5, MPI_COMM_WORLD, &request", FREE_REQUEST),
     "MPI_Recv_init": ("", "to, 1, MPI_INT, MPI_PROC_NULL, 5, MPI_COMM_WORLD, &request", FREE_REQUEST),
     "MPI_Psend_init": ("", "from, 1, 1, MPI_INT, right, 5, MPI_COMM_WORLD, MPI_INFO_NULL, &request", PAIR % "request",
@@ -182,13 +177,13 @@ def cases(found, known):
         file = name.startswith("MPI_File_i")
         if name in CASES:
             yield of(prototype, *CASES[name])
-        elif entry.verb == "makes" and ("collectively" in entry.features or neighbours or file) and not name.endswith("_c") and \
+        elif entry.verb == "makes" and ("collectively" in entry.features or file) and not name.endswith("_c") and \
                 prototype.written("MPI_Request") and usual(prototype):
             end = FREE_REQUEST if "persistent" in entry.features else WAIT
             if file:
                 yield of(prototype, OPEN, usual(prototype), end + ENDS["MPI_File"], "MPI_File_open")
             elif neighbours:
-                yield of(prototype, CART, usual(prototype, "ring"), end + "MPI_Comm_free(&ring);", "MPI_Cart_create")
+                yield of(prototype, CART, usual(prototype, "ring"), end + "MPI_Comm_free(&ring);")
             else:
                 yield of(prototype, "", usual(prototype), end)
 

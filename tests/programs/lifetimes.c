@@ -227,6 +227,39 @@ static void match_late(void) {
 }
 #endif
 
+/* A communicator of the set-up that has a topology, of which the program makes others. */
+static void set_up_grid(void) {
+  int extents[2] = {0, 1}, periodic[2] = {getenv("OTHER") == NULL, 0};
+  extents[0] = ranks;
+  MPI_Cart_create(MPI_COMM_WORLD, 2, extents, periodic, 0, &outer);
+}
+
+static void take_column(void) {
+  const int remain[2] = {1, 0};
+  MPI_Cart_sub(outer, (int *)remain, &inner);
+}
+
+static void check_grids(void) {
+  int dimensions, extents[2], periodic[2], coordinates[2], below, above;
+  MPI_Cartdim_get(outer, &dimensions);
+  check(dimensions == 2, "the dimensions of the set-up's grid");
+  MPI_Cartdim_get(inner, &dimensions);
+  MPI_Cart_get(inner, 1, extents, periodic, coordinates);
+  check(dimensions == 1 && extents[0] == ranks && periodic[0] && coordinates[0] == rank, "a column of the grid");
+  MPI_Cart_shift(inner, 0, 1, &below, &above);
+  MPI_Sendrecv(&rank, 1, MPI_INT, above, kTag, &in, 1, MPI_INT, below, kTag, inner, MPI_STATUS_IGNORE);
+  check(below == left() && in == left(), "a message along the column");
+}
+
+/* One that the library does not follow. */
+static MPI_Comm two_groups(void) {
+  MPI_Comm own, both;
+  MPI_Comm_split(MPI_COMM_WORLD, rank == 0, rank, &own);
+  MPI_Intercomm_create(own, 0, MPI_COMM_WORLD, rank == 0 ? 1 : 0, kTag, &both);
+  MPI_Comm_free(&own);
+  return both;
+}
+
 /* What an object had goes with it, whoever follows the object. */
 static void set_up_keys(void) {
   MPI_Type_create_keyval(MPI_TYPE_NULL_COPY_FN, MPI_TYPE_NULL_DELETE_FN, &other, NULL);
@@ -235,13 +268,11 @@ static void set_up_keys(void) {
 
 static void free_owners(void) {
   MPI_Datatype type;
-  int sides[1] = {0}, periods[1] = {0};
   MPI_Type_contiguous(3, MPI_INT, &type);
   MPI_Type_set_attr(type, other, &other);
   ask();
   MPI_Type_free(&type);
-  sides[0] = ranks;
-  MPI_Cart_create(MPI_COMM_WORLD, 1, sides, periods, 0, &outer);
+  outer = two_groups();
   MPI_Comm_set_attr(outer, key, &key);
   MPI_Comm_free(&outer);
 }
@@ -392,6 +423,7 @@ static const struct Scene {
     {"free_receives", NULL, free_receives, check_received},
     {"start_late", NULL, NULL, start_late},
     {"owners", set_up_keys, free_owners, NULL},
+    {"grids", set_up_grid, take_column, check_grids},
     {"fail_to_free", set_up_failure, fail_to_free, NULL},
     {"free_across", set_up_inner, NULL, free_across},
     {"at_the_end", set_up_end, post_for_the_end, NULL},

@@ -1362,15 +1362,25 @@ static int query(void *state, MPI_Status *to) {
 static int nothing_to_free(void *state) { return (void)state, MPI_SUCCESS; }
 static int nothing_to_cancel(void *state, int complete) { return (void)state, (void)complete, MPI_SUCCESS; }
 
+/* A communicator of all, in order, that the library does not follow. */
+static MPI_Comm merged(void) {
+  MPI_Comm own, both, made;
+  MPI_Comm_split(MPI_COMM_WORLD, rank == 0, rank, &own);
+  MPI_Intercomm_create(own, 0, MPI_COMM_WORLD, rank == 0 ? 1 : 0, kTag, &both);
+  MPI_Intercomm_merge(both, rank != 0, &made);
+  MPI_Comm_free(&own);
+  MPI_Comm_free(&both);
+  return made;
+}
+
 static int other_requests(void) {
   MPI_Comm ring;
   MPI_Request some[4];
   MPI_Status statuses[4];
-  int periodic = 1, next, previous, flag = 0;
+  int next = (rank + 1) % ranks, previous = (rank + ranks - 1) % ranks, flag = 0;
   switch (step) {
     case 0:
-      MPI_Cart_create(MPI_COMM_WORLD, 1, &ranks, &periodic, 0, &ring);
-      MPI_Cart_shift(ring, 0, 1, &previous, &next);
+      ring = merged();
       MPI_Ibarrier(MPI_COMM_WORLD, &some[0]);
       MPI_Grequest_start(query, nothing_to_free, nothing_to_cancel, NULL, &some[1]);
       MPI_Isend(&rank, 1, MPI_INT, next, kTag, ring, &some[2]);
@@ -1555,19 +1565,18 @@ static int posted_before(void) {
 
 /* Who was first on a communicator that is not followed is told to a process that takes its checkpoint later. */
 static int told_by_chance(void) {
-  const int dimensions = 2, periods = 0;
-  MPI_Comm cart;
+  MPI_Comm both;
   switch (step) {
     case 0: MPI_Comm_split(MPI_COMM_WORLD, rank > 1, rank, &other); return 1;
     case 1:
       if (rank == 2) token_from(0); /* an orphan */
       if (rank == 0) ELC_Checkpoint_now(); else until_taken();
       if (rank < 2) {
-        MPI_Cart_create(other, 1, &dimensions, &periods, 0, &cart);
-        if (rank == 1) MPI_Send(&rank, 1, MPI_INT, 0, kTag, cart);
-        if (rank == 0) MPI_Recv(&a, 1, MPI_INT, MPI_ANY_SOURCE, kTag, cart, MPI_STATUS_IGNORE);
+        MPI_Intercomm_create(MPI_COMM_SELF, 0, other, 1 - rank, kTag, &both);
+        if (rank == 1) MPI_Send(&rank, 1, MPI_INT, 0, kTag, both);
+        if (rank == 0) MPI_Recv(&a, 1, MPI_INT, MPI_ANY_SOURCE, kTag, both, MPI_STATUS_IGNORE);
         if (rank == 0) token_to(2);
-        MPI_Comm_free(&cart);
+        MPI_Comm_free(&both);
       }
       return 1;
     case 2: if (rank == 0 && !resumed) ELC_Checkpoint_now(); until_line(2); return 1;

@@ -1,4 +1,4 @@
-// MPI standard, chapter 6: making and freeing communicators. A collective operation on the parent,
+// MPI standard, chapters 6 and 7: making and freeing communicators. A collective operation on the parent,
 // whose logged result is the identity of what it made (PROTOCOL.md, section 6).
 #include <limits.h>
 
@@ -13,7 +13,7 @@ namespace {
 int replay(Collective* operation, MPI_Comm* made) {
   Decoder in(*operation->logged());
   SavedCommunicator saved;
-  if (in.u32() != kCommunicatorResult || !SavedCommunicator::decode(in, static_cast<uint32_t>(runtime.size), &saved)) {
+  if (!decode_result(in, static_cast<uint32_t>(runtime.size), &saved)) {
     give_up(Result::error("operation %llu on a communicator makes a communicator, which it did not before; restart "
                           "from an older line",
                           static_cast<unsigned long long>(operation->number())));
@@ -161,6 +161,45 @@ ELC_EXPORT int MPI_Comm_dup_with_info(MPI_Comm parent, MPI_Info info, MPI_Comm* 
                            [&] { return PMPI_Comm_dup_with_info(parent, info, made); });
 }
 #endif
+
+// ---- Chapter 7: with a topology; what it says is asked of what has been made ----
+
+ELC_EXPORT int MPI_Cart_create(MPI_Comm parent, int dimensions, ELC_CONST int* extents, ELC_CONST int* periodic, int reorder,
+                               MPI_Comm* made) {
+  return make_communicator(parent, 0, made, "MPI_Cart_create",
+                           [&] { return PMPI_Cart_create(parent, dimensions, extents, periodic, reorder, made); });
+}
+
+ELC_EXPORT int MPI_Cart_sub(MPI_Comm parent, ELC_CONST int* remain, MPI_Comm* made) {
+  return make_communicator(parent, kFirstMember, made, "MPI_Cart_sub", [&] { return PMPI_Cart_sub(parent, remain, made); });
+}
+
+ELC_EXPORT int MPI_Graph_create(MPI_Comm parent, int nodes, ELC_CONST int* index, ELC_CONST int* edges, int reorder,
+                                MPI_Comm* made) {
+  return make_communicator(parent, 0, made, "MPI_Graph_create",
+                           [&] { return PMPI_Graph_create(parent, nodes, index, edges, reorder, made); });
+}
+
+#if ELC_HAVE_DIST_GRAPH_CREATE
+ELC_EXPORT int MPI_Dist_graph_create(MPI_Comm parent, int n, ELC_CONST int* sources, ELC_CONST int* degrees,
+                                     ELC_CONST int* destinations, ELC_CONST int* weights, MPI_Info info, int reorder,
+                                     MPI_Comm* made) {
+  return make_communicator(parent, 0, made, "MPI_Dist_graph_create", [&] {
+    return PMPI_Dist_graph_create(parent, n, sources, degrees, destinations, weights, info, reorder, made);
+  });
+}
+
+ELC_EXPORT int MPI_Dist_graph_create_adjacent(MPI_Comm parent, int in, ELC_CONST int* sources, ELC_CONST int* source_weights,
+                                              int out, ELC_CONST int* destinations, ELC_CONST int* destination_weights,
+                                              MPI_Info info, int reorder, MPI_Comm* made) {
+  return make_communicator(parent, 0, made, "MPI_Dist_graph_create_adjacent", [&] {
+    return PMPI_Dist_graph_create_adjacent(parent, in, sources, source_weights, out, destinations, destination_weights, info,
+                                           reorder, made);
+  });
+}
+#endif
+
+// ---- Freeing ----
 
 ELC_EXPORT int MPI_Comm_free(MPI_Comm* handle) { return free_communicator("MPI_Comm_free", handle, PMPI_Comm_free); }
 

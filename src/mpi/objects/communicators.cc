@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/sort.h"
+#include "mpi/objects/topologies.h"
 #include "mpi/runtime/runtime.h"
 
 namespace elc::mpi {
@@ -66,6 +67,7 @@ Communicator* Communicators::add(MPI_Comm handle, line::Identity identity, const
   for (int i = 0; i < size; ++i) c->is_world = c->is_world && c->members[static_cast<size_t>(i)] == i;
   if (!c->is_world)
     for (int i = 0; i < size; ++i) c->rank_of.at(static_cast<uint32_t>(c->world(i))) = i;
+  c->topology = topology_of(handle);
   c->place = all_.size();
   all_.push_back(c);
   by_identity_.at(identity) = c;
@@ -163,6 +165,7 @@ SavedCommunicator describe(const Communicator& communicator) {
   saved.identity = communicator.identity;
   saved.origin = communicator.origin;
   saved.members.append(communicator.members.data(), communicator.members.size());
+  saved.topology = copy_of(communicator.topology);
   return saved;
 }
 
@@ -189,7 +192,7 @@ Vector<SavedCommunicator> gather(const Vector<SavedCommunicator>& mine) {
   Decoder in(all);
   while (in.left() > 0) {
     SavedCommunicator c;
-    if (!SavedCommunicator::decode(in, static_cast<uint32_t>(runtime.size), &c)) break;
+    if (!SavedCommunicator::decode(in, static_cast<uint32_t>(runtime.size), false, &c)) break;
     gathered.push_back(std::move(c));
   }
   sort(gathered, [](const SavedCommunicator& a, const SavedCommunicator& b) { return a.identity < b.identity; });
@@ -211,8 +214,12 @@ Result fits_set_up(const Vector<SavedCommunicator>& saved) {
     const Communicator& now = **found;
     const size_t size = now.members.size();
     if (now.identity == then.identity && size == then.members.size() &&
-        memcmp(now.members.data(), then.members.data(), size * sizeof(line::Rank)) == 0)
-      continue;
+        memcmp(now.members.data(), then.members.data(), size * sizeof(line::Rank)) == 0) {
+      if (now.topology == then.topology) continue;
+      return Result::error("the set-up gives a communicator another topology than in the run of the line (as its operation %llu on "
+                           "the parent); see that it gives the same arguments",
+                           static_cast<unsigned long long>(now.origin.number));
+    }
     return Result::error("the set-up makes a communicator of %zu processes where it made one of %zu, or others, in the "
                          "run of the line (as its operation %llu on the parent); see that it gives the same "
                          "arguments, and that these do not depend on the machine",
@@ -230,6 +237,7 @@ void make_again(const Vector<SavedCommunicator>& saved) {
     copy.identity = c.identity;
     copy.origin = c.origin;
     copy.members.append(c.members.data(), c.members.size());
+    copy.topology = copy_of(c.topology);
     wanted.push_back(std::move(copy));
   }
   const Vector<SavedCommunicator> all = gather(wanted);
@@ -245,6 +253,10 @@ void make_again(const Vector<SavedCommunicator>& saved) {
     InsideMpi inside;
     PMPI_Comm_split(runtime.control, key < 0 ? MPI_UNDEFINED : 0, key < 0 ? 0 : key, &made);
     if (made == MPI_COMM_NULL) continue;
+    const Topology* topology = &c.topology;
+    for (const SavedCommunicator& own : wanted)
+      if (own.identity == c.identity) topology = &own.topology;  // each process knows its own neighbours
+    give_topology(&made, *topology);
     set_error_handler(made, handler);
     runtime.comms.add(made, c.identity, c.origin)->error_handler = handler;
   }

@@ -21,6 +21,7 @@ struct Communicator {
   bool keeps_handler = false;  // in MPI, so that no other gets its handle
   Vector<line::Rank> members;  // world ranks, by rank in the communicator
   HashMap<int> rank_of;        // the reverse, unless is_world
+  Topology topology;
   Vector<int> keyvals;         // of its attributes, in the order in which they were set
   size_t place = 0;            // among all
 

@@ -102,7 +102,7 @@ Vector<SavedCommunicator> communicators_of_line() {
     Decoder in(r.result);
     SavedCommunicator c;
     const auto processes = static_cast<uint32_t>(runtime.size);
-    if (in.u32() != kCommunicatorResult || !SavedCommunicator::decode(in, processes, &c)) continue;
+    if (!decode_result(in, processes, &c)) continue;
     if (c.identity != kNullIdentity) all.push_back(std::move(c));
   }
   return all;

@@ -5,7 +5,8 @@
 namespace elc::mpi {
 namespace {
 
-constexpr uint32_t kSectionLayout = 1;
+constexpr uint32_t kLayout = 2, kPlainLayout = 1;  // of section mpi; 1: communicators without topologies
+constexpr uint32_t kSetUpLayout = 1;
 constexpr uint32_t kCommitted = 1, kFreed = 2;  // flags of a datatype
 
 // By number; the second table is Fortran's.
@@ -25,11 +26,26 @@ const char* const kNamesOfFortran[] = {
     "MPI_INTEGER4", "MPI_INTEGER8", "MPI_INTEGER16", "MPI_REAL4", "MPI_REAL8", "MPI_REAL16", "MPI_COMPLEX8",
     "MPI_COMPLEX16", "MPI_COMPLEX32"};
 
-Result check_layout(Decoder& in, const char* section) {
-  const uint32_t layout = in.u32();
-  if (!in.ok() || layout == kSectionLayout) return Result();
-  return Result::error("section \"%s\" has layout %u, and this libELC reads %u: use the newer libELC", section, layout,
-                       kSectionLayout);
+Result read_layout(Decoder& in, const char* section, uint32_t newest, uint32_t* read) {
+  const uint32_t layout = *read = in.u32();
+  if (!in.ok() || (layout >= 1 && layout <= newest)) return Result();
+  return Result::error("section \"%s\" has layout %u, and this libELC reads up to %u: use the newer libELC", section, layout, newest);
+}
+
+bool all_below(const Vector<int>& values, size_t limit) {
+  for (const int value : values)
+    if (value < 0 || static_cast<size_t>(value) >= limit) return false;
+  return true;
+}
+
+// What MPI_Graph_create is given: where the neighbours of each end.
+bool is_index(const Vector<int>& index, size_t edges) {
+  int last = 0;
+  for (const int value : index) {
+    if (value < last) return false;
+    last = value;
+  }
+  return static_cast<size_t>(last) == edges;
 }
 
 }  // namespace
@@ -40,6 +56,60 @@ const char* predefined_name(uint64_t number) {
   return nullptr;
 }
 
+bool Topology::operator==(const Topology& other) const {
+  bool same = kind == other.kind;
+  for (size_t l = 0; l < kLists && same; ++l) {
+    same = lists[l].size() == other.lists[l].size();
+    for (size_t i = 0; same && i < lists[l].size(); ++i) same = lists[l][i] == other.lists[l][i];
+  }
+  return same;
+}
+
+void Topology::encode(Encoder& out) const {
+  out.u32(static_cast<uint32_t>(kind));
+  if (kind == Kind::kNone) return;
+  for (const Vector<int>& list : lists) {
+    out.u64(list.size());
+    for (const int value : list) out.i32(value);
+  }
+}
+
+bool Topology::decode(Decoder& in, size_t members, Topology* saved) {
+  const uint32_t kind = in.u32();
+  if (kind >= static_cast<uint32_t>(Kind::kEnd)) in.fail();
+  saved->kind = static_cast<Kind>(kind);
+  if (saved->kind == Kind::kNone) return in.ok();
+  for (Vector<int>& list : saved->lists) {
+    const size_t n = in.count(4);
+    for (size_t i = 0; i < n; ++i) list.push_back(in.i32());
+  }
+  const Vector<int>(&l)[kLists] = saved->lists;
+  bool right = true;
+  if (saved->kind == Kind::kCartesian) {
+    size_t processes = 1;
+    for (const int extent : l[0]) {
+      right = right && extent > 0 && static_cast<size_t>(extent) <= members / processes;
+      if (right) processes *= static_cast<size_t>(extent);
+    }
+    right = right && processes == members && l[0].size() == l[1].size() && all_below(l[1], 2) && l[2].empty() && l[3].empty();
+  } else if (saved->kind == Kind::kGraph) {
+    right = l[0].size() == members && is_index(l[0], l[1].size()) && all_below(l[1], members) && l[2].empty() && l[3].empty();
+  } else {
+    const bool weighted = saved->kind == Kind::kWeighted;
+    right = all_below(l[0], members) && all_below(l[1], members) && l[2].size() == (weighted ? l[0].size() : 0) &&
+            l[3].size() == (weighted ? l[1].size() : 0);
+  }
+  if (!right) in.fail();
+  return in.ok();
+}
+
+Topology copy_of(const Topology& topology) {
+  Topology copy;
+  copy.kind = topology.kind;
+  for (size_t l = 0; l < Topology::kLists; ++l) copy.lists[l].append(topology.lists[l].data(), topology.lists[l].size());
+  return copy;
+}
+
 void SavedCommunicator::encode(Encoder& out) const {
   out.u64(identity);
   out.u64(origin.parent);
@@ -47,9 +117,10 @@ void SavedCommunicator::encode(Encoder& out) const {
   out.i64(origin.colour);
   out.u64(members.size());
   for (const line::Rank member : members) out.i32(member);
+  topology.encode(out);
 }
 
-bool SavedCommunicator::decode(Decoder& in, uint32_t processes, SavedCommunicator* saved) {
+bool SavedCommunicator::decode(Decoder& in, uint32_t processes, bool plain, SavedCommunicator* saved) {
   saved->identity = in.u64();
   saved->origin.parent = in.u64();
   saved->origin.number = in.u64();
@@ -60,11 +131,17 @@ bool SavedCommunicator::decode(Decoder& in, uint32_t processes, SavedCommunicato
     if (member >= processes) in.fail();
     saved->members.push_back(static_cast<line::Rank>(member));
   }
-  return in.ok();
+  return plain ? in.ok() : Topology::decode(in, n, &saved->topology);
+}
+
+bool decode_result(Decoder& in, uint32_t processes, SavedCommunicator* saved) {
+  const uint32_t kind = in.u32();
+  if (kind != kCommunicatorResult && kind != kPlainCommunicatorResult) return false;
+  return SavedCommunicator::decode(in, processes, kind == kPlainCommunicatorResult, saved);
 }
 
 void SavedMpi::encode(Encoder& out) const {
-  out.u32(kSectionLayout);
+  out.u32(kLayout);
   out.u32(static_cast<uint32_t>(site));
   out.u64(comms.size());
   for (const SavedCommunicator& c : comms) c.encode(out);
@@ -86,14 +163,15 @@ void SavedMpi::encode(Encoder& out) const {
 }
 
 Result SavedMpi::decode(Decoder& in, uint32_t processes, SavedMpi* saved) {
-  ELC_TRY(check_layout(in, "mpi"));
+  uint32_t layout;
+  ELC_TRY(read_layout(in, "mpi", kLayout, &layout));
   const uint32_t site = in.u32();
   if (site > static_cast<uint32_t>(Site::kCall)) in.fail();
   saved->site = static_cast<Site>(site);
   const size_t comms = in.count(40);
   for (size_t i = 0; i < comms; ++i) {
     SavedCommunicator c;
-    SavedCommunicator::decode(in, processes, &c);
+    SavedCommunicator::decode(in, processes, layout == kPlainLayout, &c);
     saved->comms.push_back(std::move(c));
   }
   const std::string_view datatypes = in.opaque();
@@ -124,7 +202,7 @@ Result SavedMpi::decode(Decoder& in, uint32_t processes, SavedMpi* saved) {
 }
 
 void SavedSetUp::encode(Encoder& out) const {
-  out.u32(kSectionLayout);
+  out.u32(kSetUpLayout);
   out.u64(comms.size());
   for (const line::Identity identity : comms) out.u64(identity);
   out.u64(requests.size());
@@ -140,7 +218,8 @@ void SavedSetUp::encode(Encoder& out) const {
 }
 
 Result SavedSetUp::decode(Decoder& in, SavedSetUp* saved) {
-  ELC_TRY(check_layout(in, "setup"));
+  uint32_t layout;
+  ELC_TRY(read_layout(in, "setup", kSetUpLayout, &layout));
   const size_t comms = in.count(8);
   for (size_t i = 0; i < comms; ++i) saved->comms.push_back(in.u64());
   const size_t requests = in.count(40);

@@ -32,19 +32,42 @@ inline constexpr line::Identity kNullIdentity = 0;   // MPI_COMM_NULL
 inline constexpr line::Identity kWorldIdentity = 1;
 inline constexpr line::Identity kSelfIdentity = 2;
 
+// Who is whose neighbour in a communicator (MPI standard, chapter 7), by its ranks.
+struct Topology {
+  enum class Kind : uint32_t { kNone, kCartesian, kGraph, kDistributed, kWeighted, kEnd };
+  static constexpr size_t kLists = 4;
+
+  Kind kind = Kind::kNone;
+  // Cartesian: dimensions, and whether each is periodic. Graph: index and edges, as MPI_Graph_create has them. Distributed,
+  // of this process alone: sources and destinations; where they have weights, these behind them.
+  Vector<int> lists[kLists];
+
+  bool operator==(const Topology& other) const;
+  void encode(Encoder& out) const;
+  // Fails for what no communicator of so many members can have.
+  static bool decode(Decoder& in, size_t members, Topology* saved);
+};
+Topology copy_of(const Topology& topology);
+
 // What a process keeps of a communicator in a line, and logs as the result of the call that made it.
 struct SavedCommunicator {
   line::Identity identity = 0;
   Origin origin;
   Vector<line::Rank> members;
+  Topology topology;
 
   void encode(Encoder& out) const;
-  static bool decode(Decoder& in, uint32_t processes, SavedCommunicator* saved);
+  // `plain`: written by a version that knew no topologies.
+  static bool decode(Decoder& in, uint32_t processes, bool plain, SavedCommunicator* saved);
 };
 
 // What the logged result of a collective operation begins with.
 inline constexpr uint32_t kDataResult = 0;
-inline constexpr uint32_t kCommunicatorResult = 1;  // then a SavedCommunicator
+inline constexpr uint32_t kPlainCommunicatorResult = 1;  // as before version 1.2: without a topology
+inline constexpr uint32_t kCommunicatorResult = 2;       // then a SavedCommunicator
+
+// Of the result of an operation that made one; false for other results.
+bool decode_result(Decoder& in, uint32_t processes, SavedCommunicator* saved);
 
 enum class RequestKind : uint32_t { kSend, kReceive };
 

@@ -568,6 +568,10 @@ class Lifetimes(Compared):
         self.assertIn(complaint, job.complaints())
 
     def test_grids(self): self.of_another_set_up("grids", "the set-up gives a communicator another topology")
+    def test_graph(self):
+        self.needs_mpi_3()
+        self.scene("graph")
+
     def test_set_up_calls(self): self.of_another_set_up("set_up_calls", "the set-up makes a communicator, as operation 1")
 
     def test_set_up_requests(self):

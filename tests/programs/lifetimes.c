@@ -251,6 +251,27 @@ static void check_grids(void) {
   check(below == left() && in == left(), "a message along the column");
 }
 
+#if MPI_VERSION >= 3
+/* Each names itself as a neighbour of all, the last first. With lines these come in order, in every run. */
+static void set_up_graph(void) {
+  int degree = 0, destinations[8], weights[8];
+  for (int i = ranks; i-- > 0;) {
+    destinations[degree] = i;
+    weights[degree++] = 10 * rank + i;
+  }
+  MPI_Dist_graph_create(MPI_COMM_WORLD, 1, &rank, &degree, destinations, weights, MPI_INFO_NULL, 0, &outer);
+}
+
+static void check_graph(void) {
+  int sources[8], destinations[8], weights[2][8];
+  MPI_Dist_graph_neighbors(outer, ranks, sources, weights[0], ranks, destinations, weights[1]);
+  if (*lines == '\0') return;
+  for (int i = 0; i < ranks; i++)
+    check(sources[i] == i && destinations[i] == i && weights[0][i] == 10 * i + rank && weights[1][i] == 10 * rank + i,
+          "neighbours in order");
+}
+#endif
+
 /* One that the library does not follow. */
 static MPI_Comm two_groups(void) {
   MPI_Comm own, both;
@@ -430,6 +451,7 @@ static const struct Scene {
     {"statuses", set_up_errors, truncate_one, check_statuses},
     {"nobody", NULL, post_to_nobody, check_nobody},
 #if MPI_VERSION >= 3
+    {"graph", set_up_graph, NULL, check_graph},
     {"match_late", NULL, send_ahead, match_late},
     {"reduce_locally", NULL, NULL, reduce_locally},
 #endif

@@ -5,6 +5,7 @@
 #include "mpi/calls/collective.h"
 #include "mpi/calls/refused.h"
 #include "mpi/objects/communicators.h"
+#include "mpi/objects/topologies.h"
 
 namespace elc::mpi {
 namespace {
@@ -185,7 +186,9 @@ ELC_EXPORT int MPI_Dist_graph_create(MPI_Comm parent, int n, ELC_CONST int* sour
                                      ELC_CONST int* destinations, ELC_CONST int* weights, MPI_Info info, int reorder,
                                      MPI_Comm* made) {
   return make_communicator(parent, 0, made, "MPI_Dist_graph_create", [&] {
-    return PMPI_Dist_graph_create(parent, n, sources, degrees, destinations, weights, info, reorder, made);
+    const int code = PMPI_Dist_graph_create(parent, n, sources, degrees, destinations, weights, info, reorder, made);
+    if (code == MPI_SUCCESS && following()) order_neighbours(made);
+    return code;
   });
 }
 

@@ -1,5 +1,6 @@
 #include "mpi/objects/topologies.h"
 
+#include "base/sort.h"
 #include "mpi/runtime/runtime.h"
 
 namespace elc::mpi {
@@ -85,6 +86,24 @@ void give_topology(MPI_Comm* comm, const Topology& topology) {
     give_up(Result::error("the topology of a communicator of the line cannot be made here: restart it under an MPI that has such "
                           "topologies"));
   PMPI_Comm_free(&plain);
+}
+
+void order_neighbours(MPI_Comm* comm) {
+  Topology topology = topology_of(*comm);
+  struct Neighbour {
+    int rank, weight;
+  };
+  for (size_t l = 0; l < 2; ++l) {
+    Vector<int>&ranks = topology.lists[l], &weights = topology.lists[l + 2];
+    Vector<Neighbour> all;
+    for (size_t i = 0; i < ranks.size(); ++i) all.push_back({ranks[i], weights.empty() ? 0 : weights[i]});
+    sort(all, [](const Neighbour& a, const Neighbour& b) { return a.rank != b.rank ? a.rank < b.rank : a.weight < b.weight; });
+    for (size_t i = 0; i < ranks.size(); ++i) {
+      ranks[i] = all[i].rank;
+      if (!weights.empty()) weights[i] = all[i].weight;
+    }
+  }
+  give_topology(comm, topology);
 }
 
 Vector<int> sources_of(MPI_Comm comm) {

@@ -14,6 +14,10 @@ Topology topology_of(MPI_Comm comm);
 // the job where MPI cannot do it.
 void give_topology(MPI_Comm* comm, const Topology& topology);
 
+// Puts neighbours of a distributed graph into ascending order, in the same way. MPI_Dist_graph_create gives them in the order
+// in which processes happened to name them, which a restart would not repeat.
+void order_neighbours(MPI_Comm* comm);
+
 // From whom a neighbourhood collective of this process receives, in the order of the blocks in its buffer: ranks, or
 // MPI_PROC_NULL for a block that is not written.
 Vector<int> sources_of(MPI_Comm comm);

@@ -1,8 +1,29 @@
-// MPI standard, chapter 7: blocking collective operations between neighbours. To a line they are like all others (PROTOCOL.md,
-// section 6); what one writes is a block for each neighbour from whom this process receives.
+// MPI standard, chapter 7, but for what makes communicators: blocking collective operations between neighbours. To a line
+// they are like all others (PROTOCOL.md, section 6); what one writes is a block for each neighbour from whom this process
+// receives.
 #include "mpi/calls/collective.h"
 #include "mpi/datatype/datatype.h"
 #include "mpi/objects/topologies.h"
+
+using namespace elc::mpi;
+
+ELC_EXPORT int MPI_Cart_map(MPI_Comm comm, int dimensions, ELC_CONST int* extents, ELC_CONST int* periodic, int* rank) {
+  ELC_FOLLOW(Cart_map, (comm, dimensions, extents, periodic, rank));
+  Collective now(comm);
+  const int code = now.call([&] { return PMPI_Cart_map(comm, dimensions, extents, periodic, rank); });
+  if (now.over(code)) return code;
+  now.wrote(rank, 1, MPI_INT);
+  return now.end(code);
+}
+
+ELC_EXPORT int MPI_Graph_map(MPI_Comm comm, int nodes, ELC_CONST int* index, ELC_CONST int* edges, int* rank) {
+  ELC_FOLLOW(Graph_map, (comm, nodes, index, edges, rank));
+  Collective now(comm);
+  const int code = now.call([&] { return PMPI_Graph_map(comm, nodes, index, edges, rank); });
+  if (now.over(code)) return code;
+  now.wrote(rank, 1, MPI_INT);
+  return now.end(code);
+}
 
 #if MPI_VERSION >= 3
 namespace elc::mpi {
@@ -31,8 +52,6 @@ int end_at_offsets(Collective& now, int code, void* to, const int* counts, const
 
 }  // namespace
 }  // namespace elc::mpi
-
-using namespace elc::mpi;
 
 ELC_EXPORT int MPI_Neighbor_allgather(const void* from, int from_count, MPI_Datatype from_type, void* to, int to_count,
                                       MPI_Datatype to_type, MPI_Comm comm) {

@@ -567,6 +567,7 @@ def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("--build", required=True, help="a build directory for MPICH")
     p.add_argument("--sample", type=int, help="so many faults, chosen at random (default: all)")
+    p.add_argument("--part", metavar="K/N", help="the K-th of N parts of them, which are the same for the same --seed")
     p.add_argument("--minutes", type=float, help="stop after these, with the table of what has been done")
     p.add_argument("--seed", type=int, default=random.SystemRandom().randrange(1000000), help="default: a new one")
     p.add_argument("--scene", action="append", choices=SCENES, help="default: all")
@@ -592,6 +593,9 @@ def run_all(options, bench):
     print("faults: seed %d, %d calls in %d scenes" % (options.seed, sum(sum(s.counts.values()) for s in scenes.values()),
                                                      len(scenes)), flush=True)
     random.Random(options.seed).shuffle(faults)
+    if options.part:
+        part, parts = (int(word) for word in options.part.split("/"))
+        faults = faults[part - 1::parts]
     faults = faults[:options.sample]
     end = time.monotonic() + 60 * options.minutes if options.minutes else None
     results = []

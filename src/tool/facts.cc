@@ -310,14 +310,14 @@ class File {
   }
 
   json topology(const mpi::Topology& t) const {
-    using Kind = mpi::Topology::Kind;
-    const auto list = [&](size_t i) { return first(t.lists[i], [](int value) { return value; }); };
-    if (t.kind == Kind::kCartesian) return {{"kind", "cartesian"}, {"dimensions", list(0)}, {"periodic", list(1)}};
-    if (t.kind == Kind::kGraph) return {{"kind", "graph"}, {"index", list(0)}, {"edges", list(1)}};
-    json facts = {{"kind", "distributed graph"}, {"sources", list(0)}, {"destinations", list(1)}};
-    if (t.kind != Kind::kWeighted) return facts;
-    facts["source_weights"] = list(2);
-    facts["destination_weights"] = list(3);
+    static const char* const kKinds[] = {"", "cartesian", "graph", "distributed graph", "distributed graph"};
+    static const char* const kLists[][mpi::Topology::kLists] = {
+        {}, {"dimensions", "periodic"}, {"index", "edges"}, {"sources", "destinations"},
+        {"sources", "destinations", "source_weights", "destination_weights"}};
+    const auto kind = static_cast<size_t>(t.kind);
+    json facts = {{"kind", kKinds[kind]}};
+    for (size_t l = 0; l < mpi::Topology::kLists && most_ > 0; ++l)
+      if (kLists[kind][l] != nullptr) facts[kLists[kind][l]] = first(t.lists[l], [](int value) { return value; });
     return facts;
   }
 

@@ -413,8 +413,8 @@ class RankFile(File):
         assert [len(l) for l in lists[2:]] == ([len(l) for l in lists[:2]] if kind == 4 else [0, 0])
         names = {1: ("dimensions", "periodic"), 2: ("index", "edges"), 3: ("sources", "destinations"),
                  4: ("sources", "destinations", "source_weights", "destination_weights")}[kind]
-        facts = {name: values[:self.most] for name, values in zip(names, lists)}
-        return {"topology": {"kind": ("cartesian", "graph", "distributed graph", "distributed graph")[kind - 1], **facts}}
+        return {"topology": {"kind": ("cartesian", "graph", "distributed graph", "distributed graph")[kind - 1],
+                             **self.first(**dict(zip(names, lists)))}}
 
     def communicator(self, x, plain):
         ranks = Xdr(self.sections["label"][20:24]).uint()

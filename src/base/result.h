@@ -48,7 +48,7 @@ class [[nodiscard]] Result {
     unsigned owners;
     int cause;
   };
-  static Result make(int cause, const char* format, va_list arguments);
+  ELC_PRINTF(2, 0) static Result make(int cause, const char* format, va_list arguments);
   void drop();
 
   Text* text_ = nullptr;

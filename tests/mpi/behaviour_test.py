@@ -4,6 +4,7 @@
 No test waits for a time: it waits for what has to happen, and fails when that has not happened after very long.
 """
 
+import concurrent.futures
 import os
 import random
 import re
@@ -15,7 +16,8 @@ import tempfile
 import time
 import unittest
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, ".."))
 import launch  # noqa: E402
 
 BUILD = None
@@ -593,7 +595,28 @@ class Lifetimes(Compared):
         self.refused_for_ever("reduce_locally", "ELC_Checkpoint_now was called in a function that MPI calls")
 
 
+def names(suite):
+    return [name for test in suite for name in (names(test) if isinstance(test, unittest.TestSuite) else [test.id()])]
+
+
+def run_side_by_side(build):
+    """All tests, two at a time: much of a job is the launcher's waiting. True: all is well."""
+    every = [name.partition(".")[2] for name in names(unittest.defaultTestLoader.loadTestsFromModule(sys.modules["__main__"]))]
+    environment = dict(os.environ, ELC_TEST_SEED=str(SEED))
+    # Jobs of one LAM disturb each other.
+    apart = [os.path.join(HERE, "..", "with_lam")] if launch.Build(build).mpi == "lam" else []
+    parts = [subprocess.Popen([*other, sys.executable, __file__, build, *every[k::2]], env=environment, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT) for k, other in enumerate(([], apart))]
+    with concurrent.futures.ThreadPoolExecutor() as pool:
+        for text in pool.map(lambda part: part.communicate()[0], parts):
+            sys.stdout.buffer.write(text)
+    sys.stdout.flush()
+    return all(part.returncode == 0 for part in parts)
+
+
 if __name__ == "__main__":
+    if len(sys.argv) == 2:
+        sys.exit(0 if run_side_by_side(sys.argv[1]) else 1)
     BUILD = launch.Build(sys.argv.pop(1))
     print("behaviour under %s, seed %d (ELC_TEST_SEED)" % (BUILD.mpi, SEED), flush=True)
     unittest.main(verbosity=2)

@@ -400,7 +400,7 @@ class RankFile(File):
             return {}
         lists = [x.list(x.int) for _ in range(4)]
         ranks = lists[:2] if kind > 2 else lists[1:2] if kind == 2 else []
-        assert all(0 <= r < members for r in sum(ranks, []))
+        assert all((-1 if kind > 2 else 0) <= r < members for r in sum(ranks, []))
         if kind == 1:
             product = 1
             for extent in lists[0]:

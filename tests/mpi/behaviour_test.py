@@ -570,6 +570,10 @@ class Lifetimes(Compared):
         self.assertIn(complaint, job.complaints())
 
     def test_grids(self): self.of_another_set_up("grids", "the set-up gives a communicator another topology")
+    def test_chain(self):
+        self.needs_mpi_3()
+        self.scene("chain")
+
     def test_graph(self):
         self.needs_mpi_3()
         self.scene("graph")

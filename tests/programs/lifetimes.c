@@ -272,6 +272,26 @@ static void check_graph(void) {
 }
 #endif
 
+#if MPI_VERSION >= 3
+/* A chain: the processes at its ends have nobody beside them, and nothing comes from there. */
+static void make_chain(void) {
+  const int both[2] = {rank > 0 ? rank - 1 : MPI_PROC_NULL, rank < ranks - 1 ? rank + 1 : MPI_PROC_NULL}, weights[2] = {1, 2};
+  MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 2, both, weights, 2, both, weights, MPI_INFO_NULL, 0, &outer);
+}
+
+static void use_chain(void) {
+  int sources[2], destinations[2], weights[2][2];
+  MPI_Dist_graph_neighbors(outer, 2, sources, weights[0], 2, destinations, weights[1]);
+  check((sources[0] == MPI_PROC_NULL) == (rank == 0) && (sources[1] == MPI_PROC_NULL) == (rank == ranks - 1), "the ends of a chain");
+  check(weights[0][1] == 2 && weights[1][0] == 1, "weights");
+#ifndef OPEN_MPI /* whose 4.1 crashes in it by itself */
+  int given[2] = {10 * rank, 10 * rank + 1}, got[2] = {-1, -1};
+  MPI_Neighbor_alltoall(given, 1, MPI_INT, got, 1, MPI_INT, outer);
+  check(got[0] == (rank == 0 ? -1 : 10 * (rank - 1) + 1) && got[1] == (rank == ranks - 1 ? -1 : 10 * (rank + 1)), "from neighbours");
+#endif
+}
+#endif
+
 /* One that the library does not follow. */
 static MPI_Comm two_groups(void) {
   MPI_Comm own, both;
@@ -451,6 +471,7 @@ static const struct Scene {
     {"statuses", set_up_errors, truncate_one, check_statuses},
     {"nobody", NULL, post_to_nobody, check_nobody},
 #if MPI_VERSION >= 3
+    {"chain", NULL, make_chain, use_chain},
     {"graph", set_up_graph, NULL, check_graph},
     {"match_late", NULL, send_ahead, match_late},
     {"reduce_locally", NULL, NULL, reduce_locally},

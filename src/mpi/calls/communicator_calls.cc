@@ -66,6 +66,7 @@ int make_communicator(MPI_Comm parent, int64_t colour, MPI_Comm* made, const cha
     Communicator* c = runtime.comms.add(*made, origin.identity(), origin);
     c->slot = runtime.coordinator->add_comm(c->identity, static_cast<uint32_t>(c->members.size()));
     if (in_setup()) runtime.set_up.push_back(c->identity);
+    if (!c->topology.fits(c->members.size())) cannot_checkpoint("a communicator has a topology that libELC does not know");
     saved = describe(*c);
     Refused(name, nullptr).inherits(c, *operation.comm());
   }

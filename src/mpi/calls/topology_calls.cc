@@ -32,7 +32,7 @@ namespace {
 // `at` tells where the block of the n-th neighbour begins, in bytes.
 template <class Count, class Type, class Place>
 int end_neighbourly(Collective& now, int code, void* to, Count count, Type type, Place at) {
-  const Vector<int> sources = sources_of(now.comm()->handle);
+  const Vector<int> sources = sources_of(*now.comm());
   for (int n = 0; n < static_cast<int>(sources.size()); ++n)
     if (sources[static_cast<size_t>(n)] >= 0) now.wrote(static_cast<uint8_t*>(to) + at(n), count(n), type(n));
   return now.end(code);

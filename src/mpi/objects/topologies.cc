@@ -1,6 +1,7 @@
 #include "mpi/objects/topologies.h"
 
 #include "base/sort.h"
+#include "mpi/objects/communicators.h"
 #include "mpi/runtime/runtime.h"
 
 namespace elc::mpi {
@@ -23,6 +24,11 @@ int kind_of(MPI_Comm comm) {
 }
 
 #if ELC_HAVE_DIST_GRAPH_CREATE
+void rename(Vector<int>* ranks, int from, int to) {
+  for (int& rank : *ranks)
+    if (rank == from) rank = to;
+}
+
 void ask_distributed(MPI_Comm comm, Topology* topology) {
   Vector<int>* lists = topology->lists;
   int in = 0, out = 0, weighted = 0;
@@ -31,10 +37,12 @@ void ask_distributed(MPI_Comm comm, Topology* topology) {
   for (size_t l = 0; l < (weighted != 0 ? 4 : 2); ++l) lists[l].resize(static_cast<size_t>(l % 2 == 0 ? in : out));
   PMPI_Dist_graph_neighbors(comm, in, data_of(lists[0]), weighted != 0 ? data_of(lists[2]) : MPI_UNWEIGHTED, out,
                             data_of(lists[1]), weighted != 0 ? data_of(lists[3]) : MPI_UNWEIGHTED);
+  for (size_t l = 0; l < 2; ++l) rename(&lists[l], MPI_PROC_NULL, Topology::kNobody);
 }
 
 int make_distributed(MPI_Comm comm, Topology& t, MPI_Comm* made) {
   const bool weighted = t.kind == Kind::kWeighted;
+  for (size_t l = 0; l < 2; ++l) rename(&t.lists[l], Topology::kNobody, MPI_PROC_NULL);
   return PMPI_Dist_graph_create_adjacent(comm, size_of(t.lists[0]), data_of(t.lists[0]),
                                          weighted ? data_of(t.lists[2]) : MPI_UNWEIGHTED, size_of(t.lists[1]),
                                          data_of(t.lists[1]), weighted ? data_of(t.lists[3]) : MPI_UNWEIGHTED, MPI_INFO_NULL,
@@ -106,25 +114,23 @@ void order_neighbours(MPI_Comm* comm) {
   give_topology(comm, topology);
 }
 
-Vector<int> sources_of(MPI_Comm comm) {
+Vector<int> sources_of(const Communicator& comm) {
   Vector<int> sources;
-  Topology topology = topology_of(comm);
-  int rank = 0;
-  PMPI_Comm_rank(comm, &rank);
+  const Topology& topology = comm.topology;
   if (topology.kind == Kind::kCartesian) {
     for (int d = 0; d < size_of(topology.lists[0]); ++d) {
       int below = MPI_PROC_NULL, above = MPI_PROC_NULL;
-      PMPI_Cart_shift(comm, d, 1, &below, &above);
+      PMPI_Cart_shift(comm.handle, d, 1, &below, &above);
       sources.push_back(below);
       sources.push_back(above);
     }
   } else if (topology.kind == Kind::kGraph) {
     int count = 0;
-    PMPI_Graph_neighbors_count(comm, rank, &count);
+    PMPI_Graph_neighbors_count(comm.handle, comm.rank, &count);
     sources.resize(static_cast<size_t>(count));
-    PMPI_Graph_neighbors(comm, rank, count, data_of(sources));
+    PMPI_Graph_neighbors(comm.handle, comm.rank, count, data_of(sources));
   } else {
-    sources = std::move(topology.lists[0]);
+    sources.append(topology.lists[0].data(), topology.lists[0].size());
   }
   return sources;
 }

@@ -8,6 +8,8 @@
 
 namespace elc::mpi {
 
+struct Communicator;
+
 Topology topology_of(MPI_Comm comm);
 
 // Gives `comm` this topology, with the same ranks: makes another communicator, and frees this one. Collective over it. Ends
@@ -19,8 +21,8 @@ void give_topology(MPI_Comm* comm, const Topology& topology);
 void order_neighbours(MPI_Comm* comm);
 
 // From whom a neighbourhood collective of this process receives, in the order of the blocks in its buffer: ranks, or
-// MPI_PROC_NULL for a block that is not written.
-Vector<int> sources_of(MPI_Comm comm);
+// something negative for a block that is not written.
+Vector<int> sources_of(const Communicator& comm);
 
 }  // namespace elc::mpi
 

@@ -32,9 +32,9 @@ Result read_layout(Decoder& in, const char* section, uint32_t newest, uint32_t* 
   return Result::error("section \"%s\" has layout %u, and this libELC reads up to %u: use the newer libELC", section, layout, newest);
 }
 
-bool all_below(const Vector<int>& values, size_t limit) {
+bool all_between(int least, const Vector<int>& values, size_t limit) {
   for (const int value : values)
-    if (value < 0 || static_cast<size_t>(value) >= limit) return false;
+    if (value < least || (value >= 0 && static_cast<size_t>(value) >= limit)) return false;
   return true;
 }
 
@@ -65,6 +65,24 @@ bool Topology::operator==(const Topology& other) const {
   return same;
 }
 
+bool Topology::fits(size_t members) const {
+  const Vector<int>(&l)[kLists] = lists;
+  if (kind == Kind::kNone) return true;
+  if (kind == Kind::kCartesian) {
+    size_t processes = 1;
+    for (const int extent : l[0]) {
+      if (extent <= 0 || static_cast<size_t>(extent) > members / processes) return false;
+      processes *= static_cast<size_t>(extent);
+    }
+    return processes == members && l[0].size() == l[1].size() && all_between(0, l[1], 2) && l[2].empty() && l[3].empty();
+  }
+  if (kind == Kind::kGraph)
+    return l[0].size() == members && is_index(l[0], l[1].size()) && all_between(0, l[1], members) && l[2].empty() && l[3].empty();
+  const bool weighted = kind == Kind::kWeighted;
+  return all_between(kNobody, l[0], members) && all_between(kNobody, l[1], members) &&
+         l[2].size() == (weighted ? l[0].size() : 0) && l[3].size() == (weighted ? l[1].size() : 0);
+}
+
 void Topology::encode(Encoder& out) const {
   out.u32(static_cast<uint32_t>(kind));
   if (kind == Kind::kNone) return;
@@ -83,23 +101,7 @@ bool Topology::decode(Decoder& in, size_t members, Topology* saved) {
     const size_t n = in.count(4);
     for (size_t i = 0; i < n; ++i) list.push_back(in.i32());
   }
-  const Vector<int>(&l)[kLists] = saved->lists;
-  bool right = true;
-  if (saved->kind == Kind::kCartesian) {
-    size_t processes = 1;
-    for (const int extent : l[0]) {
-      right = right && extent > 0 && static_cast<size_t>(extent) <= members / processes;
-      if (right) processes *= static_cast<size_t>(extent);
-    }
-    right = right && processes == members && l[0].size() == l[1].size() && all_below(l[1], 2) && l[2].empty() && l[3].empty();
-  } else if (saved->kind == Kind::kGraph) {
-    right = l[0].size() == members && is_index(l[0], l[1].size()) && all_below(l[1], members) && l[2].empty() && l[3].empty();
-  } else {
-    const bool weighted = saved->kind == Kind::kWeighted;
-    right = all_below(l[0], members) && all_below(l[1], members) && l[2].size() == (weighted ? l[0].size() : 0) &&
-            l[3].size() == (weighted ? l[1].size() : 0);
-  }
-  if (!right) in.fail();
+  if (!saved->fits(members)) in.fail();
   return in.ok();
 }
 

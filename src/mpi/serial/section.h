@@ -38,13 +38,17 @@ struct Topology {
   static constexpr size_t kLists = 4;
 
   Kind kind = Kind::kNone;
+  static constexpr int kNobody = -1;  // MPI_PROC_NULL, which MPIs number differently
+
   // Cartesian: dimensions, and whether each is periodic. Graph: index and edges, as MPI_Graph_create has them. Distributed,
-  // of this process alone: sources and destinations; where they have weights, these behind them.
+  // of this process alone: sources and destinations, kNobody among them; where they have weights, these behind them.
   Vector<int> lists[kLists];
 
   bool operator==(const Topology& other) const;
+  // Whether a communicator of so many members can have it.
+  bool fits(size_t members) const;
   void encode(Encoder& out) const;
-  // Fails for what no communicator of so many members can have.
+  // Fails for one that does not fit.
   static bool decode(Decoder& in, size_t members, Topology* saved);
 };
 Topology copy_of(const Topology& topology);

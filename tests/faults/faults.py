@@ -61,6 +61,10 @@ class Wrong(Exception):
     pass
 
 
+class Unheard(Exception):
+    """Nothing was said, or it was lost."""
+
+
 def manners(kind):
     """What can become of a call: (how, error)."""
     for error in KINDS[kind]:
@@ -270,7 +274,7 @@ class Job(Scene):
         elif fault.how in ("kill", "torn") and injected and not self.under_elc:
             outcome = "killed"
         elif self.ranks > 1 and ended.code == ABORTED and not complaints(ended):
-            return "missed"  # MPICH's launcher may end without having read what was said just before MPI_Abort
+            raise Unheard  # MPICH's launcher may end without having read what was said just before MPI_Abort
         elif ended.code < 0 or not SENTENCE.search(complaints(ended)):
             raise Wrong("it ends with code %d and does not say why" % ended.code)
         elif self.under_elc and self.faulty == "files" and fault.how == "once":
@@ -513,7 +517,11 @@ class Bench:
     def case(self, scene, fault):
         """Runs one case: its outcome, and if that is wrong why."""
         for _ in range(TRIES):
-            outcome, why = self.attempt(scene, fault)
+            try:
+                outcome, why = self.attempt(scene, fault)
+            except Unheard:
+                outcome, why = "wrong", "it ends with code %d, and does not say why in %d tries" % (ABORTED, TRIES)
+                continue
             if outcome != "missed":
                 break
         return outcome, why

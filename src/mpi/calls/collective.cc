@@ -82,8 +82,9 @@ void Collective::wrote_blocks(void* buffer, const int* counts, const int* offset
 int Collective::end(int code) {
   const Result repeated = logged_ != nullptr ? unpack_regions(regions_, *logged_) : Result();
   if (!repeated.ok())
-    give_up(Result::error("the result of collective operation %llu on a communicator, which crosses the line, cannot be used "
-                          "here: %s; the line is as it was", static_cast<unsigned long long>(number_), repeated.message()));
+    give_up(Result::caused(repeated.cause(), "the result of collective operation %llu on a communicator, which crosses the line, "
+                           "cannot be used here: %s; the line is as it was", static_cast<unsigned long long>(number_),
+                           repeated.message()));
   Bytes result;
   if (runtime.coordinator->wants_result(comm_->slot, number_) && !pack_regions(regions_, &result).ok())
     return end_unlogged("a collective operation with a datatype that libELC does not follow, or with a result that there is "

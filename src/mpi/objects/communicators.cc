@@ -172,10 +172,10 @@ SavedCommunicator describe(const Communicator& communicator) {
 namespace {
 
 // What all processes together know of the communicators of a line: each one's list, behind another.
-Vector<SavedCommunicator> gather(const Vector<SavedCommunicator>& mine) {
+Vector<SavedCommunicator> gather(const Vector<const SavedCommunicator*>& mine) {
   Bytes bytes;
   Encoder out(&bytes);
-  for (const SavedCommunicator& c : mine) c.encode(out);
+  for (const SavedCommunicator* c : mine) c->encode(out);
   int length = static_cast<int>(bytes.size());
   Vector<int> lengths, offsets;
   lengths.resize(static_cast<size_t>(runtime.size));
@@ -230,15 +230,12 @@ Result fits_set_up(const Vector<SavedCommunicator>& saved) {
 
 void make_again(const Vector<SavedCommunicator>& saved) {
   // Those that the set-up of this run has made are there at all their members: not wanted by any.
-  Vector<SavedCommunicator> wanted;
+  Vector<const SavedCommunicator*> wanted;
+  HashMap<const Topology*> own;  // each process knows its own neighbours
   for (const SavedCommunicator& c : saved) {
     if (c.identity <= kSelfIdentity || runtime.comms.find_identity(c.identity) != nullptr) continue;
-    SavedCommunicator copy;
-    copy.identity = c.identity;
-    copy.origin = c.origin;
-    copy.members.append(c.members.data(), c.members.size());
-    copy.topology = copy_of(c.topology);
-    wanted.push_back(std::move(copy));
+    wanted.push_back(&c);
+    own.at(c.identity) = &c.topology;
   }
   const Vector<SavedCommunicator> all = gather(wanted);
   MPI_Errhandler handler = error_handler_of(MPI_COMM_WORLD);
@@ -253,10 +250,8 @@ void make_again(const Vector<SavedCommunicator>& saved) {
     InsideMpi inside;
     PMPI_Comm_split(runtime.control, key < 0 ? MPI_UNDEFINED : 0, key < 0 ? 0 : key, &made);
     if (made == MPI_COMM_NULL) continue;
-    const Topology* topology = &c.topology;
-    for (const SavedCommunicator& own : wanted)
-      if (own.identity == c.identity) topology = &own.topology;  // each process knows its own neighbours
-    give_topology(&made, *topology);
+    const Topology* const* topology = own.find(c.identity);
+    give_topology(&made, topology != nullptr ? **topology : c.topology);
     set_error_handler(made, handler);
     runtime.comms.add(made, c.identity, c.origin)->error_handler = handler;
   }

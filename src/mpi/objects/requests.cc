@@ -280,8 +280,8 @@ int observe_receive(Receive& r, Unheard* unheard) {
       unpack(m->content.data(), m->content.size(), m->representation, r.buffer, r.count, r.type, &unpacked);
   set_status(&r.status, r.comm->local(m->source), m->tag, {unpacked.size, 0});
   if (!failure.ok())  // no error code of MPI: the program would go on with half of a message
-    give_up(Result::error("the message from rank %d with tag %d that was in transit cannot be received here: %s; the "
-                          "line is as it was", m->source, m->tag, failure.message()));
+    give_up(Result::caused(failure.cause(), "the message from rank %d with tag %d that was in transit cannot be received here: "
+                           "%s; the line is as it was", m->source, m->tag, failure.message()));
   line::let_go(m);
   r.posting.message = nullptr;
   if (!unpacked.truncated) return MPI_SUCCESS;

@@ -1133,11 +1133,11 @@ class OnATerminal(ToolTest):
     def test_no_output_is_lost_where_writing_does_not_wait(self):
         controller, terminal = pty.openpty()
         fcntl.fcntl(terminal, fcntl.F_SETFL, fcntl.fcntl(terminal, fcntl.F_GETFL) | os.O_NONBLOCK)
-        process = self.start_there(controller, terminal, "say:%s,touch:said,finish:0" % ("x" * 100000))
+        process = self.start_there(controller, terminal, "say:%s,touch:said,finish:0" % ("#" * 100000))
         self.wait_for("said")
         text = self.read_all(controller)
         self.assertEqual(process.wait(timeout=DEADLINE), 0, text)
-        self.assertEqual(text.count(b"x"), 100000)
+        self.assertEqual(text.count(b"#"), 100000)
 
     def test_output_of_a_job_where_a_terminal_stops_those_in_the_background(self):
         controller, terminal = pty.openpty()

@@ -51,6 +51,7 @@ KINDS = {
     "fcntl": ("EINTR", "EMFILE", "ENOLCK", "EIO"), "fopen": OPENING, "fdopen": ("ENOMEM",),
     "freopen": ("EMFILE", "ENOMEM"), "fflush": WRITING, "fclose": WRITING, "fseeko": ("EIO",), "ftello": ("EIO",)}
 LASTING = ("EIO", "ENOSPC", "EMFILE", "ENOMEM")
+FOR_THE_USER = ("EACCES",)  # does not pass by itself: another attempt would fail as well
 PARTS = {"read": ("short",), "pread": ("short",), "write": ("short", "torn")}
 
 Fault = collections.namedtuple("Fault", "scene kind number how error")
@@ -277,7 +278,7 @@ class Job(Scene):
             raise Unheard  # MPICH's launcher may end without having read what was said just before MPI_Abort
         elif ended.code < 0 or not SENTENCE.search(complaints(ended)):
             raise Wrong("it ends with code %d and does not say why" % ended.code)
-        elif self.under_elc and self.faulty == "files" and fault.how == "once":
+        elif self.under_elc and self.faulty == "files" and fault.how == "once" and fault.error not in FOR_THE_USER:
             raise Wrong("elc run gives up after a single failure in the program")
         else:
             outcome = "refused"

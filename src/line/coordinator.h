@@ -149,10 +149,8 @@ class Coordinator {
   // "MPI_Cart_create") as the reason. To be called whether or not results are ignored.
   virtual void end_unfollowed(Comm comm, uint64_t number, const char* call) = 0;
   // A non-blocking operation is started, and ended when it is seen complete. In between it is pending: this tells so,
-  // at its start.
+  // at its start. A line has the results of those that it found pending (Saved::pending): a restart completes them.
   virtual void pending_collective(Comm comm, uint64_t number) = 0;
-  // The logged result of one that was pending at the checkpoint.
-  virtual const Bytes* pending_result(Comm comm, uint64_t number) const = 0;
   // A call in which this process and these others (ranks of the world) take part and that is no collective operation
   // of a followed communicator (MPI_Comm_create_group, MPI_Intercomm_create): a line that it crosses is refused with
   // `call` (a literal) as the reason.

@@ -68,9 +68,6 @@ class EventLogging final : public Coordinator {
   void end_unfollowed(Comm comm, uint64_t number, const char* call) override;
   void on_group_call(const Rank* others, size_t count, const char* call) override;
   void pending_collective(Comm comm, uint64_t number) override { operations_.pending(comm, number); }
-  const Bytes* pending_result(Comm comm, uint64_t number) const override {
-    return operations_.pending_result(comm, number);
-  }
 
   const Bytes* replay_outcome(NdKind kind) override;
   void record_outcome(NdKind kind, const Bytes& outcome) override;

@@ -53,8 +53,6 @@ void Operations::end(Comm comm, uint64_t number, Bytes result, const char* unfol
 void Operations::load(Saved& saved) {
   for (SavedResult& r : saved.crossing)
     logged_.push_back({comms_.intern(r.comm), r.number, true, std::move(r.result), nullptr});
-  for (SavedResult& r : saved.pending)
-    logged_pending_.push_back({comms_.intern(r.comm), r.number, true, std::move(r.result), nullptr});
 }
 
 // ---- A line ----

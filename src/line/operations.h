@@ -30,7 +30,6 @@ class Operations {
   // ---- Recovery ----
   void load(Saved& saved);
   const Bytes* logged_result(Comm comm, uint64_t number) const { return find(logged_, comm, number); }
-  const Bytes* pending_result(Comm comm, uint64_t number) const { return find(logged_pending_, comm, number); }
   // Results of operations that crossed the line are left to be repeated.
   bool repeats() const { return !logged_.empty(); }
 
@@ -79,7 +78,6 @@ class Operations {
   Comms& comms_;
   Vector<Operation> pending_;         // non-blocking ones that have not ended
   Vector<Operation> logged_;          // of the line restarted from: they crossed it
-  Vector<Operation> logged_pending_;  // of the line restarted from: they were pending at the checkpoint
 
   // Of the open line.
   bool keeping_ = false;

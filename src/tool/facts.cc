@@ -359,17 +359,25 @@ class File {
     return all;
   }
 
-  static json request(const mpi::SavedRequest& r) {
-    const bool receive = r.kind == mpi::RequestKind::kReceive;
-    json facts = {{"request", r.number}, {"kind", receive ? "receive" : "send"}, {"uses", r.uses}};
-    if (!receive) return facts;
+  static json region(const mpi::SavedRegion& r) {
     char buffer[128];
     format::pointer_text(r.buffer, buffer, sizeof buffer);
-    facts.update({{"posting", r.posting},
-                  {"buffer", buffer},
-                  {"count", r.count},
-                  {"datatype", datatype_text(r.type)},
-                  {"communicator", communicator_text(r.comm)}});
+    return {{"buffer", buffer}, {"count", r.count}, {"datatype", datatype_text(r.type)}};
+  }
+
+  static json request(const mpi::SavedRequest& r) {
+    static const char* const kKinds[] = {"send", "receive", "collective"};
+    json facts = {{"request", r.number}, {"kind", kKinds[static_cast<size_t>(r.kind)]}, {"uses", r.uses}};
+    if (r.kind == mpi::RequestKind::kSend) return facts;
+    facts["communicator"] = communicator_text(r.comm);
+    if (r.kind == mpi::RequestKind::kReceive) {
+      facts["posting"] = r.posting;
+      facts.update(region(r.region));
+    } else {
+      facts["operation"] = r.operation;
+      facts["writes"] = json::array();
+      for (const mpi::SavedRegion& written : r.regions) facts["writes"].push_back(region(written));
+    }
     return facts;
   }
 

@@ -3,7 +3,7 @@
  * All processes run the same sequence of operations, which follows from --seed: point-to-point messages in
  * every mode to a partner at some distance (perhaps itself, perhaps MPI_PROC_NULL), received by every kind of
  * call, up to seven operations later; derived datatypes; probes, matched ones where MPI has them; persistent requests;
- * requests that are freed under way; a farm whose jobs go to whoever asks first; all blocking collectives;
+ * requests that are freed under way; a farm whose jobs go to whoever asks first; collectives, blocking and not;
  * communicators made, used and freed; receives that are cancelled, with a message, without one, and in a race with it:
  * who has cancelled a receive receives the message then, so that the answer does not depend on how that ends.
  *
@@ -19,7 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "coins.h"
+#include "collectives.h"
 
 enum {
   kSlots = 8,      /* operations under way */
@@ -45,7 +45,8 @@ enum {
 
 typedef enum Kind {
   kPlainKind, kPoolKind, kTaglessKind, kWildKind, kProbeKind, kTypedKind, kFarmKind, kExchangeKind, kNullKind,
-  kLifeKind, kSplitKind, kCollectiveKind, kReadyKind, kMatchedKind, kPersistentKind, kFreedKind, kCancelKind, kKinds
+  kLifeKind, kSplitKind, kCollectiveKind, kReadyKind, kMatchedKind, kPersistentKind, kFreedKind, kCancelKind, kStartedKind,
+  kKinds
 } Kind;
 
 /* What there is for a receive that is cancelled. */
@@ -713,101 +714,33 @@ static void after_cancel(long k) {
 
 /* ---- Collectives --------------------------------------------------------------------------------- */
 
-/* One of them, on a communicator of `size` processes in which this one is `me`. Coins balance here too. */
-static void collective(long k, MPI_Comm comm, int me, int size) {
-  int root = (int)(ask(k, 11) % (uint64_t)size), counts[kMostRanks], offsets[kMostRanks], total = 0;
-  uint64_t x = coin(rank), y = 0, many[2 * kMostRanks + kMostRanks * kMostRanks], result[2 * kMostRanks + kMostRanks * kMostRanks];
-  for (int i = 0; i < size; i++) {
-    counts[i] = 1 + (int)(mix(ask(k, 12), (uint64_t)i) % 3);
-    offsets[i] = total;
-    total += counts[i];
-  }
-  memset(many, 0, sizeof many);
-  memset(result, 0, sizeof result);
-  switch (ask(k, 13) % 16) {
-    case 0: MPI_Barrier(comm); break;
-    case 1:
-      if (me == root) freely -= x * (uint64_t)(size - 1);
-      MPI_Bcast(&x, 1, kNumber, root, comm);
-      if (me != root) freely += x;
-      break;
-    case 2:
-      freely -= x;
-      MPI_Reduce(&x, &y, 1, kNumber, MPI_SUM, root, comm);
-      if (me == root) freely += y;
-      break;
-    case 3:
-      freely -= x;
-      MPI_Gather(&x, 1, kNumber, result, 1, kNumber, root, comm);
-      for (int i = 0; i < size && me == root; i++) freely += result[i];
-      break;
-    case 4:
-      for (int i = 0; i < counts[me]; i++) freely -= (many[i] = mix(x, (uint64_t)i));
-      MPI_Gatherv(many, counts[me], kNumber, result, counts, offsets, kNumber, root, comm);
-      for (int i = 0; i < total && me == root; i++) freely += result[i];
-      break;
-    case 5:
-      for (int i = 0; i < size && me == root; i++) freely -= (many[i] = mix(x, (uint64_t)i));
-      MPI_Scatter(many, 1, kNumber, &y, 1, kNumber, root, comm);
-      freely += y;
-      break;
-    case 6:
-      for (int i = 0; i < total && me == root; i++) freely -= (many[i] = mix(x, (uint64_t)i));
-      MPI_Scatterv(many, counts, offsets, kNumber, result, counts[me], kNumber, root, comm);
-      for (int i = 0; i < counts[me]; i++) freely += result[i];
-      break;
-    case 7:
-      freely -= x * (uint64_t)size;
-      MPI_Allgather(&x, 1, kNumber, result, 1, kNumber, comm);
-      for (int i = 0; i < size; i++) freely += result[i];
-      break;
-    case 8:
-      for (int i = 0; i < counts[me]; i++) freely -= (many[i] = mix(x, (uint64_t)i)) * (uint64_t)size;
-      MPI_Allgatherv(many, counts[me], kNumber, result, counts, offsets, kNumber, comm);
-      for (int i = 0; i < total; i++) freely += result[i];
-      break;
-    case 9:
-      freely -= x * (uint64_t)size;
-      MPI_Allreduce(&x, &y, 1, kNumber, MPI_SUM, comm);
-      freely += y;
-      break;
-    case 10:
-      for (int i = 0; i < size; i++) freely -= (many[i] = mix(x, (uint64_t)i));
-      MPI_Alltoall(many, 1, kNumber, result, 1, kNumber, comm);
-      for (int i = 0; i < size; i++) freely += result[i];
-      break;
-    case 11: { /* me sends 1 + (me + i) % 2 to i */
-      int out_counts[kMostRanks], out_offsets[kMostRanks], at = 0;
-      for (int i = 0; i < size; i++) {
-        out_counts[i] = 1 + (me + i) % 2;
-        out_offsets[i] = at;
-        at += out_counts[i];
-      }
-      for (int i = 0; i < at; i++) freely -= (many[i] = mix(x, (uint64_t)i));
-      MPI_Alltoallv(many, out_counts, out_offsets, kNumber, result, out_counts, out_offsets, kNumber, comm);
-      for (int i = 0; i < at; i++) freely += result[i];
-      break;
-    }
-    case 12:
-      for (int i = 0; i < total; i++) freely -= (many[i] = mix(x, (uint64_t)i));
-      MPI_Reduce_scatter(many, result, counts, kNumber, MPI_SUM, comm);
-      for (int i = 0; i < counts[me]; i++) freely += result[i];
-      break;
-    case 13:
-      freely -= x * (uint64_t)(size - me);
-      MPI_Scan(&x, &y, 1, kNumber, MPI_SUM, comm);
-      freely += y;
-      break;
-    case 14:
-      freely -= x * (uint64_t)(size - me - 1);
-      MPI_Exscan(&x, &y, 1, kNumber, MPI_SUM, comm);
-      if (me > 0) freely += y;
-      break;
-    default:
-      y = (uint64_t)rank + 1;
-      MPI_Allreduce(&y, &x, 1, kNumber, MPI_MAX, comm);
-      note(x);
-  }
+/* One of them, at once. Coins balance here too. */
+static void collective(long k, MPI_Comm comm) {
+  const Collective c = draw_collective(ask(k, 11), comm);
+  uint64_t many[kMostNumbers], result[kMostNumbers];
+  freely -= put_in(&c, coin(rank), many);
+  call_collective(&c, many, result, comm, NULL);
+  freely += take_out(&c, result);
+  if (c.what == kLargest) note(result[0]);
+}
+
+static Collective started[kSlots]; /* not registered: what a restart finds is complete */
+
+static MPI_Comm comm_of(long k) { return ask(k, 10) % 2 == 0 ? MPI_COMM_WORLD : copy; }
+
+/* One that goes on while other operations come. */
+static void begin_started(long k) {
+  Collective *c = &started[slot(k)];
+  *c = draw_collective(ask(k, 11), comm_of(k));
+  freely -= put_in(c, coin(rank), out[slot(k)]);
+  call_collective(c, out[slot(k)], in[slot(k)], comm_of(k), own ? &receiving[slot(k)] : NULL);
+}
+
+static void end_started(long k) {
+  const Collective c = draw_collective(ask(k, 11), comm_of(k));
+  if (own) finish_receive(k, &receiving[slot(k)], &last);
+  freely += take_out(&c, in[slot(k)]);
+  if (c.what == kLargest) note(in[slot(k)][0]);
 }
 
 /* ---- Topologies --------------------------------------------------------------------------------- */
@@ -950,11 +883,10 @@ static void among_neighbours(long k, MPI_Comm comm) {
 /* ---- Communicators ------------------------------------------------------------------------------ */
 
 static void use(long k, MPI_Comm comm) {
-  int me, size;
+  int me;
   if (comm == MPI_COMM_NULL) return;
   MPI_Comm_rank(comm, &me);
-  MPI_Comm_size(comm, &size);
-  collective(k, comm, me, size);
+  collective(k, comm);
   note_topology(k, comm, me);
 #if MPI_VERSION >= 3
   if (own) among_neighbours(k, comm);
@@ -1022,7 +954,8 @@ static void begin(long k) {
     case kExchangeKind: exchange(k); break;
     case kNullKind: to_nobody(k); break;
     case kLifeKind: case kSplitKind: begin_life(k); break;
-    case kCollectiveKind: collective(k, ask(k, 10) % 2 == 0 ? MPI_COMM_WORLD : copy, rank, ranks); break;
+    case kCollectiveKind: collective(k, comm_of(k)); break;
+    case kStartedKind: begin_started(k); break;
     case kReadyKind: begin_ready(k); break;
     case kMatchedKind: begin_matched(k); break;
     case kPersistentKind: begin_persistent(k); break;
@@ -1046,6 +979,7 @@ static void end(long k) {
     case kMatchedKind: end_matched(k); break;
     case kPersistentKind: end_persistent(k); break;
     case kFreedKind: end_freed(k); break;
+    case kStartedKind: end_started(k); break;
     case kCancelKind: end_cancel(k); break;
     default: break;
   }

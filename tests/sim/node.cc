@@ -65,6 +65,7 @@ void Node::restart(const App& saved_app, const elc::Bytes& bytes) {
     saved.outcomes.clear();
     saved.bound.clear();
   }
+  complete_collectives(saved);
   const elc::Result loaded = process->load(std::move(saved));
   if (!loaded.ok()) return world_.fail("rank %d: %s", self_, loaded.message());
   for (size_t h = 0; h < app.comms.size(); ++h)
@@ -74,16 +75,13 @@ void Node::restart(const App& saved_app, const elc::Bytes& bytes) {
   process->start_recovery();
 }
 
-// The job runs again: what was pending at the checkpoint is pending again.
-void Node::begin_running() {
-  begun_ = true;
-  world_.point(World::Moment::kRunning);
-  std::vector<size_t> receives;
-  for (size_t slot = 0; slot < app.requests.size(); ++slot) {
-    Request& request = app.requests[slot];
-    if (request.what == Request::What::kReceive && !request.withdrawn) receives.push_back(slot);
+// What was pending at the checkpoint is complete, with the results that the line has.
+void Node::complete_collectives(const line::Saved& saved) {
+  for (Request& request : app.requests) {
     if (request.what != Request::What::kCollective || request.complete) continue;
-    const elc::Bytes* logged = process->pending_result(slot_of(request.comm), request.number);
+    const elc::Bytes* logged = nullptr;
+    for (const line::SavedResult& r : saved.pending)
+      if (r.comm == comm(request.comm).identity && r.number == request.number) logged = &r.result;
     if (logged == nullptr) return world_.fail("rank %d: a pending collective has no result", self_);
     const CollectiveResult result = decode(*logged, &request.has_value);
     request.complete = true;
@@ -92,6 +90,17 @@ void Node::begin_running() {
     r.ended = true;
     r.has_value = request.has_value;
     r.value = result.value;
+  }
+}
+
+// The job runs again: receives that were pending at the checkpoint are pending again.
+void Node::begin_running() {
+  begun_ = true;
+  world_.point(World::Moment::kRunning);
+  std::vector<size_t> receives;
+  for (size_t slot = 0; slot < app.requests.size(); ++slot) {
+    Request& request = app.requests[slot];
+    if (request.what == Request::What::kReceive && !request.withdrawn) receives.push_back(slot);
   }
   std::sort(receives.begin(), receives.end(),
             [&](size_t a, size_t b) { return app.requests[a].number < app.requests[b].number; });

@@ -151,6 +151,7 @@ class Node {
 
   std::unique_ptr<elc::line::Coordinator> make_coordinator();
   void begin_running();
+  void complete_collectives(const elc::line::Saved& saved);
   void next();
   bool site();
   void site_now();

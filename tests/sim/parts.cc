@@ -373,7 +373,7 @@ TEST_CASE("operations: which results a line wants, and which it cannot have") {
   again.load(saved);
   const line::Comm same = *comms_again.find(1);
   REQUIRE((again.logged_result(same, 5) != nullptr && (*again.logged_result(same, 5))[0] == 5));
-  CHECK((again.logged_result(same, 2) == nullptr && again.pending_result(same, 2) != nullptr));
+  CHECK(again.logged_result(same, 2) == nullptr);
   CHECK((again.repeats() && !again.idle()));
   for (uint64_t number = 3; number <= 5; ++number) again.end(same, number, Bytes(), nullptr);
   CHECK((!again.repeats() && again.idle()));

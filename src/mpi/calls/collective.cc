@@ -1,4 +1,4 @@
-// MPI standard, chapter 5: blocking collective operations (PROTOCOL.md, section 6).
+// MPI standard, chapter 5: collective operations (PROTOCOL.md, section 6).
 #include "mpi/calls/collective.h"
 
 #include <limits.h>
@@ -7,35 +7,6 @@
 #include "mpi/objects/requests.h"
 
 namespace elc::mpi {
-namespace {
-
-Result pack_regions(const Vector<Collective::Region>& regions, Bytes* result) {
-  Encoder out(result);
-  out.u32(kDataResult);
-  out.u64(native_representation_code());
-  for (const Collective::Region& r : regions) ELC_TRY(pack(r.buffer, r.count, r.type, SIZE_MAX, result));
-  return Result();
-}
-
-Result unpack_regions(const Vector<Collective::Region>& regions, const Bytes& result) {
-  const Result other = Result::error("the program does not repeat what it did before; restart from an older line");
-  Decoder in(result);
-  const uint32_t kind = in.u32();
-  const uint64_t representation = in.u64();
-  if (!in.ok() || kind != kDataResult) return other;
-  size_t at = result.size() - in.left();
-  for (const Collective::Region& r : regions) {
-    const uint64_t packed = packed_size(r.type, representation) * static_cast<uint64_t>(r.count);
-    if (packed > result.size() - at) return other;
-    const size_t size = static_cast<size_t>(packed);
-    Unpacked unpacked;
-    ELC_TRY(unpack(result.data() + at, size, representation, r.buffer, r.count, r.type, &unpacked));
-    at += size;
-  }
-  return at == result.size() ? Result() : other;
-}
-
-}  // namespace
 
 void Collective::start(MPI_Comm handle) {
   labelled_call();
@@ -57,16 +28,13 @@ bool Collective::settle(int code) {
     return true;
   }
   if (code == MPI_SUCCESS) return false;
-  end_unlogged("a collective operation that failed", code);
+  end_failed_collective(comm_->slot, number_);
   return true;
 }
 
-int Collective::end_unlogged(const char* call, int code) {
-  runtime.coordinator->end_unfollowed(comm_->slot, number_, call);
-  return code;
+void Collective::wrote(void* buffer, int count, MPI_Datatype type) {
+  if (count > 0) regions_.push_back({buffer, count, type});
 }
-
-void Collective::wrote(void* buffer, int count, MPI_Datatype type) { regions_.push_back({buffer, count, type}); }
 
 void Collective::wrote_by_all(void* buffer, int count, MPI_Datatype type) {
   if (count <= INT_MAX / size()) return wrote(buffer, count * size(), type);
@@ -79,18 +47,36 @@ void Collective::wrote_blocks(void* buffer, const int* counts, const int* offset
   for (int i = 0; i < size(); ++i) wrote(static_cast<uint8_t*>(buffer) + offsets[i] * step, counts[i], type);
 }
 
-int Collective::end(int code) {
-  const Result repeated = logged_ != nullptr ? unpack_regions(regions_, *logged_) : Result();
+void Collective::repeat() {
+  const Result repeated = unpack_regions(regions_, *logged_);
   if (!repeated.ok())
     give_up(Result::caused(repeated.cause(), "the result of collective operation %llu on a communicator, which crosses the line, "
                            "cannot be used here: %s; the line is as it was", static_cast<unsigned long long>(number_),
                            repeated.message()));
-  Bytes result;
-  if (runtime.coordinator->wants_result(comm_->slot, number_) && !pack_regions(regions_, &result).ok())
-    return end_unlogged("a collective operation with a datatype that libELC does not follow, or with a result that there is "
-                        "no memory for", code);
-  end_with(std::move(result));
-  return code;
+}
+
+void Collective::end() {
+  if (logged_ != nullptr) repeat();
+  end_collective(comm_->slot, number_, regions_);
+}
+
+void Collective::begun(MPI_Request* request) {
+  if (logged_ != nullptr) {
+    end();
+    *request = runtime.requests.make_complete();
+    return;
+  }
+#if MPI_VERSION >= 3
+  // MPI may give the handle of one that is complete already to several of them.
+  int complete = 0;
+  if (PMPI_Request_get_status(*request, &complete, MPI_STATUS_IGNORE) == MPI_SUCCESS && complete != 0) {
+    end();
+    runtime.requests.add_send(*request);
+    return;
+  }
+#endif
+  runtime.coordinator->pending_collective(comm_->slot, number_);
+  runtime.requests.add_collective(*request, comm_->slot, number_, std::move(regions_));
 }
 
 }  // namespace elc::mpi
@@ -103,178 +89,105 @@ ELC_EXPORT int MPI_Barrier(MPI_Comm comm) {
   return barrier(comm);
 }
 
-ELC_EXPORT int MPI_Bcast(void* buffer, int count, MPI_Datatype type, int root, MPI_Comm comm) {
-  ELC_FOLLOW(Bcast, (buffer, count, type, root, comm));
-  Collective now(comm);
-  const int code = now.call([&] { return PMPI_Bcast(buffer, count, type, root, comm); });
-  if (now.over(code)) return code;
-  if (now.rank() != root) now.wrote(buffer, count, type);
-  return now.end(code);
-}
-
-ELC_EXPORT int MPI_Gather(ELC_CONST void* from, int from_count, MPI_Datatype from_type, void* to, int to_count,
-                          MPI_Datatype to_type, int root, MPI_Comm comm) {
-  ELC_FOLLOW(Gather, (from, from_count, from_type, to, to_count, to_type, root, comm));
-  Collective now(comm);
-  const int code = now.call([&] {
-    return PMPI_Gather(from, from_count, from_type, to, to_count, to_type, root, comm);
-  });
-  if (now.over(code)) return code;
-  if (now.rank() == root) now.wrote_by_all(to, to_count, to_type);
-  return now.end(code);
-}
-
-ELC_EXPORT int MPI_Gatherv(ELC_CONST void* from, int from_count, MPI_Datatype from_type, void* to,
-                           ELC_CONST int* counts, ELC_CONST int* offsets, MPI_Datatype to_type, int root,
-                           MPI_Comm comm) {
-  ELC_FOLLOW(Gatherv, (from, from_count, from_type, to, counts, offsets, to_type, root, comm));
-  Collective now(comm);
-  const int code = now.call([&] {
-    return PMPI_Gatherv(from, from_count, from_type, to, counts, offsets, to_type, root, comm);
-  });
-  if (now.over(code)) return code;
-  if (now.rank() == root) now.wrote_blocks(to, counts, offsets, to_type);
-  return now.end(code);
-}
-
-ELC_EXPORT int MPI_Scatter(ELC_CONST void* from, int from_count, MPI_Datatype from_type, void* to, int to_count,
-                           MPI_Datatype to_type, int root, MPI_Comm comm) {
-  ELC_FOLLOW(Scatter, (from, from_count, from_type, to, to_count, to_type, root, comm));
-  Collective now(comm);
-  const int code = now.call([&] {
-    return PMPI_Scatter(from, from_count, from_type, to, to_count, to_type, root, comm);
-  });
-  if (now.over(code)) return code;
-  if (!in_place(to)) now.wrote(to, to_count, to_type);
-  return now.end(code);
-}
-
-ELC_EXPORT int MPI_Scatterv(ELC_CONST void* from, ELC_CONST int* counts, ELC_CONST int* offsets, MPI_Datatype from_type,
-                            void* to, int to_count, MPI_Datatype to_type, int root, MPI_Comm comm) {
-  ELC_FOLLOW(Scatterv, (from, counts, offsets, from_type, to, to_count, to_type, root, comm));
-  Collective now(comm);
-  const int code = now.call([&] {
-    return PMPI_Scatterv(from, counts, offsets, from_type, to, to_count, to_type, root, comm);
-  });
-  if (now.over(code)) return code;
-  if (!in_place(to)) now.wrote(to, to_count, to_type);
-  return now.end(code);
-}
-
-ELC_EXPORT int MPI_Allgather(ELC_CONST void* from, int from_count, MPI_Datatype from_type, void* to, int to_count,
-                             MPI_Datatype to_type, MPI_Comm comm) {
-  ELC_FOLLOW(Allgather, (from, from_count, from_type, to, to_count, to_type, comm));
-  Collective now(comm);
-  const int code = now.call([&] { return PMPI_Allgather(from, from_count, from_type, to, to_count, to_type, comm); });
-  if (now.over(code)) return code;
-  now.wrote_by_all(to, to_count, to_type);
-  return now.end(code);
-}
-
-ELC_EXPORT int MPI_Allgatherv(ELC_CONST void* from, int from_count, MPI_Datatype from_type, void* to,
-                              ELC_CONST int* counts, ELC_CONST int* offsets, MPI_Datatype to_type, MPI_Comm comm) {
-  ELC_FOLLOW(Allgatherv, (from, from_count, from_type, to, counts, offsets, to_type, comm));
-  Collective now(comm);
-  const int code = now.call([&] {
-    return PMPI_Allgatherv(from, from_count, from_type, to, counts, offsets, to_type, comm);
-  });
-  if (now.over(code)) return code;
-  now.wrote_blocks(to, counts, offsets, to_type);
-  return now.end(code);
-}
-
-ELC_EXPORT int MPI_Alltoall(ELC_CONST void* from, int from_count, MPI_Datatype from_type, void* to, int to_count,
-                            MPI_Datatype to_type, MPI_Comm comm) {
-  ELC_FOLLOW(Alltoall, (from, from_count, from_type, to, to_count, to_type, comm));
-  Collective now(comm);
-  const int code = now.call([&] { return PMPI_Alltoall(from, from_count, from_type, to, to_count, to_type, comm); });
-  if (now.over(code)) return code;
-  now.wrote_by_all(to, to_count, to_type);
-  return now.end(code);
-}
-
-ELC_EXPORT int MPI_Alltoallv(ELC_CONST void* from, ELC_CONST int* from_counts, ELC_CONST int* from_offsets,
-                             MPI_Datatype from_type, void* to, ELC_CONST int* to_counts, ELC_CONST int* to_offsets,
-                             MPI_Datatype to_type, MPI_Comm comm) {
-  ELC_FOLLOW(Alltoallv, (from, from_counts, from_offsets, from_type, to, to_counts, to_offsets, to_type, comm));
-  Collective now(comm);
-  const int code = now.call([&] {
-    return PMPI_Alltoallv(from, from_counts, from_offsets, from_type, to, to_counts, to_offsets, to_type, comm);
-  });
-  if (now.over(code)) return code;
-  now.wrote_blocks(to, to_counts, to_offsets, to_type);
-  return now.end(code);
-}
-
-ELC_EXPORT int MPI_Alltoallw(ELC_CONST void* from, ELC_CONST int* from_counts, ELC_CONST int* from_offsets,
-                             ELC_CONST MPI_Datatype* from_types, void* to, ELC_CONST int* to_counts,
-                             ELC_CONST int* to_offsets, ELC_CONST MPI_Datatype* to_types, MPI_Comm comm) {
-  ELC_FOLLOW(Alltoallw, (from, from_counts, from_offsets, from_types, to, to_counts, to_offsets, to_types, comm));
-  Collective now(comm);
-  const int code = now.call([&] {
-    return PMPI_Alltoallw(from, from_counts, from_offsets, from_types, to, to_counts, to_offsets, to_types, comm);
-  });
-  if (now.over(code)) return code;
-  for (int i = 0; i < now.size(); ++i)  // offsets are bytes here
-    now.wrote(static_cast<uint8_t*>(to) + to_offsets[i], to_counts[i], to_types[i]);
-  return now.end(code);
-}
-
-ELC_EXPORT int MPI_Reduce(ELC_CONST void* from, void* to, int count, MPI_Datatype type, MPI_Op op, int root,
-                          MPI_Comm comm) {
-  ELC_FOLLOW(Reduce, (from, to, count, type, op, root, comm));
-  Collective now(comm);
-  const int code = now.call([&] { return PMPI_Reduce(from, to, count, type, op, root, comm); });
-  if (now.over(code)) return code;
-  if (now.rank() == root) now.wrote(to, count, type);
-  return now.end(code);
-}
-
-ELC_EXPORT int MPI_Allreduce(ELC_CONST void* from, void* to, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
-  ELC_FOLLOW(Allreduce, (from, to, count, type, op, comm));
-  Collective now(comm);
-  const int code = now.call([&] { return PMPI_Allreduce(from, to, count, type, op, comm); });
-  if (now.over(code)) return code;
-  now.wrote(to, count, type);
-  return now.end(code);
-}
-
-ELC_EXPORT int MPI_Reduce_scatter(ELC_CONST void* from, void* to, ELC_CONST int* counts, MPI_Datatype type, MPI_Op op,
-                                  MPI_Comm comm) {
-  ELC_FOLLOW(Reduce_scatter, (from, to, counts, type, op, comm));
-  Collective now(comm);
-  const int code = now.call([&] { return PMPI_Reduce_scatter(from, to, counts, type, op, comm); });
-  if (now.over(code)) return code;
-  now.wrote(to, counts[now.rank()], type);
-  return now.end(code);
-}
-
 #if MPI_VERSION >= 3
-ELC_EXPORT int MPI_Reduce_scatter_block(const void* from, void* to, int count, MPI_Datatype type, MPI_Op op,
-                                        MPI_Comm comm) {
-  ELC_FOLLOW(Reduce_scatter_block, (from, to, count, type, op, comm));
-  Collective now(comm);
-  const int code = now.call([&] { return PMPI_Reduce_scatter_block(from, to, count, type, op, comm); });
-  if (now.over(code)) return code;
-  now.wrote(to, count, type);
-  return now.end(code);
+ELC_EXPORT int MPI_Ibarrier(MPI_Comm comm, MPI_Request* request) {
+  ELC_FOLLOW(Ibarrier, (comm, request));
+  return begin_collective("MPI_Ibarrier", comm, request, [&] { return PMPI_Ibarrier(comm, request); }, [](Collective&) {});
 }
 #endif
 
-ELC_EXPORT int MPI_Scan(ELC_CONST void* from, void* to, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
-  ELC_FOLLOW(Scan, (from, to, count, type, op, comm));
-  Collective now(comm);
-  const int code = now.call([&] { return PMPI_Scan(from, to, count, type, op, comm); });
-  if (now.over(code)) return code;
-  now.wrote(to, count, type);
-  return now.end(code);
-}
+ELC_COLLECTIVE(Bcast, Ibcast, (void* buffer, int count, MPI_Datatype type, int root, MPI_Comm comm),
+               (buffer, count, type, root, comm), {
+  if (now.rank() != root) now.wrote(buffer, count, type);
+})
 
-ELC_EXPORT int MPI_Exscan(ELC_CONST void* from, void* to, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
-  ELC_FOLLOW(Exscan, (from, to, count, type, op, comm));
-  Collective now(comm);
-  const int code = now.call([&] { return PMPI_Exscan(from, to, count, type, op, comm); });
-  if (now.over(code)) return code;
+ELC_COLLECTIVE(Gather, Igather, (ELC_CONST void* from, int from_count, MPI_Datatype from_type, void* to, int to_count,
+                                 MPI_Datatype to_type, int root, MPI_Comm comm),
+               (from, from_count, from_type, to, to_count, to_type, root, comm), {
+  if (now.rank() == root) now.wrote_by_all(to, to_count, to_type);
+})
+
+ELC_COLLECTIVE(Gatherv, Igatherv, (ELC_CONST void* from, int from_count, MPI_Datatype from_type, void* to, ELC_CONST int* counts,
+                                   ELC_CONST int* offsets, MPI_Datatype to_type, int root, MPI_Comm comm),
+               (from, from_count, from_type, to, counts, offsets, to_type, root, comm), {
+  if (now.rank() == root) now.wrote_blocks(to, counts, offsets, to_type);
+})
+
+ELC_COLLECTIVE(Scatter, Iscatter, (ELC_CONST void* from, int from_count, MPI_Datatype from_type, void* to, int to_count,
+                                   MPI_Datatype to_type, int root, MPI_Comm comm),
+               (from, from_count, from_type, to, to_count, to_type, root, comm), {
+  if (!in_place(to)) now.wrote(to, to_count, to_type);
+})
+
+ELC_COLLECTIVE(Scatterv, Iscatterv, (ELC_CONST void* from, ELC_CONST int* counts, ELC_CONST int* offsets, MPI_Datatype from_type,
+                                     void* to, int to_count, MPI_Datatype to_type, int root, MPI_Comm comm),
+               (from, counts, offsets, from_type, to, to_count, to_type, root, comm), {
+  if (!in_place(to)) now.wrote(to, to_count, to_type);
+})
+
+ELC_COLLECTIVE(Allgather, Iallgather, (ELC_CONST void* from, int from_count, MPI_Datatype from_type, void* to, int to_count,
+                                       MPI_Datatype to_type, MPI_Comm comm),
+               (from, from_count, from_type, to, to_count, to_type, comm), {
+  now.wrote_by_all(to, to_count, to_type);
+})
+
+ELC_COLLECTIVE(Allgatherv, Iallgatherv, (ELC_CONST void* from, int from_count, MPI_Datatype from_type, void* to,
+                                         ELC_CONST int* counts, ELC_CONST int* offsets, MPI_Datatype to_type, MPI_Comm comm),
+               (from, from_count, from_type, to, counts, offsets, to_type, comm), {
+  now.wrote_blocks(to, counts, offsets, to_type);
+})
+
+ELC_COLLECTIVE(Alltoall, Ialltoall, (ELC_CONST void* from, int from_count, MPI_Datatype from_type, void* to, int to_count,
+                                     MPI_Datatype to_type, MPI_Comm comm),
+               (from, from_count, from_type, to, to_count, to_type, comm), {
+  now.wrote_by_all(to, to_count, to_type);
+})
+
+ELC_COLLECTIVE(Alltoallv, Ialltoallv, (ELC_CONST void* from, ELC_CONST int* from_counts, ELC_CONST int* from_offsets,
+                                       MPI_Datatype from_type, void* to, ELC_CONST int* to_counts, ELC_CONST int* to_offsets,
+                                       MPI_Datatype to_type, MPI_Comm comm),
+               (from, from_counts, from_offsets, from_type, to, to_counts, to_offsets, to_type, comm), {
+  now.wrote_blocks(to, to_counts, to_offsets, to_type);
+})
+
+ELC_COLLECTIVE(Alltoallw, Ialltoallw, (ELC_CONST void* from, ELC_CONST int* from_counts, ELC_CONST int* from_offsets,
+                                       ELC_CONST MPI_Datatype* from_types, void* to, ELC_CONST int* to_counts,
+                                       ELC_CONST int* to_offsets, ELC_CONST MPI_Datatype* to_types, MPI_Comm comm),
+               (from, from_counts, from_offsets, from_types, to, to_counts, to_offsets, to_types, comm), {
+  for (int i = 0; i < now.size(); ++i)  // offsets are bytes here
+    now.wrote(static_cast<uint8_t*>(to) + to_offsets[i], to_counts[i], to_types[i]);
+})
+
+ELC_COLLECTIVE(Reduce, Ireduce, (ELC_CONST void* from, void* to, int count, MPI_Datatype type, MPI_Op op, int root, MPI_Comm comm),
+               (from, to, count, type, op, root, comm), {
+  if (now.rank() == root) now.wrote(to, count, type);
+})
+
+ELC_COLLECTIVE(Allreduce, Iallreduce, (ELC_CONST void* from, void* to, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm),
+               (from, to, count, type, op, comm), {
+  now.wrote(to, count, type);
+})
+
+ELC_COLLECTIVE(Reduce_scatter, Ireduce_scatter, (ELC_CONST void* from, void* to, ELC_CONST int* counts, MPI_Datatype type,
+                                                 MPI_Op op, MPI_Comm comm),
+               (from, to, counts, type, op, comm), {
+  now.wrote(to, counts[now.rank()], type);
+})
+
+#if MPI_VERSION >= 3
+ELC_COLLECTIVE(Reduce_scatter_block, Ireduce_scatter_block, (const void* from, void* to, int count, MPI_Datatype type, MPI_Op op,
+                                                             MPI_Comm comm),
+               (from, to, count, type, op, comm), {
+  now.wrote(to, count, type);
+})
+#endif
+
+ELC_COLLECTIVE(Scan, Iscan, (ELC_CONST void* from, void* to, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm),
+               (from, to, count, type, op, comm), {
+  now.wrote(to, count, type);
+})
+
+ELC_COLLECTIVE(Exscan, Iexscan, (ELC_CONST void* from, void* to, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm),
+               (from, to, count, type, op, comm), {
   if (now.rank() > 0) now.wrote(to, count, type);
-  return now.end(code);
-}
+})

@@ -41,6 +41,8 @@ int observe(MPI_Request* request, const MPI_Request* after, int code, MPI_Status
     }
     code = observe_receive(r, unheard);
     give_status(status, r.status);
+  } else if (record->kind == Request::Kind::kCollective) {
+    record->collective->end(code);
   } else if (after == nullptr) {
     set_status_of_send(status);
   } else if (record->receive.cancelled) {

@@ -57,6 +57,13 @@ ELC_EXPORT int MPI_Request_free(MPI_Request* request) {
   Request* record = runtime.requests.find(*request);
   if (record == nullptr) return free_unfollowed(request);
   const MPI_Request handle = *request;
+  if (record->kind == Request::Kind::kCollective) {  // an error, which MPI may tell
+    const int code = PMPI_Request_free(request);
+    if (code != MPI_SUCCESS) return code;
+    record->collective->end(MPI_ERR_REQUEST);
+    runtime.requests.release(record, handle);
+    return code;
+  }
   *request = MPI_REQUEST_NULL;
   const Receive& r = record->receive;
   if (record->active && record->kind == Request::Kind::kReceive && r.comm != nullptr) {

@@ -30,6 +30,34 @@ void Requests::add(MPI_Request handle, RequestKind kind) {
   r->kind = kind;
 }
 
+void Requests::add_collective(MPI_Request handle, line::Comm comm, uint64_t number, Vector<Region> regions) {
+  Request* r = fresh();
+  r->kind = RequestKind::kCollective;
+  r->collective = make<PendingCollective>(comm, number, std::move(regions));
+  ++collectives_;
+  bind(r, handle);
+}
+
+MPI_Request Requests::make_complete() {
+  Request* r = make_send();
+  r->placeholder = true;
+  const MPI_Request handle = placeholder();
+  bind(r, handle);
+  return handle;
+}
+
+void Requests::look_at_collectives() {
+  if (collectives_ == 0) return;
+  each([](MPI_Request handle, Request& r) {
+    if (r.collective == nullptr || r.collective->ended) return;
+#if MPI_VERSION >= 3
+    int complete = 0;
+    const int code = PMPI_Request_get_status(handle, &complete, MPI_STATUS_IGNORE);
+    if (complete != 0 || code != MPI_SUCCESS) r.collective->end(code);
+#endif
+  });
+}
+
 Request* Requests::make_receive() {
   Request* r = fresh();
   r->kind = Request::Kind::kReceive;
@@ -75,6 +103,8 @@ void Requests::leave_to_mpi(Request* request, MPI_Request handle) {
 void Requests::unmake(Request* request) {
   elc::mpi::release(request->type_number);
   destroy(request->persistent);
+  if (request->collective != nullptr) --collectives_;
+  destroy(request->collective);
   pool_.push_back(request);
 }
 
@@ -94,14 +124,14 @@ void Requests::end_set_up() {
   Vector<MPI_Request> handles;
   each([&](MPI_Request handle, Request& r) {
     if (r.of_set_up) restored_.at(r.number) = handle_key(handle);
-    if (r.kind == Request::Kind::kReceive && r.active) handles.push_back(handle);
+    if ((r.kind == Request::Kind::kReceive && r.active) || r.kind == RequestKind::kCollective) handles.push_back(handle);
   });
   for (MPI_Request handle : handles) {
     Request* r = find(handle);
     MPI_Request in_mpi = r->in_mpi(handle);
     if (in_mpi != MPI_REQUEST_NULL) {
       MPI_Status status;
-      PMPI_Cancel(&in_mpi);
+      if (r->kind == RequestKind::kReceive) PMPI_Cancel(&in_mpi);
       PMPI_Wait(&in_mpi, &status);
     }
     if (r->persistent != nullptr) {

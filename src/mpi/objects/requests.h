@@ -5,6 +5,7 @@
 #include <mpi.h>
 
 #include "line/types.h"
+#include "mpi/objects/collective_results.h"
 #include "mpi/objects/communicators.h"
 #include "mpi/objects/return_status.h"
 
@@ -59,6 +60,7 @@ struct Request {
   uint64_t number = 0;       // in saved state
   uint64_t type_number = 0;  // its datatype is kept as long as this is
   MessageArguments* persistent = nullptr;  // what is to be started; owned
+  PendingCollective* collective = nullptr; // of that kind, which MPI has always; owned
   line::Identity made_on = 0;              // its communicator, if that is followed: the handle may be another's by now
   bool of_set_up = false;                  // and a restart makes it again: no obstacle but while it is active
   Receive receive;           // of a send, `handle`, `done` and `cancelled` alone
@@ -85,6 +87,9 @@ class Requests {
   }
   void add_send(MPI_Request handle) { add(handle, RequestKind::kSend); }
   void add_null_receive(MPI_Request handle) { add(handle, RequestKind::kReceive); }
+  void add_collective(MPI_Request handle, line::Comm comm, uint64_t number, Vector<Region> regions);
+  // A handle of a complete operation of which MPI knows nothing.
+  MPI_Request make_complete();
   // Records without a handle; give them one with bind.
   Request* make_send() { return fresh(); }
   Request* make_receive();
@@ -109,6 +114,8 @@ class Requests {
   bool empty() const { return by_handle_.size() == 0 && abandoned_.empty(); }
   // Completes what can be completed of them.
   void sweep_abandoned();
+  // Tells of collective operations that MPI has completed, and that the program has not looked at.
+  void look_at_collectives();
   // A valid handle that no operation has: a persistent request that is never started.
   static MPI_Request placeholder();
   // Whether every handle that the program has is the one by which MPI knows the operation, and completes it.
@@ -145,7 +152,7 @@ class Requests {
   Vector<Request*> abandoned_;
   Vector<RequestArrays*> arrays_;  // not in use
   uint64_t numbers_ = 0, persistent_ = 0;
-  size_t placeholders_ = 0;
+  size_t placeholders_ = 0, collectives_ = 0;
 };
 
 // An MPI error code: whether MPI takes these arguments of a receive, which is not made.

@@ -90,7 +90,7 @@ Result read_line() {
     Decoder in(bytes);
     status = SavedSetUp::decode(in, &runtime.restart->set_up);
   }
-  if (status.ok()) status = names_postings(runtime.restart->objects, runtime.restart->saved);
+  if (status.ok()) status = fits(runtime.restart->objects, runtime.restart->saved);
   if (!status.ok()) return Result::error("%s: %s", runtime.restart->source.path(), status.message());
   return state::load_frames(runtime.restart->reader);
 }
@@ -169,6 +169,8 @@ void restore() {
   make_requests(runtime.restart->objects);
   agree(state::apply(runtime.restart->reader, handle_codec()),
         "the line is as it was: start the program again when the cause is gone");
+  const Result completed = complete_collectives(runtime.restart->objects, runtime.restart->saved);
+  if (!completed.ok()) give_up(completed);
   replace_process();
   post_again(runtime.restart->objects);
   runtime.coordinator->start_recovery();

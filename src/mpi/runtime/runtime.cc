@@ -194,6 +194,7 @@ void look() {
   sweep_background();
   sweep_taken();
   runtime.requests.sweep_abandoned();
+  if (process.line_open()) runtime.requests.look_at_collectives();
   if (signalled != 0) {
     signalled = 0;
     process.request();

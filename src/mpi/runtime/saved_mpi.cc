@@ -11,18 +11,50 @@ namespace elc::mpi {
 
 namespace {
 
+// `what`: who writes there.
+Result save_region(const Region& region, const char* what, SavedRegion* s) {
+  s->buffer = state::locate(region.buffer);
+  s->count = region.count;
+  s->type = number_of(region.type);
+  if (s->buffer.block == format::kWildBlock && s->count > 0)
+    return Result::error("%s is pending into memory that is not registered (%p): register its buffer", what, region.buffer);
+  if (s->type == kNoDatatype) return Result::error("%s is pending with a datatype that libELC did not see made", what);
+  return Result();
+}
+
 Result save_receive(const Receive& receive, SavedRequest* s) {
   if (receive.comm == nullptr) return Result();  // from MPI_PROC_NULL
   s->posting = receive.posting.number;
-  s->buffer = state::locate(receive.buffer);
-  s->count = receive.count;
-  s->type = number_of(receive.type);
   s->comm = receive.comm->identity;
-  if (s->buffer.block == format::kWildBlock && s->count > 0)
-    return Result::error("a receive is pending into memory that is not registered (%p): register its buffer", receive.buffer);
-  if (s->type == kNoDatatype)
-    return Result::error("a receive is pending with a datatype that libELC did not see made");
+  return save_region({receive.buffer, receive.count, receive.type}, "a receive", &s->region);
+}
+
+// One that MPI has completed is complete for a restart, too: its result is where the program will find it.
+Result save_collective(const PendingCollective& pending, SavedRequest* s) {
+  s->kind = pending.ended ? RequestKind::kSend : RequestKind::kCollective;
+  if (pending.ended) return Result();
+  s->comm = runtime.coordinator->identity(pending.comm);
+  s->operation = pending.number;
+  for (const Region& region : pending.regions) {
+    SavedRegion saved;
+    ELC_TRY(save_region(region, "a non-blocking collective operation", &saved));
+    s->regions.push_back(saved);
+  }
   return Result();
+}
+
+// Whether a restart has this memory, with this type.
+bool find_region(const SavedRegion& saved, Region* region) {
+  region->buffer = state::address_of(saved.buffer);
+  region->count = saved.count;
+  const bool lost = region->buffer == nullptr && saved.buffer.block != format::kNullBlock;  // NULL is MPI_BOTTOM
+  return handle_of(saved.type, &region->type).ok() && !(lost && saved.count > 0);
+}
+
+const Bytes* find_result(const line::Saved& line, const SavedRequest& request) {
+  for (const line::SavedResult& r : line.pending)
+    if (r.comm == request.comm && r.number == request.operation) return &r.result;
+  return nullptr;
 }
 
 }  // namespace
@@ -50,8 +82,9 @@ Result save_mpi(SavedMpi* saved) {
     s.number = r.number;
     s.kind = r.kind;
     s.uses = r.uses;
-    if (r.kind == Request::Kind::kReceive && status.ok()) status = save_receive(r.receive, &s);
-    saved->requests.push_back(s);
+    if (r.kind == RequestKind::kReceive && status.ok()) status = save_receive(r.receive, &s);
+    if (r.kind == RequestKind::kCollective && status.ok()) status = save_collective(*r.collective, &s);
+    saved->requests.push_back(std::move(s));
   });
   sort(saved->requests, [](const SavedRequest& a, const SavedRequest& b) {
     return a.posting != b.posting ? a.posting < b.posting : a.number < b.number;
@@ -101,8 +134,11 @@ Result check_set_up(SavedSetUp saved) {
   return {};
 }
 
-Result names_postings(const SavedMpi& saved, const line::Saved& line) {
+Result fits(const SavedMpi& saved, const line::Saved& line) {
   for (const SavedRequest& s : saved.requests) {
+    if (s.kind == RequestKind::kCollective && find_result(line, s) == nullptr)
+      return Result::error("section \"mpi\" names collective operation %llu on a communicator, whose result is not in section "
+                           "\"line\": they are of different lines", static_cast<unsigned long long>(s.operation));
     if (s.kind == Request::Kind::kReceive && s.comm != kNullIdentity &&
         line::find_posting(line.receives, s.posting) == nullptr)
       return Result::error("section \"mpi\" names receive %llu, which is not in section \"line\": they are of different lines",
@@ -112,7 +148,29 @@ Result names_postings(const SavedMpi& saved, const line::Saved& line) {
 }
 
 void make_requests(const SavedMpi& saved) {
-  for (const SavedRequest& s : saved.requests) runtime.requests.make_again(s.kind, s.number)->uses = s.uses;
+  for (const SavedRequest& s : saved.requests) {
+    const bool receive = s.kind == RequestKind::kReceive;
+    runtime.requests.make_again(receive ? RequestKind::kReceive : RequestKind::kSend, s.number)->uses = s.uses;
+  }
+}
+
+Result complete_collectives(const SavedMpi& saved, const line::Saved& line) {
+  for (const SavedRequest& s : saved.requests) {
+    if (s.kind != RequestKind::kCollective) continue;
+    Vector<Region> regions;
+    for (const SavedRegion& there : s.regions) {
+      Region here;
+      if (!find_region(there, &here))
+        return Result::error("a non-blocking collective operation that was pending cannot be completed: its buffer or datatype is "
+                             "not part of the saved state (register the buffer)");
+      regions.push_back(here);
+    }
+    const Result completed = unpack_regions(regions, *find_result(line, s));
+    if (!completed.ok())
+      return Result::caused(completed.cause(), "the result of collective operation %llu on a communicator, which was pending, "
+                            "cannot be used here: %s", static_cast<unsigned long long>(s.operation), completed.message());
+  }
+  return Result();
 }
 
 void post_again(const SavedMpi& saved) {
@@ -126,17 +184,17 @@ void post_again(const SavedMpi& saved) {
       PMPI_Irecv(nullptr, 0, MPI_BYTE, MPI_PROC_NULL, 0, runtime.self, &receive.handle);
       continue;
     }
-    receive.buffer = state::address_of(s.buffer);
-    receive.count = s.count;
+    Region region;
     receive.comm = runtime.comms.find_identity(s.comm);
-    const Result typed = handle_of(s.type, &receive.type);
-    const bool lost = receive.buffer == nullptr && s.buffer.block != format::kNullBlock;  // NULL is MPI_BOTTOM
-    if (receive.comm == nullptr || !typed.ok() || (lost && s.count > 0)) {
+    if (!find_region(s.region, &region) || receive.comm == nullptr) {
       give_up(Result::error("a receive that was pending cannot be posted again: its buffer, datatype or communicator is "
                             "not part of the saved state (register the buffer)"));
     }
-    retain_number(s.type);
-    r->type_number = s.type;
+    receive.buffer = region.buffer;
+    receive.count = region.count;
+    receive.type = region.type;
+    retain_number(s.region.type);
+    r->type_number = s.region.type;
     if (runtime.coordinator->post_again(receive.posting, s.posting)) give_to_mpi(receive);
   }
   runtime.requests.numbers_from(saved.request_numbers);

@@ -8,7 +8,7 @@
 namespace elc::mpi {
 
 // The objects of this process now; after state::save, which knows where buffers are. An error: a receive
-// is pending whose buffer or datatype is not part of what can be saved.
+// or collective operation is pending whose buffer or datatype is not part of what can be saved.
 Result save_mpi(SavedMpi* saved);
 
 // What the set-up has made, for section "setup".
@@ -17,12 +17,14 @@ void save_set_up(SavedSetUp* saved);
 // registered variables. To be called before anything else is made; what the line has counts from now on.
 Result check_set_up(SavedSetUp saved);
 
-// An error: a receive that the program has a handle of is not among those that were pending at the line.
-Result names_postings(const SavedMpi& saved, const line::Saved& line);
+// An error: a receive or a collective operation that the program has a handle of is not among those that were pending at
+// the line.
+Result fits(const SavedMpi& saved, const line::Saved& line);
 
-// Makes handles for the saved requests; later, when the program's memory is back, posts its receives
-// again in their order.
+// Makes handles for the saved requests; later, when the program's memory is back, puts the results of its collective
+// operations there, which are complete then, and posts its receives again in their order.
 void make_requests(const SavedMpi& saved);
+Result complete_collectives(const SavedMpi& saved, const line::Saved& line);
 void post_again(const SavedMpi& saved);
 
 }  // namespace elc::mpi

@@ -142,6 +142,23 @@ bool decode_result(Decoder& in, uint32_t processes, SavedCommunicator* saved) {
   return SavedCommunicator::decode(in, processes, kind == kPlainCommunicatorResult, saved);
 }
 
+static void encode_region(const SavedRegion& region, Encoder& out) {
+  out.u64(region.buffer.block);
+  out.u64(region.buffer.position);
+  out.i32(region.count);
+  out.u64(region.type);
+}
+
+static SavedRegion decode_region(Decoder& in) {
+  SavedRegion region;
+  region.buffer.block = in.u64();
+  region.buffer.position = in.u64();
+  region.count = in.i32();
+  region.type = in.u64();
+  if (region.count < 0) in.fail();
+  return region;
+}
+
 void SavedMpi::encode(Encoder& out) const {
   out.u32(kLayout);
   out.u32(static_cast<uint32_t>(site));
@@ -154,13 +171,16 @@ void SavedMpi::encode(Encoder& out) const {
     out.u64(r.number);
     out.u32(static_cast<uint32_t>(r.kind));
     out.u32(r.uses);
-    if (r.kind != RequestKind::kReceive) continue;
-    out.u64(r.posting);
-    out.u64(r.buffer.block);
-    out.u64(r.buffer.position);
-    out.i32(r.count);
-    out.u64(r.type);
-    out.u64(r.comm);
+    if (r.kind == RequestKind::kReceive) {
+      out.u64(r.posting);
+      encode_region(r.region, out);
+      out.u64(r.comm);
+    } else if (r.kind == RequestKind::kCollective) {
+      out.u64(r.comm);
+      out.u64(r.operation);
+      out.u64(r.regions.size());
+      for (const SavedRegion& region : r.regions) encode_region(region, out);
+    }
   }
 }
 
@@ -186,18 +206,19 @@ Result SavedMpi::decode(Decoder& in, uint32_t processes, SavedMpi* saved) {
     r.number = in.u64();
     const uint32_t kind = in.u32();
     r.uses = in.u32();
-    if (kind > static_cast<uint32_t>(RequestKind::kReceive) || r.uses == 0) in.fail();
+    if (kind > static_cast<uint32_t>(RequestKind::kCollective) || r.uses == 0) in.fail();
     r.kind = static_cast<RequestKind>(kind);
     if (r.kind == RequestKind::kReceive) {
       r.posting = in.u64();
-      r.buffer.block = in.u64();
-      r.buffer.position = in.u64();
-      r.count = in.i32();
-      r.type = in.u64();
+      r.region = decode_region(in);
       r.comm = in.u64();
-      if (r.count < 0) in.fail();
+    } else if (r.kind == RequestKind::kCollective) {
+      r.comm = in.u64();
+      r.operation = in.u64();
+      const size_t regions = in.count(28);
+      for (size_t k = 0; k < regions; ++k) r.regions.push_back(decode_region(in));
     }
-    saved->requests.push_back(r);
+    saved->requests.push_back(std::move(r));
   }
   if (!in.ok() || in.left() != 0) return Result::error("section \"mpi\" is damaged");
   return Result();

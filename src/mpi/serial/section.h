@@ -73,18 +73,26 @@ inline constexpr uint32_t kCommunicatorResult = 2;       // then a SavedCommunic
 // Of the result of an operation that made one; false for other results.
 bool decode_result(Decoder& in, uint32_t processes, SavedCommunicator* saved);
 
-enum class RequestKind : uint32_t { kSend, kReceive };
+enum class RequestKind : uint32_t { kSend, kReceive, kCollective };
+
+// A part of the program's memory that a call of MPI writes.
+struct SavedRegion {
+  format::PointerLeaf buffer;
+  int32_t count = 0;
+  uint64_t type = 0;
+};
 
 struct SavedRequest {
   uint64_t number = 0;
   RequestKind kind = RequestKind::kSend;
   uint32_t uses = 1;
+  line::Identity comm = 0;  // not of a send; kNullIdentity: of a receive from MPI_PROC_NULL, and nothing else of it means anything
   // Of a receive:
   uint64_t posting = 0;
-  format::PointerLeaf buffer;
-  int32_t count = 0;
-  uint64_t type = 0;
-  line::Identity comm = 0;  // kNullIdentity: from MPI_PROC_NULL, and nothing else of it means anything
+  SavedRegion region;
+  // Of a collective operation:
+  uint64_t operation = 0;        // its number on the communicator
+  Vector<SavedRegion> regions;   // what it writes
 };
 
 struct SavedMpi {

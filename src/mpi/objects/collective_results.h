@@ -1,0 +1,49 @@
+// What a collective operation writes in this process: its result, where a line needs one (PROTOCOL.md, section 6).
+#ifndef ELC_MPI_OBJECTS_COLLECTIVE_RESULTS_H
+#define ELC_MPI_OBJECTS_COLLECTIVE_RESULTS_H
+
+#include <mpi.h>
+
+#include "base/result.h"
+#include "base/vector.h"
+#include "base/wire.h"
+#include "line/types.h"
+
+namespace elc::mpi {
+
+// Part of the program's memory that a call writes.
+struct Region {
+  void* buffer;
+  int count;
+  MPI_Datatype type;
+};
+
+// Puts a result where MPI would have written it. Fails for one of other regions than these.
+Result unpack_regions(const Vector<Region>& regions, const Bytes& result);
+
+// Ends an operation that MPI has completed: what it has written is logged if a line wants it.
+void end_collective(line::Comm comm, uint64_t number, const Vector<Region>& regions);
+// The same for one that has failed.
+void end_failed_collective(line::Comm comm, uint64_t number);
+
+// A non-blocking operation that MPI has begun and the program has not seen complete.
+struct PendingCollective {
+  line::Comm comm = 0;
+  uint64_t number = 0;
+  bool ended = false;       // MPI has completed it, which only a line knows yet
+  bool unknown = false;     // the library does not know the datatype of a region, and MPI may forget it
+  Vector<Region> regions;
+  Vector<uint64_t> types;   // of the regions, kept as long as this is
+
+  PendingCollective(line::Comm slot, uint64_t which, Vector<Region> writes);
+  ~PendingCollective();
+  PendingCollective(const PendingCollective&) = delete;
+  PendingCollective& operator=(const PendingCollective&) = delete;
+
+  // MPI has completed it, with this code.
+  void end(int code);
+};
+
+}  // namespace elc::mpi
+
+#endif

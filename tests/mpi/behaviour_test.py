@@ -501,17 +501,17 @@ class Scenes(Jobs):
 class Compared(Jobs):
     """Scenes whose result is that of the program without the library."""
 
-    def scene(self, name, refusal=None, **keywords):
-        plain = self.run_scene(name, ELC_DIR="", **keywords)
+    def scene(self, name, refusal=None, arguments=(), **keywords):
+        plain = self.run_scene(name, *arguments, ELC_DIR="", **keywords)
         self.assertNotIn("elc:", plain.complaints())
         if name == "spawn" and plain.popen.returncode != 0:  # without a word, where the launcher ends the job first
             self.skipTest("this MPI cannot spawn here: " + plain.complaints()[:200])
         self.assertEqual(plain.popen.returncode, 0, plain.complaints())
-        job = self.run_scene(name, "1", **keywords)
+        job = self.run_scene(name, *arguments, "1", **keywords)
         if refusal is not None:
             self.assertIn(refusal, job.complaints())
         self.assertTrue(self.committed(), job.complaints())
-        job = self.run_scene(name, "1", **keywords)
+        job = self.run_scene(name, *arguments, "1", **keywords)
         self.assertIn("restarting from line", job.complaints())
         self.assertEqual(job.popen.returncode, 0, job.complaints())
         self.assertEqual(job.result(), plain.result(), job.complaints())
@@ -538,6 +538,34 @@ class Objects(Compared):
     def test_multiple(self): self.scene("multiple", ELC_EVERY="0.005")
 
 
+class Pending(Compared):
+    """Collective operations that do not block, under way while a line is taken (tests/programs/pending.c)."""
+    program = "pending"
+
+    def scene_of(self, name):
+        """Begun before the line by all ranks, and by one or two of them."""
+        self.needs_mpi_3()
+        for early in (0b111, random.Random(SEED).choice((0b001, 0b110))):
+            with self.subTest(early=bin(early)):
+                self.scene(name, arguments=(str(early),))
+                shutil.rmtree(self.lines)
+
+    def test_barrier(self): self.scene_of("barrier")
+    def test_sum(self): self.scene_of("sum")
+    def test_two(self): self.scene_of("two")
+    def test_in_place(self): self.scene_of("in_place")
+    def test_freed(self): self.scene_of("freed")
+    def test_different(self): self.scene_of("different")
+    def test_exchange(self): self.scene_of("exchange")
+
+    def test_wild(self):
+        self.needs_mpi_3()
+        job = self.run_scene("wild", "6")
+        self.assertEqual(job.popen.returncode, 0, job.complaints())
+        self.assertIn("a non-blocking collective operation is pending into memory that is not registered", job.complaints())
+        self.assertTrue(self.committed(), job.complaints())
+
+
 class Lifetimes(Compared):
     """What changes after the set-up, and what outlives what it came from (tests/programs/lifetimes.c)."""
     program = "lifetimes"
@@ -551,6 +579,7 @@ class Lifetimes(Compared):
     def test_two_handles(self): self.scene("groups", "a group made by MPI_Comm_group")
     def test_handle_that_comes_back(self): self.scene("handlers", "an error handler made by MPI_Comm_set_errhandler")
     def test_freed_receives(self): self.scene("free_receives", "a request made by MPI_Request_free")
+    def test_freed_type(self): self.scene("freed_type")
     def test_owners(self): self.scene("owners", "an attribute made by MPI_Type_set_attr")
     def test_failed_free(self): self.scene("fail_to_free", None if BUILD.mpi == "lam" else "an MPI_Comm_free that has failed")
     def test_free_across(self): self.scene("free_across")

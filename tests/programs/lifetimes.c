@@ -227,6 +227,24 @@ static void match_late(void) {
 }
 #endif
 
+/* A receive keeps its datatype. */
+static int places[4];
+
+static void post_and_free(void) {
+  MPI_Datatype strided;
+  MPI_Type_vector(2, 1, 3, MPI_INT, &strided);
+  MPI_Type_commit(&strided);
+  MPI_Irecv(places, 1, strided, left(), kTag, MPI_COMM_WORLD, &first);
+  MPI_Type_free(&strided);
+}
+
+static void check_places(void) {
+  const int two[2] = {rank + 1, rank + 2};
+  MPI_Send((int *)two, 2, MPI_INT, right(), kTag, MPI_COMM_WORLD);
+  MPI_Wait(&first, MPI_STATUS_IGNORE);
+  check(places[0] == left() + 1 && places[3] == left() + 2, "a message with a datatype that was freed");
+}
+
 /* A communicator of the set-up that has a topology, of which the program makes others. */
 static void set_up_grid(void) {
   int extents[2] = {0, 1}, periodic[2] = {getenv("OTHER") == NULL, 0};
@@ -465,6 +483,7 @@ static const struct Scene {
     {"start_late", NULL, NULL, start_late},
     {"owners", set_up_keys, free_owners, NULL},
     {"grids", set_up_grid, take_column, check_grids},
+    {"freed_type", NULL, post_and_free, check_places},
     {"fail_to_free", set_up_failure, fail_to_free, NULL},
     {"free_across", set_up_inner, NULL, free_across},
     {"at_the_end", set_up_end, post_for_the_end, NULL},
@@ -493,6 +512,7 @@ int main(int argc, char **argv) {
   ELC_VAR(sum);
   ELC_VAR(deleted);
   ELC_VAR(in);
+  ELC_VAR(places);
   ELC_VAR(out);
   ELC_COMM(outer);
   ELC_COMM(inner);

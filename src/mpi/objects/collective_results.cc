@@ -50,9 +50,8 @@ void end_failed_collective(line::Comm comm, uint64_t number) {
 
 PendingCollective::PendingCollective(line::Comm slot, uint64_t which, Vector<Region> writes)
     : comm(slot), number(which), regions(std::move(writes)) {
-  for (size_t i = 0; i < regions.size(); ++i) {
-    if (i > 0 && regions[i].type == regions[i - 1].type) continue;
-    types.push_back(retain(regions[i].type));
+  for (const Region& r : regions) {
+    types.push_back(retain(r.type));
     unknown = unknown || types.back() == kNoDatatype;
   }
 }

@@ -33,7 +33,7 @@ struct PendingCollective {
   bool ended = false;       // MPI has completed it, which only a line knows yet
   bool unknown = false;     // the library does not know the datatype of a region, and MPI may forget it
   Vector<Region> regions;
-  Vector<uint64_t> types;   // of the regions, kept as long as this is
+  Vector<uint64_t> types;   // the number of each one's datatype, kept as long as this is
 
   PendingCollective(line::Comm slot, uint64_t which, Vector<Region> writes);
   ~PendingCollective();

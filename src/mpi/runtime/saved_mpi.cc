@@ -11,22 +11,23 @@ namespace elc::mpi {
 
 namespace {
 
-// `what`: who writes there.
-Result save_region(const Region& region, const char* what, SavedRegion* s) {
+// `type`: the number of its datatype, which the program may have freed. `what`: who writes there.
+Result save_region(const Region& region, uint64_t type, const char* what, SavedRegion* s) {
   s->buffer = state::locate(region.buffer);
   s->count = region.count;
-  s->type = number_of(region.type);
+  s->type = type;
   if (s->buffer.block == format::kWildBlock && s->count > 0)
     return Result::error("%s is pending into memory that is not registered (%p): register its buffer", what, region.buffer);
   if (s->type == kNoDatatype) return Result::error("%s is pending with a datatype that libELC did not see made", what);
   return Result();
 }
 
-Result save_receive(const Receive& receive, SavedRequest* s) {
+Result save_receive(const Request& request, SavedRequest* s) {
+  const Receive& receive = request.receive;
   if (receive.comm == nullptr) return Result();  // from MPI_PROC_NULL
   s->posting = receive.posting.number;
   s->comm = receive.comm->identity;
-  return save_region({receive.buffer, receive.count, receive.type}, "a receive", &s->region);
+  return save_region({receive.buffer, receive.count, receive.type}, request.type_number, "a receive", &s->region);
 }
 
 // One that MPI has completed is complete for a restart, too: its result is where the program will find it.
@@ -35,9 +36,9 @@ Result save_collective(const PendingCollective& pending, SavedRequest* s) {
   if (pending.ended) return Result();
   s->comm = runtime.coordinator->identity(pending.comm);
   s->operation = pending.number;
-  for (const Region& region : pending.regions) {
+  for (size_t i = 0; i < pending.regions.size(); ++i) {
     SavedRegion saved;
-    ELC_TRY(save_region(region, "a non-blocking collective operation", &saved));
+    ELC_TRY(save_region(pending.regions[i], pending.types[i], "a non-blocking collective operation", &saved));
     s->regions.push_back(saved);
   }
   return Result();
@@ -82,7 +83,7 @@ Result save_mpi(SavedMpi* saved) {
     s.number = r.number;
     s.kind = r.kind;
     s.uses = r.uses;
-    if (r.kind == RequestKind::kReceive && status.ok()) status = save_receive(r.receive, &s);
+    if (r.kind == RequestKind::kReceive && status.ok()) status = save_receive(r, &s);
     if (r.kind == RequestKind::kCollective && status.ok()) status = save_collective(*r.collective, &s);
     saved->requests.push_back(std::move(s));
   });
@@ -98,7 +99,7 @@ static SavedPersistent describe(const Request& r) {
   s.number = r.number;
   s.kind = r.kind;
   s.count = a.count;
-  s.type = number_of(a.type);
+  s.type = r.type_number;
   s.comm = r.made_on;
   s.peer = saved_rank(a.peer);
   s.tag = saved_tag(a.tag);

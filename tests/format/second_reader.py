@@ -443,7 +443,7 @@ class RankFile(File):
             lists["types"] = [datatype(n) for n in lists["types"]]
             d.update(constructor=CONSTRUCTORS[d["constructor"]], committed=flags & 1 == 1, freed=flags > 1,
                      **self.first(**lists))
-        last, requests = x.hyper(), x.list(lambda: self.request(x))
+        last, requests = x.hyper(), x.list(lambda: self.request(x, 2 if x.layout == 1 else 3))
         x.end()
         return {"mpi": {"site": site, "communicators": communicators, "datatypes": types, "last_request": last,
                         "requests": requests}}
@@ -457,14 +457,23 @@ class RankFile(File):
         assert all(r["request"] >= 2 ** 63 for r in requests)
         return {"setup": {"communicators": [communicator(c) for c in made], "requests": requests}}
 
-    def request(self, x):
-        facts = x.struct(request=x.hyper, kind=lambda: ("send", "receive")[x.uint(2)], uses=x.uint)
+    def request(self, x, kinds):
+        def region():
+            place, count = pointer(x.hyper(), x.hyper()), x.int()
+            assert count >= 0
+            return {"buffer": place, "count": count, "datatype": datatype(x.hyper())}
+
+        facts = x.struct(request=x.hyper, kind=lambda: ("send", "receive", "collective")[x.uint(kinds)], uses=x.uint)
+        assert facts["uses"] > 0
         if facts["kind"] == "receive":
-            receive = x.struct(posting=x.hyper, block=x.hyper, position=x.hyper, count=x.int, type=x.hyper, comm=x.hyper)
-            assert receive["comm"] != 0 or not any(receive.values())
-            facts.update(posting=receive["posting"], buffer=pointer(receive["block"], receive["position"]),
-                         count=receive["count"], datatype=datatype(receive["type"]),
-                         communicator=communicator(receive["comm"]))
+            posting, begin = x.hyper(), x.at
+            facts.update(posting=posting, **region())
+            nothing = posting == 0 and not any(x.data[begin:x.at])
+            comm = x.hyper()
+            assert comm != 0 or nothing
+            facts.update(communicator=communicator(comm))
+        elif facts["kind"] == "collective":
+            facts.update(communicator=communicator(x.hyper()), operation=x.hyper(), writes=x.list(region))
         return facts
 
     def line(self):

@@ -313,6 +313,29 @@ class Read(unittest.TestCase):
         self.assertNotEqual(code, 0)
         self.assertIn('section "mpi" names receive 1, which is not in section "line"', complaints)
 
+    def test_a_pending_collective(self):
+        directory = self.copy_of(self.line_of("pending", "two", "6"))
+        line = self.newest(directory)
+        path = os.path.join(line, "rank-000001.elc")
+        requests = self.shown(path, 50)["mpi"]["requests"]
+        self.assertEqual((requests[1]["kind"], len(requests[1]["writes"])), ("collective", 1))  # a scan; rank 0 is late
+        self.readers_agree(line, 50)
+        with open(path, "rb") as file:
+            sections = second_reader.File(file.read()).sections
+        with open(os.path.join(line, "rank-000000.elc"), "rb") as file:
+            other = second_reader.File(file.read()).sections["line"]
+        for changed, complaint in (({"line": other}, 'on a communicator, whose result is not'),
+                                   ({"mpi": u32(1) + sections["mpi"][4:]}, 'section "mpi" is damaged')):
+            with self.subTest(complaint):
+                bad = self.copy_of(directory)
+                path = os.path.join(self.newest(bad), "rank-000001.elc")
+                data = rewritten(path, sections=changed)
+                with open(path, "wb") as file:
+                    file.write(data)
+                code, _, complaints = self.run_job(bad, "pending", "two", "6", ELC_RESTART="1")
+                self.assertNotEqual(code, 0)
+                self.assertIn(complaint, complaints)
+
     def test_records(self):
         directory = self.scene_lines()
         for name, path in (("commit", os.path.join(directory, "line-000001", "commit")),

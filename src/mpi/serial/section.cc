@@ -206,7 +206,8 @@ Result SavedMpi::decode(Decoder& in, uint32_t processes, SavedMpi* saved) {
     r.number = in.u64();
     const uint32_t kind = in.u32();
     r.uses = in.u32();
-    if (kind > static_cast<uint32_t>(RequestKind::kCollective) || r.uses == 0) in.fail();
+    const RequestKind last = layout == kPlainLayout ? RequestKind::kReceive : RequestKind::kCollective;
+    if (kind > static_cast<uint32_t>(last) || r.uses == 0) in.fail();
     r.kind = static_cast<RequestKind>(kind);
     if (r.kind == RequestKind::kReceive) {
       r.posting = in.u64();

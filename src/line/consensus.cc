@@ -67,6 +67,7 @@ void Vote::merge(const Vote& other) {
   orphans = orphans || other.orphans;
   points = std::max(points, other.points);
   cost = std::max(cost, other.cost);
+  account ^= other.account;
   comms = merged(comms, other.comms, true);
   freed = merged(freed, other.freed, false);
 }
@@ -78,6 +79,7 @@ void Vote::encode(Encoder& out) const {
   out.boolean(orphans);
   out.u64(points);
   out.u64(cost);
+  out.u64(account);
   encode_comms(out, comms);
   encode_comms(out, freed);
 }
@@ -89,6 +91,7 @@ bool Vote::decode(Decoder& in, Vote* vote) {
   vote->orphans = in.boolean();
   vote->points = in.u64();
   vote->cost = in.u64();
+  vote->account = in.u64();
   decode_comms(in, &vote->comms);
   decode_comms(in, &vote->freed);
   return in.ok();

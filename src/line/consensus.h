@@ -39,6 +39,7 @@ struct Vote {
   bool orphans = false;  // or: somebody has orphans, something crosses, somebody replayed
   uint64_t points = 0;   // max: D of section 2
   uint64_t cost = 0;     // max
+  uint64_t account = 0;  // of the set-up; exclusive or
   // Communicators on whose operations not all members agree (or not all have been heard), sorted by
   // identity. Agreement removes an entry on its way up, so the list is short at the root.
   Vector<CommVote> comms;

@@ -24,6 +24,10 @@ struct Refusal {
 inline constexpr size_t kLongestReason = 200;
 // The reason of a line that MPI_Finalize has met.
 inline constexpr const char* kProgramEnds = "the program ends";
+// And of lines that end_set_up forbids.
+inline constexpr const char* kSetUpUnderWay =
+    "the program's set-up, which a restart runs again, leaves a message under way, or a collective operation that other ranks "
+    "call behind it: end both before ELC_Restore";
 
 // What can be said of a receive that the application cancels.
 enum class Fate : uint8_t {
@@ -155,6 +159,13 @@ class Coordinator {
   // of a followed communicator (MPI_Comm_create_group, MPI_Intercomm_create): a line that it crosses is refused with
   // `call` (a literal) as the reason.
   virtual void on_group_call(const Rank* others, size_t count, const char* call) = 0;
+
+  // ---- The program's set-up, which a restart runs again ----
+  // A number of what was sent and received so far, but on communicators that were freed: the numbers of all processes,
+  // combined by exclusive or, give 0 where all that was sent has been received.
+  virtual uint64_t account() const = 0;
+  // The set-up is over, with this account: unless those of all processes give 0, lines are refused (kSetUpUnderWay).
+  virtual void end_set_up(uint64_t account) = 0;
 
   // ---- Nondeterminism ----
   // Whether any call has to ask for a logged outcome, and whether outcomes are recorded: usually neither.

@@ -75,6 +75,21 @@ void Counts::set_residues(const Vector<Residue>& residues) {
   for (const Residue& r : residues) at(r.peer, r.comm, r.tag).residue = r.value;
 }
 
+uint64_t Counts::account(Rank self, const Comms& comms) const {
+  uint64_t account = 0;
+  each([&](const ClassEntry& e, const ClassCount& count) {
+    if (comms[e.comm].freed) return;
+    const auto add = [&](Rank from, Rank to, uint64_t messages) {
+      const uint64_t pair = static_cast<uint64_t>(from) << 32 | static_cast<uint32_t>(to);
+      const uint64_t what = mix64(comms[e.comm].identity + static_cast<uint32_t>(e.tag));
+      if (messages > 0) account ^= mix64(mix64(pair ^ what) + messages);
+    };
+    add(self, e.peer, count.sent);
+    add(e.peer, self, count.received);
+  });
+  return account;
+}
+
 void Counts::residues(Vector<Residue>* out) const {
   each([&](const ClassEntry& entry, const ClassCount& count) {
     if (count.residue != 0) out->push_back({entry.peer, entry.comm, entry.tag, count.residue});

@@ -3,6 +3,7 @@
 #define ELC_LINE_COUNTS_H
 
 #include "base/hash_map.h"
+#include "line/comms.h"
 #include "line/types.h"
 
 namespace elc::line {
@@ -59,6 +60,8 @@ class Counts {
   // Replaces all residues.
   void set_residues(const Vector<Residue>& residues);
   void residues(Vector<Residue>* out) const;
+  // Coordinator::account of process `self`, without freed communicators.
+  uint64_t account(Rank self, const Comms& comms) const;
   // Removes all classes of these communicators.
   void forget(const HashMap<bool>& comms);
 

@@ -139,11 +139,16 @@ bool EventLogging::site_now() {
   return site();
 }
 
+// A message that has counted and not been observed is under way for the application.
+uint64_t EventLogging::account() const {
+  return counts_.account(self_, comms_) ^ (receives_.any_counted() ? mix64(static_cast<uint32_t>(self_)) : 0);
+}
+
 // ---- The open line ----
 
 void EventLogging::open_line() {
   const Line::Parts parts{host_,   self_,     options_, comms_,  counts_, operations_,
-                          window_, receives_, replay_,  control_};
+                          window_, receives_, replay_,  control_, set_up_};
   line_ = make<Line>(parts, ++last_line_);
 }
 

@@ -69,6 +69,9 @@ class EventLogging final : public Coordinator {
   void on_group_call(const Rank* others, size_t count, const char* call) override;
   void pending_collective(Comm comm, uint64_t number) override { operations_.pending(comm, number); }
 
+  uint64_t account() const override;
+  void end_set_up(uint64_t account) override { set_up_ = account; }
+
   const Bytes* replay_outcome(NdKind kind) override;
   void record_outcome(NdKind kind, const Bytes& outcome) override;
   void end_replay() override;
@@ -147,6 +150,7 @@ class EventLogging final : public Coordinator {
   uint64_t points_ = 0;  // D of section 2
   bool early_call_ = false;
   const char* group_call_ = nullptr;  // the last one
+  uint64_t set_up_ = 0;               // its account
 
   bool never_ = false;        // there will be no line
   bool stop_voted_ = false;

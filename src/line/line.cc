@@ -86,6 +86,7 @@ void Line::identify() {
 void Line::taken_by_all(const Vote& result) {
   agreed_ = true;
   voted_ = false;
+  if (result.account != 0) refuse(kSetUpUnderWay);
   saved_.points = result.points;
   parts_.operations.agreed(result.comms);
 }
@@ -137,6 +138,7 @@ Line::Step Line::step(bool last, ConsensusKind* kind, Vote* own) {
       voted_ = true;
       own->comms = parts_.operations.votes();
       own->points = saved_.points;
+      own->account = parts_.set_up;
       return cast(kTakenConsensus, kind, own);
     case Phase::kKnown: {
       if (!refused()) hold(last);

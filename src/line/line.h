@@ -29,6 +29,7 @@ class Line {
     Receives& receives;
     const Replay& replay;
     Control& control;
+    const uint64_t set_up;  // its account
   };
   Line(const Parts& parts, LineNumber number) : parts_(parts), number_(number) {}
 

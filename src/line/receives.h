@@ -58,6 +58,13 @@ class Receives {
   // Receives that are held go on as the application called them.
   void unbind_held();
 
+  // Whether a receive has counted that the application has not seen complete.
+  bool any_counted() const {
+    bool any = false;
+    postings_.each([&](const Posting& p) { any = any || p.counted; });
+    return any;
+  }
+
   // ---- The local checkpoint (section 3) ----
   // What belongs to the past is made so: what probes have shown is taken, and what the queue and MPI have decided is
   // counted. false: MPI has not told all of it yet, or a receive is pending on a communicator that was freed, which

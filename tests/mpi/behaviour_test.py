@@ -607,6 +607,18 @@ class Lifetimes(Compared):
         self.needs_mpi_3()
         self.scene("graph")
 
+    def under_way(self, name):
+        complaint = "leaves a message under way, or a collective operation that other ranks call behind it"
+        self.of_another_set_up(name, complaint)
+        shutil.rmtree(self.lines)
+        job = self.run_scene(name, OTHER="1")
+        self.assertEqual((job.popen.returncode, self.committed()), (0, []), job.complaints())
+        self.assertIn("is abandoned, the program runs on: the program's set-up, which a restart runs again, " + complaint,
+                      job.complaints())
+
+    def test_message_of_the_set_up(self): self.under_way("leave_message")
+    def test_operation_of_the_set_up(self): self.under_way("leave_operation")
+
     def test_set_up_calls(self): self.of_another_set_up("set_up_calls", "the set-up makes a communicator, as operation 1")
 
     def test_set_up_requests(self):

@@ -310,6 +310,26 @@ static void use_chain(void) {
 }
 #endif
 
+/* What is under way when the set-up is over comes again in a restart, and for nobody. OTHER: there is something. */
+static void leave_message(void) {
+  if (getenv("OTHER") != NULL && rank == 0) MPI_Send(&rank, 1, MPI_INT, right(), kTag, MPI_COMM_WORLD);
+}
+
+static void leave_operation(void) {
+  MPI_Comm_dup(MPI_COMM_WORLD, &outer);
+  if (getenv("OTHER") != NULL && rank == 0) MPI_Bcast(&rank, 1, MPI_INT, 0, outer);
+}
+
+static void receive_late(void) {
+  if (getenv("OTHER") == NULL) return;
+  if (outer != MPI_COMM_NULL && rank != 0) MPI_Bcast(&in, 1, MPI_INT, 0, outer);
+  if (outer == MPI_COMM_NULL && rank == 1) MPI_Recv(&in, 1, MPI_INT, left(), kTag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  check(in == 0, "what the set-up has sent");
+  ask();
+  MPI_Finalize();
+  exit(0);
+}
+
 /* One that the library does not follow. */
 static MPI_Comm two_groups(void) {
   MPI_Comm own, both;
@@ -483,6 +503,8 @@ static const struct Scene {
     {"start_late", NULL, NULL, start_late},
     {"owners", set_up_keys, free_owners, NULL},
     {"grids", set_up_grid, take_column, check_grids},
+    {"leave_message", leave_message, receive_late, NULL},
+    {"leave_operation", leave_operation, receive_late, NULL},
     {"freed_type", NULL, post_and_free, check_places},
     {"fail_to_free", set_up_failure, fail_to_free, NULL},
     {"free_across", set_up_inner, NULL, free_across},

@@ -10,6 +10,7 @@ using namespace elc::mpi;
 ELC_EXPORT int ELC_Restore(void) {
   state::restores_in_place();
   if (!runtime.active || runtime.restart_line == 0) {
+    if (runtime.active && !runtime.restore_returned) runtime.coordinator->end_set_up(account_of_set_up());
     runtime.restore_returned = true;
     return ELC_FRESH;
   }

@@ -121,7 +121,29 @@ void replace_process() {
   }
 }
 
+// The set-up of this run has left nothing under way either.
+Result whole_set_up() {
+  const uint64_t mine = account_of_set_up();
+  const unsigned halves[] = {static_cast<unsigned>(mine), static_cast<unsigned>(mine >> 32)};
+  unsigned all[] = {0, 0};
+  PMPI_Allreduce(const_cast<unsigned*>(halves), all, 2, MPI_UNSIGNED, MPI_BXOR, runtime.control);
+  return all[0] == 0 && all[1] == 0 ? Result() : Result::error("%s", line::kSetUpUnderWay);
+}
+
 }  // namespace
+
+// Members of a communicator are at the same operation where what each says of itself and of the next one cancels out.
+uint64_t account_of_set_up() {
+  uint64_t account = runtime.coordinator->account();
+  for (size_t i = 0; i < runtime.comms.size(); ++i) {
+    const Communicator& c = *runtime.comms.at(i);
+    if (c.handle == MPI_COMM_NULL || c.members.size() < 2) continue;
+    const uint64_t operation = mix64(c.identity + runtime.coordinator->operations(c.slot));
+    const auto rank = static_cast<uint64_t>(c.rank);
+    account ^= mix64(operation + rank) ^ mix64(operation + (rank + 1) % c.members.size());
+  }
+  return account;
+}
 
 void agree(const Result& mine, const char* after) {
   struct Failure {
@@ -157,6 +179,7 @@ void open_store() {
 }
 
 void restore() {
+  agree(whole_set_up());
   agree(state::check(runtime.restart->reader));
   const Site site = runtime.restart->objects.site;
   const Vector<SavedCommunicator> communicators = communicators_of_line();

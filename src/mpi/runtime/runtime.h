@@ -164,6 +164,8 @@ void finish();
 
 // Restores the state of the line here: all processes call it. Ends the job on failure.
 void restore();
+// Coordinator::account, and of the collective operations.
+uint64_t account_of_set_up();
 
 // Ends the job with this exit code: called by one process, at once; or by all together, in good order.
 [[noreturn]] void end_job(int code);

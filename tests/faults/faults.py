@@ -51,7 +51,7 @@ KINDS = {
     "fcntl": ("EINTR", "EMFILE", "ENOLCK", "EIO"), "fopen": OPENING, "fdopen": ("ENOMEM",),
     "freopen": ("EMFILE", "ENOMEM"), "fflush": WRITING, "fclose": WRITING, "fseeko": ("EIO",), "ftello": ("EIO",)}
 LASTING = ("EIO", "ENOSPC", "EMFILE", "ENOMEM")
-FOR_THE_USER = ("EACCES",)  # does not pass by itself: another attempt would fail as well
+FOR_THE_USER = ("EACCES", "EPERM")  # does not pass by itself: another attempt would fail as well
 PARTS = {"read": ("short",), "pread": ("short",), "write": ("short", "torn")}
 
 Fault = collections.namedtuple("Fault", "scene kind number how error")

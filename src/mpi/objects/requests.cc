@@ -48,7 +48,7 @@ MPI_Request Requests::make_complete() {
 
 void Requests::look_at_collectives() {
   if (collectives_ == 0) return;
-  each([](MPI_Request handle, Request& r) {
+  each([]([[maybe_unused]] MPI_Request handle, Request& r) {
     if (r.collective == nullptr || r.collective->ended) return;
 #if MPI_VERSION >= 3
     int complete = 0;

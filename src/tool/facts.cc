@@ -366,12 +366,20 @@ class File {
   }
 
   static json request(const mpi::SavedRequest& r) {
-    static const char* const kKinds[] = {"send", "receive", "collective"};
+    static const char* const kKinds[] = {"send", "receive", "collective", "persistent"};
     json facts = {{"request", r.number}, {"kind", kKinds[static_cast<size_t>(r.kind)]}, {"uses", r.uses}};
     if (r.kind == mpi::RequestKind::kSend) return facts;
     facts["communicator"] = communicator_text(r.comm);
     if (r.kind == mpi::RequestKind::kReceive) {
       facts["posting"] = r.posting;
+      facts.update(region(r.region));
+    } else if (r.kind == mpi::RequestKind::kPersistent) {
+      static const char* const kModes[] = {"receive", "send", "buffered send", "synchronous send"};
+      facts.update({{"mode", kModes[static_cast<size_t>(r.mode)]},
+                    {"peer", r.peer},
+                    {"tag", r.tag},
+                    {"active", r.active},
+                    {"posting", r.posting}});
       facts.update(region(r.region));
     } else {
       facts["operation"] = r.operation;

@@ -25,6 +25,7 @@ CONSTRUCTORS = ("?|dup|contiguous|vector|hvector|indexed|hindexed|indexed_block|
 CALLS = ("?|MPI_Test|MPI_Testall|MPI_Testany|MPI_Testsome|MPI_Waitany|MPI_Waitsome|MPI_Iprobe|MPI_Probe|"
          "ELC_ND|MPI_Mprobe|MPI_Improbe").split("|")
 WILD = 2 ** 64 - 1
+REQUESTS = ("send", "receive", "collective", "persistent")
 
 
 class Xdr:
@@ -443,7 +444,7 @@ class RankFile(File):
             lists["types"] = [datatype(n) for n in lists["types"]]
             d.update(constructor=CONSTRUCTORS[d["constructor"]], committed=flags & 1 == 1, freed=flags > 1,
                      **self.first(**lists))
-        last, requests = x.hyper(), x.list(lambda: self.request(x, 2 if x.layout == 1 else 3))
+        last, requests = x.hyper(), x.list(lambda: self.request(x, 2 if x.layout == 1 else 4))
         x.end()
         return {"mpi": {"site": site, "communicators": communicators, "datatypes": types, "last_request": last,
                         "requests": requests}}
@@ -463,7 +464,7 @@ class RankFile(File):
             assert count >= 0
             return {"buffer": place, "count": count, "datatype": datatype(x.hyper())}
 
-        facts = x.struct(request=x.hyper, kind=lambda: ("send", "receive", "collective")[x.uint(kinds)], uses=x.uint)
+        facts = x.struct(request=x.hyper, kind=lambda: REQUESTS[x.uint(kinds)], uses=x.uint)
         assert facts["uses"] > 0
         if facts["kind"] == "receive":
             posting, begin = x.hyper(), x.at
@@ -474,6 +475,10 @@ class RankFile(File):
             facts.update(communicator=communicator(comm))
         elif facts["kind"] == "collective":
             facts.update(communicator=communicator(x.hyper()), operation=x.hyper(), writes=x.list(region))
+        elif facts["kind"] == "persistent":
+            facts.update(mode=("receive", "send", "buffered send", "synchronous send")[x.uint(4)], **region())
+            facts.update(communicator=communicator(x.hyper()), peer=x.int(), tag=x.int(), active=x.bool(), posting=x.hyper())
+        assert facts["kind"] == "persistent" or facts["request"] < 2 ** 63
         return facts
 
     def line(self):

@@ -336,6 +336,17 @@ class Read(unittest.TestCase):
                 self.assertNotEqual(code, 0)
                 self.assertIn(complaint, complaints)
 
+    def test_persistent_requests(self):
+        for scene, number in (("set_up_started", 1 << 63), ("started_later", 1)):
+            with self.subTest(scene):
+                line = self.newest(self.line_of("lifetimes", scene, "1"))
+                requests = self.shown(os.path.join(line, "rank-000001.elc"), 50)["mpi"]["requests"]
+                self.assertEqual({r["kind"] for r in requests}, {"persistent"})
+                self.assertEqual({(r["request"] >> 63, r["mode"], r["active"], r["posting"] > 0) for r in requests},
+                                 {(number >> 63, "receive", True, True),
+                                  (number >> 63, "send" if number > 1 else "synchronous send", True, False)})
+                self.readers_agree(line, 50)
+
     def test_records(self):
         directory = self.scene_lines()
         for name, path in (("commit", os.path.join(directory, "line-000001", "commit")),

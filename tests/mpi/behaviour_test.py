@@ -622,8 +622,12 @@ class Lifetimes(Compared):
     def test_set_up_calls(self): self.of_another_set_up("set_up_calls", "the set-up makes a communicator, as operation 1")
 
     def test_set_up_requests(self):
-        self.of_another_set_up("set_up_requests", "does not make the persistent request that was its 1-th",
-                               "a request made by MPI_Start")
+        self.of_another_set_up("set_up_requests", "does not make the persistent request that was its 1-th")
+
+    def test_started_in_the_set_up(self): self.scene("set_up_started")
+    def test_requests_made_later(self): self.scene("made_later")
+    def test_requests_started_later(self): self.scene("started_later")
+    def test_started_for_nobody(self): self.scene("started_for_nobody")
 
     def refused_for_ever(self, name, complaint):
         """It works as without the library, and no line is taken from there on."""

@@ -153,7 +153,7 @@ static void use_outer(void) {
   check(in == ranks * (ranks - 1) / 2, "a sum on a communicator of the set-up");
 }
 
-/* ---- Persistent requests of the set-up: an obstacle only while they are active ---- */
+/* ---- Persistent requests, of the set-up and later ones ---- */
 
 static void set_up_requests(void) {
   const int tag = getenv("OTHER") == NULL ? kTag : kTag + 1;
@@ -167,12 +167,55 @@ static void use_requests(void) {
   for (int i = 0; i < kRounds; i++) {
     out = 100 * rank + i;
     MPI_Startall(2, all);
-    if (i == 3) ask();
+    if (i == 3 && fresh) commit();
     MPI_Waitall(2, all, statuses);
     check(all[0] == first && in == 100 * left() + i, "what a persistent receive got");
     sum += in;
     ELC_Checkpoint();
   }
+}
+
+/* Active when the line is taken: a message is under way, and one that has been received is not waited for. */
+static void start_first(void) {
+  out = 7 * rank;
+  MPI_Start(&first);
+  if (rank > 0) MPI_Start(&second);
+}
+
+static void go_on(void) {
+  if (rank == 0) MPI_Start(&second);
+  MPI_Wait(&first, MPI_STATUS_IGNORE);
+  MPI_Wait(&second, MPI_STATUS_IGNORE);
+  check(in == 7 * left(), "what a persistent receive got that was active at the line");
+  use_requests();
+  MPI_Request_free(&first);
+  MPI_Request_free(&second);
+}
+
+static void make_requests(void) {
+  MPI_Datatype pair;
+  MPI_Comm_dup(MPI_COMM_WORLD, &outer);
+  MPI_Type_contiguous(1, MPI_INT, &pair);
+  MPI_Type_commit(&pair);
+  MPI_Recv_init(&in, 1, pair, MPI_ANY_SOURCE, MPI_ANY_TAG, outer, &first);
+  MPI_Ssend_init(&out, 1, pair, right(), kTag, outer, &second);
+  MPI_Type_free(&pair);
+}
+
+static void make_and_start(void) {
+  make_requests();
+  start_first();
+}
+
+static void start_for_nobody(void) {
+  MPI_Recv_init(&in, 1, MPI_INT, MPI_PROC_NULL, kTag, MPI_COMM_WORLD, &first);
+  MPI_Start(&first);
+}
+
+static void end_for_nobody(void) {
+  MPI_Wait(&first, MPI_STATUS_IGNORE);
+  check(first != MPI_REQUEST_NULL, "a persistent receive from nobody");
+  MPI_Request_free(&first);
 }
 
 /* ---- What outlives what it came from ---- */
@@ -499,6 +542,10 @@ static const struct Scene {
     {"handlers", set_up_handler, change_handler, NULL},
     {"set_up_calls", set_up_calls, NULL, use_outer},
     {"set_up_requests", set_up_requests, use_requests, use_requests},
+    {"set_up_started", set_up_requests, start_first, go_on},
+    {"made_later", NULL, make_requests, use_requests},
+    {"started_later", NULL, make_and_start, go_on},
+    {"started_for_nobody", NULL, start_for_nobody, end_for_nobody},
     {"free_receives", NULL, free_receives, check_received},
     {"start_late", NULL, NULL, start_late},
     {"owners", set_up_keys, free_owners, NULL},

@@ -142,7 +142,6 @@ static int distance(long k) {
 static int delay(long k) {
   Kind kind = kind_of(k);
   if (kind == kProbeKind || kind == kMatchedKind) return 3; /* one at a time */
-  if (kind == kPersistentKind && !may_cancel(k)) return 0;  /* no line is taken until it is freed */
   return (int)(ask(k, 2) % kSlots);
 }
 static int slot(long k) { return (int)(k % kSlots); }

@@ -1,5 +1,5 @@
 // MPI standard, chapter 3.9: persistent requests. The program's handle is that of a request of MPI that is never started; a
-// start is the library's own way of a non-blocking call with the same arguments.
+// start is the library's own way of a non-blocking call with the same arguments. So a restart needs those arguments alone.
 #include "mpi/calls/point_to_point.h"
 #include "mpi/datatype/datatype.h"
 #include "mpi/runtime/runtime.h"
@@ -18,7 +18,7 @@ int init(const MessageArguments& arguments, MPI_Request request, const char* cal
   r->type_number = retain(arguments.type);
   runtime.requests.bind(r, request);
   if (in_setup()) runtime.requests.add_to_set_up(r);
-  else runtime.requests.hinder(r, request, call);
+  else if (r->made_on == kNullIdentity) runtime.requests.hinder(r, request, call);
   used_unfollowed(arguments.comm, arguments.peer);
   return MPI_SUCCESS;
 }
@@ -49,8 +49,7 @@ int start(MPI_Request* request) {
   const MessageArguments& a = *r->persistent;
   const int code = a.send != nullptr ? start_send(a, &r->receive.handle) : start_receive_of(a, &r->receive);
   if (code != MPI_SUCCESS) return code;
-  if (in_setup()) r->of_set_up = false;  // a restart would start it again
-  runtime.requests.hinder(r, *request, "MPI_Start");
+  if (r->made_on == kNullIdentity) runtime.requests.hinder(r, *request, "MPI_Start");
   r->receive.done = a.send != nullptr && r->receive.handle == MPI_REQUEST_NULL;
   r->active = true;
   return MPI_SUCCESS;

@@ -61,6 +61,10 @@ int32_t saved_rank(int rank) {
 
 int32_t saved_tag(int tag) { return tag >= 0 ? tag : tag == MPI_ANY_TAG ? kSavedAny : kSavedOther; }
 
+int rank_of(int32_t saved) { return saved >= 0 ? saved : saved == kSavedProcNull ? MPI_PROC_NULL : MPI_ANY_SOURCE; }
+
+int tag_of(int32_t saved) { return saved >= 0 ? saved : MPI_ANY_TAG; }
+
 namespace {
 
 // The errors that a status tells and that programs ask for.
@@ -93,9 +97,8 @@ Result encode_status(void*, const void* address, format::StatusLeaf* out) {
 
 Result decode_status(void*, const format::StatusLeaf& in, void* address) {
   MPI_Status status = {};
-  const int source = in.source >= 0 ? in.source : in.source == kSavedProcNull ? MPI_PROC_NULL : MPI_ANY_SOURCE;
   if (in.source == kSavedCancelled) status = cancelled_status();
-  else set_status(&status, source, in.tag >= 0 ? in.tag : MPI_ANY_TAG, {in.count, in.representation});
+  else set_status(&status, rank_of(in.source), tag_of(in.tag), {in.count, in.representation});
   status.MPI_ERROR = error_of(in.error);
   memcpy(address, &status, sizeof status);
   return Result();

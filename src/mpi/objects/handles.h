@@ -13,6 +13,8 @@ state::HandleCodec handle_codec();
 // A rank or a tag of a call or a status, as format::StatusLeaf has it.
 int32_t saved_rank(int rank);
 int32_t saved_tag(int tag);
+int rank_of(int32_t saved);
+int tag_of(int32_t saved);
 
 }  // namespace elc::mpi
 

@@ -76,7 +76,7 @@ void Requests::hinder(Request* request, MPI_Request handle, const char* call) {
 
 void Requests::set_inactive(Request* request, MPI_Request handle) {
   request->active = false;
-  if (!request->of_set_up || !request->obstacle) return;
+  if (!request->obstacle || (request->made_on == 0 && !request->of_set_up)) return;
   remove_obstacle(HandleKind::kRequest, handle_key(handle));
   request->obstacle = false;
 }
@@ -124,7 +124,8 @@ void Requests::end_set_up() {
   Vector<MPI_Request> handles;
   each([&](MPI_Request handle, Request& r) {
     if (r.of_set_up) restored_.at(r.number) = handle_key(handle);
-    if ((r.kind == Request::Kind::kReceive && r.active) || r.kind == RequestKind::kCollective) handles.push_back(handle);
+    const bool persistent = r.persistent != nullptr && r.active;
+    if (r.kind == RequestKind::kReceive ? r.active : persistent || r.kind == RequestKind::kCollective) handles.push_back(handle);
   });
   for (MPI_Request handle : handles) {
     Request* r = find(handle);

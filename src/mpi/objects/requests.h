@@ -62,7 +62,7 @@ struct Request {
   MessageArguments* persistent = nullptr;  // what is to be started; owned
   PendingCollective* collective = nullptr; // of that kind, which MPI has always; owned
   line::Identity made_on = 0;              // its communicator, if that is followed: the handle may be another's by now
-  bool of_set_up = false;                  // and a restart makes it again: no obstacle but while it is active
+  bool of_set_up = false;                  // and a restart makes it again by itself
   Receive receive;           // of a send, `handle`, `done` and `cancelled` alone
 
   // What MPI has of this request, whose handle the program has; MPI_REQUEST_NULL: nothing any more, or not yet.
@@ -102,7 +102,7 @@ class Requests {
   void set_inactive(Request* request, MPI_Request handle);
   // A new persistent request belongs to the program's set-up.
   void add_to_set_up(Request* request);
-  // A persistent one is MPI's own from now on. Lines are refused until it is gone, as before.
+  // A persistent one is MPI's own from now on.
   void leave_to_mpi(Request* request, MPI_Request handle);
   // One use of the program's handle is over.
   void release(Request* request, MPI_Request handle);

@@ -189,7 +189,7 @@ void restore() {
   runtime.requests.end_set_up();
   if (runtime.restart->reader.has_section("setup")) agree(check_set_up(std::move(runtime.restart->set_up)));
   make_again(communicators);  // all together: none may have failed before
-  make_requests(runtime.restart->objects);
+  agree(make_requests(runtime.restart->objects));
   agree(state::apply(runtime.restart->reader, handle_codec()),
         "the line is as it was: start the program again when the cause is gone");
   const Result completed = complete_collectives(runtime.restart->objects, runtime.restart->saved);

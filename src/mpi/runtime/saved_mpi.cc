@@ -1,6 +1,7 @@
 #include "mpi/runtime/saved_mpi.h"
 
 #include "base/sort.h"
+#include "mpi/calls/point_to_point.h"
 #include "mpi/datatype/datatype.h"
 #include "mpi/objects/handles.h"
 #include "mpi/objects/requests.h"
@@ -44,6 +45,31 @@ Result save_collective(const PendingCollective& pending, SavedRequest* s) {
   return Result();
 }
 
+struct Sends {
+  StartMode mode;
+  int (*call)(ELC_CONST void*, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request*);
+};
+constexpr Sends kSends[] = {{StartMode::kReceive, nullptr},
+                            {StartMode::kSend, PMPI_Isend},
+                            {StartMode::kBufferedSend, PMPI_Ibsend},
+                            {StartMode::kSynchronousSend, PMPI_Issend}};
+
+Result save_persistent(const Request& request, SavedRequest* s) {
+  const MessageArguments& a = *request.persistent;
+  if (runtime.comms.identity_of(a.comm) != request.made_on)
+    return Result::error("there is a persistent request whose communicator was freed: free the request, too");
+  s->kind = RequestKind::kPersistent;
+  for (const Sends& send : kSends)
+    if (send.call == a.send) s->mode = send.mode;
+  s->comm = request.made_on;
+  s->peer = saved_rank(a.peer);
+  s->tag = saved_tag(a.tag);
+  s->active = request.active;
+  if (request.active && request.receive.comm != nullptr) s->posting = request.receive.posting.number;
+  const Result status = save_region({a.buffer, a.count, a.type}, request.type_number, "a persistent request", &s->region);
+  return request.of_set_up ? Result() : status;  // the set-up has the memory
+}
+
 // Whether a restart has this memory, with this type.
 bool find_region(const SavedRegion& saved, Region* region) {
   region->buffer = state::address_of(saved.buffer);
@@ -78,13 +104,15 @@ Result save_mpi(SavedMpi* saved) {
   saved->request_numbers = runtime.requests.numbers();
   Result status;
   runtime.requests.each([&](MPI_Request, Request& r) {
-    if (r.of_set_up) return;
+    if (r.of_set_up && !r.active) return;
     SavedRequest s;
     s.number = r.number;
     s.kind = r.kind;
     s.uses = r.uses;
-    if (r.kind == RequestKind::kReceive && status.ok()) status = save_receive(r, &s);
-    if (r.kind == RequestKind::kCollective && status.ok()) status = save_collective(*r.collective, &s);
+    if (!status.ok()) return;
+    if (r.persistent != nullptr) status = save_persistent(r, &s);
+    else if (r.kind == RequestKind::kReceive) status = save_receive(r, &s);
+    else if (r.kind == RequestKind::kCollective) status = save_collective(*r.collective, &s);
     saved->requests.push_back(std::move(s));
   });
   sort(saved->requests, [](const SavedRequest& a, const SavedRequest& b) {
@@ -140,19 +168,25 @@ Result fits(const SavedMpi& saved, const line::Saved& line) {
     if (s.kind == RequestKind::kCollective && find_result(line, s) == nullptr)
       return Result::error("section \"mpi\" names collective operation %llu on a communicator, whose result is not in section "
                            "\"line\": they are of different lines", static_cast<unsigned long long>(s.operation));
-    if (s.kind == Request::Kind::kReceive && s.comm != kNullIdentity &&
-        line::find_posting(line.receives, s.posting) == nullptr)
+    const bool receive = s.kind == RequestKind::kReceive ? s.comm != kNullIdentity : s.kind == RequestKind::kPersistent && s.posting != 0;
+    if (receive && line::find_posting(line.receives, s.posting) == nullptr)
       return Result::error("section \"mpi\" names receive %llu, which is not in section \"line\": they are of different lines",
                            static_cast<unsigned long long>(s.posting));
   }
   return {};
 }
 
-void make_requests(const SavedMpi& saved) {
+Result make_requests(const SavedMpi& saved) {
   for (const SavedRequest& s : saved.requests) {
-    const bool receive = s.kind == RequestKind::kReceive;
+    MPI_Request handle;
+    if (s.number >= kFirstPersistent) {
+      if (runtime.requests.find_handle(s.number, &handle)) continue;
+      return Result::error("section \"mpi\" names a persistent request that section \"setup\" does not have");
+    }
+    const bool receive = s.kind == RequestKind::kReceive || (s.kind == RequestKind::kPersistent && s.mode == StartMode::kReceive);
     runtime.requests.make_again(receive ? RequestKind::kReceive : RequestKind::kSend, s.number)->uses = s.uses;
   }
+  return Result();
 }
 
 Result complete_collectives(const SavedMpi& saved, const line::Saved& line) {
@@ -174,29 +208,70 @@ Result complete_collectives(const SavedMpi& saved, const line::Saved& line) {
   return Result();
 }
 
+// A receive that was pending, whose buffer, count, type and communicator are set.
+static void post_again(Receive* receive, const SavedRequest& s) {
+  if (runtime.coordinator->post_again(receive->posting, s.posting)) give_to_mpi(*receive);
+}
+
+static void post_to_nobody(Receive* receive) {
+  PMPI_Irecv(nullptr, 0, MPI_BYTE, MPI_PROC_NULL, 0, runtime.self, &receive->handle);
+}
+
+// What a request needs that a line has and MPI does not.
+static Result find_again(const SavedRequest& s, Region* region, Communicator** comm) {
+  *comm = runtime.comms.find_identity(s.comm);
+  if (find_region(s.region, region) && *comm != nullptr) return Result();
+  return Result::error("a receive that was pending, or a persistent request, cannot be made again: its buffer, datatype or "
+                       "communicator is not part of the saved state (register the buffer)");
+}
+
+static Result make_persistent_again(Request* r, const SavedRequest& s) {
+  if (s.number < kFirstPersistent) {
+    Region region;
+    Communicator* comm;
+    ELC_TRY(find_again(s, &region, &comm));
+    r->persistent = make<MessageArguments>(MessageArguments{region.buffer, region.count, region.type, rank_of(s.peer), tag_of(s.tag),
+                                                            comm->handle, kSends[static_cast<size_t>(s.mode)].call});
+    r->made_on = s.comm;
+  }
+  r->active = s.active;
+  if (!s.active) return Result();
+  const MessageArguments& a = *r->persistent;
+  r->receive = Receive();
+  if (a.send != nullptr) {
+    r->receive.done = true;
+  } else if (a.peer == MPI_PROC_NULL) {
+    post_to_nobody(&r->receive);
+  } else {
+    fill(&r->receive, a.buffer, a.count, a.type, runtime.comms.find_identity(s.comm), a.peer, a.tag);
+    post_again(&r->receive, s);
+  }
+  return Result();
+}
+
+static Result make_receive_again(Request* r, const SavedRequest& s) {
+  if (s.comm == kNullIdentity) {
+    post_to_nobody(&r->receive);
+    return Result();
+  }
+  Region region;
+  ELC_TRY(find_again(s, &region, &r->receive.comm));
+  r->receive.buffer = region.buffer;
+  r->receive.count = region.count;
+  r->receive.type = region.type;
+  post_again(&r->receive, s);
+  return Result();
+}
+
 void post_again(const SavedMpi& saved) {
   for (const SavedRequest& s : saved.requests) {
-    if (s.kind != Request::Kind::kReceive) continue;
+    if (s.kind != RequestKind::kReceive && s.kind != RequestKind::kPersistent) continue;
     MPI_Request handle;
     runtime.requests.find_handle(s.number, &handle);
     Request* r = runtime.requests.find(handle);
-    Receive& receive = r->receive;
-    if (s.comm == kNullIdentity) {
-      PMPI_Irecv(nullptr, 0, MPI_BYTE, MPI_PROC_NULL, 0, runtime.self, &receive.handle);
-      continue;
-    }
-    Region region;
-    receive.comm = runtime.comms.find_identity(s.comm);
-    if (!find_region(s.region, &region) || receive.comm == nullptr) {
-      give_up(Result::error("a receive that was pending cannot be posted again: its buffer, datatype or communicator is "
-                            "not part of the saved state (register the buffer)"));
-    }
-    receive.buffer = region.buffer;
-    receive.count = region.count;
-    receive.type = region.type;
-    retain_number(s.region.type);
-    r->type_number = s.region.type;
-    if (runtime.coordinator->post_again(receive.posting, s.posting)) give_to_mpi(receive);
+    if (s.number < kFirstPersistent && retain_number(s.region.type)) r->type_number = s.region.type;
+    const Result again = s.kind == RequestKind::kReceive ? make_receive_again(r, s) : make_persistent_again(r, s);
+    if (!again.ok()) give_up(again);
   }
   runtime.requests.numbers_from(saved.request_numbers);
 }

@@ -23,7 +23,7 @@ Result fits(const SavedMpi& saved, const line::Saved& line);
 
 // Makes handles for the saved requests; later, when the program's memory is back, puts the results of its collective
 // operations there, which are complete then, and posts its receives again in their order.
-void make_requests(const SavedMpi& saved);
+Result make_requests(const SavedMpi& saved);
 Result complete_collectives(const SavedMpi& saved, const line::Saved& line);
 void post_again(const SavedMpi& saved);
 

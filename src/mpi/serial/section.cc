@@ -180,6 +180,14 @@ void SavedMpi::encode(Encoder& out) const {
       out.u64(r.operation);
       out.u64(r.regions.size());
       for (const SavedRegion& region : r.regions) encode_region(region, out);
+    } else if (r.kind == RequestKind::kPersistent) {
+      out.u32(static_cast<uint32_t>(r.mode));
+      encode_region(r.region, out);
+      out.u64(r.comm);
+      out.i32(r.peer);
+      out.i32(r.tag);
+      out.boolean(r.active);
+      out.u64(r.posting);
     }
   }
 }
@@ -206,7 +214,7 @@ Result SavedMpi::decode(Decoder& in, uint32_t processes, SavedMpi* saved) {
     r.number = in.u64();
     const uint32_t kind = in.u32();
     r.uses = in.u32();
-    const RequestKind last = layout == kPlainLayout ? RequestKind::kReceive : RequestKind::kCollective;
+    const RequestKind last = layout == kPlainLayout ? RequestKind::kReceive : RequestKind::kPersistent;
     if (kind > static_cast<uint32_t>(last) || r.uses == 0) in.fail();
     r.kind = static_cast<RequestKind>(kind);
     if (r.kind == RequestKind::kReceive) {
@@ -218,7 +226,18 @@ Result SavedMpi::decode(Decoder& in, uint32_t processes, SavedMpi* saved) {
       r.operation = in.u64();
       const size_t regions = in.count(28);
       for (size_t k = 0; k < regions; ++k) r.regions.push_back(decode_region(in));
+    } else if (r.kind == RequestKind::kPersistent) {
+      const uint32_t mode = in.u32();
+      if (mode >= static_cast<uint32_t>(StartMode::kEnd)) in.fail();
+      r.mode = static_cast<StartMode>(mode);
+      r.region = decode_region(in);
+      r.comm = in.u64();
+      r.peer = in.i32();
+      r.tag = in.i32();
+      r.active = in.boolean();
+      r.posting = in.u64();
     }
+    if (r.number >= kFirstPersistent && r.kind != RequestKind::kPersistent) in.fail();
     saved->requests.push_back(std::move(r));
   }
   if (!in.ok() || in.left() != 0) return Result::error("section \"mpi\" is damaged");

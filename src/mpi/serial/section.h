@@ -73,7 +73,10 @@ inline constexpr uint32_t kCommunicatorResult = 2;       // then a SavedCommunic
 // Of the result of an operation that made one; false for other results.
 bool decode_result(Decoder& in, uint32_t processes, SavedCommunicator* saved);
 
-enum class RequestKind : uint32_t { kSend, kReceive, kCollective };
+enum class RequestKind : uint32_t { kSend, kReceive, kCollective, kPersistent };
+
+// What a persistent request starts.
+enum class StartMode : uint32_t { kReceive, kSend, kBufferedSend, kSynchronousSend, kEnd };
 
 // A part of the program's memory that a call of MPI writes.
 struct SavedRegion {
@@ -87,12 +90,16 @@ struct SavedRequest {
   RequestKind kind = RequestKind::kSend;
   uint32_t uses = 1;
   line::Identity comm = 0;  // not of a send; kNullIdentity: of a receive from MPI_PROC_NULL, and nothing else of it means anything
-  // Of a receive:
+  // Of a receive, and of a persistent request:
   uint64_t posting = 0;
   SavedRegion region;
   // Of a collective operation:
   uint64_t operation = 0;        // its number on the communicator
   Vector<SavedRegion> regions;   // what it writes
+  // Of a persistent request, which is one of the set-up if its number is kFirstPersistent or more:
+  StartMode mode = StartMode::kReceive;
+  int32_t peer = 0, tag = 0;     // as in format::StatusLeaf
+  bool active = false;           // a receive is pending then, a send is complete
 };
 
 struct SavedMpi {

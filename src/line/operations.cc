@@ -5,18 +5,19 @@
 
 namespace elc::line {
 
-const Bytes* Operations::find(const Vector<Operation>& operations, Comm comm, uint64_t number) {
-  for (const Operation& o : operations)
-    if (o.comm == comm && o.number == number) return &o.result;
-  return nullptr;
+Operations::Operation& Operations::Table::at(Comm comm, uint64_t number) {
+  if (comm >= operations_.size()) operations_.resize(comm + 1);
+  HashMap<Operation>& of = operations_[comm];
+  const size_t before = of.size();
+  Operation& operation = of.at(number);
+  size_ += of.size() - before;
+  return operation;
 }
 
-void Operations::forget(Vector<Operation>& operations, Comm comm, uint64_t number) {
-  for (size_t i = 0; i < operations.size(); ++i) {
-    if (operations[i].comm != comm || operations[i].number != number) continue;
-    operations.erase(i);
-    return;
-  }
+void Operations::Table::remove(Comm comm, uint64_t number) {
+  if (find(comm, number) == nullptr) return;
+  operations_[comm].remove(number);
+  --size_;
 }
 
 // ---- What the application does ----
@@ -24,35 +25,34 @@ void Operations::forget(Vector<Operation>& operations, Comm comm, uint64_t numbe
 bool Operations::wants(Comm comm, uint64_t number) const {
   if (!keeping_) return false;
   if (number <= at_checkpoint(comm)) {
-    for (const Operation& o : awaited_)
-      if (o.comm == comm && o.number == number) return !o.complete;
-    return false;
+    const Operation* o = awaited_.find(comm, number);
+    return o != nullptr && !o->complete;
   }
   return !agreed_ || late_for(comm, number);
 }
 
 void Operations::end(Comm comm, uint64_t number, Bytes result, const char* unfollowed) {
   const bool wanted = wants(comm, number);
-  forget(logged_, comm, number);
-  forget(pending_, comm, number);
+  logged_.remove(comm, number);
+  pending_.remove(comm, number);
   if (!wanted) return;
   if (!applies(Rule::kUnfollowed)) unfollowed = nullptr;
-  for (Operation& o : awaited_) {
-    if (o.comm != comm || o.number != number) continue;
+  if (Operation* o = awaited_.find(comm, number)) {
     if (unfollowed != nullptr) unfollowed_ = unfollowed;
-    o.complete = true;
-    o.result = std::move(result);
+    o->complete = true;
+    o->result = std::move(result);
+    ++awaited_ended_;
     return;
   }
   if (agreed_ && unfollowed != nullptr) unfollowed_ = unfollowed;
-  results_.push_back({comm, number, true, std::move(result), unfollowed});
+  results_.push_back({comm, number, std::move(result), unfollowed});
 }
 
 // ---- Recovery ----
 
 void Operations::load(Saved& saved) {
   for (SavedResult& r : saved.crossing)
-    logged_.push_back({comms_.intern(r.comm), r.number, true, std::move(r.result), nullptr});
+    logged_.at(comms_.intern(r.comm), r.number).result = std::move(r.result);
 }
 
 // ---- A line ----
@@ -64,7 +64,7 @@ void Operations::begin_line(Saved* saved) {
     checkpoint_.push_back(c.operations);
     if (c.made) saved->comms.push_back({c.identity, c.operations, c.size, c.freed});
   }
-  for (const Operation& o : pending_) awaited_.push_back({o.comm, o.number, false, Bytes(), nullptr});
+  pending_.each([&](Comm comm, uint64_t number, Operation&) { awaited_.at(comm, number); });
 }
 
 Vector<CommVote> Operations::votes() const {
@@ -81,11 +81,11 @@ Vector<CommVote> Operations::votes() const {
 void Operations::agreed(const Vector<CommVote>& crossing) {
   agreed_ = true;
   for (const CommVote& v : crossing) crossing_.push_back({v.identity, v.most});
-  Vector<Operation> kept;
-  for (Operation& o : results_) {
-    if (!late_for(o.comm, o.number)) continue;
-    if (o.unfollowed != nullptr) unfollowed_ = o.unfollowed;
-    kept.push_back(std::move(o));
+  Vector<Ended> kept;
+  for (Ended& r : results_) {
+    if (!late_for(r.comm, r.number)) continue;
+    if (r.unfollowed != nullptr) unfollowed_ = r.unfollowed;
+    kept.push_back(std::move(r));
   }
   results_.swap(kept);
 }
@@ -108,21 +108,17 @@ bool Operations::late_ended() const {
     if (comm == nullptr || !comms_[*comm].made) continue;  // not a member
     const uint64_t before = at_checkpoint(*comm);
     uint64_t held = 0;
-    for (const Operation& o : results_) held += o.comm == *comm ? 1 : 0;
+    for (const Ended& r : results_) held += r.comm == *comm ? 1 : 0;
     if (held < c.last - before) return false;
   }
   return true;
 }
 
-bool Operations::pending_ended() const {
-  for (const Operation& o : awaited_)
-    if (!o.complete) return false;
-  return true;
-}
-
 void Operations::save(Saved* saved) {
-  for (Operation& o : results_) saved->crossing.push_back({comms_[o.comm].identity, o.number, std::move(o.result)});
-  for (Operation& o : awaited_) saved->pending.push_back({comms_[o.comm].identity, o.number, std::move(o.result)});
+  for (Ended& r : results_) saved->crossing.push_back({comms_[r.comm].identity, r.number, std::move(r.result)});
+  awaited_.each([&](Comm comm, uint64_t number, Operation& o) {
+    saved->pending.push_back({comms_[comm].identity, number, std::move(o.result)});
+  });
 }
 
 void Operations::end_line() {
@@ -132,6 +128,7 @@ void Operations::end_line() {
   crossing_.clear();
   results_.clear();
   awaited_.clear();
+  awaited_ended_ = 0;
 }
 
 }  // namespace elc::line

@@ -66,15 +66,7 @@ void Collective::begun(MPI_Request* request) {
     *request = runtime.requests.make_complete();
     return;
   }
-#if MPI_VERSION >= 3
-  // MPI may give the handle of one that is complete already to several of them.
-  int complete = 0;
-  if (PMPI_Request_get_status(*request, &complete, MPI_STATUS_IGNORE) == MPI_SUCCESS && complete != 0) {
-    end();
-    runtime.requests.add_send(*request);
-    return;
-  }
-#endif
+  if (runtime.requests.add_complete(*request)) return end();
   runtime.coordinator->pending_collective(comm_->slot, number_);
   runtime.requests.add_collective(*request, comm_->slot, number_, std::move(regions_));
 }

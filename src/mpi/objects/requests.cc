@@ -23,11 +23,28 @@ void Requests::add(MPI_Request handle, RequestKind kind) {
   if (handle == MPI_REQUEST_NULL) return;
   Request*& r = by_handle_.at(handle_key(handle));
   if (r != nullptr) {
+    end_collective(r);
     ++r->uses;
     return;
   }
   r = fresh();
   r->kind = kind;
+}
+
+// Of one that shares its handle, which is complete therefore.
+void Requests::end_collective(Request* request) {
+  if (request->collective == nullptr) return;
+  request->collective->end(MPI_SUCCESS);
+  destroy(request->collective);
+  request->collective = nullptr;
+  request->kind = RequestKind::kSend;
+  --collectives_;
+}
+
+bool Requests::add_complete(MPI_Request handle) {
+  if (handle != MPI_REQUEST_NULL && find(handle) == nullptr) return false;
+  add_send(handle);
+  return true;
 }
 
 void Requests::add_collective(MPI_Request handle, line::Comm comm, uint64_t number, Vector<Region> regions) {

@@ -87,6 +87,8 @@ class Requests {
   }
   void add_send(MPI_Request handle) { add(handle, RequestKind::kSend); }
   void add_null_receive(MPI_Request handle) { add(handle, RequestKind::kReceive); }
+  // Whether this is a handle that MPI gives to all operations that are complete at once; then it has one use more.
+  bool add_complete(MPI_Request handle);
   void add_collective(MPI_Request handle, line::Comm comm, uint64_t number, Vector<Region> regions);
   // A handle of a complete operation of which MPI knows nothing.
   MPI_Request make_complete();
@@ -143,6 +145,7 @@ class Requests {
 
  private:
   Request* fresh();
+  void end_collective(Request* request);
   void unbind(const Request& request, MPI_Request handle);
   void add(MPI_Request handle, RequestKind kind);
 

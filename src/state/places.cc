@@ -33,7 +33,10 @@ const char* below(const Text& root, const Text& directory) {
 
 }  // namespace
 
-FileRoots::FileRoots() { names_.push_back(real_name(".")); }
+FileRoots::FileRoots() {
+  names_.push_back(real_name("."));
+  error_ = names_[0].empty() ? errno : 0;
+}
 
 void FileRoots::add(const char* list) {
   for (const char* name = list; *name != '\0';) {
@@ -59,13 +62,17 @@ Result Place::find(const FileRoots& roots, const char* path) {
   if (directory.empty())
     return Result::caused(errno, "the directory of the file '%s' cannot be found: %s", path, strerror(errno));
   Result unknown;
+  if (roots.error_ != 0)
+    unknown = Result::caused(roots.error_, "the directory in which the job was started, below which a restart touches files, could "
+                             "not be found: %s", strerror(roots.error_));
   for (const Text& root : roots.names_) {
+    if (root.empty()) continue;
     const Text real = real_name(root.c_str());
     if (real.empty())
       unknown = Result::caused(errno, "%s, below which a restart touches files, cannot be found: %s", root.c_str(), strerror(errno));
     if (const char* rest = below(real, directory)) return enter(real.c_str(), rest);
   }
-  if (unknown.system_failed()) return unknown;
+  if (roots.error_ != 0 || unknown.system_failed()) return unknown;
   return Result::error(
       "the file '%s' lies in %s, and a restart touches files only below the directory in which the job was started (%s) and "
       "those of ELC_FILE_ROOTS: if the program's files belong there, set ELC_FILE_ROOTS=%s",

@@ -20,7 +20,8 @@ class FileRoots {
 
  private:
   friend class Place;
-  Vector<Text> names_;  // the first is where the process began
+  Vector<Text> names_;  // the first is where the process began; empty where that could not be found
+  int error_ = 0;       // why
 };
 
 // The one device that is taken for a file: what is written there is gone, and nothing is to be read.

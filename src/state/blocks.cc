@@ -122,6 +122,14 @@ format::PointerLeaf BlockMap::in_block(size_t slot, uintptr_t address) const {
   return pointer;
 }
 
+bool BlockMap::holds(uintptr_t begin, uint64_t size) const {
+  for (const Vector<Extent>* extents : {&by_region_, &by_block_}) {
+    const Extent* extent = last_before(*extents, begin);
+    if (extent != nullptr && begin - extent->begin <= extent->size && size <= extent->size - (begin - extent->begin)) return true;
+  }
+  return false;
+}
+
 format::PointerLeaf BlockMap::encode(const void* pointer, TypeId target) const {
   if (pointer == nullptr) return {format::kNullBlock, 0};
   // Most pointers of linked structures point to the beginning of a block.

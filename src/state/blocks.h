@@ -32,6 +32,8 @@ class BlockMap {
   // has not said what the pointer points to.
   format::PointerLeaf encode(const void* address, TypeId target = format::kNone) const;
 
+  // Whether these bytes lie in one region or block.
+  bool holds(uintptr_t begin, uint64_t size) const;
   uint64_t largest() const;  // size of a region or block
   size_t regions() const { return regions_.size(); }
 

@@ -279,6 +279,10 @@ format::PointerLeaf locate(const void* address) {
   return p.blocks->encode(address);
 }
 
+bool is_registered(uintptr_t begin, uint64_t size) {
+  return process().blocks != nullptr && process().blocks->holds(begin, size);
+}
+
 uint64_t largest_block() { return process().blocks == nullptr ? 0 : process().blocks->largest(); }
 
 }  // namespace elc::state

@@ -118,6 +118,9 @@ void allow_files(const char* roots);
 // receive) as a pointer of the file. An unknown address becomes wild.
 format::PointerLeaf locate(const void* address);
 
+// From save() until the program runs on: whether these bytes lie in one registered variable or block of the heap.
+bool is_registered(uintptr_t begin, uint64_t size);
+
 // From save() until the program runs on: bytes of the largest registered variable or block of the heap.
 uint64_t largest_block();
 

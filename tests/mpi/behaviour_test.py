@@ -562,7 +562,7 @@ class Pending(Compared):
         self.needs_mpi_3()
         job = self.run_scene("wild", "6")
         self.assertEqual(job.popen.returncode, 0, job.complaints())
-        self.assertIn("a non-blocking collective operation is pending into memory that is not registered", job.complaints())
+        self.assertIn("a non-blocking collective operation is pending with a buffer that is not registered", job.complaints())
         self.assertTrue(self.committed(), job.complaints())
 
 
@@ -627,6 +627,12 @@ class Lifetimes(Compared):
     def test_started_in_the_set_up(self): self.scene("set_up_started")
     def test_requests_made_later(self): self.scene("made_later")
     def test_requests_started_later(self): self.scene("started_later")
+    def test_receive_into_what_is_partly_registered(self):
+        self.scene("receive_partly", "a receive is pending with a buffer that is not registered as one variable")
+
+    def test_request_without_a_registered_buffer(self):
+        self.scene("made_wild", "there is a persistent request with a buffer that is not registered")
+
     def test_started_for_nobody(self): self.scene("started_for_nobody")
 
     def refused_for_ever(self, name, complaint):

@@ -79,8 +79,6 @@ CASES = {
     "MPI_Comm_create_group": ("", "MPI_COMM_WORLD, other_group, 3, &comm", ""),
     "MPI_Intercomm_create": (HALF, "half, 0, MPI_COMM_WORLD, 1 - rank % 2, 7, &comm", FREE + "MPI_Comm_free(&half);"),
     "MPI_Intercomm_merge": (INTER, "ring, rank % 2, &comm", FREE + "MPI_Comm_free(&half);", "MPI_Comm_free(&ring);"),
-    "MPI_Send_init": ("", "from, 1, MPI_INT, MPI_PROC_NULL, 5, MPI_COMM_WORLD, &request", FREE_REQUEST),
-    "MPI_Recv_init": ("", "to, 1, MPI_INT, MPI_PROC_NULL, 5, MPI_COMM_WORLD, &request", FREE_REQUEST),
     "MPI_Psend_init": ("", "from, 1, 1, MPI_INT, right, 5, MPI_COMM_WORLD, MPI_INFO_NULL, &request", PAIR % "request",
                        "MPI_Precv_init(to, 1, 1, MPI_INT, left, 5, MPI_COMM_WORLD, MPI_INFO_NULL, &other_request);"),
     "MPI_Precv_init": ("", "to, 1, 1, MPI_INT, left, 5, MPI_COMM_WORLD, MPI_INFO_NULL, &request", PAIR % "other_request",

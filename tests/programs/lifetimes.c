@@ -43,12 +43,13 @@ static void ask(void) {
 
 /* Goes on until a line has committed that begins here. */
 static void commit(void) {
-  unsigned newest;
   if (*lines == '\0') return;
   /* The first line that ends may have begun before somebody was here; the second has not. */
-  MPI_Barrier(MPI_COMM_WORLD);
-  for (int i = 0; i < 2; i++)
-    for (newest = ELC_Line(); ELC_Line() == newest;) ELC_Checkpoint_now();
+  for (int i = 0; i < 2; i++) {
+    unsigned mine = ELC_Line(), newest;
+    MPI_Allreduce(&mine, &newest, 1, MPI_UNSIGNED, MPI_MAX, MPI_COMM_WORLD);
+    while (ELC_Line() <= newest) ELC_Checkpoint_now();
+  }
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
@@ -205,6 +206,27 @@ static void make_requests(void) {
 static void make_and_start(void) {
   make_requests();
   start_first();
+}
+
+/* With a buffer that no line has, a line is refused as long as it exists. */
+static int wild;
+
+static void make_wild(void) {
+  MPI_Recv_init(&wild, 1, MPI_INT, left(), kTag, MPI_COMM_WORLD, &first);
+  ask();
+  MPI_Request_free(&first);
+}
+
+/* The same for a receive into an array of which a line has the beginning. */
+static int partly[2];
+
+static void receive_partly(void) {
+  const int two[2] = {rank, rank + 1};
+  MPI_Irecv(partly, 2, MPI_INT, left(), kTag, MPI_COMM_WORLD, &first);
+  ask();
+  MPI_Send((int *)two, 2, MPI_INT, right(), kTag, MPI_COMM_WORLD);
+  MPI_Wait(&first, MPI_STATUS_IGNORE);
+  check(partly[1] == left() + 1, "a message");
 }
 
 static void start_for_nobody(void) {
@@ -545,6 +567,8 @@ static const struct Scene {
     {"set_up_started", set_up_requests, start_first, go_on},
     {"made_later", NULL, make_requests, use_requests},
     {"started_later", NULL, make_and_start, go_on},
+    {"receive_partly", NULL, receive_partly, NULL},
+    {"made_wild", NULL, make_wild, NULL},
     {"started_for_nobody", NULL, start_for_nobody, end_for_nobody},
     {"free_receives", NULL, free_receives, check_received},
     {"start_late", NULL, NULL, start_late},
@@ -582,6 +606,7 @@ int main(int argc, char **argv) {
   ELC_VAR(deleted);
   ELC_VAR(in);
   ELC_VAR(places);
+  ELC_ARRAY(partly, 1);
   ELC_VAR(out);
   ELC_COMM(outer);
   ELC_COMM(inner);

@@ -12,14 +12,26 @@ namespace elc::mpi {
 
 namespace {
 
-// `type`: the number of its datatype, which the program may have freed. `what`: who writes there.
+// Whether all that such a call reads or writes lies in one place that a line has: what is beside it may be elsewhere in
+// another build of the program.
+bool is_registered(const Region& region) {
+  MPI_Aint lower = 0, bytes = 0;
+  if (region.buffer == MPI_BOTTOM) return true;  // check_displacements has looked
+  if (PMPI_Type_get_true_extent(region.type, &lower, &bytes) != MPI_SUCCESS) return false;
+  const MPI_Aint last = extent(region.type) * (region.count - 1);
+  const MPI_Aint begin = lower + (last < 0 ? last : 0);
+  const auto size = static_cast<uint64_t>(bytes + (last < 0 ? -last : last));
+  return bytes == 0 || state::is_registered(reinterpret_cast<uintptr_t>(region.buffer) + static_cast<uintptr_t>(begin), size);
+}
+
+// `type`: the number of its datatype, which the program may have freed. `what`: whose buffer it is.
 Result save_region(const Region& region, uint64_t type, const char* what, SavedRegion* s) {
   s->buffer = state::locate(region.buffer);
   s->count = region.count;
   s->type = type;
-  if (s->buffer.block == format::kWildBlock && s->count > 0)
-    return Result::error("%s is pending into memory that is not registered (%p): register its buffer", what, region.buffer);
-  if (s->type == kNoDatatype) return Result::error("%s is pending with a datatype that libELC did not see made", what);
+  if (s->type == kNoDatatype) return Result::error("%s with a datatype that libELC did not see made", what);
+  if (s->count > 0 && (s->buffer.block == format::kWildBlock || !is_registered(region)))
+    return Result::error("%s with a buffer that is not registered as one variable or block (%p): register it", what, region.buffer);
   return Result();
 }
 
@@ -28,7 +40,7 @@ Result save_receive(const Request& request, SavedRequest* s) {
   if (receive.comm == nullptr) return Result();  // from MPI_PROC_NULL
   s->posting = receive.posting.number;
   s->comm = receive.comm->identity;
-  return save_region({receive.buffer, receive.count, receive.type}, request.type_number, "a receive", &s->region);
+  return save_region({receive.buffer, receive.count, receive.type}, request.type_number, "a receive is pending", &s->region);
 }
 
 // One that MPI has completed is complete for a restart, too: its result is where the program will find it.
@@ -39,7 +51,7 @@ Result save_collective(const PendingCollective& pending, SavedRequest* s) {
   s->operation = pending.number;
   for (size_t i = 0; i < pending.regions.size(); ++i) {
     SavedRegion saved;
-    ELC_TRY(save_region(pending.regions[i], pending.types[i], "a non-blocking collective operation", &saved));
+    ELC_TRY(save_region(pending.regions[i], pending.types[i], "a non-blocking collective operation is pending", &saved));
     s->regions.push_back(saved);
   }
   return Result();
@@ -66,7 +78,7 @@ Result save_persistent(const Request& request, SavedRequest* s) {
   s->tag = saved_tag(a.tag);
   s->active = request.active;
   if (request.active && request.receive.comm != nullptr) s->posting = request.receive.posting.number;
-  const Result status = save_region({a.buffer, a.count, a.type}, request.type_number, "a persistent request", &s->region);
+  const Result status = save_region({a.buffer, a.count, a.type}, request.type_number, "there is a persistent request", &s->region);
   return request.of_set_up ? Result() : status;  // the set-up has the memory
 }
 

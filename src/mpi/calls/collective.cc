@@ -28,7 +28,7 @@ bool Collective::settle(int code) {
     return true;
   }
   if (code == MPI_SUCCESS) return false;
-  end_failed_collective(comm_->slot, number_);
+  end_failed(code);
   return true;
 }
 

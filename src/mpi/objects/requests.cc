@@ -35,9 +35,14 @@ void Requests::add(MPI_Request handle, RequestKind kind) {
 void Requests::end_collective(Request* request) {
   if (request->collective == nullptr) return;
   request->collective->end(MPI_SUCCESS);
+  forget_collective(request);
+  request->kind = RequestKind::kSend;
+}
+
+void Requests::forget_collective(Request* request) {
+  if (request->collective == nullptr) return;
   destroy(request->collective);
   request->collective = nullptr;
-  request->kind = RequestKind::kSend;
   --collectives_;
 }
 
@@ -93,7 +98,7 @@ void Requests::hinder(Request* request, MPI_Request handle, const char* call) {
 
 void Requests::set_inactive(Request* request, MPI_Request handle) {
   request->active = false;
-  if (!request->obstacle || (request->made_on == 0 && !request->of_set_up)) return;
+  if (!request->obstacle || (request->made_on == kNullIdentity && !request->of_set_up)) return;
   remove_obstacle(HandleKind::kRequest, handle_key(handle));
   request->obstacle = false;
 }
@@ -120,8 +125,7 @@ void Requests::leave_to_mpi(Request* request, MPI_Request handle) {
 void Requests::unmake(Request* request) {
   elc::mpi::release(request->type_number);
   destroy(request->persistent);
-  if (request->collective != nullptr) --collectives_;
-  destroy(request->collective);
+  forget_collective(request);
   pool_.push_back(request);
 }
 

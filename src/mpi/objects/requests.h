@@ -60,7 +60,7 @@ struct Request {
   uint64_t number = 0;       // in saved state
   uint64_t type_number = 0;  // its datatype is kept as long as this is
   MessageArguments* persistent = nullptr;  // what is to be started; owned
-  PendingCollective* collective = nullptr; // of that kind, which MPI has always; owned
+  PendingCollective* collective = nullptr;  // of that kind, which MPI has always; owned
   line::Identity made_on = 0;              // its communicator, if that is followed: the handle may be another's by now
   bool of_set_up = false;                  // and a restart makes it again by itself
   Receive receive;           // of a send, `handle`, `done` and `cancelled` alone
@@ -146,6 +146,7 @@ class Requests {
  private:
   Request* fresh();
   void end_collective(Request* request);
+  void forget_collective(Request* request);
   void unbind(const Request& request, MPI_Request handle);
   void add(MPI_Request handle, RequestKind kind);
 

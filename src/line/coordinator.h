@@ -188,6 +188,8 @@ class Coordinator {
   virtual bool site() = 0;
   // A site that asks for a line by itself, once for each program point. true: taken.
   virtual bool site_now() = 0;
+  // The same where no local checkpoint can be taken at this moment: a later site does it.
+  virtual void pass_now() = 0;
   // The last line that this process has taken or refused, and the last that it knows committed.
   virtual LineNumber last_line() const = 0;
   virtual LineNumber committed_line() const = 0;

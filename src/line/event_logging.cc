@@ -129,14 +129,14 @@ void EventLogging::request_line(LineNumber line) {
   control_.flood_request(line, self_);
 }
 
-bool EventLogging::site_now() {
+bool EventLogging::asks_now() {
   if (++calls_ <= points_) return false;  // this program point has its line
   if (line_ != nullptr) {
     early_call_ = true;
     return false;
   }
   request();
-  return site();
+  return true;
 }
 
 // A message that has counted and not been observed is under way for the application.

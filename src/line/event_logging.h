@@ -83,7 +83,8 @@ class EventLogging final : public Coordinator {
            (!never_ || !applies(Rule::kNever)) && running_ && (!forgetting_.on() || !applies(Rule::kForgetTogether));
   }
   bool site() override { return due() && take(); }
-  bool site_now() override;
+  bool site_now() override { return asks_now() && site(); }
+  void pass_now() override { asks_now(); }
   LineNumber last_line() const override { return last_line_; }
   LineNumber committed_line() const override { return committed_; }
   bool line_open() const override { return line_ != nullptr; }
@@ -113,6 +114,8 @@ class EventLogging final : public Coordinator {
   // In a replay: others have what this process has not come to again.
   bool depended_on() const { return replay_.suppresses() || operations_.repeats(); }
   void forget_log();
+  // A call of site_now: whether it asks for a line.
+  bool asks_now();
   bool take();
   void open_line();
   void close(const Vote& result);

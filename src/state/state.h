@@ -18,6 +18,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/stat.h>
 
 #include "base/descriptor.h"
 #include "base/result.h"
@@ -30,9 +31,9 @@ namespace elc::state {
 
 // ---- Set by src/mpi before main (a static initialiser), or by tests -------------------------------
 
-// Sizes in memory of an MPI_Comm, MPI_Datatype, MPI_Request and MPI_Status. Without this call no
+// Sizes in memory of an MPI_Comm, MPI_Datatype, MPI_Request, MPI_Status and MPI_File. Without this call no
 // variable or field can have one of these types.
-void set_handle_sizes(size_t comm, size_t datatype, size_t request, size_t status);
+void set_handle_sizes(size_t comm, size_t datatype, size_t request, size_t status, size_t file);
 
 // Asked once, at the first question whether this run is a restart, which may come before MPI_Init.
 // nullptr: it is not.
@@ -108,11 +109,17 @@ struct Written {
   Text path;
 };
 const Vector<Written>& written_files();
+// The same number.
+uint64_t number_of_file(const struct stat& about);
 
 // A restart touches files below the directory in which the process began, and below these: absolute names with colons
 // between them (ELC_FILE_ROOTS). From now on a stream that refuses lines, as a restart could not open its file, is told
 // when it is opened.
 void allow_files(const char* roots);
+
+// Where a file of the program is that a restart is to open: places.h says what hinders it.
+class Place;
+Result find_place(const char* path, Place* place);
 
 // From save() until the program runs on: an address in the program's memory (the buffer of a pending
 // receive) as a pointer of the file. An unknown address becomes wild.

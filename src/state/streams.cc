@@ -65,6 +65,8 @@ Result write_content(const Snapshot& snapshot, format::Writer& writer) {
   return status;
 }
 
+}  // namespace
+
 // By the machine, too: on another one another file may have the same numbers.
 uint64_t number_of_file(const struct stat& about) {
   char machine[256] = "";
@@ -73,8 +75,6 @@ uint64_t number_of_file(const struct stat& about) {
   for (const char* c = machine; *c != '\0'; ++c) number = mix64(number ^ static_cast<uint8_t>(*c));
   return number;
 }
-
-}  // namespace
 
 StreamKind kind_of(const char* mode) {
   if (mode[0] == 'a') return StreamKind::kAppend;

@@ -76,6 +76,8 @@ class Streams {
   // when it is opened; those that are open, now.
   void allow(const char* roots);
 
+  Result find_place(const char* path, Place* place) const { return place->find(roots_, path); }
+
   // While the set-up of a restart runs, it is not to empty a file that is as the program has left it, nor to append to it
   // once more: what it writes by "w" or "a" to one that is there goes nowhere.
   void spare(bool spares) { spares_ = spares; }

@@ -212,6 +212,7 @@ class File {
     if (kind == format::kMpiComm) return communicator_text(number);
     if (kind == format::kMpiDatatype) return datatype_text(number);
     if (kind == format::kMpiRequest) return number == 0 ? "MPI_REQUEST_NULL" : "request " + std::to_string(number);
+    if (kind == format::kMpiFile) return mpi_file_text(number);
     if (kind == format::kFile) {
       if (number < state::kFirstStream) return kStandard[number];
       number -= state::kFirstStream;
@@ -287,7 +288,46 @@ class File {
             {"communicators", communicators},
             {"datatypes", datatypes(saved.datatypes)},
             {"last_request", saved.request_numbers},
-            {"requests", requests}};
+            {"requests", requests},
+            {"files", mpi_files(saved.files)}};
+  }
+
+  static std::string mpi_file_text(line::Identity identity) {
+    char text[32] = "MPI_FILE_NULL";
+    if (identity != 0) snprintf(text, sizeof text, "file %llx", static_cast<unsigned long long>(identity));
+    return text;
+  }
+
+  json mpi_files(const Vector<mpi::SavedFile>& saved) const {
+    json files = json::array();
+    for (const mpi::SavedFile& f : saved) {
+      files.push_back({{"file", f.identity},
+                       {"communicator", communicator_text(f.origin.parent)},
+                       {"operation", f.origin.number},
+                       {"colour", f.origin.colour},
+                       {"path", f.path.c_str()},
+                       {"mode", f.writes ? "write" : "read"},
+                       {"append", f.append},
+                       {"unique", f.unique},
+                       {"atomic", f.atomic},
+                       {"of_set_up", f.of_set_up},
+                       {"numbers", f.representation_code != 0},
+                       {"length", f.length},
+                       {"pointer", f.pointer},
+                       {"size", f.members.size()}});
+      json& facts = files.back();
+      if (f.viewed)
+        facts["view"] = {{"displacement", f.displacement},
+                         {"etype", datatype_text(f.etype)},
+                         {"filetype", datatype_text(f.filetype)},
+                         {"representation", f.representation.c_str()}};
+      if (most_ == 0) continue;
+      facts["members"] = first(f.members, [](line::Rank member) { return member; });
+      facts["hints"] = first(f.hints, [](const mpi::SavedFile::Hint& hint) {
+        return json{{"key", hint.key.c_str()}, {"value", hint.value.c_str()}};
+      });
+    }
+    return files;
   }
 
   json set_up() {

@@ -96,6 +96,8 @@ void print_objects(const json& mpi) {
   for (const json& r : mpi["requests"])
     printf("    request %llu: %s\n", static_cast<unsigned long long>(number(r["request"])),
            words(r, {"request"}).c_str());
+  print_list("files of MPI", mpi["files"]);
+  for (const json& f : mpi["files"]) printf("    %s: %s\n", text(f["path"]), words(f, {"path"}).c_str());
 }
 
 void print_set_up(const json& made) {

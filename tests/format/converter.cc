@@ -289,7 +289,7 @@ class Trial {
  public:
   explicit Trial(Choices& choices) : choices_(choices), machine_(any_machine(choices)) {
     for (TypeTable* table : {&from_types_, &to_types_}) {
-      for (const Kind kind : {kMpiComm, kMpiDatatype, kMpiRequest}) table->set_size(kind, sizeof(void*));
+      for (const Kind kind : {kMpiComm, kMpiDatatype, kMpiRequest, kMpiFile}) table->set_size(kind, sizeof(void*));
       table->set_size(kMpiStatus, 20);
     }
     constexpr Kind kVarying[] = {kShort, kInt, kLong, kUlong, kLlong, kWchar, kWchar, kPtrdiff};

@@ -10,7 +10,7 @@ import decimal, glob, json, os, subprocess, sys, tempfile, zlib
 KINDS = ("?|bool|char|signed char|unsigned char|short|unsigned short|int|unsigned int|long|unsigned long|long long|"
          "unsigned long long|float|double|long double|float complex|double complex|long double complex|wchar_t|size_t|"
          "ptrdiff_t|int8_t|uint8_t|int16_t|uint16_t|int32_t|uint32_t|int64_t|uint64_t|bytes|pointer|function|FILE *|"
-         "MPI_Comm|MPI_Datatype|MPI_Request|MPI_Status").split("|")
+         "MPI_Comm|MPI_Datatype|MPI_Request|MPI_Status|MPI_File").split("|")
 FIXED = {2: 1, 3: 1, 4: 1, 13: 4, 14: 8, 16: 8, 17: 16, 22: 1, 23: 1, 24: 2, 25: 2, 26: 4, 27: 4, 28: 8, 29: 8, 30: 1}
 LONG_DOUBLES = (8, 10, 16, 16, 10)
 NAMES = ("CHAR|SIGNED_CHAR|UNSIGNED_CHAR|BYTE|PACKED|WCHAR|SHORT|UNSIGNED_SHORT|INT|UNSIGNED|LONG|UNSIGNED_LONG|"
@@ -256,7 +256,7 @@ class File:
                            "depth": depth})
 
     def known(self, type):
-        assert 1 <= type <= 37 or 256 <= type < 256 + len(self.types), "a type that is not known: %d" % type
+        assert 1 <= type <= 38 or 256 <= type < 256 + len(self.types), "a type that is not known: %d" % type
         return type
 
     def type_text(self, type, count):
@@ -346,6 +346,8 @@ class RankFile(File):
         number = int(text)
         if kind == 36:
             return "request %d" % number if number else "MPI_REQUEST_NULL"
+        if kind == 38:
+            return "file %x" % number if number else "MPI_FILE_NULL"
         if kind > 33:
             return (communicator if kind == 34 else datatype)(number)
         streams = ["stdin", "stdout", "stderr"] + [s["path"] for s in self.streams]
@@ -357,7 +359,7 @@ class RankFile(File):
         for place, kind, text in self.leaves(x, type, count):
             cut = len(shown) >= self.most
             if not cut:
-                shown.append({"place": place, "value": self.handle(kind, text) if 32 <= kind <= 36 else text})
+                shown.append({"place": place, "value": self.handle(kind, text) if 32 <= kind <= 36 or kind == 38 else text})
         return {"values": shown, "cut": cut} if self.most else {}
 
     def vars(self):
@@ -428,7 +430,7 @@ class RankFile(File):
                 **({} if plain else self.topology(x, len(members)))}
 
     def mpi(self):
-        x = self.section("mpi", 2)
+        x = self.section("mpi", 3)
         site = ("ELC_Checkpoint", "ELC_Checkpoint_now", "a labelled MPI call")[x.uint(3)]
         communicators, t = x.list(lambda: self.communicator(x, x.layout == 1)), Xdr(x.bytes())
         next_type, memory = t.hyper(), t.list(lambda: (t.uint(65), t.uint(65)))
@@ -445,9 +447,26 @@ class RankFile(File):
             d.update(constructor=CONSTRUCTORS[d["constructor"]], committed=flags & 1 == 1, freed=flags > 1,
                      **self.first(**lists))
         last, requests = x.hyper(), x.list(lambda: self.request(x, 2 if x.layout == 1 else 4))
+        files = x.list(lambda: self.file(x)) if x.layout > 2 else []
         x.end()
         return {"mpi": {"site": site, "communicators": communicators, "datatypes": types, "last_request": last,
-                        "requests": requests}}
+                        "requests": requests, "files": files}}
+
+    def file(self, x):
+        ranks = Xdr(self.sections["label"][20:24]).uint()
+        facts = x.struct(file=x.hyper, communicator=lambda: communicator(x.hyper()), operation=x.hyper, colour=x.signed,
+                         members=lambda: x.list(lambda: x.uint(ranks)), path=x.text)
+        members, flags = facts.pop("members"), x.uint(128)
+        facts.update(mode="write" if flags & 1 else "read", append=flags & 2 > 0, unique=flags & 4 > 0,
+                     atomic=flags & 8 > 0, of_set_up=flags & 32 > 0, numbers=x.hyper() != 0, length=x.hyper(),
+                     pointer=x.signed())
+        assert members and facts["path"] and facts["length"] < 2 ** 63 and facts["pointer"] >= 0
+        if flags & 16:
+            facts["view"] = x.struct(displacement=x.signed, etype=lambda: datatype(x.hyper()),
+                                     filetype=lambda: datatype(x.hyper()), representation=x.text)
+            assert facts["view"]["displacement"] >= 0
+        hints = x.list(lambda: x.struct(key=x.text, value=x.text))
+        return {**facts, "size": len(members), **self.first(members=members, hints=hints)}
 
     def setup(self):
         x = self.section("setup")

@@ -566,6 +566,71 @@ class Pending(Compared):
         self.assertTrue(self.committed(), job.complaints())
 
 
+class SharedFiles(Compared):
+    """Files of MPI that are open while a line is taken (tests/programs/shared_files.c)."""
+    program = "shared_files"
+
+    def scene_of(self, name, some=True):
+        """All ranks act before the line, or one or two of them."""
+        for early in (0b111, random.Random(SEED).choice((0b001, 0b110)))[:2 if some else 1]:
+            with self.subTest(early=bin(early)):
+                self.scene(name, arguments=(str(early),))
+                shutil.rmtree(self.lines)
+
+    def test_together(self): self.scene_of("together")
+    def test_views(self): self.scene_of("views")
+    def test_reading(self): self.scene_of("reading")
+    def test_set_up(self): self.scene_of("set_up")
+    def test_halves(self): self.scene_of("halves", some=False)
+
+    def test_background(self):
+        self.needs_mpi_3()  # its requests are MPI's own
+        self.scene_of("background", some=False)
+
+    def test_alone(self):
+        self.scene_of("alone")
+        self.refused_while_open("alone", "the file 'same-0' is open for writing in another rank", DATA="same")
+
+    def refused_while_open(self, name, complaint, **variables):
+        """No line while it is open, and one when it is closed."""
+        job = self.run_scene(name, "7", **variables)
+        self.assertEqual((job.popen.returncode, job.result()), (0, "ok"), job.complaints())
+        self.assertRegex(job.complaints(), complaint)
+        self.assertTrue(self.committed(), job.complaints())
+
+    def test_both(self): self.refused_while_open("both", "MPI_File_open for reading and writing")
+    def test_shared(self): self.refused_while_open("shared", "MPI_File_write_shared")
+
+    def test_outside(self):
+        with tempfile.TemporaryDirectory(prefix="elc-outside-") as outside:
+            self.refused_while_open("together", "the file '.*' lies in", DATA=os.path.join(outside, "data"))
+
+    def test_lost(self):
+        """A restart without the file, or with a shorter one, changes nothing."""
+        data = os.path.join(self.home, "data")
+        self.run_scene("together", "7", "1")
+        line = str(self.committed()[-1])
+        with open(data, "rb") as file:
+            content = file.read()
+        for left, complaint in ((content[:30], "its content is lost"), (None, "is not there")):
+            os.unlink(data)
+            if left is not None:
+                with open(data, "wb") as file:
+                    file.write(left)
+            job = self.run_scene("together", "7", ELC_RESTART=line)
+            self.assertEqual(job.popen.returncode, REFUSED, job.complaints())
+            self.assertIn(complaint, job.complaints())
+        with open(data, "wb") as file:
+            file.write(content)
+        self.assert_right(self.run_scene("together", "7", ELC_RESTART=line))
+
+    def test_other_set_up(self):
+        self.run_scene("set_up", "7", "1")
+        job = self.run_scene("set_up", "7", DATA="other")
+        self.assertEqual(job.popen.returncode, REFUSED, job.complaints())
+        self.assertIn("the set-up does not open the file 'data'", job.complaints())
+
+
 class Lifetimes(Compared):
     """What changes after the set-up, and what outlives what it came from (tests/programs/lifetimes.c)."""
     program = "lifetimes"

@@ -32,6 +32,7 @@ struct Config {
   double large = 0;                                       // of a message whose data come later
   double rendezvous = 0;  // of a standard send that waits for its receive where it may
   bool shortcuts = false;  // the layer above leaves out the calls that it need not make
+  double pass = 0;        // of a program point where no checkpoint can be taken
   double look = 1;        // of a look at the protocol at a call
   double repeat = 0;      // of a waiting receive that a restart makes again, instead of restoring it
   bool look_in_collectives = true;  // false: as the library does

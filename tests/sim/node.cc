@@ -199,7 +199,8 @@ void Node::site_now() {
   const uint64_t points = world_.points_of(process->committed_line());
   const line::LineNumber last = process->last_line();
   const bool open = process->line_open(), due = process->due();
-  if (process->site_now()) taken();
+  if (world_.chance.chance(world_.config.pass)) process->pass_now();
+  else if (process->site_now()) taken();
   if (app.calls <= points) {
     if ((process->last_line() != last || process->due() != due) && !world_.doomed)
       world_.fail("rank %d: a program point that has its line takes another", self_);

@@ -75,6 +75,7 @@ Config Schedule::make_config(uint64_t seed, const Choice& choice) {
   c.large = r.chance(0.5) ? 0 : 0.3;
   c.rendezvous = r.chance(0.5) ? 0.5 : 1;
   c.look = r.chance(0.5) ? 1 : 0.2;
+  c.pass = r.chance(0.3) ? 0.3 : 0;
   c.shortcuts = r.chance(0.5);
   c.repeat = r.chance(0.5) ? 0 : 0.5;
   c.look_in_collectives = r.chance(0.2);

@@ -74,7 +74,7 @@ void new_process() {
     if (kept == nullptr) abort();
     *static_cast<volatile char*>(kept) = 1;
   }
-  elc::state::set_handle_sizes(sizeof(int), sizeof(int), sizeof(int), 24);
+  elc::state::set_handle_sizes(sizeof(int), sizeof(int), sizeof(int), 24, sizeof(int));
 }
 
 elc::format::Representation foreign_machine() {

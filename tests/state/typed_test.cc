@@ -17,7 +17,7 @@ TEST_CASE("the compiler finds types in C11") {
 
 TEST_CASE("the papers' registrations") {
   new_process();
-  elc::state::set_handle_sizes(8, 8, 8, 24);
+  elc::state::set_handle_sizes(8, 8, 8, 24, 8);
   static Line line;
   REQUIRE(classic_run([] {
             elc::state::take_label();

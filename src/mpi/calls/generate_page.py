@@ -29,9 +29,6 @@ It moves nothing between processes and makes nothing that a restart would miss.
 .It refuses while what it makes exists
 From the call on until the communicator, window, file, request or session that it gives is freed, closed or complete, lines
 are refused; then they are taken again.
-So a file that is opened, written and closed between two calls of
-.Fn ELC_Checkpoint
-is in nobody's way.
 .It refuses while it exists, if made after the set-up
 The same for what belongs to one process alone, as a group or an info object.
 A restart runs the program's set-up again, until
@@ -41,6 +38,8 @@ has returned or, with frames, until the first is entered, and so makes again wha
 Ends what refuses lines.
 .It refuses as long as what it works on exists
 It works on a window, a file or another object that refuses lines.
+.It refuses until the file is closed
+What a restart could not bring back of a file of MPI that it opens again.
 .It refuses if it changes what the set-up has made
 An attribute, an error handler, a buffer for sends or a hint that is set after the set-up is not set in a restart, and one of
 the set-up's that is taken away is there again.
@@ -97,7 +96,7 @@ TAIL = r""".Sh SEE ALSO
 # In the order in which a chapter shows them.
 KINDS = ("followed", "needs no following", "refuses while what it makes exists",
          "refuses while it exists, if made after the set-up", "refuses if it changes what the set-up has made",
-         "frees", "refuses as long as what it works on exists", "is a collective operation that is not followed",
+         "refuses until the file is closed", "frees", "refuses as long as what it works on exists", "is a collective operation that is not followed",
          "refuses for ever")
 
 
@@ -107,10 +106,11 @@ def kind_of(entry):
         "nothing": KINDS[1],
         "makes": KINDS[3] if "local" in entry.features else KINDS[2],
         "attribute": KINDS[4], "errhandler": KINDS[4], "changes": KINDS[4],
-        "frees": KINDS[5],
-        "through": KINDS[6],
-        "collectively": KINDS[7],
-        "refuses": KINDS[8],
+        "hinders": KINDS[5],
+        "frees": KINDS[6],
+        "through": KINDS[7],
+        "collectively": KINDS[8],
+        "refuses": KINDS[9],
     }[entry.verb]
 
 

@@ -96,6 +96,8 @@ def wrapper(prototype, entry):
         after.append("now.buffer(%s);" % ("nullptr, 0" if detached else ", ".join(p.name for p in prototype.parameters)))
     elif entry.verb == "changes":
         after.append("now.changes(HandleKind::kInfo, %s);" % of_first(prototype, ["MPI_Info"]))
+    elif entry.verb == "hinders":
+        after.append("now.hinders(%s);" % of_first(prototype, ["MPI_File"]))
     elif entry.verb == "attribute":
         value = [p.name for p in prototype.parameters[2:]]
         after.append("now.%s_attribute(%s, %s, %s);" %

@@ -50,6 +50,10 @@ class Refused {
   void changes(HandleKind kind, Handle changed) const {
     change_local_obstacle(kind, handle_key(changed), call_, place_);
   }
+  // This file is no more what a restart opens again.
+  void hinders(MPI_File file) const {
+    if (file != MPI_FILE_NULL && !is_obstacle(HandleKind::kFile, handle_key(file))) makes(HandleKind::kFile, file);
+  }
   // It was a call in which the members of `made` took part, whatever they are members of beside: in the counts of messages.
   void together(MPI_Comm made) const;
   // It was a call that this process of a communicator makes as well: the same.

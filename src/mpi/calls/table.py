@@ -28,7 +28,7 @@ FEATURES = ("local", "collectively", "together", "paired", "persistent", "entere
 
 
 class Entry:
-    """What the table says of one function. `verb` is followed, nothing, makes, frees, through, refuses, changes, attribute,
+    """What the table says of one function. `verb` is followed, nothing, makes, frees, through, hinders, refuses, changes, attribute,
     errhandler, collectively, or, for what the table does not say itself, large or unknown."""
 
     def __init__(self, name, verb, kind=None, features=(), advice=""):
@@ -50,7 +50,8 @@ def parse_entry(line):
     verb = words[0] if words else "collectively"
     kind = words[1] if len(words) > 1 else None
     known = {"followed": (), "nothing": (), "refuses": (), "changes": ("buffer",), "attribute": (), "errhandler": (),
-             "collectively": (), "makes": WITHOUT_HANDLE, "frees": WITHOUT_HANDLE, "through": THROUGH}
+             "collectively": (), "makes": WITHOUT_HANDLE, "frees": WITHOUT_HANDLE, "through": THROUGH,
+             "hinders": ("file",)}
     if verb not in known or len(words) > 2 or (kind is not None and kind not in known[verb]) or \
             (verb == "collectively" and "collectively" not in features):
         raise SystemExit("table.txt: what is this? " + line)

@@ -169,14 +169,8 @@ SavedCommunicator describe(const Communicator& communicator) {
   return saved;
 }
 
-namespace {
-
-// What all processes together know of the communicators of a line: each one's list, behind another.
-Vector<SavedCommunicator> gather(const Vector<const SavedCommunicator*>& mine) {
-  Bytes bytes;
-  Encoder out(&bytes);
-  for (const SavedCommunicator* c : mine) c->encode(out);
-  int length = static_cast<int>(bytes.size());
+Bytes gather(const Bytes& mine) {
+  int length = static_cast<int>(mine.size());
   Vector<int> lengths, offsets;
   lengths.resize(static_cast<size_t>(runtime.size));
   PMPI_Allgather(&length, 1, MPI_INT, lengths.data(), 1, MPI_INT, runtime.control);
@@ -187,7 +181,19 @@ Vector<SavedCommunicator> gather(const Vector<const SavedCommunicator*>& mine) {
   }
   Bytes all;
   all.resize(static_cast<size_t>(total));
-  PMPI_Allgatherv(bytes.data(), length, MPI_BYTE, all.data(), lengths.data(), offsets.data(), MPI_BYTE, runtime.control);
+  PMPI_Allgatherv(const_cast<uint8_t*>(mine.data()), length, MPI_BYTE, all.data(), lengths.data(), offsets.data(), MPI_BYTE,
+                  runtime.control);
+  return all;
+}
+
+namespace {
+
+// What all processes together know of the communicators of a line.
+Vector<SavedCommunicator> gather_all(const Vector<const SavedCommunicator*>& mine) {
+  Bytes bytes;
+  Encoder out(&bytes);
+  for (const SavedCommunicator* c : mine) c->encode(out);
+  const Bytes all = gather(bytes);
   Vector<SavedCommunicator> gathered;
   Decoder in(all);
   while (in.left() > 0) {
@@ -237,7 +243,7 @@ void make_again(const Vector<SavedCommunicator>& saved) {
     wanted.push_back(&c);
     own.at(c.identity) = &c.topology;
   }
-  const Vector<SavedCommunicator> all = gather(wanted);
+  const Vector<SavedCommunicator> all = gather_all(wanted);
   MPI_Errhandler handler = error_handler_of(MPI_COMM_WORLD);
   line::Identity previous = kNullIdentity;
   for (const SavedCommunicator& c : all) {

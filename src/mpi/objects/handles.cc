@@ -24,6 +24,9 @@ Result encode(void*, format::Kind kind, const void* address, uint64_t* number) {
   } else if (kind == format::kMpiRequest) {
     const Request* r = runtime.requests.find(read<MPI_Request>(address));
     if (r != nullptr) *number = r->number;
+  } else if (kind == format::kMpiFile) {
+    const File* file = runtime.files.find(read<MPI_File>(address));
+    if (file != nullptr) *number = file->saved.identity;
   }
   return Result();
 }
@@ -45,6 +48,14 @@ Result decode(void*, format::Kind kind, uint64_t number, void* address) {
     MPI_Request handle = MPI_REQUEST_NULL;
     if (number != 0 && !runtime.requests.find_handle(number, &handle))
       return Result::error("a variable holds a request that the line does not have");
+    memcpy(address, &handle, sizeof handle);
+  } else if (kind == format::kMpiFile) {
+    MPI_File handle = MPI_FILE_NULL;
+    if (number != kNullIdentity) {
+      const File* file = runtime.files.find_identity(number);
+      if (file == nullptr) return Result::error("a variable holds a file that the line does not have");
+      handle = file->handle;
+    }
     memcpy(address, &handle, sizeof handle);
   }
   return Result();

@@ -16,9 +16,11 @@ static_assert(sizeof kNames / sizeof kNames[0] == static_cast<size_t>(HandleKind
 
 }  // namespace
 
-void Obstacles::add(HandleKind kind, uint64_t key, const char* call, const void* place) {
+void Obstacles::add(HandleKind kind, uint64_t key, const char* call, const void* place, bool waits) {
   Obstacle& o = of(kind).at(key);
   ++o.uses;
+  if (waits && !o.waits) ++waiting_;
+  o.waits = o.waits || waits;
   if (o.call == nullptr) o.becomes(call, place, ++made_);
 }
 
@@ -40,8 +42,10 @@ void Obstacles::remove(HandleKind kind, uint64_t key, const void* variable) {
   if (o == nullptr) return;
   const bool of_set_up = o->uses == 0 || (o->uses_of_set_up > 0 && variable == o->variable);
   --(of_set_up ? o->uses_of_set_up : o->uses);
-  if (o->uses + o->uses_of_set_up == 0) of(kind).remove(key);
-  else if (o->uses == 0 && !o->changed) o->becomes(nullptr, nullptr, 0);
+  if (o->uses + o->uses_of_set_up == 0) {
+    waiting_ -= o->waits ? 1 : 0;
+    of(kind).remove(key);
+  } else if (o->uses == 0 && !o->changed) o->becomes(nullptr, nullptr, 0);
 }
 
 void Obstacles::set(HandleKind kind, uint64_t key, uint64_t owner, uint64_t value, const char* call, const void* place) {

@@ -22,7 +22,8 @@ class Obstacles {
  public:
   // What has this handle exists from now on; `call`: "MPI_Win_create", a literal; `place`: where the program called it
   // (ELC_CALLER), or nullptr. Handles that MPI gives several times (a small send's request) count as often.
-  void add(HandleKind kind, uint64_t key, const char* call, const void* place);
+  // `waits`: no site is one before it is gone.
+  void add(HandleKind kind, uint64_t key, const char* call, const void* place, bool waits = false);
   // The program's set-up has made this, which a restart makes again by running it: no obstacle. `variable` has got the
   // handle, of which there may come more that are the same.
   void add_of_set_up(HandleKind kind, uint64_t key, const void* variable);
@@ -42,6 +43,8 @@ class Obstacles {
   bool idle(uint64_t request) const;
   // Whether there is one of this kind, which the set-up's are, too.
   bool any(HandleKind kind) const { return kinds_[static_cast<size_t>(kind)].size() > 0; }
+  // Whether sites have to wait for one.
+  bool waits() const { return waiting_ != 0; }
   // Its call; nullptr: it is no obstacle.
   const char* call_of(HandleKind kind, uint64_t key) const;
   // Whether a line may be taken; the failure names what was made first, and its call.
@@ -57,6 +60,7 @@ class Obstacles {
     const void* variable = nullptr;  // of the set-up, with the handle
     bool changed = false;
     bool idle = false;
+    bool waits = false;
 
     void becomes(const char* by, const void* at, uint64_t counted) { call = by, place = at, number = counted; }
   };
@@ -68,6 +72,7 @@ class Obstacles {
   HashMap<Obstacle> kinds_[static_cast<size_t>(HandleKind::kKinds)];
   HashMap<Vector<uint64_t>> owned_;  // keys by their owner
   uint64_t made_ = 0;
+  size_t waiting_ = 0;
 };
 
 // The same for the process's own.

@@ -38,17 +38,25 @@ void arrive_at_site() {
                         static_cast<unsigned long long>(runtime.restart_line)));
 }
 
-int site(Site where, bool (line::Coordinator::*take)()) {
-  const Entered entered(where == Site::kCheckpoint ? "ELC_Checkpoint" : "ELC_Checkpoint_now");
+int site(Site where) {
+  const bool asks = where == Site::kCheckpointNow;
+  const Entered entered(asks ? "ELC_Checkpoint_now" : "ELC_Checkpoint");
   if (called_back()) {
-    if (where == Site::kCheckpointNow) cannot_checkpoint("ELC_Checkpoint_now was called in a function that MPI calls");
+    if (asks) cannot_checkpoint("ELC_Checkpoint_now was called in a function that MPI calls");
     return 0;
   }
   look_if_due();
   runtime.site = where;
-  // ELC_Checkpoint can wait for a quieter moment; calls of ELC_Checkpoint_now are counted, and the line is refused then.
-  if (where == Site::kCheckpoint && !alone()) return 0;
-  return (runtime.coordinator->*take)() ? 1 : 0;
+  // ELC_Checkpoint can wait for other threads to leave MPI; calls of ELC_Checkpoint_now are counted, and the line is refused
+  // then.
+  if (!asks && !alone()) return 0;
+  line::Coordinator& process = *runtime.coordinator;
+  if (asks && !files_are_quiet()) {
+    process.pass_now();
+    return 0;
+  }
+  if (asks) return process.site_now() ? 1 : 0;
+  return process.due() && files_are_quiet() && process.site() ? 1 : 0;
 }
 
 }  // namespace
@@ -56,7 +64,7 @@ int site(Site where, bool (line::Coordinator::*take)()) {
 ELC_EXPORT int ELC_Checkpoint(void) {
   if (!runtime.active || state::in_inline_call()) return 0;
   arrive_at_site();
-  return site(Site::kCheckpoint, &line::Coordinator::site);
+  return site(Site::kCheckpoint);
 }
 
 ELC_EXPORT int ELC_Checkpoint_now(void) {
@@ -66,7 +74,7 @@ ELC_EXPORT int ELC_Checkpoint_now(void) {
     runtime.skip_call = false;
     return 1;
   }
-  return site(Site::kCheckpointNow, &line::Coordinator::site_now);
+  return site(Site::kCheckpointNow);
 }
 
 ELC_EXPORT unsigned ELC_Line(void) { return runtime.active ? runtime.coordinator->committed_line() : 0; }

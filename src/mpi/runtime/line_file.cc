@@ -52,14 +52,22 @@ const char* dir() { return runtime.config.dir.c_str(); }
 
 // Of a file to which two ranks write, each would bring back its own.
 Result lock_files() {
-  const Vector<state::Written>& files = state::written_files();
+  Vector<state::Written> files;
+  for (const state::Written& file : state::written_files()) files.push_back({file.number, Text::copy(file.path.view())});
+  const size_t streams = files.size();
+  add_written_files(&files);
   Vector<uint64_t> numbers;
-  for (const state::Written& file : files) numbers.push_back(file.number);
+  for (const state::Written& file : files) {
+    for (const uint64_t number : numbers)
+      if (number == file.number && numbers.size() >= streams)
+        return Result::error("the file '%s' is open for writing twice, and a restart could not bring it back", file.path.c_str());
+    numbers.push_back(file.number);
+  }
   size_t other;
   ELC_TRY(runtime.file_locks.take(dir(), numbers, &other));
   if (other == files.size()) return Result();
   return Result::error("the file '%s' is open for writing in another rank, too, and a restart could not bring it back: let one "
-                       "rank write to it (ELC_fopen)", files[other].path.c_str());
+                       "rank write to it (ELC_fopen), or open it for all together (MPI_File_open)", files[other].path.c_str());
 }
 
 Result write_state(line::LineNumber line) {
@@ -81,7 +89,9 @@ Result write_state(line::LineNumber line) {
   store::write_label(*current().writer, label);
   ELC_TRY(state::save(*current().writer, handle_codec()));
   ELC_TRY(lock_files());
-  for (state::Relied& relied : state::take_relied()) current().file.rely_on(std::move(relied.file), relied.path.c_str());
+  Vector<state::Relied> relied = state::take_relied();
+  ELC_TRY(rely_on_files(&relied));
+  for (state::Relied& on : relied) current().file.rely_on(std::move(on.file), on.path.c_str());
   SavedMpi objects;
   ELC_TRY(save_mpi(&objects));
   current().writer->begin_section("mpi");

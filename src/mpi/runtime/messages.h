@@ -42,6 +42,7 @@ void spoil_line(const char* why);
 void spoil_replay(const char* why, const char* more = "");
 // Behind the name of a call.
 inline constexpr const char* kCalledUnfollowed = " was called, which libELC does not follow, while messages crossed the line";
+inline constexpr const char* kFilesTell = " was called, by which a process sees what others have written, while messages crossed the line";
 // Why the line cannot be kept, as far as is known; nullptr: it can. Memory that is short (base/memory.h) is a reason, too.
 const char* spoiled(line::LineNumber line);
 Result unspoiled(line::LineNumber line, bool replay);

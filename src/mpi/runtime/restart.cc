@@ -119,6 +119,10 @@ void replace_process() {
     Communicator* c = runtime.comms.at(i);
     c->slot = runtime.coordinator->add_comm(c->identity, static_cast<uint32_t>(c->members.size()));
   }
+  for (size_t i = 0; i < runtime.files.size(); ++i) {
+    File* file = runtime.files.at(i);
+    file->slot = runtime.coordinator->add_comm(file->saved.identity, static_cast<uint32_t>(file->saved.members.size()));
+  }
 }
 
 // The set-up of this run has left nothing under way either.
@@ -133,14 +137,22 @@ Result whole_set_up() {
 }  // namespace
 
 // Members of a communicator are at the same operation where what each says of itself and of the next one cancels out.
+static uint64_t account_of(line::Identity identity, line::Comm slot, int local, size_t members) {
+  if (members < 2) return 0;
+  const uint64_t operation = mix64(identity + runtime.coordinator->operations(slot));
+  const auto rank = static_cast<uint64_t>(local);
+  return mix64(operation + rank) ^ mix64(operation + (rank + 1) % members);
+}
+
 uint64_t account_of_set_up() {
   uint64_t account = runtime.coordinator->account();
   for (size_t i = 0; i < runtime.comms.size(); ++i) {
     const Communicator& c = *runtime.comms.at(i);
-    if (c.handle == MPI_COMM_NULL || c.members.size() < 2) continue;
-    const uint64_t operation = mix64(c.identity + runtime.coordinator->operations(c.slot));
-    const auto rank = static_cast<uint64_t>(c.rank);
-    account ^= mix64(operation + rank) ^ mix64(operation + (rank + 1) % c.members.size());
+    if (c.handle != MPI_COMM_NULL) account ^= account_of(c.identity, c.slot, c.rank, c.members.size());
+  }
+  for (size_t i = 0; i < runtime.files.size(); ++i) {
+    const File& file = *runtime.files.at(i);
+    account ^= account_of(file.saved.identity, file.slot, file.rank, file.saved.members.size());
   }
   return account;
 }
@@ -181,6 +193,8 @@ void open_store() {
 void restore() {
   agree(whole_set_up());
   agree(state::check(runtime.restart->reader));
+  const Vector<SavedFile>& files = runtime.restart->objects.files;
+  agree(check_files(files));
   const Site site = runtime.restart->objects.site;
   const Vector<SavedCommunicator> communicators = communicators_of_line();
   agree(fits_set_up(communicators));
@@ -190,8 +204,11 @@ void restore() {
   if (runtime.restart->reader.has_section("setup")) agree(check_set_up(std::move(runtime.restart->set_up)));
   make_again(communicators);  // all together: none may have failed before
   agree(make_requests(runtime.restart->objects));
-  agree(state::apply(runtime.restart->reader, handle_codec()),
-        "the line is as it was: start the program again when the cause is gone");
+  agree(open_again(files));
+  constexpr const char* kAgain = "the line is as it was: start the program again when the cause is gone";
+  agree(state::apply(runtime.restart->reader, handle_codec()), kAgain);
+  agree(cut_files(files), kAgain);
+  agree(view_again(files), kAgain);
   const Result completed = complete_collectives(runtime.restart->objects, runtime.restart->saved);
   if (!completed.ok()) give_up(completed);
   replace_process();

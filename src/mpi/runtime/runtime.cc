@@ -131,7 +131,7 @@ bool hook_recovering() {
 // Before main: the state has to know these when the program registers its first variable.
 struct Hooks {
   Hooks() {
-    state::set_handle_sizes(sizeof(MPI_Comm), sizeof(MPI_Datatype), sizeof(MPI_Request), sizeof(MPI_Status));
+    state::set_handle_sizes(sizeof(MPI_Comm), sizeof(MPI_Datatype), sizeof(MPI_Request), sizeof(MPI_Status), sizeof(MPI_File));
     state::recovering_hook = hook_recovering;
     state::arrived_hook = [] {
       restore();

@@ -20,6 +20,7 @@
 #include "mpi/calls/matched_probe.h"
 #include "mpi/objects/background.h"
 #include "mpi/objects/communicators.h"
+#include "mpi/objects/files.h"
 #include "mpi/objects/obstacles.h"
 #include "mpi/objects/requests.h"
 #include "mpi/runtime/inside.h"
@@ -47,7 +48,8 @@ struct Runtime {
   MPI_Comm control = {};       // control messages, and the library's own collectives
   MPI_Comm self = {};          // messages of the library to itself
   Communicators comms;
-  Vector<line::Identity> set_up;  // those that there were when the set-up was over
+  Files files;
+  Vector<line::Identity> set_up;  // communicators and files that there were when the set-up was over
   Obstacles obstacles;
   Requests requests;
   ForeignCounts foreign_counts;  // in statuses
@@ -140,9 +142,9 @@ void wait_until(F done) {
 // or, in a restart, perhaps the place where the state is to be restored. true: it has one.
 bool labelled_call();
 
-// Whether a site may take its local checkpoint here and now: a line was asked for, no other thread is in MPI, and this
-// one is in no callback.
-inline bool may_take_line() { return runtime.coordinator->due() && alone() && !called_back(); }
+// Whether a site may take its local checkpoint here and now: a line was asked for, no other thread is in MPI, this one is in
+// no callback, and nothing is under way on a file.
+inline bool may_take_line() { return runtime.coordinator->due() && alone() && !called_back() && files_are_quiet(); }
 
 // A site within a labelled call that waits, and that a restart makes again from its beginning.
 // `repeated` is the receive that the call has posted, if it has.

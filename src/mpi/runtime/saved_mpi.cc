@@ -130,7 +130,8 @@ Result save_mpi(SavedMpi* saved) {
   sort(saved->requests, [](const SavedRequest& a, const SavedRequest& b) {
     return a.posting != b.posting ? a.posting < b.posting : a.number < b.number;
   });
-  return status;
+  ELC_TRY(status);
+  return save_files(&saved->files);
 }
 
 static SavedPersistent describe(const Request& r) {
@@ -159,6 +160,10 @@ Result check_set_up(SavedSetUp saved) {
   for (const line::Identity identity : saved.comms) made.at(identity) = true;
   for (const line::Identity identity : runtime.set_up) {
     if (made.find(identity) != nullptr) continue;
+    if (const File* file = runtime.files.find_identity(identity))
+      return Result::error("the set-up opens the file '%s', which it did not open in the run of the line, or not as operation %llu on "
+                           "its communicator; see that it calls the same collective operations", file->saved.path.c_str(),
+                           static_cast<unsigned long long>(file->saved.origin.number));
     const Communicator* c = runtime.comms.find_identity(identity);
     return Result::error("the set-up makes a communicator, as operation %llu on its parent, that it did not make in the run of "
                          "the line, or not as that operation; see that it calls the same collective operations",

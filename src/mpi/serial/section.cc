@@ -2,12 +2,15 @@
 
 #include <span>
 
+#include "portable_format/types.h"
+
 namespace elc::mpi {
 namespace {
 
-constexpr uint32_t kLayout = 2, kPlainLayout = 1;  // of section mpi; 1: communicators without topologies
+constexpr uint32_t kLayout = 3, kPlainLayout = 1, kLayoutWithoutFiles = 2;  // of section mpi; 1: communicators without topologies
 constexpr uint32_t kSetUpLayout = 1;
 constexpr uint32_t kCommitted = 1, kFreed = 2;  // flags of a datatype
+constexpr uint32_t kWrites = 1, kAppends = 2, kUnique = 4, kAtomic = 8, kViewed = 16, kOfSetUp = 32, kExact = 64, kUnknownFileFlag = 128;  // of a file
 
 // By number; the second table is Fortran's.
 const char* const kNames[] = {
@@ -30,6 +33,13 @@ Result read_layout(Decoder& in, const char* section, uint32_t newest, uint32_t* 
   const uint32_t layout = *read = in.u32();
   if (!in.ok() || (layout >= 1 && layout <= newest)) return Result();
   return Result::error("section \"%s\" has layout %u, and this libELC reads up to %u: use the newer libELC", section, layout, newest);
+}
+
+// A name that the system can be given: of a forged line, too.
+void read_text(Decoder& in, Text* text) {
+  const std::string_view read = in.string();
+  if (read.size() > format::kMaxText || read.find('\0') != std::string_view::npos) in.fail();
+  else *text = Text::copy(read);
 }
 
 bool all_between(int least, const Vector<int>& values, size_t limit) {
@@ -159,6 +169,73 @@ static SavedRegion decode_region(Decoder& in) {
   return region;
 }
 
+void SavedFile::encode(Encoder& out) const {
+  out.u64(identity);
+  out.u64(origin.parent);
+  out.u64(origin.number);
+  out.i64(origin.colour);
+  out.u64(members.size());
+  for (const line::Rank member : members) out.i32(member);
+  out.string(path.view());
+  out.u32((writes ? kWrites : 0) | (append ? kAppends : 0) | (unique ? kUnique : 0) | (atomic ? kAtomic : 0) |
+          (viewed ? kViewed : 0) | (of_set_up ? kOfSetUp : 0) | (exact ? kExact : 0));
+  out.u64(representation_code);
+  out.u64(length);
+  out.i64(pointer);
+  if (viewed) {
+    out.i64(displacement);
+    out.u64(etype);
+    out.u64(filetype);
+    out.string(representation.view());
+  }
+  out.u64(hints.size());
+  for (const Hint& hint : hints) {
+    out.string(hint.key.view());
+    out.string(hint.value.view());
+  }
+}
+
+bool SavedFile::decode(Decoder& in, uint32_t processes, SavedFile* saved) {
+  saved->identity = in.u64();
+  saved->origin.parent = in.u64();
+  saved->origin.number = in.u64();
+  saved->origin.colour = in.i64();
+  const size_t members = in.count(4);
+  for (size_t i = 0; i < members; ++i) {
+    const uint32_t member = in.u32();
+    if (member >= processes) in.fail();
+    saved->members.push_back(static_cast<line::Rank>(member));
+  }
+  read_text(in, &saved->path);
+  const uint32_t flags = in.u32();
+  if (flags >= kUnknownFileFlag) in.fail();
+  saved->writes = (flags & kWrites) != 0;
+  saved->append = (flags & kAppends) != 0;
+  saved->unique = (flags & kUnique) != 0;
+  saved->atomic = (flags & kAtomic) != 0;
+  saved->viewed = (flags & kViewed) != 0;
+  saved->of_set_up = (flags & kOfSetUp) != 0;
+  saved->exact = (flags & kExact) != 0;
+  saved->representation_code = in.u64();
+  saved->length = in.u64();
+  saved->pointer = in.i64();
+  if (saved->viewed) {
+    saved->displacement = in.i64();
+    saved->etype = in.u64();
+    saved->filetype = in.u64();
+    read_text(in, &saved->representation);
+  }
+  const size_t hints = in.count(16);
+  for (size_t i = 0; i < hints; ++i) {
+    SavedFile::Hint& hint = saved->hints.push_back({});
+    read_text(in, &hint.key);
+    read_text(in, &hint.value);
+  }
+  const uint64_t furthest = INT64_MAX;  // of what off_t and MPI_Offset can say
+  if (saved->path.empty() || saved->members.empty() || saved->length > furthest || saved->pointer < 0 || saved->displacement < 0) in.fail();
+  return in.ok();
+}
+
 void SavedMpi::encode(Encoder& out) const {
   out.u32(kLayout);
   out.u32(static_cast<uint32_t>(site));
@@ -190,6 +267,8 @@ void SavedMpi::encode(Encoder& out) const {
       out.u64(r.posting);
     }
   }
+  out.u64(files.size());
+  for (const SavedFile& file : files) file.encode(out);
 }
 
 Result SavedMpi::decode(Decoder& in, uint32_t processes, SavedMpi* saved) {
@@ -240,6 +319,8 @@ Result SavedMpi::decode(Decoder& in, uint32_t processes, SavedMpi* saved) {
     if (r.number >= kFirstPersistent && r.kind != RequestKind::kPersistent) in.fail();
     saved->requests.push_back(std::move(r));
   }
+  const size_t files = layout <= kLayoutWithoutFiles ? 0 : in.count(80);
+  for (size_t i = 0; i < files; ++i) SavedFile::decode(in, processes, &saved->files.push_back({}));
   if (!in.ok() || in.left() != 0) return Result::error("section \"mpi\" is damaged");
   return Result();
 }

@@ -4,6 +4,7 @@
 #define ELC_MPI_SERIAL_SECTION_H
 
 #include "base/result.h"
+#include "base/text.h"
 #include "base/wire.h"
 #include "line/types.h"
 #include "portable_format/representation.h"
@@ -102,12 +103,41 @@ struct SavedRequest {
   bool active = false;           // a receive is pending then, a send is complete
 };
 
+// ---- Files ----
+
+// A file of MPI that is open at the line.
+struct SavedFile {
+  struct Hint {
+    Text key, value;
+  };
+  line::Identity identity = 0;
+  Origin origin;                 // the operation that opened it, on a communicator that may be gone
+  Vector<line::Rank> members;    // who has it open, in the order of that communicator
+  Text path;                     // as this process gave it
+  bool writes = false;           // open for writing; else for reading
+  bool append = false, unique = false, atomic = false;
+  bool of_set_up = false;        // the program's set-up opened it
+  uint64_t representation_code = 0;  // of the machine whose numbers it has been used for; 0: characters alone
+  bool exact = false;                // perhaps those are long doubles, which machines of the same lengths have differently
+  uint64_t length = 0;           // bytes, as far as this process knows; the largest of all is the file's
+  int64_t pointer = 0;           // the individual one, in the view's etypes
+  bool viewed = false;           // it has a view, this one:
+  int64_t displacement = 0;
+  uint64_t etype = 0, filetype = 0;
+  Text representation;
+  Vector<Hint> hints;
+
+  void encode(Encoder& out) const;
+  static bool decode(Decoder& in, uint32_t processes, SavedFile* saved);
+};
+
 struct SavedMpi {
   Site site = Site::kCheckpoint;
   Vector<SavedCommunicator> comms;  // the program's; those that were freed too, while a line may need them
   uint64_t request_numbers = 0;
   Vector<SavedRequest> requests;
   Bytes datatypes;  // encode_datatypes, then each SavedDatatype
+  Vector<SavedFile> files;
 
   void encode(Encoder& out) const;
   static Result decode(Decoder& in, uint32_t processes, SavedMpi* saved);
@@ -129,7 +159,7 @@ struct SavedPersistent {
 constexpr uint64_t kFirstPersistent = uint64_t{1} << 63;
 
 struct SavedSetUp {
-  Vector<line::Identity> comms;      // those that there were when it was over, in the order of their making
+  Vector<line::Identity> comms;      // those that there were when it was over, in the order of their making; files, too
   Vector<SavedPersistent> requests;  // those that there are still
 
   void encode(Encoder& out) const;

@@ -59,8 +59,9 @@ INTER = HALF + "MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, 1 - rank % 2, 7, &
 FREE = "MPI_Comm_free(&comm); "
 CART = "MPI_Cart_create(MPI_COMM_WORLD, 1, &ranks, ones, 0, &ring); "
 # With something to read: Open MPI waits for ever for what a non-blocking call is to read of an empty file.
-OPEN = ("MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &file); "
+OPEN = ("MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_CREATE | MPI_MODE_WRONLY, MPI_INFO_NULL, &file); "
         "MPI_File_write_at(file, 0, from, kRoom, MPI_INT, &status); ")
+OPEN_TO_READ = OPEN + "MPI_File_close(&file); MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_RDONLY, MPI_INFO_NULL, &file); "
 WINDOW = "MPI_Win_create(from, sizeof from, sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &window); MPI_Win_lock_all(0, window); "
 WAIT = "MPI_Wait(&request, &status); "
 UNLOCK = WAIT + "MPI_Win_unlock_all(window); MPI_Win_free(&window);"
@@ -76,6 +77,8 @@ CASES = {
     "MPI_Win_allocate_shared": ("", "64, sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &window", ""),
     "MPI_Win_create_dynamic": ("", "MPI_INFO_NULL, MPI_COMM_WORLD, &window", ""),
     "MPI_File_open": ("", "MPI_COMM_WORLD, path, MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &file", ""),
+    "MPI_File_set_errhandler": (OPEN, "file, MPI_ERRORS_ARE_FATAL", "MPI_File_close(&file);"),
+    "MPI_File_seek_shared": (OPEN, "file, 0, MPI_SEEK_SET", "MPI_File_close(&file);"),
     "MPI_Comm_create_group": ("", "MPI_COMM_WORLD, other_group, 3, &comm", ""),
     "MPI_Intercomm_create": (HALF, "half, 0, MPI_COMM_WORLD, 1 - rank % 2, 7, &comm", FREE + "MPI_Comm_free(&half);"),
     "MPI_Intercomm_merge": (INTER, "ring, rank % 2, &comm", FREE + "MPI_Comm_free(&half);", "MPI_Comm_free(&ring);"),
@@ -149,7 +152,7 @@ def usual(prototype, comm="MPI_COMM_WORLD"):
             arguments.append("&" + VARIABLES[kind.rstrip("* ")])
         else:
             known = {"MPI_Datatype": "MPI_INT", "MPI_Op": "MPI_SUM", "MPI_Comm": comm, "MPI_Info": "MPI_INFO_NULL",
-                     "int": "0" if p.name == "root" else "1", "MPI_File": "file", "MPI_Offset": "0"}
+                     "int": "0" if p.name == "root" else "1", "MPI_File": "file", "MPI_Offset": "0", "MPI_Status*": "&status", "MPI_Status *": "&status"}
             if kind not in known:
                 return None
             arguments.append(known[kind])
@@ -172,15 +175,18 @@ def cases(found, known):
     for name, prototype in sorted(found.items()):
         entry = known.find(name)
         neighbours = re.match(r"MPIX?_I?neighbor_", name, re.I) is not None
-        file = name.startswith("MPI_File_i")
         if name in CASES:
             yield of(prototype, *CASES[name])
-        elif entry.verb == "makes" and ("collectively" in entry.features or file) and not name.endswith("_c") and \
+        elif entry.verb == "hinders" and not name.endswith(("_c", "_end")) and usual(prototype):
+            end = "" if not prototype.written("MPI_Request") else WAIT
+            behind = ""
+            if name.endswith("_begin"):
+                behind = "%send(file, %s, &status);" % (name[:-len("begin")], "to" if "read" in name else "from")
+            yield of(prototype, OPEN_TO_READ if "read" in name else OPEN, usual(prototype), end + ENDS["MPI_File"], behind)
+        elif entry.verb == "makes" and "collectively" in entry.features and not name.endswith("_c") and \
                 prototype.written("MPI_Request") and usual(prototype):
             end = FREE_REQUEST if "persistent" in entry.features else WAIT
-            if file:
-                yield of(prototype, OPEN, usual(prototype), end + ENDS["MPI_File"], "MPI_File_open")
-            elif neighbours:
+            if neighbours:
                 yield of(prototype, CART, usual(prototype, "ring"), end + "MPI_Comm_free(&ring);")
             else:
                 yield of(prototype, "", usual(prototype), end)

@@ -109,7 +109,7 @@ class Case:
         Whether it was killed."""
         newest = launch.newest(lines)
         job = self.job(build, self.program, {"ELC_DIR": lines, "ELC_EVERY": "0.02", "TYPES_DIR": os.path.dirname(lines),
-                                             "ELC_FILE_ROOTS": os.path.dirname(lines)})
+                                             "TRAFFIC_FILE": lines + ".data", "ELC_FILE_ROOTS": os.path.dirname(lines)})
         if not last:
             if not job.wait(PATIENCE, lambda: launch.newest(lines) > newest):
                 job.destroy()

@@ -167,7 +167,8 @@ class Case:
         return digest, time.monotonic() - begin
 
     def start(self, build):
-        variables = dict(self.extra, ELC_DIR=self.directory, ELC_VERBOSE="1")
+        variables = dict(self.extra, ELC_DIR=self.directory, ELC_VERBOSE="1", TRAFFIC_FILE=self.directory + ".data",
+                         ELC_FILE_ROOTS=os.path.dirname(self.directory))
         if self.every > 0:
             variables["ELC_EVERY"] = "%g" % self.every
         tool = None

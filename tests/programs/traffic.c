@@ -4,7 +4,7 @@
  * every mode to a partner at some distance (perhaps itself, perhaps MPI_PROC_NULL), received by every kind of
  * call, up to seven operations later; derived datatypes; probes, matched ones where MPI has them; persistent requests;
  * requests that are freed under way; a farm whose jobs go to whoever asks first; collectives, blocking and not;
- * communicators made, used and freed; receives that are cancelled, with a message, without one, and in a race with it:
+ * communicators made, used and freed; files of MPI; receives that are cancelled, with a message, without one, and in a race with it:
  * who has cancelled a receive receives the message then, so that the answer does not depend on how that ends.
  *
  * An operation begins in one micro-step and ends in a later one, and each process has its own random
@@ -46,6 +46,7 @@ enum {
 typedef enum Kind {
   kPlainKind, kPoolKind, kTaglessKind, kWildKind, kProbeKind, kTypedKind, kFarmKind, kExchangeKind, kNullKind,
   kLifeKind, kSplitKind, kCollectiveKind, kReadyKind, kMatchedKind, kPersistentKind, kFreedKind, kCancelKind, kStartedKind,
+  kFileKind,
   kKinds
 } Kind;
 
@@ -76,6 +77,8 @@ static MPI_Request lasting[kLasting];
 static long lasting_since[kLasting]; /* the operation that has posted it; -1: not posted */
 static MPI_Comm copy, tagless, wild, probed, matched, revoked, life[kSlots];
 static MPI_Datatype strided, pairs;
+static MPI_File files[kSlots], lasting_file; /* TRAFFIC_FILE names them; without it nothing is written */
+static const char *file_name;
 static MPI_Status shown, last;
 static uint64_t out[kSlots][kMost], in[kSlots][kMost], wild_in[kSlots][kMost], lasting_in[kLasting][kMost];
 static uint64_t scratch[kMost];
@@ -99,6 +102,7 @@ static void register_state(void) {
   ELC_COMM(matched);
   ELC_COMM(revoked);
   ELC_COMM(life);
+  ELC_MPIFILE(files);
   ELC_DATATYPE(strided);
   ELC_DATATYPE(pairs);
   ELC_STATUS(shown);
@@ -936,6 +940,87 @@ static void end_life(long k) {
   if (*c != MPI_COMM_NULL) MPI_Comm_free(c);
 }
 
+/* ---- Files ------------------------------------------------------------------------------------------ */
+
+enum { kFileBytes = 8 };
+/* Bytes, because a file has the numbers of the machine that wrote it. */
+static void fill_bytes(long k, unsigned char *bytes) {
+  const uint64_t value = mix(ask(k, 31), (uint64_t)rank);
+  for (int i = 0; i < kFileBytes; i++) bytes[i] = (unsigned char)(value >> 8 * i);
+}
+static int has_own_file(long k) { return ask(k, 30) % 2 == 0; }
+static void name_file(long k, char *name, size_t size) { snprintf(name, size, "%s-%d", file_name, slot(k)); }
+static MPI_Offset place_in_file(long k) { return (MPI_Offset)((has_own_file(k) ? 0 : k) * ranks + rank) * kFileBytes; }
+
+/* What this process has written. */
+static void check_file(long k, const char *name) {
+  unsigned char right[kFileBytes], found[kFileBytes];
+  FILE *file = fopen(name, "rb");
+  fill_bytes(k, right);
+  if (file == NULL || fseek(file, (long)place_in_file(k), SEEK_SET) != 0 || fread(found, 1, kFileBytes, file) != kFileBytes ||
+      memcmp(found, right, kFileBytes) != 0)
+    fail(k, "what was written to a file is not there");
+  fclose(file);
+}
+
+static void write_file(long k, MPI_File file) {
+  unsigned char bytes[kFileBytes];
+  MPI_Status status;
+  const MPI_Offset place = place_in_file(k);
+  fill_bytes(k, bytes);
+  switch (ask(k, 32) % 4) {
+    case 0: MPI_File_write_at(file, place, bytes, kFileBytes, MPI_BYTE, &status); break;
+    case 1: MPI_File_write_at_all(file, place, bytes, kFileBytes, MPI_BYTE, &status); break;
+    case 2:
+      MPI_File_seek(file, place, MPI_SEEK_SET);
+      MPI_File_write_all(file, bytes, kFileBytes, MPI_BYTE, &status);
+      break;
+    default:
+      MPI_File_write_at_all_begin(file, place, bytes, kFileBytes, MPI_BYTE);
+      ELC_Checkpoint();
+      MPI_File_write_at_all_end(file, bytes, &status);
+  }
+}
+
+static void begin_file(long k) {
+  char name[4096];
+  if (file_name == NULL) return;
+  if (!has_own_file(k)) {
+    write_file(k, lasting_file);
+    return;
+  }
+  name_file(k, name, sizeof name);
+  if (MPI_File_open(comm_of(k), name, MPI_MODE_CREATE | MPI_MODE_WRONLY, MPI_INFO_NULL, &files[slot(k)]) != MPI_SUCCESS)
+    fail(k, "a file cannot be opened");
+}
+
+static void end_file(long k) {
+  char name[4096];
+  if (file_name == NULL || !has_own_file(k)) return;
+  name_file(k, name, sizeof name);
+  write_file(k, files[slot(k)]);
+  MPI_File_close(&files[slot(k)]);
+  check_file(k, name);
+}
+
+static void open_lasting_file(void) {
+  for (int i = 0; i < kSlots; i++) files[i] = MPI_FILE_NULL;
+  file_name = getenv("TRAFFIC_FILE");
+  if (file_name == NULL) return;
+  if (rank == 0) MPI_File_delete((char *)file_name, MPI_INFO_NULL);
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (MPI_File_open(MPI_COMM_WORLD, (char *)file_name, MPI_MODE_CREATE | MPI_MODE_WRONLY, MPI_INFO_NULL, &lasting_file) !=
+      MPI_SUCCESS)
+    fail(0, "the file cannot be opened");
+}
+
+static void close_lasting_file(void) {
+  if (file_name == NULL) return;
+  MPI_File_close(&lasting_file);
+  for (long k = 0; k < operations; k++)
+    if (kind_of(k) == kFileKind && !has_own_file(k)) check_file(k, file_name);
+}
+
 /* ---- The sequence --------------------------------------------------------------------------------- */
 
 static void begin(long k) {
@@ -955,6 +1040,7 @@ static void begin(long k) {
     case kLifeKind: case kSplitKind: begin_life(k); break;
     case kCollectiveKind: collective(k, comm_of(k)); break;
     case kStartedKind: begin_started(k); break;
+    case kFileKind: begin_file(k); break;
     case kReadyKind: begin_ready(k); break;
     case kMatchedKind: begin_matched(k); break;
     case kPersistentKind: begin_persistent(k); break;
@@ -979,6 +1065,7 @@ static void end(long k) {
     case kPersistentKind: end_persistent(k); break;
     case kFreedKind: end_freed(k); break;
     case kStartedKind: end_started(k); break;
+    case kFileKind: end_file(k); break;
     case kCancelKind: end_cancel(k); break;
     default: break;
   }
@@ -1037,6 +1124,7 @@ static void set_up(void) {
     lasting[i] = MPI_REQUEST_NULL;
     lasting_since[i] = -1;
   }
+  open_lasting_file();
   memset(&shown, 0, sizeof shown);
   memset(&last, 0, sizeof last);
 }
@@ -1072,6 +1160,7 @@ int main(int argc, char **argv) {
     micro_step();
   }
   end_lasting();
+  close_lasting_file();
   MPI_Buffer_detach(&buffer, &(int){0});
   free(buffer);
   report_totals(freely, fixed);

@@ -64,6 +64,7 @@ void File::moves(int count, MPI_Datatype type) {
 void File::wrote(const MPI_Offset* offset, int count, MPI_Datatype type) {
   const uint64_t bytes = size_of(type) * static_cast<uint64_t>(count), unit = size_of(etype);
   if (bytes == 0 || unit == 0) return;
+  const InsideMpi inside;
   MPI_Offset behind = 0;
   if (offset != nullptr) behind = *offset + static_cast<MPI_Offset>((bytes + unit - 1) / unit);
   else PMPI_File_get_position(handle, &behind);
@@ -75,6 +76,7 @@ void File::wrote(const MPI_Offset* offset, int count, MPI_Datatype type) {
 
 void File::set_view(MPI_Offset displacement, MPI_Datatype elements, MPI_Datatype filetype, const char* representation) {
   release_view();
+  const InsideMpi inside;
   saved.viewed = true;
   saved.displacement = displacement;
   saved.etype = retain(elements);
@@ -85,6 +87,7 @@ void File::set_view(MPI_Offset displacement, MPI_Datatype elements, MPI_Datatype
 
 void File::release_view() {
   if (!saved.viewed) return;
+  const InsideMpi inside;
   release(saved.etype);
   release(saved.filetype);
   saved.viewed = false;
@@ -208,6 +211,7 @@ Result find_again(const File& file, state::Place* place) {
 }  // namespace
 
 Result save_files(Vector<SavedFile>* saved) {
+  const InsideMpi inside;
   for (size_t i = 0; i < runtime.files.size(); ++i) {
     const File& file = *runtime.files.at(i);
     state::Place place;
@@ -370,6 +374,23 @@ Result cut_files(const Vector<SavedFile>& saved) {
   return status;
 }
 
+// Those that the set-up has opened and that were closed at the line.
+static void close_others(const Vector<SavedFile>& saved) {
+  Vector<File*> others;
+  for (size_t i = 0; i < runtime.files.size(); ++i) {
+    bool there = false;
+    for (const SavedFile& file : saved) there = there || file.identity == runtime.files.at(i)->saved.identity;
+    if (!there) others.push_back(runtime.files.at(i));
+  }
+  sort(others, [](const File* a, const File* b) { return a->saved.identity < b->saved.identity; });
+  for (File* file : others) {
+    MPI_File handle = file->handle;
+    remove_obstacle(HandleKind::kFile, handle_key(handle));
+    runtime.files.remove(file);
+    PMPI_File_close(&handle);
+  }
+}
+
 Result view_again(const Vector<SavedFile>& saved) {
   InsideMpi inside;
   Result status;
@@ -392,6 +413,7 @@ Result view_again(const Vector<SavedFile>& saved) {
     if (code != MPI_SUCCESS && status.ok())
       status = Result::error("the view or the position in the file '%s' cannot be set again: %s", then.path.c_str(), words_of(code).c_str());
   }
+  close_others(saved);
   return status;
 }
 

@@ -90,7 +90,8 @@ Result check_files(const Vector<SavedFile>& saved);
 Result open_again(const Vector<SavedFile>& saved);
 // Cuts those that are open for writing to their lengths; collective over the world.
 Result cut_files(const Vector<SavedFile>& saved);
-// Gives them their views and pointers; collective over the members of each, when all are cut.
+// Gives them their views and pointers, and closes what else the set-up has opened; collective over the members of each, when
+// all are cut.
 Result view_again(const Vector<SavedFile>& saved);
 
 }  // namespace elc::mpi

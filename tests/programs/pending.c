@@ -122,6 +122,101 @@ static void end_exchange(void) {
   check(in[0] == 10 * ((rank + ranks - 1) % ranks) + 1 && in[1] == 10 * ((rank + 1) % ranks), "from neighbours");
 }
 
+/* ---- What the members of a group alone call ---- */
+
+static MPI_Comm made[2] = {MPI_COMM_NULL, MPI_COMM_NULL};
+
+/* These ranks, the last first. */
+static MPI_Group group_of(int first, int last) {
+  MPI_Group world, group;
+  int range[1][3];
+  range[0][0] = last, range[0][1] = first, range[0][2] = -1;
+  MPI_Comm_group(MPI_COMM_WORLD, &world);
+  MPI_Group_range_incl(world, 1, range, &group);
+  MPI_Group_free(&world);
+  return group;
+}
+
+static void check_made(MPI_Comm of, int first, int last) {
+  int mine, all;
+  MPI_Comm_rank(of, &mine);
+  check(mine == last - rank, "a rank in what a group has made");
+  MPI_Allreduce(&rank, &all, 1, MPI_INT, MPI_SUM, of);
+  check(all == (first + last) * (last - first + 1) / 2, "a sum in what a group has made");
+}
+
+static MPI_Group some;
+static void set_up_group(void) {
+  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  some = group_of(1, ranks - 1);
+}
+/* One that is freed again and one that is not, of two communicators. */
+static void begin_group(void) {
+  MPI_Comm gone;
+  if (rank == 0) return;
+  MPI_Comm_create_group(comm, some, 1, &gone);
+  MPI_Comm_create_group(comm, some, 2, &made[0]);
+  MPI_Comm_create_group(MPI_COMM_WORLD, some, 2, &made[1]);
+  check_made(gone, 1, ranks - 1);
+  MPI_Comm_free(&gone);
+}
+static void end_group(void) {
+  for (int i = 0; i < 2 && rank > 0; i++) {
+    MPI_Comm again;
+    check_made(made[i], 1, ranks - 1);
+    MPI_Comm_create_group(i == 0 ? comm : MPI_COMM_WORLD, some, 3, &again);
+    check_made(again, 1, ranks - 1);
+    MPI_Comm_free(&again);
+    MPI_Comm_free(&made[i]);
+  }
+  MPI_Group_free(&some);
+}
+
+static void begin_group_freed(void) {
+  if (rank > 0) MPI_Comm_create_group(comm, some, 1, &made[0]);
+  if (rank > 0) MPI_Comm_create_group(made[0], some, 1, &made[1]);
+  if (rank > 0) MPI_Comm_free(&made[0]);
+  MPI_Comm_free(&comm);
+}
+static void end_group_freed(void) {
+  if (rank > 0) check_made(made[1], 1, ranks - 1);
+  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  begin_group_freed();
+  MPI_Group_free(&some);
+}
+
+/* Of one process, of none, and what MPI refuses. Some of it is made by the set-up. */
+static void begin_group_alone(void) {
+  MPI_Group alone = group_of(rank, rank);
+  for (int i = 0; i < 2; i++) {
+    MPI_Comm_create_group(i == 0 ? comm : MPI_COMM_SELF, alone, 0, &made[i]);
+    check_made(made[i], rank, rank);
+  }
+  MPI_Group_free(&alone);
+}
+static void set_up_group_alone(void) {
+  MPI_Comm gone;
+  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  MPI_Comm_create_group(comm, MPI_GROUP_EMPTY, 0, &gone);
+  check(gone == MPI_COMM_NULL, "what nobody has made");
+  begin_group_alone();
+  for (int i = 0; i < 2; i++) MPI_Comm_free(&made[i]);
+  some = group_of(0, ranks - 1);
+  MPI_Comm_create_group(MPI_COMM_WORLD, some, 4, &gone);
+  check_made(gone, 0, ranks - 1);
+  MPI_Comm_free(&gone);
+}
+static void end_group_alone(void) {
+  for (int i = 0; i < 2; i++) {
+    check_made(made[i], rank, rank);
+    MPI_Comm_free(&made[i]);
+  }
+  begin_group_alone();
+  MPI_Comm_create_group(MPI_COMM_WORLD, some, 4, &made[0]);
+  check_made(made[0], 0, ranks - 1);
+  MPI_Group_free(&some);
+}
+
 /* Into memory that no line has: a line is refused as long as it is under way. */
 static int wild[2];
 static void begin_wild(void) {
@@ -144,6 +239,9 @@ static const struct Scene {
     {"freed", set_up_copy, begin_and_free, end_freed},
     {"different", set_up_copy, begin_different, end_different},
     {"exchange", set_up_ring, begin_exchange, end_exchange},
+    {"group", set_up_group, begin_group, end_group},
+    {"group_freed", set_up_group, begin_group_freed, end_group_freed},
+    {"group_alone", set_up_group_alone, begin_group_alone, end_group_alone},
     {"wild", set_up_copy, begin_wild, end_wild},
 };
 
@@ -169,6 +267,7 @@ int main(int argc, char **argv) {
   ELC_VAR(in);
   ELC_VAR(out);
   ELC_COMM(comm);
+  ELC_COMM(made);
   ELC_REQUEST(requests);
   fresh = ELC_Restore() == ELC_FRESH;
   if (fresh && early) scene->begin();

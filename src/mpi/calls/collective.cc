@@ -16,6 +16,10 @@ void Collective::start(MPI_Comm handle) {
     unseen_ = !is_obstacle(HandleKind::kComm, handle_key(handle));
     return;
   }
+  count();
+}
+
+void Collective::count() {
   number_ = runtime.coordinator->start_collective(comm_->slot);
   if (runtime.coordinator->ignores_results()) return;
   over_ = false;

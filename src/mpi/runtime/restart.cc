@@ -137,7 +137,7 @@ uint64_t account_of_set_up() {
   uint64_t account = runtime.coordinator->account();
   for (size_t i = 0; i < runtime.comms.size(); ++i) {
     const Communicator& c = *runtime.comms.at(i);
-    if (c.handle == MPI_COMM_NULL || c.members.size() < 2) continue;
+    if ((c.handle == MPI_COMM_NULL && !c.is_group) || c.members.size() < 2) continue;
     const uint64_t operation = mix64(c.identity + runtime.coordinator->operations(c.slot));
     const auto rank = static_cast<uint64_t>(c.rank);
     account ^= mix64(operation + rank) ^ mix64(operation + (rank + 1) % c.members.size());

@@ -562,12 +562,20 @@ class Pending(Compared):
     def test_group_of_what_is_freed(self): self.scene_of("group_freed", some=(0b010, 0b101))
     def test_groups_of_one(self): self.scene_of("group_alone")
 
-    def test_wild(self):
+    def test_duplicate(self): self.scene_of("idup", some=(0b010, 0b101))
+
+    def test_pending_duplicate(self):
+        self.refused_while_pending("idup_pending", "there is a request made by MPI_Comm_idup")
+
+    def refused_while_pending(self, name, complaint):
         self.needs_mpi_3()
-        job = self.run_scene("wild", "6")
+        job = self.run_scene(name, "6")
         self.assertEqual(job.popen.returncode, 0, job.complaints())
-        self.assertIn("a non-blocking collective operation is pending with a buffer that is not registered", job.complaints())
+        self.assertIn(complaint, job.complaints())
         self.assertTrue(self.committed(), job.complaints())
+
+    def test_wild(self):
+        self.refused_while_pending("wild", "a non-blocking collective operation is pending with a buffer that is not registered")
 
 
 class Lifetimes(Compared):

@@ -907,7 +907,7 @@ static void create(long k, MPI_Comm *made, int all) {
 #if MPI_VERSION >= 3
   if (own && !all && ask(k, 19) % 2 == 0) { /* by its members alone */
     *made = MPI_COMM_NULL;
-    if (half_of(k, rank)) MPI_Comm_create_group(comm_of(k), part, slot(k), made);
+    if (half_of(k, rank)) MPI_Comm_create_group(copy, part, 5000 + slot(k), made);
   } else
 #endif
   MPI_Comm_create(copy, part, made);

@@ -70,7 +70,6 @@ void Collective::begun(MPI_Request* request) {
     *request = runtime.requests.make_complete();
     return;
   }
-  if (runtime.requests.add_complete(*request)) return end();
   runtime.coordinator->pending_collective(comm_->slot, number_);
   runtime.requests.add_collective(*request, comm_->slot, number_, std::move(regions_));
 }

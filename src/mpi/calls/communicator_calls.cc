@@ -47,6 +47,37 @@ line::Rank first_member(MPI_Comm comm) {
   return member;
 }
 
+#if MPI_VERSION >= 3
+// What it makes is followed when that is complete; until then no restart could make it again.
+template <class Call>
+int begin_communicator(MPI_Comm parent, MPI_Comm* made, MPI_Request* request, const char* name, Call call) {
+  Collective operation(parent);
+  if (operation.logged() != nullptr) {
+    *request = runtime.requests.make_complete();
+    return replay(&operation, made);
+  }
+  const int code = released([&] {
+    InsideMpi inside;
+    return call();
+  });
+  const Communicator* comm = operation.comm();
+  if (comm == nullptr) {
+    if (code == MPI_SUCCESS) made_unfollowed(parent, 0, *request, name);
+    return make_obstacle(parent, made, code);
+  }
+  if (code != MPI_SUCCESS) return operation.end_failed(code);
+  Making* making = make<Making>();
+  making->made = made;
+  making->origin = {comm->identity, operation.number(), 0};
+  making->keyvals.append(comm->keyvals.data(), comm->keyvals.size());
+  making->call = name;
+  runtime.coordinator->pending_collective(comm->slot, operation.number());
+  if (Request* r = runtime.requests.add_collective(*request, comm->slot, operation.number(), Vector<Region>(), making))
+    runtime.requests.hinder(r, *request, name);
+  return MPI_SUCCESS;
+}
+#endif
+
 // The operation that makes it has been counted.
 template <class Call>
 int make_counted(Collective operation, int64_t colour, MPI_Comm* made, const char* name, Call call) {
@@ -56,24 +87,33 @@ int make_counted(Collective operation, int64_t colour, MPI_Comm* made, const cha
     return call();
   });
   if (code != MPI_SUCCESS) return operation.end_unlogged(name, code);
+  const Communicator& parent = *operation.comm();
+  const Origin origin{parent.identity, operation.number(),
+                      colour == kFirstMember && *made != MPI_COMM_NULL ? first_member(*made) : colour};
+  operation.end_with(follow(*made, origin, parent.keyvals, name));
+  return MPI_SUCCESS;
+}
+
+}  // namespace
+
+Bytes follow(MPI_Comm made, const Origin& origin, const Vector<int>& keyvals, const char* call) {
   SavedCommunicator saved;
-  if (*made != MPI_COMM_NULL) {
-    const Origin origin{operation.comm()->identity, operation.number(),
-                        colour == kFirstMember ? first_member(*made) : colour};
-    Communicator* c = runtime.comms.add(*made, origin.identity(), origin);
+  if (made != MPI_COMM_NULL) {
+    Communicator* c = runtime.comms.add(made, origin.identity(), origin);
     c->slot = runtime.coordinator->add_comm(c->identity, static_cast<uint32_t>(c->members.size()));
     if (in_setup()) runtime.set_up.push_back(c->identity);
     if (!c->topology.fits(c->members.size())) cannot_checkpoint("a communicator has a topology that libELC does not know");
     saved = describe(*c);
-    Refused(name, nullptr).inherits(c, *operation.comm());
+    Refused(call, nullptr).inherits(c, keyvals);
   }
   Bytes result;
   Encoder out(&result);
   out.u32(kCommunicatorResult);
   saved.encode(out);
-  operation.end_with(std::move(result));
-  return MPI_SUCCESS;
+  return result;
 }
+
+namespace {
 
 template <class Call>
 int make_communicator(MPI_Comm parent, int64_t colour, MPI_Comm* made, const char* name, Call call) {
@@ -250,6 +290,19 @@ ELC_EXPORT int MPI_Comm_split_type(MPI_Comm parent, int type, int key, MPI_Info 
 ELC_EXPORT int MPI_Comm_dup_with_info(MPI_Comm parent, MPI_Info info, MPI_Comm* made) {
   return make_communicator(parent, 0, made, "MPI_Comm_dup_with_info",
                            [&] { return PMPI_Comm_dup_with_info(parent, info, made); });
+}
+
+ELC_EXPORT int MPI_Comm_idup(MPI_Comm parent, MPI_Comm* made, MPI_Request* request) {
+  ELC_FOLLOW(Comm_idup, (parent, made, request));
+  return begin_communicator(parent, made, request, "MPI_Comm_idup", [&] { return PMPI_Comm_idup(parent, made, request); });
+}
+#endif
+
+#if MPI_VERSION >= 4
+ELC_EXPORT int MPI_Comm_idup_with_info(MPI_Comm parent, MPI_Info info, MPI_Comm* made, MPI_Request* request) {
+  ELC_FOLLOW(Comm_idup_with_info, (parent, info, made, request));
+  return begin_communicator(parent, made, request, "MPI_Comm_idup_with_info",
+                            [&] { return PMPI_Comm_idup_with_info(parent, info, made, request); });
 }
 #endif
 

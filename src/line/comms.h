@@ -11,7 +11,8 @@ struct CommState {
   Identity identity = 0;    // 0: the slot is free
   uint64_t operations = 0;  // collective operations started here, coll[c] of section 1
   uint32_t size = 0;        // members
-  bool made = false;        // here; else only heard of
+  bool made = false;        // here
+  bool heard_of = false;    // by a line, from members that have made it: this process is one, too
   bool freed = false;
 };
 

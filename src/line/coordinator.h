@@ -155,9 +155,12 @@ class Coordinator {
   // A non-blocking operation is started, and ended when it is seen complete. In between it is pending: this tells so,
   // at its start. A line has the results of those that it found pending (Saved::pending): a restart completes them.
   virtual void pending_collective(Comm comm, uint64_t number) = 0;
+  // The next operation on this communicator may be the first that the other members (ranks of the world) ever hear of it:
+  // no operation on another communicator has made it (MPI_Comm_create_group). A line that it crosses tells them.
+  virtual void tell_members(Comm comm, const Rank* others, size_t count) = 0;
   // A call in which this process and these others (ranks of the world) take part and that is no collective operation
-  // of a followed communicator (MPI_Comm_create_group, MPI_Intercomm_create): a line that it crosses is refused with
-  // `call` (a literal) as the reason.
+  // of a followed communicator (MPI_Intercomm_create, MPI_Psend_init): a line that it crosses is refused with `call` (a
+  // literal) as the reason.
   virtual void on_group_call(const Rank* others, size_t count, const char* call) = 0;
 
   // ---- The program's set-up, which a restart runs again ----

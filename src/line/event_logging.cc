@@ -80,13 +80,20 @@ void EventLogging::end_unfollowed(Comm comm, uint64_t number, const char* call) 
 
 // Of what two processes count for each other the same is sent and received, unless one of them has its checkpoint
 // before the call and the other one behind it.
-void EventLogging::on_group_call(const Rank* others, size_t count, const char* call) {
-  const Comm comm = comms_.intern(kGroupCalls);
+void EventLogging::count_with(const Rank* others, size_t count, Comm comm, Tag tag) {
   for (size_t i = 0; i < count; ++i) {
-    ClassCount& c = counts_.at(others[i], comm, kGroupTag);
+    ClassCount& c = counts_.at(others[i], comm, tag);
     ++c.sent;
     ++c.received;
   }
+}
+
+void EventLogging::tell_members(Comm comm, const Rank* others, size_t count) {
+  if (applies(Rule::kTellMembers)) count_with(others, count, comm, kMemberTag);
+}
+
+void EventLogging::on_group_call(const Rank* others, size_t count, const char* call) {
+  count_with(others, count, comms_.intern(kGroupCalls), kGroupTag);
   group_call_ = call;
 }
 
@@ -325,8 +332,8 @@ Result EventLogging::load(Saved&& saved) {
     state.operations = c.operations;
     state.size = c.size;
     state.freed = c.freed;
-    // A freed communicator has no handle here, but its count is wanted by members that still have it.
-    state.made = c.freed;
+    // Also one that was freed, and has no handle here: its count is wanted by members that still have it.
+    state.made = true;
   }
   Vector<Residue> residues;
   for (const SavedClass& c : saved.classes) {

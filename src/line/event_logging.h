@@ -66,6 +66,7 @@ class EventLogging final : public Coordinator {
   bool wants_result(Comm comm, uint64_t number) const override { return operations_.wants(comm, number); }
   void end_collective(Comm comm, uint64_t number, Bytes result) override;
   void end_unfollowed(Comm comm, uint64_t number, const char* call) override;
+  void tell_members(Comm comm, const Rank* others, size_t count) override;
   void on_group_call(const Rank* others, size_t count, const char* call) override;
   void pending_collective(Comm comm, uint64_t number) override { operations_.pending(comm, number); }
 
@@ -111,6 +112,7 @@ class EventLogging final : public Coordinator {
 
  private:
   bool suppress(ClassCount& count);
+  void count_with(const Rank* others, size_t count, Comm comm, Tag tag);
   // In a replay: others have what this process has not come to again.
   bool depended_on() const { return replay_.suppresses() || operations_.repeats(); }
   void forget_log();

@@ -68,6 +68,10 @@ void Line::identify() {
     Residue sum = terms[i];
     for (++i; i < terms.size() && !order(sum, terms[i]); ++i) sum.value += terms[i].value;
     if (sum.value == 0) continue;
+    if (sum.tag == kMemberTag) {
+      parts_.comms[sum.comm].heard_of = true;
+      continue;
+    }
     if (sum.tag == kGroupTag) {  // who made the call before its checkpoint knows its name
       if (sum.value < 0 && applies(Rule::kGroupCalls)) refuse(group_call_);
       continue;

@@ -105,7 +105,7 @@ bool Operations::late_for(Comm comm, uint64_t number) const {
 bool Operations::late_ended() const {
   for (const Crossing& c : crossing_) {
     const Comm* comm = comms_.find(c.identity);
-    if (comm == nullptr || !comms_[*comm].made) continue;  // not a member
+    if (comm == nullptr || !(comms_[*comm].made || comms_[*comm].heard_of)) continue;  // not a member
     const uint64_t before = at_checkpoint(*comm);
     uint64_t held = 0;
     for (const Ended& r : results_) held += r.comm == *comm ? 1 : 0;

@@ -27,6 +27,7 @@ enum class Rule : uint32_t {
   kForgetTogether,      // section 6: nobody takes a checkpoint before all have forgotten
   kNever,               // section 7: who knows that there will be no line takes none
   kMatched,             // section 3: what a matched probe takes in the window is kept
+  kTellMembers,         // section 6: who has called on a group tells its members, who may know nothing of it
   kVoteAtOnce,          // section 8: who has used up what keeps it from release says so at once, not when it looks
 };
 

@@ -22,7 +22,8 @@ inline uint64_t class_key(Rank source, Tag tag) {
   return static_cast<uint64_t>(static_cast<uint32_t>(source)) << 32 | static_cast<uint32_t>(tag);
 }
 
-inline constexpr Tag kGroupTag = -2;  // of what is counted for a call on a group: no message has it
+// No message has these. Of what is counted for a call on a group; of what tells the others that they are members.
+inline constexpr Tag kGroupTag = -2, kMemberTag = -3;
 
 // What a receive or probe asks for, in the application's words (wildcards allowed).
 struct Pattern {

@@ -542,10 +542,10 @@ class Pending(Compared):
     """Collective operations that do not block, under way while a line is taken (tests/programs/pending.c)."""
     program = "pending"
 
-    def scene_of(self, name):
+    def scene_of(self, name, some=(0b001, 0b110)):
         """Begun before the line by all ranks, and by one or two of them."""
         self.needs_mpi_3()
-        for early in (0b111, random.Random(SEED).choice((0b001, 0b110))):
+        for early in (0b111, random.Random(SEED).choice(some)):
             with self.subTest(early=bin(early)):
                 self.scene(name, arguments=(str(early),))
                 shutil.rmtree(self.lines)
@@ -558,12 +558,24 @@ class Pending(Compared):
     def test_different(self): self.scene_of("different")
     def test_exchange(self): self.scene_of("exchange")
 
-    def test_wild(self):
+    def test_group(self): self.scene_of("group", some=(0b010, 0b101))
+    def test_group_of_what_is_freed(self): self.scene_of("group_freed", some=(0b010, 0b101))
+    def test_groups_of_one(self): self.scene_of("group_alone")
+
+    def test_duplicate(self): self.scene_of("idup", some=(0b010, 0b101))
+
+    def test_pending_duplicate(self):
+        self.refused_while_pending("idup_pending", "there is a request made by MPI_Comm_idup")
+
+    def refused_while_pending(self, name, complaint):
         self.needs_mpi_3()
-        job = self.run_scene("wild", "6")
+        job = self.run_scene(name, "6")
         self.assertEqual(job.popen.returncode, 0, job.complaints())
-        self.assertIn("a non-blocking collective operation is pending with a buffer that is not registered", job.complaints())
+        self.assertIn(complaint, job.complaints())
         self.assertTrue(self.committed(), job.complaints())
+
+    def test_wild(self):
+        self.refused_while_pending("wild", "a non-blocking collective operation is pending with a buffer that is not registered")
 
 
 class SharedFiles(Compared):

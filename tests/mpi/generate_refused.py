@@ -79,7 +79,6 @@ CASES = {
     "MPI_File_open": ("", "MPI_COMM_WORLD, path, MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &file", ""),
     "MPI_File_set_errhandler": (OPEN, "file, MPI_ERRORS_ARE_FATAL", "MPI_File_close(&file);"),
     "MPI_File_seek_shared": (OPEN, "file, 0, MPI_SEEK_SET", "MPI_File_close(&file);"),
-    "MPI_Comm_create_group": ("", "MPI_COMM_WORLD, other_group, 3, &comm", ""),
     "MPI_Intercomm_create": (HALF, "half, 0, MPI_COMM_WORLD, 1 - rank % 2, 7, &comm", FREE + "MPI_Comm_free(&half);"),
     "MPI_Intercomm_merge": (INTER, "ring, rank % 2, &comm", FREE + "MPI_Comm_free(&half);", "MPI_Comm_free(&ring);"),
     "MPI_Psend_init": ("", "from, 1, 1, MPI_INT, right, 5, MPI_COMM_WORLD, MPI_INFO_NULL, &request", PAIR % "request",

@@ -122,6 +122,122 @@ static void end_exchange(void) {
   check(in[0] == 10 * ((rank + ranks - 1) % ranks) + 1 && in[1] == 10 * ((rank + 1) % ranks), "from neighbours");
 }
 
+/* ---- What the members of a group alone call ---- */
+
+static MPI_Comm made[2] = {MPI_COMM_NULL, MPI_COMM_NULL};
+
+/* Called by these ranks alone: a communicator of them, the last first. (MPICH 4.0 crashes where the group is not of the
+ * communicator itself.) */
+static void make(MPI_Comm of, int first, int last, int tag, MPI_Comm *it) {
+  MPI_Group whole, group;
+  int range[1][3];
+  range[0][0] = last, range[0][1] = first, range[0][2] = -1;
+  MPI_Comm_group(of, &whole);
+  MPI_Group_range_incl(whole, 1, range, &group);
+  MPI_Comm_create_group(of, group, tag, it);
+  MPI_Group_free(&whole);
+  MPI_Group_free(&group);
+}
+
+static void check_made(MPI_Comm of, int first, int last) {
+  int mine, all;
+  MPI_Comm_rank(of, &mine);
+  check(mine == last - rank, "a rank in what a group has made");
+  MPI_Allreduce(&rank, &all, 1, MPI_INT, MPI_SUM, of);
+  check(all == (first + last) * (last - first + 1) / 2, "a sum in what a group has made");
+}
+
+/* One that is freed again and one that is not, of two communicators. */
+static void begin_group(void) {
+  MPI_Comm gone;
+  if (rank == 0) return;
+  make(comm, 1, ranks - 1, 1, &gone);
+  make(comm, 1, ranks - 1, 2, &made[0]);
+  make(MPI_COMM_WORLD, 1, ranks - 1, 2, &made[1]);
+  check_made(gone, 1, ranks - 1);
+  MPI_Comm_free(&gone);
+}
+static void end_group(void) {
+  for (int i = 0; i < 2 && rank > 0; i++) {
+    MPI_Comm again;
+    check_made(made[i], 1, ranks - 1);
+    make(i == 0 ? comm : MPI_COMM_WORLD, 1, ranks - 1, 3, &again);
+    check_made(again, 1, ranks - 1);
+    MPI_Comm_free(&again);
+    MPI_Comm_free(&made[i]);
+  }
+}
+
+/* The communicator is freed, and then what was made of it. */
+static void begin_group_freed(void) {
+  if (rank > 0) make(comm, 1, ranks - 1, 1, &made[0]);
+  if (rank > 0) make(made[0], 0, ranks - 2, 1, &made[1]);
+  if (rank > 0) MPI_Comm_free(&made[0]);
+  MPI_Comm_free(&comm);
+}
+static void end_group_freed(void) {
+  for (int i = 0; i < 2; i++) {
+    int all = rank;
+    if (rank > 0) MPI_Allreduce(&rank, &all, 1, MPI_INT, MPI_SUM, made[1]);
+    check(rank == 0 || all == sum_of_ranks(), "a sum in what is left");
+    if (rank > 0) MPI_Comm_free(&made[1]);
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    begin_group_freed();
+  }
+}
+
+/* Of one process, of none, and of all. Some of it is made by the set-up. */
+static void begin_group_alone(void) {
+  make(comm, rank, rank, 0, &made[0]);
+  make(MPI_COMM_SELF, 0, 0, 0, &made[1]);
+  for (int i = 0; i < 2; i++) check_made(made[i], rank, rank);
+}
+static void set_up_group_alone(void) {
+  MPI_Comm gone;
+  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  MPI_Comm_create_group(comm, MPI_GROUP_EMPTY, 0, &gone);
+  check(gone == MPI_COMM_NULL, "what nobody has made");
+  begin_group_alone();
+  for (int i = 0; i < 2; i++) MPI_Comm_free(&made[i]);
+  make(MPI_COMM_WORLD, 0, ranks - 1, 4, &gone);
+  check_made(gone, 0, ranks - 1);
+  MPI_Comm_free(&gone);
+}
+static void end_group_alone(void) {
+  for (int i = 0; i < 2; i++) {
+    check_made(made[i], rank, rank);
+    MPI_Comm_free(&made[i]);
+  }
+  begin_group_alone();
+  make(MPI_COMM_WORLD, 0, ranks - 1, 4, &made[0]);
+  check_made(made[0], 0, ranks - 1);
+}
+
+/* ---- A communicator that is made without blocking ---- */
+
+static void begin_idup(void) {
+  MPI_Comm_idup(comm, &made[0], &requests[0]);
+}
+static void begin_and_end_idup(void) {
+  MPI_Comm gone;
+  MPI_Comm_idup(comm, &gone, &requests[1]);
+  begin_idup();
+  MPI_Waitall(2, requests, statuses);
+  MPI_Comm_free(&gone);
+}
+static void end_idup(void) {
+  for (int i = 0; i < 2; i++) {
+    int all;
+    MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
+    MPI_Allreduce(&rank, &all, 1, MPI_INT, MPI_SUM, made[0]);
+    check(all == sum_of_ranks(), "a sum on a duplicate");
+    MPI_Comm_free(&made[0]);
+    begin_idup();
+  }
+  for (int flag = 0; !flag;) MPI_Test(&requests[0], &flag, MPI_STATUS_IGNORE);
+  MPI_Comm_free(&made[0]);
+}
+
 /* Into memory that no line has: a line is refused as long as it is under way. */
 static int wild[2];
 static void begin_wild(void) {
@@ -144,6 +260,11 @@ static const struct Scene {
     {"freed", set_up_copy, begin_and_free, end_freed},
     {"different", set_up_copy, begin_different, end_different},
     {"exchange", set_up_ring, begin_exchange, end_exchange},
+    {"group", set_up_copy, begin_group, end_group},
+    {"group_freed", set_up_copy, begin_group_freed, end_group_freed},
+    {"group_alone", set_up_group_alone, begin_group_alone, end_group_alone},
+    {"idup", set_up_copy, begin_and_end_idup, end_idup},
+    {"idup_pending", set_up_copy, begin_idup, end_idup},
     {"wild", set_up_copy, begin_wild, end_wild},
 };
 
@@ -169,6 +290,7 @@ int main(int argc, char **argv) {
   ELC_VAR(in);
   ELC_VAR(out);
   ELC_COMM(comm);
+  ELC_COMM(made);
   ELC_REQUEST(requests);
   fresh = ELC_Restore() == ELC_FRESH;
   if (fresh && early) scene->begin();

@@ -48,9 +48,7 @@ std::map<Class, Held> held_by(const App& app, const line::Saved& saved) {
 
 // Communicators that the process has made.
 long made(const App& app) {
-  return std::count_if(app.collectives.begin(), app.collectives.end(), [](const CollectiveRecord& c) {
-    return c.ended && (c.contribution.kind == Kind::kDup || c.contribution.kind == Kind::kSplit);
-  });
+  return std::count_if(app.comms.begin(), app.comms.end(), [](const CommInfo& c) { return c.identity != 0; });
 }
 
 }  // namespace

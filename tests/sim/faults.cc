@@ -32,6 +32,7 @@ static const Variant kVariants[] = {
     {"cancelled", "a cancelled receive counts by what later ones observe", Fault::kNone, Rule::kCancelled},
     {"unfollowed", "an operation that cannot be logged crosses a line", Fault::kNone, Rule::kUnfollowed},
     {"group", "a call on a group crosses a line", Fault::kNone, Rule::kGroupCalls},
+    {"members", "an operation of a group is not told to its members", Fault::kNone, Rule::kTellMembers},
     {"allfreed", "a communicator is forgotten that some member still has", Fault::kNone, Rule::kAllFreed},
     {"together", "a checkpoint between forgetting here and there", Fault::kNone, Rule::kForgetTogether},
     {"never", "a line after the last", Fault::kNone, Rule::kNever},

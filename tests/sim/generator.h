@@ -130,6 +130,7 @@ class Generator {
   bool matched_probes(size_t comm, Rank p, Rank q);
   void unfollowed(size_t comm);
   void group_call();
+  void group_operation();
   void wait(Rank rank, bool all);
   void test(Rank rank);
   void local(Rank rank);
@@ -141,6 +142,7 @@ class Generator {
   Random& random_;
   Program program_;
   std::vector<CommModel> comms_;
+  std::vector<CommModel> groups_;  // with handles of communicators that are no program's
   std::map<std::tuple<size_t, Rank, Rank>, StreamModel> streams_;
   std::map<std::pair<size_t, Rank>, ReceiverModel> receivers_;
   std::vector<OpenRequest> requests_;

@@ -588,6 +588,7 @@ void Node::do_collective(const Instr& i) {
   if (i.kind == Kind::kBarrier) return do_barrier(i);
   if (app.stage == 0) {
     site();
+    if (i.group) join_group(i);
     if (!begin_collective(i, &operation_, &record_)) {
       app.stage = 1;
       return;

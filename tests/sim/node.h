@@ -212,6 +212,7 @@ class Node {
   bool take(int handle, Rank source, Tag asked, Tag tag);
   Payload taken_payload();
   void do_group_call(const Instr& instr);
+  void join_group(const Instr& instr);
 
   World& world_;
   Rank self_;

@@ -105,6 +105,7 @@ struct Instr {
   int colour = 0;  // kSplit: fixed; -1: by hash, one of two
   int count = 0;
   bool unfollowed = false;  // kCollective: the library cannot log it
+  bool group = false;       // kCollective: of the ranks in `slots`, whose communicator there is when the first call is made
   std::vector<int> slots = {};
 };
 

@@ -25,7 +25,8 @@ void Generator::rare(size_t comm) {
       unfollowed(comm);
       break;
     case 6:
-      group_call();
+      if (chance(0.4)) group_call();
+      else group_operation();
       break;
     case 7:
       if (chance(0.3)) add(p, Op::kNever);
@@ -151,6 +152,43 @@ void Generator::group_call() {
   }
 }
 
+// Operations that the members of a group alone know of. What they make of it is a communicator like others.
+void Generator::group_operation() {
+  if (groups_.empty() || chance(0.4)) {
+    CommModel group{program_.handles++, {}};
+    for (Rank r = 0; r < program_.processes; ++r)
+      if (chance(0.6)) group.members.push_back(r);
+    if (group.members.empty()) return;
+    groups_.push_back(group);
+  }
+  const size_t which = random_.below(groups_.size());
+  const CommModel group = groups_[which];
+  const auto all = [&](Kind kind, int made) {
+    for (Rank m : group.members) {
+      Instr& i = add(m, Op::kCollective);
+      i.comm = group.handle;
+      i.group = true;
+      i.slots = group.members;
+      i.kind = kind;
+      i.made = made;
+      if (chance(0.3)) local(m);
+    }
+  };
+  const size_t before = comms_.size();
+  if (chance(0.4)) {
+    CommModel made{program_.handles++, group.members};
+    all(Kind::kDup, made.handle);
+    comms_.push_back(made);
+  } else {  // of these kinds one lets a member go on while others have not called
+    all(chance(0.3) ? Kind::kAllreduce : chance(0.5) ? Kind::kBcast : Kind::kReduce, 0);
+  }
+  if (comms_.size() > before && chance(0.6)) collective(before);
+  if (comms_.size() > before && chance(0.6)) free_comm(before);
+  if (chance(0.7)) return;
+  all(Kind::kFree, 0);
+  groups_.erase(groups_.begin() + static_cast<long>(which));
+}
+
 // ---- Node ----
 
 void Node::do_cancel(const Instr& i) {
@@ -255,6 +293,20 @@ Payload Node::taken_payload() {
   line::let_go(m);
   taken_.message = nullptr;
   return payload;
+}
+
+// The communicator is there when the first of its operations is called here, and needs no call of MPI.
+void Node::join_group(const Instr& i) {
+  if (!comm(i.comm).live) {
+    CollectiveResult group;
+    group.identity = combine(0x6d656d62657273, static_cast<uint64_t>(i.comm));
+    group.members = i.slots;
+    make_comm(i.comm, group);
+  }
+  std::vector<Rank> others;
+  for (Rank r : i.slots)
+    if (r != self_) others.push_back(r);
+  process->tell_members(slot_of(i.comm), others.data(), others.size());
 }
 
 // Like a collective operation of a communicator that nobody follows.

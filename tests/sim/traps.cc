@@ -863,6 +863,28 @@ TEST_CASE("found: a receive is pending on a communicator that is freed") {
   CHECK(pending_when_freed(false) == "");
   CHECK(pending_when_freed(true) == "");
 }
+// q does not know that it is a member of a group of which p has made a call before its checkpoint, until it makes it.
+static std::string found_unheard_group(Fault fault) {
+  Script s(3);
+  const sim::Instr call{.op = sim::Op::kCollective, .kind = Kind::kBcast, .comm = 1, .group = true, .slots = {p, q}};
+  s.on(p).add(call).site().compute();
+  s.on(q).site().compute().add(call).compute();
+  s.on(r).site();
+  Scene scene(s, fault);
+  scene.request();
+  for (int i = 0; i < 4; ++i) scene.step(p);
+  scene.step(q);
+  scene.step(r);
+  scene.settle();
+  if (scene.world->committed() != 0) return "a line commits that a member is late for";
+  scene.finish();
+  return scene.violation();
+}
+TEST_CASE("found: a member has never heard of its group") {
+  expect_clean(found_unheard_group);
+  expect_caught(found_unheard_group, Rule::kTellMembers);
+}
+
 TEST_CASE("found: what MPI has matched when the window closes") { expect_clean(found_matched_in_window); }
 
 // A line commits while a process waits in a labelled receive for a message that nobody has sent.

@@ -16,6 +16,10 @@ void Collective::start(MPI_Comm handle) {
     unseen_ = !is_obstacle(HandleKind::kComm, handle_key(handle));
     return;
   }
+  count();
+}
+
+void Collective::count() {
   number_ = runtime.coordinator->start_collective(comm_->slot);
   if (runtime.coordinator->ignores_results()) return;
   over_ = false;
@@ -66,7 +70,6 @@ void Collective::begun(MPI_Request* request) {
     *request = runtime.requests.make_complete();
     return;
   }
-  if (runtime.requests.add_complete(*request)) return end();
   runtime.coordinator->pending_collective(comm_->slot, number_);
   runtime.requests.add_collective(*request, comm_->slot, number_, std::move(regions_));
 }

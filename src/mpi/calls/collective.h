@@ -19,6 +19,8 @@ class Collective {
  public:
   // Starts the next operation on a communicator, if the library follows it.
   explicit Collective(MPI_Comm handle) { start(handle); }
+  // The same on one that is followed, inside of a call that was entered.
+  explicit Collective(Communicator* comm) : comm_(comm) { count(); }
 
   // Calls MPI, but in recovery, where the operation crosses the line.
   template <class F>
@@ -59,6 +61,7 @@ class Collective {
 
  private:
   void start(MPI_Comm handle);
+  void count();
   bool settle(int code);
   void repeat();
 

@@ -47,35 +47,155 @@ line::Rank first_member(MPI_Comm comm) {
   return member;
 }
 
+#if MPI_VERSION >= 3
+// What it makes is followed when that is complete; until then no restart could make it again.
 template <class Call>
-int make_communicator(MPI_Comm parent, int64_t colour, MPI_Comm* made, const char* name, Call call) {
-  if (!following()) return call();
-  const Entered entered(name);
+int begin_communicator(MPI_Comm parent, MPI_Comm* made, MPI_Request* request, const char* name, Call call) {
   Collective operation(parent);
-  if (operation.comm() == nullptr) return make_obstacle(parent, made, released(call));
+  if (operation.logged() != nullptr) {
+    *request = runtime.requests.make_complete();
+    return replay(&operation, made);
+  }
+  const int code = released([&] {
+    InsideMpi inside;
+    return call();
+  });
+  const Communicator* comm = operation.comm();
+  if (comm == nullptr) {
+    if (code == MPI_SUCCESS) made_unfollowed(parent, 0, *request, name);
+    return make_obstacle(parent, made, code);
+  }
+  if (code != MPI_SUCCESS) return operation.end_failed(code);
+  Making* making = make<Making>();
+  making->made = made;
+  making->origin = {comm->identity, operation.number(), 0};
+  making->keyvals.append(comm->keyvals.data(), comm->keyvals.size());
+  making->call = name;
+  runtime.coordinator->pending_collective(comm->slot, operation.number());
+  if (Request* r = runtime.requests.add_collective(*request, comm->slot, operation.number(), Vector<Region>(), making))
+    runtime.requests.hinder(r, *request, name);
+  return MPI_SUCCESS;
+}
+#endif
+
+// The operation that makes it has been counted.
+template <class Call>
+int make_counted(Collective operation, int64_t colour, MPI_Comm* made, const char* name, Call call) {
   if (operation.logged() != nullptr) return replay(&operation, made);
   const int code = released([&] {
     InsideMpi inside;
     return call();
   });
   if (code != MPI_SUCCESS) return operation.end_unlogged(name, code);
+  const Communicator& parent = *operation.comm();
+  const Origin origin{parent.identity, operation.number(),
+                      colour == kFirstMember && *made != MPI_COMM_NULL ? first_member(*made) : colour};
+  operation.end_with(follow(*made, origin, parent.keyvals, name));
+  return MPI_SUCCESS;
+}
+
+}  // namespace
+
+Bytes follow(MPI_Comm made, const Origin& origin, const Vector<int>& keyvals, const char* call) {
   SavedCommunicator saved;
-  if (*made != MPI_COMM_NULL) {
-    const Origin origin{operation.comm()->identity, operation.number(),
-                        colour == kFirstMember ? first_member(*made) : colour};
-    Communicator* c = runtime.comms.add(*made, origin.identity(), origin);
+  if (made != MPI_COMM_NULL) {
+    Communicator* c = runtime.comms.add(made, origin.identity(), origin);
     c->slot = runtime.coordinator->add_comm(c->identity, static_cast<uint32_t>(c->members.size()));
     if (in_setup()) runtime.set_up.push_back(c->identity);
     if (!c->topology.fits(c->members.size())) cannot_checkpoint("a communicator has a topology that libELC does not know");
     saved = describe(*c);
-    Refused(name, nullptr).inherits(c, *operation.comm());
+    Refused(call, nullptr).inherits(c, keyvals);
   }
   Bytes result;
   Encoder out(&result);
   out.u32(kCommunicatorResult);
   saved.encode(out);
-  operation.end_with(std::move(result));
-  return MPI_SUCCESS;
+  return result;
+}
+
+namespace {
+
+template <class Call>
+int make_communicator(MPI_Comm parent, int64_t colour, MPI_Comm* made, const char* name, Call call) {
+  if (!following()) return call();
+  const Entered entered(name);
+  Collective operation(parent);
+  if (operation.comm() == nullptr) return make_obstacle(parent, made, released(call));
+  return make_counted(std::move(operation), colour, made, name, call);
+}
+
+#if MPI_VERSION >= 3
+// World ranks of the members of a group, all of them members of `parent` and this process among them; none: no such group.
+Vector<line::Rank> members_of(MPI_Group group, const Communicator& parent) {
+  Vector<int> locals;
+  Vector<line::Rank> members;
+  int size = 0;
+  bool here = false;
+  if (group == MPI_GROUP_NULL || PMPI_Group_size(group, &size) != MPI_SUCCESS) return members;
+  for (int i = 0; i < size; ++i) locals.push_back(i);
+  members.resize(static_cast<size_t>(size));
+  MPI_Group world;
+  PMPI_Comm_group(MPI_COMM_WORLD, &world);
+  PMPI_Group_translate_ranks(group, size, locals.data(), world, members.data());
+  PMPI_Group_free(&world);
+  for (const line::Rank rank : members) {
+    if (rank == MPI_UNDEFINED || parent.local(rank) == MPI_UNDEFINED) return Vector<line::Rank>();
+    here = here || rank == runtime.rank;
+  }
+  return here ? std::move(members) : Vector<line::Rank>();
+}
+
+// The calls of these members on the parent, which are told of the next one.
+Communicator* group_on(const Communicator& parent, const Vector<line::Rank>& members) {
+  uint64_t hash = members.size();
+  Vector<line::Rank> others;
+  for (const line::Rank rank : members) {
+    hash = mix64(hash + static_cast<uint64_t>(rank));
+    if (rank != runtime.rank) others.push_back(rank);
+  }
+  const Origin origin{parent.identity, kCallsOnGroup, static_cast<int64_t>(hash)};
+  Communicator* group = runtime.comms.find_identity(origin.identity());
+  if (group == nullptr) {
+    group = runtime.comms.add_group(origin, members);
+    group->slot = runtime.coordinator->add_comm(group->identity, static_cast<uint32_t>(members.size()));
+  }
+  runtime.coordinator->tell_members(group->slot, others.data(), others.size());
+  return group;
+}
+
+constexpr const char* kCreateGroup = "MPI_Comm_create_group";
+
+// The calls of each group are counted like the operations of a communicator of its own. Two threads at once might be counted
+// in one order here and in another one elsewhere.
+int create_group(MPI_Comm parent, MPI_Group group, int tag, MPI_Comm* made) {
+  const auto call = [&] { return PMPI_Comm_create_group(parent, group, tag, made); };
+  const Communicator* known = runtime.comms.find(parent);
+  const Vector<line::Rank> members = known == nullptr ? Vector<line::Rank>() : members_of(group, *known);
+  if (members.empty() || tag < 0) {
+    const int code = make_obstacle(parent, made, released(call));
+    if (code == MPI_SUCCESS) Refused(kCreateGroup, nullptr).together(*made);
+    return code;
+  }
+  Communicator* calls = group_on(*known, members);
+  if (calls->in_call) cannot_checkpoint("two threads called MPI_Comm_create_group for one group at once");
+  calls->in_call = true;
+  const int code = make_counted(Collective(calls), 0, made, kCreateGroup, call);
+  calls->in_call = false;
+  return code;
+}
+#endif
+
+// No group makes calls on it any more, which is an operation of each.
+void end_groups(Communicator* comm) {
+  line::Coordinator& process = *runtime.coordinator;
+  for (const line::Identity identity : comm->groups) {
+    Communicator* group = runtime.comms.find_identity(identity);
+    if (group == nullptr) continue;
+    process.end_collective(group->slot, process.start_collective(group->slot), Bytes());
+    process.free_comm(group->slot);
+    group->is_group = false;
+  }
+  comm->groups.clear();
 }
 
 void forget_of_set_up(line::Identity identity) {
@@ -112,6 +232,7 @@ int free_communicator(const char* name, MPI_Comm* handle, int (*call)(MPI_Comm*)
   // Other members freed it before the line: there is nobody to free it with, and the handle is dropped.
   const bool crosses = operation.logged() != nullptr;
   operation.end_with(Bytes());
+  end_groups(c);
   runtime.coordinator->free_comm(c->slot);
   remove_obstacle(HandleKind::kErrhandler, key);
   remove_owned(HandleKind::kAttribute, key);
@@ -152,6 +273,14 @@ ELC_EXPORT int MPI_Comm_create(MPI_Comm parent, MPI_Group group, MPI_Comm* made)
 }
 
 #if MPI_VERSION >= 3
+ELC_EXPORT int MPI_Comm_create_group(MPI_Comm parent, MPI_Group group, int tag, MPI_Comm* made) {
+  if (!following()) return PMPI_Comm_create_group(parent, group, tag, made);
+  const Entered entered(kCreateGroup);
+  labelled_call();
+  tick();
+  return create_group(parent, group, tag, made);
+}
+
 // A restart makes it again of the same processes, wherever they are then.
 ELC_EXPORT int MPI_Comm_split_type(MPI_Comm parent, int type, int key, MPI_Info info, MPI_Comm* made) {
   return make_communicator(parent, kFirstMember, made, "MPI_Comm_split_type",
@@ -161,6 +290,19 @@ ELC_EXPORT int MPI_Comm_split_type(MPI_Comm parent, int type, int key, MPI_Info 
 ELC_EXPORT int MPI_Comm_dup_with_info(MPI_Comm parent, MPI_Info info, MPI_Comm* made) {
   return make_communicator(parent, 0, made, "MPI_Comm_dup_with_info",
                            [&] { return PMPI_Comm_dup_with_info(parent, info, made); });
+}
+
+ELC_EXPORT int MPI_Comm_idup(MPI_Comm parent, MPI_Comm* made, MPI_Request* request) {
+  ELC_FOLLOW(Comm_idup, (parent, made, request));
+  return begin_communicator(parent, made, request, "MPI_Comm_idup", [&] { return PMPI_Comm_idup(parent, made, request); });
+}
+#endif
+
+#if MPI_VERSION >= 4
+ELC_EXPORT int MPI_Comm_idup_with_info(MPI_Comm parent, MPI_Info info, MPI_Comm* made, MPI_Request* request) {
+  ELC_FOLLOW(Comm_idup_with_info, (parent, info, made, request));
+  return begin_communicator(parent, made, request, "MPI_Comm_idup_with_info",
+                            [&] { return PMPI_Comm_idup_with_info(parent, info, made, request); });
 }
 #endif
 

@@ -59,7 +59,7 @@ The lines before it stay.
 A collective operation that is not followed, or one that makes what is not followed, is counted for its communicator as all
 others are: where some processes have called it before their part of a line and others have not, the line is refused.
 The same holds for a call like
-.Fn MPI_Comm_create_group ,
+.Fn MPI_Intercomm_create ,
 in which some processes take part, or
 .Fn MPI_Psend_init ,
 in which two do.

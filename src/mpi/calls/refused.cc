@@ -59,12 +59,12 @@ void Refused::buffer(const void* buffer, int64_t size) const {
   set_local_obstacle(HandleKind::kBuffer, 0, 0, buffer != nullptr ? value_of(buffer, size) : 0, call_, place_);
 }
 
-void Refused::inherits(Communicator* made, const Communicator& parent) const {
+void Refused::inherits(Communicator* made, const Vector<int>& keyvals) const {
   made->error_handler = runtime.comms.find(MPI_COMM_WORLD)->error_handler;  // make_again
   MPI_Errhandler handler = error_handler_of(made->handle);
   error_handler(made->handle, handler);
   let_go(handler);
-  for (const int keyval : parent.keyvals) {
+  for (const int keyval : keyvals) {
     const Attribute copy = attribute_of(made->handle, keyval);
     if (copy.there || copy.unknown) comm_attribute(made->handle, keyval, true, copy.value);
   }

@@ -68,8 +68,8 @@ class Refused {
   }
   // The buffer for sends is this one now; nullptr: none.
   void buffer(const void* buffer, int64_t size) const;
-  // This communicator was made of another one, and may have its error handler and its attributes.
-  void inherits(Communicator* made, const Communicator& parent) const;
+  // This communicator was made of another one with these attributes, and may have them and its error handler.
+  void inherits(Communicator* made, const Vector<int>& keyvals) const;
   // The error handler of a communicator was set. What the set-up has set a restart has, too.
   void error_handler(MPI_Comm comm, MPI_Errhandler handler) const;
 

@@ -58,6 +58,7 @@ PendingCollective::PendingCollective(line::Comm slot, uint64_t which, Vector<Reg
 
 PendingCollective::~PendingCollective() {
   for (const uint64_t type : types) elc::mpi::release(type);
+  destroy(making);
 }
 
 void PendingCollective::end(int code) {
@@ -65,6 +66,8 @@ void PendingCollective::end(int code) {
   ended = true;
   if (code != MPI_SUCCESS) end_failed_collective(comm, number);
   else if (unknown) runtime.coordinator->end_unfollowed(comm, number, kNotLogged);
+  else if (making != nullptr)
+    runtime.coordinator->end_collective(comm, number, follow(*making->made, making->origin, making->keyvals, making->call));
   else end_collective(comm, number, regions);
 }
 

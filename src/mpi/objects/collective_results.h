@@ -8,6 +8,7 @@
 #include "base/vector.h"
 #include "base/wire.h"
 #include "line/types.h"
+#include "mpi/serial/section.h"
 
 namespace elc::mpi {
 
@@ -26,6 +27,16 @@ void end_collective(line::Comm comm, uint64_t number, const Vector<Region>& regi
 // The same for one that has failed.
 void end_failed_collective(line::Comm comm, uint64_t number);
 
+// What a non-blocking operation makes: a communicator, to be followed when it is complete.
+struct Making {
+  MPI_Comm* made = nullptr;  // the program's variable, which MPI sets
+  Origin origin;
+  Vector<int> keyvals;       // of the attributes that the parent had
+  const char* call = "";
+};
+// This communicator (or MPI_COMM_NULL), which `call` has made, is followed from now on; the result to be logged.
+Bytes follow(MPI_Comm made, const Origin& origin, const Vector<int>& keyvals, const char* call);
+
 // A non-blocking operation that MPI has begun and the program has not seen complete.
 struct PendingCollective {
   line::Comm comm = 0;
@@ -34,6 +45,7 @@ struct PendingCollective {
   bool unknown = false;     // the library does not know the datatype of a region, and MPI may forget it
   Vector<Region> regions;
   Vector<uint64_t> types;   // the number of each one's datatype, kept as long as this is
+  Making* making = nullptr; // owned
 
   PendingCollective(line::Comm slot, uint64_t which, Vector<Region> writes);
   ~PendingCollective();

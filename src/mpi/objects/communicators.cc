@@ -68,12 +68,31 @@ Communicator* Communicators::add(MPI_Comm handle, line::Identity identity, const
   if (!c->is_world)
     for (int i = 0; i < size; ++i) c->rank_of.at(static_cast<uint32_t>(c->world(i))) = i;
   c->topology = topology_of(handle);
-  c->place = all_.size();
-  all_.push_back(c);
-  by_identity_.at(identity) = c;
+  enter(c);
   by_handle_.at(handle_key(handle)) = c;
   last_handle_ = MPI_COMM_NULL;
   last_ = nullptr;
+  return c;
+}
+
+void Communicators::enter(Communicator* c) {
+  c->place = all_.size();
+  all_.push_back(c);
+  by_identity_.at(c->identity) = c;
+}
+
+Communicator* Communicators::add_group(const Origin& origin, const Vector<line::Rank>& members) {
+  Communicator* c = make<Communicator>();
+  c->identity = origin.identity();
+  c->origin = origin;
+  c->members.append(members.data(), members.size());
+  for (size_t i = 0; i < members.size(); ++i)
+    if (members[i] == runtime.rank) c->rank = static_cast<int>(i);
+  enter(c);
+  if (Communicator* parent = find_identity(origin.parent); parent != nullptr && parent->handle != MPI_COMM_NULL) {
+    c->is_group = true;
+    parent->groups.push_back(c->identity);
+  }
   return c;
 }
 
@@ -239,7 +258,7 @@ void make_again(const Vector<SavedCommunicator>& saved) {
   Vector<const SavedCommunicator*> wanted;
   HashMap<const Topology*> own;  // each process knows its own neighbours
   for (const SavedCommunicator& c : saved) {
-    if (c.identity <= kSelfIdentity || runtime.comms.find_identity(c.identity) != nullptr) continue;
+    if (c.identity <= kSelfIdentity || c.is_of_group() || runtime.comms.find_identity(c.identity) != nullptr) continue;
     wanted.push_back(&c);
     own.at(c.identity) = &c.topology;
   }
@@ -262,6 +281,8 @@ void make_again(const Vector<SavedCommunicator>& saved) {
     runtime.comms.add(made, c.identity, c.origin)->error_handler = handler;
   }
   let_go(handler);
+  for (const SavedCommunicator& c : saved)
+    if (c.is_of_group() && runtime.comms.find_identity(c.identity) == nullptr) runtime.comms.add_group(c.origin, c.members);
 }
 
 }  // namespace elc::mpi

@@ -10,6 +10,7 @@
 
 namespace elc::mpi {
 
+// Or the calls of a group (kCallsOnGroup): without a handle.
 struct Communicator {
   MPI_Comm handle = MPI_COMM_NULL;
   line::Identity identity = 0;
@@ -24,6 +25,9 @@ struct Communicator {
   Topology topology;
   Vector<int> keyvals;         // of its attributes, in the order in which they were set
   size_t place = 0;            // among all
+  Vector<line::Identity> groups;  // that have made calls on it
+  bool is_group = false;          // until the communicator on which it makes its calls is freed
+  bool in_call = false;           // of a group
 
   line::Rank world(int local) const { return members[static_cast<size_t>(local)]; }
   int local(line::Rank world_rank) const;
@@ -48,6 +52,8 @@ class Communicators {
   }
   // Adds one that exists in MPI. The members are asked of MPI.
   Communicator* add(MPI_Comm handle, line::Identity identity, const Origin& origin);
+  // Adds the calls that these members make on a communicator, which is there.
+  Communicator* add_group(const Origin& origin, const Vector<line::Rank>& members);
   // It was freed: its handle means nothing any more. It stays until no line needs it.
   void forget_handle(Communicator* communicator);
   // Removes those that were freed and of which `needed` says that no line needs them any more.
@@ -60,6 +66,7 @@ class Communicators {
   Communicator* at(size_t i) { return all_[i]; }
 
  private:
+  void enter(Communicator* communicator);
   Communicator* search(MPI_Comm handle);
   void remove(Communicator* communicator);
 

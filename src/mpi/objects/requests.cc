@@ -52,12 +52,20 @@ bool Requests::add_complete(MPI_Request handle) {
   return true;
 }
 
-void Requests::add_collective(MPI_Request handle, line::Comm comm, uint64_t number, Vector<Region> regions) {
+Request* Requests::add_collective(MPI_Request handle, line::Comm comm, uint64_t number, Vector<Region> regions, Making* making) {
+  PendingCollective* pending = make<PendingCollective>(comm, number, std::move(regions));
+  pending->making = making;
+  if (add_complete(handle)) {
+    pending->end(MPI_SUCCESS);
+    destroy(pending);
+    return nullptr;
+  }
   Request* r = fresh();
   r->kind = RequestKind::kCollective;
-  r->collective = make<PendingCollective>(comm, number, std::move(regions));
+  r->collective = pending;
   ++collectives_;
   bind(r, handle);
+  return r;
 }
 
 MPI_Request Requests::make_complete() {

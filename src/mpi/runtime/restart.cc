@@ -148,7 +148,7 @@ uint64_t account_of_set_up() {
   uint64_t account = runtime.coordinator->account();
   for (size_t i = 0; i < runtime.comms.size(); ++i) {
     const Communicator& c = *runtime.comms.at(i);
-    if (c.handle != MPI_COMM_NULL) account ^= account_of(c.identity, c.slot, c.rank, c.members.size());
+    if (c.handle != MPI_COMM_NULL || c.is_group) account ^= account_of(c.identity, c.slot, c.rank, c.members.size());
   }
   for (size_t i = 0; i < runtime.files.size(); ++i) {
     const File& file = *runtime.files.at(i);

@@ -23,11 +23,14 @@ enum class Site : uint32_t {
 // all runs, because members start the same operations in the same order.
 struct Origin {
   line::Identity parent = 0;
-  uint64_t number = 0;  // of the operation on the parent
-  int64_t colour = 0;   // of Comm_split; where it tells what several calls made, the first member; else 0
+  uint64_t number = 0;  // of the operation on the parent, or kCallsOnGroup
+  int64_t colour = 0;   // of Comm_split; where it tells what several calls made, the first member; of kCallsOnGroup; else 0
 
   line::Identity identity() const;
 };
+// No communicator: the calls on the parent that its members alone make (MPI_Comm_create_group), counted like the operations of
+// a communicator of theirs. The colour is a hash of the members.
+inline constexpr uint64_t kCallsOnGroup = 0;
 
 inline constexpr line::Identity kNullIdentity = 0;   // MPI_COMM_NULL
 inline constexpr line::Identity kWorldIdentity = 1;
@@ -61,6 +64,8 @@ struct SavedCommunicator {
   Vector<line::Rank> members;
   Topology topology;
 
+  // Whether it stands for the calls on a group of its parent.
+  bool is_of_group() const { return origin.parent != 0 && origin.number == kCallsOnGroup; }
   void encode(Encoder& out) const;
   // `plain`: written by a version that knew no topologies.
   static bool decode(Decoder& in, uint32_t processes, bool plain, SavedCommunicator* saved);

@@ -41,6 +41,12 @@ has returned or, with frames, until the first is entered, and so makes again wha
 Ends what refuses lines.
 .It refuses as long as what it works on exists
 It works on a window, a file or another object that refuses lines.
+.It refuses as long as the window exists
+A window is followed that the set-up has made and that fences alone synchronise
+.Pq see Xr elc 3 .
+From this call on it is not, and lines are refused until it is freed.
+.It refuses as long as the window exists, if called after the set-up
+It changes a window: the same, but in the set-up it refuses nothing.
 .It refuses if it changes what the set-up has made
 An attribute, an error handler, a buffer for sends or a hint that is set after the set-up is not set in a restart, and one of
 the set-up's that is taken away is there again.
@@ -97,6 +103,7 @@ TAIL = r""".Sh SEE ALSO
 # In the order in which a chapter shows them.
 KINDS = ("followed", "needs no following", "refuses while what it makes exists",
          "refuses while it exists, if made after the set-up", "refuses if it changes what the set-up has made",
+         "refuses as long as the window exists", "refuses as long as the window exists, if called after the set-up",
          "frees", "refuses as long as what it works on exists", "is a collective operation that is not followed",
          "refuses for ever")
 
@@ -107,10 +114,11 @@ def kind_of(entry):
         "nothing": KINDS[1],
         "makes": KINDS[3] if "local" in entry.features else KINDS[2],
         "attribute": KINDS[4], "errhandler": KINDS[4], "changes": KINDS[4],
-        "frees": KINDS[5],
-        "through": KINDS[6],
-        "collectively": KINDS[7],
-        "refuses": KINDS[8],
+        "otherwise": KINDS[6] if "local" in entry.features else KINDS[5],
+        "frees": KINDS[7],
+        "through": KINDS[8],
+        "collectively": KINDS[9],
+        "refuses": KINDS[10],
     }[entry.verb]
 
 

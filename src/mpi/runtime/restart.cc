@@ -29,6 +29,8 @@ struct Restart {
 
 namespace {
 
+constexpr const char* kStartAgain = "the line is as it was: start the program again when the cause is gone";
+
 // What process 0 finds out for all.
 struct Start {
   uint64_t run = 0;
@@ -119,6 +121,7 @@ void replace_process() {
     Communicator* c = runtime.comms.at(i);
     c->slot = runtime.coordinator->add_comm(c->identity, static_cast<uint32_t>(c->members.size()));
   }
+  runtime.windows.add_slots();
 }
 
 // The set-up of this run has left nothing under way either.
@@ -142,7 +145,7 @@ uint64_t account_of_set_up() {
     const auto rank = static_cast<uint64_t>(c.rank);
     account ^= mix64(operation + rank) ^ mix64(operation + (rank + 1) % c.members.size());
   }
-  return account;
+  return account ^ runtime.windows.account();
 }
 
 void agree(const Result& mine, const char* after) {
@@ -184,6 +187,7 @@ void restore() {
   const Site site = runtime.restart->objects.site;
   const Vector<SavedCommunicator> communicators = communicators_of_line();
   agree(fits_set_up(communicators));
+  agree(runtime.windows.fit(runtime.restart->objects.windows));
   Decoder types(runtime.restart->objects.datatypes);
   agree(restore_datatypes(types));
   runtime.requests.end_set_up();
@@ -191,7 +195,9 @@ void restore() {
   make_again(communicators);  // all together: none may have failed before
   agree(make_requests(runtime.restart->objects));
   agree(state::apply(runtime.restart->reader, handle_codec()),
-        "the line is as it was: start the program again when the cause is gone");
+        kStartAgain);
+  agree(runtime.windows.find_memory(runtime.restart->objects.windows), kStartAgain);
+  runtime.windows.restore(runtime.restart->objects.windows);
   const Result completed = complete_collectives(runtime.restart->objects, runtime.restart->saved);
   if (!completed.ok()) give_up(completed);
   replace_process();

@@ -22,6 +22,7 @@
 #include "mpi/objects/communicators.h"
 #include "mpi/objects/obstacles.h"
 #include "mpi/objects/requests.h"
+#include "mpi/objects/windows.h"
 #include "mpi/runtime/inside.h"
 #include "mpi/runtime/messages.h"
 #include "mpi/runtime/threads.h"
@@ -49,6 +50,7 @@ struct Runtime {
   Communicators comms;
   Vector<line::Identity> set_up;  // those that there were when the set-up was over
   Obstacles obstacles;
+  Windows windows;
   Requests requests;
   ForeignCounts foreign_counts;  // in statuses
   Vector<Outgoing> outgoing;     // sends of the library

@@ -446,14 +446,14 @@ class RankFile(File):
                      **self.first(**lists))
         last, requests = x.hyper(), x.list(lambda: self.request(x, 2 if x.layout == 1 else 4))
         windows = x.list(lambda: self.window(x)) if x.layout > 1 else []
-        assert sorted(w["window"] for w in windows) == [w["window"] for w in windows]
+        assert sorted({w["window"] for w in windows}) == [w["window"] for w in windows]
         x.end()
         return {"mpi": {"site": site, "communicators": communicators, "datatypes": types, "last_request": last,
                         "requests": requests, "windows": windows}}
 
     def window(self, x):
         facts = x.struct(window=lambda: communicator(x.hyper()), parent=lambda: communicator(x.hyper()), operation=x.hyper)
-        ranks = self.facts["label"]["ranks"]
+        ranks = Xdr(self.sections["label"][20:24]).uint()
         members, place = x.list(lambda: x.uint(ranks)), pointer(x.hyper(), x.hyper())
         facts.update(size=len(members), memory=place, bytes=x.hyper(), unit=x.int(), epoch=("none", "open", "closed")[x.uint(3)])
         assert facts["unit"] > 0

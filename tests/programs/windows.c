@@ -1,8 +1,8 @@
-/* windows.c - windows under fences (MPI standard, chapter 12), while lines are taken. Each scene is one test of
- * tests/mpi/behaviour_test.py, which compares its result with that of the program without the library.
+/* windows.c - windows under fences (MPI standard, chapter 12), while lines are taken. Each scene is one test
+ * of tests/mpi/behaviour_test.py, which compares its result with that of the program without the library.
  *
- *     windows SCENE [DIE]      DIE: a rank that kills itself when a line has committed, in a run from the start, at the
- *                              place WHERE (environment): 0 at the beginning of a step, 1 in an epoch, 2 behind it */
+ *     windows SCENE [DIE]      DIE: a rank that kills itself when a line has committed, in a run from the
+ * start, at the place WHERE (environment): 0 at the beginning of a step, 1 in an epoch, 2 behind it */
 #include <elc.h>
 #include <mpi.h>
 #include <signal.h>
@@ -46,7 +46,8 @@ static void dally(int turns) {
 }
 
 static void contribute(void) {
-  for (int i = 0; i < kCells; i++) contribution[i] = step < kSteps ? mix((uint64_t)(rank * kCells + i), (uint64_t)step) : 0;
+  for (int i = 0; i < kCells; i++)
+    contribution[i] = step < kSteps ? mix((uint64_t)(rank * kCells + i), (uint64_t)step) : 0;
 }
 
 static void accumulate(MPI_Win into, int target) {
@@ -60,8 +61,10 @@ static void change(Number *memory) {
 
 /* A line is asked for once, by all ranks. */
 static void site(void) {
-  if (lines && step == kAsked) ELC_Checkpoint_now();
-  else ELC_Checkpoint();
+  if (lines && step == kAsked)
+    ELC_Checkpoint_now();
+  else
+    ELC_Checkpoint();
 }
 
 /* ---- One step of each scene. From kSteps on it changes nothing. ---- */
@@ -124,7 +127,8 @@ static void exchange(void) {
   site();
   contribute();
   MPI_Get(taken, kCells / 2, kNumber, right, 0, kCells / 2, kNumber, window);
-  if (step < kSteps) MPI_Put(contribution, kCells / 2, kNumber, right, kCells / 2, kCells / 2, kNumber, window);
+  if (step < kSteps)
+    MPI_Put(contribution, kCells / 2, kNumber, right, kCells / 2, kCells / 2, kNumber, window);
   place(1);
   MPI_Win_fence(0, window);
   MPI_Sendrecv_replace(&taken[1], 1, kNumber, right, 1, MPI_ANY_SOURCE, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
@@ -240,7 +244,8 @@ static void make_on_heap(void) { make(ELC_new(ELC_TYPE_OF(field[0]), kCells), MP
 static void make_none(void) {}
 static void nothing(void) {}
 
-/* `use` first; then a line is asked for, which is refused; then the window is freed, and the next is taken. */
+/* `use` first; then a line is asked for, which is refused; then the window is freed, and the next is taken.
+ */
 static void refused(void (*use)(void)) {
   int all, mine;
   use();
@@ -256,19 +261,98 @@ static void refused(void (*use)(void)) {
   place(where);
 }
 
+/* ---- Re-entry: the sites are the fences ---- */
+
+/* Each epoch has an operation, so that they are behind the fences; or not, so that they may be before them.
+ */
+static void by_fences(int each) {
+  int mine = 0, all = 0;
+  ELC_ENTER();
+  ELC_VAR(each);
+  ELC_VAR(mine);
+  ELC_VAR(all);
+  ELC_RESUME();
+  ELC_AT(1);
+  MPI_Win_fence(MPI_MODE_NOPRECEDE, window);
+  for (; step < kSteps || !all; step++) {
+    place(0);
+    contribute();
+    accumulate(window, right);
+    place(1);
+    ELC_AT(2);
+    MPI_Win_fence(0, window);
+    place(2);
+    if (!each) {
+      change(field);
+      ELC_AT(3);
+      MPI_Win_fence(0, window);
+    }
+    if (step < kSteps) continue;
+    mine = !lines || !fresh || ELC_Line() > 0;
+    ELC_AT(4);
+    MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+  }
+  ELC_END();
+  ELC_Leave();
+}
+
+/* The sites are the fences at some ranks, and behind them at the others. */
+static void beside_fences(void) {
+  int mine = 0, all = 0;
+  ELC_ENTER();
+  ELC_VAR(mine);
+  ELC_VAR(all);
+  ELC_RESUME();
+  for (; step < kSteps || !all; step++) {
+    if (rank == 0) {
+      ELC_AT(1);
+      MPI_Win_fence(0, window);
+    } else {
+      if (!ELC_Recovering()) MPI_Win_fence(0, window);
+      ELC_AT(2);
+      ELC_Checkpoint();
+    }
+    place(0);
+    contribute();
+    accumulate(window, right);
+    ELC_AT(3);
+    MPI_Win_fence(0, window);
+    change(field);
+    mine = !lines || !fresh || ELC_Line() > 0;
+    if (step < kSteps) continue;
+    ELC_AT(4);
+    MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+  }
+  ELC_END();
+  ELC_Leave();
+}
+static void each_epoch(void) { by_fences(1); }
+static void every_second_epoch(void) { by_fences(0); }
+
 static const struct Scene {
   const char *name;
   void (*make)(void), (*run)(void);
-  int is_refused;
+  enum { kInPlace, kRefused, kReEntry } kind;
 } scenes[] = {
-    {"sums", make_one, sums, 0},         {"late", make_late, late, 0},       {"late_types", make_late, late_types, 0},
-    {"exchange", make_exchange, exchange, 0}, {"two", make_two, two, 0},     {"uneven", make_late, uneven, 0},
-    {"unused", make_one, unused, 0},
+    {"sums", make_one, sums, kInPlace},
+    {"late", make_late, late, kInPlace},
+    {"late_types", make_late, late_types, kInPlace},
+    {"exchange", make_exchange, exchange, kInPlace},
+    {"two", make_two, two, kInPlace},
+    {"uneven", make_late, uneven, kInPlace},
+    {"unused", make_one, unused, kInPlace},
 #if MPI_VERSION >= 3
-    {"allocated", make_allocated, allocated, 0},
+    {"allocated", make_allocated, allocated, kInPlace},
 #endif
-    {"lock", make_one, lock, 1},         {"post", make_one, post, 1},        {"lock_once", make_one, lock_once, 1},
-    {"elsewhere", make_elsewhere, nothing, 1}, {"on_heap", make_on_heap, nothing, 1}, {"made_later", make_none, make_one, 1},
+    {"lock", make_one, lock, kRefused},
+    {"post", make_one, post, kRefused},
+    {"lock_once", make_one, lock_once, kRefused},
+    {"elsewhere", make_elsewhere, nothing, kRefused},
+    {"on_heap", make_on_heap, nothing, kRefused},
+    {"made_later", make_none, make_one, kRefused},
+    {"each_epoch", make_one, each_epoch, kReEntry},
+    {"second_epoch", make_one, every_second_epoch, kReEntry},
+    {"beside_fences", make_one, beside_fences, kReEntry},
 };
 
 static void report(void) {
@@ -294,15 +378,20 @@ int main(int argc, char **argv) {
   if (getenv("WHERE") != NULL) where = atoi(getenv("WHERE"));
   if (getenv("ELC_DIR") != NULL) directory = getenv("ELC_DIR");
   lines = *directory != '\0';
-  if (getenv("OTHER") == NULL) scene->make();
-  else if (*getenv("OTHER") == '1') make(other, MPI_COMM_WORLD, &window);
-  else if (*getenv("OTHER") == '2') MPI_Win_create(field, 8, 8, MPI_INFO_NULL, MPI_COMM_WORLD, &window);
+  if (getenv("OTHER") == NULL)
+    scene->make();
+  else if (*getenv("OTHER") == '1')
+    make(other, MPI_COMM_WORLD, &window);
+  else if (*getenv("OTHER") == '2')
+    MPI_Win_create(field, 8, 8, MPI_INFO_NULL, MPI_COMM_WORLD, &window);
   ELC_VAR(step);
   ELC_VAR(field);
   ELC_VAR(other);
-  fresh = ELC_Restore() == ELC_FRESH;
-  if (scene->is_refused) {
+  fresh = scene->kind == kReEntry ? !ELC_Recovering() : ELC_Restore() == ELC_FRESH;
+  if (scene->kind == kRefused) {
     refused(scene->run);
+  } else if (scene->kind == kReEntry) {
+    scene->run();
   } else {
     /* Until all know of a line. */
     for (; step < kSteps || !all; step++) {
@@ -310,6 +399,8 @@ int main(int argc, char **argv) {
       scene->run();
       if (step >= kSteps) MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
     }
+  }
+  if (scene->kind != kRefused) {
     if (fresh && lines && rank == die) raise(SIGKILL);
     if (window != MPI_WIN_NULL) MPI_Win_free(&window);
     if (second != MPI_WIN_NULL) MPI_Win_free(&second);

@@ -1,22 +1,24 @@
-// MPI standard, chapter 12: windows under fences (PROTOCOL.md, section 6). A window is a communicator of its own to the
-// protocol, on which fences are the operations.
+// MPI standard, chapter 12: windows under fences (PROTOCOL.md, section 6). A window is a communicator of its
+// own to the protocol, on which fences are the operations.
+#include "mpi/objects/windows.h"
+
 #include "mpi/calls/collective.h"
 #include "mpi/calls/refused.h"
 #include "mpi/datatype/datatype.h"
-#include "mpi/objects/windows.h"
 
 namespace elc::mpi {
 namespace {
 
 constexpr int64_t kColour = INT64_MIN;  // of what is no communicator
 
-constexpr const char* kApart = "other ranks of a window have taken their checkpoints between two fences where this one has not: all "
-                               "ranks of a window have to come to a site there, before their first operation";
+constexpr const char* kApart =
+    "other ranks of a window have taken their checkpoints between two fences where this one has not: all "
+    "ranks of a window have to come to a site there, before their first operation";
 
 // ---- Making and freeing ----
 
-// Whether all of them have made it in their set-ups. They come to have a communicator of their own, without the attributes
-// of the program's.
+// Whether all of them have made it in their set-ups. They come to have a communicator of their own, without
+// the attributes of the program's.
 bool follow(MPI_Comm parent, MPI_Comm* own) {
   InsideMpi inside;
   const Released released;
@@ -29,8 +31,8 @@ bool follow(MPI_Comm parent, MPI_Comm* own) {
 
 // `memory` is there when MPI has made the window.
 template <class Call>
-int make_window(const char* name, const void* place, MPI_Comm parent, void* const* memory, MPI_Aint size, int unit, MPI_Win* made,
-                Call call) {
+int make_window(const char* name, const void* place, MPI_Comm parent, void* const* memory, MPI_Aint size,
+                int unit, MPI_Win* made, Call call) {
   if (!following()) return call();
   const Entered entered(name);
   Collective operation(parent);
@@ -46,7 +48,8 @@ int make_window(const char* name, const void* place, MPI_Comm parent, void* cons
     now.makes(HandleKind::kWin, *made, MPI_WIN_NULL);
     return code;
   }
-  FollowedWindow* w = runtime.windows.add(*made, own, Origin{operation.comm()->identity, operation.number(), kColour});
+  FollowedWindow* w =
+      runtime.windows.add(*made, own, Origin{operation.comm()->identity, operation.number(), kColour});
   w->made_by = name;
   w->memory = *memory;
   w->size = size;
@@ -82,23 +85,26 @@ int free_window(MPI_Win* window) {
 int issue(const OneSided& o, MPI_Win window) {
   switch (o.call) {
     case OneSided::Call::kPut:
-      return PMPI_Put(const_cast<void*>(o.origin), o.origin_count, o.origin_type, o.target, o.offset, o.target_count, o.target_type,
-                      window);
+      return PMPI_Put(const_cast<void*>(o.origin), o.origin_count, o.origin_type, o.target, o.offset,
+                      o.target_count, o.target_type, window);
     case OneSided::Call::kGet:
-      return PMPI_Get(o.result, o.result_count, o.result_type, o.target, o.offset, o.target_count, o.target_type, window);
+      return PMPI_Get(o.result, o.result_count, o.result_type, o.target, o.offset, o.target_count,
+                      o.target_type, window);
     case OneSided::Call::kAccumulate:
-      return PMPI_Accumulate(const_cast<void*>(o.origin), o.origin_count, o.origin_type, o.target, o.offset, o.target_count,
-                             o.target_type, o.op, window);
+      return PMPI_Accumulate(const_cast<void*>(o.origin), o.origin_count, o.origin_type, o.target, o.offset,
+                             o.target_count, o.target_type, o.op, window);
 #if MPI_VERSION >= 3
     case OneSided::Call::kGetAccumulate:
-      return PMPI_Get_accumulate(o.origin, o.origin_count, o.origin_type, o.result, o.result_count, o.result_type, o.target,
-                                 o.offset, o.target_count, o.target_type, o.op, window);
+      return PMPI_Get_accumulate(o.origin, o.origin_count, o.origin_type, o.result, o.result_count,
+                                 o.result_type, o.target, o.offset, o.target_count, o.target_type, o.op,
+                                 window);
     case OneSided::Call::kFetchAndOp:
       return PMPI_Fetch_and_op(o.origin, o.result, o.origin_type, o.target, o.offset, o.op, window);
     case OneSided::Call::kCompareAndSwap:
       return PMPI_Compare_and_swap(o.origin, o.compare, o.result, o.origin_type, o.target, o.offset, window);
 #else
-    default: return MPI_SUCCESS;
+    default:
+      return MPI_SUCCESS;
 #endif
   }
   return MPI_SUCCESS;
@@ -121,8 +127,8 @@ bool retain_types(PutOff* put_off) {
   return known;
 }
 
-// MPI may execute an operation at any time until the next fence, and the program leaves its buffers alone. So one that
-// comes behind this process's checkpoint waits for the checkpoints of all.
+// MPI may execute an operation at any time until the next fence, and the program leaves its buffers alone. So
+// one that comes behind this process's checkpoint waits for the checkpoints of all.
 int one_sided(const char* name, const OneSided& o, MPI_Win window) {
   if (!following()) return issue(o, window);
   const Entered entered(name);
@@ -180,7 +186,7 @@ void end_epoch(FollowedWindow* w) {
 void begin_epoch(FollowedWindow* w, int assert) {
   line::Coordinator& process = *runtime.coordinator;
   w->touched = false;
-  w->epoch = (assert & MPI_MODE_NOSUCCEED) != 0 ? Epoch::kClosed : Epoch::kOpen;
+  w->epoch = (assert& MPI_MODE_NOSUCCEED) != 0 ? Epoch::kClosed : Epoch::kOpen;
   enum { kLast, kNotLast, kNewest, kOpen, kOtherwise, kCounting, kNumbers };
   const line::LineNumber last = process.last_line();
   unsigned all[kNumbers] = {};
@@ -214,8 +220,9 @@ int fence(int assert, MPI_Win window) {
   FollowedWindow* w = runtime.windows.find(window);
   if (w == nullptr || w->plain) return call();
   line::Coordinator& process = *runtime.coordinator;
-  // It is counted after it, so that a checkpoint as of before it can still be taken: a restart makes it again, with
-  // nothing to do. Where another member has counted it before its checkpoint it has a result, and is not made again.
+  // It is counted after it, so that a checkpoint as of before it can still be taken: a restart makes it
+  // again, with nothing to do. Where another member has counted it before its checkpoint it has a result, and
+  // is not made again.
   bool known = process.logged_result(w->slot, process.operations(w->slot) + 1) != nullptr;
   if (!known) {
     end_epoch(w);
@@ -234,8 +241,10 @@ int fence(int assert, MPI_Win window) {
     if (issued != MPI_SUCCESS) return issued;
   }
   const uint64_t number = process.start_collective(w->slot);
-  if (known) process.end_collective(w->slot, number, Bytes());
-  else process.end_unfollowed(w->slot, number, "MPI_Win_fence");
+  if (known)
+    process.end_collective(w->slot, number, Bytes());
+  else
+    process.end_unfollowed(w->slot, number, "MPI_Win_fence");
   return MPI_SUCCESS;
 }
 
@@ -244,7 +253,8 @@ int fence(int assert, MPI_Win window) {
 
 using namespace elc::mpi;
 
-ELC_EXPORT int MPI_Win_create(void* memory, MPI_Aint size, int unit, MPI_Info info, MPI_Comm comm, MPI_Win* made) {
+ELC_EXPORT int MPI_Win_create(void* memory, MPI_Aint size, int unit, MPI_Info info, MPI_Comm comm,
+                              MPI_Win* made) {
   return make_window("MPI_Win_create", ELC_CALLER(), comm, &memory, size, unit, made,
                      [&] { return PMPI_Win_create(memory, size, unit, info, comm, made); });
 }
@@ -253,8 +263,8 @@ ELC_EXPORT int MPI_Win_free(MPI_Win* window) { return free_window(window); }
 
 ELC_EXPORT int MPI_Win_fence(int assert, MPI_Win window) { return fence(assert, window); }
 
-ELC_EXPORT int MPI_Put(ELC_CONST void* from, int count, MPI_Datatype type, int target, MPI_Aint offset, int target_count,
-                       MPI_Datatype target_type, MPI_Win window) {
+ELC_EXPORT int MPI_Put(ELC_CONST void* from, int count, MPI_Datatype type, int target, MPI_Aint offset,
+                       int target_count, MPI_Datatype target_type, MPI_Win window) {
   OneSided o{OneSided::Call::kPut};
   o.origin = from, o.origin_count = count, o.origin_type = type;
   o.target = target, o.offset = offset, o.target_count = target_count, o.target_type = target_type;
@@ -269,8 +279,8 @@ ELC_EXPORT int MPI_Get(void* to, int count, MPI_Datatype type, int target, MPI_A
   return one_sided("MPI_Get", o, window);
 }
 
-ELC_EXPORT int MPI_Accumulate(ELC_CONST void* from, int count, MPI_Datatype type, int target, MPI_Aint offset, int target_count,
-                              MPI_Datatype target_type, MPI_Op op, MPI_Win window) {
+ELC_EXPORT int MPI_Accumulate(ELC_CONST void* from, int count, MPI_Datatype type, int target, MPI_Aint offset,
+                              int target_count, MPI_Datatype target_type, MPI_Op op, MPI_Win window) {
   OneSided o{OneSided::Call::kAccumulate};
   o.origin = from, o.origin_count = count, o.origin_type = type, o.op = op;
   o.target = target, o.offset = offset, o.target_count = target_count, o.target_type = target_type;
@@ -278,14 +288,15 @@ ELC_EXPORT int MPI_Accumulate(ELC_CONST void* from, int count, MPI_Datatype type
 }
 
 #if MPI_VERSION >= 3
-ELC_EXPORT int MPI_Win_allocate(MPI_Aint size, int unit, MPI_Info info, MPI_Comm comm, void* memory, MPI_Win* made) {
+ELC_EXPORT int MPI_Win_allocate(MPI_Aint size, int unit, MPI_Info info, MPI_Comm comm, void* memory,
+                                MPI_Win* made) {
   return make_window("MPI_Win_allocate", ELC_CALLER(), comm, static_cast<void**>(memory), size, unit, made,
                      [&] { return PMPI_Win_allocate(size, unit, info, comm, memory, made); });
 }
 
-ELC_EXPORT int MPI_Get_accumulate(const void* from, int count, MPI_Datatype type, void* to, int to_count, MPI_Datatype to_type,
-                                  int target, MPI_Aint offset, int target_count, MPI_Datatype target_type, MPI_Op op,
-                                  MPI_Win window) {
+ELC_EXPORT int MPI_Get_accumulate(const void* from, int count, MPI_Datatype type, void* to, int to_count,
+                                  MPI_Datatype to_type, int target, MPI_Aint offset, int target_count,
+                                  MPI_Datatype target_type, MPI_Op op, MPI_Win window) {
   OneSided o{OneSided::Call::kGetAccumulate};
   o.origin = from, o.origin_count = count, o.origin_type = type, o.op = op;
   o.result = to, o.result_count = to_count, o.result_type = to_type;
@@ -293,17 +304,18 @@ ELC_EXPORT int MPI_Get_accumulate(const void* from, int count, MPI_Datatype type
   return one_sided("MPI_Get_accumulate", o, window);
 }
 
-ELC_EXPORT int MPI_Fetch_and_op(const void* from, void* to, MPI_Datatype type, int target, MPI_Aint offset, MPI_Op op,
-                                MPI_Win window) {
+ELC_EXPORT int MPI_Fetch_and_op(const void* from, void* to, MPI_Datatype type, int target, MPI_Aint offset,
+                                MPI_Op op, MPI_Win window) {
   OneSided o{OneSided::Call::kFetchAndOp};
   o.origin = from, o.result = to, o.origin_type = type, o.target = target, o.offset = offset, o.op = op;
   return one_sided("MPI_Fetch_and_op", o, window);
 }
 
-ELC_EXPORT int MPI_Compare_and_swap(const void* from, const void* compare, void* to, MPI_Datatype type, int target,
-                                    MPI_Aint offset, MPI_Win window) {
+ELC_EXPORT int MPI_Compare_and_swap(const void* from, const void* compare, void* to, MPI_Datatype type,
+                                    int target, MPI_Aint offset, MPI_Win window) {
   OneSided o{OneSided::Call::kCompareAndSwap};
-  o.origin = from, o.compare = compare, o.result = to, o.origin_type = type, o.target = target, o.offset = offset;
+  o.origin = from, o.compare = compare, o.result = to, o.origin_type = type, o.target = target,
+  o.offset = offset;
   return one_sided("MPI_Compare_and_swap", o, window);
 }
 #endif

@@ -42,7 +42,8 @@ FollowedWindow* Windows::find_identity(line::Identity identity) const {
 }
 
 bool Windows::settled() const {
-  if (all_.empty() || !runtime.obstacles.check().ok()) return true;  // with an obstacle the line is refused at once
+  if (all_.empty() || !runtime.obstacles.check().ok())
+    return true;  // with an obstacle the line is refused at once
   const line::LineNumber next = runtime.coordinator->last_line() + 1;
   for (const FollowedWindow* w : all_)
     if (!w->plain && w->epoch != Epoch::kNone && (w->touched || w->line != next)) return false;
@@ -72,9 +73,10 @@ Result Windows::save(Vector<SavedWindow>* saved) const {
     s.epoch = w->epoch;
     if (s.size > 0) s.memory = state::locate(w->memory);
     if (s.size > 0 && !state::is_variable(reinterpret_cast<uintptr_t>(w->memory), s.size))
-      return Result::error("there is a window whose memory is not registered as one variable (%p, %llu bytes): register it by "
-                           "ELC_ARRAY, and not from ELC_malloc, which has it elsewhere in a restart", w->memory,
-                           static_cast<unsigned long long>(s.size));
+      return Result::error(
+          "there is a window whose memory is not registered as one variable (%p, %llu bytes): register it by "
+          "ELC_ARRAY, and not from ELC_malloc, which has it elsewhere in a restart",
+          w->memory, static_cast<unsigned long long>(s.size));
     saved->push_back(std::move(s));
   }
   sort(*saved, [](const SavedWindow& a, const SavedWindow& b) { return a.identity < b.identity; });
@@ -88,20 +90,29 @@ Result Windows::fit(const Vector<SavedWindow>& saved) const {
     const FollowedWindow* now = find_identity(then.identity);
     const auto operation = static_cast<unsigned long long>(then.origin.number);
     if (now == nullptr)
-      return Result::error("the set-up does not make the window that it made in the run of the line, as operation %llu on a "
-                           "communicator; see that it calls the same collective operations", operation);
+      return Result::error(
+          "the set-up does not make the window that it made in the run of the line, as operation %llu on a "
+          "communicator; see that it calls the same collective operations",
+          operation);
     const size_t members = now->members.size();
-    if (members != then.members.size() || memcmp(now->members.data(), then.members.data(), members * sizeof(line::Rank)) != 0)
-      return Result::error("the set-up makes a window of other processes than in the run of the line, as operation %llu on a "
-                           "communicator", operation);
+    if (members != then.members.size() ||
+        memcmp(now->members.data(), then.members.data(), members * sizeof(line::Rank)) != 0)
+      return Result::error(
+          "the set-up makes a window of other processes than in the run of the line, as operation %llu on a "
+          "communicator",
+          operation);
     const auto size = static_cast<uint64_t>(now->size);
     const bool same = size == then.size && now->unit == then.unit;
     const uint64_t units = static_cast<uint64_t>(then.unit), units_now = static_cast<uint64_t>(now->unit);
-    if (!same && (size / units_now != then.size / units || size % units_now != then.size % units || units == 1 || units_now == 1))
-      return Result::error("the set-up makes a window of %llu bytes with displacements in units of %d, as operation %llu on a "
-                           "communicator; in the run of the line it had %llu and %d. For a restart on a machine with other sizes "
-                           "displacements have to be in units of the elements", static_cast<unsigned long long>(size), now->unit,
-                           operation, static_cast<unsigned long long>(then.size), then.unit);
+    if (!same && (size / units_now != then.size / units || size % units_now != then.size % units ||
+                  units == 1 || units_now == 1))
+      return Result::error(
+          "the set-up makes a window of %llu bytes with displacements in units of %d, as operation %llu on a "
+          "communicator; in the run of the line it had %llu and %d. For a restart on a machine with other "
+          "sizes "
+          "displacements have to be in units of the elements",
+          static_cast<unsigned long long>(size), now->unit, operation,
+          static_cast<unsigned long long>(then.size), then.unit);
   }
   return {};
 }
@@ -109,8 +120,11 @@ Result Windows::fit(const Vector<SavedWindow>& saved) const {
 Result Windows::find_memory(const Vector<SavedWindow>& saved) const {
   for (const SavedWindow& then : saved)
     if (then.size > 0 && state::address_of(then.memory) != find_identity(then.identity)->memory)
-      return Result::error("the set-up makes the window of operation %llu on a communicator over other memory than in the run of "
-                           "the line", static_cast<unsigned long long>(then.origin.number));
+      return Result::error(
+          "the set-up makes the window of operation %llu on a communicator over other memory than in the run "
+          "of "
+          "the line",
+          static_cast<unsigned long long>(then.origin.number));
   return {};
 }
 
@@ -125,12 +139,14 @@ void Windows::restore(const Vector<SavedWindow>& saved) {
     w->plain = false;
     w->epoch = then.epoch;
     InsideMpi inside;
-    if (then.epoch != Epoch::kNone) PMPI_Win_fence(then.epoch == Epoch::kClosed ? MPI_MODE_NOSUCCEED : 0, w->handle);
+    if (then.epoch != Epoch::kNone)
+      PMPI_Win_fence(then.epoch == Epoch::kClosed ? MPI_MODE_NOSUCCEED : 0, w->handle);
   }
 }
 
 void Windows::add_slots() {
-  for (FollowedWindow* w : all_) w->slot = runtime.coordinator->add_comm(w->identity, static_cast<uint32_t>(w->members.size()));
+  for (FollowedWindow* w : all_)
+    w->slot = runtime.coordinator->add_comm(w->identity, static_cast<uint32_t>(w->members.size()));
 }
 
 // ---- Otherwise ----

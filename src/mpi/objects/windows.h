@@ -1,5 +1,5 @@
-// Windows that fences synchronise (PROTOCOL.md, section 6): those that the program's set-up makes, so that a restart has
-// them before the state is back. All others, and those that are used otherwise, are obstacles.
+// Windows that fences synchronise (PROTOCOL.md, section 6): those that the program's set-up makes, so that a
+// restart has them before the state is back. All others, and those that are used otherwise, are obstacles.
 #ifndef ELC_MPI_OBJECTS_WINDOWS_H
 #define ELC_MPI_OBJECTS_WINDOWS_H
 
@@ -41,19 +41,19 @@ struct FollowedWindow {
   MPI_Comm comm = MPI_COMM_NULL;  // the library's own, with its members
   line::Identity identity = 0;
   Origin origin;
-  line::Comm slot = 0;            // in line::Coordinator: its fences and its end are operations
+  line::Comm slot = 0;  // in line::Coordinator: its fences and its end are operations
   Vector<line::Rank> members;
   int rank = 0;
   void* memory = nullptr;
-  MPI_Aint size = 0;              // bytes
+  MPI_Aint size = 0;  // bytes
   int unit = 1;
   Epoch epoch = Epoch::kNone;
-  bool touched = false;           // this process has called an operation since the last fence
-  line::LineNumber line = 0;      // that the members agreed to take before the next fence; 0: none
-  bool plain = false;             // no member follows it any more
-  const char* made_by = "";       // MPI_Win_create
-  Text used;                      // not empty: an obstacle, because of this
-  Vector<PutOff> put_off;         // until all have taken that line
+  bool touched = false;       // this process has called an operation since the last fence
+  line::LineNumber line = 0;  // that the members agreed to take before the next fence; 0: none
+  bool plain = false;         // no member follows it any more
+  const char* made_by = "";   // MPI_Win_create
+  Text used;                  // not empty: an obstacle, because of this
+  Vector<PutOff> put_off;     // until all have taken that line
 };
 
 class Windows {

@@ -598,6 +598,7 @@ class Windows(Compared):
     def test_posted(self): self.scene("post", "there is a window made by MPI_Win_create and used by MPI_Win_post")
     def test_locked_by_one(self):
         self.scene("lock_once", "there is a window made by MPI_Win_create and used otherwise than by fences in another rank")
+    def test_long_epoch(self): self.scene("fence_once", "there is a window that has been between two fences at 1000 sites")
     def test_memory_that_is_not_registered(self):
         self.scene("elsewhere", "there is a window whose memory is not registered as one variable")
     def test_memory_of_the_heap(self): self.scene("on_heap", "there is a window whose memory is not registered as one variable")

@@ -239,6 +239,7 @@ static void lock_once(void) {
   MPI_Win_fence(MPI_MODE_NOSUCCEED, window);
   if (rank == 1) lock();
 }
+static void fence_once(void) { MPI_Win_fence(0, window); }
 static void make_elsewhere(void) { make(taken, MPI_COMM_WORLD, &window); }
 static void make_on_heap(void) { make(ELC_new(ELC_TYPE_OF(field[0]), kCells), MPI_COMM_WORLD, &window); }
 static void make_none(void) {}
@@ -347,6 +348,7 @@ static const struct Scene {
     {"lock", make_one, lock, kRefused},
     {"post", make_one, post, kRefused},
     {"lock_once", make_one, lock_once, kRefused},
+    {"fence_once", make_one, fence_once, kRefused},
     {"elsewhere", make_elsewhere, nothing, kRefused},
     {"on_heap", make_on_heap, nothing, kRefused},
     {"made_later", make_none, make_one, kRefused},

@@ -80,6 +80,13 @@ int free_window(MPI_Win* window) {
   return code;
 }
 
+// One that the program uses.
+FollowedWindow* used(MPI_Win window) {
+  FollowedWindow* w = runtime.windows.find(window);
+  if (w != nullptr && w->freed) use_otherwise(w, "used in a restart from a line before which it was freed");
+  return w;
+}
+
 // ---- Operations ----
 
 int issue(const OneSided& o, MPI_Win window) {
@@ -135,7 +142,7 @@ int one_sided(const char* name, const OneSided& o, MPI_Win window) {
   labelled_call();
   tick();
   const auto now = [&] { return released([&] { return issue(o, window); }); };
-  FollowedWindow* w = runtime.windows.find(window);
+  FollowedWindow* w = used(window);
   if (w == nullptr) return now();
   w->touched = true;
   if (w->plain || w->line == 0 || runtime.coordinator->last_line() < w->line) return now();
@@ -185,6 +192,7 @@ void end_epoch(FollowedWindow* w) {
 // Behind a fence: is there a line to be taken before the next one?
 void begin_epoch(FollowedWindow* w, int assert) {
   line::Coordinator& process = *runtime.coordinator;
+  runtime.windows.fenced();
   w->touched = false;
   w->epoch = (assert& MPI_MODE_NOSUCCEED) != 0 ? Epoch::kClosed : Epoch::kOpen;
   enum { kLast, kNotLast, kNewest, kOpen, kOtherwise, kCounting, kNumbers };
@@ -217,7 +225,7 @@ int fence(int assert, MPI_Win window) {
       return PMPI_Win_fence(assert, window);
     });
   };
-  FollowedWindow* w = runtime.windows.find(window);
+  FollowedWindow* w = used(window);
   if (w == nullptr || w->plain) return call();
   line::Coordinator& process = *runtime.coordinator;
   // It is counted after it, so that a checkpoint as of before it can still be taken: a restart makes it

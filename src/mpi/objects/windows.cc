@@ -9,6 +9,8 @@
 
 namespace elc::mpi {
 
+constexpr unsigned kMostUnsettledSites = 1000;
+
 FollowedWindow* Windows::add(MPI_Win handle, MPI_Comm comm, const Origin& origin) {
   FollowedWindow* w = make<FollowedWindow>();
   w->handle = handle;
@@ -41,12 +43,20 @@ FollowedWindow* Windows::find_identity(line::Identity identity) const {
   return nullptr;
 }
 
-bool Windows::settled() const {
-  if (all_.empty() || !runtime.obstacles.check().ok())
-    return true;  // with an obstacle the line is refused at once
-  const line::LineNumber next = runtime.coordinator->last_line() + 1;
+bool Windows::ready_for(line::LineNumber line) const {
   for (const FollowedWindow* w : all_)
-    if (!w->plain && w->epoch != Epoch::kNone && (w->touched || w->line != next)) return false;
+    if (!w->plain && w->epoch != Epoch::kNone && (w->touched || w->line != line)) return false;
+  return true;
+}
+
+// With an obstacle the line is refused at once.
+bool Windows::settled() const {
+  return all_.empty() || ready_for(runtime.coordinator->last_line() + 1) || !runtime.obstacles.check().ok();
+}
+
+bool Windows::settled_here() {
+  if (!settled() && ++unsettled_sites_ < kMostUnsettledSites) return false;
+  unsettled_sites_ = 0;
   return true;
 }
 
@@ -62,6 +72,12 @@ uint64_t Windows::account() const {
 }
 
 Result Windows::save(Vector<SavedWindow>* saved) const {
+  if (!ready_for(runtime.coordinator->last_line()))
+    return Result::error(
+        "there is a window that has been between two fences at %u sites; with one, a line is taken at the "
+        "first "
+        "site behind an MPI_Win_fence, before the first operation",
+        kMostUnsettledSites);
   for (const FollowedWindow* w : all_) {
     if (w->plain) continue;
     SavedWindow s;
@@ -132,11 +148,11 @@ void Windows::restore(const Vector<SavedWindow>& saved) {
   for (FollowedWindow* w : all_) {
     w->line = 0;
     w->touched = false;
-    w->plain = true;  // the program had freed it
+    w->plain = w->freed = true;
   }
   for (const SavedWindow& then : saved) {
     FollowedWindow* w = find_identity(then.identity);
-    w->plain = false;
+    w->plain = w->freed = false;
     w->epoch = then.epoch;
     InsideMpi inside;
     if (then.epoch != Epoch::kNone)

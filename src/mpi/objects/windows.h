@@ -51,6 +51,7 @@ struct FollowedWindow {
   bool touched = false;       // this process has called an operation since the last fence
   line::LineNumber line = 0;  // that the members agreed to take before the next fence; 0: none
   bool plain = false;         // no member follows it any more
+  bool freed = false;         // before the line of this restart, whose set-up has made it again
   const char* made_by = "";   // MPI_Win_create
   Text used;                  // not empty: an obstacle, because of this
   Vector<PutOff> put_off;     // until all have taken that line
@@ -69,6 +70,10 @@ class Windows {
 
   // Whether a checkpoint may be taken for the line that is due: no operation can be on both sides of it.
   bool settled() const;
+  // The same at a site. After many that were not, true: save() refuses the line, so that the others need not
+  // wait for ever.
+  bool settled_here();
+  void fenced() { unsettled_sites_ = 0; }
   // Of the set-up, as Coordinator::account: members are at the same fence, and no operation waits for one.
   uint64_t account() const;
 
@@ -86,7 +91,9 @@ class Windows {
 
  private:
   FollowedWindow* find_identity(line::Identity identity) const;
+  bool ready_for(line::LineNumber line) const;
 
+  unsigned unsettled_sites_ = 0;  // since a line was due, or the last fence
   HashMap<FollowedWindow*> by_handle_;
   Vector<FollowedWindow*> all_;
 };

@@ -180,7 +180,7 @@ uint64_t now() {
 line::Host line_host() {
   line::Host host;
   host.send_control = send_control;
-  host.settled = [](void*) { return runtime.windows.settled(); };
+  host.settled = [](void*) { return runtime.windows.settled_here(); };
   fill_message_host(&host);
   fill_file_host(&host);
   return host;

@@ -594,9 +594,12 @@ class Windows(Compared):
     def test_site_beside_a_fence(self): self.killed("beside_fences", (0,), ELC_EVERY="0.02")
 
     # Refused until the window is gone.
-    def test_locked(self): self.scene("lock", "there is a window made by MPI_Win_create and used by MPI_Win_lock")
+    def test_locked(self):
+        self.needs_mpi_3()
+        self.scene("lock", "there is a window made by MPI_Win_create and used by MPI_Win_lock")
     def test_posted(self): self.scene("post", "there is a window made by MPI_Win_create and used by MPI_Win_post")
     def test_locked_by_one(self):
+        self.needs_mpi_3()
         self.scene("lock_once", "there is a window made by MPI_Win_create and used otherwise than by fences in another rank")
     def test_long_epoch(self): self.scene("fence_once", "there is a window that has been between two fences at 1000 sites")
     def test_memory_that_is_not_registered(self):

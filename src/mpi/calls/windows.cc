@@ -11,10 +11,6 @@ namespace {
 
 constexpr int64_t kColour = INT64_MIN;  // of what is no communicator
 
-constexpr const char* kApart =
-    "other ranks of a window have taken their checkpoints between two fences where this one has not: all "
-    "ranks of a window have to come to a site there, before their first operation";
-
 // ---- Making and freeing ----
 
 // Whether all of them have made it in their set-ups. They come to have a communicator of their own, without
@@ -144,8 +140,7 @@ int one_sided(const char* name, const OneSided& o, MPI_Win window) {
   const auto now = [&] { return released([&] { return issue(o, window); }); };
   FollowedWindow* w = used(window);
   if (w == nullptr) return now();
-  w->touched = true;
-  if (w->plain || w->line == 0 || runtime.coordinator->last_line() < w->line) return now();
+  if (w->plain || !w->epochs.put_off(*runtime.coordinator)) return now();
   PutOff put_off{o, {}};
   if (!retain_types(&put_off)) {
     runtime.coordinator->refuse_line("an operation on a window has a datatype that libELC does not follow");
@@ -177,41 +172,28 @@ void greatest(const FollowedWindow& w, unsigned (&numbers)[kNumbers]) {
   memcpy(numbers, all, sizeof all);
 }
 
-// Before a fence: have all members taken the line that they agreed to take before it, or none?
 void end_epoch(FollowedWindow* w) {
-  const line::LineNumber line = w->line;
-  if (line == 0) return;
-  line::Coordinator& process = *runtime.coordinator;
-  const bool mine = process.last_line() >= line;
-  unsigned taken[] = {mine ? 1u : 0u};
+  if (!w->epochs.agreed()) return;
+  unsigned taken[] = {w->epochs.taken(*runtime.coordinator)};
   released([&] { return greatest(*w, taken), MPI_SUCCESS; });
-  w->line = 0;
-  if (taken[0] != 0 && !mine) process.decline(line, kApart);
+  w->epochs.end(*runtime.coordinator, taken[0]);
 }
 
-// Behind a fence: is there a line to be taken before the next one?
 void begin_epoch(FollowedWindow* w, int assert) {
   line::Coordinator& process = *runtime.coordinator;
   runtime.windows.fenced();
-  w->touched = false;
   w->epoch = (assert& MPI_MODE_NOSUCCEED) != 0 ? Epoch::kClosed : Epoch::kOpen;
-  enum { kLast, kNotLast, kNewest, kOpen, kOtherwise, kCounting, kNumbers };
-  const line::LineNumber last = process.last_line();
-  unsigned all[kNumbers] = {};
-  all[kLast] = last;
-  all[kNotLast] = ~last;
-  all[kNewest] = process.newest_line();
-  all[kOpen] = process.line_open() ? 1 : 0;
+  constexpr size_t kOtherwise = line::Epochs::kWords, kCounting = kOtherwise + 1;
+  unsigned all[kCounting + 1], words[line::Epochs::kWords];
+  w->epochs.say(process, words);
+  memcpy(all, words, sizeof words);
   all[kOtherwise] = w->used.empty() ? 0 : 1;
   all[kCounting] = process.stopped() ? 0 : 1;
   released([&] { return greatest(*w, all), MPI_SUCCESS; });
   if (all[kOtherwise] != 0) use_otherwise(w, "used otherwise than by fences in another rank");
-  if (all[kOtherwise] != 0 || all[kCounting] == 0) w->plain = true;
-  if (w->plain) return;
-  if (all[kLast] != ~all[kNotLast]) return process.decline(all[kLast], kApart);
-  if (all[kOpen] != 0 || all[kNewest] == all[kLast]) return;
-  w->line = all[kLast] + 1;
-  process.request_line(w->line);
+  w->plain = all[kOtherwise] != 0 || all[kCounting] == 0;
+  memcpy(words, all, sizeof words);
+  if (!w->plain) w->epochs.begin(process, words);
 }
 
 int fence(int assert, MPI_Win window) {

@@ -45,7 +45,7 @@ FollowedWindow* Windows::find_identity(line::Identity identity) const {
 
 bool Windows::ready_for(line::LineNumber line) const {
   for (const FollowedWindow* w : all_)
-    if (!w->plain && w->epoch != Epoch::kNone && (w->touched || w->line != line)) return false;
+    if (!w->plain && !w->epochs.ready_for(line)) return false;
   return true;
 }
 
@@ -66,7 +66,7 @@ uint64_t Windows::account() const {
     const auto rank = static_cast<uint64_t>(w->rank);
     const uint64_t fence = mix64(w->identity + runtime.coordinator->operations(w->slot));
     if (w->members.size() > 1) account ^= mix64(fence + rank) ^ mix64(fence + (rank + 1) % w->members.size());
-    if (w->touched && w->used.empty()) account ^= mix64(w->identity + rank);
+    if (w->epochs.touched() && w->used.empty()) account ^= mix64(w->identity + rank);
   }
   return account;
 }
@@ -146,14 +146,13 @@ Result Windows::find_memory(const Vector<SavedWindow>& saved) const {
 
 void Windows::restore(const Vector<SavedWindow>& saved) {
   for (FollowedWindow* w : all_) {
-    w->line = 0;
-    w->touched = false;
     w->plain = w->freed = true;
   }
   for (const SavedWindow& then : saved) {
     FollowedWindow* w = find_identity(then.identity);
     w->plain = w->freed = false;
     w->epoch = then.epoch;
+    w->epochs.reset(then.epoch != Epoch::kNone);
     InsideMpi inside;
     if (then.epoch != Epoch::kNone)
       PMPI_Win_fence(then.epoch == Epoch::kClosed ? MPI_MODE_NOSUCCEED : 0, w->handle);

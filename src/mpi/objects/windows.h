@@ -8,6 +8,7 @@
 #include "base/hash_map.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "line/epochs.h"
 #include "mpi/objects/handle_key.h"
 #include "mpi/serial/section.h"
 
@@ -48,13 +49,12 @@ struct FollowedWindow {
   MPI_Aint size = 0;  // bytes
   int unit = 1;
   Epoch epoch = Epoch::kNone;
-  bool touched = false;       // this process has called an operation since the last fence
-  line::LineNumber line = 0;  // that the members agreed to take before the next fence; 0: none
-  bool plain = false;         // no member follows it any more
-  bool freed = false;         // before the line of this restart, whose set-up has made it again
-  const char* made_by = "";   // MPI_Win_create
-  Text used;                  // not empty: an obstacle, because of this
-  Vector<PutOff> put_off;     // until all have taken that line
+  line::Epochs epochs;
+  bool plain = false;        // no member follows it any more
+  bool freed = false;        // before the line of this restart, whose set-up has made it again
+  const char* made_by = "";  // MPI_Win_create
+  Text used;                 // not empty: an obstacle, because of this
+  Vector<PutOff> put_off;    // until all have taken that line
 };
 
 class Windows {

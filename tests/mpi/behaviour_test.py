@@ -570,6 +570,10 @@ class Windows(Compared):
     """Windows under fences, and others (tests/programs/windows.c)."""
     program = "windows"
 
+    def setUp(self):
+        super().setUp()
+        self.needs_mpi_3()
+
     def killed(self, name, places=(0, 1), **variables):
         """Killed in an epoch, and outside of one."""
         for where in places:
@@ -582,9 +586,7 @@ class Windows(Compared):
     def test_datatypes_that_are_gone(self): self.killed("late_types", (1,))
     def test_exchange(self): self.killed("exchange", (1, 2))
     def test_two_windows(self): self.killed("two")
-    def test_allocated(self):
-        self.needs_mpi_3()
-        self.killed("allocated")
+    def test_allocated(self): self.killed("allocated")
     def test_unused(self): self.killed("unused", (0,))
     def test_uneven(self): self.killed("uneven", (random.Random(SEED).choice((0, 1, 2)),), ELC_EVERY="0.02")
 
@@ -594,12 +596,9 @@ class Windows(Compared):
     def test_site_beside_a_fence(self): self.killed("beside_fences", (0,), ELC_EVERY="0.02")
 
     # Refused until the window is gone.
-    def test_locked(self):
-        self.needs_mpi_3()
-        self.scene("lock", "there is a window made by MPI_Win_create and used by MPI_Win_lock")
+    def test_locked(self): self.scene("lock", "there is a window made by MPI_Win_create and used by MPI_Win_lock")
     def test_posted(self): self.scene("post", "there is a window made by MPI_Win_create and used by MPI_Win_post")
     def test_locked_by_one(self):
-        self.needs_mpi_3()
         self.scene("lock_once", "there is a window made by MPI_Win_create and used otherwise than by fences in another rank")
     def test_long_epoch(self): self.scene("fence_once", "there is a window that has been between two fences at 1000 sites")
     def test_memory_that_is_not_registered(self):

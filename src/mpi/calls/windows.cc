@@ -13,9 +13,13 @@ constexpr int64_t kColour = INT64_MIN;  // of what is no communicator
 
 // ---- Making and freeing ----
 
-// Whether all of them have made it in their set-ups. They come to have a communicator of their own, without
-// the attributes of the program's.
+// LAM/MPI has a part of MPI-2's windows, which nobody has tried with lines.
+constexpr bool kFollowsWindows = MPI_VERSION >= 2;
+
+// Whether all members have made it in their set-ups. They come to have a communicator of their own, without the attributes
+// of the program's.
 bool follow(MPI_Comm parent, MPI_Comm* own) {
+  if (!kFollowsWindows) return false;
   InsideMpi inside;
   const Released released;
   PMPI_Comm_split(parent, 0, 0, own);
@@ -106,8 +110,7 @@ int issue(const OneSided& o, MPI_Win window) {
     case OneSided::Call::kCompareAndSwap:
       return PMPI_Compare_and_swap(o.origin, o.compare, o.result, o.origin_type, o.target, o.offset, window);
 #else
-    default:
-      return MPI_SUCCESS;
+    default: break;
 #endif
   }
   return MPI_SUCCESS;
@@ -179,10 +182,10 @@ void end_epoch(FollowedWindow* w) {
   w->epochs.end(*runtime.coordinator, taken[0]);
 }
 
-void begin_epoch(FollowedWindow* w, int assert) {
+void begin_epoch(FollowedWindow* w, int assertion) {
   line::Coordinator& process = *runtime.coordinator;
   runtime.windows.fenced();
-  w->epoch = (assert& MPI_MODE_NOSUCCEED) != 0 ? Epoch::kClosed : Epoch::kOpen;
+  w->epoch = (assertion & MPI_MODE_NOSUCCEED) != 0 ? Epoch::kClosed : Epoch::kOpen;
   constexpr size_t kOtherwise = line::Epochs::kWords, kCounting = kOtherwise + 1;
   unsigned all[kCounting + 1], words[line::Epochs::kWords];
   w->epochs.say(process, words);
@@ -196,15 +199,15 @@ void begin_epoch(FollowedWindow* w, int assert) {
   if (!w->plain) w->epochs.begin(process, words);
 }
 
-int fence(int assert, MPI_Win window) {
-  if (!following()) return PMPI_Win_fence(assert, window);
+int fence(int assertion, MPI_Win window) {
+  if (!following()) return PMPI_Win_fence(assertion, window);
   const Entered entered("MPI_Win_fence");
   const bool site = labelled_call();
   tick();
   const auto call = [&] {
     return released([&] {
       InsideMpi inside;
-      return PMPI_Win_fence(assert, window);
+      return PMPI_Win_fence(assertion, window);
     });
   };
   FollowedWindow* w = used(window);
@@ -213,10 +216,11 @@ int fence(int assert, MPI_Win window) {
   // It is counted after it, so that a checkpoint as of before it can still be taken: a restart makes it
   // again, with nothing to do. Where another member has counted it before its checkpoint it has a result, and
   // is not made again.
+  int issued = MPI_SUCCESS;
   bool known = process.logged_result(w->slot, process.operations(w->slot) + 1) != nullptr;
   if (!known) {
     end_epoch(w);
-    const int issued = issue_all(w);
+    issued = issue_all(w);
     const int code = call();
     if (code != MPI_SUCCESS) {
       use_otherwise(w, "left by an MPI_Win_fence that has failed");
@@ -224,18 +228,15 @@ int fence(int assert, MPI_Win window) {
     }
     // What comes of it may depend on chance.
     spoil_replay("MPI_Win_fence was called while messages crossed the line");
-    begin_epoch(w, assert);
+    begin_epoch(w, assertion);
     const line::LineNumber last = process.last_line();
     if (site) site_while_waiting(nullptr);
     known = process.last_line() != last;
-    if (issued != MPI_SUCCESS) return issued;
   }
   const uint64_t number = process.start_collective(w->slot);
-  if (known)
-    process.end_collective(w->slot, number, Bytes());
-  else
-    process.end_unfollowed(w->slot, number, "MPI_Win_fence");
-  return MPI_SUCCESS;
+  if (known) process.end_collective(w->slot, number, Bytes());
+  else process.end_unfollowed(w->slot, number, "MPI_Win_fence");
+  return issued;
 }
 
 }  // namespace
@@ -251,7 +252,7 @@ ELC_EXPORT int MPI_Win_create(void* memory, MPI_Aint size, int unit, MPI_Info in
 
 ELC_EXPORT int MPI_Win_free(MPI_Win* window) { return free_window(window); }
 
-ELC_EXPORT int MPI_Win_fence(int assert, MPI_Win window) { return fence(assert, window); }
+ELC_EXPORT int MPI_Win_fence(int assertion, MPI_Win window) { return fence(assertion, window); }
 
 ELC_EXPORT int MPI_Put(ELC_CONST void* from, int count, MPI_Datatype type, int target, MPI_Aint offset,
                        int target_count, MPI_Datatype target_type, MPI_Win window) {

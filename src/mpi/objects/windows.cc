@@ -159,6 +159,14 @@ void Windows::restore(const Vector<SavedWindow>& saved) {
   }
 }
 
+void Windows::free_all() {
+  sort(all_, [](const FollowedWindow* a, const FollowedWindow* b) { return a->identity < b->identity; });
+  for (FollowedWindow* w : all_) {
+    InsideMpi inside;
+    PMPI_Win_free(&w->handle);
+  }
+}
+
 void Windows::add_slots() {
   for (FollowedWindow* w : all_)
     w->slot = runtime.coordinator->add_comm(w->identity, static_cast<uint32_t>(w->members.size()));

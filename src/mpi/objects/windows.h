@@ -86,6 +86,8 @@ class Windows {
   Result find_memory(const Vector<SavedWindow>& saved) const;
   // They are as they were. Collective over the members of each.
   void restore(const Vector<SavedWindow>& saved);
+  // All of the set-up's, by all processes, before they end together.
+  void free_all();
   // In a new coordinator.
   void add_slots();
 

@@ -44,6 +44,9 @@ struct Host {
   // Sends `size` bytes to process `to` on the control channel: reliable, in order for each pair.
   void (*send_control)(void* context, Rank to, const uint8_t* data, size_t size) = nullptr;
 
+  // Whether the layer above can be saved here; otherwise the line is taken at a later site. nullptr: it always can.
+  bool (*settled)(void* context) = nullptr;
+
   // ---- Files. A failure is the reason with which the line will be refused; all processes are told. ----
   // Saves the local state of line `line`. May call add_cost.
   Result (*save_state)(void* context, LineNumber line) = nullptr;
@@ -185,6 +188,11 @@ class Coordinator {
   // Asks for a line (timer, signal); request_line for this one, which another member of a barrier has taken.
   virtual void request() = 0;
   virtual void request_line(LineNumber line) = 0;
+  // The newest line that this process has been asked for or has taken.
+  virtual LineNumber newest_line() const = 0;
+  // No checkpoint is taken here for lines up to this one, which others have taken: they are refused, for this reason (a
+  // literal).
+  virtual void decline(LineNumber line, const char* reason) = 0;
   // Whether a site would try to take a local checkpoint.
   virtual bool due() const = 0;
   // A site: takes the local checkpoint if a line was asked for. true: taken.

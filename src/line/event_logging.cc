@@ -136,6 +136,14 @@ void EventLogging::request_line(LineNumber line) {
   control_.flood_request(line, self_);
 }
 
+void EventLogging::decline(LineNumber line, const char* reason) {
+  if (line <= last_line_) return;
+  request_line(line);
+  declined_ = line;
+  why_declined_ = reason;
+  poll();
+}
+
 bool EventLogging::asks_now() {
   if (++calls_ <= points_) return false;  // this program point has its line
   if (line_ != nullptr) {
@@ -160,6 +168,7 @@ void EventLogging::open_line() {
 }
 
 bool EventLogging::take() {
+  if (host_.settled != nullptr && !host_.settled(host_.context)) return false;
   // Which messages belong to the past is known only when MPI has told what they are: at a later site.
   const bool settled = receives_.settle_past();
   if (!settled && !receives_.starved()) return false;
@@ -290,10 +299,11 @@ void EventLogging::poll() {
   if (!running_) return;
   receives_.look_at_counted();
   receives_.try_held();
-  if ((finalizing_ || never_) && line_ == nullptr && requested_ > last_line_) {
-    // Takes part in the line only to vote it down: there will be no more checkpoint here.
+  const bool declines = declined_ > last_line_;
+  if ((finalizing_ || never_ || declines) && line_ == nullptr && requested_ > last_line_) {
+    // Takes part in the line only to vote it down: there will be no checkpoint for it here.
     open_line();
-    line_->refuse(never_ ? kNever : kProgramEnds);
+    line_->refuse(declines ? why_declined_ : never_ ? kNever : kProgramEnds);
   }
   step_line();
   step_release();

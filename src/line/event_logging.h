@@ -81,12 +81,14 @@ class EventLogging final : public Coordinator {
   void request_line(LineNumber line) override;
   bool due() const override {
     return requested_ > last_line_ && line_ == nullptr && !finalizing_ &&
-           (!never_ || !applies(Rule::kNever)) && running_ && (!forgetting_.on() || !applies(Rule::kForgetTogether));
+           declined_ <= last_line_ && (!never_ || !applies(Rule::kNever)) && running_ && (!forgetting_.on() || !applies(Rule::kForgetTogether));
   }
   bool site() override { return due() && take(); }
   bool site_now() override { return asks_now() && site(); }
   void pass_now() override { asks_now(); }
   LineNumber last_line() const override { return last_line_; }
+  LineNumber newest_line() const override { return requested_ > last_line_ ? requested_ : last_line_; }
+  void decline(LineNumber line, const char* reason) override;
   LineNumber committed_line() const override { return committed_; }
   bool line_open() const override { return line_ != nullptr; }
   void add_cost(uint64_t cost) override;
@@ -151,6 +153,8 @@ class EventLogging final : public Coordinator {
   LineNumber last_line_ = 0;
   LineNumber requested_ = 0;
   LineNumber committed_ = 0;
+  LineNumber declined_ = 0;             // the last that decline() was told, and why
+  const char* why_declined_ = nullptr;
   uint64_t calls_ = 0;   // of site_now
   uint64_t points_ = 0;  // D of section 2
   bool early_call_ = false;

@@ -28,6 +28,11 @@ enum class Rule : uint32_t {
   kNever,               // section 7: who knows that there will be no line takes none
   kMatched,             // section 3: what a matched probe takes in the window is kept
   kTellMembers,         // section 6: who has called on a group tells its members, who may know nothing of it
+  kAgreeOnEpoch,        // section 6: members of a memory window take a line where they have agreed to
+  kUntouched,           // section 6: each before its first operation there
+  kPutOff,              // section 6: operations behind it wait for the next fence
+  kTellBeforeFence,     // section 6: before which those that have not taken the line refuse it
+  kDeclineBehind,       // section 6: as do those that find that another one has taken it before
   kVoteAtOnce,          // section 8: who has used up what keeps it from release says so at once, not when it looks
 };
 

@@ -122,13 +122,16 @@ format::PointerLeaf BlockMap::in_block(size_t slot, uintptr_t address) const {
   return pointer;
 }
 
-bool BlockMap::holds(uintptr_t begin, uint64_t size) const {
-  for (const Vector<Extent>* extents : {&by_region_, &by_block_}) {
-    const Extent* extent = last_before(*extents, begin);
-    if (extent != nullptr && begin - extent->begin <= extent->size && size <= extent->size - (begin - extent->begin)) return true;
-  }
-  return false;
+bool BlockMap::holds(const Vector<Extent>& extents, uintptr_t begin, uint64_t size) {
+  const Extent* extent = last_before(extents, begin);
+  return extent != nullptr && begin - extent->begin <= extent->size && size <= extent->size - (begin - extent->begin);
 }
+
+bool BlockMap::holds(uintptr_t begin, uint64_t size) const {
+  return holds(by_region_, begin, size) || holds(by_block_, begin, size);
+}
+
+bool BlockMap::holds_variable(uintptr_t begin, uint64_t size) const { return holds(by_region_, begin, size); }
 
 format::PointerLeaf BlockMap::encode(const void* pointer, TypeId target) const {
   if (pointer == nullptr) return {format::kNullBlock, 0};

@@ -34,6 +34,7 @@ class BlockMap {
 
   // Whether these bytes lie in one region or block.
   bool holds(uintptr_t begin, uint64_t size) const;
+  bool holds_variable(uintptr_t begin, uint64_t size) const;  // in a region
   uint64_t largest() const;  // size of a region or block
   size_t regions() const { return regions_.size(); }
 
@@ -45,6 +46,7 @@ class BlockMap {
     uint32_t index;  // in regions_, or the heap's slots
   };
   static void sort(Vector<Extent>* extents);
+  static bool holds(const Vector<Extent>& extents, uintptr_t begin, uint64_t size);
   static const Extent* last_before(const Vector<Extent>& extents, uintptr_t address);
   Result check_regions() const;
   format::PointerLeaf in_region(const Extent& extent, uintptr_t address) const;

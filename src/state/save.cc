@@ -283,6 +283,10 @@ bool is_registered(uintptr_t begin, uint64_t size) {
   return process().blocks != nullptr && process().blocks->holds(begin, size);
 }
 
+bool is_variable(uintptr_t begin, uint64_t size) {
+  return process().blocks != nullptr && process().blocks->holds_variable(begin, size);
+}
+
 uint64_t largest_block() { return process().blocks == nullptr ? 0 : process().blocks->largest(); }
 
 }  // namespace elc::state

@@ -127,6 +127,8 @@ format::PointerLeaf locate(const void* address);
 
 // From save() until the program runs on: whether these bytes lie in one registered variable or block of the heap.
 bool is_registered(uintptr_t begin, uint64_t size);
+// The same for a variable alone, which has its place before a restart fills it.
+bool is_variable(uintptr_t begin, uint64_t size);
 
 // From save() until the program runs on: bytes of the largest registered variable or block of the heap.
 uint64_t largest_block();

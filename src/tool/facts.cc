@@ -281,15 +281,17 @@ class File {
     check(reader_.read_section("mpi", UINT32_MAX, &bytes));
     Decoder in(bytes);
     check(mpi::SavedMpi::decode(in, ranks_, &saved));
-    json communicators = json::array(), requests = json::array();
+    json communicators = json::array(), requests = json::array(), windows = json::array();
     for (const mpi::SavedCommunicator& c : saved.comms) communicators.push_back(communicator(c));
     for (const mpi::SavedRequest& r : saved.requests) requests.push_back(request(r));
+    for (const mpi::SavedWindow& w : saved.windows) windows.push_back(window(w));
     return {{"site", kSites[static_cast<uint32_t>(saved.site)]},
             {"communicators", communicators},
             {"datatypes", datatypes(saved.datatypes)},
             {"last_request", saved.request_numbers},
             {"requests", requests},
-            {"files", mpi_files(saved.files)}};
+            {"files", mpi_files(saved.files)},
+            {"windows", windows}};
   }
 
   static std::string mpi_file_text(line::Identity identity) {
@@ -426,6 +428,22 @@ class File {
       facts["writes"] = json::array();
       for (const mpi::SavedRegion& written : r.regions) facts["writes"].push_back(region(written));
     }
+    return facts;
+  }
+
+  json window(const mpi::SavedWindow& w) const {
+    static const char* const kEpochs[] = {"none", "open", "closed"};
+    char memory[128];
+    format::pointer_text(w.memory, memory, sizeof memory);
+    json facts = {{"window", communicator_text(w.identity)},
+                  {"parent", communicator_text(w.origin.parent)},
+                  {"operation", w.origin.number},
+                  {"size", w.members.size()},
+                  {"memory", memory},
+                  {"bytes", w.size},
+                  {"unit", w.unit},
+                  {"epoch", kEpochs[static_cast<size_t>(w.epoch)]}};
+    if (most_ > 0) facts["members"] = first(w.members, [](line::Rank member) { return member; });
     return facts;
   }
 

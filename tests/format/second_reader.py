@@ -448,9 +448,11 @@ class RankFile(File):
                      **self.first(**lists))
         last, requests = x.hyper(), x.list(lambda: self.request(x, 2 if x.layout == 1 else 4))
         files = x.list(lambda: self.file(x)) if x.layout > 2 else []
+        windows = x.list(lambda: self.window(x)) if x.layout > 2 else []
+        assert sorted({w["window"] for w in windows}) == [w["window"] for w in windows]
         x.end()
         return {"mpi": {"site": site, "communicators": communicators, "datatypes": types, "last_request": last,
-                        "requests": requests, "files": files}}
+                        "requests": requests, "files": files, "windows": windows}}
 
     def file(self, x):
         ranks = Xdr(self.sections["label"][20:24]).uint()
@@ -467,6 +469,14 @@ class RankFile(File):
             assert facts["view"]["displacement"] >= 0
         hints = x.list(lambda: x.struct(key=x.text, value=x.text))
         return {**facts, "size": len(members), **self.first(members=members, hints=hints)}
+
+    def window(self, x):
+        facts = x.struct(window=lambda: communicator(x.hyper()), parent=lambda: communicator(x.hyper()), operation=x.hyper)
+        ranks = Xdr(self.sections["label"][20:24]).uint()
+        members, place = x.list(lambda: x.uint(ranks)), pointer(x.hyper(), x.hyper())
+        facts.update(size=len(members), memory=place, bytes=x.hyper(), unit=x.int(), epoch=("none", "open", "closed")[x.uint(3)])
+        assert facts["unit"] > 0
+        return {**facts, **self.first(members=members)}
 
     def setup(self):
         x = self.section("setup")

@@ -643,6 +643,57 @@ class SharedFiles(Compared):
         self.assertIn("the set-up does not open the file 'data'", job.complaints())
 
 
+class Windows(Compared):
+    """Windows under fences, and others (tests/programs/windows.c)."""
+    program = "windows"
+
+    def setUp(self):
+        super().setUp()
+        self.needs_mpi_3()
+
+    def killed(self, name, places=(0, 1), **variables):
+        """Killed in an epoch, and outside of one."""
+        for where in places:
+            with self.subTest(where=where):
+                self.scene(name, WHERE=str(where), **variables)
+                shutil.rmtree(self.lines)
+
+    def test_sums(self): self.killed("sums", (0, 1, 2))
+    def test_operations_behind_the_checkpoint(self): self.killed("late")
+    def test_datatypes_that_are_gone(self): self.killed("late_types", (1,))
+    def test_exchange(self): self.killed("exchange", (1, 2))
+    def test_two_windows(self): self.killed("two")
+    def test_allocated(self): self.killed("allocated")
+    def test_unused(self): self.killed("unused", (0,))
+    def test_uneven(self): self.killed("uneven", (random.Random(SEED).choice((0, 1, 2)),), ELC_EVERY="0.02")
+
+    # Re-entry: the sites are fences.
+    def test_site_behind_a_fence(self): self.killed("each_epoch", ELC_EVERY="0.02")
+    def test_site_before_a_fence(self): self.killed("second_epoch", ELC_EVERY="0.02")
+    def test_site_beside_a_fence(self): self.killed("beside_fences", (0,), ELC_EVERY="0.02")
+
+    # Refused until the window is gone.
+    def test_locked(self): self.scene("lock", "there is a window made by MPI_Win_create and used by MPI_Win_lock")
+    def test_posted(self): self.scene("post", "there is a window made by MPI_Win_create and used by MPI_Win_post")
+    def test_locked_by_one(self):
+        self.scene("lock_once", "there is a window made by MPI_Win_create and used otherwise than by fences in another rank")
+    def test_long_epoch(self): self.scene("fence_once", "there is a window that has been between two fences at 1000 sites")
+    def test_memory_that_is_not_registered(self):
+        self.scene("elsewhere", "there is a window whose memory is not registered as one variable")
+    def test_memory_of_the_heap(self): self.scene("on_heap", "there is a window whose memory is not registered as one variable")
+    def test_made_later(self): self.scene("made_later", "there is a window made by MPI_Win_create (called at")
+
+    def test_other_set_up(self):
+        self.scene("late")
+        line = str(self.committed()[-1])
+        for other, complaint in (("0", "the set-up does not make the window that it made in the run of the line, as operation 1"),
+                                 ("1", "over other memory than in the run of the line"), ("2", "the set-up makes a window of 8 bytes")):
+            with self.subTest(other=other):
+                job = self.run_scene("late", "1", ELC_RESTART=line, OTHER=other)
+                self.assertEqual(job.popen.returncode, REFUSED, job.complaints())
+                self.assertIn(complaint, job.complaints())
+
+
 class Lifetimes(Compared):
     """What changes after the set-up, and what outlives what it came from (tests/programs/lifetimes.c)."""
     program = "lifetimes"

@@ -3,6 +3,7 @@
 #define ELC_TESTS_SIM_CHANNEL_H
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -47,6 +48,8 @@ struct Channel {
   std::map<elc::line::Rank, elc::Bytes> files;      // what each has saved last
   std::map<const elc::line::Posting*, int> copied;  // how often the data of a receive were copied
 
+  std::function<bool(elc::line::Rank)> settled;                           // whether it can be saved here; empty: it can
+  std::function<void(elc::line::Rank, elc::line::LineNumber)> saves;      // its state is saved for this line
   int strayed = 0;  // how often somebody was said to
   // Everything arrives, in the order in which it was sent, and all go on as far as they can.
   void settle() {
@@ -75,8 +78,13 @@ struct Channel {
         const End& from = *static_cast<End*>(context);
         from.channel->sent.push_back({from.rank, to, std::string(reinterpret_cast<const char*>(data), size)});
       };
-      h.save_state = [](void* context, elc::line::LineNumber) {
+      h.settled = [](void* context) {
         const End& e = *static_cast<End*>(context);
+        return !e.channel->settled || e.channel->settled(e.rank);
+      };
+      h.save_state = [](void* context, elc::line::LineNumber line) {
+        const End& e = *static_cast<End*>(context);
+        if (e.channel->saves) e.channel->saves(e.rank, line);
         return e.channel->fails == e.rank ? elc::Result::error("no space") : elc::Result();
       };
       h.save_line = [](void* context, elc::line::LineNumber, const elc::line::Saved& saved) {

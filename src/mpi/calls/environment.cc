@@ -40,7 +40,10 @@ void end_job(int code) {
 }
 
 void end_together(int code) {
-  if (kPassesCodeOfFinalized) PMPI_Finalize();
+  if (kPassesCodeOfFinalized) {
+    runtime.windows.free_all();  // where there are some MPICH fails
+    PMPI_Finalize();
+  }
   exit(code);
 }
 

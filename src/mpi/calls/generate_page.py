@@ -40,6 +40,12 @@ Ends what refuses lines.
 It works on a window, a file or another object that refuses lines.
 .It refuses until the file is closed
 What a restart could not bring back of a file of MPI that it opens again.
+.It refuses as long as the window exists
+A window is followed that the set-up has made and that fences alone synchronise
+.Pq see Xr elc 3 .
+From this call on it is not, and lines are refused until it is freed.
+.It refuses as long as the window exists, if called after the set-up
+It changes a window: the same, but in the set-up it refuses nothing.
 .It refuses if it changes what the set-up has made
 An attribute, an error handler, a buffer for sends or a hint that is set after the set-up is not set in a restart, and one of
 the set-up's that is taken away is there again.
@@ -96,7 +102,9 @@ TAIL = r""".Sh SEE ALSO
 # In the order in which a chapter shows them.
 KINDS = ("followed", "needs no following", "refuses while what it makes exists",
          "refuses while it exists, if made after the set-up", "refuses if it changes what the set-up has made",
-         "refuses until the file is closed", "frees", "refuses as long as what it works on exists", "is a collective operation that is not followed",
+         "refuses until the file is closed", "refuses as long as the window exists",
+         "refuses as long as the window exists, if called after the set-up",
+         "frees", "refuses as long as what it works on exists", "is a collective operation that is not followed",
          "refuses for ever")
 
 
@@ -107,10 +115,11 @@ def kind_of(entry):
         "makes": KINDS[3] if "local" in entry.features else KINDS[2],
         "attribute": KINDS[4], "errhandler": KINDS[4], "changes": KINDS[4],
         "hinders": KINDS[5],
-        "frees": KINDS[6],
-        "through": KINDS[7],
-        "collectively": KINDS[8],
-        "refuses": KINDS[9],
+        "otherwise": KINDS[7] if "local" in entry.features else KINDS[6],
+        "frees": KINDS[8],
+        "through": KINDS[9],
+        "collectively": KINDS[10],
+        "refuses": KINDS[11],
     }[entry.verb]
 
 

@@ -94,6 +94,9 @@ def wrapper(prototype, entry):
     elif entry.kind == "buffer":
         detached = "detach" in prototype.name
         after.append("now.buffer(%s);" % ("nullptr, 0" if detached else ", ".join(p.name for p in prototype.parameters)))
+    elif entry.verb == "otherwise":
+        changes = "true" if "local" in entry.features else "false"
+        before.append('now.uses(%s, "used by %s", %s);' % (prototype.of_type("MPI_Win")[0].name, prototype.name, changes))
     elif entry.verb == "changes":
         after.append("now.changes(HandleKind::kInfo, %s);" % of_first(prototype, ["MPI_Info"]))
     elif entry.verb == "hinders":
@@ -119,7 +122,7 @@ def wrapper(prototype, entry):
     if "together" in entry.features:
         after.append("now.together(*%s);" % prototype.written("MPI_Comm")[0].name)
     body = ['const Entered entered("%s");' % prototype.name, "labelled_call();"]
-    body += ['const Refused now("%s", ELC_CALLER());' % prototype.name] if after or counted else []
+    body += ['const Refused now("%s", ELC_CALLER());' % prototype.name] if after or counted or entry.verb == "otherwise" else []
     body += before + ["const int code = released([&] {", "  InsideMpi inside;",
                       "  return " + prototype.call("P" + prototype.name) + ";", "});"]
     if counted:

@@ -45,6 +45,13 @@ class Refused {
     makes(HandleKind::kRequest, made, MPI_REQUEST_NULL);
     runtime.obstacles.set_idle(handle_key(made), true);
   }
+  // It synchronises a window otherwise than by a fence, or (`changes`) has changed it, which the set-up may do.
+  void uses(MPI_Win window, const char* how, bool changes) const {
+    FollowedWindow* w = runtime.windows.find(window);
+    if (w == nullptr || (changes && in_setup())) return;
+    spoil_replay(call_, kCalledUnfollowed);
+    use_otherwise(w, how, place_);
+  }
   // It has changed this: no more what the set-up made.
   template <class Handle>
   void changes(HandleKind kind, Handle changed) const {

@@ -50,7 +50,7 @@ def parse_entry(line):
     verb = words[0] if words else "collectively"
     kind = words[1] if len(words) > 1 else None
     known = {"followed": (), "nothing": (), "refuses": (), "changes": ("buffer",), "attribute": (), "errhandler": (),
-             "collectively": (), "makes": WITHOUT_HANDLE, "frees": WITHOUT_HANDLE, "through": THROUGH,
+             "collectively": (), "otherwise": (), "makes": WITHOUT_HANDLE, "frees": WITHOUT_HANDLE, "through": THROUGH,
              "hinders": ("file",)}
     if verb not in known or len(words) > 2 or (kind is not None and kind not in known[verb]) or \
             (verb == "collectively" and "collectively" not in features):

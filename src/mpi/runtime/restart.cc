@@ -29,6 +29,8 @@ struct Restart {
 
 namespace {
 
+constexpr const char* kStartAgain = "the line is as it was: start the program again when the cause is gone";
+
 // What process 0 finds out for all.
 struct Start {
   uint64_t run = 0;
@@ -123,6 +125,7 @@ void replace_process() {
     File* file = runtime.files.at(i);
     file->slot = runtime.coordinator->add_comm(file->saved.identity, static_cast<uint32_t>(file->saved.members.size()));
   }
+  runtime.windows.add_slots();
 }
 
 // The set-up of this run has left nothing under way either.
@@ -154,7 +157,7 @@ uint64_t account_of_set_up() {
     const File& file = *runtime.files.at(i);
     account ^= account_of(file.saved.identity, file.slot, file.rank, file.saved.members.size());
   }
-  return account;
+  return account ^ runtime.windows.account();
 }
 
 void agree(const Result& mine, const char* after) {
@@ -198,6 +201,7 @@ void restore() {
   const Site site = runtime.restart->objects.site;
   const Vector<SavedCommunicator> communicators = communicators_of_line();
   agree(fits_set_up(communicators));
+  agree(runtime.windows.fit(runtime.restart->objects.windows));
   Decoder types(runtime.restart->objects.datatypes);
   agree(restore_datatypes(types));
   runtime.requests.end_set_up();
@@ -205,10 +209,11 @@ void restore() {
   make_again(communicators);  // all together: none may have failed before
   agree(make_requests(runtime.restart->objects));
   agree(open_again(files));
-  constexpr const char* kAgain = "the line is as it was: start the program again when the cause is gone";
-  agree(state::apply(runtime.restart->reader, handle_codec()), kAgain);
-  agree(cut_files(files), kAgain);
-  agree(view_again(files), kAgain);
+  agree(state::apply(runtime.restart->reader, handle_codec()), kStartAgain);
+  agree(cut_files(files), kStartAgain);
+  agree(view_again(files), kStartAgain);
+  agree(runtime.windows.find_memory(runtime.restart->objects.windows), kStartAgain);
+  runtime.windows.restore(runtime.restart->objects.windows);
   const Result completed = complete_collectives(runtime.restart->objects, runtime.restart->saved);
   if (!completed.ok()) give_up(completed);
   replace_process();

@@ -110,6 +110,9 @@ void look_for_late() {
   if (here && !alone())
     say("line %u has waited %.0f s for this rank: one of its threads has been in MPI at every site (last called: %s)", line,
         waited, runtime.call);
+  else if (here && !runtime.windows.settled())
+    say("line %u has waited %.0f s for this rank, which has a window: it is taken behind a fence, at a site before the first "
+        "operation (last called: %s)", line, waited, runtime.call);
   else if (here)
     say("line %u has waited %.0f s for this rank, which comes to no site (ELC_Checkpoint, or a labelled call): it is in %s, "
         "which has no label", line, waited, runtime.call);
@@ -177,6 +180,7 @@ uint64_t now() {
 line::Host line_host() {
   line::Host host;
   host.send_control = send_control;
+  host.settled = [](void*) { return runtime.windows.settled_here(); };
   fill_message_host(&host);
   fill_file_host(&host);
   return host;

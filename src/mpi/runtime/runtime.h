@@ -23,6 +23,7 @@
 #include "mpi/objects/files.h"
 #include "mpi/objects/obstacles.h"
 #include "mpi/objects/requests.h"
+#include "mpi/objects/windows.h"
 #include "mpi/runtime/inside.h"
 #include "mpi/runtime/messages.h"
 #include "mpi/runtime/threads.h"
@@ -51,6 +52,7 @@ struct Runtime {
   Files files;
   Vector<line::Identity> set_up;  // communicators and files that there were when the set-up was over
   Obstacles obstacles;
+  Windows windows;
   Requests requests;
   ForeignCounts foreign_counts;  // in statuses
   Vector<Outgoing> outgoing;     // sends of the library

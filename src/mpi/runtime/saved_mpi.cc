@@ -114,6 +114,7 @@ Result save_mpi(SavedMpi* saved) {
   ELC_TRY(check_displacements());
   ELC_TRY(keep_datatypes(&saved->datatypes));
   saved->request_numbers = runtime.requests.numbers();
+  ELC_TRY(runtime.windows.save(&saved->windows));
   Result status;
   runtime.requests.each([&](MPI_Request, Request& r) {
     if (r.of_set_up && !r.active) return;

@@ -132,17 +132,22 @@ void SavedCommunicator::encode(Encoder& out) const {
   topology.encode(out);
 }
 
+static void decode_members(Decoder& in, uint32_t processes, Vector<line::Rank>* members) {
+  const size_t n = in.count(4);
+  for (size_t i = 0; i < n; ++i) {
+    const uint32_t member = in.u32();
+    if (member >= processes) in.fail();
+    members->push_back(static_cast<line::Rank>(member));
+  }
+}
+
 bool SavedCommunicator::decode(Decoder& in, uint32_t processes, bool plain, SavedCommunicator* saved) {
   saved->identity = in.u64();
   saved->origin.parent = in.u64();
   saved->origin.number = in.u64();
   saved->origin.colour = in.i64();
-  const size_t n = in.count(4);
-  for (size_t i = 0; i < n; ++i) {
-    const uint32_t member = in.u32();
-    if (member >= processes) in.fail();
-    saved->members.push_back(static_cast<line::Rank>(member));
-  }
+  decode_members(in, processes, &saved->members);
+  const size_t n = saved->members.size();
   return plain ? in.ok() : Topology::decode(in, n, &saved->topology);
 }
 
@@ -200,12 +205,7 @@ bool SavedFile::decode(Decoder& in, uint32_t processes, SavedFile* saved) {
   saved->origin.parent = in.u64();
   saved->origin.number = in.u64();
   saved->origin.colour = in.i64();
-  const size_t members = in.count(4);
-  for (size_t i = 0; i < members; ++i) {
-    const uint32_t member = in.u32();
-    if (member >= processes) in.fail();
-    saved->members.push_back(static_cast<line::Rank>(member));
-  }
+  decode_members(in, processes, &saved->members);
   read_text(in, &saved->path);
   const uint32_t flags = in.u32();
   if (flags >= kUnknownFileFlag) in.fail();
@@ -233,6 +233,34 @@ bool SavedFile::decode(Decoder& in, uint32_t processes, SavedFile* saved) {
   }
   const uint64_t furthest = INT64_MAX;  // of what off_t and MPI_Offset can say
   if (saved->path.empty() || saved->members.empty() || saved->length > furthest || saved->pointer < 0 || saved->displacement < 0) in.fail();
+  return in.ok();
+}
+
+void SavedWindow::encode(Encoder& out) const {
+  out.u64(identity);
+  out.u64(origin.parent);
+  out.u64(origin.number);
+  out.u64(members.size());
+  for (const line::Rank member : members) out.i32(member);
+  out.u64(memory.block);
+  out.u64(memory.position);
+  out.u64(size);
+  out.i32(unit);
+  out.u32(static_cast<uint32_t>(epoch));
+}
+
+bool SavedWindow::decode(Decoder& in, uint32_t processes, SavedWindow* saved) {
+  saved->identity = in.u64();
+  saved->origin.parent = in.u64();
+  saved->origin.number = in.u64();
+  decode_members(in, processes, &saved->members);
+  saved->memory.block = in.u64();
+  saved->memory.position = in.u64();
+  saved->size = in.u64();
+  saved->unit = in.i32();
+  const uint32_t epoch = in.u32();
+  if (epoch >= static_cast<uint32_t>(Epoch::kEnd) || saved->unit <= 0) in.fail();
+  saved->epoch = static_cast<Epoch>(epoch);
   return in.ok();
 }
 
@@ -269,6 +297,8 @@ void SavedMpi::encode(Encoder& out) const {
   }
   out.u64(files.size());
   for (const SavedFile& file : files) file.encode(out);
+  out.u64(windows.size());
+  for (const SavedWindow& w : windows) w.encode(out);
 }
 
 Result SavedMpi::decode(Decoder& in, uint32_t processes, SavedMpi* saved) {
@@ -321,6 +351,13 @@ Result SavedMpi::decode(Decoder& in, uint32_t processes, SavedMpi* saved) {
   }
   const size_t files = layout <= kLayoutWithoutFiles ? 0 : in.count(80);
   for (size_t i = 0; i < files; ++i) SavedFile::decode(in, processes, &saved->files.push_back({}));
+  const size_t windows = layout <= kLayoutWithoutFiles ? 0 : in.count(60);
+  for (size_t i = 0; i < windows; ++i) {
+    SavedWindow w;
+    if (!SavedWindow::decode(in, processes, &w)) break;
+    if (i > 0 && saved->windows.back().identity >= w.identity) in.fail();
+    saved->windows.push_back(std::move(w));
+  }
   if (!in.ok() || in.left() != 0) return Result::error("section \"mpi\" is damaged");
   return Result();
 }

@@ -136,6 +136,28 @@ struct SavedFile {
   static bool decode(Decoder& in, uint32_t processes, SavedFile* saved);
 };
 
+// How the last fence of a window has left it.
+enum class Epoch : uint32_t {
+  kNone,    // there was no fence yet
+  kOpen,
+  kClosed,  // by MPI_MODE_NOSUCCEED
+  kEnd
+};
+
+// A window that the set-up has made and that fences alone have synchronised.
+struct SavedWindow {
+  line::Identity identity = 0;
+  Origin origin;
+  Vector<line::Rank> members;
+  format::PointerLeaf memory;  // of this process, and of these bytes
+  uint64_t size = 0;
+  int32_t unit = 1;            // of displacements
+  Epoch epoch = Epoch::kNone;
+
+  void encode(Encoder& out) const;
+  static bool decode(Decoder& in, uint32_t processes, SavedWindow* saved);
+};
+
 struct SavedMpi {
   Site site = Site::kCheckpoint;
   Vector<SavedCommunicator> comms;  // the program's; those that were freed too, while a line may need them
@@ -143,6 +165,7 @@ struct SavedMpi {
   Vector<SavedRequest> requests;
   Bytes datatypes;  // encode_datatypes, then each SavedDatatype
   Vector<SavedFile> files;
+  Vector<SavedWindow> windows;  // by ascending identity
 
   void encode(Encoder& out) const;
   static Result decode(Decoder& in, uint32_t processes, SavedMpi* saved);

@@ -1,0 +1,185 @@
+#include "mpi/objects/windows.h"
+
+#include <string.h>
+
+#include "base/sort.h"
+#include "mpi/objects/communicators.h"
+#include "mpi/runtime/runtime.h"
+#include "state/state.h"
+
+namespace elc::mpi {
+
+constexpr unsigned kMostUnsettledSites = 1000;
+
+FollowedWindow* Windows::add(MPI_Win handle, MPI_Comm comm, const Origin& origin) {
+  FollowedWindow* w = make<FollowedWindow>();
+  w->handle = handle;
+  w->comm = comm;
+  w->origin = origin;
+  w->identity = origin.identity();
+  int size = 0;
+  PMPI_Comm_rank(comm, &w->rank);
+  PMPI_Comm_size(comm, &size);
+  Vector<int> locals;
+  for (int i = 0; i < size; ++i) locals.push_back(i);
+  w->members.resize(static_cast<size_t>(size));
+  world_ranks(comm, locals.data(), size, w->members.data());
+  w->slot = runtime.coordinator->add_comm(w->identity, static_cast<uint32_t>(size));
+  all_.push_back(w);
+  by_handle_.at(handle_key(handle)) = w;
+  return w;
+}
+
+void Windows::remove(FollowedWindow* window) {
+  by_handle_.remove(handle_key(window->handle));
+  for (size_t i = all_.size(); i-- > 0;)
+    if (all_[i] == window) all_.erase(i);
+  destroy(window);
+}
+
+FollowedWindow* Windows::find_identity(line::Identity identity) const {
+  for (FollowedWindow* w : all_)
+    if (w->identity == identity) return w;
+  return nullptr;
+}
+
+bool Windows::ready_for(line::LineNumber line) const {
+  for (const FollowedWindow* w : all_)
+    if (!w->plain && !w->epochs.ready_for(line)) return false;
+  return true;
+}
+
+// With an obstacle the line is refused at once.
+bool Windows::settled() const {
+  return all_.empty() || ready_for(runtime.coordinator->last_line() + 1) || !runtime.obstacles.check().ok();
+}
+
+bool Windows::settled_here() {
+  if (!settled() && ++unsettled_sites_ < kMostUnsettledSites) return false;
+  unsettled_sites_ = 0;
+  return true;
+}
+
+uint64_t Windows::account() const {
+  uint64_t account = 0;
+  for (const FollowedWindow* w : all_) {
+    const auto rank = static_cast<uint64_t>(w->rank);
+    const uint64_t fence = mix64(w->identity + runtime.coordinator->operations(w->slot));
+    if (w->members.size() > 1) account ^= mix64(fence + rank) ^ mix64(fence + (rank + 1) % w->members.size());
+    if (w->epochs.touched() && w->used.empty()) account ^= mix64(w->identity + rank);
+  }
+  return account;
+}
+
+Result Windows::save(Vector<SavedWindow>* saved) const {
+  if (!ready_for(runtime.coordinator->last_line()))
+    return Result::error(
+        "there is a window that has been between two fences at %u sites; with one, a line is taken at the "
+        "first "
+        "site behind an MPI_Win_fence, before the first operation",
+        kMostUnsettledSites);
+  for (const FollowedWindow* w : all_) {
+    if (w->plain) continue;
+    SavedWindow s;
+    s.identity = w->identity;
+    s.origin = w->origin;
+    s.members.append(w->members.data(), w->members.size());
+    s.size = static_cast<uint64_t>(w->size);
+    s.unit = w->unit;
+    s.epoch = w->epoch;
+    if (s.size > 0) s.memory = state::locate(w->memory);
+    if (s.size > 0 && !state::is_variable(reinterpret_cast<uintptr_t>(w->memory), s.size))
+      return Result::error(
+          "there is a window whose memory is not registered as one variable (%p, %llu bytes): register it by "
+          "ELC_ARRAY, and not from ELC_malloc, which has it elsewhere in a restart",
+          w->memory, static_cast<unsigned long long>(s.size));
+    saved->push_back(std::move(s));
+  }
+  sort(*saved, [](const SavedWindow& a, const SavedWindow& b) { return a.identity < b.identity; });
+  return {};
+}
+
+// ---- Restart ----
+
+Result Windows::fit(const Vector<SavedWindow>& saved) const {
+  for (const SavedWindow& then : saved) {
+    const FollowedWindow* now = find_identity(then.identity);
+    const auto operation = static_cast<unsigned long long>(then.origin.number);
+    if (now == nullptr)
+      return Result::error(
+          "the set-up does not make the window that it made in the run of the line, as operation %llu on a "
+          "communicator; see that it calls the same collective operations",
+          operation);
+    const size_t members = now->members.size();
+    if (members != then.members.size() ||
+        memcmp(now->members.data(), then.members.data(), members * sizeof(line::Rank)) != 0)
+      return Result::error(
+          "the set-up makes a window of other processes than in the run of the line, as operation %llu on a "
+          "communicator",
+          operation);
+    const auto size = static_cast<uint64_t>(now->size);
+    const bool same = size == then.size && now->unit == then.unit;
+    const uint64_t units = static_cast<uint64_t>(then.unit), units_now = static_cast<uint64_t>(now->unit);
+    if (!same && (size / units_now != then.size / units || size % units_now != then.size % units ||
+                  units == 1 || units_now == 1))
+      return Result::error(
+          "the set-up makes a window of %llu bytes with displacements in units of %d, as operation %llu on a "
+          "communicator; in the run of the line it had %llu and %d. For a restart on a machine with other "
+          "sizes "
+          "displacements have to be in units of the elements",
+          static_cast<unsigned long long>(size), now->unit, operation,
+          static_cast<unsigned long long>(then.size), then.unit);
+  }
+  return {};
+}
+
+Result Windows::find_memory(const Vector<SavedWindow>& saved) const {
+  for (const SavedWindow& then : saved)
+    if (then.size > 0 && state::address_of(then.memory) != find_identity(then.identity)->memory)
+      return Result::error(
+          "the set-up makes the window of operation %llu on a communicator over other memory than in the run "
+          "of "
+          "the line",
+          static_cast<unsigned long long>(then.origin.number));
+  return {};
+}
+
+void Windows::restore(const Vector<SavedWindow>& saved) {
+  for (FollowedWindow* w : all_) {
+    w->plain = w->freed = true;
+  }
+  for (const SavedWindow& then : saved) {
+    FollowedWindow* w = find_identity(then.identity);
+    w->plain = w->freed = false;
+    w->epoch = then.epoch;
+    w->epochs.reset(then.epoch != Epoch::kNone);
+    InsideMpi inside;
+    if (then.epoch != Epoch::kNone)
+      PMPI_Win_fence(then.epoch == Epoch::kClosed ? MPI_MODE_NOSUCCEED : 0, w->handle);
+  }
+}
+
+void Windows::free_all() {
+  sort(all_, [](const FollowedWindow* a, const FollowedWindow* b) { return a->identity < b->identity; });
+  for (FollowedWindow* w : all_) {
+    InsideMpi inside;
+    PMPI_Win_free(&w->handle);
+  }
+}
+
+void Windows::add_slots() {
+  for (FollowedWindow* w : all_)
+    w->slot = runtime.coordinator->add_comm(w->identity, static_cast<uint32_t>(w->members.size()));
+}
+
+// ---- Otherwise ----
+
+void use_otherwise(FollowedWindow* w, const char* how, const void* place) {
+  if (!w->used.empty()) return;
+  w->used = Text::format("%s and %s", w->made_by, how);
+  runtime.obstacles.add(HandleKind::kWin, handle_key(w->handle), w->used.c_str(), place);
+  // What another process has at its checkpoint, and what this one puts there, need not fit.
+  runtime.coordinator->refuse_line(Text::format("there is a window made by %s", w->used.c_str()).c_str());
+}
+
+}  // namespace elc::mpi

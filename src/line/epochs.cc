@@ -13,11 +13,6 @@ constexpr const char* kApart =
 
 }  // namespace
 
-void Epochs::end(Coordinator& process, unsigned by_any) {
-  if (by_any != 0 && applies(Rule::kTellBeforeFence)) process.decline(line_, kApart);
-  line_ = 0;
-}
-
 void Epochs::say(const Coordinator& process, unsigned (&words)[kWords]) const {
   words[kLast] = process.last_line();
   words[kNotLast] = ~process.last_line();
@@ -30,10 +25,7 @@ void Epochs::begin(Coordinator& process, const unsigned (&greatest)[kWords]) {
   touched_ = false;
   line_ = 0;
   const LineNumber last = greatest[kLast];
-  if (last != ~greatest[kNotLast]) {
-    if (applies(Rule::kDeclineBehind)) process.decline(last, kApart);
-    return;
-  }
+  if (last != ~greatest[kNotLast]) return process.decline(last, kApart);
   if (greatest[kOpen] != 0 || greatest[kNewest] == last) return;
   line_ = last + 1;
   process.request_line(line_);

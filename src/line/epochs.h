@@ -11,11 +11,9 @@ namespace elc::line {
 class Epochs {
  public:
   // ---- The fence that ends an epoch ----
-  // Whether the members tell each other who has taken the line of this epoch: all of them do, or none.
+  // Whether all members have to come to it before what was put off is issued: all of them do, or none.
   bool agreed() const { return line_ != 0; }
-  unsigned taken(const Coordinator& process) const { return process.last_line() >= line_ ? 1 : 0; }
-  // `by_any`: the greatest of all.
-  void end(Coordinator& process, unsigned by_any);
+  void end() { line_ = 0; }
 
   // ---- And begins one ----
   static constexpr size_t kWords = 4;

@@ -31,8 +31,7 @@ enum class Rule : uint32_t {
   kAgreeOnEpoch,        // section 6: members of a memory window take a line where they have agreed to
   kUntouched,           // section 6: each before its first operation there
   kPutOff,              // section 6: operations behind it wait for the next fence
-  kTellBeforeFence,     // section 6: before which those that have not taken the line refuse it
-  kDeclineBehind,       // section 6: as do those that find that another one has taken it before
+  kIssueTogether,       // section 6: to which all members have come when they are issued
   kVoteAtOnce,          // section 8: who has used up what keeps it from release says so at once, not when it looks
 };
 

@@ -153,20 +153,19 @@ class Fenced {
     return most;
   }
 
-  // 1: it has come, and says whether it has taken the line. 2: it has heard of all. 3: all that was issued
-  // has arrived, and it says what it knows. 4: it has heard of all, and the epoch begins.
+  // 1: it has come. 2: all have, if need be. 3: all that was issued has arrived, and it says what it knows. 4: it has heard
+  // of all, and the epoch begins.
   void go_on(Rank r, size_t w, size_t& at) {
     End& end = ends_[r][w];
     Window& window = windows_[w];
     auto& told = told_[{w, r}];
     switch (end.stage) {
       case 1:
-        told[Epochs::kWords] = end.epochs.agreed() ? end.epochs.taken(job_[r]) : 0;
         end.stage = 2;
         return;
       case 2:
-        if (!all_in(end, w, 2)) return;
-        if (end.epochs.agreed()) end.epochs.end(job_[r], greatest(w, Epochs::kWords));
+        if (end.epochs.agreed() && line::applies(line::Rule::kIssueTogether) && !all_in(end, w, 2)) return;
+        end.epochs.end();
         for (const Operation& o : end.put_off) issue(w, o);
         end.put_off.clear();
         end.stage = 3;
@@ -232,7 +231,7 @@ class Fenced {
   size_t operations_ = 0;
   std::map<Rank, std::set<size_t>> calls_;
   std::map<size_t, std::pair<size_t, Rank>> of_window_;
-  std::map<std::pair<size_t, Rank>, std::array<unsigned, Epochs::kWords + 1>> told_;
+  std::map<std::pair<size_t, Rank>, std::array<unsigned, Epochs::kWords>> told_;
   std::map<LineNumber, std::map<Rank, Saved>> saved_;
   std::string wrong_;
 };
@@ -253,7 +252,7 @@ TEST_CASE("what is in the memory of a window is what was called before the check
 TEST_CASE("without its rules it is not") {
   using line::Rule;
   for (const Rule rule :
-       {Rule::kAgreeOnEpoch, Rule::kUntouched, Rule::kPutOff, Rule::kTellBeforeFence, Rule::kDeclineBehind}) {
+       {Rule::kAgreeOnEpoch, Rule::kUntouched, Rule::kPutOff, Rule::kIssueTogether}) {
     line::left_out = rule;
     std::string wrong;
     int committed = 0;

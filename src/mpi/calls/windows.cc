@@ -167,19 +167,9 @@ int issue_all(FollowedWindow* w) {
 
 // ---- Fences ----
 
-// The greatest of each number among the members.
-template <size_t kNumbers>
-void greatest(const FollowedWindow& w, unsigned (&numbers)[kNumbers]) {
-  unsigned all[kNumbers];
-  PMPI_Allreduce(numbers, all, kNumbers, MPI_UNSIGNED, MPI_MAX, w.comm);
-  memcpy(numbers, all, sizeof all);
-}
-
 void end_epoch(FollowedWindow* w) {
-  if (!w->epochs.agreed()) return;
-  unsigned taken[] = {w->epochs.taken(*runtime.coordinator)};
-  released([&] { return greatest(*w, taken), MPI_SUCCESS; });
-  w->epochs.end(*runtime.coordinator, taken[0]);
+  if (w->epochs.agreed()) released([&] { return PMPI_Barrier(w->comm); });
+  w->epochs.end();
 }
 
 void begin_epoch(FollowedWindow* w, int assertion) {
@@ -187,12 +177,12 @@ void begin_epoch(FollowedWindow* w, int assertion) {
   runtime.windows.fenced();
   w->epoch = (assertion & MPI_MODE_NOSUCCEED) != 0 ? Epoch::kClosed : Epoch::kOpen;
   constexpr size_t kOtherwise = line::Epochs::kWords, kCounting = kOtherwise + 1;
-  unsigned all[kCounting + 1], words[line::Epochs::kWords];
+  unsigned mine[kCounting + 1], all[kCounting + 1], words[line::Epochs::kWords];
   w->epochs.say(process, words);
-  memcpy(all, words, sizeof words);
-  all[kOtherwise] = w->used.empty() ? 0 : 1;
-  all[kCounting] = process.stopped() ? 0 : 1;
-  released([&] { return greatest(*w, all), MPI_SUCCESS; });
+  memcpy(mine, words, sizeof words);
+  mine[kOtherwise] = w->used.empty() ? 0 : 1;
+  mine[kCounting] = process.stopped() ? 0 : 1;
+  released([&] { return PMPI_Allreduce(mine, all, kCounting + 1, MPI_UNSIGNED, MPI_MAX, w->comm); });
   if (all[kOtherwise] != 0) use_otherwise(w, "used otherwise than by fences in another rank");
   w->plain = all[kOtherwise] != 0 || all[kCounting] == 0;
   memcpy(words, all, sizeof words);

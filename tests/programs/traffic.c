@@ -908,12 +908,6 @@ static void create(long k, MPI_Comm *made, int all) {
   }
   MPI_Comm_group(copy, &whole);
   MPI_Group_incl(whole, count, members, &part);
-#if MPI_VERSION >= 3
-  if (own && !all && ask(k, 19) % 2 == 0) { /* by its members alone */
-    *made = MPI_COMM_NULL;
-    if (half_of(k, rank)) MPI_Comm_create_group(copy, part, 5000 + slot(k), made);
-  } else
-#endif
   MPI_Comm_create(copy, part, made);
   MPI_Group_free(&whole);
   MPI_Group_free(&part);

@@ -60,7 +60,7 @@ class Communicators {
   template <class F>
   void remove_freed(F needed) {
     for (size_t i = all_.size(); i-- > 0;)
-      if (all_[i]->handle == MPI_COMM_NULL && !needed(*all_[i])) remove(all_[i]);
+      if (all_[i]->handle == MPI_COMM_NULL && !all_[i]->is_group && !needed(*all_[i])) remove(all_[i]);
   }
   size_t size() const { return all_.size(); }
   Communicator* at(size_t i) { return all_[i]; }

@@ -22,7 +22,7 @@ WAYS = {  # what the source says
     "mpi": {"USE": "use mpi", "INCLUDE": "", "COMM": "integer"},
     "mpi_f08": {"USE": "use mpi_f08", "INCLUDE": "", "COMM": "type(MPI_Comm)"},
 }
-FOLLOWED = {"openmpi": (), "mpich": ("mpif.h", "mpi"), "lam": ("mpif.h",)}
+FOLLOWED = {"openmpi": ("mpif.h", "mpi", "mpi_f08"), "mpich": ("mpif.h", "mpi", "mpi_f08"), "lam": ("mpif.h",)}
 
 
 def compiler(mpi):

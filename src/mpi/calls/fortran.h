@@ -15,8 +15,6 @@
 #ifndef ELC_MPI_CALLS_FORTRAN_H
 #define ELC_MPI_CALLS_FORTRAN_H
 
-#include <string.h>
-
 #include "base/compiler.h"
 #include "base/vector.h"
 #include "mpi/runtime/inside.h"

@@ -163,7 +163,8 @@ def surrounded(prototype, entry, routine, words, handles):
             declared.append("[[maybe_unused]] const %s %s = handle<%sNumber>(%s);" % (p.type, p.name, p.type[4:], word))
         elif of in CONVERTED and of in handles:
             kind, variable = of[4:], "c%d" % (i + 1)
-            declared.append("%s %s = %s;" % (of, variable, "handle<%sNumber>(%s)" % (kind, word) if entry.verb == "frees" else "{}"))
+            before = "handle<%sNumber>(%s)" % (kind, word) if entry.verb == "frees" else "{}"
+            declared.append("%s %s = %s;" % (of, variable, before))
             declared.append("[[maybe_unused]] %s* const %s = &%s;" % (of, p.name, variable))
             read.append("%s = handle<%sNumber>(%s);" % (variable, kind, word))
         elif of == "int":

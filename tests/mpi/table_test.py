@@ -92,7 +92,7 @@ class Accounts:
         if entry.verb in ("nothing", "through"):
             return "nothing"
         names = (routine, routine.replace("MPIX_", "MPI_"))
-        past = any(make(name) == symbol for spellings, _ in table.FORTRAN[self.mpi] for make in spellings for name in names)
+        past = any(make(name) == symbol for spellings, _, _ in table.FORTRAN[self.mpi] for make in spellings for name in names)
         return "refused" if past else "by C"
 
 

@@ -80,11 +80,16 @@ One that an MPI has before it is in the standard,
 is what the standard's is.
 A function that this page does not name refuses lines for ever when it is called.
 .Ss Fortran
-Routines for Fortran come to the library by the functions in C, and are what these are, with LAM/MPI and, by
-.Pa mpif.h
-and the module mpi, with MPICH.
-With Open MPI, and in the module mpi_f08 of MPICH, they do not: whichever of them needs to be followed refuses lines for ever,
-and the message names it.
+What a program calls by
+.Pa mpif.h ,
+the module mpi or mpi_f08 is what the function in C is.
+Where an MPI's routines for Fortran do not call the functions in C (Open MPI, mpi_f08 of MPICH), the library has entry points in
+their place; those that it cannot give the arguments of, as
+.Fn MPI_Comm_idup
+and the routines with large counts, refuse lines for ever, and the message says that the call came from Fortran.
+Positions of requests
+.Pq Fn MPI_Waitany
+are counted from 1, also where MPICH 4.0 by itself counts from 0.
 .Ss Other libraries
 What other libraries call counts as what the program calls, if they are linked with it.
 One that the program opens while it runs

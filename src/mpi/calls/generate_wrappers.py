@@ -56,8 +56,10 @@ def of_first(prototype, kinds):
     return first.name
 
 
-def wrapper(prototype, entry):
-    """What surrounds the call, by the words of its line in the table."""
+def surrounded(prototype, entry, call, caller, variable):
+    """Statements that make the call with what surrounds it by the words of its line in the table, and return its code;
+    None if that is nothing. `call`: statements that return the code; `caller`: whence the program calls; `variable`: of a
+    parameter with the address of a handle, that of the program's variable."""
     before, after = [], []  # `after` only if it succeeded
     local = "_local" if "local" in entry.features else ""
     counted = False
@@ -86,11 +88,11 @@ def wrapper(prototype, entry):
                 if entry.verb == "makes" and handle == "MPI_Request" and "persistent" in entry.features:
                     after.append("now.makes_idle(*%s);" % parameter.name)
                 elif entry.verb == "makes":
-                    after.append("now.makes%s(HandleKind::%s, %s%s, %s);" %
-                                 (local, kind, "" if local else "*", parameter.name, ", ".join(nulls)))
+                    what = ["HandleKind::" + kind, "*" + parameter.name] + [variable(parameter)] * bool(local) + nulls
+                    after.append("now.makes%s(%s);" % (local, ", ".join(what)))
                 else:
                     before.append("const uint64_t gone = key_at(%s);" % parameter.name)
-                    after.append("remove_obstacle(HandleKind::%s, gone, %s);" % (kind, parameter.name))
+                    after.append("remove_obstacle(HandleKind::%s, gone, %s);" % (kind, variable(parameter)))
         if not any_handle and any(p.points_to() == table.FILE_REQUEST for p in prototype.parameters):
             return None  # the file refuses
         if not any_handle:
@@ -126,14 +128,20 @@ def wrapper(prototype, entry):
     if "together" in entry.features:
         after.append("now.together(*%s);" % prototype.written("MPI_Comm")[0].name)
     body = ['const Entered entered("%s");' % prototype.name, "labelled_call();"]
-    body += ['const Refused now("%s", ELC_CALLER());' % prototype.name] if after or counted or entry.verb == "otherwise" else []
-    body += before + ["const int code = released([&] {", "  InsideMpi inside;",
-                      "  return " + prototype.call("P" + prototype.name) + ";", "});"]
+    named = after or counted or entry.verb == "otherwise"
+    body += ['const Refused now("%s", %s);' % (prototype.name, caller)] if named else []
+    body += before + ["const int code = released([&] {", "  InsideMpi inside;"] + ["  " + c for c in call] + ["});"]
     if counted:
         body.append("end_counted(&operation, now, code);")
     if after:
         body += ["if (code != MPI_SUCCESS) return code;"] + after
-    return guarded(prototype, body + ["return code;"])
+    return body + ["return code;"]
+
+
+def wrapper(prototype, entry):
+    body = surrounded(prototype, entry, ["return " + prototype.call("P" + prototype.name) + ";"], "ELC_CALLER()",
+                      lambda parameter: parameter.name)
+    return body and guarded(prototype, body)
 
 
 def large(prototype, narrow):

@@ -35,9 +35,10 @@ class Refused {
       if (kind == HandleKind::kRequest) spoil_replay(call_, kCalledUnfollowed);
     }
   }
+  // `variable`: of the program, which gets it.
   template <class Handle, class... Others>
-  void makes_local(HandleKind kind, const Handle* made, Others... no_objects) const {
-    if (((*made != no_objects) && ...)) add_local_obstacle(kind, handle_key(*made), made, call_, place_);
+  void makes_local(HandleKind kind, Handle made, const void* variable, Others... no_objects) const {
+    if (((made != no_objects) && ...)) add_local_obstacle(kind, handle_key(made), variable, call_, place_);
   }
   void makes_local(HandleKind kind, int number) const { add_local_obstacle(kind, handle_key(number), nullptr, call_, place_); }
   // The same for a persistent request.

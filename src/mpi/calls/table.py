@@ -190,9 +190,11 @@ def prototypes(compiler):
 
 # ---- Fortran ----
 
-# The symbols of routines for Fortran that do not come by the C entry points MPI_X, by the name of the MPI: groups of
-# spellings, each with the symbol of the profiling interface that all of a group lead to. In LAM, and in MPICH but for the
-# module mpi_f08, a routine for Fortran calls MPI_X, which is enough.
+# The symbols of routines for Fortran that do not come by the C entry points MPI_X, or not surely, by the name of the MPI:
+# groups of spellings, each with the symbol of the profiling interface that all of a group lead to, and what their entry
+# point does where the call is to be followed: "convert" its arguments for MPI_X, see whether it goes "through C" (in MPICH
+# the routines that get a buffer do), or "notice" it only. In LAM, and in MPICH but for the module mpi_f08, a routine for
+# Fortran calls MPI_X, which is enough.
 def _lower(suffix, profiling="p"):
     return lambda name: re.sub("^mpix?", lambda m: profiling[:1] + m[0] + profiling[1:], name.lower()) + suffix
 
@@ -200,11 +202,12 @@ def _lower(suffix, profiling="p"):
 FORTRAN = {
     "openmpi": [
         ([_lower("_", ""), _lower("", ""), _lower("__", ""), str.upper, lambda name: name + "_f", lambda name: name + "_f08"],
-         _lower("_")),
-        ([_lower("_f08_", "")], _lower("_f08_")),
+         _lower("_"), "convert"),
+        ([_lower("_f08_", "")], _lower("_f08_"), "convert"),
     ],
-    "mpich": [([_lower(suffix, "")], _lower(suffix, "pr"))
-              for suffix in ("_f08_", "_f08ts_", "_f08_large_", "_f08ts_large_")],
+    "mpich": [([_lower(suffix, "")], _lower(suffix, "pr"), kind)
+              for suffix, kind in (("_f08_", "convert"), ("_f08ts_", "through C"), ("_f08_large_", "notice"),
+                                   ("_f08ts_large_", "through C"))],
     "lam": [],
 }
 
@@ -214,10 +217,10 @@ FORTRAN_FORMS = {"MPI_Win_allocate_cptr": "MPI_Win_allocate", "MPI_Win_allocate_
 
 
 def fortran_entries(found, table):
-    """[(routine, prototype in C, entry)] of the routines that are to be noticed when they are called from Fortran."""
+    """[(routine, prototype in C, entry)] of the routines whose calls from Fortran matter."""
     routines = [(name, name) for name in found if not name.endswith("_c")]
     routines += [(form, name) for form, name in FORTRAN_FORMS.items() if name in found]
     entries = [(routine, found[name], table.find(name)) for routine, name in sorted(routines)]
     # The standard has three of MPICH's extensions without their X.
     entries += [(name.replace("MPIX_", "MPI_"), p, e) for name, p, e in entries if name.startswith("MPIX_Delete_")]
-    return [e for e in entries if e[2].verb not in ("nothing", "through")]
+    return [e for e in entries if e[2].verb not in ("nothing", "through") or e[2].refuses]

@@ -75,11 +75,16 @@ One that an MPI has before it is in the standard,
 is what the standard's is.
 A function that this page does not name refuses lines for ever when it is called.
 .Ss Fortran
-Routines for Fortran come to the library by the functions in C, and are what these are, with LAM/MPI and, by
+Routines for Fortran, by
 .Pa mpif.h
-and the module mpi, with MPICH.
-With Open MPI, and in the module mpi_f08 of MPICH, they do not: whichever of them needs to be followed refuses lines for ever,
-and the message names it.
+and the modules mpi and mpi_f08, are what the functions in C are.
+With Open MPI, and in the module mpi_f08 of MPICH, some are not:
+.Fn MPI_Alltoallw
+and its kin, those that make files or windows or set attributes, those with large counts, and those that take a text or a
+function of the program.
+They refuse lines for ever, and the message names the routine; what belongs to one process alone
+.Pq Fn MPI_Op_create , MPI_Info_set
+does so only after the set-up.
 .Ss Other libraries
 What other libraries call counts as what the program calls, if they are linked with it.
 One that the program opens while it runs

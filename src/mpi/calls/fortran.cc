@@ -26,16 +26,6 @@ void end_way_by_c(bool followed, const char* what) {
   if (followed && *runtime.call == '\0') called_from_fortran(what);
 }
 
-void started_from_fortran() {
-  int is_up = 0;
-  PMPI_Initialized(&is_up);
-  if (is_up != 0 && !runtime.active) start();
-}
-
-void finishing_from_fortran() {
-  if (runtime.active) finish();
-}
-
 void missing_in_fortran() {
   say("the program calls a Fortran routine that its MPI does not have");
   abort();

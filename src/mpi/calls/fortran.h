@@ -5,7 +5,7 @@
 //
 // An argument of a Fortran routine is an address, or behind all others the length of a string; a descriptor of an array is
 // passed by its address, too. So all are words of a pointer's size, and are passed on without a look at them. Where a
-// routine has fewer than it is called with here (lengths that a compiler does not pass, MPI_Init's one), the others are
+// routine has fewer than it is called with here (lengths that a compiler does not pass), the others are
 // whatever lies in registers or on the stack, and nobody looks at them either: the one who calls takes them off.
 #ifndef ELC_MPI_CALLS_FORTRAN_H
 #define ELC_MPI_CALLS_FORTRAN_H
@@ -31,9 +31,6 @@ void called_after_set_up(const char* what);
 // A routine of MPI that calls the function in C, of whatever it has made of its arguments: has it?
 bool begin_way_by_c();
 void end_way_by_c(bool followed, const char* what);
-// After and before the routines of MPI that start and end it.
-void started_from_fortran();
-void finishing_from_fortran();
 // The program calls a routine that its MPI does not have: only this archive let it be linked.
 [[noreturn]] void missing_in_fortran();
 
@@ -62,18 +59,6 @@ void by_way_of_c(const char* what, void (*routine)(Words...), Words... words) {
   const bool followed = begin_way_by_c();
   pass_on(routine, words...);
   end_way_by_c(followed, what);
-}
-
-template <class... Words>
-void start_from_fortran(void (*routine)(Words...), Words... words) {
-  pass_on(routine, words...);
-  started_from_fortran();
-}
-
-template <class... Words>
-void finish_from_fortran(void (*routine)(Words...), Words... words) {
-  finishing_from_fortran();
-  pass_on(routine, words...);
 }
 
 }  // namespace elc::mpi

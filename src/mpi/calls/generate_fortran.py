@@ -19,12 +19,20 @@ extern "C" {
 
 HANDLES = {"MPI_" + kind: kind + "Handle"
            for kind in ("Comm", "Datatype", "Request", "Message", "Group", "Op", "Info", "Errhandler", "Win")}
+STARTS = ("MPI_Init", "MPI_Init_thread")
 # What MPI-1 has INTEGERs for, not addresses.
 NARROW = ("MPI_Type_hvector", "MPI_Type_hindexed", "MPI_Type_struct")
 
 
+def word_of(prototype, i):
+    """The word that is the i-th argument of the function in C."""
+    return "a%d" % (i + 1 - (2 if prototype.name in STARTS else 0))
+
+
 def words_of(prototype):
     """Arguments in Fortran: those of C, the error code, and the length of each string, which compilers pass behind."""
+    if prototype.name in STARTS:
+        return len(prototype.parameters) - 1
     strings = sum(p.type.replace("const", "").split()[0].startswith("char") for p in prototype.parameters)
     return len(prototype.parameters) + 1 + strings
 
@@ -46,7 +54,7 @@ def converted(mpi, name, prototype, entry):
     if prototype.written("MPI_Comm") and prototype.written("MPI_Request"):
         return None  # the communicator comes later
     for i, p in enumerate(prototype.parameters):
-        word, of, array = "a%d" % (i + 1), p.type.replace("const ", ""), bool(p.array)
+        word, of, array = word_of(prototype, i), p.type.replace("const ", ""), bool(p.array)
         base = of.rstrip("* ")
         count = length(name, prototype, p)
 
@@ -56,6 +64,9 @@ def converted(mpi, name, prototype, entry):
 
         if "(" in p.type:
             return None
+        if name in STARTS and i < 2:  # the arguments of main
+            arguments.append("nullptr")
+            continue
         if name in ("MPI_Waitany", "MPI_Testany") and of == "int *" and p.name in ("index", "indx"):
             declare(("Indices",))
         elif "indices" in p.name and name in ("MPI_Waitsome", "MPI_Testsome"):
@@ -96,16 +107,14 @@ def does(mpi, name, prototype, entry, profiling, words):
     """The lines of the entry point that leads to this symbol of the profiling interface."""
     passed = ", ".join([profiling] + words)
     what = '"%s was called from Fortran, which libELC does not follow with this MPI"' % name
-    if name in ("MPI_Init", "MPI_Init_thread"):
-        return ["start_from_fortran(%s);" % passed]
-    if name == "MPI_Finalize":
-        return ["finish_from_fortran(%s);" % passed]
     if "_f08ts_" in profiling and entry.verb == "followed":
         return ["by_way_of_c(%s, %s);" % (what, passed)]
     in_c = None if "_large_" in profiling or "_f08ts_" in profiling else converted(mpi, name, prototype, entry)
     if in_c is not None and name == prototype.name and not name.startswith("MPIX_"):
         declarations, arguments = in_c
-        return ["if (!following()) return pass_on(%s);" % passed] + declarations + [
+        # A linker may leave out the MPI's library for Fortran where nothing but these is called of it.
+        unless = "if (!following() && %s != nullptr) return pass_on(%s);" % (profiling, passed)
+        return ([] if name in STARTS else [unless]) + declarations + [
             "give_code(%s, %s(%s));" % (words[-1], name, ", ".join(arguments))]
     of_set_up = entry.verb == "changes" or (entry.verb == "makes" and "local" in entry.features)
     return ["%s(%s, %s);" % ("notice_after_set_up" if of_set_up else "notice", what, passed)]

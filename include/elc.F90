@@ -17,9 +17,9 @@
 !       call elc_checkpoint()                          a place where a checkpoint may be taken
 !       ...
 !
-! Variables are dummies with POINTER, INTENT(IN), ASYNCHRONOUS: so a compiler takes no variable that is no TARGET, and neither
-! an expression nor a section with vector subscripts, and passes no copy. (gfortran copies a component of an array, points%x,
-! for dummies with TARGET, and takes it for one piece of memory in the intrinsic is_contiguous, but not for C.)
+! Variables are dummies with POINTER, INTENT(IN), ASYNCHRONOUS: so a compiler takes no variable that is no TARGET, and
+! neither an expression nor a section with vector subscripts, and passes no copy. (gfortran copies a component of an array,
+! points%x, for dummies with TARGET, and takes it for one piece of memory in the intrinsic is_contiguous, but not for C.)
 !
 ! A REAL that is C's long double (on x86: of kind 10) is not known everywhere: gfortran says whether it is; for another
 ! compiler, define ELC_LONG_DOUBLE where it is another kind than DOUBLE PRECISION.
@@ -34,9 +34,9 @@ module elc
   public :: elc_restore, elc_checkpoint, elc_checkpoint_now, elc_nd, elc_line, elc_version
 
   ! ELC_Type
-  integer(c_int32_t), parameter :: elc_char = 2, elc_float = 13, elc_double = 14, elc_ldouble = 15, elc_float_complex = 16, &
-    elc_double_complex = 17, elc_ldouble_complex = 18, elc_int8 = 22, elc_int16 = 24, elc_int32 = 26, elc_int64 = 28, &
-    elc_mpi_comm = 34, elc_mpi_datatype = 35, elc_mpi_request = 36
+  integer(c_int32_t), parameter :: elc_char = 2, elc_float = 13, elc_double = 14, elc_ldouble = 15, &
+    elc_float_complex = 16, elc_double_complex = 17, elc_ldouble_complex = 18, elc_int8 = 22, &
+    elc_int16 = 24, elc_int32 = 26, elc_int64 = 28, elc_mpi_comm = 34, elc_mpi_datatype = 35, elc_mpi_request = 36
 
   ! Kinds of LOGICAL are of the sizes of integers.
   integer, parameter :: logical8 = int(c_int8_t), logical16 = int(c_int16_t), logical32 = int(c_int32_t), &
@@ -100,7 +100,7 @@ module elc
       character(kind=c_char), intent(in) :: name(*)
       integer(c_size_t), value :: name_length
     end function
-    integer(c_int) function cfi_is_contiguous(variable) bind(c, name='CFI_is_contiguous')  ! of the compiler: Fortran 2018
+    integer(c_int) function cfi_is_contiguous(variable) bind(c, name='CFI_is_contiguous')  ! Fortran 2018
       import c_int
       type(*), intent(in) :: variable(..)
     end function
@@ -452,7 +452,8 @@ contains
       call register_nothing(name, ierror)
     else
       if (rank(variable) > 0) one_piece = cfi_is_contiguous(variable)
-      call add(name, c_loc(variable), elc_char, shape(variable, c_int64_t), one_piece, ierror, length=len(variable, c_size_t))
+      call add(name, c_loc(variable), elc_char, shape(variable, c_int64_t), one_piece, ierror, &
+               length=len(variable, c_size_t))
     end if
   end subroutine
 #ifdef ELC_LONG_DOUBLE

@@ -16,8 +16,8 @@ Result wrap(const char* name, const char* field, TypeId type, uint64_t count, Ty
   return types.make_struct(name, types.size_of(type) * count, {&only, 1}, made);
 }
 
-// An array of one dimension is one of C. One of more is an array of structs, which are the array without its last
-// dimension: so its shape is part of its type, and it comes back in no other.
+// An array of one dimension is one of C. One of more is an array of structs, which are the array without its
+// last dimension: so its shape is part of its type, and it comes back in no other.
 Result register_variable(const Text& name, void* address, TypeId type, const char* type_name, uint64_t length,
                          std::span<const int64_t> shape) {
   uint64_t elements = 1;
@@ -41,13 +41,16 @@ Result register_variable(const Text& name, void* address, TypeId type, const cha
 
 Result check_memory(const Text& name, const void* address, std::span<const int64_t> shape, bool contiguous) {
   if (address == nullptr)
-    return Result::error("elc_register: '%s' is not allocated, or a pointer that is not associated: register it after that",
-                         name.c_str());
+    return Result::error(
+        "elc_register: '%s' is not allocated, or a pointer that is not associated: register it after that",
+        name.c_str());
   if (!contiguous)
-    return Result::error("elc_register: '%s' is not in one piece of memory: register the whole array of which it is a section",
-                         name.c_str());
+    return Result::error(
+        "elc_register: '%s' is not in one piece of memory: register the whole array of which it is a section",
+        name.c_str());
   for (const int64_t extent : shape)
-    if (extent < 0) return Result::error("elc_register: '%s' is an array whose size is not known", name.c_str());
+    if (extent < 0)
+      return Result::error("elc_register: '%s' is an array whose size is not known", name.c_str());
   return Result();
 }
 
@@ -69,7 +72,7 @@ format::TypeId fortran_handle(format::Kind kind, size_t size, const format::Acce
   TypeId field = ELC_NO_TYPE, made = ELC_NO_TYPE;
   if (!types.make_accessor(kind, how, &field).ok()) return ELC_NO_TYPE;
   const format::FieldSpec only = {"handle", 0, field, 1};
-  const Text name = Text::format("%s in Fortran", types.info(kind).name);
+  const Text name = Text::format("%s in Fortran", types.info(static_cast<TypeId>(kind)).name);
   return types.make_struct(name.view(), size, {&only, 1}, &made).ok() ? made : ELC_NO_TYPE;
 }
 
@@ -80,10 +83,12 @@ using elc::state::process;
 
 extern "C" {
 
-// A variable of Fortran. `name` need not end with a zero, may end with blanks. `is_logical`: `type` is the integer of the same
-// size. `length`: of a CHARACTER; 1 for everything else. `shape`: `rank` extents. `address`: null if there is no memory.
-ELC_EXPORT int ELC_Fortran_register(const char* name, size_t name_length, void* address, ELC_Type type, int is_logical,
-                                    size_t length, int rank, const int64_t* shape, int contiguous) {
+// A variable of Fortran. `name` need not end with a zero, may end with blanks. `is_logical`: `type` is the
+// integer of the same size. `length`: of a CHARACTER; 1 for everything else. `shape`: `rank` extents.
+// `address`: null if there is no memory.
+ELC_EXPORT int ELC_Fortran_register(const char* name, size_t name_length, void* address, ELC_Type type,
+                                    int is_logical, size_t length, int rank, const int64_t* shape,
+                                    int contiguous) {
   using namespace elc::state;
   const elc::Text known = text_of(name, name_length);
   const std::span<const int64_t> extents(shape, static_cast<size_t>(rank));

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""fortran_test.py BUILD: programs in Fortran, by mpif.h, by the module mpi and by mpi_f08, as far as the MPI of the build
-has them: their calls are followed, or lines are refused and the routine is named; never is a line taken over calls that
-the library has not seen. And the module elc: data and handles come back, under another MPI, too, or are refused."""
+"""fortran_test.py BUILD: programs in Fortran, by mpif.h, by the module mpi and by mpi_f08, as far as the MPI has them:
+their calls are followed, or lines are refused and the routine is named; never is a line taken over calls that the library
+has not seen. And the module elc: data and handles come back, under another MPI, too, or are refused."""
 
 import math
 import os
@@ -18,8 +18,8 @@ import launch  # noqa: E402
 
 BUILD = None
 PATIENCE = 120  # seconds; only a hang takes so long
-INTEGERS = {"COMM": "integer", "TYPE": "integer", "REQUEST": "integer", "STATUS": "integer", "SIZE": "(MPI_STATUS_SIZE)",
-            "SIZES": "(MPI_STATUS_SIZE, 2)", "SOURCE": "(MPI_SOURCE)", "VAL": ""}
+INTEGERS = {"COMM": "integer", "TYPE": "integer", "REQUEST": "integer", "STATUS": "integer",
+            "SIZE": "(MPI_STATUS_SIZE)", "SIZES": "(MPI_STATUS_SIZE, 2)", "SOURCE": "(MPI_SOURCE)", "VAL": ""}
 WAYS = {  # what the source says
     "mpif.h": {"USE": "", "INCLUDE": "include 'mpif.h'", **INTEGERS},
     "mpi": {"USE": "use mpi", "INCLUDE": "", **INTEGERS},
@@ -33,12 +33,14 @@ KINDS = {
     "i1": ("integer(int8)", "int(i - 100, int8)"), "i2": ("integer(int16)", "int(-i * 99, int16)"),
     "i4": ("integer(int32)", "-huge(1_int32) + i"), "i8": ("integer(int64)", "huge(1_int64) - i"),
     "r4": ("real(real32)", "1 / real(i, real32)"), "r8": ("real(real64)", "-1 / real(i, real64)"),
-    "rl": ("real(c_long_double)", "1 + i * 2.0_c_long_double**(-62)"),
-    "c4": ("complex(real32)", "cmplx(i, -1 / real(i), real32)"), "c8": ("complex(real64)", "cmplx(-i, 1 / real(i), real64)"),
-    "cl": ("complex(c_long_double)", "cmplx(-i, 1 - i * 2.0_c_long_double**(-62), c_long_double)"),
+    "rl": ("real(c_long_double)", "1 + i * least"),
+    "c4": ("complex(real32)", "cmplx(i, -1 / real(i), real32)"),
+    "c8": ("complex(real64)", "cmplx(-i, 1 / real(i), real64)"),
+    "cl": ("complex(c_long_double)", "cmplx(-i, 1 - i * least, c_long_double)"),
     "l1": ("logical(1)", "mod(i, 3) == 0"), "l2": ("logical(2)", "mod(i, 3) == 1"), "l4": ("logical", "mod(i, 5) < 2"),
     "l8": ("logical(8)", "mod(i, 2) == 0"),
-    "s1": ("character", "achar(64 + mod(i, 60))"), "s5": ("character(len=5)", "'a' // achar(64 + mod(i, 60)) // char(228) // ' b'"),
+    "s1": ("character", "achar(64 + mod(i, 60))"),
+    "s5": ("character(len=5)", "'a' // achar(64 + mod(i, 60)) // char(228) // ' b'"),
 }
 SHAPES = ((), (6,), (3, 4), (2, 3, 4), (1, 2, 1, 3, 1, 2, 1), (2,) * 3 + (1,) * 9 + (3,) * 3)
 
@@ -180,7 +182,7 @@ class Module(Programs):
                 ("single", r"'u' of the globals is float \(3\)\[4\] in the program, but double \(3\)\[4\] in the line"),
                 ("integer", r"'flag' of the globals is int32_t in the program, but logical32 in the line"),
                 ("long", r"'text' of the globals is char\[8\] in the program, but char\[7\] in the line"),
-                ("lacks", r"the line has 'flag' \(logical32\) of the globals, which the program has not registered there")):
+                ("lacks", r"the line has 'flag' \(logical32\) of the globals, which the program has not registered")):
             text, complaints = self.restart(BUILD, program, [change, "go"], lines)
             self.assertNotIn("result", text, change)
             self.assertRegex(complaints, expected, change)
@@ -197,7 +199,8 @@ class Module(Programs):
                          r"elc_register: 'nothing' is not allocated, or a pointer that is not associated: .*",
                          r"'whole' is registered twice in the globals: .*", r"'again' overlaps 'whole' of the globals: .*",
                          r"ELC_Register: a name is needed", r"ELC_Unregister: 'unknown' is not registered here"):
-            self.assertEqual(len(re.findall("^elc: rank 0: " + expected + "$", complaints, re.M)), 1, expected + "\n" + complaints)
+            found = re.findall("^elc: rank 0: " + expected + "$", complaints, re.M)
+            self.assertEqual(len(found), 1, expected + "\n" + complaints)
         text, complaints = self.start(BUILD, program, ["stop"], os.path.join(self.home, "lines"))
         self.assertNotIn("result", text)
         self.assertIn("ERROR STOP libelc: the program ends", complaints)

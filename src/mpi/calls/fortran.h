@@ -34,10 +34,15 @@ void end_way_by_c(bool followed, const char* what);
 // The program calls a routine that its MPI does not have: only this archive let it be linked.
 [[noreturn]] void missing_in_fortran();
 
+template <class... Words>
+bool is_there(void (*routine)(Words...)) {
+  return routine != nullptr;
+}
+
 // `routine`: that of the profiling interface.
 template <class... Words>
 void pass_on(void (*routine)(Words...), Words... words) {
-  if (routine == nullptr) missing_in_fortran();
+  if (!is_there(routine)) missing_in_fortran();
   InsideMpi inside;
   routine(words...);
 }

@@ -1,6 +1,6 @@
-// Arguments of Fortran routines as those of the functions in C (generate_fortran.py), where an MPI's library for Fortran goes
-// past these: an INTEGER for a handle, other addresses for MPI_BOTTOM and the like, indices from 1. A LOGICAL is an int: what is
-// not 0 is true, and true is 1. A status has the same bytes.
+// Arguments of Fortran routines as those of the functions in C (generate_fortran.py), where an MPI's library
+// for Fortran goes past these: an INTEGER for a handle, other addresses for MPI_BOTTOM and the like, indices
+// from 1. A LOGICAL is an int: what is not 0 is true, and true is 1. A status has the same bytes.
 #ifndef ELC_MPI_CALLS_FORTRAN_ARGUMENTS_H
 #define ELC_MPI_CALLS_FORTRAN_ARGUMENTS_H
 
@@ -11,31 +11,37 @@
 #include "mpi/calls/refused.h"
 #include "mpi/objects/fortran_handles.h"
 
+#if !defined OPEN_MPI && ELC_HAVE_WEAK
+extern "C" ELC_WEAK decltype(MPIR_F08_MPI_STATUS_IGNORE_OBJ) MPIR_F08_MPI_STATUS_IGNORE_OBJ;
+extern "C" ELC_WEAK decltype(MPIR_F08_MPI_STATUSES_IGNORE_OBJ) MPIR_F08_MPI_STATUSES_IGNORE_OBJ;
+#endif
+
 namespace elc::mpi {
 
-// Without weak symbols nobody knows whether the program has those of MPI for Fortran: all addresses are the program's own.
+// Addresses that stand for constants, by the spellings of compilers; without weak symbols, that of most.
 #if ELC_HAVE_WEAK
-#if defined OPEN_MPI
-#define ELC_FORTRAN_CONSTANT(NAME, LOWER, UPPER)                                                           \
-  extern "C" ELC_WEAK char LOWER, LOWER##_, LOWER##__, UPPER;                                              \
-  inline bool is_fortran_##NAME(const void* at) {                                                          \
-    return at != nullptr && (at == &LOWER || at == &LOWER##_ || at == &LOWER##__ || at == &UPPER);         \
+#define ELC_FORTRAN_CONSTANT(NAME, LOWER, UPPER)                                                   \
+  extern "C" ELC_WEAK char LOWER, LOWER##_, LOWER##__, UPPER;                                      \
+  inline bool is_fortran_##NAME(const void* at) {                                                  \
+    return at != nullptr && (at == &LOWER || at == &LOWER##_ || at == &LOWER##__ || at == &UPPER); \
   }
+#else
+#define ELC_FORTRAN_CONSTANT(NAME, LOWER, UPPER) \
+  extern "C" char LOWER##_;                      \
+  inline bool is_fortran_##NAME(const void* at) { return at == &LOWER##_; }
+#endif
+#if defined OPEN_MPI
 ELC_FORTRAN_CONSTANT(bottom, mpi_fortran_bottom, MPI_FORTRAN_BOTTOM)
 ELC_FORTRAN_CONSTANT(in_place, mpi_fortran_in_place, MPI_FORTRAN_IN_PLACE)
 ELC_FORTRAN_CONSTANT(unweighted, mpi_fortran_unweighted, MPI_FORTRAN_UNWEIGHTED)
 ELC_FORTRAN_CONSTANT(no_weights, mpi_fortran_weights_empty, MPI_FORTRAN_WEIGHTS_EMPTY)
 ELC_FORTRAN_CONSTANT(no_status, mpi_fortran_status_ignore, MPI_FORTRAN_STATUS_IGNORE)
 ELC_FORTRAN_CONSTANT(no_statuses, mpi_fortran_statuses_ignore, MPI_FORTRAN_STATUSES_IGNORE)
-#else
-#define ELC_FORTRAN_CONSTANT(NAME, SYMBOL) \
-  extern "C" ELC_WEAK char SYMBOL;         \
-  inline bool is_fortran_##NAME(const void* at) { return at != nullptr && at == &SYMBOL; }
-ELC_FORTRAN_CONSTANT(no_status, MPIR_F08_MPI_STATUS_IGNORE_OBJ)
-ELC_FORTRAN_CONSTANT(no_statuses, MPIR_F08_MPI_STATUSES_IGNORE_OBJ)
+#else  // in the module mpi_f08 of MPICH
+inline bool is_fortran_no_status(const void* at) { return at == &MPIR_F08_MPI_STATUS_IGNORE_OBJ; }
+inline bool is_fortran_no_statuses(const void* at) { return at == &MPIR_F08_MPI_STATUSES_IGNORE_OBJ; }
 #endif
 #undef ELC_FORTRAN_CONSTANT
-#endif
 
 inline int integer(Word word) { return static_cast<int>(*static_cast<const MPI_Fint*>(word)); }
 inline int* integers(Word word) { return static_cast<int*>(word); }
@@ -51,10 +57,13 @@ inline void give_code(Word word, int code) {
   if (word != nullptr) *static_cast<MPI_Fint*>(word) = code;
 }
 
-#if defined OPEN_MPI && ELC_HAVE_WEAK
-inline void* buffer(Word word) { return is_fortran_bottom(word) ? MPI_BOTTOM : is_fortran_in_place(word) ? MPI_IN_PLACE : word; }
+#if defined OPEN_MPI
+inline void* buffer(Word word) {
+  return is_fortran_bottom(word) ? MPI_BOTTOM : is_fortran_in_place(word) ? MPI_IN_PLACE : word;
+}
 inline const int* weights(Word word) {
-  return is_fortran_unweighted(word) ? MPI_UNWEIGHTED : is_fortran_no_weights(word) ? MPI_WEIGHTS_EMPTY : integers(word);
+  if (is_fortran_unweighted(word)) return MPI_UNWEIGHTED;
+  return is_fortran_no_weights(word) ? MPI_WEIGHTS_EMPTY : integers(word);
 }
 #endif
 
@@ -83,10 +92,9 @@ class Handles {
 
 class Statuses {
  public:
-  Statuses(Word word, int count) : there_(static_cast<char*>(word)) {
-#if ELC_HAVE_WEAK
-    ignored_ = is_fortran_no_status(word) || is_fortran_no_statuses(word);
-#endif
+  Statuses(Word word, int count)
+      : there_(static_cast<char*>(word)),
+        ignored_(is_fortran_no_status(word) || is_fortran_no_statuses(word)) {
     for (int i = 0; i < count && !ignored_; ++i) memcpy(&now_.push_back({}), place(i), sizeof(MPI_Status));
   }
   ~Statuses() {
@@ -101,7 +109,7 @@ class Statuses {
   char* place(int i) const { return there_ + static_cast<size_t>(i) * sizeof(MPI_Status); }
 
   char* there_;
-  bool ignored_ = false;
+  bool ignored_;
   Vector<MPI_Status> now_;
 };
 

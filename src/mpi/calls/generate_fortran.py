@@ -1,6 +1,6 @@
 """Entry points for Fortran, where those of an MPI do not come by the C functions that libELC wraps: C++ on the standard
-output. Each calls the function in C, with its arguments as they are there; or, where they cannot be, notices that it was
-called and passes them on as they are.
+output. Each calls the function in C, with its arguments as they are there; or, where they cannot be, notices that it
+was called and passes them on as they are.
 
     python3 generate_fortran.py MPI COMPILER [ARGUMENT...]
 """
@@ -113,7 +113,7 @@ def does(mpi, name, prototype, entry, profiling, words):
     if in_c is not None and name == prototype.name and not name.startswith("MPIX_"):
         declarations, arguments = in_c
         # A linker may leave out the MPI's library for Fortran where nothing but these is called of it.
-        unless = "if (!following() && %s != nullptr) return pass_on(%s);" % (profiling, passed)
+        unless = "if (!following() && is_there(%s)) return pass_on(%s);" % (profiling, passed)
         return ([] if name in STARTS else [unless]) + declarations + [
             "give_code(%s, %s(%s));" % (words[-1], name, ", ".join(arguments))]
     of_set_up = entry.verb == "changes" or (entry.verb == "makes" and "local" in entry.features)

@@ -248,12 +248,14 @@ Result Cursor::read_bits(TypeId from, const Accessor& accessor, uint8_t* of, uin
   const auto value = static_cast<int64_t>(
       load_integer(take(width), width, reader_->plans_.swaps(), writer.is_signed[kind]));
   if (!ok()) return status();
+  if (is_handle(kind) && of == nullptr) return Result();  // what it stands for is there when the data are put back
   uint8_t* aside = of == nullptr ? static_cast<uint8_t*>(allocate(static_cast<size_t>(size))) : nullptr;
   if (aside != nullptr) of = static_cast<uint8_t*>(memset(aside, 0, static_cast<size_t>(size)));
   accessor.set(of, value);
   const int64_t kept = accessor.get(of);
   release(aside);
   if (kept == value) return Result();
+  if (is_handle(kind)) return Result::error("it holds a handle of something that the line does not have");
   return Result::error("the value %lld does not fit the bit-field, which makes %lld of it", static_cast<long long>(value),
                        static_cast<long long>(kept));
 }

@@ -97,7 +97,8 @@ Result TypeTable::make_union(std::string_view name, uint64_t size, std::span<con
 
 Result TypeTable::make_accessor(Kind kind, const Accessor& accessor, TypeId* made) {
   *made = kNone;
-  if (!is_integer(kind) && kind != kBool) return Result::error("a bit-field is saved as an integer or a bool");
+  if (!is_integer(kind) && kind != kBool && !is_handle(kind))
+    return Result::error("a bit-field is saved as an integer or a bool");
   if (accessor.get == nullptr || accessor.set == nullptr)
     return Result::error("a bit-field needs a function that gets it and one that sets it");
   for (*made = -1; known(*made); --*made) {

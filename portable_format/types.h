@@ -18,7 +18,8 @@ namespace elc::format {
 // Tells which member of the union at `u` is in use (-1: none); see ELC_Union.
 using ActiveMember = int (*)(const void* u, const void* enclosing);
 
-// A field without an address: a bit-field. `of` is the struct that has it; see ELC_Accessor.
+// A field without an address: a bit-field, or a handle that is not as C has it. `of` is the struct that has it; see
+// ELC_Accessor.
 struct Accessor {
   int64_t (*get)(const void* of);
   void (*set)(void* of, int64_t value);
@@ -94,7 +95,7 @@ class TypeTable {
   Result make_union(std::string_view name, uint64_t size, std::span<const FieldSpec> members,
                     ActiveMember active, TypeId* made);
 
-  // The type of a field of a struct, saved as a scalar of `kind`, an integer. In a file it is that scalar.
+  // The type of a field of a struct, saved as a scalar of `kind`, an integer or a handle. In a file it is that scalar.
   Result make_accessor(Kind kind, const Accessor& accessor, TypeId* made);
   const Accessor* accessor(TypeId type) const { return type < 0 ? &accessors_[index_of(type)].how : nullptr; }
 

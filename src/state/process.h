@@ -123,6 +123,9 @@ int outcome(const Result& status);
 // Enters a frame; in a restart only that which the line has there.
 void enter(Process& process, const char* function, bool inline_call);
 
+// ELC_Register; with `target`, ELC_Register_pointer.
+Result add_region(const char* name, void* address, TypeId type, size_t count, TypeId target);
+
 // "solve()", or "the globals" for no frame.
 Text owner_of(const Process& process, const Region& region);
 

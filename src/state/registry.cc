@@ -25,6 +25,8 @@ Result find_conflict(const Process& p, const Vector<Region>& scope, size_t first
   return Result();
 }
 
+}  // namespace
+
 Result add_region(const char* name, void* address, TypeId type, size_t count, TypeId target) {
   Process& p = process();
   ELC_TRY(check_name("ELC_Register", name));
@@ -63,6 +65,8 @@ Result add_region(const char* name, void* address, TypeId type, size_t count, Ty
   scope.push_back(region);
   return Result();
 }
+
+namespace {
 
 // The variable of a name: that of the innermost frame, else the global. Tells the vector it is in.
 Region* find_region(Process& p, const char* name, Vector<Region>** scope) {

@@ -35,6 +35,10 @@ namespace elc::state {
 // variable or field can have one of these types.
 void set_handle_sizes(size_t comm, size_t datatype, size_t request, size_t status, size_t file);
 
+// The type of an INTEGER of Fortran, `size` bytes, that stands for a handle of MPI: how to get the handle's number of the
+// INTEGER at an address, and to set it.
+format::TypeId fortran_handle(format::Kind kind, size_t size, const format::Accessor& how);
+
 // Asked once, at the first question whether this run is a restart, which may come before MPI_Init.
 // nullptr: it is not.
 extern bool (*recovering_hook)();

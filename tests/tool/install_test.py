@@ -25,7 +25,8 @@ int main(int argc, char **argv) {
 }
 """
 PAGES = ("man1/elc.1", "man1/elc-run.1", "man1/elc-ls.1", "man1/elc-show.1", "man1/elc-verify.1", "man1/elc-rm.1",
-         "man3/elc.3", "man7/elc.7", "man7/elc-mpi.7")
+         "man3/elc.3", "man3/elc_fortran.3",
+         "man7/elc.7", "man7/elc-mpi.7")
 
 
 def run(*words, **options):
@@ -57,7 +58,7 @@ try:
     run("cc", source, *flags, "-o", program)
     run("c++", "-x", "c++", source, "-x", "none", *flags, "-o", program)
     print("linked with", *flags)
-    for header in ("elc.h", "elc_typed.h", "libELC.h"):
+    for header in ("elc.h", "elc_typed.h", "libELC.h", "elc.F90"):
         find(place, header)
     for page in PAGES:
         name = find(place, os.path.basename(page))

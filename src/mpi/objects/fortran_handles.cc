@@ -1,0 +1,44 @@
+#include "mpi/objects/fortran_handles.h"
+
+#include <elc.h>
+#include <string.h>
+
+#include "base/compiler.h"
+#include "mpi/objects/handles.h"
+
+namespace elc::mpi {
+namespace {
+
+template <class Kind, format::Kind kSaved>
+int64_t number_at(const void* in_fortran) {
+  MPI_Fint integer;
+  memcpy(&integer, in_fortran, sizeof integer);
+  const typename Kind::Handle handle = Kind::from(integer);
+  uint64_t number = 0;
+  return handle_codec().encode(nullptr, kSaved, &handle, &number).ok() ? static_cast<int64_t>(number) : 0;
+}
+
+template <class Kind, format::Kind kSaved>
+void set_number(void* in_fortran, int64_t number) {
+  typename Kind::Handle handle;
+  if (!handle_codec().decode(nullptr, kSaved, static_cast<uint64_t>(number), &handle).ok()) return;
+  const MPI_Fint integer = Kind::to(handle);
+  memcpy(in_fortran, &integer, sizeof integer);
+}
+
+template <class Kind, format::Kind kSaved>
+ELC_Type type_of() {
+  return state::fortran_handle(kSaved, sizeof(MPI_Fint), {number_at<Kind, kSaved>, set_number<Kind, kSaved>});
+}
+
+}  // namespace
+}  // namespace elc::mpi
+
+// The type of an INTEGER that is a handle of MPI, of the kind that ELC_MPI_COMM, ... say. Of the module elc.
+extern "C" ELC_EXPORT ELC_Type ELC_Fortran_handle(ELC_Type kind) {
+  using namespace elc;
+  if (kind == ELC_MPI_COMM) return mpi::type_of<mpi::CommHandle, format::kMpiComm>();
+  if (kind == ELC_MPI_DATATYPE) return mpi::type_of<mpi::DatatypeHandle, format::kMpiDatatype>();
+  if (kind == ELC_MPI_REQUEST) return mpi::type_of<mpi::RequestHandle, format::kMpiRequest>();
+  return ELC_NO_TYPE;
+}

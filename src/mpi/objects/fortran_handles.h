@@ -1,0 +1,23 @@
+// MPI's handles as Fortran has them.
+#ifndef ELC_MPI_OBJECTS_FORTRAN_HANDLES_H
+#define ELC_MPI_OBJECTS_FORTRAN_HANDLES_H
+
+#include <mpi.h>
+
+namespace elc::mpi {
+
+// For each kind of handle: its type in C, and the way there and back.
+#define ELC_FORTRAN_HANDLE(KIND, HANDLE, NAME)                                        \
+  struct KIND {                                                                       \
+    using Handle = HANDLE;                                                            \
+    static Handle from(MPI_Fint in_fortran) { return PMPI_##NAME##_f2c(in_fortran); } \
+    static MPI_Fint to(Handle handle) { return PMPI_##NAME##_c2f(handle); }           \
+  };
+ELC_FORTRAN_HANDLE(CommHandle, MPI_Comm, Comm)
+ELC_FORTRAN_HANDLE(DatatypeHandle, MPI_Datatype, Type)
+ELC_FORTRAN_HANDLE(RequestHandle, MPI_Request, Request)
+#undef ELC_FORTRAN_HANDLE
+
+}  // namespace elc::mpi
+
+#endif

@@ -26,6 +26,11 @@ REFUSED, STOPPED = 65, 75
 SEED = int(os.environ.get("ELC_TEST_SEED", random.SystemRandom().randrange(1000000)))
 
 
+def drawn(name, *ways):
+    """One of the ways in which a scene can go, by the seed; all of them with ELC_TEST_ALL."""
+    return ways if os.environ.get("ELC_TEST_ALL") else [random.Random("%d %s" % (SEED, name)).choice(ways)]
+
+
 class Jobs(unittest.TestCase):
     """What the tests have in common: jobs of one program, and what is to be true of them."""
     program = "scenes"
@@ -543,9 +548,9 @@ class Pending(Compared):
     program = "pending"
 
     def scene_of(self, name, some=(0b001, 0b110)):
-        """Begun before the line by all ranks, and by one or two of them."""
+        """Begun before the line by all ranks, or by one or two of them."""
         self.needs_mpi_3()
-        for early in (0b111, random.Random(SEED).choice(some)):
+        for early in drawn(name, 0b111, *some):
             with self.subTest(early=bin(early)):
                 self.scene(name, arguments=(str(early),))
                 shutil.rmtree(self.lines)
@@ -584,7 +589,7 @@ class SharedFiles(Compared):
 
     def scene_of(self, name, some=True):
         """All ranks act before the line, or one or two of them."""
-        for early in (0b111, random.Random(SEED).choice((0b001, 0b110)))[:2 if some else 1]:
+        for early in drawn(name, 0b111, 0b001, 0b110) if some else [0b111]:
             with self.subTest(early=bin(early)):
                 self.scene(name, arguments=(str(early),))
                 shutil.rmtree(self.lines)
@@ -653,7 +658,7 @@ class Windows(Compared):
 
     def killed(self, name, places=(0, 1), **variables):
         """Killed in an epoch, and outside of one."""
-        for where in places:
+        for where in drawn(name, *places):
             with self.subTest(where=where):
                 self.scene(name, WHERE=str(where), **variables)
                 shutil.rmtree(self.lines)

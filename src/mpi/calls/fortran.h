@@ -68,16 +68,26 @@ void through_c(const char* what, void (*routine)(Words...), Words... words) {
   after_c(before, what);
 }
 
-template <class... Words>
-void start_from_fortran(void (*routine)(Words...), Words... words) {
-  pass_on(routine, words...);
+// A linker may leave out the MPI's library for Fortran where all else that the program calls is here: `in_c` does it then, and
+// the program has the code at `error`, if it wants it.
+template <class InC, class... Words>
+void by_routine_or_c(InC in_c, Word error, void (*routine)(Words...), Words... words) {
+  if (routine != nullptr) return pass_on(routine, words...);
+  InsideMpi inside;
+  const int code = in_c();
+  if (error != nullptr) *static_cast<MPI_Fint*>(error) = code;
+}
+
+template <class InC, class... Words>
+void start_from_fortran(InC in_c, Word error, void (*routine)(Words...), Words... words) {
+  by_routine_or_c(in_c, error, routine, words...);
   started_from_fortran();
 }
 
-template <class... Words>
-void finish_from_fortran(void (*routine)(Words...), Words... words) {
+template <class InC, class... Words>
+void finish_from_fortran(InC in_c, Word error, void (*routine)(Words...), Words... words) {
   finishing_from_fortran();
-  pass_on(routine, words...);
+  by_routine_or_c(in_c, error, routine, words...);
 }
 
 // ---- Arguments ---------------------------------------------------------------------------------

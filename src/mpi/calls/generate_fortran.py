@@ -196,10 +196,12 @@ def statements(name, prototype, entry, kind, routine, words, handles):
     call = "%s, %s" % (routine, ", ".join(words))
     what = '"%s was called from Fortran, which libELC does not follow with this MPI"' % name
     noticed = "notice(%s, %s);" % (what, call)
-    if name in ("MPI_Init", "MPI_Init_thread"):
-        return ["start_from_fortran(%s);" % call]
+    if name == "MPI_Init":
+        return ["start_from_fortran([] { return PMPI_Init(nullptr, nullptr); }, a1, %s);" % call]
+    if name == "MPI_Init_thread":
+        return ["start_from_fortran([&] { return PMPI_Init_thread(nullptr, nullptr, integer(a1), integers(a2)); }, a3, %s);" % call]
     if name == "MPI_Finalize":
-        return ["finish_from_fortran(%s);" % call]
+        return ["finish_from_fortran([] { return PMPI_Finalize(); }, a1, %s);" % call]
     if kind == "notice":
         return [noticed]
     if kind == "through C":

@@ -23,7 +23,7 @@ Result register_variable(const Text& name, void* address, TypeId type, const cha
   uint64_t elements = 1;
   for (const int64_t extent : shape) elements *= static_cast<uint64_t>(extent);
   if (elements == 0 || length == 0) return add_region(name.c_str(), nullptr, type, 0, ELC_NO_TYPE);
-  if (shape.empty()) return add_region(name.c_str(), address, type, length, ELC_NO_TYPE);
+  if (shape.empty()) return add_region(name.c_str(), address, type, static_cast<size_t>(length), ELC_NO_TYPE);
   Text of = Text::copy(type_name);
   if (length > 1) {
     of = Text::format("%s(%llu)", type_name, static_cast<unsigned long long>(length));

@@ -77,7 +77,7 @@ CASES = {
     "MPI_Win_allocate_shared": ("", "64, sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &window", ""),
     "MPI_Win_create_dynamic": ("", "MPI_INFO_NULL, MPI_COMM_WORLD, &window", ""),
     "MPI_File_open": ("", "MPI_COMM_WORLD, path, MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &file", ""),
-    "MPI_File_set_errhandler": (OPEN, "file, MPI_ERRORS_ARE_FATAL", "MPI_File_close(&file);"),
+    "MPI_File_set_errhandler": (OPEN, "file, MPI_ERRORS_RETURN", "MPI_File_close(&file);"),
     "MPI_File_seek_shared": (OPEN, "file, 0, MPI_SEEK_SET", "MPI_File_close(&file);"),
     "MPI_Intercomm_create": (HALF, "half, 0, MPI_COMM_WORLD, 1 - rank % 2, 7, &comm", FREE + "MPI_Comm_free(&half);"),
     "MPI_Intercomm_merge": (INTER, "ring, rank % 2, &comm", FREE + "MPI_Comm_free(&half);", "MPI_Comm_free(&ring);"),

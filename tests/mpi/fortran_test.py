@@ -58,7 +58,7 @@ class Fortran(unittest.TestCase):
 
     def start(self, build, ranks, program, *arguments, **variables):
         if build.mpi == "openmpi":
-            # Its treematch hangs in MPI_Dist_graph_create now and then, where processors are busy.
+            # Where processors are busy, its MPI_Dist_graph_create has hung in here now and then, and not without this module.
             variables["OMPI_MCA_topo"] = "^treematch"
         return launch.Job(build, ranks, program, arguments, variables, self.scratch)
 

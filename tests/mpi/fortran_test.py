@@ -57,6 +57,7 @@ class Fortran(unittest.TestCase):
         return path
 
     def start(self, build, ranks, program, *arguments, **variables):
+        variables["FILES"] = self.home
         if build.mpi == "openmpi":
             # Where processors are busy, its MPI_Dist_graph_create has hung in here now and then, and not without this module.
             variables["OMPI_MCA_topo"] = "^treematch"

@@ -142,6 +142,8 @@ program fortran_calls
       call topologies()
       call datatypes()
       call of_set_up()
+      call files()
+      call windows()
       if (rank == 0) print '(a,i0)', 'step ', step
       flush (6)
       total = modulo(total * 31 + step + rank, 100003)
@@ -206,6 +208,47 @@ contains
     call MPI_Barrier(twin)  ! without the error code
     call MPI_Bcast(sum, 3, MPI_INTEGER, 0, twin)
 #endif
+  end subroutine
+
+  ! FILES: the directory where they are.
+  subroutine files()
+    HANDLE(File) :: file
+    STATUS :: s
+    integer :: a(2), n
+    integer(MPI_OFFSET_KIND) :: place
+    character(len=200) :: name
+    call get_environment_variable('FILES', name)
+    name = trim(name) // '/fortran.data'
+    call MPI_File_open(twin, name, MPI_MODE_CREATE + MPI_MODE_WRONLY, MPI_INFO_NULL, file, code)
+    call check(code == MPI_SUCCESS, 'a file that can be opened')
+    call MPI_File_set_view(file, 8_MPI_OFFSET_KIND, MPI_INTEGER, MPI_INTEGER, 'native', MPI_INFO_NULL, code)
+    a = [step, rank]
+    place = 2 * rank
+    call MPI_File_write_at_all(file, place, a, 2, MPI_INTEGER, s, code)
+    call MPI_Get_count(s, MPI_INTEGER, n, code)
+    call check(n == 2, 'the count of what was written')
+    call MPI_File_close(file, code)
+    call check(code == MPI_SUCCESS .and. file == MPI_FILE_NULL, 'a file that was closed')
+    call MPI_File_open(twin, trim(name), MPI_MODE_RDONLY, MPI_INFO_NULL, file, code)
+    place = 8 + 8 * left
+    call MPI_File_seek(file, place, MPI_SEEK_SET, code)
+    call MPI_File_read(file, a, 2, MPI_INTEGER, s, code)
+    call check(all(a == [step, left]), 'what the neighbour has written')
+    call MPI_File_close(file, code)
+    call MPI_Barrier(twin, code)
+  end subroutine
+
+  subroutine windows()
+    HANDLE(Win) :: window
+    integer, asynchronous :: memory(2)
+    memory = -1
+    call MPI_Win_create(memory, 8_MPI_ADDRESS_KIND, 4, MPI_INFO_NULL, twin, window, code)
+    call MPI_Win_fence(0, window, code)
+    call MPI_Put(rank, 1, MPI_INTEGER, right, 1_MPI_ADDRESS_KIND, 1, MPI_INTEGER, window, code)
+    call MPI_Win_fence(0, window, code)
+    call check(memory(1) == -1 .and. memory(2) == left, 'what the neighbour has put')
+    call MPI_Win_free(window, code)
+    call check(window == MPI_WIN_NULL, 'a window that was freed')
   end subroutine
 
   subroutine messages()

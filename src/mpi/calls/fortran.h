@@ -15,6 +15,8 @@
 #ifndef ELC_MPI_CALLS_FORTRAN_H
 #define ELC_MPI_CALLS_FORTRAN_H
 
+#include <stdint.h>
+
 #include "base/compiler.h"
 #include "base/vector.h"
 #include "mpi/runtime/inside.h"
@@ -100,6 +102,7 @@ inline MPI_Fint integer(Word a) { return *integers(a); }
 inline int logical(Word a) { return integer(a) != 0 ? 1 : 0; }
 inline MPI_Aint* addresses(Word a) { return static_cast<MPI_Aint*>(a); }
 inline MPI_Aint address(Word a) { return *addresses(a); }
+inline MPI_Offset offset(Word a) { return *static_cast<MPI_Offset*>(a); }
 
 // A buffer, or MPI_BOTTOM or MPI_IN_PLACE.
 void* buffer(Word a);
@@ -121,6 +124,24 @@ template <class Kind>
 typename Kind::Handle handle(Word a) {
   return Kind::from(integer(a));
 }
+
+// Text that the call reads, without the blanks around it. Of its length compilers pass an int or a size_t.
+class String {
+ public:
+  String(Word a, Word length) {
+    const char* begin = static_cast<const char*>(a);
+    const char* end = begin + static_cast<int>(reinterpret_cast<intptr_t>(length));
+    while (begin < end && *begin == ' ') ++begin;
+    while (begin < end && end[-1] == ' ') --end;
+    text_.append(begin, static_cast<size_t>(end - begin));
+    text_.push_back('\0');
+  }
+  const char* c() { return text_.data(); }
+  void done(int) {}
+
+ private:
+  Vector<char> text_;
+};
 
 // One that the call makes.
 template <class Kind>

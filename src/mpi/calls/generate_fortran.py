@@ -34,8 +34,9 @@ LOGICAL = {"commute", "flag", "high", "periods", "remain_dims", "reorder", "weig
 # Functions of MPI-1, in whose Fortran addresses are INTEGER.
 OLD_ADDRESSES = {"MPI_Type_hvector", "MPI_Type_hindexed", "MPI_Type_struct"}
 # Functions that look at the first handle whose address they get. Others make what they get the address of.
-CHANGES = {"MPI_Cancel", "MPI_Comm_disconnect", "MPI_Comm_free", "MPI_Imrecv", "MPI_Mrecv", "MPI_Request_free", "MPI_Start",
-           "MPI_Test", "MPI_Type_commit", "MPI_Type_free", "MPI_Wait"}
+CHANGES = re.compile(r"MPI_(\w+_free|\w+_close|Comm_disconnect|Cancel|Imrecv|Mrecv|Start|Test|Type_commit|Wait)")
+# Addresses of the program's memory, beside what is called a buffer; the last is where MPI puts one.
+MEMORY = {"origin_addr", "result_addr", "compare_addr", "base", "baseptr"}
 
 
 def words_of(prototype):
@@ -55,6 +56,11 @@ class Arguments:
     def word(self, *names):
         """The argument that has one of these names; None if there is none."""
         return next((self.words[n] for n in names if n in self.words), None)
+
+    def length(self, string):
+        """Where the length of a string is, behind all other arguments."""
+        strings = [p for p in self.prototype.parameters if "char" in p.type]
+        return "a%d" % (len(self.prototype.parameters) + 2 + strings.index(string))
 
     def object(self, parameter, what, *more):
         word = self.words[parameter.name]
@@ -114,8 +120,12 @@ class Arguments:
             return self.array(p, re.sub(r"const|[\s*]", "", p.type))
         if p.array:
             return None
-        if re.fullmatch(r"(const )?void \*", p.type) and "buf" in p.name:
-            return "buffer(%s)" % word
+        if re.fullmatch(r"(const )?void \*", p.type) and ("buf" in p.name or p.name in MEMORY):
+            return word if p.name == "baseptr" else "buffer(%s)" % word
+        if p.type == "const char *":
+            return self.object(p, "String", self.length(p))
+        if p.type == "MPI_Offset":
+            return "offset(%s)" % word
         if p.type == "int":
             return ("logical(%s)" if p.name in LOGICAL else "integer(%s)") % word
         if p.type == "MPI_Aint":
@@ -125,7 +135,7 @@ class Arguments:
         of = p.points_to()
         if of in CONVERTED and of in self.handles:
             first = next(q for q in self.prototype.parameters if q.points_to() in CONVERTED) is p
-            changed = self.prototype.name in CHANGES and first
+            changed = CHANGES.fullmatch(self.prototype.name) and first
             return self.object(p, "%s<%sNumber>" % ("Changed" if changed else "Made", of[4:]))
         if of == "MPI_Status":
             return self.object(p, "Status")

@@ -6,7 +6,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/message.h"
 #include "base/sort.h"
 #include "mpi/datatype/datatype.h"
 #include "mpi/runtime/runtime.h"
@@ -16,8 +15,6 @@
 namespace elc::mpi {
 
 namespace {
-
-constexpr uint64_t kLong = 30 * 1000 * 1000;  // microseconds that a line may wait without a word
 
 // Whether elements of a type are characters or raw bytes, the same on each machine; or perhaps long doubles.
 bool is_character(MPI_Datatype type) {
@@ -118,20 +115,7 @@ void Files::remove(File* file) {
   destroy(file);
 }
 
-bool files_are_quiet() {
-  static uint64_t since = 0;  // 0: no line waits
-  static bool told = false;
-  if (!runtime.files.split() && !runtime.obstacles.waits()) {
-    since = 0;
-    told = false;
-    return true;
-  }
-  if (since == 0) since = now();
-  if (!told && now() - since > kLong)
-    say("a line waits until the program has ended what it has begun on a file (MPI_File_iwrite, MPI_File_write_all_begin, ...)");
-  told = told || now() - since > kLong;
-  return false;
-}
+bool files_are_quiet() { return !runtime.files.split() && !runtime.obstacles.waits(); }
 
 const char* not_followed(const char* path, int mode) {
   if ((mode & MPI_MODE_RDWR) != 0) return "MPI_File_open for reading and writing";

@@ -67,8 +67,7 @@ class Files {
 
 // The call that opens such a file is not followed, for this reason; nullptr: it is.
 const char* not_followed(const char* path, int mode);
-// Whether nothing that the program has begun on files is under way here, for which a line has to wait. If one is due and has
-// waited for long, that is said.
+// Whether nothing that the program has begun on files is under way here, for which a line has to wait.
 bool files_are_quiet();
 // Whether the program's set-up runs again, and is not to change a file that it finds.
 bool spares_files();

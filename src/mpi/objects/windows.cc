@@ -74,9 +74,8 @@ uint64_t Windows::account() const {
 Result Windows::save(Vector<SavedWindow>* saved) const {
   if (!ready_for(runtime.coordinator->last_line()))
     return Result::error(
-        "there is a window that has been between two fences at %u sites; with one, a line is taken at the "
-        "first "
-        "site behind an MPI_Win_fence, before the first operation",
+        "there is a window that has been between two fences at %u sites; with one, a line is taken at the first site "
+        "behind an MPI_Win_fence, before the first operation",
         kMostUnsettledSites);
   for (const FollowedWindow* w : all_) {
     if (w->plain) continue;
@@ -125,8 +124,7 @@ Result Windows::fit(const Vector<SavedWindow>& saved) const {
       return Result::error(
           "the set-up makes a window of %llu bytes with displacements in units of %d, as operation %llu on a "
           "communicator; in the run of the line it had %llu and %d. For a restart on a machine with other "
-          "sizes "
-          "displacements have to be in units of the elements",
+          "sizes displacements have to be in units of the elements",
           static_cast<unsigned long long>(size), now->unit, operation,
           static_cast<unsigned long long>(then.size), then.unit);
   }
@@ -137,8 +135,7 @@ Result Windows::find_memory(const Vector<SavedWindow>& saved) const {
   for (const SavedWindow& then : saved)
     if (then.size > 0 && state::address_of(then.memory) != find_identity(then.identity)->memory)
       return Result::error(
-          "the set-up makes the window of operation %llu on a communicator over other memory than in the run "
-          "of "
+          "the set-up makes the window of operation %llu on a communicator over other memory than in the run of "
           "the line",
           static_cast<unsigned long long>(then.origin.number));
   return {};

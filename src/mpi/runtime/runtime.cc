@@ -110,6 +110,9 @@ void look_for_late() {
   if (here && !alone())
     say("line %u has waited %.0f s for this rank: one of its threads has been in MPI at every site (last called: %s)", line,
         waited, runtime.call);
+  else if (here && !files_are_quiet())
+    say("line %u has waited %.0f s for this rank, which has not ended what it has begun on a file by MPI_File_iwrite, "
+        "MPI_File_write_all_begin or the like (last called: %s)", line, waited, runtime.call);
   else if (here && !runtime.windows.settled())
     say("line %u has waited %.0f s for this rank, which has a window: it is taken behind a fence, at a site before the first "
         "operation (last called: %s)", line, waited, runtime.call);

@@ -96,7 +96,7 @@ program fortran_calls
   HANDLE(Op) :: adding
   HANDLE(Request) :: lasting(2)
   HANDLE(Datatype) :: pair
-  integer, target :: lasting_out = 0, lasting_in = 0
+  integer, target :: lasting_out = 0, lasting_in = 0, memory(2)
 
   call get_command_argument(1, word)
   read (word, *) steps
@@ -143,7 +143,9 @@ program fortran_calls
       call datatypes()
       call of_set_up()
       call files()
+#ifndef WITHOUT_WINDOWS
       call windows()
+#endif
       if (rank == 0) print '(a,i0)', 'step ', step
       flush (6)
       total = modulo(total * 31 + step + rank, 100003)
@@ -240,7 +242,6 @@ contains
 
   subroutine windows()
     HANDLE(Win) :: window
-    integer, asynchronous :: memory(2)
     memory = -1
     call MPI_Win_create(memory, 8_MPI_ADDRESS_KIND, 4, MPI_INFO_NULL, twin, window, code)
     call MPI_Win_fence(0, window, code)

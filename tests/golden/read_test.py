@@ -224,23 +224,23 @@ class Read(unittest.TestCase):
         def layout(name):
             return lambda sections: {name: u32(layouts.get(name, 1) + 1) + sections[name][4:]}
 
-        def kind_38(sections):
-            return {"types": u64(1) + u32(254) + opaque(b"new") + u64(8, 1) + opaque(b"field") + u32(38) + u64(1)}
+        def new_kind(sections):
+            return {"types": u64(1) + u32(254) + opaque(b"new") + u64(8, 1) + opaque(b"field") + u32(39) + u64(1)}
 
         def kind_of_type(sections):
             return {"types": u64(1) + u32(253) + opaque(b"new") + u64(8, 1) + opaque(b"field") + u32(7) + u64(1)}
 
         def variable(sections):
-            return {"vars": sections["vars"].replace(opaque(b"step") + u32(7), opaque(b"step") + u32(38), 1)}
+            return {"vars": sections["vars"].replace(opaque(b"step") + u32(7), opaque(b"step") + u32(39), 1)}
 
         nothing, newer = lambda sections: {}, "version 1.7 of the format, and this libELC knows 1.2"
         reads = "in version 2 of the file format, but this libELC reads version 1"
-        layouts = {"mpi": 2}
+        layouts = {"mpi": 3}
         has = "section \"%s\" %shas layout %d, and this libELC reads "
         # What is new, how, whether it is the file or the restart that is refused, what is said.
         cases = [("major", dict(major=2), nothing, 65, reads),
                  ("flag", dict(minor=7, flag=2), lambda s: {"new": b"whatever"}, 65, newer),
-                 ("kind of a field", dict(minor=7, kinds=1), kind_38, 65, newer),
+                 ("kind of a field", dict(minor=7, kinds=1), new_kind, 65, newer),
                  ("kind of a type", dict(minor=7, kinds=1), kind_of_type, 65, newer),
                  ("kind of a variable", dict(minor=7, kinds=1), variable, 0, newer)]
         cases += [("layout of " + name, {}, layout(name), 0,

@@ -105,7 +105,7 @@ class Read(unittest.TestCase):
     def run_job(self, directory, program, *arguments, until_line=False, **variables):
         """A job to its end, or killed when it has a line."""
         files = tempfile.mkdtemp(dir=self.home)
-        variables.update(ELC_DIR=directory, TYPES_DIR=files, ELC_FILE_ROOTS=files)
+        variables.update(ELC_DIR=directory, TYPES_DIR=files, DATA=os.path.join(files, "data"), ELC_FILE_ROOTS=files)
         job = launch.Job(BUILD, 3, BUILD.program(program), arguments, variables, self.scratch)
         try:
             in_time = job.wait(PATIENCE, lambda: until_line and launch.committed(directory))
@@ -346,6 +346,23 @@ class Read(unittest.TestCase):
                                  {(number >> 63, "receive", True, True),
                                   (number >> 63, "send" if number > 1 else "synchronous send", True, False)})
                 self.readers_agree(line, 50)
+
+    def test_files_of_mpi(self):
+        for scene, mode, viewed in (("together", "write", False), ("reading", "read", True)):
+            with self.subTest(scene):
+                line = self.newest(self.line_of("shared_files", scene, "7"))
+                facts = self.shown(os.path.join(line, "rank-000001.elc"), 50)
+                file, = facts["mpi"]["files"]
+                self.assertEqual((file["mode"], "view" in file, file["numbers"], file["size"]), (mode, viewed, True, 3))
+                handles = [v for v in facts["variables"] if v["name"] == "files"]
+                self.assertEqual([v["value"] for v in handles[0]["values"]], ["file %x" % file["file"], "MPI_FILE_NULL"])
+                self.readers_agree(line, 50)
+
+    def test_windows(self):
+        line = self.newest(self.line_of("windows", "sums", "1"))
+        window, = self.shown(os.path.join(line, "rank-000001.elc"), 50)["mpi"]["windows"]
+        self.assertEqual(window["size"], 3)
+        self.readers_agree(line, 50)
 
     def test_records(self):
         directory = self.scene_lines()

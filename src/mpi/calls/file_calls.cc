@@ -142,6 +142,12 @@ int move_alone(const char* name, MPI_File handle, const Move& m, Call call) {
   return move(used(handle), m, [&](int count) { return inside([&] { return call(count); }); });
 }
 
+// A late process can do its part alone, but not fail as it has failed with the others.
+void moved_together(const File& file, uint64_t number, int code) {
+  if (code == MPI_SUCCESS) runtime.coordinator->end_collective(file.slot, number, Bytes());
+  else end_failed_collective(file.slot, number);
+}
+
 // `alone` does this process's part.
 template <class Call, class Alone>
 int move_together(const char* name, MPI_File handle, const Move& m, Call call, Alone alone) {
@@ -154,14 +160,15 @@ int move_together(const char* name, MPI_File handle, const Move& m, Call call, A
   const uint64_t number = process.start_collective(file->slot);
   const bool crosses = process.logged_result(file->slot, number) != nullptr;
   const int code = move(file, m, [&](int count) { return inside([&] { return crosses ? alone(count) : call(count); }); });
-  process.end_collective(file->slot, number, Bytes());
+  moved_together(*file, number, code);
   return code;
 }
 
 // The request is one for which sites wait; MPIO_Request, which nothing but its own calls complete, makes the file an obstacle.
 [[maybe_unused]] void begun(const char* name, MPI_File, const File* file, MPI_Request request, const void* place) {
-  if (request != MPI_REQUEST_NULL)
-    runtime.obstacles.add(HandleKind::kRequest, handle_key(request), name, place, file != nullptr);
+  if (request == MPI_REQUEST_NULL) return;
+  runtime.obstacles.add(HandleKind::kRequest, handle_key(request), name, place, file != nullptr);
+  spoil_replay(name, kCalledUnfollowed);  // nobody has logged when it is complete
 }
 template <class Request>
 void begun(const char* name, MPI_File handle, const File*, Request, const void* place) {
@@ -194,7 +201,7 @@ int begin_together(const char* name, MPI_File handle, Way way, const MPI_Offset*
   const Move m = {way, offset, count, type, MPI_STATUS_IGNORE};
   const int code =
       move(file, m, [&](int n) { return inside([&] { return file->split_done ? alone(n, &file->split_status) : call(n); }); });
-  process.end_collective(file->slot, number, Bytes());
+  moved_together(*file, number, code);
   if (code != MPI_SUCCESS) return code;
   file->split = true;
   runtime.files.begin_split();

@@ -383,8 +383,8 @@ Result view_again(const Vector<SavedFile>& saved) {
     int code = MPI_SUCCESS;
     if (then.viewed) {
       MPI_Datatype etype = MPI_DATATYPE_NULL, filetype = MPI_DATATYPE_NULL;
-      status = handle_of(then.etype, &etype);  // cut_files has looked
-      status = handle_of(then.filetype, &filetype);
+      (void)handle_of(then.etype, &etype);  // cut_files has looked
+      (void)handle_of(then.filetype, &filetype);
       code = PMPI_File_set_view(file->handle, then.displacement, etype, filetype, const_cast<char*>(then.representation.c_str()), MPI_INFO_NULL);
       file->set_view(then.displacement, etype, filetype, then.representation.c_str());
     }

@@ -5,15 +5,14 @@ its line, also under the MPI of another build; an object that is not followed re
 
 import os
 import random
-import re
 import shutil
-import subprocess
 import sys
 import tempfile
 import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, ".."))
+import fortran  # noqa: E402
 import launch  # noqa: E402
 
 BUILD = None
@@ -31,13 +30,6 @@ DRAWN = random.choice(sorted(WAYS))
 RANKS, STEPS = 3, 8
 
 
-def compiler(mpi):
-    for name in ("mpifort." + mpi, "mpif90." + mpi, "mpif77." + mpi):
-        if shutil.which(name) is not None:
-            return name
-    return None
-
-
 class Fortran(unittest.TestCase):
     def setUp(self):
         self.home = tempfile.mkdtemp(prefix="elc-fortran-")
@@ -47,15 +39,14 @@ class Fortran(unittest.TestCase):
         self.scratch.remove()
         shutil.rmtree(self.home, ignore_errors=True)
 
-    def compile(self, build, way, source, program, flags=()):
+    def compile(self, build, source, program, flags=()):
         path = os.path.join(self.home, program)
         if build.mpi == "mpich":  # whose 4.0 puts elsewhere, without the library, too
             flags = [*flags, "-DWITHOUT_WINDOWS"]
-        done = subprocess.run([compiler(build.mpi), "-w", *flags, source, "-L" + os.path.join(build.path, "src", "mpi"),
-                               "-lelc", "-lz", "-o", path], cwd=self.home, capture_output=True, text=True)
-        if done.returncode != 0 and re.search(r"Cannot open module file|Cannot read module file", done.stderr):
-            self.skipTest("%s has no module %s for this compiler" % (build.mpi, way))
-        self.assertEqual(done.returncode, 0, done.stderr)
+        try:
+            self.assertIsNone(fortran.compile_program(build, [source], path, *flags))
+        except fortran.Absent as why:
+            self.skipTest(str(why))
         return path
 
     def start(self, build, ranks, program, *arguments, **variables):
@@ -96,7 +87,7 @@ class Fortran(unittest.TestCase):
         source = os.path.join(self.home, "prog.f90")
         with open(source, "w") as file:
             file.write(text)
-        program = self.compile(BUILD, way, source, "prog")
+        program = self.compile(BUILD, source, "prog")
         for mode, expected in (("still", 1), ("follow", 1), ("object", 0)):
             complaints, lines = self.run_mode(program, mode)
             self.assertEqual(lines, expected, complaints)
@@ -109,7 +100,7 @@ class Fortran(unittest.TestCase):
     # ---- All calls ----
 
     def build_calls(self, build, way):
-        return self.compile(build, way, os.path.join(PROGRAMS, "fortran_calls.F90"), "calls-" + build.name, FLAGS[way])
+        return self.compile(build, os.path.join(PROGRAMS, "fortran_calls.F90"), "calls-" + build.name, FLAGS[way])
 
     def run_calls(self, build, program, *arguments, **variables):
         result, complaints = self.end(self.start(build, RANKS, program, *arguments, **variables))
@@ -151,7 +142,9 @@ if __name__ == "__main__":
     BUILD = launch.Build(sys.argv.pop(1))
     while len(sys.argv) > 1 and os.path.isdir(sys.argv[1]):
         OTHERS.append(launch.Build(sys.argv.pop(1)))
-    if compiler(BUILD.mpi) is None:
-        print("there is no Fortran compiler for " + BUILD.mpi)
+    try:
+        fortran.compiler(BUILD.mpi)
+    except fortran.Absent as absent:
+        print(absent)
         sys.exit(77)
     unittest.main(verbosity=2)

@@ -56,10 +56,7 @@ int begin_communicator(MPI_Comm parent, MPI_Comm* made, MPI_Request* request, co
     *request = runtime.requests.make_complete();
     return replay(&operation, made);
   }
-  const int code = released([&] {
-    InsideMpi inside;
-    return call();
-  });
+  const int code = released_inside(call);
   const Communicator* comm = operation.comm();
   if (comm == nullptr) {
     if (code == MPI_SUCCESS) made_unfollowed(parent, 0, *request, name);
@@ -82,10 +79,7 @@ int begin_communicator(MPI_Comm parent, MPI_Comm* made, MPI_Request* request, co
 template <class Call>
 int make_counted(Collective operation, int64_t colour, MPI_Comm* made, const char* name, Call call) {
   if (operation.logged() != nullptr) return replay(&operation, made);
-  const int code = released([&] {
-    InsideMpi inside;
-    return call();
-  });
+  const int code = released_inside(call);
   if (code != MPI_SUCCESS) return operation.end_unlogged(name, code);
   const Communicator& parent = *operation.comm();
   const Origin origin{parent.identity, operation.number(),
@@ -198,11 +192,6 @@ void end_groups(Communicator* comm) {
   comm->groups.clear();
 }
 
-void forget_of_set_up(line::Identity identity) {
-  for (size_t i = runtime.set_up.size(); i-- > 0;)
-    if (runtime.set_up[i] == identity) return runtime.set_up.erase(i);
-}
-
 // A collective operation on the communicator, its last. What is known of it is forgotten before MPI is called: the
 // delete function of an attribute may free others, and a new communicator may get the handle.
 int free_communicator(const char* name, MPI_Comm* handle, int (*call)(MPI_Comm*)) {
@@ -212,15 +201,12 @@ int free_communicator(const char* name, MPI_Comm* handle, int (*call)(MPI_Comm*)
   const Outside outside(known != nullptr);
   if (!following()) return call(handle);
   const Entered entered(name);
-  const auto free = [&] {
-    InsideMpi inside;
-    return call(handle);
-  };
+  const auto free = [&] { return call(handle); };
   Collective operation(*handle);
   const MPI_Comm comm = *handle;
   const uint64_t key = handle_key(comm);
   if (operation.comm() == nullptr) {
-    const int code = released(free);
+    const int code = released_inside(free);
     if (code != MPI_SUCCESS) return code;
     remove_obstacle(HandleKind::kComm, key);
     remove_owned(HandleKind::kAttribute, key);
@@ -241,16 +227,13 @@ int free_communicator(const char* name, MPI_Comm* handle, int (*call)(MPI_Comm*)
   runtime.comms.forget_handle(c);
   if (runtime.coordinator->stopped()) forget_freed_communicators();
   if (!crosses) {
-    const int code = released(free);
+    const int code = released_inside(free);
     // The delete function of an attribute has failed: it is still there, but not at the other members.
     if (code != MPI_SUCCESS && *handle == comm)
       add_obstacle(HandleKind::kComm, key, "a call that is followed, and kept by an MPI_Comm_free that has failed");
     return code;
   }
-  const int code = released([&] {
-    InsideMpi inside;
-    return delete_attributes(comm, keyvals);
-  });
+  const int code = released_inside([&] { return delete_attributes(comm, keyvals); });
   *handle = MPI_COMM_NULL;
   return code;
 }

@@ -1,8 +1,6 @@
 // MPI standard, chapter 14: files. Those that are followed (objects/files.h) are a communicator to the protocol: what
 // all who have one open call together is an operation on it. Moving data is one that can be done alone as well, so a
 // process that is late for it does so in a replay; a line that another one crosses is refused.
-#include <string.h>
-
 #include "mpi/calls/collective.h"
 #include "mpi/calls/refused.h"
 #include "mpi/datatype/datatype.h"
@@ -21,19 +19,11 @@ File* used(MPI_File handle) {
   return file;
 }
 
-template <class Call>
-int inside(Call call) {
-  return released([&] {
-    InsideMpi inside_now;
-    return call();
-  });
-}
-
 // Where the program's set-up runs again, all members have to find the same.
 bool spared(MPI_Comm comm, bool there) {
   if (!spares_files()) return false;
   int mine = there ? 1 : 0, all = 0;
-  InsideMpi inside_now;
+  InsideMpi inside;
   return PMPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MAX, comm) == MPI_SUCCESS && all != 0;
 }
 
@@ -44,7 +34,7 @@ int open(MPI_Comm comm, ELC_CONST char* path, int mode, MPI_Info info, MPI_File*
   struct stat before;
   const bool there = stat(path, &before) == 0;
   const bool spare = operation.comm() != nullptr && spared(comm, there);
-  const int code = inside([&] { return PMPI_File_open(comm, path, spare ? mode & ~MPI_MODE_EXCL : mode, info, made); });
+  const int code = released_inside([&] { return PMPI_File_open(comm, path, spare ? mode & ~MPI_MODE_EXCL : mode, info, made); });
   end_counted(&operation, now, code);
   if (code != MPI_SUCCESS) return code;
   const char* obstacle = operation.comm() == nullptr ? kCall : not_followed(path, mode);
@@ -75,9 +65,9 @@ int open(MPI_Comm comm, ELC_CONST char* path, int mode, MPI_Info info, MPI_File*
 // A call of all members that a restart could not repeat for some of them.
 template <class Call>
 int together(File* file, const char* name, Call call) {
-  if (file == nullptr) return inside(call);
+  if (file == nullptr) return released_inside(call);
   const uint64_t number = runtime.coordinator->start_collective(file->slot);
-  const int code = inside(call);
+  const int code = released_inside(call);
   runtime.coordinator->end_unfollowed(file->slot, number, name);
   return code;
 }
@@ -90,10 +80,7 @@ int close(MPI_File* handle) {
   remove_obstacle(HandleKind::kFile, key);
   if (file == nullptr) return code;
   runtime.coordinator->free_comm(file->slot);
-  if (in_setup()) {
-    for (size_t i = runtime.set_up.size(); i-- > 0;)
-      if (runtime.set_up[i] == file->saved.identity) runtime.set_up.erase(i);
-  }
+  if (in_setup()) forget_of_set_up(file->saved.identity);
   runtime.files.remove(file);
   return code;
 }
@@ -139,7 +126,7 @@ int move_alone(const char* name, MPI_File handle, const Move& m, Call call) {
   const Entered entered(name);
   labelled_call();
   tick();
-  return move(used(handle), m, [&](int count) { return inside([&] { return call(count); }); });
+  return move(used(handle), m, [&](int count) { return released_inside([&] { return call(count); }); });
 }
 
 // A late process can do its part alone, but not fail as it has failed with the others.
@@ -155,11 +142,11 @@ int move_together(const char* name, MPI_File handle, const Move& m, Call call, A
   labelled_call();
   tick();
   File* file = used(handle);
-  if (file == nullptr) return inside([&] { return call(m.count); });
+  if (file == nullptr) return released_inside([&] { return call(m.count); });
   line::Coordinator& process = *runtime.coordinator;
   const uint64_t number = process.start_collective(file->slot);
   const bool crosses = process.logged_result(file->slot, number) != nullptr;
-  const int code = move(file, m, [&](int count) { return inside([&] { return crosses ? alone(count) : call(count); }); });
+  const int code = move(file, m, [&](int count) { return released_inside([&] { return crosses ? alone(count) : call(count); }); });
   moved_together(*file, number, code);
   return code;
 }
@@ -181,7 +168,7 @@ int begin_move(const char* name, MPI_File handle, const Move& m, Request* reques
   labelled_call();
   tick();
   File* file = used(handle);
-  const int code = move(file, m, [&](int count) { return inside([&] { return call(count); }); });
+  const int code = move(file, m, [&](int count) { return released_inside([&] { return call(count); }); });
   if (code == MPI_SUCCESS) begun(name, handle, file, *request, place);
   return code;
 }
@@ -194,13 +181,13 @@ int begin_together(const char* name, MPI_File handle, Way way, const MPI_Offset*
   labelled_call();
   tick();
   File* file = used(handle);
-  if (file == nullptr) return inside([&] { return call(count); });
+  if (file == nullptr) return released_inside([&] { return call(count); });
   line::Coordinator& process = *runtime.coordinator;
   const uint64_t number = process.start_collective(file->slot);
   file->split_done = process.logged_result(file->slot, number) != nullptr;
   const Move m = {way, offset, count, type, MPI_STATUS_IGNORE};
   const int code =
-      move(file, m, [&](int n) { return inside([&] { return file->split_done ? alone(n, &file->split_status) : call(n); }); });
+      move(file, m, [&](int n) { return released_inside([&] { return file->split_done ? alone(n, &file->split_status) : call(n); }); });
   moved_together(*file, number, code);
   if (code != MPI_SUCCESS) return code;
   file->split = true;
@@ -213,10 +200,10 @@ int end_together(const char* name, MPI_File handle, MPI_Status* status, Call cal
   const Entered entered(name);
   tick();
   File* file = used(handle);
-  if (file == nullptr || !file->split) return inside(call);
+  if (file == nullptr || !file->split) return released_inside(call);
   file->split = false;
   runtime.files.end_split();
-  if (!file->split_done) return inside(call);
+  if (!file->split_done) return released_inside(call);
   file->split_done = false;
   give_status(status, file->split_status);
   return MPI_SUCCESS;

@@ -37,10 +37,7 @@ int make_window(const char* name, const void* place, MPI_Comm parent, void* cons
   const Entered entered(name);
   Collective operation(parent);
   const Refused now(name, place);
-  const int code = released([&] {
-    InsideMpi inside;
-    return call();
-  });
+  const int code = released_inside(call);
   end_counted(&operation, now, code);
   if (code != MPI_SUCCESS) return code;
   MPI_Comm own = MPI_COMM_NULL;
@@ -64,11 +61,7 @@ int free_window(MPI_Win* window) {
   tick();
   const uint64_t key = key_at(window);
   FollowedWindow* w = window == nullptr ? nullptr : runtime.windows.find(*window);
-  const auto free = [&] {
-    InsideMpi inside;
-    return PMPI_Win_free(window);
-  };
-  const int code = released(free);
+  const int code = released_inside([&] { return PMPI_Win_free(window); });
   if (code != MPI_SUCCESS) return code;
   remove_obstacle(HandleKind::kWin, key);
   if (w == nullptr) return code;
@@ -194,12 +187,7 @@ int fence(int assertion, MPI_Win window) {
   const Entered entered("MPI_Win_fence");
   const bool site = labelled_call();
   tick();
-  const auto call = [&] {
-    return released([&] {
-      InsideMpi inside;
-      return PMPI_Win_fence(assertion, window);
-    });
-  };
+  const auto call = [&] { return released_inside([&] { return PMPI_Win_fence(assertion, window); }); };
   FollowedWindow* w = used(window);
   if (w == nullptr || w->plain) return call();
   line::Coordinator& process = *runtime.coordinator;

@@ -51,18 +51,37 @@ void world_ranks(MPI_Comm comm, const int* locals, int count, line::Rank* ranks)
   PMPI_Group_free(&world);
 }
 
+Vector<line::Rank> members_in_world(MPI_Comm comm, int* rank) {
+  int size = 0;
+  PMPI_Comm_rank(comm, rank);
+  PMPI_Comm_size(comm, &size);
+  Vector<int> locals;
+  for (int i = 0; i < size; ++i) locals.push_back(i);
+  Vector<line::Rank> members;
+  members.resize(static_cast<size_t>(size));
+  world_ranks(comm, locals.data(), size, members.data());
+  return members;
+}
+
+uint64_t account_of(line::Identity identity, line::Comm slot, int rank, size_t members) {
+  if (members < 2) return 0;
+  const uint64_t operation = mix64(identity + runtime.coordinator->operations(slot));
+  const auto local = static_cast<uint64_t>(rank);
+  return mix64(operation + local) ^ mix64(operation + (local + 1) % members);
+}
+
+void forget_of_set_up(line::Identity identity) {
+  for (size_t i = runtime.set_up.size(); i-- > 0;)
+    if (runtime.set_up[i] == identity) return runtime.set_up.erase(i);
+}
+
 Communicator* Communicators::add(MPI_Comm handle, line::Identity identity, const Origin& origin) {
   Communicator* c = make<Communicator>();
   c->handle = handle;
   c->identity = identity;
   c->origin = origin;
-  int size = 0;
-  PMPI_Comm_rank(handle, &c->rank);
-  PMPI_Comm_size(handle, &size);
-  Vector<int> locals;
-  for (int i = 0; i < size; ++i) locals.push_back(i);
-  c->members.resize(static_cast<size_t>(size));
-  world_ranks(handle, locals.data(), size, c->members.data());
+  c->members = members_in_world(handle, &c->rank);
+  const int size = static_cast<int>(c->members.size());
   c->is_world = true;
   for (int i = 0; i < size; ++i) c->is_world = c->is_world && c->members[static_cast<size_t>(i)] == i;
   if (!c->is_world)

@@ -112,6 +112,15 @@ int delete_attributes(MPI_Comm comm, const Vector<int>& keyvals);
 // The world ranks of `count` processes by their ranks in a communicator.
 void world_ranks(MPI_Comm comm, const int* locals, int count, line::Rank* ranks);
 
+// Those of its members, and the rank of this process among them.
+Vector<line::Rank> members_in_world(MPI_Comm comm, int* rank);
+
+// What a communicator, or what is one to the protocol, adds to account_of_set_up: members are at the same operation where what
+// each says of itself and of the next one cancels out.
+uint64_t account_of(line::Identity identity, line::Comm slot, int rank, size_t members);
+// What the set-up has made is gone before it is over.
+void forget_of_set_up(line::Identity identity);
+
 SavedCommunicator describe(const Communicator& communicator);
 
 // What each process of the world says, one behind another. Collective over the world.

@@ -1,7 +1,6 @@
 #include "mpi/objects/files.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -9,7 +8,6 @@
 #include "base/sort.h"
 #include "mpi/datatype/datatype.h"
 #include "mpi/runtime/runtime.h"
-#include "portable_format/types.h"
 #include "state/places.h"
 
 namespace elc::mpi {

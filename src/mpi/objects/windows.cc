@@ -17,14 +17,8 @@ FollowedWindow* Windows::add(MPI_Win handle, MPI_Comm comm, const Origin& origin
   w->comm = comm;
   w->origin = origin;
   w->identity = origin.identity();
-  int size = 0;
-  PMPI_Comm_rank(comm, &w->rank);
-  PMPI_Comm_size(comm, &size);
-  Vector<int> locals;
-  for (int i = 0; i < size; ++i) locals.push_back(i);
-  w->members.resize(static_cast<size_t>(size));
-  world_ranks(comm, locals.data(), size, w->members.data());
-  w->slot = runtime.coordinator->add_comm(w->identity, static_cast<uint32_t>(size));
+  w->members = members_in_world(comm, &w->rank);
+  w->slot = runtime.coordinator->add_comm(w->identity, static_cast<uint32_t>(w->members.size()));
   all_.push_back(w);
   by_handle_.at(handle_key(handle)) = w;
   return w;
@@ -63,10 +57,8 @@ bool Windows::settled_here() {
 uint64_t Windows::account() const {
   uint64_t account = 0;
   for (const FollowedWindow* w : all_) {
-    const auto rank = static_cast<uint64_t>(w->rank);
-    const uint64_t fence = mix64(w->identity + runtime.coordinator->operations(w->slot));
-    if (w->members.size() > 1) account ^= mix64(fence + rank) ^ mix64(fence + (rank + 1) % w->members.size());
-    if (w->epochs.touched() && w->used.empty()) account ^= mix64(w->identity + rank);
+    account ^= account_of(w->identity, w->slot, w->rank, w->members.size());
+    if (w->epochs.touched() && w->used.empty()) account ^= mix64(w->identity + static_cast<uint64_t>(w->rank));
   }
   return account;
 }

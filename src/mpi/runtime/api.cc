@@ -49,14 +49,13 @@ int site(Site where) {
   runtime.site = where;
   // ELC_Checkpoint can wait for other threads to leave MPI; calls of ELC_Checkpoint_now are counted, and the line is refused
   // then.
-  if (!asks && !alone()) return 0;
   line::Coordinator& process = *runtime.coordinator;
   if (asks && !files_are_quiet()) {
     process.pass_now();
     return 0;
   }
   if (asks) return process.site_now() ? 1 : 0;
-  return process.due() && files_are_quiet() && process.site() ? 1 : 0;
+  return may_take_line() && process.site() ? 1 : 0;
 }
 
 }  // namespace

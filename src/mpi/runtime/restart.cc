@@ -139,14 +139,6 @@ Result whole_set_up() {
 
 }  // namespace
 
-// Members of a communicator are at the same operation where what each says of itself and of the next one cancels out.
-static uint64_t account_of(line::Identity identity, line::Comm slot, int local, size_t members) {
-  if (members < 2) return 0;
-  const uint64_t operation = mix64(identity + runtime.coordinator->operations(slot));
-  const auto rank = static_cast<uint64_t>(local);
-  return mix64(operation + rank) ^ mix64(operation + (rank + 1) % members);
-}
-
 uint64_t account_of_set_up() {
   uint64_t account = runtime.coordinator->account();
   for (size_t i = 0; i < runtime.comms.size(); ++i) {

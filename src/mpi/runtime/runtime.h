@@ -90,6 +90,16 @@ inline bool following() { return runtime.active && inside_mpi == 0; }
 // The same for one that begins something: not where no line can be taken any more, so that nothing is recorded.
 inline bool counting() { return following() && !runtime.coordinator->stopped(); }
 
+// Calls a function of MPI that may wait for other processes, and that MPI may carry out by functions that the program is
+// linked with.
+template <class F>
+int released_inside(F call) {
+  return released([&] {
+    InsideMpi inside;
+    return call();
+  });
+}
+
 // The beginning of the wrapper of MPI_NAME, which begins something: goes straight to MPI unless it counts; else the call
 // is entered.
 #define ELC_FOLLOW(NAME, ARGUMENTS)              \

@@ -122,14 +122,9 @@ Topology copy_of(const Topology& topology) {
   return copy;
 }
 
-void SavedCommunicator::encode(Encoder& out) const {
-  out.u64(identity);
-  out.u64(origin.parent);
-  out.u64(origin.number);
-  out.i64(origin.colour);
+static void encode_members(Encoder& out, const Vector<line::Rank>& members) {
   out.u64(members.size());
   for (const line::Rank member : members) out.i32(member);
-  topology.encode(out);
 }
 
 static void decode_members(Decoder& in, uint32_t processes, Vector<line::Rank>* members) {
@@ -141,12 +136,32 @@ static void decode_members(Decoder& in, uint32_t processes, Vector<line::Rank>* 
   }
 }
 
-bool SavedCommunicator::decode(Decoder& in, uint32_t processes, bool plain, SavedCommunicator* saved) {
+// What a communicator and a file begin with.
+template <class Saved>
+static void encode_origin(Encoder& out, const Saved& saved) {
+  out.u64(saved.identity);
+  out.u64(saved.origin.parent);
+  out.u64(saved.origin.number);
+  out.i64(saved.origin.colour);
+  encode_members(out, saved.members);
+}
+
+template <class Saved>
+static void decode_origin(Decoder& in, uint32_t processes, Saved* saved) {
   saved->identity = in.u64();
   saved->origin.parent = in.u64();
   saved->origin.number = in.u64();
   saved->origin.colour = in.i64();
   decode_members(in, processes, &saved->members);
+}
+
+void SavedCommunicator::encode(Encoder& out) const {
+  encode_origin(out, *this);
+  topology.encode(out);
+}
+
+bool SavedCommunicator::decode(Decoder& in, uint32_t processes, bool plain, SavedCommunicator* saved) {
+  decode_origin(in, processes, saved);
   const size_t n = saved->members.size();
   return plain ? in.ok() : Topology::decode(in, n, &saved->topology);
 }
@@ -175,12 +190,7 @@ static SavedRegion decode_region(Decoder& in) {
 }
 
 void SavedFile::encode(Encoder& out) const {
-  out.u64(identity);
-  out.u64(origin.parent);
-  out.u64(origin.number);
-  out.i64(origin.colour);
-  out.u64(members.size());
-  for (const line::Rank member : members) out.i32(member);
+  encode_origin(out, *this);
   out.string(path.view());
   out.u32((writes ? kWrites : 0) | (append ? kAppends : 0) | (unique ? kUnique : 0) | (atomic ? kAtomic : 0) |
           (viewed ? kViewed : 0) | (of_set_up ? kOfSetUp : 0) | (exact ? kExact : 0));
@@ -201,11 +211,7 @@ void SavedFile::encode(Encoder& out) const {
 }
 
 bool SavedFile::decode(Decoder& in, uint32_t processes, SavedFile* saved) {
-  saved->identity = in.u64();
-  saved->origin.parent = in.u64();
-  saved->origin.number = in.u64();
-  saved->origin.colour = in.i64();
-  decode_members(in, processes, &saved->members);
+  decode_origin(in, processes, saved);
   read_text(in, &saved->path);
   const uint32_t flags = in.u32();
   if (flags >= kUnknownFileFlag) in.fail();
@@ -240,8 +246,7 @@ void SavedWindow::encode(Encoder& out) const {
   out.u64(identity);
   out.u64(origin.parent);
   out.u64(origin.number);
-  out.u64(members.size());
-  for (const line::Rank member : members) out.i32(member);
+  encode_members(out, members);
   out.u64(memory.block);
   out.u64(memory.position);
   out.u64(size);

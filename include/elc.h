@@ -93,7 +93,8 @@ enum {
   ELC_POINTER,  /* any object pointer: into registered data, ELC_malloc'ed blocks, or NULL */
   ELC_FUNCTION, /* a function pointer: to a function named by ELC_FUNC, or NULL */
   ELC_FILE,     /* a FILE *: opened by ELC_fopen, stdin, stdout, stderr, or NULL */
-  ELC_MPI_COMM, ELC_MPI_DATATYPE, ELC_MPI_REQUEST, ELC_MPI_STATUS, ELC_MPI_FILE,
+  ELC_MPI_COMM, ELC_MPI_DATATYPE, ELC_MPI_REQUEST, ELC_MPI_STATUS, ELC_MPI_FILE, ELC_MPI_WIN, ELC_MPI_GROUP,
+  ELC_MPI_INFO, ELC_MPI_OP, ELC_MPI_ERRHANDLER,
   ELC_FIRST_MADE_TYPE = 256 /* numbers between are for kinds to come: they are part of the file format */
 };
 
@@ -228,14 +229,20 @@ int ELC_fcloseall(void);
 /* ---- Typed registration -------------------------------------------------------------------- */
 
 /* ELC_PTR(p): a pointer variable. ELC_FILEVAR(f): a FILE * variable. ELC_STRUCT(v, type): a variable
- * (or array) of a made type. ELC_COMM, ELC_DATATYPE, ELC_REQUEST, ELC_MPIFILE, ELC_STATUS:
- * variables (or arrays) that hold MPI handles or statuses. ELC_RAW(v): bytes. */
+ * (or array) of a made type. ELC_COMM, ELC_DATATYPE, ELC_REQUEST, ELC_STATUS, ELC_MPIFILE, ELC_MPIWIN,
+ * ELC_GROUP, ELC_INFO, ELC_OP, ELC_ERRHANDLER: variables (or arrays) that hold MPI handles or statuses.
+ * ELC_RAW(v): bytes. */
 #define ELC_FILEVAR(f) ELC_Register(#f, (void *)&(f), ELC_FILE, 1)
 #define ELC_STRUCT(v, type) ELC_Register(#v, (void *)&(v), (type), sizeof(v) / ELC_Sizeof(type))
 #define ELC_COMM(v) ELC_Register(#v, (void *)&(v), ELC_MPI_COMM, sizeof(v) / sizeof(MPI_Comm))
 #define ELC_DATATYPE(v) ELC_Register(#v, (void *)&(v), ELC_MPI_DATATYPE, sizeof(v) / sizeof(MPI_Datatype))
 #define ELC_REQUEST(v) ELC_Register(#v, (void *)&(v), ELC_MPI_REQUEST, sizeof(v) / sizeof(MPI_Request))
 #define ELC_MPIFILE(v) ELC_Register(#v, (void *)&(v), ELC_MPI_FILE, sizeof(v) / sizeof(MPI_File))
+#define ELC_MPIWIN(v) ELC_Register(#v, (void *)&(v), ELC_MPI_WIN, sizeof(v) / sizeof(MPI_Win))
+#define ELC_GROUP(v) ELC_Register(#v, (void *)&(v), ELC_MPI_GROUP, sizeof(v) / sizeof(MPI_Group))
+#define ELC_INFO(v) ELC_Register(#v, (void *)&(v), ELC_MPI_INFO, sizeof(v) / sizeof(MPI_Info))
+#define ELC_OP(v) ELC_Register(#v, (void *)&(v), ELC_MPI_OP, sizeof(v) / sizeof(MPI_Op))
+#define ELC_ERRHANDLER(v) ELC_Register(#v, (void *)&(v), ELC_MPI_ERRHANDLER, sizeof(v) / sizeof(MPI_Errhandler))
 #define ELC_STATUS(v) ELC_Register(#v, (void *)&(v), ELC_MPI_STATUS, sizeof(v) / sizeof(MPI_Status))
 #define ELC_RAW(v) ELC_Register(#v, (void *)&(v), ELC_BYTE, sizeof(v))
 

@@ -23,7 +23,8 @@ const char* const kNames[kKindCount] = {
     "long", "unsigned long", "long long", "unsigned long long", "float", "double", "long double",
     "float complex", "double complex", "long double complex", "wchar_t", "size_t", "ptrdiff_t",
     "int8_t", "uint8_t", "int16_t", "uint16_t", "int32_t", "uint32_t", "int64_t", "uint64_t",
-    "bytes", "pointer", "function", "FILE *", "MPI_Comm", "MPI_Datatype", "MPI_Request", "MPI_Status", "MPI_File"};
+    "bytes", "pointer", "function", "FILE *", "MPI_Comm", "MPI_Datatype", "MPI_Request", "MPI_Status", "MPI_File",
+    "MPI_Win", "MPI_Group", "MPI_Info", "MPI_Op", "MPI_Errhandler"};
 // clang-format on
 
 constexpr LongDouble long_double_here() {
@@ -98,7 +99,7 @@ constexpr Representation find_out() {
 constexpr Representation kHere = find_out();
 
 constexpr uint32_t kSignedBit = 256;
-constexpr uint32_t kLeastKinds = 37;  // those of version 1.0; kMpiFile is of 1.2
+constexpr uint32_t kLeastKinds = 37;  // those of version 1.0; kMpiFile and those behind it are of 1.2
 
 // Widths that every machine has, and those that the conversions cover.
 bool possible(const Representation& r, Kind kind) {

@@ -20,7 +20,8 @@ enum Kind : uint32_t {
   kFloat, kDouble, kLdouble, kFloatComplex, kDoubleComplex, kLdoubleComplex, kWchar, kSize, kPtrdiff,
   kInt8, kUint8, kInt16, kUint16, kInt32, kUint32, kInt64, kUint64,
   kByte,      // raw memory: fits only where the two representations are equal
-  kPointer, kFunction, kFile, kMpiComm, kMpiDatatype, kMpiRequest, kMpiStatus, kMpiFile,
+  kPointer, kFunction, kFile, kMpiComm, kMpiDatatype, kMpiRequest, kMpiStatus, kMpiFile, kMpiWin, kMpiGroup, kMpiInfo, kMpiOp,
+  kMpiErrhandler,
   kKindCount,  // kinds from here to kStruct - 1 are reserved for more handles
   kStruct = 254,
   kUnion = 255,

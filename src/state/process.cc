@@ -17,6 +17,7 @@ static_assert(ELC_BYTE == static_cast<int>(elc::format::kByte));
 static_assert(ELC_FILE == static_cast<int>(elc::format::kFile));
 static_assert(ELC_MPI_STATUS == static_cast<int>(elc::format::kMpiStatus));
 static_assert(ELC_MPI_FILE == static_cast<int>(elc::format::kMpiFile));
+static_assert(ELC_MPI_ERRHANDLER == static_cast<int>(elc::format::kMpiErrhandler));
 static_assert(ELC_FIRST_MADE_TYPE <= elc::format::kFirstMade);
 static_assert(sizeof(ELC_Type) == sizeof(elc::format::TypeId));
 
@@ -79,14 +80,7 @@ Text owner_of(const Process& process, const Region& region) {
   return Text::format("%s()", process.frames[frame].function);
 }
 
-void set_handle_sizes(size_t comm, size_t datatype, size_t request, size_t status, size_t file) {
-  format::TypeTable& types = process().types;
-  types.set_size(format::kMpiComm, comm);
-  types.set_size(format::kMpiDatatype, datatype);
-  types.set_size(format::kMpiRequest, request);
-  types.set_size(format::kMpiStatus, status);
-  types.set_size(format::kMpiFile, file);
-}
+void set_handle_size(format::Kind kind, size_t size) { process().types.set_size(kind, size); }
 
 const Vector<Written>& written_files() { return process().streams.written(); }
 Vector<Relied> take_relied() { return process().streams.take_relied(); }

@@ -31,9 +31,8 @@ namespace elc::state {
 
 // ---- Set by src/mpi before main (a static initialiser), or by tests -------------------------------
 
-// Sizes in memory of an MPI_Comm, MPI_Datatype, MPI_Request, MPI_Status and MPI_File. Without this call no
-// variable or field can have one of these types.
-void set_handle_sizes(size_t comm, size_t datatype, size_t request, size_t status, size_t file);
+// The size in memory of a handle of MPI, or a status. Without this call no variable or field can be of this kind.
+void set_handle_size(format::Kind kind, size_t size);
 
 // The type of an INTEGER of Fortran, `size` bytes, that stands for a handle of MPI: how to get the handle's number of the
 // INTEGER at an address, and to set it.

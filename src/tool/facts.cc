@@ -212,7 +212,7 @@ class File {
     if (kind == format::kMpiComm) return communicator_text(number);
     if (kind == format::kMpiDatatype) return datatype_text(number);
     if (kind == format::kMpiRequest) return number == 0 ? "MPI_REQUEST_NULL" : "request " + std::to_string(number);
-    if (kind == format::kMpiFile) return mpi_file_text(number);
+    if (kind >= format::kMpiFile) return local_text(kind, number);
     if (kind == format::kFile) {
       if (number < state::kFirstStream) return kStandard[number];
       number -= state::kFirstStream;
@@ -291,7 +291,42 @@ class File {
             {"last_request", saved.request_numbers},
             {"requests", requests},
             {"files", mpi_files(saved.files)},
-            {"windows", windows}};
+            {"windows", windows},
+            {"local", local(saved.local)}};
+  }
+
+  static std::string local_text(format::Kind kind, uint64_t number) {
+    if (kind == format::kMpiFile) return mpi_file_text(number);
+    if (kind == format::kMpiWin) return number == 0 ? "MPI_WIN_NULL" : "window " + communicator_text(number);
+    if (kind == format::kMpiOp || kind == format::kMpiErrhandler) {
+      const bool op = kind == format::kMpiOp;
+      const char* name = op ? mpi::operation_name(number) : mpi::error_handler_name(number);
+      if (name != nullptr) return name;
+      return (op ? "operation " : "error handler ") + std::to_string(number - mpi::kFirstOfSetUp) + " of the set-up";
+    }
+    const bool group = kind == format::kMpiGroup;
+    if (number == 0) return group ? "MPI_GROUP_NULL" : "MPI_INFO_NULL";
+    if (number == mpi::kOnlyOne) return group ? "MPI_GROUP_EMPTY" : "MPI_INFO_ENV";
+    return (group ? "group " : "info ") + std::to_string(number - mpi::kFirstValue);
+  }
+
+  json local(const mpi::SavedLocal& saved) const {
+    json groups = json::array(), infos = json::array();
+    for (const Vector<line::Rank>& members : saved.groups) {
+      json group = {{"size", members.size()}};
+      if (most_ > 0) group["members"] = first(members, [](line::Rank member) { return member; });
+      groups.push_back(group);
+    }
+    for (const Vector<mpi::Hint>& saved_hints : saved.infos) {
+      json info = {{"size", saved_hints.size()}};
+      if (most_ > 0) info["hints"] = hints(saved_hints);
+      infos.push_back(info);
+    }
+    return {{"groups", groups}, {"infos", infos}, {"operations", saved.operations}, {"error_handlers", saved.error_handlers}};
+  }
+
+  json hints(const Vector<mpi::Hint>& saved) const {
+    return first(saved, [](const mpi::Hint& hint) { return json({{"key", hint.key.c_str()}, {"value", hint.value.c_str()}}); });
   }
 
   static std::string mpi_file_text(line::Identity identity) {
@@ -325,9 +360,7 @@ class File {
                          {"representation", f.representation.c_str()}};
       if (most_ == 0) continue;
       facts["members"] = first(f.members, [](line::Rank member) { return member; });
-      facts["hints"] = first(f.hints, [](const mpi::SavedFile::Hint& hint) {
-        return json{{"key", hint.key.c_str()}, {"value", hint.value.c_str()}};
-      });
+      facts["hints"] = hints(f.hints);
     }
     return files;
   }
@@ -371,6 +404,8 @@ class File {
                   {"size", c.members.size()}};
     if (most_ > 0) facts["members"] = first(c.members, [](line::Rank member) { return member; });
     if (c.topology.kind != mpi::Topology::Kind::kNone) facts["topology"] = topology(c.topology);
+    if (!c.name.empty()) facts["name"] = c.name.c_str();
+    if (c.error_handler != 0) facts["error_handler"] = local_text(format::kMpiErrhandler, c.error_handler);
     return facts;
   }
 

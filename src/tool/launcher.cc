@@ -5,12 +5,12 @@
 #include <unistd.h>
 
 #include <cctype>
-#include <fstream>
-#include <iterator>
 #include <set>
 #include <sstream>
 #include <stdexcept>
 #include <string_view>
+
+#include "content.h"
 
 extern char** environ;
 
@@ -54,12 +54,6 @@ std::string replace_all(std::string text, std::string_view from, const std::stri
   for (size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size())
     text.replace(at, from.size(), to);
   return text;
-}
-
-// Of the file that is executed; empty if it cannot be read.
-std::string content_of(const std::string& program) {
-  std::ifstream in(find_program(program), std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
 }
 
 std::string mpi_in(const std::string& content) {
@@ -143,7 +137,7 @@ unsigned processors() {
 Command launch_command(const LaunchRequest& request, const std::map<std::string, std::string>& environment) {
   Command command;
   command.environment = environment;
-  const std::string content = content_of(request.program.front());
+  const std::string content = content_of(find_program(request.program.front()));
   std::string name = !request.mpi.empty() ? request.mpi : mpi_in(content);
   if (name.empty()) name = ELC_MPI_NAME;  // a script: that of this build
   const Mpi* mpi = find_mpi(name);

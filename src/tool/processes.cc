@@ -9,12 +9,12 @@
 
 #include <charconv>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 
 #if defined(ELC_HAVE_SUBREAPER) || defined(ELC_HAVE_PDEATHSIG)
 #include <sys/prctl.h>
 #endif
+
+#include "content.h"
 
 namespace fs = std::filesystem;
 
@@ -23,8 +23,7 @@ namespace {
 
 // The name stands in parentheses and may hold anything; what follows it are one letter and numbers.
 bool read_process(const fs::path& place, Process* process) {
-  std::ifstream in(place / "stat");
-  const std::string line(std::istreambuf_iterator<char>(in), {});
+  const std::string line = content_of(place / "stat");
   const size_t begin = line.find('('), end = line.rfind(')');
   if (begin == std::string::npos || end == std::string::npos) return false;
   int parent = 0;

@@ -4,10 +4,10 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <fstream>
 #include <iterator>
 
 #include "base/config.h"
+#include "content.h"
 #include "text.h"
 
 namespace elc::tool {
@@ -35,8 +35,7 @@ bool output_is_stuck() {
 
 // -1: it is no rank of this job. What a rank starts has its variables, too.
 int Watch::rank_of(pid_t process) const {
-  std::ifstream in("/proc/" + std::to_string(process) + "/environ", std::ios::binary);
-  const std::string environment = '\0' + std::string(std::istreambuf_iterator<char>(in), {});
+  const std::string environment = '\0' + content_of("/proc/" + std::to_string(process) + "/environ");
   if (variable_in(environment, "ELC_DIR") != command_.environment.at("ELC_DIR")) return -1;
   uint64_t rank = 0;
   return parse_whole(variable_in(environment, command_.rank_variable).c_str(), &rank) && rank < ranks_

@@ -120,7 +120,8 @@ struct Program {
   explicit Program(bool bytes) {
     state::reset();
     state::recovering_hook = nullptr;
-    state::set_handle_sizes(sizeof(int), sizeof(int), sizeof(int), 24, sizeof(int));
+    for (uint32_t k = format::kMpiComm; k < format::kKindCount; ++k)
+      state::set_handle_size(static_cast<format::Kind>(k), k == format::kMpiStatus ? 24 : sizeof(int));
     const ELC_Field node_fields[] = {
         {"id", offsetof(Node, id), ELC_INT16, 1}, ELC_POINTER_FIELD(Node, next), ELC_FIELD(Node, x)};
     const ELC_Type node = ELC_Struct("node", sizeof(Node), 3, node_fields);

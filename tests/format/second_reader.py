@@ -25,6 +25,8 @@ CONSTRUCTORS = ("?|dup|contiguous|vector|hvector|indexed|hindexed|indexed_block|
 CALLS = ("?|MPI_Test|MPI_Testall|MPI_Testany|MPI_Testsome|MPI_Waitany|MPI_Waitsome|MPI_Iprobe|MPI_Probe|"
          "ELC_ND|MPI_Mprobe|MPI_Improbe").split("|")
 WILD = 2 ** 64 - 1
+OPERATIONS = "OP_NULL|MAX|MIN|SUM|PROD|LAND|BAND|LOR|BOR|LXOR|BXOR|MAXLOC|MINLOC|REPLACE|NO_OP".split("|")
+ERROR_HANDLERS = "ERRHANDLER_NULL|ERRORS_ARE_FATAL|ERRORS_RETURN|ERRORS_ABORT".split("|")
 REQUESTS = ("send", "receive", "collective", "persistent")
 
 
@@ -182,6 +184,11 @@ def datatype(number):
     return "MPI_" + NAMES[number - 1] if number <= len(NAMES) and NAMES[number - 1] else "datatype %d" % number
 
 
+def function(kind, number):
+    names, what = (OPERATIONS, "operation") if kind == 42 else (ERROR_HANDLERS, "error handler")
+    return "MPI_" + names[number] if number < len(names) else "%s %d of the set-up" % (what, number - 256)
+
+
 class File:
     def __init__(self, data):
         start = Xdr(data)
@@ -256,7 +263,7 @@ class File:
                            "depth": depth})
 
     def known(self, type):
-        assert 1 <= type <= 38 or 256 <= type < 256 + len(self.types), "a type that is not known: %d" % type
+        assert 1 <= type <= 43 or 256 <= type < 256 + len(self.types), "a type that is not known: %d" % type
         return type
 
     def type_text(self, type, count):
@@ -348,6 +355,13 @@ class RankFile(File):
             return "request %d" % number if number else "MPI_REQUEST_NULL"
         if kind == 38:
             return "file %x" % number if number else "MPI_FILE_NULL"
+        if kind == 39:
+            return "window " + communicator(number) if number else "MPI_WIN_NULL"
+        if kind in (40, 41):
+            short, only = ("GROUP", "EMPTY") if kind == 40 else ("INFO", "ENV")
+            return "MPI_%s_%s" % (short, ("NULL", only)[number]) if number < 2 else "%s %d" % (short.lower(), number - 2)
+        if kind in (42, 43):
+            return function(kind, number)
         if kind > 33:
             return (communicator if kind == 34 else datatype)(number)
         streams = ["stdin", "stdout", "stderr"] + [s["path"] for s in self.streams]
@@ -359,7 +373,7 @@ class RankFile(File):
         for place, kind, text in self.leaves(x, type, count):
             cut = len(shown) >= self.most
             if not cut:
-                shown.append({"place": place, "value": self.handle(kind, text) if 32 <= kind <= 36 or kind == 38 else text})
+                shown.append({"place": place, "value": self.handle(kind, text) if 32 <= kind <= 36 or kind >= 38 else text})
         return {"values": shown, "cut": cut} if self.most else {}
 
     def vars(self):
@@ -419,20 +433,25 @@ class RankFile(File):
         return {"topology": {"kind": ("cartesian", "graph", "distributed graph", "distributed graph")[kind - 1],
                              **self.first(**dict(zip(names, lists)))}}
 
-    def communicator(self, x, plain):
+    def communicator(self, x, layout):
         ranks = Xdr(self.sections["label"][20:24]).uint()
         facts = x.struct(communicator=x.hyper, parent=x.hyper, operation=x.hyper, colour=x.signed,
                          members=lambda: x.list(lambda: x.uint(ranks)))
         members = facts.pop("members")
         for name in ("communicator", "parent"):
             facts[name] = communicator(facts[name])
-        return {**facts, "size": len(members), **self.first(members=members),
-                **({} if plain else self.topology(x, len(members)))}
+        facts.update(size=len(members), **self.first(members=members))
+        if layout > 1:
+            facts.update(self.topology(x, len(members)))
+        if layout > 2:
+            handler, name = x.hyper(), x.text()
+            facts.update(**({"name": name} if name else {}), **({"error_handler": function(43, handler)} if handler else {}))
+        return facts
 
     def mpi(self):
         x = self.section("mpi", 3)
         site = ("ELC_Checkpoint", "ELC_Checkpoint_now", "a labelled MPI call")[x.uint(3)]
-        communicators, t = x.list(lambda: self.communicator(x, x.layout == 1)), Xdr(x.bytes())
+        communicators, t = x.list(lambda: self.communicator(x, x.layout)), Xdr(x.bytes())
         next_type, memory = t.hyper(), t.list(lambda: (t.uint(65), t.uint(65)))
         types = t.list(lambda: t.struct(number=t.hyper, constructor=lambda: t.uint(13), flags=lambda: t.uint(4),
                                         lower=t.signed, extent=t.signed, integers=lambda: t.list(t.int),
@@ -450,9 +469,16 @@ class RankFile(File):
         files = x.list(lambda: self.file(x)) if x.layout > 2 else []
         windows = x.list(lambda: self.window(x)) if x.layout > 2 else []
         assert sorted({w["window"] for w in windows}) == [w["window"] for w in windows]
+        ranks = Xdr(self.sections["label"][20:24]).uint()
+        local = {"groups": [], "infos": [], "operations": 0, "error_handlers": 0}
+        if x.layout > 2:
+            groups, infos = x.list(lambda: x.list(lambda: x.uint(ranks))), x.list(lambda: self.hints(x))
+            local = {"groups": [{"size": len(g), **self.first(members=g)} for g in groups],
+                     "infos": [{"size": len(i), **self.first(hints=i)} for i in infos],
+                     "operations": x.hyper(), "error_handlers": x.hyper()}
         x.end()
         return {"mpi": {"site": site, "communicators": communicators, "datatypes": types, "last_request": last,
-                        "requests": requests, "files": files, "windows": windows}}
+                        "requests": requests, "files": files, "windows": windows, "local": local}}
 
     def file(self, x):
         ranks = Xdr(self.sections["label"][20:24]).uint()
@@ -467,8 +493,10 @@ class RankFile(File):
             facts["view"] = x.struct(displacement=x.signed, etype=lambda: datatype(x.hyper()),
                                      filetype=lambda: datatype(x.hyper()), representation=x.text)
             assert facts["view"]["displacement"] >= 0
-        hints = x.list(lambda: x.struct(key=x.text, value=x.text))
-        return {**facts, "size": len(members), **self.first(members=members, hints=hints)}
+        return {**facts, "size": len(members), **self.first(members=members, hints=self.hints(x))}
+
+    def hints(self, x):
+        return x.list(lambda: x.struct(key=x.text, value=x.text))
 
     def window(self, x):
         facts = x.struct(window=lambda: communicator(x.hyper()), parent=lambda: communicator(x.hyper()), operation=x.hyper)
@@ -545,9 +573,9 @@ class RankFile(File):
 
     def result(self, x):
         facts, content = x.struct(communicator=lambda: communicator(x.hyper()), operation=x.hyper), Xdr(x.bytes())
-        kind = content.uint(3) if content.left() else None
+        kind = content.uint(4) if content.left() else None
         if kind:
-            facts["made"] = self.communicator(content, kind == 1)
+            facts["made"] = self.communicator(content, kind)
             content.end()
         elif kind == 0:
             facts["machine"] = str(machine_of(content.hyper()))

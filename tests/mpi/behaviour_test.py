@@ -540,6 +540,14 @@ class Objects(Compared):
     def test_attribute(self): self.scene("attribute")
     def test_inherited(self): self.scene("inherit", "an attribute made by MPI_Comm_dup")
     def test_spawn(self): self.scene("spawn", "MPI_Comm_spawn")
+
+    def test_handles(self):
+        self.scene("locals", "there is an operation made by MPI_Op_create")
+        line = str(self.committed()[-1])
+        job = self.run_scene("locals", "1", ELC_RESTART=line, ANOTHER_OPERATION="1")
+        self.assertEqual(job.popen.returncode, REFUSED, job.complaints())
+        self.assertIn("a variable holds an operation of the set-up, which calls MPI_Op_create 3 times, and did so 2 times", job.complaints())
+
     def test_serialized(self): self.scene("serialized", ELC_EVERY="0.005")
     def test_multiple(self): self.scene("multiple", ELC_EVERY="0.005")
 

@@ -132,6 +132,122 @@ static void check_inherited(void) {
   check(!flag, "an attribute that was deleted");
   check(MPI_Send(&rank, 1, MPI_INT, ranks + 5, 7, kept) != MPI_SUCCESS, "an error that is returned");
 }
+
+/* What belongs to a process alone, in variables. */
+static MPI_Op operations[5];
+static MPI_Group groups[4];
+static MPI_Info infos[3];
+static MPI_Errhandler handlers[4];
+static int heard;
+
+static void largest(void *in, void *with, int *n, MPI_Datatype *type) {
+  (void)type;
+  for (int i = 0; i < *n; i++)
+    if (abs(((int *)in)[i]) > abs(((int *)with)[i])) ((int *)with)[i] = ((int *)in)[i];
+}
+
+static void last(void *in, void *with, int *n, MPI_Datatype *type) {
+  (void)in, (void)with, (void)n, (void)type;
+}
+
+static void hear(MPI_Comm *comm, int *code, ...) {
+  (void)comm, (void)code;
+  ++heard;
+}
+
+static void set_up_locals(void) {
+  MPI_Errhandler gone;
+  MPI_Comm_create_errhandler(hear, &gone);
+  MPI_Comm_set_errhandler(MPI_COMM_SELF, gone);
+  MPI_Errhandler_free(&gone);
+  MPI_Op_create(last, 0, &operations[0]);
+  MPI_Op_create(largest, 1, &operations[1]);
+  if (getenv("ANOTHER_OPERATION") != NULL) MPI_Op_create(last, 1, &operations[2]);
+  MPI_Comm_create_errhandler(hear, &handlers[0]);
+}
+
+/* What is made here and not freed refuses no line; another operation does. */
+static void locals(void) {
+  MPI_Op other = operations[0];
+  MPI_Group leaked;
+  MPI_Comm_group(MPI_COMM_WORLD, &leaked);
+  MPI_Comm_group(MPI_COMM_WORLD, &groups[0]);
+  MPI_Group_incl(groups[0], 2, (int[]){2, 0}, &groups[1]);
+  groups[2] = MPI_GROUP_EMPTY;
+  groups[3] = MPI_GROUP_NULL;
+  MPI_Info_create(&infos[0]);
+  MPI_Info_set(infos[0], (char *)"striping_unit", (char *)"1048576");
+  infos[1] = infos[0];
+  infos[2] = MPI_INFO_NULL;
+  operations[0] = operations[1];
+  operations[1] = other;
+  operations[2] = MPI_SUM;
+  operations[3] = MPI_OP_NULL;
+  operations[4] = MPI_MINLOC;
+  handlers[1] = MPI_ERRORS_RETURN;
+  handlers[2] = MPI_ERRHANDLER_NULL;
+  MPI_Comm_dup(MPI_COMM_WORLD, &kept);
+  MPI_Comm_set_name(kept, (char *)"ocean");
+  MPI_Comm_set_errhandler(kept, handlers[0]);
+  MPI_Comm_get_errhandler(MPI_COMM_SELF, &handlers[3]);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  MPI_Op_create(last, 1, &other);
+  ask();
+  MPI_Op_free(&other);
+}
+
+static void check_groups(void) {
+  int positions[2] = {-1, -1}, two[2] = {0, 1}, size = -1, same = MPI_UNEQUAL;
+  MPI_Comm made;
+  MPI_Group world;
+  MPI_Comm_group(MPI_COMM_WORLD, &world);
+  MPI_Group_compare(groups[0], world, &same);
+  check(same == MPI_IDENT, "the group of all");
+  MPI_Group_translate_ranks(groups[1], 2, two, world, positions);
+  check(positions[0] == 2 && positions[1] == 0, "a group of two");
+  MPI_Group_size(groups[2], &size);
+  check(size == 0 && groups[2] == MPI_GROUP_EMPTY && groups[3] == MPI_GROUP_NULL, "the empty group, and none");
+  MPI_Comm_create(MPI_COMM_WORLD, groups[1], &made);
+  check((made == MPI_COMM_NULL) == (rank == 1), "a communicator of a group");
+  if (made != MPI_COMM_NULL) {
+    use(made);
+    MPI_Comm_free(&made);
+  }
+  MPI_Group_free(&world);
+  MPI_Group_free(&groups[0]);
+  MPI_Group_free(&groups[1]);
+}
+
+static void check_locals(void) {
+  char text[MPI_MAX_OBJECT_NAME + 64] = "";
+  int flag = 0, length = 0, mine = rank == 1 ? -10 : rank, all = 0;
+  check_groups();
+  MPI_Info_set(infos[1], (char *)"collective_buffering", (char *)"true");
+  MPI_Info_get_nkeys(infos[0], &length);
+  MPI_Info_get(infos[0], (char *)"striping_unit", 20, text, &flag);
+  check(length == 2 && flag && strcmp(text, "1048576") == 0 && infos[2] == MPI_INFO_NULL, "an info object");
+  MPI_Info_free(&infos[0]);
+  MPI_Allreduce(&mine, &all, 1, MPI_INT, operations[0], MPI_COMM_WORLD);
+  check(all == -10, "an operation of the set-up");
+  MPI_Allreduce(&mine, &all, 1, MPI_INT, operations[2], MPI_COMM_WORLD);
+  check(all == -8 && operations[3] == MPI_OP_NULL && operations[4] == MPI_MINLOC, "operations of MPI");
+  MPI_Op_free(&operations[0]);
+  MPI_Op_free(&operations[1]);
+  MPI_Comm_get_name(kept, text, &length);
+  check(strcmp(text, "ocean") == 0, "a name");
+  MPI_Send(&rank, 1, MPI_INT, ranks + 5, 7, kept);
+  check(heard == 1, "an error handler");
+  MPI_Send(&rank, 1, MPI_INT, ranks + 5, 7, MPI_COMM_SELF);
+  check(heard == 2, "an error handler that was freed");
+  MPI_Comm_set_errhandler(kept, handlers[1]);
+  check(MPI_Send(&rank, 1, MPI_INT, ranks + 5, 7, kept) != MPI_SUCCESS && heard == 2, "an error handler of MPI");
+  MPI_Comm_set_errhandler(kept, handlers[3]);
+  MPI_Send(&rank, 1, MPI_INT, ranks + 5, 7, kept);
+  check(heard == 3 && handlers[2] == MPI_ERRHANDLER_NULL, "an error handler in a variable");
+  check(MPI_Send(&rank, 1, MPI_INT, ranks + 5, 7, MPI_COMM_WORLD) != MPI_SUCCESS, "the error handler of all");
+  MPI_Errhandler_free(&handlers[3]);
+  MPI_Errhandler_free(&handlers[0]);
+}
 #endif
 
 /* Threads that call MPI, all at once or one at a time, while the first one comes to sites. */
@@ -245,6 +361,7 @@ int main(int argc, char **argv) {
       return 0;
     }
     if (strcmp(name, "inherit") == 0) set_up_world();
+    if (strcmp(name, "locals") == 0) set_up_locals();
   }
 #endif
   /* As a set-up does that looks at the machine. */
@@ -252,12 +369,19 @@ int main(int argc, char **argv) {
   ELC_VAR(step);
   ELC_VAR(sum);
   ELC_COMM(kept);
+#if MPI_VERSION >= 2 || defined LAM_MPI
+  ELC_OP(operations);
+  ELC_GROUP(groups);
+  ELC_INFO(infos);
+  ELC_ERRHANDLER(handlers);
+#endif
   if (ELC_Restore() == ELC_FRESH) {
 #if MPI_VERSION >= 2 || defined LAM_MPI
     if (strcmp(name, "spawn") == 0) spawn(argv[0]);
     if (strcmp(name, "disconnect") == 0) disconnect();
     if (strcmp(name, "attribute") == 0) attribute();
     if (strcmp(name, "inherit") == 0) inherit();
+    if (strcmp(name, "locals") == 0) locals();
 #endif
     if (provided >= MPI_THREAD_SERIALIZED) threads(provided);
     commit();
@@ -267,6 +391,7 @@ int main(int argc, char **argv) {
   use(MPI_COMM_WORLD);
 #if MPI_VERSION >= 2 || defined LAM_MPI
   if (strcmp(name, "inherit") == 0) check_inherited();
+  if (strcmp(name, "locals") == 0) check_locals();
 #endif
   if (rank == 0) printf("result: %d\n", sum);
   MPI_Finalize();

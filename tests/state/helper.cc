@@ -74,7 +74,8 @@ void new_process() {
     if (kept == nullptr) abort();
     *static_cast<volatile char*>(kept) = 1;
   }
-  elc::state::set_handle_sizes(sizeof(int), sizeof(int), sizeof(int), 24, sizeof(int));
+  for (uint32_t k = elc::format::kMpiComm; k < elc::format::kKindCount; ++k)
+    elc::state::set_handle_size(static_cast<elc::format::Kind>(k), k == elc::format::kMpiStatus ? 24 : sizeof(int));
 }
 
 elc::format::Representation foreign_machine() {

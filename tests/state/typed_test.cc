@@ -17,7 +17,8 @@ TEST_CASE("the compiler finds types in C11") {
 
 TEST_CASE("the papers' registrations") {
   new_process();
-  elc::state::set_handle_sizes(8, 8, 8, 24, 8);
+  for (uint32_t k = elc::format::kMpiComm; k < elc::format::kKindCount; ++k)
+    elc::state::set_handle_size(static_cast<elc::format::Kind>(k), k == elc::format::kMpiStatus ? 24 : 8);
   static Line line;
   REQUIRE(classic_run([] {
             elc::state::take_label();

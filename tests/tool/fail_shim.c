@@ -1,6 +1,7 @@
 /* Preloaded by tests of `elc`: the system fails. ELC_TEST_FAIL is NAME:FIRST:COUNT: from opening the file NAME for the
    FIRST-th time on, COUNT times, that fails with EIO. By fork:FIRST:COUNT processes cannot be made - each counts those that
-   it has made and those that its parent had - and by keeper:FIRST:COUNT not by `elc` itself.
+   it has made and those that its parent had - and by keeper:FIRST:COUNT not by `elc` itself. By
+   process:FIRST:COUNT a process ends while its file in /proc is read.
 */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -38,6 +39,17 @@ static int fails(const char *name) {
 
 OPENAT(openat)
 OPENAT(openat64)
+
+ssize_t read(int file, void *to, size_t size) {
+  static ssize_t (*real)(int, void *, size_t);
+  char link[64], path[256] = "";
+  if (real == NULL) *(void **)&real = dlsym(RTLD_NEXT, "read");
+  snprintf(link, sizeof link, "/proc/self/fd/%d", file);
+  if (readlink(link, path, sizeof path - 1) < 0 || strncmp(path, "/proc/", 6) != 0 || !fails("process"))
+    return real(file, to, size);
+  errno = ESRCH;
+  return -1;
+}
 
 static pid_t elc;
 

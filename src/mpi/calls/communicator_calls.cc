@@ -102,7 +102,7 @@ Bytes follow(MPI_Comm made, const Origin& origin, const Vector<int>& keyvals, co
   }
   Bytes result;
   Encoder out(&result);
-  out.u32(kCommunicatorResult);
+  out.u32(kMpiLayout);
   saved.encode(out);
   return result;
 }

@@ -30,10 +30,15 @@ It moves nothing between processes and makes nothing that a restart would miss.
 From the call on until the communicator, window, file, request or session that it gives is freed, closed or complete, lines
 are refused; then they are taken again.
 .It refuses while it exists, if made after the set-up
-The same for what belongs to one process alone, as a group or an info object.
+The same for what belongs to one process alone, as an operation or an error handler.
 A restart runs the program's set-up again, until
 .Fn ELC_Restore
 has returned or, with frames, until the first is entered, and so makes again what was made there: that refuses nothing.
+.It is in a line if a variable is
+A group or an info object.
+What a registered variable holds
+.Pq Fn ELC_GROUP , Fn ELC_INFO
+a restart makes again, with the same processes in the same order, or the same keys and values.
 .It frees
 Ends what refuses lines.
 .It refuses as long as what it works on exists
@@ -47,15 +52,15 @@ From this call on it is not, and lines are refused until it is freed.
 .It refuses as long as the window exists, if called after the set-up
 It changes a window: the same, but in the set-up it refuses nothing.
 .It refuses if it changes what the set-up has made
-An attribute, an error handler, a buffer for sends or a hint that is set after the set-up is not set in a restart, and one of
+An attribute, a buffer for sends or a hint that is set after the set-up is not set in a restart, and one of
 the set-up's that is taken away is there again.
-An attribute, an error handler and the buffer refuse until they are again what the set-up has made them: the same value,
+An attribute and the buffer refuse until they are again what the set-up has made them: the same value,
 none, the same address and size; an info object, until it is freed.
 .Pp
-A communicator made after the set-up is made again by a restart without attributes, and with the error handler that the
-set-up has given
-.Dv MPI_COMM_WORLD .
-Where the call that made it has given it others, as copies of its parent's, they refuse in the same way; all end when
+A communicator has the name and the error handler again that it had, if that is one of MPI's or was made in the set-up; one
+that was made later refuses as long as the communicator has it.
+A communicator made after the set-up is made again by a restart without attributes.
+Where the call that made it has given it some, as copies of its parent's, they refuse in the same way; all end when
 the communicator is freed.
 .It refuses for ever
 From the call on no line is taken.
@@ -109,7 +114,7 @@ KINDS = ("followed", "needs no following", "refuses while what it makes exists",
          "refuses while it exists, if made after the set-up", "refuses if it changes what the set-up has made",
          "refuses until the file is closed", "refuses as long as the window exists",
          "refuses as long as the window exists, if called after the set-up",
-         "frees", "refuses as long as what it works on exists", "is a collective operation that is not followed",
+         "is in a line if a variable is", "frees", "refuses as long as what it works on exists", "is a collective operation that is not followed",
          "refuses for ever")
 
 
@@ -117,14 +122,14 @@ def kind_of(entry):
     return {
         "followed": KINDS[0],
         "nothing": KINDS[1],
-        "makes": KINDS[3] if "local" in entry.features else KINDS[2],
+        "makes": KINDS[3] if "local" in entry.features else KINDS[8] if "value" in entry.features else KINDS[2],
         "attribute": KINDS[4], "errhandler": KINDS[4], "changes": KINDS[4],
         "hinders": KINDS[5],
         "otherwise": KINDS[7] if "local" in entry.features else KINDS[6],
-        "frees": KINDS[8],
-        "through": KINDS[9],
-        "collectively": KINDS[10],
-        "refuses": KINDS[11],
+        "frees": KINDS[9],
+        "through": KINDS[10],
+        "collectively": KINDS[11],
+        "refuses": KINDS[12],
     }[entry.verb]
 
 

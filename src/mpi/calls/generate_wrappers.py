@@ -61,7 +61,7 @@ def surrounded(prototype, entry, call, caller, variable):
     None if that is nothing. `call`: statements that return the code; `caller`: whence the program calls; `variable`: of a
     parameter with the address of a handle, that of the program's variable."""
     before, after = [], []  # `after` only if it succeeded
-    local = "_local" if "local" in entry.features else ""
+    local = "_local" if entry.features & {"local", "value"} else ""
     counted = False
     if "collectively" in entry.features:
         comms = prototype.of_type("MPI_Comm")

@@ -60,10 +60,7 @@ void Refused::buffer(const void* buffer, int64_t size) const {
 }
 
 void Refused::inherits(Communicator* made, const Vector<int>& keyvals) const {
-  made->error_handler = runtime.comms.find(MPI_COMM_WORLD)->error_handler;  // make_again
-  MPI_Errhandler handler = error_handler_of(made->handle);
-  error_handler(made->handle, handler);
-  let_go(handler);
+  error_handler(made);
   for (const int keyval : keyvals) {
     const Attribute copy = attribute_of(made->handle, keyval);
     if (copy.there || copy.unknown) comm_attribute(made->handle, keyval, true, copy.value);
@@ -73,10 +70,14 @@ void Refused::inherits(Communicator* made, const Vector<int>& keyvals) const {
 void Refused::error_handler(MPI_Comm handle, MPI_Errhandler handler) const {
   Communicator* comm = runtime.comms.find(handle);
   if (comm == nullptr) return;
-  const uint64_t key = handle_key(handle);
+  comm->error_handler = runtime.locals.number_of_error_handler(handler);
+  error_handler(comm);
+}
+
+void Refused::error_handler(Communicator* comm) const {
+  const uint64_t key = handle_key(comm->handle);
   remove_obstacle(HandleKind::kErrhandler, key);
-  if (in_setup()) keep_error_handler(comm);
-  else if (handler != comm->error_handler) add_obstacle(HandleKind::kErrhandler, key, call_, place_);
+  if (comm->error_handler == 0 && !in_setup()) add_obstacle(HandleKind::kErrhandler, key, call_, place_);
 }
 
 int end_counted(Collective* operation, const Refused& now, int code) {

@@ -78,12 +78,13 @@ class Refused {
   void buffer(const void* buffer, int64_t size) const;
   // This communicator was made of another one with these attributes, and may have them and its error handler.
   void inherits(Communicator* made, const Vector<int>& keyvals) const;
-  // The error handler of a communicator was set. What the set-up has set a restart has, too.
+  // The error handler of a communicator was set. A restart has those that MPI has, and those that the set-up makes.
   void error_handler(MPI_Comm comm, MPI_Errhandler handler) const;
 
   const char* call() const { return call_; }
 
  private:
+  void error_handler(Communicator* comm) const;
   void attribute(uint64_t object, int keyval, bool there, const void* value) const;
 
   const char* call_;

@@ -24,7 +24,7 @@ FILE_REQUEST = "MPIO_Request"
 WITHOUT_HANDLE = {"keyval": "kKeyval", "port": "kOther", "name": "kOther", "code": "kOther",
                   "tools": "kOther"}
 THROUGH = ("info", "session", "message", "request", "communicator", "window", "file", "tools")
-FEATURES = ("local", "collectively", "together", "paired", "persistent", "entered", "by hand")
+FEATURES = ("local", "value", "collectively", "together", "paired", "persistent", "entered", "by hand")
 
 
 class Entry:

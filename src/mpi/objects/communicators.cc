@@ -87,6 +87,9 @@ Communicator* Communicators::add(MPI_Comm handle, line::Identity identity, const
   if (!c->is_world)
     for (int i = 0; i < size; ++i) c->rank_of.at(static_cast<uint32_t>(c->world(i))) = i;
   c->topology = topology_of(handle);
+  MPI_Errhandler handler = error_handler_of(handle);
+  c->error_handler = runtime.locals.number_of_error_handler(handler);
+  let_go(handler);
   enter(c);
   by_handle_.at(handle_key(handle)) = c;
   last_handle_ = MPI_COMM_NULL;
@@ -117,7 +120,6 @@ Communicator* Communicators::add_group(const Origin& origin, const Vector<line::
 
 void Communicators::forget_handle(Communicator* communicator) {
   by_handle_.remove(handle_key(communicator->handle));
-  if (communicator->keeps_handler) let_go(communicator->error_handler);
   communicator->handle = MPI_COMM_NULL;
   last_handle_ = MPI_COMM_NULL;
   last_ = nullptr;
@@ -163,12 +165,6 @@ void set_error_handler(MPI_Comm comm, MPI_Errhandler handler) {
 #endif
 }
 
-void keep_error_handler(Communicator* comm) {
-  if (comm->keeps_handler) let_go(comm->error_handler);
-  comm->error_handler = error_handler_of(comm->handle);
-  comm->keeps_handler = true;
-}
-
 Attribute attribute_of(MPI_Comm comm, int keyval) {
   const ErrorsReturned returned(comm);
   Attribute found;
@@ -198,12 +194,21 @@ int delete_attributes(MPI_Comm comm, const Vector<int>& keyvals) {
 
 // ---- In a line ----
 
+static Text name_of(MPI_Comm comm) {
+  char name[MPI_MAX_OBJECT_NAME + 1] = "";
+  int length = 0;
+  if (comm != MPI_COMM_NULL) PMPI_Comm_get_name(comm, name, &length);
+  return Text::copy(name);
+}
+
 SavedCommunicator describe(const Communicator& communicator) {
   SavedCommunicator saved;
   saved.identity = communicator.identity;
   saved.origin = communicator.origin;
   saved.members.append(communicator.members.data(), communicator.members.size());
   saved.topology = copy_of(communicator.topology);
+  saved.error_handler = communicator.error_handler;
+  saved.name = name_of(communicator.handle);
   return saved;
 }
 
@@ -236,7 +241,7 @@ Vector<SavedCommunicator> gather_all(const Vector<const SavedCommunicator*>& min
   Decoder in(all);
   while (in.left() > 0) {
     SavedCommunicator c;
-    if (!SavedCommunicator::decode(in, static_cast<uint32_t>(runtime.size), false, &c)) break;
+    if (!SavedCommunicator::decode(in, static_cast<uint32_t>(runtime.size), kMpiLayout, &c)) break;
     gathered.push_back(std::move(c));
   }
   sort(gathered, [](const SavedCommunicator& a, const SavedCommunicator& b) { return a.identity < b.identity; });
@@ -282,7 +287,6 @@ void make_again(const Vector<SavedCommunicator>& saved) {
     own.at(c.identity) = &c.topology;
   }
   const Vector<SavedCommunicator> all = gather_all(wanted);
-  MPI_Errhandler handler = error_handler_of(MPI_COMM_WORLD);
   line::Identity previous = kNullIdentity;
   for (const SavedCommunicator& c : all) {
     if (c.identity == previous) continue;
@@ -296,12 +300,24 @@ void make_again(const Vector<SavedCommunicator>& saved) {
     if (made == MPI_COMM_NULL) continue;
     const Topology* const* topology = own.find(c.identity);
     give_topology(&made, topology != nullptr ? **topology : c.topology);
-    set_error_handler(made, handler);
-    runtime.comms.add(made, c.identity, c.origin)->error_handler = handler;
+    runtime.comms.add(made, c.identity, c.origin);
   }
-  let_go(handler);
   for (const SavedCommunicator& c : saved)
     if (c.is_of_group() && runtime.comms.find_identity(c.identity) == nullptr) runtime.comms.add_group(c.origin, c.members);
+}
+
+Result name_again(const Vector<SavedCommunicator>& saved) {
+  for (const SavedCommunicator& c : saved) {
+    Communicator* comm = runtime.comms.find_identity(c.identity);
+    if (comm == nullptr || comm->handle == MPI_COMM_NULL) continue;
+    if (c.name.view() != name_of(comm->handle).view()) PMPI_Comm_set_name(comm->handle, const_cast<char*>(c.name.c_str()));
+    if (c.error_handler == 0 || c.error_handler == comm->error_handler) continue;
+    MPI_Errhandler handler;
+    ELC_TRY(runtime.locals.find_error_handler(c.error_handler, &handler));
+    set_error_handler(comm->handle, handler);
+    comm->error_handler = c.error_handler;
+  }
+  return {};
 }
 
 }  // namespace elc::mpi

@@ -18,8 +18,7 @@ struct Communicator {
   line::Comm slot = 0;         // in line::Coordinator
   int rank = 0;                // of this process in it
   bool is_world = false;       // ranks are those of the world
-  MPI_Errhandler error_handler = MPI_ERRORS_ARE_FATAL;  // as a restart has it: the program's set-up has set it
-  bool keeps_handler = false;  // in MPI, so that no other gets its handle
+  uint64_t error_handler = 0;  // LocalObjects::number_of_error_handler
   Vector<line::Rank> members;  // world ranks, by rank in the communicator
   HashMap<int> rank_of;        // the reverse, unless is_world
   Topology topology;
@@ -99,8 +98,6 @@ class ErrorsReturned {
   MPI_Comm comm_;
   MPI_Errhandler before_;
 };
-// The error handler that a communicator has now is the one that a restart has.
-void keep_error_handler(Communicator* comm);
 struct Attribute {
   void* value = nullptr;
   bool there = false, unknown = false;  // unknown: MPI cannot tell, because the keyval was freed
@@ -131,9 +128,10 @@ Bytes gather(const Bytes& mine);
 Result fits_set_up(const Vector<SavedCommunicator>& saved);
 
 // Makes the communicators of a line that are not there yet: those in `saved` and in the logged results
-// of every process. Collective over the world (section 8, step 1). They have no attributes, and the error handler that
-// MPI_COMM_WORLD has.
+// of every process. Collective over the world (section 8, step 1). They have no attributes.
 void make_again(const Vector<SavedCommunicator>& saved);
+// Gives those that are there the names and error handlers that they had.
+Result name_again(const Vector<SavedCommunicator>& saved);
 
 }  // namespace elc::mpi
 

@@ -155,27 +155,8 @@ SavedFile copy_of(const SavedFile& file) {
 void add_hints(MPI_File handle, SavedFile* saved) {
   MPI_Info info = MPI_INFO_NULL;
   if (PMPI_File_get_info(handle, &info) != MPI_SUCCESS || info == MPI_INFO_NULL) return;
-  int count = 0;
-  PMPI_Info_get_nkeys(info, &count);
-  for (int i = 0; i < count; ++i) {
-    char key[MPI_MAX_INFO_KEY + 1] = "", value[MPI_MAX_INFO_VAL + 1] = "";
-    int there = 0;
-    PMPI_Info_get_nthkey(info, i, key);
-    PMPI_Info_get(info, key, MPI_MAX_INFO_VAL, value, &there);
-    if (there == 0) continue;
-    SavedFile::Hint& hint = saved->hints.push_back({});
-    hint.key = Text::copy(key);
-    hint.value = Text::copy(value);
-  }
+  saved->hints = hints_of(info);
   PMPI_Info_free(&info);
-}
-
-MPI_Info hints_of(const SavedFile& saved) {
-  MPI_Info info = MPI_INFO_NULL;
-  if (saved.hints.empty() || PMPI_Info_create(&info) != MPI_SUCCESS) return MPI_INFO_NULL;
-  for (const SavedFile::Hint& hint : saved.hints)
-    if (!hint.value.empty()) PMPI_Info_set(info, const_cast<char*>(hint.key.c_str()), const_cast<char*>(hint.value.c_str()));
-  return info;
 }
 
 // Where the file is, if a restart could open it.
@@ -291,7 +272,7 @@ Vector<SavedFile> gather_files(const Vector<SavedFile>& mine) {
 
 int open_one(const SavedFile& mine, MPI_Comm members) {
   MPI_File handle = MPI_FILE_NULL;
-  MPI_Info hints = hints_of(mine);
+  MPI_Info hints = mine.hints.empty() ? MPI_INFO_NULL : info_of(mine.hints);
   const int code = PMPI_File_open(members, const_cast<char*>(mine.path.c_str()), mode_of(mine), hints, &handle);
   if (hints != MPI_INFO_NULL) PMPI_Info_free(&hints);
   if (code != MPI_SUCCESS) return code;

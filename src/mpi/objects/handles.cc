@@ -14,50 +14,104 @@ Handle read(const void* address) {
   return handle;
 }
 
-Result encode(void*, format::Kind kind, const void* address, uint64_t* number) {
-  *number = 0;
-  if (kind == format::kMpiComm) {
-    *number = runtime.comms.identity_of(read<MPI_Comm>(address));
-  } else if (kind == format::kMpiDatatype) {
-    const uint64_t known = number_of(read<MPI_Datatype>(address));
-    if (known != kNoDatatype) *number = known;
-  } else if (kind == format::kMpiRequest) {
-    const Request* r = runtime.requests.find(read<MPI_Request>(address));
-    if (r != nullptr) *number = r->number;
-  } else if (kind == format::kMpiFile) {
-    const File* file = runtime.files.find(read<MPI_File>(address));
-    if (file != nullptr) *number = file->saved.identity;
-  }
+uint64_t number_of_datatype(MPI_Datatype type) {
+  const uint64_t known = number_of(type);
+  return known == kNoDatatype ? kNullDatatype : known;
+}
+
+uint64_t number_of_request(MPI_Request request) {
+  const Request* r = runtime.requests.find(request);
+  return r == nullptr ? 0 : r->number;
+}
+
+uint64_t number_of_file(MPI_File handle) {
+  const File* file = runtime.files.find(handle);
+  return file == nullptr ? kNullIdentity : file->saved.identity;
+}
+
+uint64_t number_of_window(MPI_Win handle) {
+  const FollowedWindow* window = runtime.windows.find(handle);
+  return window == nullptr || window->plain ? kNullIdentity : window->identity;
+}
+
+Result encode(void*, format::Kind kind, const void* address, uint64_t* to) {
+  LocalObjects& locals = runtime.locals;
+  *to = 0;
+  if (kind == format::kMpiComm) *to = runtime.comms.identity_of(read<MPI_Comm>(address));
+  else if (kind == format::kMpiDatatype) *to = number_of_datatype(read<MPI_Datatype>(address));
+  else if (kind == format::kMpiRequest) *to = number_of_request(read<MPI_Request>(address));
+  else if (kind == format::kMpiFile) *to = number_of_file(read<MPI_File>(address));
+  else if (kind == format::kMpiWin) *to = number_of_window(read<MPI_Win>(address));
+  else if (kind == format::kMpiGroup) return locals.number_of_group(read<MPI_Group>(address), to);
+  else if (kind == format::kMpiInfo) *to = locals.number_of_info(read<MPI_Info>(address));
+  else if (kind == format::kMpiOp) *to = locals.number_of_operation(read<MPI_Op>(address));
+  else if (kind == format::kMpiErrhandler) *to = locals.number_of_error_handler(read<MPI_Errhandler>(address));
   return Result();
 }
 
+// The handle that a restart has in the place of one.
+
+Result find_comm(uint64_t number, MPI_Comm* handle) {
+  *handle = MPI_COMM_NULL;
+  if (number == kNullIdentity) return {};
+  const Communicator* c = runtime.comms.find_identity(number);
+  if (c == nullptr) return Result::error("a variable holds a communicator that the line does not have");
+  *handle = c->handle;
+  return {};
+}
+
+Result find_datatype(uint64_t number, MPI_Datatype* handle) {
+  *handle = MPI_DATATYPE_NULL;
+  return number == kNullDatatype ? Result() : handle_of(number, handle);
+}
+
+Result find_request(uint64_t number, MPI_Request* handle) {
+  *handle = MPI_REQUEST_NULL;
+  if (number == 0 || runtime.requests.find_handle(number, handle)) return {};
+  return Result::error("a variable holds a request that the line does not have");
+}
+
+Result find_file(uint64_t number, MPI_File* handle) {
+  *handle = MPI_FILE_NULL;
+  if (number == kNullIdentity) return {};
+  const File* file = runtime.files.find_identity(number);
+  if (file == nullptr) return Result::error("a variable holds a file that the line does not have");
+  *handle = file->handle;
+  return {};
+}
+
+Result find_window(uint64_t number, MPI_Win* handle) {
+  *handle = MPI_WIN_NULL;
+  if (number == kNullIdentity) return {};
+  const FollowedWindow* window = runtime.windows.find_identity(number);
+  if (window == nullptr) return Result::error("a variable holds a window that the line does not have");
+  *handle = window->handle;
+  return {};
+}
+
+Result find_group(uint64_t number, MPI_Group* handle) { return runtime.locals.find_group(number, handle); }
+Result find_info(uint64_t number, MPI_Info* handle) { return runtime.locals.find_info(number, handle); }
+Result find_operation(uint64_t number, MPI_Op* handle) { return runtime.locals.find_operation(number, handle); }
+Result find_error_handler(uint64_t number, MPI_Errhandler* handle) { return runtime.locals.find_error_handler(number, handle); }
+
+template <class Handle>
+Result put(Result (*find)(uint64_t, Handle*), uint64_t number, void* address) {
+  Handle handle;
+  ELC_TRY(find(number, &handle));
+  memcpy(address, &handle, sizeof handle);
+  return {};
+}
+
 Result decode(void*, format::Kind kind, uint64_t number, void* address) {
-  if (kind == format::kMpiComm) {
-    MPI_Comm handle = MPI_COMM_NULL;
-    if (number != kNullIdentity) {
-      const Communicator* c = runtime.comms.find_identity(number);
-      if (c == nullptr) return Result::error("a variable holds a communicator that the line does not have");
-      handle = c->handle;
-    }
-    memcpy(address, &handle, sizeof handle);
-  } else if (kind == format::kMpiDatatype) {
-    MPI_Datatype handle = MPI_DATATYPE_NULL;
-    if (number != kNullDatatype) ELC_TRY(handle_of(number, &handle));
-    memcpy(address, &handle, sizeof handle);
-  } else if (kind == format::kMpiRequest) {
-    MPI_Request handle = MPI_REQUEST_NULL;
-    if (number != 0 && !runtime.requests.find_handle(number, &handle))
-      return Result::error("a variable holds a request that the line does not have");
-    memcpy(address, &handle, sizeof handle);
-  } else if (kind == format::kMpiFile) {
-    MPI_File handle = MPI_FILE_NULL;
-    if (number != kNullIdentity) {
-      const File* file = runtime.files.find_identity(number);
-      if (file == nullptr) return Result::error("a variable holds a file that the line does not have");
-      handle = file->handle;
-    }
-    memcpy(address, &handle, sizeof handle);
-  }
+  if (kind == format::kMpiComm) return put(find_comm, number, address);
+  if (kind == format::kMpiDatatype) return put(find_datatype, number, address);
+  if (kind == format::kMpiRequest) return put(find_request, number, address);
+  if (kind == format::kMpiFile) return put(find_file, number, address);
+  if (kind == format::kMpiWin) return put(find_window, number, address);
+  if (kind == format::kMpiGroup) return put(find_group, number, address);
+  if (kind == format::kMpiInfo) return put(find_info, number, address);
+  if (kind == format::kMpiOp) return put(find_operation, number, address);
+  if (kind == format::kMpiErrhandler) return put(find_error_handler, number, address);
   return Result();
 }
 

@@ -31,10 +31,10 @@ void Obstacles::add_of_set_up(HandleKind kind, uint64_t key, const void* variabl
 }
 
 void Obstacles::change(HandleKind kind, uint64_t key, const char* call, const void* place) {
-  Obstacle& o = of(kind).at(key);
-  if (o.uses_of_set_up == 0) o.uses = 1;
-  o.changed = true;
-  if (o.call == nullptr) o.becomes(call, place, ++made_);
+  Obstacle* o = of(kind).find(key);
+  if (o == nullptr || o->uses_of_set_up == 0) return;
+  o->changed = true;
+  if (o->call == nullptr) o->becomes(call, place, ++made_);
 }
 
 void Obstacles::remove(HandleKind kind, uint64_t key, const void* variable) {
@@ -145,7 +145,12 @@ void remove_owned(HandleKind kind, uint64_t owner) { runtime.obstacles.remove_ow
 bool is_obstacle(HandleKind kind, uint64_t key) { return runtime.obstacles.call_of(kind, key) != nullptr; }
 
 void add_local_obstacle(HandleKind kind, uint64_t key, const void* variable, const char* call, const void* place) {
-  if (in_setup()) runtime.obstacles.add_of_set_up(kind, key, variable);
+  Functions* functions = runtime.locals.functions_of(kind);
+  // One more that MPI hands out of what is there.
+  const bool known = functions != nullptr && runtime.locals.lives(kind, key);
+  if (functions != nullptr && !known) in_setup() ? functions->made(key) : functions->forget(key);
+  if (in_setup() || known) runtime.obstacles.add_of_set_up(kind, key, variable);
+  else if (kind == HandleKind::kGroup || kind == HandleKind::kInfo) runtime.obstacles.add_value(kind, key);
   else add_obstacle(kind, key, call, place);
 }
 

@@ -27,7 +27,9 @@ class Obstacles {
   // The program's set-up has made this, which a restart makes again by running it: no obstacle. `variable` has got the
   // handle, of which there may come more that are the same.
   void add_of_set_up(HandleKind kind, uint64_t key, const void* variable);
-  // It is no more what the set-up has made of it.
+  // What has this handle exists, and a line can have it: no obstacle.
+  void add_value(HandleKind kind, uint64_t key) { ++of(kind).at(key).uses; }
+  // It is no more what the set-up has made of it: an obstacle, if the set-up has made it.
   void change(HandleKind kind, uint64_t key, const char* call, const void* place);
   // It is gone. Nothing happens for one that is not known. Of several equal handles the set-up's goes if that is in
   // `variable`, else one that came later.
@@ -43,6 +45,8 @@ class Obstacles {
   bool idle(uint64_t request) const;
   // Whether there is one of this kind, which the set-up's are, too.
   bool any(HandleKind kind) const { return kinds_[static_cast<size_t>(kind)].size() > 0; }
+  // Whether there is this, obstacle or not.
+  bool knows(HandleKind kind, uint64_t key) const { return kinds_[static_cast<size_t>(kind)].find(key) != nullptr; }
   // Whether sites have to wait for one.
   bool waits() const { return waiting_ != 0; }
   // Its call; nullptr: it is no obstacle.

@@ -79,6 +79,8 @@ class Windows {
 
   Result save(Vector<SavedWindow>* saved) const;
 
+  FollowedWindow* find_identity(line::Identity identity) const;
+
   // ---- Restart ----
   // Whether the set-up has made the windows of the line.
   Result fit(const Vector<SavedWindow>& saved) const;
@@ -92,7 +94,6 @@ class Windows {
   void add_slots();
 
  private:
-  FollowedWindow* find_identity(line::Identity identity) const;
   bool ready_for(line::LineNumber line) const;
 
   unsigned unsettled_sites_ = 0;  // since a line was due, or the last fence

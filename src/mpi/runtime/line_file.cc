@@ -87,6 +87,7 @@ Result write_state(line::LineNumber line) {
   label.rank = static_cast<uint32_t>(runtime.rank);
   label.ranks = static_cast<uint32_t>(runtime.size);
   store::write_label(*current().writer, label);
+  runtime.locals.begin_line();
   ELC_TRY(state::save(*current().writer, handle_codec()));
   ELC_TRY(lock_files());
   Vector<state::Relied> relied = state::take_relied();

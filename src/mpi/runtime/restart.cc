@@ -199,6 +199,8 @@ void restore() {
   runtime.requests.end_set_up();
   if (runtime.restart->reader.has_section("setup")) agree(check_set_up(std::move(runtime.restart->set_up)));
   make_again(communicators);  // all together: none may have failed before
+  runtime.locals.begin_restart(&runtime.restart->objects.local);
+  agree(name_again(communicators));
   agree(make_requests(runtime.restart->objects));
   agree(open_again(files));
   agree(state::apply(runtime.restart->reader, handle_codec()), kStartAgain);
@@ -216,6 +218,7 @@ void restore() {
   runtime.restored = true;
   if (runtime.cannot != nullptr) runtime.coordinator->never();  // the one before it was told, in the set-up
   state::set_recovering(false);
+  runtime.locals.end_restart();
   destroy(runtime.restart);
   runtime.restart = nullptr;
   start_clock();

@@ -134,10 +134,22 @@ bool hook_recovering() {
   return known && line != 0;
 }
 
+void set_handle_sizes() {
+  using namespace format;
+  constexpr struct {
+    Kind kind;
+    size_t size;
+  } kSizes[] = {{kMpiComm, sizeof(MPI_Comm)},       {kMpiDatatype, sizeof(MPI_Datatype)}, {kMpiRequest, sizeof(MPI_Request)},
+                {kMpiStatus, sizeof(MPI_Status)},   {kMpiFile, sizeof(MPI_File)},         {kMpiWin, sizeof(MPI_Win)},
+                {kMpiGroup, sizeof(MPI_Group)},     {kMpiInfo, sizeof(MPI_Info)},         {kMpiOp, sizeof(MPI_Op)},
+                {kMpiErrhandler, sizeof(MPI_Errhandler)}};
+  for (const auto& s : kSizes) state::set_handle_size(s.kind, s.size);
+}
+
 // Before main: the state has to know these when the program registers its first variable.
 struct Hooks {
   Hooks() {
-    state::set_handle_sizes(sizeof(MPI_Comm), sizeof(MPI_Datatype), sizeof(MPI_Request), sizeof(MPI_Status), sizeof(MPI_File));
+    set_handle_sizes();
     state::recovering_hook = hook_recovering;
     state::arrived_hook = [] {
       restore();

@@ -21,6 +21,7 @@
 #include "mpi/objects/background.h"
 #include "mpi/objects/communicators.h"
 #include "mpi/objects/files.h"
+#include "mpi/objects/local_objects.h"
 #include "mpi/objects/obstacles.h"
 #include "mpi/objects/requests.h"
 #include "mpi/objects/windows.h"
@@ -52,6 +53,7 @@ struct Runtime {
   Files files;
   Vector<line::Identity> set_up;  // communicators and files that there were when the set-up was over
   Obstacles obstacles;
+  LocalObjects locals;
   Windows windows;
   Requests requests;
   ForeignCounts foreign_counts;  // in statuses

@@ -132,6 +132,7 @@ Result save_mpi(SavedMpi* saved) {
     return a.posting != b.posting ? a.posting < b.posting : a.number < b.number;
   });
   ELC_TRY(status);
+  runtime.locals.end_line(&saved->local);
   return save_files(&saved->files);
 }
 

@@ -7,7 +7,7 @@
 namespace elc::mpi {
 namespace {
 
-constexpr uint32_t kLayout = 3, kPlainLayout = 1, kLayoutWithoutFiles = 2;  // of section mpi; 1: communicators without topologies
+constexpr uint32_t kPlainLayout = 1, kLayoutWithoutFiles = 2;
 constexpr uint32_t kSetUpLayout = 1;
 constexpr uint32_t kCommitted = 1, kFreed = 2;  // flags of a datatype
 constexpr uint32_t kWrites = 1, kAppends = 2, kUnique = 4, kAtomic = 8, kViewed = 16, kOfSetUp = 32, kExact = 64, kUnknownFileFlag = 128;  // of a file
@@ -28,6 +28,10 @@ const char* const kNamesOfFortran[] = {
     "MPI_DOUBLE_COMPLEX", "MPI_2INTEGER", "MPI_2REAL", "MPI_2DOUBLE_PRECISION", "MPI_INTEGER1", "MPI_INTEGER2",
     "MPI_INTEGER4", "MPI_INTEGER8", "MPI_INTEGER16", "MPI_REAL4", "MPI_REAL8", "MPI_REAL16", "MPI_COMPLEX8",
     "MPI_COMPLEX16", "MPI_COMPLEX32"};
+
+const char* const kNamesOfOperations[] = {"MPI_OP_NULL", "MPI_MAX", "MPI_MIN", "MPI_SUM",  "MPI_PROD",   "MPI_LAND",   "MPI_BAND", "MPI_LOR",
+                                          "MPI_BOR",     "MPI_LXOR", "MPI_BXOR", "MPI_MAXLOC", "MPI_MINLOC", "MPI_REPLACE", "MPI_NO_OP"};
+const char* const kNamesOfErrorHandlers[] = {"MPI_ERRHANDLER_NULL", "MPI_ERRORS_ARE_FATAL", "MPI_ERRORS_RETURN", "MPI_ERRORS_ABORT"};
 
 Result read_layout(Decoder& in, const char* section, uint32_t newest, uint32_t* read) {
   const uint32_t layout = *read = in.u32();
@@ -64,6 +68,12 @@ const char* predefined_name(uint64_t number) {
   if (number - 1 < std::size(kNames)) return kNames[number - 1];
   if (number - kFirstOfFortran < std::size(kNamesOfFortran)) return kNamesOfFortran[number - kFirstOfFortran];
   return nullptr;
+}
+
+const char* operation_name(uint64_t number) { return number < std::size(kNamesOfOperations) ? kNamesOfOperations[number] : nullptr; }
+
+const char* error_handler_name(uint64_t number) {
+  return number < std::size(kNamesOfErrorHandlers) ? kNamesOfErrorHandlers[number] : nullptr;
 }
 
 bool Topology::operator==(const Topology& other) const {
@@ -158,18 +168,23 @@ static void decode_origin(Decoder& in, uint32_t processes, Saved* saved) {
 void SavedCommunicator::encode(Encoder& out) const {
   encode_origin(out, *this);
   topology.encode(out);
+  out.u64(error_handler);
+  out.string(name.view());
 }
 
-bool SavedCommunicator::decode(Decoder& in, uint32_t processes, bool plain, SavedCommunicator* saved) {
+bool SavedCommunicator::decode(Decoder& in, uint32_t processes, uint32_t layout, SavedCommunicator* saved) {
   decode_origin(in, processes, saved);
-  const size_t n = saved->members.size();
-  return plain ? in.ok() : Topology::decode(in, n, &saved->topology);
+  if (layout == kPlainLayout) return in.ok();
+  Topology::decode(in, saved->members.size(), &saved->topology);
+  if (layout == kLayoutWithoutFiles) return in.ok();
+  saved->error_handler = in.u64();
+  read_text(in, &saved->name);
+  return in.ok();
 }
 
 bool decode_result(Decoder& in, uint32_t processes, SavedCommunicator* saved) {
-  const uint32_t kind = in.u32();
-  if (kind != kCommunicatorResult && kind != kPlainCommunicatorResult) return false;
-  return SavedCommunicator::decode(in, processes, kind == kPlainCommunicatorResult, saved);
+  const uint32_t layout = in.u32();
+  return layout != kDataResult && layout <= kMpiLayout && SavedCommunicator::decode(in, processes, layout, saved);
 }
 
 static void encode_region(const SavedRegion& region, Encoder& out) {
@@ -189,6 +204,23 @@ static SavedRegion decode_region(Decoder& in) {
   return region;
 }
 
+static void encode_hints(Encoder& out, const Vector<Hint>& hints) {
+  out.u64(hints.size());
+  for (const Hint& hint : hints) {
+    out.string(hint.key.view());
+    out.string(hint.value.view());
+  }
+}
+
+static void decode_hints(Decoder& in, Vector<Hint>* hints) {
+  const size_t n = in.count(16);
+  for (size_t i = 0; i < n; ++i) {
+    Hint& hint = hints->push_back({});
+    read_text(in, &hint.key);
+    read_text(in, &hint.value);
+  }
+}
+
 void SavedFile::encode(Encoder& out) const {
   encode_origin(out, *this);
   out.string(path.view());
@@ -203,11 +235,7 @@ void SavedFile::encode(Encoder& out) const {
     out.u64(filetype);
     out.string(representation.view());
   }
-  out.u64(hints.size());
-  for (const Hint& hint : hints) {
-    out.string(hint.key.view());
-    out.string(hint.value.view());
-  }
+  encode_hints(out, hints);
 }
 
 bool SavedFile::decode(Decoder& in, uint32_t processes, SavedFile* saved) {
@@ -231,12 +259,7 @@ bool SavedFile::decode(Decoder& in, uint32_t processes, SavedFile* saved) {
     saved->filetype = in.u64();
     read_text(in, &saved->representation);
   }
-  const size_t hints = in.count(16);
-  for (size_t i = 0; i < hints; ++i) {
-    SavedFile::Hint& hint = saved->hints.push_back({});
-    read_text(in, &hint.key);
-    read_text(in, &hint.value);
-  }
+  decode_hints(in, &saved->hints);
   const uint64_t furthest = INT64_MAX;  // of what off_t and MPI_Offset can say
   if (saved->path.empty() || saved->members.empty() || saved->length > furthest || saved->pointer < 0 || saved->displacement < 0) in.fail();
   return in.ok();
@@ -269,8 +292,27 @@ bool SavedWindow::decode(Decoder& in, uint32_t processes, SavedWindow* saved) {
   return in.ok();
 }
 
+void SavedLocal::encode(Encoder& out) const {
+  out.u64(groups.size());
+  for (const Vector<line::Rank>& members : groups) encode_members(out, members);
+  out.u64(infos.size());
+  for (const Vector<Hint>& hints : infos) encode_hints(out, hints);
+  out.u64(operations);
+  out.u64(error_handlers);
+}
+
+bool SavedLocal::decode(Decoder& in, uint32_t processes, SavedLocal* saved) {
+  const size_t groups = in.count(8);
+  for (size_t i = 0; i < groups; ++i) decode_members(in, processes, &saved->groups.push_back({}));
+  const size_t infos = in.count(8);
+  for (size_t i = 0; i < infos; ++i) decode_hints(in, &saved->infos.push_back({}));
+  saved->operations = in.u64();
+  saved->error_handlers = in.u64();
+  return in.ok();
+}
+
 void SavedMpi::encode(Encoder& out) const {
-  out.u32(kLayout);
+  out.u32(kMpiLayout);
   out.u32(static_cast<uint32_t>(site));
   out.u64(comms.size());
   for (const SavedCommunicator& c : comms) c.encode(out);
@@ -304,18 +346,19 @@ void SavedMpi::encode(Encoder& out) const {
   for (const SavedFile& file : files) file.encode(out);
   out.u64(windows.size());
   for (const SavedWindow& w : windows) w.encode(out);
+  local.encode(out);
 }
 
 Result SavedMpi::decode(Decoder& in, uint32_t processes, SavedMpi* saved) {
   uint32_t layout;
-  ELC_TRY(read_layout(in, "mpi", kLayout, &layout));
+  ELC_TRY(read_layout(in, "mpi", kMpiLayout, &layout));
   const uint32_t site = in.u32();
   if (site > static_cast<uint32_t>(Site::kCall)) in.fail();
   saved->site = static_cast<Site>(site);
   const size_t comms = in.count(40);
   for (size_t i = 0; i < comms; ++i) {
     SavedCommunicator c;
-    SavedCommunicator::decode(in, processes, layout == kPlainLayout, &c);
+    SavedCommunicator::decode(in, processes, layout, &c);
     saved->comms.push_back(std::move(c));
   }
   const std::string_view datatypes = in.opaque();
@@ -363,6 +406,7 @@ Result SavedMpi::decode(Decoder& in, uint32_t processes, SavedMpi* saved) {
     if (i > 0 && saved->windows.back().identity >= w.identity) in.fail();
     saved->windows.push_back(std::move(w));
   }
+  if (layout > kLayoutWithoutFiles) SavedLocal::decode(in, processes, &saved->local);
   if (!in.ok() || in.left() != 0) return Result::error("section \"mpi\" is damaged");
   return Result();
 }

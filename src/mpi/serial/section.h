@@ -63,18 +63,20 @@ struct SavedCommunicator {
   Origin origin;
   Vector<line::Rank> members;
   Topology topology;
+  uint64_t error_handler = 0;  // as of a variable (SavedLocal); 0: as the set-up has left it
+  Text name;
 
   // Whether it stands for the calls on a group of its parent.
   bool is_of_group() const { return origin.parent != 0 && origin.number == kCallsOnGroup; }
   void encode(Encoder& out) const;
-  // `plain`: written by a version that knew no topologies.
-  static bool decode(Decoder& in, uint32_t processes, bool plain, SavedCommunicator* saved);
+  // `layout`: of section mpi.
+  static bool decode(Decoder& in, uint32_t processes, uint32_t layout, SavedCommunicator* saved);
 };
 
-// What the logged result of a collective operation begins with.
+// What the logged result of a collective operation begins with: kDataResult, or the layout of the SavedCommunicator that
+// follows.
 inline constexpr uint32_t kDataResult = 0;
-inline constexpr uint32_t kPlainCommunicatorResult = 1;  // as before version 1.2: without a topology
-inline constexpr uint32_t kCommunicatorResult = 2;       // then a SavedCommunicator
+inline constexpr uint32_t kMpiLayout = 3;  // 1: without topologies; 2: without files, windows, names
 
 // Of the result of an operation that made one; false for other results.
 bool decode_result(Decoder& in, uint32_t processes, SavedCommunicator* saved);
@@ -110,11 +112,13 @@ struct SavedRequest {
 
 // ---- Files ----
 
+// What an info object says.
+struct Hint {
+  Text key, value;
+};
+
 // A file of MPI that is open at the line.
 struct SavedFile {
-  struct Hint {
-    Text key, value;
-  };
   line::Identity identity = 0;
   Origin origin;                 // the operation that opened it, on a communicator that may be gone
   Vector<line::Rank> members;    // who has it open, in the order of that communicator
@@ -158,6 +162,22 @@ struct SavedWindow {
   static bool decode(Decoder& in, uint32_t processes, SavedWindow* saved);
 };
 
+// What the program's variables hold that belongs to the process alone. The number of a leaf is 0 for none, kOnlyOne for
+// MPI_GROUP_EMPTY or MPI_INFO_ENV, kFirstValue + its place here for another one; of an operation and an error handler,
+// kFirstOfSetUp + its number in the set-up, or that of a predefined one below.
+struct SavedLocal {
+  Vector<Vector<line::Rank>> groups;  // members by their rank in it
+  Vector<Vector<Hint>> infos;
+  uint64_t operations = 0, error_handlers = 0;  // that the set-up has made
+
+  void encode(Encoder& out) const;
+  static bool decode(Decoder& in, uint32_t processes, SavedLocal* saved);
+};
+constexpr uint64_t kOnlyOne = 1, kFirstValue = 2, kFirstOfSetUp = 256;
+
+const char* operation_name(uint64_t number);  // of a predefined one, "MPI_SUM"; nullptr for none
+const char* error_handler_name(uint64_t number);
+
 struct SavedMpi {
   Site site = Site::kCheckpoint;
   Vector<SavedCommunicator> comms;  // the program's; those that were freed too, while a line may need them
@@ -166,6 +186,7 @@ struct SavedMpi {
   Bytes datatypes;  // encode_datatypes, then each SavedDatatype
   Vector<SavedFile> files;
   Vector<SavedWindow> windows;  // by ascending identity
+  SavedLocal local;
 
   void encode(Encoder& out) const;
   static Result decode(Decoder& in, uint32_t processes, SavedMpi* saved);

@@ -289,8 +289,8 @@ class Trial {
  public:
   explicit Trial(Choices& choices) : choices_(choices), machine_(any_machine(choices)) {
     for (TypeTable* table : {&from_types_, &to_types_}) {
-      for (const Kind kind : {kMpiComm, kMpiDatatype, kMpiRequest, kMpiFile}) table->set_size(kind, sizeof(void*));
-      table->set_size(kMpiStatus, 20);
+      for (uint32_t kind = kMpiComm; kind < kKindCount; ++kind)
+        table->set_size(static_cast<Kind>(kind), kind == kMpiStatus ? 20 : sizeof(void*));
     }
     constexpr Kind kVarying[] = {kShort, kInt, kLong, kUlong, kLlong, kWchar, kWchar, kPtrdiff};
     for (Kind& kind : frequent_)

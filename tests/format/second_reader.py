@@ -10,7 +10,7 @@ import decimal, glob, json, os, subprocess, sys, tempfile, zlib
 KINDS = ("?|bool|char|signed char|unsigned char|short|unsigned short|int|unsigned int|long|unsigned long|long long|"
          "unsigned long long|float|double|long double|float complex|double complex|long double complex|wchar_t|size_t|"
          "ptrdiff_t|int8_t|uint8_t|int16_t|uint16_t|int32_t|uint32_t|int64_t|uint64_t|bytes|pointer|function|FILE *|"
-         "MPI_Comm|MPI_Datatype|MPI_Request|MPI_Status|MPI_File").split("|")
+         "MPI_Comm|MPI_Datatype|MPI_Request|MPI_Status|MPI_File|MPI_Win|MPI_Group|MPI_Info|MPI_Op|MPI_Errhandler").split("|")
 FIXED = {2: 1, 3: 1, 4: 1, 13: 4, 14: 8, 16: 8, 17: 16, 22: 1, 23: 1, 24: 2, 25: 2, 26: 4, 27: 4, 28: 8, 29: 8, 30: 1}
 LONG_DOUBLES = (8, 10, 16, 16, 10)
 NAMES = ("CHAR|SIGNED_CHAR|UNSIGNED_CHAR|BYTE|PACKED|WCHAR|SHORT|UNSIGNED_SHORT|INT|UNSIGNED|LONG|UNSIGNED_LONG|"

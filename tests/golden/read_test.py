@@ -225,13 +225,13 @@ class Read(unittest.TestCase):
             return lambda sections: {name: u32(layouts.get(name, 1) + 1) + sections[name][4:]}
 
         def new_kind(sections):
-            return {"types": u64(1) + u32(254) + opaque(b"new") + u64(8, 1) + opaque(b"field") + u32(39) + u64(1)}
+            return {"types": u64(1) + u32(254) + opaque(b"new") + u64(8, 1) + opaque(b"field") + u32(44) + u64(1)}
 
         def kind_of_type(sections):
             return {"types": u64(1) + u32(253) + opaque(b"new") + u64(8, 1) + opaque(b"field") + u32(7) + u64(1)}
 
         def variable(sections):
-            return {"vars": sections["vars"].replace(opaque(b"step") + u32(7), opaque(b"step") + u32(39), 1)}
+            return {"vars": sections["vars"].replace(opaque(b"step") + u32(7), opaque(b"step") + u32(44), 1)}
 
         nothing, newer = lambda sections: {}, "version 1.7 of the format, and this libELC knows 1.2"
         reads = "in version 2 of the file format, but this libELC reads version 1"
@@ -357,6 +357,22 @@ class Read(unittest.TestCase):
                 handles = [v for v in facts["variables"] if v["name"] == "files"]
                 self.assertEqual([v["value"] for v in handles[0]["values"]], ["file %x" % file["file"], "MPI_FILE_NULL"])
                 self.readers_agree(line, 50)
+
+    def test_what_belongs_to_a_process_alone(self):
+        line = self.newest(self.line_of("objects", "locals", "1"))
+        facts = self.shown(os.path.join(line, "rank-000001.elc"), 50)
+        self.assertEqual(facts["mpi"]["local"]["groups"], [{"size": 3, "members": [0, 1, 2]}, {"size": 2, "members": [2, 0]}])
+        self.assertEqual(facts["mpi"]["local"]["infos"], [{"size": 1, "hints": [{"key": "striping_unit", "value": "1048576"}]}])
+        values = {v["name"]: [value["value"] for value in v["values"]] for v in facts["variables"]}
+        self.assertEqual(values["groups"], ["group 0", "group 1", "MPI_GROUP_EMPTY", "MPI_GROUP_NULL"])
+        self.assertEqual(values["infos"], ["info 0", "info 0", "MPI_INFO_NULL"])
+        self.assertEqual(values["operations"], ["operation 1 of the set-up", "operation 0 of the set-up", "MPI_SUM", "MPI_OP_NULL",
+                                                "MPI_MINLOC"])
+        self.assertEqual(values["handlers"], ["error handler 1 of the set-up", "MPI_ERRORS_RETURN", "MPI_ERRHANDLER_NULL",
+                                              "error handler 0 of the set-up"])
+        self.assertIn(("ocean", "error handler 1 of the set-up"),
+                      [(c.get("name"), c.get("error_handler")) for c in facts["mpi"]["communicators"]])
+        self.readers_agree(line, 50)
 
     def test_windows(self):
         line = self.newest(self.line_of("windows", "sums", "1"))

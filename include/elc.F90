@@ -30,13 +30,15 @@ module elc
   use, intrinsic :: iso_c_binding
   implicit none
   private
-  public :: elc_register, elc_register_comm, elc_register_datatype, elc_register_request, elc_unregister
+  public :: elc_register, elc_register_comm, elc_register_datatype, elc_register_request, elc_register_file
+  public :: elc_register_win, elc_register_group, elc_register_info, elc_register_op, elc_register_errhandler, elc_unregister
   public :: elc_restore, elc_checkpoint, elc_checkpoint_now, elc_nd, elc_line, elc_version
 
   ! ELC_Type
   integer(c_int32_t), parameter :: elc_char = 2, elc_float = 13, elc_double = 14, elc_ldouble = 15, &
     elc_float_complex = 16, elc_double_complex = 17, elc_ldouble_complex = 18, elc_int8 = 22, &
-    elc_int16 = 24, elc_int32 = 26, elc_int64 = 28, elc_mpi_comm = 34, elc_mpi_datatype = 35, elc_mpi_request = 36
+    elc_int16 = 24, elc_int32 = 26, elc_int64 = 28, elc_mpi_comm = 34, elc_mpi_datatype = 35, elc_mpi_request = 36, &
+    elc_mpi_file = 38, elc_mpi_win = 39, elc_mpi_group = 40, elc_mpi_info = 41, elc_mpi_op = 42, elc_mpi_errhandler = 43
 
   ! Kinds of LOGICAL are of the sizes of integers.
   integer, parameter :: logical8 = int(c_int8_t), logical16 = int(c_int16_t), logical32 = int(c_int32_t), &
@@ -192,33 +194,69 @@ contains
     character(len=*), intent(in) :: name
     integer, pointer, intent(in), asynchronous :: handle(..)
     integer, intent(out), optional :: ierror
-    integer(c_int) :: one_piece
-    one_piece = 1
-    if (.not. associated(handle)) then
-      call register_nothing(name, ierror)
-    else
-      if (rank(handle) > 0) one_piece = cfi_is_contiguous(handle)
-      call add(name, c_loc(handle), c_handle(elc_mpi_comm), shape(handle, c_int64_t), one_piece, ierror)
-    end if
+    call add_handle(name, handle, elc_mpi_comm, ierror)
   end subroutine
 
   subroutine elc_register_datatype(name, handle, ierror)
     character(len=*), intent(in) :: name
     integer, pointer, intent(in), asynchronous :: handle(..)
     integer, intent(out), optional :: ierror
-    integer(c_int) :: one_piece
-    one_piece = 1
-    if (.not. associated(handle)) then
-      call register_nothing(name, ierror)
-    else
-      if (rank(handle) > 0) one_piece = cfi_is_contiguous(handle)
-      call add(name, c_loc(handle), c_handle(elc_mpi_datatype), shape(handle, c_int64_t), one_piece, ierror)
-    end if
+    call add_handle(name, handle, elc_mpi_datatype, ierror)
   end subroutine
 
   subroutine elc_register_request(name, handle, ierror)
     character(len=*), intent(in) :: name
     integer, pointer, intent(in), asynchronous :: handle(..)
+    integer, intent(out), optional :: ierror
+    call add_handle(name, handle, elc_mpi_request, ierror)
+  end subroutine
+
+  subroutine elc_register_file(name, handle, ierror)
+    character(len=*), intent(in) :: name
+    integer, pointer, intent(in), asynchronous :: handle(..)
+    integer, intent(out), optional :: ierror
+    call add_handle(name, handle, elc_mpi_file, ierror)
+  end subroutine
+
+  subroutine elc_register_win(name, handle, ierror)
+    character(len=*), intent(in) :: name
+    integer, pointer, intent(in), asynchronous :: handle(..)
+    integer, intent(out), optional :: ierror
+    call add_handle(name, handle, elc_mpi_win, ierror)
+  end subroutine
+
+  subroutine elc_register_group(name, handle, ierror)
+    character(len=*), intent(in) :: name
+    integer, pointer, intent(in), asynchronous :: handle(..)
+    integer, intent(out), optional :: ierror
+    call add_handle(name, handle, elc_mpi_group, ierror)
+  end subroutine
+
+  subroutine elc_register_info(name, handle, ierror)
+    character(len=*), intent(in) :: name
+    integer, pointer, intent(in), asynchronous :: handle(..)
+    integer, intent(out), optional :: ierror
+    call add_handle(name, handle, elc_mpi_info, ierror)
+  end subroutine
+
+  subroutine elc_register_op(name, handle, ierror)
+    character(len=*), intent(in) :: name
+    integer, pointer, intent(in), asynchronous :: handle(..)
+    integer, intent(out), optional :: ierror
+    call add_handle(name, handle, elc_mpi_op, ierror)
+  end subroutine
+
+  subroutine elc_register_errhandler(name, handle, ierror)
+    character(len=*), intent(in) :: name
+    integer, pointer, intent(in), asynchronous :: handle(..)
+    integer, intent(out), optional :: ierror
+    call add_handle(name, handle, elc_mpi_errhandler, ierror)
+  end subroutine
+
+  subroutine add_handle(name, handle, kind, ierror)
+    character(len=*), intent(in) :: name
+    integer, pointer, intent(in), asynchronous :: handle(..)
+    integer(c_int32_t), intent(in) :: kind
     integer, intent(out), optional :: ierror
     integer(c_int) :: one_piece
     one_piece = 1
@@ -226,7 +264,7 @@ contains
       call register_nothing(name, ierror)
     else
       if (rank(handle) > 0) one_piece = cfi_is_contiguous(handle)
-      call add(name, c_loc(handle), c_handle(elc_mpi_request), shape(handle, c_int64_t), one_piece, ierror)
+      call add(name, c_loc(handle), c_handle(kind), shape(handle, c_int64_t), one_piece, ierror)
     end if
   end subroutine
 

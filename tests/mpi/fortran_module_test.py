@@ -19,12 +19,14 @@ import launch  # noqa: E402
 BUILD = None
 PATIENCE = 120  # seconds; only a hang takes so long
 INTEGERS = {"COMM": "integer", "TYPE": "integer", "REQUEST": "integer", "STATUS": "integer",
+            "GROUP": "integer", "INFO": "integer", "OP": "integer", "ERRHANDLER": "integer",
             "SIZE": "(MPI_STATUS_SIZE)", "SIZES": "(MPI_STATUS_SIZE, 2)", "SOURCE": "(MPI_SOURCE)", "VAL": ""}
 WAYS = {  # what the source says
     "mpif.h": {"USE": "", "INCLUDE": "include 'mpif.h'", **INTEGERS},
     "mpi": {"USE": "use mpi", "INCLUDE": "", **INTEGERS},
     "mpi_f08": {"USE": "use mpi_f08", "INCLUDE": "", "COMM": "type(MPI_Comm)", "TYPE": "type(MPI_Datatype)",
-                "REQUEST": "type(MPI_Request)", "STATUS": "type(MPI_Status)", "SIZE": "", "SIZES": "(2)",
+                "GROUP": "type(MPI_Group)", "INFO": "type(MPI_Info)", "OP": "type(MPI_Op)",
+                "ERRHANDLER": "type(MPI_Errhandler)", "REQUEST": "type(MPI_Request)", "STATUS": "type(MPI_Status)", "SIZE": "", "SIZES": "(2)",
                 "SOURCE": "%MPI_SOURCE", "VAL": "%MPI_VAL"},
 }
 

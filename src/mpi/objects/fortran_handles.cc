@@ -5,6 +5,7 @@
 
 #include "base/compiler.h"
 #include "mpi/objects/handles.h"
+#include "mpi/runtime/runtime.h"
 
 namespace elc::mpi {
 namespace {
@@ -15,7 +16,9 @@ int64_t number_at(const void* in_fortran) {
   memcpy(&integer, in_fortran, sizeof integer);
   const typename Kind::Handle handle = Kind::from(integer);
   uint64_t number = 0;
-  return handle_codec().encode(nullptr, kSaved, &handle, &number).ok() ? static_cast<int64_t>(number) : 0;
+  const Result encoded = handle_codec().encode(nullptr, kSaved, &handle, &number);
+  if (!encoded.ok()) runtime.coordinator->refuse_line(encoded.message());
+  return static_cast<int64_t>(number);
 }
 
 template <class Kind, format::Kind kSaved>
@@ -40,5 +43,11 @@ extern "C" ELC_EXPORT ELC_Type ELC_Fortran_handle(ELC_Type kind) {
   if (kind == ELC_MPI_COMM) return mpi::type_of<mpi::CommHandle, format::kMpiComm>();
   if (kind == ELC_MPI_DATATYPE) return mpi::type_of<mpi::DatatypeHandle, format::kMpiDatatype>();
   if (kind == ELC_MPI_REQUEST) return mpi::type_of<mpi::RequestHandle, format::kMpiRequest>();
+  if (kind == ELC_MPI_FILE) return mpi::type_of<mpi::FileHandle, format::kMpiFile>();
+  if (kind == ELC_MPI_WIN) return mpi::type_of<mpi::WindowHandle, format::kMpiWin>();
+  if (kind == ELC_MPI_GROUP) return mpi::type_of<mpi::GroupHandle, format::kMpiGroup>();
+  if (kind == ELC_MPI_INFO) return mpi::type_of<mpi::InfoHandle, format::kMpiInfo>();
+  if (kind == ELC_MPI_OP) return mpi::type_of<mpi::OperationHandle, format::kMpiOp>();
+  if (kind == ELC_MPI_ERRHANDLER) return mpi::type_of<mpi::ErrorHandlerHandle, format::kMpiErrhandler>();
   return ELC_NO_TYPE;
 }

@@ -16,6 +16,12 @@ namespace elc::mpi {
 ELC_FORTRAN_HANDLE(CommHandle, MPI_Comm, Comm)
 ELC_FORTRAN_HANDLE(DatatypeHandle, MPI_Datatype, Type)
 ELC_FORTRAN_HANDLE(RequestHandle, MPI_Request, Request)
+ELC_FORTRAN_HANDLE(FileHandle, MPI_File, File)
+ELC_FORTRAN_HANDLE(WindowHandle, MPI_Win, Win)
+ELC_FORTRAN_HANDLE(GroupHandle, MPI_Group, Group)
+ELC_FORTRAN_HANDLE(InfoHandle, MPI_Info, Info)
+ELC_FORTRAN_HANDLE(OperationHandle, MPI_Op, Op)
+ELC_FORTRAN_HANDLE(ErrorHandlerHandle, MPI_Errhandler, Errhandler)
 #undef ELC_FORTRAN_HANDLE
 
 }  // namespace elc::mpi

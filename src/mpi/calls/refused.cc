@@ -1,5 +1,7 @@
 #include "mpi/calls/refused.h"
 
+#include "mpi/runtime/error_handlers.h"
+
 namespace elc::mpi {
 namespace {
 

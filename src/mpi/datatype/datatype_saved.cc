@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "base/sort.h"
 #include "mpi/datatype/datatype_table.h"
+#include "mpi/runtime/error_handlers.h"
 #include "mpi/runtime/inside.h"
 #include "state/state.h"
 
@@ -326,29 +327,6 @@ Result make_again(SavedTable* table, Saved* saved, const Vector<Datatype*>& olds
   return Result();
 }
 
-// While it lives, MPI returns errors instead of ending the job. Which communicator's handler is asked about
-// datatypes differs between versions of MPI.
-class ErrorsReturn {
- public:
-  ErrorsReturn() {
-    for (int i = 0; i < 2; ++i) {
-      PMPI_Comm_get_errhandler(communicator(i), &before_[i]);
-      PMPI_Comm_set_errhandler(communicator(i), MPI_ERRORS_RETURN);
-    }
-  }
-  ~ErrorsReturn() {
-    for (int i = 0; i < 2; ++i) {
-      PMPI_Comm_set_errhandler(communicator(i), before_[i]);
-      const bool predefined = before_[i] == MPI_ERRORS_ARE_FATAL || before_[i] == MPI_ERRORS_RETURN;
-      if (!predefined) PMPI_Errhandler_free(&before_[i]);  // LAM takes none that is predefined
-    }
-  }
-
- private:
-  static MPI_Comm communicator(int i) { return i == 0 ? MPI_COMM_WORLD : MPI_COMM_SELF; }
-  MPI_Errhandler before_[2];
-};
-
 // Finds the type among those of this run, or makes it. `fresh` is set if it was made.
 Result restore(SavedTable* table, Saved* saved, bool* fresh) {
   Vector<Datatype*> olds;
@@ -394,7 +372,8 @@ Result restore_datatypes(Decoder& in) {
   SavedTable table;
   ELC_TRY(decode(in, &table));
   datatypes().next = std::max(datatypes().next, table.next);
-  ErrorsReturn errors_return;
+  // Which communicator's handler is asked about datatypes differs between versions of MPI.
+  const ErrorsReturned in_world(MPI_COMM_WORLD), in_self(MPI_COMM_SELF);
   Vector<Datatype*> made;
   for (Saved& saved : table.types) {
     bool fresh = false;

@@ -4,6 +4,7 @@
 
 #include "base/sort.h"
 #include "mpi/objects/topologies.h"
+#include "mpi/runtime/error_handlers.h"
 #include "mpi/runtime/runtime.h"
 
 namespace elc::mpi {
@@ -138,31 +139,6 @@ void forget_freed_communicators() {
   // The protocol knows one as long as something is under way on it; who has stopped does not know any more.
   if (coordinator.stopped() && (!runtime.requests.empty() || runtime.matched.size() > 0 || !alone())) return;
   runtime.comms.remove_freed([&](const Communicator& c) { return !coordinator.stopped() && coordinator.knows(c.identity); });
-}
-
-MPI_Errhandler error_handler_of(MPI_Comm comm) {
-  MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
-#if MPI_VERSION >= 2
-  PMPI_Comm_get_errhandler(comm, &handler);
-#else
-  PMPI_Errhandler_get(comm, &handler);
-#endif
-  return handler;
-}
-
-// MPI-1 does not say that the handle from MPI_Errhandler_get is one more, and LAM fails to free its own handlers.
-void let_go([[maybe_unused]] MPI_Errhandler handler) {
-#if MPI_VERSION >= 2
-  PMPI_Errhandler_free(&handler);
-#endif
-}
-
-void set_error_handler(MPI_Comm comm, MPI_Errhandler handler) {
-#if MPI_VERSION >= 2
-  PMPI_Comm_set_errhandler(comm, handler);
-#else
-  PMPI_Errhandler_set(comm, handler);
-#endif
 }
 
 Attribute attribute_of(MPI_Comm comm, int keyval) {

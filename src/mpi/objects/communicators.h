@@ -79,25 +79,6 @@ class Communicators {
 // Those that were freed are forgotten when the protocol has forgotten them.
 void forget_freed_communicators();
 
-// MPI's error handler of a communicator; it stays until it is let go, whatever the communicator is given.
-MPI_Errhandler error_handler_of(MPI_Comm comm);
-void let_go(MPI_Errhandler handler);
-void set_error_handler(MPI_Comm comm, MPI_Errhandler handler);
-// As long as it lives, MPI returns what is wrong with calls on this communicator.
-class ErrorsReturned {
- public:
-  explicit ErrorsReturned(MPI_Comm comm) : comm_(comm), before_(error_handler_of(comm)) { set_error_handler(comm, MPI_ERRORS_RETURN); }
-  ~ErrorsReturned() {
-    set_error_handler(comm_, before_);
-    let_go(before_);
-  }
-  ErrorsReturned(const ErrorsReturned&) = delete;
-  ErrorsReturned& operator=(const ErrorsReturned&) = delete;
-
- private:
-  MPI_Comm comm_;
-  MPI_Errhandler before_;
-};
 struct Attribute {
   void* value = nullptr;
   bool there = false, unknown = false;  // unknown: MPI cannot tell, because the keyval was freed

@@ -2,6 +2,7 @@
 
 #include "mpi/datatype/datatype.h"
 #include "mpi/objects/requests.h"
+#include "mpi/runtime/error_handlers.h"
 #include "mpi/runtime/runtime.h"
 
 namespace elc::mpi {

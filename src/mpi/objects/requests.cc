@@ -2,6 +2,7 @@
 
 #include "base/message.h"
 #include "mpi/datatype/datatype.h"
+#include "mpi/runtime/error_handlers.h"
 #include "mpi/runtime/runtime.h"
 
 namespace elc::mpi {

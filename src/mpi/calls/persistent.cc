@@ -13,12 +13,12 @@ int init(const MessageArguments& arguments, MPI_Request request, const char* cal
   Request* r = arguments.send != nullptr ? runtime.requests.make_send() : runtime.requests.make_receive();
   r->placeholder = true;
   r->active = false;
-  r->persistent = make<MessageArguments>(arguments);
-  r->made_on = runtime.comms.identity_of(arguments.comm);
+  const line::Identity made_on = runtime.comms.identity_of(arguments.comm);
+  r->persistent = make<Persistent>(arguments, made_on);
   r->type_number = retain(arguments.type);
   runtime.requests.bind(r, request);
   if (in_setup()) runtime.requests.add_to_set_up(r);
-  else if (r->made_on == kNullIdentity) runtime.requests.hinder(r, request, call);
+  else if (made_on == kNullIdentity) runtime.requests.hinder(r, request, call);
   used_unfollowed(arguments.comm, arguments.peer);
   return MPI_SUCCESS;
 }
@@ -40,7 +40,7 @@ int start(MPI_Request* request) {
     MPI_Request none = MPI_REQUEST_NULL;
     return PMPI_Start(&none);
   }
-  if (runtime.comms.identity_of(r->persistent->comm) != r->made_on) {  // freed; MPI has kept it for this request
+  if (runtime.comms.identity_of(r->persistent->comm) != r->persistent->made_on) {  // freed; MPI has kept it for this request
     cannot_checkpoint("a persistent request was started after its communicator had been freed");
     runtime.requests.leave_to_mpi(r, *request);
     return start(request);
@@ -49,7 +49,7 @@ int start(MPI_Request* request) {
   const MessageArguments& a = *r->persistent;
   const int code = a.send != nullptr ? start_send(a, &r->receive.handle) : start_receive_of(a, &r->receive);
   if (code != MPI_SUCCESS) return code;
-  if (r->made_on == kNullIdentity) runtime.requests.hinder(r, *request, "MPI_Start");
+  if (r->persistent->made_on == kNullIdentity) runtime.requests.hinder(r, *request, "MPI_Start");
   r->receive.done = a.send != nullptr && r->receive.handle == MPI_REQUEST_NULL;
   r->active = true;
   return MPI_SUCCESS;

@@ -14,7 +14,7 @@ Request* Requests::fresh() {
   } else {
     r = pool_.back();
     pool_.pop_back();
-    *r = Request();
+    r->reset();
   }
   r->number = ++numbers_;
   return r;
@@ -107,13 +107,14 @@ void Requests::hinder(Request* request, MPI_Request handle, const char* call) {
 
 void Requests::set_inactive(Request* request, MPI_Request handle) {
   request->active = false;
-  if (!request->obstacle || (request->made_on == kNullIdentity && !request->of_set_up)) return;
+  const Persistent& p = *request->persistent;
+  if (!request->obstacle || (p.made_on == kNullIdentity && !p.of_set_up)) return;
   remove_obstacle(HandleKind::kRequest, handle_key(handle));
   request->obstacle = false;
 }
 
 void Requests::add_to_set_up(Request* request) {
-  request->of_set_up = true;
+  request->persistent->of_set_up = true;
   request->number = kFirstPersistent + persistent_++;
 }
 
@@ -134,6 +135,7 @@ void Requests::leave_to_mpi(Request* request, MPI_Request handle) {
 void Requests::unmake(Request* request) {
   elc::mpi::release(request->type_number);
   destroy(request->persistent);
+  request->persistent = nullptr;
   forget_collective(request);
   pool_.push_back(request);
 }
@@ -153,7 +155,7 @@ void Requests::abandon(Request* request, MPI_Request handle) {
 void Requests::end_set_up() {
   Vector<MPI_Request> handles;
   each([&](MPI_Request handle, Request& r) {
-    if (r.of_set_up) restored_.at(r.number) = handle_key(handle);
+    if (r.of_set_up()) restored_.at(r.number) = handle_key(handle);
     const bool persistent = r.persistent != nullptr && r.active;
     if (r.kind == RequestKind::kReceive ? r.active : persistent || r.kind == RequestKind::kCollective) handles.push_back(handle);
   });

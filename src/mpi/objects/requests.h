@@ -48,6 +48,12 @@ struct MessageArguments {
   int (*send)(ELC_CONST void*, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request*);
 };
 
+// What a persistent request starts.
+struct Persistent : MessageArguments {
+  line::Identity made_on = 0;  // its communicator, if that is followed: the handle may be another's by now
+  bool of_set_up = false;      // and a restart makes it again by itself
+};
+
 // What a handle in the program's hands stands for. Small sends of some MPIs share one handle: `uses`.
 struct Request {
   using Kind = RequestKind;
@@ -59,12 +65,20 @@ struct Request {
   uint32_t uses = 1;
   uint64_t number = 0;       // in saved state
   uint64_t type_number = 0;  // its datatype is kept as long as this is
-  MessageArguments* persistent = nullptr;  // what is to be started; owned
+  Persistent* persistent = nullptr;         // owned
   PendingCollective* collective = nullptr;  // of that kind, which MPI has always; owned
-  line::Identity made_on = 0;              // its communicator, if that is followed: the handle may be another's by now
-  bool of_set_up = false;                  // and a restart makes it again by itself
   Receive receive;           // of a send, `handle`, `done` and `cancelled` alone
 
+  // As a new one, but for the number; without what it owned.
+  void reset() {
+    kind = Kind::kSend;
+    placeholder = obstacle = false;
+    active = true;
+    uses = 1;
+    type_number = 0;
+    receive = Receive();
+  }
+  bool of_set_up() const { return persistent != nullptr && persistent->of_set_up; }
   // What MPI has of this request, whose handle the program has; MPI_REQUEST_NULL: nothing any more, or not yet.
   MPI_Request in_mpi(MPI_Request program) const {
     return !active || receive.done ? MPI_REQUEST_NULL : placeholder ? receive.handle : program;

@@ -67,19 +67,19 @@ constexpr Sends kSends[] = {{StartMode::kReceive, nullptr},
                             {StartMode::kSynchronousSend, PMPI_Issend}};
 
 Result save_persistent(const Request& request, SavedRequest* s) {
-  const MessageArguments& a = *request.persistent;
-  if (runtime.comms.identity_of(a.comm) != request.made_on)
+  const Persistent& a = *request.persistent;
+  if (runtime.comms.identity_of(a.comm) != a.made_on)
     return Result::error("there is a persistent request whose communicator was freed: free the request, too");
   s->kind = RequestKind::kPersistent;
   for (const Sends& send : kSends)
     if (send.call == a.send) s->mode = send.mode;
-  s->comm = request.made_on;
+  s->comm = a.made_on;
   s->peer = saved_rank(a.peer);
   s->tag = saved_tag(a.tag);
   s->active = request.active;
   if (request.active && request.receive.comm != nullptr) s->posting = request.receive.posting.number;
   const Result status = save_region({a.buffer, a.count, a.type}, request.type_number, "there is a persistent request", &s->region);
-  return request.of_set_up ? Result() : status;  // the set-up has the memory
+  return a.of_set_up ? Result() : status;  // the set-up has the memory
 }
 
 // Whether a restart has this memory, with this type.
@@ -117,7 +117,7 @@ Result save_mpi(SavedMpi* saved) {
   ELC_TRY(runtime.windows.save(&saved->windows));
   Result status;
   runtime.requests.each([&](MPI_Request, Request& r) {
-    if (r.of_set_up && !r.active) return;
+    if (r.of_set_up() && !r.active) return;
     SavedRequest s;
     s.number = r.number;
     s.kind = r.kind;
@@ -137,13 +137,13 @@ Result save_mpi(SavedMpi* saved) {
 }
 
 static SavedPersistent describe(const Request& r) {
-  const MessageArguments& a = *r.persistent;
+  const Persistent& a = *r.persistent;
   SavedPersistent s;
   s.number = r.number;
   s.kind = r.kind;
   s.count = a.count;
   s.type = r.type_number;
-  s.comm = r.made_on;
+  s.comm = a.made_on;
   s.peer = saved_rank(a.peer);
   s.tag = saved_tag(a.tag);
   return s;
@@ -152,7 +152,7 @@ static SavedPersistent describe(const Request& r) {
 void save_set_up(SavedSetUp* saved) {
   saved->comms.append(runtime.set_up.data(), runtime.set_up.size());
   runtime.requests.each([&](MPI_Request, Request& r) {
-    if (r.of_set_up) saved->requests.push_back(describe(r));
+    if (r.of_set_up()) saved->requests.push_back(describe(r));
   });
   sort(saved->requests, [](const SavedPersistent& a, const SavedPersistent& b) { return a.number < b.number; });
 }
@@ -249,9 +249,9 @@ static Result make_persistent_again(Request* r, const SavedRequest& s) {
     Region region;
     Communicator* comm;
     ELC_TRY(find_again(s, &region, &comm));
-    r->persistent = make<MessageArguments>(MessageArguments{region.buffer, region.count, region.type, rank_of(s.peer), tag_of(s.tag),
-                                                            comm->handle, kSends[static_cast<size_t>(s.mode)].call});
-    r->made_on = s.comm;
+    const MessageArguments arguments = {region.buffer, region.count, region.type, rank_of(s.peer), tag_of(s.tag), comm->handle,
+                                        kSends[static_cast<size_t>(s.mode)].call};
+    r->persistent = make<Persistent>(arguments, s.comm);
   }
   r->active = s.active;
   if (!s.active) return Result();

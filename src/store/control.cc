@@ -53,7 +53,7 @@ Result read_refusal(const char* dir, Text* why) {
   ELC_TRY(top.open(dir));
   ELC_TRY(read_small_file(top, kRefusedName, kMostRefusal, &content, &found));
   std::string_view text(reinterpret_cast<const char*>(content.data()), content.size());
-  text = text.substr(0, text.find('\n'));
+  if (const size_t end = text.find('\n'); end != text.npos) text.remove_suffix(text.size() - end);
   if (found) *why = Text::copy(text);
   return {};
 }

@@ -69,7 +69,7 @@ Result write_finished(const Directory& top, uint64_t line, uint64_t run) {
 // A new directory lasts when the one above it is flushed; one that may not be read cannot be opened for that.
 Result flush_parent(std::string_view path) {
   const size_t slash = path.rfind('/');
-  const Text above = Text::copy(slash == path.npos ? "." : slash == 0 ? "/" : path.substr(0, slash));
+  const Text above = Text::copy(slash == path.npos ? "." : slash == 0 ? "/" : std::string_view(path.data(), slash));
   if (access(above.c_str(), R_OK) != 0) return {};
   Directory parent;
   ELC_TRY(parent.open(above.c_str()));

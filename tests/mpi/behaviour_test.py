@@ -718,7 +718,7 @@ class Lifetimes(Compared):
     def test_undone_buffer(self):
         self.scene("undo_buffer", "a buffer of the program's set-up was changed by MPI_Buffer_detach")
 
-    def test_two_handles(self): self.scene("groups", "a group made by MPI_Comm_group")
+    def test_two_handles(self): self.scene("groups")
     def test_handle_that_comes_back(self): self.scene("handlers", "an error handler made by MPI_Comm_set_errhandler")
     def test_freed_receives(self): self.scene("free_receives", "a request made by MPI_Request_free")
     def test_freed_type(self): self.scene("freed_type")

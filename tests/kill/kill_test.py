@@ -139,6 +139,8 @@ class Case:
             self.extra["ELC_KEEP"] = str(r.randint(1, 4))
         self.tool = r.random() < 0.5 and all(b.program("elc") for b in self.builds) and not options.no_tool
         self.kills = r.randint(1, options.most_kills)
+        if self.name == "traffic":
+            self.arguments += ["--windows", int(all(b.mpi != "lam" for b in self.builds) and r.random() < 0.3)]
         self.home = tempfile.mkdtemp(prefix="elc-kill-", dir=options.scratch)
         self.directory = os.path.join(self.home, "lines")
         self.scratch = launch.Scratch()

@@ -8,6 +8,7 @@
 #define ELC_COMM(v) ((void)0)
 #define ELC_DATATYPE(v) ((void)0)
 #define ELC_MPIFILE(v) ((void)0)
+#define ELC_MPIWIN(v) ((void)0)
 #define ELC_ND(value) ((void)0)
 #define ELC_TYPE_OF(lvalue) sizeof(lvalue)
 #define ELC_malloc(size) malloc(size)

@@ -4,7 +4,7 @@
  * every mode to a partner at some distance (perhaps itself, perhaps MPI_PROC_NULL), received by every kind of
  * call, up to seven operations later; derived datatypes; probes, matched ones where MPI has them; persistent requests;
  * requests that are freed under way; a farm whose jobs go to whoever asks first; collectives, blocking and not;
- * communicators made, used and freed; files of MPI; receives that are cancelled, with a message, without one, and in a race with it:
+ * communicators made, used and freed; files of MPI; a memory window under fences; receives that are cancelled, with a message, without one, and in a race with it:
  * who has cancelled a receive receives the message then, so that the answer does not depend on how that ends.
  *
  * An operation begins in one micro-step and ends in a later one, and each process has its own random
@@ -46,7 +46,7 @@ enum {
 typedef enum Kind {
   kPlainKind, kPoolKind, kTaglessKind, kWildKind, kProbeKind, kTypedKind, kFarmKind, kExchangeKind, kNullKind,
   kLifeKind, kSplitKind, kCollectiveKind, kReadyKind, kMatchedKind, kPersistentKind, kFreedKind, kCancelKind, kStartedKind,
-  kFileKind,
+  kFileKind, kWindowKind,
   kKinds
 } Kind;
 
@@ -62,7 +62,7 @@ typedef enum Shape {
   kShapes
 } Shape;
 
-static long seed = 1, operations = 400, work = 20, lines = 0, large = 12, own = 0;
+static long seed = 1, operations = 400, work = 20, lines = 0, large = 12, own = 0, windows = 0;
 static int rank, ranks;
 
 /* ---- The state: all of it registered --------------------------------------------------------- */
@@ -79,6 +79,10 @@ static MPI_Comm copy, tagless, wild, probed, matched, revoked, life[kSlots];
 static MPI_Datatype strided, pairs;
 static MPI_File files[kSlots], lasting_file; /* TRAFFIC_FILE names them; without it nothing is written */
 static const char *file_name;
+enum { kPut, kSum, kConstant, kWindowNumbers }; /* places in the memory window */
+static uint64_t shared[kWindowNumbers], sum, given, fetched; /* sum: what kSum has to be */
+static long last_window = -1; /* the operation whose epoch is under way */
+static MPI_Win window;
 static MPI_Status shown, last;
 static uint64_t out[kSlots][kMost], in[kSlots][kMost], wild_in[kSlots][kMost], lasting_in[kLasting][kMost];
 static uint64_t scratch[kMost];
@@ -112,6 +116,14 @@ static void register_state(void) {
   ELC_VAR(wild_in);
   ELC_VAR(lasting_in);
   ELC_VAR(scratch);
+  if (windows) {
+    ELC_VAR(shared);
+    ELC_VAR(sum);
+    ELC_VAR(given);
+    ELC_VAR(fetched);
+    ELC_VAR(last_window);
+    ELC_MPIWIN(window);
+  }
 }
 
 /* ---- Numbers ---------------------------------------------------------------------------------- */
@@ -1021,6 +1033,55 @@ static void close_lasting_file(void) {
     if (kind_of(k) == kFileKind && !has_own_file(k)) check_file(k, file_name);
 }
 
+/* ---- A memory window -------------------------------------------------------------------------------- */
+
+#if MPI_VERSION >= 3
+static uint64_t put_by(long k, int process) { return mix(ask(k, 33), (uint64_t)process); }
+static uint64_t constant_of(int process) { return mix((uint64_t)seed, (uint64_t)process); }
+
+/* What the operations of the epoch before have done is there. */
+static void check_window(void) {
+  const long k = last_window;
+  if (k < 0) return;
+  if (rank == (int)(k % ranks))
+    for (int i = 0; i < ranks; i++) sum += put_by(k, i);
+  if (shared[kPut] != put_by(k, from_of(k)) || shared[kSum] != sum || fetched != constant_of(to_of(k)))
+    fail(k, "what is in a memory window is wrong");
+}
+
+/* Two fences: what is there is looked at where nobody puts anything. Behind each is a site. */
+static void begin_window(long k) {
+  if (!windows) return;
+  MPI_Win_fence(ask(k, 34) % 2 == 0 ? 0 : MPI_MODE_NOSUCCEED, window);
+  if (ask(k, 35) % 2 == 0) ELC_Checkpoint();
+  check_window();
+  MPI_Win_fence(ask(k, 34) % 2 == 0 ? 0 : MPI_MODE_NOPRECEDE, window);
+  last_window = k;
+  given = put_by(k, rank);
+  ELC_Checkpoint();
+  MPI_Put(&given, 1, kNumber, to_of(k), kPut, 1, kNumber, window);
+  MPI_Accumulate(&given, 1, kNumber, (int)(k % ranks), kSum, 1, kNumber, MPI_SUM, window);
+  MPI_Get(&fetched, 1, kNumber, to_of(k), kConstant, 1, kNumber, window);
+}
+
+static void make_window(void) {
+  if (!windows) return;
+  shared[kConstant] = constant_of(rank);
+  MPI_Win_create(shared, sizeof shared, sizeof shared[0], MPI_INFO_NULL, MPI_COMM_WORLD, &window);
+}
+
+static void free_window(void) {
+  if (!windows) return;
+  MPI_Win_fence(MPI_MODE_NOSUCCEED, window);
+  check_window();
+  MPI_Win_free(&window);
+}
+#else
+static void begin_window(long k) { (void)k; }
+static void make_window(void) { windows = 0; }
+static void free_window(void) {}
+#endif
+
 /* ---- The sequence --------------------------------------------------------------------------------- */
 
 static void begin(long k) {
@@ -1041,6 +1102,7 @@ static void begin(long k) {
     case kCollectiveKind: collective(k, comm_of(k)); break;
     case kStartedKind: begin_started(k); break;
     case kFileKind: begin_file(k); break;
+    case kWindowKind: begin_window(k); break;
     case kReadyKind: begin_ready(k); break;
     case kMatchedKind: begin_matched(k); break;
     case kPersistentKind: begin_persistent(k); break;
@@ -1125,6 +1187,7 @@ static void set_up(void) {
     lasting_since[i] = -1;
   }
   open_lasting_file();
+  make_window();
   memset(&shown, 0, sizeof shown);
   memset(&last, 0, sizeof last);
 }
@@ -1135,6 +1198,7 @@ int main(int argc, char **argv) {
                             {"work", &work, 0, 1000000, 0, "time between messages, in arbitrary units"},
                             {"large", &large, 1, 1000000, 0, "one message of so many is large"},
                             {"own", &own, 0, 1, 0, "1: also what this MPI alone has, or allows"},
+                            {"windows", &windows, 0, 1, 0, "1: a memory window, which has lines only behind its fences"},
                             {"lines", &lines, 0, 1000000, 0, "recovery lines at equal distances"},
                             {NULL, NULL, 0, 0, 0, NULL}};
   const size_t room = 4 << 20;
@@ -1161,6 +1225,7 @@ int main(int argc, char **argv) {
   }
   end_lasting();
   close_lasting_file();
+  free_window();
   MPI_Buffer_detach(&buffer, &(int){0});
   free(buffer);
   report_totals(freely, fixed);

@@ -419,20 +419,22 @@ class RankFile(File):
         return {"topology": {"kind": ("cartesian", "graph", "distributed graph", "distributed graph")[kind - 1],
                              **self.first(**dict(zip(names, lists)))}}
 
-    def communicator(self, x, plain):
+    def communicator(self, x, layout):
         ranks = Xdr(self.sections["label"][20:24]).uint()
         facts = x.struct(communicator=x.hyper, parent=x.hyper, operation=x.hyper, colour=x.signed,
                          members=lambda: x.list(lambda: x.uint(ranks)))
         members = facts.pop("members")
         for name in ("communicator", "parent"):
             facts[name] = communicator(facts[name])
-        return {**facts, "size": len(members), **self.first(members=members),
-                **({} if plain else self.topology(x, len(members)))}
+        topology = {} if layout == 1 else self.topology(x, len(members))
+        own = [] if layout < 3 else x.list(lambda: x.uint(ranks))
+        assert not own or (members and not topology and len(set(members + own)) == len(members + own))
+        return {**facts, "size": len(members + own), **topology, **self.first(members=members, **({"own": own} if own else {}))}
 
     def mpi(self):
         x = self.section("mpi", 3)
         site = ("ELC_Checkpoint", "ELC_Checkpoint_now", "a labelled MPI call")[x.uint(3)]
-        communicators, t = x.list(lambda: self.communicator(x, x.layout == 1)), Xdr(x.bytes())
+        communicators, t = x.list(lambda: self.communicator(x, x.layout)), Xdr(x.bytes())
         next_type, memory = t.hyper(), t.list(lambda: (t.uint(65), t.uint(65)))
         types = t.list(lambda: t.struct(number=t.hyper, constructor=lambda: t.uint(13), flags=lambda: t.uint(4),
                                         lower=t.signed, extent=t.signed, integers=lambda: t.list(t.int),
@@ -545,9 +547,9 @@ class RankFile(File):
 
     def result(self, x):
         facts, content = x.struct(communicator=lambda: communicator(x.hyper()), operation=x.hyper), Xdr(x.bytes())
-        kind = content.uint(3) if content.left() else None
+        kind = content.uint(4) if content.left() else None
         if kind:
-            facts["made"] = self.communicator(content, kind == 1)
+            facts["made"] = self.communicator(content, kind)
             content.end()
         elif kind == 0:
             facts["machine"] = str(machine_of(content.hyper()))

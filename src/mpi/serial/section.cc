@@ -2,12 +2,12 @@
 
 #include <span>
 
+#include "base/sort.h"
 #include "portable_format/types.h"
 
 namespace elc::mpi {
 namespace {
 
-constexpr uint32_t kLayout = 3, kPlainLayout = 1, kLayoutWithoutFiles = 2;  // of section mpi; 1: communicators without topologies
 constexpr uint32_t kSetUpLayout = 1;
 constexpr uint32_t kCommitted = 1, kFreed = 2;  // flags of a datatype
 constexpr uint32_t kWrites = 1, kAppends = 2, kUnique = 4, kAtomic = 8, kViewed = 16, kOfSetUp = 32, kExact = 64, kUnknownFileFlag = 128;  // of a file
@@ -158,18 +158,31 @@ static void decode_origin(Decoder& in, uint32_t processes, Saved* saved) {
 void SavedCommunicator::encode(Encoder& out) const {
   encode_origin(out, *this);
   topology.encode(out);
+  encode_members(out, own);
 }
 
-bool SavedCommunicator::decode(Decoder& in, uint32_t processes, bool plain, SavedCommunicator* saved) {
+// Two groups without a common process, and no topology.
+static bool is_intercommunicator(const SavedCommunicator& saved) {
+  Vector<line::Rank> all;
+  for (const Vector<line::Rank>* group : {&saved.members, &saved.own}) all.append(group->data(), group->size());
+  sort(all, [](line::Rank a, line::Rank b) { return a < b; });
+  for (size_t i = 1; i < all.size(); ++i)
+    if (all[i] == all[i - 1]) return false;
+  return !saved.members.empty() && saved.topology.kind == Topology::Kind::kNone;
+}
+
+bool SavedCommunicator::decode(Decoder& in, uint32_t processes, uint32_t layout, SavedCommunicator* saved) {
   decode_origin(in, processes, saved);
-  const size_t n = saved->members.size();
-  return plain ? in.ok() : Topology::decode(in, n, &saved->topology);
+  if (layout > kPlainLayout) Topology::decode(in, saved->members.size(), &saved->topology);
+  if (layout > kLayoutWithoutFiles) decode_members(in, processes, &saved->own);
+  if (!saved->own.empty() && !is_intercommunicator(*saved)) in.fail();
+  return in.ok();
 }
 
 bool decode_result(Decoder& in, uint32_t processes, SavedCommunicator* saved) {
   const uint32_t kind = in.u32();
-  if (kind != kCommunicatorResult && kind != kPlainCommunicatorResult) return false;
-  return SavedCommunicator::decode(in, processes, kind == kPlainCommunicatorResult, saved);
+  if (kind == kDataResult || kind > kCommunicatorResult) return false;
+  return SavedCommunicator::decode(in, processes, kind, saved);
 }
 
 static void encode_region(const SavedRegion& region, Encoder& out) {
@@ -315,7 +328,7 @@ Result SavedMpi::decode(Decoder& in, uint32_t processes, SavedMpi* saved) {
   const size_t comms = in.count(40);
   for (size_t i = 0; i < comms; ++i) {
     SavedCommunicator c;
-    SavedCommunicator::decode(in, processes, layout == kPlainLayout, &c);
+    SavedCommunicator::decode(in, processes, layout, &c);
     saved->comms.push_back(std::move(c));
   }
   const std::string_view datatypes = in.opaque();

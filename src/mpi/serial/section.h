@@ -28,6 +28,9 @@ struct Origin {
 
   line::Identity identity() const;
 };
+// By MPI_Intercomm_create: each group has made a call of its own, on its communicator. The parent and the colour are what
+// these would have made: Origin{communicator, operation, 0}.identity(), the lower one first.
+inline constexpr uint64_t kJoined = UINT64_MAX;
 // No communicator: the calls on the parent that its members alone make (MPI_Comm_create_group), counted like the operations of
 // a communicator of theirs. The colour is a hash of the members.
 inline constexpr uint64_t kCallsOnGroup = 0;
@@ -61,20 +64,24 @@ Topology copy_of(const Topology& topology);
 struct SavedCommunicator {
   line::Identity identity = 0;
   Origin origin;
-  Vector<line::Rank> members;
+  Vector<line::Rank> members;  // those that ranks in calls mean: of an intercommunicator the other group
   Topology topology;
+  Vector<line::Rank> own;      // of an intercommunicator the group of this process; of others empty
 
   // Whether it stands for the calls on a group of its parent.
   bool is_of_group() const { return origin.parent != 0 && origin.number == kCallsOnGroup; }
   void encode(Encoder& out) const;
-  // `plain`: written by a version that knew no topologies.
-  static bool decode(Decoder& in, uint32_t processes, bool plain, SavedCommunicator* saved);
+  // `layout`: of the section mpi in which it would be.
+  static bool decode(Decoder& in, uint32_t processes, uint32_t layout, SavedCommunicator* saved);
 };
+inline constexpr uint32_t kLayout = 3;                // of section mpi
+inline constexpr uint32_t kLayoutWithoutFiles = 2;    // nor windows, nor intercommunicators
+inline constexpr uint32_t kPlainLayout = 1;           // communicators without topologies, as well
 
 // What the logged result of a collective operation begins with.
 inline constexpr uint32_t kDataResult = 0;
-inline constexpr uint32_t kPlainCommunicatorResult = 1;  // as before version 1.2: without a topology
-inline constexpr uint32_t kCommunicatorResult = 2;       // then a SavedCommunicator
+// Then a SavedCommunicator, as layout 3 of section mpi has it; kinds 1 and 2 are those of older versions.
+inline constexpr uint32_t kCommunicatorResult = 3;
 
 // Of the result of an operation that made one; false for other results.
 bool decode_result(Decoder& in, uint32_t processes, SavedCommunicator* saved);

@@ -401,8 +401,10 @@ class File {
                   {"parent", communicator_text(c.origin.parent)},
                   {"operation", c.origin.number},
                   {"colour", c.origin.colour},
-                  {"size", c.members.size()}};
-    if (most_ > 0) facts["members"] = first(c.members, [](line::Rank member) { return member; });
+                  {"size", c.members.size() + c.own.size()}};
+    const auto ranks = [](line::Rank member) { return member; };
+    if (most_ > 0) facts["members"] = first(c.members, ranks);
+    if (most_ > 0 && !c.own.empty()) facts["own"] = first(c.own, ranks);
     if (c.topology.kind != mpi::Topology::Kind::kNone) facts["topology"] = topology(c.topology);
     if (!c.name.empty()) facts["name"] = c.name.c_str();
     if (c.error_handler != 0) facts["error_handler"] = local_text(format::kMpiErrhandler, c.error_handler);

@@ -440,12 +440,12 @@ class RankFile(File):
         members = facts.pop("members")
         for name in ("communicator", "parent"):
             facts[name] = communicator(facts[name])
-        facts.update(size=len(members), **self.first(members=members))
-        if layout > 1:
-            facts.update(self.topology(x, len(members)))
-        if layout > 2:
-            handler, name = x.hyper(), x.text()
-            facts.update(**({"name": name} if name else {}), **({"error_handler": function(43, handler)} if handler else {}))
+        topology = {} if layout == 1 else self.topology(x, len(members))
+        own = [] if layout < 3 else x.list(lambda: x.uint(ranks))
+        assert not own or (members and not topology and len(set(members + own)) == len(members + own))
+        handler, name = (0, "") if layout < 3 else (x.hyper(), x.text())
+        facts.update(size=len(members + own), **topology, **self.first(members=members, **({"own": own} if own else {})))
+        facts.update(**({"name": name} if name else {}), **({"error_handler": function(43, handler)} if handler else {}))
         return facts
 
     def mpi(self):

@@ -53,6 +53,10 @@ def u32(*numbers):
     return b"".join(n.to_bytes(4, "big") for n in numbers)
 
 
+def ints(*lists):
+    return b"".join(u64(len(l)) + b"".join(n.to_bytes(4, "big", signed=True) for n in l) for l in lists)
+
+
 def u64(*numbers):
     return b"".join(n.to_bytes(8, "big") for n in numbers)
 
@@ -264,41 +268,50 @@ class Read(unittest.TestCase):
                 self.assertNotEqual(code, 0)
                 self.assertIn(message, complaints)
 
-    def test_topologies(self):
-        def ints(*lists):
-            return b"".join(u64(len(l)) + b"".join(n.to_bytes(4, "big", signed=True) for n in l) for l in lists)
-
-        right = [(1, [3], [1], [], []), (1, [3, 1], [0, 1], [], []), (2, [1, 2, 4], [1, 2, 0, 2], [], []),
-                 (3, [0, 0], [2], [], []), (3, [-1, 0], [2, -1], [], []), (4, [2], [0, 1], [-5], [7, 8]), (3, [], [], [], [])]
-        wrong = [(1, [2], [1], [], []), (1, [3], [1, 0], [], []), (1, [3], [2], [], []), (1, [-3, -1], [0, 0], [], []),
-                 (1, [3], [1], [0], []), (1, [1 << 30, 1 << 30, 1 << 30, 3], [0, 0, 0, 0], [], []), (2, [1, 2], [0, 1], [], []),
-                 (2, [1, 3, 2], [0, 1], [], []), (2, [0, 0, 1], [3], [], []), (2, [-1, 0, 0], [], [], []), (2, [1, 1, 1], [-1], [], []),
-                 (3, [3], [], [], []), (3, [0], [-2], [], []), (3, [0], [], [1], []), (4, [0], [1], [], [1]), (5, [], [], [], [])]
+    def of_first_communicator(self, right, wrong, encoded):
+        """Both readers take the first communicator, MPI_COMM_WORLD of three processes, with these ends, or damage is told.
+        `encoded`: from one of them, its members and what follows."""
         line = os.path.join(self.scene_lines(), "line-000001")
         path = os.path.join(line, "rank-000000.elc")
         with open(path, "rb") as file:
             whole = file.read()
         mpi = second_reader.File(whole).sections["mpi"]
-        members = int.from_bytes(mpi[48:56], "big")  # of the first communicator, which is MPI_COMM_WORLD
-        self.assertEqual(members, 3)
-        at = 56 + 4 * members
-        self.assertEqual(mpi[at:at + 4], u32(0))
-        for number, (kind, *lists) in enumerate(right + wrong):
-            with self.subTest(kind=kind, lists=lists):
+        usual = ints([0, 1, 2]) + u32(0) + ints([])  # no topology, and no other group
+        self.assertEqual(mpi[48:48 + len(usual)], usual)
+        for number, one in enumerate(right + wrong):
+            with self.subTest(one):
                 with open(path, "wb") as file:
                     file.write(whole)
-                data = rewritten(path, sections={"mpi": mpi[:at] + u32(kind) + ints(*lists) + mpi[at + 4:]})
+                data = rewritten(path, sections={"mpi": mpi[:48] + encoded(*one) + mpi[48 + len(usual):]})
                 with open(path, "wb") as file:
                     file.write(data)
                 if number < len(right):
-                    self.assertIn("topology", self.shown(path, 50)["mpi"]["communicators"][0])
                     self.readers_agree(line, 50)
+                    yield self.shown(path, 50)["mpi"]["communicators"][0]
                 else:
                     run = elc("show", path)
                     self.assertEqual(run.returncode, 65)
                     self.assertIn('section "mpi" is damaged', run.stderr)
                     with self.assertRaises(AssertionError):
                         second_reader.read(path, 1)
+
+    def test_two_groups(self):
+        right = [([0, 1], 0, [2]), ([2], 0, [1, 0])]
+        wrong = [([0, 1], 0, [1]), ([0, 1], 0, [3]), ([0, 0], 0, [1]), ([0], 0, [2, 2]), ([], 0, [1]), ([0], 3, [1])]
+        shown = self.of_first_communicator(right, wrong, lambda members, kind, own:
+                                           ints(members) + u32(kind) + (ints([], [], [], []) if kind else b"") + ints(own))
+        self.assertEqual([(c["size"], c["members"], c["own"]) for c in shown], [(3, [0, 1], [2]), (3, [2], [1, 0])])
+
+    def test_topologies(self):
+        right = [(1, [3], [1], [], []), (1, [3, 1], [0, 1], [], []), (2, [1, 2, 4], [1, 2, 0, 2], [], []),
+                 (3, [0, 0], [2], [], []), (3, [-1, 0], [2, -1], [], []), (4, [2], [0, 1], [-5], [7, 8]), (3, [], [], [], [])]
+        wrong = [(1, [2], [1], [], []), (1, [3], [1, 0], [], []), (1, [3], [2], [], []), (1, [-3, -1], [0, 0], [], []),
+                 (1, [3], [1], [0], []), (1, [1 << 30, 1 << 30, 1 << 30, 3], [0, 0, 0, 0], [], []), (2, [1, 2], [0, 1], [], []),
+                 (2, [1, 3, 2], [0, 1], [], []), (2, [0, 0, 1], [3], [], []), (2, [-1, 0, 0], [], [], []), (2, [1, 1, 1], [-1], [], []),
+                 (3, [3], [], [], []), (3, [0], [-2], [], []), (3, [0], [], [1], []), (4, [0], [1], [], [1]), (5, [], [], [], [])]
+        for shown in self.of_first_communicator(right, wrong, lambda kind, *lists:
+                                                ints([0, 1, 2]) + u32(kind) + ints(*lists) + ints([])):
+            self.assertIn("topology", shown)
 
     def test_a_receive_that_the_line_does_not_know(self):
         directory = self.copy_of(self.line_of("scenes", "wait_looked_at"))

@@ -245,7 +245,7 @@ class Scenes(Jobs):
 
     def test_told_by_chance(self):
         job = self.run_scene("told_by_chance", "1")
-        self.assertIn("MPI_Intercomm_create was called, which libELC does not follow, while messages crossed", job.complaints())
+        self.assertIn("MPI_Win_create was called, which libELC does not follow, while messages crossed", job.complaints())
         self.assertEqual(self.committed(), [2])
         self.assert_right(self.run_scene("told_by_chance", "1"))
 
@@ -706,6 +706,51 @@ class Windows(Compared):
                 job = self.run_scene("late", "1", ELC_RESTART=line, OTHER=other)
                 self.assertEqual(job.popen.returncode, REFUSED, job.complaints())
                 self.assertIn(complaint, job.complaints())
+
+
+class Intercommunicators(Compared):
+    """Two groups and what joins them (tests/programs/intercommunicators.c)."""
+    program = "intercommunicators"
+
+    def scene_of(self, name, *some, refusal=None):
+        """All ranks act before the line, or one group, a single rank, or all but one."""
+        for early in drawn(name, *(some or (0b11111, 0b10101, 0b01010, 0b00100, 0b11101))):
+            with self.subTest(early=bin(early)):
+                self.scene(name, refusal, arguments=(str(early),), ranks=5)
+                shutil.rmtree(self.lines)
+
+    def test_messages_in_transit(self): self.scene_of("sent")
+    def test_exchange(self): self.scene_of("exchanged")
+    def test_exchange_when_made_later(self): self.scene_of("exchanged_later")
+    def test_group_of_one(self): self.scene_of("alone")
+    def test_pending(self): self.scene_of("pending", 0b11111)
+    def test_pending_when_made_later(self): self.scene_of("pending_later", 0b11111)
+    def test_operations(self): self.scene_of("operations")
+    def test_operations_when_made_later(self): self.scene_of("operations_later")
+
+    def test_operations_of_a_group_of_one(self):
+        if BUILD.mpi == "lam":
+            self.skipTest("LAM's hang by themselves")
+        self.scene_of("operations_alone")
+
+    def test_operations_begun(self):
+        self.needs_mpi_3()
+        self.scene_of("begun")
+
+    def test_made_of_one(self): self.scene_of("made")
+    def test_made_of_one_before(self): self.scene_of("made_before", 0b11111)
+    def test_freed(self): self.scene_of("freed")
+    def test_all_freed(self): self.scene_of("gone")
+    def test_joined_across(self): self.scene_of("joined", 0b10101, 0b00100, 0b11101, refusal="MPI_Intercomm_create")
+
+    def test_other_set_up(self):
+        """One that joins others than in the run of the line."""
+        self.scene("sent", arguments=("31",), ranks=5)
+        line = str(self.committed()[-1])
+        job = self.run_scene("sent", "31", "1", ranks=5, ELC_RESTART=line, ALONE="1")
+        self.assertEqual(job.popen.returncode, REFUSED, job.complaints())
+        self.assertIn("the set-up makes a communicator", job.complaints())
+        self.assertIn("nothing was changed", job.complaints())
 
 
 class Lifetimes(Compared):

@@ -395,7 +395,6 @@ static void receive_late(void) {
   exit(0);
 }
 
-/* One that the library does not follow. */
 static MPI_Comm two_groups(void) {
   MPI_Comm own, both;
   MPI_Comm_split(MPI_COMM_WORLD, rank == 0, rank, &own);

@@ -16,10 +16,14 @@ int barrier(MPI_Comm handle) {
   line::Coordinator& process = *runtime.coordinator;
   // The operation is counted after it, so that a checkpoint as of before it can still be taken.
   if (process.logged_result(comm->slot, process.operations(comm->slot) + 1) == nullptr) {
-    unsigned mine = process.last_line(), newest = 0;
-    const int code = released([&] { return PMPI_Allreduce(&mine, &newest, 1, MPI_UNSIGNED, MPI_MAX, handle); });
-    if (code != MPI_SUCCESS) return code;
-    if (newest > mine) process.request_line(newest);
+    unsigned known = process.last_line(), newest = 0;
+    // Between two groups each hears of the other one; what that has heard is the answer.
+    for (int rounds = comm->is_inter() ? 2 : 1; rounds > 0; --rounds) {
+      const int code = released([&] { return PMPI_Allreduce(&known, &newest, 1, MPI_UNSIGNED, MPI_MAX, handle); });
+      if (code != MPI_SUCCESS) return code;
+      if (newest > known) known = newest;
+    }
+    if (known > process.last_line()) process.request_line(known);
     if (site) site_while_waiting(nullptr);
   }
   process.end_collective(comm->slot, process.start_collective(comm->slot), Bytes());

@@ -93,31 +93,31 @@ ELC_EXPORT int MPI_Ibarrier(MPI_Comm comm, MPI_Request* request) {
 
 ELC_COLLECTIVE(Bcast, Ibcast, (void* buffer, int count, MPI_Datatype type, int root, MPI_Comm comm),
                (buffer, count, type, root, comm), {
-  if (now.rank() != root) now.wrote(buffer, count, type);
+  if (now.has_root(root) && !now.is_root(root)) now.wrote(buffer, count, type);
 })
 
 ELC_COLLECTIVE(Gather, Igather, (ELC_CONST void* from, int from_count, MPI_Datatype from_type, void* to, int to_count,
                                  MPI_Datatype to_type, int root, MPI_Comm comm),
                (from, from_count, from_type, to, to_count, to_type, root, comm), {
-  if (now.rank() == root) now.wrote_by_all(to, to_count, to_type);
+  if (now.is_root(root)) now.wrote_by_all(to, to_count, to_type);
 })
 
 ELC_COLLECTIVE(Gatherv, Igatherv, (ELC_CONST void* from, int from_count, MPI_Datatype from_type, void* to, ELC_CONST int* counts,
                                    ELC_CONST int* offsets, MPI_Datatype to_type, int root, MPI_Comm comm),
                (from, from_count, from_type, to, counts, offsets, to_type, root, comm), {
-  if (now.rank() == root) now.wrote_blocks(to, counts, offsets, to_type);
+  if (now.is_root(root)) now.wrote_blocks(to, counts, offsets, to_type);
 })
 
 ELC_COLLECTIVE(Scatter, Iscatter, (ELC_CONST void* from, int from_count, MPI_Datatype from_type, void* to, int to_count,
                                    MPI_Datatype to_type, int root, MPI_Comm comm),
                (from, from_count, from_type, to, to_count, to_type, root, comm), {
-  if (!in_place(to)) now.wrote(to, to_count, to_type);
+  if (now.has_root(root) && !in_place(to)) now.wrote(to, to_count, to_type);
 })
 
 ELC_COLLECTIVE(Scatterv, Iscatterv, (ELC_CONST void* from, ELC_CONST int* counts, ELC_CONST int* offsets, MPI_Datatype from_type,
                                      void* to, int to_count, MPI_Datatype to_type, int root, MPI_Comm comm),
                (from, counts, offsets, from_type, to, to_count, to_type, root, comm), {
-  if (!in_place(to)) now.wrote(to, to_count, to_type);
+  if (now.has_root(root) && !in_place(to)) now.wrote(to, to_count, to_type);
 })
 
 ELC_COLLECTIVE(Allgather, Iallgather, (ELC_CONST void* from, int from_count, MPI_Datatype from_type, void* to, int to_count,
@@ -155,7 +155,7 @@ ELC_COLLECTIVE(Alltoallw, Ialltoallw, (ELC_CONST void* from, ELC_CONST int* from
 
 ELC_COLLECTIVE(Reduce, Ireduce, (ELC_CONST void* from, void* to, int count, MPI_Datatype type, MPI_Op op, int root, MPI_Comm comm),
                (from, to, count, type, op, root, comm), {
-  if (now.rank() == root) now.wrote(to, count, type);
+  if (now.is_root(root)) now.wrote(to, count, type);
 })
 
 ELC_COLLECTIVE(Allreduce, Iallreduce, (ELC_CONST void* from, void* to, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm),

@@ -34,8 +34,11 @@ class Collective {
   Communicator* comm() const { return comm_; }
   uint64_t number() const { return number_; }
   const Bytes* logged() const { return logged_; }
-  // Of this process in the communicator, and of the communicator.
+  // Of this process in the communicator.
   int rank() const { return comm_->rank; }
+  bool is_root(int root) const { return comm_->is_root(root); }
+  bool has_root(int root) const { return comm_->has_root(root); }
+  // Of those with whom it is done: of an intercommunicator the other group.
   int size() const { return static_cast<int>(comm_->members.size()); }
 
   // Adds to what the call writes here: a region, or one for each member, by their offsets in elements.

@@ -37,14 +37,12 @@ int make_obstacle(MPI_Comm parent, MPI_Comm* made, int code) {
 }
 
 // The colour of calls that know of none, and make one communicator or several that have no process in common: the
-// first of its members.
+// first of its members, or of its two groups the lower one.
 constexpr int64_t kFirstMember = -1 - int64_t{INT_MAX};
 
 line::Rank first_member(MPI_Comm comm) {
-  const int first = 0;
-  line::Rank member = 0;
-  world_ranks(comm, &first, 1, &member);
-  return member;
+  const Vector<line::Rank> members = members_in_world(comm), others = others_in_world(comm);
+  return others.empty() || members[0] < others[0] ? members[0] : others[0];
 }
 
 #if MPI_VERSION >= 3
@@ -94,7 +92,7 @@ Bytes follow(MPI_Comm made, const Origin& origin, const Vector<int>& keyvals, co
   SavedCommunicator saved;
   if (made != MPI_COMM_NULL) {
     Communicator* c = runtime.comms.add(made, origin.identity(), origin);
-    c->slot = runtime.coordinator->add_comm(c->identity, static_cast<uint32_t>(c->members.size()));
+    c->slot = runtime.coordinator->add_comm(c->identity, static_cast<uint32_t>(c->processes()));
     if (in_setup()) runtime.set_up.push_back(c->identity);
     if (!c->topology.fits(c->members.size())) cannot_checkpoint("a communicator has a topology that libELC does not know");
     saved = describe(*c);
@@ -102,7 +100,7 @@ Bytes follow(MPI_Comm made, const Origin& origin, const Vector<int>& keyvals, co
   }
   Bytes result;
   Encoder out(&result);
-  out.u32(kMpiLayout);
+  out.u32(kLayout);
   saved.encode(out);
   return result;
 }
@@ -178,6 +176,51 @@ int create_group(MPI_Comm parent, MPI_Group group, int tag, MPI_Comm* made) {
   return code;
 }
 #endif
+
+// ---- Joining two groups (chapter 7.6) ----
+
+constexpr const char* kJoin = "MPI_Intercomm_create";
+
+// What the calls of two groups have made has an origin of both. Each tells the other what its own call is; kNullIdentity: not
+// that of a communicator that is followed.
+Origin origin_of_joined(MPI_Comm own, MPI_Comm joined, line::Identity mine) {
+  int rank = 0;
+  line::Identity other = kNullIdentity;
+  PMPI_Comm_rank(own, &rank);
+  released_inside([&] {
+    if (rank == 0)
+      PMPI_Sendrecv(&mine, sizeof mine, MPI_BYTE, 0, kJoinTag, &other, sizeof other, MPI_BYTE, 0, kJoinTag, joined, MPI_STATUS_IGNORE);
+    return PMPI_Bcast(&other, sizeof other, MPI_BYTE, 0, own);
+  });
+  if (mine == kNullIdentity || other == kNullIdentity) return Origin();
+  const bool first = mine < other;
+  return {first ? mine : other, kJoined, static_cast<int64_t>(first ? other : mine)};
+}
+
+// In other worlds nobody may answer.
+bool is_of_this_world(MPI_Comm joined) {
+  for (const line::Rank rank : all_in_world(joined))
+    if (rank == MPI_UNDEFINED) return false;
+  return true;
+}
+
+// A call of processes that are not the members of one communicator: no line may cross it, as none may cross one that is not
+// followed. What it makes is followed.
+template <class Call>
+int join(MPI_Comm own, MPI_Comm* joined, const void* place, Call call) {
+  Collective operation(own);
+  const Refused now(kJoin, place);
+  const int code = released_inside(call);
+  if (code == MPI_SUCCESS) {
+    now.together(*joined);
+    const Communicator* parent = operation.comm();
+    const line::Identity mine = parent == nullptr ? kNullIdentity : Origin{parent->identity, operation.number(), 0}.identity();
+    const Origin origin = is_of_this_world(*joined) ? origin_of_joined(own, *joined, mine) : Origin();
+    if (origin.parent != kNullIdentity) follow(*joined, origin, Vector<int>(), kJoin);
+    else now.makes(HandleKind::kComm, *joined, MPI_COMM_NULL);
+  }
+  return end_counted(&operation, now, code);
+}
 
 // No group makes calls on it any more, which is an operation of each.
 void end_groups(Communicator* comm) {
@@ -327,6 +370,19 @@ ELC_EXPORT int MPI_Dist_graph_create_adjacent(MPI_Comm parent, int in, ELC_CONST
   });
 }
 #endif
+
+// ---- Intercommunicators ----
+
+ELC_EXPORT int MPI_Intercomm_create(MPI_Comm own, int leader, MPI_Comm peers, int other_leader, int tag, MPI_Comm* joined) {
+  const auto call = [&] { return PMPI_Intercomm_create(own, leader, peers, other_leader, tag, joined); };
+  if (!following()) return call();
+  const Entered entered(kJoin);
+  return join(own, joined, ELC_CALLER(), call);
+}
+
+ELC_EXPORT int MPI_Intercomm_merge(MPI_Comm both, int high, MPI_Comm* made) {
+  return make_communicator(both, 0, made, "MPI_Intercomm_merge", [&] { return PMPI_Intercomm_merge(both, high, made); });
+}
 
 // ---- Freeing ----
 

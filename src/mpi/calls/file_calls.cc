@@ -33,13 +33,14 @@ int open(MPI_Comm comm, ELC_CONST char* path, int mode, MPI_Info info, MPI_File*
   const Refused now(kCall, place);
   struct stat before;
   const bool there = stat(path, &before) == 0;
-  const bool spare = operation.comm() != nullptr && spared(comm, there);
+  const bool followed = operation.comm() != nullptr && !operation.comm()->is_inter();  // which MPI refuses
+  const bool spare = followed && spared(comm, there);
   const int code = released_inside([&] { return PMPI_File_open(comm, path, spare ? mode & ~MPI_MODE_EXCL : mode, info, made); });
   end_counted(&operation, now, code);
   if (code != MPI_SUCCESS) return code;
-  const char* obstacle = operation.comm() == nullptr ? kCall : not_followed(path, mode);
+  const char* obstacle = !followed ? kCall : not_followed(path, mode);
   if (obstacle != nullptr) add_obstacle(HandleKind::kFile, handle_key(*made), obstacle, place);
-  if (operation.comm() == nullptr) return code;
+  if (!followed) return code;
   File* file = runtime.files.add(*made);
   const Communicator& parent = *operation.comm();
   SavedFile& saved = file->saved;

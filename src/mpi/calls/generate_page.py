@@ -71,7 +71,7 @@ A collective operation that is not followed, or one that makes what is not follo
 others are: where some processes have called it before their part of a line and others have not, the line is refused.
 The same holds for a call like
 .Fn MPI_Intercomm_create ,
-in which some processes take part, or
+in which two groups take part that have no communicator together, or
 .Fn MPI_Psend_init ,
 in which two do.
 .Pp

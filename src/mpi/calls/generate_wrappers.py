@@ -157,7 +157,8 @@ def large(prototype, narrow):
             arguments.append(wide.name)
         elif wide.array:
             of = small.type.replace("const ", "")
-            length = next((n for n in ("count", "ndims") if n in names), "members(%s)" % comm)
+            of_members = "own_members(%s)" if "educe_scatter" in prototype.name else "members(%s)"
+            length = next((n for n in ("count", "ndims") if n in names), of_members % comm)
             if length in names and names[length].type != "int":
                 length = "static_cast<int>(%s)" % length
             significant = "true"

@@ -5,18 +5,6 @@
 namespace elc::mpi {
 namespace {
 
-// Adds the world ranks of a group; those of its members that are not of this world have none.
-void add_ranks(MPI_Group group, MPI_Group world, Vector<line::Rank>* ranks) {
-  int size = 0;
-  PMPI_Group_size(group, &size);
-  Vector<int> locals, worlds;
-  for (int i = 0; i < size; ++i) locals.push_back(i);
-  worlds.resize(static_cast<size_t>(size));
-  PMPI_Group_translate_ranks(group, size, locals.data(), world, worlds.data());
-  for (int rank : worlds)
-    if (rank != MPI_UNDEFINED && rank != runtime.rank) ranks->push_back(static_cast<line::Rank>(rank));
-}
-
 // Not 0.
 uint64_t value_of(const void* pointer, int64_t size) {
   return mix64(reinterpret_cast<uintptr_t>(pointer) ^ mix64(static_cast<uint64_t>(size))) | 1;
@@ -27,19 +15,8 @@ uint64_t value_of(const void* pointer, int64_t size) {
 void Refused::together(MPI_Comm made) const {
   if (made == MPI_COMM_NULL) return;
   Vector<line::Rank> others;
-  MPI_Group group, world;
-  int inter = 0;
-  PMPI_Comm_group(MPI_COMM_WORLD, &world);
-  PMPI_Comm_group(made, &group);
-  add_ranks(group, world, &others);
-  PMPI_Group_free(&group);
-  PMPI_Comm_test_inter(made, &inter);
-  if (inter != 0) {
-    PMPI_Comm_remote_group(made, &group);
-    add_ranks(group, world, &others);
-    PMPI_Group_free(&group);
-  }
-  PMPI_Group_free(&world);
+  for (const line::Rank rank : all_in_world(made))
+    if (rank != MPI_UNDEFINED && rank != runtime.rank) others.push_back(rank);
   runtime.coordinator->on_group_call(others.data(), others.size(), call_);
 }
 
@@ -93,9 +70,14 @@ int members(MPI_Comm handle) {
   return comm == nullptr ? -1 : static_cast<int>(comm->members.size());
 }
 
+int own_members(MPI_Comm handle) {
+  Communicator* comm = runtime.comms.find(handle);
+  return comm == nullptr ? -1 : static_cast<int>(comm->is_inter() ? comm->own.size() : comm->members.size());
+}
+
 bool is_root(int root, MPI_Comm handle) {
   Communicator* comm = runtime.comms.find(handle);
-  return comm != nullptr && comm->rank == root;
+  return comm != nullptr && comm->is_root(root);
 }
 
 }  // namespace elc::mpi

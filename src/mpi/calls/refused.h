@@ -122,8 +122,10 @@ class Narrowed {
   Vector<Narrow> values_;
 };
 
-// Elements of an array that has one for each member of a communicator; -1: the library does not know it.
+// Elements of an array that has one for each member of a communicator, or of an intercommunicator's other group; and of
+// one for each of this process's own group. -1: the library does not know it.
 int members(MPI_Comm comm);
+int own_members(MPI_Comm comm);
 // Whether this process is the root, who alone has such arrays.
 bool is_root(int root, MPI_Comm comm);
 

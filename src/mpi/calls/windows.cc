@@ -41,7 +41,7 @@ int make_window(const char* name, const void* place, MPI_Comm parent, void* cons
   end_counted(&operation, now, code);
   if (code != MPI_SUCCESS) return code;
   MPI_Comm own = MPI_COMM_NULL;
-  if (operation.comm() == nullptr || !follow(parent, &own)) {
+  if (operation.comm() == nullptr || operation.comm()->is_inter() || !follow(parent, &own)) {
     now.makes(HandleKind::kWin, *made, MPI_WIN_NULL);
     return code;
   }

@@ -24,6 +24,13 @@ int Communicator::local(line::Rank world_rank) const {
   return found == nullptr ? MPI_UNDEFINED : *found;
 }
 
+bool Communicator::is_root(int root) const {
+#ifdef MPI_ROOT
+  if (is_inter()) return root == MPI_ROOT;
+#endif
+  return rank == root;
+}
+
 void Communicator::note_keyval(int keyval, bool there) {
   for (size_t i = keyvals.size(); i-- > 0;)
     if (keyvals[i] == keyval) keyvals.erase(i);
@@ -43,25 +50,42 @@ Communicator* Communicators::find_identity(line::Identity identity) const {
   return found == nullptr ? nullptr : *found;
 }
 
-void world_ranks(MPI_Comm comm, const int* locals, int count, line::Rank* ranks) {
-  MPI_Group group, world;
-  PMPI_Comm_group(comm, &group);
-  PMPI_Comm_group(MPI_COMM_WORLD, &world);
-  PMPI_Group_translate_ranks(group, count, const_cast<int*>(locals), world, ranks);
-  PMPI_Group_free(&group);
-  PMPI_Group_free(&world);
-}
-
-Vector<line::Rank> members_in_world(MPI_Comm comm, int* rank) {
+// Frees the group.
+static Vector<line::Rank> world_ranks(MPI_Group group) {
   int size = 0;
-  PMPI_Comm_rank(comm, rank);
-  PMPI_Comm_size(comm, &size);
+  MPI_Group world;
+  PMPI_Group_size(group, &size);
   Vector<int> locals;
   for (int i = 0; i < size; ++i) locals.push_back(i);
-  Vector<line::Rank> members;
-  members.resize(static_cast<size_t>(size));
-  world_ranks(comm, locals.data(), size, members.data());
-  return members;
+  Vector<line::Rank> ranks;
+  ranks.resize(static_cast<size_t>(size));
+  PMPI_Comm_group(MPI_COMM_WORLD, &world);
+  PMPI_Group_translate_ranks(group, size, locals.data(), world, ranks.data());
+  PMPI_Group_free(&world);
+  PMPI_Group_free(&group);
+  return ranks;
+}
+
+Vector<line::Rank> members_in_world(MPI_Comm comm) {
+  MPI_Group group;
+  PMPI_Comm_group(comm, &group);
+  return world_ranks(group);
+}
+
+Vector<line::Rank> others_in_world(MPI_Comm comm) {
+  int inter = 0;
+  MPI_Group group;
+  PMPI_Comm_test_inter(comm, &inter);
+  if (inter == 0) return Vector<line::Rank>();
+  PMPI_Comm_remote_group(comm, &group);
+  return world_ranks(group);
+}
+
+Vector<line::Rank> all_in_world(MPI_Comm comm) {
+  Vector<line::Rank> all = members_in_world(comm);
+  const Vector<line::Rank> others = others_in_world(comm);
+  all.append(others.data(), others.size());
+  return all;
 }
 
 uint64_t account_of(line::Identity identity, line::Comm slot, int rank, size_t members) {
@@ -81,13 +105,19 @@ Communicator* Communicators::add(MPI_Comm handle, line::Identity identity, const
   c->handle = handle;
   c->identity = identity;
   c->origin = origin;
-  c->members = members_in_world(handle, &c->rank);
+  PMPI_Comm_rank(handle, &c->rank);
+  c->members = members_in_world(handle);
+  Vector<line::Rank> others = others_in_world(handle);
+  if (!others.empty()) {
+    c->own = std::move(c->members);
+    c->members = std::move(others);
+  }
   const int size = static_cast<int>(c->members.size());
-  c->is_world = true;
+  c->is_world = !c->is_inter();
   for (int i = 0; i < size; ++i) c->is_world = c->is_world && c->members[static_cast<size_t>(i)] == i;
   if (!c->is_world)
     for (int i = 0; i < size; ++i) c->rank_of.at(static_cast<uint32_t>(c->world(i))) = i;
-  c->topology = topology_of(handle);
+  if (!c->is_inter()) c->topology = topology_of(handle);
   MPI_Errhandler handler = error_handler_of(handle);
   c->error_handler = runtime.locals.number_of_error_handler(handler);
   let_go(handler);
@@ -183,6 +213,7 @@ SavedCommunicator describe(const Communicator& communicator) {
   saved.origin = communicator.origin;
   saved.members.append(communicator.members.data(), communicator.members.size());
   saved.topology = copy_of(communicator.topology);
+  saved.own.append(communicator.own.data(), communicator.own.size());
   saved.error_handler = communicator.error_handler;
   saved.name = name_of(communicator.handle);
   return saved;
@@ -217,14 +248,44 @@ Vector<SavedCommunicator> gather_all(const Vector<const SavedCommunicator*>& min
   Decoder in(all);
   while (in.left() > 0) {
     SavedCommunicator c;
-    if (!SavedCommunicator::decode(in, static_cast<uint32_t>(runtime.size), kMpiLayout, &c)) break;
+    if (!SavedCommunicator::decode(in, static_cast<uint32_t>(runtime.size), kLayout, &c)) break;
     gathered.push_back(std::move(c));
   }
   sort(gathered, [](const SavedCommunicator& a, const SavedCommunicator& b) { return a.identity < b.identity; });
   return gathered;
 }
 
+bool equal(const Vector<line::Rank>& a, const Vector<line::Rank>& b) {
+  return a.size() == b.size() && memcmp(a.data(), b.data(), a.size() * sizeof(line::Rank)) == 0;
+}
+
+// Its rank in a group; fewer than 0: it is none of them.
+int rank_in(const Vector<line::Rank>& group) {
+  for (size_t i = group.size(); i-- > 0;)
+    if (group[i] == runtime.rank) return static_cast<int>(i);
+  return -1;
+}
+
+// One of these processes, in this order. Collective over the world; MPI_COMM_NULL for the others.
+MPI_Comm make_of(const Vector<line::Rank>& members, const Vector<line::Rank>& own) {
+  const bool here = rank_in(own) >= 0;
+  const int key = rank_in(here ? own : members);
+  MPI_Comm made = MPI_COMM_NULL;
+  InsideMpi inside;
+  PMPI_Comm_split(runtime.control, key < 0 ? MPI_UNDEFINED : here ? 1 : 0, key < 0 ? 0 : key, &made);
+  if (made == MPI_COMM_NULL || own.empty()) return made;
+  MPI_Comm group = made;
+  PMPI_Intercomm_create(group, 0, runtime.control, (here ? members : own)[0], kJoinTag, &made);
+  PMPI_Comm_free(&group);
+  return made;
+}
+
 }  // namespace
+
+Text text_of(const Origin& origin) {
+  if (origin.number == kJoined) return Text::copy("by MPI_Intercomm_create");
+  return Text::format("as operation %llu on its parent", static_cast<unsigned long long>(origin.number));
+}
 
 Result fits_set_up(const Vector<SavedCommunicator>& saved) {
   const auto call_of = [](const Origin& origin) { return Origin{origin.parent, origin.number, 0}.identity(); };
@@ -237,18 +298,14 @@ Result fits_set_up(const Vector<SavedCommunicator>& saved) {
     const Communicator* const* found = made.find(call_of(then.origin));
     if (found == nullptr) continue;
     const Communicator& now = **found;
-    const size_t size = now.members.size();
-    if (now.identity == then.identity && size == then.members.size() &&
-        memcmp(now.members.data(), then.members.data(), size * sizeof(line::Rank)) == 0) {
+    if (now.identity == then.identity && equal(now.members, then.members) && equal(now.own, then.own)) {
       if (now.topology == then.topology) continue;
-      return Result::error("the set-up gives a communicator another topology than in the run of the line (as its operation %llu on "
-                           "the parent); see that it gives the same arguments",
-                           static_cast<unsigned long long>(now.origin.number));
+      return Result::error("the set-up gives a communicator another topology than in the run of the line (%s); see that it gives "
+                           "the same arguments", text_of(now.origin).c_str());
     }
     return Result::error("the set-up makes a communicator of %zu processes where it made one of %zu, or others, in the "
-                         "run of the line (as its operation %llu on the parent); see that it gives the same "
-                         "arguments, and that these do not depend on the machine",
-                         size, then.members.size(), static_cast<unsigned long long>(now.origin.number));
+                         "run of the line (%s); see that it gives the same arguments, and that these do not depend on the machine",
+                         now.processes(), then.members.size() + then.own.size(), text_of(now.origin).c_str());
   }
   return {};
 }
@@ -267,13 +324,9 @@ void make_again(const Vector<SavedCommunicator>& saved) {
   for (const SavedCommunicator& c : all) {
     if (c.identity == previous) continue;
     previous = c.identity;
-    int key = -1;
-    for (size_t i = 0; i < c.members.size(); ++i)
-      if (c.members[i] == runtime.rank) key = static_cast<int>(i);
-    MPI_Comm made = MPI_COMM_NULL;
-    InsideMpi inside;
-    PMPI_Comm_split(runtime.control, key < 0 ? MPI_UNDEFINED : 0, key < 0 ? 0 : key, &made);
+    MPI_Comm made = make_of(c.members, c.own);
     if (made == MPI_COMM_NULL) continue;
+    InsideMpi inside;
     const Topology* const* topology = own.find(c.identity);
     give_topology(&made, topology != nullptr ? **topology : c.topology);
     runtime.comms.add(made, c.identity, c.origin);

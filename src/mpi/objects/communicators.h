@@ -16,11 +16,12 @@ struct Communicator {
   line::Identity identity = 0;
   Origin origin;
   line::Comm slot = 0;         // in line::Coordinator
-  int rank = 0;                // of this process in it
+  int rank = 0;                // of this process in it, or in its group of an intercommunicator
   bool is_world = false;       // ranks are those of the world
   uint64_t error_handler = 0;  // LocalObjects::number_of_error_handler
-  Vector<line::Rank> members;  // world ranks, by rank in the communicator
+  Vector<line::Rank> members;  // world ranks, by rank in calls: of an intercommunicator those of the other group
   HashMap<int> rank_of;        // the reverse, unless is_world
+  Vector<line::Rank> own;      // of an intercommunicator those of this process's group; of others empty
   Topology topology;
   Vector<int> keyvals;         // of its attributes, in the order in which they were set
   size_t place = 0;            // among all
@@ -30,6 +31,14 @@ struct Communicator {
 
   line::Rank world(int local) const { return members[static_cast<size_t>(local)]; }
   int local(line::Rank world_rank) const;
+  bool is_inter() const { return !own.empty(); }
+  size_t processes() const { return members.size() + own.size(); }
+  // Of this process among all of them, in an order that is the same at all.
+  int position() const { return own.empty() || own[0] < members[0] ? rank : rank + static_cast<int>(members.size()); }
+  // Whether this process is the root of an operation, as its argument says; and whether the operation has a root for this
+  // process: of an intercommunicator, the group of the root has none.
+  bool is_root(int root) const;
+  bool has_root(int root) const { return own.empty() || root >= 0; }
   // For calls that want a communicator: where this one was freed meanwhile, another one.
   MPI_Comm handle_or_world() const { return handle != MPI_COMM_NULL ? handle : MPI_COMM_WORLD; }
   // An attribute was set, or deleted.
@@ -87,11 +96,17 @@ Attribute attribute_of(MPI_Comm comm, int keyval);
 // Deletes the attributes that the program has set, the last first: their delete functions are called. MPI's error code.
 int delete_attributes(MPI_Comm comm, const Vector<int>& keyvals);
 
-// The world ranks of `count` processes by their ranks in a communicator.
-void world_ranks(MPI_Comm comm, const int* locals, int count, line::Rank* ranks);
+// The world ranks of its members, by rank: of an intercommunicator those of this process's group, and those of the other
+// one (of what is none: none). MPI_UNDEFINED for a process of another world.
+Vector<line::Rank> members_in_world(MPI_Comm comm);
+Vector<line::Rank> others_in_world(MPI_Comm comm);
+Vector<line::Rank> all_in_world(MPI_Comm comm);
 
-// Those of its members, and the rank of this process among them.
-Vector<line::Rank> members_in_world(MPI_Comm comm, int* rank);
+// Of the library's own messages where two groups are joined.
+inline constexpr int kJoinTag = 2;
+
+// How it was made, for a message.
+Text text_of(const Origin& origin);
 
 // What a communicator, or what is one to the protocol, adds to account_of_set_up: members are at the same operation where what
 // each says of itself and of the next one cancels out.

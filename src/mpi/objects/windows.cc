@@ -17,7 +17,8 @@ FollowedWindow* Windows::add(MPI_Win handle, MPI_Comm comm, const Origin& origin
   w->comm = comm;
   w->origin = origin;
   w->identity = origin.identity();
-  w->members = members_in_world(comm, &w->rank);
+  PMPI_Comm_rank(comm, &w->rank);
+  w->members = members_in_world(comm);
   w->slot = runtime.coordinator->add_comm(w->identity, static_cast<uint32_t>(w->members.size()));
   all_.push_back(w);
   by_handle_.at(handle_key(handle)) = w;

@@ -119,7 +119,7 @@ void replace_process() {
   runtime.coordinator->number_from(highest);
   for (size_t i = 0; i < runtime.comms.size(); ++i) {
     Communicator* c = runtime.comms.at(i);
-    c->slot = runtime.coordinator->add_comm(c->identity, static_cast<uint32_t>(c->members.size()));
+    c->slot = runtime.coordinator->add_comm(c->identity, static_cast<uint32_t>(c->processes()));
   }
   for (size_t i = 0; i < runtime.files.size(); ++i) {
     File* file = runtime.files.at(i);
@@ -143,7 +143,7 @@ uint64_t account_of_set_up() {
   uint64_t account = runtime.coordinator->account();
   for (size_t i = 0; i < runtime.comms.size(); ++i) {
     const Communicator& c = *runtime.comms.at(i);
-    if (c.handle != MPI_COMM_NULL || c.is_group) account ^= account_of(c.identity, c.slot, c.rank, c.members.size());
+    if (c.handle != MPI_COMM_NULL || c.is_group) account ^= account_of(c.identity, c.slot, c.position(), c.processes());
   }
   for (size_t i = 0; i < runtime.files.size(); ++i) {
     const File& file = *runtime.files.at(i);

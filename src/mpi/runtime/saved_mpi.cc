@@ -167,9 +167,9 @@ Result check_set_up(SavedSetUp saved) {
                            "its communicator; see that it calls the same collective operations", file->saved.path.c_str(),
                            static_cast<unsigned long long>(file->saved.origin.number));
     const Communicator* c = runtime.comms.find_identity(identity);
-    return Result::error("the set-up makes a communicator, as operation %llu on its parent, that it did not make in the run of "
+    return Result::error("the set-up makes a communicator, %s, that it did not make in the run of "
                          "the line, or not as that operation; see that it calls the same collective operations",
-                         c == nullptr ? 0 : static_cast<unsigned long long>(c->origin.number));
+                         text_of(c == nullptr ? Origin() : c->origin).c_str());
   }
   runtime.set_up = std::move(saved.comms);
   for (const SavedPersistent& then : saved.requests) {

@@ -2,12 +2,12 @@
 
 #include <span>
 
+#include "base/sort.h"
 #include "portable_format/types.h"
 
 namespace elc::mpi {
 namespace {
 
-constexpr uint32_t kPlainLayout = 1, kLayoutWithoutFiles = 2;
 constexpr uint32_t kSetUpLayout = 1;
 constexpr uint32_t kCommitted = 1, kFreed = 2;  // flags of a datatype
 constexpr uint32_t kWrites = 1, kAppends = 2, kUnique = 4, kAtomic = 8, kViewed = 16, kOfSetUp = 32, kExact = 64, kUnknownFileFlag = 128;  // of a file
@@ -168,8 +168,19 @@ static void decode_origin(Decoder& in, uint32_t processes, Saved* saved) {
 void SavedCommunicator::encode(Encoder& out) const {
   encode_origin(out, *this);
   topology.encode(out);
+  encode_members(out, own);
   out.u64(error_handler);
   out.string(name.view());
+}
+
+// Two groups without a common process, and no topology.
+static bool is_intercommunicator(const SavedCommunicator& saved) {
+  Vector<line::Rank> all;
+  for (const Vector<line::Rank>* group : {&saved.members, &saved.own}) all.append(group->data(), group->size());
+  sort(all, [](line::Rank a, line::Rank b) { return a < b; });
+  for (size_t i = 1; i < all.size(); ++i)
+    if (all[i] == all[i - 1]) return false;
+  return !saved.members.empty() && saved.topology.kind == Topology::Kind::kNone;
 }
 
 bool SavedCommunicator::decode(Decoder& in, uint32_t processes, uint32_t layout, SavedCommunicator* saved) {
@@ -177,6 +188,8 @@ bool SavedCommunicator::decode(Decoder& in, uint32_t processes, uint32_t layout,
   if (layout == kPlainLayout) return in.ok();
   Topology::decode(in, saved->members.size(), &saved->topology);
   if (layout == kLayoutWithoutFiles) return in.ok();
+  decode_members(in, processes, &saved->own);
+  if (!saved->own.empty() && !is_intercommunicator(*saved)) in.fail();
   saved->error_handler = in.u64();
   read_text(in, &saved->name);
   return in.ok();
@@ -184,7 +197,7 @@ bool SavedCommunicator::decode(Decoder& in, uint32_t processes, uint32_t layout,
 
 bool decode_result(Decoder& in, uint32_t processes, SavedCommunicator* saved) {
   const uint32_t layout = in.u32();
-  return layout != kDataResult && layout <= kMpiLayout && SavedCommunicator::decode(in, processes, layout, saved);
+  return layout != kDataResult && layout <= kLayout && SavedCommunicator::decode(in, processes, layout, saved);
 }
 
 static void encode_region(const SavedRegion& region, Encoder& out) {
@@ -312,7 +325,7 @@ bool SavedLocal::decode(Decoder& in, uint32_t processes, SavedLocal* saved) {
 }
 
 void SavedMpi::encode(Encoder& out) const {
-  out.u32(kMpiLayout);
+  out.u32(kLayout);
   out.u32(static_cast<uint32_t>(site));
   out.u64(comms.size());
   for (const SavedCommunicator& c : comms) c.encode(out);
@@ -351,7 +364,7 @@ void SavedMpi::encode(Encoder& out) const {
 
 Result SavedMpi::decode(Decoder& in, uint32_t processes, SavedMpi* saved) {
   uint32_t layout;
-  ELC_TRY(read_layout(in, "mpi", kMpiLayout, &layout));
+  ELC_TRY(read_layout(in, "mpi", kLayout, &layout));
   const uint32_t site = in.u32();
   if (site > static_cast<uint32_t>(Site::kCall)) in.fail();
   saved->site = static_cast<Site>(site);

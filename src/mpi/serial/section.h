@@ -28,6 +28,9 @@ struct Origin {
 
   line::Identity identity() const;
 };
+// By MPI_Intercomm_create: each group has made a call of its own, on its communicator. The parent and the colour are what
+// these would have made: Origin{communicator, operation, 0}.identity(), the lower one first.
+inline constexpr uint64_t kJoined = UINT64_MAX;
 // No communicator: the calls on the parent that its members alone make (MPI_Comm_create_group), counted like the operations of
 // a communicator of theirs. The colour is a hash of the members.
 inline constexpr uint64_t kCallsOnGroup = 0;
@@ -61,8 +64,9 @@ Topology copy_of(const Topology& topology);
 struct SavedCommunicator {
   line::Identity identity = 0;
   Origin origin;
-  Vector<line::Rank> members;
+  Vector<line::Rank> members;  // those that ranks in calls mean: of an intercommunicator the other group
   Topology topology;
+  Vector<line::Rank> own;      // of an intercommunicator the group of this process; of others empty
   uint64_t error_handler = 0;  // as of a variable (SavedLocal); 0: as the set-up has left it
   Text name;
 
@@ -72,11 +76,13 @@ struct SavedCommunicator {
   // `layout`: of section mpi.
   static bool decode(Decoder& in, uint32_t processes, uint32_t layout, SavedCommunicator* saved);
 };
+inline constexpr uint32_t kLayout = 3;                // of section mpi
+inline constexpr uint32_t kLayoutWithoutFiles = 2;    // nor windows, nor intercommunicators
+inline constexpr uint32_t kPlainLayout = 1;           // communicators without topologies, as well
 
 // What the logged result of a collective operation begins with: kDataResult, or the layout of the SavedCommunicator that
 // follows.
 inline constexpr uint32_t kDataResult = 0;
-inline constexpr uint32_t kMpiLayout = 3;  // 1: without topologies; 2: without files, windows, names
 
 // Of the result of an operation that made one; false for other results.
 bool decode_result(Decoder& in, uint32_t processes, SavedCommunicator* saved);

@@ -19,10 +19,11 @@ BUILD = None
 PATIENCE = 300  # seconds; only a hang takes so long
 LIBRARY = """
 #include <mpi.h>
+static void nothing(void *in, void *with, int *n, MPI_Datatype *type) { (void)in, (void)with, (void)n, (void)type; }
 int made_by_a_library(void);
 int made_by_a_library(void) {
-  static MPI_Group group;
-  return MPI_Comm_group(MPI_COMM_WORLD, &group);
+  static MPI_Op operation;
+  return MPI_Op_create(nothing, 1, &operation);
 }
 """
 PROGRAM = """
@@ -108,7 +109,7 @@ class Refused(unittest.TestCase):
             subprocess.run([mpicc, "-I" + os.path.join(root, "include"), "prog.c", *words, "-o", "prog"], check=True, cwd=self.home)
             shutil.rmtree(self.lines, ignore_errors=True)
             _, complaints = self.run_program(program=os.path.join(self.home, "prog"))
-            self.assertRegex(complaints, r"\bMPI_Comm_group\b")
+            self.assertRegex(complaints, r"\bMPI_Op_create\b")
             self.assertEqual(launch.committed(self.lines), [])
 
 

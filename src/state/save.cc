@@ -13,6 +13,8 @@ using format::PointerLeaf;
 
 // Blocks of this size and more begin a chunk of their own, so that an unchanged one has unchanged chunks.
 constexpr uint64_t kOwnChunk = 256 * 1024;
+// Elements of a variable that are looked at: perhaps they are handles. Who has more of them has data.
+constexpr uint64_t kMostPerhapsHandles = 64;
 // Messages about wild pointers in one line.
 constexpr uint64_t kMostWildMessages = 10;
 
@@ -31,13 +33,23 @@ void note_wild(Saving& saving, uintptr_t address) {
   saving.wild_address = address;
 }
 
+// An element of these bytes that is no handle to the line, but to MPI: a restart would have another object there, or none.
+Result check_handle(const HandleCodec& codec, const void* leaf) {
+  uint64_t value = 0;
+  memcpy(&value, leaf, codec.size);
+  const char* macro = codec.macro_of(codec.context, value);
+  if (macro == nullptr) return Result();
+  return Result::error("it holds a handle of MPI and is not registered as such: use %s", macro);
+}
+
 Result encode_pointer(void* context, const void* leaf, PointerLeaf* out) {
   Saving& saving = *static_cast<Saving*>(context);
   const void* pointer;
   memcpy(&pointer, leaf, sizeof pointer);
   *out = saving.process.blocks->encode(pointer, saving.target);
-  if (out->block == format::kWildBlock) note_wild(saving, reinterpret_cast<uintptr_t>(pointer));
-  return Result();
+  if (out->block != format::kWildBlock) return Result();
+  note_wild(saving, reinterpret_cast<uintptr_t>(pointer));
+  return saving.codec.size == sizeof pointer ? check_handle(saving.codec, leaf) : Result();
 }
 
 uint64_t number_of_function(Saving& saving, const void* leaf) {
@@ -171,6 +183,23 @@ void write_directory(format::Writer& writer, const Process& p, const Vector<cons
   }
 }
 
+// The same of what is registered as integers, or as bytes.
+Result check_numbers(const Saving& saving, TypeId type, const uint8_t* at, uint64_t count) {
+  const HandleCodec& codec = saving.codec;
+  const format::TypeTable& types = saving.process.types;
+  if (codec.macro_of == nullptr || types.accessor(type) != nullptr) return Result();
+  const format::TypeInfo& info = types.info(type);
+  if (info.kind == format::kByte ? count > kMostPerhapsHandles * codec.size : count > kMostPerhapsHandles) return Result();
+  if (info.kind == format::kByte || (format::is_integer(info.kind) && info.size == codec.size)) {
+    for (uint64_t i = 0; i + codec.size <= count * info.size; i += codec.size) ELC_TRY(check_handle(codec, at + i));
+  } else if (info.kind == format::kStruct) {
+    for (uint64_t i = 0; i < count; ++i)
+      for (const format::FieldInfo& field : types.fields(type))
+        ELC_TRY(check_numbers(saving, field.type, at + i * info.size + field.offset, field.count));
+  }
+  return Result();
+}
+
 Result save_variables(Saving& saving, const LeafEncoder& leaves) {
   const Process& p = saving.process;
   Vector<const Region*> regions;
@@ -180,7 +209,8 @@ Result save_variables(Saving& saving, const LeafEncoder& leaves) {
   for (const Region* region : regions) {
     if (region->size >= kOwnChunk) saving.writer.cut();
     saving.target = region->target;
-    const Result written = saving.writer.write_value(region->type, region->address, region->count, leaves);
+    Result written = check_numbers(saving, region->type, static_cast<const uint8_t*>(region->address), region->count);
+    if (written.ok()) written = saving.writer.write_value(region->type, region->address, region->count, leaves);
     if (!written.ok())
       return Result::error("saving '%s' of %s: %s", region->name, owner_of(p, *region).c_str(),
                            written.message());

@@ -541,6 +541,13 @@ class Objects(Compared):
     def test_inherited(self): self.scene("inherit", "an attribute made by MPI_Comm_dup")
     def test_spawn(self): self.scene("spawn", "MPI_Comm_spawn")
 
+    def test_handles_registered_as_numbers(self):
+        self.scene("hide", "saving 'hidden' of the globals: it holds a handle of MPI and is not registered as such: use ELC_COMM")
+        complaints = self.run_scene("hide", "6", ELC_RESTART="no").complaints()
+        for variable in ("hiding", "hidden_bytes"):
+            self.assertIn("saving '%s' of the globals: it holds a handle of MPI and is not registered as such: use ELC_DATATYPE" % variable,
+                          complaints)
+
     def test_handles(self):
         self.scene("locals", "there is an operation made by MPI_Op_create")
         line = str(self.committed()[-1])

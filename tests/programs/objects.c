@@ -133,6 +133,34 @@ static void check_inherited(void) {
   check(MPI_Send(&rank, 1, MPI_INT, ranks + 5, 7, kept) != MPI_SUCCESS, "an error that is returned");
 }
 
+/* Handles that are registered as what they are in C: an integer, a pointer, bytes. */
+static MPI_Comm hidden = MPI_COMM_NULL;
+static struct {
+  int number;
+  MPI_Datatype type;
+} hiding, hidden_bytes;
+
+static void register_as_in_c(void) {
+  const ELC_Type type = sizeof(MPI_Comm) == sizeof(int) ? ELC_INT : ELC_POINTER;
+  const ELC_Field fields[] = {{"number", 0, ELC_INT, 1}, {"type", (size_t)((char *)&hiding.type - (char *)&hiding), type, 1}};
+  ELC_Register("hidden", &hidden, type, 1);
+  ELC_Register("hiding", &hiding, ELC_Struct("hiding", sizeof hiding, 2, fields), 1);
+  ELC_RAW(hidden_bytes);
+  hiding.type = hidden_bytes.type = MPI_DATATYPE_NULL;
+}
+
+static void hide(void) {
+  MPI_Comm_dup(MPI_COMM_WORLD, &hidden);
+  ask();
+  MPI_Comm_free(&hidden);
+  MPI_Type_contiguous(3, MPI_INT, &hiding.type);
+  ask();
+  MPI_Type_free(&hiding.type);
+  MPI_Type_contiguous(3, MPI_INT, &hidden_bytes.type);
+  ask();
+  MPI_Type_free(&hidden_bytes.type);
+}
+
 /* What belongs to a process alone, in variables. */
 static MPI_Op operations[5];
 static MPI_Group groups[4];
@@ -376,6 +404,7 @@ int main(int argc, char **argv) {
   ELC_GROUP(groups);
   ELC_INFO(infos);
   ELC_ERRHANDLER(handlers);
+  if (strcmp(name, "hide") == 0) register_as_in_c();
 #endif
   if (ELC_Restore() == ELC_FRESH) {
 #if MPI_VERSION >= 2 || defined LAM_MPI
@@ -384,6 +413,7 @@ int main(int argc, char **argv) {
     if (strcmp(name, "attribute") == 0) attribute();
     if (strcmp(name, "inherit") == 0) inherit();
     if (strcmp(name, "locals") == 0) locals();
+    if (strcmp(name, "hide") == 0) hide();
 #endif
     if (provided >= MPI_THREAD_SERIALIZED) threads(provided);
     commit();

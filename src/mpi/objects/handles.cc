@@ -50,6 +50,28 @@ Result encode(void*, format::Kind kind, const void* address, uint64_t* to) {
   return Result();
 }
 
+template <class Handle>
+Handle from_key(uint64_t key) {
+  Handle handle;
+  memcpy(&handle, &key, sizeof handle);
+  return handle;
+}
+
+// Where handles are integers, those of MPI's own objects are the same in all runs, and any number may be one of them.
+constexpr bool kIntegers = sizeof(MPI_Comm) == sizeof(int);
+constexpr uint64_t kLeastMade = kIntegers ? uint64_t{1} << 31 : 1, kLeastType = kIntegers ? kFirstDerived : kNullDatatype + 1;
+
+const char* macro_of(void*, uint64_t key) {
+  if (key < kLeastMade) return nullptr;
+  const auto known = [&](HandleKind kind) { return runtime.obstacles.knows(kind, key); };
+  if (runtime.comms.find(from_key<MPI_Comm>(key)) != nullptr) return "ELC_COMM";
+  if (runtime.requests.find(from_key<MPI_Request>(key)) != nullptr) return "ELC_REQUEST";
+  if (number_of_datatype(from_key<MPI_Datatype>(key)) >= kLeastType) return "ELC_DATATYPE";
+  if (sizeof(MPI_Win) == sizeof(MPI_Comm) && runtime.windows.find(from_key<MPI_Win>(key)) != nullptr) return "ELC_MPIWIN";
+  return known(HandleKind::kGroup) ? "ELC_GROUP" : known(HandleKind::kInfo) ? "ELC_INFO" : known(HandleKind::kOp) ? "ELC_OP" :
+         known(HandleKind::kErrhandler) ? "ELC_ERRHANDLER" : nullptr;
+}
+
 // The handle that a restart has in the place of one.
 
 Result find_comm(uint64_t number, MPI_Comm* handle) {
@@ -178,6 +200,8 @@ state::HandleCodec handle_codec() {
   codec.decode = decode;
   codec.encode_status = encode_status;
   codec.decode_status = decode_status;
+  codec.size = sizeof(MPI_Comm);
+  codec.macro_of = macro_of;
   return codec;
 }
 

@@ -59,10 +59,11 @@ Handle from_key(uint64_t key) {
 
 // Where handles are integers, those of MPI's own objects are the same in all runs, and any number may be one of them.
 constexpr bool kIntegers = sizeof(MPI_Comm) == sizeof(int);
-constexpr uint64_t kLeastMade = kIntegers ? uint64_t{1} << 31 : 1, kLeastType = kIntegers ? kFirstDerived : kNullDatatype + 1;
+constexpr uint64_t kLeastType = kIntegers ? kFirstDerived : kNullDatatype + 1;
 
 const char* macro_of(void*, uint64_t key) {
-  if (key < kLeastMade) return nullptr;
+  const bool made = kIntegers ? from_key<uint32_t>(key) >> 31 != 0 : key != 0;
+  if (!made) return nullptr;
   const auto known = [&](HandleKind kind) { return runtime.obstacles.knows(kind, key); };
   if (runtime.comms.find(from_key<MPI_Comm>(key)) != nullptr) return "ELC_COMM";
   if (runtime.requests.find(from_key<MPI_Request>(key)) != nullptr) return "ELC_REQUEST";

@@ -1,6 +1,6 @@
 #include "mpi/objects/local_objects.h"
 
-#include <iterator>
+#include <string.h>
 
 #include "mpi/runtime/runtime.h"
 
@@ -88,18 +88,18 @@ void Functions::made(uint64_t key) {
 }
 
 void Functions::forget(uint64_t key) {
-  const uint64_t number = number_of(key);
+  const size_t number = number_of(key);
   if (number == 0) return;
   keys_[number - 1] = 0;
   numbers_.remove(key);
 }
 
-uint64_t Functions::number_of(uint64_t key) const {
-  const uint64_t* found = numbers_.find(key);
+size_t Functions::number_of(uint64_t key) const {
+  const size_t* found = numbers_.find(key);
   return found == nullptr ? 0 : *found;
 }
 
-uint64_t Functions::key_of(uint64_t number) const { return number - 1 < keys_.size() ? keys_[number - 1] : 0; }
+uint64_t Functions::key_of(uint64_t number) const { return number - 1 < keys_.size() ? keys_[static_cast<size_t>(number - 1)] : 0; }
 
 Functions* LocalObjects::functions_of(HandleKind kind) {
   return kind == HandleKind::kOp ? &operations : kind == HandleKind::kErrhandler ? &error_handlers : nullptr;
@@ -170,7 +170,7 @@ Result LocalObjects::find_group(uint64_t number, MPI_Group* group) const {
   *group = number == kOnlyOne ? MPI_GROUP_EMPTY : MPI_GROUP_NULL;
   if (number < kFirstValue) return {};
   if (number - kFirstValue >= then_->groups.size()) return Result::error("a variable holds a group that the line does not have");
-  const Vector<line::Rank>& members = then_->groups[number - kFirstValue];
+  const Vector<line::Rank>& members = then_->groups[static_cast<size_t>(number - kFirstValue)];
   PMPI_Group_incl(GroupOfWorld(), static_cast<int>(members.size()), const_cast<line::Rank*>(members.data()), group);
   if (!is_empty(*group)) runtime.obstacles.add_value(HandleKind::kGroup, handle_key(*group));
   return {};
@@ -182,8 +182,8 @@ Result LocalObjects::find_info(uint64_t number, MPI_Info* info) {
   if (number == kOnlyOne) *info = MPI_INFO_ENV;
 #endif
   if (number < kFirstValue) return {};
-  const size_t place = number - kFirstValue;
-  if (place >= then_->infos.size()) return Result::error("a variable holds an info object that the line does not have");
+  if (number - kFirstValue >= then_->infos.size()) return Result::error("a variable holds an info object that the line does not have");
+  const auto place = static_cast<size_t>(number - kFirstValue);
   while (made_.size() <= place) made_.push_back(MPI_INFO_NULL);
   if (made_[place] == MPI_INFO_NULL) {
     made_[place] = info_of(then_->infos[place]);

@@ -22,7 +22,7 @@ class Functions {
   // Another one has this handle now.
   void forget(uint64_t key);
   // 0: of one that the set-up has not made.
-  uint64_t number_of(uint64_t key) const;
+  size_t number_of(uint64_t key) const;
   // 0: there is none.
   uint64_t key_of(uint64_t number) const;
   // That the set-up has made.
@@ -30,7 +30,7 @@ class Functions {
 
  private:
   Vector<uint64_t> keys_;  // by number
-  HashMap<uint64_t> numbers_;
+  HashMap<size_t> numbers_;
 };
 
 class LocalObjects {

@@ -79,9 +79,9 @@ static MPI_Comm copy, tagless, wild, probed, matched, revoked, life[kSlots];
 static MPI_Datatype strided, pairs;
 static MPI_File files[kSlots], lasting_file; /* TRAFFIC_FILE names them; without it nothing is written */
 static const char *file_name;
-enum { kPut, kSum, kConstant, kWindowNumbers }; /* places in the memory window */
-static uint64_t shared[kWindowNumbers], sum, given, fetched; /* sum: what kSum has to be */
-static long last_window = -1; /* the operation whose epoch is under way */
+enum { kSum = kSlots, kConstant, kWindowNumbers }; /* places in the memory window, behind those of slots */
+static uint64_t shared[kWindowNumbers], sum, given[kSlots], fetched[kSlots]; /* sum: what kSum has to be */
+static long put_since[kSlots]; /* the last fence, by this operation; -1: by none */
 static MPI_Win window;
 static MPI_Status shown, last;
 static uint64_t out[kSlots][kMost], in[kSlots][kMost], wild_in[kSlots][kMost], lasting_in[kLasting][kMost];
@@ -121,7 +121,7 @@ static void register_state(void) {
     ELC_VAR(sum);
     ELC_VAR(given);
     ELC_VAR(fetched);
-    ELC_VAR(last_window);
+    ELC_VAR(put_since);
     ELC_MPIWIN(window);
   }
 }
@@ -1039,34 +1039,43 @@ static void close_lasting_file(void) {
 static uint64_t put_by(long k, int process) { return mix(ask(k, 33), (uint64_t)process); }
 static uint64_t constant_of(int process) { return mix((uint64_t)seed, (uint64_t)process); }
 
-/* What the operations of the epoch before have done is there. */
+/* What the operations since the last fence have done is there. */
 static void check_window(void) {
-  const long k = last_window;
-  if (k < 0) return;
-  if (rank == (int)(k % ranks))
-    for (int i = 0; i < ranks; i++) sum += put_by(k, i);
-  if (shared[kPut] != put_by(k, from_of(k)) || shared[kSum] != sum || fetched != constant_of(to_of(k)))
-    fail(k, "what is in a memory window is wrong");
+  for (int s = 0; s < kSlots; s++) {
+    const long k = put_since[s];
+    if (k >= 0 && rank == (int)(k % ranks))
+      for (int i = 0; i < ranks; i++) sum += put_by(k, i);
+  }
+  for (int s = 0; s < kSlots; s++) {
+    const long k = put_since[s];
+    if (k >= 0 && (shared[s] != put_by(k, from_of(k)) || shared[kSum] != sum || fetched[s] != constant_of(to_of(k))))
+      fail(k, "what is in a memory window is wrong");
+    put_since[s] = -1;
+  }
 }
 
-/* Two fences: what is there is looked at where nobody puts anything. Behind each is a site. */
+/* Two fences: what is there is looked at where nobody puts anything. */
 static void begin_window(long k) {
   if (!windows) return;
   MPI_Win_fence(ask(k, 34) % 2 == 0 ? 0 : MPI_MODE_NOSUCCEED, window);
-  if (ask(k, 35) % 2 == 0) ELC_Checkpoint();
   check_window();
   MPI_Win_fence(ask(k, 34) % 2 == 0 ? 0 : MPI_MODE_NOPRECEDE, window);
-  last_window = k;
-  given = put_by(k, rank);
-  ELC_Checkpoint();
-  MPI_Put(&given, 1, kNumber, to_of(k), kPut, 1, kNumber, window);
-  MPI_Accumulate(&given, 1, kNumber, (int)(k % ranks), kSum, 1, kNumber, MPI_SUM, window);
-  MPI_Get(&fetched, 1, kNumber, to_of(k), kConstant, 1, kNumber, window);
+}
+
+static void end_window(long k) {
+  const int s = slot(k);
+  if (!windows) return;
+  put_since[s] = k;
+  given[s] = put_by(k, rank);
+  MPI_Put(&given[s], 1, kNumber, to_of(k), s, 1, kNumber, window);
+  MPI_Accumulate(&given[s], 1, kNumber, (int)(k % ranks), kSum, 1, kNumber, MPI_SUM, window);
+  MPI_Get(&fetched[s], 1, kNumber, to_of(k), kConstant, 1, kNumber, window);
 }
 
 static void make_window(void) {
   if (!windows) return;
   shared[kConstant] = constant_of(rank);
+  for (int s = 0; s < kSlots; s++) put_since[s] = -1;
   MPI_Win_create(shared, sizeof shared, sizeof shared[0], MPI_INFO_NULL, MPI_COMM_WORLD, &window);
 }
 
@@ -1078,6 +1087,7 @@ static void free_window(void) {
 }
 #else
 static void begin_window(long k) { (void)k; }
+static void end_window(long k) { (void)k; }
 static void make_window(void) { windows = 0; }
 static void free_window(void) {}
 #endif
@@ -1128,6 +1138,7 @@ static void end(long k) {
     case kFreedKind: end_freed(k); break;
     case kStartedKind: end_started(k); break;
     case kFileKind: end_file(k); break;
+    case kWindowKind: end_window(k); break;
     case kCancelKind: end_cancel(k); break;
     default: break;
   }

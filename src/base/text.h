@@ -27,6 +27,8 @@ class Text {
 
   static Text copy(std::string_view text);
   static Text copy(const char* text);
+  // At most so many bytes of it.
+  static Text copy(std::string_view text, size_t most) { return copy({text.data(), text.size() < most ? text.size() : most}); }
   ELC_PRINTF(1, 2) static Text format(const char* format, ...);
   ELC_PRINTF(1, 0) static Text vformat(const char* format, va_list arguments);
 

@@ -34,10 +34,8 @@ void note_wild(Saving& saving, uintptr_t address) {
 }
 
 // An element of these bytes that is no handle to the line, but to MPI: a restart would have another object there, or none.
-Result check_handle(const HandleCodec& codec, const void* leaf) {
-  uint64_t value = 0;
-  memcpy(&value, leaf, codec.size);
-  const char* macro = codec.macro_of(codec.context, value);
+Result check_handle(const HandleCodec& codec, const void* leaf, size_t bytes) {
+  const char* macro = codec.macro_of == nullptr ? nullptr : codec.macro_of(codec.context, leaf, bytes);
   if (macro == nullptr) return Result();
   return Result::error("it holds a handle of MPI and is not registered as such: use %s", macro);
 }
@@ -49,7 +47,7 @@ Result encode_pointer(void* context, const void* leaf, PointerLeaf* out) {
   *out = saving.process.blocks->encode(pointer, saving.target);
   if (out->block != format::kWildBlock) return Result();
   note_wild(saving, reinterpret_cast<uintptr_t>(pointer));
-  return saving.codec.size == sizeof pointer ? check_handle(saving.codec, leaf) : Result();
+  return check_handle(saving.codec, leaf, sizeof pointer);
 }
 
 uint64_t number_of_function(Saving& saving, const void* leaf) {
@@ -189,9 +187,13 @@ Result check_numbers(const Saving& saving, TypeId type, const uint8_t* at, uint6
   const format::TypeTable& types = saving.process.types;
   if (codec.macro_of == nullptr || types.accessor(type) != nullptr) return Result();
   const format::TypeInfo& info = types.info(type);
-  if (info.kind == format::kByte ? count > kMostPerhapsHandles * codec.size : count > kMostPerhapsHandles) return Result();
-  if (info.kind == format::kByte || (format::is_integer(info.kind) && info.size == codec.size)) {
-    for (uint64_t i = 0; i + codec.size <= count * info.size; i += codec.size) ELC_TRY(check_handle(codec, at + i));
+  const bool bytes = info.kind == format::kByte;
+  if (count > (bytes ? kMostPerhapsHandles * sizeof(void*) : kMostPerhapsHandles)) return Result();
+  if (bytes || format::is_integer(info.kind)) {
+    for (const size_t size : {sizeof(int), sizeof(void*)}) {
+      if (!bytes && info.size != size) continue;
+      for (uint64_t i = 0; i + size <= count * info.size; i += size) ELC_TRY(check_handle(codec, at + i, size));
+    }
   } else if (info.kind == format::kStruct) {
     for (uint64_t i = 0; i < count; ++i)
       for (const format::FieldInfo& field : types.fields(type))

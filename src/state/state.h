@@ -92,9 +92,8 @@ struct HandleCodec {
   Result (*encode_status)(void* context, const void* status, format::StatusLeaf* out) = nullptr;
   Result (*decode_status)(void* context, const format::StatusLeaf& in, void* status) = nullptr;
   // MPI's handles are integers or pointers, as which a program may register them. The macro for the object that has this
-  // handle now, or nullptr: what has that value is no handle. `size`: bytes of a handle.
-  size_t size = 0;
-  const char* (*macro_of)(void* context, uint64_t handle) = nullptr;
+  // handle now, of so many bytes (those of an int or of a pointer), or nullptr: what has that value is no handle.
+  const char* (*macro_of)(void* context, const void* handle, size_t bytes) = nullptr;
 };
 
 // Writes the sections "vars", "heap" and "files". The program's data are not changed; streams are

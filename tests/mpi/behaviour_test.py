@@ -547,6 +547,9 @@ class Objects(Compared):
             job = self.run_scene("hide", "6", ELC_RESTART="no", HIDE=variable)
             self.assertRegex(job.complaints(), r"saving '%s' of the globals: (\.type: )?it holds a handle of MPI and is not registered "
                              "as such: use ELC_DATATYPE" % variable)
+        job = self.run_scene("hide", "6", ELC_RESTART="no", HIDE="hidden_file")
+        self.assertIn("saving 'hidden_file' of the globals: it holds a handle of MPI and is not registered as such: use ELC_FILE",
+                      job.complaints())
 
     def test_handles(self):
         self.scene("locals", "there is an operation made by MPI_Op_create")

@@ -139,6 +139,7 @@ static struct {
   int number;
   MPI_Datatype type;
 } hiding, hidden_bytes;
+static MPI_File hidden_file;
 
 static void register_as_in_c(void) {
   const ELC_Type type = sizeof(MPI_Comm) == sizeof(int) ? ELC_INT : ELC_POINTER;
@@ -146,11 +147,21 @@ static void register_as_in_c(void) {
   ELC_Register("hidden", &hidden, type, 1);
   ELC_Register("hiding", &hiding, ELC_Struct("hiding", sizeof hiding, 2, fields), 1);
   ELC_RAW(hidden_bytes);
+  hidden_file = MPI_FILE_NULL;
+  ELC_Register("hidden_file", &hidden_file, ELC_POINTER, 1);
   hiding.type = hidden_bytes.type = MPI_DATATYPE_NULL;
 }
 
 static void hide(void) {
   const char *where = getenv("HIDE");
+  if (where != NULL && strcmp(where, "hidden_file") == 0) {
+    char name[] = "hidden-0";
+    name[sizeof name - 2] = (char)('0' + rank);
+    MPI_File_open(MPI_COMM_SELF, name, MPI_MODE_CREATE | MPI_MODE_WRONLY, MPI_INFO_NULL, &hidden_file);
+    ask();
+    MPI_File_close(&hidden_file);
+    return;
+  }
   MPI_Datatype *type = where != NULL && strcmp(where, "hiding") == 0 ? &hiding.type : &hidden_bytes.type;
   if (where == NULL) MPI_Comm_dup(MPI_COMM_WORLD, &hidden);
   else MPI_Type_contiguous(3, MPI_INT, type);

@@ -213,6 +213,8 @@ int main(int argc, char **argv) {
                             {"work", &work, 0, 1000000, 0, "between rounds"},
                             {0}};
   static char buffer[1 << 16];
+  char name[MPI_MAX_OBJECT_NAME + 1] = "";
+  int length;
   read_options(argc, argv, "Holds and sends values of all of C's types.", options);
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -242,6 +244,8 @@ int main(int argc, char **argv) {
     dally_for((uint64_t)work);
   }
   end_messages(here - 1);
+  MPI_Comm_get_name(MPI_COMM_WORLD, name, &length);
+  need(strcmp(name, "MPI_COMM_WORLD") == 0, "its name");
   close_files(rounds);
   report_totals(0, (uint64_t)digest);
   MPI_Buffer_detach(&(void *){NULL}, &(int){0});

@@ -119,22 +119,11 @@ int make_communicator(MPI_Comm parent, int64_t colour, MPI_Comm* made, const cha
 #if MPI_VERSION >= 3
 // World ranks of the members of a group, all of them members of `parent` and this process among them; none: no such group.
 Vector<line::Rank> members_of(MPI_Group group, const Communicator& parent) {
-  Vector<int> locals;
-  Vector<line::Rank> members;
-  int size = 0;
-  bool here = false;
-  if (group == MPI_GROUP_NULL || PMPI_Group_size(group, &size) != MPI_SUCCESS) return members;
-  for (int i = 0; i < size; ++i) locals.push_back(i);
-  members.resize(static_cast<size_t>(size));
-  MPI_Group world;
-  PMPI_Comm_group(MPI_COMM_WORLD, &world);
-  PMPI_Group_translate_ranks(group, size, locals.data(), world, members.data());
-  PMPI_Group_free(&world);
-  for (const line::Rank rank : members) {
+  if (group == MPI_GROUP_NULL) return Vector<line::Rank>();
+  Vector<line::Rank> members = world_ranks(group);
+  for (const line::Rank rank : members)
     if (rank == MPI_UNDEFINED || parent.local(rank) == MPI_UNDEFINED) return Vector<line::Rank>();
-    here = here || rank == runtime.rank;
-  }
-  return here ? std::move(members) : Vector<line::Rank>();
+  return rank_in(members) >= 0 ? std::move(members) : Vector<line::Rank>();
 }
 
 // The calls of these members on the parent, which are told of the next one.

@@ -1,7 +1,5 @@
 #include "mpi/calls/refused.h"
 
-#include "mpi/runtime/error_handlers.h"
-
 namespace elc::mpi {
 namespace {
 

@@ -50,8 +50,7 @@ Communicator* Communicators::find_identity(line::Identity identity) const {
   return found == nullptr ? nullptr : *found;
 }
 
-// Frees the group.
-static Vector<line::Rank> world_ranks(MPI_Group group) {
+Vector<line::Rank> world_ranks(MPI_Group group) {
   int size = 0;
   MPI_Group world;
   PMPI_Group_size(group, &size);
@@ -62,14 +61,21 @@ static Vector<line::Rank> world_ranks(MPI_Group group) {
   PMPI_Comm_group(MPI_COMM_WORLD, &world);
   PMPI_Group_translate_ranks(group, size, locals.data(), world, ranks.data());
   PMPI_Group_free(&world);
-  PMPI_Group_free(&group);
   return ranks;
+}
+
+int rank_in(const Vector<line::Rank>& group) {
+  for (size_t i = group.size(); i-- > 0;)
+    if (group[i] == runtime.rank) return static_cast<int>(i);
+  return -1;
 }
 
 Vector<line::Rank> members_in_world(MPI_Comm comm) {
   MPI_Group group;
   PMPI_Comm_group(comm, &group);
-  return world_ranks(group);
+  Vector<line::Rank> ranks = world_ranks(group);
+  PMPI_Group_free(&group);
+  return ranks;
 }
 
 Vector<line::Rank> others_in_world(MPI_Comm comm) {
@@ -78,7 +84,9 @@ Vector<line::Rank> others_in_world(MPI_Comm comm) {
   PMPI_Comm_test_inter(comm, &inter);
   if (inter == 0) return Vector<line::Rank>();
   PMPI_Comm_remote_group(comm, &group);
-  return world_ranks(group);
+  Vector<line::Rank> ranks = world_ranks(group);
+  PMPI_Group_free(&group);
+  return ranks;
 }
 
 Vector<line::Rank> all_in_world(MPI_Comm comm) {
@@ -139,8 +147,7 @@ Communicator* Communicators::add_group(const Origin& origin, const Vector<line::
   c->identity = origin.identity();
   c->origin = origin;
   c->members.append(members.data(), members.size());
-  for (size_t i = 0; i < members.size(); ++i)
-    if (members[i] == runtime.rank) c->rank = static_cast<int>(i);
+  c->rank = rank_in(members);
   enter(c);
   if (Communicator* parent = find_identity(origin.parent); parent != nullptr && parent->handle != MPI_COMM_NULL) {
     c->is_group = true;
@@ -259,13 +266,6 @@ bool equal(const Vector<line::Rank>& a, const Vector<line::Rank>& b) {
   return a.size() == b.size() && memcmp(a.data(), b.data(), a.size() * sizeof(line::Rank)) == 0;
 }
 
-// Its rank in a group; fewer than 0: it is none of them.
-int rank_in(const Vector<line::Rank>& group) {
-  for (size_t i = group.size(); i-- > 0;)
-    if (group[i] == runtime.rank) return static_cast<int>(i);
-  return -1;
-}
-
 // One of these processes, in this order. Collective over the world; MPI_COMM_NULL for the others.
 MPI_Comm make_of(const Vector<line::Rank>& members, const Vector<line::Rank>& own) {
   const bool here = rank_in(own) >= 0;
@@ -327,6 +327,9 @@ void make_again(const Vector<SavedCommunicator>& saved) {
     MPI_Comm made = make_of(c.members, c.own);
     if (made == MPI_COMM_NULL) continue;
     InsideMpi inside;
+    MPI_Errhandler handler = error_handler_of(MPI_COMM_WORLD);
+    set_error_handler(made, handler);
+    let_go(handler);
     const Topology* const* topology = own.find(c.identity);
     give_topology(&made, topology != nullptr ? **topology : c.topology);
     runtime.comms.add(made, c.identity, c.origin);
@@ -338,8 +341,9 @@ void make_again(const Vector<SavedCommunicator>& saved) {
 Result name_again(const Vector<SavedCommunicator>& saved) {
   for (const SavedCommunicator& c : saved) {
     Communicator* comm = runtime.comms.find_identity(c.identity);
-    if (comm == nullptr || comm->handle == MPI_COMM_NULL) continue;
-    if (c.name.view() != name_of(comm->handle).view()) PMPI_Comm_set_name(comm->handle, const_cast<char*>(c.name.c_str()));
+    if (comm == nullptr || comm->handle == MPI_COMM_NULL || !c.named) continue;
+    const Text name = Text::copy(c.name.view(), MPI_MAX_OBJECT_NAME - 1);  // other MPIs have longer ones
+    if (name.view() != name_of(comm->handle).view()) PMPI_Comm_set_name(comm->handle, const_cast<char*>(name.c_str()));
     if (c.error_handler == 0 || c.error_handler == comm->error_handler) continue;
     MPI_Errhandler handler;
     ELC_TRY(runtime.locals.find_error_handler(c.error_handler, &handler));

@@ -96,8 +96,12 @@ Attribute attribute_of(MPI_Comm comm, int keyval);
 // Deletes the attributes that the program has set, the last first: their delete functions are called. MPI's error code.
 int delete_attributes(MPI_Comm comm, const Vector<int>& keyvals);
 
-// The world ranks of its members, by rank: of an intercommunicator those of this process's group, and those of the other
-// one (of what is none: none). MPI_UNDEFINED for a process of another world.
+// The ranks in the world of a group's processes, by rank. MPI_UNDEFINED for a process of another world.
+Vector<line::Rank> world_ranks(MPI_Group group);
+// This process's rank in a group; -1: it is none of them.
+int rank_in(const Vector<line::Rank>& group);
+// The same of a communicator's members: of an intercommunicator those of this process's group, and those of the other one
+// (of what is none: none).
 Vector<line::Rank> members_in_world(MPI_Comm comm);
 Vector<line::Rank> others_in_world(MPI_Comm comm);
 Vector<line::Rank> all_in_world(MPI_Comm comm);

@@ -256,20 +256,6 @@ Result check(const SavedFile& file) {
                        static_cast<unsigned long long>(file.length));
 }
 
-// All files of the line, each as every member has it, by their identities.
-Vector<SavedFile> gather_files(const Vector<SavedFile>& mine) {
-  Bytes bytes;
-  Encoder out(&bytes);
-  for (const SavedFile& file : mine) file.encode(out);
-  const Bytes all = gather(bytes);
-  Vector<SavedFile> gathered;
-  Decoder in(all);
-  while (in.left() > 0)
-    if (!SavedFile::decode(in, static_cast<uint32_t>(runtime.size), &gathered.push_back({}))) break;
-  sort(gathered, [](const SavedFile& a, const SavedFile& b) { return a.identity < b.identity; });
-  return gathered;
-}
-
 int open_one(const SavedFile& mine, MPI_Comm members) {
   MPI_File handle = MPI_FILE_NULL;
   MPI_Info hints = mine.hints.empty() ? MPI_INFO_NULL : info_of(mine.hints);
@@ -291,9 +277,21 @@ Result check_files(const Vector<SavedFile>& saved) {
   return Result();
 }
 
-Result open_again(const Vector<SavedFile>& saved) {
+Vector<SavedFile> gather_files(const Vector<SavedFile>& mine) {
+  Bytes bytes;
+  Encoder out(&bytes);
+  for (const SavedFile& file : mine) file.encode(out);
+  const Bytes all = gather(bytes);
+  Vector<SavedFile> gathered;
+  Decoder in(all);
+  while (in.left() > 0)
+    if (!SavedFile::decode(in, static_cast<uint32_t>(runtime.size), &gathered.push_back({}))) break;
+  sort(gathered, [](const SavedFile& a, const SavedFile& b) { return a.identity < b.identity; });
+  return gathered;
+}
+
+Result open_again(const Vector<SavedFile>& saved, const Vector<SavedFile>& all) {
   InsideMpi inside;
-  const Vector<SavedFile> all = gather_files(saved);
   Result status;
   line::Identity previous = kNullIdentity;
   for (const SavedFile& file : all) {
@@ -302,11 +300,9 @@ Result open_again(const Vector<SavedFile>& saved) {
     const SavedFile* mine = nullptr;
     for (const SavedFile& own : saved)
       if (own.identity == file.identity && runtime.files.find_identity(own.identity) == nullptr) mine = &own;
-    int key = 0;
-    for (size_t i = 0; i < file.members.size(); ++i)
-      if (file.members[i] == runtime.rank) key = static_cast<int>(i);
     MPI_Comm members = runtime.self;
-    if (file.members.size() > 1) PMPI_Comm_split(runtime.control, mine == nullptr ? MPI_UNDEFINED : 0, key, &members);
+    if (file.members.size() > 1)
+      PMPI_Comm_split(runtime.control, mine == nullptr ? MPI_UNDEFINED : 0, mine == nullptr ? 0 : rank_in(file.members), &members);
     if (mine == nullptr || members == MPI_COMM_NULL) continue;
     const int code = open_one(*mine, members);
     if (members != runtime.self) PMPI_Comm_free(&members);
@@ -316,8 +312,7 @@ Result open_again(const Vector<SavedFile>& saved) {
   return status;
 }
 
-Result cut_files(const Vector<SavedFile>& saved) {
-  const Vector<SavedFile> all = gather_files(saved);
+Result cut_files(const Vector<SavedFile>& saved, const Vector<SavedFile>& all) {
   Result status;
   for (const SavedFile& file : saved) {
     MPI_Datatype type;

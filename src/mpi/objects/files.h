@@ -85,10 +85,12 @@ Result rely_on_files(Vector<state::Relied>* relied);
 
 // Whether they can be opened again, each as it was: what the set-up has opened has to be the same. Changes nothing.
 Result check_files(const Vector<SavedFile>& saved);
-// Opens those that the set-up has not; collective over the world.
-Result open_again(const Vector<SavedFile>& saved);
-// Cuts those that are open for writing to their lengths; collective over the world.
-Result cut_files(const Vector<SavedFile>& saved);
+// All files of the line, each as every member has it, by their identities; collective over the world.
+Vector<SavedFile> gather_files(const Vector<SavedFile>& saved);
+// Opens those that the set-up has not; collective over the world. `all`: the gathered ones.
+Result open_again(const Vector<SavedFile>& saved, const Vector<SavedFile>& all);
+// Cuts those that are open for writing to their lengths.
+Result cut_files(const Vector<SavedFile>& saved, const Vector<SavedFile>& all);
 // Gives them their views and pointers, and closes what else the set-up has opened; collective over the members of each, when
 // all are cut.
 Result view_again(const Vector<SavedFile>& saved);

@@ -61,27 +61,43 @@ Handle from_key(uint64_t key) {
 constexpr bool kIntegers = sizeof(MPI_Comm) == sizeof(int);
 constexpr uint64_t kLeastType = kIntegers ? kFirstDerived : kNullDatatype + 1;
 
-const char* macro_of(void*, uint64_t key) {
+const char* macro_of(void*, const void* handle, size_t bytes) {
+  uint64_t key = 0;
+  memcpy(&key, handle, bytes);
+  if (bytes == sizeof(MPI_File) && runtime.files.find(from_key<MPI_File>(key)) != nullptr) return "ELC_FILE";
+  if (bytes != sizeof(MPI_Comm)) return nullptr;
   const bool made = kIntegers ? from_key<uint32_t>(key) >> 31 != 0 : key != 0;
   if (!made) return nullptr;
   const auto known = [&](HandleKind kind) { return runtime.obstacles.knows(kind, key); };
   if (runtime.comms.find(from_key<MPI_Comm>(key)) != nullptr) return "ELC_COMM";
   if (runtime.requests.find(from_key<MPI_Request>(key)) != nullptr) return "ELC_REQUEST";
   if (number_of_datatype(from_key<MPI_Datatype>(key)) >= kLeastType) return "ELC_DATATYPE";
-  if (sizeof(MPI_Win) == sizeof(MPI_Comm) && runtime.windows.find(from_key<MPI_Win>(key)) != nullptr) return "ELC_MPIWIN";
+  if (runtime.windows.find(from_key<MPI_Win>(key)) != nullptr) return "ELC_MPIWIN";
   return known(HandleKind::kGroup) ? "ELC_GROUP" : known(HandleKind::kInfo) ? "ELC_INFO" : known(HandleKind::kOp) ? "ELC_OP" :
          known(HandleKind::kErrhandler) ? "ELC_ERRHANDLER" : nullptr;
 }
 
 // The handle that a restart has in the place of one.
 
-Result find_comm(uint64_t number, MPI_Comm* handle) {
-  *handle = MPI_COMM_NULL;
+// Of what has an identity and is kept in such a table; `none`: the handle of nothing.
+template <class Table, class Handle>
+Result find_identity(Table& table, uint64_t number, Handle none, const char* what, Handle* handle) {
+  *handle = none;
   if (number == kNullIdentity) return {};
-  const Communicator* c = runtime.comms.find_identity(number);
-  if (c == nullptr) return Result::error("a variable holds a communicator that the line does not have");
-  *handle = c->handle;
+  const auto* found = table.find_identity(number);
+  if (found == nullptr) return Result::error("a variable holds a %s that the line does not have", what);
+  *handle = found->handle;
   return {};
+}
+
+Result find_comm(uint64_t number, MPI_Comm* handle) {
+  return find_identity(runtime.comms, number, MPI_COMM_NULL, "communicator", handle);
+}
+
+Result find_file(uint64_t number, MPI_File* handle) { return find_identity(runtime.files, number, MPI_FILE_NULL, "file", handle); }
+
+Result find_window(uint64_t number, MPI_Win* handle) {
+  return find_identity(runtime.windows, number, MPI_WIN_NULL, "window", handle);
 }
 
 Result find_datatype(uint64_t number, MPI_Datatype* handle) {
@@ -93,24 +109,6 @@ Result find_request(uint64_t number, MPI_Request* handle) {
   *handle = MPI_REQUEST_NULL;
   if (number == 0 || runtime.requests.find_handle(number, handle)) return {};
   return Result::error("a variable holds a request that the line does not have");
-}
-
-Result find_file(uint64_t number, MPI_File* handle) {
-  *handle = MPI_FILE_NULL;
-  if (number == kNullIdentity) return {};
-  const File* file = runtime.files.find_identity(number);
-  if (file == nullptr) return Result::error("a variable holds a file that the line does not have");
-  *handle = file->handle;
-  return {};
-}
-
-Result find_window(uint64_t number, MPI_Win* handle) {
-  *handle = MPI_WIN_NULL;
-  if (number == kNullIdentity) return {};
-  const FollowedWindow* window = runtime.windows.find_identity(number);
-  if (window == nullptr) return Result::error("a variable holds a window that the line does not have");
-  *handle = window->handle;
-  return {};
 }
 
 Result find_group(uint64_t number, MPI_Group* handle) { return runtime.locals.find_group(number, handle); }
@@ -201,7 +199,6 @@ state::HandleCodec handle_codec() {
   codec.decode = decode;
   codec.encode_status = encode_status;
   codec.decode_status = decode_status;
-  codec.size = sizeof(MPI_Comm);
   codec.macro_of = macro_of;
   return codec;
 }

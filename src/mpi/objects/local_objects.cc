@@ -115,6 +115,38 @@ bool LocalObjects::lives(HandleKind kind, uint64_t key) {
   return found;
 }
 
+// ---- Info objects ----
+
+// What another MPI has taken may be too long for this one, which would end the program.
+static bool fits(const Hint& hint) {
+  return hint.key.view().size() < MPI_MAX_INFO_KEY && hint.value.view().size() < MPI_MAX_INFO_VAL;
+}
+
+Vector<Hint> hints_of(MPI_Info info) {
+  Vector<Hint> hints;
+  int count = 0;
+  PMPI_Info_get_nkeys(info, &count);
+  for (int i = 0; i < count; ++i) {
+    char key[MPI_MAX_INFO_KEY + 1] = "", value[MPI_MAX_INFO_VAL + 1] = "";
+    int there = 0;
+    PMPI_Info_get_nthkey(info, i, key);
+    PMPI_Info_get(info, key, MPI_MAX_INFO_VAL, value, &there);
+    if (there == 0) continue;
+    Hint& hint = hints.push_back({});
+    hint.key = Text::copy(key);
+    hint.value = Text::copy(value);
+  }
+  return hints;
+}
+
+MPI_Info info_of(const Vector<Hint>& hints) {
+  MPI_Info info = MPI_INFO_NULL;
+  if (PMPI_Info_create(&info) != MPI_SUCCESS) return MPI_INFO_NULL;
+  for (const Hint& hint : hints)
+    if (!hint.value.empty() && fits(hint)) PMPI_Info_set(info, const_cast<char*>(hint.key.c_str()), const_cast<char*>(hint.value.c_str()));
+  return info;
+}
+
 // ---- In a line ----
 
 void LocalObjects::begin_line() {
@@ -130,14 +162,7 @@ Result LocalObjects::number_of_group(MPI_Group group, uint64_t* number) {
   bool is_new = false;
   *number = kFirstValue + number_among(&groups_, handle_key(group), &is_new);
   if (!is_new) return {};
-  Vector<line::Rank>& members = now_.groups.push_back({});
-  int size = 0;
-  PMPI_Group_size(group, &size);
-  Vector<int> locals;
-  for (int i = 0; i < size; ++i) locals.push_back(i);
-  members.resize(static_cast<size_t>(size));
-  PMPI_Group_translate_ranks(group, size, locals.data(), GroupOfWorld(), members.data());
-  for (const line::Rank member : members)
+  for (const line::Rank member : now_.groups.push_back(world_ranks(group)))
     if (member == MPI_UNDEFINED) return Result::error("a variable holds a group of processes that are not in MPI_COMM_WORLD; free it");
   return {};
 }
@@ -186,6 +211,11 @@ Result LocalObjects::find_info(uint64_t number, MPI_Info* info) {
   const auto place = static_cast<size_t>(number - kFirstValue);
   while (made_.size() <= place) made_.push_back(MPI_INFO_NULL);
   if (made_[place] == MPI_INFO_NULL) {
+    for (const Hint& hint : then_->infos[place])
+      if (!fits(hint))
+        return Result::error("a variable holds an info object with a key of %zu bytes and a value of %zu, and this MPI takes less than "
+                             "%d and %d: restart under one like that of the line", hint.key.view().size(), hint.value.view().size(),
+                             MPI_MAX_INFO_KEY, MPI_MAX_INFO_VAL);
     made_[place] = info_of(then_->infos[place]);
     runtime.obstacles.add_value(HandleKind::kInfo, handle_key(made_[place]));
   }
@@ -208,33 +238,6 @@ Result LocalObjects::find_error_handler(uint64_t number, MPI_Errhandler* handler
 void LocalObjects::end_restart() {
   then_ = nullptr;
   made_.clear();
-}
-
-// ---- Info objects ----
-
-Vector<Hint> hints_of(MPI_Info info) {
-  Vector<Hint> hints;
-  int count = 0;
-  PMPI_Info_get_nkeys(info, &count);
-  for (int i = 0; i < count; ++i) {
-    char key[MPI_MAX_INFO_KEY + 1] = "", value[MPI_MAX_INFO_VAL + 1] = "";
-    int there = 0;
-    PMPI_Info_get_nthkey(info, i, key);
-    PMPI_Info_get(info, key, MPI_MAX_INFO_VAL, value, &there);
-    if (there == 0) continue;
-    Hint& hint = hints.push_back({});
-    hint.key = Text::copy(key);
-    hint.value = Text::copy(value);
-  }
-  return hints;
-}
-
-MPI_Info info_of(const Vector<Hint>& hints) {
-  MPI_Info info = MPI_INFO_NULL;
-  if (PMPI_Info_create(&info) != MPI_SUCCESS) return MPI_INFO_NULL;
-  for (const Hint& hint : hints)
-    if (!hint.value.empty()) PMPI_Info_set(info, const_cast<char*>(hint.key.c_str()), const_cast<char*>(hint.value.c_str()));
-  return info;
 }
 
 }  // namespace elc::mpi

@@ -68,6 +68,7 @@ class LocalObjects {
 
 // What an info object says, and one that says so.
 Vector<Hint> hints_of(MPI_Info info);
+// But for what this MPI cannot take.
 MPI_Info info_of(const Vector<Hint>& hints);
 
 }  // namespace elc::mpi

@@ -202,9 +202,10 @@ void restore() {
   runtime.locals.begin_restart(&runtime.restart->objects.local);
   agree(name_again(communicators));
   agree(make_requests(runtime.restart->objects));
-  agree(open_again(files));
+  const Vector<SavedFile> all_files = gather_files(files);
+  agree(open_again(files, all_files));
   agree(state::apply(runtime.restart->reader, handle_codec()), kStartAgain);
-  agree(cut_files(files), kStartAgain);
+  agree(cut_files(files, all_files), kStartAgain);
   agree(view_again(files), kStartAgain);
   agree(runtime.windows.find_memory(runtime.restart->objects.windows), kStartAgain);
   runtime.windows.restore(runtime.restart->objects.windows);

@@ -185,6 +185,7 @@ static bool is_intercommunicator(const SavedCommunicator& saved) {
 
 bool SavedCommunicator::decode(Decoder& in, uint32_t processes, uint32_t layout, SavedCommunicator* saved) {
   decode_origin(in, processes, saved);
+  saved->named = layout > kLayoutWithoutFiles;
   if (layout == kPlainLayout) return in.ok();
   Topology::decode(in, saved->members.size(), &saved->topology);
   if (layout == kLayoutWithoutFiles) return in.ok();

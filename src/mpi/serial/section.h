@@ -69,6 +69,7 @@ struct SavedCommunicator {
   Vector<line::Rank> own;      // of an intercommunicator the group of this process; of others empty
   uint64_t error_handler = 0;  // as of a variable (SavedLocal); 0: as the set-up has left it
   Text name;
+  bool named = true;           // false: an older line, which has neither name nor error handler
 
   // Whether it stands for the calls on a group of its parent.
   bool is_of_group() const { return origin.parent != 0 && origin.number == kCallsOnGroup; }

@@ -136,18 +136,19 @@ TEST_CASE("signals by number: those that have a name here, and those for program
 
 TEST_CASE("seconds") {
   double value = -1;
-  for (const auto& [text, seconds] : {std::pair{"0", 0.0},
-                                      {"30", 30.0},
-                                      {"0.25", 0.25},
-                                      {".5", 0.5},
-                                      {"2.", 2.0},
-                                      {"90s", 90.0},
-                                      {"15m", 900.0},
-                                      {"1.5h", 5400.0},
-                                      {"1d", 86400.0}}) {
+  for (const auto& given : {std::pair{"0", 0.0},
+                            {"30", 30.0},
+                            {"0.25", 0.25},
+                            {".5", 0.5},
+                            {"2.", 2.0},
+                            {"90s", 90.0},
+                            {"15m", 900.0},
+                            {"1.5h", 5400.0},
+                            {"1d", 86400.0}}) {
+    const char* text = given.first;
     CAPTURE(text);
     REQUIRE(parse_seconds(text, &value));
-    CHECK(value == doctest::Approx(seconds));
+    CHECK(value == doctest::Approx(given.second));
   }
 }
 
@@ -174,15 +175,16 @@ TEST_CASE("the interval that the timer takes") {
 
 TEST_CASE("bytes") {
   uint64_t value = 0;
-  for (const auto& [text, bytes] : {std::pair{"0", uint64_t{0}},
-                                    {"1000", uint64_t{1000}},
-                                    {"4k", uint64_t{4096}},
-                                    {"64M", uint64_t{64} << 20},
-                                    {"2G", uint64_t{2} << 30},
-                                    {"16777215T", uint64_t{16777215} << 40}}) {
+  for (const auto& given : {std::pair{"0", uint64_t{0}},
+                            {"1000", uint64_t{1000}},
+                            {"4k", uint64_t{4096}},
+                            {"64M", uint64_t{64} << 20},
+                            {"2G", uint64_t{2} << 30},
+                            {"16777215T", uint64_t{16777215} << 40}}) {
+    const char* text = given.first;
     CAPTURE(text);
     REQUIRE(parse_bytes(text, &value));
-    CHECK(value == bytes);
+    CHECK(value == given.second);
   }
   for (const char* text : {"", "K", "-1", "1.5M", "16777216T", "4KB"}) {
     CAPTURE(text);

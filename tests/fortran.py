@@ -22,6 +22,8 @@ def compiler(mpi):
 
 def compile_program(build, sources, program, *options):
     """Compiles and links in the folder of the program; what the compiler says if it fails, else None."""
+    if not build.links_alone:
+        raise Absent("the archive of this build does not link by itself")
     done = subprocess.run([compiler(build.mpi), "-w", *options, *sources, "-L" + os.path.join(build.path, "src", "mpi"), "-lelc",
                            "-lz", "-o", program], cwd=os.path.dirname(program), capture_output=True, text=True)
     missing = re.search(r"Cannot (?:open|read) module file .?(\w+)\.mod", done.stderr)

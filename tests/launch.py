@@ -28,11 +28,18 @@ class Build:
         with open(os.path.join(self.path, "meson-info", "intro-buildoptions.json")) as f:
             options = {option["name"]: option["value"] for option in json.load(f)}
         self.mpi = options["mpi"]
+        self.sanitized = options["b_sanitize"] != "none"
+        # Whether what a user types links its archive: without a sanitizer's runtime, and without clang's intermediate code.
+        self.links_alone = not self.sanitized and not (options["b_lto"] and self._made_by_clang())
         # What starts a program of another processor here (tests/foreign/prepare): words before its path.
         self.runner = self._words("runner")
         # What starts a launcher of another processor: words before it.
         self.inside = self._words("inside")
         self.name = os.path.basename(self.path)
+
+    def _made_by_clang(self):
+        with open(os.path.join(self.path, "meson-info", "intro-targets.json")) as f:
+            return any("clang" in word for target in json.load(f) for source in target["target_sources"] for word in source["compiler"])
 
     def _words(self, name):
         path = os.path.join(self.path, name)

@@ -322,7 +322,8 @@ class File {
       if (most_ > 0) info["hints"] = hints(saved_hints);
       infos.push_back(info);
     }
-    return {{"groups", groups}, {"infos", infos}, {"operations", saved.operations}, {"error_handlers", saved.error_handlers}};
+    return {{"groups", groups}, {"infos", infos}, {"operations", saved.operations}, {"error_handlers", saved.error_handlers},
+            {"keyvals", saved.keyvals}};
   }
 
   json hints(const Vector<mpi::Hint>& saved) const {
@@ -408,7 +409,16 @@ class File {
     if (c.topology.kind != mpi::Topology::Kind::kNone) facts["topology"] = topology(c.topology);
     if (!c.name.empty()) facts["name"] = c.name.c_str();
     if (c.error_handler != 0) facts["error_handler"] = local_text(format::kMpiErrhandler, c.error_handler);
+    for (const mpi::SavedAttribute& a : c.attributes) facts["attributes"].push_back({{"key", a.keyval}, {"value", attribute_text(a)}});
     return facts;
+  }
+
+  static std::string attribute_text(const mpi::SavedAttribute& attribute) {
+    if (attribute.value.block == format::kNullBlock) return std::to_string(attribute.value.position);
+    if (attribute.value.block == format::kWildBlock) return "of the set-up";
+    char text[64];
+    format::pointer_text(attribute.value, text, sizeof text);
+    return text;
   }
 
   json datatypes(const Bytes& bytes) const {

@@ -443,10 +443,18 @@ class RankFile(File):
         topology = {} if layout == 1 else self.topology(x, len(members))
         own = [] if layout < 3 else x.list(lambda: x.uint(ranks))
         assert not own or (members and not topology and len(set(members + own)) == len(members + own))
-        handler, name = (0, "") if layout < 3 else (x.hyper(), x.text())
+        handler, name, attributes = (0, "", []) if layout < 3 else (x.hyper(), x.text(), x.list(lambda: self.attribute(x)))
         facts.update(size=len(members + own), **topology, **self.first(members=members, **({"own": own} if own else {})))
-        facts.update(**({"name": name} if name else {}), **({"error_handler": function(43, handler)} if handler else {}))
+        facts.update(**({"name": name} if name else {}), **({"error_handler": function(43, handler)} if handler else {}),
+                     **({"attributes": attributes} if attributes else {}))
         return facts
+
+    @staticmethod
+    def attribute(x):
+        keyval, block, position = x.hyper(), x.hyper(), x.hyper()
+        assert keyval > 0 and (block > 0 or position < 65536)
+        value = str(position) if block == 0 else "of the set-up" if block == 2**64 - 1 else pointer(block, position)
+        return {"key": keyval, "value": value}
 
     def mpi(self):
         x = self.section("mpi", 3)
@@ -470,12 +478,12 @@ class RankFile(File):
         windows = x.list(lambda: self.window(x)) if x.layout > 2 else []
         assert sorted({w["window"] for w in windows}) == [w["window"] for w in windows]
         ranks = Xdr(self.sections["label"][20:24]).uint()
-        local = {"groups": [], "infos": [], "operations": 0, "error_handlers": 0}
+        local = {"groups": [], "infos": [], "operations": 0, "error_handlers": 0, "keyvals": 0}
         if x.layout > 2:
             groups, infos = x.list(lambda: x.list(lambda: x.uint(ranks))), x.list(lambda: self.hints(x))
             local = {"groups": [{"size": len(g), **self.first(members=g)} for g in groups],
                      "infos": [{"size": len(i), **self.first(hints=i)} for i in infos],
-                     "operations": x.hyper(), "error_handlers": x.hyper()}
+                     "operations": x.hyper(), "error_handlers": x.hyper(), "keyvals": x.hyper()}
         x.end()
         return {"mpi": {"site": site, "communicators": communicators, "datatypes": types, "last_request": last,
                         "requests": requests, "files": files, "windows": windows, "local": local}}

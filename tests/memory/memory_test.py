@@ -208,7 +208,7 @@ def main():
         print("(gdb would show where a job hangs)")
     test = Test(build, options.seed)
     try:
-        if build.mpi != "lam":  # which ends a program that calls it without memory
+        if build.mpi != "lam" and not build.sanitized:  # which end a program that asks them for memory that is not there
             by_limit(build, test.scratch)
         test.prepare()
         cases = list(all_cases(test.counts))

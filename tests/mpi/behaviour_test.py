@@ -538,7 +538,14 @@ class Objects(Compared):
 
     def test_disconnect(self): self.scene("disconnect")
     def test_attribute(self): self.scene("attribute")
-    def test_inherited(self): self.scene("inherit", "an attribute made by MPI_Comm_dup")
+    def test_inherited(self): self.scene("inherit")
+
+    def test_attributes(self):
+        self.scene("attributes", "there is an attribute made by MPI_Comm_dup after the program's set-up, and its value")
+        job = self.run_scene("attributes", "1", ELC_RESTART=str(self.committed()[-1]), ANOTHER_KEY="1")
+        self.assertEqual(job.popen.returncode, REFUSED, job.complaints())
+        self.assertIn("which makes 3 keys, and made 2 in the run of the line", job.complaints())
+
     def test_spawn(self): self.scene("spawn", "MPI_Comm_spawn")
 
     def test_handles_registered_as_numbers(self):
@@ -590,6 +597,9 @@ class Pending(Compared):
 
     def test_pending_duplicate(self):
         self.refused_while_pending("idup_pending", "there is a request made by MPI_Comm_idup")
+
+    def test_duplicate_with_attributes(self):
+        self.refused_while_pending("idup_attribute", "MPI_Comm_idup")
 
     def refused_while_pending(self, name, complaint):
         self.needs_mpi_3()
@@ -767,8 +777,7 @@ class Lifetimes(Compared):
     """What changes after the set-up, and what outlives what it came from (tests/programs/lifetimes.c)."""
     program = "lifetimes"
 
-    def test_undone_attribute(self):
-        self.scene("undo_attribute", "an attribute of the program's set-up was changed by MPI_Comm_delete_attr")
+    def test_undone_attribute(self): self.scene("undo_attribute")
 
     def test_undone_buffer(self):
         self.scene("undo_buffer", "a buffer of the program's set-up was changed by MPI_Buffer_detach")

@@ -133,6 +133,52 @@ static void check_inherited(void) {
   check(MPI_Send(&rank, 1, MPI_INT, ranks + 5, 7, kept) != MPI_SUCCESS, "an error that is returned");
 }
 
+/* Attributes with values that a line has, and with one that only the set-up gives. */
+static int keys[3], deletes;
+static double field[4], elsewhere;
+
+static int count_delete(MPI_Comm comm, int its_key, void *value, void *extra) {
+  (void)comm, (void)its_key, (void)value, (void)extra;
+  ++deletes;
+  return MPI_SUCCESS;
+}
+
+static void set_up_attributes(void) {
+  for (int i = 0; i < (getenv("ANOTHER_KEY") != NULL ? 3 : 2); i++)
+    MPI_Comm_create_keyval(MPI_COMM_DUP_FN, count_delete, &keys[i], NULL);
+  MPI_Comm_set_attr(MPI_COMM_WORLD, keys[0], &field[1]);
+  MPI_Comm_set_attr(MPI_COMM_WORLD, keys[1], &elsewhere);
+  MPI_Comm_set_attr(MPI_COMM_SELF, keys[0], &elsewhere);
+  ELC_VAR(deletes);
+  ELC_VAR(field);
+}
+
+static void attributes(void) {
+  MPI_Comm_dup(MPI_COMM_WORLD, &kept);
+  ask();
+  MPI_Comm_delete_attr(kept, keys[1]);
+  MPI_Comm_set_attr(kept, keys[1], (void *)7);
+  MPI_Comm_set_attr(MPI_COMM_WORLD, keys[0], &field[3]);
+  MPI_Comm_delete_attr(MPI_COMM_WORLD, keys[1]);
+}
+
+static void *attribute_of(MPI_Comm comm, int i) {
+  void *value;
+  int flag;
+  MPI_Comm_get_attr(comm, keys[i], &value, &flag);
+  return flag ? value : NULL;
+}
+
+static void check_attributes(void) {
+  check(attribute_of(kept, 0) == &field[1] && attribute_of(kept, 1) == (void *)7, "attributes of what was made behind the set-up");
+  check(attribute_of(MPI_COMM_WORLD, 0) == &field[3] && attribute_of(MPI_COMM_WORLD, 1) == NULL, "attributes that were changed");
+  check(attribute_of(MPI_COMM_SELF, 0) == &elsewhere, "the attribute of the set-up");
+  check(deletes == 3, "delete functions");
+  MPI_Comm_free(&kept);
+  check(deletes == 5, "delete functions of what was made again");
+  kept = MPI_COMM_NULL;
+}
+
 /* Handles that are registered as what they are in C: an integer, a pointer, bytes. */
 static MPI_Comm hidden = MPI_COMM_NULL;
 static struct {
@@ -401,6 +447,7 @@ int main(int argc, char **argv) {
     }
     if (strcmp(name, "inherit") == 0) set_up_world();
     if (strcmp(name, "locals") == 0) set_up_locals();
+    if (strcmp(name, "attributes") == 0) set_up_attributes();
   }
 #endif
   /* As a set-up does that looks at the machine. */
@@ -422,6 +469,7 @@ int main(int argc, char **argv) {
     if (strcmp(name, "attribute") == 0) attribute();
     if (strcmp(name, "inherit") == 0) inherit();
     if (strcmp(name, "locals") == 0) locals();
+    if (strcmp(name, "attributes") == 0) attributes();
     if (strcmp(name, "hide") == 0) hide();
 #endif
     if (provided >= MPI_THREAD_SERIALIZED) threads(provided);
@@ -433,6 +481,7 @@ int main(int argc, char **argv) {
 #if MPI_VERSION >= 2 || defined LAM_MPI
   if (strcmp(name, "inherit") == 0) check_inherited();
   if (strcmp(name, "locals") == 0) check_locals();
+  if (strcmp(name, "attributes") == 0) check_attributes();
 #endif
   if (rank == 0) printf("result: %d\n", sum);
   MPI_Finalize();

@@ -238,6 +238,14 @@ static void end_idup(void) {
   MPI_Comm_free(&made[0]);
 }
 
+/* A replay calls no function that copies attributes: who has this duplicate alone before its checkpoint refuses the line. */
+static void set_up_attribute(void) {
+  int key;
+  set_up_copy();
+  MPI_Comm_create_keyval(MPI_COMM_DUP_FN, MPI_COMM_NULL_DELETE_FN, &key, NULL);
+  MPI_Comm_set_attr(comm, key, out);
+}
+
 /* Into memory that no line has: a line is refused as long as it is under way. */
 static int wild[2];
 static void begin_wild(void) {
@@ -264,6 +272,7 @@ static const struct Scene {
     {"group_freed", set_up_copy, begin_group_freed, end_group_freed},
     {"group_alone", set_up_group_alone, begin_group_alone, end_group_alone},
     {"idup", set_up_copy, begin_and_end_idup, end_idup},
+    {"idup_attribute", set_up_attribute, begin_and_end_idup, end_idup},
     {"idup_pending", set_up_copy, begin_idup, end_idup},
     {"wild", set_up_copy, begin_wild, end_wild},
 };

@@ -8,6 +8,9 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import launch  # noqa: E402
+
 PROGRAM = """
 #include <elc.h>
 #include <mpi.h>
@@ -42,6 +45,9 @@ def find(root, name):
 
 if shutil.which("pkg-config") is None:
     print("there is no pkg-config")
+    sys.exit(77)
+if not launch.Build(sys.argv[1]).links_alone:
+    print("the archive of this build does not link by itself")
     sys.exit(77)
 place = tempfile.mkdtemp(prefix="elc-install-")
 try:

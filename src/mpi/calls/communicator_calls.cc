@@ -64,7 +64,7 @@ int begin_communicator(MPI_Comm parent, MPI_Comm* made, MPI_Request* request, co
   Making* making = make<Making>();
   making->made = made;
   making->origin = {comm->identity, operation.number(), 0};
-  making->keyvals.append(comm->keyvals.data(), comm->keyvals.size());
+  making->parents.append(comm->attributes.data(), comm->attributes.size());
   making->call = name;
   runtime.coordinator->pending_collective(comm->slot, operation.number());
   if (Request* r = runtime.requests.add_collective(*request, comm->slot, operation.number(), Vector<Region>(), making))
@@ -82,13 +82,13 @@ int make_counted(Collective operation, int64_t colour, MPI_Comm* made, const cha
   const Communicator& parent = *operation.comm();
   const Origin origin{parent.identity, operation.number(),
                       colour == kFirstMember && *made != MPI_COMM_NULL ? first_member(*made) : colour};
-  operation.end_with(follow(*made, origin, parent.keyvals, name));
+  end_making(parent.slot, operation.number(), follow(*made, origin, parent.attributes, name), name);
   return MPI_SUCCESS;
 }
 
 }  // namespace
 
-Bytes follow(MPI_Comm made, const Origin& origin, const Vector<int>& keyvals, const char* call) {
+Bytes follow(MPI_Comm made, const Origin& origin, const Attributes& parents, const char* call) {
   SavedCommunicator saved;
   if (made != MPI_COMM_NULL) {
     Communicator* c = runtime.comms.add(made, origin.identity(), origin);
@@ -96,7 +96,8 @@ Bytes follow(MPI_Comm made, const Origin& origin, const Vector<int>& keyvals, co
     if (in_setup()) runtime.set_up.push_back(c->identity);
     if (!c->topology.fits(c->members.size())) cannot_checkpoint("a communicator has a topology that libELC does not know");
     saved = describe(*c);
-    Refused(call, nullptr).inherits(c, keyvals);
+    Refused(call, nullptr).inherits(c, parents);
+    if (!c->attributes.empty()) return Bytes();
   }
   Bytes result;
   Encoder out(&result);
@@ -205,7 +206,7 @@ int join(MPI_Comm own, MPI_Comm* joined, const void* place, Call call) {
     const Communicator* parent = operation.comm();
     const line::Identity mine = parent == nullptr ? kNullIdentity : Origin{parent->identity, operation.number(), 0}.identity();
     const Origin origin = is_of_this_world(*joined) ? origin_of_joined(own, *joined, mine) : Origin();
-    if (origin.parent != kNullIdentity) follow(*joined, origin, Vector<int>(), kJoin);
+    if (origin.parent != kNullIdentity) follow(*joined, origin, Attributes(), kJoin);
     else now.makes(HandleKind::kComm, *joined, MPI_COMM_NULL);
   }
   return end_counted(&operation, now, code);
@@ -241,7 +242,6 @@ int free_communicator(const char* name, MPI_Comm* handle, int (*call)(MPI_Comm*)
     const int code = released_inside(free);
     if (code != MPI_SUCCESS) return code;
     remove_obstacle(HandleKind::kComm, key);
-    remove_owned(HandleKind::kAttribute, key);
     return code;
   }
   Communicator* c = operation.comm();
@@ -253,9 +253,8 @@ int free_communicator(const char* name, MPI_Comm* handle, int (*call)(MPI_Comm*)
   end_groups(c);
   runtime.coordinator->free_comm(c->slot);
   remove_obstacle(HandleKind::kErrhandler, key);
-  remove_owned(HandleKind::kAttribute, key);
   if (in_setup()) forget_of_set_up(c->identity);
-  const Vector<int> keyvals = std::move(c->keyvals);
+  const Attributes attributes = std::move(c->attributes);
   runtime.comms.forget_handle(c);
   if (runtime.coordinator->stopped()) forget_freed_communicators();
   if (!crosses) {
@@ -265,7 +264,7 @@ int free_communicator(const char* name, MPI_Comm* handle, int (*call)(MPI_Comm*)
       add_obstacle(HandleKind::kComm, key, "a call that is followed, and kept by an MPI_Comm_free that has failed");
     return code;
   }
-  const int code = released_inside([&] { return delete_attributes(comm, keyvals); });
+  const int code = released_inside([&] { return delete_attributes(comm, attributes); });
   *handle = MPI_COMM_NULL;
   return code;
 }

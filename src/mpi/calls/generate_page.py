@@ -52,16 +52,21 @@ From this call on it is not, and lines are refused until it is freed.
 .It refuses as long as the window exists, if called after the set-up
 It changes a window: the same, but in the set-up it refuses nothing.
 .It refuses if it changes what the set-up has made
-An attribute, a buffer for sends or a hint that is set after the set-up is not set in a restart, and one of
+An attribute of a datatype, a buffer for sends or a hint that is set after the set-up is not set in a restart, and one of
 the set-up's that is taken away is there again.
-An attribute and the buffer refuse until they are again what the set-up has made them: the same value,
+The attribute and the buffer refuse until they are again what the set-up has made them: the same value,
 none, the same address and size; an info object, until it is freed.
+.Pp
+A communicator has the attributes again that it had, whether they were set or are copies: with the value that the set-up
+has given it, an address in registered memory or a number below 65536.
+Another value refuses lines, and so does a key that the set-up has not made, as long as the communicator has the attribute.
+Keys are numbers of the run: do not register them.
+In a restart the delete function is called for what the set-up sets again and the line had not, or had with another value,
+before the state is back; copy functions are not called.
+A line that the call crosses which copies an attribute is refused.
 .Pp
 A communicator has the name and the error handler again that it had, if that is one of MPI's or was made in the set-up; one
 that was made later refuses as long as the communicator has it.
-A communicator made after the set-up is made again by a restart without attributes.
-Where the call that made it has given it some, as copies of its parent's, they refuse in the same way; all end when
-the communicator is freed.
 .It refuses for ever
 From the call on no line is taken.
 The lines before it stay.

@@ -27,7 +27,8 @@ void Refused::paired(MPI_Comm handle, int peer) const {
   if (other != runtime.rank) runtime.coordinator->on_group_call(&other, 1, call_);
 }
 
-void Refused::attribute(uint64_t object, int keyval, bool there, const void* value) const {
+void Refused::type_attribute(MPI_Datatype type, int keyval, bool there, const void* value) const {
+  const uint64_t object = handle_key(type);
   const uint64_t key = object * 0x9E3779B97F4A7C15u ^ static_cast<uint32_t>(keyval);
   set_local_obstacle(HandleKind::kAttribute, key, object, there ? value_of(value, 0) : 0, call_, place_);
 }
@@ -36,12 +37,14 @@ void Refused::buffer(const void* buffer, int64_t size) const {
   set_local_obstacle(HandleKind::kBuffer, 0, 0, buffer != nullptr ? value_of(buffer, size) : 0, call_, place_);
 }
 
-void Refused::inherits(Communicator* made, const Vector<int>& keyvals) const {
+void Refused::inherits(Communicator* made, const Attributes& parents) const {
   error_handler(made);
-  for (const int keyval : keyvals) {
-    const Attribute copy = attribute_of(made->handle, keyval);
-    if (copy.there || copy.unknown) comm_attribute(made->handle, keyval, true, copy.value);
-  }
+  KeptAttribute copy;
+  for (const KeptAttribute& parent : parents)
+    if (find_attribute(made->handle, parent.keyval, &copy)) {
+      copy.call = call_;
+      made->attribute_is_set(copy);
+    }
 }
 
 void Refused::error_handler(MPI_Comm handle, MPI_Errhandler handler) const {

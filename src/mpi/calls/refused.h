@@ -68,16 +68,16 @@ class Refused {
   void paired(MPI_Comm comm, int peer) const;
   // An attribute of this object has this value now, or none. It goes with the object.
   void comm_attribute(MPI_Comm comm, int keyval, bool there, const void* value = nullptr) const {
-    if (Communicator* known = runtime.comms.find(comm)) known->note_keyval(keyval, there);
-    attribute(handle_key(comm), keyval, there, value);
+    Communicator* known = runtime.comms.find(comm);
+    if (known == nullptr) return;
+    if (there) known->attribute_is_set({keyval, value, false, call_});
+    else known->attribute_is_deleted(keyval);
   }
-  void type_attribute(MPI_Datatype type, int keyval, bool there, const void* value = nullptr) const {
-    attribute(handle_key(type), keyval, there, value);
-  }
+  void type_attribute(MPI_Datatype type, int keyval, bool there, const void* value = nullptr) const;
   // The buffer for sends is this one now; nullptr: none.
   void buffer(const void* buffer, int64_t size) const;
   // This communicator was made of another one with these attributes, and may have them and its error handler.
-  void inherits(Communicator* made, const Vector<int>& keyvals) const;
+  void inherits(Communicator* made, const Attributes& parents) const;
   // The error handler of a communicator was set. A restart has those that MPI has, and those that the set-up makes.
   void error_handler(MPI_Comm comm, MPI_Errhandler handler) const;
 
@@ -85,7 +85,6 @@ class Refused {
 
  private:
   void error_handler(Communicator* comm) const;
-  void attribute(uint64_t object, int keyval, bool there, const void* value) const;
 
   const char* call_;
   const void* place_;

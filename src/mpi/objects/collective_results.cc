@@ -61,13 +61,18 @@ PendingCollective::~PendingCollective() {
   destroy(making);
 }
 
+void end_making(line::Comm comm, uint64_t number, Bytes result, const char* call) {
+  if (result.empty()) runtime.coordinator->end_unfollowed(comm, number, call);
+  else runtime.coordinator->end_collective(comm, number, std::move(result));
+}
+
 void PendingCollective::end(int code) {
   if (ended) return;
   ended = true;
   if (code != MPI_SUCCESS) end_failed_collective(comm, number);
   else if (unknown) runtime.coordinator->end_unfollowed(comm, number, kNotLogged);
   else if (making != nullptr)
-    runtime.coordinator->end_collective(comm, number, follow(*making->made, making->origin, making->keyvals, making->call));
+    end_making(comm, number, follow(*making->made, making->origin, making->parents, making->call), making->call);
   else end_collective(comm, number, regions);
 }
 

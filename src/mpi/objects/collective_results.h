@@ -8,6 +8,7 @@
 #include "base/vector.h"
 #include "base/wire.h"
 #include "line/types.h"
+#include "mpi/objects/communicators.h"
 #include "mpi/serial/section.h"
 
 namespace elc::mpi {
@@ -31,11 +32,13 @@ void end_failed_collective(line::Comm comm, uint64_t number);
 struct Making {
   MPI_Comm* made = nullptr;  // the program's variable, which MPI sets
   Origin origin;
-  Vector<int> keyvals;       // of the attributes that the parent had
+  Attributes parents;        // those that the parent had
   const char* call = "";
 };
-// This communicator (or MPI_COMM_NULL), which `call` has made, is followed from now on; the result to be logged.
-Bytes follow(MPI_Comm made, const Origin& origin, const Vector<int>& keyvals, const char* call);
+// This communicator (or MPI_COMM_NULL), which `call` has made of one with these attributes, is followed from now on. The result
+// to be logged; empty: none can be, because in a replay nobody would call the functions that have copied attributes.
+void end_making(line::Comm comm, uint64_t number, Bytes result, const char* call);
+Bytes follow(MPI_Comm made, const Origin& origin, const Attributes& parents, const char* call);
 
 // A non-blocking operation that MPI has begun and the program has not seen complete.
 struct PendingCollective {

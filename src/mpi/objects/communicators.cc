@@ -6,6 +6,7 @@
 #include "mpi/objects/topologies.h"
 #include "mpi/runtime/error_handlers.h"
 #include "mpi/runtime/runtime.h"
+#include "state/state.h"
 
 namespace elc::mpi {
 
@@ -31,10 +32,20 @@ bool Communicator::is_root(int root) const {
   return rank == root;
 }
 
-void Communicator::note_keyval(int keyval, bool there) {
-  for (size_t i = keyvals.size(); i-- > 0;)
-    if (keyvals[i] == keyval) keyvals.erase(i);
-  if (there) keyvals.push_back(keyval);
+static void forget(Attributes* attributes, int keyval) {
+  for (size_t i = attributes->size(); i-- > 0;)
+    if ((*attributes)[i].keyval == keyval) attributes->erase(i);
+}
+
+void Communicator::attribute_is_deleted(int keyval) {
+  forget(&attributes, keyval);
+  if (in_setup()) forget(&of_set_up, keyval);
+}
+
+void Communicator::attribute_is_set(const KeptAttribute& attribute) {
+  attribute_is_deleted(attribute.keyval);
+  attributes.push_back(attribute);
+  if (in_setup()) of_set_up.push_back(attribute);
 }
 
 Communicator* Communicators::search(MPI_Comm handle) {
@@ -178,30 +189,41 @@ void forget_freed_communicators() {
   runtime.comms.remove_freed([&](const Communicator& c) { return !coordinator.stopped() && coordinator.knows(c.identity); });
 }
 
-Attribute attribute_of(MPI_Comm comm, int keyval) {
+bool find_attribute(MPI_Comm comm, int keyval, KeptAttribute* found) {
   const ErrorsReturned returned(comm);
-  Attribute found;
   int flag = 0;
+  void* value = nullptr;
 #if MPI_VERSION >= 2
-  const int code = PMPI_Comm_get_attr(comm, keyval, &found.value, &flag);
+  const int code = PMPI_Comm_get_attr(comm, keyval, &value, &flag);
 #else
-  const int code = PMPI_Attr_get(comm, keyval, &found.value, &flag);
+  const int code = PMPI_Attr_get(comm, keyval, &value, &flag);
 #endif
-  found.there = code == MPI_SUCCESS && flag != 0;
-  found.unknown = code != MPI_SUCCESS;
-  return found;
+  const bool unknown = code != MPI_SUCCESS;
+  *found = {keyval, unknown ? nullptr : value, unknown, ""};
+  return unknown || flag != 0;
 }
 
-int delete_attributes(MPI_Comm comm, const Vector<int>& keyvals) {
-  int code = MPI_SUCCESS;
-  for (size_t i = keyvals.size(); i-- > 0 && code == MPI_SUCCESS;) {
-    if (!attribute_of(comm, keyvals[i]).there) continue;
+static int delete_attribute(MPI_Comm comm, int keyval) {
 #if MPI_VERSION >= 2
-    code = PMPI_Comm_delete_attr(comm, keyvals[i]);
+  return PMPI_Comm_delete_attr(comm, keyval);
 #else
-    code = PMPI_Attr_delete(comm, keyvals[i]);
+  return PMPI_Attr_delete(comm, keyval);
 #endif
-  }
+}
+
+static int set_attribute(MPI_Comm comm, int keyval, void* value) {
+#if MPI_VERSION >= 2
+  return PMPI_Comm_set_attr(comm, keyval, value);
+#else
+  return PMPI_Attr_put(comm, keyval, value);
+#endif
+}
+
+int delete_attributes(MPI_Comm comm, const Attributes& attributes) {
+  int code = MPI_SUCCESS;
+  KeptAttribute now;
+  for (size_t i = attributes.size(); i-- > 0 && code == MPI_SUCCESS;)
+    if (find_attribute(comm, attributes[i].keyval, &now) && !now.unknown) code = delete_attribute(comm, now.keyval);
   return code;
 }
 
@@ -224,6 +246,30 @@ SavedCommunicator describe(const Communicator& communicator) {
   saved.error_handler = communicator.error_handler;
   saved.name = name_of(communicator.handle);
   return saved;
+}
+
+static bool is_among(const Attributes& attributes, const KeptAttribute& one) {
+  for (const KeptAttribute& a : attributes)
+    if (a == one) return true;
+  return false;
+}
+
+Result save_attributes(const Communicator& communicator, SavedCommunicator* saved) {
+  for (const KeptAttribute& a : communicator.attributes) {
+    SavedAttribute& s = saved->attributes.push_back({});
+    s.keyval = runtime.locals.keyvals.number_of(handle_key(a.keyval));
+    s.value = state::locate(a.value);
+    if (is_among(communicator.of_set_up, a)) s.value = {format::kWildBlock, 0};
+    else if (s.value.block == format::kWildBlock && reinterpret_cast<uintptr_t>(a.value) <= SavedAttribute::kNumbers)
+      s.value = {format::kNullBlock, reinterpret_cast<uintptr_t>(a.value)};
+    else if (s.value.block == format::kWildBlock || a.unknown)
+      return Result::error("there is an attribute made by %s after the program's set-up, and its value (%p) is neither an address in "
+                           "registered memory nor a number below %llu: register what it points to", a.call, a.value,
+                           static_cast<unsigned long long>(SavedAttribute::kNumbers + 1));
+    if (s.keyval == 0)
+      return Result::error("there is an attribute made by %s whose key the program's set-up has not made: make it there", a.call);
+  }
+  return {};
 }
 
 Bytes gather(const Bytes& mine) {
@@ -263,7 +309,7 @@ Vector<SavedCommunicator> gather_all(const Vector<const SavedCommunicator*>& min
 }
 
 bool equal(const Vector<line::Rank>& a, const Vector<line::Rank>& b) {
-  return a.size() == b.size() && memcmp(a.data(), b.data(), a.size() * sizeof(line::Rank)) == 0;
+  return a.size() == b.size() && (a.empty() || memcmp(a.data(), b.data(), a.size() * sizeof(line::Rank)) == 0);
 }
 
 // One of these processes, in this order. Collective over the world; MPI_COMM_NULL for the others.
@@ -338,19 +384,87 @@ void make_again(const Vector<SavedCommunicator>& saved) {
     if (c.is_of_group() && runtime.comms.find_identity(c.identity) == nullptr) runtime.comms.add_group(c.origin, c.members);
 }
 
-Result name_again(const Vector<SavedCommunicator>& saved) {
-  for (const SavedCommunicator& c : saved) {
-    Communicator* comm = runtime.comms.find_identity(c.identity);
-    if (comm == nullptr || comm->handle == MPI_COMM_NULL || !c.named) continue;
-    const Text name = Text::copy(c.name.view(), MPI_MAX_OBJECT_NAME - 1);  // other MPIs have longer ones
-    if (name.view() != name_of(comm->handle).view()) PMPI_Comm_set_name(comm->handle, const_cast<char*>(name.c_str()));
-    if (c.error_handler == 0 || c.error_handler == comm->error_handler) continue;
-    MPI_Errhandler handler;
-    ELC_TRY(runtime.locals.find_error_handler(c.error_handler, &handler));
-    set_error_handler(comm->handle, handler);
-    comm->error_handler = c.error_handler;
+namespace {
+
+const SavedAttribute* find(const Vector<SavedAttribute>& saved, uint64_t keyval) {
+  for (const SavedAttribute& s : saved)
+    if (s.keyval == keyval) return &s;
+  return nullptr;
+}
+
+bool has(const Communicator& comm, uint64_t keyval) {
+  for (const KeptAttribute& a : comm.attributes)
+    if (runtime.locals.keyvals.number_of(handle_key(a.keyval)) == keyval) return true;
+  return false;
+}
+
+// Takes from it what it had not, or with another value.
+Result take_attributes(Communicator* comm, const SavedCommunicator& then) {
+  for (size_t i = comm->attributes.size(); i-- > 0;) {
+    const int keyval = comm->attributes[i].keyval;
+    const SavedAttribute* saved = find(then.attributes, runtime.locals.keyvals.number_of(handle_key(keyval)));
+    if (saved != nullptr && saved->value.block == format::kWildBlock) continue;
+    const int code = released_inside([&] { return delete_attribute(comm->handle, keyval); });
+    if (code != MPI_SUCCESS) return Result::error("an attribute of a communicator, which the set-up has set, cannot be deleted");
+    forget(&comm->attributes, keyval);
+    if (i > comm->attributes.size()) i = comm->attributes.size();  // its delete function has deleted others
+  }
+  for (const SavedAttribute& saved : then.attributes) {
+    int keyval = 0;
+    ELC_TRY(runtime.locals.find_keyval(saved.keyval, &keyval));
+    if (saved.value.block == format::kWildBlock && !has(*comm, saved.keyval))
+      return Result::error("the set-up does not give a communicator an attribute that it gave it in the run of the line");
   }
   return {};
+}
+
+Result name_again(Communicator* comm, const SavedCommunicator& then) {
+  const Text name = Text::copy(then.name.view(), MPI_MAX_OBJECT_NAME - 1);  // other MPIs have longer ones
+  if (name.view() != name_of(comm->handle).view()) PMPI_Comm_set_name(comm->handle, const_cast<char*>(name.c_str()));
+  if (then.error_handler == 0 || then.error_handler == comm->error_handler) return {};
+  MPI_Errhandler handler;
+  ELC_TRY(runtime.locals.find_error_handler(then.error_handler, &handler));
+  set_error_handler(comm->handle, handler);
+  comm->error_handler = then.error_handler;
+  return {};
+}
+
+// Those of a line that say these things, and are there.
+template <class F>
+Result each_there(const Vector<SavedCommunicator>& saved, F visit) {
+  for (const SavedCommunicator& then : saved) {
+    Communicator* comm = runtime.comms.find_identity(then.identity);
+    if (comm != nullptr && comm->handle != MPI_COMM_NULL && then.complete) ELC_TRY(visit(comm, then));
+  }
+  return {};
+}
+
+}  // namespace
+
+Result name_again(const Vector<SavedCommunicator>& saved) {
+  return each_there(saved, [](Communicator* comm, const SavedCommunicator& then) {
+    ELC_TRY(name_again(comm, then));
+    return take_attributes(comm, then);
+  });
+}
+
+Result set_attributes_again(const Vector<SavedCommunicator>& saved) {
+  return each_there(saved, [](Communicator* comm, const SavedCommunicator& then) {
+    for (const SavedAttribute& s : then.attributes) {
+      if (s.value.block == format::kWildBlock) continue;
+      const bool number = s.value.block == format::kNullBlock;
+      KeptAttribute a;
+      ELC_TRY(runtime.locals.find_keyval(s.keyval, &a.keyval));
+      void* value = number ? reinterpret_cast<void*>(static_cast<uintptr_t>(s.value.position)) : state::address_of(s.value);
+      if (!number && value == nullptr) return Result::error("an attribute of a communicator is not part of the saved state");
+      const InsideMpi inside;
+      if (set_attribute(comm->handle, a.keyval, value) != MPI_SUCCESS)
+        return Result::error("an attribute of a communicator cannot be set again");
+      a.value = value;
+      comm->attributes.push_back(a);
+    }
+    return Result();
+  });
 }
 
 }  // namespace elc::mpi

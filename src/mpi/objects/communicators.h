@@ -10,6 +10,19 @@
 
 namespace elc::mpi {
 
+// An attribute that the program has set, or a copy of one.
+struct KeptAttribute {
+  int keyval = 0;
+  const void* value = nullptr;
+  bool unknown = false;  // MPI does not tell the value, because the keyval was freed
+  const char* call = "";  // that has set it, or copied it
+
+  bool operator==(const KeptAttribute& other) const {
+    return keyval == other.keyval && value == other.value && unknown == other.unknown;
+  }
+};
+using Attributes = Vector<KeptAttribute>;
+
 // Or the calls of a group (kCallsOnGroup): without a handle.
 struct Communicator {
   MPI_Comm handle = MPI_COMM_NULL;
@@ -23,7 +36,8 @@ struct Communicator {
   HashMap<int> rank_of;        // the reverse, unless is_world
   Vector<line::Rank> own;      // of an intercommunicator those of this process's group; of others empty
   Topology topology;
-  Vector<int> keyvals;         // of its attributes, in the order in which they were set
+  Attributes attributes;       // in the order in which they were set
+  Attributes of_set_up;        // what the set-up has set, whatever was set since
   size_t place = 0;            // among all
   Vector<line::Identity> groups;  // that have made calls on it
   bool is_group = false;          // until the communicator on which it makes its calls is freed
@@ -41,8 +55,8 @@ struct Communicator {
   bool has_root(int root) const { return own.empty() || root >= 0; }
   // For calls that want a communicator: where this one was freed meanwhile, another one.
   MPI_Comm handle_or_world() const { return handle != MPI_COMM_NULL ? handle : MPI_COMM_WORLD; }
-  // An attribute was set, or deleted.
-  void note_keyval(int keyval, bool there);
+  void attribute_is_set(const KeptAttribute& attribute);
+  void attribute_is_deleted(int keyval);
 };
 
 class Communicators {
@@ -88,13 +102,10 @@ class Communicators {
 // Those that were freed are forgotten when the protocol has forgotten them.
 void forget_freed_communicators();
 
-struct Attribute {
-  void* value = nullptr;
-  bool there = false, unknown = false;  // unknown: MPI cannot tell, because the keyval was freed
-};
-Attribute attribute_of(MPI_Comm comm, int keyval);
+// Whether MPI has, or may have, an attribute of this keyval, and which.
+bool find_attribute(MPI_Comm comm, int keyval, KeptAttribute* found);
 // Deletes the attributes that the program has set, the last first: their delete functions are called. MPI's error code.
-int delete_attributes(MPI_Comm comm, const Vector<int>& keyvals);
+int delete_attributes(MPI_Comm comm, const Attributes& attributes);
 
 // The ranks in the world of a group's processes, by rank. MPI_UNDEFINED for a process of another world.
 Vector<line::Rank> world_ranks(MPI_Group group);
@@ -119,6 +130,8 @@ uint64_t account_of(line::Identity identity, line::Comm slot, int rank, size_t m
 void forget_of_set_up(line::Identity identity);
 
 SavedCommunicator describe(const Communicator& communicator);
+// Adds its attributes, for a line.
+Result save_attributes(const Communicator& communicator, SavedCommunicator* saved);
 
 // What each process of the world says, one behind another. Collective over the world.
 Bytes gather(const Bytes& mine);
@@ -128,10 +141,13 @@ Bytes gather(const Bytes& mine);
 Result fits_set_up(const Vector<SavedCommunicator>& saved);
 
 // Makes the communicators of a line that are not there yet: those in `saved` and in the logged results
-// of every process. Collective over the world (section 8, step 1). They have no attributes.
+// of every process. Collective over the world (section 8, step 1).
 void make_again(const Vector<SavedCommunicator>& saved);
-// Gives those that are there the names and error handlers that they had.
+// Gives those that are there the names and error handlers that they had, and takes the attributes from them that they had not,
+// or with another value: the delete functions are called, as they were in the run of the line.
 Result name_again(const Vector<SavedCommunicator>& saved);
+// Behind state::apply: gives them the attributes that they had.
+Result set_attributes_again(const Vector<SavedCommunicator>& saved);
 
 }  // namespace elc::mpi
 

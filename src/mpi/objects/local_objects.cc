@@ -102,7 +102,10 @@ size_t Functions::number_of(uint64_t key) const {
 uint64_t Functions::key_of(uint64_t number) const { return number - 1 < keys_.size() ? keys_[static_cast<size_t>(number - 1)] : 0; }
 
 Functions* LocalObjects::functions_of(HandleKind kind) {
-  return kind == HandleKind::kOp ? &operations : kind == HandleKind::kErrhandler ? &error_handlers : nullptr;
+  return kind == HandleKind::kOp           ? &operations
+         : kind == HandleKind::kErrhandler ? &error_handlers
+         : kind == HandleKind::kKeyval     ? &keyvals
+                                           : nullptr;
 }
 
 bool LocalObjects::lives(HandleKind kind, uint64_t key) {
@@ -185,6 +188,7 @@ uint64_t LocalObjects::number_of_error_handler(MPI_Errhandler handler) const {
 void LocalObjects::end_line(SavedLocal* saved) {
   now_.operations = operations.count();
   now_.error_handlers = error_handlers.count();
+  now_.keyvals = keyvals.count();
   *saved = std::move(now_);
   begin_line();
 }
@@ -233,6 +237,16 @@ Result LocalObjects::find_error_handler(uint64_t number, MPI_Errhandler* handler
   *handler = MPI_ERRHANDLER_NULL;
   if (number == 0) return {};
   return find_in(kErrorHandlers, error_handlers, number, then_->error_handlers, "error handler", "MPI_Comm_create_errhandler", handler);
+}
+
+Result LocalObjects::find_keyval(uint64_t number, int* keyval) const {
+  const uint64_t key = keyvals.key_of(number);
+  if (keyvals.count() != then_->keyvals || key == 0)
+    return Result::error("a communicator has an attribute of a key of the set-up, which makes %llu keys, and made %llu in the run of "
+                         "the line: see that it makes the same ones in the same order",
+                         static_cast<unsigned long long>(keyvals.count()), static_cast<unsigned long long>(then_->keyvals));
+  memcpy(keyval, &key, sizeof *keyval);
+  return {};
 }
 
 void LocalObjects::end_restart() {

@@ -14,7 +14,7 @@
 
 namespace elc::mpi {
 
-// Operations, or error handlers.
+// Operations, error handlers, or keys of attributes.
 class Functions {
  public:
   // The set-up has made this one, and there was none with its handle.
@@ -35,7 +35,7 @@ class Functions {
 
 class LocalObjects {
  public:
-  Functions operations, error_handlers;
+  Functions operations, error_handlers, keyvals;
   // nullptr: of other kinds.
   Functions* functions_of(HandleKind kind);
   // Whether one of the set-up has this handle and is still there.
@@ -57,6 +57,7 @@ class LocalObjects {
   Result find_info(uint64_t number, MPI_Info* info);
   Result find_operation(uint64_t number, MPI_Op* op) const;
   Result find_error_handler(uint64_t number, MPI_Errhandler* handler) const;
+  Result find_keyval(uint64_t number, int* keyval) const;
   void end_restart();
 
  private:

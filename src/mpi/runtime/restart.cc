@@ -205,6 +205,7 @@ void restore() {
   const Vector<SavedFile> all_files = gather_files(files);
   agree(open_again(files, all_files));
   agree(state::apply(runtime.restart->reader, handle_codec()), kStartAgain);
+  agree(set_attributes_again(communicators), kStartAgain);
   agree(cut_files(files, all_files), kStartAgain);
   agree(view_again(files), kStartAgain);
   agree(runtime.windows.find_memory(runtime.restart->objects.windows), kStartAgain);

@@ -389,8 +389,8 @@ void finish() {
   {
     // MPI would do it later (MPI-3.1, 8.7.1); what the delete functions do is followed as long as there is who follows it.
     const Entered entered("MPI_Finalize");
-    const Vector<int> keyvals = std::move(runtime.comms.find(MPI_COMM_SELF)->keyvals);
-    released([&] { return delete_attributes(MPI_COMM_SELF, keyvals); });
+    const Attributes attributes = std::move(runtime.comms.find(MPI_COMM_SELF)->attributes);
+    released([&] { return delete_attributes(MPI_COMM_SELF, attributes); });
   }
   runtime.coordinator->finalize();
   wait_until([] { return runtime.coordinator->finished(); });

@@ -110,7 +110,8 @@ static Result keep_datatypes(Bytes* kept) {
 
 Result save_mpi(SavedMpi* saved) {
   saved->site = runtime.site;
-  for (size_t i = 0; i < runtime.comms.size(); ++i) saved->comms.push_back(describe(*runtime.comms.at(i)));
+  for (size_t i = 0; i < runtime.comms.size(); ++i)
+    ELC_TRY(save_attributes(*runtime.comms.at(i), &saved->comms.push_back(describe(*runtime.comms.at(i)))));
   ELC_TRY(check_displacements());
   ELC_TRY(keep_datatypes(&saved->datatypes));
   saved->request_numbers = runtime.requests.numbers();

@@ -171,6 +171,23 @@ void SavedCommunicator::encode(Encoder& out) const {
   encode_members(out, own);
   out.u64(error_handler);
   out.string(name.view());
+  out.u64(attributes.size());
+  for (const SavedAttribute& a : attributes) {
+    out.u64(a.keyval);
+    out.u64(a.value.block);
+    out.u64(a.value.position);
+  }
+}
+
+static void decode_attributes(Decoder& in, Vector<SavedAttribute>* saved) {
+  const size_t n = in.count(24);
+  for (size_t i = 0; i < n; ++i) {
+    SavedAttribute& a = saved->push_back({});
+    a.keyval = in.u64();
+    a.value.block = in.u64();
+    a.value.position = in.u64();
+    if (a.keyval == 0 || (a.value.block == format::kNullBlock && a.value.position > SavedAttribute::kNumbers)) in.fail();
+  }
 }
 
 // Two groups without a common process, and no topology.
@@ -185,7 +202,7 @@ static bool is_intercommunicator(const SavedCommunicator& saved) {
 
 bool SavedCommunicator::decode(Decoder& in, uint32_t processes, uint32_t layout, SavedCommunicator* saved) {
   decode_origin(in, processes, saved);
-  saved->named = layout > kLayoutWithoutFiles;
+  saved->complete = layout > kLayoutWithoutFiles;
   if (layout == kPlainLayout) return in.ok();
   Topology::decode(in, saved->members.size(), &saved->topology);
   if (layout == kLayoutWithoutFiles) return in.ok();
@@ -193,6 +210,7 @@ bool SavedCommunicator::decode(Decoder& in, uint32_t processes, uint32_t layout,
   if (!saved->own.empty() && !is_intercommunicator(*saved)) in.fail();
   saved->error_handler = in.u64();
   read_text(in, &saved->name);
+  decode_attributes(in, &saved->attributes);
   return in.ok();
 }
 
@@ -313,6 +331,7 @@ void SavedLocal::encode(Encoder& out) const {
   for (const Vector<Hint>& hints : infos) encode_hints(out, hints);
   out.u64(operations);
   out.u64(error_handlers);
+  out.u64(keyvals);
 }
 
 bool SavedLocal::decode(Decoder& in, uint32_t processes, SavedLocal* saved) {
@@ -322,6 +341,7 @@ bool SavedLocal::decode(Decoder& in, uint32_t processes, SavedLocal* saved) {
   for (size_t i = 0; i < infos; ++i) decode_hints(in, &saved->infos.push_back({}));
   saved->operations = in.u64();
   saved->error_handlers = in.u64();
+  saved->keyvals = in.u64();
   return in.ok();
 }
 

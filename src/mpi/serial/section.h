@@ -60,6 +60,14 @@ struct Topology {
 };
 Topology copy_of(const Topology& topology);
 
+// An attribute of a communicator that the program has set.
+struct SavedAttribute {
+  uint64_t keyval = 0;        // its number in the set-up (as of a variable, SavedLocal)
+  // Wild: as the set-up has left it. In block 0: the number that the position is, kNumbers at most.
+  format::PointerLeaf value;
+  static constexpr uint64_t kNumbers = 65535;  // no addresses
+};
+
 // What a process keeps of a communicator in a line, and logs as the result of the call that made it.
 struct SavedCommunicator {
   line::Identity identity = 0;
@@ -69,7 +77,8 @@ struct SavedCommunicator {
   Vector<line::Rank> own;      // of an intercommunicator the group of this process; of others empty
   uint64_t error_handler = 0;  // as of a variable (SavedLocal); 0: as the set-up has left it
   Text name;
-  bool named = true;           // false: an older line, which has neither name nor error handler
+  Vector<SavedAttribute> attributes;  // in a line, in the order in which they were set
+  bool complete = true;        // false: of an older line, which has none of the last three
 
   // Whether it stands for the calls on a group of its parent.
   bool is_of_group() const { return origin.parent != 0 && origin.number == kCallsOnGroup; }
@@ -175,7 +184,7 @@ struct SavedWindow {
 struct SavedLocal {
   Vector<Vector<line::Rank>> groups;  // members by their rank in it
   Vector<Vector<Hint>> infos;
-  uint64_t operations = 0, error_handlers = 0;  // that the set-up has made
+  uint64_t operations = 0, error_handlers = 0, keyvals = 0;  // that the set-up has made
 
   void encode(Encoder& out) const;
   static bool decode(Decoder& in, uint32_t processes, SavedLocal* saved);

@@ -489,7 +489,8 @@ class File {
                   {"memory", memory},
                   {"bytes", w.size},
                   {"unit", w.unit},
-                  {"epoch", kEpochs[static_cast<size_t>(w.epoch)]}};
+                  {"epoch", kEpochs[static_cast<size_t>(w.epoch)]},
+                  {"of_set_up", w.of_set_up}};
     if (most_ > 0) facts["members"] = first(w.members, [](line::Rank member) { return member; });
     return facts;
   }

@@ -511,7 +511,8 @@ class RankFile(File):
         ranks = Xdr(self.sections["label"][20:24]).uint()
         members, place = x.list(lambda: x.uint(ranks)), pointer(x.hyper(), x.hyper())
         facts.update(size=len(members), memory=place, bytes=x.hyper(), unit=x.int(), epoch=("none", "open", "closed")[x.uint(3)])
-        assert facts["unit"] > 0
+        facts["of_set_up"], code = x.uint(2) == 1, x.hyper()
+        assert facts["unit"] > 0 and code > 0 and (facts["of_set_up"] or members)
         return {**facts, **self.first(members=members)}
 
     def setup(self):

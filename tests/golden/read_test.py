@@ -387,6 +387,14 @@ class Read(unittest.TestCase):
                       [(c.get("name"), c.get("error_handler")) for c in facts["mpi"]["communicators"]])
         self.readers_agree(line, 50)
 
+    def test_attributes(self):
+        line = self.newest(self.line_of("objects", "attributes", "1"))
+        facts = self.shown(os.path.join(line, "rank-000001.elc"), 50)
+        self.assertEqual(facts["mpi"]["local"]["keyvals"], 2)
+        given = [[(a["key"], a["value"].split(" ")[0]) for a in c.get("attributes", [])] for c in facts["mpi"]["communicators"]]
+        self.assertEqual(given, [[(1, "block")], [(1, "of")], [(1, "block"), (2, "7")]])
+        self.readers_agree(line, 50)
+
     def test_windows(self):
         line = self.newest(self.line_of("windows", "sums", "1"))
         window, = self.shown(os.path.join(line, "rank-000001.elc"), 50)["mpi"]["windows"]

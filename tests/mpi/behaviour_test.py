@@ -699,6 +699,10 @@ class Windows(Compared):
     def test_two_windows(self): self.killed("two")
     def test_allocated(self): self.killed("allocated")
     def test_unused(self): self.killed("unused", (0,))
+    def test_made_later(self):
+        for name in drawn("later", "sums", "two", "late", "unused"):
+            self.killed(name, LATER="1")
+
     def test_uneven(self): self.killed("uneven", (random.Random(SEED).choice((0, 1, 2)),), ELC_EVERY="0.02")
 
     # Re-entry: the sites are fences.
@@ -715,9 +719,14 @@ class Windows(Compared):
     def test_memory_that_is_not_registered(self):
         self.scene("elsewhere", "there is a window whose memory is not registered as one variable")
     def test_memory_of_the_heap(self): self.scene("on_heap", "there is a window whose memory is not registered as one variable")
-    def test_made_later(self): self.scene("made_later", "there is a window made by MPI_Win_create (called at")
+    def test_allocated_later(self): self.scene("allocated_later", "there is a window made by MPI_Win_allocate (called at")
 
     def test_other_set_up(self):
+        self.scene("sums", LATER="1")
+        job = self.run_scene("sums", "1", ELC_RESTART=str(self.committed()[-1]))
+        self.assertEqual(job.popen.returncode, REFUSED, job.complaints())
+        self.assertIn("the set-up makes a window, as operation 1 on a communicator, that was made behind it", job.complaints())
+        shutil.rmtree(self.lines)
         self.scene("late")
         line = str(self.committed()[-1])
         for other, complaint in (("0", "the set-up does not make the window that it made in the run of the line, as operation 1"),

@@ -1013,7 +1013,8 @@ class Looking(ToolTest):
             codes.add(done.returncode)
             if done.returncode == 0:
                 break
-            begun = done.returncode not in (127, -signal.SIGSEGV) and b"without an active exception" not in done.stderr
+            begun = done.returncode not in (127, -signal.SIGSEGV) and not any(
+                words in done.stderr for words in (b"without an active exception", b"AddressSanitizer"))
             if begun:  # before, the loader and the constructors of libraries have their own words
                 self.assertIn(b"memory", done.stderr)
         else:

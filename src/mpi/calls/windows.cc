@@ -9,29 +9,29 @@
 namespace elc::mpi {
 namespace {
 
-constexpr int64_t kColour = INT64_MIN;  // of what is no communicator
-
 // ---- Making and freeing ----
 
 // LAM/MPI has a part of MPI-2's windows, which nobody has tried with lines.
 constexpr bool kFollowsWindows = MPI_VERSION >= 2;
 
-// Whether all members have made it in their set-ups. They come to have a communicator of their own, without the attributes
-// of the program's.
-bool follow(MPI_Comm parent, MPI_Comm* own) {
+// Whether all members have made it in their set-ups, or all behind them and over memory that a restart has before it is filled.
+// They come to have a communicator of their own, without the attributes of the program's.
+bool follow(MPI_Comm parent, bool own_memory, MPI_Comm* own) {
   if (!kFollowsWindows) return false;
   InsideMpi inside;
   const Released released;
   PMPI_Comm_split(parent, 0, 0, own);
-  int mine = in_setup() ? 1 : 0, all = 0;
-  PMPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, *own);
-  if (all == 0) PMPI_Comm_free(own);
-  return all != 0;
+  int mine[] = {in_setup() ? 1 : 0, !in_setup() && own_memory ? 1 : 0};
+  int all[] = {0, 0};
+  PMPI_Allreduce(mine, all, 2, MPI_INT, MPI_MIN, *own);
+  const bool followed = all[0] != 0 || all[1] != 0;
+  if (!followed) PMPI_Comm_free(own);
+  return followed;
 }
 
-// `memory` is there when MPI has made the window.
+// `memory` is there when MPI has made the window; `own_memory`: it is the program's.
 template <class Call>
-int make_window(const char* name, const void* place, MPI_Comm parent, void* const* memory, MPI_Aint size,
+int make_window(const char* name, const void* place, MPI_Comm parent, bool own_memory, void* const* memory, MPI_Aint size,
                 int unit, MPI_Win* made, Call call) {
   if (!following()) return call();
   const Entered entered(name);
@@ -41,16 +41,12 @@ int make_window(const char* name, const void* place, MPI_Comm parent, void* cons
   end_counted(&operation, now, code);
   if (code != MPI_SUCCESS) return code;
   MPI_Comm own = MPI_COMM_NULL;
-  if (operation.comm() == nullptr || operation.comm()->is_inter() || !follow(parent, &own)) {
+  if (operation.comm() == nullptr || operation.comm()->is_inter() || !follow(parent, own_memory, &own)) {
     now.makes(HandleKind::kWin, *made, MPI_WIN_NULL);
     return code;
   }
-  FollowedWindow* w =
-      runtime.windows.add(*made, own, Origin{operation.comm()->identity, operation.number(), kColour});
-  w->made_by = name;
-  w->memory = *memory;
-  w->size = size;
-  w->unit = unit;
+  runtime.windows.add(*made, own, Origin{operation.comm()->identity, operation.number(), kColourOfWindow})
+      ->set(name, *memory, size, unit, in_setup());
   return code;
 }
 
@@ -224,7 +220,7 @@ using namespace elc::mpi;
 
 ELC_EXPORT int MPI_Win_create(void* memory, MPI_Aint size, int unit, MPI_Info info, MPI_Comm comm,
                               MPI_Win* made) {
-  return make_window("MPI_Win_create", ELC_CALLER(), comm, &memory, size, unit, made,
+  return make_window("MPI_Win_create", ELC_CALLER(), comm, true, &memory, size, unit, made,
                      [&] { return PMPI_Win_create(memory, size, unit, info, comm, made); });
 }
 
@@ -259,7 +255,7 @@ ELC_EXPORT int MPI_Accumulate(ELC_CONST void* from, int count, MPI_Datatype type
 #if MPI_VERSION >= 3
 ELC_EXPORT int MPI_Win_allocate(MPI_Aint size, int unit, MPI_Info info, MPI_Comm comm, void* memory,
                                 MPI_Win* made) {
-  return make_window("MPI_Win_allocate", ELC_CALLER(), comm, static_cast<void**>(memory), size, unit, made,
+  return make_window("MPI_Win_allocate", ELC_CALLER(), comm, false, static_cast<void**>(memory), size, unit, made,
                      [&] { return PMPI_Win_allocate(size, unit, info, comm, memory, made); });
 }
 

@@ -5,6 +5,7 @@
 #include "base/sort.h"
 #include "mpi/objects/communicators.h"
 #include "mpi/runtime/runtime.h"
+#include "mpi/serial/representation_code.h"
 #include "state/state.h"
 
 namespace elc::mpi {
@@ -79,6 +80,8 @@ Result Windows::save(Vector<SavedWindow>* saved) const {
     s.size = static_cast<uint64_t>(w->size);
     s.unit = w->unit;
     s.epoch = w->epoch;
+    s.of_set_up = w->of_set_up;
+    s.representation_code = native_representation_code();
     if (s.size > 0) s.memory = state::locate(w->memory);
     if (s.size > 0 && !state::is_variable(reinterpret_cast<uintptr_t>(w->memory), s.size))
       return Result::error(
@@ -93,44 +96,100 @@ Result Windows::save(Vector<SavedWindow>* saved) const {
 
 // ---- Restart ----
 
+namespace {
+
+unsigned long long operation_of(const SavedWindow& window) { return window.origin.number; }
+
+// A window of the set-up, and what it was in the run of the line.
+Result fits(const FollowedWindow& now, const SavedWindow& then) {
+  const size_t members = now.members.size();
+  if (members != then.members.size() ||
+      memcmp(now.members.data(), then.members.data(), members * sizeof(line::Rank)) != 0)
+    return Result::error(
+        "the set-up makes a window of other processes than in the run of the line, as operation %llu on a "
+        "communicator", operation_of(then));
+  const auto size = static_cast<uint64_t>(now.size);
+  const bool same = size == then.size && now.unit == then.unit;
+  const uint64_t units = static_cast<uint64_t>(then.unit), units_now = static_cast<uint64_t>(now.unit);
+  if (same || (size / units_now == then.size / units && size % units_now == then.size % units && units != 1 && units_now != 1))
+    return {};
+  return Result::error(
+      "the set-up makes a window of %llu bytes with displacements in units of %d, as operation %llu on a "
+      "communicator; in the run of the line it had %llu and %d. For a restart on a machine with other "
+      "sizes displacements have to be in units of the elements",
+      static_cast<unsigned long long>(size), now.unit, operation_of(then), static_cast<unsigned long long>(then.size), then.unit);
+}
+
+// One that was made later.
+Result can_be_made(const SavedWindow& then) {
+  if (!same_lengths(native_representation_code(), then.representation_code))
+    return Result::error("the window of operation %llu on a communicator was made behind the program's set-up, on a machine with "
+                         "other sizes: restart on one like that, or let the set-up make it", operation_of(then));
+  if (then.size > 0 && state::address_of(then.memory) == nullptr)
+    return Result::error("the memory of the window of operation %llu on a communicator is not part of the saved state",
+                         operation_of(then));
+  return {};
+}
+
+// All windows of the line that were made later, each once.
+Vector<SavedWindow> gather_later(const Vector<SavedWindow>& mine) {
+  Bytes bytes;
+  Encoder out(&bytes);
+  for (const SavedWindow& window : mine)
+    if (!window.of_set_up) window.encode(out);
+  const Bytes all = gather(bytes);
+  Vector<SavedWindow> gathered, each;
+  Decoder in(all);
+  while (in.left() > 0)
+    if (!SavedWindow::decode(in, static_cast<uint32_t>(runtime.size), &gathered.push_back({}))) break;
+  sort(gathered, [](const SavedWindow& a, const SavedWindow& b) { return a.identity < b.identity; });
+  for (SavedWindow& window : gathered)
+    if (each.empty() || each.back().identity != window.identity) each.push_back(std::move(window));
+  return each;
+}
+
+}  // namespace
+
 Result Windows::fit(const Vector<SavedWindow>& saved) const {
   for (const SavedWindow& then : saved) {
     const FollowedWindow* now = find_identity(then.identity);
-    const auto operation = static_cast<unsigned long long>(then.origin.number);
-    if (now == nullptr)
-      return Result::error(
-          "the set-up does not make the window that it made in the run of the line, as operation %llu on a "
-          "communicator; see that it calls the same collective operations",
-          operation);
-    const size_t members = now->members.size();
-    if (members != then.members.size() ||
-        memcmp(now->members.data(), then.members.data(), members * sizeof(line::Rank)) != 0)
-      return Result::error(
-          "the set-up makes a window of other processes than in the run of the line, as operation %llu on a "
-          "communicator",
-          operation);
-    const auto size = static_cast<uint64_t>(now->size);
-    const bool same = size == then.size && now->unit == then.unit;
-    const uint64_t units = static_cast<uint64_t>(then.unit), units_now = static_cast<uint64_t>(now->unit);
-    if (!same && (size / units_now != then.size / units || size % units_now != then.size % units ||
-                  units == 1 || units_now == 1))
-      return Result::error(
-          "the set-up makes a window of %llu bytes with displacements in units of %d, as operation %llu on a "
-          "communicator; in the run of the line it had %llu and %d. For a restart on a machine with other "
-          "sizes displacements have to be in units of the elements",
-          static_cast<unsigned long long>(size), now->unit, operation,
-          static_cast<unsigned long long>(then.size), then.unit);
+    if ((now != nullptr) != then.of_set_up)
+      return Result::error(now == nullptr ? "the set-up does not make the window that it made in the run of the line, as operation "
+                                            "%llu on a communicator; see that it calls the same collective operations"
+                                          : "the set-up makes a window, as operation %llu on a communicator, that was made behind it "
+                                            "in the run of the line", operation_of(then));
+    ELC_TRY(now != nullptr ? fits(*now, then) : can_be_made(then));
   }
   return {};
 }
 
+Result Windows::make_again(const Vector<SavedWindow>& saved) {
+  const InsideMpi inside;
+  Result status;
+  for (const SavedWindow& any : gather_later(saved)) {
+    const SavedWindow* mine = nullptr;
+    for (const SavedWindow& window : saved)
+      if (window.identity == any.identity) mine = &window;
+    MPI_Comm members = MPI_COMM_NULL;
+    PMPI_Comm_split(runtime.control, mine == nullptr ? MPI_UNDEFINED : 0, mine == nullptr ? 0 : rank_in(any.members), &members);
+    if (mine == nullptr) continue;
+    void* const memory = mine->size == 0 ? nullptr : state::address_of(mine->memory);
+    const auto size = static_cast<MPI_Aint>(mine->size);
+    MPI_Win made;
+    if (PMPI_Win_create(memory, size, mine->unit, MPI_INFO_NULL, members, &made) == MPI_SUCCESS)
+      add(made, members, mine->origin)->set("MPI_Win_create", memory, size, mine->unit, false);
+    else if (status.ok())
+      status = Result::error("the window of operation %llu on a communicator cannot be made again", operation_of(*mine));
+  }
+  return status;
+}
+
 Result Windows::find_memory(const Vector<SavedWindow>& saved) const {
   for (const SavedWindow& then : saved)
-    if (then.size > 0 && state::address_of(then.memory) != find_identity(then.identity)->memory)
+    if (then.of_set_up && then.size > 0 && state::address_of(then.memory) != find_identity(then.identity)->memory)
       return Result::error(
           "the set-up makes the window of operation %llu on a communicator over other memory than in the run of "
-          "the line",
-          static_cast<unsigned long long>(then.origin.number));
+          "the line", operation_of(then));
   return {};
 }
 

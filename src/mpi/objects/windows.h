@@ -1,5 +1,5 @@
-// Windows that fences synchronise (PROTOCOL.md, section 6): those that the program's set-up makes, so that a
-// restart has them before the state is back. All others, and those that are used otherwise, are obstacles.
+// Windows that fences synchronise (PROTOCOL.md, section 6): those that the program's set-up makes, and those that it makes
+// later over memory of its own. All others, and those that are used otherwise, are obstacles.
 #ifndef ELC_MPI_OBJECTS_WINDOWS_H
 #define ELC_MPI_OBJECTS_WINDOWS_H
 
@@ -50,11 +50,16 @@ struct FollowedWindow {
   int unit = 1;
   Epoch epoch = Epoch::kNone;
   line::Epochs epochs;
+  bool of_set_up = false;
   bool plain = false;        // no member follows it any more
   bool freed = false;        // before the line of this restart, whose set-up has made it again
   const char* made_by = "";  // MPI_Win_create
   Text used;                 // not empty: an obstacle, because of this
   Vector<PutOff> put_off;    // until all have taken that line
+
+  void set(const char* call, void* begin, MPI_Aint bytes, int displacement_unit, bool by_set_up) {
+    made_by = call, memory = begin, size = bytes, unit = displacement_unit, of_set_up = by_set_up;
+  }
 };
 
 class Windows {
@@ -82,8 +87,10 @@ class Windows {
   FollowedWindow* find_identity(line::Identity identity) const;
 
   // ---- Restart ----
-  // Whether the set-up has made the windows of the line.
+  // Whether the set-up has made the windows of the line that it made then, and the others can be made again.
   Result fit(const Vector<SavedWindow>& saved) const;
+  // Makes those others, before state::apply, which wants to know their handles. Collective over the world.
+  Result make_again(const Vector<SavedWindow>& saved);
   // After state::apply: whether their memory is that of the line.
   Result find_memory(const Vector<SavedWindow>& saved) const;
   // They are as they were. Collective over the members of each.

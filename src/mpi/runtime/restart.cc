@@ -204,6 +204,7 @@ void restore() {
   agree(make_requests(runtime.restart->objects));
   const Vector<SavedFile> all_files = gather_files(files);
   agree(open_again(files, all_files));
+  agree(runtime.windows.make_again(runtime.restart->objects.windows));
   agree(state::apply(runtime.restart->reader, handle_codec()), kStartAgain);
   agree(set_attributes_again(communicators), kStartAgain);
   agree(cut_files(files, all_files), kStartAgain);

@@ -307,12 +307,15 @@ void SavedWindow::encode(Encoder& out) const {
   out.u64(size);
   out.i32(unit);
   out.u32(static_cast<uint32_t>(epoch));
+  out.u32(of_set_up ? 1 : 0);
+  out.u64(representation_code);
 }
 
 bool SavedWindow::decode(Decoder& in, uint32_t processes, SavedWindow* saved) {
   saved->identity = in.u64();
   saved->origin.parent = in.u64();
   saved->origin.number = in.u64();
+  saved->origin.colour = kColourOfWindow;
   decode_members(in, processes, &saved->members);
   saved->memory.block = in.u64();
   saved->memory.position = in.u64();
@@ -321,6 +324,10 @@ bool SavedWindow::decode(Decoder& in, uint32_t processes, SavedWindow* saved) {
   const uint32_t epoch = in.u32();
   if (epoch >= static_cast<uint32_t>(Epoch::kEnd) || saved->unit <= 0) in.fail();
   saved->epoch = static_cast<Epoch>(epoch);
+  const uint32_t of_set_up = in.u32();
+  saved->of_set_up = of_set_up == 1;
+  saved->representation_code = in.u64();
+  if (of_set_up > 1 || (!saved->of_set_up && saved->members.empty())) in.fail();
   return in.ok();
 }
 
@@ -433,7 +440,7 @@ Result SavedMpi::decode(Decoder& in, uint32_t processes, SavedMpi* saved) {
   }
   const size_t files = layout <= kLayoutWithoutFiles ? 0 : in.count(80);
   for (size_t i = 0; i < files; ++i) SavedFile::decode(in, processes, &saved->files.push_back({}));
-  const size_t windows = layout <= kLayoutWithoutFiles ? 0 : in.count(60);
+  const size_t windows = layout <= kLayoutWithoutFiles ? 0 : in.count(72);
   for (size_t i = 0; i < windows; ++i) {
     SavedWindow w;
     if (!SavedWindow::decode(in, processes, &w)) break;

@@ -35,6 +35,9 @@ inline constexpr uint64_t kJoined = UINT64_MAX;
 // a communicator of theirs. The colour is a hash of the members.
 inline constexpr uint64_t kCallsOnGroup = 0;
 
+// The colour of a window, which is no communicator.
+inline constexpr int64_t kColourOfWindow = INT64_MIN;
+
 inline constexpr line::Identity kNullIdentity = 0;   // MPI_COMM_NULL
 inline constexpr line::Identity kWorldIdentity = 1;
 inline constexpr line::Identity kSelfIdentity = 2;
@@ -164,7 +167,7 @@ enum class Epoch : uint32_t {
   kEnd
 };
 
-// A window that the set-up has made and that fences alone have synchronised.
+// A window that fences alone have synchronised.
 struct SavedWindow {
   line::Identity identity = 0;
   Origin origin;
@@ -173,6 +176,8 @@ struct SavedWindow {
   uint64_t size = 0;
   int32_t unit = 1;            // of displacements
   Epoch epoch = Epoch::kNone;
+  bool of_set_up = false;      // else a restart makes it again, where all have the lengths of this machine:
+  uint64_t representation_code = 0;
 
   void encode(Encoder& out) const;
   static bool decode(Decoder& in, uint32_t processes, SavedWindow* saved);

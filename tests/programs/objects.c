@@ -180,12 +180,13 @@ static void check_attributes(void) {
 }
 
 /* Handles that are registered as what they are in C: an integer, a pointer, bytes. */
-static MPI_Comm hidden = MPI_COMM_NULL;
+static MPI_Comm hidden;
 static struct {
   int number;
   MPI_Datatype type;
 } hiding, hidden_bytes;
 static MPI_File hidden_file;
+static MPI_Op hidden_op;
 
 static void register_as_in_c(void) {
   const ELC_Type type = sizeof(MPI_Comm) == sizeof(int) ? ELC_INT : ELC_POINTER;
@@ -193,9 +194,8 @@ static void register_as_in_c(void) {
   ELC_Register("hidden", &hidden, type, 1);
   ELC_Register("hiding", &hiding, ELC_Struct("hiding", sizeof hiding, 2, fields), 1);
   ELC_RAW(hidden_bytes);
-  hidden_file = MPI_FILE_NULL;
   ELC_Register("hidden_file", &hidden_file, ELC_POINTER, 1);
-  hiding.type = hidden_bytes.type = MPI_DATATYPE_NULL;
+  ELC_RAW(hidden_op);
 }
 
 static void hide(void) {
@@ -206,6 +206,13 @@ static void hide(void) {
     MPI_File_open(MPI_COMM_SELF, name, MPI_MODE_CREATE | MPI_MODE_WRONLY, MPI_INFO_NULL, &hidden_file);
     ask();
     MPI_File_close(&hidden_file);
+    memset(&hidden_file, 0, sizeof hidden_file);
+    return;
+  }
+  if (where != NULL && strcmp(where, "hidden_op") == 0) {
+    hidden_op = MPI_SUM;
+    ask();
+    memset(&hidden_op, 0, sizeof hidden_op);
     return;
   }
   MPI_Datatype *type = where != NULL && strcmp(where, "hiding") == 0 ? &hiding.type : &hidden_bytes.type;
@@ -214,6 +221,9 @@ static void hide(void) {
   ask();
   if (where == NULL) MPI_Comm_free(&hidden);
   else MPI_Type_free(type);
+  /* Null handles are MPI's, too. */
+  memset(&hidden, 0, sizeof hidden);
+  memset(type, 0, sizeof *type);
 }
 
 /* What belongs to a process alone, in variables. */
@@ -277,6 +287,54 @@ static void locals(void) {
   MPI_Op_create(last, 1, &other);
   ask();
   MPI_Op_free(&other);
+}
+
+/* Error handlers of the set-up that live on communicators alone, which lose them one after another. */
+static void hear_otherwise(MPI_Comm *comm, int *code, ...) {
+  (void)comm, (void)code;
+  heard += 1000;
+}
+
+static void set_up_handlers(void) {
+  MPI_Errhandler gone;
+  for (int i = 0; i < 2; i++) {
+    MPI_Comm_create_errhandler(hear, &gone);
+    MPI_Comm_set_errhandler(i == 0 ? MPI_COMM_WORLD : MPI_COMM_SELF, gone);
+    MPI_Errhandler_free(&gone);
+  }
+}
+
+static void move_handlers(void) {
+  MPI_Comm_get_errhandler(MPI_COMM_WORLD, &handlers[0]);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  MPI_Comm_dup(MPI_COMM_SELF, &kept);
+  MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+}
+
+static void check_handlers(void) {
+  MPI_Errhandler another;
+  MPI_Comm_create_errhandler(hear_otherwise, &another);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, handlers[0]);
+#ifndef LAM_MPI
+  MPI_Errhandler_free(&handlers[0]);
+#endif
+  MPI_Send(&rank, 1, MPI_INT, ranks + 5, 7, MPI_COMM_WORLD);
+  check(heard == 1, "an error handler that was in a variable");
+  MPI_Send(&rank, 1, MPI_INT, ranks + 5, 7, kept);
+  check(heard == 2, "an error handler that a duplicate had");
+  MPI_Errhandler_free(&another);
+}
+
+/* MPICH takes info objects with empty values. */
+static void empty_value(void) {
+  MPI_Info_create(&infos[0]);
+  MPI_Info_set(infos[0], (char *)"empty", (char *)"");
+}
+
+static void check_empty_value(void) {
+  int keys = -1;
+  MPI_Info_get_nkeys(infos[0], &keys);
+  check(keys == 1, "an empty value");
 }
 
 static void check_groups(void) {
@@ -448,6 +506,7 @@ int main(int argc, char **argv) {
     if (strcmp(name, "inherit") == 0) set_up_world();
     if (strcmp(name, "locals") == 0) set_up_locals();
     if (strcmp(name, "attributes") == 0) set_up_attributes();
+    if (strcmp(name, "handlers") == 0) set_up_handlers();
   }
 #endif
   /* As a set-up does that looks at the machine. */
@@ -470,6 +529,8 @@ int main(int argc, char **argv) {
     if (strcmp(name, "inherit") == 0) inherit();
     if (strcmp(name, "locals") == 0) locals();
     if (strcmp(name, "attributes") == 0) attributes();
+    if (strcmp(name, "handlers") == 0) move_handlers();
+    if (strcmp(name, "empty_value") == 0) empty_value();
     if (strcmp(name, "hide") == 0) hide();
 #endif
     if (provided >= MPI_THREAD_SERIALIZED) threads(provided);
@@ -482,6 +543,8 @@ int main(int argc, char **argv) {
   if (strcmp(name, "inherit") == 0) check_inherited();
   if (strcmp(name, "locals") == 0) check_locals();
   if (strcmp(name, "attributes") == 0) check_attributes();
+  if (strcmp(name, "handlers") == 0) check_handlers();
+  if (strcmp(name, "empty_value") == 0) check_empty_value();
 #endif
   if (rank == 0) printf("result: %d\n", sum);
   MPI_Finalize();

@@ -261,16 +261,17 @@ static void nothing(void) {}
  */
 static void refused(void (*use)(void)) {
   int all, mine;
+  if (!fresh) return; /* it is gone */
   use();
   do {
     if (goes_on) MPI_Win_fence(MPI_MODE_NOSUCCEED, window);
-    mine = (fresh && step == 0 ? ELC_Checkpoint_now() : ELC_Checkpoint(), over());
+    mine = (step == 0 ? ELC_Checkpoint_now() : ELC_Checkpoint(), over());
     MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
     step = 1;
   } while (!all);
-  if (lines) check(ELC_Line() == 0 || !fresh, "a line that was to be refused");
+  if (lines) check(ELC_Line() == 0, "a line that was to be refused");
   MPI_Win_free(&window);
-  while (fresh && lines && ELC_Line() == 0) ELC_Checkpoint_now();
+  while (lines && ELC_Line() == 0) ELC_Checkpoint_now();
   place(where);
 }
 
@@ -403,7 +404,7 @@ int main(int argc, char **argv) {
   ELC_VAR(step);
   ELC_VAR(field);
   ELC_VAR(other);
-  if (scene->kind != kRefused) { /* else it is gone at the line, and the restart's set-up has made it again */
+  if (scene->kind != kRefused) { /* else it is gone at the line */
     ELC_MPIWIN(window);
     ELC_MPIWIN(second);
   }

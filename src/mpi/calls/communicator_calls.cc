@@ -1,6 +1,7 @@
 // MPI standard, chapters 6 and 7: making and freeing communicators. A collective operation on the parent,
 // whose logged result is the identity of what it made (PROTOCOL.md, section 6).
 #include <limits.h>
+#include <string.h>
 
 #include "mpi/calls/collective.h"
 #include "mpi/calls/refused.h"
@@ -86,6 +87,9 @@ int make_counted(Collective operation, int64_t colour, MPI_Comm* made, const cha
   return MPI_SUCCESS;
 }
 
+// Whether it hands on attributes.
+bool copies(const char* call) { return strstr(call, "dup") != nullptr; }
+
 }  // namespace
 
 Bytes follow(MPI_Comm made, const Origin& origin, const Attributes& parents, const char* call) {
@@ -97,7 +101,8 @@ Bytes follow(MPI_Comm made, const Origin& origin, const Attributes& parents, con
     if (!c->topology.fits(c->members.size())) cannot_checkpoint("a communicator has a topology that libELC does not know");
     saved = describe(*c);
     Refused(call, nullptr).inherits(c, parents);
-    if (!c->attributes.empty()) return Bytes();
+    // Functions were called that copy attributes, or it has an error handler that a restart has not.
+    if ((copies(call) && !parents.empty()) || !c->attributes.empty() || c->error_handler == 0) return Bytes();
   }
   Bytes result;
   Encoder out(&result);

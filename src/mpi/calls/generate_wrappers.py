@@ -155,6 +155,8 @@ def large(prototype, narrow):
     for wide, small in zip(prototype.parameters, narrow.parameters):
         if wide.type == small.type and wide.array == small.array:
             arguments.append(wide.name)
+        elif wide.array and prototype.written("MPI_Request"):
+            return whole  # MPI may read its arrays until the operation is over
         elif wide.array:
             of = small.type.replace("const ", "")
             of_members = "own_members(%s)" if "educe_scatter" in prototype.name else "members(%s)"
@@ -162,7 +164,9 @@ def large(prototype, narrow):
             if length in names and names[length].type != "int":
                 length = "static_cast<int>(%s)" % length
             significant = "true"
-            if "root" in names:
+            if "eighbor" in prototype.name:
+                length = "%s(%s)" % ("destinations" if wide.name.startswith("s") else "sources", comm)
+            elif "root" in names:
                 significant = "is_root(root, %s)" % comm
             elif wide.name.startswith("s") and "sendbuf" in names:
                 significant = "!in_place(sendbuf)"

@@ -76,6 +76,23 @@ int own_members(MPI_Comm handle) {
   return comm == nullptr ? -1 : static_cast<int>(comm->is_inter() ? comm->own.size() : comm->members.size());
 }
 
+#if MPI_VERSION >= 3
+// -1: it has no neighbours, and MPI will say so.
+static int neighbours(MPI_Comm comm, bool to) {
+  InsideMpi inside;
+  int kind = MPI_UNDEFINED, count = -1, out = 0, weighted = 0, rank = 0;
+  if (runtime.comms.find(comm) == nullptr || PMPI_Topo_test(comm, &kind) != MPI_SUCCESS) return -1;
+  PMPI_Comm_rank(comm, &rank);
+  if (kind == MPI_CART && PMPI_Cartdim_get(comm, &count) == MPI_SUCCESS) return 2 * count;
+  if (kind == MPI_GRAPH) PMPI_Graph_neighbors_count(comm, rank, &count);
+  if (kind == MPI_DIST_GRAPH) PMPI_Dist_graph_neighbors_count(comm, &count, &out, &weighted);
+  return kind == MPI_DIST_GRAPH && to ? out : count;
+}
+
+int destinations(MPI_Comm comm) { return neighbours(comm, true); }
+int sources(MPI_Comm comm) { return neighbours(comm, false); }
+#endif
+
 bool is_root(int root, MPI_Comm handle) {
   Communicator* comm = runtime.comms.find(handle);
   return comm != nullptr && comm->is_root(root);

@@ -125,6 +125,9 @@ class Narrowed {
 // one for each of this process's own group. -1: the library does not know it.
 int members(MPI_Comm comm);
 int own_members(MPI_Comm comm);
+// One for each neighbour: to whom this process sends, and from whom it receives. The same.
+int destinations(MPI_Comm comm);
+int sources(MPI_Comm comm);
 // Whether this process is the root, who alone has such arrays.
 bool is_root(int root, MPI_Comm comm);
 

@@ -69,13 +69,6 @@ int free_window(MPI_Win* window) {
   return code;
 }
 
-// One that the program uses.
-FollowedWindow* used(MPI_Win window) {
-  FollowedWindow* w = runtime.windows.find(window);
-  if (w != nullptr && w->freed) use_otherwise(w, "used in a restart from a line before which it was freed");
-  return w;
-}
-
 // ---- Operations ----
 
 int issue(const OneSided& o, MPI_Win window) {
@@ -130,7 +123,7 @@ int one_sided(const char* name, const OneSided& o, MPI_Win window) {
   labelled_call();
   tick();
   const auto now = [&] { return released([&] { return issue(o, window); }); };
-  FollowedWindow* w = used(window);
+  FollowedWindow* w = runtime.windows.find(window);
   if (w == nullptr) return now();
   if (w->plain || !w->epochs.put_off(*runtime.coordinator)) return now();
   PutOff put_off{o, {}};
@@ -184,7 +177,7 @@ int fence(int assertion, MPI_Win window) {
   const bool site = labelled_call();
   tick();
   const auto call = [&] { return released_inside([&] { return PMPI_Win_fence(assertion, window); }); };
-  FollowedWindow* w = used(window);
+  FollowedWindow* w = runtime.windows.find(window);
   if (w == nullptr || w->plain) return call();
   line::Coordinator& process = *runtime.coordinator;
   // It is counted after it, so that a checkpoint as of before it can still be taken: a restart makes it

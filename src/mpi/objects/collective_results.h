@@ -36,7 +36,8 @@ struct Making {
   const char* call = "";
 };
 // This communicator (or MPI_COMM_NULL), which `call` has made of one with these attributes, is followed from now on. The result
-// to be logged; empty: none can be, because in a replay nobody would call the functions that have copied attributes.
+// to be logged; empty: none can be, because in a replay nobody would call the functions that copy attributes, or it has an error
+// handler that was made behind the set-up.
 void end_making(line::Comm comm, uint64_t number, Bytes result, const char* call);
 Bytes follow(MPI_Comm made, const Origin& origin, const Attributes& parents, const char* call);
 

@@ -258,7 +258,8 @@ Result check(const SavedFile& file) {
 
 int open_one(const SavedFile& mine, MPI_Comm members) {
   MPI_File handle = MPI_FILE_NULL;
-  MPI_Info hints = mine.hints.empty() ? MPI_INFO_NULL : info_of(mine.hints);
+  bool complete;  // they are hints
+  MPI_Info hints = mine.hints.empty() ? MPI_INFO_NULL : info_of(mine.hints, &complete);
   const int code = PMPI_File_open(members, const_cast<char*>(mine.path.c_str()), mode_of(mine), hints, &handle);
   if (hints != MPI_INFO_NULL) PMPI_Info_free(&hints);
   if (code != MPI_SUCCESS) return code;

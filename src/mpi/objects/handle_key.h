@@ -16,6 +16,13 @@ inline uint64_t handle_key(Handle handle) {
   return key;
 }
 
+template <class Handle>
+inline Handle from_key(uint64_t key) {
+  Handle handle;
+  memcpy(&handle, &key, sizeof handle);
+  return handle;
+}
+
 }  // namespace elc::mpi
 
 #endif

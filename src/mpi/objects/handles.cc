@@ -50,21 +50,37 @@ Result encode(void*, format::Kind kind, const void* address, uint64_t* to) {
   return Result();
 }
 
-template <class Handle>
-Handle from_key(uint64_t key) {
-  Handle handle;
-  memcpy(&handle, &key, sizeof handle);
-  return handle;
-}
-
 // Where handles are integers, those of MPI's own objects are the same in all runs, and any number may be one of them.
 constexpr bool kIntegers = sizeof(MPI_Comm) == sizeof(int);
 constexpr uint64_t kLeastType = kIntegers ? kFirstDerived : kNullDatatype + 1;
 
+// Open, or none, where that is not 0.
+bool is_file(MPI_File handle) {
+  return runtime.files.find(handle) != nullptr || (handle == MPI_FILE_NULL && handle_key(handle) != 0);
+}
+
+// Of what every process has, at addresses that are others in each run.
+const char* macro_of_mpis_own(uint64_t key) {
+  const auto is = [key](auto handle) { return handle_key(handle) == key; };
+  const LocalObjects& locals = runtime.locals;
+  if (is(MPI_COMM_NULL)) return "ELC_COMM";
+  if (is(MPI_REQUEST_NULL)) return "ELC_REQUEST";
+  if (is(MPI_DATATYPE_NULL)) return "ELC_DATATYPE";
+  if (is(MPI_WIN_NULL)) return "ELC_MPIWIN";
+  if (is(MPI_GROUP_EMPTY) || is(MPI_GROUP_NULL)) return "ELC_GROUP";
+  if (is(MPI_INFO_NULL)) return "ELC_INFO";
+#if MPI_VERSION >= 3
+  if (is(MPI_INFO_ENV)) return "ELC_INFO";
+#endif
+  if (is(MPI_OP_NULL) || locals.number_of_operation(from_key<MPI_Op>(key)) != 0) return "ELC_OP";
+  if (is(MPI_ERRHANDLER_NULL) || locals.number_of_error_handler(from_key<MPI_Errhandler>(key)) != 0) return "ELC_ERRHANDLER";
+  return nullptr;
+}
+
 const char* macro_of(void*, const void* handle, size_t bytes) {
   uint64_t key = 0;
   memcpy(&key, handle, bytes);
-  if (bytes == sizeof(MPI_File) && runtime.files.find(from_key<MPI_File>(key)) != nullptr) return "ELC_FILE";
+  if (bytes == sizeof(MPI_File) && is_file(from_key<MPI_File>(key))) return "ELC_MPIFILE";
   if (bytes != sizeof(MPI_Comm)) return nullptr;
   const bool made = kIntegers ? from_key<uint32_t>(key) >> 31 != 0 : key != 0;
   if (!made) return nullptr;
@@ -72,6 +88,7 @@ const char* macro_of(void*, const void* handle, size_t bytes) {
   if (runtime.comms.find(from_key<MPI_Comm>(key)) != nullptr) return "ELC_COMM";
   if (runtime.requests.find(from_key<MPI_Request>(key)) != nullptr) return "ELC_REQUEST";
   if (number_of_datatype(from_key<MPI_Datatype>(key)) >= kLeastType) return "ELC_DATATYPE";
+  if (const char* macro = kIntegers ? nullptr : macro_of_mpis_own(key)) return macro;
   if (runtime.windows.find(from_key<MPI_Win>(key)) != nullptr) return "ELC_MPIWIN";
   return known(HandleKind::kGroup) ? "ELC_GROUP" : known(HandleKind::kInfo) ? "ELC_INFO" : known(HandleKind::kOp) ? "ELC_OP" :
          known(HandleKind::kErrhandler) ? "ELC_ERRHANDLER" : nullptr;

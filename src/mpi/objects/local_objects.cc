@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "mpi/runtime/error_handlers.h"
 #include "mpi/runtime/runtime.h"
 
 namespace elc::mpi {
@@ -41,7 +42,7 @@ Result find_in(const Handle (&predefined)[n], const Functions& functions, uint64
     return Result::error("a variable holds an %s of the set-up, which calls %s %llu times, and did so %llu times in the run of the "
                          "line: see that it makes the same ones in the same order", what, call,
                          static_cast<unsigned long long>(functions.count()), static_cast<unsigned long long>(then));
-  memcpy(handle, &key, sizeof *handle);
+  *handle = from_key<Handle>(key);
   return {};
 }
 
@@ -109,18 +110,17 @@ Functions* LocalObjects::functions_of(HandleKind kind) {
 }
 
 bool LocalObjects::lives(HandleKind kind, uint64_t key) {
-  const uint64_t number = functions_of(kind)->number_of(key);
-  bool found = number != 0 && runtime.obstacles.knows(kind, key);
-  for (size_t i = 0; i < runtime.comms.size() && number != 0 && kind == HandleKind::kErrhandler; ++i) {
-    const Communicator& comm = *runtime.comms.at(i);
-    found = found || (comm.handle != MPI_COMM_NULL && comm.error_handler == kFirstOfSetUp + number - 1);
-  }
-  return found;
+  return functions_of(kind)->number_of(key) != 0 && (kind == HandleKind::kErrhandler || runtime.obstacles.knows(kind, key));
+}
+
+void LocalObjects::made(HandleKind kind, uint64_t key) {
+  functions_of(kind)->made(key);
+  if (kind == HandleKind::kErrhandler) keep(from_key<MPI_Errhandler>(key), runtime.self);
 }
 
 // ---- Info objects ----
 
-// What another MPI has taken may be too long for this one, which would end the program.
+// What another MPI has taken may be too long for this one, which may write it where there is no room.
 static bool fits(const Hint& hint) {
   return hint.key.view().size() < MPI_MAX_INFO_KEY && hint.value.view().size() < MPI_MAX_INFO_VAL;
 }
@@ -142,11 +142,15 @@ Vector<Hint> hints_of(MPI_Info info) {
   return hints;
 }
 
-MPI_Info info_of(const Vector<Hint>& hints) {
+MPI_Info info_of(const Vector<Hint>& hints, bool* complete) {
   MPI_Info info = MPI_INFO_NULL;
-  if (PMPI_Info_create(&info) != MPI_SUCCESS) return MPI_INFO_NULL;
-  for (const Hint& hint : hints)
-    if (!hint.value.empty() && fits(hint)) PMPI_Info_set(info, const_cast<char*>(hint.key.c_str()), const_cast<char*>(hint.value.c_str()));
+  const ErrorsReturned returned(MPI_COMM_WORLD);
+  *complete = PMPI_Info_create(&info) == MPI_SUCCESS;
+  for (size_t i = 0; i < hints.size() && info != MPI_INFO_NULL; ++i) {
+    const Hint& hint = hints[i];
+    if (!fits(hint) || PMPI_Info_set(info, const_cast<char*>(hint.key.c_str()), const_cast<char*>(hint.value.c_str())) != MPI_SUCCESS)
+      *complete = false;
+  }
   return info;
 }
 
@@ -215,12 +219,12 @@ Result LocalObjects::find_info(uint64_t number, MPI_Info* info) {
   const auto place = static_cast<size_t>(number - kFirstValue);
   while (made_.size() <= place) made_.push_back(MPI_INFO_NULL);
   if (made_[place] == MPI_INFO_NULL) {
-    for (const Hint& hint : then_->infos[place])
-      if (!fits(hint))
-        return Result::error("a variable holds an info object with a key of %zu bytes and a value of %zu, and this MPI takes less than "
-                             "%d and %d: restart under one like that of the line", hint.key.view().size(), hint.value.view().size(),
-                             MPI_MAX_INFO_KEY, MPI_MAX_INFO_VAL);
-    made_[place] = info_of(then_->infos[place]);
+    bool complete;
+    made_[place] = info_of(then_->infos[place], &complete);
+    if (!complete)
+      return Result::error("a variable holds an info object with a key or value that this MPI does not take (too long, or empty; it "
+                           "takes less than %d and %d bytes): restart under one like that of the line", MPI_MAX_INFO_KEY,
+                           MPI_MAX_INFO_VAL);
     runtime.obstacles.add_value(HandleKind::kInfo, handle_key(made_[place]));
   }
   *info = made_[place];
@@ -236,7 +240,9 @@ Result LocalObjects::find_operation(uint64_t number, MPI_Op* op) const {
 Result LocalObjects::find_error_handler(uint64_t number, MPI_Errhandler* handler) const {
   *handler = MPI_ERRHANDLER_NULL;
   if (number == 0) return {};
-  return find_in(kErrorHandlers, error_handlers, number, then_->error_handlers, "error handler", "MPI_Comm_create_errhandler", handler);
+  ELC_TRY(find_in(kErrorHandlers, error_handlers, number, then_->error_handlers, "error handler", "MPI_Comm_create_errhandler", handler));
+  if (number >= kFirstOfSetUp) *handler = one_more(*handler, runtime.self);
+  return {};
 }
 
 Result LocalObjects::find_keyval(uint64_t number, int* keyval) const {
@@ -245,7 +251,7 @@ Result LocalObjects::find_keyval(uint64_t number, int* keyval) const {
     return Result::error("a communicator has an attribute of a key of the set-up, which makes %llu keys, and made %llu in the run of "
                          "the line: see that it makes the same ones in the same order",
                          static_cast<unsigned long long>(keyvals.count()), static_cast<unsigned long long>(then_->keyvals));
-  memcpy(keyval, &key, sizeof *keyval);
+  *keyval = from_key<int>(key);
   return {};
 }
 

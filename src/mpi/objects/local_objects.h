@@ -38,8 +38,9 @@ class LocalObjects {
   Functions operations, error_handlers, keyvals;
   // nullptr: of other kinds.
   Functions* functions_of(HandleKind kind);
-  // Whether one of the set-up has this handle and is still there.
+  // Whether one of the set-up has this handle and is still there: of the error handlers all are, to the end of the run.
   bool lives(HandleKind kind, uint64_t key);
+  void made(HandleKind kind, uint64_t key);
 
   // ---- In a line: what variables hold gets its number there ----
   void begin_line();
@@ -69,8 +70,8 @@ class LocalObjects {
 
 // What an info object says, and one that says so.
 Vector<Hint> hints_of(MPI_Info info);
-// But for what this MPI cannot take.
-MPI_Info info_of(const Vector<Hint>& hints);
+// `complete`: this MPI has taken all of them.
+MPI_Info info_of(const Vector<Hint>& hints, bool* complete);
 
 }  // namespace elc::mpi
 

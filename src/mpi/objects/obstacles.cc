@@ -148,7 +148,7 @@ void add_local_obstacle(HandleKind kind, uint64_t key, const void* variable, con
   Functions* functions = runtime.locals.functions_of(kind);
   // One more that MPI hands out of what is there.
   const bool known = functions != nullptr && runtime.locals.lives(kind, key);
-  if (functions != nullptr && !known) in_setup() ? functions->made(key) : functions->forget(key);
+  if (functions != nullptr && !known) in_setup() ? runtime.locals.made(kind, key) : functions->forget(key);
   if (in_setup() || known) runtime.obstacles.add_of_set_up(kind, key, variable);
   else if (kind == HandleKind::kGroup || kind == HandleKind::kInfo) runtime.obstacles.add_value(kind, key);
   else add_obstacle(kind, key, call, place);

@@ -194,26 +194,36 @@ Result Windows::find_memory(const Vector<SavedWindow>& saved) const {
 }
 
 void Windows::restore(const Vector<SavedWindow>& saved) {
+  const InsideMpi inside;
+  sort(all_, [](const FollowedWindow* a, const FollowedWindow* b) { return a->identity < b->identity; });
+  size_t there = 0;  // both are in the order of identities
+  Vector<FollowedWindow*> gone;
   for (FollowedWindow* w : all_) {
-    w->plain = w->freed = true;
+    while (there < saved.size() && saved[there].identity < w->identity) ++there;
+    if (there == saved.size() || saved[there].identity != w->identity) gone.push_back(w);
+    else w->begin_again(saved[there].epoch);
   }
-  for (const SavedWindow& then : saved) {
-    FollowedWindow* w = find_identity(then.identity);
-    w->plain = w->freed = false;
-    w->epoch = then.epoch;
-    w->epochs.reset(then.epoch != Epoch::kNone);
-    InsideMpi inside;
-    if (then.epoch != Epoch::kNone)
-      PMPI_Win_fence(then.epoch == Epoch::kClosed ? MPI_MODE_NOSUCCEED : 0, w->handle);
-  }
+  for (FollowedWindow* w : gone) free(w);
+}
+
+void FollowedWindow::begin_again(Epoch then) {
+  epoch = then;
+  epochs.reset(then != Epoch::kNone);
+  if (then != Epoch::kNone) PMPI_Win_fence(then == Epoch::kClosed ? MPI_MODE_NOSUCCEED : 0, handle);
+}
+
+void Windows::free(FollowedWindow* w) {
+  remove_obstacle(HandleKind::kWin, handle_key(w->handle));
+  MPI_Win handle = w->handle;
+  PMPI_Comm_free(&w->comm);
+  remove(w);
+  PMPI_Win_free(&handle);
 }
 
 void Windows::free_all() {
+  const InsideMpi inside;
   sort(all_, [](const FollowedWindow* a, const FollowedWindow* b) { return a->identity < b->identity; });
-  for (FollowedWindow* w : all_) {
-    InsideMpi inside;
-    PMPI_Win_free(&w->handle);
-  }
+  while (!all_.empty()) free(all_[0]);
 }
 
 void Windows::add_slots() {

@@ -52,11 +52,12 @@ struct FollowedWindow {
   line::Epochs epochs;
   bool of_set_up = false;
   bool plain = false;        // no member follows it any more
-  bool freed = false;        // before the line of this restart, whose set-up has made it again
   const char* made_by = "";  // MPI_Win_create
   Text used;                 // not empty: an obstacle, because of this
   Vector<PutOff> put_off;    // until all have taken that line
 
+  // In a restart: in the epoch in which it was. Collective over its members.
+  void begin_again(Epoch then);
   void set(const char* call, void* begin, MPI_Aint bytes, int displacement_unit, bool by_set_up) {
     made_by = call, memory = begin, size = bytes, unit = displacement_unit, of_set_up = by_set_up;
   }
@@ -93,15 +94,16 @@ class Windows {
   Result make_again(const Vector<SavedWindow>& saved);
   // After state::apply: whether their memory is that of the line.
   Result find_memory(const Vector<SavedWindow>& saved) const;
-  // They are as they were. Collective over the members of each.
+  // They are as they were, and what else the set-up has made is freed. Collective over the members of each.
   void restore(const Vector<SavedWindow>& saved);
-  // All of the set-up's, by all processes, before they end together.
+  // All of them, by all processes, before they end together.
   void free_all();
   // In a new coordinator.
   void add_slots();
 
  private:
   bool ready_for(line::LineNumber line) const;
+  void free(FollowedWindow* window);
 
   unsigned unsettled_sites_ = 0;  // since a line was due, or the last fence
   HashMap<FollowedWindow*> by_handle_;

@@ -28,13 +28,35 @@ void set_error_handler(MPI_Comm comm, MPI_Errhandler handler) {
 #endif
 }
 
+#if MPI_VERSION >= 2
+
+MPI_Errhandler one_more(MPI_Errhandler handler, MPI_Comm way) {
+  // One of a window or a file is none for communicators: an error, and nothing is changed.
+  const ErrorsReturned returned(way);
+  return PMPI_Comm_set_errhandler(way, handler) == MPI_SUCCESS ? error_handler_of(way) : handler;
+}
+
+void keep(MPI_Errhandler handler, MPI_Comm way) { (void)one_more(handler, way); }
+
+#else
+
+// A communicator that has it, and stays.
+static MPI_Comm holder_of(MPI_Errhandler handler) {
+  InsideMpi inside;
+  MPI_Comm holder = MPI_COMM_NULL;
+  PMPI_Comm_split(MPI_COMM_SELF, 0, 0, &holder);
+  set_error_handler(holder, handler);
+  return holder;
+}
+
+MPI_Errhandler one_more(MPI_Errhandler handler, MPI_Comm) { return handler; }
+void keep(MPI_Errhandler handler, MPI_Comm) { (void)holder_of(handler); }
+
+#endif
+
 ErrorsReturned::ErrorsReturned(MPI_Comm comm) : comm_(comm), before_(error_handler_of(comm)) {
 #if MPI_VERSION < 2
-  if (before_ != MPI_ERRORS_ARE_FATAL && before_ != MPI_ERRORS_RETURN) {
-    InsideMpi inside;
-    PMPI_Comm_split(MPI_COMM_SELF, 0, 0, &holder_);
-    set_error_handler(holder_, before_);
-  }
+  if (before_ != MPI_ERRORS_ARE_FATAL && before_ != MPI_ERRORS_RETURN) holder_ = holder_of(before_);
 #endif
   set_error_handler(comm, MPI_ERRORS_RETURN);
 }

@@ -10,6 +10,10 @@ namespace elc::mpi {
 // whose MPI_Errhandler_get gives a handle that is not one more.)
 MPI_Errhandler error_handler_of(MPI_Comm comm);
 void let_go(MPI_Errhandler handler);
+// One more reference to a handler, by way of a communicator of the library's own; not in MPI-1.
+MPI_Errhandler one_more(MPI_Errhandler handler, MPI_Comm way);
+// The handler stays to the end of the run, whoever lets it go.
+void keep(MPI_Errhandler handler, MPI_Comm way);
 void set_error_handler(MPI_Comm comm, MPI_Errhandler handler);
 
 // As long as it lives, MPI returns what is wrong with calls on this communicator.

@@ -820,6 +820,14 @@ class Lifetimes(Compared):
     def test_two_handles(self): self.scene("groups")
     def test_handle_that_comes_back(self): self.scene("handlers", "an error handler made by MPI_Comm_set_errhandler")
     def test_freed_receives(self): self.scene("free_receives", "a request made by MPI_Request_free")
+    def test_receive_that_outlives_its_communicator(self):
+        job = self.start("outlive", ELC_LATE="0.1", ELC_EVERY="0.05")
+        self.await_(job, lambda: "has a receive pending on a communicator that was freed" in job.complaints(), "the message")
+        open(os.path.join(self.home, "stop"), "w").close()
+        self.end(job)
+        self.assertEqual(job.popen.returncode, 0, job.complaints())
+        self.assertTrue(self.committed(), job.complaints())
+
     def test_freed_type(self): self.scene("freed_type")
     def test_owners(self): self.scene("owners", "an attribute made by MPI_Type_set_attr")
     def test_failed_free(self): self.scene("fail_to_free", None if BUILD.mpi == "lam" else "an MPI_Comm_free that has failed")

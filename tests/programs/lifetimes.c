@@ -259,6 +259,16 @@ static void free_receives(void) {
 
 static void check_received(void) { check(in == left() + 1, "what a receive without a handle got"); }
 
+/* As long as the program has not seen such a receive complete there is no line. */
+static void outlive(void) {
+  MPI_Comm_dup(MPI_COMM_WORLD, &outer);
+  MPI_Irecv(&in, 1, MPI_INT, left(), kTag, outer, &first);
+  MPI_Send(&rank, 1, MPI_INT, right(), kTag, outer);
+  MPI_Comm_free(&outer);
+  while (access("stop", F_OK) != 0) ELC_Checkpoint();
+  MPI_Wait(&first, MPI_STATUS_IGNORE);
+}
+
 /* MPI keeps a communicator for a request that is not started yet. */
 static void start_late(void) {
   MPI_Comm_dup(MPI_COMM_WORLD, &outer);
@@ -570,6 +580,7 @@ static const struct Scene {
     {"made_wild", NULL, make_wild, NULL},
     {"started_for_nobody", NULL, start_for_nobody, end_for_nobody},
     {"free_receives", NULL, free_receives, check_received},
+    {"outlive", NULL, outlive, NULL},
     {"start_late", NULL, NULL, start_late},
     {"owners", set_up_keys, free_owners, NULL},
     {"grids", set_up_grid, take_column, check_grids},

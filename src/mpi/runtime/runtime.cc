@@ -92,6 +92,16 @@ void look_at_clock() {
   runtime.coordinator->request();
 }
 
+// A restart could not post such a receive again: no checkpoint is taken before it is complete.
+bool receives_outlive_communicators() {
+  bool found = false;
+  runtime.requests.each([&](MPI_Request, const Request& r) {
+    const Communicator* comm = r.receive.comm;
+    found = found || (comm != nullptr && comm->handle == MPI_COMM_NULL && !r.receive.done);
+  });
+  return found;
+}
+
 // A line waits for a process that comes to no site: said once for each line that has to wait long.
 void look_for_late() {
   Requested& r = *runtime.requested;
@@ -116,6 +126,9 @@ void look_for_late() {
   else if (here && !runtime.windows.settled())
     say("line %u has waited %.0f s for this rank, which has a window: it is taken behind a fence, at a site before the first "
         "operation (last called: %s)", line, waited, runtime.call);
+  else if (here && receives_outlive_communicators())
+    say("line %u has waited %.0f s for this rank, which has a receive pending on a communicator that was freed: complete it before, "
+        "or free the communicator later (last called: %s)", line, waited, runtime.call);
   else if (here)
     say("line %u has waited %.0f s for this rank, which comes to no site (ELC_Checkpoint, or a labelled call): it is in %s, "
         "which has no label", line, waited, runtime.call);

@@ -393,13 +393,12 @@ int main(int argc, char **argv) {
   if (getenv("WHERE") != NULL) where = atoi(getenv("WHERE"));
   if (getenv("ELC_DIR") != NULL) directory = getenv("ELC_DIR");
   lines = *directory != '\0';
-  if (getenv("OTHER") == NULL && getenv("LATER") == NULL)
+  const char *instead = getenv("OTHER");
+  if (instead == NULL && getenv("LATER") == NULL)
     scene->make();
-  else if (getenv("OTHER") == NULL)
-    ;
-  else if (*getenv("OTHER") == '1')
+  else if (instead != NULL && *instead == '1')
     make(other, MPI_COMM_WORLD, &window);
-  else if (*getenv("OTHER") == '2')
+  else if (instead != NULL && *instead == '2')
     MPI_Win_create(field, 8, 8, MPI_INFO_NULL, MPI_COMM_WORLD, &window);
   ELC_VAR(step);
   ELC_VAR(field);

@@ -84,7 +84,8 @@ A function with large counts,
 .Fn MPI_Send_c ,
 is what the one without is,
 .Fn MPI_Send :
-where that is followed and all counts are below 2^31; with a greater one it refuses lines for ever, and so does one that does not block and has arrays of counts.
+where that is followed and all counts are below 2^31; with a greater one it refuses lines for ever, and so does one that
+does not block and has arrays of counts.
 One that an MPI has before it is in the standard,
 .Fn MPIX_Allreduce_init ,
 is what the standard's is.

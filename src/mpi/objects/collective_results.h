@@ -35,10 +35,11 @@ struct Making {
   Attributes parents;        // those that the parent had
   const char* call = "";
 };
+// Ends the operation by which a communicator was made, with what follow() has given.
+void end_making(line::Comm comm, uint64_t number, Bytes result, const char* call);
 // This communicator (or MPI_COMM_NULL), which `call` has made of one with these attributes, is followed from now on. The result
 // to be logged; empty: none can be, because in a replay nobody would call the functions that copy attributes, or it has an error
 // handler that was made behind the set-up.
-void end_making(line::Comm comm, uint64_t number, Bytes result, const char* call);
 Bytes follow(MPI_Comm made, const Origin& origin, const Attributes& parents, const char* call);
 
 // A non-blocking operation that MPI has begun and the program has not seen complete.

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "base/sort.h"
+#include "mpi/objects/gather.h"
 #include "mpi/objects/topologies.h"
 #include "mpi/runtime/error_handlers.h"
 #include "mpi/runtime/runtime.h"
@@ -272,41 +272,7 @@ Result save_attributes(const Communicator& communicator, SavedCommunicator* save
   return {};
 }
 
-Bytes gather(const Bytes& mine) {
-  int length = static_cast<int>(mine.size());
-  Vector<int> lengths, offsets;
-  lengths.resize(static_cast<size_t>(runtime.size));
-  PMPI_Allgather(&length, 1, MPI_INT, lengths.data(), 1, MPI_INT, runtime.control);
-  int total = 0;
-  for (const int l : lengths) {
-    offsets.push_back(total);
-    total += l;
-  }
-  Bytes all;
-  all.resize(static_cast<size_t>(total));
-  PMPI_Allgatherv(const_cast<uint8_t*>(mine.data()), length, MPI_BYTE, all.data(), lengths.data(), offsets.data(), MPI_BYTE,
-                  runtime.control);
-  return all;
-}
-
 namespace {
-
-// What all processes together know of the communicators of a line.
-Vector<SavedCommunicator> gather_all(const Vector<const SavedCommunicator*>& mine) {
-  Bytes bytes;
-  Encoder out(&bytes);
-  for (const SavedCommunicator* c : mine) c->encode(out);
-  const Bytes all = gather(bytes);
-  Vector<SavedCommunicator> gathered;
-  Decoder in(all);
-  while (in.left() > 0) {
-    SavedCommunicator c;
-    if (!SavedCommunicator::decode(in, static_cast<uint32_t>(runtime.size), kLayout, &c)) break;
-    gathered.push_back(std::move(c));
-  }
-  sort(gathered, [](const SavedCommunicator& a, const SavedCommunicator& b) { return a.identity < b.identity; });
-  return gathered;
-}
 
 bool equal(const Vector<line::Rank>& a, const Vector<line::Rank>& b) {
   return a.size() == b.size() && (a.empty() || memcmp(a.data(), b.data(), a.size() * sizeof(line::Rank)) == 0);
@@ -358,14 +324,13 @@ Result fits_set_up(const Vector<SavedCommunicator>& saved) {
 
 void make_again(const Vector<SavedCommunicator>& saved) {
   // Those that the set-up of this run has made are there at all their members: not wanted by any.
-  Vector<const SavedCommunicator*> wanted;
+  const auto wanted = [](const SavedCommunicator& c) {
+    return c.identity > kSelfIdentity && !c.is_of_group() && runtime.comms.find_identity(c.identity) == nullptr;
+  };
   HashMap<const Topology*> own;  // each process knows its own neighbours
-  for (const SavedCommunicator& c : saved) {
-    if (c.identity <= kSelfIdentity || c.is_of_group() || runtime.comms.find_identity(c.identity) != nullptr) continue;
-    wanted.push_back(&c);
-    own.at(c.identity) = &c.topology;
-  }
-  const Vector<SavedCommunicator> all = gather_all(wanted);
+  for (const SavedCommunicator& c : saved)
+    if (wanted(c)) own.at(c.identity) = &c.topology;
+  const Vector<SavedCommunicator> all = gather_wanted(saved, wanted);
   line::Identity previous = kNullIdentity;
   for (const SavedCommunicator& c : all) {
     if (c.identity == previous) continue;
@@ -454,6 +419,7 @@ Result set_attributes_again(const Vector<SavedCommunicator>& saved) {
       if (s.value.block == format::kWildBlock) continue;
       const bool number = s.value.block == format::kNullBlock;
       KeptAttribute a;
+      a.call = "a call before the restart";
       ELC_TRY(runtime.locals.find_keyval(s.keyval, &a.keyval));
       void* value = number ? reinterpret_cast<void*>(static_cast<uintptr_t>(s.value.position)) : state::address_of(s.value);
       if (!number && value == nullptr) return Result::error("an attribute of a communicator is not part of the saved state");

@@ -133,9 +133,6 @@ SavedCommunicator describe(const Communicator& communicator);
 // Adds its attributes, for a line.
 Result save_attributes(const Communicator& communicator, SavedCommunicator* saved);
 
-// What each process of the world says, one behind another. Collective over the world.
-Bytes gather(const Bytes& mine);
-
 // Whether what the set-up of this run has made is what it made in the run of the line: the same operation makes the same
 // communicator. Where it depends on the machine (MPI_Comm_split_type), it may not.
 Result fits_set_up(const Vector<SavedCommunicator>& saved);

@@ -7,6 +7,7 @@
 
 #include "base/sort.h"
 #include "mpi/datatype/datatype.h"
+#include "mpi/objects/gather.h"
 #include "mpi/runtime/runtime.h"
 #include "state/places.h"
 
@@ -278,17 +279,8 @@ Result check_files(const Vector<SavedFile>& saved) {
   return Result();
 }
 
-Vector<SavedFile> gather_files(const Vector<SavedFile>& mine) {
-  Bytes bytes;
-  Encoder out(&bytes);
-  for (const SavedFile& file : mine) file.encode(out);
-  const Bytes all = gather(bytes);
-  Vector<SavedFile> gathered;
-  Decoder in(all);
-  while (in.left() > 0)
-    if (!SavedFile::decode(in, static_cast<uint32_t>(runtime.size), &gathered.push_back({}))) break;
-  sort(gathered, [](const SavedFile& a, const SavedFile& b) { return a.identity < b.identity; });
-  return gathered;
+Vector<SavedFile> gather_files(const Vector<SavedFile>& saved) {
+  return gather_wanted(saved, [](const SavedFile&) { return true; });
 }
 
 Result open_again(const Vector<SavedFile>& saved, const Vector<SavedFile>& all) {

@@ -4,6 +4,7 @@
 
 #include "base/sort.h"
 #include "mpi/objects/communicators.h"
+#include "mpi/objects/gather.h"
 #include "mpi/runtime/runtime.h"
 #include "mpi/serial/representation_code.h"
 #include "state/state.h"
@@ -131,23 +132,6 @@ Result can_be_made(const SavedWindow& then) {
   return {};
 }
 
-// All windows of the line that were made later, each once.
-Vector<SavedWindow> gather_later(const Vector<SavedWindow>& mine) {
-  Bytes bytes;
-  Encoder out(&bytes);
-  for (const SavedWindow& window : mine)
-    if (!window.of_set_up) window.encode(out);
-  const Bytes all = gather(bytes);
-  Vector<SavedWindow> gathered, each;
-  Decoder in(all);
-  while (in.left() > 0)
-    if (!SavedWindow::decode(in, static_cast<uint32_t>(runtime.size), &gathered.push_back({}))) break;
-  sort(gathered, [](const SavedWindow& a, const SavedWindow& b) { return a.identity < b.identity; });
-  for (SavedWindow& window : gathered)
-    if (each.empty() || each.back().identity != window.identity) each.push_back(std::move(window));
-  return each;
-}
-
 }  // namespace
 
 Result Windows::fit(const Vector<SavedWindow>& saved) const {
@@ -166,7 +150,10 @@ Result Windows::fit(const Vector<SavedWindow>& saved) const {
 Result Windows::make_again(const Vector<SavedWindow>& saved) {
   const InsideMpi inside;
   Result status;
-  for (const SavedWindow& any : gather_later(saved)) {
+  line::Identity previous = kNullIdentity;
+  for (const SavedWindow& any : gather_wanted(saved, [](const SavedWindow& window) { return !window.of_set_up; })) {
+    if (any.identity == previous) continue;
+    previous = any.identity;
     const SavedWindow* mine = nullptr;
     for (const SavedWindow& window : saved)
       if (window.identity == any.identity) mine = &window;

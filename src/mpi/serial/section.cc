@@ -214,6 +214,10 @@ bool SavedCommunicator::decode(Decoder& in, uint32_t processes, uint32_t layout,
   return in.ok();
 }
 
+bool SavedCommunicator::decode(Decoder& in, uint32_t processes, SavedCommunicator* saved) {
+  return decode(in, processes, kLayout, saved);
+}
+
 bool decode_result(Decoder& in, uint32_t processes, SavedCommunicator* saved) {
   const uint32_t layout = in.u32();
   return layout != kDataResult && layout <= kLayout && SavedCommunicator::decode(in, processes, layout, saved);

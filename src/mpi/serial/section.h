@@ -88,6 +88,7 @@ struct SavedCommunicator {
   void encode(Encoder& out) const;
   // `layout`: of section mpi.
   static bool decode(Decoder& in, uint32_t processes, uint32_t layout, SavedCommunicator* saved);
+  static bool decode(Decoder& in, uint32_t processes, SavedCommunicator* saved);  // as it is written now
 };
 inline constexpr uint32_t kLayout = 3;                // of section mpi
 inline constexpr uint32_t kLayoutWithoutFiles = 2;    // nor windows, nor intercommunicators

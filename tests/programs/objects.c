@@ -135,7 +135,9 @@ static void check_inherited(void) {
 
 /* Attributes with values that a line has, and with one that only the set-up gives. */
 static int keys[3], deletes;
-static double field[4], elsewhere;
+static struct {
+  double field[4], elsewhere; /* which begins just behind what is registered */
+} values;
 
 static int count_delete(MPI_Comm comm, int its_key, void *value, void *extra) {
   (void)comm, (void)its_key, (void)value, (void)extra;
@@ -146,11 +148,11 @@ static int count_delete(MPI_Comm comm, int its_key, void *value, void *extra) {
 static void set_up_attributes(void) {
   for (int i = 0; i < (getenv("ANOTHER_KEY") != NULL ? 3 : 2); i++)
     MPI_Comm_create_keyval(MPI_COMM_DUP_FN, count_delete, &keys[i], NULL);
-  MPI_Comm_set_attr(MPI_COMM_WORLD, keys[0], &field[1]);
-  MPI_Comm_set_attr(MPI_COMM_WORLD, keys[1], &elsewhere);
-  MPI_Comm_set_attr(MPI_COMM_SELF, keys[0], &elsewhere);
+  MPI_Comm_set_attr(MPI_COMM_WORLD, keys[0], &values.field[1]);
+  MPI_Comm_set_attr(MPI_COMM_WORLD, keys[1], &values.elsewhere);
+  MPI_Comm_set_attr(MPI_COMM_SELF, keys[0], &values.elsewhere);
   ELC_VAR(deletes);
-  ELC_VAR(field);
+  ELC_VAR(values.field);
 }
 
 static void attributes(void) {
@@ -158,7 +160,7 @@ static void attributes(void) {
   ask();
   MPI_Comm_delete_attr(kept, keys[1]);
   MPI_Comm_set_attr(kept, keys[1], (void *)7);
-  MPI_Comm_set_attr(MPI_COMM_WORLD, keys[0], &field[3]);
+  MPI_Comm_set_attr(MPI_COMM_WORLD, keys[0], &values.field[3]);
   MPI_Comm_delete_attr(MPI_COMM_WORLD, keys[1]);
 }
 
@@ -170,9 +172,9 @@ static void *attribute_of(MPI_Comm comm, int i) {
 }
 
 static void check_attributes(void) {
-  check(attribute_of(kept, 0) == &field[1] && attribute_of(kept, 1) == (void *)7, "attributes of what was made behind the set-up");
-  check(attribute_of(MPI_COMM_WORLD, 0) == &field[3] && attribute_of(MPI_COMM_WORLD, 1) == NULL, "attributes that were changed");
-  check(attribute_of(MPI_COMM_SELF, 0) == &elsewhere, "the attribute of the set-up");
+  check(attribute_of(kept, 0) == &values.field[1] && attribute_of(kept, 1) == (void *)7, "attributes of what was made behind the set-up");
+  check(attribute_of(MPI_COMM_WORLD, 0) == &values.field[3] && attribute_of(MPI_COMM_WORLD, 1) == NULL, "attributes that were changed");
+  check(attribute_of(MPI_COMM_SELF, 0) == &values.elsewhere, "the attribute of the set-up");
   check(deletes == 3, "delete functions");
   MPI_Comm_free(&kept);
   check(deletes == 5, "delete functions of what was made again");

@@ -258,11 +258,13 @@ Result save_attributes(const Communicator& communicator, SavedCommunicator* save
   for (const KeptAttribute& a : communicator.attributes) {
     SavedAttribute& s = saved->attributes.push_back({});
     s.keyval = runtime.locals.keyvals.number_of(handle_key(a.keyval));
-    s.value = state::locate(a.value);
+    const auto address = reinterpret_cast<uintptr_t>(a.value);
+    // Just behind a variable is not in it: what is there would be elsewhere in another build.
+    const bool in_state = state::is_registered(address, 1);
     if (is_among(communicator.of_set_up, a)) s.value = {format::kWildBlock, 0};
-    else if (s.value.block == format::kWildBlock && reinterpret_cast<uintptr_t>(a.value) <= SavedAttribute::kNumbers)
-      s.value = {format::kNullBlock, reinterpret_cast<uintptr_t>(a.value)};
-    else if (s.value.block == format::kWildBlock || a.unknown)
+    else if (!in_state && address <= SavedAttribute::kNumbers) s.value = {format::kNullBlock, address};
+    else if (in_state && !a.unknown) s.value = state::locate(a.value);
+    else
       return Result::error("there is an attribute made by %s after the program's set-up, and its value (%p) is neither an address in "
                            "registered memory nor a number below %llu: register what it points to", a.call, a.value,
                            static_cast<unsigned long long>(SavedAttribute::kNumbers + 1));

@@ -15,7 +15,7 @@
 namespace elc::state {
 namespace {
 
-constexpr size_t kPiece = 64 * 1024;
+constexpr size_t kPiece = 8 * 1024;
 
 Result io_error(const char* what, const char* path, int error) {
   return Result::caused(error, "cannot %s the file '%s': %s", what, path, strerror(error));
@@ -46,7 +46,7 @@ Result write_content(const Snapshot& snapshot, format::Writer& writer) {
   if (fstat(fileno(stream.file), &own) != 0 || fstat(content.get(), &named) != 0)
     return io_error("look at", stream.path.c_str(), errno);
   if (!same_file(own, named)) return Result::error("the file '%s' was replaced while it was saved", stream.path.c_str());
-  uint8_t* piece = static_cast<uint8_t*>(allocate(kPiece));
+  uint8_t piece[kPiece];  // memory may be short
   Result status;
   for (uint64_t done = 0; done < length && status.ok();) {
     const size_t wanted = length - done < kPiece ? static_cast<size_t>(length - done) : kPiece;
@@ -61,7 +61,6 @@ Result write_content(const Snapshot& snapshot, format::Writer& writer) {
     status = writer.write_value(format::kByte, piece, static_cast<uint64_t>(got), {});
     done += static_cast<uint64_t>(got);
   }
-  release(piece);
   return status;
 }
 

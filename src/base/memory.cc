@@ -4,7 +4,6 @@
 #include <signal.h>
 #include <stdlib.h>
 
-#include "base/compiler.h"
 #include "base/message.h"
 
 namespace elc {
@@ -73,9 +72,3 @@ bool memory_is_short() { return is_short != 0; }
 void release(void* memory) { free(memory); }
 
 }  // namespace elc
-
-#if ELC_HAVE_WEAK
-// What a C++ library has, and the archive is linked without one: clang that optimises nothing refers to it in the table of an
-// interface, where it is never called.
-extern "C" ELC_WEAK void __cxa_pure_virtual() { abort(); }
-#endif

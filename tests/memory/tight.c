@@ -135,13 +135,11 @@ static void together(void) {
 }
 
 /* Until all that are agreed on have committed. Process 0 asks for them, again and again: one that memory has run out in is
- * abandoned. Where what was freed since is not enough for any, there is memory again in the end. */
+ * abandoned. */
 static void await_lines(void) {
-  for (long i = 0; ELC_Line() < target; i++) {
-    if (i == 200000) memory_back();
+  for (long i = 0; ELC_Line() < target; i++)
     if (rank == 0 && i % 2000 == 0) ELC_Checkpoint_now();
     else ELC_Checkpoint();
-  }
 }
 
 /* So many lines more. A restart goes on with the step, where all know it already. */

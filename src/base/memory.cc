@@ -9,7 +9,8 @@
 namespace elc {
 namespace {
 
-constexpr size_t kPieces = 16, kPieceSize = 64 * 1024;
+// Small pieces: a table that needs a few bytes takes little of what may not come back.
+constexpr size_t kPieces = 64, kPieceSize = 16 * 1024, kEnough = 48;
 
 // Threads may run short at the same time: one is in a call of MPI, another one in ELC_malloc.
 class Locked {
@@ -59,10 +60,12 @@ void out_of_memory(size_t size, const char* what) {
 
 bool set_reserve_aside() {
   const Locked locked;
+  size_t there = 0;
   for (void*& piece : reserve) {
     if (piece == nullptr) piece = try_allocate(kPieceSize);
-    if (piece == nullptr) return false;
+    if (piece != nullptr) there++;
   }
+  if (there < kEnough) return false;
   is_short = 0;
   return true;
 }

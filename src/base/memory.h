@@ -5,7 +5,7 @@
 // - allocate, for what is small whatever the program's data: tables that follow the number of its variables, requests,
 //   communicators and classes of messages, names, messages to people. It always returns. Where the system has none left, it
 //   takes of a reserve, and memory is short from then on: an open line is abandoned and new ones are refused, so that nothing
-//   more is kept for a line, until the reserve is whole again.
+//   more is kept for a line, until there is enough of the reserve again.
 // - try_allocate, for what is as large as the program's data: contents of messages, copies of sends, tables that follow the
 //   blocks of its heap, sections of a line's file. It never touches the reserve. Who asks abandons the line, or refuses the
 //   restart, or tells the program (as ELC_malloc does) when it fails.
@@ -38,9 +38,10 @@ inline void* try_allocate(size_t size) { return try_reallocate(nullptr, size); }
 // it at once. Its pages are not touched: what it keeps is a share of what a process may have (RLIMIT_AS, a system that does
 // not overcommit). A process that takes lines sets it aside when it starts.
 //
-// Sets aside what is missing of it. true: it is whole, and memory is not short any more.
+// Sets aside what is missing of it. true: there is enough of it, three quarters, and memory is not short any more. Not all:
+// what tables have taken of it for good does not come back where the system has no memory but what is let go of.
 bool set_reserve_aside();
-// The reserve has been needed, and is not whole since.
+// The reserve has been needed, and there has not been enough of it since.
 bool memory_is_short();
 
 // One object on the heap: make<T>(...) and destroy(p). destroy(nullptr) does nothing.

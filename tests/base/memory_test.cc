@@ -79,6 +79,8 @@ TEST_CASE("a small table finds room in the reserve, a large one leaves it alone"
       [] {
         if (memory_is_short() || !set_reserve_aside() || memory_is_short()) return 1;
         eat();
+        void* first = allocate(1000);  // for good, of a piece that does not come back
+        if (!memory_is_short() || !set_reserve_aside() || memory_is_short()) return 7;
         void* volatile asked = try_allocate(100000);  // volatile: a compiler may leave out what is not used, as if it had been had
         if (asked != nullptr || memory_is_short()) return 2;
         Vector<int> large;
@@ -93,6 +95,7 @@ TEST_CASE("a small table finds room in the reserve, a large one leaves it alone"
         if (!set_reserve_aside() || memory_is_short() || !large.make_room(100000)) return 6;
         for (void* table : small) release(table);
         release(more);
+        release(first);
         return 0;
       },
       said, sizeof said);

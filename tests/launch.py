@@ -179,25 +179,21 @@ class Job:
     def vanish(self, seconds=20.0):
         """Waits until no process is left of an ended job, and after some time kills those that stay."""
         end = time.monotonic() + seconds
-        while True:
-            left = self.processes()
-            if not left:
-                break
-            if time.monotonic() > end:
-                kill(left)
+        while time.monotonic() < end and self.processes():
             time.sleep(0.01)
-        self.popen.wait()
-        self.clean()
+        self.destroy()
 
     def destroy(self):
         """Kills all of it."""
+        end = time.monotonic() + 60
         while True:
             left = self.processes()
             if not left and not self.running():
                 break
+            if time.monotonic() > end:  # a test that waits for ever says nothing
+                raise RuntimeError("these processes of %s cannot be killed: %s" % (self.command, left))
             kill(left)
             time.sleep(0.01)
-        self.popen.wait()
         self.clean()
 
     def clean(self):

@@ -6,17 +6,19 @@
 For each ordered pair of builds (other processors: tests/foreign/prepare; other MPIs) and each program: it runs under the
 first until a line has committed, and a random moment longer; all of it is killed; it goes on under the second from that
 line and ends with the digest that it has without libELC on this machine. With --chain a job goes through the builds one
-after the other instead, and is killed in each when a new line has committed; traffic/rich goes on only with a line that
-has messages in transit, orphans and results of crossing collectives, and is started and killed until it has. The
-programs use operations alone that IEEE 754 rounds exactly, so every digest is the same on all machines, and must be.
+after the other instead, and is killed in each when a new line has committed; traffic/rich is killed only when a line
+has committed that has messages in transit, orphans and results of crossing collectives. The programs use operations
+alone that IEEE 754 rounds exactly, so every digest is the same on all machines, and must be.
 
 Ends with a table; a cell says how many restarts were right. Every random choice follows from the seed.
 """
 
 import argparse
+import itertools
 import os
 import random
 import shutil
+import subprocess
 import sys
 import tempfile
 import time
@@ -101,8 +103,23 @@ class Case:
         """Whether the newest line has all that a line can have, if that is asked for."""
         if not self.name.endswith("/rich"):
             return True
-        found = launch.messages(self.here.program("elc"), lines, launch.newest(lines))
+        try:
+            found = launch.messages(self.here.program("elc"), lines, launch.newest(lines))
+        except (OSError, subprocess.CalledProcessError):
+            return False  # the job goes on meanwhile, and has removed it
         return all(any(m[kind] for m in found) for kind in ("in_transit", "orphans", "crossing_results"))
+
+    def new_line(self, lines, seen):
+        """A function that says whether a line that this stage may be killed after is there; it judges each line once."""
+        judged = {seen}
+
+        def found():
+            newest = launch.newest(lines)
+            if newest in judged:
+                return False
+            judged.add(newest)
+            return self.rich(lines)
+        return found
 
     def stage(self, build, lines, last):
         """Starts it with the lines that there are; if this is not the last stage, kills it when there is a newer one.
@@ -111,10 +128,14 @@ class Case:
         job = self.job(build, self.program, {"ELC_DIR": lines, "ELC_EVERY": "0.02", "TYPES_DIR": os.path.dirname(lines),
                                              "TRAFFIC_FILE": lines + ".data", "ELC_FILE_ROOTS": os.path.dirname(lines)})
         if not last:
-            if not job.wait(PATIENCE, lambda: launch.newest(lines) > newest):
+            # A job that is to have a rich line goes on until it has one: just behind a restart there is nothing in transit.
+            if not job.wait(PATIENCE, self.new_line(lines, newest)):
+                stacks = job.stacks()
                 job.destroy()
-                raise Failure("no new line: a hang?\n" + report(job))
-            job.wait(self.random.random() * 0.05)
+                raise Failure("no new line that will do (the newest is %d): a hang?\n%s\n%s" %
+                              (launch.newest(lines), stacks, report(job)))
+            if not self.name.endswith("/rich"):
+                job.wait(self.random.random() * 0.05)
         if not last and job.running():
             job.destroy()
         else:
@@ -135,7 +156,7 @@ class Case:
         try:
             for number, build in enumerate(builds):
                 killed = self.stage(build, lines, number + 1 == len(builds))
-                while killed and not self.rich(lines):
+                while killed and not self.rich(lines):  # a newer one was in time for the kill
                     killed = self.stage(build, lines, False)
                 if not killed:
                     right = True
@@ -150,12 +171,14 @@ class Case:
 
 def travel(case, builds):
     """A journey that went all the way. A program that is over too early starts again, longer if that happens often."""
-    for attempt in range(30):
+    end = time.monotonic() + 2 * PATIENCE
+    for attempt in itertools.count(1):
         if case.journey(builds) == len(builds) - 1:
             return
-        if attempt % 5 == 4:
+        if time.monotonic() > end:
+            raise Failure("it was over before it could be killed, %d times" % attempt)
+        if attempt % 5 == 0:
             case.lengthen()
-    raise Failure("it was over before it could be killed, 30 times")
 
 
 def show(chains, names, table, total):

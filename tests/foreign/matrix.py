@@ -63,6 +63,7 @@ class Case:
         self.name, self.seed, self.here, self.length = name, seed, here, 0
         self.alike = alike  # the MPIs on the way: a program may do what one alone has
         self.program = name.split("/")[0]
+        self.asks_rich = name.endswith("/rich")
         self.random = random.Random(seed)
         self.scratch = launch.Scratch()
         self.lengthen()
@@ -101,7 +102,7 @@ class Case:
 
     def rich(self, lines):
         """Whether the newest line has all that a line can have, if that is asked for."""
-        if not self.name.endswith("/rich"):
+        if not self.asks_rich:
             return True
         try:
             found = launch.messages(self.here.program("elc"), lines, launch.newest(lines))
@@ -111,13 +112,12 @@ class Case:
 
     def new_line(self, lines, seen):
         """A function that says whether a line that this stage may be killed after is there; it judges each line once."""
-        judged = {seen}
-
         def found():
+            nonlocal seen
             newest = launch.newest(lines)
-            if newest in judged:
+            if newest <= seen:
                 return False
-            judged.add(newest)
+            seen = newest
             return self.rich(lines)
         return found
 
@@ -134,7 +134,7 @@ class Case:
                 job.destroy()
                 raise Failure("no new line that will do (the newest is %d): a hang?\n%s\n%s" %
                               (launch.newest(lines), stacks, report(job)))
-            if not self.name.endswith("/rich"):
+            if not self.asks_rich:
                 job.wait(self.random.random() * 0.05)
         if not last and job.running():
             job.destroy()

@@ -18,7 +18,7 @@
 
 enum { kPhases = 3 }; /* micro-steps of an operation: begin, end those that are due, after */
 
-long seed = 1, operations = 400, work = 20, large = 12, own = 0, windows = 0;
+long seed = 1, operations = 400, work = 20, large = 12, mpi3 = 0, group = 0, own = 0, windows = 0;
 static long lines = 0;
 int rank, ranks;
 
@@ -54,7 +54,14 @@ static const struct Action {
     [kCancelKind] = {begin_cancel, end_cancel, after_cancel},
     [kStartedKind] = {begin_started, end_started, NULL},
     [kFileKind] = {begin_file, end_file, NULL},
+    [kReadKind] = {begin_read, end_read, NULL},
     [kWindowKind] = {begin_window, end_window, NULL},
+    [kBetweenKind] = {begin_between, end_between, NULL},
+    [kAcrossKind] = {begin_across, end_across, NULL},
+    [kJoinedKind] = {begin_joined, end_joined, NULL},
+    [kNeighbourKind] = {begin_neighbours, end_neighbours, NULL},
+    [kHandleKind] = {begin_handles, end_handles, NULL},
+    [kPackedKind] = {begin_packed, end_packed, NULL},
 };
 
 static int is_due(long begun, long now) { return begun >= 0 && begun < operations && begun + delay(begun) == now; }
@@ -95,6 +102,9 @@ static void set_up(void) {
   memset(&last, 0, sizeof last);
   set_up_point_to_point();
   set_up_requests();
+  set_up_collectives();
+  set_up_intercommunicators();
+  set_up_handles();
   set_up_files();
   set_up_windows();
 }
@@ -118,6 +128,8 @@ static void register_state(void) {
   ELC_VAR(scratch);
   register_point_to_point();
   register_requests();
+  register_intercommunicators();
+  register_handles();
   register_files();
   register_windows();
 }
@@ -126,6 +138,9 @@ static void close_all(void) {
   close_windows();
   close_files();
   close_requests();
+  close_handles();
+  close_intercommunicators();
+  close_collectives();
   close_point_to_point();
   MPI_Comm_free(&copy);
   MPI_Comm_free(&wild);
@@ -137,6 +152,8 @@ int main(int argc, char **argv) {
                             {"operations", &operations, 1, 1000000000, 0, "length of the sequence"},
                             {"work", &work, 0, 1000000, 0, "time between messages, in arbitrary units"},
                             {"large", &large, 1, 1000000, 0, "one message of so many is large"},
+                            {"mpi3", &mpi3, 0, MPI_VERSION >= 3, 0, "1: also what MPI has since its version 3"},
+                            {"group", &group, 0, MPI_VERSION >= 3, 0, "1: also MPI_Comm_create_group"},
                             {"own", &own, 0, 1, 0, "1: also what this MPI alone has, or allows"},
                             {"windows", &windows, 0, 1, 0, "1: a memory window, which has lines only behind its fences"},
                             {"lines", &lines, 0, 1000000, 0, "recovery lines at equal distances"},

@@ -7,12 +7,18 @@ enum { kStretch = 150 }; /* operations; MPI_Cancel refuses lines, so that there 
 uint64_t ask(long k, int what) { return mix(mix((uint64_t)seed, (uint64_t)k), (uint64_t)what); }
 
 int may_cancel(long k) { return ask(k / kStretch, 14) % 3 == 0; }
+/* Of messages that another operation may receive. */
+static int any_order_of(Kind kind) { return kind == kWildKind || kind == kProbeKind || kind == kMatchedKind; }
+static int is_between(Kind kind) { return kind == kBetweenKind || kind == kAcrossKind || kind == kJoinedKind; }
+
 Kind kind_of(long k) {
   Kind kind = (Kind)(ask(k, 0) % kKinds);
   if (may_cancel(k) && ask(k, 20) % 3 == 0) return kCancelKind;
   if (kind == kCancelKind && !may_cancel(k)) return kPoolKind;
-  if (kind == kMatchedKind && !own) kind = kProbeKind;
-  return ranks == 1 && (kind == kWildKind || kind == kProbeKind || kind == kMatchedKind) ? kNullKind : kind;
+  if (kind == kMatchedKind && !mpi3) kind = kProbeKind;
+  if (kind == kNeighbourKind && !mpi3) kind = kSplitKind;
+  if (kind == kPackedKind && !mpi3) kind = kTypedKind;
+  return ranks == 1 && (any_order_of(kind) || is_between(kind)) ? kNullKind : kind;
 }
 Shape shape_of(long k) {
   Shape shape = (Shape)(ask(k, 15) % kShapes);
@@ -22,7 +28,7 @@ Shape shape_of(long k) {
 static int any_order(long k) {
   Kind kind = kind_of(k);
   if (kind == kCancelKind) return shape_of(k) == kAnyShape;
-  return kind == kWildKind || kind == kProbeKind || kind == kMatchedKind;
+  return any_order_of(kind);
 }
 /* To the partner: 0 and `ranks` are oneself, but not where nothing says when a message is received. */
 static int distance(long k) {
@@ -100,7 +106,13 @@ void send(long k, int length, int to, int tag, MPI_Comm comm, Order order) {
   int small = length < 200 && to != rank;
   switch (ask(k, 7) % 6) {
     case 0:
-      if (small && ((kBuffers && own) || order == kPosted)) { MPI_Send(m, length, kNumber, to, tag, comm); return; }
+      if (small && ((kBuffers && mpi3) || order == kPosted)) {
+#if MPI_VERSION >= 4
+        if (own) { MPI_Send_c(m, length, kNumber, to, tag, comm); return; }
+#endif
+        MPI_Send(m, length, kNumber, to, tag, comm);
+        return;
+      }
       break;
     case 1:
       if (order != kPosted) break;
@@ -135,7 +147,7 @@ void finish_receive(long k, MPI_Request *request, MPI_Status *status) {
   int flag = 0, index, indices[2], count;
   two[0] = MPI_REQUEST_NULL;
   two[1] = *request;
-  switch (ask(k, 9) % 8) {
+  switch (ask(k, 9) % 9) {
     case 0: MPI_Wait(request, status); return;
     case 1: while (!flag) MPI_Test(request, &flag, status); return;
     case 2: MPI_Waitall(2, two, statuses); *status = statuses[1]; break;
@@ -143,6 +155,13 @@ void finish_receive(long k, MPI_Request *request, MPI_Status *status) {
     case 4: MPI_Waitany(2, two, &index, status); break;
     case 5: while (!flag) MPI_Testany(2, two, &index, &flag, status); break;
     case 6: MPI_Waitsome(2, two, &count, indices, statuses); *status = statuses[0]; break;
+#if MPI_VERSION >= 3
+    case 7:
+      if (mpi3)
+        while (!flag) MPI_Request_get_status(*request, &flag, status);
+      MPI_Wait(request, status);
+      return;
+#endif
     default:
       for (count = 0; count == 0;) MPI_Testsome(2, two, &count, indices, statuses);
       *status = statuses[0];

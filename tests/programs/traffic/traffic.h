@@ -22,6 +22,7 @@ enum {
   kReadyTag = 60,
   kTypedTag = 80,
   kFreedTag = 100,
+  kPackedTag = 110,
   kCancelTag = 120,
   kSilentTag = 140, /* of no message */
   kFarmTag = 1000,  /* and the number of the operation: a process may be many of them ahead */
@@ -34,7 +35,8 @@ enum {
 typedef enum Kind {
   kPlainKind, kPoolKind, kTaglessKind, kWildKind, kProbeKind, kTypedKind, kFarmKind, kExchangeKind, kNullKind,
   kLifeKind, kSplitKind, kCollectiveKind, kReadyKind, kMatchedKind, kPersistentKind, kFreedKind, kCancelKind, kStartedKind,
-  kFileKind, kWindowKind,
+  kFileKind, kReadKind, kWindowKind,
+  kBetweenKind, kAcrossKind, kJoinedKind, kNeighbourKind, kHandleKind, kPackedKind,
   kKinds
 } Kind;
 
@@ -50,7 +52,7 @@ typedef enum Shape {
   kShapes
 } Shape;
 
-extern long seed, operations, work, large, own, windows; /* the options */
+extern long seed, operations, work, large, mpi3, group, own, windows; /* the options */
 extern int rank, ranks;
 
 /* ---- The state of the process: all of it registered ---- */
@@ -126,6 +128,8 @@ void end_matched(long k);
 void after_matched(long k);
 void begin_typed(long k);
 void end_typed(long k);
+void begin_packed(long k);
+void end_packed(long k);
 void begin_farm(long k);
 void end_farm(long k);
 void exchange(long k);
@@ -153,10 +157,32 @@ void collective(long k, MPI_Comm comm); /* one of them, at once */
 void begin_collective(long k);
 void begin_started(long k);
 void end_started(long k);
+void set_up_collectives(void);
+void close_collectives(void);
 
 /* topologies.c */
 void make_topology(long k, MPI_Comm *made);
 void use_topology(long k, MPI_Comm comm);
+void begin_neighbours(long k);
+void end_neighbours(long k);
+
+/* intercommunicators.c: messages and operations between two groups, and what is made of what joins them */
+void begin_between(long k);
+void end_between(long k);
+void begin_across(long k);
+void end_across(long k);
+void begin_joined(long k);
+void end_joined(long k);
+void set_up_intercommunicators(void);
+void register_intercommunicators(void);
+void close_intercommunicators(void);
+
+/* handles.c: what has a handle and is kept in registered variables */
+void begin_handles(long k);
+void end_handles(long k);
+void set_up_handles(void);
+void register_handles(void);
+void close_handles(void);
 
 /* communicators.c */
 void begin_life(long k);
@@ -165,6 +191,8 @@ void end_life(long k);
 /* files.c */
 void begin_file(long k);
 void end_file(long k);
+void begin_read(long k);
+void end_read(long k);
 void set_up_files(void);
 void register_files(void);
 void close_files(void);

@@ -69,7 +69,7 @@ static void begin_duplicate(long k, MPI_Comm *c) {
   if (make_of(k) == kPendingIdup) return;
   use(k, *c);
   MPI_Irecv(in[slot(k)], kMost, kNumber, MPI_ANY_SOURCE, 0, *c, &receiving[slot(k)]);
-  send(k, compose(out[slot(k)], length_of(k), (uint64_t)rank), to_of(k), 0, *c, kPosted);
+  send_message(k, compose(out[slot(k)], length_of(k), (uint64_t)rank), to_of(k), 0, *c, kPosted);
 }
 
 static void end_duplicate(long k, MPI_Comm *c) {

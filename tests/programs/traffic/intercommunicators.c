@@ -19,7 +19,7 @@ void begin_between(long k) {
   const int s = slot(k), tag = (int)(k % 10000), from = ask(k, 16) % 2 == 0 ? MPI_ANY_SOURCE : partner(k);
   if (!has_partner()) return;
   if (posted_early(k)) MPI_Irecv(in[s], kMost, kNumber, from, tag, joined, &receiving[s]);
-  send(k, compose(out[s], length_of(k), (uint64_t)k), partner(k), tag, joined, posted_early(k) ? kPosted : kInOrder);
+  send_message(k, compose(out[s], length_of(k), (uint64_t)k), partner(k), tag, joined, posted_early(k) ? kPosted : kInOrder);
 }
 
 void end_between(long k) {

@@ -100,7 +100,7 @@ int send_tag(long k) {
 }
 
 /* Sends from the slot of k in one of the modes. */
-void send(long k, int length, int to, int tag, MPI_Comm comm, Order order) {
+void send_message(long k, int length, int to, int tag, MPI_Comm comm, Order order) {
   uint64_t *m = out[slot(k)];
   MPI_Request *request = &sending[slot(k)];
   int small = length < 200 && to != rank;

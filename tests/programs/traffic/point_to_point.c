@@ -21,7 +21,7 @@ void end_plain(long k) {
 
 void begin_plain(long k) {
   int to = to_of(k), tag = send_tag(k);
-  send(k, compose(out[slot(k)], length_of(k), sent_to[to][tag]++), to, tag, copy, kInOrder);
+  send_message(k, compose(out[slot(k)], length_of(k), sent_to[to][tag]++), to, tag, copy, kInOrder);
 }
 
 /* A receive that is posted now and completed later: non-overtaking says which message it gets. */
@@ -33,7 +33,7 @@ void begin_pool(long k) {
   else
 #endif
   MPI_Irecv(in[slot(k)], kMost, kNumber, from, tag, copy, &receiving[slot(k)]);
-  send(k, compose(out[slot(k)], length_of(k), sent_to[to][tag]++), to, tag, copy, kPosted);
+  send_message(k, compose(out[slot(k)], length_of(k), sent_to[to][tag]++), to, tag, copy, kPosted);
 }
 
 void end_pool(long k) {
@@ -49,7 +49,7 @@ void begin_tagless(long k) {
     expected[slot(k)] = received_from[from][kTags]++;
     MPI_Irecv(in[slot(k)], kMost, kNumber, from, MPI_ANY_TAG, tagless, &receiving[slot(k)]);
   }
-  send(k, compose(out[slot(k)], length_of(k), sent_to[to][kTags]++), to, (int)(ask(k, 6) % 3), tagless,
+  send_message(k, compose(out[slot(k)], length_of(k), sent_to[to][kTags]++), to, (int)(ask(k, 6) % 3), tagless,
        kInOrder);
 }
 
@@ -65,7 +65,7 @@ void end_tagless(long k) {
 void begin_wild(long k) {
   if (ask(k, 10) % 2 == 0)
     MPI_Irecv(wild_in[slot(k)], kMost, kNumber, MPI_ANY_SOURCE, MPI_ANY_TAG, wild, &wild_receiving[slot(k)]);
-  send(k, compose(out[slot(k)], length_of(k), (uint64_t)rank), to_of(k), (int)(ask(k, 6) % 4), wild, kAnyOrder);
+  send_message(k, compose(out[slot(k)], length_of(k), (uint64_t)rank), to_of(k), (int)(ask(k, 6) % 4), wild, kAnyOrder);
 }
 
 void end_wild(long k) {
@@ -78,7 +78,7 @@ void end_wild(long k) {
 /* The sender draws the tag; the receiver learns it by a probe, a micro-step before it receives. */
 void begin_probe(long k) {
   int tag = (int)(coin(rank) % 4);
-  send(k, compose(out[slot(k)], length_of(k), (uint64_t)tag), to_of(k), tag, probed, kAnyOrder);
+  send_message(k, compose(out[slot(k)], length_of(k), (uint64_t)tag), to_of(k), tag, probed, kAnyOrder);
 }
 
 void end_probe(long k) {
@@ -100,7 +100,7 @@ static int have_message;
 
 void begin_matched(long k) {
   int tag = (int)(coin(rank) % 4);
-  send(k, compose(out[slot(k)], length_of(k), (uint64_t)tag), to_of(k), tag, matched, kAnyOrder);
+  send_message(k, compose(out[slot(k)], length_of(k), (uint64_t)tag), to_of(k), tag, matched, kAnyOrder);
 }
 
 static void receive_matched(long k) {

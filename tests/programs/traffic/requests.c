@@ -113,7 +113,7 @@ static void last_and_begin(long k) {
     MPI_Cancel(&lasting[i]);
     finish_silent(k, &lasting[i]);
   } else if (since >= 0) {
-    send(k, compose(out[slot(k)], length_of(k), (uint64_t)k), to_of(since), tag, revoked, kInOrder);
+    send_message(k, compose(out[slot(k)], length_of(k), (uint64_t)k), to_of(since), tag, revoked, kInOrder);
     if (ask(k, 18) % 2 == 0) dally_for(100);
     MPI_Cancel(&lasting[i]);
     finish_or_receive(k, &lasting[i], lasting_in[i], from_of(since), tag, revoked);
@@ -135,7 +135,7 @@ void close_requests(void) {
 static void send_to_cancelled(long k) {
   uint64_t m[kHeader + 1];
   int to = to_of(k), tag = kCancelTag + slot(k);
-  send(k, compose(out[slot(k)], length_of(k), (uint64_t)(2 * k)), to, tag, revoked, kInOrder);
+  send_message(k, compose(out[slot(k)], length_of(k), (uint64_t)(2 * k)), to, tag, revoked, kInOrder);
   if (shape_of(k) == kRaceShape) return;
   MPI_Bsend(m, compose(m, kHeader + 1, (uint64_t)(2 * k + 1)), kNumber, to, tag, revoked);
 }
@@ -160,7 +160,7 @@ void begin_cancel(long k) {
     case kLastingShape: last_and_begin(k); return;
     case kAnyShape:
       MPI_Irecv(wild_in[slot(k)], kMost, kNumber, MPI_ANY_SOURCE, MPI_ANY_TAG, wild, &wild_receiving[slot(k)]);
-      send(k, compose(m, length_of(k), (uint64_t)rank), to_of(k), (int)(ask(k, 6) % 4), wild, kAnyOrder);
+      send_message(k, compose(m, length_of(k), (uint64_t)rank), to_of(k), (int)(ask(k, 6) % 4), wild, kAnyOrder);
       return;
     default: break;
   }

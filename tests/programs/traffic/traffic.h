@@ -102,7 +102,7 @@ int compose(uint64_t *m, int length, uint64_t sequence);
 /* A message that has come; returns its sequence number. */
 uint64_t examine(long k, const uint64_t *m, const MPI_Status *status);
 /* Sends from the slot of k in one of the modes. */
-void send(long k, int length, int to, int tag, MPI_Comm comm, Order order);
+void send_message(long k, int length, int to, int tag, MPI_Comm comm, Order order);
 /* Before the slot of k is used again: by then all that this message could wait for has been done. */
 void finish_send(long k);
 /* Completes a receive in one of the ways that there are. */

@@ -18,7 +18,7 @@
 
 enum { kPhases = 3 }; /* micro-steps of an operation: begin, end those that are due, after */
 
-long seed = 1, operations = 400, work = 20, large = 12, mpi3 = 0, group = 0, own = 0, windows = 0;
+long seed = 1, operations = 400, work = 20, large = 12, mpi3 = 0, own = 0, windows = 0;
 static long lines = 0;
 int rank, ranks;
 
@@ -153,7 +153,6 @@ int main(int argc, char **argv) {
                             {"work", &work, 0, 1000000, 0, "time between messages, in arbitrary units"},
                             {"large", &large, 1, 1000000, 0, "one message of so many is large"},
                             {"mpi3", &mpi3, 0, MPI_VERSION >= 3, 0, "1: also what MPI has since its version 3"},
-                            {"group", &group, 0, MPI_VERSION >= 3, 0, "1: also MPI_Comm_create_group"},
                             {"own", &own, 0, 1, 0, "1: also what this MPI alone has, or allows"},
                             {"windows", &windows, 0, 1, 0, "1: a memory window, which has lines only behind its fences"},
                             {"lines", &lines, 0, 1000000, 0, "recovery lines at equal distances"},

@@ -1,12 +1,12 @@
 /* windows.c - a memory window under fences. */
 #include "traffic.h"
 
+#if MPI_VERSION >= 3
 enum { kSum = kSlots, kConstant, kWindowNumbers }; /* places in it, behind those of slots */
 static uint64_t shared[kWindowNumbers], sum, given[kSlots], fetched[kSlots]; /* sum: what kSum has to be */
 static long put_since[kSlots]; /* the last fence, by this operation; -1: by none */
 static MPI_Win window;
 
-#if MPI_VERSION >= 3
 static uint64_t put_by(long k, int process) { return mix(ask(k, 33), (uint64_t)process); }
 static uint64_t constant_of(int process) { return mix((uint64_t)seed, (uint64_t)process); }
 
@@ -56,12 +56,6 @@ void close_windows(void) {
   check_window();
   MPI_Win_free(&window);
 }
-#else
-void begin_window(long k) { (void)k; }
-void end_window(long k) { (void)k; }
-void set_up_windows(void) { windows = 0; }
-void close_windows(void) {}
-#endif
 
 void register_windows(void) {
   if (!windows) return;
@@ -72,3 +66,10 @@ void register_windows(void) {
   ELC_VAR(put_since);
   ELC_MPIWIN(window);
 }
+#else
+void begin_window(long k) { (void)k; }
+void end_window(long k) { (void)k; }
+void set_up_windows(void) { windows = 0; }
+void close_windows(void) {}
+void register_windows(void) {}
+#endif

@@ -7,8 +7,8 @@ static void use(long k, MPI_Comm comm) {
   use_topology(k, comm);
 }
 
-/* Open MPI 4.1 mixes up what is made by some processes alone, or in the background, with what is made at the same time: it
- * hangs or crashes, without the library. */
+/* Whether some processes alone may make one, or all in the background. Open MPI 4.1 mixes that up with what is made at
+ * the same time, and hangs or crashes, without the library. */
 static int alone(void) {
 #ifdef OPEN_MPI
   return 0;

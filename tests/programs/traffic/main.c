@@ -3,9 +3,11 @@
  * All processes run the same sequence of operations, which follows from --seed: point-to-point messages in
  * every mode to a partner at some distance (perhaps itself, perhaps MPI_PROC_NULL), received by every kind of
  * call, up to seven operations later; derived datatypes; probes, matched ones where MPI has them; persistent requests;
- * requests that are freed under way; a farm whose jobs go to whoever asks first; collectives, blocking and not;
- * communicators made, used and freed; files of MPI; a memory window under fences; receives that are cancelled, with a message, without one, and in a race with it:
- * who has cancelled a receive receives the message then, so that the answer does not depend on how that ends.
+ * requests that are freed under way; a farm whose jobs go to whoever asks first; collectives, blocking and not, also
+ * between neighbours and between groups; communicators and intercommunicators made, used and freed; what has a handle,
+ * in variables; files of MPI; a memory window under fences; receives that are cancelled, with a message, without one, and
+ * in a race with it: who has cancelled a receive receives the message then, so that the answer does not depend on how that
+ * ends. A file each has the operations of a topic.
  *
  * An operation begins in one micro-step and ends in a later one, and each process has its own random
  * micro-steps before which it calls ELC_Checkpoint: so messages, receives, probes, collectives and the life of

@@ -7,8 +7,8 @@ static void use(long k, MPI_Comm comm) {
   use_topology(k, comm);
 }
 
-/* Whether some processes alone may make one, or all in the background. Open MPI 4.1 mixes that up with what is made at
- * the same time, and hangs or crashes, without the library. */
+/* Whether some processes alone may make one, or all in the background. Without the library Open MPI 4.1 crashes where others
+ * are made while MPI_Comm_idup is under way, and was seen to hang now and then with MPI_Comm_create_group. */
 static int alone(void) {
 #ifdef OPEN_MPI
   return 0;

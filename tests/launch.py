@@ -250,6 +250,11 @@ def kill(pids, number=signal.SIGKILL):
             pass
 
 
+def traffic_arguments(mpis):
+    """What the program traffic may use in a run that comes to these MPIs."""
+    return ["--mpi3", int("lam" not in mpis), "--own", int(len(mpis) == 1)]
+
+
 # ---- What lies in a directory of lines ----
 
 def lines_in(directory):

@@ -91,6 +91,46 @@ static void end_together(void) {
   check_content(path, 0, 4);
 }
 
+/* ---- In bytes, which are the same on every machine ---- */
+
+static void write_bytes(int block) {
+  unsigned char bytes[2 * kBlock];
+  MPI_Status status;
+  for (int i = 0; i < kBlock; i++) {
+    bytes[2 * i] = (unsigned char)(value(block, rank, i) >> 8);
+    bytes[2 * i + 1] = (unsigned char)value(block, rank, i);
+  }
+  MPI_File_write_at_all(files[0], 2 * place(block, rank), bytes, 2 * kBlock, MPI_BYTE, &status);
+}
+static void open_for_bytes(void) {
+  open_file(path, MPI_MODE_CREATE | MPI_MODE_WRONLY, &files[0]);
+  write_bytes(0);
+}
+static void act_in_bytes(void) { write_bytes(1); }
+static void go_on_in_bytes(void) {
+  MPI_Offset size;
+  MPI_File_get_size(files[0], &size);
+  if (!fresh) check(size <= 2 * place(2, 0), "a file as long as in the line");
+  MPI_Barrier(MPI_COMM_WORLD);
+  write_bytes(2);
+}
+static void end_bytes(void) {
+  MPI_File_close(&files[0]);
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (rank == 0) {
+    FILE *file = fopen(path, "rb");
+    for (int block = 0; block < 3; block++)
+      for (int of = 0; of < ranks; of++)
+        for (int i = 0; i < kBlock; i++) {
+          const int high = fgetc(file), low = fgetc(file);
+          check(256 * high + low == value(block, of, i), "what is in the file");
+        }
+    check(fgetc(file) == EOF, "the end of the file");
+    fclose(file);
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
 /* ---- By views and their pointers, in two files ---- */
 
 static void write_in_view(int block) {
@@ -253,6 +293,7 @@ static const struct Scene {
   void (*set_up)(void), (*before)(void), (*act)(void), (*go_on)(void), (*end)(void);
 } scenes[] = {
     {"together", nothing, open_together, act_together, go_on_together, end_together},
+    {"bytes", nothing, open_for_bytes, act_in_bytes, go_on_in_bytes, end_bytes},
     {"views", nothing, open_views, act_in_views, go_on_in_views, end_views},
     {"reading", nothing, open_to_read, act_reading, go_on_reading, end_reading},
     {"set_up", open_in_set_up, before_own, act_on_own, go_on_with_own, end_own},

@@ -7,8 +7,21 @@ namespace elc::store {
 void* Beside::run(void* self) {
   Beside& beside = *static_cast<Beside*>(self);
   beside.work_(beside.context_);
-  beside.running_.store(false, std::memory_order_release);
+  beside.set_running(false);
   return nullptr;
+}
+
+void Beside::set_running(bool running) {
+  pthread_mutex_lock(&lock_);
+  running_ = running;
+  pthread_mutex_unlock(&lock_);
+}
+
+bool Beside::running() {
+  pthread_mutex_lock(&lock_);
+  const bool running = running_;
+  pthread_mutex_unlock(&lock_);
+  return running;
 }
 
 void Beside::start(void (*work)(void* context), void* context) {
@@ -16,7 +29,7 @@ void Beside::start(void (*work)(void* context), void* context) {
   work_ = work;
   context_ = context;
 #if ELC_HAVE_THREADS
-  running_ = true;
+  set_running(true);
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);

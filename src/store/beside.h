@@ -4,8 +4,6 @@
 
 #include <pthread.h>
 
-#include <atomic>
-
 namespace elc::store {
 
 class Beside {
@@ -13,7 +11,7 @@ class Beside {
   // Calls work(context) there, and returns at once; here, where there can be no thread. What was started before has ended
   // then.
   void start(void (*work)(void* context), void* context);
-  bool running() const { return running_.load(std::memory_order_acquire); }
+  bool running();
   // Waits until it is done.
   void wait();
   // In a child that the program has forked, in which the thread is not.
@@ -21,12 +19,14 @@ class Beside {
 
  private:
   static void* run(void* self);
+  void set_running(bool running);
 
   void (*work_)(void* context) = nullptr;
   void* context_ = nullptr;
   pthread_t thread_ = {};
   bool started_ = false;  // there is a thread to wait for
-  std::atomic<bool> running_ = false;
+  pthread_mutex_t lock_ = PTHREAD_MUTEX_INITIALIZER;  // for what follows
+  bool running_ = false;
 };
 
 }  // namespace elc::store

@@ -8,6 +8,18 @@
 #include "portable_format/place.h"
 
 namespace elc::format {
+namespace {
+
+void encode_chunk(const ChunkEntry& chunk, Encoder& out) {
+  out.u64(chunk.offset);
+  out.u32(chunk.stored);
+  out.u32(chunk.raw);
+  out.u32(chunk.flags);
+  out.u32(chunk.checksum);
+}
+
+}  // namespace
+
 Writer::Writer(const TypeTable* types, Sink sink, const WriterOptions& options)
     : types_(types),
       sink_(sink),
@@ -270,6 +282,41 @@ bool Writer::write_run(const Run& run, const uint8_t* from, const LeafEncoder& l
   return true;
 }
 
+void Writer::hand_over(Encoder& out) const {
+  out.u64(file_size_);
+  out.u64(sections_.size());
+  for (const SectionEntry& section : sections_) {
+    out.string(section.name);
+    out.u64(section.size);
+    out.u64(section.chunks.size());
+    for (const ChunkEntry& chunk : section.chunks) encode_chunk(chunk, out);
+  }
+}
+
+Result Writer::take_over(Decoder& in) {
+  file_size_ = in.u64();
+  sections_.clear();
+  for (size_t left = in.count(kIndexEntrySize); left > 0; --left) {
+    SectionEntry& section = sections_.push_back({});
+    const std::string_view name = in.string();
+    if (name.size() >= sizeof section.name) in.fail();
+    else name.copy(section.name, name.size());
+    section.size = in.u64();
+    const size_t chunks = in.count(kIndexEntrySize);
+    if (!section.chunks.make_room(chunks)) return no_memory(chunks * sizeof(ChunkEntry), "the file's index");
+    for (size_t i = 0; i < chunks; ++i) {
+      ChunkEntry chunk;
+      chunk.offset = in.u64();
+      chunk.stored = in.u32();
+      chunk.raw = in.u32();
+      chunk.flags = in.u32();
+      chunk.checksum = in.u32();
+      section.chunks.push_back(chunk);
+    }
+  }
+  return in.ok() ? Result() : Result::error("what was written elsewhere cannot be taken over");
+}
+
 void Writer::write_types() {
   SectionEntry entry;
   memcpy(entry.name, "types", 5);
@@ -292,13 +339,7 @@ void Writer::write_index() {
     out.string(section.name);
     out.u64(section.size);
     out.u64(section.chunks.size());
-    for (const ChunkEntry& chunk : section.chunks) {
-      out.u64(chunk.offset);
-      out.u32(chunk.stored);
-      out.u32(chunk.raw);
-      out.u32(chunk.flags);
-      out.u32(chunk.checksum);
-    }
+    for (const ChunkEntry& chunk : section.chunks) encode_chunk(chunk, out);
   }
   Bytes trailer;
   Encoder end(&trailer);

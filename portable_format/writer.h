@@ -56,6 +56,10 @@ class Writer {
   // same chunks in the next file as long as it does not change.
   void cut();
 
+  // Between sections: what this writer has written, for another one of the same file, elsewhere, that goes on behind it.
+  void hand_over(Encoder& out) const;
+  Result take_over(Decoder& in);
+
   // Bytes of the current section so far, before compression; and of the file.
   uint64_t section_size() const { return section_size_; }
   uint64_t file_size() const { return file_size_; }

@@ -114,6 +114,13 @@ bool read_readers(Config* config, const char* value) {
   return config->readers != Readers::kOwner || strcmp(value, "owner") == 0;
 }
 
+bool read_background(Config* config, const char* value) {
+  config->background = strcmp(value, "fork") == 0 ? Background::kFork
+                       : strcmp(value, "no") == 0 ? Background::kNo
+                                                  : Background::kAuto;
+  return config->background != Background::kAuto || strcmp(value, "auto") == 0;
+}
+
 bool read_max_transit(Config* config, const char* value) { return parse_bytes(value, &config->max_transit); }
 
 bool read_late(Config* config, const char* value) { return parse_seconds(value, &config->late); }
@@ -152,6 +159,7 @@ constexpr struct {
     {"ELC_LATE", read_late, "seconds, or 5m, 1h; 0 for never"},
     {"ELC_TRUST", read_trust, "self or any"},
     {"ELC_READERS", read_readers, "owner, group or all"},
+    {"ELC_BACKGROUND", read_background, "auto, fork or no"},
     {"ELC_CHECK_POINTERS", read_check_pointers, "0 or 1"},
     {"ELC_VERBOSE", read_verbose, "0 (problems), 1 (each line) or 2 (more)"},
 };

@@ -33,6 +33,13 @@ enum class Trust { kSelf, kAny };
 // Who may read the lines that are taken: ELC_READERS.
 enum class Readers { kOwner, kGroup, kAll };
 
+// Who writes the data of a line: ELC_BACKGROUND.
+enum class Background {
+  kAuto,  // a copy of the process, where that is safe and pays; else the process
+  kFork,  // a copy wherever it can
+  kNo,    // the process, before the program runs on
+};
+
 struct Config {
   Text dir;                   // ELC_DIR, made absolute; empty: the library is passive
   Timer timer = Timer::kOff;  // ELC_EVERY
@@ -48,6 +55,7 @@ struct Config {
   double late = 60;                   // ELC_LATE, seconds until a rank says that it comes to no site; 0: never
   Trust trust = Trust::kSelf;
   Readers readers = Readers::kOwner;
+  Background background = Background::kAuto;
   bool check_pointers = false;        // ELC_CHECK_POINTERS
   int verbose = 0;                    // ELC_VERBOSE: 0 problems only, 1 each line, 2 more
 };

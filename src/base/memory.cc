@@ -2,7 +2,10 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/message.h"
 
@@ -25,6 +28,20 @@ class Locked {
 };
 pthread_mutex_t Locked::lock_ = PTHREAD_MUTEX_INITIALIZER;
 
+// Of live_on: where the next piece begins, and where the block ends.
+uint8_t* own_at = nullptr;
+uint8_t* own_end = nullptr;
+
+void* of_own(void* old, size_t kept, size_t size) {
+  constexpr size_t kAligned = alignof(max_align_t);
+  const size_t room = static_cast<size_t>(own_end - own_at);
+  if (size > room || room - size < kAligned) return nullptr;
+  uint8_t* const piece = own_at;
+  own_at += (size + kAligned - 1) / kAligned * kAligned;
+  if (old != nullptr) memcpy(piece, old, kept < size ? kept : size);
+  return piece;
+}
+
 void* reserve[kPieces];
 volatile sig_atomic_t is_short = 0;  // asked without the lock
 
@@ -42,16 +59,19 @@ bool give_up_a_piece() {
 
 }  // namespace
 
-void* allocate(size_t size) { return reallocate(nullptr, size); }
+void* allocate(size_t size) { return reallocate(nullptr, 0, size); }
 
-void* reallocate(void* old, size_t size) {
+void* reallocate(void* old, size_t kept, size_t size) {
   for (;;) {
-    if (void* memory = try_reallocate(old, size)) [[likely]] return memory;
+    if (void* memory = try_reallocate(old, kept, size)) [[likely]] return memory;
     if (!give_up_a_piece()) out_of_memory(size, "a table of the library");
   }
 }
 
-void* try_reallocate(void* old, size_t size) { return realloc(old, size == 0 ? 1 : size); }
+void* try_reallocate(void* old, size_t kept, size_t size) {
+  if (own_at != nullptr) [[unlikely]] return of_own(old, kept, size == 0 ? 1 : size);
+  return realloc(old, size == 0 ? 1 : size);
+}
 
 void out_of_memory(size_t size, const char* what) {
   say("out of memory: %zu bytes for %s; the program cannot go on", size, what);
@@ -72,6 +92,13 @@ bool set_reserve_aside() {
 
 bool memory_is_short() { return is_short != 0; }
 
-void release(void* memory) { free(memory); }
+void release(void* memory) {
+  if (own_at == nullptr) free(memory);
+}
+
+void live_on(void* block, size_t size) {
+  own_at = static_cast<uint8_t*>(block);
+  own_end = own_at + size;
+}
 
 }  // namespace elc

@@ -25,11 +25,12 @@ namespace elc {
 // They do not return without memory: a process whose reserve is used up cannot keep its promises, so it says so and aborts
 // (the last committed line stays). Sizes read from a file never come here unchecked.
 void* allocate(size_t size);
-void* reallocate(void* old, size_t size);
+// Of what is at `old`, `kept` bytes are wanted.
+void* reallocate(void* old, size_t kept, size_t size);
 
 // nullptr: there is none, and `old` is as it was.
-void* try_reallocate(void* old, size_t size);
-inline void* try_allocate(size_t size) { return try_reallocate(nullptr, size); }
+void* try_reallocate(void* old, size_t kept, size_t size);
+inline void* try_allocate(size_t size) { return try_reallocate(nullptr, 0, size); }
 
 // Says that there is no memory for `what`, of `size` bytes, without which the program cannot go on, and aborts.
 [[noreturn]] void out_of_memory(size_t size, const char* what);
@@ -51,6 +52,10 @@ T* make(Arguments&&... arguments) {
 }
 
 void release(void* memory);
+
+// For a copy of a process (store/copy.h), in which a thread that is not there may hold the C library's lock: all memory
+// comes from this block from now on, and none goes back.
+void live_on(void* block, size_t size);
 
 template <class T>
 void destroy(T* object) {

@@ -11,7 +11,8 @@ Array::~Array() {
 void Array::reserve(size_t capacity, size_t element) {
   if (capacity <= this->capacity()) return;
   void* old = data_ == nullptr ? nullptr : header();
-  Header* made = static_cast<Header*>(reallocate(old, sizeof(Header) + capacity * element));
+  const size_t kept = sizeof(Header) + size_ * element;
+  Header* made = static_cast<Header*>(reallocate(old, kept, sizeof(Header) + capacity * element));
   made->capacity = capacity;
   data_ = made + 1;
 }
@@ -22,7 +23,8 @@ bool Array::make_room(size_t more, size_t element) {
   if (size_ + more <= capacity()) return true;
   const size_t wanted = grown(size_ + more), capacity = wanted < most ? wanted : most;
   void* old = data_ == nullptr ? nullptr : header();
-  Header* made = static_cast<Header*>(try_reallocate(old, sizeof(Header) + capacity * element));
+  const size_t kept = sizeof(Header) + size_ * element;
+  Header* made = static_cast<Header*>(try_reallocate(old, kept, sizeof(Header) + capacity * element));
   if (made == nullptr) return false;
   made->capacity = capacity;
   data_ = made + 1;

@@ -50,6 +50,8 @@ struct Host {
   // ---- Files. A failure is the reason with which the line will be refused; all processes are told. ----
   // Saves the local state of line `line`. May call add_cost.
   Result (*save_state)(void* context, LineNumber line) = nullptr;
+  // Whether all of that is in this process's file; asked until it is, or has failed. nullptr: it is when save_state returns.
+  Result (*state_saved)(void* context, LineNumber line, bool* saved) = nullptr;
   // Completes this process's file with `saved` and begins to make it stable. May call add_cost.
   Result (*save_line)(void* context, LineNumber line, const Saved& saved) = nullptr;
   // Whether that file is stable; asked until it is, or has failed. May call add_cost.

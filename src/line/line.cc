@@ -161,8 +161,8 @@ Line::Step Line::step(bool last, ConsensusKind* kind, Vote* own) {
     case Phase::kClosed:
       if (!refused()) hold(last);
       if (!refused()) {
-        if (!everything_held()) return Step::kWait;
-        const Result finished = finish_file();
+        if (!everything_held() || !state_saved()) return Step::kWait;
+        const Result finished = refused() ? Result() : finish_file();
         if (!finished.ok()) refuse(finished.message());
       }
       phase_ = Phase::kSaved;
@@ -181,6 +181,15 @@ Line::Step Line::step(bool last, ConsensusKind* kind, Vote* own) {
     case Phase::kDone: return Step::kWait;
   }
   return Step::kWait;
+}
+
+// Where it could not be saved, the line is refused, and there is nothing to wait for.
+bool Line::state_saved() {
+  if (parts_.host.state_saved == nullptr) return true;
+  bool saved = false;
+  const Result result = parts_.host.state_saved(parts_.host.context, number_, &saved);
+  if (!result.ok()) refuse(result.message());
+  return saved || refused();
 }
 
 Result Line::finish_file() {

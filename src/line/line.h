@@ -65,6 +65,7 @@ class Line {
   void identify();
   void hold(bool last);
   bool everything_held() const;
+  bool state_saved();
   Result finish_file();
   void forget_freed();
   Step cast(ConsensusKind kind, ConsensusKind* cast, Vote* own) const;

@@ -84,6 +84,21 @@ uint64_t BlockMap::largest() const {
   return size;
 }
 
+uint64_t BlockMap::size() const {
+  uint64_t size = 0;
+  for (const Extent& region : by_region_) size += region.size;
+  for (const Extent& block : by_block_) size += block.size;
+  return size;
+}
+
+bool BlockMap::has_some_in(uintptr_t begin, uintptr_t end) const {
+  // Variables may lie in each other (a static that two calls have registered); blocks do not.
+  for (const Extent& region : by_region_)
+    if (region.begin < end && region.begin + region.size > begin) return true;
+  const Extent* block = last_before(by_block_, end - 1);
+  return block != nullptr && block->begin + block->size > begin;
+}
+
 bool position_in(const format::TypeTable& types, TypeId type, uint64_t count, uint64_t rest, uint64_t offset,
                  const void* memory, uint64_t* position) {
   const format::TypeInfo& info = types.info(type);

@@ -36,6 +36,8 @@ class BlockMap {
   bool holds(uintptr_t begin, uint64_t size) const;
   bool holds_variable(uintptr_t begin, uint64_t size) const;  // in a region
   uint64_t largest() const;  // size of a region or block
+  uint64_t size() const;     // of all together
+  bool has_some_in(uintptr_t begin, uintptr_t end) const;
   size_t regions() const { return regions_.size(); }
 
  private:

@@ -290,20 +290,34 @@ Result save_heap(Saving& saving, const LeafEncoder& leaves) {
 
 }  // namespace
 
-Result save(format::Writer& writer, const HandleCodec& codec) {
+Result begin_save() {
   Process& p = process();
   if (!p.unregistered.empty())
     return Result::error("%s could not be registered, so a line would not be whole", p.unregistered.c_str());
   ELC_TRY(check_way_back(p));
   guess_types(p);
   if (p.blocks == nullptr) p.blocks = make<BlockMap>();
-  ELC_TRY(p.blocks->build(p));
-  Saving saving = {p, writer, codec};
+  return p.blocks->build(p);
+}
+
+Result save_files(format::Writer& writer) { return process().streams.save(writer); }
+
+Result save_data(format::Writer& writer, const HandleCodec& codec) {
+  Saving saving = {process(), writer, codec};
   const LeafEncoder leaves = {&saving, encode_pointer, encode_handle, encode_status};
   ELC_TRY(save_variables(saving, leaves));
-  ELC_TRY(save_heap(saving, leaves));
-  return p.streams.save(writer);
+  return save_heap(saving, leaves);
 }
+
+Result save(format::Writer& writer, const HandleCodec& codec) {
+  ELC_TRY(begin_save());
+  ELC_TRY(save_data(writer, codec));
+  return save_files(writer);
+}
+
+uint64_t size_of_data() { return process().blocks->size(); }
+
+bool has_data_in(uintptr_t begin, uintptr_t end) { return process().blocks->has_some_in(begin, end); }
 
 format::PointerLeaf locate(const void* address) {
   const Process& p = process();

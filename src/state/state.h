@@ -96,10 +96,23 @@ struct HandleCodec {
   const char* (*macro_of)(void* context, const void* handle, size_t bytes) = nullptr;
 };
 
-// Writes the sections "vars", "heap" and "files". The program's data are not changed; streams are
-// flushed. An error (overlapping regions, a call without a label on the stack, a way back that the program does
-// not have, a file that cannot be read, the writer's) means that the line is to be abandoned.
+// Saving, in three steps. The program's data are not changed. An error (overlapping regions, a call without a label on
+// the stack, a way back that the program does not have, a file that cannot be read, the writer's) means that the line is
+// to be abandoned.
+//
+// First: what is to be saved, and where.
+Result begin_save();
+// Then, in any order: the section "files". Streams are flushed.
+Result save_files(format::Writer& writer);
+// And the sections "vars" and "heap". May be done in a copy of the process.
+Result save_data(format::Writer& writer, const HandleCodec& codec);
+// All of them.
 Result save(format::Writer& writer, const HandleCodec& codec);
+
+// From begin_save() until the program runs on: the bytes of what save_data writes, as they are in memory; and whether some of
+// them lie between these addresses.
+uint64_t size_of_data();
+bool has_data_in(uintptr_t begin, uintptr_t end);
 
 // What the line relies on besides its own file: it must be on stable storage before the line commits. Of the last save();
 // the caller's from then on.

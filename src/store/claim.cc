@@ -43,7 +43,7 @@ Result make_line(const Directory& top, uint64_t line, uint64_t run, uint32_t ran
 
 }  // namespace
 
-Result claim_line(const Directory& top, uint64_t line, uint64_t run, uint32_t rank, Directory* place) {
+Result claim_line(const Directory& top, uint64_t line, uint64_t run, uint32_t rank, Directory* place, bool* made) {
   const Text name = line_name(line);
   bool found = false;
   ELC_TRY(place->open_in(top, name.c_str(), &found));
@@ -53,7 +53,8 @@ Result claim_line(const Directory& top, uint64_t line, uint64_t run, uint32_t ra
   }
   Result status = check_claim(*place, run);
   if (!status.ok()) place->close();
-  return status.ok() && !found ? top.flush() : status;
+  *made = !found;
+  return status;
 }
 
 Result check_claim(const Directory& place, uint64_t run) {

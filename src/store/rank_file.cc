@@ -12,6 +12,9 @@ namespace {
 
 constexpr size_t kBufferSize = size_t{1} << 18;
 constexpr uint64_t kMaxLabel = 256;
+// Bytes that begin their way to the disk together, and how many such may be on it.
+constexpr uint64_t kStretch = uint64_t{8} << 20;
+constexpr uint64_t kStretches = 4;
 
 }  // namespace
 
@@ -31,11 +34,12 @@ Result RankFile::open(const char* dir, uint64_t line, uint64_t run, uint32_t ran
   line_ = line;
   final_ = rank_name(rank);
   failure_ = Result();
-  size_ = 0;
+  size_ = put_ = 0;
+  pace_ = false;
   buffer_.clear();
   prepare();
   ELC_TRY(top_.open(dir));
-  ELC_TRY(claim_line(top_, line, run, rank, &place_));
+  ELC_TRY(claim_line(top_, line, run, rank, &place_, &made_));
   stage_ = Stage::kWriting;
   return open_temporary(place_, final_.c_str(), &temporary_, &fd_);
 }
@@ -64,7 +68,13 @@ Result RankFile::flush() {
 
 Result RankFile::put(const uint8_t* data, size_t size) {
   const int error = write_all(fd_, data, size);
-  return error == 0 ? Result() : fail("write", error);
+  if (error != 0) return fail("write", error);
+  const uint64_t before = put_ / kStretch, now = (put_ += size) / kStretch;
+  for (uint64_t stretch = before; pace_ && stretch < now; ++stretch) {
+    start_writing(fd_, stretch * kStretch, kStretch);
+    if (stretch >= kStretches) end_writing(fd_, (stretch - kStretches) * kStretch, kStretch);
+  }
+  return {};
 }
 
 Result RankFile::fail(const char* what, int error) {
@@ -100,6 +110,7 @@ void RankFile::close_file() {
   relied_.clear();
   if (stage_ == Stage::kFlushing) system_calls.end_flush(fd_);
   if (stage_ == Stage::kFlushingDirectory) system_calls.end_flush(place_.fd());
+  if (stage_ == Stage::kFlushingTop) system_calls.end_flush(top_.fd());
   if (fd_ >= 0) system_calls.close(fd_);
   fd_ = -1;
   stage_ = Stage::kFinished;
@@ -142,7 +153,13 @@ Result RankFile::step(bool wait) {
   if (stage_ == Stage::kFlushingDirectory && (wait || !system_calls.flushing())) {
     stage_ = Stage::kFinished;
     ELC_TRY(place_.flushed(uninterrupted([&] { return system_calls.end_flush(place_.fd()); })));
-    close_file();
+    if (!made_) return {};
+    system_calls.start_flush(top_.fd());
+    stage_ = Stage::kFlushingTop;
+  }
+  if (stage_ == Stage::kFlushingTop && (wait || !system_calls.flushing())) {
+    stage_ = Stage::kFinished;
+    ELC_TRY(top_.flushed(uninterrupted([&] { return system_calls.end_flush(top_.fd()); })));
   }
   return {};
 }

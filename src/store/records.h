@@ -27,7 +27,7 @@ Result open_line(const char* dir, uint64_t line, Directory* top, Directory* plac
 
 // Makes or opens the directory of a line that `run` takes; fails where another run has it. The name is given to a
 // directory that already says whose it is, so that of two jobs only one gets it, locks or not.
-Result claim_line(const Directory& top, uint64_t line, uint64_t run, uint32_t rank, Directory* place);
+Result claim_line(const Directory& top, uint64_t line, uint64_t run, uint32_t rank, Directory* place, bool* made);
 // Whether the directory of a line is still that of the run.
 Result check_claim(const Directory& place, uint64_t run);
 // Gives up what claim_line made of a line that has nothing else in it.

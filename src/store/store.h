@@ -75,6 +75,15 @@ class RankFile {
   // The same at once.
   Result finish();
 
+  // In a copy of the process (copy.h) that writes to it: all that was appended is in the file. Behind the copy's end, here:
+  // so many bytes are there. Both sides go on at the end of the file.
+  Result flush();
+  void written_elsewhere(uint64_t size) { size_ = put_ = size; }
+  int fd() const { return fd_; }
+  // From now on what is written is on its way to the disk at once, and the caller waits for it so that no more than a few
+  // tens of megabytes of the machine's memory hold it at any time.
+  void keep_pace() { pace_ = true; }
+
   // The line is abandoned: removes the file, finished or not, and the line's directory if it was the
   // last in it. Nothing is left to remove before open() and after keep().
   void discard();
@@ -82,9 +91,8 @@ class RankFile {
   void keep();
 
  private:
-  enum class Stage { kWriting, kFlushingRelied, kFlushing, kFlushingDirectory, kFinished };
+  enum class Stage { kWriting, kFlushingRelied, kFlushing, kFlushingDirectory, kFlushingTop, kFinished };
 
-  Result flush();
   Result step(bool wait);
   Result put_in_place();
   Result put(const uint8_t* data, size_t size);
@@ -106,6 +114,9 @@ class RankFile {
   Result failure_;  // the first
   uint64_t line_ = 0;
   uint64_t size_ = 0;
+  uint64_t put_ = 0;  // of it, in the file
+  bool pace_ = false;
+  bool made_ = false;  // the line's directory: its name in that of lines is to be flushed, too
   int fd_ = -1;  // of the file
   Stage stage_ = Stage::kFinished;
 };

@@ -1,6 +1,7 @@
-// The system calls of the store, and the one thing in the library that not every system has: fsync in the
-// background, by the asynchronous I/O of POSIX. ELC_HAVE_AIO (1 or 0) says whether a program gets it without a
-// further library, as the build has found out.
+// The system calls of the store, and what in the library not every system has: fsync in the background, by the
+// asynchronous I/O of POSIX; copies of the process that the program does not notice; the way of a file's bytes to the
+// disk. ELC_HAVE_AIO and its like (1 or 0) say whether a program gets them without a further library, as the build has
+// found out.
 #include "store/system.h"
 
 #include <errno.h>
@@ -15,6 +16,10 @@
 
 #if ELC_HAVE_AIO
 #include <aio.h>
+#endif
+#if ELC_HAVE_CLONE
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #endif
 
 namespace elc::store {
@@ -76,7 +81,125 @@ int end_flush(int fd) { return ::fsync(fd); }
 
 #endif
 
+bool hexadecimal(const char** at, uintptr_t* value) {
+  const char* const begin = *at;
+  *value = 0;
+  for (;; ++*at) {
+    const char c = **at;
+    const int digit = c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+    if (digit < 0) return *at != begin;
+    *value = *value << 4 | static_cast<uintptr_t>(digit);
+  }
+}
+
+// Calls visit(line) for each line of a file that the system makes up; false: it is not there, or not all of it.
+template <class Visit>
+bool each_line(const char* path, Visit visit) {
+  const Descriptor file(::open(path, O_RDONLY | O_CLOEXEC));
+  if (!file.open()) return false;
+  char text[4096];
+  size_t used = 0;
+  for (;;) {
+    const ssize_t got = ::read(file.get(), text + used, sizeof text - 1 - used);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return got == 0;
+    used += static_cast<size_t>(got);
+    text[used] = '\0';
+    char* line = text;
+    for (char* end; (end = strchr(line, '\n')) != nullptr; line = end + 1) {
+      *end = '\0';
+      visit(static_cast<const char*>(line));
+    }
+    used -= static_cast<size_t>(line - text);
+    if (used == sizeof text - 1) return false;
+    memmove(text, line, used);
+  }
+}
+
 }  // namespace
+
+#if ELC_HAVE_CLONE
+
+pid_t copy_process() {
+  // No flag: no signal. The order of the arguments differs between processors; all are 0.
+  return static_cast<pid_t>(syscall(SYS_clone, 0L, 0L, 0L, 0L, 0L));
+}
+
+pid_t wait_for_copy(pid_t copy, int* status, bool wait) { return ::waitpid(copy, status, static_cast<int>(__WCLONE) | (wait ? 0 : WNOHANG)); }
+
+#else
+
+pid_t copy_process() {
+  errno = ENOSYS;
+  return -1;
+}
+
+pid_t wait_for_copy(pid_t, int*, bool) {
+  errno = ECHILD;
+  return -1;
+}
+
+#endif
+
+void close_all_but(int one, int other) {
+  const long most = sysconf(_SC_OPEN_MAX);
+  constexpr int kMost = 65536;
+  const int end = most < 0 || most > kMost ? kMost : static_cast<int>(most);
+  for (int fd = 0; fd < end; ++fd)
+    if (fd != STDERR_FILENO && fd != one && fd != other) ::close(fd);
+}
+
+#if ELC_HAVE_SYNC_FILE_RANGE
+
+void start_writing(int fd, uint64_t from, uint64_t size) {
+  sync_file_range(fd, static_cast<off_t>(from), static_cast<off_t>(size), SYNC_FILE_RANGE_WRITE);
+}
+
+void end_writing(int fd, uint64_t from, uint64_t size) {
+  sync_file_range(fd, static_cast<off_t>(from), static_cast<off_t>(size),
+                  SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE | SYNC_FILE_RANGE_WAIT_AFTER);
+  posix_fadvise(fd, static_cast<off_t>(from), static_cast<off_t>(size), POSIX_FADV_DONTNEED);
+}
+
+#else  // the system does it when it likes
+
+void start_writing(int, uint64_t, uint64_t) {}
+void end_writing(int, uint64_t, uint64_t) {}
+
+#endif
+
+bool each_shared_memory(void (*visit)(void* context, uintptr_t begin, uintptr_t end), void* context) {
+  bool understood = true;
+  // "begin-end rwxs ...", in hexadecimal
+  const bool read = each_line("/proc/self/maps", [&](const char* line) {
+    uintptr_t begin, end;
+    const bool fits = hexadecimal(&line, &begin) && *line++ == '-' && hexadecimal(&line, &end) && *line++ == ' ' &&
+                      strlen(line) >= 4;
+    understood = understood && fits;
+    if (fits && line[3] != 'p') visit(context, begin, end);
+  });
+  return read && understood;
+}
+
+uint64_t available_memory() {
+  uint64_t available = 0;
+  const bool read = each_line("/proc/meminfo", [&](const char* line) {
+    constexpr size_t kLength = sizeof "MemAvailable:" - 1;
+    if (strncmp(line, "MemAvailable:", kLength) != 0) return;
+    for (line += kLength; *line == ' ';) ++line;
+    for (; *line >= '0' && *line <= '9'; ++line) available = available * 10 + static_cast<uint64_t>(*line - '0');
+  });
+  return read ? available * 1024 : 0;
+}
+
+bool has_rdma() {
+  DIR* const list = ::opendir("/sys/class/infiniband");
+  if (list == nullptr) return false;
+  bool found = false;
+  while (const struct dirent* entry = ::readdir(list)) found = found || entry->d_name[0] != '.';
+  ::closedir(list);
+  return found;
+}
 
 const System kRealSystem = {real_open,   status,  file_status, ::read,      write_unsignalled, ::fsync,
                             start_flush, flushing, end_flush,  ::close,     real_rename, real_unlink,

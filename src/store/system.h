@@ -5,6 +5,7 @@
 
 #include <dirent.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/stat.h>
 #include <sys/types.h>
 
@@ -33,6 +34,29 @@ struct System {
   struct dirent* (*next)(DIR* list);
   int (*close_list)(DIR* list);
 };
+
+// ---- What not every system has; each has a way without -----------------------------------------
+
+// As fork, but the program does not notice: no signal when the copy ends, and no wait() of its returns it. No handler of
+// fork is called, and what a thread of the process holds stays held in the copy. -1 and errno: no such thing here.
+pid_t copy_process();
+// As waitpid of such a copy, with WNOHANG unless `wait`.
+pid_t wait_for_copy(pid_t copy, int* status, bool wait);
+// In a copy: closes all descriptors but these and the standard error.
+void close_all_but(int one, int other);
+
+// These bytes of a file begin their way to the disk.
+void start_writing(int fd, uint64_t from, uint64_t size);
+// Waits until they are there, and lets go of the memory that the system keeps them in.
+void end_writing(int fd, uint64_t from, uint64_t size);
+
+// Calls visit(context, begin, end) for each piece of the memory of this process that a copy would not have as it is now,
+// because it is shared. false: nobody can tell.
+bool each_shared_memory(void (*visit)(void* context, uintptr_t begin, uintptr_t end), void* context);
+// Bytes of memory that the machine can give to processes without taking from others. 0: nobody can tell.
+uint64_t available_memory();
+// Whether the machine has a network that reads and writes the memory of processes.
+bool has_rdma();
 
 extern const System kRealSystem;
 extern System system_calls;  // kRealSystem, but in tests

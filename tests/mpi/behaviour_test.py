@@ -132,6 +132,36 @@ class Jobs(unittest.TestCase):
         self.assert_right(job)
 
 
+class Copies(Jobs):
+    """Lines that a copy of the process writes."""
+    program = "copies"
+
+    def setUp(self):
+        super().setUp()
+        if BUILD.runner or BUILD.inside:
+            self.skipTest("there are no copies under emulation")
+
+    def run_scene(self, *arguments, **keywords):
+        return super().run_scene(*arguments, ELC_BACKGROUND="fork", ELC_VERBOSE="2", **keywords)
+
+    def test_changed(self): self.killed_and_restarted("changed")
+
+    def test_own_children(self):
+        self.assert_right(self.run_scene("own_children"))
+
+    def test_shared_memory(self):
+        self.killed_and_restarted("of_shared_memory")
+        job = self.run_scene("of_shared_memory", directory=os.path.join(self.home, "others"))
+        self.assertIn("line 1 is written while the program waits, because some of its data lie in memory that processes share",
+                      job.complaints())
+
+    def test_dead_copy(self):
+        job = self.run_scene("dead_copy")
+        self.assert_right(job)
+        self.assertIn("rank 2: line 1 is abandoned, the program runs on: the copy of the process that wrote it was ended by "
+                      "signal 9", job.complaints())
+
+
 class Scenes(Jobs):
     # ---- A line commits while others wait for long ----
 

@@ -22,9 +22,9 @@ int tries = -1;  // before one finds no memory; negative: none
 
 namespace elc {
 
-void* allocate(size_t size) { return reallocate(nullptr, size); }
+void* allocate(size_t size) { return reallocate(nullptr, 0, size); }
 
-void* reallocate(void* old, size_t size) {
+void* reallocate(void* old, size_t kept, size_t size) {
   Header* header = static_cast<Header*>(malloc(sizeof(Header) + size));
   if (header == nullptr) abort();
   header->size = size;
@@ -32,16 +32,15 @@ void* reallocate(void* old, size_t size) {
   bytes += size;
   memset(header + 1, kNotSet, size);
   if (old != nullptr) {
-    const size_t before = (static_cast<Header*>(old) - 1)->size;
-    memcpy(header + 1, old, before < size ? before : size);
+    memcpy(header + 1, old, kept < size ? kept : size);
     release(old);
   }
   return header + 1;
 }
 
-void* try_reallocate(void* old, size_t size) {
+void* try_reallocate(void* old, size_t kept, size_t size) {
   if (tries >= 0 && tries-- == 0) return nullptr;
-  return reallocate(old, size);
+  return reallocate(old, kept, size);
 }
 
 void release(void* memory) {

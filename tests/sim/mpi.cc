@@ -35,6 +35,10 @@ line::Host Node::host() {
     Node& n = *static_cast<Node*>(c);
     return n.world_.save_state(n.self_, l);
   };
+  h.state_saved = [](void* c, line::LineNumber l, bool* saved) {
+    Node& n = *static_cast<Node*>(c);
+    return n.world_.state_saved(n.self_, l, saved);
+  };
   h.save_line = [](void* c, line::LineNumber l, const line::Saved& saved) {
     Node& n = *static_cast<Node*>(c);
     return n.world_.save_line(n.self_, l, saved);

@@ -125,6 +125,13 @@ elc::Result World::save_state(Rank rank, LineNumber line) {
   return elc::Result();
 }
 
+// By a copy of the process, say, while that runs on.
+elc::Result World::state_saved(Rank rank, LineNumber line, bool* saved) {
+  *saved = doomed || !chance.chance(config.slow_disk);
+  if (doomed || !*saved || !fails(config.fail_line / 4)) return elc::Result();
+  return trouble(rank, line, "the state could not be saved");
+}
+
 elc::Result World::save_line(Rank rank, LineNumber line, const line::Saved& saved) {
   point(Moment::kBeforeFile);
   if (doomed) return elc::Result();

@@ -69,6 +69,7 @@ class World {
     if (moment != nullptr && !doomed) moment(moment_context, m);
   }
   elc::Result save_state(Rank rank, elc::line::LineNumber line);
+  elc::Result state_saved(Rank rank, elc::line::LineNumber line, bool* saved);
   elc::Result save_line(Rank rank, elc::line::LineNumber line, const elc::line::Saved& saved);
   elc::Result line_stable(Rank rank, elc::line::LineNumber line, bool* stable);
   elc::Result commit(elc::line::LineNumber line, uint64_t points, uint64_t cost);

@@ -60,6 +60,7 @@ TEST_CASE("everything set") {
                  {"ELC_MAX_TRANSIT", "64M"},
                  {"ELC_TRUST", "any"},
                  {"ELC_READERS", "group"},
+                 {"ELC_BACKGROUND", "fork"},
                  {"ELC_CHECK_POINTERS", "1"},
                  {"ELC_VERBOSE", "2"}};
   Config config;
@@ -77,6 +78,7 @@ TEST_CASE("everything set") {
   CHECK(config.max_transit == 64u << 20);
   CHECK(config.trust == Trust::kAny);
   CHECK(config.readers == Readers::kGroup);
+  CHECK(config.background == Background::kFork);
   CHECK(config.check_pointers);
   CHECK(config.verbose == 2);
 }
@@ -115,6 +117,7 @@ TEST_CASE("a value that is not allowed is named with its variable and what is al
                                         {"ELC_MAX_TRANSIT", "99999999999999T", "64M"},
                                         {"ELC_TRUST", "root", "self or any"},
                                         {"ELC_READERS", "0644", "group"},
+                                        {"ELC_BACKGROUND", "copy", "fork"},
                                         {"ELC_CHECK_POINTERS", "2", "0 or 1"},
                                         {"ELC_VERBOSE", "3", "0 (problems)"}}) {
     const std::string text = problem(name, bad);

@@ -5,18 +5,23 @@
 
 #include "base/message.h"
 #include "mpi/objects/handles.h"
+#include "mpi/runtime/line_data.h"
 #include "mpi/runtime/runtime.h"
 #include "mpi/runtime/saved_mpi.h"
 #include "state/state.h"
+#include "store/beside.h"
 
 namespace elc::mpi {
 
 struct LineFile {
   // From the local checkpoint until the line ends.
   store::RankFile file;
+  LineData data{&file};
   format::Writer* writer = nullptr;
   Bytes chunk;  // the writer's
 
+  store::Beside cleaning;
+  bool unclean = false;  // one was left out, because the one before was under way
   double cost = -1;   // of the last line, seconds
   Text last_problem;  // said already
   bool troubled = false;  // of the open line, something was said here
@@ -47,6 +52,8 @@ void problem(line::LineNumber line, const Result& why) {
     say("line %u is abandoned, the program runs on: %s", line, why.message());
   current().last_problem = Text::copy(why.message());
 }
+
+constexpr uint64_t kLarge = uint64_t{16} << 20;  // bytes of a file
 
 const char* dir() { return runtime.config.dir.c_str(); }
 
@@ -80,7 +87,7 @@ Result write_state(line::LineNumber line) {
   ELC_TRY(current().file.open(dir(), line, runtime.run, static_cast<uint32_t>(runtime.rank)));
   format::WriterOptions options;
   options.buffer = current().chunk.data();
-  current().writer = make<format::Writer>(&state::types(), current().file.sink(), options);
+  current().writer = make<format::Writer>(&state::types(), current().data.sink(), options);
   store::Label label;
   label.line = line;
   label.run = runtime.run;
@@ -88,7 +95,8 @@ Result write_state(line::LineNumber line) {
   label.ranks = static_cast<uint32_t>(runtime.size);
   store::write_label(*current().writer, label);
   runtime.locals.begin_line();
-  ELC_TRY(state::save(*current().writer, handle_codec()));
+  ELC_TRY(state::begin_save());
+  ELC_TRY(state::save_files(*current().writer));
   ELC_TRY(lock_files());
   Vector<state::Relied> relied = state::take_relied();
   ELC_TRY(rely_on_files(&relied));
@@ -103,7 +111,7 @@ Result write_state(line::LineNumber line) {
   current().writer->begin_section("setup");
   set_up.encode(current().writer->encoder());
   current().writer->end_section();
-  return Result();
+  return current().data.write(line, current().writer);
 }
 
 Result write_line(const line::Saved& saved) {
@@ -134,6 +142,13 @@ Result save_state(void*, line::LineNumber line) {
   return timed(line, [&] { return write_state(line); });
 }
 
+// Who waits for a copy of the process is not kept from anything.
+Result state_saved(void*, line::LineNumber line, bool* saved) {
+  const Result status = current().data.written(saved);
+  if (!status.ok()) problem(line, status);
+  return status;
+}
+
 Result save_line(void*, line::LineNumber line, const line::Saved& saved) {
   return timed(line, [&] { return write_line(saved); });
 }
@@ -157,11 +172,26 @@ Result commit(void*, line::LineNumber line, uint64_t points, uint64_t cost) {
   return status;
 }
 
+void clean() {
+  const Result cleaned = store::clean(dir(), runtime.config.keep);
+  if (!cleaned.ok()) say("%s", cleaned.message());
+}
+
+// Removing large files takes its time.
+void clean_beside() {
+  LineFile& f = current();
+  f.unclean = f.cleaning.running();
+  if (f.unclean) return;
+  if (f.file.size() < kLarge) clean();
+  else f.cleaning.start([](void*) { clean(); }, nullptr);
+}
+
 void ended(void*, line::LineNumber line, bool committed, const line::Refusal& refusal) {
   // A process says its own troubles at once; what the protocol finds, here.
   const bool ours = !committed && refusal.rank == runtime.rank && strcmp(refusal.text, line::kProgramEnds) != 0;
   if (ours && !current().troubled) problem(line, Result::error("%s", refusal.text));
   current().troubled = false;
+  current().data.end();
   destroy(current().writer);
   current().writer = nullptr;
   if (!committed) current().file.discard();
@@ -176,10 +206,7 @@ void ended(void*, line::LineNumber line, bool committed, const line::Refusal& re
       // Where that cannot be written, the process whose reason it is has said it.
       static_cast<void>(store::write_refusal(dir(), line, why.c_str()));
     }
-    if (committed) {
-      const Result cleaned = store::clean(dir(), runtime.config.keep);
-      if (!cleaned.ok()) say("%s", cleaned.message());
-    }
+    if (committed) clean_beside();
     if (runtime.config.verbose >= 1) {
       if (committed) say("line %u has committed; it cost %.3f s", line, current().cost);
       else say("line %u is abandoned: rank %d: %s", line, refusal.rank, refusal.text);
@@ -197,11 +224,23 @@ void prepare_to_write() {
 
 void fill_file_host(line::Host* host) {
   host->save_state = save_state;
+  host->state_saved = state_saved;
   host->save_line = save_line;
   host->line_stable = line_stable;
   host->commit = commit;
   host->ended = ended;
   host->forgotten = [](void*) { forget_freed_communicators(); };
+}
+
+void end_cleaning() {
+  current().cleaning.wait();
+  if (current().unclean) clean();
+}
+
+void forget_line_data() {
+  if (runtime.line_file == nullptr) return;
+  current().data.forget();
+  current().cleaning.forget();
 }
 
 double last_line_cost() { return current().cost; }

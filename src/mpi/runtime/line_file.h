@@ -11,6 +11,10 @@ void fill_file_host(line::Host* host);
 
 // Allocates what writing a line takes, so that it is there when memory is not.
 void prepare_to_write();
+// Behind the last line: what beside the program removes old ones has done it.
+void end_cleaning();
+// In a child that the program has forked.
+void forget_line_data();
 // Prepares the directory; agrees on the run's number and the line to restart from; opens and verifies this
 // process's file of that line. Refuses together with the other processes.
 void open_store();

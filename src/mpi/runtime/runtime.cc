@@ -377,7 +377,10 @@ void start() {
   state::allow_files(runtime.config.file_roots.c_str());
   runtime.active = true;
   // A child that the program forks is no process of the job: lines, MPI and files are its parent's.
-  pthread_atfork(nullptr, nullptr, [] { runtime.active = false; });
+  pthread_atfork(nullptr, nullptr, [] {
+    runtime.active = false;
+    forget_line_data();
+  });
   open_store();  // finds the line to restart from, or numbers the lines of a run from the start
   if (runtime.config.signal != 0) {
     struct sigaction action = {};
@@ -408,6 +411,7 @@ void finish() {
   runtime.coordinator->finalize();
   wait_until([] { return runtime.coordinator->finished(); });
   wait_until(sweep_background);
+  end_cleaning();
   close_store();
   runtime.active = false;
   PMPI_Comm_free(&runtime.control);

@@ -1,0 +1,108 @@
+#include "mpi/runtime/line_data.h"
+
+#include <string.h>
+
+#include "base/message.h"
+#include "mpi/objects/handles.h"
+#include "mpi/runtime/runtime.h"
+#include "state/state.h"
+#include "store/system.h"
+
+namespace elc::mpi {
+namespace {
+
+// Data that are written in the time that it takes to make a copy of the process are not worth one.
+constexpr uint64_t kWorthACopy = uint64_t{4} << 20;
+// What a copy allocates: for each megabyte an entry of the file's index, in vectors that grow and are never given back.
+constexpr size_t kMemoryOfCopy = size_t{8} << 20;
+constexpr uint64_t kDataForAByte = 256;
+
+const char* const kCopied = "a copy of the process writes it while the program runs on";
+
+bool some_is_shared() {
+  bool shared = false;
+  const bool known = store::each_shared_memory(
+      [](void* found, uintptr_t begin, uintptr_t end) {
+        if (state::has_data_in(begin, end)) *static_cast<bool*>(found) = true;
+      },
+      &shared);
+  return shared || !known;
+}
+
+}  // namespace
+
+format::Sink LineData::sink() {
+  return {this, [](void* self, const void* data, size_t size) {
+            const LineData& d = *static_cast<LineData*>(self);
+            d.copy_.still_wanted();
+            return d.file_->write(data, size);
+          }};
+}
+
+const char* LineData::hindrance() const {
+  const Background how = runtime.config.background;
+  if (how == Background::kNo) return "ELC_BACKGROUND=no";
+  if (how == Background::kAuto) {
+    const uint64_t size = state::size_of_data();
+    if (size < kWorthACopy) return "its data are small";
+    if (store::has_rdma()) return "the machine's network reads and writes memory by itself (RDMA), which a copy of the "
+                                  "process may disturb; ELC_BACKGROUND=fork tries it";
+    if (has_died_) return "a copy of the process has died before";
+    const uint64_t available = store::available_memory();
+    if (available / 2 < size) return "a copy of the process may need as much memory again, and less is free";
+  }
+  if (some_is_shared()) return "some of its data lie in memory that processes share, of which there is no copy";
+  return nullptr;
+}
+
+// Told when it changes.
+void LineData::tell(line::LineNumber line, const char* how) {
+  if (how == told_ || runtime.config.verbose < (runtime.rank == 0 ? 1 : 2)) return;
+  told_ = how;
+  if (how == kCopied) say("line %u: %s", line, how);
+  else say("line %u is written while the program waits, because %s", line, how);
+}
+
+Result LineData::write(line::LineNumber line, format::Writer* writer) {
+  writer_ = writer;
+  const char* why = hindrance();
+  if (why == nullptr) {
+    const Result begun = begin_copy();
+    if (begun.ok()) {
+      tell(line, kCopied);
+      return begun;
+    }
+    why = "the system makes no copy of the process";
+  }
+  tell(line, why);
+  return state::save_data(*writer, handle_codec());
+}
+
+Result LineData::begin_copy() {
+  ELC_TRY(file_->flush());
+  const uint64_t memory = kMemoryOfCopy + state::size_of_data() / kDataForAByte;
+  return copy_.start(static_cast<size_t>(memory), file_->fd(), [](void* self, Bytes* report) {
+    const LineData& d = *static_cast<LineData*>(self);
+    d.file_->keep_pace();
+    ELC_TRY(state::save_data(*d.writer_, handle_codec()));
+    ELC_TRY(d.file_->flush());
+    Encoder out(report);
+    d.writer_->hand_over(out);
+    return Result();
+  }, this);
+}
+
+Result LineData::written(bool* done) {
+  *done = !copy_.running();
+  if (*done) return Result();
+  Bytes report;
+  const Result result = copy_.look(done, &report);
+  if (!result.ok()) has_died_ = has_died_ || !copy_.reported();
+  if (!result.ok() || !*done) return result;
+  Decoder in(report);
+  ELC_TRY(writer_->take_over(in));
+  file_->written_elsewhere(writer_->file_size());
+  return Result();
+}
+
+}  // namespace elc::mpi

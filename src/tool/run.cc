@@ -18,6 +18,7 @@
 #include "base/config.h"
 #include "job.h"
 #include "launcher.h"
+#include "facts.h"
 #include "lines.h"
 #include "processes.h"
 #include "terminal.h"
@@ -106,6 +107,7 @@ class Supervisor {
   std::string damage(uint64_t line) const;
   uint64_t newest_whole(uint64_t line, uint64_t said);
   uint64_t older(uint64_t line) const;
+  std::string cut_by_older(uint64_t line) const;
   uint64_t next_line(uint64_t failed, const End& end);
   void say_start(uint64_t line);
   Command command(uint64_t line);
@@ -329,6 +331,24 @@ uint64_t Supervisor::older(uint64_t line) const {
   return 0;
 }
 
+// A file on which the line relies and whose content it has not: a restart from an older line cuts it, and from this one no
+// other could be made then. Empty: there is none. A line that cannot be read has one, for all that is known.
+std::string Supervisor::cut_by_older(uint64_t line) const {
+  for (uint32_t rank = 0; rank < ranks_; ++rank) {
+    const std::string path = store::rank_path(dir_.c_str(), line, rank).c_str();
+    try {
+      const json facts = file_facts(path, 0);
+      for (const json& stream : facts.value("streams", json::array()))
+        if (stream["kind"] == "append") return stream["path"];
+      for (const json& file : facts.value("mpi", json::object()).value("files", json::array()))
+        if (file["mode"] == "write") return file["path"];
+    } catch (const Refusal&) {
+      return path;
+    }
+  }
+  return "";
+}
+
 // The line for the attempt after a failed one: the newest that is whole, unless that has failed too often in the same
 // way. Then perhaps it is the line's fault, and the older ones are tried; and the newest again when there are no more.
 uint64_t Supervisor::next_line(uint64_t failed, const End& end) {
@@ -341,6 +361,14 @@ uint64_t Supervisor::next_line(uint64_t failed, const End& end) {
   for (uint64_t line = newest; line > 0; line = older(line)) {
     if (line < start_ && options_.from != "auto") break;  // the user has named the oldest
     if (tries_[line].times >= kTries || !damage(line).empty()) continue;
+    if (const std::string file = line == newest ? "" : cut_by_older(newest); !file.empty()) {
+      terminal_.say("not-older",
+                    count_text(kTries, "attempt") + " from " + line_name(failed) + " have failed in the same way (" + end.how +
+                        "): no older line is tried, which would cut the file '" + file + "', and " + line_name(newest) +
+                        " could not be restarted any more; --from takes an older one all the same",
+                    {{"line", newest}, {"file", file}});
+      break;
+    }
     if (line != newest && line != failed)
       terminal_.say("older",
                     count_text(kTries, "attempt") + " from " + line_name(failed) + " have failed in the same way (" +

@@ -20,8 +20,10 @@
 #include <string>
 #include <vector>
 
+#include "elc.h"
 #include "portable_format/types.h"
 #include "portable_format/writer.h"
+#include "state/state.h"
 #include "store/store.h"
 
 namespace fs = std::filesystem;
@@ -58,6 +60,7 @@ void rank_file(uint64_t line, uint32_t rank) {
   const std::string data(5000, static_cast<char>('a' + rank));
   writer.encoder().opaque(data.data(), data.size());
   writer.end_section();
+  need(state::save_files(writer));
   need(writer.finish());
   need(file.finish());
 }
@@ -166,6 +169,9 @@ const std::map<std::string, std::function<void()>> steps = {
        files();
        ++next_line;
      }},  // a line that never commits
+    {"append", [] {
+       if (ELC_fopen("appended", "a") == nullptr) fail("cannot open a file");
+     }},  // lines have it from now on
     {"damage", [] { change_byte(newest_file(), 3000); }},
     {"cut", [] { fs::resize_file(newest_file(), fs::file_size(newest_file()) / 2); }},
     {"missing", [] { fs::remove(newest_file()); }},

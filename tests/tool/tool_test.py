@@ -354,6 +354,12 @@ class FailingLines(ToolTest):
         self.assertIn("2 attempts from line 2 have failed in the same way (exit code 9): trying the older line 1", self.stderr)
         self.assertEqual([l["line"] for l in self.lines()["lines"] if l["committed"]], [1, 2, 3])
 
+    def test_not_where_the_newest_would_be_lost(self):
+        self.run_elc("append,line,line,kill", "exit:9", "exit:9", "append,line,finish:0")
+        self.assertEqual(self.restarts(), ["no", "2", "2", "2"])
+        self.assertIn("no older line is tried, which would cut the file '", self.stderr)
+        self.assertIn("appended', and line 2 could not be restarted any more", self.stderr)
+
     def test_and_then_the_newest_again(self):
         self.run_elc("line,line,kill", "exit:9", "exit:9", "kill", "kill", "exit:9", "exit:9", "line,finish:0",
                      options=["--max-restarts", "9"])

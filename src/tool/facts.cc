@@ -374,7 +374,15 @@ class File {
     check(mpi::SavedSetUp::decode(in, &saved));
     json communicators = json::array(), requests = json::array();
     for (const line::Identity identity : saved.comms) communicators.push_back(communicator_text(identity));
-    for (const mpi::SavedPersistent& r : saved.requests)
+    for (const mpi::SavedPersistent& r : saved.requests) {
+      if (r.kind == mpi::RequestKind::kPersistentCollective) {
+        requests.push_back({{"request", r.number},
+                            {"kind", mpi::collective_name(static_cast<mpi::Collectively>(r.count))},
+                            {"communicator", communicator_text(r.comm)},
+                            {"made", r.type},
+                            {"root", r.peer}});
+        continue;
+      }
       requests.push_back({{"request", r.number},
                           {"kind", r.kind == mpi::RequestKind::kReceive ? "receive" : "send"},
                           {"count", r.count},
@@ -382,6 +390,7 @@ class File {
                           {"communicator", communicator_text(r.comm)},
                           {"peer", r.peer},
                           {"tag", r.tag}});
+    }
     return {{"communicators", communicators}, {"requests", requests}};
   }
 
@@ -454,8 +463,20 @@ class File {
     return {{"buffer", buffer}, {"count", r.count}, {"datatype", datatype_text(r.type)}};
   }
 
+  static json regions(const Vector<mpi::SavedRegion>& all) {
+    json facts = json::array();
+    for (const mpi::SavedRegion& one : all) facts.push_back(region(one));
+    return facts;
+  }
+
+  static json side(const mpi::SavedSide& s) {
+    char base[128];
+    format::pointer_text(s.base, base, sizeof base);
+    return {{"in_place", s.in_place}, {"base", base}, {"blocks", regions(s.blocks)}};
+  }
+
   static json request(const mpi::SavedRequest& r) {
-    static const char* const kKinds[] = {"send", "receive", "collective", "persistent"};
+    static const char* const kKinds[] = {"send", "receive", "collective", "persistent", "persistent collective"};
     json facts = {{"request", r.number}, {"kind", kKinds[static_cast<size_t>(r.kind)]}, {"uses", r.uses}};
     if (r.kind == mpi::RequestKind::kSend) return facts;
     facts["communicator"] = communicator_text(r.comm);
@@ -472,9 +493,18 @@ class File {
       facts.update(region(r.region));
     } else {
       facts["operation"] = r.operation;
-      facts["writes"] = json::array();
-      for (const mpi::SavedRegion& written : r.regions) facts["writes"].push_back(region(written));
+      facts["writes"] = regions(r.regions);
     }
+    if (r.kind != mpi::RequestKind::kPersistentCollective) return facts;
+    facts.update({{"made", r.made},
+                  {"call", mpi::collective_name(r.call)},
+                  {"root", r.root},
+                  {"op", r.op},
+                  {"from", side(r.from)},
+                  {"to", side(r.to)},
+                  {"active", r.active}});
+    facts["counts"] = json::array();
+    for (const int count : r.counts) facts["counts"].push_back(count);
     return facts;
   }
 

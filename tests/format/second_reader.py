@@ -27,7 +27,11 @@ CALLS = ("?|MPI_Test|MPI_Testall|MPI_Testany|MPI_Testsome|MPI_Waitany|MPI_Waitso
 WILD = 2 ** 64 - 1
 OPERATIONS = "OP_NULL|MAX|MIN|SUM|PROD|LAND|BAND|LOR|BOR|LXOR|BXOR|MAXLOC|MINLOC|REPLACE|NO_OP".split("|")
 ERROR_HANDLERS = "ERRHANDLER_NULL|ERRORS_ARE_FATAL|ERRORS_RETURN|ERRORS_ABORT".split("|")
-REQUESTS = ("send", "receive", "collective", "persistent")
+REQUESTS = ("send", "receive", "collective", "persistent", "persistent collective")
+STARTED = ["MPI_%s_init" % call for call in (
+    "Barrier Bcast Gather Gatherv Scatter Scatterv Allgather Allgatherv Alltoall Alltoallv Alltoallw Reduce Allreduce Reduce_scatter "
+    "Reduce_scatter_block Scan Exscan Neighbor_allgather Neighbor_allgatherv Neighbor_alltoall Neighbor_alltoallv "
+    "Neighbor_alltoallw").split()]
 
 
 class Xdr:
@@ -457,7 +461,7 @@ class RankFile(File):
         return {"key": keyval, "value": value}
 
     def mpi(self):
-        x = self.section("mpi", 3)
+        x = self.section("mpi", 4)
         site = ("ELC_Checkpoint", "ELC_Checkpoint_now", "a labelled MPI call")[x.uint(3)]
         communicators, t = x.list(lambda: self.communicator(x, x.layout)), Xdr(x.bytes())
         next_type, memory = t.hyper(), t.list(lambda: (t.uint(65), t.uint(65)))
@@ -473,7 +477,7 @@ class RankFile(File):
             lists["types"] = [datatype(n) for n in lists["types"]]
             d.update(constructor=CONSTRUCTORS[d["constructor"]], committed=flags & 1 == 1, freed=flags > 1,
                      **self.first(**lists))
-        last, requests = x.hyper(), x.list(lambda: self.request(x, 2 if x.layout == 1 else 4))
+        last, requests = x.hyper(), x.list(lambda: self.request(x, (2, 4, 4, 5)[x.layout - 1]))
         files = x.list(lambda: self.file(x)) if x.layout > 2 else []
         windows = x.list(lambda: self.window(x)) if x.layout > 2 else []
         assert sorted({w["window"] for w in windows}) == [w["window"] for w in windows]
@@ -516,10 +520,18 @@ class RankFile(File):
         return {**facts, **self.first(members=members)}
 
     def setup(self):
-        x = self.section("setup")
-        made, requests = x.list(x.hyper), x.list(lambda: x.struct(
-            request=x.hyper, kind=lambda: ("send", "receive")[x.uint(2)], count=x.int, datatype=lambda: datatype(x.hyper()),
-            communicator=lambda: communicator(x.hyper()), peer=x.int, tag=x.int))
+        x = self.section("setup", 2)
+
+        def request():
+            number, kind, count, type, comm, peer, tag = (x.hyper(), x.uint(1 + x.layout), x.int(), x.hyper(), communicator(x.hyper()),
+                                                          x.int(), x.int())
+            if kind == 2:
+                assert count >= 0 and tag == 0
+                return {"request": number, "kind": STARTED[count], "communicator": comm, "made": type, "root": peer}
+            return {"request": number, "kind": ("send", "receive")[kind], "count": count, "datatype": datatype(type),
+                    "communicator": comm, "peer": peer, "tag": tag}
+
+        made, requests = x.list(x.hyper), x.list(request)
         x.end()
         assert all(r["request"] >= 2 ** 63 for r in requests)
         return {"setup": {"communicators": [communicator(c) for c in made], "requests": requests}}
@@ -544,7 +556,16 @@ class RankFile(File):
         elif facts["kind"] == "persistent":
             facts.update(mode=("receive", "send", "buffered send", "synchronous send")[x.uint(4)], **region())
             facts.update(communicator=communicator(x.hyper()), peer=x.int(), tag=x.int(), active=x.bool(), posting=x.hyper())
-        assert facts["kind"] == "persistent" or facts["request"] < 2 ** 63
+        elif facts["kind"] == "persistent collective":
+            def side():
+                return {"in_place": x.bool(), "base": pointer(x.hyper(), x.hyper()), "blocks": x.list(region)}
+
+            facts.update(call=STARTED[x.uint(len(STARTED))], communicator=communicator(x.hyper()), made=x.hyper(), root=x.int(),
+                         op=x.hyper(), counts=x.list(x.int))
+            facts.update({"from": side(), "to": side()}, writes=x.list(region), active=x.bool(), operation=x.hyper())
+            assert facts["made"] > 0 and facts["root"] >= -3 and facts["root"] != -1 and all(c >= 0 for c in facts["counts"])
+            assert facts["active"] or facts["operation"] == 0
+        assert facts["kind"].startswith("persistent") or facts["request"] < 2 ** 63
         return facts
 
     def line(self):
@@ -582,7 +603,7 @@ class RankFile(File):
 
     def result(self, x):
         facts, content = x.struct(communicator=lambda: communicator(x.hyper()), operation=x.hyper), Xdr(x.bytes())
-        kind = content.uint(4) if content.left() else None
+        kind = content.uint(5) if content.left() else None
         if kind:
             facts["made"] = self.communicator(content, kind)
             content.end()

@@ -239,7 +239,7 @@ class Read(unittest.TestCase):
 
         nothing, newer = lambda sections: {}, "version 1.7 of the format, and this libELC knows 1.2"
         reads = "in version 2 of the file format, but this libELC reads version 1"
-        layouts = {"mpi": 3}
+        layouts = {"mpi": 4, "setup": 2}
         has = "section \"%s\" %shas layout %d, and this libELC reads "
         # What is new, how, whether it is the file or the restart that is refused, what is said.
         cases = [("major", dict(major=2), nothing, 65, reads),
@@ -358,6 +358,18 @@ class Read(unittest.TestCase):
                 self.assertEqual({(r["request"] >> 63, r["mode"], r["active"], r["posting"] > 0) for r in requests},
                                  {(number >> 63, "receive", True, True),
                                   (number >> 63, "send" if number > 1 else "synchronous send", True, False)})
+                self.readers_agree(line, 50)
+
+    def test_persistent_collective_operations(self):
+        for scene, early, number, active in (("persistent", "7", 1 << 63, {True}), ("persistent_made", "7", 1, {True}),
+                                             ("persistent_made", "0", 1, {False})):
+            with self.subTest(scene, early=early):
+                line = self.newest(self.line_of("pending", scene, early))
+                requests = self.shown(os.path.join(line, "rank-000001.elc"), 50)["mpi"]["requests"]
+                self.assertEqual({(r["kind"], r["request"] >> 63, r["active"]) for r in requests},
+                                 {("persistent collective", number >> 63, a) for a in active})
+                calls = [r["call"] for r in requests]
+                self.assertEqual((len(calls), calls[1], calls[21]), (22, "MPI_Bcast_init", "MPI_Neighbor_alltoallw_init"))
                 self.readers_agree(line, 50)
 
     def test_files_of_mpi(self):

@@ -674,6 +674,33 @@ class Pending(Compared):
     def test_wild(self):
         self.refused_while_pending("wild", "a non-blocking collective operation is pending with a buffer that is not registered")
 
+    def test_persistent(self): self.scene_of("persistent")
+    def test_persistent_twice(self): self.scene_of("persistent_twice")
+    def test_persistent_idle(self): self.scene_of("persistent_idle")
+    def test_persistent_made(self): self.scene_of("persistent_made")
+    def test_persistent_made_and_idle(self): self.scene_of("persistent_made_idle", some=(0,))
+    def test_persistent_gone(self): self.scene_of("persistent_gone")
+    def test_persistent_of_set_up_gone(self): self.scene_of("persistent_gone_of_set_up")
+
+    def test_persistent_rooted(self):
+        if "mpich" in (BUILD.mpi, RESTART.mpi):
+            self.skipTest("whose 4.0 does not do it twice by itself")
+        self.scene_of("persistent_rooted")
+        self.scene_of("persistent_rooted_made")
+
+    def test_persistent_without_communicator(self):
+        if "openmpi" in (BUILD.mpi, RESTART.mpi):
+            self.skipTest("whose 4.1 crashes in it by itself")
+        self.scene_of("persistent_without")
+
+    def test_persistent_refused(self):
+        self.refused_while_pending("persistent_wild", "there is a persistent collective operation with a buffer that is not registered")
+        self.refused_while_pending("persistent_operation",
+                                   "there is a persistent collective operation with an operation that the program's set-up has not made")
+        if BUILD.mpi != "openmpi":
+            self.refused_while_pending("persistent_without_later", "there is a persistent request whose communicator was freed")
+        self.refused_while_pending("persistent_crossing", "_Barrier_init")
+
 
 class SharedFiles(Compared):
     """Files of MPI that are open while a line is taken (tests/programs/shared_files.c)."""

@@ -11,7 +11,6 @@ ends that.
 """
 
 import os
-import re
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "src", "mpi", "calls"))
@@ -27,11 +26,11 @@ HEAD = r"""/* Made by generate_refused.py from table.txt and mpi.h. */
 
 enum { kRoom = 64 };
 static int rank, ranks, left, right, step, behind, sum;
-static int from[kRoom], to[kRoom], ones[kRoom], places[kRoom], bytes[kRoom], keyval, own_keyval, own_type_keyval, flag;
-static MPI_Datatype types[kRoom];
+static int from[kRoom], to[kRoom], keyval, own_keyval, own_type_keyval, flag;
+static MPI_Datatype type;
 static MPI_Request request;
 static MPI_Status status;
-static MPI_Comm comm, ring;
+static MPI_Comm comm;
 static MPI_Group group;
 static MPI_Op op;
 static MPI_Errhandler handler;
@@ -55,7 +54,6 @@ ENDS = {"MPI_Comm": "MPI_Comm_free(&comm);", "MPI_Win": "MPI_Win_free(&window);"
         "MPI_Request": "MPI_Wait(&request, &status);"}
 
 FREE = "MPI_Comm_free(&comm); "
-CART = "MPI_Cart_create(MPI_COMM_WORLD, 1, &ranks, ones, 0, &ring); "
 # With something to read: Open MPI waits for ever for what a non-blocking call is to read of an empty file.
 OPEN = ("MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_CREATE | MPI_MODE_WRONLY, MPI_INFO_NULL, &file); "
         "MPI_File_write_at(file, 0, from, kRoom, MPI_INT, &status); ")
@@ -63,8 +61,6 @@ OPEN_TO_READ = OPEN + "MPI_File_close(&file); MPI_File_open(MPI_COMM_WORLD, path
 WINDOW = "MPI_Win_create(from, sizeof from, sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &window); MPI_Win_lock_all(0, window); "
 WAIT = "MPI_Wait(&request, &status); "
 UNLOCK = WAIT + "MPI_Win_unlock_all(window); MPI_Win_free(&window);"
-# Persistent requests are freed when they were never started, or when they are complete.
-FREE_REQUEST = "if (step % 2 == 0) { MPI_Start(&request); MPI_Wait(&request, &status); } MPI_Request_free(&request);"
 PAIR = ("MPI_Start(&request); MPI_Start(&other_request); MPI_Pready(0, %s); " + WAIT + "MPI_Wait(&other_request, &status); "
         "MPI_Request_free(&request); MPI_Request_free(&other_request);")
 # Cases that are more than a call with the usual arguments: (before, arguments, after[, just behind the call]). What is made
@@ -104,8 +100,8 @@ CASES = {
 }
 # What refuses for ever.
 FOR_EVER = {
-    "MPI_Type_create_f90_real": ("", "6, 30, types", ""),
-    "MPI_Type_create_f90_integer": ("", "6, types", ""),
+    "MPI_Type_create_f90_real": ("", "6, 30, &type", ""),
+    "MPI_Type_create_f90_integer": ("", "6, &type", ""),
 }
 # What the callbacks of a generalized request are.
 GREQUEST = """
@@ -121,8 +117,8 @@ static int cancel(void *state, int complete) { return (void)state, (void)complet
 """
 
 
-def usual(prototype, comm="MPI_COMM_WORLD"):
-    """Arguments of a collective operation, from the types and names of its parameters."""
+def usual(prototype):
+    """Arguments of an operation on a file, from the types and names of its parameters."""
     arguments, buffers = [], ["from", "to"]
     if len([p for p in prototype.parameters if "void" in p.type]) == 1:
         buffers = ["to"]
@@ -130,17 +126,11 @@ def usual(prototype, comm="MPI_COMM_WORLD"):
         kind = p.type.replace("const ", "").replace("const", "").strip()
         if kind == "void *" or kind == "void*":
             arguments.append(buffers.pop(0))
-        elif p.array and kind == "MPI_Datatype":
-            arguments.append("types")
-        elif p.array and kind == "MPI_Aint":
-            arguments.append("addresses")
-        elif p.array or kind in ("int *", "int*"):
-            arguments.append("ones" if "displ" not in p.name else "bytes" if "w" in prototype.name[-6:] else "places")
         elif kind.rstrip("* ") in VARIABLES and "*" in kind:
             arguments.append("&" + VARIABLES[kind.rstrip("* ")])
         else:
-            known = {"MPI_Datatype": "MPI_INT", "MPI_Op": "MPI_SUM", "MPI_Comm": comm, "MPI_Info": "MPI_INFO_NULL",
-                     "int": "0" if p.name == "root" else "1", "MPI_File": "file", "MPI_Offset": "0", "MPI_Status*": "&status", "MPI_Status *": "&status"}
+            known = {"MPI_Datatype": "MPI_INT", "int": "1", "MPI_File": "file", "MPI_Offset": "0", "MPI_Status*": "&status",
+                     "MPI_Status *": "&status"}
             if kind not in known:
                 return None
             arguments.append(known[kind])
@@ -164,7 +154,6 @@ def cases(found, known):
         found = {n: p for n, p in found.items() if n != "MPI_File_set_errhandler"}  # LAM's knows none of MPI's own handlers
     for name, prototype in sorted(found.items()):
         entry = known.find(name)
-        neighbours = re.match(r"MPIX?_I?neighbor_", name, re.I) is not None
         if name in CASES:
             yield of(prototype, *CASES[name])
         elif entry.verb == "hinders" and not name.endswith(("_c", "_end")) and usual(prototype):
@@ -173,13 +162,6 @@ def cases(found, known):
             if name.endswith("_begin"):
                 behind = "%send(file, %s, &status);" % (name[:-len("begin")], "to" if "read" in name else "from")
             yield of(prototype, OPEN_TO_READ if "read" in name else OPEN, usual(prototype), end + ENDS["MPI_File"], behind)
-        elif entry.verb == "makes" and "collectively" in entry.features and not name.endswith("_c") and \
-                prototype.written("MPI_Request") and usual(prototype):
-            end = FREE_REQUEST if "persistent" in entry.features else WAIT
-            if neighbours:
-                yield of(prototype, CART, usual(prototype, "ring"), end + "MPI_Comm_free(&ring);")
-            else:
-                yield of(prototype, "", usual(prototype), end)
 
 
 def generate(compiler):
@@ -188,8 +170,6 @@ def generate(compiler):
                          if any(p.type.rstrip("* ") == t for f in found.values() for p in f.parameters))
     if "MPI_Psend_init" in found:
         declared += "\nstatic MPI_Request other_request;"
-    if any(p.type == "const MPI_Aint" and p.array for f in found.values() for p in f.parameters if "eighbor" in f.name):
-        declared += "\nstatic MPI_Aint addresses[kRoom];"
     declared += "\nstatic MPI_Info own_info;\nstatic void *memory;\nstatic char path[4096];"
     text = HEAD % (table.INCLUDES, declared) + (GREQUEST if "MPI_Grequest_start" in found else "")
     rows, functions = [], ""
@@ -279,12 +259,6 @@ int main(int argc, char **argv) {
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   left = (rank + ranks - 1) % ranks;
   right = (rank + 1) % ranks;
-  for (int i = 0; i < kRoom; i++) {
-    ones[i] = 1;
-    places[i] = i < ranks ? i : 0;
-    bytes[i] = (int)sizeof(int) * places[i];
-    types[i] = MPI_INT;
-  }
   MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, MPI_COMM_NULL_DELETE_FN, &own_keyval, 0);
   MPI_Type_create_keyval(MPI_TYPE_NULL_COPY_FN, MPI_TYPE_NULL_DELETE_FN, &own_type_keyval, 0);
   MPI_Info_create(&own_info);

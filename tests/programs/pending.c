@@ -11,13 +11,16 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#ifdef OPEN_MPI
+#include <mpi-ext.h>
+#endif
 
 #if MPI_VERSION >= 3
 
 enum { kMost = 64, kMostRanks = 8 };
 static const char *lines = ""; /* the directory of the lines */
 static int rank, ranks, early, fresh;
-static int in[kMost], out[kMost], counts[kMostRanks], offsets[kMostRanks];
+static int in[kMost], out[kMost], counts[kMostRanks], offsets[2 * kMostRanks];
 static MPI_Datatype types[kMostRanks];
 static MPI_Comm comm = MPI_COMM_NULL;
 static MPI_Request requests[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
@@ -257,6 +260,296 @@ static void end_wild(void) {
   if (fresh) check(wild[0] == sum_of_ranks(), "a sum elsewhere");
 }
 
+/* ---- Persistent ones, in the MPIs that have them ---- */
+
+#if MPI_VERSION >= 4
+#define INIT(NAME) MPI_##NAME##_init
+#elif defined OMPI_HAVE_MPI_EXT_PCOLLREQ
+#define INIT(NAME) MPIX_##NAME##_init
+#endif
+
+#ifdef INIT
+enum { kAll = 22, kRoom = 16 };
+static MPI_Request all[kAll];
+static int from[kAll][kRoom], to[kAll][kRoom];
+static int round_of[kAll];
+static int makes_before;
+static int rooted; /* with MPI_Gather_init and MPI_Scatter_init, which MPICH 4.0 does not do twice by itself */
+static MPI_Aint far[kMostRanks];
+static MPI_Op product = MPI_OP_NULL;
+
+/* What number i of this rank is in this round. */
+static int number(int of, int i, int round) { return 1 + of + 3 * i + 5 * round; }
+static int sum_of(int first, int last, int i, int round) {
+  int sum = 0;
+  for (int of = first; of <= last; of++) sum += number(of, i, round);
+  return sum;
+}
+
+/* Each of its own: where it gets what. The ring's neighbours come first the left, then the right one. */
+static void make_all(void) {
+  const MPI_Info none = MPI_INFO_NULL;
+  MPI_Datatype pair, strided;
+  int n = 0, root = ranks - 1;
+  MPI_Type_contiguous(2, MPI_INT, &pair);
+  MPI_Type_commit(&pair);
+  MPI_Type_vector(2, 1, 2, MPI_INT, &strided);
+  MPI_Type_commit(&strided);
+  for (int i = 0; i < ranks; i++) {
+    counts[i] = 1;
+    offsets[i] = ranks - 1 - i;
+    types[i] = MPI_INT;
+    far[i] = (MPI_Aint)(offsets[i] * (int)sizeof(int));
+    offsets[kMostRanks + i] = (int)far[i];
+  }
+#define MAKE(NAME, ...) INIT(NAME)(__VA_ARGS__, comm, none, &all[n]), n++
+#define OUT from[n]
+#define IN to[n]
+  INIT(Barrier)(comm, none, &all[n]), n++;
+  MAKE(Bcast, IN, 1, strided, root);
+  if (rooted) MAKE(Gather, OUT, 2, MPI_INT, IN, 1, pair, root);
+  else INIT(Barrier)(comm, none, &all[n]), n++;
+  MAKE(Gatherv, OUT, 1, MPI_INT, IN, counts, offsets, MPI_INT, root);
+  if (rooted) MAKE(Scatter, OUT, 1, pair, rank == root ? MPI_IN_PLACE : IN, 2, MPI_INT, root);
+  else INIT(Barrier)(comm, none, &all[n]), n++;
+  MAKE(Scatterv, OUT, counts, offsets, MPI_INT, IN, 1, MPI_INT, root);
+  MAKE(Allgather, MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, IN, 2, MPI_INT);
+  MAKE(Allgatherv, OUT, 1, MPI_INT, IN, counts, offsets, MPI_INT);
+  MAKE(Alltoall, OUT, 1, MPI_INT, IN, 1, MPI_INT);
+  MAKE(Alltoallv, OUT, counts, offsets, MPI_INT, IN, counts, offsets, MPI_INT);
+  MAKE(Alltoallw, OUT, counts, offsets + kMostRanks, types, IN, counts, offsets + kMostRanks, types);
+  MAKE(Reduce, OUT, IN, 2, MPI_INT, MPI_SUM, root);
+  MAKE(Allreduce, OUT, IN, 1, MPI_INT, product);
+  MAKE(Reduce_scatter, OUT, IN, counts, MPI_INT, MPI_SUM);
+  MAKE(Reduce_scatter_block, OUT, IN, 1, MPI_INT, MPI_SUM);
+  MAKE(Scan, MPI_IN_PLACE, IN, 1, MPI_INT, MPI_SUM);
+  MAKE(Exscan, OUT, IN, 1, MPI_INT, MPI_SUM);
+  MAKE(Neighbor_allgather, OUT, 1, MPI_INT, IN, 1, MPI_INT);
+  MAKE(Neighbor_allgatherv, OUT, 1, MPI_INT, IN, counts, offsets + ranks - 2, MPI_INT);
+  MAKE(Neighbor_alltoall, OUT, 1, MPI_INT, IN, 1, MPI_INT);
+  MAKE(Neighbor_alltoallv, OUT, counts, offsets + ranks - 2, MPI_INT, IN, counts, offsets + ranks - 2, MPI_INT);
+  MAKE(Neighbor_alltoallw, OUT, counts, far, types, IN, counts, far, types);
+#ifdef OPEN_MPI /* 4.1 by itself crashes without them; with lines they are kept */
+  if (*lines == '\0') return;
+#endif
+  MPI_Type_free(&pair);
+  MPI_Type_free(&strided);
+}
+
+/* Fills what the operations of the next round read, and starts them: the others in another order. */
+static void start_all(void) {
+  for (int k = 0; k < kAll; k++) {
+    const int n = rank % 2 == 0 ? k : kAll - 1 - k, round = ++round_of[n];
+    for (int i = 0; i < kRoom; i++) from[n][i] = number(rank, i, round), to[n][i] = -1;
+    for (int i = 0; i < 2; i++) {
+      if (n == 1 && rank == ranks - 1) to[n][2 * i] = number(rank, i, round);
+      if (n == 6) to[n][2 * rank + i] = number(rank, i, round);
+    }
+    if (n == 15) to[n][0] = number(rank, 0, round);
+    if (k < kAll / 2) MPI_Start(&all[n]);
+    else MPI_Startall(1, &all[n]);
+  }
+}
+
+static void check_number(int n, int place, int right) {
+  char what[80];
+  if (!rooted && (n == 2 || n == 4)) return;
+  snprintf(what, sizeof what, "operation %d, place %d, round %d: %d, not %d", n, place, round_of[n], to[n][place], right);
+  check(to[n][place] == right, what);
+}
+
+static void check_all(void) {
+  const int root = ranks - 1, left = (rank + ranks - 1) % ranks, right = (rank + 1) % ranks;
+  const int r = round_of[0];
+  int factors = 1;
+  for (int of = 0; of < ranks; of++) factors *= number(of, 0, r);
+  for (int i = 0; i < 2; i++) check_number(1, 2 * i, number(root, i, r));
+  for (int of = 0; of < ranks; of++) {
+    for (int i = 0; rank == root && i < 2; i++) check_number(2, 2 * of + i, number(of, i, r));
+    if (rank == root) check_number(3, ranks - 1 - of, number(of, 0, r));
+    for (int i = 0; i < 2; i++) check_number(6, 2 * of + i, number(of, i, r));
+    check_number(7, ranks - 1 - of, number(of, 0, r));
+    check_number(8, of, number(of, rank, r));
+    check_number(9, ranks - 1 - of, number(of, ranks - 1 - rank, r));
+    check_number(10, ranks - 1 - of, number(of, ranks - 1 - rank, r));
+  }
+  for (int i = 0; rank != root && i < 2; i++) check_number(4, i, number(root, 2 * rank + i, r));
+  check_number(5, 0, number(root, ranks - 1 - rank, r));
+  for (int i = 0; rank == root && i < 2; i++) check_number(11, i, sum_of(0, ranks - 1, i, r));
+  check_number(12, 0, factors);
+  check_number(13, 0, sum_of(0, ranks - 1, rank, r));
+  check_number(14, 0, sum_of(0, ranks - 1, rank, r));
+  check_number(15, 0, sum_of(0, rank, 0, r));
+  if (rank > 0) check_number(16, 0, sum_of(0, rank - 1, 0, r));
+  check_number(17, 0, number(left, 0, r));
+  check_number(17, 1, number(right, 0, r));
+  check_number(18, 1, number(left, 0, r));
+  check_number(18, 0, number(right, 0, r));
+  check_number(19, 0, number(left, 1, r));
+  check_number(19, 1, number(right, 0, r));
+  check_number(20, 1, number(left, 0, r));
+  check_number(20, 0, number(right, 1, r));
+  check_number(21, ranks - 1, number(left, ranks - 2, r));
+  check_number(21, ranks - 2, number(right, ranks - 1, r));
+}
+
+/* In one of the ways in which requests are completed. What is not active or null is over at once. */
+static void end_all(void) {
+  MPI_Status each[kAll];
+  int places[kAll], ended = 0, n, flag = 0;
+  int way = round_of[0] % 5;
+#ifdef MPICH /* 4.0 by itself takes inactive ones for complete, and fails in MPI_Testall */
+  if (*lines == '\0') way = 0;
+#endif
+  switch (way) {
+    case 0: MPI_Waitall(kAll, all, each); break;
+    case 1:
+      while (ended < kAll) {
+        MPI_Waitsome(kAll, all, &n, places, each);
+        check(n > 0 && n != MPI_UNDEFINED, "some that are complete");
+        ended += n;
+      }
+      MPI_Testsome(kAll, all, &n, places, each);
+      check(n == MPI_UNDEFINED, "none that is active");
+      break;
+    case 2:
+      for (int i = 0; i < kAll; i++) MPI_Waitany(kAll, all, &n, each);
+      MPI_Waitany(kAll, all, &n, each);
+      check(n == MPI_UNDEFINED, "none that is active");
+      break;
+    case 3:
+      for (int i = 0; i < kAll; i++) {
+        for (flag = 0; !flag;) MPI_Request_get_status(all[i], &flag, each);
+        MPI_Wait(&all[i], each);
+        MPI_Wait(&all[i], each);
+      }
+      break;
+    default:
+      while (!flag) MPI_Testall(kAll, all, &flag, each);
+      MPI_Testany(kAll, all, &n, &flag, each);
+      check(n == MPI_UNDEFINED && flag, "none that is active");
+  }
+  check_all();
+  for (int i = 0; i < kAll; i++) check(all[i] != MPI_REQUEST_NULL, "a request that stays");
+}
+static void free_all(void) {
+  for (int i = 0; i < kAll; i++) MPI_Request_free(&all[i]);
+  for (int i = 0; i < kAll; i++) check(all[i] == MPI_REQUEST_NULL, "a request that is gone");
+}
+
+static void multiply(void *a, void *b, int *n, MPI_Datatype *type) {
+  (void)type;
+  for (int i = 0; i < *n; i++) ((int *)b)[i] *= ((int *)a)[i];
+}
+static void register_all(void) {
+  set_up_ring();
+  MPI_Op_create(multiply, 1, &product);
+  for (int i = 0; i < kAll; i++) all[i] = MPI_REQUEST_NULL;
+  ELC_VAR(round_of);
+  ELC_VAR(from);
+  ELC_VAR(to);
+  ELC_REQUEST(all);
+}
+
+/* Made by the set-up: started, twice at once, or not at all before the line. */
+static void set_up_all(void) {
+  register_all();
+  make_all();
+  start_all();
+  end_all();
+}
+static void set_up_rooted(void) {
+  rooted = 1;
+  set_up_all();
+}
+static void set_up_made_rooted(void) {
+  rooted = makes_before = 1;
+  register_all();
+}
+static void begin_twice(void) {
+  start_all();
+  end_all();
+  start_all();
+}
+static void end_rounds(void) {
+  end_all();
+  for (int i = 0; i < 5; i++) {
+    start_all();
+    end_all();
+  }
+#ifndef OPEN_MPI /* whose 4.1 crashes by itself */
+  MPI_Op_free(&product);
+  start_all();
+  end_all();
+#endif
+  free_all();
+}
+static void end_idle(void) {
+  start_all();
+  end_rounds();
+}
+static void begin_nothing(void) {}
+
+/* Made behind the set-up, by all before the line; some have started them. */
+static void begin_made_and_idle(void) { make_all(); }
+static void begin_made_later(void) {
+  make_all();
+  start_all();
+  end_all();
+}
+static void set_up_made(void) {
+  register_all();
+  makes_before = 1;
+}
+
+/* Freed before the line by some. */
+static void begin_gone(void) {
+  start_all();
+  end_all();
+  free_all();
+}
+
+/* A copy of the communicator is gone, and MPI has kept it for the request. */
+static void begin_without_communicator(void) {
+  MPI_Comm copy;
+  if (requests[0] == MPI_REQUEST_NULL) {
+    MPI_Comm_dup(comm, &copy);
+    INIT(Allreduce)(out, in, 1, MPI_INT, MPI_SUM, copy, MPI_INFO_NULL, &requests[0]);
+    MPI_Comm_free(&copy);
+  }
+  out[0] = rank;
+  MPI_Start(&requests[0]);
+}
+static void set_up_without_communicator(void) {
+  set_up_copy();
+  begin_without_communicator();
+  MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
+}
+static void end_without_communicator(void) {
+  for (int i = 0; i < 2; i++) {
+    MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
+    check(in[0] == sum_of_ranks(), "a sum without a communicator");
+    if (i == 0) begin_without_communicator();
+  }
+  MPI_Request_free(&requests[0]);
+}
+
+/* What refuses a line as long as it is there. */
+static void begin_unregistered(void) {
+  INIT(Bcast)(wild, 1, MPI_INT, 0, comm, MPI_INFO_NULL, &requests[0]);
+}
+static void begin_late_operation(void) {
+  MPI_Op_create(multiply, 1, &product);
+  INIT(Allreduce)(out, in, 1, MPI_INT, product, comm, MPI_INFO_NULL, &requests[0]);
+  MPI_Op_free(&product);
+}
+static void end_request(void) { MPI_Request_free(&requests[0]); }
+static void begin_and_end_request(void) {
+  INIT(Barrier)(comm, MPI_INFO_NULL, &requests[0]);
+  end_request();
+}
+#endif
+
 static const struct Scene {
   const char *name;
   void (*set_up)(void), (*begin)(void), (*end)(void);
@@ -275,6 +568,22 @@ static const struct Scene {
     {"idup_attribute", set_up_attribute, begin_and_end_idup, end_idup},
     {"idup_pending", set_up_copy, begin_idup, end_idup},
     {"wild", set_up_copy, begin_wild, end_wild},
+#ifdef INIT
+    {"persistent", set_up_all, start_all, end_rounds},
+    {"persistent_rooted", set_up_rooted, start_all, end_rounds},
+    {"persistent_rooted_made", set_up_made_rooted, start_all, end_rounds},
+    {"persistent_twice", set_up_all, begin_twice, end_rounds},
+    {"persistent_idle", set_up_all, begin_nothing, end_idle},
+    {"persistent_made", set_up_made, start_all, end_rounds},
+    {"persistent_made_idle", register_all, begin_made_and_idle, end_idle},
+    {"persistent_gone", set_up_made, begin_gone, begin_nothing},
+    {"persistent_gone_of_set_up", set_up_all, begin_gone, begin_nothing},
+    {"persistent_without", set_up_without_communicator, begin_without_communicator, end_without_communicator},
+    {"persistent_without_later", set_up_copy, begin_without_communicator, end_without_communicator},
+    {"persistent_wild", set_up_copy, begin_unregistered, end_request},
+    {"persistent_operation", set_up_copy, begin_late_operation, end_request},
+    {"persistent_crossing", set_up_copy, begin_and_end_request, begin_nothing},
+#endif
 };
 
 /* Whether the line asked for has ended, which may be with a refusal. */
@@ -302,6 +611,9 @@ int main(int argc, char **argv) {
   ELC_COMM(made);
   ELC_REQUEST(requests);
   fresh = ELC_Restore() == ELC_FRESH;
+#ifdef INIT
+  if (fresh && makes_before) begin_made_later();
+#endif
   if (fresh && early) scene->begin();
   while (fresh && *lines != '\0' && !ELC_Checkpoint_now() && !over()) continue;
   if (!early) scene->begin();

@@ -1,19 +1,15 @@
-// One collective operation on its way through the protocol (section 6), blocking or not.
+// One collective operation on its way through the protocol (section 6), blocking or not, or started by a persistent request.
 #ifndef ELC_MPI_CALLS_COLLECTIVE_H
 #define ELC_MPI_CALLS_COLLECTIVE_H
 
+#include "mpi/objects/collective_arguments.h"
 #include "mpi/objects/collective_results.h"
 #include "mpi/runtime/runtime.h"
+#if ELC_HAVE_MPIX_BCAST_INIT
+#include <mpi-ext.h>
+#endif
 
 namespace elc::mpi {
-
-inline bool in_place(const void* buffer) {
-#ifdef MPI_IN_PLACE
-  return buffer == MPI_IN_PLACE;
-#else
-  return buffer == nullptr;
-#endif
-}
 
 class Collective {
  public:
@@ -40,6 +36,8 @@ class Collective {
   bool has_root(int root) const { return comm_->has_root(root); }
   // Of those with whom it is done: of an intercommunicator the other group.
   int size() const { return static_cast<int>(comm_->members.size()); }
+  // Of those that put something in it: of an intercommunicator this process's group.
+  int own_size() const { return comm_->is_inter() ? static_cast<int>(comm_->own.size()) : size(); }
 
   // Adds to what the call writes here: a region, or one for each member, by their offsets in elements.
   void wrote(void* buffer, int count, MPI_Datatype type);
@@ -49,6 +47,7 @@ class Collective {
   void end();
   // Instead, for one that does not block: `request` is MPI's, or is set if MPI was not called.
   void begun(MPI_Request* request);
+  const Vector<Region>& regions() const { return regions_; }
   // Ends one whose result cannot be logged: a line that it crosses is refused, for `call`. Returns `code`.
   int end_unlogged(const char* call, int code) {
     runtime.coordinator->end_unfollowed(comm_->slot, number_, call);
@@ -66,7 +65,6 @@ class Collective {
   void start(MPI_Comm handle);
   void count();
   bool settle(int code);
-  void repeat();
 
   Communicator* comm_ = nullptr;
   uint64_t number_ = 0;
@@ -102,6 +100,31 @@ int begin_collective(const char* name, MPI_Comm comm, MPI_Request* request, Call
   return code;
 }
 
+// A persistent request has come into being, with these arguments, which are owned from now on.
+void made_persistent(const char* name, MPI_Comm comm, CollectiveArguments* kept);
+
+// Makes a persistent request: `pmpi` makes MPI's, `keep` tells its arguments but for the buffers that each start writes, and
+// `write` tells these. MPI may want all members to come to it, in a restart as well: no line can cross it.
+template <class Call, class Keep, class Write>
+int init_collective(const char* name, Collectively call, MPI_Comm comm, MPI_Request* request, Call pmpi, Keep keep, Write write) {
+  Collective now(comm);
+  const int code = now.call(pmpi);
+  if (now.comm() == nullptr) now.over(code);
+  else now.end_unlogged(name, code);
+  if (code != MPI_SUCCESS) return code;
+  CollectiveArguments* kept = make<CollectiveArguments>();
+  kept->call = call;
+  kept->request = *request;
+  if (now.comm() != nullptr) {
+    kept->is_made(*now.comm(), now.number());
+    keep(now, *kept);
+    write(now);
+    for (const Region& region : now.regions()) kept->writes.add(region);
+  }
+  made_persistent(name, comm, kept);
+  return code;
+}
+
 #define ELC_LIST(...) __VA_ARGS__
 
 // The wrappers of MPI_NAME and MPI_INAME. The last argument is what the call writes here.
@@ -117,12 +140,35 @@ int begin_collective(const char* name, MPI_Comm comm, MPI_Request* request, Call
     return begin_collective("MPI_" #NAME, comm, request, [&] { return PMPI_##NAME(ELC_LIST ARGUMENTS, request); }, \
                             [&]([[maybe_unused]] Collective& now) __VA_ARGS__);                                        \
   }
-#if MPI_VERSION >= 3
-#define ELC_COLLECTIVE(NAME, INAME, PARAMETERS, ARGUMENTS, ...) \
-  ELC_BLOCKING(NAME, PARAMETERS, ARGUMENTS, __VA_ARGS__)        \
-  ELC_NON_BLOCKING(INAME, PARAMETERS, ARGUMENTS, __VA_ARGS__)
+// Of one that makes a persistent request, followed also where nothing is counted any more: MPICH 4.0's MPI_Testall fails with such
+// requests. KEEP puts the parameters into `kept`.
+#define ELC_PERSISTENT(PREFIX, NAME, PARAMETERS, ARGUMENTS, KEEP, ...)                                                     \
+  ELC_EXPORT int PREFIX##NAME##_init(ELC_LIST PARAMETERS, MPI_Info info, MPI_Request* request) {                           \
+    if (!following()) return P##PREFIX##NAME##_init(ELC_LIST ARGUMENTS, info, request);                                    \
+    const Entered entered(#PREFIX #NAME "_init");                                                                          \
+    return init_collective(#PREFIX #NAME "_init", Collectively::k##NAME, comm, request,                                    \
+                           [&] { return P##PREFIX##NAME##_init(ELC_LIST ARGUMENTS, info, request); },                      \
+                           [&]([[maybe_unused]] Collective& now, [[maybe_unused]] CollectiveArguments& kept) ELC_LIST KEEP, \
+                           [&]([[maybe_unused]] Collective& now) __VA_ARGS__);                                             \
+  }
+#if ELC_HAVE_BCAST_INIT
+#define ELC_PERSISTENT_OF_STANDARD(...) ELC_PERSISTENT(MPI_, __VA_ARGS__)
 #else
-#define ELC_COLLECTIVE(NAME, INAME, PARAMETERS, ARGUMENTS, ...) ELC_BLOCKING(NAME, PARAMETERS, ARGUMENTS, __VA_ARGS__)
+#define ELC_PERSISTENT_OF_STANDARD(...)
+#endif
+#if ELC_HAVE_MPIX_BCAST_INIT
+#define ELC_PERSISTENT_BEFORE_STANDARD(...) ELC_PERSISTENT(MPIX_, __VA_ARGS__)
+#else
+#define ELC_PERSISTENT_BEFORE_STANDARD(...)
+#endif
+#if MPI_VERSION >= 3
+#define ELC_COLLECTIVE(NAME, INAME, PARAMETERS, ARGUMENTS, KEEP, ...)             \
+  ELC_BLOCKING(NAME, PARAMETERS, ARGUMENTS, __VA_ARGS__)                          \
+  ELC_NON_BLOCKING(INAME, PARAMETERS, ARGUMENTS, __VA_ARGS__)                     \
+  ELC_PERSISTENT_OF_STANDARD(NAME, PARAMETERS, ARGUMENTS, KEEP, __VA_ARGS__)      \
+  ELC_PERSISTENT_BEFORE_STANDARD(NAME, PARAMETERS, ARGUMENTS, KEEP, __VA_ARGS__)
+#else
+#define ELC_COLLECTIVE(NAME, INAME, PARAMETERS, ARGUMENTS, KEEP, ...) ELC_BLOCKING(NAME, PARAMETERS, ARGUMENTS, __VA_ARGS__)
 #endif
 
 int barrier(MPI_Comm handle);

@@ -11,7 +11,10 @@ namespace {
 void empty_status(MPI_Status* status) { set_status(status, MPI_ANY_SOURCE, MPI_ANY_TAG, {}); }
 
 // Whether a request that MPI does not have is complete.
-bool ready(Request& r) { return r.kind == Request::Kind::kSend || receive_complete(r.receive); }
+bool ready(Request& r) {
+  if (r.is_persistent_collective()) return collective_complete(r);
+  return r.kind == Request::Kind::kSend || receive_complete(r.receive);
+}
 
 // MPI_Cancel was called for a send that is over now.
 void cancelled_send(const MPI_Status& status) {
@@ -42,7 +45,11 @@ int observe(MPI_Request* request, const MPI_Request* after, int code, MPI_Status
     code = observe_receive(r, unheard);
     give_status(status, r.status);
   } else if (record->kind == Request::Kind::kCollective) {
-    record->collective->end(code);
+    if (after == nullptr) {
+      code = record->receive.code;
+      set_status_of_send(status);
+    }
+    if (record->collective != nullptr) record->collective->end(code);
   } else if (after == nullptr) {
     set_status_of_send(status);
   } else if (record->receive.cancelled) {
@@ -171,9 +178,7 @@ bool Batch::all() {
   for (const int place : own)
     if (!ready(place)) return false;
   int flag = 0;
-  const bool alone = count_ == 1 && runtime.obstacles.any(HandleKind::kRequest);  // see wait_all
-  const int code = alone ? PMPI_Test(handles(), &flag, statuses_) : PMPI_Testall(count_, handles(), &flag, statuses_);
-  if (alone && flag != 0) statuses_[0].MPI_ERROR = code;  // as a call for several gives it
+  const int code = PMPI_Testall(count_, handles(), &flag, statuses_);
   heard_ = heard_ || code != MPI_SUCCESS;
   if (flag == 0 && code == MPI_SUCCESS) return false;
   if (flag == 0 && !in_status(code)) {
@@ -274,9 +279,7 @@ int Batch::end() {
 constexpr int kTogether = 256;
 
 int wait_all(int count, MPI_Request* array, MPI_Status* statuses, bool site) {
-  // A site in the middle must find all of them as they were. What is not followed is waited for by itself: MPICH 4.0's
-  // MPI_Testall fails with persistent collective operations that its MPI_Waitall and MPI_Test complete.
-  const int step = site ? count : runtime.obstacles.any(HandleKind::kRequest) ? 1 : kTogether;
+  const int step = site ? count : kTogether;  // a site in the middle must find all of them as they were
   int code = MPI_SUCCESS;
   for (int begin = 0; begin < count; begin += step) {
     const int n = count - begin < step ? count - begin : step;

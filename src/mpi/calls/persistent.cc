@@ -1,5 +1,12 @@
-// MPI standard, chapter 3.9: persistent requests. The program's handle is that of a request of MPI that is never started; a
-// start is the library's own way of a non-blocking call with the same arguments. So a restart needs those arguments alone.
+// MPI standard, chapters 3.9 and 6.13: persistent requests. The program's handle of one for messages is that of a request of MPI
+// that is never started; a start is the library's own way of a non-blocking call with the same arguments. So a restart needs
+// those arguments alone.
+//
+// One for a collective operation is MPI's own, which MPI starts, and which a restart makes again by the same call. Several may be
+// started in another order by each member, so nothing else could take their place. To the protocol each is a communicator of
+// its own, with the members of the one on which it was made; its starts, and its end, are operations there (PROTOCOL.md, section
+// 6).
+#include "mpi/calls/collective.h"
 #include "mpi/calls/point_to_point.h"
 #include "mpi/datatype/datatype.h"
 #include "mpi/runtime/runtime.h"
@@ -30,6 +37,36 @@ int start_receive_of(const MessageArguments& a, Receive* r) {
   return start_receive(*r);
 }
 
+int start_collective(Request* r, MPI_Request request) {
+  const CollectiveArguments& a = *r->persistent->collective;
+  const bool followed = a.made != 0;
+  const uint64_t number = followed ? runtime.coordinator->start_collective(a.slot) : 0;
+  const Bytes* logged = followed && !runtime.coordinator->ignores_results() ? runtime.coordinator->logged_result(a.slot, number) : nullptr;
+  r->receive = Receive();
+  if (logged != nullptr) {
+    repeat_collective(a.slot, number, a.writes.all(), *logged);
+    r->receive.done = r->active = true;
+    return MPI_SUCCESS;
+  }
+  MPI_Request handle = a.request;
+  const int code = PMPI_Start(&handle);
+  if (code != MPI_SUCCESS) {
+    if (followed) end_failed_collective(a.slot, number);
+    return code;
+  }
+  r->receive.handle = handle;
+  r->active = true;
+  if (!followed) {
+    runtime.requests.hinder(r, request, "MPI_Start");
+    return code;
+  }
+  runtime.coordinator->pending_collective(a.slot, number);
+  Vector<Region> writes;
+  writes.append(a.writes.all().data(), a.writes.all().size());
+  runtime.requests.begin_collective(r, a.slot, number, std::move(writes));
+  return code;
+}
+
 int start(MPI_Request* request) {
   Request* r = runtime.requests.find(*request);
   if (r == nullptr) {
@@ -40,6 +77,7 @@ int start(MPI_Request* request) {
     MPI_Request none = MPI_REQUEST_NULL;
     return PMPI_Start(&none);
   }
+  if (r->is_persistent_collective()) return start_collective(r, *request);
   if (runtime.comms.identity_of(r->persistent->comm) != r->persistent->made_on) {  // freed; MPI has kept it for this request
     cannot_checkpoint("a persistent request was started after its communicator had been freed");
     runtime.requests.leave_to_mpi(r, *request);
@@ -56,6 +94,14 @@ int start(MPI_Request* request) {
 }
 
 }  // namespace
+
+void made_persistent(const char* name, MPI_Comm comm, CollectiveArguments* kept) {
+  Request* r = runtime.requests.make_collective(kept, comm, kept->comm);
+  runtime.requests.bind(r, kept->request);
+  if (in_setup()) runtime.requests.add_to_set_up(r);
+  else if (kept->made == 0) runtime.requests.hinder(r, kept->request, name);
+}
+
 }  // namespace elc::mpi
 
 using namespace elc::mpi;

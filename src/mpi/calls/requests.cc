@@ -19,8 +19,30 @@ int free_unfollowed(MPI_Request* request) {
   return code;
 }
 
+// The last operation of the request. While one is under way it is an error, which MPI may tell.
+int free_collective(Request* record, MPI_Request* request) {
+  const CollectiveArguments& a = *record->persistent->collective;
+  if (record->active && !collective_complete(*record)) {
+    cannot_checkpoint("MPI_Request_free was called for a persistent collective operation that was under way");
+    if (record->collective != nullptr) record->collective->end(MPI_ERR_REQUEST);
+  }
+  if (a.made != 0) {
+    runtime.coordinator->end_collective(a.slot, runtime.coordinator->start_collective(a.slot), Bytes());
+    runtime.coordinator->free_comm(a.slot);
+  }
+  runtime.requests.release(record, *request);
+  *request = MPI_REQUEST_NULL;
+  return MPI_SUCCESS;
+}
+
 int cancel(Request* record, MPI_Request request) {
   Receive& r = record->receive;
+  if (record->is_persistent_collective()) {  // an error, which MPI may tell
+    MPI_Request in_mpi = record->persistent->collective->request;
+    const int code = PMPI_Cancel(&in_mpi);
+    if (code == MPI_SUCCESS) cannot_checkpoint("MPI_Cancel was called for a persistent collective operation");
+    return code;
+  }
   const bool accounted = record->active && record->kind == Request::Kind::kReceive && r.comm != nullptr && !r.matched;
   if (accounted && !r.done) {
     const line::Fate fate = runtime.coordinator->cancel(r.posting);
@@ -57,6 +79,7 @@ ELC_EXPORT int MPI_Request_free(MPI_Request* request) {
   Request* record = runtime.requests.find(*request);
   if (record == nullptr) return free_unfollowed(request);
   const MPI_Request handle = *request;
+  if (record->is_persistent_collective()) return free_collective(record, request);
   if (record->kind == Request::Kind::kCollective) {  // an error, which MPI may tell
     const int code = PMPI_Request_free(request);
     if (code != MPI_SUCCESS) return code;
@@ -90,6 +113,11 @@ namespace {
 
 // Looks at a request without completing it.
 int look_at(Request& record, MPI_Request request, int* flag, MPI_Status* status) {
+  if (record.is_persistent_collective()) {
+    *flag = collective_complete(record) ? 1 : 0;
+    if (*flag != 0) set_status_of_send(status);
+    return record.receive.code;
+  }
   const MPI_Request in_mpi = record.in_mpi(request);
   if (in_mpi != MPI_REQUEST_NULL) return PMPI_Request_get_status(in_mpi, flag, status);
   Receive& r = record.receive;

@@ -2,6 +2,7 @@
 // they are like all others (PROTOCOL.md, section 6); what one writes is a block for each neighbour from whom this process
 // receives.
 #include "mpi/calls/collective.h"
+#include "mpi/calls/refused.h"
 #include "mpi/datatype/datatype.h"
 #include "mpi/objects/topologies.h"
 
@@ -45,33 +46,48 @@ void wrote_at_offsets(Collective& now, void* to, const int* counts, const int* o
 
 ELC_COLLECTIVE(Neighbor_allgather, Ineighbor_allgather, (const void* from, int from_count, MPI_Datatype from_type, void* to,
                                                          int to_count, MPI_Datatype to_type, MPI_Comm comm),
-               (from, from_count, from_type, to, to_count, to_type, comm), {
+               (from, from_count, from_type, to, to_count, to_type, comm), ({
+  kept.from.one(from, from_count, from_type);
+  kept.to.even(to, to_count, to_type, sources(comm));
+}), {
   wrote_in_blocks(now, to, to_count, to_type);
 })
 
 ELC_COLLECTIVE(Neighbor_allgatherv, Ineighbor_allgatherv, (const void* from, int from_count, MPI_Datatype from_type, void* to,
                                                            const int* counts, const int* offsets, MPI_Datatype to_type, MPI_Comm comm),
-               (from, from_count, from_type, to, counts, offsets, to_type, comm), {
+               (from, from_count, from_type, to, counts, offsets, to_type, comm), ({
+  kept.from.one(from, from_count, from_type);
+  kept.to.at_offsets(to, counts, offsets, to_type, sources(comm));
+}), {
   wrote_at_offsets(now, to, counts, offsets, to_type);
 })
 
 ELC_COLLECTIVE(Neighbor_alltoall, Ineighbor_alltoall, (const void* from, int from_count, MPI_Datatype from_type, void* to, int to_count,
                                                        MPI_Datatype to_type, MPI_Comm comm),
-               (from, from_count, from_type, to, to_count, to_type, comm), {
+               (from, from_count, from_type, to, to_count, to_type, comm), ({
+  kept.from.even(from, from_count, from_type, destinations(comm));
+  kept.to.even(to, to_count, to_type, sources(comm));
+}), {
   wrote_in_blocks(now, to, to_count, to_type);
 })
 
 ELC_COLLECTIVE(Neighbor_alltoallv, Ineighbor_alltoallv, (const void* from, const int* from_counts, const int* from_offsets,
                                                          MPI_Datatype from_type, void* to, const int* to_counts, const int* to_offsets,
                                                          MPI_Datatype to_type, MPI_Comm comm),
-               (from, from_counts, from_offsets, from_type, to, to_counts, to_offsets, to_type, comm), {
+               (from, from_counts, from_offsets, from_type, to, to_counts, to_offsets, to_type, comm), ({
+  kept.from.at_offsets(from, from_counts, from_offsets, from_type, destinations(comm));
+  kept.to.at_offsets(to, to_counts, to_offsets, to_type, sources(comm));
+}), {
   wrote_at_offsets(now, to, to_counts, to_offsets, to_type);
 })
 
 ELC_COLLECTIVE(Neighbor_alltoallw, Ineighbor_alltoallw, (const void* from, const int* from_counts, const MPI_Aint* from_offsets,
                                                          const MPI_Datatype* from_types, void* to, const int* to_counts,
                                                          const MPI_Aint* to_offsets, const MPI_Datatype* to_types, MPI_Comm comm),
-               (from, from_counts, from_offsets, from_types, to, to_counts, to_offsets, to_types, comm), {
+               (from, from_counts, from_offsets, from_types, to, to_counts, to_offsets, to_types, comm), ({
+  kept.from.in_bytes(from, from_counts, from_offsets, from_types, destinations(comm));
+  kept.to.in_bytes(to, to_counts, to_offsets, to_types, sources(comm));
+}), {
   wrote_by_neighbours(now, to, [&](int n) { return to_counts[n]; }, [&](int n) { return to_types[n]; },
                       [&](int n) { return to_offsets[n]; });
 })

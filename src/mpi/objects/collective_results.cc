@@ -44,6 +44,15 @@ void end_collective(line::Comm comm, uint64_t number, const Vector<Region>& regi
   runtime.coordinator->end_collective(comm, number, std::move(result));
 }
 
+void repeat_collective(line::Comm comm, uint64_t number, const Vector<Region>& regions, const Bytes& result) {
+  const Result repeated = unpack_regions(regions, result);
+  if (!repeated.ok())
+    give_up(Result::caused(repeated.cause(), "the result of collective operation %llu on a communicator, which crosses the line, "
+                           "cannot be used here: %s; the line is as it was", static_cast<unsigned long long>(number),
+                           repeated.message()));
+  end_collective(comm, number, regions);
+}
+
 void end_failed_collective(line::Comm comm, uint64_t number) {
   runtime.coordinator->end_unfollowed(comm, number, "a collective operation that failed");
 }

@@ -25,6 +25,9 @@ Result unpack_regions(const Vector<Region>& regions, const Bytes& result);
 
 // Ends an operation that MPI has completed: what it has written is logged if a line wants it.
 void end_collective(line::Comm comm, uint64_t number, const Vector<Region>& regions);
+// Ends one that crosses the line, and that this process does not execute: its result is put where MPI would have written it. Ends
+// the job where it does not fit.
+void repeat_collective(line::Comm comm, uint64_t number, const Vector<Region>& regions, const Bytes& result);
 // The same for one that has failed.
 void end_failed_collective(line::Comm comm, uint64_t number);
 

@@ -69,6 +69,11 @@ Request* Requests::add_collective(MPI_Request handle, line::Comm comm, uint64_t 
   return r;
 }
 
+void Requests::begin_collective(Request* request, line::Comm comm, uint64_t number, Vector<Region> regions) {
+  request->collective = make<PendingCollective>(comm, number, std::move(regions));
+  ++collectives_;
+}
+
 MPI_Request Requests::make_complete() {
   Request* r = make_send();
   r->placeholder = true;
@@ -81,6 +86,10 @@ void Requests::look_at_collectives() {
   if (collectives_ == 0) return;
   each([]([[maybe_unused]] MPI_Request handle, Request& r) {
     if (r.collective == nullptr || r.collective->ended) return;
+    if (r.persistent != nullptr) {
+      collective_complete(r);
+      return;
+    }
 #if MPI_VERSION >= 3
     int complete = 0;
     const int code = PMPI_Request_get_status(handle, &complete, MPI_STATUS_IGNORE);
@@ -92,6 +101,17 @@ void Requests::look_at_collectives() {
 Request* Requests::make_receive() {
   Request* r = fresh();
   r->kind = Request::Kind::kReceive;
+  return r;
+}
+
+Request* Requests::make_collective(CollectiveArguments* arguments, MPI_Comm comm, line::Identity made_on) {
+  Request* r = fresh();
+  r->kind = RequestKind::kCollective;
+  r->placeholder = true;
+  r->active = false;
+  MessageArguments on = {};
+  on.comm = comm;
+  r->persistent = make<Persistent>(on, made_on, false, arguments);
   return r;
 }
 
@@ -107,6 +127,7 @@ void Requests::hinder(Request* request, MPI_Request handle, const char* call) {
 
 void Requests::set_inactive(Request* request, MPI_Request handle) {
   request->active = false;
+  forget_collective(request);
   const Persistent& p = *request->persistent;
   if (!request->obstacle || (p.made_on == kNullIdentity && !p.of_set_up)) return;
   remove_obstacle(HandleKind::kRequest, handle_key(handle));
@@ -122,6 +143,10 @@ void Requests::unbind(const Request& request, MPI_Request handle) {
   if (request.obstacle) remove_obstacle(HandleKind::kRequest, handle_key(handle));
   by_handle_.remove(handle_key(handle));
   if (!request.placeholder) return;
+  if (request.is_persistent_collective()) {
+    MPI_Request own = request.persistent->collective->request;
+    if (own != handle && own != MPI_REQUEST_NULL) PMPI_Request_free(&own);
+  }
   PMPI_Request_free(&handle);
   --placeholders_;
 }
@@ -134,6 +159,7 @@ void Requests::leave_to_mpi(Request* request, MPI_Request handle) {
 
 void Requests::unmake(Request* request) {
   elc::mpi::release(request->type_number);
+  if (request->persistent != nullptr) destroy(request->persistent->collective);
   destroy(request->persistent);
   request->persistent = nullptr;
   forget_collective(request);
@@ -161,7 +187,7 @@ void Requests::end_set_up() {
   });
   for (MPI_Request handle : handles) {
     Request* r = find(handle);
-    MPI_Request in_mpi = r->in_mpi(handle);
+    MPI_Request in_mpi = r->is_persistent_collective() && !r->receive.done ? r->receive.handle : r->in_mpi(handle);
     if (in_mpi != MPI_REQUEST_NULL) {
       MPI_Status status;
       if (r->kind == RequestKind::kReceive) PMPI_Cancel(&in_mpi);
@@ -297,6 +323,16 @@ bool complete_in_mpi(Receive& r) {
 #else
   return test(r);
 #endif
+}
+
+bool collective_complete(Request& request) {
+  Receive& r = request.receive;
+  if (r.done) return true;
+  int flag = 0;
+  r.code = PMPI_Test(&r.handle, &flag, MPI_STATUS_IGNORE);
+  r.done = flag != 0 || r.code != MPI_SUCCESS;
+  if (r.done && request.collective != nullptr) request.collective->end(r.code);
+  return r.done;
 }
 
 bool receive_complete(Receive& r) {

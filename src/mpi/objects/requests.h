@@ -5,6 +5,7 @@
 #include <mpi.h>
 
 #include "line/types.h"
+#include "mpi/objects/collective_arguments.h"
 #include "mpi/objects/collective_results.h"
 #include "mpi/objects/communicators.h"
 #include "mpi/objects/return_status.h"
@@ -48,10 +49,11 @@ struct MessageArguments {
   int (*send)(ELC_CONST void*, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request*);
 };
 
-// What a persistent request starts.
+// What a persistent request starts: a message, or a collective operation.
 struct Persistent : MessageArguments {
   line::Identity made_on = 0;  // its communicator, if that is followed: the handle may be another's by now
   bool of_set_up = false;      // and a restart makes it again by itself
+  CollectiveArguments* collective = nullptr;  // owned; then of the others `comm` alone means something
 };
 
 // What a handle in the program's hands stands for. Small sends of some MPIs share one handle: `uses`.
@@ -66,8 +68,10 @@ struct Request {
   uint64_t number = 0;       // in saved state
   uint64_t type_number = 0;  // its datatype is kept as long as this is
   Persistent* persistent = nullptr;         // owned
-  PendingCollective* collective = nullptr;  // of that kind, which MPI has always; owned
-  Receive receive;           // of a send, `handle`, `done` and `cancelled` alone
+  PendingCollective* collective = nullptr;  // of that kind, while it is under way; owned
+  // Of a send, `handle`, `done` and `cancelled` alone; of a persistent collective operation that is active `handle`, `done` and
+  // `code`.
+  Receive receive;
 
   // As a new one, but for the number; without what it owned.
   void reset() {
@@ -79,9 +83,12 @@ struct Request {
     receive = Receive();
   }
   bool of_set_up() const { return persistent != nullptr && persistent->of_set_up; }
-  // What MPI has of this request, whose handle the program has; MPI_REQUEST_NULL: nothing any more, or not yet.
+  bool is_persistent_collective() const { return persistent != nullptr && persistent->collective != nullptr; }
+  // What MPI has of this request, whose handle the program has; MPI_REQUEST_NULL: nothing any more, or not yet. The library
+  // itself completes persistent collective operations (collective_complete): MPICH 4.0's MPI_Testall fails with them.
   MPI_Request in_mpi(MPI_Request program) const {
-    return !active || receive.done ? MPI_REQUEST_NULL : placeholder ? receive.handle : program;
+    if (!active || receive.done || is_persistent_collective()) return MPI_REQUEST_NULL;
+    return placeholder ? receive.handle : program;
   }
 };
 
@@ -105,9 +112,12 @@ class Requests {
   bool add_complete(MPI_Request handle);
   // `making` is owned from now on. nullptr: the operation is over, and has ended.
   Request* add_collective(MPI_Request handle, line::Comm comm, uint64_t number, Vector<Region> regions, Making* making = nullptr);
+  // A persistent one has started this operation, which MPI has under the handle in `receive`.
+  void begin_collective(Request* request, line::Comm comm, uint64_t number, Vector<Region> regions);
   // A handle of a complete operation of which MPI knows nothing.
   MPI_Request make_complete();
   // Records without a handle; give them one with bind.
+  Request* make_collective(CollectiveArguments* arguments, MPI_Comm comm, line::Identity made_on);
   Request* make_send() { return fresh(); }
   Request* make_receive();
   // A record that the program gets no handle of after all.
@@ -182,6 +192,8 @@ int check_receive(void* buffer, int count, MPI_Datatype type, int source, int ta
 int start_receive(Receive& receive);
 // Gives it to MPI, with its own or its bound envelope.
 int give_to_mpi(Receive& receive);
+// Whether a persistent collective operation that is active is complete, perhaps with an error.
+bool collective_complete(Request& request);
 // Whether a receive that only the library waits for is complete, perhaps with an error.
 bool receive_complete(Receive& receive);
 // MPI's view of a receive that stays the program's: complete? Then its status and code are set.

@@ -126,6 +126,9 @@ void replace_process() {
     file->slot = runtime.coordinator->add_comm(file->saved.identity, static_cast<uint32_t>(file->saved.members.size()));
   }
   runtime.windows.add_slots();
+  runtime.requests.each([](MPI_Request, Request& r) {
+    if (r.is_persistent_collective() && r.persistent->collective->made != 0) r.persistent->collective->add_slot();
+  });
 }
 
 // The set-up of this run has left nothing under way either.
@@ -149,6 +152,11 @@ uint64_t account_of_set_up() {
     const File& file = *runtime.files.at(i);
     account ^= account_of(file.saved.identity, file.slot, file.rank, file.saved.members.size());
   }
+  runtime.requests.each([&](MPI_Request, const Request& r) {
+    if (!r.is_persistent_collective() || r.persistent->collective->made == 0) return;
+    const CollectiveArguments& a = *r.persistent->collective;
+    account ^= account_of(a.identity(), a.slot, a.position, a.processes);
+  });
   return account ^ runtime.windows.account();
 }
 

@@ -43,18 +43,74 @@ Result save_receive(const Request& request, SavedRequest* s) {
   return save_region({receive.buffer, receive.count, receive.type}, request.type_number, "a receive is pending", &s->region);
 }
 
+Result save_regions(const Vector<Region>& regions, const Vector<uint64_t>& types, const char* what, Vector<SavedRegion>* s) {
+  for (size_t i = 0; i < regions.size(); ++i) ELC_TRY(save_region(regions[i], types[i], what, &s->push_back({})));
+  return Result();
+}
+
 // One that MPI has completed is complete for a restart, too: its result is where the program will find it.
 Result save_collective(const PendingCollective& pending, SavedRequest* s) {
   s->kind = pending.ended ? RequestKind::kSend : RequestKind::kCollective;
   if (pending.ended) return Result();
   s->comm = runtime.coordinator->identity(pending.comm);
   s->operation = pending.number;
-  for (size_t i = 0; i < pending.regions.size(); ++i) {
-    SavedRegion saved;
-    ELC_TRY(save_region(pending.regions[i], pending.types[i], "a non-blocking collective operation is pending", &saved));
-    s->regions.push_back(saved);
-  }
+  return save_regions(pending.regions, pending.types, "a non-blocking collective operation is pending", &s->regions);
+}
+
+constexpr const char* kPersistentCollective = "there is a persistent collective operation";
+
+// Where its blocks lie is told by what the call is given: a restart has them as far from it if they are in one variable.
+Result save_side(const Side& side, SavedSide* s) {
+  s->in_place = side.in_place;
+  s->base = state::locate(side.base);
+  ELC_TRY(save_regions(side.blocks.all(), side.blocks.types(), kPersistentCollective, &s->blocks));
+  for (const SavedRegion& block : s->blocks)
+    if (block.count > 0 && side.base != nullptr && block.buffer.block != s->base.block)
+      return Result::error("%s with a buffer that is not registered as one variable or block (%p): register it", kPersistentCollective,
+                           side.base);
   return Result();
+}
+
+int32_t saved_root(int root) {
+#if MPI_VERSION >= 2
+  if (root == MPI_ROOT) return kSavedRoot;
+#endif
+  return root == MPI_PROC_NULL ? kSavedNoRoot : root;
+}
+
+int root_of(int32_t saved) {
+#if MPI_VERSION >= 2
+  if (saved == kSavedRoot) return MPI_ROOT;
+#endif
+  return saved == kSavedNoRoot ? MPI_PROC_NULL : saved;
+}
+
+Result communicator_is_gone(const Persistent& p) {
+  if (runtime.comms.identity_of(p.comm) == p.made_on) return Result();
+  return Result::error("there is a persistent request whose communicator was freed: free the request, too");
+}
+
+Result save_persistent_collective(const Request& request, SavedRequest* s) {
+  const Persistent& p = *request.persistent;
+  const CollectiveArguments& a = *p.collective;
+  s->kind = RequestKind::kPersistentCollective;
+  s->call = a.call;
+  s->comm = a.comm;
+  s->made = a.made;
+  s->root = saved_root(a.root);
+  s->active = request.active;
+  if (request.collective != nullptr && !request.collective->ended) s->operation = request.collective->number;
+  const Result written = save_regions(a.writes.all(), a.writes.types(), kPersistentCollective, &s->regions);
+  if (p.of_set_up) return s->operation != 0 ? written : Result();  // the set-up has the memory
+  ELC_TRY(communicator_is_gone(p));
+  ELC_TRY(written);
+  s->op = a.op_number;
+  if (a.op != MPI_OP_NULL && s->op == 0)
+    return Result::error("%s with an operation that the program's set-up has not made: call MPI_Op_create before ELC_Restore",
+                         kPersistentCollective);
+  s->counts.append(a.counts.data(), a.counts.size());
+  ELC_TRY(save_side(a.from, &s->from));
+  return save_side(a.to, &s->to);
 }
 
 struct Sends {
@@ -68,8 +124,7 @@ constexpr Sends kSends[] = {{StartMode::kReceive, nullptr},
 
 Result save_persistent(const Request& request, SavedRequest* s) {
   const Persistent& a = *request.persistent;
-  if (runtime.comms.identity_of(a.comm) != a.made_on)
-    return Result::error("there is a persistent request whose communicator was freed: free the request, too");
+  ELC_TRY(communicator_is_gone(a));
   s->kind = RequestKind::kPersistent;
   for (const Sends& send : kSends)
     if (send.call == a.send) s->mode = send.mode;
@@ -92,7 +147,7 @@ bool find_region(const SavedRegion& saved, Region* region) {
 
 const Bytes* find_result(const line::Saved& line, const SavedRequest& request) {
   for (const line::SavedResult& r : line.pending)
-    if (r.comm == request.comm && r.number == request.operation) return &r.result;
+    if (r.comm == request.operated() && r.number == request.operation) return &r.result;
   return nullptr;
 }
 
@@ -124,7 +179,8 @@ Result save_mpi(SavedMpi* saved) {
     s.kind = r.kind;
     s.uses = r.uses;
     if (!status.ok()) return;
-    if (r.persistent != nullptr) status = save_persistent(r, &s);
+    if (r.is_persistent_collective()) status = save_persistent_collective(r, &s);
+    else if (r.persistent != nullptr) status = save_persistent(r, &s);
     else if (r.kind == RequestKind::kReceive) status = save_receive(r, &s);
     else if (r.kind == RequestKind::kCollective) status = save_collective(*r.collective, &s);
     saved->requests.push_back(std::move(s));
@@ -141,6 +197,14 @@ static SavedPersistent describe(const Request& r) {
   const Persistent& a = *r.persistent;
   SavedPersistent s;
   s.number = r.number;
+  if (a.collective != nullptr) {
+    s.kind = RequestKind::kPersistentCollective;
+    s.count = static_cast<int32_t>(a.collective->call);
+    s.type = a.collective->made;
+    s.comm = a.made_on;
+    s.peer = saved_root(a.collective->root);
+    return s;
+  }
   s.kind = r.kind;
   s.count = a.count;
   s.type = r.type_number;
@@ -185,7 +249,7 @@ Result check_set_up(SavedSetUp saved) {
 
 Result fits(const SavedMpi& saved, const line::Saved& line) {
   for (const SavedRequest& s : saved.requests) {
-    if (s.kind == RequestKind::kCollective && find_result(line, s) == nullptr)
+    if (s.operation != 0 && find_result(line, s) == nullptr)
       return Result::error("section \"mpi\" names collective operation %llu on a communicator, whose result is not in section "
                            "\"line\": they are of different lines", static_cast<unsigned long long>(s.operation));
     const bool receive = s.kind == RequestKind::kReceive ? s.comm != kNullIdentity : s.kind == RequestKind::kPersistent && s.posting != 0;
@@ -204,14 +268,17 @@ Result make_requests(const SavedMpi& saved) {
       return Result::error("section \"mpi\" names a persistent request that section \"setup\" does not have");
     }
     const bool receive = s.kind == RequestKind::kReceive || (s.kind == RequestKind::kPersistent && s.mode == StartMode::kReceive);
-    runtime.requests.make_again(receive ? RequestKind::kReceive : RequestKind::kSend, s.number)->uses = s.uses;
+    const RequestKind kind = receive                                         ? RequestKind::kReceive
+                             : s.kind == RequestKind::kPersistentCollective ? RequestKind::kCollective
+                                                                             : RequestKind::kSend;
+    runtime.requests.make_again(kind, s.number)->uses = s.uses;
   }
   return Result();
 }
 
 Result complete_collectives(const SavedMpi& saved, const line::Saved& line) {
   for (const SavedRequest& s : saved.requests) {
-    if (s.kind != RequestKind::kCollective) continue;
+    if (s.operation == 0) continue;
     Vector<Region> regions;
     for (const SavedRegion& there : s.regions) {
       Region here;
@@ -269,6 +336,71 @@ static Result make_persistent_again(Request* r, const SavedRequest& s) {
   return Result();
 }
 
+static Result find_regions(const Vector<SavedRegion>& saved, Regions* regions) {
+  for (const SavedRegion& there : saved) {
+    Region here;
+    if (!find_region(there, &here) || !retain_number(there.type))
+      return Result::error("a persistent collective operation cannot be made again: its buffer or datatype is not part of the saved "
+                           "state (register the buffer)");
+    regions->add(here, there.type);
+  }
+  return {};
+}
+
+static Result find_side(const SavedSide& saved, Side* side) {
+  side->in_place = saved.in_place;
+  side->base = state::address_of(saved.base);
+  return find_regions(saved.blocks, &side->blocks);
+}
+
+static Result make_collective_again(Request* r, const SavedRequest& s) {
+  r->active = s.active;
+  r->receive = Receive();
+  r->receive.done = s.active;
+  if (s.number >= kFirstPersistent) return {};
+  const Communicator* comm = runtime.comms.find_identity(s.comm);
+  if (comm == nullptr || comm->handle == MPI_COMM_NULL)
+    return Result::error("a persistent collective operation cannot be made again: its communicator is not part of the saved state");
+  CollectiveArguments* a = make<CollectiveArguments>();
+  MessageArguments on = {};
+  on.comm = comm->handle;
+  r->persistent = make<Persistent>(on, s.comm, false, a);
+  a->call = s.call;
+  a->is_made(*comm, s.made);
+  a->root = root_of(s.root);
+  ELC_TRY(runtime.locals.find_operation(s.op, &a->op));
+  a->op_number = s.op;
+  a->counts.append(s.counts.data(), s.counts.size());
+  ELC_TRY(find_side(s.from, &a->from));
+  ELC_TRY(find_side(s.to, &a->to));
+  return find_regions(s.regions, &a->writes);
+}
+
+// Whether others have freed the request before the line. What is left of it for this process are results, and its own call.
+static bool is_half_freed(const CollectiveArguments& a) {
+  const line::Coordinator& process = *runtime.coordinator;
+  for (uint64_t number = process.operations(a.slot) + 1;; ++number) {
+    const Bytes* logged = process.logged_result(a.slot, number);
+    if (logged == nullptr || logged->empty()) return logged != nullptr;
+  }
+}
+
+// MPI makes the persistent collective operations again of which all members have the request, in an order that is the same at all.
+static void make_collectives_again() {
+  Vector<CollectiveArguments*> all;
+  runtime.requests.each([&](MPI_Request, Request& r) {
+    if (r.is_persistent_collective() && r.persistent->collective->request == MPI_REQUEST_NULL) all.push_back(r.persistent->collective);
+  });
+  sort(all, [](const CollectiveArguments* a, const CollectiveArguments* b) {
+    return a->comm != b->comm ? a->comm < b->comm : a->made < b->made;
+  });
+  for (CollectiveArguments* a : all) {
+    if (is_half_freed(*a)) continue;
+    const Result again = a->make_again(*runtime.comms.find_identity(a->comm));
+    if (!again.ok()) give_up(again);
+  }
+}
+
 static Result make_receive_again(Request* r, const SavedRequest& s) {
   if (s.comm == kNullIdentity) {
     post_to_nobody(&r->receive);
@@ -285,14 +417,17 @@ static Result make_receive_again(Request* r, const SavedRequest& s) {
 
 void post_again(const SavedMpi& saved) {
   for (const SavedRequest& s : saved.requests) {
-    if (s.kind != RequestKind::kReceive && s.kind != RequestKind::kPersistent) continue;
+    if (s.kind == RequestKind::kSend || s.kind == RequestKind::kCollective) continue;
     MPI_Request handle;
     runtime.requests.find_handle(s.number, &handle);
     Request* r = runtime.requests.find(handle);
     if (s.number < kFirstPersistent && retain_number(s.region.type)) r->type_number = s.region.type;
-    const Result again = s.kind == RequestKind::kReceive ? make_receive_again(r, s) : make_persistent_again(r, s);
+    const Result again = s.kind == RequestKind::kReceive      ? make_receive_again(r, s)
+                         : s.kind == RequestKind::kPersistent ? make_persistent_again(r, s)
+                                                              : make_collective_again(r, s);
     if (!again.ok()) give_up(again);
   }
+  make_collectives_again();
   runtime.requests.numbers_from(saved.request_numbers);
 }
 

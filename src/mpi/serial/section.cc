@@ -8,7 +8,8 @@
 namespace elc::mpi {
 namespace {
 
-constexpr uint32_t kSetUpLayout = 1;
+constexpr uint32_t kSetUpLayout = 2, kSetUpLayoutOfMessages = 1;
+constexpr uint32_t kSavedReceive = 1, kSavedCollective = 2;  // kinds of a persistent request of the set-up
 constexpr uint32_t kCommitted = 1, kFreed = 2;  // flags of a datatype
 constexpr uint32_t kWrites = 1, kAppends = 2, kUnique = 4, kAtomic = 8, kViewed = 16, kOfSetUp = 32, kExact = 64, kUnknownFileFlag = 128;  // of a file
 
@@ -32,6 +33,14 @@ const char* const kNamesOfFortran[] = {
 const char* const kNamesOfOperations[] = {"MPI_OP_NULL", "MPI_MAX", "MPI_MIN", "MPI_SUM",  "MPI_PROD",   "MPI_LAND",   "MPI_BAND", "MPI_LOR",
                                           "MPI_BOR",     "MPI_LXOR", "MPI_BXOR", "MPI_MAXLOC", "MPI_MINLOC", "MPI_REPLACE", "MPI_NO_OP"};
 const char* const kNamesOfErrorHandlers[] = {"MPI_ERRHANDLER_NULL", "MPI_ERRORS_ARE_FATAL", "MPI_ERRORS_RETURN", "MPI_ERRORS_ABORT"};
+
+const char* const kNamesOfCollectives[] = {
+    "MPI_Barrier_init", "MPI_Bcast_init", "MPI_Gather_init", "MPI_Gatherv_init", "MPI_Scatter_init", "MPI_Scatterv_init",
+    "MPI_Allgather_init", "MPI_Allgatherv_init", "MPI_Alltoall_init", "MPI_Alltoallv_init", "MPI_Alltoallw_init", "MPI_Reduce_init",
+    "MPI_Allreduce_init", "MPI_Reduce_scatter_init", "MPI_Reduce_scatter_block_init", "MPI_Scan_init", "MPI_Exscan_init",
+    "MPI_Neighbor_allgather_init", "MPI_Neighbor_allgatherv_init", "MPI_Neighbor_alltoall_init", "MPI_Neighbor_alltoallv_init",
+    "MPI_Neighbor_alltoallw_init"};
+static_assert(std::size(kNamesOfCollectives) == static_cast<size_t>(Collectively::kEnd));
 
 Result read_layout(Decoder& in, const char* section, uint32_t newest, uint32_t* read) {
   const uint32_t layout = *read = in.u32();
@@ -75,6 +84,8 @@ const char* operation_name(uint64_t number) { return number < std::size(kNamesOf
 const char* error_handler_name(uint64_t number) {
   return number < std::size(kNamesOfErrorHandlers) ? kNamesOfErrorHandlers[number] : nullptr;
 }
+
+const char* collective_name(Collectively call) { return kNamesOfCollectives[static_cast<size_t>(call)]; }
 
 bool Topology::operator==(const Topology& other) const {
   bool same = kind == other.kind;
@@ -240,6 +251,64 @@ static SavedRegion decode_region(Decoder& in) {
   return region;
 }
 
+static void encode_regions(const Vector<SavedRegion>& regions, Encoder& out) {
+  out.u64(regions.size());
+  for (const SavedRegion& region : regions) encode_region(region, out);
+}
+
+static void decode_regions(Decoder& in, Vector<SavedRegion>* regions) {
+  const size_t n = in.count(28);
+  for (size_t i = 0; i < n; ++i) regions->push_back(decode_region(in));
+}
+
+static void encode_side(const SavedSide& side, Encoder& out) {
+  out.boolean(side.in_place);
+  out.u64(side.base.block);
+  out.u64(side.base.position);
+  encode_regions(side.blocks, out);
+}
+
+static void decode_side(Decoder& in, SavedSide* side) {
+  side->in_place = in.boolean();
+  side->base.block = in.u64();
+  side->base.position = in.u64();
+  decode_regions(in, &side->blocks);
+}
+
+static void encode_persistent_collective(const SavedRequest& r, Encoder& out) {
+  out.u32(static_cast<uint32_t>(r.call));
+  out.u64(r.comm);
+  out.u64(r.made);
+  out.i32(r.root);
+  out.u64(r.op);
+  out.u64(r.counts.size());
+  for (const int count : r.counts) out.i32(count);
+  encode_side(r.from, out);
+  encode_side(r.to, out);
+  encode_regions(r.regions, out);
+  out.boolean(r.active);
+  out.u64(r.operation);
+}
+
+static void decode_persistent_collective(Decoder& in, SavedRequest* r) {
+  const uint32_t call = in.u32();
+  if (call >= static_cast<uint32_t>(Collectively::kEnd)) return in.fail();
+  r->call = static_cast<Collectively>(call);
+  r->comm = in.u64();
+  r->made = in.u64();
+  r->root = in.i32();
+  r->op = in.u64();
+  const size_t counts = in.count(4);
+  for (size_t i = 0; i < counts; ++i)
+    if (r->counts.push_back(in.i32()) < 0) in.fail();
+  decode_side(in, &r->from);
+  decode_side(in, &r->to);
+  decode_regions(in, &r->regions);
+  r->active = in.boolean();
+  r->operation = in.u64();
+  if (r->made == 0 || r->root < kSavedRoot || r->root == -1 || (!r->active && r->operation != 0)) in.fail();
+}
+
 static void encode_hints(Encoder& out, const Vector<Hint>& hints) {
   out.u64(hints.size());
   for (const Hint& hint : hints) {
@@ -375,8 +444,7 @@ void SavedMpi::encode(Encoder& out) const {
     } else if (r.kind == RequestKind::kCollective) {
       out.u64(r.comm);
       out.u64(r.operation);
-      out.u64(r.regions.size());
-      for (const SavedRegion& region : r.regions) encode_region(region, out);
+      encode_regions(r.regions, out);
     } else if (r.kind == RequestKind::kPersistent) {
       out.u32(static_cast<uint32_t>(r.mode));
       encode_region(r.region, out);
@@ -385,6 +453,8 @@ void SavedMpi::encode(Encoder& out) const {
       out.i32(r.tag);
       out.boolean(r.active);
       out.u64(r.posting);
+    } else if (r.kind == RequestKind::kPersistentCollective) {
+      encode_persistent_collective(r, out);
     }
   }
   out.u64(files.size());
@@ -416,7 +486,9 @@ Result SavedMpi::decode(Decoder& in, uint32_t processes, SavedMpi* saved) {
     r.number = in.u64();
     const uint32_t kind = in.u32();
     r.uses = in.u32();
-    const RequestKind last = layout == kPlainLayout ? RequestKind::kReceive : RequestKind::kPersistent;
+    const RequestKind last = layout == kPlainLayout                           ? RequestKind::kReceive
+                             : layout <= kLayoutWithoutPersistentCollectives ? RequestKind::kPersistent
+                                                                              : RequestKind::kPersistentCollective;
     if (kind > static_cast<uint32_t>(last) || r.uses == 0) in.fail();
     r.kind = static_cast<RequestKind>(kind);
     if (r.kind == RequestKind::kReceive) {
@@ -426,8 +498,7 @@ Result SavedMpi::decode(Decoder& in, uint32_t processes, SavedMpi* saved) {
     } else if (r.kind == RequestKind::kCollective) {
       r.comm = in.u64();
       r.operation = in.u64();
-      const size_t regions = in.count(28);
-      for (size_t k = 0; k < regions; ++k) r.regions.push_back(decode_region(in));
+      decode_regions(in, &r.regions);
     } else if (r.kind == RequestKind::kPersistent) {
       const uint32_t mode = in.u32();
       if (mode >= static_cast<uint32_t>(StartMode::kEnd)) in.fail();
@@ -438,8 +509,10 @@ Result SavedMpi::decode(Decoder& in, uint32_t processes, SavedMpi* saved) {
       r.tag = in.i32();
       r.active = in.boolean();
       r.posting = in.u64();
+    } else if (r.kind == RequestKind::kPersistentCollective) {
+      decode_persistent_collective(in, &r);
     }
-    if (r.number >= kFirstPersistent && r.kind != RequestKind::kPersistent) in.fail();
+    if (r.number >= kFirstPersistent && r.kind < RequestKind::kPersistent) in.fail();
     saved->requests.push_back(std::move(r));
   }
   const size_t files = layout <= kLayoutWithoutFiles ? 0 : in.count(80);
@@ -463,7 +536,7 @@ void SavedSetUp::encode(Encoder& out) const {
   out.u64(requests.size());
   for (const SavedPersistent& r : requests) {
     out.u64(r.number);
-    out.u32(static_cast<uint32_t>(r.kind));
+    out.u32(r.kind == RequestKind::kPersistentCollective ? kSavedCollective : static_cast<uint32_t>(r.kind));
     out.i32(r.count);
     out.u64(r.type);
     out.u64(r.comm);
@@ -487,8 +560,9 @@ Result SavedSetUp::decode(Decoder& in, SavedSetUp* saved) {
     r.comm = in.u64();
     r.peer = in.i32();
     r.tag = in.i32();
-    if (kind > static_cast<uint32_t>(RequestKind::kReceive) || r.number < kFirstPersistent) in.fail();
-    r.kind = static_cast<RequestKind>(kind);
+    r.kind = kind == kSavedCollective ? RequestKind::kPersistentCollective : static_cast<RequestKind>(kind);
+    if (kind > (layout == kSetUpLayoutOfMessages ? kSavedReceive : kSavedCollective) || r.number < kFirstPersistent) in.fail();
+    if (kind == kSavedCollective && static_cast<uint32_t>(r.count) >= static_cast<uint32_t>(Collectively::kEnd)) in.fail();
     saved->requests.push_back(r);
   }
   if (!in.ok() || in.left() != 0) return Result::error("section \"setup\" is damaged");

@@ -90,7 +90,8 @@ struct SavedCommunicator {
   static bool decode(Decoder& in, uint32_t processes, uint32_t layout, SavedCommunicator* saved);
   static bool decode(Decoder& in, uint32_t processes, SavedCommunicator* saved);  // as it is written now
 };
-inline constexpr uint32_t kLayout = 3;                // of section mpi
+inline constexpr uint32_t kLayout = 4;                // of section mpi
+inline constexpr uint32_t kLayoutWithoutPersistentCollectives = 3;
 inline constexpr uint32_t kLayoutWithoutFiles = 2;    // nor windows, nor intercommunicators
 inline constexpr uint32_t kPlainLayout = 1;           // communicators without topologies, as well
 
@@ -101,16 +102,31 @@ inline constexpr uint32_t kDataResult = 0;
 // Of the result of an operation that made one; false for other results.
 bool decode_result(Decoder& in, uint32_t processes, SavedCommunicator* saved);
 
-enum class RequestKind : uint32_t { kSend, kReceive, kCollective, kPersistent };
+enum class RequestKind : uint32_t { kSend, kReceive, kCollective, kPersistent, kPersistentCollective };
 
 // What a persistent request starts.
 enum class StartMode : uint32_t { kReceive, kSend, kBufferedSend, kSynchronousSend, kEnd };
+
+// The collective operation that a persistent request starts. The values are part of the file format.
+enum class Collectively : uint32_t {
+  kBarrier, kBcast, kGather, kGatherv, kScatter, kScatterv, kAllgather, kAllgatherv, kAlltoall, kAlltoallv, kAlltoallw, kReduce,
+  kAllreduce, kReduce_scatter, kReduce_scatter_block, kScan, kExscan, kNeighbor_allgather, kNeighbor_allgatherv, kNeighbor_alltoall,
+  kNeighbor_alltoallv, kNeighbor_alltoallw, kEnd
+};
+const char* collective_name(Collectively call);  // "MPI_Bcast_init"
 
 // A part of the program's memory that a call of MPI writes.
 struct SavedRegion {
   format::PointerLeaf buffer;
   int32_t count = 0;
   uint64_t type = 0;
+};
+
+// What a collective operation reads, or where it puts what it gets.
+struct SavedSide {
+  bool in_place = false;
+  format::PointerLeaf base;      // what the call is given
+  Vector<SavedRegion> blocks;    // for each member or neighbour one, or a single one
 };
 
 struct SavedRequest {
@@ -124,11 +140,22 @@ struct SavedRequest {
   // Of a collective operation:
   uint64_t operation = 0;        // its number on the communicator
   Vector<SavedRegion> regions;   // what it writes
+  // Of one that a persistent request starts, further:
+  uint64_t made = 0;             // the operation on `comm` that made the request; `operation` is one on Origin{comm, made, 0}
+  Collectively call = Collectively::kBarrier;
+  int32_t root = 0;              // kSavedNoRoot, kSavedRoot: MPI_PROC_NULL, MPI_ROOT
+  uint64_t op = 0;               // as of a variable (SavedLocal)
+  Vector<int> counts;            // of MPI_Reduce_scatter_init
+  SavedSide from, to;            // empty: not the call's in this process, or the set-up's
   // Of a persistent request, which is one of the set-up if its number is kFirstPersistent or more:
   StartMode mode = StartMode::kReceive;
   int32_t peer = 0, tag = 0;     // as in format::StatusLeaf
-  bool active = false;           // a receive is pending then, a send is complete
+  bool active = false;           // a receive is pending then, a send is complete; a collective operation is, if `operation` is 0
+
+  // On what the operation is one that is pending.
+  line::Identity operated() const { return kind == RequestKind::kPersistentCollective ? Origin{comm, made, 0}.identity() : comm; }
 };
+inline constexpr int32_t kSavedNoRoot = -2, kSavedRoot = -3;
 
 // ---- Files ----
 
@@ -216,7 +243,8 @@ struct SavedMpi {
 
 // ---- What the program's set-up has made ----
 
-// A persistent request; ranks and tags as in format::StatusLeaf.
+// A persistent request; ranks and tags as in format::StatusLeaf. Of one of kind kPersistentCollective the count is a Collectively,
+// the type the operation that made it, and the peer the root.
 struct SavedPersistent {
   uint64_t number = 0;  // of the request: kFirstPersistent and up
   RequestKind kind = RequestKind::kSend;

@@ -315,6 +315,38 @@ Result save(format::Writer& writer, const HandleCodec& codec) {
   return save_files(writer);
 }
 
+static bool asks_mpi(const format::TypeTable& types, TypeId type) {
+  const format::TypeInfo& info = types.info(type);
+  if (info.kind == format::kStruct || info.kind == format::kUnion) {
+    for (const format::FieldInfo& field : types.fields(type))
+      if (asks_mpi(types, field.type)) return true;
+    return false;
+  }
+  switch (info.kind) {
+    case format::kMpiComm:
+    case format::kMpiRequest:
+    case format::kMpiFile:
+    case format::kMpiWin:
+    case format::kMpiOp:
+    case format::kMpiErrhandler: return types.accessor(type) != nullptr;  // a number of Fortran, which MPI knows
+    default: return info.kind >= format::kMpiComm && info.kind < format::kKindCount;
+  }
+}
+
+bool has_data_of_mpi() {
+  Process& p = process();
+  Vector<const Region*> regions;
+  list_regions(p, &regions);
+  for (const Region* region : regions)
+    if (asks_mpi(p.types, region->type)) return true;
+  TypeId last = format::kByte;
+  for (const Block& block : p.heap.slots()) {
+    if (block.type != last && asks_mpi(p.types, block.type)) return true;
+    last = block.type;
+  }
+  return false;
+}
+
 uint64_t size_of_data() { return process().blocks->size(); }
 
 bool has_data_in(uintptr_t begin, uintptr_t end) { return process().blocks->has_some_in(begin, end); }

@@ -113,6 +113,9 @@ Result save(format::Writer& writer, const HandleCodec& codec);
 // them lie between these addresses.
 uint64_t size_of_data();
 bool has_data_in(uintptr_t begin, uintptr_t end);
+// Whether save_data asks the codec for more than to look up a communicator, request, file, window, operation or error handler:
+// for what MPI has to be asked for in turn, or what a line has to have the content of.
+bool has_data_of_mpi();
 
 // What the line relies on besides its own file: it must be on stable storage before the line commits. Of the last save();
 // the caller's from then on.

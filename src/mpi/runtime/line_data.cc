@@ -51,34 +51,42 @@ const char* LineData::hindrance() const {
     const uint64_t available = store::available_memory();
     if (available / 2 < size) return "a copy of the process may need as much memory again, and less is free";
   }
+  if (state::has_data_of_mpi())
+    return "some of its data are datatypes, groups, info objects or statuses of MPI, or its handles in Fortran, of which MPI is asked";
   if (some_is_shared()) return "some of its data lie in memory that processes share, of which there is no copy";
   return nullptr;
 }
 
 // Told when it changes.
-void LineData::tell(line::LineNumber line, const char* how) {
+void LineData::tell(const char* how) {
   if (how == told_ || runtime.config.verbose < (runtime.rank == 0 ? 1 : 2)) return;
   told_ = how;
-  if (how == kCopied) say("line %u: %s", line, how);
-  else say("line %u is written while the program waits, because %s", line, how);
+  if (how == kCopied) say("line %u: %s", line_, how);
+  else say("line %u is written while the program waits, because %s", line_, how);
 }
 
+// What the data hold of MPI is looked at here, before the section that describes it is written.
 Result LineData::write(line::LineNumber line, format::Writer* writer) {
   writer_ = writer;
-  const char* why = hindrance();
-  if (why == nullptr) {
-    const Result begun = begin_copy();
-    if (begun.ok()) {
-      tell(line, kCopied);
-      return begun;
-    }
-    why = "the system makes no copy of the process";
-  }
-  tell(line, why);
-  return state::save_data(*writer, handle_codec());
+  line_ = line;
+  const char* const why = hindrance();
+  by_copy_ = why == nullptr;
+  return by_copy_ ? Result() : write_here(why);
+}
+
+Result LineData::write_here(const char* why) {
+  tell(why);
+  return state::save_data(*writer_, handle_codec());
 }
 
 Result LineData::begin_copy() {
+  if (!by_copy_) return Result();
+  if (!copy_now().ok()) return write_here("the system makes no copy of the process");
+  tell(kCopied);
+  return Result();
+}
+
+Result LineData::copy_now() {
   ELC_TRY(file_->flush());
   const uint64_t memory = kMemoryOfCopy + state::size_of_data() / kDataForAByte;
   return copy_.start(static_cast<size_t>(memory), file_->fd(), [](void* self, Bytes* report) {

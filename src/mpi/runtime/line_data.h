@@ -16,8 +16,10 @@ class LineData {
 
   // Where `writer`, the file's, writes to.
   format::Sink sink();
-  // Behind state::begin_save(), between two sections: writes the data as they are now, or has begun to.
+  // Behind state::begin_save(), between two sections: writes the data as they are now, if no copy of the process can do that.
   Result write(line::LineNumber line, format::Writer* writer);
+  // When everything else of the state is written: otherwise, a copy begins.
+  Result begin_copy();
   // Whether they are in the file, and the writer goes on behind them.
   Result written(bool* done);
   // They are not wanted any more.
@@ -28,11 +30,14 @@ class LineData {
  private:
   // Why no copy writes them: a sentence to go on from "because"; nullptr: one does.
   const char* hindrance() const;
-  Result begin_copy();
-  void tell(line::LineNumber line, const char* how);
+  Result write_here(const char* why);
+  Result copy_now();
+  void tell(const char* how);
 
   store::RankFile* file_;
   format::Writer* writer_ = nullptr;
+  line::LineNumber line_ = 0;
+  bool by_copy_ = false;  // the line at hand
   store::Copy copy_;
   bool has_died_ = false;  // a copy, of itself
   const char* told_ = nullptr;  // how the last line was written

@@ -96,6 +96,7 @@ Result write_state(line::LineNumber line) {
   store::write_label(*current().writer, label);
   runtime.locals.begin_line();
   ELC_TRY(state::begin_save());
+  ELC_TRY(current().data.write(line, current().writer));
   ELC_TRY(state::save_files(*current().writer));
   ELC_TRY(lock_files());
   Vector<state::Relied> relied = state::take_relied();
@@ -111,7 +112,7 @@ Result write_state(line::LineNumber line) {
   current().writer->begin_section("setup");
   set_up.encode(current().writer->encoder());
   current().writer->end_section();
-  return current().data.write(line, current().writer);
+  return current().data.begin_copy();
 }
 
 Result write_line(const line::Saved& saved) {

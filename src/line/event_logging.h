@@ -100,7 +100,7 @@ class EventLogging final : public Coordinator {
   void poll() override;
   bool busy() const override {
     return line_ != nullptr || replay_.anywhere() || !running_ || finalizing_ || (never_ && !stop_voted_) ||
-           forgetting_.on();
+           forgetting_.on() || declined_ > last_line_;
   }
 
   Result load(Saved&& saved) override;

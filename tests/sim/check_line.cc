@@ -73,6 +73,9 @@ void World::check_line(line::LineNumber number, uint64_t points, uint64_t cost) 
     check_file(r, number, points, files[static_cast<size_t>(r)]->app, saved[static_cast<size_t>(r)]);
   if (!failed()) check_in_transit(files, saved);
   if (!failed()) check_crossing(files, saved);
+  std::vector<const App*> apps;
+  for (const auto& file : files) apps.push_back(&file->app);
+  if (!failed()) check_objects(apps, false);
 }
 
 // A file says of its process what the state says.

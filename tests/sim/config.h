@@ -18,6 +18,12 @@ enum class Fault : uint8_t {
   kForgetProbes,       // trap 4: what a probe has shown does not count
   kReadySend,          // trap 8: a ready send stays one
   kUncountedIbarrier,  // trap 11: a non-blocking barrier does not count as a collective
+  kChanceTells,        // what fences and files tell by chance is in lines that are replayed
+  kForgetStatus,       // a receive of which the program knows is saved as if it did not
+  kHalfMade,           // a checkpoint while a communicator is being made
+  kJoinedByMembers,    // the identity of an intercommunicator follows from its members
+  kBetweenHalves,      // a checkpoint between the halves of a call on a file
+  kMoveFromLog,        // who is late for a transfer leaves out its part
   kBarrierUnaware,     // nothing wrong: barriers cross like any other operation
 };
 

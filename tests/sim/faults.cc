@@ -37,6 +37,16 @@ static const Variant kVariants[] = {
     {"together", "a checkpoint between forgetting here and there", Fault::kNone, Rule::kForgetTogether},
     {"never", "a line after the last", Fault::kNone, Rule::kNever},
     {"matched", "what a matched probe takes is not kept", Fault::kNone, Rule::kMatched},
+    {"epoch", "a window's members take a line where they have not agreed to", Fault::kNone, Rule::kAgreeOnEpoch},
+    {"untouched", "a line is taken behind an operation on a window", Fault::kNone, Rule::kUntouched},
+    {"putoff", "operations on a window are issued before all have taken the line", Fault::kNone, Rule::kPutOff},
+    {"fence", "they are issued before all have come to the fence", Fault::kNone, Rule::kIssueTogether},
+    {"chance", "what fences and files tell by chance is in lines", Fault::kChanceTells, Rule{}},
+    {"status", "a receive of which the program knows is saved as if it did not", Fault::kForgetStatus, Rule{}},
+    {"halfmade", "a line is taken while a communicator is being made", Fault::kHalfMade, Rule{}},
+    {"joined", "an intercommunicator is named by its members", Fault::kJoinedByMembers, Rule{}},
+    {"halves", "a line is taken between the halves of a call on a file", Fault::kBetweenHalves, Rule{}},
+    {"move", "who is late for a transfer leaves out its part", Fault::kMoveFromLog, Rule{}},
     {"order", "messages in transit lose their order", Fault::kNone, Rule::kStreamOrder},
 };
 

@@ -63,6 +63,17 @@ class World {
   // Scripted answers of ELC_ND by rank, used first.
   std::map<Rank, std::deque<uint64_t>> scripted_nd;
 
+  // ---- Memory windows and files ----
+  struct Reach {  // an operation that MPI executes some time
+    uint64_t window = 0;
+    Rank origin = 0;
+    size_t access = 0;
+  };
+  std::vector<Reach> accesses;
+  void reach(size_t i);
+  void reach_all(uint64_t window);
+  std::map<std::pair<Rank, uint64_t>, uint64_t> files;  // by process and place
+
   // ---- What nodes do ----
   void send_control(Rank from, Rank to, const uint8_t* data, size_t size);
   void point(Moment m) {
@@ -107,6 +118,9 @@ class World {
   elc::Result trouble(Rank rank, elc::line::LineNumber line, const char* what);
   void check_messages();
   void check_collectives();
+  void check_window(Rank target, const Window& window, const std::vector<const App*>& apps, bool at_end);
+  void check_objects(const std::vector<const App*>& apps, bool at_end);
+  void cut_files();
   void check_line(elc::line::LineNumber line, uint64_t points, uint64_t cost);
   void check_file(Rank rank, elc::line::LineNumber line, uint64_t points, const App& app,
                   const elc::line::Saved& saved);

@@ -72,6 +72,23 @@ TEST_CASE("a line is refused for what the program does while it is open, unless 
   }
 }
 
+TEST_CASE("who declines a line while the one before it is open has something to look after when that has ended") {
+  Job job(2, options());
+  open_line(job, 2);
+  job[1].decline(2, "apart");
+  CHECK(job[1].last_line() == 1);
+  while (job[1].line_open()) {
+    for (Rank r = 0; r < 2; ++r) job[r].poll();
+    job.deliver();
+  }
+  CHECK((job[1].committed_line() == 1 && !job[1].due() && job[1].busy()));
+  job[1].poll();
+  CHECK((job[1].last_line() == 2 && !job[1].recording()));
+  job[0].site();
+  job.settle();
+  CHECK((job.ended.back().reason == "apart" && !job[1].busy()));
+}
+
 TEST_CASE("an operation that is not followed and that all make behind the line does not concern it") {
   Job job(2, options());
   const Comm comm = add_comm(job, 2);

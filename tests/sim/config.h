@@ -50,6 +50,7 @@ struct Stats {
            collectives = 0;
   uint64_t suppressed = 0, crossing = 0, replayed = 0, in_transit = 0, orphans = 0, control = 0, held = 0;
   uint64_t restart_replaying = 0, lines_replaying = 0;
+  uint64_t joined = 0, fences = 0, accesses = 0, put_off = 0, lines_fenced = 0, writes = 0;
   void add(const Stats& other);
 };
 

@@ -42,7 +42,6 @@ static const Variant kVariants[] = {
     {"putoff", "operations on a window are issued before all have taken the line", Fault::kNone, Rule::kPutOff},
     {"fence", "they are issued before all have come to the fence", Fault::kNone, Rule::kIssueTogether},
     {"chance", "what fences and files tell by chance is in lines", Fault::kChanceTells, Rule{}},
-    {"status", "a receive of which the program knows is saved as if it did not", Fault::kForgetStatus, Rule{}},
     {"halfmade", "a line is taken while a communicator is being made", Fault::kHalfMade, Rule{}},
     {"joined", "an intercommunicator is named by its members", Fault::kJoinedByMembers, Rule{}},
     {"halves", "a line is taken between the halves of a call on a file", Fault::kBetweenHalves, Rule{}},

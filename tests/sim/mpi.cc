@@ -253,6 +253,14 @@ Payload Node::finish(size_t slot, Rank* source, Tag* tag) {
   return payload;
 }
 
+// So many messages of a class at least.
+void Node::has_seen(const Shown& seen) {
+  const auto of_class = [&](const Shown& s) { return s.source == seen.source && s.comm == seen.comm && s.tag == seen.tag; };
+  auto shown = std::find_if(app.shown.begin(), app.shown.end(), of_class);
+  if (shown == app.shown.end()) shown = app.shown.insert(shown, {seen.source, seen.comm, seen.tag, 0});
+  shown->count = std::max(shown->count, seen.count);
+}
+
 // A look for a message, as MPI_Iprobe.
 bool Node::look(int handle, Rank source, Tag tag, Rank* shown_source, Tag* shown_tag) {
   const Pattern pattern{slot_of(handle), source, tag};
@@ -267,10 +275,7 @@ bool Node::look(int handle, Rank source, Tag tag, Rank* shown_source, Tag* shown
   const Network::Message* m = world_.network->probe(self_, comm(handle).identity, source, tag);
   if (m == nullptr || !process->may_show(pattern.comm, m->source, m->tag)) return false;
   if (world_.config.fault != Fault::kForgetProbes && follows()) process->on_probe(pattern.comm, m->source, m->tag);
-  const auto of_class = [&](const Shown& s) { return s.source == m->source && s.comm == m->context && s.tag == m->tag; };
-  auto shown = std::find_if(app.shown.begin(), app.shown.end(), of_class);
-  if (shown == app.shown.end()) shown = app.shown.insert(shown, {m->source, m->context, m->tag, 0});
-  shown->count = std::max(shown->count, m->payload[0] + 1);
+  has_seen({m->source, m->context, m->tag, m->payload[0] + 1});
   *shown_source = m->source;
   *shown_tag = m->tag;
   return true;

@@ -754,6 +754,9 @@ void Node::do_gather_any(const Instr& i) {
 void Node::do_lines(const Instr& i) {
   if (!world_.lives() || (!world_.config.drain && i.count == 0) || process->committed_line() >= world_.goal(i))
     return next();
+  // A receive whose status the program has asked for refuses all lines until it is complete for the program.
+  for (const Request& r : app.requests)
+    if (r.shown) world_.give_up(i);
   // Where there will be no line, the library stops, once nothing is left that it has to follow.
   if (world_.no_more && (i.count == 0 || process->stopped())) return next();
   if (world_.chance.chance(0.1)) process->request();

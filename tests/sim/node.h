@@ -58,7 +58,7 @@ struct Received {
   uint64_t index = 0;
   uint64_t content = 0;
 };
-struct Shown {  // by a probe: the first `count` messages of a class at least were there
+struct Shown {  // by a probe, or a status: the first `count` messages of a class at least were there
   Rank source = 0;
   uint64_t comm = 0;
   Tag tag = 0;
@@ -102,6 +102,7 @@ struct Window {
 struct Written {  // to a file
   uint64_t place = 0;
   uint64_t content = 0;
+  bool done = true;
 };
 
 // All of the program's state.
@@ -255,6 +256,7 @@ class Node {
   void do_group_call(const Instr& instr);
   void join_group(const Instr& instr);
   void do_get_status(const Instr& instr);
+  void has_seen(const Shown& seen);
 
   // objects.cc
   void spoil_replay(const char* why);
@@ -291,7 +293,7 @@ class Node {
   int unsettled_ = 0;                         // sites since the last fence
   elc::line::LineNumber spoiled_ = 0;
   const char* why_spoiled_ = nullptr;
-  std::optional<Written> begun_write_;  // is under way
+  bool begun_write_ = false;  // the last of App::written is under way
   bool never_ = false;  // was said here
   bool begun_ = false;
   bool early_ = false;    // a program point has met an open line

@@ -11,7 +11,9 @@ namespace line = elc::line;
 // ---- Generator ----
 
 void Generator::object(size_t comm) {
-  const size_t intra = comms_[comm].first == 0 ? comm : 0;
+  size_t intra = comm;  // those of a part of the processes rather than of all
+  for (int tries = 0; (tries < 3 && intra == 0) || comms_[intra].freed || comms_[intra].first > 0; ++tries)
+    intra = tries < 3 ? random_.below(comms_.size()) : 0;
   const Rank p = pick_member(comm), q = pick_member(comm);
   switch (random_.below(9)) {
     case 0:
@@ -229,6 +231,8 @@ void Node::do_get_status(const Instr& i) {
     r.shown_source = queued ? live.message->source : world_.network->message_of(live.receive).source;
     r.shown_tag = queued ? live.message->tag : world_.network->message_of(live.receive).tag;
     observe(combine(static_cast<uint64_t>(r.shown_source), static_cast<uint64_t>(r.shown_tag)));
+    has_seen({r.shown_source, comm(r.comm).identity, r.shown_tag,
+              (queued ? unpack(live.message->content) : world_.network->message_of(live.receive).payload)[0] + 1});
   }
   next();
 }
@@ -268,6 +272,7 @@ void Node::do_join(const Instr& i) {
   for (Rank m : i.slots)
     if (m != self_) others.push_back(m);
   if (follows()) process->on_group_call(others.data(), others.size(), "MPI_Intercomm_create");
+  ++world_.stats.joined;
   make_comm(i.made, result);
   end_collective(i.comm, record_, CollectiveResult(), false);
   next();
@@ -371,6 +376,7 @@ void Node::end_fence(const Instr& i, bool known) {
   for (const Access& a : w.accesses)
     if (a.epoch == w.fences && a.fetches) observe(a.before);
   ++w.fences;
+  ++world_.stats.fences;
   fence_ = 0;
   next();
 }
@@ -381,7 +387,8 @@ void Node::do_access(const Instr& i) {
   const size_t access = w.accesses.size();
   w.accesses.push_back({w.fences, i.peer, combine(app.hash, access), i.kind == Kind::kAllreduce});
   const size_t handle = static_cast<size_t>(i.comm);
-  if (epochs_[handle].put_off(*process)) put_off_[handle].push_back(access);
+  ++world_.stats.accesses;
+  if (epochs_[handle].put_off(*process)) put_off_[handle].push_back(access), ++world_.stats.put_off;
   else issue(w, access);
   next();
 }
@@ -412,6 +419,7 @@ bool Node::quiet_file() const { return !app.writing || world_.config.fault == Fa
 
 // Each operation writes to a place of its own.
 void Node::write(uint64_t file, uint64_t number, uint64_t content) {
+  ++world_.stats.writes;
   app.written.push_back({combine(file, number), content});
   if (!repeats_ || world_.config.fault != Fault::kMoveFromLog) world_.files[{self_, combine(file, number)}] = content;
 }
@@ -429,16 +437,19 @@ void Node::do_begin(const Instr& i) {
   if (repeats_) {
     write(file, number, app.hash);
   } else {
-    begun_write_ = {combine(file, number), app.hash};
-    app.written.push_back(*begun_write_);
+    app.written.push_back({combine(file, number), app.hash, false});
+    begun_write_ = true;
   }
   app.writing = true;
   next();
 }
 
 void Node::do_end() {
-  if (begun_write_) world_.files[{self_, begun_write_->place}] = begun_write_->content;
-  begun_write_.reset();
+  ++world_.stats.writes;
+  Written& w = app.written.back();
+  if (begun_write_) world_.files[{self_, w.place}] = w.content;
+  w.done = true;
+  begun_write_ = false;
   app.writing = false;
   next();
 }
@@ -488,6 +499,7 @@ void World::check_objects(const std::vector<const App*>& apps, bool at_end) {
     for (const Window& w : app.windows)
       if (w.live || at_end) check_window(r, w, apps, at_end);
     for (const Written& p : app.written) {
+      if (!p.done) fail("rank %d: a line has half of what is written to a file", r);
       const auto there = files.find({r, p.place});
       if (there == files.end() || there->second != p.content) fail("rank %d: a file has not what was written to it", r);
     }
@@ -522,7 +534,7 @@ void World::cut_files() {
   std::erase_if(files, [&](const auto& entry) {
     const auto& [rank, place] = entry.first;
     const auto& written = nodes[static_cast<size_t>(rank)]->app.written;
-    return std::none_of(written.begin(), written.end(), [&, p = place](const Written& w) { return w.place == p; });
+    return std::none_of(written.begin(), written.end(), [&, p = place](const Written& w) { return w.place == p && w.done; });
   });
 }
 

@@ -15,6 +15,8 @@ void Stats::add(const Stats& o) {
   crossing += o.crossing, replayed += o.replayed, in_transit += o.in_transit, orphans += o.orphans;
   control += o.control, held += o.held, restart_replaying += o.restart_replaying;
   lines_replaying += o.lines_replaying;
+  joined += o.joined, fences += o.fences, accesses += o.accesses, put_off += o.put_off;
+  lines_fenced += o.lines_fenced, writes += o.writes;
 }
 
 World::World(const Program& p, const Config& c, uint64_t seed)
@@ -195,6 +197,9 @@ elc::Result World::commit(LineNumber line, uint64_t points, uint64_t cost) {
   committed_ = line;
   points_[line] = points;
   ++stats.lines;
+  const auto fenced = [](const Window& w) { return w.live && w.fenced; };
+  if (std::any_of(files.begin(), files.end(), [&](const auto& f) { return std::any_of(f->app.windows.begin(), f->app.windows.end(), fenced); }))
+    ++stats.lines_fenced;
   log(0, "commits line %u", line);
   lines_.erase(lines_.begin(), lines_.find(line));
   point(Moment::kAfterCommit);

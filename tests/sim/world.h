@@ -95,6 +95,7 @@ class World {
   // The line that has to commit before processes leave the instruction kLines of this name; it becomes known
   // when the first one comes there.
   elc::line::LineNumber goal(const Instr& instr);
+  void give_up(const Instr& instr) { goals_[instr.tag] = 0; }
   // Whether an asked-for line has to commit some time.
   bool lives() const { return config.lines && config.max_transit == 0; }
   // D of the last line that has committed up to this one.

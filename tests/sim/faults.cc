@@ -28,7 +28,7 @@ static const Variant kVariants[] = {
     {"twice", "a probed message counts twice", Fault::kNone, Rule::kCountOnce},
     {"ibarrier", "a non-blocking barrier is not counted", Fault::kUncountedIbarrier, Rule{}},
     {"stable", "a line commits before its files are stable", Fault::kNone, Rule::kStable},
-    {"background", "a released process waits in a send", Fault::kNone, Rule::kBackground},
+    {"background", "a released process waits in a send", Fault::kNone, Rule::kBackground, true},
     {"cancelled", "a cancelled receive counts by what later ones observe", Fault::kNone, Rule::kCancelled},
     {"unfollowed", "an operation that cannot be logged crosses a line", Fault::kNone, Rule::kUnfollowed},
     {"group", "a call on a group crosses a line", Fault::kNone, Rule::kGroupCalls},
@@ -46,6 +46,9 @@ static const Variant kVariants[] = {
     {"joined", "an intercommunicator is named by its members", Fault::kJoinedByMembers, Rule{}},
     {"halves", "a line is taken between the halves of a call on a file", Fault::kBetweenHalves, Rule{}},
     {"move", "who is late for a transfer leaves out its part", Fault::kMoveFromLog, Rule{}},
+    {"status", "a receive of which the program knows is saved as if it did not", Fault::kForgetStatus, Rule{}, true},
+    {"vote", "a vote for release waits for a look", Fault::kNone, Rule::kVoteAtOnce, true},
+    {"ways", "calls of a pair make up for those of the other way", Fault::kNone, Rule::kPairWays, true},
     {"order", "messages in transit lose their order", Fault::kNone, Rule::kStreamOrder},
 };
 

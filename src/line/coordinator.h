@@ -164,9 +164,12 @@ class Coordinator {
   // no operation on another communicator has made it (MPI_Comm_create_group). A line that it crosses tells them.
   virtual void tell_members(Comm comm, const Rank* others, size_t count) = 0;
   // A call in which this process and these others (ranks of the world) take part and that is no collective operation
-  // of a followed communicator (MPI_Intercomm_create, MPI_Psend_init): a line that it crosses is refused with `call` (a
+  // of a followed communicator (MPI_Intercomm_create): a line that it crosses is refused with `call` (a
   // literal) as the reason.
   virtual void on_group_call(const Rank* others, size_t count, const char* call) = 0;
+  // The same for one of two calls by which a process that sends and one that receives come together (MPI_Psend_init,
+  // MPI_Precv_init): in which order two processes make those of both ways they choose themselves.
+  virtual void on_pair_call(Rank other, bool sends, const char* call) = 0;
 
   // ---- The program's set-up, which a restart runs again ----
   // A number of what was sent and received so far, but on communicators that were freed: the numbers of all processes,

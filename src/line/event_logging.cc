@@ -5,8 +5,8 @@
 namespace elc::line {
 namespace {
 
-// Stands for no communicator: what is counted for calls on groups (section 6).
-constexpr Identity kGroupCalls = ~Identity{0};
+// Stand for no communicator: what is counted for calls on groups, and of pairs by who sends (section 6).
+constexpr Identity kGroupCalls = ~Identity{0}, kUpwards = kGroupCalls - 1, kDownwards = kGroupCalls - 2;
 
 constexpr const char* kNever = "no line can be taken any more";
 
@@ -94,6 +94,12 @@ void EventLogging::tell_members(Comm comm, const Rank* others, size_t count) {
 
 void EventLogging::on_group_call(const Rank* others, size_t count, const char* call) {
   count_with(others, count, comms_.intern(kGroupCalls), kGroupTag);
+  group_call_ = call;
+}
+
+void EventLogging::on_pair_call(Rank other, bool sends, const char* call) {
+  const bool upwards = sends == (self_ < other) || !applies(Rule::kPairWays);
+  count_with(&other, 1, comms_.intern(upwards ? kUpwards : kDownwards), kGroupTag);
   group_call_ = call;
 }
 

@@ -68,6 +68,7 @@ class EventLogging final : public Coordinator {
   void end_unfollowed(Comm comm, uint64_t number, const char* call) override;
   void tell_members(Comm comm, const Rank* others, size_t count) override;
   void on_group_call(const Rank* others, size_t count, const char* call) override;
+  void on_pair_call(Rank other, bool sends, const char* call) override;
   void pending_collective(Comm comm, uint64_t number) override { operations_.pending(comm, number); }
 
   uint64_t account() const override;
@@ -100,7 +101,7 @@ class EventLogging final : public Coordinator {
   void poll() override;
   bool busy() const override {
     return line_ != nullptr || replay_.anywhere() || !running_ || finalizing_ || (never_ && !stop_voted_) ||
-           forgetting_.on();
+           forgetting_.on() || declined_ > last_line_;
   }
 
   Result load(Saved&& saved) override;

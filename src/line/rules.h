@@ -23,6 +23,7 @@ enum class Rule : uint32_t {
   kCancelled,           // trap 12: nothing is implied for a cancelled receive before its fate is known
   kUnfollowed,          // section 6: an unfollowed operation that crosses refuses the line
   kGroupCalls,          // section 6: so does a call on a group
+  kPairWays,            // section 6: and one of a pair, whatever that has called the other way
   kAllFreed,            // section 6: what is forgotten without a line, all members have freed
   kForgetTogether,      // section 6: nobody takes a checkpoint before all have forgotten
   kNever,               // section 7: who knows that there will be no line takes none

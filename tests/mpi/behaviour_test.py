@@ -294,6 +294,14 @@ class Scenes(Jobs):
         self.assertEqual(self.committed(), [2])
         self.assert_right(self.run_scene("told_by_chance", "1"))
 
+    def test_told_by_file(self):
+        if BUILD.mpi == "lam":
+            self.skipTest("of MPI 3")
+        job = self.run_scene("told_by_file", "1")
+        self.assertIn("MPI_File_get_size was called, by which a process sees what others have written", job.complaints())
+        self.assertEqual(self.committed(), [2])
+        self.assert_right(self.run_scene("told_by_file", "1"))
+
     # ---- Requests ----
 
     def test_persistent(self):

@@ -1615,6 +1615,35 @@ static int told_by_chance(void) {
   }
 }
 
+#if MPI_VERSION >= 3
+/* The same of a file that was opened before: what it tells, others have written. */
+static int told_by_file(void) {
+  static MPI_File file;
+  MPI_Offset size;
+  switch (step) {
+    case 0:
+      MPI_Comm_split(MPI_COMM_WORLD, rank > 1, rank, &other);
+      if (rank < 2) MPI_File_open(other, "told", MPI_MODE_CREATE | MPI_MODE_WRONLY, MPI_INFO_NULL, &file);
+      return 1;
+    case 1:
+      if (rank == 2) token_from(0); /* an orphan */
+      if (rank == 0) ELC_Checkpoint_now(); else until_taken();
+      if (rank == 0) {
+        check(MPI_File_get_size(file, &size) == MPI_SUCCESS && size == 0, "the size of the file");
+        token_to(2);
+      }
+      return 1;
+    case 2:
+      if (rank < 2) MPI_File_close(&file);
+      if (rank == 0 && !resumed) ELC_Checkpoint_now();
+      until_line(2);
+      return 1;
+    case 3: die_here(); return 1;
+    default: return 0;
+  }
+}
+#endif
+
 static const struct Scene {
   const char *name;
   int (*run)(void); /* one step; 0: the scene is over */
@@ -1629,7 +1658,7 @@ static const struct Scene {
     {"trap11", trap11}, {"released", released}, {"released_apart", released_apart}, {"large_file", large_file},
     {"wrong_calls", wrong_calls}, {"persistent", persistent},
 #if MPI_VERSION >= 3
-    {"wrong_matched", wrong_matched}, {"matched_again", matched_again}, {"other_requests", other_requests},
+    {"told_by_file", told_by_file}, {"wrong_matched", wrong_matched}, {"matched_again", matched_again}, {"other_requests", other_requests},
 #endif
 #if MPI_VERSION >= 4
     {"send_and_receive", send_and_receive}, {"paired", paired},

@@ -1,6 +1,7 @@
 // What processes ask of each other and agree upon, without programs: when something is said, and to whom it is not.
 #include <doctest/doctest.h>
 
+#include "line/rules.h"
 #include "sim/job.h"
 #include "sim/memory.h"
 
@@ -70,6 +71,47 @@ TEST_CASE("a line is refused for what the program does while it is open, unless 
     REQUIRE(job.ended.size() == 2);
     for (const auto& e : job.ended) CHECK((e.committed == complete && e.reason == (complete ? "" : "call")));
   }
+}
+
+TEST_CASE("who declines a line while the one before it is open has something to look after when that has ended") {
+  Job job(2, options());
+  open_line(job, 2);
+  job[1].decline(2, "apart");
+  CHECK(job[1].last_line() == 1);
+  while (job[1].line_open()) {
+    for (Rank r = 0; r < 2; ++r) job[r].poll();
+    job.deliver();
+  }
+  CHECK((job[1].committed_line() == 1 && !job[1].due() && job[1].busy()));
+  job[1].poll();
+  CHECK((job[1].last_line() == 2 && !job[1].recording()));
+  job[0].site();
+  job.settle();
+  CHECK((job.ended.back().reason == "apart" && !job[1].busy()));
+}
+
+// Each has made the call by which it sends before its checkpoint, and makes the one by which it receives behind it: as many
+// calls at both.
+static Job pairs_cross() {
+  Job job(2, options());
+  job[0].request();
+  job.settle();
+  for (Rank r = 0; r < 2; ++r) job[r].on_pair_call(1 - r, true, "MPI_Psend_init");
+  for (Rank r = 0; r < 2; ++r) CHECK(job[r].site());
+  for (Rank r = 0; r < 2; ++r) job[r].on_pair_call(1 - r, false, "MPI_Precv_init");
+  job.settle();
+  return job;
+}
+TEST_CASE("calls of a pair that cross a line both ways do not make up for each other") {
+  Job job = pairs_cross();
+  CHECK((job.ended.size() == 2 && !job.ended[0].committed && job.ended[0].reason == "MPI_Psend_init"));
+  take_line(job, 2);
+  CHECK(job.ended.back().committed);
+#ifdef ELC_TEST_FAULTS
+  line::left_out = line::Rule::kPairWays;
+  CHECK(pairs_cross().ended[0].committed);
+  line::left_out = line::Rule{};
+#endif
 }
 
 TEST_CASE("an operation that is not followed and that all make behind the line does not concern it") {

@@ -12,6 +12,9 @@ namespace sim {
 void World::check() {
   check_messages();
   check_collectives();
+  std::vector<const App*> apps;
+  for (auto& node : nodes) apps.push_back(&node->app);
+  check_objects(apps, true);
   if (network->left_over() > 0)
     fail("%zu messages were sent and never received: duplicates", network->left_over());
   for (auto& node : nodes)

@@ -73,6 +73,9 @@ void World::check_line(line::LineNumber number, uint64_t points, uint64_t cost) 
     check_file(r, number, points, files[static_cast<size_t>(r)]->app, saved[static_cast<size_t>(r)]);
   if (!failed()) check_in_transit(files, saved);
   if (!failed()) check_crossing(files, saved);
+  std::vector<const App*> apps;
+  for (const auto& file : files) apps.push_back(&file->app);
+  if (!failed()) check_objects(apps, false);
 }
 
 // A file says of its process what the state says.
@@ -84,8 +87,10 @@ void World::check_file(Rank rank, line::LineNumber number, uint64_t points, cons
   std::set<std::pair<uint64_t, uint64_t>> pending, pending_saved;
   for (const Request& r : app.requests) {
     if (r.what == Request::What::kReceive && !r.withdrawn) receives[r.number] = &r;
-    if (r.what == Request::What::kCollective && !r.complete)
-      pending.insert({app.comms[static_cast<size_t>(r.comm)].identity, r.number});
+    if (r.what != Request::What::kCollective || r.complete) continue;
+    if (makes(app.collectives[r.record].contribution.kind))
+      return fail("rank %d: line %u has a communicator that is being made", rank, number);
+    pending.insert({app.comms[static_cast<size_t>(r.comm)].identity, r.number});
   }
   auto due = receives.begin();
   for (const line::SavedPosting& p : saved.receives) {
@@ -142,7 +147,7 @@ void World::check_in_transit(const Line& files, const std::vector<line::Saved>& 
         fail("rank %d: of the %llu messages of rank %d with tag %d, the line and the state have not each once, but %zu", q,
              static_cast<unsigned long long>(due), p, tag, h.numbers.size());
     }
-    // What the program has seen by a probe must not be sent anew by a process that goes another way after a restart.
+    // What the program has seen by a probe or a status must not be sent anew by a process that goes another way after a restart.
     for (const Shown& s : files[static_cast<size_t>(q)]->app.shown)
       if (held[{s.source, s.comm, s.tag}].numbers.size() < s.count)
         fail("rank %d: a probe has shown a message of rank %d with tag %d, and the line does not have it", q, s.source, s.tag);

@@ -18,6 +18,12 @@ enum class Fault : uint8_t {
   kForgetProbes,       // trap 4: what a probe has shown does not count
   kReadySend,          // trap 8: a ready send stays one
   kUncountedIbarrier,  // trap 11: a non-blocking barrier does not count as a collective
+  kChanceTells,        // what fences and files tell by chance is in lines that are replayed
+  kForgetStatus,       // a receive of which the program knows is saved as if it did not
+  kHalfMade,           // a checkpoint while a communicator is being made
+  kJoinedByMembers,    // the identity of an intercommunicator follows from its members
+  kBetweenHalves,      // a checkpoint between the halves of a call on a file
+  kMoveFromLog,        // who is late for a transfer leaves out its part
   kBarrierUnaware,     // nothing wrong: barriers cross like any other operation
 };
 
@@ -44,6 +50,7 @@ struct Stats {
            collectives = 0;
   uint64_t suppressed = 0, crossing = 0, replayed = 0, in_transit = 0, orphans = 0, control = 0, held = 0;
   uint64_t restart_replaying = 0, lines_replaying = 0;
+  uint64_t joined = 0, fences = 0, accesses = 0, put_off = 0, lines_fenced = 0, writes = 0;
   void add(const Stats& other);
 };
 

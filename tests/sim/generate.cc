@@ -214,6 +214,10 @@ void Generator::test(Rank rank) {
   for (const OpenRequest& o : requests_)
     if (o.owner == rank && !o.done && chance(0.6)) slots.push_back(o.slot);
   if (slots.empty()) return;
+  if (objects_ > 0 && chance(0.3)) {
+    add(rank, Op::kGetStatus).slot = slots[0];
+    return;
+  }
   Instr& i = add(rank, Op::kWait);
   i.how = slots.size() == 1 ? How::kTestOnce : chance(0.5) ? How::kTestanyOnce : How::kTestsomeOnce;
   i.slots = slots;
@@ -311,6 +315,7 @@ void Generator::settle_comm(size_t comm) {
 void Generator::step() {
   size_t comm = pick_comm();
   if (chance(rare_)) return rare(comms_[comm].partner.empty() ? comm : 0);
+  if (chance(objects_)) return object(comms_[comm].partner.empty() ? comm : 0);
   uint32_t total = 0;
   for (uint32_t w : weights_) total += w;
   uint32_t at = random_.below(total);
@@ -398,6 +403,8 @@ void Generator::look_around(Rank rank) {
 
 // Lines go on committing, whatever the others are waiting for.
 void Generator::lines(bool last) {
+  for (const WindowModel& w : windows_)
+    if (w.live) return;  // it may wait for a fence
   const int name = next_tag_++;
   for (Rank r = 0; r < program_.processes; ++r) {
     Instr& i = add(r, Op::kLines);
@@ -446,6 +453,7 @@ Program Generator::run() {
   probed_ = 0.2 * random_.between(0, 4);
   program_.strays = chance(0.06);
   if (program_.strays) drawn_ = 0;
+  objects_ = program_.strays || chance(0.6) ? 0 : 0.1 * random_.between(1, 5);
   for (Rank q : world.members) {
     receiver(0, q).wild = chance(wild_);
     receiver(0, q).any_tag = receiver(0, q).wild && chance(0.5);
@@ -475,6 +483,8 @@ Program Generator::run() {
   }
   const int steps = chance(0.15) ? random_.between(40, 160) : random_.between(4, 40);
   for (int i = 0; i < steps; ++i) step();
+  for (WindowModel& w : windows_)
+    if (w.live) free_window(w);
   for (size_t c = 0; c < comms_.size(); ++c)
     if (!comms_[c].freed) settle_comm(c);
   for (Rank r = 0; r < n; ++r) wait(r, true);

@@ -23,6 +23,13 @@ struct CommModel {
   bool freed = false;
   // A process receives from one other only, by rank; else empty. There a wildcard leaves no choice either.
   std::vector<Rank> partner = {};
+  int first = 0;  // members of the first group of an intercommunicator; 0: it is none
+};
+
+// A memory window.
+struct WindowModel : CommModel {
+  bool live = true;
+  bool busy = false;  // since the last fence memory may change
 };
 
 // Messages and receives of one stream (communicator, source, destination) that the other side has not
@@ -116,7 +123,7 @@ class Generator {
   bool serve(size_t comm);
   void collective(size_t comm);
   void icollective(size_t comm);
-  void make_comm(size_t parent);
+  void make_comm(size_t parent, int parts = 0);
   void dynamic_block(size_t parent);
   void free_comm(size_t comm);
   void lines(bool last);
@@ -131,6 +138,16 @@ class Generator {
   void unfollowed(size_t comm);
   void group_call();
   void group_operation();
+  // objects.cc
+  void object(size_t comm);
+  std::vector<Instr*> all(const CommModel& comm, Op op, Kind kind);
+  void join(size_t parent);
+  void window(size_t parent);
+  void fence(WindowModel& window);
+  void free_window(WindowModel& window);
+  void file(size_t parent);
+  void idup(size_t parent);
+  bool started_again(size_t comm, Rank p, Rank q);
   void wait(Rank rank, bool all);
   void test(Rank rank);
   void local(Rank rank);
@@ -143,11 +160,13 @@ class Generator {
   Program program_;
   std::vector<CommModel> comms_;
   std::vector<CommModel> groups_;  // with handles of communicators that are no program's
+  std::vector<WindowModel> windows_;
+  std::vector<CommModel> files_;
   std::map<std::tuple<size_t, Rank, Rank>, StreamModel> streams_;
   std::map<std::pair<size_t, Rank>, ReceiverModel> receivers_;
   std::vector<OpenRequest> requests_;
   std::vector<int> slots_;
-  double rare_ = 0, labelled_ = 0.5, wild_ = 0.3, drawn_ = 0.2, probed_ = 0.3;
+  double rare_ = 0, objects_ = 0, labelled_ = 0.5, wild_ = 0.3, drawn_ = 0.2, probed_ = 0.3;
   int next_tag_ = 100;
   static constexpr size_t kSteps = 20;
   uint32_t weights_[kSteps] = {};

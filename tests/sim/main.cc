@@ -30,6 +30,9 @@ void print(const sim::Stats& s, uint64_t schedules) {
          " crossing operations, %" PRIu64 " outcomes replayed, %" PRIu64 " receives held, %" PRIu64
          " processes with something to replay\n",
          s.in_transit, s.orphans, s.suppressed, s.crossing, s.replayed, s.held, s.restart_replaying);
+  printf("  beside communicators: %" PRIu64 " groups joined, %" PRIu64 " fences, %" PRIu64 " operations on windows (%" PRIu64
+         " put off), %" PRIu64 " lines between fences, %" PRIu64 " writes to files\n",
+         s.joined, s.fences, s.accesses, s.put_off, s.lines_fenced, s.writes);
 }
 
 // Chooses a broken variant; false: there is none of this name (then the names are printed).

@@ -31,6 +31,7 @@ line::Host Node::host() {
     Node& n = *static_cast<Node*>(c);
     n.world_.send_control(n.self_, to, data, size);
   };
+  h.settled = [](void* c) { return static_cast<Node*>(c)->settled(); };
   h.save_state = [](void* c, line::LineNumber l) {
     Node& n = *static_cast<Node*>(c);
     return n.world_.save_state(n.self_, l);
@@ -238,6 +239,8 @@ Payload Node::finish(size_t slot, Rank* source, Tag* tag) {
   }
   world_.log(self_, "receives from %d comm %d tag %d #%llu%s", from, request.comm, with,
              static_cast<unsigned long long>(payload[0]), queued ? " (queue)" : "");
+  if (request.shown && (request.shown_source != from || request.shown_tag != with))
+    world_.fail("rank %d receives from %d with tag %d, and the status was another one", self_, from, with);
   if (follows()) process->observe(live, from, with);
   if (queued) {
     line::let_go(live.message);
@@ -248,6 +251,14 @@ Payload Node::finish(size_t slot, Rank* source, Tag* tag) {
   if (source != nullptr) *source = from;
   if (tag != nullptr) *tag = with;
   return payload;
+}
+
+// So many messages of a class at least.
+void Node::has_seen(const Shown& seen) {
+  const auto of_class = [&](const Shown& s) { return s.source == seen.source && s.comm == seen.comm && s.tag == seen.tag; };
+  auto shown = std::find_if(app.shown.begin(), app.shown.end(), of_class);
+  if (shown == app.shown.end()) shown = app.shown.insert(shown, {seen.source, seen.comm, seen.tag, 0});
+  shown->count = std::max(shown->count, seen.count);
 }
 
 // A look for a message, as MPI_Iprobe.
@@ -264,10 +275,7 @@ bool Node::look(int handle, Rank source, Tag tag, Rank* shown_source, Tag* shown
   const Network::Message* m = world_.network->probe(self_, comm(handle).identity, source, tag);
   if (m == nullptr || !process->may_show(pattern.comm, m->source, m->tag)) return false;
   if (world_.config.fault != Fault::kForgetProbes && follows()) process->on_probe(pattern.comm, m->source, m->tag);
-  const auto of_class = [&](const Shown& s) { return s.source == m->source && s.comm == m->context && s.tag == m->tag; };
-  auto shown = std::find_if(app.shown.begin(), app.shown.end(), of_class);
-  if (shown == app.shown.end()) shown = app.shown.insert(shown, {m->source, m->context, m->tag, 0});
-  shown->count = std::max(shown->count, m->payload[0] + 1);
+  has_seen({m->source, m->context, m->tag, m->payload[0] + 1});
   *shown_source = m->source;
   *shown_tag = m->tag;
   return true;
@@ -334,6 +342,7 @@ Bytes Node::encode(const CollectiveResult& result, bool has_value) const {
   out.u64(result.identity);
   out.u64(result.members.size());
   for (Rank r : result.members) out.i32(r);
+  out.i32(result.first);
   return bytes;
 }
 
@@ -345,6 +354,7 @@ CollectiveResult Node::decode(const Bytes& bytes, bool* has_value) const {
   result.identity = in.u64();
   result.members.resize(in.count(4));
   for (Rank& r : result.members) r = in.i32();
+  result.first = in.i32();
   if (!in.ok() || in.left() != 0) world_.fail("rank %d: the logged result of a collective is damaged", self_);
   return result;
 }
@@ -368,13 +378,14 @@ bool Node::begin_collective(const Instr& instr, int* operation, size_t* record) 
   r.unfollowed = instr.unfollowed;
   r.contribution.kind = instr.kind;
   r.contribution.number = n;
+  r.contribution.first = c.first;
   r.contribution.joined = true;
   if (instr.kind == Kind::kBcast || instr.kind == Kind::kReduce || instr.kind == Kind::kGather ||
       instr.kind == Kind::kScatter)
     r.contribution.root = instr.peer2 % static_cast<int>(c.members.size());
   if (instr.kind == Kind::kSplit)
     r.contribution.value = instr.colour >= 0 ? static_cast<uint64_t>(instr.colour) : app.hash % 2;
-  else if (instr.kind != Kind::kDup && instr.kind != Kind::kBarrier)
+  else if (!makes(instr.kind) && instr.kind != Kind::kBarrier)
     r.contribution.value = app.hash;
   app.collectives.push_back(r);
   *record = app.collectives.size() - 1;
@@ -382,14 +393,15 @@ bool Node::begin_collective(const Instr& instr, int* operation, size_t* record) 
   const Bytes* logged = process->logged_result(slot, n);
   world_.log(self_, "collective %d comm %d #%llu%s", static_cast<int>(instr.kind), instr.comm,
              static_cast<unsigned long long>(n), logged != nullptr ? " (logged)" : "");
-  if (logged != nullptr && world_.config.fault != Fault::kRepeatCrossing) {
+  repeats_ = logged != nullptr && world_.config.fault != Fault::kRepeatCrossing;
+  if (repeats_) {
     ++world_.stats.crossing;
     bool has_value = false;
     const CollectiveResult result = decode(*logged, &has_value);
     end_collective(instr.comm, *record, result, has_value);
     return true;
   }
-  if (instr.kind != Kind::kBarrier || instr.op == Op::kIcollective)
+  if (instr.op == Op::kCollective ? instr.kind != Kind::kBarrier : instr.op == Op::kIcollective)
     *operation = world_.collectives->join(c.identity, c.members, self_, r.contribution);
   return false;
 }
@@ -406,14 +418,16 @@ void Node::end_collective(int handle, size_t record, const CollectiveResult& res
   r.ended = true;
   r.has_value = has_value;
   r.value = result.value;
-  if (r.contribution.kind == Kind::kDup || r.contribution.kind == Kind::kSplit) make_comm(r.made, result);
+  if (makes(r.contribution.kind)) make_comm(r.made, result);
+  if (r.contribution.kind == Kind::kWindow) make_window(r.made, result);
   if (r.contribution.kind != Kind::kFree) return;
   process->free_comm(slot);
   comm(handle).live = false;
+  if (Window* w = window(comm(handle).identity)) w->live = false;
 }
 
 void Node::make_comm(int handle, const CollectiveResult& result) {
-  comm(handle) = {result.identity, true, result.members};
+  comm(handle) = {result.identity, true, result.members, result.first};
   slots_[static_cast<size_t>(handle)] =
       process->add_comm(result.identity, static_cast<uint32_t>(result.members.size()));
 }

@@ -144,37 +144,66 @@ int Collectives::join(uint64_t context, const std::vector<Rank>& members, Rank s
   return id;
 }
 
+namespace {
+
+// Whether this one is of the other group, if there are two.
+bool is_other(const Contribution& mine, size_t me, size_t i) {
+  const auto first = static_cast<size_t>(mine.first);
+  return first == 0 || (me < first) != (i < first);
+}
+
+}  // namespace
+
 bool Collectives::complete(int operation, Rank self) const {
   const Operation& o = operations_[static_cast<size_t>(operation)];
   const size_t me = index(o, self);
   const Contribution& mine = o.contributions[me];
+  const auto root = static_cast<size_t>(mine.root);
   const auto joined = [&](size_t i) { return o.contributions[i].joined; };
-  const auto all = [&] {
-    return std::all_of(o.contributions.begin(), o.contributions.end(),
-                       [](const Contribution& c) { return c.joined; });
+  const auto others = [&] {
+    for (size_t i = 0; i < o.contributions.size(); ++i)
+      if (is_other(mine, me, i) && !joined(i)) return false;
+    return true;
   };
   switch (mine.kind) {
     case Kind::kBcast:
     case Kind::kScatter:
-      return joined(static_cast<size_t>(mine.root));
+      return joined(root) || !is_other(mine, me, root);
     case Kind::kReduce:
     case Kind::kGather:
-      return me != static_cast<size_t>(mine.root) || all();
+      return me != root || others();
     case Kind::kScan:
       for (size_t i = 0; i < me; ++i)
         if (!joined(i)) return false;
       return true;
     case Kind::kFree:
+    case Kind::kMove:
       return true;
+    case Kind::kOpen:
+      return joined(0);
+    case Kind::kJoin:
+      return joined(0) && joined(static_cast<size_t>(mine.first));
+    case Kind::kDup:
+    case Kind::kMerge:
+      return std::all_of(o.contributions.begin(), o.contributions.end(), [](const Contribution& c) { return c.joined; });
     default:
-      return all();
+      return others();
   }
 }
 
-uint64_t Collectives::most(int operation) const {
+uint64_t Collectives::most(int operation, Rank self) const {
+  const Operation& o = operations_[static_cast<size_t>(operation)];
+  const size_t me = index(o, self);
   uint64_t most = 0;
+  for (size_t i = 0; i < o.contributions.size(); ++i)
+    if (is_other(o.contributions[me], me, i)) most = std::max(most, o.contributions[i].value);
+  return most;
+}
+
+std::array<unsigned, elc::line::Epochs::kWords> Collectives::most_words(int operation) const {
+  std::array<unsigned, elc::line::Epochs::kWords> most = {};
   for (const Contribution& c : operations_[static_cast<size_t>(operation)].contributions)
-    most = std::max(most, c.value);
+    for (size_t i = 0; i < most.size(); ++i) most[i] = std::max(most[i], c.words[i]);
   return most;
 }
 
@@ -189,7 +218,8 @@ CollectiveResult result_of(const std::vector<Contribution>& all, const std::vect
   const size_t root = static_cast<size_t>(mine.root);
   const auto fold = [&](size_t end) {
     uint64_t sum = 0;
-    for (size_t i = 0; i < end; ++i) sum = combine(sum, all[i].value);
+    for (size_t i = 0; i < end; ++i)
+      if (is_other(mine, me, i)) sum = combine(sum, all[i].value);
     return sum;
   };
   CollectiveResult r;
@@ -197,14 +227,17 @@ CollectiveResult result_of(const std::vector<Contribution>& all, const std::vect
   switch (mine.kind) {
     case Kind::kBarrier:
     case Kind::kFree:
+    case Kind::kFence:
+    case Kind::kMove:
       *has_value = false;
       break;
     case Kind::kBcast:
-      r.value = all[root].value;
-      *has_value = me != root;
+      *has_value = me != root && is_other(mine, me, root);
+      if (*has_value) r.value = all[root].value;
       break;
     case Kind::kScatter:
-      r.value = combine(all[root].value, me);
+      *has_value = is_other(mine, me, root);
+      if (*has_value) r.value = combine(all[root].value, me);
       break;
     case Kind::kReduce:
     case Kind::kGather:
@@ -216,17 +249,31 @@ CollectiveResult result_of(const std::vector<Contribution>& all, const std::vect
       r.value = fold(all.size());
       break;
     case Kind::kAlltoall:
-      for (const Contribution& c : all) r.value = combine(r.value, combine(c.value, me));
+      for (size_t i = 0; i < all.size(); ++i)
+        if (is_other(mine, me, i)) r.value = combine(r.value, combine(all[i].value, me));
       break;
     case Kind::kScan:
       r.value = fold(me + 1);
       break;
+    case Kind::kJoin: {  // its identity is made of what both groups bring, the lower one first
+      *has_value = mine.first > 0;
+      if (!*has_value) break;
+      const auto [low, high] = std::minmax(all[0].value, all[static_cast<size_t>(mine.first)].value);
+      r.identity = r.value = identity_of(low, ~uint64_t{0}, high);
+      r.members = members;
+      r.first = mine.first;
+      break;
+    }
     case Kind::kDup:
     case Kind::kSplit:
+    case Kind::kMerge:
+    case Kind::kWindow:
+    case Kind::kOpen:
       for (size_t i = 0; i < all.size(); ++i)
         if (all[i].value == mine.value) r.members.push_back(members[i]);
       r.identity = identity_of(context, mine.number, mine.value);
       r.value = r.identity;
+      if (mine.kind == Kind::kDup) r.first = mine.first;
       break;
   }
   return r;

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/wire.h"
+#include "line/epochs.h"
 #include "sim/program.h"
 
 namespace sim {
@@ -97,6 +98,8 @@ struct Contribution {
   int root = 0;         // index in the communicator
   uint64_t number = 0;  // the library's number of the operation
   uint64_t value = 0;
+  int first = 0;  // members of the first group of an intercommunicator; 0: it is none
+  std::array<unsigned, elc::line::Epochs::kWords> words = {};  // a fence
   bool joined = false;
 };
 
@@ -104,6 +107,7 @@ struct CollectiveResult {
   uint64_t value = 0;
   uint64_t identity = 0;  // of the new communicator
   std::vector<Rank> members;
+  int first = 0;  // of the new one
 };
 
 // The result of operation `kind` for member `me`, from what all members brought. `has_value` false:
@@ -118,8 +122,9 @@ class Collectives {
   int join(uint64_t context, const std::vector<Rank>& members, Rank self, const Contribution& contribution);
   bool complete(int operation, Rank self) const;
   CollectiveResult result(int operation, Rank self, bool* has_value) const;
-  // The largest value that the members of a barrier brought.
-  uint64_t most(int operation) const;
+  // The largest value that this member hears of in a barrier; of several words the largest of each.
+  uint64_t most(int operation, Rank self) const;
+  std::array<unsigned, elc::line::Epochs::kWords> most_words(int operation) const;
 
  private:
   struct Operation {

@@ -15,7 +15,9 @@ Node::Node(World& world, Rank self)
     : world_(world),
       self_(self),
       slots_(static_cast<size_t>(world.program.handles)),
-      live_(static_cast<size_t>(world.program.slots)) {}
+      live_(static_cast<size_t>(world.program.slots)),
+      epochs_(static_cast<size_t>(world.program.handles)),
+      put_off_(static_cast<size_t>(world.program.handles)) {}
 
 Node::~Node() {
   process.reset();
@@ -72,6 +74,7 @@ void Node::restart(const App& saved_app, const elc::Bytes& bytes) {
     if (app.comms[h].live)
       slots_[h] =
           process->add_comm(app.comms[h].identity, static_cast<uint32_t>(app.comms[h].members.size()));
+  restore_windows();
   process->start_recovery();
 }
 
@@ -180,7 +183,7 @@ void Node::next() {
 
 // A labelled call is a site, also while it waits.
 bool Node::site() {
-  if (!instr().label || !process->site()) return false;
+  if (!instr().label || !quiet_file() || !process->site()) return false;
   taken();
   return true;
 }
@@ -199,7 +202,7 @@ void Node::site_now() {
   const uint64_t points = world_.points_of(process->committed_line());
   const line::LineNumber last = process->last_line();
   const bool open = process->line_open(), due = process->due();
-  if (world_.chance.chance(world_.config.pass)) process->pass_now();
+  if (!quiet_file() || world_.chance.chance(world_.config.pass)) process->pass_now();
   else if (process->site_now()) taken();
   if (app.calls <= points) {
     if ((process->last_line() != last || process->due() != due) && !world_.doomed)
@@ -313,7 +316,7 @@ void Node::step() {
       break;
     case Op::kSite:
       next();
-      if (process->site()) taken();
+      if (quiet_file() && process->site()) taken();
       break;
     case Op::kSiteNow:
       next();
@@ -348,7 +351,32 @@ void Node::step() {
       do_wait_cancelled(i);
       break;
     case Op::kMprobe:
+    case Op::kImprobe:
       do_mprobe(i);
+      break;
+    case Op::kGetStatus:
+      do_get_status(i);
+      break;
+    case Op::kJoin:
+      do_join(i);
+      break;
+    case Op::kFence:
+      do_fence(i);
+      break;
+    case Op::kAccess:
+      do_access(i);
+      break;
+    case Op::kStore:
+      do_store(i);
+      break;
+    case Op::kLoad:
+      do_load(i);
+      break;
+    case Op::kBegin:
+      do_begin(i);
+      break;
+    case Op::kEnd:
+      do_end();
       break;
     case Op::kGroupCall:
       do_group_call(i);
@@ -559,20 +587,29 @@ void Node::do_wait_some(const Instr& i, NdKind kind) {
 // ahead takes its local checkpoint as of before the barrier.
 void Node::do_barrier(const Instr& i) {
   const line::Comm slot = slot_of(i.comm);
+  const CommInfo& c = comm(i.comm);
   if (app.stage == 0) {
     site();
-    const CommInfo& c = comm(i.comm);
     if (process->logged_result(slot, process->operations(slot) + 1) == nullptr ||
         world_.config.fault == Fault::kRepeatCrossing) {
+      rounds_ = c.first > 0 ? 2 : 1;
       Contribution mine;
       mine.value = process->last_line();
+      mine.first = c.first;
       operation_ = world_.collectives->join(c.identity, c.members, self_, mine);
       app.stage = 1;
       return;
     }
   } else {
     if (!world_.collectives->complete(operation_, self_)) return;
-    const uint64_t most = world_.collectives->most(operation_);
+    const uint64_t most = std::max<uint64_t>(world_.collectives->most(operation_, self_), process->last_line());
+    if (--rounds_ > 0) {  // each group tells the other one what it has heard
+      Contribution mine;
+      mine.value = most;
+      mine.first = c.first;
+      operation_ = world_.collectives->join(c.identity, c.members, self_, mine);
+      return;
+    }
     if (i.label && most > process->last_line() && world_.config.fault != Fault::kBarrierUnaware) {
       app.stage = 0;
       process->request_line(static_cast<line::LineNumber>(most));
@@ -601,6 +638,11 @@ void Node::do_collective(const Instr& i) {
   }
   const CollectiveRecord& r = app.collectives[record_];
   if (r.has_value) observe(r.value);
+  if (i.kind == Kind::kMove) write(r.comm, r.contribution.number, r.contribution.value);
+  if (i.kind == Kind::kOpen) {
+    spoil_replay("MPI_File_open was called while messages crossed the line");
+    observe(world_.files.size());
+  }
   next();
 }
 
@@ -712,6 +754,9 @@ void Node::do_gather_any(const Instr& i) {
 void Node::do_lines(const Instr& i) {
   if (!world_.lives() || (!world_.config.drain && i.count == 0) || process->committed_line() >= world_.goal(i))
     return next();
+  // A receive whose status the program has asked for refuses all lines until it is complete for the program.
+  for (const Request& r : app.requests)
+    if (r.shown) world_.give_up(i);
   // Where there will be no line, the library stops, once nothing is left that it has to follow.
   if (world_.no_more && (i.count == 0 || process->stopped())) return next();
   if (world_.chance.chance(0.1)) process->request();

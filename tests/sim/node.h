@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "line/coordinator.h"
+#include "line/epochs.h"
 #include "sim/network.h"
 #include "sim/program.h"
 
@@ -20,6 +21,7 @@ struct CommInfo {
   uint64_t identity = 0;
   bool live = false;
   std::vector<Rank> members;
+  int first = 0;  // members of the first group of an intercommunicator; 0: it is none
 };
 
 struct Request {
@@ -36,6 +38,9 @@ struct Request {
   bool cancel = false;   // of a receive: it was cancelled
   bool withdrawn = false;  // and it has received nothing: the protocol has said so at once
   size_t record = 0;     // its entry in App::collectives
+  bool shown = false;    // of a receive: its status was asked for, and told
+  Rank shown_source = 0;
+  Tag shown_tag = 0;
 };
 
 // The logical execution, which goes back with the state at a recovery. The checker reads it.
@@ -53,7 +58,7 @@ struct Received {
   uint64_t index = 0;
   uint64_t content = 0;
 };
-struct Shown {  // by a probe: the first `count` messages of a class at least were there
+struct Shown {  // by a probe, or a status: the first `count` messages of a class at least were there
   Rank source = 0;
   uint64_t comm = 0;
   Tag tag = 0;
@@ -70,6 +75,34 @@ struct CollectiveRecord {
   bool ended = false;
   bool has_value = false;
   uint64_t value = 0;
+};
+// A process's side of a memory window.
+struct Access {  // an operation of this process
+  int epoch = 0;  // fences before it
+  Rank target = 0;
+  uint64_t content = 0;
+  bool fetches = false;
+  bool executed = false;
+  uint64_t before = 0;  // what it found
+};
+struct Load {
+  int epoch = 0;
+  uint64_t value = 0;
+};
+struct Window {
+  int handle = 0;
+  uint64_t identity = 0;
+  bool live = false;
+  bool fenced = false;
+  int fences = 0;
+  uint64_t memory = 0;  // into which all add
+  std::vector<Access> accesses;
+  std::vector<Load> loads;
+};
+struct Written {  // to a file
+  uint64_t place = 0;
+  uint64_t content = 0;
+  bool done = true;
 };
 
 // All of the program's state.
@@ -89,6 +122,9 @@ struct App {
   std::vector<Received> received;
   std::vector<Shown> shown;
   std::vector<CollectiveRecord> collectives;
+  std::vector<Window> windows;
+  std::vector<Written> written;
+  bool writing = false;  // between the halves of a call
 };
 
 class Node {
@@ -122,6 +158,11 @@ class Node {
   // What counts as received at a checkpoint has been received by MPI.
   void check_counted() const;
   bool has_queued(int handle) const { return process->queued({slot_of(handle), kAny, kAny}) != nullptr; }
+  // Why the line cannot have its state, if it cannot; and why it cannot be replayed.
+  const char* hindrance() const;
+  const char* spoiled(elc::line::LineNumber line) const { return spoiled_ == line ? why_spoiled_ : nullptr; }
+  // The window with this identity; nullptr: it has none.
+  Window* window(uint64_t identity);
 
   App app;
   std::unique_ptr<elc::line::Coordinator> process;
@@ -154,6 +195,7 @@ class Node {
   void complete_collectives(const elc::line::Saved& saved);
   void next();
   bool site();
+  bool quiet_file() const;
   void site_now();
   void taken();
   void check_point();
@@ -213,6 +255,27 @@ class Node {
   Payload taken_payload();
   void do_group_call(const Instr& instr);
   void join_group(const Instr& instr);
+  void do_get_status(const Instr& instr);
+  void has_seen(const Shown& seen);
+
+  // objects.cc
+  void spoil_replay(const char* why);
+  void do_join(const Instr& instr);
+  bool ready_for(elc::line::LineNumber line) const;
+  bool settled();
+  void make_window(int handle, const CollectiveResult& result);
+  void restore_windows();
+  void do_fence(const Instr& instr);
+  void join_fence(int stage, const Contribution& mine);
+  void end_fence(const Instr& instr, bool known);
+  void do_access(const Instr& instr);
+  void issue(Window& window, size_t access);
+  void do_store(const Instr& instr);
+  void do_load(const Instr& instr);
+  Window& window_of(int handle) { return *window(comm(handle).identity); }
+  void write(uint64_t file, uint64_t number, uint64_t content);
+  void do_begin(const Instr& instr);
+  void do_end();
 
   World& world_;
   Rank self_;
@@ -222,6 +285,15 @@ class Node {
   int operation_ = -1;  // of a blocking collective
   size_t record_ = 0;
   Taken taken_;
+  int fence_ = 0;  // how far it has come in one
+  int rounds_ = 0;  // of a barrier
+  bool repeats_ = false;  // the operation that has begun, whose result is logged
+  std::vector<elc::line::Epochs> epochs_;     // by handle
+  std::vector<std::vector<size_t>> put_off_;  // accesses, by handle
+  int unsettled_ = 0;                         // sites since the last fence
+  elc::line::LineNumber spoiled_ = 0;
+  const char* why_spoiled_ = nullptr;
+  bool begun_write_ = false;  // the last of App::written is under way
   bool never_ = false;  // was said here
   bool begun_ = false;
   bool early_ = false;    // a program point has met an open line

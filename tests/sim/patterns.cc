@@ -152,9 +152,10 @@ void Generator::collective(size_t comm) {
   static const Kind kinds[] = {Kind::kBarrier,   Kind::kBarrier,  Kind::kBarrier, Kind::kAllreduce,
                                Kind::kAllgather, Kind::kAlltoall, Kind::kBcast,   Kind::kReduce,
                                Kind::kGather,    Kind::kScatter,  Kind::kScan};
-  const Kind kind = kinds[random_.below(11)];
-  const bool synchronizes = kind == Kind::kBarrier || kind == Kind::kAllreduce || kind == Kind::kAllgather ||
-                            kind == Kind::kAlltoall;
+  const bool inter = comms_[comm].first > 0;
+  const Kind kind = kinds[random_.below(inter ? 10 : 11)];
+  const bool synchronizes = !inter && (kind == Kind::kBarrier || kind == Kind::kAllreduce || kind == Kind::kAllgather ||
+                                       kind == Kind::kAlltoall);
   std::vector<Rank> turning;
   if (synchronizes && comms_[comm].partner.empty() && chance(0.5)) {
     for (Rank q : comms_[comm].members) {
@@ -185,35 +186,43 @@ void Generator::collective(size_t comm) {
 }
 
 void Generator::icollective(size_t comm) {
-  const Kind kind = chance(0.5) ? Kind::kBarrier : Kind::kAllreduce;
+  static const Kind kinds[] = {Kind::kBarrier, Kind::kBarrier, Kind::kAllreduce, Kind::kAllreduce, Kind::kBcast,
+                               Kind::kReduce,  Kind::kGather,  Kind::kScatter,   Kind::kAlltoall,  Kind::kScan};
+  const Kind kind = kinds[random_.below(comms_[comm].first > 0 ? 9 : 10)];
+  const int root = random_.between(0, 8);
   for (Rank m : comms_[comm].members) {
     const int slot = new_slot(m);
     Instr& i = add(m, Op::kIcollective);
     i.comm = comms_[comm].handle;
     i.kind = kind;
     i.slot = slot;
+    i.peer2 = root;
     open(m, slot, comm, true);
   }
 }
 
-void Generator::make_comm(size_t parent) {
+// Of an intercommunicator another one, or one of both groups.
+void Generator::make_comm(size_t parent, int parts) {
   size_t live = 0;
   for (const CommModel& c : comms_) live += c.freed ? 0 : 1;
   if (live > 6) return;
   const int handle = program_.handles++;
-  const int parts = chance(0.4) ? 1 : 2;
+  const bool inter = comms_[parent].first > 0;
+  if (parts == 0) parts = inter || chance(0.4) ? 1 : 2;
+  const bool merged = inter && chance(0.5);
   std::vector<CommModel> made(static_cast<size_t>(parts));
   const std::vector<Rank> members = comms_[parent].members;
   for (Rank m : members) {
     Instr& i = add(m, Op::kCollective);
     i.comm = comms_[parent].handle;
-    i.kind = parts == 1 ? Kind::kDup : Kind::kSplit;
+    i.kind = merged ? Kind::kMerge : parts == 1 ? Kind::kDup : Kind::kSplit;
     i.made = handle;
     i.colour = random_.between(0, parts - 1);
     made[static_cast<size_t>(i.colour)].members.push_back(m);
   }
   for (CommModel& c : made) {
     c.handle = handle;
+    if (!merged) c.first = comms_[parent].first;
     if (c.members.empty()) continue;
     comms_.push_back(c);
     for (Rank q : c.members) {
@@ -226,6 +235,7 @@ void Generator::make_comm(size_t parent) {
 
 // A communicator whose members depend on what the processes have observed.
 void Generator::dynamic_block(size_t parent) {
+  if (comms_[parent].first > 0) parent = 0;
   const int handle = program_.handles++;
   const std::vector<Rank> members = comms_[parent].members;
   for (Rank m : members) {

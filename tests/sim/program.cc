@@ -8,13 +8,15 @@ static const char* const kOps[] = {
     "Send",        "Isend", "Recv",       "Irecv",       "Sendrecv",  "Probe",     "Iprobe",
     "IprobeUntil", "Wait",  "Collective", "Icollective", "BatchSend", "BatchRecv", "Serve",
     "GatherAny",   "Site",  "SiteNow",    "Request",     "Nd",        "Lines",     "Maybe",     "Either",
-    "Compute",     "Cancel", "WaitCancelled", "Mprobe", "GroupCall", "Never", "Finalize"};
+    "Compute",     "Cancel", "WaitCancelled", "Mprobe", "Improbe", "GetStatus", "GroupCall", "Never", "Join", "Fence",
+    "Access", "Store", "Load", "Begin", "End", "Finalize"};
 static const char* const kModes[] = {"standard", "rendezvous", "buffered", "synchronous", "ready"};
 static const char* const kHows[] = {"Wait",     "Waitall",     "Waitany",     "Waitsome",
                                     "Test",     "Testall",     "Testany",     "Testsome",
                                     "TestOnce", "TestanyOnce", "TestsomeOnce"};
 static const char* const kKinds[] = {"Barrier", "Bcast",    "Reduce", "Allreduce", "Gather", "Allgather",
-                                     "Scatter", "Alltoall", "Scan",   "Dup",       "Split",  "Free"};
+                                     "Scatter", "Alltoall", "Scan",   "Dup",       "Split",  "Free",
+                                     "Join",    "Merge",    "Window", "Fence",     "Open",   "Move"};
 
 std::string describe(const Instr& i) {
   char text[200];
@@ -35,6 +37,7 @@ std::string describe(const Instr& i) {
     case Op::kIprobeUntil:
     case Op::kWaitCancelled:
     case Op::kMprobe:
+    case Op::kImprobe:
       more(" comm %d from %d tag %d slot %d", i.comm, i.peer, i.tag, i.slot);
       break;
     case Op::kSendrecv:
@@ -49,7 +52,17 @@ std::string describe(const Instr& i) {
            i.slot);
       break;
     case Op::kCancel:
+    case Op::kGetStatus:
       more(" slot %d", i.slot);
+      break;
+    case Op::kJoin:
+    case Op::kFence:
+    case Op::kAccess:
+    case Op::kStore:
+    case Op::kLoad:
+    case Op::kBegin:
+    case Op::kEnd:
+      more(" comm %d peer %d made %d", i.comm, i.peer, i.made);
       break;
     case Op::kBatchSend:
     case Op::kBatchRecv:

@@ -51,8 +51,17 @@ enum class Op : uint8_t {
   kCancel,         // `slot`
   kWaitCancelled,  // `slot`; receives one message from `peer`, by it or by another receive
   kMprobe,         // a matched probe, and the receive of its message
+  kImprobe,        // the same by calls that do not wait
+  kGetStatus,      // of the request in `slot`, which stays
   kGroupCall,      // of the ranks in `slots`; `tag` is its number
   kNever,          // no line can be taken from now on
+  kJoin,           // two groups, `comm` of each: `slots` are all of both, the first `count` of them one group; `tag` is its number
+  kFence,          // of the window `comm`
+  kAccess,         // adds to the memory of `peer` in the window `comm`; `kind`: kReduce, or kAllreduce, which shows what was there
+  kStore,          // adds to its own memory, without MPI
+  kLoad,           // reads it
+  kBegin,          // begins to write to the file `comm`, alone or (`group`) all members together
+  kEnd,            // and has written
   kFinalize,
 };
 
@@ -86,7 +95,18 @@ enum class Kind : uint8_t {
   kDup,
   kSplit,
   kFree,
+  kJoin,
+  kMerge,   // of an intercommunicator's groups
+  kWindow,  // makes one of the same members
+  kFence,
+  kOpen,    // a file
+  kMove,    // writes to it: who is late for it does that alone
 };
+
+// What makes something that has a handle.
+constexpr bool makes(Kind kind) {
+  return kind == Kind::kDup || kind == Kind::kSplit || kind == Kind::kMerge || kind == Kind::kWindow || kind == Kind::kOpen;
+}
 
 struct Instr {
   Op op = Op::kCompute;
@@ -101,7 +121,7 @@ struct Instr {
   int peer2 = 0;   // kSendrecv: the source; kCollective: the root
   int tag2 = 0;    // kSendrecv: of the receive
   int slot = 0;    // of the request
-  int made = 0;    // kDup, kSplit: the new handle
+  int made = 0;    // the new handle
   int colour = 0;  // kSplit: fixed; -1: by hash, one of two
   int count = 0;
   bool unfollowed = false;  // kCollective: the library cannot log it

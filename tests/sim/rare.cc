@@ -121,7 +121,7 @@ bool Generator::matched_probes(size_t comm, Rank p, Rank q) {
     s.peer = q;
     s.tag = any && !program_.strays && chance(0.5) ? kHashTag : tag;
     s.large = chance(0.2);
-    Instr& r = add(q, chance(0.3) ? Op::kRecv : Op::kMprobe);
+    Instr& r = add(q, chance(0.3) ? Op::kRecv : chance(0.5) ? Op::kMprobe : Op::kImprobe);
     r.comm = comms_[comm].handle;
     r.peer = p;
     r.tag = any ? kAny : tag;
@@ -227,21 +227,30 @@ void Node::do_wait_cancelled(const Instr& i) {
 
 // A matched probe and the receive of its message, without a site between them.
 void Node::do_mprobe(const Instr& i) {
+  const bool once = i.op == Op::kImprobe;
+  const NdKind kind = once ? NdKind::kImprobe : NdKind::kMprobe;
   if (app.stage == 0) {
     if (!forced_) site();
-    ask(NdKind::kMprobe);
+    ask(kind);
     Rank source = peer_of(i, i.peer);
     Tag tag = i.tag;
-    if (forced_) {
+    const bool none = forced_ && forced_->empty();
+    if (forced_ && !none) {
       const Rank logged_source = static_cast<Rank>((*forced_)[0]);
       const Tag logged_tag = static_cast<Tag>((*forced_)[1]);
       if ((source != kAny && source != logged_source) || (tag != kAny && tag != logged_tag)) misfit();
       else source = logged_source, tag = logged_tag;
     }
-    if (!take(i.comm, source, i.tag, tag)) return;
+    if (none || !take(i.comm, source, i.tag, tag)) {
+      if (!once || (forced_ && !none)) return;
+      record(kind, {});
+      observe(0);
+      asked_ = false;
+      return forced_.reset();
+    }
     app.probed_source = taken_.source;
     app.probed_tag = taken_.tag;
-    record(NdKind::kMprobe, {static_cast<uint32_t>(taken_.source), static_cast<uint32_t>(taken_.tag)});
+    record(kind, {static_cast<uint32_t>(taken_.source), static_cast<uint32_t>(taken_.tag)});
     app.stage = 1;
   } else {
     if (taken_.receive >= 0 ? !world_.network->complete(taken_.receive) : !taken_.message->arrived) return;

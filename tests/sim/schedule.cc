@@ -58,7 +58,7 @@ class Schedule {
   uint64_t dead_since_ = 0;
   uint64_t lines_before_ = 0;  // at the last start
   uint64_t since_ = 0;         // events since the kill was armed
-  uint32_t weight_[4] = {};    // processes, messages, data, control messages
+  uint32_t weight_[5] = {};    // processes, messages, data, control messages, operations on memory windows
   std::vector<uint32_t> process_weight_;
 };
 
@@ -117,10 +117,10 @@ void Schedule::event() {
   ++events_;
   if (random_.below(150) == 0) reweigh();
   if (random_.chance(requests_)) world_.request(random_.between(0, world_.program.processes - 1));
-  const size_t choices[4] = {1, world_.network->streams(), world_.network->arriving(),
-                             world_.control_pairs()};
+  const size_t choices[5] = {1, world_.network->streams(), world_.network->arriving(), world_.control_pairs(),
+                             world_.accesses.size()};
   uint32_t total = 0;
-  for (size_t i = 0; i < 4; ++i) total += choices[i] > 0 ? weight_[i] : 0;
+  for (size_t i = 0; i < 5; ++i) total += choices[i] > 0 ? weight_[i] : 0;
   uint32_t at = random_.below(total);
   size_t what = 0;
   for (;; ++what) {
@@ -146,6 +146,9 @@ void Schedule::event() {
       break;
     case 3:
       world_.deliver_control(random_.below(choices[3]));
+      break;
+    case 4:
+      world_.reach(random_.below(choices[4]));
       break;
   }
 }

@@ -863,6 +863,30 @@ TEST_CASE("found: a receive is pending on a communicator that is freed") {
   CHECK(pending_when_freed(false) == "");
   CHECK(pending_when_freed(true) == "");
 }
+// The status of a receive that is not complete for the program tells what it has; in the line its message is not sent yet,
+// and could be another one.
+static std::string status_of_a_receive(Fault fault) {
+  Script s(3);
+  s.on(p).site().send(q, 0);
+  s.on(q).irecv(2, kAny, kAny).add({.op = sim::Op::kGetStatus, .slot = 2}).site().wait(2);
+  s.on(r).site();
+  Scene scene(s, fault);
+  scene.request();
+  scene.run(p, 2);
+  scene.run(q, 1);
+  scene.deliver(p, q);
+  scene.run(q, 2);
+  scene.run(r, 1);
+  scene.settle();
+  if (fault == Fault::kNone) expect_line(scene, 0);
+  scene.finish();
+  return scene.violation();
+}
+TEST_CASE("a receive whose status was told refuses lines until it is complete") {
+  expect_clean(status_of_a_receive);
+  expect_caught(status_of_a_receive, Fault::kForgetStatus);
+}
+
 // q does not know that it is a member of a group of which p has made a call before its checkpoint, until it makes it.
 static std::string found_unheard_group(Fault fault) {
   Script s(3);
@@ -921,6 +945,38 @@ TEST_CASE("a barrier does not cross where it is a site") {
   CHECK(scene.world->committed() == 1);
   scene.kill();
   CHECK(scene.world->stats.crossing == 0);
+  scene.finish();
+  CHECK(scene.world->stats.crossing == 0);
+  CHECK(scene.violation() == "");
+}
+
+// On an intercommunicator each hears in the first round what the other group knows, and in the second one what its own does.
+TEST_CASE("a barrier of two groups does not cross where it is a site") {
+  Script s(3);
+  const auto split = [](int colour) {
+    return sim::Instr{.op = sim::Op::kCollective, .kind = Kind::kSplit, .made = 1, .colour = colour};
+  };
+  const sim::Instr join{.op = sim::Op::kJoin, .kind = Kind::kJoin, .comm = 1, .made = 2, .count = 2, .unfollowed = true,
+                        .slots = {p, q, r}};
+  const sim::Instr barrier{.op = sim::Op::kCollective, .label = true, .kind = Kind::kBarrier, .comm = 2};
+  for (const Rank m : {p, q, r}) {
+    s.on(m).add(split(m == r ? 1 : 0)).add(join);
+    if (m == p) s.on(m).site();
+    s.on(m).add(barrier).compute();
+  }
+  Scene scene(s);
+  for (int calls = 0; calls < 2; ++calls) {
+    for (int steps = 0; steps < 2; ++steps)
+      for (const Rank m : {p, q, r}) scene.step(m);
+  }
+  scene.world->nodes[p]->process->request();
+  scene.run(p, 1);  // q, of its group, has not heard of it, and r neither
+  for (int steps = 0; steps < 4; ++steps)
+    for (const Rank m : {q, r, p}) scene.step(m);
+  scene.settle();
+  CHECK(scene.world->committed() == 1);
+  CHECK(scene.world->stats.joined == 3);
+  scene.kill();
   scene.finish();
   CHECK(scene.world->stats.crossing == 0);
   CHECK(scene.violation() == "");

@@ -15,6 +15,8 @@ void Stats::add(const Stats& o) {
   crossing += o.crossing, replayed += o.replayed, in_transit += o.in_transit, orphans += o.orphans;
   control += o.control, held += o.held, restart_replaying += o.restart_replaying;
   lines_replaying += o.lines_replaying;
+  joined += o.joined, fences += o.fences, accesses += o.accesses, put_off += o.put_off;
+  lines_fenced += o.lines_fenced, writes += o.writes;
 }
 
 World::World(const Program& p, const Config& c, uint64_t seed)
@@ -60,24 +62,27 @@ void World::boot() {
   control_.clear();
   control_.resize(n * n);
   control_active_.clear();
+  accesses.clear();
   network = std::make_unique<Network>(&violation);
   collectives = std::make_unique<Collectives>(&violation);
   for (Rank r = 0; r < program.processes; ++r) nodes.push_back(std::make_unique<Node>(*this, r));
   if (committed_ == 0) {
     ++stats.starts;
     for (auto& node : nodes) node->start();
+    files.clear();
     return;
   }
   ++stats.restarts;
-  const Line& files = lines_[committed_];
+  const Line& line = lines_[committed_];
   for (size_t r = 0; r < n; ++r) {
-    if (files.size() != n || !files[r])
+    if (line.size() != n || !line[r])
       return fail("line %u was committed without the file of rank %zu", committed_, r);
-    const std::vector<uint8_t>& bytes = files[r]->saved;
+    const std::vector<uint8_t>& bytes = line[r]->saved;
     elc::Bytes saved;
     saved.append(bytes.data(), bytes.size());
-    nodes[r]->restart(files[r]->app, saved);
+    nodes[r]->restart(line[r]->app, saved);
   }
+  cut_files();
 }
 
 void World::kill() {
@@ -114,6 +119,7 @@ elc::Result World::save_state(Rank rank, LineNumber line) {
   point(Moment::kSaveState);
   if (fails(config.fail_state)) return trouble(rank, line, "the state is not saved");
   if (nodes[static_cast<size_t>(rank)]->said_never()) fail("rank %d takes a line after the last", rank);
+  if (const char* why = nodes[static_cast<size_t>(rank)]->hindrance()) return elc::Result::error("%s", why);
   log(rank, "takes its checkpoint of line %u at instruction %zu", line,
       nodes[static_cast<size_t>(rank)]->app.at);
   if (nodes[static_cast<size_t>(rank)]->process->replaying()) ++stats.lines_replaying;
@@ -137,6 +143,8 @@ elc::Result World::save_line(Rank rank, LineNumber line, const line::Saved& save
   if (doomed) return elc::Result();
   if (fails(config.fail_line / 2)) return trouble(rank, line, "the file is not written");
   if (const char* why = spoiled(rank, line)) return elc::Result::error("%s", why);
+  if (const char* why = nodes[static_cast<size_t>(rank)]->spoiled(line); why != nullptr && saved.replay)
+    return elc::Result::error("%s", why);
   auto& states = states_[line];
   if (states.size() != nodes.size() || !states[static_cast<size_t>(rank)]) {
     fail("rank %d: the file of line %u is completed without a state", rank, line);
@@ -189,6 +197,9 @@ elc::Result World::commit(LineNumber line, uint64_t points, uint64_t cost) {
   committed_ = line;
   points_[line] = points;
   ++stats.lines;
+  const auto fenced = [](const Window& w) { return w.live && w.fenced; };
+  if (std::any_of(files.begin(), files.end(), [&](const auto& f) { return std::any_of(f->app.windows.begin(), f->app.windows.end(), fenced); }))
+    ++stats.lines_fenced;
   log(0, "commits line %u", line);
   lines_.erase(lines_.begin(), lines_.find(line));
   point(Moment::kAfterCommit);
@@ -223,7 +234,8 @@ void World::ended(Rank rank, LineNumber line, bool committed) {
 // where every process has taken it.
 void World::abandoned(LineNumber line) {
   ++stats.abandoned;
-  const bool refused = refusals_[line].find("MPI_") != std::string::npos;
+  const std::string& reason = refusals_[line];
+  const bool refused = reason.find("MPI_") != std::string::npos || reason.find("window") != std::string::npos;
   if (failed_.contains(line) || config.max_transit > 0 || refused || no_more) return;
   const auto& states = states_[line];
   const bool all = states.size() == nodes.size() &&

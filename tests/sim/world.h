@@ -63,6 +63,17 @@ class World {
   // Scripted answers of ELC_ND by rank, used first.
   std::map<Rank, std::deque<uint64_t>> scripted_nd;
 
+  // ---- Memory windows and files ----
+  struct Reach {  // an operation that MPI executes some time
+    uint64_t window = 0;
+    Rank origin = 0;
+    size_t access = 0;
+  };
+  std::vector<Reach> accesses;
+  void reach(size_t i);
+  void reach_all(uint64_t window);
+  std::map<std::pair<Rank, uint64_t>, uint64_t> files;  // by process and place
+
   // ---- What nodes do ----
   void send_control(Rank from, Rank to, const uint8_t* data, size_t size);
   void point(Moment m) {
@@ -84,6 +95,7 @@ class World {
   // The line that has to commit before processes leave the instruction kLines of this name; it becomes known
   // when the first one comes there.
   elc::line::LineNumber goal(const Instr& instr);
+  void give_up(const Instr& instr) { goals_[instr.tag] = 0; }
   // Whether an asked-for line has to commit some time.
   bool lives() const { return config.lines && config.max_transit == 0; }
   // D of the last line that has committed up to this one.
@@ -107,6 +119,9 @@ class World {
   elc::Result trouble(Rank rank, elc::line::LineNumber line, const char* what);
   void check_messages();
   void check_collectives();
+  void check_window(Rank target, const Window& window, const std::vector<const App*>& apps, bool at_end);
+  void check_objects(const std::vector<const App*>& apps, bool at_end);
+  void cut_files();
   void check_line(elc::line::LineNumber line, uint64_t points, uint64_t cost);
   void check_file(Rank rank, elc::line::LineNumber line, uint64_t points, const App& app,
                   const elc::line::Saved& saved);

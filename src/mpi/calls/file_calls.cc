@@ -235,6 +235,16 @@ ELC_EXPORT int MPI_File_delete(ELC_CONST char* path, MPI_Info info) {
   return PMPI_File_delete(path, info);
 }
 
+// Others may have written to it, or may not yet.
+ELC_EXPORT int MPI_File_get_size(MPI_File file, MPI_Offset* size) {
+  if (!following()) return PMPI_File_get_size(file, size);
+  const Entered entered("MPI_File_get_size");
+  labelled_call();
+  tick();
+  spoil_replay("MPI_File_get_size", kFilesTell);
+  return released_inside([&] { return PMPI_File_get_size(file, size); });
+}
+
 // ---- What all members call together, and what a restart brings back of it ----
 
 // `CHANGES`: whether the file's content is another one after it.

@@ -124,7 +124,8 @@ def surrounded(prototype, entry, call, caller, variable):
         peers = [p for p in prototype.parameters if p.name in ("dest", "source")]
         if len(peers) != 1 or not prototype.of_type("MPI_Comm"):
             raise SystemExit("table.txt: %s has no peer" % prototype.name)
-        after.append("now.paired(%s, %s);" % (prototype.of_type("MPI_Comm")[0].name, peers[0].name))
+        sends = "true" if "send" in prototype.name else "false"  # some MPIs call the peer of a receive `dest`, too
+        after.append("now.paired(%s, %s, %s);" % (prototype.of_type("MPI_Comm")[0].name, peers[0].name, sends))
     if "together" in entry.features:
         after.append("now.together(*%s);" % prototype.written("MPI_Comm")[0].name)
     body = ['const Entered entered("%s");' % prototype.name, "labelled_call();"]

@@ -18,13 +18,13 @@ void Refused::together(MPI_Comm made) const {
   runtime.coordinator->on_group_call(others.data(), others.size(), call_);
 }
 
-void Refused::paired(MPI_Comm handle, int peer) const {
+void Refused::paired(MPI_Comm handle, int peer, bool sends) const {
   if (peer == MPI_PROC_NULL) return;
   if (peer == MPI_ANY_SOURCE) return cannot_checkpoint("a call was made with whoever makes it as well, which libELC does not follow");
   const Communicator* comm = followed(handle, peer);
   if (comm == nullptr) return used_unfollowed(handle, peer);
   const line::Rank other = comm->world(peer);
-  if (other != runtime.rank) runtime.coordinator->on_group_call(&other, 1, call_);
+  if (other != runtime.rank) runtime.coordinator->on_pair_call(other, sends, call_);
 }
 
 void Refused::type_attribute(MPI_Datatype type, int keyval, bool there, const void* value) const {

@@ -64,8 +64,8 @@ class Refused {
   }
   // It was a call in which the members of `made` took part, whatever they are members of beside: in the counts of messages.
   void together(MPI_Comm made) const;
-  // It was a call that this process of a communicator makes as well: the same.
-  void paired(MPI_Comm comm, int peer) const;
+  // It was a call that this process of a communicator makes as well, one of the two to receive what the other one sends: the same.
+  void paired(MPI_Comm comm, int peer, bool sends) const;
   // An attribute of this object has this value now, or none. It goes with the object.
   void comm_attribute(MPI_Comm comm, int keyval, bool there, const void* value = nullptr) const {
     Communicator* known = runtime.comms.find(comm);

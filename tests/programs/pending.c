@@ -320,7 +320,7 @@ static void make_all(void) {
   MAKE(Alltoallw, OUT, counts, offsets + kMostRanks, types, IN, counts, offsets + kMostRanks, types);
   MAKE(Reduce, OUT, IN, 2, MPI_INT, MPI_SUM, root);
   MAKE(Allreduce, OUT, IN, 1, MPI_INT, product);
-  MAKE(Reduce_scatter, OUT, IN, counts, MPI_INT, MPI_SUM);
+  MAKE(Reduce_scatter, MPI_IN_PLACE, IN, counts, MPI_INT, MPI_SUM);
   MAKE(Reduce_scatter_block, OUT, IN, 1, MPI_INT, MPI_SUM);
   MAKE(Scan, MPI_IN_PLACE, IN, 1, MPI_INT, MPI_SUM);
   MAKE(Exscan, OUT, IN, 1, MPI_INT, MPI_SUM);
@@ -340,7 +340,7 @@ static void make_all(void) {
 static void start_all(void) {
   for (int k = 0; k < kAll; k++) {
     const int n = rank % 2 == 0 ? k : kAll - 1 - k, round = ++round_of[n];
-    for (int i = 0; i < kRoom; i++) from[n][i] = number(rank, i, round), to[n][i] = -1;
+    for (int i = 0; i < kRoom; i++) from[n][i] = number(rank, i, round), to[n][i] = n == 13 ? from[n][i] : -1;
     for (int i = 0; i < 2; i++) {
       if (n == 1 && rank == ranks - 1) to[n][2 * i] = number(rank, i, round);
       if (n == 6) to[n][2 * rank + i] = number(rank, i, round);

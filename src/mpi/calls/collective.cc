@@ -204,10 +204,9 @@ ELC_COLLECTIVE(Reduce_scatter, Ireduce_scatter, (ELC_CONST void* from, void* to,
                                                  MPI_Op op, MPI_Comm comm),
                (from, to, counts, type, op, comm), ({
   kept.counts.append(counts, static_cast<size_t>(now.own_size()));
-  int all = 0;
-  for (const int count : kept.counts) all += count;
-  kept.from.one(from, all, type);
-  kept.to.one(to, in_place(from) ? all : counts[now.rank()], type);
+  kept.from.in_a_row(from, kept.counts, type);
+  if (in_place(from)) kept.to.in_a_row(to, kept.counts, type);
+  else kept.to.one(to, counts[now.rank()], type);
   kept.set_op(op);
 }), {
   now.wrote(to, counts[now.rank()], type);

@@ -42,6 +42,15 @@ void Side::at_offsets(const void* buffer, const int* block_counts, const int* bl
   for (int i = 0; i < n; ++i) blocks.add({static_cast<uint8_t*>(base) + block_offsets[i] * step, block_counts[i], type});
 }
 
+void Side::in_a_row(const void* buffer, const Vector<int>& block_counts, MPI_Datatype type) {
+  if (!begin(buffer)) return;
+  MPI_Aint at = 0;
+  for (const int count : block_counts) {
+    blocks.add({static_cast<uint8_t*>(base) + at, count, type});
+    at += extent(type) * count;
+  }
+}
+
 void* Side::buffer() const {
 #ifdef MPI_IN_PLACE
   if (in_place) return MPI_IN_PLACE;
@@ -57,7 +66,7 @@ bool Side::flatten(Shape shape) {
     const MPI_Aint step = shape == Shape::kOffsets ? extent(block.type) : 1;
     const MPI_Aint offset = step == 0 ? 0 : at / step;
     if (offset * step != at && step != 0) return false;
-    if (shape == Shape::kEven && block.count > 0 && at != i * block.count * extent(block.type)) return false;
+    if (shape == Shape::kEven && block.count > 0 && at != MPI_Aint{i} * block.count * extent(block.type)) return false;
     if (shape != Shape::kDisplacements && (offset < INT_MIN || offset > INT_MAX)) return false;
     counts.push_back(block.count);
     offsets.push_back(static_cast<int>(offset));
@@ -111,7 +120,10 @@ Result CollectiveArguments::flatten(const Communicator& on) {
     case Collectively::kAllgatherv: to_shape = Shape::kOffsets, to_blocks = size; break;
     case Collectively::kAlltoallv: from_shape = to_shape = Shape::kOffsets, from_blocks = to_blocks = size; break;
     case Collectively::kAlltoallw: from_shape = to_shape = Shape::kBytes, from_blocks = to_blocks = size; break;
-    case Collectively::kReduce_scatter: all_counts = own; break;
+    case Collectively::kReduce_scatter:
+      from_shape = to_shape = Shape::kDisplacements;
+      all_counts = from_blocks = own, to_blocks = from.in_place ? own : 1;
+      break;
     case Collectively::kNeighbor_allgatherv: to_shape = Shape::kOffsets, to_blocks = sources(on.handle); break;
     case Collectively::kNeighbor_alltoallv:
     case Collectively::kNeighbor_alltoallw:
@@ -139,25 +151,31 @@ int CollectiveArguments::init(MPI_Comm c) {
     case Collectively::kGather:
       return ELC_INIT(Gather)(f.buffer(), f.count(), f.type(), t.buffer(), t.count(), t.type(), root, c, none, &request);
     case Collectively::kGatherv:
-      return ELC_INIT(Gatherv)(f.buffer(), f.count(), f.type(), t.buffer(), t.counts.data(), t.offsets.data(), t.type(), root, c, none, &request);
+      return ELC_INIT(Gatherv)(f.buffer(), f.count(), f.type(), t.buffer(), t.counts.data(), t.offsets.data(),
+                               t.type(), root, c, none, &request);
     case Collectively::kScatter:
       return ELC_INIT(Scatter)(f.buffer(), f.count(), f.type(), t.buffer(), t.count(), t.type(), root, c, none, &request);
     case Collectively::kScatterv:
-      return ELC_INIT(Scatterv)(f.buffer(), f.counts.data(), f.offsets.data(), f.type(), t.buffer(), t.count(), t.type(), root, c, none, &request);
+      return ELC_INIT(Scatterv)(f.buffer(), f.counts.data(), f.offsets.data(), f.type(), t.buffer(), t.count(),
+                                t.type(), root, c, none, &request);
     case Collectively::kAllgather:
       return ELC_INIT(Allgather)(f.buffer(), f.count(), f.type(), t.buffer(), t.count(), t.type(), c, none, &request);
     case Collectively::kAllgatherv:
-      return ELC_INIT(Allgatherv)(f.buffer(), f.count(), f.type(), t.buffer(), t.counts.data(), t.offsets.data(), t.type(), c, none, &request);
+      return ELC_INIT(Allgatherv)(f.buffer(), f.count(), f.type(), t.buffer(), t.counts.data(), t.offsets.data(),
+                                  t.type(), c, none, &request);
     case Collectively::kAlltoall:
       return ELC_INIT(Alltoall)(f.buffer(), f.count(), f.type(), t.buffer(), t.count(), t.type(), c, none, &request);
     case Collectively::kAlltoallv:
-      return ELC_INIT(Alltoallv)(f.buffer(), f.counts.data(), f.offsets.data(), f.type(), t.buffer(), t.counts.data(), t.offsets.data(),
-                             t.type(), c, none, &request);
+      return ELC_INIT(Alltoallv)(f.buffer(), f.counts.data(), f.offsets.data(), f.type(), t.buffer(),
+                                 t.counts.data(), t.offsets.data(),
+                                 t.type(), c, none, &request);
     case Collectively::kAlltoallw:
       return ELC_INIT(Alltoallw)(f.buffer(), f.counts.data(), f.offsets.data(), f.types.data(), t.buffer(), t.counts.data(),
-                             t.offsets.data(), t.types.data(), c, none, &request);
-    case Collectively::kReduce: return ELC_INIT(Reduce)(f.buffer(), t.buffer(), data.count(), data.type(), op, root, c, none, &request);
-    case Collectively::kAllreduce: return ELC_INIT(Allreduce)(f.buffer(), t.buffer(), data.count(), data.type(), op, c, none, &request);
+                                 t.offsets.data(), t.types.data(), c, none, &request);
+    case Collectively::kReduce: return ELC_INIT(Reduce)(f.buffer(), t.buffer(), data.count(), data.type(), op, root,
+                                                        c, none, &request);
+    case Collectively::kAllreduce: return ELC_INIT(Allreduce)(f.buffer(), t.buffer(), data.count(), data.type(), op,
+                                                              c, none, &request);
     case Collectively::kReduce_scatter:
       return ELC_INIT(Reduce_scatter)(f.buffer(), t.buffer(), counts.data(), data.type(), op, c, none, &request);
     case Collectively::kReduce_scatter_block:
@@ -169,18 +187,22 @@ int CollectiveArguments::init(MPI_Comm c) {
       return ELC_INIT(Exscan)(f.buffer(), into, data.count(), data.type(), op, c, none, &request);
     }
     case Collectively::kNeighbor_allgather:
-      return ELC_INIT(Neighbor_allgather)(f.buffer(), f.count(), f.type(), t.buffer(), t.count(), t.type(), c, none, &request);
+      return ELC_INIT(Neighbor_allgather)(f.buffer(), f.count(), f.type(), t.buffer(), t.count(), t.type(), c, none,
+                                          &request);
     case Collectively::kNeighbor_allgatherv:
-      return ELC_INIT(Neighbor_allgatherv)(f.buffer(), f.count(), f.type(), t.buffer(), t.counts.data(), t.offsets.data(), t.type(), c,
-                                       none, &request);
+      return ELC_INIT(Neighbor_allgatherv)(f.buffer(), f.count(), f.type(), t.buffer(), t.counts.data(),
+                                           t.offsets.data(), t.type(), c,
+                                           none, &request);
     case Collectively::kNeighbor_alltoall:
       return ELC_INIT(Neighbor_alltoall)(f.buffer(), f.count(), f.type(), t.buffer(), t.count(), t.type(), c, none, &request);
     case Collectively::kNeighbor_alltoallv:
-      return ELC_INIT(Neighbor_alltoallv)(f.buffer(), f.counts.data(), f.offsets.data(), f.type(), t.buffer(), t.counts.data(),
-                                      t.offsets.data(), t.type(), c, none, &request);
+      return ELC_INIT(Neighbor_alltoallv)(f.buffer(), f.counts.data(), f.offsets.data(), f.type(), t.buffer(),
+                                          t.counts.data(),
+                                          t.offsets.data(), t.type(), c, none, &request);
     case Collectively::kNeighbor_alltoallw:
-      return ELC_INIT(Neighbor_alltoallw)(f.buffer(), f.counts.data(), f.displacements.data(), f.types.data(), t.buffer(), t.counts.data(),
-                                      t.displacements.data(), t.types.data(), c, none, &request);
+      return ELC_INIT(Neighbor_alltoallw)(f.buffer(), f.counts.data(), f.displacements.data(), f.types.data(),
+                                          t.buffer(), t.counts.data(),
+                                          t.displacements.data(), t.types.data(), c, none, &request);
     case Collectively::kEnd: break;
   }
   return MPI_ERR_INTERN;

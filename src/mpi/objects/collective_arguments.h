@@ -45,9 +45,11 @@ struct Side {
   void* base = nullptr;
   Regions blocks;
 
-  // As the call is given it: one block, so many side by side, or some by their offsets in elements or in bytes. Negative `n`: none.
+  // As the call is given it: one block, so many side by side, of one size or of these, or some by their offsets in elements or in
+  // bytes. Negative `n`: none.
   void one(const void* buffer, int count, MPI_Datatype type) { even(buffer, count, type, 1); }
   void even(const void* buffer, int count, MPI_Datatype type, int n);
+  void in_a_row(const void* buffer, const Vector<int>& block_counts, MPI_Datatype type);
   void at_offsets(const void* buffer, const int* block_counts, const int* block_offsets, MPI_Datatype type, int n);
   template <class Offset>
   void in_bytes(const void* buffer, const int* block_counts, const Offset* at, const MPI_Datatype* block_types, int n) {

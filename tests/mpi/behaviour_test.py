@@ -983,6 +983,14 @@ class Lifetimes(Compared):
     def test_started_late(self):
         self.refused_for_ever("start_late", "a persistent request was started after its communicator had been freed")
 
+    def test_started_late_and_made_again(self):
+        job = self.run_scene("start_made_again", "0")
+        self.assertTrue(self.committed(), job.complaints())
+        job = self.run_scene("start_made_again", "0")
+        self.assertEqual(job.popen.returncode, REFUSED, job.complaints())
+        self.assertIn("a persistent request that the restart has made again was started after its communicator had been freed",
+                      job.complaints())
+
     def test_reduced_locally(self):
         self.needs_mpi_3()
         self.refused_for_ever("reduce_locally", "ELC_Checkpoint_now was called in a function that MPI calls")

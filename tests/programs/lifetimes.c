@@ -285,6 +285,18 @@ static void start_late(void) {
   check(in == left(), "a message of a communicator that was freed");
 }
 
+/* The same with one that a restart has made again: MPI has never heard of it. */
+static void make_to_start_late(void) {
+  MPI_Comm_dup(MPI_COMM_WORLD, &outer);
+  MPI_Send_init(&out, 1, MPI_INT, right(), kTag, outer, &first);
+}
+
+static void start_made_again(void) {
+  MPI_Comm_free(&outer);
+  MPI_Start(&first);
+  MPI_Wait(&first, MPI_STATUS_IGNORE);
+}
+
 #if MPI_VERSION >= 3
 static void send_ahead(void) {
   MPI_Comm_dup(MPI_COMM_WORLD, &outer);
@@ -582,6 +594,7 @@ static const struct Scene {
     {"free_receives", NULL, free_receives, check_received},
     {"outlive", NULL, outlive, NULL},
     {"start_late", NULL, NULL, start_late},
+    {"start_made_again", NULL, make_to_start_late, start_made_again},
     {"owners", set_up_keys, free_owners, NULL},
     {"grids", set_up_grid, take_column, check_grids},
     {"leave_message", leave_message, receive_late, NULL},

@@ -79,6 +79,9 @@ int start(MPI_Request* request) {
   }
   if (r->is_persistent_collective()) return start_collective(r, *request);
   if (runtime.comms.identity_of(r->persistent->comm) != r->persistent->made_on) {  // freed; MPI has kept it for this request
+    if (r->persistent->made_again)
+      give_up(Result::error("a persistent request that the restart has made again was started after its communicator had been freed, "
+                            "which MPI has not kept for it: free the communicator later, or restart from an older line"));
     cannot_checkpoint("a persistent request was started after its communicator had been freed");
     runtime.requests.leave_to_mpi(r, *request);
     return start(request);

@@ -320,6 +320,7 @@ static Result make_persistent_again(Request* r, const SavedRequest& s) {
     const MessageArguments arguments = {region.buffer, region.count, region.type, rank_of(s.peer), tag_of(s.tag), comm->handle,
                                         kSends[static_cast<size_t>(s.mode)].call};
     r->persistent = make<Persistent>(arguments, s.comm);
+    r->persistent->made_again = true;
   }
   r->active = s.active;
   if (!s.active) return Result();

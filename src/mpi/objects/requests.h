@@ -53,8 +53,8 @@ struct MessageArguments {
 struct Persistent : MessageArguments {
   line::Identity made_on = 0;  // its communicator, if that is followed: the handle may be another's by now
   bool of_set_up = false;      // and a restart makes it again by itself
-  bool made_again = false;     // by a restart: MPI has never heard of it
   CollectiveArguments* collective = nullptr;  // owned; then of the others `comm` alone means something
+  bool made_again = false;     // by a restart: MPI has never heard of it
 };
 
 // What a handle in the program's hands stands for. Small sends of some MPIs share one handle: `uses`.

@@ -388,7 +388,7 @@ def within(unit, m):
 VARIANTS = "every broken variant is seen"  # of variants.cc
 
 # The programs: `sim` runs schedules, `scenes` all that doctest runs. The rest of tests/sim is in both.
-MAIN, SCENES = {"main.cc"}, {"agreements.cc", "edges.cc", "in_transit.cc", "parts.cc", "repeats.cc", "set_up.cc", "traps.cc", "variants.cc", "test_main.cc"}
+MAIN, SCENES = {"main.cc"}, {"agreements.cc", "edges.cc", "in_transit.cc", "memory_windows.cc", "parts.cc", "repeats.cc", "set_up.cc", "traps.cc", "variants.cc", "test_main.cc"}
 
 
 class Compiler:

@@ -248,6 +248,35 @@ TEST_CASE("what is in the memory of a window is what was called before the check
   CHECK(committed > 1000);
 }
 
+TEST_CASE("members of a window agree on a line if one was asked for, and all have ended the one before") {
+  Job job(2, options());
+  Epochs epochs[2];
+  const auto agreed_behind_a_fence = [&] {
+    unsigned all[Epochs::kWords] = {};
+    for (Rank r = 0; r < 2; ++r) {
+      unsigned words[Epochs::kWords];
+      epochs[r].end();
+      epochs[r].say(job[r], words);
+      for (size_t i = 0; i < Epochs::kWords; ++i) all[i] = std::max(all[i], words[i]);
+    }
+    for (Rank r = 0; r < 2; ++r) epochs[r].begin(job[r], all);
+    CHECK(epochs[0].agreed() == epochs[1].agreed());
+    return epochs[0].agreed();
+  };
+  CHECK((!agreed_behind_a_fence() && !job[0].due()));
+  job[0].request();
+  CHECK((agreed_behind_a_fence() && job[1].due()));  // which has not heard of it otherwise
+  for (Rank r = 0; r < 2; ++r) CHECK(job[r].site());
+  while (job[0].line_open()) {
+    for (Rank r = 0; r < 2; ++r) job[r].poll();
+    job.deliver();
+  }
+  job[0].request();
+  CHECK((job[1].line_open() && !agreed_behind_a_fence()));
+  job.settle();
+  CHECK(agreed_behind_a_fence());
+}
+
 #ifdef ELC_TEST_FAULTS
 TEST_CASE("without its rules it is not") {
   using line::Rule;

@@ -9,6 +9,7 @@
 
 #include "base/result.h"
 #include "base/vector.h"
+#include "base/wire.h"
 
 namespace elc::format {
 
@@ -45,6 +46,10 @@ struct SectionEntry {
 };
 
 constexpr uint32_t kNoMember = ~uint32_t{0};  // in place of a union's member
+
+// As the index has them (FORMAT.md, sections<>).
+void encode_sections(const Vector<SectionEntry>& sections, Encoder& out);
+ChunkEntry decode_chunk(Decoder& in);
 
 bool section_name_allowed(std::string_view name);
 Result no_section(const char* name);  // the error that the file has none

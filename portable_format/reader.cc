@@ -119,12 +119,7 @@ Result Reader::read_sections(Decoder& in, uint64_t end) {
       return Result::error("the file's index has a section without a proper name (number %zu)", s);
     uint64_t size = 0;
     for (size_t i = 0; i < chunks; ++i) {
-      ChunkEntry chunk;
-      chunk.offset = in.u64();
-      chunk.stored = in.u32();
-      chunk.raw = in.u32();
-      chunk.flags = in.u32();
-      chunk.checksum = in.u32();
+      const ChunkEntry chunk = decode_chunk(in);
       if ((chunk.flags & ~kChunkDeflated) != 0)
         return Result::error("section `%s` is stored in a way that this version does not know", section.name);
       if (chunk.offset != at || !plausible(chunk) || chunk.stored + kChunkHeaderSize > end - at)

@@ -8,18 +8,6 @@
 #include "portable_format/place.h"
 
 namespace elc::format {
-namespace {
-
-void encode_chunk(const ChunkEntry& chunk, Encoder& out) {
-  out.u64(chunk.offset);
-  out.u32(chunk.stored);
-  out.u32(chunk.raw);
-  out.u32(chunk.flags);
-  out.u32(chunk.checksum);
-}
-
-}  // namespace
-
 Writer::Writer(const TypeTable* types, Sink sink, const WriterOptions& options)
     : types_(types),
       sink_(sink),
@@ -284,13 +272,7 @@ bool Writer::write_run(const Run& run, const uint8_t* from, const LeafEncoder& l
 
 void Writer::hand_over(Encoder& out) const {
   out.u64(file_size_);
-  out.u64(sections_.size());
-  for (const SectionEntry& section : sections_) {
-    out.string(section.name);
-    out.u64(section.size);
-    out.u64(section.chunks.size());
-    for (const ChunkEntry& chunk : section.chunks) encode_chunk(chunk, out);
-  }
+  encode_sections(sections_, out);
 }
 
 Result Writer::take_over(Decoder& in) {
@@ -304,15 +286,7 @@ Result Writer::take_over(Decoder& in) {
     section.size = in.u64();
     const size_t chunks = in.count(kIndexEntrySize);
     if (!section.chunks.make_room(chunks)) return no_memory(chunks * sizeof(ChunkEntry), "the file's index");
-    for (size_t i = 0; i < chunks; ++i) {
-      ChunkEntry chunk;
-      chunk.offset = in.u64();
-      chunk.stored = in.u32();
-      chunk.raw = in.u32();
-      chunk.flags = in.u32();
-      chunk.checksum = in.u32();
-      section.chunks.push_back(chunk);
-    }
+    for (size_t i = 0; i < chunks; ++i) section.chunks.push_back(decode_chunk(in));
   }
   return in.ok() ? Result() : Result::error("what was written elsewhere cannot be taken over");
 }
@@ -334,13 +308,7 @@ void Writer::write_index() {
   if (!index.make_room(size)) return fail(no_memory(size, "the file's index"));
   Encoder out(&index);
   out.u32(kIndexMagic);
-  out.u64(sections_.size());
-  for (const SectionEntry& section : sections_) {
-    out.string(section.name);
-    out.u64(section.size);
-    out.u64(section.chunks.size());
-    for (const ChunkEntry& chunk : section.chunks) encode_chunk(chunk, out);
-  }
+  encode_sections(sections_, out);
   Bytes trailer;
   Encoder end(&trailer);
   end.u32(kTrailerMagic);

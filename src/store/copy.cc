@@ -66,6 +66,7 @@ Result Copy::start(size_t memory, int file, Result (*work)(void* context, Bytes*
     live_on(block, memory);
     default_signals();
     leave_no_core();
+    be_ended_first();
     reads = Descriptor();
     close_all_but(file, writes.get());
     process_ = -1;

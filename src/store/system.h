@@ -42,6 +42,8 @@ struct System {
 pid_t copy_process();
 // As waitpid of such a copy, with WNOHANG unless `wait`.
 pid_t wait_for_copy(pid_t copy, int* status, bool wait);
+// In a copy: where memory runs out, the system ends it before the process.
+void be_ended_first();
 // In a copy: closes all descriptors but these and the standard error.
 void close_all_but(int one, int other);
 

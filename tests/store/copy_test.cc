@@ -3,12 +3,15 @@
 
 #include <doctest/doctest.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstring>
+#include <fstream>
+#include <string>
 
 #include "base/memory.h"
 #include "store/system.h"
@@ -100,6 +103,36 @@ TEST_CASE("what was there before can grow in a copy, and nothing of it comes bac
   CHECK(report.size() == 1006);
   CHECK(std::memcmp(report.data(), "beforex", 7) == 0);
   CHECK(before.size() == 6);
+}
+
+TEST_CASE("a copy is ended before its process where memory runs out") {
+  std::ifstream file("/proc/self/oom_score_adj");
+  if (!there_are_copies() || !file) return;
+  store::Copy copy;
+  Bytes report;
+  REQUIRE(copy.start(kMemory, -1, [](void*, Bytes* text) {
+    uint8_t is[16];
+    const int fd = open("/proc/self/oom_score_adj", O_RDONLY);
+    const ssize_t size = read(fd, is, sizeof is);
+    if (size > 0) text->append(is, static_cast<size_t>(size));
+    return Result();
+  }, nullptr).ok());
+  REQUIRE(until_ended(&copy, &report).ok());
+  CHECK(std::string(reinterpret_cast<const char*>(report.data()), report.size()) == "1000\n");
+  int own = 1000;
+  file >> own;
+  CHECK(own < 1000);
+}
+
+TEST_CASE("what a copy cannot do without and has no memory for ends it, whoever holds the lock of the reserve") {
+  if (!there_are_copies()) return;
+  store::Copy copy;
+  Bytes report;
+  REQUIRE(copy.start(kMemory, -1, [](void*, Bytes*) {
+    allocate(2 * kMemory);
+    return Result();
+  }, nullptr).ok());
+  CHECK(std::strstr(until_ended(&copy, &report).message(), "was ended by signal 6") != nullptr);
 }
 
 TEST_CASE("a copy that is ended, and what the program's wait() finds") {

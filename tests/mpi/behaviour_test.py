@@ -349,6 +349,10 @@ class Scenes(Jobs):
         self.needs_mpi_4()
         self.killed_and_restarted("send_and_receive")
 
+    def test_partitioned(self):
+        self.needs_mpi_4()
+        self.assert_right(self.run_scene("partitioned", "0"))
+
     def test_paired(self):
         """A line must not cross what two processes make together."""
         self.needs_mpi_4()
@@ -751,6 +755,10 @@ class SharedFiles(Compared):
 
     def test_both(self): self.refused_while_open("both", "MPI_File_open for reading and writing")
     def test_shared(self): self.refused_while_open("shared", "MPI_File_write_shared")
+
+    def test_several(self):
+        self.needs_mpi_3()
+        self.refused_while_open("several", "MPI_File_iwrite_at_all")
 
     def test_outside(self):
         with tempfile.TemporaryDirectory(prefix="elc-outside-") as outside:

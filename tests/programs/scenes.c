@@ -1504,6 +1504,34 @@ static int paired(void) {
     default: return 0;
   }
 }
+
+/* Several partitioned messages, waited for together. */
+static int partitioned(void) {
+  enum { kMessages = 3, kParts = 4, kEach = 5 };
+  static int data[kMessages][kParts * kEach];
+  MPI_Request requests[kMessages];
+  MPI_Status statuses[kMessages];
+  if (step == 1) asked_by_first();
+  if (step > 0) return step == 1;
+  for (int m = 0; m < kMessages && rank < 2; m++) {
+    if (rank == 0) MPI_Psend_init(data[m], kParts, kEach, MPI_INT, 1, kTag, MPI_COMM_WORLD, MPI_INFO_NULL, &requests[m]);
+    else MPI_Precv_init(data[m], kParts, kEach, MPI_INT, 0, kTag, MPI_COMM_WORLD, MPI_INFO_NULL, &requests[m]);
+  }
+  for (int round = 0; round < 3 && rank < 2; round++) {
+    for (int m = 0; m < kMessages; m++) {
+      for (int i = 0; i < kParts * kEach; i++) data[m][i] = rank == 0 ? 100 * round + 10 * m + i : -1;
+      MPI_Start(&requests[m]);
+      if (rank == 0) MPI_Pready_range(0, kParts - 1, requests[m]);
+    }
+    MPI_Waitall(kMessages, requests, statuses);
+    for (int m = 0; m < kMessages && rank == 1; m++) {
+      check(statuses[m].MPI_SOURCE == 0 && statuses[m].MPI_TAG == kTag, "the status of a partitioned message");
+      for (int i = 0; i < kParts * kEach; i++) check(data[m][i] == 100 * round + 10 * m + i, "a partitioned message");
+    }
+  }
+  for (int m = 0; m < kMessages && rank < 2; m++) MPI_Request_free(&requests[m]);
+  return 1;
+}
 #endif
 
 /* Process 0 has taken its checkpoint, and the others come to sites in the function of an operation, in the middle of a
@@ -1661,7 +1689,7 @@ static const struct Scene {
     {"told_by_file", told_by_file}, {"wrong_matched", wrong_matched}, {"matched_again", matched_again}, {"other_requests", other_requests},
 #endif
 #if MPI_VERSION >= 4
-    {"send_and_receive", send_and_receive}, {"paired", paired},
+    {"send_and_receive", send_and_receive}, {"paired", paired}, {"partitioned", partitioned},
 #endif
     {"cancelled_receives", cancelled_receives}, {"wait_looked_at", wait_looked_at}, {"huge_message", huge_message},
     {"empty_messages", empty_messages},

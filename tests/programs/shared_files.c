@@ -265,6 +265,28 @@ static void act_shared(void) {
   }
   act_together();
 }
+/* Several at once, which MPICH completes one after the other. */
+static void open_to_aggregate(void) {
+  MPI_Info hints;
+  MPI_Info_create(&hints);
+  MPI_Info_set(hints, "romio_cb_write", "enable");
+  MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_CREATE | MPI_MODE_WRONLY, hints, &files[0]);
+  MPI_Info_free(&hints);
+  write_together(files[0], 0);
+}
+static void act_several(void) {
+#if MPI_VERSION > 3 || (MPI_VERSION == 3 && MPI_SUBVERSION >= 1)
+  MPI_Request requests[kBlock];
+  MPI_Status statuses[kBlock];
+  fill(1);
+  for (int i = 0; i < kBlock; i++) {
+    MPI_Offset at = (place(1, rank) + i) * (MPI_Offset)sizeof(int);
+    MPI_File_iwrite_at_all(files[0], at, &out[i], 1, MPI_INT, &requests[i]);
+  }
+  MPI_Waitall(kBlock, requests, statuses);
+  for (int i = 0; i < kBlock; i++) right_status(&statuses[i], 1);
+#endif
+}
 
 /* A file of each rank alone. */
 static char own_name[64];
@@ -302,6 +324,7 @@ static const struct Scene {
     {"alone", nothing, open_alone, act_alone, go_on_alone, end_alone},
     {"both", nothing, open_both, act_together, go_on_together, end_together},
     {"shared", nothing, open_together, act_shared, go_on_together, end_together},
+    {"several", nothing, open_to_aggregate, act_several, go_on_together, end_together},
 };
 
 /* Whether the line asked for has ended, which may be with a refusal. */

@@ -154,8 +154,8 @@ class Coordinator {
   // Whether end_collective wants the result (what the call wrote into its receive buffer).
   virtual bool wants_result(Comm comm, uint64_t number) const = 0;
   virtual void end_collective(Comm comm, uint64_t number, Bytes result) = 0;
-  // The same for one that the library cannot log: a line that it turns out to cross is refused with `call` (a literal:
-  // "MPI_Cart_create") as the reason. To be called whether or not results are ignored.
+  // The same for one that the library cannot log: a line that it turns out to cross is refused, and the reason names
+  // `call` (a literal: "MPI_Cart_create"). To be called whether or not results are ignored.
   virtual void end_unfollowed(Comm comm, uint64_t number, const char* call) = 0;
   // A non-blocking operation is started, and ended when it is seen complete. In between it is pending: this tells so,
   // at its start. A line has the results of those that it found pending (Saved::pending): a restart completes them.
@@ -164,8 +164,8 @@ class Coordinator {
   // no operation on another communicator has made it (MPI_Comm_create_group). A line that it crosses tells them.
   virtual void tell_members(Comm comm, const Rank* others, size_t count) = 0;
   // A call in which this process and these others (ranks of the world) take part and that is no collective operation
-  // of a followed communicator (MPI_Intercomm_create): a line that it crosses is refused with `call` (a
-  // literal) as the reason.
+  // of a followed communicator (MPI_Intercomm_create): a line that it crosses is refused, and the reason
+  // names `call` (a literal).
   virtual void on_group_call(const Rank* others, size_t count, const char* call) = 0;
   // The same for one of two calls by which a process that sends and one that receives come together (MPI_Psend_init,
   // MPI_Precv_init): in which order two processes make those of both ways they choose themselves.

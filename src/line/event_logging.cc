@@ -64,7 +64,8 @@ bool EventLogging::suppress(ClassCount& c) {
 Fate EventLogging::cancel(Posting& posting) {
   if (stopped_) return Fate::kOpen;
   const Fate fate = receives_.cancel(posting);
-  if (fate == Fate::kOpen && line_ != nullptr) line_->refuse_while_open("MPI_Cancel of a receive");
+  if (fate == Fate::kOpen && line_ != nullptr)
+    line_->refuse_while_open("MPI_Cancel was called for a receive while messages crossed the line; the next one is asked for as usual");
   return fate;
 }
 

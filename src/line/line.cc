@@ -28,6 +28,11 @@ void Line::refuse(const char* reason) {
   parts_.operations.stop_keeping();
 }
 
+void Line::refuse_crossing(const char* call) {
+  if (refused()) return;
+  refuse(Text::format("%s crosses the line, and cannot be repeated; the next one is asked for as usual", call).c_str());
+}
+
 void Line::send_logs() {
   Vector<WireCount> counts;
   for (size_t i = 0; i < frozen_.size(); ++i) {
@@ -73,7 +78,7 @@ void Line::identify() {
       continue;
     }
     if (sum.tag == kGroupTag) {  // who made the call before its checkpoint knows its name
-      if (sum.value < 0 && applies(Rule::kGroupCalls)) refuse(group_call_);
+      if (sum.value < 0 && applies(Rule::kGroupCalls)) refuse_crossing(group_call_);
       continue;
     }
     residue_.push_back(sum);
@@ -130,7 +135,8 @@ Line::Step Line::cast(ConsensusKind kind, ConsensusKind* cast, Vote* own) const 
 }
 
 Line::Step Line::step(bool last, ConsensusKind* kind, Vote* own) {
-  if (const char* call = parts_.operations.unfollowed()) refuse_while_open(call);
+  const char* call = parts_.operations.unfollowed();
+  if (call != nullptr && phase_ < Phase::kSaved) refuse_crossing(call);
   switch (phase_) {
     case Phase::kTaken:
       if (agreed_) {

@@ -47,6 +47,8 @@ class Line {
   void refuse_while_open(const char* reason) {
     if (phase_ < Phase::kSaved) refuse(reason);
   }
+  // The same because of this call, or operation, which crosses and cannot be repeated.
+  void refuse_crossing(const char* call);
   bool refused() const { return !reason_.empty(); }
 
   // Does what can be done next. kVote: *own is to be cast in *kind. `last`: the program ends.

@@ -893,7 +893,8 @@ class Intercommunicators(Compared):
 
     def test_freed(self): self.scene_of("freed")
     def test_all_freed(self): self.scene_of("gone")
-    def test_joined_across(self): self.scene_of("joined", 0b10101, 0b00100, 0b11101, refusal="MPI_Intercomm_create")
+    def test_joined_across(self): self.scene_of("joined", 0b10101, 0b00100, 0b11101,
+                                                      refusal="MPI_Intercomm_create crosses the line, and cannot be repeated; the next")
 
     def test_other_set_up(self):
         """One that joins others than in the run of the line."""

@@ -8,11 +8,22 @@
 #include <stdlib.h>
 
 #include "common.h"
+#ifdef BENCH_PEER /* another library instead of libELC: peers/ */
+#include BENCH_PEER
+#else
 #include "elc_or_plain.h"
+#define PEER_END() ((void)0)
+#endif
 
 enum { kMost = 3 };
 
-static long size = 64, steps = 400, lines = 0, part = 16;
+static long size = 64, steps = 400, lines = 0, part = 16, progress = 0;
+
+static void say(const char *what, long number) {
+  if (!progress) return;
+  printf("%s %ld\n", what, number);
+  fflush(stdout);
+}
 
 static double greater(double a, double b) { return a > b ? a : b; }
 
@@ -21,6 +32,7 @@ int main(int argc, char **argv) {
                             {"steps", &steps, 1, 100000000, 0, "steps"},
                             {"lines", &lines, 0, 1000000, 0, "recovery lines at equal distances"},
                             {"part", &part, 1, 1000000, 0, "one of so many parts of the data changes in a step"},
+                            {"progress", &progress, 0, 1, 1, "say when it is ready, every ten steps, and when a line is committed"},
                             {NULL, NULL, 0, 0, 0, NULL}};
   int rank = 0, ranks = 0;
   long step = 0;
@@ -41,13 +53,18 @@ int main(int argc, char **argv) {
   ELC_Restore();
   const double ready = MPI_Wtime();
   line = ELC_Line();
+  if (rank == 0) say("ready at step", step);
   for (; step < steps; step++) {
     const double before = MPI_Wtime();
     const int took = line_due(step, steps, lines + 1) ? ELC_Checkpoint_now() : ELC_Checkpoint();
     const double after = MPI_Wtime();
     if (took) taken = before;
-    if (ELC_Line() != line) durable = greater(durable, after - taken);
-    line = ELC_Line();
+    if (ELC_Line() != line) {
+      durable = greater(durable, MPI_Wtime() - taken);
+      line = ELC_Line();
+      if (rank == 0) say("committed line", (long)line);
+    }
+    if (rank == 0 && step % 10 == 0) say("step", step);
     const size_t from = piece * ((size_t)step % (size_t)part) % n, to = from + piece < n ? from + piece : n;
     for (size_t i = from; i < to; i++) data[i] = data[i] * 0.999 + 0.001 * (double)(i & 7);
     double edge = data[from];
@@ -70,6 +87,7 @@ int main(int argc, char **argv) {
     print_result(all);
   }
   free(data);
+  PEER_END();
   MPI_Finalize();
   return 0;
 }

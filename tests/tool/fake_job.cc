@@ -219,6 +219,14 @@ const std::map<std::string, std::function<void()>> steps = {
        printf("%s\n", argument.c_str());
        fflush(stdout);
      }},
+    // From standard input, so many bytes or all, into the file "input"; and a line end.
+    {"read",
+     [] {
+       std::ofstream input("input", std::ios::app);
+       size_t left = argument.empty() ? SIZE_MAX : static_cast<size_t>(atoi(argument.c_str()));
+       for (char byte; left > 0 && read(STDIN_FILENO, &byte, 1) == 1; --left) input << byte;
+       input << std::endl;
+     }},
     {"touch", [] { std::ofstream(argument.c_str()); }},
     {"wait-for",
      [] {

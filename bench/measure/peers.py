@@ -53,7 +53,7 @@ class Peer:
         if not job.wait(PATIENCE) or job.popen.returncode != 0:
             raise Failed("%s failed:\n%s%s" % (self.name, job.text()[-2000:], job.complaints()[-4000:]))
         text = job.text()
-        job.vanish()
+        job.destroy()  # VeloC leaves a process
         job.close()
         return {name: float(re.search(r"^%s: ([0-9.]+)" % name, text, re.M).group(1))
                 for name in ("longest stop", "slowest step", "steps", "committed after")}
@@ -116,31 +116,16 @@ class VeloC(Peer):
         path = os.path.join(self.home, "veloc.cfg")
         with open(path, "w", encoding="utf-8") as file:
             file.write("scratch = %s\npersistent = %s\nmode = async\nmax_versions = 1\nscratch_versions = 1\n" % (self.memory, self.disk))
-        self.extra = {"PEER_CONFIGURATION": path, "PATH": options.peers + ":" + os.environ["PATH"], "VELOC_BIN": options.peers,
-                      "LD_LIBRARY_PATH": options.peers}
-        self.backend = None
-        self.begin_backend(path)
-
-    def begin_backend(self, path):
-        os.makedirs(self.memory, exist_ok=True)
-        os.makedirs(self.disk, exist_ok=True)
-        self.path = path
-        self.backend = subprocess.Popen([os.path.join(self.options.peers, "veloc-backend"), path, "--disable-ec", "--foreground"],
-                                        env=dict(os.environ, **self.extra), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                                        stderr=subprocess.DEVNULL, start_new_session=True)
-
-    def end_backend(self):
-        launch.kill([self.backend.pid])
-        self.backend.wait()
-        shutil.rmtree(self.memory, ignore_errors=True)
+        self.extra = {"PEER_CONFIGURATION": path, "VELOC_BIN": options.peers, "LD_LIBRARY_PATH": options.peers}
+        self.clear()
 
     def clear(self):
-        self.end_backend()
-        shutil.rmtree(self.disk, ignore_errors=True)
-        self.begin_backend(self.path)
+        for folder in (self.memory, self.disk):
+            shutil.rmtree(folder, ignore_errors=True)
+            os.makedirs(folder)
 
     def close(self):
-        self.end_backend()
+        shutil.rmtree(self.memory, ignore_errors=True)
         super().close()
 
     def bytes(self):
@@ -148,6 +133,7 @@ class VeloC(Peer):
 
 
 class FTI(Peer):
+    """As on two nodes."""
     name = "FTI"
 
     def __init__(self, bench, options, size):
@@ -169,7 +155,7 @@ class FTI(Peer):
                        "number = 0\nposition = 0\nfrequency = 0\n[advanced]\nblock_size = 1024\ntransfer_size = 16\n"
                        "general_tag = 2612\nckpt_tag = 711\nstage_tag = 406\nfinal_tag = 3107\nlocal_test = 1\nlustre_striping_unit = 4194304\n"
                        "lustre_striping_factor = -1\nlustre_striping_offset = -1\n"
-                       % (self.bench.ranks, *[os.path.join(self.home, name) for name in ("local", "global", "meta")], self.bench.ranks))
+                       % (self.bench.ranks // 2, *[os.path.join(self.home, name) for name in ("local", "global", "meta")], 2))
 
     def bytes(self):
         return total(os.path.join(self.home, "local"))

@@ -84,7 +84,6 @@ Control::Heard Control::receive(Rank from, const uint8_t* data, size_t size) {
       send(from, begin(Word::kAcknowledge));
       break;
     case Word::kAcknowledge: --unacknowledged_; break;
-    case Word::kRelease: heard.what = Heard::What::kRelease; break;
     case Word::kNever: heard.what = Heard::What::kNever; break;
     case Word::kForget:
       heard.what = Heard::What::kForget;
@@ -112,12 +111,6 @@ void Control::flood(const Bytes& bytes, Rank except) {
     const Rank child = 2 * self_ + 1 + i;
     if (child != except) send(child, bytes);
   }
-}
-
-void Control::send_release() {
-  const Bytes bytes = begin(Word::kRelease);
-  for (Rank r = 0; r < processes_; ++r)
-    if (r != self_) send(r, bytes);
 }
 
 // ---- Votes ----

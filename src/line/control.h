@@ -11,7 +11,7 @@ namespace elc::line {
 
 class Control {
  public:
-  enum class Word : uint32_t { kRequest = 1, kVote, kResult, kLog, kOrphans, kAcknowledge, kRelease, kNever, kForget };
+  enum class Word : uint32_t { kRequest = 1, kVote, kResult, kLog, kOrphans, kAcknowledge, kNever, kForget };
 
   Control(const Host& host, Rank self, Rank processes) : host_(host), self_(self), processes_(processes) {}
 
@@ -23,7 +23,6 @@ class Control {
       kNever,    // there will be no line
       kForget,   // a round of Forgetting is to begin: its number in `line`
       kOrphans,  // `from` has these messages already: `counts`
-      kRelease,  // a process votes for release
       kVoted,    // the last vote for `kind` is here: see vote
       kDecided,  // `kind` is decided: `vote`
     };
@@ -41,9 +40,6 @@ class Control {
   void flood_request(LineNumber line, Rank except);
   void flood_never(Rank except);
   void flood_forget(uint32_t round, Rank except);
-  // Tells each process, not along the tree: there a vote could be held up in a process that waits, inside a collective
-  // operation of MPI, for one that waits for release. (Once in a restart, and only in one with a log.)
-  void send_release();
 
   // ---- Votes: up the tree, the result comes down ----
   // Casts this process's vote. true: at process 0, all have voted, *merged: decide and announce.

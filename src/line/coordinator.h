@@ -47,6 +47,11 @@ struct Host {
   // Whether the layer above can be saved here; otherwise the line is taken at a later site. nullptr: it always can.
   bool (*settled)(void* context) = nullptr;
 
+  // Release (PROTOCOL.md, section 8): this process votes for it, once in a restart; and whether all have, asked until they
+  // have. What it takes for that to be known everywhere goes on while processes are inside blocking operations of MPI.
+  void (*vote_for_release)(void* context) = nullptr;
+  bool (*all_voted_for_release)(void* context) = nullptr;
+
   // ---- Files. A failure is the reason with which the line will be refused; all processes are told. ----
   // Saves the local state of line `line`. May call add_cost.
   Result (*save_state)(void* context, LineNumber line) = nullptr;

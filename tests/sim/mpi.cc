@@ -31,6 +31,11 @@ line::Host Node::host() {
     Node& n = *static_cast<Node*>(c);
     n.world_.send_control(n.self_, to, data, size);
   };
+  h.vote_for_release = [](void* c) {
+    Node& n = *static_cast<Node*>(c);
+    n.world_.vote_for_release(n.self_);
+  };
+  h.all_voted_for_release = [](void* c) { return static_cast<Node*>(c)->world_.all_voted_for_release(); };
   h.settled = [](void* c) { return static_cast<Node*>(c)->settled(); };
   h.save_state = [](void* c, line::LineNumber l) {
     Node& n = *static_cast<Node*>(c);

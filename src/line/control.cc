@@ -84,6 +84,7 @@ Control::Heard Control::receive(Rank from, const uint8_t* data, size_t size) {
       send(from, begin(Word::kAcknowledge));
       break;
     case Word::kAcknowledge: --unacknowledged_; break;
+    case Word::kRemoved: heard.what = Heard::What::kRemoved; break;
     case Word::kNever: heard.what = Heard::What::kNever; break;
     case Word::kForget:
       heard.what = Heard::What::kForget;
@@ -104,6 +105,8 @@ void Control::flood_request(LineNumber line, Rank except) { flood_number(Word::k
 void Control::flood_forget(uint32_t round, Rank except) { flood_number(Word::kForget, round, except); }
 
 void Control::flood_never(Rank except) { flood(begin(Word::kNever), except); }
+
+void Control::flood_removed(Rank except) { flood(begin(Word::kRemoved), except); }
 
 void Control::flood(const Bytes& bytes, Rank except) {
   if (self_ != 0 && tree_parent(self_) != except) send(tree_parent(self_), bytes);

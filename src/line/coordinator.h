@@ -66,6 +66,8 @@ struct Host {
   // The line has ended here: committed, or else refused for this reason, which is the same at all processes; the text
   // is valid during the call. May call knows and committed_line.
   void (*ended)(void* context, LineNumber line, bool committed, const Refusal& refusal) = nullptr;
+  // Process 0 has told all that lines were removed (tell_removed). May not call back.
+  void (*removed)(void* context) = nullptr;
   // Freed communicators were forgotten without a line: see knows. nullptr: nobody wants to hear it.
   void (*forgotten)(void* context) = nullptr;
 
@@ -220,6 +222,9 @@ class Coordinator {
   virtual void refuse_line(const char* reason) = 0;
   // The cost of the open line to this process, in the caller's unit: the largest of all goes to `commit`.
   virtual void add_cost(uint64_t cost) = 0;
+
+  // Process 0 has removed the records of lines that are not kept any more: tells the others, not after the program's end.
+  virtual void tell_removed() = 0;
 
   // ---- Progress ----
   virtual void on_control(Rank from, const uint8_t* data, size_t size) = 0;

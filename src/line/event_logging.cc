@@ -294,6 +294,10 @@ void EventLogging::on_control(Rank from, const uint8_t* data, size_t size) {
       break;
     case Control::Heard::What::kForget: begin_forgetting(heard.line, from); break;
     case Control::Heard::What::kNever: hear_never(from); break;
+    case Control::Heard::What::kRemoved:
+      control_.flood_removed(from);
+      host_.removed(host_.context);
+      break;
     case Control::Heard::What::kOrphans: take_orphans(from, heard.counts); break;
     case Control::Heard::What::kVoted: conclude(heard.kind, heard.vote); break;
     case Control::Heard::What::kDecided: decide(heard.kind, heard.vote); break;

@@ -31,6 +31,7 @@ struct Channel {
   };
   std::vector<Message> sent;
   std::set<elc::line::Rank> for_release;  // who has voted
+  std::vector<elc::line::Rank> told_of_removal;
   elc::line::Rank fails = -1;  // cannot save its state
   bool stable = true;          // what has been saved is
   bool memory = true;          // there is some for a message
@@ -87,6 +88,10 @@ struct Channel {
       h.all_voted_for_release = [](void* context) {
         const Channel& channel = *static_cast<End*>(context)->channel;
         return channel.for_release.size() == channel.ends.size();
+      };
+      h.removed = [](void* context) {
+        const End& e = *static_cast<End*>(context);
+        e.channel->told_of_removal.push_back(e.rank);
       };
       h.settled = [](void* context) {
         const End& e = *static_cast<End*>(context);

@@ -117,6 +117,7 @@ line::Host Job::Member::host() {
     static_cast<Member*>(c)->job.committed_ = true;
     return elc::Result();
   };
+  h.removed = [](void*) {};
   h.ended = [](void*, line::LineNumber, bool, const line::Refusal&) {};
   h.posting_complete = [](void*, const line::Posting&, Rank*, Tag*) { return false; };
   h.copy_data = [](void*, const line::Posting&, line::Message*) {};
@@ -255,6 +256,8 @@ Price Job::take_line() {
     for (Member* m : late) in(*m, [&] { operate(*m); });
     settle();
   }
+  in(*members_[0], [&] { members_[0]->process->tell_removed(); });
+  settle();
   return price(committed_);
 }
 

@@ -273,6 +273,7 @@ void look() {
     if (runtime.rank == 0) look_at_clock();
     look_for_late();
   }
+  tell_of_cleaning();
   refuse_spoiled_line();
   const bool busy = process.busy();
   process.poll();
@@ -292,6 +293,7 @@ void line_ended(bool committed) {
   set_timer();
   if (!committed || !runtime.requested->stop) return;
   say("line %u has committed; the job ends as it was asked to", runtime.coordinator->committed_line());
+  end_cleaning();
   end_job(kExitStopped);
 }
 

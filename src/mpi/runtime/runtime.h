@@ -49,7 +49,7 @@ struct Runtime {
   int size = 0;
   MPI_Comm control = {};       // control messages, and the library's own collectives
 #if MPI_VERSION >= 3
-  MPI_Request release = MPI_REQUEST_NULL;  // the barrier that is the vote for release
+  MPI_Request release = {};    // the barrier that is the vote for release
 #else
   int votes_for_release = 0;               // heard so far
 #endif

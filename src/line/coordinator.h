@@ -47,6 +47,11 @@ struct Host {
   // Whether the layer above can be saved here; otherwise the line is taken at a later site. nullptr: it always can.
   bool (*settled)(void* context) = nullptr;
 
+  // Release (PROTOCOL.md, section 8): this process votes for it, once in a restart; and whether all have, asked until they
+  // have. What it takes for that to be known everywhere goes on while processes are inside blocking operations of MPI.
+  void (*vote_for_release)(void* context) = nullptr;
+  bool (*all_voted_for_release)(void* context) = nullptr;
+
   // ---- Files. A failure is the reason with which the line will be refused; all processes are told. ----
   // Saves the local state of line `line`. May call add_cost.
   Result (*save_state)(void* context, LineNumber line) = nullptr;
@@ -61,6 +66,8 @@ struct Host {
   // The line has ended here: committed, or else refused for this reason, which is the same at all processes; the text
   // is valid during the call. May call knows and committed_line.
   void (*ended)(void* context, LineNumber line, bool committed, const Refusal& refusal) = nullptr;
+  // Process 0 has told all that lines were removed (tell_removed). May not call back.
+  void (*removed)(void* context) = nullptr;
   // Freed communicators were forgotten without a line: see knows. nullptr: nobody wants to hear it.
   void (*forgotten)(void* context) = nullptr;
 
@@ -215,6 +222,9 @@ class Coordinator {
   virtual void refuse_line(const char* reason) = 0;
   // The cost of the open line to this process, in the caller's unit: the largest of all goes to `commit`.
   virtual void add_cost(uint64_t cost) = 0;
+
+  // Process 0 has removed the records of lines that are not kept any more: tells the others, not after the program's end.
+  virtual void tell_removed() = 0;
 
   // ---- Progress ----
   virtual void on_control(Rank from, const uint8_t* data, size_t size) = 0;

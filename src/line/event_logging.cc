@@ -294,8 +294,11 @@ void EventLogging::on_control(Rank from, const uint8_t* data, size_t size) {
       break;
     case Control::Heard::What::kForget: begin_forgetting(heard.line, from); break;
     case Control::Heard::What::kNever: hear_never(from); break;
+    case Control::Heard::What::kRemoved:
+      control_.flood_removed(from);
+      host_.removed(host_.context);
+      break;
     case Control::Heard::What::kOrphans: take_orphans(from, heard.counts); break;
-    case Control::Heard::What::kRelease: replay_.add_vote(); break;
     case Control::Heard::What::kVoted: conclude(heard.kind, heard.vote); break;
     case Control::Heard::What::kDecided: decide(heard.kind, heard.vote); break;
   }
@@ -415,10 +418,10 @@ void EventLogging::step_release() {
   if (!replay_.on()) return;
   if (!replay_.voted()) {
     if (!finalizing_ && depended_on()) return;
-    replay_.add_own_vote();
-    control_.send_release();
+    replay_.vote();
+    host_.vote_for_release(host_.context);
   }
-  if (!replay_.all_voted(processes_)) return;
+  if (!host_.all_voted_for_release(host_.context)) return;
   replay_.release();
   set_flags();
   forget_log();

@@ -93,6 +93,9 @@ class EventLogging final : public Coordinator {
   LineNumber committed_line() const override { return committed_; }
   bool line_open() const override { return line_ != nullptr; }
   void add_cost(uint64_t cost) override;
+  void tell_removed() override {
+    if (!finished_) control_.flood_removed(self_);
+  }
 
   void on_control(Rank from, const uint8_t* data, size_t size) override;
   void refuse_line(const char* reason) override {

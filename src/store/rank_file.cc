@@ -20,6 +20,17 @@ constexpr uint64_t kStretches = 4;
 
 Text rank_name(uint32_t rank) { return Text::format("rank-%06lu.elc", static_cast<unsigned long>(rank)); }
 
+bool rank_number(const char* name, const char* end, uint32_t* rank) {
+  constexpr size_t kBefore = 5, kBehind = 4;  // "rank-", ".elc"
+  const size_t length = static_cast<size_t>(end - name);
+  uint64_t number;
+  if (length <= kBefore + kBehind || !parse_whole(Text::copy({name + kBefore, length - kBefore - kBehind}).c_str(), &number) ||
+      number > UINT32_MAX)
+    return false;
+  *rank = static_cast<uint32_t>(number);
+  return rank_name(*rank).view() == std::string_view(name, length);
+}
+
 Text rank_path(const char* dir, uint64_t line, uint32_t rank) {
   return Text::format("%s/%s", line_path(dir, line).c_str(), rank_name(rank).c_str());
 }

@@ -249,6 +249,10 @@ class Scenes(Jobs):
         """A call that waits for what its log says is let go with everybody."""
         self.killed_and_restarted("released")
 
+    def test_released_past_a_barrier(self):
+        """The same where the others are inside a collective operation, from the end of their votes on."""
+        self.killed_and_restarted("released_past")
+
     def test_released_apart(self):
         """A send to a process that does not know yet that all are released, and cannot look."""
         self.killed_and_restarted("released_apart")

@@ -675,7 +675,7 @@ static int trap10_freed(void) { return trap10(2); }
 
 /* Process 1 has logged what a probe showed, on which nobody depends: process 0 takes another way in the restart. The
  * log is kept because process 2 has an orphan; process 1 waits for the logged message when all are released. */
-static int released(void) {
+static int until_released(int barrier) {
   switch (step) {
     case 0:
       if (rank == 2 && !resumed) {
@@ -695,11 +695,15 @@ static int released(void) {
         MPI_Recv(&a, 1, MPI_INT, 0, status.MPI_TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
         fclose(fopen("shown", "w"));
       }
+      if (barrier) MPI_Barrier(MPI_COMM_WORLD);
       return 1;
     case 2: watch_line(1); die_here(); return 1;
     default: return 0;
   }
 }
+static int released(void) { return until_released(0); }
+/* The others wait for process 1 in a barrier, where they do not look: their votes have to come to it from there. */
+static int released_past(void) { return until_released(1); }
 
 /* Process 2 has logged a wildcard receive and goes into a barrier; process 1, whose orphan keeps the log, can be
  * released then; process 0, which has heard of it, sends synchronously to that receive before it comes to the barrier.
@@ -1683,7 +1687,7 @@ static const struct Scene {
     {"run_on", run_on}, {"refused_line", refused_line}, {"two_lines", two_lines}, {"forks", forks}, {"transit", transit},
     {"trap1", trap1}, {"trap2", trap2},
     {"trap4", trap4}, {"strays", strays}, {"trap8", trap8}, {"trap10_made", trap10_made}, {"trap10_freed", trap10_freed},
-    {"trap11", trap11}, {"released", released}, {"released_apart", released_apart}, {"large_file", large_file},
+    {"trap11", trap11}, {"released", released}, {"released_past", released_past}, {"released_apart", released_apart}, {"large_file", large_file},
     {"wrong_calls", wrong_calls}, {"persistent", persistent},
 #if MPI_VERSION >= 3
     {"told_by_file", told_by_file}, {"wrong_matched", wrong_matched}, {"matched_again", matched_again}, {"other_requests", other_requests},

@@ -35,6 +35,7 @@ struct Config {
   double fail_state = 0, fail_line = 0, fail_commit = 0;  // probabilities
   double fail_memory = 0;                                 // of a message that a line has to hold: there is no memory for it
   double slow_disk = 0;                                   // of a look that finds a file not yet stable
+  double slow_release = 0;                                // of a look that does not yet find that all have voted
   double large = 0;                                       // of a message whose data come later
   double rendezvous = 0;  // of a standard send that waits for its receive where it may
   bool shortcuts = false;  // the layer above leaves out the calls that it need not make

@@ -31,6 +31,12 @@ line::Host Node::host() {
     Node& n = *static_cast<Node*>(c);
     n.world_.send_control(n.self_, to, data, size);
   };
+  h.vote_for_release = [](void* c) {
+    Node& n = *static_cast<Node*>(c);
+    n.world_.vote_for_release(n.self_);
+  };
+  h.all_voted_for_release = [](void* c) { return static_cast<Node*>(c)->world_.all_voted_for_release(); };
+  h.removed = [](void* c) { ++static_cast<Node*>(c)->removals_; };
   h.settled = [](void* c) { return static_cast<Node*>(c)->settled(); };
   h.save_state = [](void* c, line::LineNumber l) {
     Node& n = *static_cast<Node*>(c);
@@ -57,6 +63,7 @@ line::Host Node::host() {
     if (!committed) n.world_.refused(n.self_, l, refusal);
     n.world_.ended(n.self_, l, committed);
     n.judged_ = n.early_;
+    n.tells_ = committed && n.self_ == 0;
   };
   h.posting_complete = [](void* c, const line::Posting& posting, Rank* source, Tag* tag) {
     Node& n = *static_cast<Node*>(c);

@@ -125,6 +125,11 @@ void Node::progress() {
   const char* spoiled = world_.spoiled(self_, process->last_line());
   if (spoiled != nullptr && world_.chance.chance(0.5)) process->refuse_line(spoiled);
   process->poll();
+  if (tells_ && !process->finished()) {
+    process->tell_removed();
+    ++removals_;
+  }
+  tells_ = false;
   check_point();
 }
 

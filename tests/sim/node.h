@@ -152,6 +152,8 @@ class Node {
   // Whether the library still follows what the program does.
   bool follows() const { return !process->stopped(); }
   bool said_never() const { return never_; }
+  // How often process 0 has said that lines are removed, or this one has heard it.
+  int removals() const { return removals_; }
   const Instr& instr() const;
   // For a trace: where it stands and what it waits for.
   std::string situation() const;
@@ -295,6 +297,8 @@ class Node {
   const char* why_spoiled_ = nullptr;
   bool begun_write_ = false;  // the last of App::written is under way
   bool never_ = false;  // was said here
+  bool tells_ = false;
+  int removals_ = 0;
   bool begun_ = false;
   bool early_ = false;    // a program point has met an open line
   bool judged_ = false;   // which has ended since

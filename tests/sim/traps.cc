@@ -6,7 +6,6 @@
 #include <cstdio>
 
 #include "line/rules.h"
-#include "sim/ring.h"
 #include "sim/scene.h"
 #include "sim/schedule.h"
 
@@ -1011,14 +1010,4 @@ TEST_CASE("programs without lines") {
     const sim::Verdict v = sim::run_schedule(seed, {.lines = false});
     CHECK_MESSAGE(v.violation.empty(), "seed " << seed << ": " << v.violation);
   }
-}
-
-// What a line costs a process does not depend on how many there are, but for the depth of a tree.
-TEST_CASE("a thousand processes in a ring") {
-  const sim::RingResult r = sim::run_ring(1000, 20);
-  CHECK(r.committed);
-  CHECK(r.most_messages <= 14);  // 3 for a request, 1 log, 1 acknowledgement, 3 for each agreement
-  CHECK(r.messages <= 10 * 1000);
-  CHECK(r.most_depth <= 10 * 8);  // as often up and down the tree of 10 levels
-  CHECK(r.memory_in_line <= 4096);
 }

@@ -239,7 +239,7 @@ const std::map<std::string, std::function<void()>> steps = {
        need(lock.take(dir.c_str(), "job.lock"));
      }},
     {"refuse", [] { need(store::write_refusal(dir.c_str(), next_line++, argument.c_str())); }},
-    {"clean", [] { need(store::clean(dir.c_str(), 2)); }},
+    {"clean", [] { need(store::clean(dir.c_str(), 2, 0)); }},
     {"deaf", [] { signal(SIGTERM, SIG_IGN); }},
     // As a launcher does that is told to end its job; the second one's program comes to its end just then.
     {"on-term", [] { signal(SIGTERM, [](int) { _exit(1); }); }},

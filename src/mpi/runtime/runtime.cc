@@ -38,7 +38,7 @@ struct Requested {
 
 namespace {
 
-constexpr int kControlTag = 1;
+constexpr int kControlTag = 1, kReleaseTag = 3;  // kJoinTag is 2
 constexpr uintptr_t kHighestFixed = 0x10000000;  // programs that are not position-independent begin below
 constexpr int kCallsBetweenLooks = 64;               // at the clock
 constexpr uint64_t kLookShare = 1000, kBusyLookShare = 5;  // a look may take one part in so many of the time
@@ -67,6 +67,42 @@ bool receive_control() {
   runtime.coordinator->on_control(status.MPI_SOURCE, bytes.data(), bytes.size());
   return true;
 }
+
+// ---- Release: a barrier that nobody waits in ----
+
+#if MPI_VERSION >= 3
+
+// MPI carries it on inside whatever operation it is called for: it has to.
+void vote_for_release(void*) { PMPI_Ibarrier(runtime.control, &runtime.release); }
+
+bool all_voted_for_release(void*) {
+  int all = 0;
+  PMPI_Test(&runtime.release, &all, MPI_STATUS_IGNORE);
+  return all != 0;
+}
+
+#else
+
+// A message to each: what one process passes on to another would wait where that is inside an operation.
+void vote_for_release(void*) {
+  for (int r = 0; r < runtime.size; ++r)
+    if (r != runtime.rank) send_in_background(Bytes(), MPI_BYTE, r, kReleaseTag, runtime.control);
+  ++runtime.votes_for_release;
+}
+
+bool all_voted_for_release(void*) {
+  while (runtime.votes_for_release < runtime.size) {
+    int there = 0;
+    MPI_Status status;
+    PMPI_Iprobe(MPI_ANY_SOURCE, kReleaseTag, runtime.control, &there, &status);
+    if (there == 0) return false;
+    PMPI_Recv(nullptr, 0, MPI_BYTE, status.MPI_SOURCE, kReleaseTag, runtime.control, MPI_STATUS_IGNORE);
+    ++runtime.votes_for_release;
+  }
+  return true;
+}
+
+#endif
 
 // ---- Requests for lines: timer, control file, signal ----
 
@@ -208,6 +244,8 @@ uint64_t now() {
 line::Host line_host() {
   line::Host host;
   host.send_control = send_control;
+  host.vote_for_release = vote_for_release;
+  host.all_voted_for_release = all_voted_for_release;
   host.settled = [](void*) { return runtime.windows.settled_here(); };
   fill_message_host(&host);
   fill_file_host(&host);
@@ -235,6 +273,7 @@ void look() {
     if (runtime.rank == 0) look_at_clock();
     look_for_late();
   }
+  tell_of_cleaning();
   refuse_spoiled_line();
   const bool busy = process.busy();
   process.poll();
@@ -254,6 +293,7 @@ void line_ended(bool committed) {
   set_timer();
   if (!committed || !runtime.requested->stop) return;
   say("line %u has committed; the job ends as it was asked to", runtime.coordinator->committed_line());
+  end_cleaning();
   end_job(kExitStopped);
 }
 

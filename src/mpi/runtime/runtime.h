@@ -48,6 +48,11 @@ struct Runtime {
   int rank = 0;
   int size = 0;
   MPI_Comm control = {};       // control messages, and the library's own collectives
+#if MPI_VERSION >= 3
+  MPI_Request release = {};    // the barrier that is the vote for release
+#else
+  int votes_for_release = 0;               // heard so far
+#endif
   MPI_Comm self = {};          // messages of the library to itself
   Communicators comms;
   Files files;

@@ -7,8 +7,6 @@
 
 #include <zlib.h>
 
-#include <atomic>
-
 #if (defined __x86_64__ || defined __i386__) && __has_cpp_attribute(gnu::target) && __has_include(<cpuid.h>) && \
     __has_include(<immintrin.h>) && !defined ELC_ISO_ONLY
 #include <cpuid.h>
@@ -114,6 +112,9 @@ Products find_products() {
   return kept && four ? Products::kFour : Products::kOne;
 }
 
+// In a virtual machine it is slow to ask. Threads that ask at a time find the same.
+volatile Products known = Products::kUnknown;
+
 #endif
 
 }  // namespace
@@ -121,9 +122,8 @@ Products find_products() {
 uint32_t crc32_of(const void* data, size_t size, uint32_t before) {
   const uint8_t* at = static_cast<const uint8_t*>(data);
 #ifdef ELC_CARRYLESS
-  static std::atomic<Products> known = Products::kUnknown;  // in a virtual machine it is slow to ask
-  Products products = known.load(std::memory_order_relaxed);
-  if (products == Products::kUnknown) known.store(products = find_products(), std::memory_order_relaxed);
+  if (known == Products::kUnknown) known = find_products();
+  const Products products = known;
   if (products == Products::kFour && size >= kWideStep) return by_wide_products(at, size, before);
   if (products != Products::kNone && size >= kStep) return by_products(at, size, before);
 #endif

@@ -1,6 +1,4 @@
 // Reading chunks in a row, by several threads.
-#include <atomic>
-
 #include "base/together.h"
 #include "portable_format/reader.h"
 
@@ -16,27 +14,23 @@ struct Reader::Row {
   Reader& reader;
   const size_t s, first, count;
   uint8_t* const out;  // nullptr: nobody wants them
-  std::atomic<size_t> next = 0;  // from `first`: the first that no thread has taken
-  std::atomic<bool> failed = false;
+  Pieces pieces{count};
   struct Failure {
     size_t at = SIZE_MAX;
     Result why;
   } failures[kMostTogether] = {};  // of the threads
 
-  // Who has taken a chunk reads it, so that of those that are damaged the first is found.
   void read(unsigned thread) {
     const Vector<ChunkEntry>& chunks = reader.sections_[s].chunks;
     Room& room = reader.rooms_[thread];
-    while (!failed.load(std::memory_order_relaxed)) {
-      const size_t at = next.fetch_add(1, std::memory_order_relaxed);
-      if (at >= count) return;
+    for (size_t at; pieces.take(&at);) {
       if (out == nullptr && chunks[first + at].verified) continue;
       uint8_t* const to = out == nullptr ? room.raw.data() : out + at * chunks[first].raw;
       Result status = reader.read_chunk(s, first + at, to, room);
       if (status.ok()) continue;
       failures[thread].at = at;
       failures[thread].why = std::move(status);
-      failed.store(true, std::memory_order_relaxed);
+      pieces.stop();
     }
   }
 

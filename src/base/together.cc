@@ -1,10 +1,22 @@
 #include "base/together.h"
 
-#include <pthread.h>
 #include <signal.h>
-#include <stddef.h>
 
 namespace elc {
+
+bool Pieces::take(size_t* piece) {
+  pthread_mutex_lock(&lock_);
+  const bool left = next_ < count_;
+  if (left) *piece = next_++;
+  pthread_mutex_unlock(&lock_);
+  return left;
+}
+
+void Pieces::stop() {
+  pthread_mutex_lock(&lock_);
+  count_ = next_;
+  pthread_mutex_unlock(&lock_);
+}
 
 #if ELC_HAVE_THREADS
 

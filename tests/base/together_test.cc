@@ -14,7 +14,7 @@ namespace {
 
 struct Task {
   std::vector<std::atomic<int>> done = std::vector<std::atomic<int>>(1000);  // how often each piece was
-  std::atomic<size_t> next = 0;
+  elc::Pieces pieces{1000};
   std::atomic<unsigned> calls = 0, deaf = 0, in_caller = 0;
   pthread_t caller = pthread_self();
 
@@ -24,7 +24,7 @@ struct Task {
     pthread_sigmask(SIG_SETMASK, nullptr, &blocked);
     if (pthread_equal(caller, pthread_self()) != 0) ++in_caller;
     else if (sigismember(&blocked, SIGTERM) == 1 && sigismember(&blocked, SIGUSR1) == 1) ++deaf;
-    for (size_t i; (i = next++) < done.size();) ++done[i];
+    for (size_t i; pieces.take(&i);) ++done[i];
   }
 };
 
@@ -50,4 +50,16 @@ TEST_CASE("each has a number of its own") {
   together(elc::kMostTogether, [](void* of, unsigned n) { ++(*static_cast<std::vector<std::atomic<int>>*>(of))[n]; }, &called);
   CHECK(called[0] == 1);
   for (const std::atomic<int>& times : called) CHECK(times <= 1);
+}
+
+TEST_CASE("pieces come in order, and none after the stop") {
+  elc::Pieces pieces(10);
+  for (size_t expected = 0; expected < 4; ++expected) {
+    size_t piece = 99;
+    CHECK(pieces.take(&piece));
+    CHECK(piece == expected);
+  }
+  pieces.stop();
+  size_t piece;
+  CHECK_FALSE(pieces.take(&piece));
 }

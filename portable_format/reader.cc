@@ -158,12 +158,12 @@ uint64_t Reader::section_stored(size_t i) const {
   return stored;
 }
 
-Result Reader::read_chunk(size_t s, size_t i, uint8_t* out) {
+Result Reader::read_chunk(size_t s, size_t i, uint8_t* out, Room& room) {
   const char* name = sections_[s].name;
   ChunkEntry& chunk = sections_[s].chunks[i];
   const bool deflated = (chunk.flags & kChunkDeflated) != 0;
-  if (deflated) ELC_TRY(make_large(chunk.stored, &stored_));
-  uint8_t* payload = deflated ? stored_.data() : out;
+  if (deflated) ELC_TRY(make_large(chunk.stored, &room.stored));
+  uint8_t* payload = deflated ? room.stored.data() : out;
   ELC_TRY(source_.read_at(source_.context, chunk.offset + kChunkHeaderSize, payload, chunk.stored));
   if (!chunk.verified) {
     uint8_t header[kChunkHeaderSize];
@@ -185,17 +185,6 @@ Result Reader::read_chunk(size_t s, size_t i, uint8_t* out) {
   return Result();
 }
 
-Result Reader::verify() {
-  Bytes chunk;
-  for (size_t s = 0; s < sections_.size(); ++s)
-    for (size_t i = 0; i < sections_[s].chunks.size(); ++i) {
-      if (sections_[s].chunks[i].verified) continue;
-      ELC_TRY(make_large(sections_[s].chunks[i].raw, &chunk));
-      ELC_TRY(read_chunk(s, i, chunk.data()));
-    }
-  return Result();
-}
-
 Result Reader::read_section(const char* name, uint64_t most, Bytes* out) {
   const size_t s = find(name);
   if (s == kNoSection) return no_section(name);
@@ -207,7 +196,7 @@ Result Reader::read_section(const char* name, uint64_t most, Bytes* out) {
   for (size_t i = 0; i < sections_[s].chunks.size(); ++i) {
     const size_t at = out->size();
     ELC_TRY(make_large(at + sections_[s].chunks[i].raw, out));
-    ELC_TRY(read_chunk(s, i, out->data() + at));
+    ELC_TRY(read_row(s, i, 1, out->data() + at));
   }
   return Result();
 }

@@ -43,7 +43,7 @@ struct Image {
   uint64_t next_id = 1;
   uint64_t blocks = 0;
   Vector<SavedRun> runs;
-  Vector<uint8_t*> addresses;  // of the blocks, from apply() on
+  Vector<uint8_t*> addresses;  // of the blocks, from fill() on
 
   // Reads the directory of "vars"; leaves the cursor at its values. Trusts nothing.
   Result read_variables(format::Cursor& in);
@@ -56,7 +56,7 @@ struct Image {
   struct Target {
     TypeId type;  // in memory
     uint64_t count, rest;
-    uint8_t* address;     // nullptr before apply(), for a heap block
+    uint8_t* address;     // nullptr before fill(), for a heap block
     const SavedRun* run;  // nullptr for a variable
   };
   bool target(uint64_t block, Target* out) const;

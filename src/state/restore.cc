@@ -1,4 +1,4 @@
-// Restoring: check() goes over a whole line without changing anything, apply() goes over it again.
+// Restoring: check() goes over a whole line without changing anything, fill() goes over it again.
 #include <stdlib.h>
 #include <string.h>
 
@@ -198,6 +198,8 @@ Result allocate_blocks(Process& p, Image& image) {
 
 }  // namespace
 
+bool is_filled_from(const char* section) { return strcmp(section, "vars") == 0 || strcmp(section, "heap") == 0; }
+
 Result check(format::Reader& reader) {
   Process& p = process();
   destroy(p.image);
@@ -216,11 +218,11 @@ Result check(format::Reader& reader) {
   return pass_heap(heap, restoring, reader, false);
 }
 
-Result apply(format::Reader& reader, const HandleCodec& codec) {
+Result fill(format::Reader& reader, const HandleCodec& codec) {
   Process& p = process();
   if (p.image == nullptr) return Result::error("a line is to be restored that was not checked");
   Restoring restoring = {p, *p.image, &codec};
-  ELC_TRY(p.streams.apply(reader));
+  ELC_TRY(p.streams.prepare());
   ELC_TRY(allocate_blocks(p, *p.image));
   Image directory;  // read over, to come to the values
   format::Cursor variables, heap;
@@ -231,6 +233,8 @@ Result apply(format::Reader& reader, const HandleCodec& codec) {
   ELC_TRY(pass_variables(variables, restoring, reader, true));
   return pass_heap(heap, restoring, reader, true);
 }
+
+Result bring_back_files(format::Reader& reader) { return process().streams.apply(reader); }
 
 void* address_of(const PointerLeaf& pointer) {
   const Process& p = process();

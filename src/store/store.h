@@ -204,10 +204,12 @@ class RankSource {
 };
 
 // Opens the file of `rank` in the committed line of `record` and checks all of it that can be checked
-// without the program: that it is there, its structure, every checksum, its label. An error names the
-// file. Nothing is changed. `source` and `reader` are ready to read from afterwards.
+// without the program: that it is there, its structure, its label, every checksum but those of sections of which `later` is
+// true. An error names the file. Nothing is changed. `source` and `reader` are ready to read from afterwards.
 Result open_verified(const char* dir, const Commit& record, uint32_t rank, RankSource* source,
-                     format::Reader* reader);
+                     format::Reader* reader, bool (*later)(const char* section) = nullptr);
+// The checksums that are left, where something has failed: damage says more than what it has led to.
+Result verify_rest(const RankSource& source, format::Reader* reader);
 
 // The line that a run shall start from by ELC_RESTART; 0: from the start. A line that was asked for
 // by number and is not there or not committed is an error.

@@ -17,6 +17,9 @@
 #if ELC_HAVE_AIO
 #include <aio.h>
 #endif
+#if ELC_HAVE_AFFINITY
+#include <sched.h>
+#endif
 #if ELC_HAVE_CLONE
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -173,6 +176,19 @@ void end_writing(int, uint64_t, uint64_t) {}
 
 #endif
 
+#if ELC_HAVE_AFFINITY
+
+unsigned processors_of_process() {
+  cpu_set_t set;  // it does not hold those of the largest machines
+  return sched_getaffinity(0, sizeof set, &set) == 0 ? static_cast<unsigned>(CPU_COUNT(&set)) : processors();
+}
+
+#else
+
+unsigned processors_of_process() { return processors(); }
+
+#endif
+
 bool each_shared_memory(void (*visit)(void* context, uintptr_t begin, uintptr_t end), void* context) {
   bool understood = true;
   // "begin-end rwxs ...", in hexadecimal
@@ -184,6 +200,11 @@ bool each_shared_memory(void (*visit)(void* context, uintptr_t begin, uintptr_t 
     if (fits && line[3] != 'p') visit(context, begin, end);
   });
   return read && understood;
+}
+
+unsigned processors() {
+  const long there = sysconf(_SC_NPROCESSORS_ONLN);
+  return there > 1 ? static_cast<unsigned>(there) : 1;
 }
 
 uint64_t available_memory() {

@@ -55,6 +55,10 @@ void end_writing(int fd, uint64_t from, uint64_t size);
 // Calls visit(context, begin, end) for each piece of the memory of this process that a copy would not have as it is now,
 // because it is shared. false: nobody can tell.
 bool each_shared_memory(void (*visit)(void* context, uintptr_t begin, uintptr_t end), void* context);
+// Processors that the machine has; at least 1.
+unsigned processors();
+// Those that this process may use.
+unsigned processors_of_process();
 // Bytes of memory that the machine can give to processes without taking from others. 0: nobody can tell.
 uint64_t available_memory();
 // Whether the machine has a network that reads and writes the memory of processes.

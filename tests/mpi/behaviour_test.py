@@ -487,6 +487,29 @@ class Scenes(Jobs):
             f.truncate(len(whole) // 2)
         self.refused(re.escape(self.rank_file(2, 0)))
 
+    def test_damaged_data(self):
+        """Found when they are read to where they belong: no file is changed, and the program's exit sees nothing of it."""
+        log = os.path.join(self.home, "log")
+        def logged():
+            with open(log) as f:
+                return f.read()
+        self.run_scene("much_data", "0")
+        path = self.rank_file(2, 1)
+        with open(path, "r+b") as f:
+            whole = f.read()
+            f.seek(len(whole) * 2 // 3)
+            f.write(bytes([whole[len(whole) * 2 // 3] ^ 4]))
+        self.refused(re.escape(path) + " cannot be used: section `vars`: chunk [0-9]+ is damaged", "much_data")
+        self.assertNotIn("by exit", self.run_scene("much_data").complaints())
+        self.assertEqual(logged(), "before\nafter\n")
+        with open(path, "wb") as f:
+            f.write(whole)
+        job = self.run_scene("much_data")
+        self.assert_right(job)
+        self.assert_begins(job, 20)
+        self.assertIn("by exit", job.complaints())
+        self.assertEqual(logged(), "before\nafter\n")
+
     def test_other_number_of_ranks(self):
         self.two_lines()
         self.refused("3 processes.* this job has 2", ranks=2)

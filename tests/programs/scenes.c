@@ -435,6 +435,25 @@ static int two_lines(void) {
   return 1;
 }
 
+static double much[1 << 19]; /* several chunks of a rank's file */
+
+static void told_at_exit(void) { fprintf(stderr, "scenes: rank %d ends by exit\n", rank); }
+
+/* The same of much data, with a file that is written before the lines and after them. */
+static int much_data(void) {
+  const int count = sizeof much / sizeof *much;
+  if (step == 0 && rank == 0) output = ELC_fopen("log", "a");
+  if (step == 0)
+    for (int i = 0; i < count; i++) much[i] = rank + 0.5 * i;
+  if (step == 39)
+    for (int i = 0; i < count; i++) check(much[i] == rank + 0.5 * i, "the data");
+  if (rank == 0 && (step == 5 || step == 28)) {
+    fputs(step == 5 ? "before\n" : "after\n", output);
+    fflush(output);
+  }
+  return two_lines();
+}
+
 /* Children come and go while lines are taken: they end with exit(), and the library is none of theirs. */
 static void have_child(void) {
   int code = 0;
@@ -1684,7 +1703,8 @@ static const struct Scene {
     {"wait_waitall", wait_waitall}, {"wait_waitany", wait_waitany}, {"wait_waitsome", wait_waitsome},
     {"wait_test", wait_test}, {"finalize_one", finalize_one}, {"finalize_all", finalize_all},
     {"finalize_unreceived", finalize_unreceived}, {"finalize_late", finalize_late}, {"full_disk", full_disk},
-    {"run_on", run_on}, {"refused_line", refused_line}, {"two_lines", two_lines}, {"forks", forks}, {"transit", transit},
+    {"run_on", run_on}, {"refused_line", refused_line}, {"two_lines", two_lines}, {"much_data", much_data},
+    {"forks", forks}, {"transit", transit},
     {"trap1", trap1}, {"trap2", trap2},
     {"trap4", trap4}, {"strays", strays}, {"trap8", trap8}, {"trap10_made", trap10_made}, {"trap10_freed", trap10_freed},
     {"trap11", trap11}, {"released", released}, {"released_past", released_past}, {"released_apart", released_apart}, {"large_file", large_file},
@@ -1726,6 +1746,10 @@ static void in_place(const char *name, const char *variant) {
   ELC_COMM(other);
   ELC_FILEVAR(input);
   ELC_FILEVAR(output);
+  if (scene->run == much_data) {
+    ELC_VAR(much);
+    atexit(told_at_exit);
+  }
   if (strncmp(name, "wrong_", 6) == 0) own_error_handler();
   MPI_Barrier(MPI_COMM_WORLD); /* everybody has come through MPI_Init */
   if (strcmp(name, "posted_before") == 0)

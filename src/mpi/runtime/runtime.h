@@ -189,8 +189,9 @@ void restore();
 uint64_t account_of_set_up();
 
 // Ends the job with this exit code: called by one process, at once; or by all together, in good order.
+// `at_once`: without what the program does at its exit.
 [[noreturn]] void end_job(int code);
-[[noreturn]] void end_together(int code);
+[[noreturn]] void end_together(int code, bool at_once);
 
 // Says the failure and ends the job; with other processes, they end too.
 [[noreturn]] void give_up(const Result& why);

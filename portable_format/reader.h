@@ -77,7 +77,8 @@ class Reader {
   uint64_t header_size_ = 0;
   Vector<SectionEntry> sections_;
   PlanCache plans_;
-  Bytes stored_;  // a chunk as it lies in the file
+  Bytes stored_;    // a chunk as it lies in the file
+  Bytes shuffled_;  // and as it was before it was compressed
 };
 
 // Reads one section from its beginning. Needs about 1 MiB. Of a Reader, which must live longer; cursors are

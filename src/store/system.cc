@@ -11,6 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <new>
+
 #include "base/descriptor.h"
 #include "base/write.h"
 
@@ -18,6 +20,7 @@
 #include <aio.h>
 #endif
 #if ELC_HAVE_CLONE
+#include <sched.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #endif
@@ -127,6 +130,30 @@ pid_t copy_process() {
 
 pid_t wait_for_copy(pid_t copy, int* status, bool wait) { return ::waitpid(copy, status, static_cast<int>(__WCLONE) | (wait ? 0 : WNOHANG)); }
 
+namespace {
+
+// What a thread begins with, on its stack.
+struct Bare {
+  void (*run)(void* argument);
+  void* argument;
+};
+
+int run_bare(void* bare) {
+  const Bare b = *static_cast<Bare*>(bare);
+  b.run(b.argument);
+  return 0;
+}
+
+}  // namespace
+
+bool start_bare_thread(void (*run)(void* argument), void* argument, void* stack, size_t size) {
+  constexpr size_t kAlignment = 64;
+  constexpr int kLikeAThread = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM;
+  const uintptr_t end = (reinterpret_cast<uintptr_t>(stack) + size) / kAlignment * kAlignment - kAlignment;
+  Bare* const bare = new (reinterpret_cast<void*>(end)) Bare{run, argument};
+  return ::clone(run_bare, reinterpret_cast<void*>(end - kAlignment), kLikeAThread, bare) > 0;
+}
+
 #else
 
 pid_t copy_process() {
@@ -138,6 +165,8 @@ pid_t wait_for_copy(pid_t, int*, bool) {
   errno = ECHILD;
   return -1;
 }
+
+bool start_bare_thread(void (*)(void*), void*, void*, size_t) { return false; }
 
 #endif
 
@@ -184,6 +213,11 @@ bool each_shared_memory(void (*visit)(void* context, uintptr_t begin, uintptr_t 
     if (fits && line[3] != 'p') visit(context, begin, end);
   });
   return read && understood;
+}
+
+unsigned processors() {
+  const long there = sysconf(_SC_NPROCESSORS_ONLN);
+  return there > 1 ? static_cast<unsigned>(there) : 1;
 }
 
 uint64_t available_memory() {

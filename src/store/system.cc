@@ -1,6 +1,6 @@
 // The system calls of the store, and what in the library not every system has: fsync in the background, by the
-// asynchronous I/O of POSIX; copies of the process that the program does not notice; the way of a file's bytes to the
-// disk. ELC_HAVE_AIO and its like (1 or 0) say whether a program gets them without a further library, as the build has
+// asynchronous I/O of POSIX; copies of the process that the program does not notice, and their threads; the way of a file's
+// bytes to the disk. ELC_HAVE_AIO and its like (1 or 0) say whether a program gets them without a further library, as the build has
 // found out.
 #include "store/system.h"
 
@@ -216,8 +216,11 @@ bool each_shared_memory(void (*visit)(void* context, uintptr_t begin, uintptr_t 
 }
 
 unsigned processors() {
+#ifdef _SC_NPROCESSORS_ONLN
   const long there = sysconf(_SC_NPROCESSORS_ONLN);
-  return there > 1 ? static_cast<unsigned>(there) : 1;
+  if (there > 1) return static_cast<unsigned>(there);
+#endif
+  return 1;
 }
 
 uint64_t available_memory() {

@@ -153,7 +153,7 @@ class Copies(Jobs):
         self.assert_right(self.run_scene("own_children"))
 
     def compressed(self, **keywords):
-        for value in drawn(self.id(), ["1", "1,3"]):
+        for value in drawn(self.id(), "1", "1,3"):
             with self.subTest(value):
                 self.lines = os.path.join(self.home, value)
                 self.killed_and_restarted("compressed", ELC_COMPRESS=value, **keywords)

@@ -54,11 +54,12 @@ size_t Reader::row(size_t s, size_t first, uint64_t size) const {
 
 // Of fewer threads where there is no memory for more.
 Result Reader::make_rooms(const Row& row, unsigned* threads) {
-  size_t raw = 0, stored = 0;
+  size_t raw = 0, stored = 0, shuffled = 0;
   for (size_t i = row.first; i < row.first + row.count; ++i) {
     const ChunkEntry& chunk = sections_[row.s].chunks[i];
     if (row.out == nullptr && !chunk.verified && chunk.raw > raw) raw = chunk.raw;
     if ((chunk.flags & kChunkDeflated) != 0 && chunk.stored > stored) stored = chunk.stored;
+    if ((chunk.flags & kShuffled) != 0 && chunk.raw > shuffled) shuffled = chunk.raw;
   }
   const size_t most = (row.count + kLeast - 1) / kLeast;
   *threads = threads_ < most ? threads_ : static_cast<unsigned>(most);
@@ -66,6 +67,7 @@ Result Reader::make_rooms(const Row& row, unsigned* threads) {
   for (unsigned thread = 0; thread < *threads; ++thread) {
     Result made = make_large(raw, &rooms_[thread].raw);
     if (made.ok()) made = make_large(stored, &rooms_[thread].stored);
+    if (made.ok()) made = make_large(shuffled, &rooms_[thread].shuffled);
     if (made.ok()) continue;
     if (thread == 0) return made;
     *threads = thread;

@@ -3,10 +3,17 @@
 #include <zlib.h>
 
 #include "portable_format/checksum.h"
+#include "portable_format/compressor.h"
+
 namespace elc::format {
 namespace {
 
 unsigned long long number(uint64_t n) { return n; }
+
+bool known(uint32_t flags) {
+  const uint32_t width = flags & ~kChunkDeflated;
+  return width == 0 || ((flags & kChunkDeflated) != 0 && (width == 2 || width == 4 || width == 8));
+}
 
 // The most that a stored chunk can grow to: deflate's limit is 1032 to 1.
 bool plausible(const ChunkEntry& chunk) {
@@ -120,7 +127,7 @@ Result Reader::read_sections(Decoder& in, uint64_t end) {
     uint64_t size = 0;
     for (size_t i = 0; i < chunks; ++i) {
       const ChunkEntry chunk = decode_chunk(in);
-      if ((chunk.flags & ~kChunkDeflated) != 0)
+      if (!known(chunk.flags))
         return Result::error("section `%s` is stored in a way that this version does not know", section.name);
       if (chunk.offset != at || !plausible(chunk) || chunk.stored + kChunkHeaderSize > end - at)
         return Result::error("section `%s`: the file's index is wrong about chunk %zu", section.name, i);
@@ -177,9 +184,13 @@ Result Reader::read_chunk(size_t s, size_t i, uint8_t* out, Room& room) {
       return Result::error("section `%s`: chunk %zu is damaged (its checksum)", name, i);
   }
   if (deflated) {
+    const uint32_t width = chunk.flags & kShuffled;
+    if (width > 0) ELC_TRY(make_large(chunk.raw, &room.shuffled));
+    uint8_t* const inflated = width > 0 ? room.shuffled.data() : out;
     uLongf length = chunk.raw;
-    if (uncompress(out, &length, payload, chunk.stored) != Z_OK || length != chunk.raw)
+    if (uncompress(inflated, &length, payload, chunk.stored) != Z_OK || length != chunk.raw)
       return Result::error("section `%s`: chunk %zu cannot be decompressed", name, i);
+    if (width > 0) unshuffle(inflated, out, chunk.raw, width);
   }
   chunk.verified = true;
   return Result();

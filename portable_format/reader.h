@@ -74,8 +74,9 @@ class Reader {
   Result read_types();
   // What one thread needs to read chunks; each no larger than a chunk.
   struct Room {
-    Bytes raw;     // one that nobody wants
-    Bytes stored;  // one as it lies in the file
+    Bytes raw;       // one that nobody wants
+    Bytes stored;    // one as it lies in the file
+    Bytes shuffled;  // and as it was before it was compressed
   };
   // Reads chunk `i` of section `s` to `out`, which has room for its raw length.
   Result read_chunk(size_t s, size_t i, uint8_t* out, Room& room);

@@ -42,6 +42,9 @@ struct System {
 pid_t copy_process();
 // As waitpid of such a copy, with WNOHANG unless `wait`.
 pid_t wait_for_copy(pid_t copy, int* status, bool wait);
+// In a copy: a thread that calls run(argument) on this stack, and ends. It has no memory of its own (thread_local, errno): it
+// must need none, nor the C library, but for system calls. false: there is none.
+bool start_bare_thread(void (*run)(void* argument), void* argument, void* stack, size_t size);
 // In a copy: where memory runs out, the system ends it before the process.
 void be_ended_first();
 // In a copy: closes all descriptors but these and the standard error.

@@ -236,17 +236,22 @@ class File:
         for i in range(index.hyper()):
             assert index.hyper() == self.offset, "chunks do not tile the file"
             stored, raw, flags, checksum = entry = [index.uint() for _ in range(4)]
-            assert flags in (0, 1), "section %s is stored in a way that is not known" % name
+            assert flags in (0, 1, 3, 5, 9), "section %s is stored in a way that is not known" % name
             assert 1 <= stored <= 2 ** 20 and 1 <= raw <= min(2 ** 20, 1032 * stored), "lengths"
-            assert flags == 1 or stored == raw, "lengths"
+            assert flags or stored == raw, "lengths"
             chunk = Xdr(data[self.offset:self.offset + 36 + stored])
             assert [chunk.uint(), chunk.uint(), chunk.hyper()] == [0x454c4363, number, i], "chunk"
             assert [chunk.uint() for _ in range(4)] == entry, "chunk"
             assert chunk.uint() == zlib.crc32(chunk.data[:32]), "chunk"
             payload = chunk.opaque(stored)
             assert zlib.crc32(payload) == checksum, "payload"
-            payload = zlib.decompress(payload) if flags == 1 else payload
+            payload = zlib.decompress(payload) if flags else payload
             assert len(payload) == raw, "payload"
+            if flags > 1:
+                width = flags - 1
+                whole = raw // width * width
+                planes = [payload[j * (raw // width):(j + 1) * (raw // width)] for j in range(width)]
+                payload = bytes(byte for group in zip(*planes) for byte in group) + payload[whole:]
             content += payload
             self.offset += 36 + stored
         assert len(content) == raw_size, "section"

@@ -237,13 +237,13 @@ class Read(unittest.TestCase):
         def variable(sections):
             return {"vars": sections["vars"].replace(opaque(b"step") + u32(7), opaque(b"step") + u32(44), 1)}
 
-        nothing, newer = lambda sections: {}, "version 1.7 of the format, and this libELC knows 1.2"
+        nothing, newer = lambda sections: {}, "version 1.7 of the format, and this libELC knows 1.3"
         reads = "in version 2 of the file format, but this libELC reads version 1"
         layouts = {"mpi": 4, "setup": 2}
         has = "section \"%s\" %shas layout %d, and this libELC reads "
         # What is new, how, whether it is the file or the restart that is refused, what is said.
         cases = [("major", dict(major=2), nothing, 65, reads),
-                 ("flag", dict(minor=7, flag=2), lambda s: {"new": b"whatever"}, 65, newer),
+                 ("flag", dict(minor=7, flag=16), lambda s: {"new": b"whatever"}, 65, newer),
                  ("kind of a field", dict(minor=7, kinds=1), new_kind, 65, newer),
                  ("kind of a type", dict(minor=7, kinds=1), kind_of_type, 65, newer),
                  ("kind of a variable", dict(minor=7, kinds=1), variable, 0, newer)]

@@ -21,6 +21,8 @@ import unittest
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, ".."))
 import launch  # noqa: E402
+sys.path.insert(0, os.path.join(HERE, "..", "format"))
+import second_reader  # noqa: E402
 
 BUILD = RESTART = None
 PATIENCE = 120 # seconds; only a hang takes so long
@@ -142,12 +144,25 @@ class Copies(Jobs):
             self.skipTest("there are no copies under emulation")
 
     def run_scene(self, *arguments, **keywords):
-        return super().run_scene(*arguments, ELC_BACKGROUND="fork", ELC_VERBOSE="2", **keywords)
+        keywords.setdefault("ELC_BACKGROUND", "fork")
+        return super().run_scene(*arguments, ELC_VERBOSE="2", **keywords)
 
     def test_changed(self): self.killed_and_restarted("changed")
 
     def test_own_children(self):
         self.assert_right(self.run_scene("own_children"))
+
+    def compressed(self, **keywords):
+        for value in drawn(self.id(), "1", "1,3"):
+            with self.subTest(value):
+                self.lines = os.path.join(self.home, value)
+                self.killed_and_restarted("compressed", ELC_COMPRESS=value, **keywords)
+                with open(os.path.join(self.lines, "line-000001", "rank-000001.elc"), "rb") as file:
+                    data = second_reader.File(file.read())
+                self.assertLess(data.stored["vars"], len(data.sections["vars"]) * 0.8)
+
+    def test_compressed(self): self.compressed()
+    def test_compressed_by_the_process(self): self.compressed(ELC_BACKGROUND="no")
 
     def test_shared_memory(self):
         self.killed_and_restarted("of_shared_memory")

@@ -18,7 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { kCount = 100000 };
+enum { kCount = 100000, kSmooth = 600000 };
 
 union Either {
   int number;
@@ -33,6 +33,7 @@ struct Shared {
 
 static int rank, ranks, die = -1, restarted, step;
 static int data[kCount];
+static double smooth[kSmooth]; /* some chunks of a file */
 static union Either either;
 static struct Shared *shared;
 static pid_t self;
@@ -95,6 +96,22 @@ static int changed(void) {
   die_here();
   check_data(data, 5);
   return restarted || shared->waited;
+}
+
+/* Several chunks, which the process or its copy compresses, with or without more threads. */
+static int compressed(void) {
+  int i;
+  if (!restarted) for (i = 0; i < kSmooth; i++) smooth[i] = 1.0 / (1 + i);
+  if (step == 0) {
+    step = 1;
+    take_line();
+  }
+  for (i = 0; i < kSmooth; i++) check(smooth[i] == 1.0 / (1 + i), "the numbers");
+  memset(smooth, 0, sizeof smooth);
+  until_line(1);
+  MPI_Barrier(MPI_COMM_WORLD);
+  die_here();
+  return 1;
 }
 
 static void on_child(int signal) {
@@ -173,9 +190,11 @@ int main(int argc, char **argv) {
   ELC_VAR(step);
   ELC_Register("either", &either, type, 1);
   ELC_VAR(data);
+  if (strcmp(name, "compressed") == 0) ELC_VAR(smooth);
   if (strcmp(name, "of_shared_memory") == 0) ELC_Register("shared", shared->data, ELC_INT, kCount);
   restarted = ELC_Restore() == ELC_RESTARTED;
   if (strcmp(name, "changed") == 0) result = changed();
+  else if (strcmp(name, "compressed") == 0) result = compressed();
   else if (strcmp(name, "own_children") == 0) result = own_children();
   else if (strcmp(name, "of_shared_memory") == 0) result = of_shared_memory();
   else if (strcmp(name, "dead_copy") == 0) result = dead_copy();

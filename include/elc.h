@@ -1,6 +1,6 @@
 /* elc.h - libELC: checkpoint and restart of running MPI programs, on any machine, under any MPI.
  *
- * C99 (C11 for the typed macros) and C++. Link with -lelc -lz. All functions may be called by
+ * C99 and C++ (the typed macros: C11, or older C, also of 1989, by GCC or clang). Link with -lelc -lz. All functions may be called by
  * one thread at a time, while no other is inside MPI. Unless said otherwise a function returns ELC_OK or ELC_ERROR; an
  * error is explained in one line on standard error and changes nothing.
  *

@@ -1,5 +1,6 @@
 /* elc_typed.h - registration of scalars and arrays of scalars whose type the compiler finds. Part of
- * elc.h, which includes it; C11 (_Generic) or C++11. In C99 ELC_PTR alone is there: use ELC_Register.
+ * elc.h, which includes it; C11 (_Generic) or C++11, and older C where GCC or clang compiles it. With another
+ * compiler for C99 ELC_PTR alone is there: use ELC_Register.
  *
  *     ELC_VAR(x)           a scalar, or an array of scalars of up to four dimensions
  *     ELC_ARRAY(p, n)      the n scalars that pointer p points to, under the name of p
@@ -14,6 +15,16 @@
  * variable - is an error at compile time whose text names ELC_PTR and ELC_STRUCT. */
 #ifndef ELC_TYPED_H
 #define ELC_TYPED_H
+
+/* _Generic is of C11; compilers with __extension__ know it in older C as well, and do not warn behind that. */
+#ifndef __cplusplus
+#if defined __STDC_VERSION__ && __STDC_VERSION__ >= 201112L
+#define ELC_GENERIC_ _Generic
+#elif defined __GNUC__ && !defined __EDG__ && !defined __INTEL_COMPILER && !defined ELC_ISO_ONLY && \
+    (defined __clang__ || __GNUC__ > 4 || (__GNUC__ == 4 && __GNUC_MINOR__ >= 9))
+#define ELC_GENERIC_ __extension__ _Generic
+#endif
+#endif
 
 #ifdef __cplusplus
 
@@ -94,7 +105,7 @@ template <class T> inline int pointers(const char *name, T &p) {
   return ELC_Register_pointer(name, &p, sizeof(T) / sizeof(void *), Pointers<T>::type);
 }
 
-}  // namespace elc_typed
+}  /* namespace elc_typed */
 
 #define ELC_VAR(x) ::elc_typed::variable(#x, (x))
 #define ELC_ARRAY(p, n) ::elc_typed::array(#p, (p), (n))
@@ -103,7 +114,7 @@ template <class T> inline int pointers(const char *name, T &p) {
 #define ELC_TYPE_OF(x) ::elc_typed::type_of(x)
 #define ELC_PTR(p) ::elc_typed::pointers(#p, (p))
 
-#elif defined __STDC_VERSION__ && __STDC_VERSION__ >= 201112L
+#elif defined ELC_GENERIC_
 
 #ifdef __STDC_NO_COMPLEX__
 #define ELC_COMPLEX_SCALARS_(M)
@@ -127,19 +138,19 @@ template <class T> inline int pointers(const char *name, T &p) {
 #define ELC_SIZE_ANY_(T, N) T * : (sizeof(T)), T(*)[] : (sizeof(T)),
 #define ELC_SIZE_ARRAY_(T, N) T(*)[] : (sizeof(T)),
 #define ELC_CHARACTER_(T, N) T : (char *)0,
-#define ELC_no_scalar__use_ELC_PTR_or_ELC_STRUCT(x) (*_Generic((x), ELC_SCALARS_(ELC_CHARACTER_) default : (x)))
+#define ELC_no_scalar__use_ELC_PTR_or_ELC_STRUCT(x) (*ELC_GENERIC_((x), ELC_SCALARS_(ELC_CHARACTER_) default : (x)))
 #define ELC_OFF_(x) ELC_no_scalar__use_ELC_PTR_or_ELC_STRUCT(x)
-#define ELC_IN_4_(x, ARRAY, NONE) _Generic(&(x), ELC_SCALARS_(ARRAY) default : NONE)
-#define ELC_IN_3_(x, ARRAY, NONE) _Generic(&(x), ELC_SCALARS_(ARRAY) default : ELC_IN_4_(ELC_OFF_(x), ARRAY, NONE))
-#define ELC_IN_2_(x, ARRAY, NONE) _Generic(&(x), ELC_SCALARS_(ARRAY) default : ELC_IN_3_(ELC_OFF_(x), ARRAY, NONE))
-#define ELC_IN_(x, ANY, ARRAY, NONE) _Generic(&(x), ELC_SCALARS_(ANY) default : ELC_IN_2_(ELC_OFF_(x), ARRAY, NONE))
+#define ELC_IN_4_(x, ARRAY, NONE) ELC_GENERIC_(&(x), ELC_SCALARS_(ARRAY) default : NONE)
+#define ELC_IN_3_(x, ARRAY, NONE) ELC_GENERIC_(&(x), ELC_SCALARS_(ARRAY) default : ELC_IN_4_(ELC_OFF_(x), ARRAY, NONE))
+#define ELC_IN_2_(x, ARRAY, NONE) ELC_GENERIC_(&(x), ELC_SCALARS_(ARRAY) default : ELC_IN_3_(ELC_OFF_(x), ARRAY, NONE))
+#define ELC_IN_(x, ANY, ARRAY, NONE) ELC_GENERIC_(&(x), ELC_SCALARS_(ANY) default : ELC_IN_2_(ELC_OFF_(x), ARRAY, NONE))
 
 #define ELC_NUMBER_(x) ELC_IN_(x, ELC_NUMBER_ANY_, ELC_NUMBER_ARRAY_, ELC_NO_TYPE)
 #define ELC_ELEMENT_(x) ELC_IN_(x, ELC_SIZE_ANY_, ELC_SIZE_ARRAY_, 1)
 /* A pointer to an array would pass for the array. */
 #if defined __GNUC__ && !defined ELC_ISO_ONLY
 #define ELC_NO_POINTER_(x)                                                           \
-  (_Generic(&(x), ELC_SCALARS_(ELC_NUMBER_ANY_) default : ELC_NO_TYPE) != ELC_NO_TYPE || \
+  (ELC_GENERIC_(&(x), ELC_SCALARS_(ELC_NUMBER_ANY_) default : ELC_NO_TYPE) != ELC_NO_TYPE || \
    __builtin_types_compatible_p(__typeof__(&(x)), __typeof__(ELC_OFF_(x))(*)[]))
 #else
 #define ELC_NO_POINTER_(x) (sizeof(x) % sizeof(ELC_OFF_(x)) == 0)
@@ -164,7 +175,7 @@ template <class T> inline int pointers(const char *name, T &p) {
 #define ELC_TARGET_(T, N) T * : N, T * * : N,
 #define ELC_PTR(p)                                                                                       \
   ELC_Register_pointer(#p, (void *)&(p), sizeof(p) / sizeof(1 ? (const volatile void *)0 : (p)), \
-                       _Generic((p), ELC_NUMBERS_(ELC_TARGET_) default : ELC_NO_TYPE))
+                       ELC_GENERIC_((p), ELC_NUMBERS_(ELC_TARGET_) default : ELC_NO_TYPE))
 
 #else
 #define ELC_PTR(p) ELC_Register_pointer(#p, (void *)&(p), sizeof(p) / sizeof(void *), ELC_NO_TYPE)

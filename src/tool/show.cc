@@ -55,7 +55,7 @@ void print_state(const json& facts) {
   for (const json& v : facts["variables"]) {
     const std::string owner = text(v["owner"]);
     printf("    %-24s %-24s %10s  %s", text(v["name"]), text(v["type"]), bytes_text(number(v["bytes"])).c_str(),
-           owner.empty() ? "global" : (owner + "()").c_str());
+           v["static"].get<bool>() ? "static" : owner.empty() ? "global" : (owner + "()").c_str());
     if (v.contains("values")) printf(", block %llu", static_cast<unsigned long long>(number(v["block"])));
     printf("\n");
     print_values(text(v["name"]), v);

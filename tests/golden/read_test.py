@@ -413,6 +413,19 @@ class Read(unittest.TestCase):
         self.assertEqual(window["size"], 3)
         self.readers_agree(line, 50)
 
+    def test_what_is_declared(self):
+        line = self.newest(self.line_of("scenes", "statics", "0"))
+        path = os.path.join(line, "rank-000001.elc")
+        facts = self.shown(path, 80)
+        variables = {v["name"]: v for v in facts["variables"]}
+        steps = variables["seventh_step.steps"]
+        self.assertEqual((steps["type"], steps["static"], steps["owner"]), ("double[2][50]", True, ""))
+        self.assertEqual(steps["values"][50], {"place": "[1][0]", "value": "3"})
+        self.assertEqual([n for n, v in variables.items() if v["static"]], ["seventh_step.calls", "seventh_step.steps"])
+        self.readers_agree(line, 80)
+        with open(path, "rb") as file:
+            self.assertIn("declared", second_reader.File(file.read()).sections)
+
     def test_records(self):
         directory = self.scene_lines()
         for name, path in (("commit", os.path.join(directory, "line-000001", "commit")),

@@ -489,7 +489,7 @@ void write(const std::string& path, const std::string& content) {
 // A name for a file: of a variable, that may be anything.
 std::string file_name(std::string variable) {
   for (char& c : variable)
-    if (c == '/' || c == '\\' || static_cast<uint8_t>(c) <= ' ' || static_cast<uint8_t>(c) >= 0x7f) c = '_';
+    if (!(c >= '0' && c <= '9') && !(c >= 'A' && c <= 'Z') && !(c >= 'a' && c <= 'z') && c != '.' && c != '-') c = '_';
   if (variable[0] == '.' || variable[0] == '-') variable[0] = '_';
   return variable.substr(0, 200);
 }

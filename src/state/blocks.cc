@@ -41,7 +41,18 @@ Result BlockMap::build(Process& process) {
     sort(&by_block_);
     heap_generation_ = process.heap.generation();
   }
-  return check_regions();
+  ELC_TRY(check_regions());
+  // A restart may not know where it will have these, so no pointer of a line leads there.
+  late_.clear();
+  size_t kept = 0;
+  for (const Extent& extent : by_region_) {
+    if (regions_[extent.index]->is_late)
+      late_.push_back(extent);
+    else
+      by_region_[kept++] = extent;
+  }
+  by_region_.resize(kept);
+  return Result();
 }
 
 // The same variable in two scopes (a static of a function that calls itself) is no conflict; anything else
@@ -52,7 +63,7 @@ Result BlockMap::check_regions() const {
     const Region& region = *regions_[extent.index];
     if (region.size == 0) continue;
     const bool same = widest != nullptr && widest->address == region.address && widest->size == region.size &&
-                      widest->type == region.type;
+                      widest->type == region.type && !widest->is_static && !region.is_static;
     if (widest != nullptr && region.address < widest->address + widest->size && !same)
       return Result::error(
           "'%s' of %s overlaps '%s' of %s: every byte is registered once, and ELC_Leave comes before every "
@@ -80,6 +91,7 @@ const BlockMap::Extent* BlockMap::last_before(const Vector<Extent>& extents, uin
 uint64_t BlockMap::largest() const {
   uint64_t size = 0;
   for (const Extent& region : by_region_) size = std::max(size, region.size);
+  for (const Extent& region : late_) size = std::max(size, region.size);
   for (const Extent& block : by_block_) size = std::max(size, block.size);
   return size;
 }
@@ -87,6 +99,7 @@ uint64_t BlockMap::largest() const {
 uint64_t BlockMap::size() const {
   uint64_t size = 0;
   for (const Extent& region : by_region_) size += region.size;
+  for (const Extent& region : late_) size += region.size;
   for (const Extent& block : by_block_) size += block.size;
   return size;
 }
@@ -94,6 +107,8 @@ uint64_t BlockMap::size() const {
 bool BlockMap::has_some_in(uintptr_t begin, uintptr_t end) const {
   // Variables may lie in each other (a static that two calls have registered); blocks do not.
   for (const Extent& region : by_region_)
+    if (region.begin < end && region.begin + region.size > begin) return true;
+  for (const Extent& region : late_)
     if (region.begin < end && region.begin + region.size > begin) return true;
   const Extent* block = last_before(by_block_, end - 1);
   return block != nullptr && block->begin + block->size > begin;

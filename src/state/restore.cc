@@ -5,6 +5,7 @@
 #include "state/blocks.h"
 #include "state/image.h"
 #include "state/process.h"
+#include "state/random.h"
 #include "state/state.h"
 
 namespace elc::state {
@@ -32,6 +33,8 @@ Result resolve(const Image& image, const format::TypeTable& types, const Pointer
   if (target.run != nullptr && !target.run->misfit.ok())
     return Result::error("it points to a heap block that cannot be restored: %s",
                          target.run->misfit.message());
+  if (target.waiting)
+    return Result::error("it points to a static whose function the program has not called yet, so that its place is not known");
   uint64_t offset = 0;
   if (in.position != 0 &&
       !offset_in(types, target.type, target.count, target.rest, in.position, image.writer, &offset))
@@ -208,8 +211,12 @@ Result check(format::Reader& reader) {
   format::Cursor variables, heap;
   ELC_TRY(variables.open(&reader, "vars"));
   ELC_TRY(p.image->read_variables(variables));
+  ELC_TRY(p.image->read_declared(reader));
   ELC_TRY(heap.open(&reader, "heap"));
   ELC_TRY(p.image->read_heap(heap, reader));
+  for (const SavedVariable& v : p.image->variables)
+    if (v.frame == 0 && v.name.view() == kRandomName) ELC_TRY(register_random());
+  ELC_TRY(keep_statics(p, *p.image, reader, variables.left()));
   ELC_TRY(p.image->match(p, reader));
   ELC_TRY(p.streams.check(reader));
   ELC_TRY(pass_variables(variables, restoring, reader, false));
@@ -231,7 +238,8 @@ Result fill(format::Reader& reader, const HandleCodec& codec) {
   ELC_TRY(heap.open(&reader, "heap"));
   ELC_TRY(directory.read_heap(heap, reader));
   ELC_TRY(pass_variables(variables, restoring, reader, true));
-  return pass_heap(heap, restoring, reader, true);
+  ELC_TRY(pass_heap(heap, restoring, reader, true));
+  return p.random == nullptr ? Result() : p.random->put();
 }
 
 Result bring_back_files(format::Reader& reader) { return process().streams.apply(reader); }

@@ -118,6 +118,20 @@ class File {
   std::string type_text(format::TypeId type, uint64_t count) const {
     return count == 1 ? type_name(type) : type_name(type) + "[" + std::to_string(count) + "]";
   }
+  std::string shaped_text(const state::SavedVariable& v) const {
+    std::string text = type_name(v.type);
+    for (const uint64_t extent : v.extents) text += "[" + std::to_string(extent) + "]";
+    return text;
+  }
+  // "[7].x" of 3 rows of 4 is "[1][3].x".
+  static std::string place_in(const state::SavedVariable& v, const std::string& place) {
+    if (v.count == 1) return place;  // there is no index
+    uint64_t index = strtoull(place.c_str() + 1, nullptr, 10);
+    std::string text;
+    for (size_t i = v.extents.size(); i-- > 0; index /= v.extents[i])
+      text = "[" + std::to_string(index % v.extents[i]) + "]" + text;
+    return text + place.substr(place.find(']') + 1);
+  }
   uint64_t type_size(format::TypeId type) const {
     return reader_.types().known(type) ? reader_.types().info(type).size : 0;
   }
@@ -226,6 +240,7 @@ class File {
     format::Cursor in;
     check(in.open(&reader_, "vars"));
     check(image_.read_variables(in));
+    check(image_.read_declared(reader_));
     json& frames = (*facts)["frames"] = json::array();
     for (const state::SavedFrame& f : image_.frames)
       frames.push_back({{"function", f.function.c_str()}, {"label", f.label}});
@@ -236,9 +251,12 @@ class File {
       variables.push_back({{"block", variables.size() + 1},
                            {"name", v.name.c_str()},
                            {"owner", v.frame == 0 ? "" : image_.frames[v.frame - 1].function.c_str()},
-                           {"type", type_text(v.type, v.count)},
+                           {"type", v.extents.empty() ? type_text(v.type, v.count) : shaped_text(v)},
+                           {"static", v.is_static},
                            {"bytes", type_size(v.type) * v.count}});
       if (most_ > 0) add_values(in, v.type, v.count, &variables.back());
+      if (most_ > 0 && !v.extents.empty())
+        for (json& value : variables.back()["values"]) value["place"] = place_in(v, value["place"]);
     }
     if (most_ > 0) check(in.finish());
   }

@@ -118,6 +118,16 @@ store::Survey survey(const std::string& dir) {
   return there;
 }
 
+LinePlace line_place(const std::string& what, const std::string& dir) {
+  uint64_t line = 0;
+  if (parse_whole(what.c_str(), &line)) return {dir, line};
+  const std::filesystem::path path = tidy(what);
+  const std::string name = path.filename().string();
+  if (name.rfind("line-", 0) == 0 && parse_whole(name.c_str() + 5, &line))
+    return {path.has_parent_path() ? path.parent_path().string() : ".", line};
+  throw Refusal(kUsage, what + " is neither a file, nor a line (line-NNNNNN), nor the number of a line");
+}
+
 void require_line(const std::string& dir, uint64_t line) {
   if (!fs::exists(store::line_path(dir.c_str(), line).c_str()))
     throw Refusal(kUsage, "there is no line " + std::to_string(line) + " in " + dir + "; `elc ls " + dir +

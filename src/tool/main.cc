@@ -13,6 +13,7 @@
 #include "base/config.h"
 #include "base/message.h"
 #include "elc.h"
+#include "export.h"
 #include "lines.h"
 #include "run.h"
 
@@ -107,6 +108,25 @@ void add_run(CLI::App& app, RunOptions& options, int& code) {
                     options.program.front() + " is not an option of elc run; `elc run --help` lists them");
     code = elc::tool::run(options);
   });
+}
+
+std::string check_format(const std::string& text) {
+  return text == "npy" || text == "csv" || text == "json" ? "" : "npy, csv or json is wanted, not " + text;
+}
+
+void add_export(CLI::App& app, ExportOptions& o, int& code) {
+  CLI::App* command = app.add_subcommand("export", "Write a variable of a line as NumPy, CSV or JSON has it");
+  command->add_option("what", o.what, "A line's number or directory, or a file of a line")->required();
+  command->add_option("variable", o.variable, "The name of a variable, or FUNCTION.NAME")->required();
+  command->add_option("-d,--dir", o.dir, kDirHelp);
+  command->add_option("-r,--rank", o.rank, "The rank whose variable is wanted (default: all)")
+      ->check(CLI::Validator(check_rank, "RANK"));
+  command->add_option("-j,--join", o.axis, "The ranks' arrays are parts of one: the axis along which they lie, from 0")
+      ->check(CLI::Validator(check_count, "AXIS"));
+  command->add_option("-f,--format", o.format, "npy, csv or json (default: by the ending of the output, or npy)")
+      ->check(CLI::Validator(check_format, "npy|csv|json"));
+  command->add_option("-o,--output", o.output, "The file to write, or - (default: named after the variable; json: -)");
+  command->callback([&] { code = export_variable(o); });
 }
 
 struct OtherOptions {
@@ -204,6 +224,9 @@ int main(int argc, char** argv) {
   elc::store::configure(anybody);
   add_run(app, run_options, code);
   add_others(app, other_options, code);
+  ExportOptions export_options;
+  export_options.dir = default_dir();
+  add_export(app, export_options, code);
   try {
     // What follows the first -- is the program's, whatever it looks like.
     std::vector<std::string> words(argv + 1, argv + argc);

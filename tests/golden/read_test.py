@@ -69,7 +69,7 @@ def opaque(data):
     return u64(len(data)) + data + bytes(-len(data) % 4)
 
 
-def rewritten(path, major=1, minor=2, kinds=0, later=b"", flag=0, sections=None):
+def rewritten(path, major=1, minor=3, kinds=0, later=b"", flag=0, sections=None):
     """The file as another version might write it: `kinds` more kinds, `later` behind the fields of the header, `flag`
     on all chunks of a section "new", other content of `sections`."""
     with open(path, "rb") as file:
@@ -412,6 +412,19 @@ class Read(unittest.TestCase):
         window, = self.shown(os.path.join(line, "rank-000001.elc"), 50)["mpi"]["windows"]
         self.assertEqual(window["size"], 3)
         self.readers_agree(line, 50)
+
+    def test_what_is_declared(self):
+        line = self.newest(self.line_of("scenes", "statics", "0"))
+        path = os.path.join(line, "rank-000001.elc")
+        facts = self.shown(path, 80)
+        variables = {v["name"]: v for v in facts["variables"]}
+        steps = variables["seventh_step.steps"]
+        self.assertEqual((steps["type"], steps["static"], steps["owner"]), ("double[2][50]", True, ""))
+        self.assertEqual(steps["values"][50], {"place": "[1][0]", "value": "3"})
+        self.assertEqual([n for n, v in variables.items() if v["static"]], ["seventh_step.calls", "seventh_step.steps"])
+        self.readers_agree(line, 80)
+        with open(path, "rb") as file:
+            self.assertIn("declared", second_reader.File(file.read()).sections)
 
     def test_records(self):
         directory = self.scene_lines()

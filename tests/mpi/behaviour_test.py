@@ -453,6 +453,13 @@ class Scenes(Jobs):
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         self.assertEqual(done.stdout.count(" is whole"), 2, done.stdout)
 
+    def test_statics(self):
+        """Statics of a function that the set-up does not call, and random numbers."""
+        self.killed_and_restarted("statics", line=2)
+        shown = subprocess.run([BUILD.program("elc"), "show", "2", "-d", self.lines], capture_output=True, text=True).stdout
+        for pattern in (r"seventh_step.calls +int .* static", r"seventh_step.steps +double\[2\]\[50\]", r"ELC_RANDOM.random +int32_t\[32\]"):
+            self.assertRegex(shown, pattern)
+
     # ---- Restarts that are refused ----
 
     def two_lines(self):

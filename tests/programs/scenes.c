@@ -5,6 +5,7 @@
  * A scene is a sequence of steps; every line is taken between two steps, by ELC_Checkpoint, and a restart goes on
  * with the step of the line. Order between processes comes from messages and from ELC_Line, never from time.
  * What must be right is checked on the spot; at the end process 0 prints "result: ok". */
+#define _XOPEN_SOURCE 700
 #include <elc.h>
 #include <mpi.h>
 #include <sched.h>
@@ -452,6 +453,48 @@ static int much_data(void) {
     fflush(output);
   }
   return two_lines();
+}
+
+/* A function that the set-up does not call has statics; the numbers that random() and its like draw are known before. */
+static long numbers[3 * kMostSteps];
+
+static void draw(long to[3]) {
+  to[0] = rand();
+  to[1] = random();
+  to[2] = mrand48();
+}
+
+static void know_numbers(void) {
+  for (int time = 0; time < 2; time++) {
+    srandom(7);
+    srand48(7);
+    for (int i = 0; i < kMostSteps && time == 0; i++) draw(numbers + 3 * i);
+  }
+  ELC_RANDOM();
+}
+
+static void seventh_step(void) {
+  static int calls = 0;
+  static double steps[2][50];
+  ELC_STATIC(calls);
+  ELC_STATIC(steps);
+  check(calls == step / 7, "the number of calls");
+  for (int i = 0; i < calls; i++) check(steps[1][i] == 7 * i + 3, "the steps of the calls before");
+  steps[1][calls++] = step;
+}
+
+static int statics(void) {
+  long drawn[3];
+  if (step == 60) return 0;
+  if (step == 10 || step == 20 || step == 45) ELC_Checkpoint_now();
+  draw(drawn);
+  check(memcmp(drawn, numbers + 3 * step, sizeof drawn) == 0, "the random numbers");
+  if (step % 7 == 3) seventh_step();
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (step == 15) until_line(1);
+  if (step == 25) until_line(2);
+  if (step == 30) die_here();
+  return 1;
 }
 
 /* Children come and go while lines are taken: they end with exit(), and the library is none of theirs. */
@@ -1704,7 +1747,7 @@ static const struct Scene {
     {"wait_test", wait_test}, {"finalize_one", finalize_one}, {"finalize_all", finalize_all},
     {"finalize_unreceived", finalize_unreceived}, {"finalize_late", finalize_late}, {"full_disk", full_disk},
     {"run_on", run_on}, {"refused_line", refused_line}, {"two_lines", two_lines}, {"much_data", much_data},
-    {"forks", forks}, {"transit", transit},
+    {"statics", statics}, {"forks", forks}, {"transit", transit},
     {"trap1", trap1}, {"trap2", trap2},
     {"trap4", trap4}, {"strays", strays}, {"trap8", trap8}, {"trap10_made", trap10_made}, {"trap10_freed", trap10_freed},
     {"trap11", trap11}, {"released", released}, {"released_past", released_past}, {"released_apart", released_apart}, {"large_file", large_file},
@@ -1751,6 +1794,7 @@ static void in_place(const char *name, const char *variant) {
     atexit(told_at_exit);
   }
   if (strncmp(name, "wrong_", 6) == 0) own_error_handler();
+  if (strcmp(name, "statics") == 0) know_numbers();
   MPI_Barrier(MPI_COMM_WORLD); /* everybody has come through MPI_Init */
   if (strcmp(name, "posted_before") == 0)
     MPI_Irecv(&a, 1, MPI_INT, (rank + ranks - 1) % ranks, kTag, MPI_COMM_WORLD, &first);

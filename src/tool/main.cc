@@ -12,6 +12,7 @@
 
 #include "base/config.h"
 #include "base/message.h"
+#include "diff.h"
 #include "elc.h"
 #include "lines.h"
 #include "run.h"
@@ -61,6 +62,12 @@ std::string check_rank(const std::string& text) {
   return elc::parse_whole(text.c_str(), &value) ? "" : "the number of a rank is wanted, not " + text;
 }
 
+std::string check_tolerance(const std::string& text) {
+  char* end = nullptr;
+  const double value = strtod(text.c_str(), &end);
+  return *end == '\0' && end != text.c_str() && value >= 0 && value < 1 ? "" : "a number from 0 to 1 is wanted, not " + text;
+}
+
 const char* const kDirHelp = "Directory of lines (default: $ELC_DIR, or elc-lines)";
 
 void add_run(CLI::App& app, RunOptions& options, int& code) {
@@ -107,6 +114,32 @@ void add_run(CLI::App& app, RunOptions& options, int& code) {
                     options.program.front() + " is not an option of elc run; `elc run --help` lists them");
     code = elc::tool::run(options);
   });
+}
+
+void add_compare(CLI::App& command, CompareOptions& options) {
+  command.add_option("--tolerance", options.tolerance,
+                     "Floating-point values are the same if they differ by no more than this part of the larger one (default: 0)")
+      ->check(CLI::Validator(check_tolerance, ""));
+  command.add_option("--without", options.without, "A variable to leave out; may be given more than once")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+}
+
+void add_diff(CLI::App& app, DiffOptions& o, int& code) {
+  CLI::App* diff = app.add_subcommand("diff", "Compare two lines, value by value");
+  diff->add_option("a", o.a, "A line's number or directory, a file of a line, or a directory of lines")->required();
+  diff->add_option("b", o.b, "Another one")->required();
+  diff->add_option("-d,--dir", o.dir, kDirHelp);
+  diff->add_option("-r,--rank", o.ranks, "A rank to compare (default: all); may be given more than once")
+      ->check(CLI::Validator(check_rank, "RANK"))
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  diff->add_option("--variable", o.compare.only, "A variable to compare, and nothing else; may be given more than once")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  add_compare(*diff, o.compare);
+  diff->add_flag("--json", o.json, "As JSON");
+  diff->callback([&] { code = elc::tool::diff(o); });
 }
 
 struct OtherOptions {
@@ -197,6 +230,8 @@ int main(int argc, char** argv) {
   run_options.dir = default_dir();
   if (const char* from = getenv("ELC_RESTART"); from != nullptr && *from != '\0') run_options.from = from;
   OtherOptions other_options;
+  DiffOptions diff_options;
+  diff_options.dir = default_dir();
   int code = 0;
   // To look at lines, or to remove them, is not to do what they say; elc run goes by its environment.
   elc::Config anybody;
@@ -204,6 +239,10 @@ int main(int argc, char** argv) {
   elc::store::configure(anybody);
   add_run(app, run_options, code);
   add_others(app, other_options, code);
+  add_diff(app, diff_options, code);
+  // diff has its own code for whatever is wrong.
+  const bool of_diff = argc > 1 && std::string(argv[1]) == "diff";
+  const auto refuse = [of_diff](int code, const std::string& why) { return ::refuse(of_diff ? kTrouble : code, why); };
   try {
     // What follows the first -- is the program's, whatever it looks like.
     std::vector<std::string> words(argv + 1, argv + argc);
@@ -231,5 +270,5 @@ int main(int argc, char** argv) {
   }
   // Half an output is not to be taken for all of it.
   const bool written = fflush(stdout) == 0 && ferror(stdout) == 0;
-  return written || code != 0 ? code : refuse(kCannot, "not all of the output could be written");
+  return written || (code != 0 && !of_diff) ? code : refuse(kCannot, "not all of the output could be written");
 }

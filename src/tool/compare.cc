@@ -311,8 +311,7 @@ class Walk {
       return;
     }
     found_->values += 1;
-    note_difference(used[0] == nullptr ? "no member" : used[0]->name, used[1] == nullptr ? "no member" : used[1]->name,
-                    false, -1);
+    note_difference(false, -1, [&](int s) -> std::string { return used[s] == nullptr ? "no member" : used[s]->name; });
     for (int s = 0; s < 2; ++s)
       if (used[s] != nullptr) of(s).check(sides[s].in->skip_value(used[s]->type, used[s]->count));
   }
@@ -331,13 +330,12 @@ class Walk {
 
   void leaf(const Kind (&kinds)[2], const uint8_t* const (&at)[2]) {
     found_->values += 1;
-    if (kinds[0] == kinds[1] && same_bytes(static_cast<TypeId>(kinds[0]), static_cast<TypeId>(kinds[1])) &&
-        memcmp(at[0], at[1], of(0).reader.representation().packed_width(kinds[0])) == 0)
-      return;
     if (is_floating(kinds[0])) return floating(kinds, at);
     if (format::is_integer(kinds[0]) || kinds[0] == format::kByte || kinds[0] == format::kBool) return integers(kinds, at);
-    const std::string a = text(0, kinds[0], at[0]), b = text(1, kinds[1], at[1]);
-    if (a != b) note_difference(a, b, false, -1);
+    if (text(0, kinds[0], at[0]) != text(1, kinds[1], at[1])) note_leaves(kinds, at, false, -1);
+  }
+  void note_leaves(const Kind (&kinds)[2], const uint8_t* const (&at)[2], bool floating, long double distance) {
+    note_difference(floating, distance, [&](int side) { return text(side, kinds[side], at[side]); });
   }
 
   // All NaNs are the same; 0 and -0 are not, but within any tolerance.
@@ -356,8 +354,7 @@ class Walk {
         return;
       }
     }
-    note_difference(text(0, kinds[0], at[0]), text(1, kinds[1], at[1]), true,
-                    std::isnan(distance) ? std::numeric_limits<long double>::infinity() : distance);
+    note_leaves(kinds, at, true, std::isnan(distance) ? std::numeric_limits<long double>::infinity() : distance);
   }
 
   long double number(int side, Kind kind, const uint8_t* at) const {
@@ -396,7 +393,7 @@ class Walk {
     }
     const bool same = bits[0] == bits[1] && (is_signed[0] == is_signed[1] || static_cast<int64_t>(bits[0]) >= 0);
     if (same) return;
-    note_difference(text(0, kinds[0], at[0]), text(1, kinds[1], at[1]), false, std::fabs(value[0] - value[1]));
+    note_leaves(kinds, at, false, std::fabs(value[0] - value[1]));
   }
 
   std::string text(int side, Kind kind, const uint8_t* at) const {
@@ -421,13 +418,14 @@ class Walk {
     return text;
   }
 
-  // `distance` negative: there is none between such values.
-  void note_difference(const std::string& a, const std::string& b, bool floating, long double distance) {
+  // `distance` negative: there is none between such values. `text` makes that of a side.
+  template <class Text>
+  void note_difference(bool floating, long double distance, Text text) {
     found_->different += 1;
     found_->floating += floating;
     const bool largest = distance >= 0 && (!found_->largest || distance > found_->distance);
     if (found_->first && !largest) return;
-    const Pair pair = {place(), a, b};
+    const Pair pair = {place(), text(0), text(1)};
     if (!found_->first) found_->first = pair;
     if (largest) found_->largest = pair, found_->distance = distance;
   }

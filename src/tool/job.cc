@@ -29,10 +29,11 @@ void on_child(int) {}
 // not give it the same input again.
 [[noreturn]] void become_launcher(const Command& command, int out, int err, pid_t keeper) {
   setpgid(0, 0);
-  if (isatty(STDIN_FILENO)) {
+  if (!command.input.empty() || isatty(STDIN_FILENO)) {
     close(STDIN_FILENO);
-    open("/dev/null", O_RDONLY);
+    open(command.input.empty() ? "/dev/null" : command.input.c_str(), O_RDONLY);
   }
+  if (command.same_addresses) keep_addresses();
   dup2(out, STDOUT_FILENO);
   dup2(err, STDERR_FILENO);
   for (const int sign : {SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGPIPE, SIGTSTP, SIGCHLD})
@@ -43,6 +44,10 @@ void on_child(int) {}
   sigprocmask(SIG_SETMASK, &none, nullptr);
   end_with_parent(keeper);  // who kills all processes called elc kills the keeper, too
   for (const auto& [name, value] : command.environment) setenv(name.c_str(), value.c_str(), 1);
+  if (!command.directory.empty() && chdir(command.directory.c_str()) != 0) {
+    fprintf(stderr, "elc: cannot work in %s: %s\n", command.directory.c_str(), strerror(errno));
+    _exit(126);
+  }
   std::vector<char*> words;
   for (const std::string& word : command.words) words.push_back(const_cast<char*>(word.c_str()));
   words.push_back(nullptr);

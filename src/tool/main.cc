@@ -13,6 +13,7 @@
 #include "base/config.h"
 #include "base/message.h"
 #include "diff.h"
+#include "doctor.h"
 #include "elc.h"
 #include "lines.h"
 #include "run.h"
@@ -142,6 +143,34 @@ void add_diff(CLI::App& app, DiffOptions& o, int& code) {
   diff->callback([&] { code = elc::tool::diff(o); });
 }
 
+void add_doctor(CLI::App& app, DoctorOptions& o, int& code) {
+  CLI::App* doctor = app.add_subcommand("doctor", "Find out what a program has forgotten to register");
+  doctor->footer("The program comes last: elc doctor -n 4 -- ./program --its-options");
+  doctor->add_option("-n,--ranks", o.ranks, "Number of ranks")->check(CLI::Validator(check_ranks, "RANKS"))->capture_default_str();
+  doctor->add_option("-d,--dir", o.dir, "Directory of the examination")->capture_default_str();
+  CLI::Option* lines = doctor->add_option("--lines", o.lines, "How many lines to take and to restart from, spread over the run")
+                           ->check(CLI::Validator(check_ranks, ""))
+                           ->capture_default_str();
+  doctor->add_option("--at", o.at, "A site where to take one instead, counted in each rank from 1; may be given more than once")
+      ->check(CLI::Validator(check_whole, "SITE"))
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+      ->excludes(lines);
+  add_compare(*doctor, o.compare);
+  doctor->add_option("--launcher", o.launcher, "Command that starts the ranks; {n} stands for their number");
+  doctor->add_option("--mpi", o.mpi, "MPI of the program: openmpi, mpich or lam (default: as it is linked)")
+      ->check(CLI::Validator(check_mpi, "openmpi|mpich|lam"));
+  doctor->prefix_command();
+  doctor->callback([doctor, &o, &code] {
+    const std::vector<std::string> first = doctor->remaining();
+    o.program.insert(o.program.begin(), first.begin(), first.end());
+    if (o.program.empty()) throw Refusal(kUsage, "no program: elc doctor [OPTIONS] -- PROGRAM [ARGUMENTS...]");
+    if (o.program.front().rfind("-", 0) == 0)
+      throw Refusal(kUsage, o.program.front() + " is not an option of elc doctor; `elc doctor --help` lists them");
+    code = elc::tool::doctor(o);
+  });
+}
+
 struct OtherOptions {
   std::string dir = default_dir();
   std::string what;
@@ -240,15 +269,18 @@ int main(int argc, char** argv) {
   add_run(app, run_options, code);
   add_others(app, other_options, code);
   add_diff(app, diff_options, code);
-  // diff has its own code for whatever is wrong.
-  const bool of_diff = argc > 1 && std::string(argv[1]) == "diff";
-  const auto refuse = [of_diff](int code, const std::string& why) { return ::refuse(of_diff ? kTrouble : code, why); };
+  DoctorOptions doctor_options;
+  add_doctor(app, doctor_options, code);
+  // These two have their own code for whatever is wrong.
+  const std::string command = argc > 1 ? argv[1] : "";
+  const bool compares = command == "diff" || command == "doctor";
+  const auto refuse = [compares](int code, const std::string& why) { return ::refuse(compares ? kTrouble : code, why); };
   try {
     // What follows the first -- is the program's, whatever it looks like.
     std::vector<std::string> words(argv + 1, argv + argc);
     const auto dashes = std::find(words.begin(), words.end(), "--");
-    if (dashes != words.end() && words.front() == "run") {
-      run_options.program.assign(dashes + 1, words.end());
+    if (dashes != words.end() && (words.front() == "run" || words.front() == "doctor")) {
+      (words.front() == "run" ? run_options.program : doctor_options.program).assign(dashes + 1, words.end());
       words.erase(dashes, words.end());
     }
     const std::string first = words.empty() ? "-" : words.front();
@@ -270,5 +302,5 @@ int main(int argc, char** argv) {
   }
   // Half an output is not to be taken for all of it.
   const bool written = fflush(stdout) == 0 && ferror(stdout) == 0;
-  return written || (code != 0 && !of_diff) ? code : refuse(kCannot, "not all of the output could be written");
+  return written || (code != 0 && !compares) ? code : refuse(kCannot, "not all of the output could be written");
 }

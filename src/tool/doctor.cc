@@ -35,7 +35,8 @@ namespace {
 
 constexpr const char* kMark = "examination";            // a file in the directory: what is there may be removed
 constexpr uintmax_t kMostBytes = uintmax_t{1} << 30;    // of the directory that is copied for each run
-constexpr uint64_t kLeastPatience = 60 * 1000000;       // microseconds that a restart may take, whatever the run took
+constexpr uint64_t kLeastPatience = 600 * 1000000ull;   // microseconds that a restart may take, whatever the run took
+constexpr int kMostRepeats = 2;                         // more runs without a failure, before a difference is told
 constexpr unsigned kMostTrials = 12;                    // restarts to see what the culprit is
 
 void say_it(const std::string& text) {
@@ -52,6 +53,8 @@ std::string list_of(const std::vector<std::string>& names, size_t most) {
   if (names.size() > most) text += " and " + number(names.size() - most) + " more";
   return text;
 }
+
+constexpr int kPartly = 3;  // an exit code: nothing differs, but not all could be judged
 
 // ---- Runs ----
 
@@ -105,13 +108,18 @@ struct Finding {
 using Findings = std::vector<Finding>;
 
 using Name = std::tuple<std::string, std::string, std::string>;  // what, owner, name
-Name name_of(const Difference& d) { return {d.what, d.owner, d.name}; }
+// All messages of an envelope have one, as have all blocks of the heap: one more or less and all are others.
+Name name_of(const Difference& d) {
+  if (d.what == "heap block") return {"heap", "", ""};
+  if (d.what == "message") return {"messages", d.owner, d.name.substr(0, d.name.rfind(':'))};
+  return {d.what, d.owner, d.name};
+}
 std::string called(const Difference& d) { return d.what == "variable" ? d.name : d.what + (d.name.empty() ? "" : " " + d.name); }
 
 // A variable in no line, in the memory of a rank.
 struct Suspect {
   std::string key;                  // the same in all ranks
-  std::string name, about;          // "calls", "static in force(), int, force.c:17"
+  std::string name, about;          // "calls", "in force(), int, force.c:17"
   std::string values;               // of the lowest rank: "57 instead of 0"
   std::set<unsigned> ranks;
   bool lasts = false;               // still differs at a later point
@@ -138,14 +146,17 @@ class Doctor {
     second_ = run("run-2", nullptr, plan_from(0), {});
     for (const Run* one : {&first_, &second_})
       if (!one->ended_well()) throw Refusal(kTrouble, "the program " + one->end() + " when lines are taken: " + one->place + "/errors has what it said");
-    patience_ = std::max(kLeastPatience, 10 * std::max(first_.took, second_.took));
+    patience_ = std::max(kLeastPatience, 20 * std::max(first_.took, second_.took));
     find_lines();
     find_what_varies(counted);
-    int code = varies_.empty() ? 0 : 1;
+    bool right = true;
     for (size_t i = 0; i < points_.size(); ++i)
-      if (points_[i].line != 0 && !restart_from(i)) code = 1;
-    if (code == 0) say_it("nothing differs: " + count_text(usable_, "restart") + " went as the run without a failure did");
-    return code;
+      if (points_[i].line != 0) right = restart_from(i) && right;
+    if (!right) return kDiffer;
+    const std::string restarts = count_text(usable_, "restart");
+    if (!flow_varies_ && varies_.empty()) say_it("nothing differs: " + restarts + " went as the run without a failure did");
+    else say_it("nothing differs in what could be judged: " + restarts + " went as runs without a failure do");
+    return flow_varies_ || !varies_.empty() ? kPartly : kSame;
   }
 
  private:
@@ -362,15 +373,34 @@ class Doctor {
     return found;
   }
 
-  void find_what_varies(const Run& counted) {
+  // Whether the ranks come to as many sites in another run; else the k-th is not the same point of the program.
+  bool same_flow(const Run& other) const {
+    for (unsigned rank = 0; rank < options_.ranks; ++rank)
+      if (content_of(first_.file("sites", rank)) != content_of(other.file("sites", rank))) return false;
+    return true;
+  }
+
+  // The values that another run without a failure has otherwise are not judged; their names.
+  std::vector<std::string> learn_from(const Run& other) {
     std::vector<std::string> names;
-    for (size_t i = 0; i < points_.size(); ++i) {
+    flow_varies_ = flow_varies_ || !same_flow(other);
+    for (size_t i = 0; i < points_.size() && !flow_varies_; ++i) {
       std::string why;
-      if (points_[i].line == 0) continue;
-      for (const Finding& f : values_that_differ(second_, i, line_at(second_, points_[i], &why)))
+      const uint64_t line = points_[i].line == 0 ? 0 : line_at(other, points_[i], &why);
+      if (line == 0) continue;
+      for (const Finding& f : values_that_differ(other, i, line))
         if (varies_.insert(name_of(f.difference)).second) names.push_back(called(f.difference));
     }
-    if (!names.empty())
+    return names;
+  }
+
+  void find_what_varies(const Run& counted) {
+    flow_varies_ = !same_flow(counted);
+    const std::vector<std::string> names = learn_from(second_);
+    if (flow_varies_)
+      say_it("ranks come to another number of sites in each run, so a site is not the same point of the program in two runs: what "
+             "variables hold is not judged, but what is printed and written, and how the program ends");
+    else if (!names.empty())
       say_it("two runs without a failure differ: " + list_of(names, 8) + (names.size() == 1 ? " is" : " are") +
              " not judged. Where that is meant so (a clock, say), leave it out with --without; the order of sums with --tolerance");
     for (unsigned rank = 0; rank < options_.ranks; ++rank) {
@@ -415,10 +445,18 @@ class Doctor {
     const Point& point = points_[index];
     say_it("restarting from line " + number(point.line) + " (" + point.name() + ")");
     const Run restarted = run("from-" + number(point.number), &point, plan_from(index + 1), {});
-    const Findings found = judge(restarted, index);
+    Findings found = judge(restarted, index);
+    // Does it differ without a failure, too, now and then?
+    for (; repeats_ < kMostRepeats && !found.empty() && found.front().kind == Finding::Kind::kValue; ++repeats_) {
+      const Run again = run("run-" + number(static_cast<uint64_t>(repeats_ + 3)), nullptr, plan_from(0), {});
+      const std::vector<std::string> names = learn_from(again);
+      if (names.empty() && !flow_varies_) break;
+      if (!names.empty()) say_it("another run without a failure differs in " + list_of(names, 8) + ", too, and that is not judged");
+      found = judge(restarted, index);
+    }
     if (found.empty()) return true;
     tell(found, index);
-    find_culprit(restarted, index);
+    find_culprit(restarted, found, index);
     return false;
   }
 
@@ -430,12 +468,12 @@ class Doctor {
       found.push_back(finding);
     };
     if (!run.ended_well()) add(Finding::Kind::kEnd, "it " + run.end() + " (" + run.place + "/errors has what it said)");
-    for (size_t i = index + 1; i < points_.size(); ++i) {
+    for (size_t i = index + 1; i < points_.size() && !flow_varies_; ++i) {
       if (points_[i].line == 0) continue;
       std::string why;
       const uint64_t line = line_at(run, points_[i], &why);
       if (line == 0) {
-        if (run.ended_well()) add(Finding::Kind::kEnd, "at " + points_[i].name() + " there is no line: " + why);
+        if (run.ended_well() && varies_.empty()) add(Finding::Kind::kEnd, "at " + points_[i].name() + " there is no line: " + why);
         continue;
       }
       for (Finding& f : values_that_differ(run, i, line))
@@ -668,8 +706,8 @@ class Doctor {
     if (symbol == nullptr) {
       suspect.about = "at 0x" + std::string(hex) + " of " + file;
     } else {
-      suspect.about = symbol->function.empty() ? "static" : "static in " + symbol->function + "()";
-      suspect.about += ", " + (symbol->type.empty() ? count_text(symbol->size, "byte") : symbol->type);
+      if (!symbol->function.empty()) suspect.about = "in " + symbol->function + "(), ";
+      suspect.about += (symbol->type.empty() ? count_text(symbol->size, "byte") : symbol->type);
       suspect.about += ", " + (symbol->place.empty() ? "in " + file : symbol->place);
     }
     const std::string ours = x.bytes.substr(from, to - from), theirs = y.bytes.substr(from, to - from);
@@ -698,8 +736,8 @@ class Doctor {
     return sorted;
   }
 
-  // Whether a restart goes right if these have the values that they had when the line was taken.
-  bool cures(const std::vector<const Suspect*>& given, size_t index) {
+  // What differs after a restart if these have the values that they had when the line was taken.
+  Findings with(const std::vector<const Suspect*>& given, size_t index) {
     ++trials_;
     std::map<unsigned, std::string> change;
     for (const Suspect* suspect : given)
@@ -707,45 +745,70 @@ class Doctor {
         for (const Suspect::Piece& piece : pieces) change[rank] += piece.head + "\n" + piece.bytes;
     const Point& point = points_[index];
     const Run trial = run("trial-" + number(point.number) + "-" + number(trials_), &point, plan_from(index + 1), change);
-    return judge(trial, index).empty();
+    return judge(trial, index);
+  }
+  bool cures(const std::vector<const Suspect*>& given, size_t index) { return with(given, index).empty(); }
+
+  // Whether the same differs in the same way.
+  static bool same(const Findings& one, const Findings& other) {
+    return std::equal(one.begin(), one.end(), other.begin(), other.end(), [](const Finding& f, const Finding& g) {
+      return f.kind == g.kind && f.point == g.point && f.rank == g.rank && (f.kind == Finding::Kind::kEnd || f.text == g.text) &&
+             tool::text_of(f.difference) == tool::text_of(g.difference);
+    });
   }
 
-  void find_culprit(const Run& restarted, size_t index) {
+  static constexpr const char* kElsewhere =
+      "look at local variables, at memory of malloc, at files, and at what the program finds out about its surroundings";
+
+  void find_culprit(const Run& restarted, const Findings& found, size_t index) {
     const std::vector<Suspect> all = suspects(restarted, index);
-    if (all.empty()) {
-      say_it("  no static variable that is not registered has changed since the start: look at local variables, at memory of malloc, "
-             "at files, and at what the program finds out about its surroundings");
+    if (all.empty()) return say_it(std::string("  no static variable that is not registered has changed since the start: ") + kElsewhere);
+    std::vector<const Suspect*> needed;
+    for (const Suspect& suspect : all)
+      if (culprits_.count(suspect.key) > 0) needed.push_back(&suspect);  // of the restart before
+    if (!needed.empty() && cures(needed, index)) return tell_proven(needed);
+    needed.clear();
+    for (const Suspect& suspect : all) needed.push_back(&suspect);
+    const Findings left = with(needed, index);
+    if (left.empty()) {
+      const bool least = reduce(&needed, index);
+      for (const Suspect* suspect : needed) culprits_.insert(suspect->key);
+      tell_proven(needed);
+      if (!least) say_it("  (perhaps not all of them are needed for that)");
       return;
     }
-    std::vector<const Suspect*> needed;
-    for (const Suspect& suspect : all) needed.push_back(&suspect);
-    const unsigned before = trials_;
-    const bool cured = cures(needed, index);
-    if (cured) {
-      // Half by half, then one by one.
-      for (size_t size = std::max<size_t>(1, needed.size() / 2); trials_ - before < kMostTrials; size /= 2) {
-        for (size_t at = 0; at < needed.size() && needed.size() > 1 && trials_ - before < kMostTrials;) {
-          std::vector<const Suspect*> fewer = needed;
-          const size_t end = std::min(at + size, fewer.size());
-          if (end - at == fewer.size()) break;
-          fewer.erase(fewer.begin() + static_cast<ptrdiff_t>(at), fewer.begin() + static_cast<ptrdiff_t>(end));
-          if (cures(fewer, index)) needed = fewer;
-          else at = end;
-        }
-        if (size == 1) break;
+    std::vector<std::string> names;
+    for (const Suspect& suspect : all) names.push_back(suspect.text());
+    if (same(left, found)) {
+      say_it("  not registered, and changed since the start, but without any part in it: " + list_of(names, 8));
+      say_it(std::string("  so ") + kElsewhere);
+      return;
+    }
+    for (const Suspect& suspect : all) say_it("  suspected: not registered, and changed since the start: " + described(suspect));
+    say_it(std::string("  (as they were at the line, something else differs, and not nothing: there is more, so ") + kElsewhere + ")");
+  }
+
+  // Leaves out what is not needed for a cure: half by half, then one by one. False: it has stopped before.
+  bool reduce(std::vector<const Suspect*>* needed, size_t index) {
+    unsigned left = kMostTrials;
+    for (size_t size = needed->size() / 2; size > 0; size /= 2)
+      for (size_t at = 0; at < needed->size() && size < needed->size();) {
+        if (left-- == 0) return false;
+        std::vector<const Suspect*> fewer = *needed;
+        const auto begin = fewer.begin() + static_cast<ptrdiff_t>(at);
+        fewer.erase(begin, fewer.begin() + static_cast<ptrdiff_t>(std::min(at + size, fewer.size())));
+        if (cures(fewer, index)) *needed = fewer;
+        else at += size;
       }
-    }
-    for (const Suspect& suspect : all) {
-      const bool is_needed = std::find(needed.begin(), needed.end(), &suspect) != needed.end();
-      if (cured && !is_needed) continue;
-      say_it(std::string("  ") + (cured ? "proven" : "suspected") + ": not registered, and changed since the start: " + suspect.text() +
-             (suspect.values.empty() ? "" : ": " + suspect.values + " on rank " + number(*suspect.ranks.begin())));
-    }
-    if (cured)
-      say_it("  (with " + std::string(needed.size() == 1 ? "that" : "these") + " as at the line the restart goes right" +
-             (trials_ - before >= kMostTrials && needed.size() > 1 ? "; perhaps not all are needed)" : ")"));
-    else
-      say_it("  (as at the line these do not make the restart right: there is something else)");
+    return true;
+  }
+
+  static std::string described(const Suspect& suspect) {
+    return suspect.text() + (suspect.values.empty() ? "" : ": " + suspect.values + " on rank " + number(*suspect.ranks.begin()));
+  }
+  static void tell_proven(const std::vector<const Suspect*>& culprits) {
+    for (const Suspect* suspect : culprits) say_it("  proven: not registered, and changed since the start: " + described(*suspect));
+    say_it(std::string("  (with ") + (culprits.size() == 1 ? "that" : "these") + " as at the line the restart goes right)");
   }
 
   const DoctorOptions& options_;
@@ -761,7 +824,10 @@ class Doctor {
   std::vector<std::vector<std::string>> printed_;      // of each rank: in the first, in the second run, and when sites were counted
   bool printing_varies_ = false;
   std::map<std::string, std::unique_ptr<Symbols>> symbols_;
+  bool flow_varies_ = false;                           // the number of sites, without a failure
+  int repeats_ = 0;                                    // runs without a failure, besides the first two
   unsigned trials_ = 0;
+  std::set<std::string> culprits_;                     // found so far
 };
 
 }  // namespace

@@ -21,7 +21,8 @@ struct DoctorOptions {
   std::vector<std::string> program;
 };
 
-// 0: nothing differs; 1: something does; 2: it cannot be told. Throws Refusal where there is trouble.
+// 0: nothing differs; 1: something does; 3: nothing does, but not all could be judged, as it differs without a failure, too.
+// Throws Refusal where there is trouble.
 int doctor(const DoctorOptions& options);
 
 }  // namespace elc::tool

@@ -3,7 +3,9 @@
  *     forgetful WHAT
  *
  * WHAT is what it forgets: nothing, a static variable, a global one, the state of rand() or of drand48(), a flag that is as
- * it should be again after one step, a local variable, a file. "clock": nothing, but a value depends on the time. */
+ * it should be again after one step, a local variable, a file. "clock": nothing, but a value depends on the time; "fail": it
+ * ends in failure. */
+#define _XOPEN_SOURCE 700
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -52,6 +54,7 @@ int main(int argc, char **argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
+  if (strcmp(what, "fail") == 0) MPI_Abort(MPI_COMM_WORLD, 3);
   buffer = malloc(50 * sizeof *buffer);
   srand(7 + (unsigned)rank);
   srand48(7 + rank);

@@ -74,7 +74,7 @@ uint32_t checksum_of_registered() {
   uint32_t sum = 0;
   state::each_registered(&sum, [](void* context, const char*, const void* address, uint64_t size) {
     uint32_t& all = *static_cast<uint32_t*>(context);
-    all = format::crc32_of(address, size, all);
+    all = format::crc32_of(address, static_cast<size_t>(size), all);
   });
   return sum;
 }

@@ -295,6 +295,15 @@ Result make_type(const char* name, size_t size, int n, const ELC_Field* fields, 
 }
 
 }  // namespace
+
+void each_registered(void* context, void (*one)(void* context, const char* name, const void* address, uint64_t size)) {
+  Process& p = process();
+  for (const Vector<Region>* regions : {&p.globals, &p.locals})
+    for (const Region& region : *regions) one(context, region.name, region.address, region.size);
+  for (const Block& block : p.heap.slots())
+    if (block.address != nullptr) one(context, nullptr, block.address, block.size);
+}
+
 }  // namespace elc::state
 
 using elc::state::outcome;

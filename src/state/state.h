@@ -156,6 +156,9 @@ bool is_variable(uintptr_t begin, uint64_t size);
 // From save() until the program runs on: bytes of the largest registered variable or block of the heap.
 uint64_t largest_block();
 
+// All variables and blocks of the heap that are registered now; the blocks have no name.
+void each_registered(void* context, void (*one)(void* context, const char* name, const void* address, uint64_t size));
+
 // Messages about wild pointers when state is saved or restored (ELC_CHECK_POINTERS).
 void set_check_pointers(bool on);
 

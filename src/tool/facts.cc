@@ -16,7 +16,6 @@
 #include "state/streams.h"
 
 namespace elc::tool {
-namespace {
 
 using nlohmann::json;
 
@@ -30,10 +29,33 @@ std::string communicator_text(uint64_t identity) {
   return text;
 }
 
+namespace {
+
 std::string datatype_text(uint64_t number) {
   if (number == mpi::kNullDatatype) return "MPI_DATATYPE_NULL";
   if (const char* name = mpi::predefined_name(number)) return name;
   return "datatype " + std::to_string(number);
+}
+
+std::string mpi_file_text(line::Identity identity) {
+  char text[32] = "MPI_FILE_NULL";
+  if (identity != 0) snprintf(text, sizeof text, "file %llx", static_cast<unsigned long long>(identity));
+  return text;
+}
+
+std::string local_text(format::Kind kind, uint64_t number) {
+  if (kind == format::kMpiFile) return mpi_file_text(number);
+  if (kind == format::kMpiWin) return number == 0 ? "MPI_WIN_NULL" : "window " + communicator_text(number);
+  if (kind == format::kMpiOp || kind == format::kMpiErrhandler) {
+    const bool op = kind == format::kMpiOp;
+    const char* name = op ? mpi::operation_name(number) : mpi::error_handler_name(number);
+    if (name != nullptr) return name;
+    return (op ? "operation " : "error handler ") + std::to_string(number - mpi::kFirstOfSetUp) + " of the set-up";
+  }
+  const bool group = kind == format::kMpiGroup;
+  if (number == 0) return group ? "MPI_GROUP_NULL" : "MPI_INFO_NULL";
+  if (number == mpi::kOnlyOne) return group ? "MPI_GROUP_EMPTY" : "MPI_INFO_ENV";
+  return (group ? "group " : "info ") + std::to_string(number - mpi::kFirstValue);
 }
 
 std::string hex_text(const uint8_t* bytes, uint64_t size) {
@@ -83,6 +105,14 @@ class File {
     if (reader_.has_section("mpi")) facts["mpi"] = objects();
     if (reader_.has_section("setup")) facts["setup"] = set_up();
     if (reader_.has_section("line")) facts["messages"] = messages();
+    return facts;
+  }
+
+  json object_facts() {
+    json facts = json::object();
+    if (reader_.has_section("label")) add_label(&facts);
+    if (reader_.has_section("mpi")) facts["mpi"] = objects();
+    if (reader_.has_section("setup")) facts["setup"] = set_up();
     return facts;
   }
 
@@ -207,8 +237,10 @@ class File {
     values.cut = values.shown.size() >= values.file.most_;
     if (values.cut) return false;
     const bool handle = format::is_handle(kind) && kind != format::kPointer && kind != format::kMpiStatus;
+    const File& file = values.file;
     values.shown.push_back(
-        {{"place", place}, {"value", handle ? values.file.handle_text(kind, strtoull(text, nullptr, 10)) : text}});
+        {{"place", place},
+         {"value", handle ? handle_text(kind, strtoull(text, nullptr, 10), file.image_, file.streams_) : text}});
     return true;
   }
 
@@ -218,22 +250,6 @@ class File {
     check(in.show_value(type, count, {&values, take_value}));
     (*facts)["values"] = values.shown;
     (*facts)["cut"] = values.cut;
-  }
-
-  // What the number of a handle stands for.
-  std::string handle_text(format::Kind kind, uint64_t number) const {
-    static const char* const kStandard[] = {"NULL", "stdin", "stdout", "stderr"};
-    if (kind == format::kMpiComm) return communicator_text(number);
-    if (kind == format::kMpiDatatype) return datatype_text(number);
-    if (kind == format::kMpiRequest) return number == 0 ? "MPI_REQUEST_NULL" : "request " + std::to_string(number);
-    if (kind >= format::kMpiFile) return local_text(kind, number);
-    if (kind == format::kFile) {
-      if (number < state::kFirstStream) return kStandard[number];
-      number -= state::kFirstStream;
-      return number < streams_.size() ? streams_[number].path.c_str() : "unknown";
-    }
-    if (number == 0) return "NULL";
-    return number <= image_.function_names.size() ? image_.function_names[number - 1].c_str() : "unknown";
   }
 
   void add_variables(json* facts) {
@@ -313,21 +329,6 @@ class File {
             {"local", local(saved.local)}};
   }
 
-  static std::string local_text(format::Kind kind, uint64_t number) {
-    if (kind == format::kMpiFile) return mpi_file_text(number);
-    if (kind == format::kMpiWin) return number == 0 ? "MPI_WIN_NULL" : "window " + communicator_text(number);
-    if (kind == format::kMpiOp || kind == format::kMpiErrhandler) {
-      const bool op = kind == format::kMpiOp;
-      const char* name = op ? mpi::operation_name(number) : mpi::error_handler_name(number);
-      if (name != nullptr) return name;
-      return (op ? "operation " : "error handler ") + std::to_string(number - mpi::kFirstOfSetUp) + " of the set-up";
-    }
-    const bool group = kind == format::kMpiGroup;
-    if (number == 0) return group ? "MPI_GROUP_NULL" : "MPI_INFO_NULL";
-    if (number == mpi::kOnlyOne) return group ? "MPI_GROUP_EMPTY" : "MPI_INFO_ENV";
-    return (group ? "group " : "info ") + std::to_string(number - mpi::kFirstValue);
-  }
-
   json local(const mpi::SavedLocal& saved) const {
     json groups = json::array(), infos = json::array();
     for (const Vector<line::Rank>& members : saved.groups) {
@@ -346,12 +347,6 @@ class File {
 
   json hints(const Vector<mpi::Hint>& saved) const {
     return first(saved, [](const mpi::Hint& hint) { return json({{"key", hint.key.c_str()}, {"value", hint.value.c_str()}}); });
-  }
-
-  static std::string mpi_file_text(line::Identity identity) {
-    char text[32] = "MPI_FILE_NULL";
-    if (identity != 0) snprintf(text, sizeof text, "file %llx", static_cast<unsigned long long>(identity));
-    return text;
   }
 
   json mpi_files(const Vector<mpi::SavedFile>& saved) const {
@@ -691,6 +686,24 @@ class File {
 
 }  // namespace
 
+std::string handle_text(format::Kind kind, uint64_t number, const state::Image& image,
+                        const Vector<state::SavedStream>& streams) {
+  static const char* const kStandard[] = {"NULL", "stdin", "stdout", "stderr"};
+  if (kind == format::kMpiComm) return communicator_text(number);
+  if (kind == format::kMpiDatatype) return datatype_text(number);
+  if (kind == format::kMpiRequest) return number == 0 ? "MPI_REQUEST_NULL" : "request " + std::to_string(number);
+  if (kind >= format::kMpiFile) return local_text(kind, number);
+  if (kind == format::kFile) {
+    if (number < state::kFirstStream) return kStandard[number];
+    number -= state::kFirstStream;
+    return number < streams.size() ? streams[number].path.c_str() : "unknown";
+  }
+  if (number == 0) return "NULL";
+  return number <= image.function_names.size() ? image.function_names[number - 1].c_str() : "unknown";
+}
+
 json file_facts(const std::string& path, uint64_t most) { return File(path, most).facts(); }
+
+json object_facts(const std::string& path) { return File(path, UINT64_MAX).object_facts(); }
 
 }  // namespace elc::tool

@@ -28,6 +28,7 @@ void on_child(int) {}
 // a terminal reach it only through `elc`.
 [[noreturn]] void become_launcher(const Command& command, const Streams& streams, pid_t keeper) {
   setpgid(0, 0);
+  if (command.same_addresses) keep_addresses();
   dup2(streams.in, STDIN_FILENO);
   dup2(streams.out, STDOUT_FILENO);
   dup2(streams.err, STDERR_FILENO);
@@ -39,6 +40,10 @@ void on_child(int) {}
   sigprocmask(SIG_SETMASK, &none, nullptr);
   end_with_parent(keeper);  // who kills all processes called elc kills the keeper, too
   for (const auto& [name, value] : command.environment) setenv(name.c_str(), value.c_str(), 1);
+  if (!command.directory.empty() && chdir(command.directory.c_str()) != 0) {
+    fprintf(stderr, "elc: cannot work in %s: %s\n", command.directory.c_str(), strerror(errno));
+    _exit(126);
+  }
   std::vector<char*> words;
   for (const std::string& word : command.words) words.push_back(const_cast<char*>(word.c_str()));
   words.push_back(nullptr);

@@ -19,6 +19,8 @@ struct Command {
   bool only_launches = false;   // the launcher is an MPI's: it has nothing to do when all ranks have ended
   bool only_below = false;      // and whatever it starts stays below it, or has a process there that stands for it
   std::string rank_variable;    // of the environment of each rank: its number
+  std::string directory;        // where it works; empty: here
+  bool same_addresses = false;  // in each run, where the system can do that
   std::string proxy;            // name of a program that the launcher may keep between itself and ranks; empty: none
 };
 

@@ -219,7 +219,7 @@ class ExitCodes(ToolTest):
         self.assertNotIn("starting", self.stderr)
 
     def test_every_command_has_help(self):
-        for command in ("run", "ls", "show", "verify", "rm"):
+        for command in ("run", "ls", "show", "diff", "doctor", "verify", "rm"):
             self.assertIn(command, self.elc(command, "--help"))
 
 

@@ -39,7 +39,7 @@ void arrive_at_site() {
 }
 
 int site(Site where) {
-  const bool asks = where == Site::kCheckpointNow;
+  bool asks = where == Site::kCheckpointNow;
   const Entered entered(asks ? "ELC_Checkpoint_now" : "ELC_Checkpoint");
   if (called_back()) {
     if (asks) cannot_checkpoint("ELC_Checkpoint_now was called in a function that MPI calls");
@@ -47,6 +47,10 @@ int site(Site where) {
   }
   look_if_due();
   runtime.site = where;
+  if (runtime.examination != nullptr) [[unlikely]] {
+    come_to_examined_site();
+    asks = false;
+  }
   // ELC_Checkpoint can wait for other threads to leave MPI; calls of ELC_Checkpoint_now are counted, and the line is refused
   // then.
   line::Coordinator& process = *runtime.coordinator;

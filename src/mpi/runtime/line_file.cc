@@ -82,6 +82,7 @@ Result lock_files() {
 }
 
 Result write_state(line::LineNumber line) {
+  examine_line(line);
   // A cheap moment to see whether there is memory again.
   if (!set_reserve_aside()) return Result::error("%s", kNoMemory);
   watch_threads();

@@ -265,6 +265,7 @@ void restore() {
   runtime.locals.end_restart();
   destroy(runtime.restart);
   runtime.restart = nullptr;
+  examine_restored();
   start_clock();
 }
 

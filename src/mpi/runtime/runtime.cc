@@ -302,6 +302,7 @@ bool labelled_call() {
   if (!runtime.restored && !state::has_saved_frames()) give_up(state::misplaced());
   look_if_due();
   runtime.site = Site::kCall;
+  if (runtime.examination != nullptr) [[unlikely]] come_to_examined_site();
   if (may_take_line()) runtime.coordinator->site();
   return true;
 }
@@ -416,6 +417,7 @@ void start() {
   state::set_check_pointers(runtime.config.check_pointers);
   state::allow_files(runtime.config.file_roots.c_str());
   runtime.active = true;
+  begin_examination();
   // A child that the program forks is no process of the job: lines, MPI and files are its parent's.
   pthread_atfork(nullptr, nullptr, [] {
     runtime.active = false;
@@ -452,6 +454,7 @@ void finish() {
   wait_until([] { return runtime.coordinator->finished(); });
   wait_until(sweep_background);
   end_cleaning();
+  end_examination();
   close_store();
   runtime.active = false;
   PMPI_Comm_free(&runtime.control);

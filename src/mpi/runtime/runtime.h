@@ -25,6 +25,7 @@
 #include "mpi/objects/obstacles.h"
 #include "mpi/objects/requests.h"
 #include "mpi/objects/windows.h"
+#include "mpi/runtime/examination.h"
 #include "mpi/runtime/inside.h"
 #include "mpi/runtime/messages.h"
 #include "mpi/runtime/threads.h"
@@ -69,6 +70,7 @@ struct Runtime {
   Requested* requested = nullptr;  // requests for lines: timer, control file
   LineFile* line_file = nullptr;   // of the open line
   Restart* restart = nullptr;      // from MPI_Init until everything is in place
+  Examination* examination = nullptr;  // of a run of `elc doctor`
 
   store::Lock job_lock;        // of process 0
   store::FileLocks file_locks;
@@ -163,7 +165,10 @@ bool labelled_call();
 
 // Whether a site may take its local checkpoint here and now: a line was asked for, no other thread is in MPI, this one is in
 // no callback, and nothing is under way on a file.
-inline bool may_take_line() { return runtime.coordinator->due() && alone() && !called_back() && files_are_quiet(); }
+inline bool may_take_line() {
+  return runtime.coordinator->due() && (runtime.examination == nullptr || is_examined_site()) && alone() && !called_back() &&
+         files_are_quiet();
+}
 
 // A site within a labelled call that waits, and that a restart makes again from its beginning.
 // `repeated` is the receive that the call has posted, if it has.

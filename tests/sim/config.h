@@ -24,6 +24,9 @@ enum class Fault : uint8_t {
   kJoinedByMembers,    // the identity of an intercommunicator follows from its members
   kBetweenHalves,      // a checkpoint between the halves of a call on a file
   kMoveFromLog,        // who is late for a transfer leaves out its part
+  kStartsOnParent,     // starts of persistent operations are counted on the communicator on which these were made
+  kInitCrosses,        // the call that makes one crosses a line
+  kMadeForSome,        // a restart makes one again that others have freed
   kBarrierUnaware,     // nothing wrong: barriers cross like any other operation
 };
 
@@ -52,6 +55,7 @@ struct Stats {
   uint64_t suppressed = 0, crossing = 0, replayed = 0, in_transit = 0, orphans = 0, control = 0, held = 0;
   uint64_t restart_replaying = 0, lines_replaying = 0;
   uint64_t joined = 0, fences = 0, accesses = 0, put_off = 0, lines_fenced = 0, writes = 0;
+  uint64_t persistent = 0, begun = 0, made_again = 0, half_freed = 0;
   void add(const Stats& other);
 };
 

@@ -33,6 +33,9 @@ void print(const sim::Stats& s, uint64_t schedules) {
   printf("  beside communicators: %" PRIu64 " groups joined, %" PRIu64 " fences, %" PRIu64 " operations on windows (%" PRIu64
          " put off), %" PRIu64 " lines between fences, %" PRIu64 " writes to files\n",
          s.joined, s.fences, s.accesses, s.put_off, s.lines_fenced, s.writes);
+  printf("  persistent operations: %" PRIu64 " made, %" PRIu64 " starts, %" PRIu64 " made again by a restart, %" PRIu64
+         " not, because others had freed them\n",
+         s.persistent, s.begun, s.made_again, s.half_freed);
 }
 
 // Chooses a broken variant; false: there is none of this name (then the names are printed).

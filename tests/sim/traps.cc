@@ -908,6 +908,51 @@ TEST_CASE("found: a member has never heard of its group") {
   expect_caught(found_unheard_group, Rule::kTellMembers);
 }
 
+// p has started one persistent operation before its checkpoint, and q the other one.
+static std::string persistent_in_other_orders(Fault fault) {
+  Script s(2);
+  const auto make = [](int made) {
+    return sim::Instr{.op = sim::Op::kCollective, .kind = Kind::kPersistent, .made = made, .unfollowed = true};
+  };
+  const auto start = [](int which) {
+    return sim::Instr{.op = sim::Op::kIcollective, .kind = Kind::kAllreduce, .comm = which, .slot = 1 + which};
+  };
+  for (const Rank m : {p, q})
+    s.on(m).add(make(1)).add(make(2)).add(start(m == p ? 1 : 2)).site().compute().add(start(m == p ? 2 : 1)).wait(2).wait(3);
+  Scene scene(s, fault);
+  scene.run(p, 3);
+  scene.run(q, 3);
+  scene.request();
+  scene.run(p, 3);
+  scene.run(q, 3);
+  scene.settle();
+  return recovered(scene, 1);
+}
+
+// q has freed one before its checkpoint that p has started and freed behind its own: MPI has it no more after a restart.
+static std::string persistent_freed_on_one_side(Fault fault) {
+  Script s(2);
+  const sim::Instr make{.op = sim::Op::kCollective, .kind = Kind::kPersistent, .made = 1, .unfollowed = true};
+  const sim::Instr start{.op = sim::Op::kIcollective, .kind = Kind::kBcast, .comm = 1, .peer2 = q, .slot = 2};
+  for (const Rank m : {p, q}) s.on(m).add(make);
+  s.on(p).site().add(start).wait(2).collective(Kind::kFree, 1);
+  s.on(q).add(start).wait(2).collective(Kind::kFree, 1).site().compute();
+  Scene scene(s, fault);
+  scene.run(p, 1);
+  scene.run(q, 4);
+  scene.request();
+  scene.run(p, 4);
+  scene.run(q, 1);
+  scene.settle();
+  return recovered(scene, 1);
+}
+TEST_CASE("persistent operations are communicators of their own") {
+  expect_clean(persistent_in_other_orders);
+  expect_clean(persistent_freed_on_one_side);
+  expect_caught(persistent_in_other_orders, Fault::kStartsOnParent);
+  expect_caught(persistent_freed_on_one_side, Fault::kMadeForSome);
+}
+
 TEST_CASE("found: what MPI has matched when the window closes") { expect_clean(found_matched_in_window); }
 
 // A line commits while a process waits in a labelled receive for a message that nobody has sent.

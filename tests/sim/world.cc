@@ -17,6 +17,7 @@ void Stats::add(const Stats& o) {
   lines_replaying += o.lines_replaying;
   joined += o.joined, fences += o.fences, accesses += o.accesses, put_off += o.put_off;
   lines_fenced += o.lines_fenced, writes += o.writes;
+  persistent += o.persistent, begun += o.begun, made_again += o.made_again, half_freed += o.half_freed;
 }
 
 World::World(const Program& p, const Config& c, uint64_t seed)

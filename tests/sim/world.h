@@ -74,6 +74,9 @@ class World {
   void reach_all(uint64_t window);
   std::map<std::pair<Rank, uint64_t>, uint64_t> files;  // by process and place
 
+  // In a restart MPI makes a persistent operation again, which takes all members.
+  void make_again(Rank rank, const CommInfo& operation);
+
   // ---- What nodes do ----
   void send_control(Rank from, Rank to, const uint8_t* data, size_t size);
   void point(Moment m) {

@@ -160,6 +160,10 @@ void set_check_pointers(bool on);
 
 // ---- Restoring ------------------------------------------------------------------------------------
 
+// How many elements the line has of a variable, of the function that is being executed or a global; -1: it has no such
+// variable.
+Result saved_count(format::Reader& reader, const char* name, int64_t* count);
+
 // Would apply() succeed? Compares all that is registered now with all that the line has, goes over every
 // value that could fail to fit this machine, and looks at the files. MPI handles are not looked at.
 // Changes nothing. One message names the thing, its function, what was expected and what was found.

@@ -166,7 +166,7 @@ Result saved_count(format::Reader& reader, const char* name, int64_t* count);
 
 // Would apply() succeed? Compares all that is registered now with all that the line has, goes over every
 // value that could fail to fit this machine, and looks at the files. MPI handles are not looked at.
-// Changes nothing. One message names the thing, its function, what was expected and what was found.
+// Changes nothing, but that there is room for statics whose functions have not been called yet. One message names the thing, its function, what was expected and what was found.
 Result check(format::Reader& reader);
 
 // After a check() of the same reader that was ok: brings files back, allocates the blocks of the line

@@ -62,6 +62,10 @@ const char *ELC_Version(void);
  * Returns ELC_FRESH or ELC_RESTARTED. */
 int ELC_Restore(void);
 
+/* How many elements the line that is to be restored has of a variable: between MPI_Init and ELC_Restore, for a program to
+ * allocate as much. -1 in a run from the start, and where the line has no variable of this name. */
+int64_t ELC_Saved_count(const char *name);
+
 /* A site: this process takes its local checkpoint here if a line has been asked for - by the
  * interval timer, a signal, `elc`, or another process. Costs a few nanoseconds to a few hundred
  * otherwise. Never waits for other processes. Returns 1 if a local checkpoint was taken, else 0 - also

@@ -56,7 +56,7 @@ Result find_conflict(const Process& p, const Vector<Region>& scope, size_t first
 }  // namespace
 
 // What every registration is, for the innermost frame or for the globals. `region` has no name yet.
-static Result add(const char* name, Region region, std::span<const uint64_t> shape, bool local) {
+static Result add(const char* name, Region& region, std::span<const uint64_t> shape, bool local) {
   Process& p = process();
   ELC_TRY(check_name("ELC_Register", name));
   const uint64_t element = p.types.size_of(region.type);
@@ -109,7 +109,8 @@ Result add_region(const char* name, void* address, TypeId type, size_t count, Ty
 }
 
 Result add_global(const char* name, void* address, TypeId type, size_t count) {
-  return add(name, region_at(address, type, count), {}, false);
+  Region region = region_at(address, type, count);
+  return add(name, region, {}, false);
 }
 
 // ---- Statics of functions (ELC_STATIC) ----

@@ -203,6 +203,20 @@ Result allocate_blocks(Process& p, Image& image) {
 
 bool is_filled_from(const char* section) { return strcmp(section, "vars") == 0 || strcmp(section, "heap") == 0; }
 
+Result saved_count(format::Reader& reader, const char* name, int64_t* count) {
+  *count = -1;
+  ELC_TRY(check_name("ELC_Saved_count", name));
+  Image image;
+  format::Cursor variables;
+  ELC_TRY(variables.open(&reader, "vars"));
+  ELC_TRY(image.read_variables(variables));
+  const size_t frame = process().frames.size();
+  for (const SavedVariable& v : image.variables)
+    if ((v.frame == frame || (v.frame == 0 && *count < 0)) && v.name.view() == name)
+      *count = v.count > INT64_MAX ? INT64_MAX : static_cast<int64_t>(v.count);
+  return Result();
+}
+
 Result check(format::Reader& reader) {
   Process& p = process();
   destroy(p.image);

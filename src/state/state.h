@@ -167,9 +167,13 @@ void set_check_pointers(bool on);
 // Sections that fill() reads whole, and that are large: it is soon enough that their checksums are compared there.
 bool is_filled_from(const char* section);
 
+// How many elements the line has of a variable, of the function that is being executed or a global; -1: it has no such
+// variable.
+Result saved_count(format::Reader& reader, const char* name, int64_t* count);
+
 // Would fill() succeed? Compares all that is registered now with all that the line has, goes over every
 // value that could fail to fit this machine, and looks at the files. MPI handles are not looked at.
-// Changes nothing. One message names the thing, its function, what was expected and what was found.
+// Changes nothing, but that there is room for statics whose functions have not been called yet. One message names the thing, its function, what was expected and what was found.
 Result check(format::Reader& reader);
 
 // After a check() of the same reader that was ok: allocates the blocks of the line and fills everything in memory. Fails

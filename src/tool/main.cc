@@ -17,6 +17,7 @@
 #include "elc.h"
 #include "export.h"
 #include "lines.h"
+#include "plot.h"
 #include "run.h"
 
 namespace {
@@ -191,6 +192,17 @@ void add_doctor(CLI::App& app, DoctorOptions& o, int& code) {
   });
 }
 
+void add_plot(CLI::App& app, PlotOptions& o, int& code) {
+  CLI::App* command = app.add_subcommand("plot", "Draw a variable of a line, all ranks beside each other");
+  command->add_option("what", o.what, "A line's number or directory, or a file of a line")->required();
+  command->add_option("variable", o.variable, "The name of a variable, or FUNCTION.NAME")->required();
+  command->add_option("-d,--dir", o.dir, kDirHelp);
+  command->add_option("-r,--rank", o.rank, "The rank whose variable is wanted (default: all)")
+      ->check(CLI::Validator(check_rank, "RANK"));
+  command->add_option("-o,--output", o.output, "A PNG to make by gnuplot (default: in the terminal)");
+  command->callback([&] { code = plot(o); });
+}
+
 struct OtherOptions {
   std::string dir = default_dir();
   std::string what;
@@ -291,6 +303,9 @@ int main(int argc, char** argv) {
   ExportOptions export_options;
   export_options.dir = default_dir();
   add_export(app, export_options, code);
+  PlotOptions plot_options;
+  plot_options.dir = default_dir();
+  add_plot(app, plot_options, code);
   add_diff(app, diff_options, code);
   DoctorOptions doctor_options;
   add_doctor(app, doctor_options, code);

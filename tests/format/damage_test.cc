@@ -1,6 +1,8 @@
 // Files that are cut, changed or made up.
 #include <doctest/doctest.h>
 
+#include <optional>
+
 #include "tests/format/examine.h"
 #include "tests/format/support.h"
 
@@ -90,15 +92,20 @@ constexpr size_t kChunks = 40, kValues = 100;  // in each
 // Chunks of one length, and a shorter one.
 std::string file_of_chunks(int compression) {
   const TypeTable types;
-  WriterOptions options;
-  options.compression = compression;
-  return write_file(types, options, [](Writer& w) {
-    for (size_t chunk = 0; chunk <= kChunks; ++chunk) {
-      std::vector<int> values(chunk < kChunks ? kValues : kValues / 2, static_cast<int>(chunk));
-      CHECK(w.write_value(kInt, values.data(), values.size(), {}).ok());
-      w.cut();
-    }
-  });
+  std::vector<uint8_t> memory(compression > 0 ? Compressor::memory(1) : 0);
+  std::optional<Compressor> compressor;
+  MemoryFile file;
+  Writer w(&types, file.sink());
+  if (compression > 0) w.compress_with(&compressor.emplace(memory.data(), compression, 1));
+  w.begin_section("values");
+  for (size_t chunk = 0; chunk <= kChunks; ++chunk) {
+    std::vector<int> values(chunk < kChunks ? kValues : kValues / 2, static_cast<int>(chunk));
+    CHECK(w.write_value(kInt, values.data(), values.size(), {}).ok());
+    w.cut();
+  }
+  w.end_section();
+  CHECK(w.finish().ok());
+  return file.bytes;
 }
 
 // Where the chunks of section "values" begin, from their headers.

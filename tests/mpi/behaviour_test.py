@@ -460,6 +460,8 @@ class Scenes(Jobs):
         for pattern in (r"seventh_step.calls +int .* static", r"seventh_step.steps +double\[2\]\[50\]", r"ELC_RANDOM.random +int32_t\[32\]"):
             self.assertRegex(shown, pattern)
 
+    def test_grown(self): self.killed_and_restarted("grown")
+
     # ---- Restarts that are refused ----
 
     def two_lines(self):

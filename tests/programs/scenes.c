@@ -497,6 +497,34 @@ static int statics(void) {
   return 1;
 }
 
+/* An array grows from step to step. */
+static int *list, length = 2;
+
+static void begin_list(void) {
+  const int64_t saved = ELC_Saved_count("list");
+  check(ELC_Saved_count("listen") == -1 && ELC_Saved_count("") == -1, "a name that there is not");
+  if (saved >= 0) length = (int)saved;
+  list = calloc((size_t)length, sizeof *list);
+  ELC_ARRAY(list, length);
+}
+
+static int grown(void) {
+  if (step == 20) return 0;
+  check(ELC_Saved_count("list") == -1, "a count outside of the set-up");
+  check(length == 2 + 3 * step, "the length of the array");
+  for (int i = 2; i < length; i++) check(list[i] == i + rank, "the array");
+  if (step == 10) ELC_Checkpoint_now();
+  ELC_Unregister("list");
+  list = realloc(list, (size_t)(length + 3) * sizeof *list);
+  for (int i = length; i < length + 3; i++) list[i] = i + rank;
+  length += 3;
+  ELC_ARRAY(list, length);
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (step == 12) until_line(1);
+  if (step == 15) die_here();
+  return 1;
+}
+
 /* Children come and go while lines are taken: they end with exit(), and the library is none of theirs. */
 static void have_child(void) {
   int code = 0;
@@ -1747,7 +1775,7 @@ static const struct Scene {
     {"wait_test", wait_test}, {"finalize_one", finalize_one}, {"finalize_all", finalize_all},
     {"finalize_unreceived", finalize_unreceived}, {"finalize_late", finalize_late}, {"full_disk", full_disk},
     {"run_on", run_on}, {"refused_line", refused_line}, {"two_lines", two_lines}, {"much_data", much_data},
-    {"statics", statics}, {"forks", forks}, {"transit", transit},
+    {"statics", statics}, {"grown", grown}, {"forks", forks}, {"transit", transit},
     {"trap1", trap1}, {"trap2", trap2},
     {"trap4", trap4}, {"strays", strays}, {"trap8", trap8}, {"trap10_made", trap10_made}, {"trap10_freed", trap10_freed},
     {"trap11", trap11}, {"released", released}, {"released_past", released_past}, {"released_apart", released_apart}, {"large_file", large_file},
@@ -1795,6 +1823,7 @@ static void in_place(const char *name, const char *variant) {
   }
   if (strncmp(name, "wrong_", 6) == 0) own_error_handler();
   if (strcmp(name, "statics") == 0) know_numbers();
+  if (strcmp(name, "grown") == 0) begin_list();
   MPI_Barrier(MPI_COMM_WORLD); /* everybody has come through MPI_Init */
   if (strcmp(name, "posted_before") == 0)
     MPI_Irecv(&a, 1, MPI_INT, (rank + ranks - 1) % ranks, kTag, MPI_COMM_WORLD, &first);

@@ -179,6 +179,43 @@ class Export(unittest.TestCase):
             file.write(data[:-1])
         self.export("step", line="damaged", code=65)
 
+    def plot(self, variable, *options, code=0, **environment):
+        done = subprocess.run([ELC, "plot", "1", variable, "-d", self.lines, *options], cwd=self.home.name, capture_output=True,
+                              text=True, env={**os.environ, **environment})
+        self.assertEqual(done.returncode, code, done.stderr)
+        return done.stdout if code == 0 else done.stderr
+
+    def test_plot(self):
+        lines = self.plot("field").splitlines()
+        self.assertEqual(lines[0], "field of line 1, from 0 to 205")
+        self.assertEqual(lines[1].split(), ["rank", "0", "rank", "1", "rank", "2"])
+        self.assertEqual([line.split("|")[1::2] for line in lines[2:]], [["   ", "===", "@@@"], ["   ", "+++", "@@@"]])
+        lines = self.plot("part.data()", "-r", "2").splitlines()
+        self.assertEqual((lines[0], lines[1].split(), len(lines)), ("part.data() of line 1, from 20 to 23", ["rank", "2"], 14))
+        self.assertEqual([line.split("|")[1].find("*") for line in lines[2:] if "*" in line], [3, 2, 1, 0])
+        self.assertIn("|", self.plot("wave"))
+        self.assertIn("?", self.plot("infinite"))
+        self.assertIn("0 dimensions", self.plot("step", code=64))
+        self.assertIn("no numbers", self.plot("particles", code=64))
+        self.assertIn("is empty", self.plot("empty", code=64))
+
+    def test_plot_by_gnuplot(self):
+        """Whether a PNG comes of it, is gnuplot's affair: one that is not there is told, and one of the test's takes down what it hears."""
+        nowhere = os.path.join(self.home.name, "bin")
+        os.makedirs(nowhere)
+        self.assertIn("is it installed?", self.plot("field", "-o", "x.png", code=74, PATH=nowhere))
+        with open(os.path.join(nowhere, "gnuplot"), "w") as file:
+            file.write("#!/bin/sh\nwhile read -r line; do echo \"$line\"; done > heard\n")
+        os.chmod(os.path.join(nowhere, "gnuplot"), 0o755)
+        self.assertEqual(self.plot("field", "-o", "it's.png", PATH=nowhere), "it's.png\n")
+        with open(os.path.join(self.home.name, "heard")) as file:
+            heard = file.read()
+        self.assertIn("set output 'it''s.png'\n", heard)
+        self.assertIn("set title 'rank 1'\n$data << ELC_END\n100 101 102\n103 104 105\nELC_END\nset cbrange [0:205]\n", heard)
+        self.plot("infinite", "-o", "x.png", PATH=nowhere)
+        with open(os.path.join(self.home.name, "heard")) as file:
+            self.assertIn("NaN\nNaN\n0.10000000000000001\n", file.read())
+
     def test_where_nothing_can_be_written(self):
         self.assertIn("cannot write", self.export("step", "-r", "0", "-o", "nowhere/x.npy", code=74))
 

@@ -1,6 +1,7 @@
 // The calls of elc.h that concern lines.
 #include <elc.h>
 
+#include "base/message.h"
 #include "mpi/runtime/runtime.h"
 #include "state/state.h"
 
@@ -24,6 +25,14 @@ ELC_EXPORT int ELC_Restore(void) {
   }
   runtime.restore_returned = true;
   return ELC_RESTARTED;
+}
+
+ELC_EXPORT int64_t ELC_Saved_count(const char* name) {
+  int64_t count = -1;
+  if (!runtime.active || runtime.restart_line == 0 || runtime.restored) return -1;
+  const Result read = saved_count(name, &count);
+  if (!read.ok()) say("%s", read.message());
+  return count;
 }
 
 namespace {

@@ -224,6 +224,8 @@ void open_store() {
     say("restarting from line %llu in %s", static_cast<unsigned long long>(plan.line), dir());
 }
 
+Result saved_count(const char* name, int64_t* count) { return state::saved_count(runtime.restart->reader, name, count); }
+
 void restore() {
   agree(whole_set_up());
   agree(found_out(state::check(runtime.restart->reader)));

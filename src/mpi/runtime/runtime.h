@@ -190,6 +190,8 @@ void finish();
 
 // Restores the state of the line here: all processes call it. Ends the job on failure.
 void restore();
+// Before that, in a restart: state::saved_count of its line.
+Result saved_count(const char* name, int64_t* count);
 // Coordinator::account, and of the collective operations.
 uint64_t account_of_set_up();
 

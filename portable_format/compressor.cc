@@ -47,29 +47,27 @@ void unshuffle_by(const uint8_t* from, uint8_t* to, size_t elements) {
     for (size_t j = 0; j < kWidth; ++j) to[i * kWidth + j] = from[j * elements + i];
 }
 
-bool make_pipe(int ends[2]) {
-  if (::pipe(ends) != 0) {
-    ends[0] = ends[1] = -1;
-    return false;
+bool make_pipe(Descriptor ends[2]) {
+  int made[2];
+  if (::pipe(made) != 0) return false;
+  bool both = true;
+  for (int i = 0; i < 2; ++i) {
+    ends[i] = Descriptor(made[i]);
+    both = both && ends[i].open();
+    if (ends[i].open()) fcntl(ends[i].get(), F_SETFD, FD_CLOEXEC);
   }
-  for (int i = 0; i < 2; ++i) fcntl(ends[i], F_SETFD, FD_CLOEXEC);
-  return true;
-}
-
-void close_pipe(int ends[2]) {
-  for (int i = 0; i < 2; ++i)
-    if (ends[i] >= 0) ::close(ends[i]);
+  return both;
 }
 
 // A pipe here never has more in it than there are slots and threads, so that a write does not wait, and its ends are open.
-void send(int pipe, uint8_t number) {
-  while (::write(pipe, &number, 1) < 0 && errno == EINTR) {
+void send(const Descriptor& pipe, uint8_t number) {
+  while (::write(pipe.get(), &number, 1) < 0 && errno == EINTR) {
   }
 }
 
-uint8_t receive(int pipe) {
+uint8_t receive(const Descriptor& pipe) {
   uint8_t number = kStop;
-  while (::read(pipe, &number, 1) < 0 && errno == EINTR) {
+  while (::read(pipe.get(), &number, 1) < 0 && errno == EINTR) {
   }
   return number;
 }
@@ -171,13 +169,8 @@ Compressor::Compressor(void* memory, int level, unsigned threads) : level_(level
   }
 }
 
-Compressor::~Compressor() {
-  close_pipe(jobs_);
-  close_pipe(results_);
-}
-
 void Compressor::work(unsigned i) {
-  for (uint8_t number; (number = receive(jobs_[0])) != kStop;) {
+  for (uint8_t number; (number = receive(jobs_[0])) < slots_;) {
     pack(&slot_[number], &tools_[i]);
     send(results_[1], number);
   }
@@ -251,7 +244,8 @@ size_t Compressor::deflate_chunk(const Slot& slot, Tools* tools) const {
     if (used + kStreamEnd >= size) return 0;
     const size_t room = size - used - kStreamEnd;
     const size_t wanted = room < length ? room : length;
-    const size_t deflated = tools->worth_trying(plane, length, out + used, room) ? tools->deflate_plane(plane, length, out + used, wanted) : 0;
+    const bool try_it = tools->worth_trying(plane, length, out + used, room);
+    const size_t deflated = try_it ? tools->deflate_plane(plane, length, out + used, wanted) : 0;
     if (deflated > 0) {
       used += deflated;
       smaller = true;

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "base/config.h"
+#include "base/descriptor.h"
 #include "portable_format/file.h"
 
 namespace elc::format {
@@ -34,7 +35,6 @@ class Compressor {
   Compressor(void* memory, int level, unsigned threads);
   Compressor(const Compressor&) = delete;
   Compressor& operator=(const Compressor&) = delete;
-  ~Compressor();
 
   // How many other threads shall call work(); so many have begun.
   unsigned wanted() const { return wanted_; }
@@ -64,7 +64,7 @@ class Compressor {
   uint64_t in_ = 0, out_ = 0;  // chunks put in, and taken
   Slot* slot_;
   Tools* tools_;
-  int jobs_[2] = {-1, -1}, results_[2] = {-1, -1};  // pipes, of the numbers of slots
+  Descriptor jobs_[2], results_[2];  // pipes, of the numbers of slots
 };
 
 }  // namespace elc::format

@@ -85,6 +85,8 @@ struct Host {
   // Starts to take the message just shown with message's envelope; sets message->arrived when its content is there.
   // The host holds a reference of its own while it is arriving. false: there is no memory for it, and it stays in MPI.
   bool (*take)(void* context, Message* message) = nullptr;
+  // Whether messages are usual from now on (Coordinator::usual), where that has changed. nullptr: nobody wants to hear it.
+  void (*usual)(void* context, bool usual) = nullptr;
   // The program takes another way than in the log, although others depend on what it did then: what they have seen will
   // not come again. Where the call returns, the log is forgotten and the program goes on.
   void (*strayed)(void* context) = nullptr;
@@ -106,6 +108,11 @@ class Coordinator {
   virtual Identity identity(Comm comm) const = 0;
   // Whether it still means anything to this process or to a line.
   virtual bool knows(Identity identity) const = 0;
+
+  // ---- Messages ----
+  // The usual case: no line is open, nothing is queued, held or replayed, here or elsewhere, and lines can still be taken. A
+  // message that is sent is counted and no more, a receive is noted and given to MPI.
+  bool usual() const { return usual_; }
 
   // ---- Sends ----
   // Counts a send, when the call is made. true: the receiver has this message already; do not send it, return success.
@@ -257,6 +264,7 @@ class Coordinator {
   Coordinator() = default;
 
   // Asked in every call, so kept here.
+  bool usual_ = false;
   bool sends_in_background_ = false;
   bool replaying_ = false;
   bool recording_ = false;

@@ -74,7 +74,6 @@ ELC_EXPORT int MPI_Init_thread(int* argc, char*** argv, int required, int* provi
   }
   if (code != MPI_SUCCESS) return code;
   start();
-  runtime.threads.several = runtime.active && *provided >= MPI_THREAD_SERIALIZED;
   return code;
 }
 #endif

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/attention.h"
 #include "base/sort.h"
 #include "mpi/objects/gather.h"
 #include "mpi/objects/topologies.h"
@@ -120,6 +121,11 @@ void forget_of_set_up(line::Identity identity) {
     if (runtime.set_up[i] == identity) return runtime.set_up.erase(i);
 }
 
+void Communicator::error_handler_is(uint64_t handler) {
+  error_handler = handler;
+  if (handler != LocalObjects::kErrorsAreFatal) attend(kErrors, true);  // whatever comes later
+}
+
 Communicator* Communicators::add(MPI_Comm handle, line::Identity identity, const Origin& origin) {
   Communicator* c = make<Communicator>();
   c->handle = handle;
@@ -139,7 +145,7 @@ Communicator* Communicators::add(MPI_Comm handle, line::Identity identity, const
     for (int i = 0; i < size; ++i) c->rank_of.at(static_cast<uint32_t>(c->world(i))) = i;
   if (!c->is_inter()) c->topology = topology_of(handle);
   MPI_Errhandler handler = error_handler_of(handle);
-  c->error_handler = runtime.locals.number_of_error_handler(handler);
+  c->error_handler_is(runtime.locals.number_of_error_handler(handler));
   let_go(handler);
   enter(c);
   by_handle_.at(handle_key(handle)) = c;
@@ -444,7 +450,7 @@ Result name_again(Communicator* comm, const SavedCommunicator& then) {
   MPI_Errhandler handler;
   ELC_TRY(runtime.locals.find_error_handler(then.error_handler, &handler));
   set_error_handler(comm->handle, handler);
-  comm->error_handler = then.error_handler;
+  comm->error_handler_is(then.error_handler);
   return {};
 }
 

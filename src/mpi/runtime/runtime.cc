@@ -9,12 +9,12 @@
 
 #include "base/interval.h"
 #include "base/message.h"
-#include "line/event_logging.h"
 #include "mpi/objects/background.h"
 #include "mpi/datatype/datatype.h"
 #include "mpi/runtime/line_file.h"
 #include "mpi/objects/requests.h"
 #include "mpi/runtime/restart.h"
+#include "mpi/runtime/short_way.h"
 #include "state/state.h"
 
 #if ELC_HAVE_WEAK
@@ -247,12 +247,18 @@ line::Host line_host() {
   host.vote_for_release = vote_for_release;
   host.all_voted_for_release = all_voted_for_release;
   host.settled = [](void*) { return runtime.windows.settled_here(); };
+  host.usual = [](void*, bool usual) { attend(kProtocol, !usual); };
   fill_message_host(&host);
   fill_file_host(&host);
   return host;
 }
 
-line::Coordinator* make_coordinator() {
+static void set_active(bool active) {
+  runtime.active = active;
+  attend(kPassive, !active);
+}
+
+line::EventLogging* make_coordinator() {
   return make<line::EventLogging>(line_host(), runtime.rank, runtime.size, options());
 }
 
@@ -286,6 +292,17 @@ void look() {
 void look_if_due() {
   if (now() >= runtime.next_look || line_is_spoiled()) look();
   else if (runtime.look_countdown < 0) runtime.look_countdown = runtime.coordinator->busy() ? 0 : kCallsBetweenLooks;
+}
+
+bool open_short_way(const char* call) {
+  if (attention != 0) return false;
+  if (short_calls >= kNoShortCalls / 2) {  // used up: there was nothing else
+    const Entered entered(call);
+    look_if_due();
+  }
+  if (attention != 0) return false;
+  short_calls = kCallsBetweenLooks;
+  return true;
 }
 
 void line_ended(bool committed) {
@@ -408,6 +425,7 @@ void start() {
   agree(read);
   PMPI_Comm_dup(MPI_COMM_WORLD, &runtime.control);
   PMPI_Comm_dup(MPI_COMM_SELF, &runtime.self);
+  runtime.requests.learn_complete_handle();
   set_reserve_aside();
   prepare_to_write();
   runtime.requested = make<Requested>();
@@ -416,11 +434,12 @@ void start() {
   add_predefined(MPI_COMM_SELF, kSelfIdentity);
   state::set_check_pointers(runtime.config.check_pointers);
   state::allow_files(runtime.config.file_roots.c_str());
-  runtime.active = true;
+  expect_threads();
+  set_active(true);
   begin_examination();
   // A child that the program forks is no process of the job: lines, MPI and files are its parent's.
   pthread_atfork(nullptr, nullptr, [] {
-    runtime.active = false;
+    set_active(false);
     forget_line_data();
   });
   open_store();  // finds the line to restart from, or numbers the lines of a run from the start
@@ -456,7 +475,7 @@ void finish() {
   end_cleaning();
   end_examination();
   close_store();
-  runtime.active = false;
+  set_active(false);
   PMPI_Comm_free(&runtime.control);
   PMPI_Comm_free(&runtime.self);
 }

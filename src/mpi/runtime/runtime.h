@@ -16,7 +16,7 @@
 #include "base/hash_map.h"
 #include "base/result.h"
 #include "base/text.h"
-#include "line/coordinator.h"
+#include "line/event_logging.h"
 #include "mpi/calls/matched_probe.h"
 #include "mpi/objects/background.h"
 #include "mpi/objects/communicators.h"
@@ -43,7 +43,7 @@ struct Runtime {
   Threads threads;
   int look_countdown = 0;     // wrapped calls until the next look at the clock
   uint64_t next_look = 0;     // when it pays to look for control messages again
-  line::Coordinator* coordinator = nullptr;
+  line::EventLogging* coordinator = nullptr;
 
   Config config;
   int rank = 0;
@@ -177,7 +177,7 @@ void site_while_waiting(line::Posting* repeated);
 // ---- Lines and restart --------------------------------------------------------------------------
 
 // This process's side of the protocol, connected to MPI and the store.
-line::Coordinator* make_coordinator();
+line::EventLogging* make_coordinator();
 
 // The timer begins to run.
 void start_clock();

@@ -188,8 +188,9 @@ void clean() {
   if (runtime.rank == 0) say_failure(store::clean(dir(), runtime.config.keep, runtime.run));
   for (size_t i = old.size(); i-- > 0;) {
     bool gone;
-    say_failure(store::remove_own(dir(), old[i], static_cast<uint32_t>(runtime.rank), &gone));
-    if (gone) old.erase(i);
+    const Result removed = store::remove_own(dir(), old[i], static_cast<uint32_t>(runtime.rank), &gone);
+    say_failure(removed);
+    if (gone || !removed.ok()) old.erase(i);  // process 0 tries again
   }
 }
 

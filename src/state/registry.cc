@@ -148,7 +148,7 @@ static Result claim(Process& p, Region* kept, const Region& into, std::span<cons
   if (!same_shape || kept->count != into.count)
     return Result::error("'%s' has another shape in the program than in the line", kept->name);
   if (format::fits(p.types, kept->type, here, p.types, into.type).ok())
-    memcpy(into.address, kept->address, into.size);
+    memcpy(into.address, kept->address, static_cast<size_t>(into.size));
   else if (!integers || !convert(p.types, *kept, into))
     return Result::error("'%s' is %s in the program, which cannot hold its value in the line (%s)", kept->name,
                          p.types.info(into.type).name, p.types.info(kept->type).name);

@@ -384,7 +384,7 @@ using Place = Requests::Place;
 constexpr int kFew = 16;
 
 // Whether MPI has completed this request, as far as it knows without a look around.
-bool is_complete(const Place& place, [[maybe_unused]] MPI_Request request) {
+[[maybe_unused]] bool is_complete(const Place& place, [[maybe_unused]] MPI_Request request) {
   if (runtime.requests.is_complete_handle(place)) return true;
   int flag = 0;
 #if ELC_HAVE_REQUEST_GET_STATUS

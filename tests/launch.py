@@ -254,11 +254,10 @@ def kill(pids, number=signal.SIGKILL):
 
 
 def traffic_arguments(builds):
-    """What the program traffic may use in a run that comes to these builds. An MPI is another one on another processor
-    (MPICH has other devices there: MPI_Comm_disconnect of some waits for ever)."""
+    """What the program traffic may use in a run that comes to these builds."""
     mpis = {build.mpi for build in builds}
-    alone = len(mpis) == 1 and not any(build.runner for build in builds)
-    return ["--mpi3", int("lam" not in mpis), "--own", int(alone)]
+    return ["--mpi3", int("lam" not in mpis), "--own", int(len(mpis) == 1),
+            "--native", int(not any(build.runner for build in builds))]
 
 
 # ---- What lies in a directory of lines ----

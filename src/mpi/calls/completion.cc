@@ -287,9 +287,10 @@ int Batch::end() {
 constexpr int kTogether = 256;
 
 int wait_all(int count, MPI_Request* array, MPI_Status* statuses, bool site) {
-  if (one_at_a_time()) site = false;
+  const bool alone = one_at_a_time();
+  if (alone) site = false;
   // A site in the middle must find all of them as they were.
-  const int step = site ? count : one_at_a_time() ? 1 : kTogether;
+  const int step = alone ? 1 : site ? count : kTogether;
   int code = MPI_SUCCESS;
   for (int begin = 0; begin < count; begin += step) {
     const int n = count - begin < step ? count - begin : step;

@@ -20,7 +20,7 @@
 
 enum { kPhases = 3 }; /* micro-steps of an operation: begin, end those that are due, after */
 
-long seed = 1, operations = 400, work = 20, large = 12, mpi3 = 0, own = 0, windows = 0;
+long seed = 1, operations = 400, work = 20, large = 12, mpi3 = 0, own = 0, native = 0, windows = 0;
 static long lines = 0;
 int rank, ranks;
 
@@ -156,6 +156,7 @@ int main(int argc, char **argv) {
                             {"large", &large, 1, 1000000, 0, "one message of so many is large"},
                             {"mpi3", &mpi3, 0, MPI_VERSION >= 3, 0, "1: also what MPI has since its version 3"},
                             {"own", &own, 0, 1, 0, "1: also what this MPI alone has, or allows"},
+                            {"native", &native, 0, 1, 0, "1: also what MPIs do not do right on some other processors"},
                             {"windows", &windows, 0, 1, 0, "1: a memory window, which has lines only behind its fences"},
                             {"lines", &lines, 0, 1000000, 0, "recovery lines at equal distances"},
                             {NULL, NULL, 0, 0, 0, NULL}};

@@ -52,7 +52,7 @@ typedef enum Shape {
   kShapes
 } Shape;
 
-extern long seed, operations, work, large, mpi3, own, windows; /* the options */
+extern long seed, operations, work, large, mpi3, own, native, windows; /* the options */
 extern int rank, ranks;
 
 /* ---- The state of the process: all of it registered ---- */

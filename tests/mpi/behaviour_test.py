@@ -225,6 +225,8 @@ class Scenes(Jobs):
     # ---- The traps of the protocol that can be staged ----
 
     def test_trap1_two_receives_of_one_class(self): self.killed_and_restarted("trap1", die=1)
+    def test_wildcard_behind_all(self): self.killed_and_restarted("wildcard_behind_all")
+    def test_wildcard_behind_some(self): self.killed_and_restarted("wildcard_behind_some")
     def test_trap2_large_message_in_transit(self): self.killed_and_restarted("trap2", die=1)
     def test_trap4_probe_before_the_line(self): self.killed_and_restarted("trap4", die=0)
     def test_trap8_ready_send(self): self.killed_and_restarted("trap8", die=1)

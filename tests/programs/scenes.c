@@ -619,6 +619,39 @@ static int trap1(void) {
   }
 }
 
+/* One call completes a receive and an earlier wildcard that stands behind it in the array. */
+static int wildcard_behind(int together) {
+  int flag = 0, count, indices[2];
+  MPI_Request two[2];
+  MPI_Status statuses[2];
+  switch (step) {
+    case 0:
+      if (rank == 0) {
+        MPI_Irecv(&a, 1, MPI_INT, MPI_ANY_SOURCE, kTag, MPI_COMM_WORLD, &two[1]);
+        MPI_Irecv(&b, 1, MPI_INT, 2, kTag, MPI_COMM_WORLD, &two[0]);
+        token_to(1);
+        token_from(2);
+        if (together) MPI_Testall(2, two, &flag, statuses);
+        else MPI_Testsome(2, two, &count, indices, statuses);
+        check(together ? flag : count == 2, "both are complete");
+        check(a == 1 && b == 2 && statuses[0].MPI_SOURCE == 2 && statuses[1].MPI_SOURCE == 1, "who has sent them");
+      }
+      if (rank == 1) token_from(0);
+      if (rank == 2) token_from(1);
+      if (rank > 0) MPI_Ssend(&rank, 1, MPI_INT, 0, kTag, MPI_COMM_WORLD);
+      if (rank > 0) token_to((rank + 1) % ranks);
+      return 1;
+    case 1: if (rank == 0) ELC_Checkpoint_now(); else until_taken(); return 1;
+    case 2:
+      watch_line(1);
+      die_here();
+      return 1;
+    default: return 0;
+  }
+}
+static int wildcard_behind_all(void) { return wildcard_behind(1); }
+static int wildcard_behind_some(void) { return wildcard_behind(0); }
+
 /* Trap 2: a posted receive holds a large message in transit; a later one of its class is small. */
 static int trap2(void) {
   switch (step) {
@@ -1776,7 +1809,7 @@ static const struct Scene {
     {"finalize_unreceived", finalize_unreceived}, {"finalize_late", finalize_late}, {"full_disk", full_disk},
     {"run_on", run_on}, {"refused_line", refused_line}, {"two_lines", two_lines}, {"much_data", much_data},
     {"statics", statics}, {"grown", grown}, {"forks", forks}, {"transit", transit},
-    {"trap1", trap1}, {"trap2", trap2},
+    {"trap1", trap1}, {"trap2", trap2}, {"wildcard_behind_all", wildcard_behind_all}, {"wildcard_behind_some", wildcard_behind_some},
     {"trap4", trap4}, {"strays", strays}, {"trap8", trap8}, {"trap10_made", trap10_made}, {"trap10_freed", trap10_freed},
     {"trap11", trap11}, {"released", released}, {"released_past", released_past}, {"released_apart", released_apart}, {"large_file", large_file},
     {"wrong_calls", wrong_calls}, {"persistent", persistent},

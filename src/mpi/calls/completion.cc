@@ -23,6 +23,14 @@ void cancelled_send(const MPI_Status& status) {
   if (is_cancelled(status)) cannot_checkpoint("MPI_Cancel has cancelled a send");
 }
 
+// MPI has completed this receive, and has made `after` of its handle.
+void complete_receive(Receive& r, MPI_Request after, int code, const MPI_Status& status) {
+  r.handle = after;
+  r.code = code;
+  r.status = status;
+  r.done = true;
+}
+
 // The program observes the completion of *request; the result is its error code. `after`: where MPI has completed it,
 // with `code` and `status`, what it has made of the handle; nullptr: MPI does not have it. `status` is set.
 int observe(MPI_Request* request, const MPI_Request* after, int code, MPI_Status* status, Unheard* unheard) {
@@ -37,12 +45,7 @@ int observe(MPI_Request* request, const MPI_Request* after, int code, MPI_Status
   if (!record->active) return MPI_SUCCESS;
   if (record->kind == Request::Kind::kReceive) {
     Receive& r = record->receive;
-    if (after != nullptr) {
-      r.handle = *after;
-      r.code = code;
-      r.status = *status;
-      r.done = true;
-    }
+    if (after != nullptr) complete_receive(r, *after, code, *status);
     code = observe_receive(r, unheard);
     give_status(status, r.status);
   } else if (record->kind == Request::Kind::kCollective) {
@@ -134,6 +137,14 @@ class Batch {
   const MPI_Request& handle(int place) const { return arrays_->handles[static_cast<size_t>(place)]; }
   MPI_Request* handles() { return arrays_->handles.data(); }
   bool ready(int place) { return elc::mpi::ready(*runtime.requests.find(array_[place])); }
+  // MPI has completed the request at `place`, if that is one of its; its status is the k-th. A receive's record has to have that
+  // before any of the same call is observed: that one may follow a wildcard, and MPI cannot be asked any more what it has got.
+  void complete(int place, int k, int code) {
+    Request* record = runtime.requests.find(array_[place]);
+    if (record == nullptr || !record->active || record->kind != Request::Kind::kReceive) return;
+    if (record->in_mpi(array_[place]) != MPI_REQUEST_NULL)
+      complete_receive(record->receive, handle(place), code_of(k, code), statuses_[k]);
+  }
   // Observes the request at `place`, whose status is the k-th that the program is given.
   void observe_next(int place, int k, bool with_mpi, int code) {
     note(k, observe(&array_[place], with_mpi ? &handle(place) : nullptr, code, &statuses_[k], &unheard_));
@@ -193,13 +204,16 @@ bool Batch::all() {
     code_ = code;
     return true;
   }
+  const auto pending = [&](int i) { return flag == 0 && statuses_[i].MPI_ERROR == MPI_ERR_PENDING; };
+  for (int i = 0; i < count_; ++i)
+    if (!pending(i)) complete(i, i, code);
   size_t next = 0;
   for (int i = 0; i < count_; ++i) {
     const bool mine = next < own.size() && own[next] == i;
     if (mine) ++next;
     if (array_[i] == MPI_REQUEST_NULL) {
       note(i, MPI_SUCCESS);
-    } else if (flag == 0 && !mine && statuses_[i].MPI_ERROR == MPI_ERR_PENDING) {
+    } else if (!mine && pending(i)) {
       note(i, MPI_ERR_PENDING);
     } else {
       observe_next(i, i, !mine, mine ? MPI_SUCCESS : code_of(i, code));
@@ -259,6 +273,7 @@ bool Batch::some(int* completed, int* indices) {
     if (code_ == MPI_SUCCESS) code_ = code;
     more = 0;
   }
+  for (int k = n; k < n + more; ++k) complete(indices[k], k, code);
   for (int k = n; k < n + more; ++k) observe_next(indices[k], k, true, code_of(k, code));
   *completed = n + more;
   return *completed > 0 || failed();

@@ -37,6 +37,8 @@ Process& make_process() {
 void reset() {
   if (the_process == nullptr) return;
   for (Region& region : the_process->globals) release(const_cast<char*>(region.name));
+  for (Frame& frame : the_process->frames) destroy(frame.table);
+  destroy(the_process->table_of_globals);
   destroy(the_process->blocks);
   destroy(the_process->image);
   destroy(the_process);

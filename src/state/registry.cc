@@ -1,6 +1,9 @@
 // Registered data, types and functions: the API.
 #include <string.h>
 
+#include <algorithm>
+#include <utility>
+
 #include "base/compiler.h"
 #include "elc.h"
 #include "state/process.h"
@@ -9,20 +12,70 @@
 namespace elc::state {
 namespace {
 
-// Names and places of the scope that a registration joins: the innermost frame, or the globals.
-Result find_conflict(const Process& p, const Vector<Region>& scope, size_t first, const Region& added,
-                     const char* name) {
-  for (size_t i = first; i < scope.size(); ++i) {
-    const Region& r = scope[i];
-    if (r.hash == added.hash && strcmp(r.name, name) == 0)
-      return Result::error(
-          "'%s' is registered twice in %s: names are unique, give one of them another by ELC_Register", name,
-          owner_of(p, r).c_str());
-    if (added.address < r.address + r.size && r.address < added.address + added.size)
-      return Result::error("'%s' overlaps '%s' of %s: every byte is registered once", name, r.name,
-                           owner_of(p, r).c_str());
+// The scope that a registration joins: the innermost frame, or the globals.
+struct Scope {
+  explicit Scope(Process& p, bool local)
+      : regions(local ? p.locals : p.globals),
+        table(local ? p.frames.back().table : p.table_of_globals),
+        unregistered(local ? p.frames.back().unregistered : p.unregistered_globals),
+        first(local ? p.frames.back().first_region : 0) {}
+
+  Vector<Region>& regions;
+  ScopeTable*& table;
+  size_t& unregistered;
+  size_t first;
+
+  size_t find(const char* name, uint32_t hash) const {
+    if (table != nullptr) return table->find(regions, name, hash);
+    for (size_t i = first; i < regions.size(); ++i)
+      if (regions[i].hash == hash && strcmp(regions[i].name, name) == 0) return i;
+    return ScopeTable::kNone;
   }
-  return Result();
+
+  size_t overlapping(const Region& added) const {
+    if (table != nullptr) return table->overlapping(added);
+    for (size_t i = first; i < regions.size(); ++i)
+      if (overlap(added, regions[i])) return i;
+    return ScopeTable::kNone;
+  }
+
+  void add(const Region& region) {
+    regions.push_back(region);
+    if (table != nullptr) return table->add(regions, regions.size() - 1);
+    if (regions.size() - first <= ScopeTable::kFew) return;
+    table = make<ScopeTable>();
+    table->build(regions, first, regions.size());
+  }
+
+  // Where they are many, what comes behind stays where it is until there are as many places that wait.
+  void remove(size_t i) {
+    if (table == nullptr) return regions.erase(i);
+    table->remove(regions, i);
+    regions[i].name = nullptr;
+    if (++unregistered <= (regions.size() - first) / 2) return;
+    regions.resize(close_up(regions, first, first, regions.size(), table));
+    unregistered = 0;
+  }
+
+  // Moves what is registered from `first` to before `end` down to `to`; what is behind it then.
+  static size_t close_up(Vector<Region>& regions, size_t to, size_t first, size_t end, ScopeTable* table) {
+    const size_t begin = to;
+    for (size_t i = first; i < end; ++i)
+      if (regions[i].name != nullptr) regions[to++] = regions[i];
+    if (table != nullptr) table->build(regions, begin, to);
+    return to;
+  }
+};
+
+// Of two reasons that of the variable that was registered first is told.
+Result find_conflict(const Process& p, const Scope& scope, const Region& added, const char* name) {
+  const size_t named = scope.find(name, added.hash), over = scope.overlapping(added);
+  if (named == ScopeTable::kNone && over == ScopeTable::kNone) return Result();
+  const Region& r = scope.regions[std::min(named, over)];
+  if (named <= over)
+    return Result::error("'%s' is registered twice in %s: names are unique, give one of them another by ELC_Register", name,
+                         owner_of(p, r).c_str());
+  return Result::error("'%s' overlaps '%s' of %s: every byte is registered once", name, r.name, owner_of(p, r).c_str());
 }
 
 }  // namespace
@@ -47,8 +100,8 @@ Result add_region(const char* name, void* address, TypeId type, size_t count, Ty
   region.type = type;
   region.target = target;
   const bool local = !p.frames.empty();
-  Vector<Region>& scope = local ? p.locals : p.globals;
-  ELC_TRY(find_conflict(p, scope, local ? p.frames.back().first_region : 0, region, name));
+  Scope scope(p, local);
+  ELC_TRY(find_conflict(p, scope, region, name));
   if (p.heap.find(address) != nullptr && count > 0)
     return Result::error(
         "'%s' is a block from ELC_malloc, which is saved as such: give it its type by ELC_new or "
@@ -62,37 +115,58 @@ Result add_region(const char* name, void* address, TypeId type, size_t count, Ty
     memcpy(copy, name, length + 1);
     region.name = copy;
   }
-  scope.push_back(region);
+  scope.add(region);
   return Result();
+}
+
+void close_up(Process& p) {
+  if (std::exchange(p.unregistered_globals, 0) > 0)
+    p.globals.resize(Scope::close_up(p.globals, 0, 0, p.globals.size(), p.table_of_globals));
+  size_t unregistered = 0, kept = 0;
+  for (Frame& frame : p.frames) unregistered += std::exchange(frame.unregistered, 0);
+  if (unregistered == 0) return;
+  for (size_t i = 0; i < p.frames.size(); ++i) {
+    const size_t first = std::exchange(p.frames[i].first_region, kept);
+    const size_t end = i + 1 < p.frames.size() ? p.frames[i + 1].first_region : p.locals.size();
+    kept = Scope::close_up(p.locals, kept, first, end, p.frames[i].table);
+  }
+  p.locals.resize(kept);
+}
+
+const Region* find_variable(const Process& p, size_t frame, const char* name) {
+  const Vector<Region>& regions = frame == 0 ? p.globals : p.locals;
+  const ScopeTable* table = frame == 0 ? p.table_of_globals : p.frames[frame - 1].table;
+  const size_t first = frame == 0 ? 0 : p.frames[frame - 1].first_region;
+  const size_t end = frame == 0 || frame == p.frames.size() ? regions.size() : p.frames[frame].first_region;
+  size_t length;
+  const uint32_t hash = hash_name(name, &length);
+  if (table != nullptr) {
+    const size_t found = table->find(regions, name, hash);
+    return found == ScopeTable::kNone ? nullptr : &regions[found];
+  }
+  for (size_t i = first; i < end; ++i)
+    if (regions[i].hash == hash && strcmp(regions[i].name, name) == 0) return &regions[i];
+  return nullptr;
 }
 
 namespace {
 
-// The variable of a name: that of the innermost frame, else the global. Tells the vector it is in.
-Region* find_region(Process& p, const char* name, Vector<Region>** scope) {
-  size_t length;
-  const uint32_t hash = hash_name(name, &length);
-  const auto search = [&](Vector<Region>& regions, size_t first) -> Region* {
-    for (size_t i = first; i < regions.size(); ++i)
-      if (regions[i].hash == hash && strcmp(regions[i].name, name) == 0) return &regions[i];
-    return nullptr;
-  };
-  *scope = &p.locals;
-  Region* found = p.frames.empty() ? nullptr : search(p.locals, p.frames.back().first_region);
-  if (found != nullptr) return found;
-  *scope = &p.globals;
-  return search(p.globals, 0);
-}
-
+// Of the innermost frame, else a global.
 Result remove_region(const char* name) {
   Process& p = process();
-  Vector<Region>* scope;
-  Region* region = name == nullptr ? nullptr : find_region(p, name, &scope);
-  if (region == nullptr)
-    return Result::error("ELC_Unregister: '%s' is not registered here", name == nullptr ? "" : name);
-  if (scope == &p.globals) release(const_cast<char*>(region->name));
-  scope->erase(static_cast<size_t>(region - scope->data()));
-  return Result();
+  size_t length;
+  const uint32_t hash = name == nullptr ? 0 : hash_name(name, &length);
+  for (const bool local : {true, false}) {
+    if (name == nullptr || (local && p.frames.empty())) continue;
+    Scope scope(p, local);
+    const size_t found = scope.find(name, hash);
+    if (found == ScopeTable::kNone) continue;
+    const char* copy = scope.regions[found].name;
+    scope.remove(found);
+    if (!local) release(const_cast<char*>(copy));
+    return Result();
+  }
+  return Result::error("ELC_Unregister: '%s' is not registered here", name == nullptr ? "" : name);
 }
 
 Result add_function(const char* name, void (*address)(void)) {

@@ -295,6 +295,7 @@ Result begin_save() {
   if (!p.unregistered.empty())
     return Result::error("%s could not be registered, so a line would not be whole", p.unregistered.c_str());
   ELC_TRY(check_way_back(p));
+  close_up(p);
   guess_types(p);
   if (p.blocks == nullptr) p.blocks = make<BlockMap>();
   return p.blocks->build(p);

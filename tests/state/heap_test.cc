@@ -1,0 +1,296 @@
+// The table of the heap's blocks and the tables of variables, each against a simple model.
+#include "state/heap.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "helper.h"
+
+using elc::state::Block;
+using elc::state::Heap;
+
+namespace {
+
+// Addresses that nobody looks at: side by side, at odd places, and far apart.
+struct Places {
+  Random random;
+  uintptr_t next() {
+    const uintptr_t base = uintptr_t{1} << 28;
+    switch (random.below(4)) {
+      case 0: return base + 16 * (1 + random.below(2000));
+      case 1: return base + 8 * (1 + random.below(4000));
+      case 2: return base + (uintptr_t{1} << 20) * (1 + random.below(40));
+      default: return ~uintptr_t{0} / 2 - 4096 * (1 + random.below(1000));
+    }
+  }
+};
+
+void* pointer(uintptr_t address) { return reinterpret_cast<void*>(address); }
+uintptr_t number(const Block& block) { return reinterpret_cast<uintptr_t>(block.address); }
+
+struct Model {
+  std::map<uintptr_t, std::pair<uint64_t, uint64_t>> blocks;  // size and id, by address
+  bool free_at(uintptr_t at, uint64_t size, uintptr_t but = 0) const {
+    for (auto b = blocks.lower_bound(at > 8192 ? at - 8192 : 0); b != blocks.end() && b->first < at + size + 1; ++b)
+      if (b->first != but && b->first + b->second.first + 1 > at) return false;
+    return true;
+  }
+};
+
+void compare(Heap& heap, const Model& model) {
+  CHECK(heap.size() == model.blocks.size());
+  for (const auto& [at, what] : model.blocks) {
+    const Block* block = heap.find(pointer(at));
+    REQUIRE(block != nullptr);
+    CHECK(block->size == what.first);
+    CHECK(block->id == what.second);
+    CHECK(heap.find(pointer(at + 1)) == (model.blocks.count(at + 1) == 0 ? nullptr : heap.find(pointer(at + 1))));
+  }
+}
+
+}  // namespace
+
+TEST_CASE("the heap's table, against a model") {
+  const uint64_t seed = test_seed("heap");
+  Places places = {{seed}};
+  Random& random = places.random;
+  Heap heap;
+  Model model;
+  uint64_t id = 0;
+  for (int step = 0; step < 40000; ++step) {
+    const uintptr_t at = places.next();
+    const uint64_t size = random.below(8) == 0 ? 4000 + random.below(200) : random.below(64);
+    auto some = model.blocks.lower_bound(at);
+    const bool there = some != model.blocks.end();
+    // Grows and shrinks by turns, down to nothing.
+    const bool grow = step / 5000 % 2 == 0;
+    const uint64_t what = random.below(10);
+    if (what < (grow ? 6 : 1)) {
+      if (!model.free_at(at, size)) continue;
+      REQUIRE(heap.make_room());
+      const Block& block = heap.add(pointer(at), size, elc::format::kByte);
+      CHECK(block.id == ++id);
+      model.blocks[at] = {size, id};
+    } else if (what < 8 && there) {
+      heap.remove(pointer(some->first));
+      model.blocks.erase(some);
+    } else if (what == 8 && there && model.free_at(at, size, some->first)) {
+      REQUIRE(heap.make_room());
+      heap.moved(heap.find(pointer(some->first)), pointer(at), size);
+      const uint64_t its = some->second.second;
+      model.blocks.erase(some);
+      model.blocks[at] = {size, its};
+    } else {
+      heap.remove(pointer(at + 3));  // nothing begins there
+    }
+    if (step % 997 == 0 || model.blocks.empty()) {
+      compare(heap, model);
+      heap.arrange();
+      uint64_t last = 0;
+      REQUIRE(heap.slots().size() == model.blocks.size());
+      for (const Block& block : heap.slots()) {
+        CHECK(block.id > last);
+        last = block.id;
+        const auto found = model.blocks.find(number(block));
+        REQUIRE(found != model.blocks.end());
+        CHECK(found->second == std::pair(block.size, block.id));
+      }
+      compare(heap, model);
+      std::set<size_t> others;
+      heap.each_other([&](size_t slot) { others.insert(slot); });
+      for (int i = 0; i < 200; ++i) {
+        const uintptr_t low = places.next(), high = low + random.below(3) * random.below(3 << 20);
+        size_t expected = Heap::kNoSlot;
+        for (size_t slot = 0; slot < heap.slots().size(); ++slot) {
+          const uintptr_t begin = number(heap.slots()[slot]);
+          if (others.count(slot) != 0 || begin < low || begin > high) continue;
+          if (expected == Heap::kNoSlot || begin > number(heap.slots()[expected])) expected = slot;
+        }
+        CHECK(heap.last_small(low, high) == expected);
+      }
+      for (size_t slot = 0; slot < heap.slots().size(); ++slot) {
+        const Block& block = heap.slots()[slot];
+        if (number(block) % 16 == 0 && number(block) >> 40 == 0) CHECK(others.count(slot) == (block.size < Heap::kSmall ? 0 : 1));
+      }
+    }
+  }
+}
+
+TEST_CASE("a block whose address the C library gives out again was freed behind the library's back") {
+  for (const uint64_t size : {uint64_t{24}, uint64_t{1} << 20}) {
+    Heap heap;
+    const uintptr_t at = uintptr_t{1} << 30;
+    for (const uint64_t now : {size, size, size == 24 ? uint64_t{8192} : size}) {
+      REQUIRE(heap.make_room());
+      heap.add(pointer(at), now, elc::format::kByte);
+    }
+    CHECK(heap.size() == 1);
+    heap.arrange();
+    REQUIRE(heap.slots().size() == 1);
+    CHECK(heap.slots()[0].id == 3);
+    heap.remove(pointer(at));
+    CHECK(heap.size() == 0);
+    CHECK(heap.find(pointer(at)) == nullptr);
+  }
+}
+
+TEST_CASE("blocks of many ids are in their order, however they were made and freed") {
+  const uint64_t seed = test_seed("order");
+  Random random = {seed};
+  new_process();
+  std::vector<char*> blocks;
+  uint64_t made = 0;
+  for (int line = 0; line < 4; ++line) {
+    for (int i = 0; i < 30000; ++i) {
+      if (blocks.size() > 1000 && random.below(blocks.size() < 20000 ? 3 : 2) == 0) {
+        const size_t which = random.below(blocks.size());
+        ELC_free(blocks[which]);
+        blocks[which] = blocks.back();
+        blocks.pop_back();
+        continue;
+      }
+      char* block = static_cast<char*>(ELC_malloc(sizeof made));
+      ++made;
+      memcpy(block, &made, sizeof made);
+      blocks.push_back(block);
+    }
+    // What is in a block is its id.
+    ELC_Register_pointer("blocks", blocks.data(), blocks.size(), ELC_BYTE);
+    Line saved;
+    REQUIRE_OK(saved.save());
+    REQUIRE_OK(elc::state::begin_save());
+    uint64_t last = 0;
+    for (char* block : blocks) {
+      uint64_t id;
+      memcpy(&id, block, sizeof id);
+      last += elc::state::locate(block).block == elc::state::locate(block + 3).block ? 1 : 0;
+    }
+    CHECK(last == blocks.size());
+    std::map<uint64_t, uint64_t> by_id;
+    for (char* block : blocks) {
+      uint64_t id;
+      memcpy(&id, block, sizeof id);
+      by_id[id] = elc::state::locate(block).block;
+    }
+    uint64_t expected = 1;
+    for (const auto& [id, block] : by_id) CHECK(block == ++expected);
+    ELC_Unregister("blocks");
+  }
+}
+
+TEST_CASE("a pointer into a block and just behind it, of small and large blocks") {
+  new_process();
+  struct Roots {
+    char* into[8] = {};
+    char* behind[8] = {};
+    void enter() {
+      ELC_Register_pointer("into", into, 8, ELC_BYTE), ELC_Register_pointer("behind", behind, 8, ELC_BYTE);
+    }
+  } a, b;
+  a.enter();
+  const size_t sizes[8] = {1, 17, 4095, 4096, 4097, 100000, 1 << 20, 3 << 20};
+  char* first[8];
+  for (int i = 0; i < 8; ++i) {
+    first[i] = static_cast<char*>(ELC_malloc(sizes[i]));
+    memset(first[i], 'a' + i, sizes[i]);
+    a.into[i] = first[i] + sizes[i] - 1;
+    a.behind[i] = first[i] + sizes[i];
+  }
+  Line line;
+  REQUIRE_OK(line.save());
+  CHECK(elc::state::is_registered(reinterpret_cast<uintptr_t>(first[4]), 4097));
+  CHECK_FALSE(elc::state::is_registered(reinterpret_cast<uintptr_t>(first[4]), 4098));
+  CHECK(elc::state::largest_block() == 3 << 20);
+  uint64_t all = 16 * sizeof(char*);
+  for (const size_t size : sizes) all += size;
+  CHECK(elc::state::size_of_data() == all);
+  for (int i = 0; i < 8; ++i) {
+    const uintptr_t at = reinterpret_cast<uintptr_t>(first[i]);
+    CHECK(elc::state::has_data_in(at + sizes[i] - 1, at + sizes[i] + 1));
+    CHECK(elc::state::has_data_in(at - 1000, at + 1));
+    CHECK(elc::state::has_data_in(at - (uintptr_t{64} << 20), at + (uintptr_t{64} << 20)));
+  }
+  CHECK_FALSE(elc::state::has_data_in(4096, 8192));
+  new_process();
+  b.enter();
+  REQUIRE_OK(line.restore());
+  for (int i = 0; i < 8; ++i) {
+    CHECK(b.behind[i] == b.into[i] + 1);
+    CHECK(*b.into[i] == 'a' + i);
+    CHECK(b.into[i][1 - static_cast<ptrdiff_t>(sizes[i])] == 'a' + i);
+  }
+}
+
+// ---- Many variables ------------------------------------------------------------------------------------
+
+namespace {
+
+struct Variable {
+  std::string name;
+  size_t at, count;
+};
+
+}  // namespace
+
+TEST_CASE("many variables, registered and unregistered, against a model") {
+  const uint64_t seed = test_seed("variables");
+  Random random = {seed};
+  static char memory[4000];
+  for (const bool local : {false, true}) {
+    new_process();
+    if (local) ELC_Enter("outer");
+    std::vector<Variable> model;
+    bool entered = false;
+    for (int step = 0; step < 6000; ++step) {
+      const size_t at = random.below(sizeof memory - 40), count = random.below(random.below(50) == 0 ? 40 : 4);
+      const std::string name = "v" + std::to_string(random.below(900));
+      if (random.below(step / 1500 % 2 == 0 ? 4 : 2) == 0) {
+        const bool known = std::any_of(model.begin(), model.end(), [&](const Variable& v) { return v.name == name; });
+        CHECK((ELC_Unregister(name.c_str()) == ELC_OK) == (known && !entered));
+        if (known && !entered)
+          model.erase(std::find_if(model.begin(), model.end(), [&](const Variable& v) { return v.name == name; }));
+      } else if (!entered) {
+        const bool refused = std::any_of(model.begin(), model.end(), [&](const Variable& v) {
+          return v.name == name || (at < v.at + v.count && v.at < at + count);
+        });
+        CHECK((ELC_Register(name.c_str(), memory + at, ELC_CHAR, count) != ELC_OK) == refused);
+        if (!refused) model.push_back({name, at, count});
+      }
+      if (local && random.below(50) == 0) {
+        if (entered) ELC_Leave();
+        else ELC_Enter("inner");
+        entered = !entered;
+      }
+      if (step % 500 != 0) continue;
+      if (entered) ELC_Leave();
+      entered = false;
+      if (local) ELC_Set_label(1), elc::state::take_label();
+      for (size_t i = 0; i < sizeof memory; ++i) memory[i] = static_cast<char>(i * 7);
+      Line line;
+      REQUIRE_OK(line.save());
+      // They are numbered in the order in which they were registered. The same number for two: they have no bytes.
+      for (size_t i = 0; i < model.size(); ++i)
+        if (model[i].count > 0) CHECK(elc::state::locate(memory + model[i].at).block == i + 1);
+      // Registered in another order they come back as well.
+      new_process();
+      elc::state::set_recovering(true);
+      if (local) {
+        elc::format::Reader reader;
+        REQUIRE_OK(line.open(&reader));
+        REQUIRE_OK(elc::state::load_frames(reader));
+        ELC_Enter("outer");
+      }
+      std::vector<Variable> again = model;
+      for (size_t i = again.size(); i > 1; --i) std::swap(again[i - 1], again[random.below(i)]);
+      for (const Variable& v : again) REQUIRE(ELC_Register(v.name.c_str(), memory + v.at, ELC_CHAR, v.count) == ELC_OK);
+      memset(memory, 0, sizeof memory);
+      REQUIRE_OK(line.restore());
+      for (const Variable& v : again)
+        for (size_t i = v.at; i < v.at + v.count; ++i) CHECK(memory[i] == static_cast<char>(i * 7));
+      elc::state::set_recovering(false);
+      model = again;
+    }
+    if (local) ELC_Leave();
+  }
+}

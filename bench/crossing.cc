@@ -34,9 +34,10 @@ The ways to read one alternate, so that whatever else the machine does meets all
   read     read(2) of the whole file into one buffer of 1 MiB
   +CRC     the same, and the CRC-32 of what is read
   restart  what the library does, in three passes:
-             open   in MPI_Init: reads everything and compares every checksum
+             open   in MPI_Init: reads what is not the program's data
              check  reads what has pointers or other handles, or integers that may not fit, and looks at those
-             apply  reads everything and converts it into the program's memory
+             fill   reads everything and converts it into the program's memory
+           Each chunk's checksum is compared where it is read first.
 
 warm: the file is in the page cache, and time is that of the processor; cold: it was dropped from there before each
 run, and time is that of the clock. Gigabytes (10^9) of the file per second, medians of the runs; "of read" is the speed
@@ -278,7 +279,7 @@ void plain_read(const char* path, bool sum) {
   (void)used;
 }
 
-enum Column { kRead, kReadSum, kRestart, kOpen, kCheck, kApply, kColumns };
+enum Column { kRead, kReadSum, kRestart, kOpen, kCheck, kFill, kColumns };
 
 struct Times {
   std::vector<double> of[kColumns];
@@ -298,9 +299,9 @@ void restart(const char* dir, Times* times) {
   store::RankSource source;
   format::Reader reader;
   double spent[3];
-  spent[0] = seconds_of([&] { require(store::open_verified(dir, record, kLabel.rank, &source, &reader)); });
+  spent[0] = seconds_of([&] { require(store::open_verified(dir, record, kLabel.rank, &source, &reader, state::is_filled_from)); });
   spent[1] = seconds_of([&] { require(state::check(reader)); });
-  spent[2] = seconds_of([&] { require(state::apply(reader, {})); });
+  spent[2] = seconds_of([&] { require(state::fill(reader, {})); });
   for (int i = 0; i < 3; ++i) times->of[kOpen + i].push_back(spent[i]);
   times->of[kRestart].push_back(spent[0] + spent[1] + spent[2]);
 }
@@ -341,7 +342,7 @@ void measure(const Options& options, const char* dir, const NamedShape& named, c
     const auto speed = [&](Column column) { return gigabytes / times.median(column); };
     printf("%-9s %-13s %-5s %6.2f %6.2f %8.2f %8.2f   %6.3f = %.3f + %.3f + %.3f\n", named.name, machine,
            cold ? "cold" : "warm", speed(kRead), speed(kReadSum), speed(kRestart), speed(kRestart) / speed(kRead),
-           times.median(kRestart), times.median(kOpen), times.median(kCheck), times.median(kApply));
+           times.median(kRestart), times.median(kOpen), times.median(kCheck), times.median(kFill));
     fflush(stdout);
   }
   std::filesystem::remove(path.c_str());
@@ -365,7 +366,7 @@ int main(int argc, char** argv) {
 
   std::string dir = options.dir + "/elc-crossing-XXXXXX";
   if (mkdtemp(dir.data()) == nullptr) fail("cannot make a directory in " + options.dir);
-  printf("GB/s:                         read   +CRC  restart  of read   seconds = open + check + apply\n");
+  printf("GB/s:                         read   +CRC  restart  of read   seconds = open + check + fill\n");
   for (const NamedShape& shape : kShapes)
     for (const char* machine : kMachines)
       if ((options.shape.empty() || options.shape == shape.name) &&

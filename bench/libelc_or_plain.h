@@ -14,7 +14,12 @@
 #define OnCallReturn() ((void)0)
 #define OnVarDef(address, size) ((void)(address))
 #define OnPtrDef(address, count) ((void)(address))
+#ifdef ELC_TAGGING /* Message Tagging instead of libELC */
+#include "tagging.h"
+#define ELC_DoCKPT(label, fid) tagging_line()
+#else
 #define ELC_DoCKPT(label, fid) ((void)0)
+#endif
 
 /* Nothing is ever recovered; the labels stay where they are. */
 #define STATE_FLAG 0

@@ -1,6 +1,6 @@
 /* elc.h - libELC: checkpoint and restart of running MPI programs, on any machine, under any MPI.
  *
- * C99 (C11 for the typed macros) and C++. Link with -lelc -lz. All functions may be called by
+ * C99 and C++ (the typed macros: C11, or older C, also of 1989, by GCC or clang). Link with -lelc -lz. All functions may be called by
  * one thread at a time, while no other is inside MPI. Unless said otherwise a function returns ELC_OK or ELC_ERROR; an
  * error is explained in one line on standard error and changes nothing.
  *
@@ -61,6 +61,10 @@ const char *ELC_Version(void);
  * an error: every process says what does not fit and the job ends; nothing was changed.
  * Returns ELC_FRESH or ELC_RESTARTED. */
 int ELC_Restore(void);
+
+/* How many elements the line that is to be restored has of a variable: between MPI_Init and ELC_Restore, for a program to
+ * allocate as much. -1 in a run from the start, and where the line has no variable of this name. */
+int64_t ELC_Saved_count(const char *name);
 
 /* A site: this process takes its local checkpoint here if a line has been asked for - by the
  * interval timer, a signal, `elc`, or another process. Costs a few nanoseconds to a few hundred
@@ -150,6 +154,9 @@ int ELC_Nondeterministic(void *value, ELC_Type type, size_t count);
  * Regions may not overlap. */
 int ELC_Register(const char *name, void *address, ELC_Type type, size_t count);
 int ELC_Unregister(const char *name);
+/* The same of an array of that many dimensions, up to 16; the last extent is that of neighbours in memory. A line that has
+ * another shape is refused in a restart. */
+int ELC_Register_shape(const char *name, void *address, ELC_Type type, int dimensions, const size_t extents[]);
 /* `count` object pointers at `address`, of which the compiler knows that they point to scalars of type
  * `target` (ELC_NO_TYPE: it does not). Blocks from ELC_malloc that they point to, and of which nothing
  * better is known, are saved as such scalars. ELC_PTR uses it. */
@@ -158,6 +165,18 @@ int ELC_Register_pointer(const char *name, void *address, size_t count, ELC_Type
 /* Names a function, so that pointers to it can be saved: ELC_FUNC(compare). Before ELC_Restore. */
 int ELC_Register_function(const char *name, void (*function)(void));
 #define ELC_FUNC(f) ELC_Register_function(#f, (void (*)(void))(f))
+
+/* A static variable of a function, an array of `dimensions` extents (0: a scalar), of scalars, under the name FUNCTION.NAME.
+ * May be called whenever the function is, before the variable is used; does nothing but the first time. In a restart the
+ * variable gets its value of the line there, if that is behind ELC_Restore. Nothing that is saved may point to it, unless the
+ * set-up registers it. Where it cannot be registered no line is taken. ELC_STATIC(x) calls it. */
+int ELC_Register_static(const char *function, const char *name, void *address, ELC_Type type, int dimensions,
+                        const size_t extents[]);
+
+/* The state of rand, random and drand48 (and their like) is part of lines from now on. ELC_ERROR where the C library does
+ * not let it be had; no line is taken then. No other thread may draw numbers at a site. */
+int ELC_Register_random(void);
+#define ELC_RANDOM() ELC_Register_random()
 
 /* ---- Re-entry: frames and labels ----------------------------------------------------------- */
 
@@ -253,7 +272,8 @@ size_t ELC_Sizeof(ELC_Type type);
 #define ELC_TYPED_FIELD(S, f, type) {#f, offsetof(S, f), (type), sizeof(((S *)0)->f) / ELC_Sizeof(type)}
 
 /* ELC_VAR(x): a scalar variable or array of scalars, any number of dimensions; the type is found by
- * the compiler. ELC_ARRAY(p, n): n scalars that pointer p points to (the name is that of p).
+ * the compiler. ELC_ARRAY(p, n): n scalars that pointer p points to (the name is that of p); ELC_ARRAY2(p, rows, columns)
+ * and ELC_ARRAY3(p, planes, rows, columns) say how they are arranged.
  * ELC_FIELD(S, f): a field of scalars. ELC_TYPE_OF(lvalue): the type of a scalar lvalue. */
 #ifdef __cplusplus
 }

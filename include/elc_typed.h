@@ -1,8 +1,12 @@
 /* elc_typed.h - registration of scalars and arrays of scalars whose type the compiler finds. Part of
- * elc.h, which includes it; C11 (_Generic) or C++11. In C99 ELC_PTR alone is there: use ELC_Register.
+ * elc.h, which includes it; C11 (_Generic) or C++11, and older C where GCC or clang compiles it. With another
+ * compiler for C99 ELC_PTR alone is there: use ELC_Register.
  *
  *     ELC_VAR(x)           a scalar, or an array of scalars of up to four dimensions
  *     ELC_ARRAY(p, n)      the n scalars that pointer p points to, under the name of p
+ *     ELC_ARRAY2(p, m, n)  m rows of n, one behind the other: (m * n) scalars that p points to
+ *     ELC_ARRAY3(p, l, m, n)
+ *     ELC_STATIC(x);       the same of a static variable of a function, where it is: right behind its definition
  *     ELC_FIELD(S, f)      an initialiser of ELC_Field: a field of scalars, or an array of them
  *     ELC_TYPE_OF(lvalue)  the type of a scalar, or of the scalars of an array
  *     ELC_ND(x)            ELC_Nondeterministic for a scalar or an array of scalars
@@ -14,6 +18,16 @@
  * variable - is an error at compile time whose text names ELC_PTR and ELC_STRUCT. */
 #ifndef ELC_TYPED_H
 #define ELC_TYPED_H
+
+/* _Generic is of C11; compilers with __extension__ know it in older C as well, and do not warn behind that. */
+#ifndef __cplusplus
+#if defined __STDC_VERSION__ && __STDC_VERSION__ >= 201112L
+#define ELC_GENERIC_ _Generic
+#elif defined __GNUC__ && !defined __EDG__ && !defined __INTEL_COMPILER && !defined ELC_ISO_ONLY && \
+    (defined __clang__ || __GNUC__ > 4 || (__GNUC__ == 4 && __GNUC_MINOR__ >= 9))
+#define ELC_GENERIC_ __extension__ _Generic
+#endif
+#endif
 
 #ifdef __cplusplus
 
@@ -68,11 +82,38 @@ template <class T> struct Type {
   static const size_t count = sizeof(T) / sizeof(Element);
 };
 
+/* The extents of an array, written to `to`. */
+template <class T> struct Shape {
+  static const int dimensions = 0;
+  static void write(size_t *) {}
+};
+template <class T, size_t N> struct Shape<T[N]> {
+  static const int dimensions = 1 + Shape<T>::dimensions;
+  static void write(size_t *to) {
+    *to = N;
+    Shape<T>::write(to + 1);
+  }
+};
+
 template <class T> inline int variable(const char *name, T &x) {
-  return ELC_Register(name, &x, Type<T>::type, Type<T>::count);
+  if (Shape<T>::dimensions < 2) return ELC_Register(name, &x, Type<T>::type, Type<T>::count);
+  size_t extents[Shape<T>::dimensions + 1] = {};
+  Shape<T>::write(extents);
+  return ELC_Register_shape(name, &x, Type<T>::type, Shape<T>::dimensions, extents);
+}
+template <class T> inline int shaped(const char *name, T *p, int outer, size_t first, size_t second, size_t third) {
+  size_t extents[3 + Shape<T>::dimensions] = {first, second, third};
+  Shape<T>::write(extents + outer);
+  return ELC_Register_shape(name, p, Type<T>::type, outer + Shape<T>::dimensions, extents);
 }
 template <class T> inline int array(const char *name, T *p, size_t n) {
-  return ELC_Register(name, p, Type<T>::type, n * Type<T>::count);
+  if (Shape<T>::dimensions == 0) return ELC_Register(name, p, Type<T>::type, n);
+  return shaped(name, p, 1, n, 0, 0);
+}
+template <class T> inline void of_function(const char *function, const char *name, T &x) {
+  size_t extents[Shape<T>::dimensions + 1] = {};
+  Shape<T>::write(extents);
+  ELC_Register_static(function, name, &x, Type<T>::type, Shape<T>::dimensions, extents);
 }
 template <class T> inline int nondeterministic(T &x) {
   return ELC_Nondeterministic(&x, Type<T>::type, Type<T>::count);
@@ -94,16 +135,28 @@ template <class T> inline int pointers(const char *name, T &p) {
   return ELC_Register_pointer(name, &p, sizeof(T) / sizeof(void *), Pointers<T>::type);
 }
 
-}  // namespace elc_typed
+}  /* namespace elc_typed */
 
 #define ELC_VAR(x) ::elc_typed::variable(#x, (x))
 #define ELC_ARRAY(p, n) ::elc_typed::array(#p, (p), (n))
+#define ELC_ARRAY2(p, m, n) ::elc_typed::shaped(#p, (p), 2, (m), (n), 0)
+#define ELC_ARRAY3(p, l, m, n) ::elc_typed::shaped(#p, (p), 3, (l), (m), (n))
 #define ELC_ND(x) ::elc_typed::nondeterministic(x)
+#define ELC_STATIC(x)                                       \
+  do {                                                      \
+    static bool elc_known = false;                          \
+    static constexpr decltype(&(x)) elc_is_static = &(x);   \
+    (void)elc_is_static;                                    \
+    if (!elc_known) {                                       \
+      elc_known = true;                                     \
+      ::elc_typed::of_function(__func__, #x, (x));          \
+    }                                                       \
+  } while (false)
 #define ELC_FIELD(S, f) ::elc_typed::field<decltype(static_cast<S *>(0)->f)>(#f, offsetof(S, f))
 #define ELC_TYPE_OF(x) ::elc_typed::type_of(x)
 #define ELC_PTR(p) ::elc_typed::pointers(#p, (p))
 
-#elif defined __STDC_VERSION__ && __STDC_VERSION__ >= 201112L
+#elif defined ELC_GENERIC_
 
 #ifdef __STDC_NO_COMPLEX__
 #define ELC_COMPLEX_SCALARS_(M)
@@ -127,19 +180,34 @@ template <class T> inline int pointers(const char *name, T &p) {
 #define ELC_SIZE_ANY_(T, N) T * : (sizeof(T)), T(*)[] : (sizeof(T)),
 #define ELC_SIZE_ARRAY_(T, N) T(*)[] : (sizeof(T)),
 #define ELC_CHARACTER_(T, N) T : (char *)0,
-#define ELC_no_scalar__use_ELC_PTR_or_ELC_STRUCT(x) (*_Generic((x), ELC_SCALARS_(ELC_CHARACTER_) default : (x)))
+#define ELC_no_scalar__use_ELC_PTR_or_ELC_STRUCT(x) (*ELC_GENERIC_((x), ELC_SCALARS_(ELC_CHARACTER_) default : (x)))
 #define ELC_OFF_(x) ELC_no_scalar__use_ELC_PTR_or_ELC_STRUCT(x)
-#define ELC_IN_4_(x, ARRAY, NONE) _Generic(&(x), ELC_SCALARS_(ARRAY) default : NONE)
-#define ELC_IN_3_(x, ARRAY, NONE) _Generic(&(x), ELC_SCALARS_(ARRAY) default : ELC_IN_4_(ELC_OFF_(x), ARRAY, NONE))
-#define ELC_IN_2_(x, ARRAY, NONE) _Generic(&(x), ELC_SCALARS_(ARRAY) default : ELC_IN_3_(ELC_OFF_(x), ARRAY, NONE))
-#define ELC_IN_(x, ANY, ARRAY, NONE) _Generic(&(x), ELC_SCALARS_(ANY) default : ELC_IN_2_(ELC_OFF_(x), ARRAY, NONE))
+#define ELC_IN_4_(x, ARRAY, NONE) ELC_GENERIC_(&(x), ELC_SCALARS_(ARRAY) default : NONE)
+#define ELC_IN_3_(x, ARRAY, NONE) ELC_GENERIC_(&(x), ELC_SCALARS_(ARRAY) default : ELC_IN_4_(ELC_OFF_(x), ARRAY, NONE))
+#define ELC_IN_2_(x, ARRAY, NONE) ELC_GENERIC_(&(x), ELC_SCALARS_(ARRAY) default : ELC_IN_3_(ELC_OFF_(x), ARRAY, NONE))
+#define ELC_IN_(x, ANY, ARRAY, NONE) ELC_GENERIC_(&(x), ELC_SCALARS_(ANY) default : ELC_IN_2_(ELC_OFF_(x), ARRAY, NONE))
 
 #define ELC_NUMBER_(x) ELC_IN_(x, ELC_NUMBER_ANY_, ELC_NUMBER_ARRAY_, ELC_NO_TYPE)
 #define ELC_ELEMENT_(x) ELC_IN_(x, ELC_SIZE_ANY_, ELC_SIZE_ARRAY_, 1)
+/* ELC_Register_shape behind the macros. The first extents are `outer` of the next three, the others those of an array of
+ * `inner` dimensions, which has `whole` bytes, and of which the parts with one, two and three indices have `row`, `part` and
+ * `last`. */
+int ELC_Register_sizes(const char *name, void *address, ELC_Type type, int outer, size_t first, size_t second, size_t third,
+                       int inner, size_t whole, size_t row, size_t part, size_t last);
+
+/* The number of dimensions, and the sizes of an array with none to three of them taken off. */
+#define ELC_ONE_(T, N) T * : 0, T(*)[] : 1,
+#define ELC_TWO_(T, N) T(*)[] : 2,
+#define ELC_THREE_(T, N) T(*)[] : 3,
+#define ELC_MORE_3_(x) ELC_GENERIC_(&(x), ELC_SCALARS_(ELC_THREE_) default : 4)
+#define ELC_MORE_2_(x) ELC_GENERIC_(&(x), ELC_SCALARS_(ELC_TWO_) default : ELC_MORE_3_(ELC_OFF_(x)))
+#define ELC_DIMENSIONS_(x) ELC_GENERIC_(&(x), ELC_SCALARS_(ELC_ONE_) default : ELC_MORE_2_(ELC_OFF_(x)))
+#define ELC_SIZES_(x) \
+  ELC_DIMENSIONS_(x), sizeof(x), sizeof(ELC_OFF_(x)), sizeof(ELC_OFF_(ELC_OFF_(x))), sizeof(ELC_OFF_(ELC_OFF_(ELC_OFF_(x))))
 /* A pointer to an array would pass for the array. */
 #if defined __GNUC__ && !defined ELC_ISO_ONLY
 #define ELC_NO_POINTER_(x)                                                           \
-  (_Generic(&(x), ELC_SCALARS_(ELC_NUMBER_ANY_) default : ELC_NO_TYPE) != ELC_NO_TYPE || \
+  (ELC_GENERIC_(&(x), ELC_SCALARS_(ELC_NUMBER_ANY_) default : ELC_NO_TYPE) != ELC_NO_TYPE || \
    __builtin_types_compatible_p(__typeof__(&(x)), __typeof__(ELC_OFF_(x))(*)[]))
 #else
 #define ELC_NO_POINTER_(x) (sizeof(x) % sizeof(ELC_OFF_(x)) == 0)
@@ -151,12 +219,39 @@ template <class T> inline int pointers(const char *name, T &p) {
   })
 
 #define ELC_TYPE_OF(x) ((void)ELC_CHECK_(x), (ELC_Type)ELC_NUMBER_(x))
-#define ELC_VAR(x) ((void)ELC_CHECK_(x), ELC_Register(#x, (void *)&(x), ELC_NUMBER_(x), sizeof(x) / (ELC_ELEMENT_(x))))
+#define ELC_VAR(x)                                                                                        \
+  ((void)ELC_CHECK_(x),                                                                                   \
+   ELC_DIMENSIONS_(x) < 2 ? ELC_Register(#x, (void *)&(x), ELC_NUMBER_(x), sizeof(x) / (ELC_ELEMENT_(x))) \
+                          : ELC_Register_sizes(#x, (void *)&(x), ELC_NUMBER_(x), 0, 0, 0, 0, ELC_SIZES_(x)))
 #define ELC_ND(x) \
   ((void)ELC_CHECK_(x), ELC_Nondeterministic((void *)&(x), ELC_NUMBER_(x), sizeof(x) / (ELC_ELEMENT_(x))))
-#define ELC_ARRAY(p, n)    \
-  ((void)ELC_CHECK_(*(p)), \
-   ELC_Register(#p, (void *)(p), ELC_NUMBER_(*(p)), (size_t)(n) * (sizeof(*(p)) / (ELC_ELEMENT_(*(p))))))
+#define ELC_SHAPED_(name, p, outer, l, m, n)                                                             \
+  ((void)ELC_CHECK_(*(p)), ELC_Register_sizes(name, (void *)(p), ELC_NUMBER_(*(p)), (outer), (size_t)(l), \
+                                              (size_t)(m), (size_t)(n), ELC_SIZES_(*(p))))
+#define ELC_ARRAY(p, n)                                                                        \
+  (ELC_DIMENSIONS_(*(p)) == 0                                                                  \
+       ? ((void)ELC_CHECK_(*(p)), ELC_Register(#p, (void *)(p), ELC_NUMBER_(*(p)), (size_t)(n))) \
+       : ELC_SHAPED_(#p, p, 1, n, 0, 0))
+#define ELC_ARRAY2(p, m, n) ELC_SHAPED_(#p, p, 2, m, n, 0)
+#define ELC_ARRAY3(p, l, m, n) ELC_SHAPED_(#p, p, 3, l, m, n)
+/* What is no static has no address that the compiler knows. */
+#define ELC_STATIC(x)                                                                                             \
+  do {                                                                                                            \
+    static char elc_known;                                                                                        \
+    static const volatile void *const elc_is_static = &(x);                                                       \
+    (void)elc_is_static;                                                                                          \
+    if (!elc_known) {                                                                                             \
+      const size_t elc_sizes[] = {sizeof(x), sizeof(ELC_OFF_(x)), sizeof(ELC_OFF_(ELC_OFF_(x))),                  \
+                                  sizeof(ELC_OFF_(ELC_OFF_(ELC_OFF_(x)))), ELC_ELEMENT_(x)};                      \
+      size_t elc_extents[4];                                                                                      \
+      int elc_i;                                                                                                  \
+      for (elc_i = 0; elc_i < 4; elc_i++)                                                                         \
+        elc_extents[elc_i] = elc_sizes[elc_i] / elc_sizes[elc_i + 1 < (ELC_DIMENSIONS_(x)) ? elc_i + 1 : 4];      \
+      elc_known = 1;                                                                                              \
+      (void)ELC_CHECK_(x);                                                                                        \
+      ELC_Register_static(__func__, #x, (void *)&(x), ELC_NUMBER_(x), (ELC_DIMENSIONS_(x)), elc_extents);         \
+    }                                                                                                             \
+  } while (0)
 #define ELC_FIELD(S, f)                                                 \
   {#f, offsetof(S, f) + 0 * ELC_CHECK_(((S *)0)->f), ELC_NUMBER_(((S *)0)->f), \
    sizeof(((S *)0)->f) / (ELC_ELEMENT_(((S *)0)->f))}
@@ -164,7 +259,7 @@ template <class T> inline int pointers(const char *name, T &p) {
 #define ELC_TARGET_(T, N) T * : N, T * * : N,
 #define ELC_PTR(p)                                                                                       \
   ELC_Register_pointer(#p, (void *)&(p), sizeof(p) / sizeof(1 ? (const volatile void *)0 : (p)), \
-                       _Generic((p), ELC_NUMBERS_(ELC_TARGET_) default : ELC_NO_TYPE))
+                       ELC_GENERIC_((p), ELC_NUMBERS_(ELC_TARGET_) default : ELC_NO_TYPE))
 
 #else
 #define ELC_PTR(p) ELC_Register_pointer(#p, (void *)&(p), sizeof(p) / sizeof(void *), ELC_NO_TYPE)

@@ -99,7 +99,7 @@ void OnStructureDef(StructureDesc descTemp);
   ELC_Classic_struct(#pAddr, (void *)(pAddr), sizeof(*(pAddr)), (size_t)(size), (pStrName))
 #define OnFileDef(pAddr) ELC_Classic_file(#pAddr, (pAddr))
 
-#if !defined __cplusplus && defined __STDC_VERSION__ && __STDC_VERSION__ >= 201112L
+#ifdef ELC_GENERIC_
 #if defined OPEN_MPI || defined LAM_MPI
 #define ELC_HANDLES_ \
   MPI_Comm * : ELC_MPI_COMM, MPI_Datatype * : ELC_MPI_DATATYPE, MPI_Request * : ELC_MPI_REQUEST,
@@ -110,12 +110,12 @@ void OnStructureDef(StructureDesc descTemp);
 #define ELC_POINTED_TARGET_(T, N) T * * : N,
 #define OnVarDef(pAddr, size)                                                                          \
   ELC_Classic_variable(#pAddr, (void *)(pAddr),                                                        \
-                       _Generic((pAddr), ELC_SCALARS_(ELC_POINTED_) ELC_HANDLES_ MPI_Status *          \
+                       ELC_GENERIC_((pAddr), ELC_SCALARS_(ELC_POINTED_) ELC_HANDLES_ MPI_Status *          \
                                 : ELC_MPI_STATUS, void ** : ELC_POINTER, FILE ** : ELC_FILE, default : ELC_BYTE), \
                        (size_t)(size))
 #define OnPtrDef(pAddr, count)                                  \
   ELC_Classic_pointers(#pAddr, (void *)(pAddr), (size_t)(count), \
-                       _Generic((pAddr), ELC_NUMBERS_(ELC_POINTED_TARGET_) default : ELC_NO_TYPE))
+                       ELC_GENERIC_((pAddr), ELC_NUMBERS_(ELC_POINTED_TARGET_) default : ELC_NO_TYPE))
 #else
 #define OnVarDef(pAddr, size) ELC_Classic_variable(#pAddr, (void *)(pAddr), ELC_BYTE, (size_t)(size))
 #define OnPtrDef(pAddr, count) ELC_Classic_pointers(#pAddr, (void *)(pAddr), (size_t)(count), ELC_NO_TYPE)

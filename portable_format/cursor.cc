@@ -45,7 +45,7 @@ bool Cursor::fill() {
   }
   const size_t raw = reader_->sections_[section_].chunks[chunk_].raw;
   fail(make_large(raw, &buffer_));
-  if (ok()) fail(reader_->read_chunk(section_, chunk_, buffer_.data()));
+  if (ok()) fail(reader_->read_row(section_, chunk_, 1, buffer_.data()));
   if (!ok()) return false;
   filled_ = raw;
   used_ = 0;
@@ -56,11 +56,12 @@ bool Cursor::fill() {
 void Cursor::bytes(void* out, size_t size) {
   uint8_t* to = static_cast<uint8_t*>(out);
   while (size > 0) {
-    const size_t raw = used_ == filled_ && left_ > 0 ? reader_->sections_[section_].chunks[chunk_].raw : 0;
-    if (raw > 0 && raw <= size) {  // straight to where it belongs
-      fail(reader_->read_chunk(section_, chunk_, to));
+    const size_t whole = used_ == filled_ && left_ > 0 ? reader_->row(section_, chunk_, size) : 0;
+    if (whole > 0) {  // straight to where they belong
+      const size_t raw = whole * reader_->sections_[section_].chunks[chunk_].raw;
+      fail(reader_->read_row(section_, chunk_, whole, to));
       if (!ok()) break;
-      ++chunk_;
+      chunk_ += whole;
       left_ -= raw;
       to += raw;
       size -= raw;

@@ -14,7 +14,7 @@
 namespace elc::format {
 
 constexpr uint32_t kMajorVersion = 1;  // a reader refuses a higher one
-constexpr uint32_t kMinorVersion = 2;  // additions that an old reader can pass over
+constexpr uint32_t kMinorVersion = 3;  // additions that an old reader can pass over
 constexpr uint8_t kFileMagic[8] = {0x89, 'E', 'L', 'C', '\r', '\n', 0x1a, '\n'};
 constexpr uint32_t kChunkMagic = 0x454c4363;    // "ELCc"
 constexpr uint32_t kIndexMagic = 0x454c4369;    // "ELCi"
@@ -29,6 +29,8 @@ constexpr size_t kMaxSectionName = 63;  // printable ASCII without blanks
 constexpr uint64_t kMaxBuffer = SIZE_MAX / 4;
 constexpr size_t kMaxSections = 4096;
 constexpr uint32_t kChunkDeflated = 1;  // flag: the payload is a zlib stream (RFC 1950)
+// Flags: of bytes that were shuffled before, as elements of so many bytes; one of them, and only with the one before.
+constexpr uint32_t kShuffled = 2 | 4 | 8;
 
 struct ChunkEntry {
   uint64_t offset = 0;  // of the chunk's header in the file

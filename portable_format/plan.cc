@@ -194,6 +194,7 @@ void PlanCache::add_leaves(Plan* plan, Kind packed_kind, const TypeInfo& type, u
   Conversion& c = run.conversion;
   (c.to_file ? c.from_width : c.to_width) = static_cast<uint8_t>(type.size / type.leaves);
   plan->packed_size += count * packed_width(c);
+  plan->widths |= static_cast<uint32_t>(packed_width(c));
   if (c.what == Convert::kCopy) {  // any kinds: one run of bytes
     run.count *= c.from_width;
     c.from_width = c.to_width = 1;
@@ -212,6 +213,7 @@ void PlanCache::add_runs(Plan* plan, const Plan& part, uint64_t memory, uint64_t
 
 void PlanCache::add_field(Plan* plan, uint32_t part_index, uint64_t count, uint64_t memory_offset) {
   const Plan& part = *plans_[part_index];
+  plan->widths |= part.widths;
   if (part.contiguous) {
     Run run = part.runs[0];
     run.memory = memory_offset;

@@ -32,6 +32,7 @@ struct Plan {
   uint64_t batch = 1;        // elements to convert at once: what stays in the first cache
   uint64_t memory_size = 0;  // of an element, with padding
   uint64_t packed_size = 0;  // without; if fixed
+  uint32_t widths = 0;       // of its packed leaves, in bytes, all in one word
   Vector<Run> runs;          // ascending
 };
 

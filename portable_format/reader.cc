@@ -3,10 +3,17 @@
 #include <zlib.h>
 
 #include "portable_format/checksum.h"
+#include "portable_format/compressor.h"
+
 namespace elc::format {
 namespace {
 
 unsigned long long number(uint64_t n) { return n; }
+
+bool known(uint32_t flags) {
+  const uint32_t width = flags & ~kChunkDeflated;
+  return width == 0 || ((flags & kChunkDeflated) != 0 && (width == 2 || width == 4 || width == 8));
+}
 
 // The most that a stored chunk can grow to: deflate's limit is 1032 to 1.
 bool plausible(const ChunkEntry& chunk) {
@@ -120,7 +127,7 @@ Result Reader::read_sections(Decoder& in, uint64_t end) {
     uint64_t size = 0;
     for (size_t i = 0; i < chunks; ++i) {
       const ChunkEntry chunk = decode_chunk(in);
-      if ((chunk.flags & ~kChunkDeflated) != 0)
+      if (!known(chunk.flags))
         return Result::error("section `%s` is stored in a way that this version does not know", section.name);
       if (chunk.offset != at || !plausible(chunk) || chunk.stored + kChunkHeaderSize > end - at)
         return Result::error("section `%s`: the file's index is wrong about chunk %zu", section.name, i);
@@ -158,12 +165,12 @@ uint64_t Reader::section_stored(size_t i) const {
   return stored;
 }
 
-Result Reader::read_chunk(size_t s, size_t i, uint8_t* out) {
+Result Reader::read_chunk(size_t s, size_t i, uint8_t* out, Room& room) {
   const char* name = sections_[s].name;
   ChunkEntry& chunk = sections_[s].chunks[i];
   const bool deflated = (chunk.flags & kChunkDeflated) != 0;
-  if (deflated) ELC_TRY(make_large(chunk.stored, &stored_));
-  uint8_t* payload = deflated ? stored_.data() : out;
+  if (deflated) ELC_TRY(make_large(chunk.stored, &room.stored));
+  uint8_t* payload = deflated ? room.stored.data() : out;
   ELC_TRY(source_.read_at(source_.context, chunk.offset + kChunkHeaderSize, payload, chunk.stored));
   if (!chunk.verified) {
     uint8_t header[kChunkHeaderSize];
@@ -177,22 +184,15 @@ Result Reader::read_chunk(size_t s, size_t i, uint8_t* out) {
       return Result::error("section `%s`: chunk %zu is damaged (its checksum)", name, i);
   }
   if (deflated) {
+    const uint32_t width = chunk.flags & kShuffled;
+    if (width > 0) ELC_TRY(make_large(chunk.raw, &room.shuffled));
+    uint8_t* const inflated = width > 0 ? room.shuffled.data() : out;
     uLongf length = chunk.raw;
-    if (uncompress(out, &length, payload, chunk.stored) != Z_OK || length != chunk.raw)
+    if (uncompress(inflated, &length, payload, chunk.stored) != Z_OK || length != chunk.raw)
       return Result::error("section `%s`: chunk %zu cannot be decompressed", name, i);
+    if (width > 0) unshuffle(inflated, out, chunk.raw, width);
   }
   chunk.verified = true;
-  return Result();
-}
-
-Result Reader::verify() {
-  Bytes chunk;
-  for (size_t s = 0; s < sections_.size(); ++s)
-    for (size_t i = 0; i < sections_[s].chunks.size(); ++i) {
-      if (sections_[s].chunks[i].verified) continue;
-      ELC_TRY(make_large(sections_[s].chunks[i].raw, &chunk));
-      ELC_TRY(read_chunk(s, i, chunk.data()));
-    }
   return Result();
 }
 
@@ -207,7 +207,7 @@ Result Reader::read_section(const char* name, uint64_t most, Bytes* out) {
   for (size_t i = 0; i < sections_[s].chunks.size(); ++i) {
     const size_t at = out->size();
     ELC_TRY(make_large(at + sections_[s].chunks[i].raw, out));
-    ELC_TRY(read_chunk(s, i, out->data() + at));
+    ELC_TRY(read_row(s, i, 1, out->data() + at));
   }
   return Result();
 }

@@ -36,10 +36,15 @@ class Reader {
   // again).
   Result open(Source source);
 
-  // Reads every chunk and compares its checksum. Chunks that were verified are not summed again when they are read: the
+  // Chunks are read by so many threads at a time, where there are many in a row. read_at has to allow for that.
+  void use_threads(unsigned threads) { threads_ = threads == 0 ? 1 : threads; }
+
+  // Reads every chunk and compares its checksum, but those of sections of which later(name) is true. Those are compared
+  // when they are read. Chunks that were verified are not summed again then: the
   // file of a line gets its name when it is whole and is never written again, and one that is removed stays as it is for
   // who has it open. (If somebody did change it meanwhile, values were wrong, but nothing is trusted for being verified.)
-  Result verify();
+  // Of several that are damaged, the first of a section is named.
+  Result verify(bool (*later)(const char* section) = nullptr);
 
   const Representation& representation() const { return representation_; }  // of the writer
   const TypeTable& types() const { return types_; }
@@ -67,8 +72,20 @@ class Reader {
   Result read_index();
   Result read_sections(Decoder& in, uint64_t end);
   Result read_types();
+  // What one thread needs to read chunks; each no larger than a chunk.
+  struct Room {
+    Bytes raw;       // one that nobody wants
+    Bytes stored;    // one as it lies in the file
+    Bytes shuffled;  // and as it was before it was compressed
+  };
   // Reads chunk `i` of section `s` to `out`, which has room for its raw length.
-  Result read_chunk(size_t s, size_t i, uint8_t* out);
+  Result read_chunk(size_t s, size_t i, uint8_t* out, Room& room);
+  // Chunks one after the other (chunks.cc). How many from `first` on have one raw length, and `size` bytes of it at most.
+  size_t row(size_t s, size_t first, uint64_t size) const;
+  // Reads `count` of those to `out`. Without `out` of any, to verify them.
+  Result read_row(size_t s, size_t first, size_t count, uint8_t* out);
+  struct Row;
+  Result make_rooms(const Row& row, unsigned* threads);
 
   Source source_;
   Representation representation_;
@@ -77,7 +94,8 @@ class Reader {
   uint64_t header_size_ = 0;
   Vector<SectionEntry> sections_;
   PlanCache plans_;
-  Bytes stored_;  // a chunk as it lies in the file
+  unsigned threads_ = 1;
+  Vector<Room> rooms_;
 };
 
 // Reads one section from its beginning. Needs about 1 MiB. Of a Reader, which must live longer; cursors are

@@ -1,7 +1,6 @@
 #include "portable_format/writer.h"
 
 #include <stdio.h>
-#include <zlib.h>
 
 #include "portable_format/checksum.h"
 #include "portable_format/integer.h"
@@ -12,7 +11,6 @@ Writer::Writer(const TypeTable* types, Sink sink, const WriterOptions& options)
     : types_(types),
       sink_(sink),
       representation_(options.representation == nullptr ? Representation::here() : *options.representation),
-      compression_(options.compression),
       encoder_(
           [](void* writer, const void* data, size_t size) { static_cast<Writer*>(writer)->put(data, size); },
           this),
@@ -59,12 +57,26 @@ void Writer::begin_section(const char* name) {
 
 void Writer::end_section() {
   cut();
+  while (status_.ok() && compressor_ != nullptr && !compressor_->empty()) write_chunk(compressor_->take());
   open_ = false;
 }
 
 void Writer::cut() {
-  if (used_ > 0) emit(buffer_, used_);
+  if (used_ > 0) emit(buffer_, used_, prevailing_width(), false);
   used_ = 0;
+  memset(of_width_, 0, sizeof of_width_);
+}
+
+// Of packed leaves of these widths: what divides all.
+void Writer::fits_width(uint32_t widths) {
+  for (width_ = 0; width_ < 3 && (widths >> width_ & 1) == 0;) ++width_;
+}
+
+size_t Writer::prevailing_width() const {
+  size_t most = 0;
+  for (size_t i = 1; i < 4; ++i)
+    if (of_width_[i] >= of_width_[most]) most = i;
+  return size_t{1} << most;
 }
 
 void Writer::text(std::string_view name) {
@@ -73,14 +85,14 @@ void Writer::text(std::string_view name) {
   encoder_.string(name);
 }
 
-void Writer::put(const void* data, size_t size) {
+void Writer::put(const void* data, size_t size, bool stays) {
   if (!open_) return fail(Result::error("data outside of a section"));
   const uint8_t* from = static_cast<const uint8_t*>(data);
   section_size_ += size;
   while (size > 0) {
     if (size >= kChunkSize) {  // straight from the program's memory
       cut();
-      emit(from, kChunkSize);
+      emit(from, kChunkSize, size_t{1} << width_, stays);
       from += kChunkSize;
       size -= kChunkSize;
       continue;
@@ -88,28 +100,33 @@ void Writer::put(const void* data, size_t size) {
     const size_t piece = size < kChunkSize - used_ ? size : kChunkSize - used_;
     memcpy(buffer_ + used_, from, piece);
     used_ += piece;
+    of_width_[width_] += piece;
     from += piece;
     size -= piece;
     if (used_ == kChunkSize) cut();
   }
 }
 
-void Writer::emit(const uint8_t* data, size_t size) {
+void Writer::emit(const uint8_t* data, size_t size, size_t width, bool stays) {
+  if (compressor_ != nullptr) {
+    if (status_.ok() && compressor_->full()) write_chunk(compressor_->take());
+    if (status_.ok()) compressor_->put(data, size, width, stays);
+    return;
+  }
+  const uint32_t length = static_cast<uint32_t>(size);
+  if (status_.ok()) write_chunk({data, length, length, 0, crc32_of(data, size)});
+}
+
+void Writer::write_chunk(const Packed& packed) {
+  if (packed.payload == nullptr) fail(Result::error("a descriptor of the library's was closed while a chunk was compressed"));
   if (!status_.ok()) return;
   SectionEntry& section = sections_.back();
   ChunkEntry chunk;
   chunk.offset = file_size_;
-  chunk.raw = chunk.stored = static_cast<uint32_t>(size);
-  if (compression_ > 0) {
-    uLongf length = size;  // no room for one that grows: it stays as it is
-    compressed_.resize(kChunkSize);
-    if (compress2(compressed_.data(), &length, data, size, compression_) == Z_OK && length < size) {
-      chunk.stored = static_cast<uint32_t>(length);
-      chunk.flags = kChunkDeflated;
-      data = compressed_.data();
-    }
-  }
-  chunk.checksum = crc32_of(data, chunk.stored);
+  chunk.raw = packed.raw;
+  chunk.stored = packed.stored;
+  chunk.flags = packed.flags;
+  chunk.checksum = packed.checksum;
   Bytes header;
   Encoder out(&header);
   out.u32(kChunkMagic);
@@ -121,10 +138,10 @@ void Writer::emit(const uint8_t* data, size_t size) {
   out.u32(chunk.checksum);
   out.u32(crc32_of(header.data(), header.size()));
   send(header.data(), header.size());
-  send(data, chunk.stored);
+  send(packed.payload, chunk.stored);
   if (!section.chunks.make_room(1)) return fail(no_memory(sizeof chunk, "the file's index"));
   section.chunks.push_back(chunk);
-  section.size += size;
+  section.size += packed.raw;
 }
 
 void Writer::send(const void* data, size_t size) {
@@ -148,6 +165,7 @@ Result Writer::write_any(TypeId type, const uint8_t* from, uint64_t count, const
   const Plan* plan = nullptr;
   ELC_TRY(plans_.get(type, *types_, type, &plan));
   if (plan->fixed) {
+    fits_width(plan->widths);
     Misfit misfit;
     if (write_fixed(*plan, from, count, leaves, &misfit)) return Result();
     return at_leaf(*types_, type, count, misfit);
@@ -208,6 +226,7 @@ uint8_t* Writer::room(size_t size, uint8_t* aside) {
 void Writer::fill(const uint8_t* at, size_t size) {
   if (at != buffer_ + used_) return put(at, size);
   used_ += size;
+  of_width_[width_] += size;
   section_size_ += size;
   if (used_ == kChunkSize) cut();
 }
@@ -215,7 +234,7 @@ void Writer::fill(const uint8_t* at, size_t size) {
 bool Writer::write_fixed(const Plan& plan, const uint8_t* from, uint64_t count, const LeafEncoder& leaves,
                          Misfit* misfit) {
   if (plan.plain) {
-    put(from, static_cast<size_t>(count * plan.memory_size));
+    put(from, static_cast<size_t>(count * plan.memory_size), true);
     return true;
   }
   const uint8_t* const begin = from;
@@ -251,7 +270,7 @@ bool Writer::write_run(const Run& run, const uint8_t* from, const LeafEncoder& l
   const Conversion& c = run.conversion;
   if (c.what == Convert::kNested) return write_fixed(plans_.nested(run), from, run.count, leaves, misfit);
   if (c.what == Convert::kCopy) {
-    put(from, static_cast<size_t>(run.count * c.from_width));
+    put(from, static_cast<size_t>(run.count * c.from_width), true);
     return true;
   }
   uint8_t aside[32];

@@ -9,6 +9,7 @@
 
 #include "base/result.h"
 #include "base/wire.h"
+#include "portable_format/compressor.h"
 #include "portable_format/file.h"
 #include "portable_format/plan.h"
 #include "portable_format/types.h"
@@ -25,11 +26,10 @@ struct Sink {
 struct WriterOptions {
   // Values are written as this machine would; nullptr: this machine. (Canonical XDR order, tests.)
   const Representation* representation = nullptr;
-  int compression = 0;  // zlib level of every chunk that it makes smaller, 0 none
   uint8_t* buffer = nullptr;  // of kChunkSize bytes, for the writer's time; nullptr: it allocates one
 };
 
-// Needs about 1 MiB (2 with compression) whatever the state. The type table is not owned; types may be made
+// Needs about 1 MiB whatever the state. The type table is not owned; types may be made
 // while the file is written, and the table is written by finish(). The first error of the sink is kept: later
 // calls do nothing, and finish() returns it.
 class Writer {
@@ -56,6 +56,9 @@ class Writer {
   // same chunks in the next file as long as it does not change.
   void cut();
 
+  // Between sections: chunks go through `compressor`, which must live until others are asked for. nullptr: they go as they are.
+  void compress_with(Compressor* compressor) { compressor_ = compressor; }
+
   // Between sections: what this writer has written, for another one of the same file, elsewhere, that goes on behind it.
   void hand_over(Encoder& out) const;
   Result take_over(Decoder& in);
@@ -71,8 +74,12 @@ class Writer {
   Result finish();
 
  private:
-  void put(const void* data, size_t size);      // raw bytes into the section
-  void emit(const uint8_t* data, size_t size);  // one chunk
+  // Raw bytes into the section. What is the program's stays as it is as long as the section is open.
+  void put(const void* data, size_t size, bool stays = false);
+  void emit(const uint8_t* data, size_t size, size_t width, bool stays);  // one chunk
+  void write_chunk(const Packed& packed);
+  size_t prevailing_width() const;
+  void fits_width(uint32_t widths);
   void send(const void* data, size_t size);     // bytes into the sink
   void fail(Result status);
   Result error() const;  // a copy of the first error
@@ -93,7 +100,7 @@ class Writer {
   const TypeTable* types_;
   Sink sink_;
   Representation representation_;
-  int compression_;
+  Compressor* compressor_ = nullptr;
   Encoder encoder_;
   PlanCache plans_;
   Result status_;
@@ -101,7 +108,8 @@ class Writer {
   Bytes own_buffer_;
   uint8_t* buffer_;  // the chunk that is being filled: kChunkSize bytes, of which used_ are used
   size_t used_ = 0;
-  Bytes compressed_;
+  unsigned width_ = 0;         // of the elements at hand: 1 << width_ bytes
+  size_t of_width_[4] = {};    // bytes of such elements in the chunk that is being filled
   uint64_t section_size_ = 0;
   uint64_t file_size_ = 0;
   bool open_ = false;

@@ -230,10 +230,13 @@ class Job:
             return "(gdb is not installed: no stacks)"
         parts = []
         for pid in self.ranks():
-            run = subprocess.run(["gdb", "-p", str(pid), "-batch", "-ex", "thread apply all bt 30"],
-                                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-                                 timeout=120)
-            frames = [l for l in run.stdout.decode(errors="replace").splitlines() if l.startswith("#")]
+            try:
+                run = subprocess.run(["gdb", "-p", str(pid), "-batch", "-ex", "thread apply all bt 30"],
+                                     stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                                     timeout=120)
+                frames = [l for l in run.stdout.decode(errors="replace").splitlines() if l.startswith("#")]
+            except subprocess.TimeoutExpired:  # a report of a hang is one without them, too
+                frames = ["(gdb has not told in time)"]
             parts.append("process %d\n%s" % (pid, "\n".join(frames)))
         return "\n".join(parts)
 

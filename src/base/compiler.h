@@ -4,20 +4,26 @@
 #define ELC_BASE_COMPILER_H
 
 #if __has_cpp_attribute(gnu::visibility) && __has_cpp_attribute(gnu::format) && \
-    __has_cpp_attribute(gnu::always_inline) && !defined ELC_ISO_ONLY
+    __has_cpp_attribute(gnu::always_inline) && __has_cpp_attribute(gnu::noinline) && !defined ELC_ISO_ONLY
 // What the archive gives to the program's linker; everything else in it is hidden (-fvisibility=hidden).
 #define ELC_EXPORT [[gnu::visibility("default")]]
+// Of what is declared here and defined in the archive: it is near.
+#define ELC_HIDDEN [[gnu::visibility("hidden")]]
 // Parameter FORMAT (from 1) is a format of printf, whose arguments begin with parameter FIRST.
 #define ELC_PRINTF(FORMAT, FIRST) [[gnu::format(printf, FORMAT, FIRST)]]
 // Inline even where the compiler thinks otherwise.
 #define ELC_INLINE [[gnu::always_inline]] inline
+// Never inline: what is seldom called takes no registers from what is called often.
+#define ELC_NOINLINE [[gnu::noinline]]
 // A symbol that the program need not have; its address is null then.
 #define ELC_WEAK [[gnu::weak]]
 #define ELC_HAVE_WEAK 1
 #else
 #define ELC_EXPORT
+#define ELC_HIDDEN
 #define ELC_PRINTF(FORMAT, FIRST)
 #define ELC_INLINE inline
+#define ELC_NOINLINE
 #define ELC_HAVE_WEAK 0
 #endif
 

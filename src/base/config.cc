@@ -121,6 +121,16 @@ bool read_background(Config* config, const char* value) {
   return config->background != Background::kAuto || strcmp(value, "auto") == 0;
 }
 
+bool read_compress(Config* config, const char* value) {
+  if (strcmp(value, "no") == 0) return true;
+  uint64_t threads = 0;
+  if (value[0] < '1' || value[0] > '9' || (value[1] != '\0' && value[1] != ',')) return false;
+  if (value[1] == ',' && (!parse_whole(value + 2, &threads) || threads < 1 || threads > kMostCompressThreads)) return false;
+  config->compress = value[0] - '0';
+  config->compress_threads = static_cast<unsigned>(threads);
+  return true;
+}
+
 bool read_max_transit(Config* config, const char* value) { return parse_bytes(value, &config->max_transit); }
 
 bool read_late(Config* config, const char* value) { return parse_seconds(value, &config->late); }
@@ -160,6 +170,7 @@ constexpr struct {
     {"ELC_TRUST", read_trust, "self or any"},
     {"ELC_READERS", read_readers, "owner, group or all"},
     {"ELC_BACKGROUND", read_background, "auto, fork or no"},
+    {"ELC_COMPRESS", read_compress, "no, or a level of zlib from 1 to 9, with a number of threads from 1 to 12: 1, or 1,4"},
     {"ELC_CHECK_POINTERS", read_check_pointers, "0 or 1"},
     {"ELC_VERBOSE", read_verbose, "0 (problems), 1 (each line) or 2 (more)"},
 };

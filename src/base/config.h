@@ -40,6 +40,8 @@ enum class Background {
   kNo,    // the process, before the program runs on
 };
 
+constexpr unsigned kMostCompressThreads = 12;  // of ELC_COMPRESS
+
 struct Config {
   Text dir;                   // ELC_DIR, made absolute; empty: the library is passive
   Timer timer = Timer::kOff;  // ELC_EVERY
@@ -56,6 +58,8 @@ struct Config {
   Trust trust = Trust::kSelf;
   Readers readers = Readers::kOwner;
   Background background = Background::kAuto;
+  int compress = 0;                   // ELC_COMPRESS, zlib's level; 0: no
+  unsigned compress_threads = 0;      // with it, behind a comma; 0: as many as there are processors for a rank
   bool check_pointers = false;        // ELC_CHECK_POINTERS
   int verbose = 0;                    // ELC_VERBOSE: 0 problems only, 1 each line, 2 more
 };

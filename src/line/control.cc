@@ -84,7 +84,7 @@ Control::Heard Control::receive(Rank from, const uint8_t* data, size_t size) {
       send(from, begin(Word::kAcknowledge));
       break;
     case Word::kAcknowledge: --unacknowledged_; break;
-    case Word::kRelease: heard.what = Heard::What::kRelease; break;
+    case Word::kRemoved: heard.what = Heard::What::kRemoved; break;
     case Word::kNever: heard.what = Heard::What::kNever; break;
     case Word::kForget:
       heard.what = Heard::What::kForget;
@@ -106,18 +106,14 @@ void Control::flood_forget(uint32_t round, Rank except) { flood_number(Word::kFo
 
 void Control::flood_never(Rank except) { flood(begin(Word::kNever), except); }
 
+void Control::flood_removed(Rank except) { flood(begin(Word::kRemoved), except); }
+
 void Control::flood(const Bytes& bytes, Rank except) {
   if (self_ != 0 && tree_parent(self_) != except) send(tree_parent(self_), bytes);
   for (int i = 0; i < tree_children(self_, processes_); ++i) {
     const Rank child = 2 * self_ + 1 + i;
     if (child != except) send(child, bytes);
   }
-}
-
-void Control::send_release() {
-  const Bytes bytes = begin(Word::kRelease);
-  for (Rank r = 0; r < processes_; ++r)
-    if (r != self_) send(r, bytes);
 }
 
 // ---- Votes ----

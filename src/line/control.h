@@ -11,7 +11,7 @@ namespace elc::line {
 
 class Control {
  public:
-  enum class Word : uint32_t { kRequest = 1, kVote, kResult, kLog, kOrphans, kAcknowledge, kRelease, kNever, kForget };
+  enum class Word : uint32_t { kRequest = 1, kVote, kResult, kLog, kOrphans, kAcknowledge, kNever, kForget, kRemoved };
 
   Control(const Host& host, Rank self, Rank processes) : host_(host), self_(self), processes_(processes) {}
 
@@ -22,8 +22,8 @@ class Control {
       kRequest,  // a line is asked for: `line`
       kNever,    // there will be no line
       kForget,   // a round of Forgetting is to begin: its number in `line`
+      kRemoved,  // lines are removed
       kOrphans,  // `from` has these messages already: `counts`
-      kRelease,  // a process votes for release
       kVoted,    // the last vote for `kind` is here: see vote
       kDecided,  // `kind` is decided: `vote`
     };
@@ -40,10 +40,8 @@ class Control {
   // which votes and results run too, so that it cannot overtake what it came after.
   void flood_request(LineNumber line, Rank except);
   void flood_never(Rank except);
+  void flood_removed(Rank except);
   void flood_forget(uint32_t round, Rank except);
-  // Tells each process, not along the tree: there a vote could be held up in a process that waits, inside a collective
-  // operation of MPI, for one that waits for release. (Once in a restart, and only in one with a log.)
-  void send_release();
 
   // ---- Votes: up the tree, the result comes down ----
   // Casts this process's vote. true: at process 0, all have voted, *merged: decide and announce.

@@ -47,6 +47,11 @@ struct Host {
   // Whether the layer above can be saved here; otherwise the line is taken at a later site. nullptr: it always can.
   bool (*settled)(void* context) = nullptr;
 
+  // Release (PROTOCOL.md, section 8): this process votes for it, once in a restart; and whether all have, asked until they
+  // have. What it takes for that to be known everywhere goes on while processes are inside blocking operations of MPI.
+  void (*vote_for_release)(void* context) = nullptr;
+  bool (*all_voted_for_release)(void* context) = nullptr;
+
   // ---- Files. A failure is the reason with which the line will be refused; all processes are told. ----
   // Saves the local state of line `line`. May call add_cost.
   Result (*save_state)(void* context, LineNumber line) = nullptr;
@@ -61,6 +66,8 @@ struct Host {
   // The line has ended here: committed, or else refused for this reason, which is the same at all processes; the text
   // is valid during the call. May call knows and committed_line.
   void (*ended)(void* context, LineNumber line, bool committed, const Refusal& refusal) = nullptr;
+  // Process 0 has told all that lines were removed (tell_removed). May not call back.
+  void (*removed)(void* context) = nullptr;
   // Freed communicators were forgotten without a line: see knows. nullptr: nobody wants to hear it.
   void (*forgotten)(void* context) = nullptr;
 
@@ -78,6 +85,8 @@ struct Host {
   // Starts to take the message just shown with message's envelope; sets message->arrived when its content is there.
   // The host holds a reference of its own while it is arriving. false: there is no memory for it, and it stays in MPI.
   bool (*take)(void* context, Message* message) = nullptr;
+  // Whether messages are usual from now on (Coordinator::usual), where that has changed. nullptr: nobody wants to hear it.
+  void (*usual)(void* context, bool usual) = nullptr;
   // The program takes another way than in the log, although others depend on what it did then: what they have seen will
   // not come again. Where the call returns, the log is forgotten and the program goes on.
   void (*strayed)(void* context) = nullptr;
@@ -99,6 +108,11 @@ class Coordinator {
   virtual Identity identity(Comm comm) const = 0;
   // Whether it still means anything to this process or to a line.
   virtual bool knows(Identity identity) const = 0;
+
+  // ---- Messages ----
+  // The usual case: no line is open, nothing is queued, held or replayed, here or elsewhere, and lines can still be taken. A
+  // message that is sent is counted and no more, a receive is noted and given to MPI.
+  bool usual() const { return usual_; }
 
   // ---- Sends ----
   // Counts a send, when the call is made. true: the receiver has this message already; do not send it, return success.
@@ -216,6 +230,9 @@ class Coordinator {
   // The cost of the open line to this process, in the caller's unit: the largest of all goes to `commit`.
   virtual void add_cost(uint64_t cost) = 0;
 
+  // Process 0 has removed the records of lines that are not kept any more: tells the others, not after the program's end.
+  virtual void tell_removed() = 0;
+
   // ---- Progress ----
   virtual void on_control(Rank from, const uint8_t* data, size_t size) = 0;
   // Goes on with whatever can go on. To be called after control messages, now and then, and often while busy().
@@ -247,6 +264,7 @@ class Coordinator {
   Coordinator() = default;
 
   // Asked in every call, so kept here.
+  bool usual_ = false;
   bool sends_in_background_ = false;
   bool replaying_ = false;
   bool recording_ = false;

@@ -8,22 +8,35 @@ Counts::~Counts() {
   peers_.each([](uint64_t, Peer*& peer) { destroy(peer); });
 }
 
-void Counts::find_peer(Rank peer) {
-  Peer*& p = peers_.at(static_cast<uint32_t>(peer));
-  if (p == nullptr) p = make<Peer>();
-  last_rank_ = peer;
-  last_peer_ = p;
+void Counts::find_last(Rank peer, uint64_t key) {
+  // Tags and peers that are near each other have different places.
+  Found& recent = recent_[(key + (key >> 32) + 3 * static_cast<uint32_t>(peer)) % kRecent];
+  if (recent.peer != peer || recent.key != key || recent.tables != tables_) {
+    ClassCount* const count = find_class(peer, key);
+    recent = {key, count, peer, tables_};
+  }
+  last_ = recent;
 }
 
-void Counts::find_class(Peer& peer, uint64_t key) {
-  peer.last = &peer.classes.at(key);  // an insertion moves the others, hence only one is cached
-  peer.last_key = key;
+void Counts::moved() {
+  last_ = Found();
+  if (++tables_ != 0) return;
+  for (Found& recent : recent_) recent = Found();
+  tables_ = 1;
+}
+
+ClassCount* Counts::find_class(Rank peer, uint64_t key) {
+  Peer*& p = peers_.at(static_cast<uint32_t>(peer));
+  if (p == nullptr) p = make<Peer>();
+  if (ClassCount* const known = p->find(key)) return known;
+  moved();
+  return &p->at(key);
 }
 
 template <class F>
 void Counts::each(F visit) const {
   peers_.each([&](uint64_t rank, Peer* const& peer) {
-    peer->classes.each([&](uint64_t k, ClassCount& count) {
+    peer->each([&](uint64_t k, ClassCount& count) {
       visit(ClassEntry{static_cast<Rank>(rank), static_cast<Comm>(k >> 32), static_cast<Tag>(static_cast<uint32_t>(k)),
                        ClassCount()},
             count);
@@ -48,8 +61,7 @@ void Counts::freeze(Vector<ClassEntry>* frozen) {
 void Counts::restart(const Vector<ClassEntry>& kept) {
   peers_.each([](uint64_t, Peer*& peer) { destroy(peer); });
   peers_.clear();
-  last_rank_ = -1;
-  last_peer_ = nullptr;
+  moved();
   for (const ClassEntry& entry : kept) at(entry.peer, entry.comm, entry.tag) = entry.count;
 }
 

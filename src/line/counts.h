@@ -2,6 +2,7 @@
 #ifndef ELC_LINE_COUNTS_H
 #define ELC_LINE_COUNTS_H
 
+#include "base/compiler.h"
 #include "base/hash_map.h"
 #include "line/comms.h"
 #include "line/types.h"
@@ -37,19 +38,17 @@ struct WireCount {
   uint64_t count = 0;
 };
 
-// A table for each peer, its last entry cached: a message costs a comparison or two. Memory is
-// O(classes used), not O(messages).
+// A table for each peer; the last entry is at hand, and those used before it nearly so: a message costs a comparison or
+// two. Memory is O(classes used), not O(messages).
 class Counts {
  public:
   ~Counts();
 
   // The entry of a class, made if need be. Valid until the next call of a non-const function.
   ClassCount& at(Rank peer, Comm comm, Tag tag) {
-    if (peer != last_rank_) [[unlikely]] find_peer(peer);
     const uint64_t k = key(comm, tag);
-    Peer& p = *last_peer_;
-    if (p.last == nullptr || p.last_key != k) [[unlikely]] find_class(p, k);
-    return *p.last;
+    if (peer != last_.peer || k != last_.key) [[unlikely]] find_last(peer, k);
+    return *last_.count;
   }
 
   // Moves the counts of the interval out (sorted by peer, communicator, tag) and starts it anew.
@@ -66,23 +65,28 @@ class Counts {
   void forget(const HashMap<bool>& comms);
 
  private:
-  struct Peer {
-    uint64_t last_key = 0;
-    ClassCount* last = nullptr;
-    HashMap<ClassCount> classes;
+  using Peer = HashMap<ClassCount>;  // by key
+  struct Found {
+    uint64_t key = 0;
+    ClassCount* count = nullptr;
+    Rank peer = -1;       // nobody
+    uint32_t tables = 0;  // as they were: `tables_`
   };
+  static constexpr size_t kRecent = 8;
 
   // Injective: a "perfect hash" of the class (section 1).
   static uint64_t key(Comm comm, Tag tag) { return static_cast<uint64_t>(comm) << 32 | static_cast<uint32_t>(tag); }
-  void find_peer(Rank peer);
-  static void find_class(Peer& peer, uint64_t key);
+  ELC_NOINLINE void find_last(Rank peer, uint64_t key);
+  void moved();  // entries of tables were, or will be
+  ClassCount* find_class(Rank peer, uint64_t key);
   template <class F>
   void each(F visit) const;
   void restart(const Vector<ClassEntry>& kept);
 
   HashMap<Peer*> peers_;
-  Rank last_rank_ = -1;
-  Peer* last_peer_ = nullptr;
+  uint32_t tables_ = 1;    // counts what moves entries of the tables
+  Found last_;
+  Found recent_[kRecent];  // each has one place
 };
 
 // The order in which tables are merged.

@@ -20,16 +20,26 @@ EventLogging::EventLogging(const Host& host, Rank self, Rank processes, Options 
       operations_(comms_),
       receives_(host_, comms_, counts_, window_, replay_),
       control_(host_, self, processes),
-      forgetting_(comms_, counts_, operations_, receives_, options.most_freed) {}
+      forgetting_(comms_, counts_, operations_, receives_, options.most_freed) {
+  set_flags();
+}
 
 // What is asked in every call is kept where that is quick.
 void EventLogging::set_flags() {
   replaying_ = replay_.on();
   recording_ = window_.recording();
   sends_in_background_ = applies(Rule::kBackground) ? replay_.anywhere() : replay_.on();
+  set_usual(running_ && line_ == nullptr && !stopped_ && !replay_.on() && !replay_.anywhere() && receives_.idle());
   if (!all_stopped_ || stopped_ || line_ != nullptr || !receives_.idle()) return;
   stopped_ = true;
+  set_usual(false);
   receives_.stop();
+}
+
+void EventLogging::set_usual(bool usual) {
+  if (usual == usual_) return;
+  usual_ = usual;
+  if (host_.usual != nullptr) host_.usual(host_.context, usual);
 }
 
 // ---- Communicators and messages ----
@@ -169,6 +179,7 @@ uint64_t EventLogging::account() const {
 // ---- The open line ----
 
 void EventLogging::open_line() {
+  set_usual(false);
   const Line::Parts parts{host_,   self_,     options_, comms_,  counts_, operations_,
                           window_, receives_, replay_,  control_, set_up_};
   line_ = make<Line>(parts, ++last_line_);
@@ -176,6 +187,7 @@ void EventLogging::open_line() {
 
 bool EventLogging::take() {
   if (host_.settled != nullptr && !host_.settled(host_.context)) return false;
+  set_usual(false);  // messages may be queued, whether or not a line is opened
   // Which messages belong to the past is known only when MPI has told what they are: at a later site.
   const bool settled = receives_.settle_past();
   if (!settled && !receives_.starved()) return false;
@@ -294,8 +306,11 @@ void EventLogging::on_control(Rank from, const uint8_t* data, size_t size) {
       break;
     case Control::Heard::What::kForget: begin_forgetting(heard.line, from); break;
     case Control::Heard::What::kNever: hear_never(from); break;
+    case Control::Heard::What::kRemoved:
+      control_.flood_removed(from);
+      host_.removed(host_.context);
+      break;
     case Control::Heard::What::kOrphans: take_orphans(from, heard.counts); break;
-    case Control::Heard::What::kRelease: replay_.add_vote(); break;
     case Control::Heard::What::kVoted: conclude(heard.kind, heard.vote); break;
     case Control::Heard::What::kDecided: decide(heard.kind, heard.vote); break;
   }
@@ -375,6 +390,7 @@ Result EventLogging::load(Saved&& saved) {
 
 void EventLogging::start_recovery() {
   running_ = false;
+  set_usual(false);
   Vector<Residue> residues;
   counts_.residues(&residues);
   HashMap<Vector<WireCount>> orphans;
@@ -405,6 +421,7 @@ void EventLogging::step_recovery() {
 }
 
 bool EventLogging::post_again(Posting& posting, uint64_t number) {
+  set_usual(false);
   posting.number = number;
   const SavedPosting& saved = *find_posting(replay_.pending(), number);
   posting.pattern = {comms_.intern(saved.comm), saved.source, saved.tag};
@@ -415,10 +432,10 @@ void EventLogging::step_release() {
   if (!replay_.on()) return;
   if (!replay_.voted()) {
     if (!finalizing_ && depended_on()) return;
-    replay_.add_own_vote();
-    control_.send_release();
+    replay_.vote();
+    host_.vote_for_release(host_.context);
   }
-  if (!replay_.all_voted(processes_)) return;
+  if (!host_.all_voted_for_release(host_.context)) return;
   replay_.release();
   set_flags();
   forget_log();

@@ -32,14 +32,27 @@ class EventLogging final : public Coordinator {
 
   bool on_send(Rank to, Comm comm, Tag tag) override;
 
+  // What on_send, post and observe do where all is usual(); the last where is_usual(), too. receive_usual: post and observe
+  // of a receive; false: call these.
+  void send_usual(Rank to, Comm comm, Tag tag) { ++counts_.at(to, comm, tag).sent; }
+  void post_usual(Posting& posting) { receives_.post_usual(posting); }
+  bool receive_usual(Comm comm, Rank source, Tag tag) { return receives_.receive_usual(comm, source, tag); }
+  bool is_usual(const Posting& posting) const { return receives_.is_usual(posting); }
+  void observe_usual(Posting& posting, Rank source, Tag tag) { receives_.observe_usual(posting, source, tag); }
+
   bool post(Posting& posting) override {
+    if (usual_) {
+      post_usual(posting);
+      return true;
+    }
     const bool given = stopped_ || receives_.post(posting);
     if (receives_.left_log()) [[unlikely]] end_replay();
     return given;
   }
   bool post_again(Posting& posting, uint64_t number) override;
   void observe(Posting& posting, Rank source, Tag tag) override {
-    if (!stopped_) [[likely]] receives_.observe(posting, source, tag);
+    if (usual_ && is_usual(posting)) observe_usual(posting, source, tag);
+    else if (!stopped_) receives_.observe(posting, source, tag);
   }
   Fate cancel(Posting& posting) override;
   void withdraw(Posting& posting) override {
@@ -93,6 +106,9 @@ class EventLogging final : public Coordinator {
   LineNumber committed_line() const override { return committed_; }
   bool line_open() const override { return line_ != nullptr; }
   void add_cost(uint64_t cost) override;
+  void tell_removed() override {
+    if (!finished_) control_.flood_removed(self_);
+  }
 
   void on_control(Rank from, const uint8_t* data, size_t size) override;
   void refuse_line(const char* reason) override {
@@ -135,6 +151,7 @@ class EventLogging final : public Coordinator {
   void step_recovery();
   void step_release();
   void set_flags();
+  void set_usual(bool usual);
 
   const Host host_;
   const Rank self_;

@@ -21,6 +21,16 @@ class Postings {
     posting.open = true;
     if (++list.size > kFew || list.indexed) [[unlikely]] index(list, posting);
   }
+  // The same as `remove` for the first of its communicator, which is open.
+  void remove_first(Posting& posting) {
+    List& list = lists_[posting.pattern.comm];
+    posting.open = false;
+    if (list.indexed) [[unlikely]] remove_from_class(list, posting);
+    Posting* const second = posting.after;
+    list.first = second;
+    (second == nullptr ? list.last : second->before) = nullptr;
+    if (--list.size == 0 && list.indexed) [[unlikely]] drop_index(list);
+  }
   void remove(Posting& posting) {
     if (posting.open) close(posting);
     List& list = lists_[posting.pattern.comm];

@@ -10,7 +10,7 @@ namespace elc::line {
 // Decides it: MPI (true), the pending queue, or, in replay, nobody yet.
 bool Receives::place(Posting& posting) {
   postings_.add(posting);
-  if (queue_.empty() && !replay_.on()) [[likely]] {
+  if (queue_.empty() && !replay_.on()) {
     posting.order = ++events_;
     return true;
   }
@@ -178,16 +178,6 @@ bool Receives::may_show(Comm comm, Rank source, Tag tag) const {
 // ---- Observing (section 1) ----
 
 void Receives::observe(Posting& posting, Rank source, Tag tag) {
-  const bool usual = posting.open && posting.before == nullptr && posting.state == Posting::State::kStarted &&
-                     shown_.empty() && !window_.keeping();
-  if (usual) [[likely]] {  // the first of its communicator, and nothing is kept of it
-    ++counts_.at(source, posting.pattern.comm, tag).received;
-    return postings_.remove(posting);
-  }
-  observe_any(posting, source, tag);
-}
-
-void Receives::observe_any(Posting& posting, Rank source, Tag tag) {
   if (posting.before != nullptr) imply_until(&posting, posting.pattern.comm, source, tag);
   if (posting.state == Posting::State::kQueued) {
     if (!posting.counted) count_queued(posting);

@@ -24,9 +24,30 @@ class Receives {
     posting.number = ++numbered_;
     return place(posting);
   }
+  // The usual case, where nothing is queued or replayed: MPI has it.
+  void post_usual(Posting& posting) {
+    posting.number = ++numbered_;
+    posting.order = ++events_;
+    postings_.add(posting);
+  }
+  // The same for one that is posted and observed at once. false: it has to be posted, because of others, or a probe.
+  bool receive_usual(Comm comm, Rank source, Tag tag) {
+    if (!none_posted(comm) || !shown_.empty()) [[unlikely]] return false;
+    ++numbered_;
+    ++events_;
+    ++counts_.at(source, comm, tag).received;
+    return true;
+  }
   // `answer`: what it had received already, or nullptr.
   bool post_again(Posting& posting, Message* answer);
   void observe(Posting& posting, Rank source, Tag tag);
+  // Where nothing is queued, replayed or kept either: whether to observe this receive is to count it, because it is the
+  // first of its communicator and no probe has shown anything; and the same done.
+  bool is_usual(const Posting& posting) const { return posting.open && posting.before == nullptr && shown_.empty(); }
+  void observe_usual(Posting& posting, Rank source, Tag tag) {
+    ++counts_.at(source, posting.pattern.comm, tag).received;
+    postings_.remove_first(posting);
+  }
   Fate cancel(Posting& posting);
   void withdraw(Posting& posting) { unlink(posting); }
   Message* queued(const Pattern& pattern);
@@ -111,7 +132,6 @@ class Receives {
   bool held_back(const Posting& posting) const;
   bool held_before(const Posting& posting, const Pattern& pattern) const;
 
-  void observe_any(Posting& posting, Rank source, Tag tag);
   void count(Posting& posting);
   void count_receive(Posting& posting, Rank source, Tag tag);
   void count_queued(Posting& posting);

@@ -31,11 +31,9 @@ class Replay {
   void suppressed() { --to_suppress_; }
   bool suppresses() const { return to_suppress_ > 0; }
 
-  // Release: a process votes when it has used up what it must not do again; all votes are heard; then it is released.
+  // Release: a process votes when it has used up what it must not do again; when all have, it is released.
   bool voted() const { return voted_; }
-  void add_own_vote() { voted_ = true, ++votes_; }
-  void add_vote() { ++votes_; }
-  bool all_voted(Rank processes) const { return votes_ == processes; }
+  void vote() { voted_ = true; }
   void release() { on_ = false; }
   void all_released() { anywhere_ = false; }
 
@@ -43,7 +41,6 @@ class Replay {
   bool on_ = false;
   bool anywhere_ = false;
   bool voted_ = false;
-  Rank votes_ = 0;
   uint64_t to_suppress_ = 0;
   Vector<SavedOutcome> outcomes_;
   size_t next_ = 0;    // of outcomes_

@@ -51,7 +51,18 @@ Result BlockMap::build(Process& process) {
     sort(&by_block_);
     heap_generation_ = heap.generation();
   }
-  return check_regions();
+  ELC_TRY(check_regions());
+  // A restart may not know where it will have these, so no pointer of a line leads there.
+  late_.clear();
+  size_t kept = 0;
+  for (const Extent& extent : by_region_) {
+    if (regions_[extent.index]->is_late)
+      late_.push_back(extent);
+    else
+      by_region_[kept++] = extent;
+  }
+  by_region_.resize(kept);
+  return Result();
 }
 
 // The same variable in two scopes (a static of a function that calls itself) is no conflict; anything else
@@ -62,7 +73,7 @@ Result BlockMap::check_regions() const {
     const Region& region = *regions_[extent.index];
     if (region.size == 0) continue;
     const bool same = widest != nullptr && widest->address == region.address && widest->size == region.size &&
-                      widest->type == region.type;
+                      widest->type == region.type && !widest->is_static && !region.is_static;
     if (widest != nullptr && region.address < widest->address + widest->size && !same)
       return Result::error(
           "'%s' of %s overlaps '%s' of %s: every byte is registered once, and ELC_Leave comes before every "
@@ -99,18 +110,22 @@ const Block* BlockMap::last_block(uintptr_t low, uintptr_t high) const {
 uint64_t BlockMap::largest() const {
   uint64_t size = heap_largest_;
   for (const Extent& region : by_region_) size = std::max(size, region.size);
+  for (const Extent& region : late_) size = std::max(size, region.size);
   return size;
 }
 
 uint64_t BlockMap::size() const {
   uint64_t size = heap_size_;
   for (const Extent& region : by_region_) size += region.size;
+  for (const Extent& region : late_) size += region.size;
   return size;
 }
 
 bool BlockMap::has_some_in(uintptr_t begin, uintptr_t end) const {
   // Variables may lie in each other (a static that two calls have registered); blocks do not.
   for (const Extent& region : by_region_)
+    if (region.begin < end && region.begin + region.size > begin) return true;
+  for (const Extent& region : late_)
     if (region.begin < end && region.begin + region.size > begin) return true;
   const Block* block = last_block(begin, end - 1);
   return block != nullptr && begin_of(*block) + block->size > begin;

@@ -57,7 +57,8 @@ class BlockMap {
 
   Process* process_ = nullptr;
   Vector<const Region*> regions_;
-  Vector<Extent> by_region_;
+  Vector<Extent> by_region_;  // without the statics into which nothing may point
+  Vector<Extent> late_;       // these
   Vector<Extent> by_block_;  // those that are in no table of the heap
   uint64_t heap_generation_ = ~uint64_t{0};
   uint64_t heap_size_ = 0;

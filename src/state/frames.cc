@@ -1,6 +1,7 @@
 // Frames and labels: the thesis's flow table (section 4.2.2.2), and re-entry.
 #include <string.h>
 
+#include "base/attention.h"
 #include "base/compiler.h"
 #include "elc.h"
 #include "state/image.h"
@@ -75,6 +76,7 @@ bool take_label() {
   Process& p = process();
   p.site_is_labelled = p.label_is_fresh && !p.frames.empty() && !p.frames.back().inline_call;
   p.label_is_fresh = false;
+  elc::attend(elc::kLabel, false);
   return p.site_is_labelled;
 }
 
@@ -201,6 +203,7 @@ ELC_EXPORT void ELC_Set_label(int label) {
   if (p.frames.empty()) return;
   p.frames.back().label = label;
   p.label_is_fresh = true;
+  elc::attend(elc::kLabel, true);
   if (p.is_recovering || p.resumed_label != 0) elc::state::check_label(p, label);
 }
 

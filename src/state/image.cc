@@ -9,12 +9,35 @@
 namespace elc::state {
 namespace {
 
-// "int", "double[100]", "struct node[3]".
-Text describe(const format::TypeTable& types, TypeId type, uint64_t count) {
+// "int", "double[100]", "double[10][20]", "struct node[3]".
+Text describe(const format::TypeTable& types, TypeId type, uint64_t count, std::span<const uint64_t> extents = {}) {
   const char* name = types.info(type).name;
+  if (!extents.empty()) {
+    Text text = Text::copy(name);
+    for (const uint64_t extent : extents)
+      text = Text::format("%s[%llu]", text.c_str(), static_cast<unsigned long long>(extent));
+    return text;
+  }
   return count == 1 ? Text::copy(name)
                     : Text::format("%s[%llu]", name, static_cast<unsigned long long>(count));
 }
+
+Vector<uint64_t> extents_of(const Region& region) {
+  Vector<uint64_t> extents;
+  for (uint32_t i = 0; i < region.dimensions; ++i) extents.push_back(region.extent(i));
+  return extents;
+}
+
+bool is_product(uint64_t count, const Vector<uint64_t>& extents) {
+  if (count == 0) return std::find(extents.begin(), extents.end(), 0) != extents.end();
+  for (const uint64_t extent : extents) {
+    if (extent == 0 || count % extent != 0) return false;
+    count /= extent;
+  }
+  return count == 1;
+}
+
+std::span<const uint64_t> all_of(const Vector<uint64_t>& list) { return {list.data(), list.size()}; }
 
 // The variables of a frame (1 + its index; 0 for the globals).
 std::span<const Region> scope_of(const Process& p, size_t frame) {
@@ -73,6 +96,32 @@ Result Image::read_variables(format::Cursor& in) {
     variables.push_back(std::move(variable));
   }
   return in.status();
+}
+
+Result Image::read_declared(format::Reader& reader) {
+  if (!reader.has_section("declared")) return Result();
+  format::Cursor in;
+  ELC_TRY(in.open(&reader, "declared"));
+  ELC_TRY(read_layout(in, "declared"));
+  uint64_t least = 0;
+  for (uint64_t left = in.count(20); left > 0 && in.ok(); --left) {
+    const uint64_t index = in.u64();
+    const uint32_t flags = in.u32();
+    const uint64_t dimensions = in.count(8);
+    if (!in.ok()) break;
+    if (index < least || index >= variables.size() || flags > kIsStatic || dimensions == 1 || dimensions > kMaxDimensions)
+      return Result::error("the checkpoint file is damaged: what is declared of its variables contradicts them");
+    least = index + 1;
+    SavedVariable& variable = variables[static_cast<size_t>(index)];
+    if (flags == kIsStatic && variable.frame != 0)
+      return Result::error("the checkpoint file is damaged: the static '%s' belongs to a frame", variable.name.c_str());
+    variable.is_static = flags == kIsStatic;
+    for (uint64_t i = 0; i < dimensions; ++i) variable.extents.push_back(in.u64());
+    if (in.ok() && dimensions > 0 && !is_product(variable.count, variable.extents))
+      return Result::error("the checkpoint file is damaged: the extents of '%s' are not its %llu elements",
+                           variable.name.c_str(), static_cast<unsigned long long>(variable.count));
+  }
+  return in.finish();
 }
 
 Result Image::read_heap(format::Cursor& in, const format::Reader& reader) {
@@ -151,15 +200,18 @@ Result Image::match_variables(const Process& p, const format::Reader& reader) {
           Result::error("'%s' of %s has a type that is not known (%ld)", v.name.c_str(), whose.c_str(),
                         static_cast<long>(v.type)));
     v.region = find_in(p, v.frame, hint++, v.name);
-    const Text found = describe(reader.types(), v.type, v.count);
+    const Text found = describe(reader.types(), v.type, v.count, all_of(v.extents));
     if (v.region == nullptr)
       return Result::error("the line has '%s' (%s) of %s, which the program has not registered there",
                            v.name.c_str(), found.c_str(), whose.c_str());
-    const Text wanted = describe(p.types, v.region->type, v.region->count);
+    const Vector<uint64_t> extents = extents_of(*v.region);
+    const Text wanted = describe(p.types, v.region->type, v.region->count, all_of(extents));
+    const bool same_shape = extents.empty() || v.extents.empty() ||
+                            std::equal(extents.begin(), extents.end(), v.extents.begin(), v.extents.end());
     const Result fit = format::fits(reader.types(), v.type, writer, p.types, v.region->type);
     if (!fit.ok() && wanted.view() == found.view())
       return Result::error("'%s' of %s (%s): %s", v.name.c_str(), whose.c_str(), found.c_str(), fit.message());
-    if (!fit.ok() || v.count != v.region->count)
+    if (!fit.ok() || v.count != v.region->count || !same_shape)
       return Result::error("'%s' of %s is %s in the program, but %s in the line%s%s", v.name.c_str(),
                            whose.c_str(), wanted.c_str(), found.c_str(), fit.ok() ? "" : ": ",
                            fit.ok() ? "" : fit.message());
@@ -275,7 +327,7 @@ bool Image::target(uint64_t block, Target* out) const {
   if (block == 0 || block - 1 >= variables.size() + blocks) return false;
   if (block <= variables.size()) {
     const Region& region = *variables[static_cast<size_t>(block - 1)].region;
-    *out = {region.type, region.count, 0, region.address, nullptr};
+    *out = {region.type, region.count, 0, region.address, nullptr, region.is_waiting};
     return true;
   }
   const uint64_t index = block - 1 - variables.size();
@@ -284,7 +336,7 @@ bool Image::target(uint64_t block, Target* out) const {
   const SavedRun* const end = step + 1 < run_of_.size() ? &runs[run_of_[step + 1]] + 1 : runs.end();
   const SavedRun* run = std::upper_bound(least, end, index, [](uint64_t i, const SavedRun& r) { return i < r.first; }) - 1;
   uint8_t* const address = addresses.empty() ? nullptr : addresses[static_cast<size_t>(index)];
-  *out = {run->memory_type, run->count, run->rest, address, run};
+  *out = {run->memory_type, run->count, run->rest, address, run, false};
   return true;
 }
 

@@ -18,6 +18,8 @@ struct SavedVariable {
   Text name;
   TypeId type = 0;  // of the file
   uint64_t count = 0;
+  Vector<uint64_t> extents;        // as declared; none, or at least two whose product is `count`
+  bool is_static = false;          // ELC_STATIC
   const Region* region = nullptr;  // where it goes
 };
 
@@ -43,10 +45,12 @@ struct Image {
   uint64_t next_id = 1;
   uint64_t blocks = 0;
   Vector<SavedRun> runs;
-  Vector<uint8_t*> addresses;  // of the blocks, from apply() on
+  Vector<uint8_t*> addresses;  // of the blocks, from fill() on
 
   // Reads the directory of "vars"; leaves the cursor at its values. Trusts nothing.
   Result read_variables(format::Cursor& in);
+  // What section "declared" says of them, where there is one. Behind read_variables.
+  Result read_declared(format::Reader& reader);
   // The same for "heap".
   Result read_heap(format::Cursor& in, const format::Reader& reader);
   // Finds the place of every variable, function and block type in the program.
@@ -56,8 +60,9 @@ struct Image {
   struct Target {
     TypeId type;  // in memory
     uint64_t count, rest;
-    uint8_t* address;     // nullptr before apply(), for a heap block
+    uint8_t* address;     // nullptr before fill(), for a heap block
     const SavedRun* run;  // nullptr for a variable
+    bool waiting;         // a static that has no place yet
   };
   bool target(uint64_t block, Target* out) const;
 

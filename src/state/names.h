@@ -39,13 +39,14 @@ class NameStack {
   Mark mark() const { return top_; }
   void reset(Mark mark) { top_ = mark; }
 
-  // A copy of a name of `length` characters, ended by a zero.
-  const char* push(const char* name, size_t length) {
-    while (top_.chunk >= chunks_.size() || chunks_[top_.chunk].size - top_.used <= length) next(length + 1);
+  // A copy of a name of `length` characters, ended by a zero, and behind that room for `more` bytes.
+  char* push(const char* name, size_t length, size_t more = 0) {
+    const size_t all = length + more;
+    while (top_.chunk >= chunks_.size() || chunks_[top_.chunk].size - top_.used <= all) next(all + 1);
     char* copy = chunks_[top_.chunk].data + top_.used;
     memcpy(copy, name, length);
     copy[length] = '\0';
-    top_.used += static_cast<uint32_t>(length + 1);
+    top_.used += static_cast<uint32_t>(all + 1);
     return copy;
   }
 

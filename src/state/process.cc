@@ -7,6 +7,7 @@
 #include "elc.h"
 #include "state/blocks.h"
 #include "state/image.h"
+#include "state/random.h"
 #include "state/state.h"
 
 // The types of the C API are those of the file format.
@@ -36,9 +37,13 @@ Process& make_process() {
 
 void reset() {
   if (the_process == nullptr) return;
-  for (Region& region : the_process->globals) release(const_cast<char*>(region.name));
+  for (Region& region : the_process->globals) {
+    release(const_cast<char*>(region.name));
+    if (region.is_waiting) release(region.address);
+  }
   for (Frame& frame : the_process->frames) destroy(frame.table);
   destroy(the_process->table_of_globals);
+  destroy(the_process->random);
   destroy(the_process->blocks);
   destroy(the_process->image);
   destroy(the_process);

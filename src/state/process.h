@@ -4,6 +4,9 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
+
+#include <span>
 
 #include "base/hash_map.h"
 #include "base/message.h"
@@ -45,6 +48,7 @@ struct Function {
 };
 
 class BlockMap;
+class RandomNumbers;
 struct Image;
 
 // A struct as libELC.h describes it: where its pointers are, and the structs in it.
@@ -85,10 +89,11 @@ struct Process {
   bool skip_was_asked = false;   // libELC.h: ELC_SKIP came before this OnCallEnter
   bool skip_was_missed = false;  // and once it did not
   Vector<Description> descriptions;
-  Text unregistered;  // libELC.h: what could not be registered, so that no line may be taken
+  Text unregistered;  // what could not be registered (libELC.h, ELC_STATIC, ELC_RANDOM), so that no line may be taken
   Vector<SavedFrame> saved_frames;
   BlockMap* blocks = nullptr;  // owned; made at the first save
   Image* image = nullptr;      // owned; of the line that is being restored
+  RandomNumbers* random = nullptr;  // owned; if ELC_RANDOM was called
 };
 
 // The one of this process. Made at the first use and never destroyed: the program may call the library
@@ -108,6 +113,9 @@ TypeId type_described(const char* name, uint64_t packed);
 constexpr uint32_t kSectionLayout = 1;
 Result read_layout(format::Cursor& in, const char* section);
 
+// Flags in section "declared".
+constexpr uint32_t kIsStatic = 1;
+
 // Fails, naming the call, on a name that is missing, or longer than a file takes.
 Result check_name(const char* call, const char* name);
 
@@ -117,8 +125,20 @@ int outcome(const Result& status);
 // Enters a frame; in a restart only that which the line has there.
 void enter(Process& process, const char* function, bool inline_call);
 
-// ELC_Register; with `target`, ELC_Register_pointer.
-Result add_region(const char* name, void* address, TypeId type, size_t count, TypeId target);
+// ELC_Register; with `target`, ELC_Register_pointer; with `shape`, whose product is `count`, ELC_Register_shape.
+Result add_region(const char* name, void* address, TypeId type, size_t count, TypeId target,
+                  std::span<const uint64_t> shape = {});
+
+// Registers a global, wherever the program is.
+Result add_global(const char* name, void* address, TypeId type, size_t count);
+
+// ELC_RANDOM.
+Result register_random();
+
+// Room for the statics of a line whose functions have not been called yet. `most`: no value has more elements.
+Result keep_statics(Process& process, const Image& image, const format::Reader& reader, uint64_t most);
+// The static that a restart may have elsewhere in which the address lies; nullptr: there is none.
+const Region* late_static_at(const Process& process, const void* address);
 
 // Closes up the places of variables that were unregistered, before the variables are gone through.
 void close_up(Process& process);

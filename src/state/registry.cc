@@ -6,11 +6,39 @@
 
 #include "base/compiler.h"
 #include "elc.h"
+#include "portable_format/integer.h"
+#include "state/image.h"
 #include "state/process.h"
 #include "state/state.h"
 
 namespace elc::state {
 namespace {
+
+// The extents of an array, as a program says them.
+struct Shape {
+  uint64_t extents[kMaxDimensions];
+  uint32_t dimensions = 0;
+  size_t count = 1;  // their product
+
+  Result read(const char* name, int given, const size_t from[]) {
+    ELC_TRY(check_name("ELC_Register_shape", name));
+    if (given < 0 || static_cast<uint32_t>(given) > kMaxDimensions)
+      return Result::error("'%s': an array of %d dimensions; there may be up to %u", name, given, kMaxDimensions);
+    dimensions = static_cast<uint32_t>(given);
+    uint64_t product = 1;
+    bool none = false;
+    for (uint32_t i = 0; i < dimensions; ++i) none |= (extents[i] = from[i]) == 0;
+    for (uint32_t i = 0; i < dimensions && !none; ++i) {
+      if (product > PTRDIFF_MAX / extents[i])
+        return Result::error("'%s': the product of its extents is more than a memory can hold", name);
+      product *= extents[i];
+    }
+    count = none ? 0 : static_cast<size_t>(product);
+    return Result();
+  }
+  // An array of one dimension is one that has no shape.
+  std::span<const uint64_t> declared() const { return {extents, dimensions > 1 ? dimensions : 0}; }
+};
 
 // The scope that a registration joins: the innermost frame, or the globals.
 struct Scope {
@@ -47,11 +75,19 @@ struct Scope {
     table->build(regions, first, regions.size());
   }
 
+  // A variable gets another place, where nothing is.
+  void move(size_t i, uint8_t* address, uint64_t size) {
+    if (table != nullptr) table->remove(regions, i);
+    regions[i].address = address;
+    regions[i].size = size;
+    if (table != nullptr) table->add(regions, i);
+  }
+
   // Where they are many, what comes behind stays where it is until there are as many places that wait.
   void remove(size_t i) {
     if (table == nullptr) return regions.erase(i);
     table->remove(regions, i);
-    regions[i].name = nullptr;
+    regions[i] = Region();
     if (++unregistered <= (regions.size() - first) / 2) return;
     regions.resize(close_up(regions, first, first, regions.size(), table));
     unregistered = 0;
@@ -67,6 +103,10 @@ struct Scope {
   }
 };
 
+Result overlaps(const Process& p, const char* name, const Region& with) {
+  return Result::error("'%s' overlaps '%s' of %s: every byte is registered once", name, with.name, owner_of(p, with).c_str());
+}
+
 // Of two reasons that of the variable that was registered first is told.
 Result find_conflict(const Process& p, const Scope& scope, const Region& added, const char* name) {
   const size_t named = scope.find(name, added.hash), over = scope.overlapping(added);
@@ -75,48 +115,180 @@ Result find_conflict(const Process& p, const Scope& scope, const Region& added, 
   if (named <= over)
     return Result::error("'%s' is registered twice in %s: names are unique, give one of them another by ELC_Register", name,
                          owner_of(p, r).c_str());
-  return Result::error("'%s' overlaps '%s' of %s: every byte is registered once", name, r.name, owner_of(p, r).c_str());
+  return overlaps(p, name, r);
 }
 
 }  // namespace
 
-Result add_region(const char* name, void* address, TypeId type, size_t count, TypeId target) {
+// What every registration is, for the innermost frame or for the globals. `region` has no name yet.
+static Result add(const char* name, Region& region, std::span<const uint64_t> shape, bool local) {
   Process& p = process();
   ELC_TRY(check_name("ELC_Register", name));
-  const uint64_t element = p.types.size_of(type);
+  const uint64_t element = p.types.size_of(region.type);
   if (element == 0)
-    return Result::error("'%s': there is no type %d; types come from ELC_Struct and ELC_Union", name, type);
-  if (count > PTRDIFF_MAX / element)
-    return Result::error("'%s': %zu elements of %llu bytes are more than a memory can hold", name, count,
-                         static_cast<unsigned long long>(element));
-  if (address == nullptr && count > 0) return Result::error("'%s' is registered at the address NULL", name);
+    return Result::error("'%s': there is no type %d; types come from ELC_Struct and ELC_Union", name, region.type);
+  if (region.count > PTRDIFF_MAX / element)
+    return Result::error("'%s': %llu elements of %llu bytes are more than a memory can hold", name,
+                         static_cast<unsigned long long>(region.count), static_cast<unsigned long long>(element));
+  if (region.address == nullptr && region.count > 0)
+    return Result::error("'%s' is registered at the address NULL", name);
 
-  Region region;
   size_t length;
   region.hash = hash_name(name, &length);
-  region.address = static_cast<uint8_t*>(address);
-  region.size = element * count;
-  region.count = count;
-  region.type = type;
-  region.target = target;
-  const bool local = !p.frames.empty();
+  region.size = element * region.count;
   Scope scope(p, local);
   ELC_TRY(find_conflict(p, scope, region, name));
-  if (p.heap.find(address) != nullptr && count > 0)
+  if (p.heap.find(region.address) != nullptr && region.count > 0)
     return Result::error(
         "'%s' is a block from ELC_malloc, which is saved as such: give it its type by ELC_new or "
         "ELC_Set_type, and "
         "register the pointer to it with ELC_PTR",
         name);
+  char* copy;
   if (local) {
-    region.name = p.names.push(name, length);
+    copy = p.names.push(name, length, shape.size_bytes());
   } else {
-    char* copy = static_cast<char*>(allocate(length + 1));
+    copy = static_cast<char*>(allocate(length + 1 + shape.size_bytes()));
     memcpy(copy, name, length + 1);
-    region.name = copy;
   }
+  if (!shape.empty()) memcpy(copy + length + 1, shape.data(), shape.size_bytes());
+  region.dimensions = static_cast<uint8_t>(shape.size());
+  region.name = copy;
   scope.add(region);
   return Result();
+}
+
+static Region region_at(void* address, TypeId type, uint64_t count) {
+  Region region;
+  region.address = static_cast<uint8_t*>(address);
+  region.count = count;
+  region.type = type;
+  return region;
+}
+
+Result add_region(const char* name, void* address, TypeId type, size_t count, TypeId target,
+                  std::span<const uint64_t> shape) {
+  Region region = region_at(address, type, count);
+  region.target = target;
+  return add(name, region, shape, !process().frames.empty());
+}
+
+Result add_global(const char* name, void* address, TypeId type, size_t count) {
+  Region region = region_at(address, type, count);
+  return add(name, region, {}, false);
+}
+
+// ---- Statics of functions (ELC_STATIC) ----
+
+static bool is_scalar(TypeId type) { return type >= ELC_BOOL && type <= ELC_BYTE; }
+
+static Region* find_global(Process& p, const char* name) {
+  size_t length;
+  const uint32_t hash = hash_name(name, &length);
+  const size_t found = Scope(p, false).find(name, hash);
+  return found == ScopeTable::kNone ? nullptr : &p.globals[found];
+}
+
+// The integers of a static that were kept, as the type that it turns out to have. False for one that it cannot hold.
+static bool convert(const format::TypeTable& types, const Region& from, const Region& to) {
+  const bool from_signed = format::Representation::here().is_signed[from.type];
+  const bool to_signed = format::Representation::here().is_signed[to.type];
+  const size_t width = static_cast<size_t>(types.size_of(from.type)), wanted = static_cast<size_t>(types.size_of(to.type));
+  for (uint64_t i = 0; i < to.count; ++i) {
+    const uint64_t value = format::load_integer(from.address + i * width, width, false, from_signed);
+    if (!format::integer_fits(value, from_signed, wanted, to_signed)) return false;
+    format::store_integer(to.address + i * wanted, wanted, false, value);
+  }
+  return true;
+}
+
+// The value that a restart has kept goes where the program has the variable. `into` is complete but for its name.
+static Result claim(Process& p, Region* kept, const Region& into, std::span<const uint64_t> shape) {
+  const format::Representation here = format::Representation::here();
+  bool same_shape = kept->dimensions == 0 || shape.empty() || kept->dimensions == shape.size();
+  for (uint32_t i = 0; i < kept->dimensions && i < shape.size(); ++i) same_shape &= kept->extent(i) == shape[i];
+  const auto kind = [](const Region& region) { return static_cast<Kind>(region.type); };
+  const bool integers = format::is_integer(kind(*kept)) && format::is_integer(kind(into));
+  if (!same_shape || kept->count != into.count)
+    return Result::error("'%s' has another shape in the program than in the line", kept->name);
+  Scope globals(p, false);
+  if (const size_t over = globals.overlapping(into); over != ScopeTable::kNone)
+    return overlaps(p, kept->name, p.globals[over]);
+  if (format::fits(p.types, kept->type, here, p.types, into.type).ok())
+    memcpy(into.address, kept->address, into.size);
+  else if (!integers || !convert(p.types, *kept, into))
+    return Result::error("'%s' is %s in the program, which cannot hold its value in the line (%s)", kept->name,
+                         p.types.info(into.type).name, p.types.info(kept->type).name);
+  release(kept->address);
+  globals.move(static_cast<size_t>(kept - p.globals.data()), into.address, into.size);
+  kept->type = into.type;
+  kept->is_waiting = false;
+  return Result();
+}
+
+static Result add_static(const char* name, void* address, TypeId type, size_t count, std::span<const uint64_t> shape) {
+  Process& p = process();
+  if (!is_scalar(type)) return Result::error("'%s': a static of a function is of scalars; make it a global to register it", name);
+  Region region = region_at(address, type, count);
+  region.size = p.types.size_of(type) * count;
+  region.is_static = true;
+  region.is_late = !in_setup();
+  Region* known = find_global(p, name);
+  if (known != nullptr && known->is_waiting) {
+    const Result claimed = claim(p, known, region, shape);
+    if (!claimed.ok()) give_up(claimed);
+    return Result();
+  }
+  if (known != nullptr && known->is_static && known->address == region.address && known->size == region.size &&
+      known->type == type)
+    return Result();
+  return add(name, region, shape, false);
+}
+
+static Result add_static_array(const char* name, void* address, TypeId type, int dimensions, const size_t extents[]) {
+  Shape shape;
+  ELC_TRY(shape.read(name, dimensions, extents));
+  return add_static(name, address, type, shape.count, shape.declared());
+}
+
+// Integers are kept with the width that they had: nobody knows yet which the program's variable has here.
+static TypeId kept_as(TypeId type, const format::Representation& writer) {
+  const auto kind = static_cast<Kind>(type);
+  const uint32_t width = writer.packed_width(kind);
+  if (!format::is_integer(kind) || width == format::Representation::here().packed_width(kind)) return type;
+  const bool is_signed = writer.is_signed[kind];
+  switch (width) {
+    case 1: return is_signed ? ELC_INT8 : ELC_UINT8;
+    case 2: return is_signed ? ELC_INT16 : ELC_UINT16;
+    case 4: return is_signed ? ELC_INT32 : ELC_UINT32;
+    default: return is_signed ? ELC_INT64 : ELC_UINT64;
+  }
+}
+
+Result keep_statics(Process& p, const Image& image, const format::Reader& reader, uint64_t most) {
+  for (const SavedVariable& v : image.variables) {
+    if (!v.is_static || find_global(p, v.name.c_str()) != nullptr) continue;
+    if (!is_scalar(v.type) || v.count > most)
+      return Result::error("the checkpoint file is damaged: the static '%s' is no array of scalars", v.name.c_str());
+    Region region = region_at(nullptr, kept_as(v.type, reader.representation()), v.count);
+    const uint64_t element = p.types.size_of(region.type);
+    if (v.count > PTRDIFF_MAX / element) return no_memory(v.count, "a static of a function");
+    region.address = static_cast<uint8_t*>(try_allocate(static_cast<size_t>(v.count * element) + 1));
+    if (region.address == nullptr) return no_memory(v.count * element, "a static of a function");
+    region.is_static = region.is_late = region.is_waiting = true;
+    const Result added = add(v.name.c_str(), region, {v.extents.data(), v.extents.size()}, false);
+    if (added.ok()) continue;
+    release(region.address);
+    return added;
+  }
+  return Result();
+}
+
+const Region* late_static_at(const Process& p, const void* address) {
+  const uint8_t* at = static_cast<const uint8_t*>(address);
+  for (const Region& region : p.globals)
+    if (region.is_late && at >= region.address && at < region.address + region.size) return &region;
+  return nullptr;
 }
 
 void close_up(Process& p) {
@@ -161,9 +333,10 @@ Result remove_region(const char* name) {
     Scope scope(p, local);
     const size_t found = scope.find(name, hash);
     if (found == ScopeTable::kNone) continue;
-    const char* copy = scope.regions[found].name;
+    const Region gone = scope.regions[found];
     scope.remove(found);
-    if (!local) release(const_cast<char*>(copy));
+    if (!local) release(const_cast<char*>(gone.name));
+    if (gone.is_waiting) release(gone.address);
     return Result();
   }
   return Result::error("ELC_Unregister: '%s' is not registered here", name == nullptr ? "" : name);
@@ -210,6 +383,16 @@ Result make_type(const char* name, size_t size, int n, const ELC_Field* fields, 
 }
 
 }  // namespace
+
+void each_registered(void* context, void (*one)(void* context, const char* name, const void* address, uint64_t size)) {
+  Process& p = process();
+  close_up(p);
+  p.heap.arrange();
+  for (const Vector<Region>* regions : {&p.globals, &p.locals})
+    for (const Region& region : *regions) one(context, region.name, region.address, region.size);
+  for (const Block& block : p.heap.slots()) one(context, nullptr, block.address, block.size);
+}
+
 }  // namespace elc::state
 
 using elc::state::outcome;
@@ -223,6 +406,34 @@ ELC_EXPORT int ELC_Register(const char* name, void* address, ELC_Type type, size
 
 ELC_EXPORT int ELC_Register_pointer(const char* name, void* address, size_t count, ELC_Type target) {
   return outcome(elc::state::add_region(name, address, ELC_POINTER, count, target));
+}
+
+ELC_EXPORT int ELC_Register_shape(const char* name, void* address, ELC_Type type, int dimensions,
+                                  const size_t extents[]) {
+  using namespace elc::state;
+  Shape shape;
+  elc::Result added = shape.read(name, dimensions, extents);
+  if (added.ok()) added = add_region(name, address, type, shape.count, ELC_NO_TYPE, shape.declared());
+  return outcome(added);
+}
+
+ELC_EXPORT int ELC_Register_sizes(const char* name, void* address, ELC_Type type, int outer, size_t first, size_t second,
+                                  size_t third, int inner, size_t whole, size_t row, size_t part, size_t last) {
+  const size_t outermost[] = {first, second, third}, sizes[] = {whole, row, part, last, ELC_Sizeof(type)};
+  size_t extents[7];
+  int dimensions = 0;
+  for (int i = 0; i < outer; ++i) extents[dimensions++] = outermost[i];
+  for (int i = 0; i < inner; ++i) extents[dimensions++] = sizes[i] / sizes[i + 1 < inner ? i + 1 : 4];
+  return ELC_Register_shape(name, address, type, dimensions, extents);
+}
+
+ELC_EXPORT int ELC_Register_static(const char* function, const char* name, void* address, ELC_Type type, int dimensions,
+                                   const size_t extents[]) {
+  using namespace elc::state;
+  const elc::Text full = elc::Text::format("%s.%s", function, name);
+  const elc::Result added = add_static_array(full.c_str(), address, type, dimensions, extents);
+  if (!added.ok()) process().unregistered = elc::Text::format("the static '%s'", full.c_str());
+  return outcome(added);
 }
 
 ELC_EXPORT int ELC_Unregister(const char* name) { return outcome(elc::state::remove_region(name)); }

@@ -1,10 +1,11 @@
-// Restoring: check() goes over a whole line without changing anything, apply() goes over it again.
+// Restoring: check() goes over a whole line without changing anything, fill() goes over it again.
 #include <stdlib.h>
 #include <string.h>
 
 #include "state/blocks.h"
 #include "state/image.h"
 #include "state/process.h"
+#include "state/random.h"
 #include "state/state.h"
 
 namespace elc::state {
@@ -32,6 +33,8 @@ Result resolve(const Image& image, const format::TypeTable& types, const Pointer
   if (target.run != nullptr && !target.run->misfit.ok())
     return Result::error("it points to a heap block that cannot be restored: %s",
                          target.run->misfit.message());
+  if (target.waiting)
+    return Result::error("it points to a static whose function the program has not called yet, so that its place is not known");
   uint64_t offset = 0;
   if (in.position != 0 &&
       !offset_in(types, target.type, target.count, target.rest, in.position, image.writer, &offset))
@@ -197,6 +200,22 @@ Result allocate_blocks(Process& p, Image& image) {
 
 }  // namespace
 
+bool is_filled_from(const char* section) { return strcmp(section, "vars") == 0 || strcmp(section, "heap") == 0; }
+
+Result saved_count(format::Reader& reader, const char* name, int64_t* count) {
+  *count = -1;
+  ELC_TRY(check_name("ELC_Saved_count", name));
+  Image image;
+  format::Cursor variables;
+  ELC_TRY(variables.open(&reader, "vars"));
+  ELC_TRY(image.read_variables(variables));
+  const size_t frame = process().frames.size();
+  for (const SavedVariable& v : image.variables)
+    if ((v.frame == frame || (v.frame == 0 && *count < 0)) && v.name.view() == name)
+      *count = v.count > INT64_MAX ? INT64_MAX : static_cast<int64_t>(v.count);
+  return Result();
+}
+
 Result check(format::Reader& reader) {
   Process& p = process();
   close_up(p);
@@ -206,8 +225,12 @@ Result check(format::Reader& reader) {
   format::Cursor variables, heap;
   ELC_TRY(variables.open(&reader, "vars"));
   ELC_TRY(p.image->read_variables(variables));
+  ELC_TRY(p.image->read_declared(reader));
   ELC_TRY(heap.open(&reader, "heap"));
   ELC_TRY(p.image->read_heap(heap, reader));
+  for (const SavedVariable& v : p.image->variables)
+    if (v.frame == 0 && v.name.view() == kRandomName) ELC_TRY(register_random());
+  ELC_TRY(keep_statics(p, *p.image, reader, variables.left()));
   ELC_TRY(p.image->match(p, reader));
   ELC_TRY(p.streams.check(reader));
   ELC_TRY(pass_variables(variables, restoring, reader, false));
@@ -216,11 +239,11 @@ Result check(format::Reader& reader) {
   return pass_heap(heap, restoring, reader, false);
 }
 
-Result apply(format::Reader& reader, const HandleCodec& codec) {
+Result fill(format::Reader& reader, const HandleCodec& codec) {
   Process& p = process();
   if (p.image == nullptr) return Result::error("a line is to be restored that was not checked");
   Restoring restoring = {p, *p.image, &codec};
-  ELC_TRY(p.streams.apply(reader));
+  ELC_TRY(p.streams.prepare());
   ELC_TRY(allocate_blocks(p, *p.image));
   Image directory;  // read over, to come to the values
   format::Cursor variables, heap;
@@ -229,8 +252,11 @@ Result apply(format::Reader& reader, const HandleCodec& codec) {
   ELC_TRY(heap.open(&reader, "heap"));
   ELC_TRY(directory.read_heap(heap, reader));
   ELC_TRY(pass_variables(variables, restoring, reader, true));
-  return pass_heap(heap, restoring, reader, true);
+  ELC_TRY(pass_heap(heap, restoring, reader, true));
+  return p.random == nullptr ? Result() : p.random->put();
 }
+
+Result bring_back_files(format::Reader& reader) { return process().streams.apply(reader); }
 
 void* address_of(const PointerLeaf& pointer) {
   const Process& p = process();

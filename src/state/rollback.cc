@@ -187,6 +187,8 @@ Result open_again(const FileRoots& roots, const SavedStream& saved, int flags, D
   return fcntl(file->get(), F_SETFL, flags) == 0 ? Result() : io_error("open", path, errno);
 }
 
+constexpr const char* kNowhere = "/dev/null";
+
 // A FILE of the set-up that is to stay the same is emptied by way of the null device: by its name freopen would open
 // whatever has it by then.
 Result reopen(const FileRoots& roots, SavedStream& saved) {
@@ -194,14 +196,8 @@ Result reopen(const FileRoots& roots, SavedStream& saved) {
   const Reopening how = reopening(saved);
   Descriptor file;
   ELC_TRY(open_again(roots, saved, how.flags, &file));
-  if (saved.file == nullptr) {
-    saved.file = fdopen(file.get(), how.mode);
-    if (saved.file != nullptr) file.release();
-  } else {
-    saved.file = freopen("/dev/null", how.mode, saved.file);
-    if (saved.file != nullptr && dup2(file.get(), fileno(saved.file)) < 0) return io_error("open", path, errno);
-  }
-  if (saved.file == nullptr) return io_error("open", path, errno);
+  saved.file = freopen(kNowhere, how.mode, saved.file);
+  if (saved.file == nullptr || dup2(file.get(), fileno(saved.file)) < 0) return io_error("open", path, errno);
   const int inherited = strchr(saved.mode.c_str(), 'e') == nullptr ? 0 : FD_CLOEXEC;
   if (fcntl(fileno(saved.file), F_SETFD, inherited) != 0) return io_error("open", path, errno);
   if (saved.kind == StreamKind::kSpecial) return Result();
@@ -218,25 +214,22 @@ Result read_files(format::Cursor& in, SavedTerminal (&terminals)[3], Vector<Save
   return read_directory(in, streams);
 }
 
-// All but the content of the files; `change` brings the terminals back.
-Result Streams::read_saved(format::Reader& reader, format::Cursor& in, bool change) {
+Result Streams::check(format::Reader& reader) {
+  format::Cursor in;
   SavedTerminal terminals[3];
   ELC_TRY(in.open(&reader, "files"));
   ELC_TRY(read_files(in, terminals, &saved_));
-  if (change) restore_terminals(terminals);
-  return Result();
-}
-
-Result Streams::check(format::Reader& reader) {
-  format::Cursor in;
-  ELC_TRY(read_saved(reader, in, false));
   for (const SavedStream& saved : saved_) ELC_TRY(check_stream(roots_, saved));
   return Result();
 }
 
 Result Streams::apply(format::Reader& reader) {
   format::Cursor in;
-  ELC_TRY(read_saved(reader, in, true));
+  SavedTerminal terminals[3];
+  Vector<SavedStream> known;  // read over, to come to the content
+  ELC_TRY(in.open(&reader, "files"));
+  ELC_TRY(read_files(in, terminals, &known));
+  restore_terminals(terminals);
   Result status;
   for (size_t i = 0; i < saved_.size() && status.ok(); ++i)
     if (saved_[i].kind == StreamKind::kWrite) status = write_temporary(roots_, saved_[i], i, in);
@@ -245,7 +238,6 @@ Result Streams::apply(format::Reader& reader) {
       if (saved_[i].kind == StreamKind::kWrite) remove_temporary(roots_, saved_[i], i);
     return status;
   }
-  ELC_TRY(adopt());
   for (size_t i = 0; i < saved_.size(); ++i) {
     const SavedStream& saved = saved_[i];
     if (saved.kind == StreamKind::kWrite) ELC_TRY(replace(roots_, saved, i));
@@ -257,6 +249,18 @@ Result Streams::apply(format::Reader& reader) {
     stream.file = saved.file;
     stream.path = Text::copy(saved.path.view());
     stream.mode = Text::copy(saved.mode.view());
+  }
+  return Result();
+}
+
+Result Streams::prepare() {
+  ELC_TRY(adopt());
+  for (SavedStream& saved : saved_) {
+    if (saved.file != nullptr) continue;
+    Descriptor nowhere(::open(kNowhere, O_RDONLY | O_CLOEXEC));
+    if (nowhere.open()) saved.file = fdopen(nowhere.get(), "r");
+    if (saved.file == nullptr) return io_error("open", saved.path.c_str(), errno);
+    nowhere.release();
   }
   return Result();
 }

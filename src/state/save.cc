@@ -3,6 +3,7 @@
 
 #include "state/blocks.h"
 #include "state/process.h"
+#include "state/random.h"
 #include "state/state.h"
 
 namespace elc::state {
@@ -46,6 +47,11 @@ Result encode_pointer(void* context, const void* leaf, PointerLeaf* out) {
   memcpy(&pointer, leaf, sizeof pointer);
   *out = saving.process.blocks->encode(pointer, saving.target);
   if (out->block != format::kWildBlock) return Result();
+  if (const Region* late = late_static_at(saving.process, pointer))
+    return Result::error(
+        "it points to the static '%s', whose place a restart does not know before its function is called: make it a global, "
+        "registered in the set-up",
+        late->name);
   note_wild(saving, reinterpret_cast<uintptr_t>(pointer));
   return check_handle(saving.codec, leaf, sizeof pointer);
 }
@@ -181,6 +187,25 @@ void write_directory(format::Writer& writer, const Process& p, const Vector<cons
   }
 }
 
+// What the program has declared of its variables besides their types. Nothing: no section.
+void save_declared(format::Writer& writer, const Vector<const Region*>& regions) {
+  uint64_t declared = 0;
+  for (const Region* region : regions) declared += region->dimensions > 0 || region->is_static ? 1 : 0;
+  if (declared == 0) return;
+  writer.begin_section("declared");
+  Encoder& out = writer.encoder();
+  out.u32(kSectionLayout);
+  out.u64(declared);
+  for (size_t i = 0; i < regions.size(); ++i) {
+    if (regions[i]->dimensions == 0 && !regions[i]->is_static) continue;
+    out.u64(i);
+    out.u32(regions[i]->is_static ? kIsStatic : 0);
+    out.u64(regions[i]->dimensions);
+    for (uint32_t d = 0; d < regions[i]->dimensions; ++d) out.u64(regions[i]->extent(d));
+  }
+  writer.end_section();
+}
+
 // The same of what is registered as integers, or as bytes.
 Result check_numbers(const Saving& saving, TypeId type, const uint8_t* at, uint64_t count) {
   const HandleCodec& codec = saving.codec;
@@ -220,6 +245,7 @@ Result save_variables(Saving& saving, const LeafEncoder& leaves) {
   }
   saving.target = format::kNone;
   saving.writer.end_section();
+  save_declared(saving.writer, regions);
   return Result();
 }
 
@@ -296,6 +322,7 @@ Result begin_save() {
     return Result::error("%s could not be registered, so a line would not be whole", p.unregistered.c_str());
   ELC_TRY(check_way_back(p));
   close_up(p);
+  if (p.random != nullptr) ELC_TRY(p.random->take());
   guess_types(p);
   if (p.blocks == nullptr) p.blocks = make<BlockMap>();
   return p.blocks->build(p);

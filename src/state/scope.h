@@ -5,22 +5,39 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "base/hash_map.h"
 #include "base/vector.h"
+#include "portable_format/types.h"
 
 namespace elc::state {
 
+// Most extents of an array.
+constexpr uint32_t kMaxDimensions = 16;
+
 // A registered variable: `count` elements of `type` in `size` bytes at `address`.
 struct Region {
-  const char* name = nullptr;  // of a frame: on the name stack; of a global: owned. nullptr: it was unregistered
+  // Of a frame: on the name stack; of a global: owned. Its extents follow the zero. nullptr: it was unregistered, and all else is
+  // as it is here.
+  const char* name = nullptr;
   uint8_t* address = nullptr;
   uint64_t size = 0;
   uint64_t count = 0;
-  int32_t type = 0;
-  int32_t target = 0;  // pointers: the scalar type that they point to, if the compiler knew it
-  uint32_t hash = 0;   // of the name
-  uint32_t next = 0;   // of a scope's table: 1 + the number of the next with this hash
+  format::TypeId type = 0;
+  format::TypeId target = 0;  // pointers: the scalar type that they point to, if the compiler knew it
+  uint32_t hash = 0;          // of the name
+  uint32_t next = 0;          // of a scope's table: 1 + the number of the next with this hash
+  uint8_t dimensions = 0;     // 0: no shape was declared, it is an array of `count`
+  bool is_static = false;     // of a function: ELC_STATIC
+  bool is_late = false;       // a static that the set-up has not registered: a restart may not know its address
+  bool is_waiting = false;    // a static of a line, whose function was not called yet: `address` is allocated
+
+  uint64_t extent(uint32_t i) const {
+    uint64_t extent;
+    memcpy(&extent, name + strlen(name) + 1 + i * sizeof extent, sizeof extent);
+    return extent;
+  }
 };
 
 // A variable is a number in the vector that the scope is in; that vector is not owned, and comes with each call.

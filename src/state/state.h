@@ -7,7 +7,8 @@
 //     load_frames(reader)    in MPI_Init: the frames that are to be entered again
 //     arrived_hook           is called when all frames are entered again
 //     check(reader)          there, or in ELC_Restore: would everything fit? Changes nothing
-//     apply(reader, codec)   makes it so
+//     fill(reader, codec)    makes it so in memory
+//     bring_back_files(reader)
 //     set_recovering(false)
 //
 // The methods are those of the thesis (libELC, 2005), section 4.2.2: the flow table of functions and
@@ -155,22 +156,36 @@ bool is_variable(uintptr_t begin, uint64_t size);
 // From save() until the program runs on: bytes of the largest registered variable or block of the heap.
 uint64_t largest_block();
 
+// All variables and blocks of the heap that are registered now; the blocks have no name.
+void each_registered(void* context, void (*one)(void* context, const char* name, const void* address, uint64_t size));
+
 // Messages about wild pointers when state is saved or restored (ELC_CHECK_POINTERS).
 void set_check_pointers(bool on);
 
 // ---- Restoring ------------------------------------------------------------------------------------
 
-// Would apply() succeed? Compares all that is registered now with all that the line has, goes over every
+// Sections that fill() reads whole, and that are large: it is soon enough that their checksums are compared there.
+bool is_filled_from(const char* section);
+
+// How many elements the line has of a variable, of the function that is being executed or a global; -1: it has no such
+// variable.
+Result saved_count(format::Reader& reader, const char* name, int64_t* count);
+
+// Would fill() succeed? Compares all that is registered now with all that the line has, goes over every
 // value that could fail to fit this machine, and looks at the files. MPI handles are not looked at.
-// Changes nothing. One message names the thing, its function, what was expected and what was found.
+// Changes nothing, but that there is room for statics whose functions have not been called yet. One message names the thing, its function, what was expected and what was found.
 Result check(format::Reader& reader);
 
-// After a check() of the same reader that was ok: brings files back, allocates the blocks of the line
-// and fills everything. Fails only if something failed that no check can foresee (no memory, a full
-// disk, a handle that `codec` refuses); the process must end then, and can be restarted again.
-Result apply(format::Reader& reader, const HandleCodec& codec);
+// After a check() of the same reader that was ok: allocates the blocks of the line and fills everything in memory. Fails
+// only if something failed that no check can foresee (the file is damaged where the check has not read it, no memory, a
+// handle that `codec` refuses); the process must end then, and can be restarted again.
+Result fill(format::Reader& reader, const HandleCodec& codec);
 
-// From apply() until set_recovering(false): the address that a pointer of the line has now; nullptr for
+// After that, when all processes have been filled, so that no line is damaged: brings files and terminals back. Fails only
+// if something failed that no check can foresee (a full disk); the process must end then, and can be restarted again.
+Result bring_back_files(format::Reader& reader);
+
+// From fill() until set_recovering(false): the address that a pointer of the line has now; nullptr for
 // NULL, wild and impossible pointers.
 void* address_of(const format::PointerLeaf& pointer);
 

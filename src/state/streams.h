@@ -47,7 +47,7 @@ struct SavedStream {
   StreamKind kind = StreamKind::kRead;
   uint64_t offset = 0;
   uint64_t length = 0;
-  FILE* file = nullptr;  // where it is open again
+  FILE* file = nullptr;  // where it is open again, or will be
 };
 
 // What section "files" says of a standard descriptor.
@@ -89,16 +89,17 @@ class Streams {
   const Vector<Written>& written() const { return written_; }
   // Reads the directory of the section and looks whether every file can be brought back.
   Result check(format::Reader& reader);
-  // Brings the files back and opens them: streams of the set-up with the same path and mode stay the same
-  // FILE, the others are closed. Everything that can fail for want of space comes before the first change of
-  // a file. A kill at any instant leaves files that the next restart brings back.
+  // After check(): finds the FILE of each stream of the line. Streams of the set-up with the same path and mode stay the
+  // same FILE, the others are closed.
+  Result prepare();
+  // After prepare(): brings the files back and opens them. Everything that can fail for want of space comes before the first
+  // change of a file. A kill at any instant leaves files that the next restart brings back.
   Result apply(format::Reader& reader);
 
   size_t saved_count() const { return saved_.size(); }
   void clear();  // forgets all streams; closes none
 
  private:
-  Result read_saved(format::Reader& reader, format::Cursor& in, bool change);
   Result adopt();
   bool spared(const char* path, const char* mode) const;
   void tell(const Stream& stream);

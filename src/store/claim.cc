@@ -70,7 +70,8 @@ Result check_claim(const Directory& place, uint64_t run) {
 void release_line(const Directory& top, uint64_t line, const Directory& place) {
   bool alone = true;
   const Result looked = place.each([&](const char* name) {
-    alone = alone && (strcmp(name, ".") == 0 || strcmp(name, "..") == 0 || strcmp(name, kRunName) == 0);
+    alone = strcmp(name, ".") == 0 || strcmp(name, "..") == 0 || strcmp(name, kRunName) == 0;
+    return alone;
   });
   if (!looked.ok() || !alone) return;  // the last rank of the run does it
   remove_file(place, kRunName).ok();

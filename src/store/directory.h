@@ -6,6 +6,8 @@
 
 #include <errno.h>
 
+#include <type_traits>
+
 #include "base/result.h"
 #include "base/text.h"
 #include "store/system.h"
@@ -35,15 +37,17 @@ class Directory {
   Result flush() const;
   Result flushed(int flushed) const;
 
-  // Calls visit(name) for each thing in it.
+  // Calls visit(name) for each thing in it, until that is false, if it says anything.
   template <class Visit>
   Result each(Visit visit) const {
     DIR* list = nullptr;
     ELC_TRY(open_list(&list));
     for (;;) {
       const struct dirent* entry = system_calls.next(list);
-      if (entry != nullptr) visit(entry->d_name);
-      else if (errno != EINTR) break;
+      if (entry == nullptr && errno == EINTR) continue;
+      if (entry == nullptr) break;
+      if constexpr (std::is_void_v<decltype(visit(entry->d_name))>) visit(entry->d_name);
+      else if (!visit(entry->d_name)) return close_list(list, 0);
     }
     return close_list(list, errno);
   }

@@ -26,12 +26,10 @@ bool is_file(const char* name, const char* file) {
 
 // What the library itself puts into the directory of a line.
 bool is_ours(const char* name) {
-  const char* const end = strstr(name, ".elc");
-  uint64_t rank;
-  if (end == nullptr || strncmp(name, "rank-", 5) != 0) return is_file(name, kCommitName) || is_file(name, kRunName);
-  const Text digits = Text::copy({name + 5, static_cast<size_t>(end - name - 5)});
-  return parse_whole(digits.c_str(), &rank) && rank <= UINT32_MAX &&
-         is_file(name, rank_name(static_cast<uint32_t>(rank)).c_str());
+  const char* const suffix = strstr(name, ".elc");
+  uint32_t rank;
+  if (suffix == nullptr || !rank_number(name, suffix + 4, &rank)) return is_file(name, kCommitName) || is_file(name, kRunName);
+  return is_file(name, rank_name(rank).c_str());
 }
 
 // The first failure of any number of them, all of which are tried.
@@ -82,27 +80,41 @@ Result remove_regular(const Directory& dir, const char* name) {
   return uninterrupted(look) == 0 && S_ISREG(about.st_mode) ? remove_file(dir, name) : Result();
 }
 
+// From now on it is no line. In this order no job that is taking the line can commit it half removed (commit), and no power
+// cut leaves a record without its files.
+Result remove_records(const Directory& place) {
+  ELC_TRY(remove_file(place, kRunName));
+  ELC_TRY(remove_file(place, kCommitName));
+  return place.flush();
+}
+
+// If nothing is in it any more: files of somebody else keep it.
+Result remove_empty(const Directory& top, const char* name, const Directory& place) {
+  if (uninterrupted([&] { return system_calls.rmdir(top.fd(), name); }) == 0 || errno == ENOTEMPTY || errno == EEXIST ||
+      errno == ENOENT)
+    return {};
+  return io_error("remove the directory", place.path(), errno);
+}
+
 // Removes what the library has made in the directory of a line, and the directory if that was all.
 Result remove_directory(const Directory& top, const char* name) {
   Directory place;
   bool found = false;
   ELC_TRY(place.open_in(top, name, &found));
   if (!found) return {};  // removed by another process meanwhile
-  // In this order no job that is taking the line can commit it half removed (commit), and no power cut leaves a record
-  // without its files.
-  ELC_TRY(remove_file(place, kRunName));
-  ELC_TRY(remove_file(place, kCommitName));
-  ELC_TRY(place.flush());
+  ELC_TRY(remove_records(place));
   First first;
   first.note(place.each([&](const char* entry) {
     if (is_ours(entry)) first.note(remove_regular(place, entry));
   }));
   ELC_TRY(first.status());
-  // Files of somebody else keep the directory; without a commit record it is no line.
-  if (uninterrupted([&] { return system_calls.rmdir(top.fd(), name); }) == 0 || errno == ENOTEMPTY || errno == EEXIST ||
-      errno == ENOENT)
-    return {};
-  return io_error("remove the directory", place.path(), errno);
+  return remove_empty(top, name, place);
+}
+
+Result leave_to_ranks(const Directory& top, const char* name) {
+  Directory place;
+  ELC_TRY(place.open_in(top, name));
+  return remove_records(place);
 }
 
 }  // namespace
@@ -137,7 +149,25 @@ Result remove_line(const char* dir, uint64_t line) {
   return remove_directory(top, line_name(line).c_str());
 }
 
-Result clean(const char* dir, uint32_t keep) {
+Result remove_own(const char* dir, uint64_t line, uint32_t rank, bool* gone) {
+  Directory top, place;
+  bool found = false;
+  *gone = false;
+  ELC_TRY(top.open(dir));
+  ELC_TRY(place.open_in(top, line_name(line).c_str(), &found));
+  *gone = !found;
+  if (!found) return {};
+  struct stat about;
+  for (const char* record : {kCommitName, kRunName}) {
+    if (uninterrupted([&] { return system_calls.status(place.fd(), record, &about); }) == 0) return {};
+    if (errno != ENOENT) return io_error("look at", place.path_of(record).c_str(), errno);
+  }
+  *gone = true;
+  ELC_TRY(remove_regular(place, rank_name(rank).c_str()));
+  return remove_empty(top, line_name(line).c_str(), place);
+}
+
+Result clean(const char* dir, uint32_t keep, uint64_t run) {
   Survey there;
   ELC_TRY(survey(dir, &there));
   Directory top;
@@ -152,7 +182,8 @@ Result clean(const char* dir, uint32_t keep) {
       ++kept;
       continue;
     }
-    first.note(remove_directory(top, line_name(line.number).c_str()));
+    const Text name = line_name(line.number);
+    first.note(line.committed && line.commit.run == run ? leave_to_ranks(top, name.c_str()) : remove_directory(top, name.c_str()));
   }
   first.note(top.each([&](const char* name) {
     uint64_t line;

@@ -20,6 +20,17 @@ constexpr uint64_t kStretches = 4;
 
 Text rank_name(uint32_t rank) { return Text::format("rank-%06lu.elc", static_cast<unsigned long>(rank)); }
 
+bool rank_number(const char* name, const char* end, uint32_t* rank) {
+  constexpr size_t kBefore = 5, kBehind = 4;  // "rank-", ".elc"
+  const size_t length = static_cast<size_t>(end - name);
+  uint64_t number;
+  if (length <= kBefore + kBehind || !parse_whole(Text::copy({name + kBefore, length - kBefore - kBehind}).c_str(), &number) ||
+      number > UINT32_MAX)
+    return false;
+  *rank = static_cast<uint32_t>(number);
+  return rank_name(*rank).view() == std::string_view(name, length);
+}
+
 Text rank_path(const char* dir, uint64_t line, uint32_t rank) {
   return Text::format("%s/%s", line_path(dir, line).c_str(), rank_name(rank).c_str());
 }
@@ -247,24 +258,35 @@ Result RankSource::read_at(void* self, uint64_t offset, void* data, size_t size)
   return {};
 }
 
+namespace {
+
+// A failure of a reader, which knows no name of its file.
+Result unusable(const RankSource& source, const Result& status) {
+  if (status.ok() || status.system_failed()) return status;
+  return Result::error("%s cannot be used: %s", source.path(), status.message());
+}
+
+}  // namespace
+
 Result open_verified(const char* dir, const Commit& record, uint32_t rank, RankSource* source,
-                     format::Reader* reader) {
-  const Text path = rank_path(dir, record.line, rank);
+                     format::Reader* reader, bool (*later)(const char* section)) {
   ELC_TRY(source->open(dir, record.line, rank));
   Result status = reader->open(source->source());
-  if (status.ok()) status = reader->verify();
+  if (status.ok()) status = reader->verify(later);
   Label label;
   if (status.ok()) status = read_label(*reader, &label);
-  if (status.system_failed()) return status;
-  if (!status.ok()) return Result::error("%s cannot be used: %s", path.c_str(), status.message());
+  ELC_TRY(unusable(*source, status));
+  const char* const path = source->path();
   if (label.line != record.line || label.rank != rank || label.ranks != record.ranks)
     return Result::error("%s is the file of line %llu, rank %lu of %lu: it does not belong there",
-                         path.c_str(), static_cast<unsigned long long>(label.line),
+                         path, static_cast<unsigned long long>(label.line),
                          static_cast<unsigned long>(label.rank), static_cast<unsigned long>(label.ranks));
   if (label.run != record.run)
-    return Result::error("%s was written by another run than the commit record of line %llu", path.c_str(),
+    return Result::error("%s was written by another run than the commit record of line %llu", path,
                          static_cast<unsigned long long>(record.line));
   return {};
 }
+
+Result verify_rest(const RankSource& source, format::Reader* reader) { return unusable(source, reader->verify()); }
 
 }  // namespace elc::store

@@ -204,10 +204,12 @@ class RankSource {
 };
 
 // Opens the file of `rank` in the committed line of `record` and checks all of it that can be checked
-// without the program: that it is there, its structure, every checksum, its label. An error names the
-// file. Nothing is changed. `source` and `reader` are ready to read from afterwards.
+// without the program: that it is there, its structure, its label, every checksum but those of sections of which `later` is
+// true. An error names the file. Nothing is changed. `source` and `reader` are ready to read from afterwards.
 Result open_verified(const char* dir, const Commit& record, uint32_t rank, RankSource* source,
-                     format::Reader* reader);
+                     format::Reader* reader, bool (*later)(const char* section) = nullptr);
+// The checksums that are left, where something has failed: damage says more than what it has led to.
+Result verify_rest(const RankSource& source, format::Reader* reader);
 
 // The line that a run shall start from by ELC_RESTART; 0: from the start. A line that was asked for
 // by number and is not there or not committed is an error.
@@ -222,7 +224,13 @@ Result pass_over_incomplete(const Survey& survey, const char* dir, const Config&
 // After a commit: keeps the `keep` newest committed lines of the history of the newest, and removes
 // the other committed ones and what never committed below the newest. Never removes the newest
 // committed line. Forgets why there was no line before. Files that the library did not make are left alone.
-Result clean(const char* dir, uint32_t keep);
+// Of the committed lines of `run` (0: of none) only the records: they are lines no more, and their ranks remove their files
+// themselves, so that no process has to remove those of all (remove_own). What they have not removed, the next call does.
+Result clean(const char* dir, uint32_t keep, uint64_t run);
+
+// Removes the file of `rank` in a line whose record is gone, and the directory with the last one. *gone: there is nothing left
+// to do; false: it still has its record.
+Result remove_own(const char* dir, uint64_t line, uint32_t rank, bool* gone);
 
 // Removes one line: its commit record first, so that it is never committed and incomplete.
 Result remove_line(const char* dir, uint64_t line);

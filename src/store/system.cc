@@ -1,6 +1,6 @@
 // The system calls of the store, and what in the library not every system has: fsync in the background, by the
-// asynchronous I/O of POSIX; copies of the process that the program does not notice; the way of a file's bytes to the
-// disk. ELC_HAVE_AIO and its like (1 or 0) say whether a program gets them without a further library, as the build has
+// asynchronous I/O of POSIX; copies of the process that the program does not notice, and their threads; the way of a file's
+// bytes to the disk. ELC_HAVE_AIO and its like (1 or 0) say whether a program gets them without a further library, as the build has
 // found out.
 #include "store/system.h"
 
@@ -11,13 +11,19 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <new>
+
 #include "base/descriptor.h"
 #include "base/write.h"
 
 #if ELC_HAVE_AIO
 #include <aio.h>
 #endif
+#if ELC_HAVE_AFFINITY
+#include <sched.h>
+#endif
 #if ELC_HAVE_CLONE
+#include <sched.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #endif
@@ -127,6 +133,30 @@ pid_t copy_process() {
 
 pid_t wait_for_copy(pid_t copy, int* status, bool wait) { return ::waitpid(copy, status, static_cast<int>(__WCLONE) | (wait ? 0 : WNOHANG)); }
 
+namespace {
+
+// What a thread begins with, on its stack.
+struct Bare {
+  void (*run)(void* argument);
+  void* argument;
+};
+
+int run_bare(void* bare) {
+  const Bare b = *static_cast<Bare*>(bare);
+  b.run(b.argument);
+  return 0;
+}
+
+}  // namespace
+
+bool start_bare_thread(void (*run)(void* argument), void* argument, void* stack, size_t size) {
+  constexpr size_t kAlignment = 64;
+  constexpr int kLikeAThread = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM;
+  const uintptr_t end = (reinterpret_cast<uintptr_t>(stack) + size) / kAlignment * kAlignment - kAlignment;
+  Bare* const bare = new (reinterpret_cast<void*>(end)) Bare{run, argument};
+  return ::clone(run_bare, reinterpret_cast<void*>(end - kAlignment), kLikeAThread, bare) > 0;
+}
+
 #else
 
 pid_t copy_process() {
@@ -138,6 +168,8 @@ pid_t wait_for_copy(pid_t, int*, bool) {
   errno = ECHILD;
   return -1;
 }
+
+bool start_bare_thread(void (*)(void*), void*, void*, size_t) { return false; }
 
 #endif
 
@@ -173,6 +205,19 @@ void end_writing(int, uint64_t, uint64_t) {}
 
 #endif
 
+#if ELC_HAVE_AFFINITY
+
+unsigned processors_of_process() {
+  cpu_set_t set;  // it does not hold those of the largest machines
+  return sched_getaffinity(0, sizeof set, &set) == 0 ? static_cast<unsigned>(CPU_COUNT(&set)) : processors();
+}
+
+#else
+
+unsigned processors_of_process() { return processors(); }
+
+#endif
+
 bool each_shared_memory(void (*visit)(void* context, uintptr_t begin, uintptr_t end), void* context) {
   bool understood = true;
   // "begin-end rwxs ...", in hexadecimal
@@ -184,6 +229,14 @@ bool each_shared_memory(void (*visit)(void* context, uintptr_t begin, uintptr_t 
     if (fits && line[3] != 'p') visit(context, begin, end);
   });
   return read && understood;
+}
+
+unsigned processors() {
+#ifdef _SC_NPROCESSORS_ONLN
+  const long there = sysconf(_SC_NPROCESSORS_ONLN);
+  if (there > 1) return static_cast<unsigned>(there);
+#endif
+  return 1;
 }
 
 uint64_t available_memory() {

@@ -42,6 +42,9 @@ struct System {
 pid_t copy_process();
 // As waitpid of such a copy, with WNOHANG unless `wait`.
 pid_t wait_for_copy(pid_t copy, int* status, bool wait);
+// In a copy: a thread that calls run(argument) on this stack, and ends. It has no memory of its own (thread_local, errno): it
+// must need none, nor the C library, but for system calls. false: there is none.
+bool start_bare_thread(void (*run)(void* argument), void* argument, void* stack, size_t size);
 // In a copy: where memory runs out, the system ends it before the process.
 void be_ended_first();
 // In a copy: closes all descriptors but these and the standard error.
@@ -55,6 +58,10 @@ void end_writing(int fd, uint64_t from, uint64_t size);
 // Calls visit(context, begin, end) for each piece of the memory of this process that a copy would not have as it is now,
 // because it is shared. false: nobody can tell.
 bool each_shared_memory(void (*visit)(void* context, uintptr_t begin, uintptr_t end), void* context);
+// Processors that the machine has; at least 1.
+unsigned processors();
+// Those that this process may use.
+unsigned processors_of_process();
 // Bytes of memory that the machine can give to processes without taking from others. 0: nobody can tell.
 uint64_t available_memory();
 // Whether the machine has a network that reads and writes the memory of processes.

@@ -16,7 +16,6 @@
 #include "state/streams.h"
 
 namespace elc::tool {
-namespace {
 
 using nlohmann::json;
 
@@ -30,10 +29,33 @@ std::string communicator_text(uint64_t identity) {
   return text;
 }
 
+namespace {
+
 std::string datatype_text(uint64_t number) {
   if (number == mpi::kNullDatatype) return "MPI_DATATYPE_NULL";
   if (const char* name = mpi::predefined_name(number)) return name;
   return "datatype " + std::to_string(number);
+}
+
+std::string mpi_file_text(line::Identity identity) {
+  char text[32] = "MPI_FILE_NULL";
+  if (identity != 0) snprintf(text, sizeof text, "file %llx", static_cast<unsigned long long>(identity));
+  return text;
+}
+
+std::string local_text(format::Kind kind, uint64_t number) {
+  if (kind == format::kMpiFile) return mpi_file_text(number);
+  if (kind == format::kMpiWin) return number == 0 ? "MPI_WIN_NULL" : "window " + communicator_text(number);
+  if (kind == format::kMpiOp || kind == format::kMpiErrhandler) {
+    const bool op = kind == format::kMpiOp;
+    const char* name = op ? mpi::operation_name(number) : mpi::error_handler_name(number);
+    if (name != nullptr) return name;
+    return (op ? "operation " : "error handler ") + std::to_string(number - mpi::kFirstOfSetUp) + " of the set-up";
+  }
+  const bool group = kind == format::kMpiGroup;
+  if (number == 0) return group ? "MPI_GROUP_NULL" : "MPI_INFO_NULL";
+  if (number == mpi::kOnlyOne) return group ? "MPI_GROUP_EMPTY" : "MPI_INFO_ENV";
+  return (group ? "group " : "info ") + std::to_string(number - mpi::kFirstValue);
 }
 
 std::string hex_text(const uint8_t* bytes, uint64_t size) {
@@ -86,6 +108,14 @@ class File {
     return facts;
   }
 
+  json object_facts() {
+    json facts = json::object();
+    if (reader_.has_section("label")) add_label(&facts);
+    if (reader_.has_section("mpi")) facts["mpi"] = objects();
+    if (reader_.has_section("setup")) facts["setup"] = set_up();
+    return facts;
+  }
+
  private:
   void check(const Result& status) const {
     if (!status.ok()) throw Refusal(status.system_failed() ? kCannot : kDamaged, path_ + ": " + reader_.explain(status).message());
@@ -117,6 +147,20 @@ class File {
   }
   std::string type_text(format::TypeId type, uint64_t count) const {
     return count == 1 ? type_name(type) : type_name(type) + "[" + std::to_string(count) + "]";
+  }
+  std::string shaped_text(const state::SavedVariable& v) const {
+    std::string text = type_name(v.type);
+    for (const uint64_t extent : v.extents) text += "[" + std::to_string(extent) + "]";
+    return text;
+  }
+  // "[7].x" of 3 rows of 4 is "[1][3].x".
+  static std::string place_in(const state::SavedVariable& v, const std::string& place) {
+    if (v.count == 1) return place;  // there is no index
+    uint64_t index = strtoull(place.c_str() + 1, nullptr, 10);
+    std::string text;
+    for (size_t i = v.extents.size(); i-- > 0; index /= v.extents[i])
+      text = "[" + std::to_string(index % v.extents[i]) + "]" + text;
+    return text + place.substr(place.find(']') + 1);
   }
   uint64_t type_size(format::TypeId type) const {
     return reader_.types().known(type) ? reader_.types().info(type).size : 0;
@@ -193,8 +237,10 @@ class File {
     values.cut = values.shown.size() >= values.file.most_;
     if (values.cut) return false;
     const bool handle = format::is_handle(kind) && kind != format::kPointer && kind != format::kMpiStatus;
+    const File& file = values.file;
     values.shown.push_back(
-        {{"place", place}, {"value", handle ? values.file.handle_text(kind, strtoull(text, nullptr, 10)) : text}});
+        {{"place", place},
+         {"value", handle ? handle_text(kind, strtoull(text, nullptr, 10), file.image_, file.streams_) : text}});
     return true;
   }
 
@@ -206,26 +252,11 @@ class File {
     (*facts)["cut"] = values.cut;
   }
 
-  // What the number of a handle stands for.
-  std::string handle_text(format::Kind kind, uint64_t number) const {
-    static const char* const kStandard[] = {"NULL", "stdin", "stdout", "stderr"};
-    if (kind == format::kMpiComm) return communicator_text(number);
-    if (kind == format::kMpiDatatype) return datatype_text(number);
-    if (kind == format::kMpiRequest) return number == 0 ? "MPI_REQUEST_NULL" : "request " + std::to_string(number);
-    if (kind >= format::kMpiFile) return local_text(kind, number);
-    if (kind == format::kFile) {
-      if (number < state::kFirstStream) return kStandard[number];
-      number -= state::kFirstStream;
-      return number < streams_.size() ? streams_[number].path.c_str() : "unknown";
-    }
-    if (number == 0) return "NULL";
-    return number <= image_.function_names.size() ? image_.function_names[number - 1].c_str() : "unknown";
-  }
-
   void add_variables(json* facts) {
     format::Cursor in;
     check(in.open(&reader_, "vars"));
     check(image_.read_variables(in));
+    check(image_.read_declared(reader_));
     json& frames = (*facts)["frames"] = json::array();
     for (const state::SavedFrame& f : image_.frames)
       frames.push_back({{"function", f.function.c_str()}, {"label", f.label}});
@@ -236,9 +267,12 @@ class File {
       variables.push_back({{"block", variables.size() + 1},
                            {"name", v.name.c_str()},
                            {"owner", v.frame == 0 ? "" : image_.frames[v.frame - 1].function.c_str()},
-                           {"type", type_text(v.type, v.count)},
+                           {"type", v.extents.empty() ? type_text(v.type, v.count) : shaped_text(v)},
+                           {"static", v.is_static},
                            {"bytes", type_size(v.type) * v.count}});
       if (most_ > 0) add_values(in, v.type, v.count, &variables.back());
+      if (most_ > 0 && !v.extents.empty())
+        for (json& value : variables.back()["values"]) value["place"] = place_in(v, value["place"]);
     }
     if (most_ > 0) check(in.finish());
   }
@@ -295,21 +329,6 @@ class File {
             {"local", local(saved.local)}};
   }
 
-  static std::string local_text(format::Kind kind, uint64_t number) {
-    if (kind == format::kMpiFile) return mpi_file_text(number);
-    if (kind == format::kMpiWin) return number == 0 ? "MPI_WIN_NULL" : "window " + communicator_text(number);
-    if (kind == format::kMpiOp || kind == format::kMpiErrhandler) {
-      const bool op = kind == format::kMpiOp;
-      const char* name = op ? mpi::operation_name(number) : mpi::error_handler_name(number);
-      if (name != nullptr) return name;
-      return (op ? "operation " : "error handler ") + std::to_string(number - mpi::kFirstOfSetUp) + " of the set-up";
-    }
-    const bool group = kind == format::kMpiGroup;
-    if (number == 0) return group ? "MPI_GROUP_NULL" : "MPI_INFO_NULL";
-    if (number == mpi::kOnlyOne) return group ? "MPI_GROUP_EMPTY" : "MPI_INFO_ENV";
-    return (group ? "group " : "info ") + std::to_string(number - mpi::kFirstValue);
-  }
-
   json local(const mpi::SavedLocal& saved) const {
     json groups = json::array(), infos = json::array();
     for (const Vector<line::Rank>& members : saved.groups) {
@@ -328,12 +347,6 @@ class File {
 
   json hints(const Vector<mpi::Hint>& saved) const {
     return first(saved, [](const mpi::Hint& hint) { return json({{"key", hint.key.c_str()}, {"value", hint.value.c_str()}}); });
-  }
-
-  static std::string mpi_file_text(line::Identity identity) {
-    char text[32] = "MPI_FILE_NULL";
-    if (identity != 0) snprintf(text, sizeof text, "file %llx", static_cast<unsigned long long>(identity));
-    return text;
   }
 
   json mpi_files(const Vector<mpi::SavedFile>& saved) const {
@@ -673,6 +686,24 @@ class File {
 
 }  // namespace
 
+std::string handle_text(format::Kind kind, uint64_t number, const state::Image& image,
+                        const Vector<state::SavedStream>& streams) {
+  static const char* const kStandard[] = {"NULL", "stdin", "stdout", "stderr"};
+  if (kind == format::kMpiComm) return communicator_text(number);
+  if (kind == format::kMpiDatatype) return datatype_text(number);
+  if (kind == format::kMpiRequest) return number == 0 ? "MPI_REQUEST_NULL" : "request " + std::to_string(number);
+  if (kind >= format::kMpiFile) return local_text(kind, number);
+  if (kind == format::kFile) {
+    if (number < state::kFirstStream) return kStandard[number];
+    number -= state::kFirstStream;
+    return number < streams.size() ? streams[number].path.c_str() : "unknown";
+  }
+  if (number == 0) return "NULL";
+  return number <= image.function_names.size() ? image.function_names[number - 1].c_str() : "unknown";
+}
+
 json file_facts(const std::string& path, uint64_t most) { return File(path, most).facts(); }
+
+json object_facts(const std::string& path) { return File(path, UINT64_MAX).object_facts(); }
 
 }  // namespace elc::tool

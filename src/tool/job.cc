@@ -25,16 +25,13 @@ constexpr unsigned kLastGrace = 2;  // seconds, when `elc` is gone
 void on_child(int) {}
 
 // In the new process: the program of the launcher, in a process group of its own, so that signals from
-// a terminal reach it only through `elc`. It does not read from the terminal either: a restart could
-// not give it the same input again.
-[[noreturn]] void become_launcher(const Command& command, int out, int err, pid_t keeper) {
+// a terminal reach it only through `elc`.
+[[noreturn]] void become_launcher(const Command& command, const Streams& streams, pid_t keeper) {
   setpgid(0, 0);
-  if (isatty(STDIN_FILENO)) {
-    close(STDIN_FILENO);
-    open("/dev/null", O_RDONLY);
-  }
-  dup2(out, STDOUT_FILENO);
-  dup2(err, STDERR_FILENO);
+  if (command.same_addresses) keep_addresses();
+  dup2(streams.in, STDIN_FILENO);
+  dup2(streams.out, STDOUT_FILENO);
+  dup2(streams.err, STDERR_FILENO);
   for (const int sign : {SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGPIPE, SIGTSTP, SIGCHLD})
     signal(sign, SIG_DFL);
   signal(SIGTTOU, SIG_IGN);  // where `stty tostop` holds, what such a group writes would stop it for ever
@@ -43,6 +40,10 @@ void on_child(int) {}
   sigprocmask(SIG_SETMASK, &none, nullptr);
   end_with_parent(keeper);  // who kills all processes called elc kills the keeper, too
   for (const auto& [name, value] : command.environment) setenv(name.c_str(), value.c_str(), 1);
+  if (!command.directory.empty() && chdir(command.directory.c_str()) != 0) {
+    fprintf(stderr, "elc: cannot work in %s: %s\n", command.directory.c_str(), strerror(errno));
+    _exit(126);
+  }
   std::vector<char*> words;
   for (const std::string& word : command.words) words.push_back(const_cast<char*>(word.c_str()));
   words.push_back(nullptr);
@@ -55,14 +56,14 @@ class Keeper {
  public:
   explicit Keeper(int line) : line_(line) {}
 
-  [[noreturn]] void run(const Command& command, int out, int err) {
+  [[noreturn]] void run(const Command& command, const Streams& streams) {
     prepare();
+    if (streams.other_end_of_in >= 0) close(streams.other_end_of_in);
     const pid_t keeper = getpid();
     launcher_ = fork();
-    if (launcher_ == 0) become_launcher(command, out, err, keeper);
+    if (launcher_ == 0) become_launcher(command, streams, keeper);
     if (launcher_ < 0) fprintf(stderr, "elc: cannot start a process: %s\n", strerror(errno));
-    close(out);
-    close(err);
+    for (const int fd : {streams.in, streams.out, streams.err}) close(fd);
     // To a number that select knows: more than 1024 descriptors may be open.
     dup2(line_, STDIN_FILENO);
     close(line_);
@@ -150,7 +151,7 @@ Job::~Job() {
   }
 }
 
-void Job::start(const Command& command, int out, int err) {
+void Job::start(const Command& command, const Streams& streams) {
   int ends[2];
   if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0)
     throw std::system_error(errno, std::generic_category(), "cannot start a process");
@@ -166,7 +167,7 @@ void Job::start(const Command& command, int out, int err) {
   }
   if (keeper_ == 0) {
     close(ends[0]);
-    Keeper(ends[1]).run(command, out, err);
+    Keeper(ends[1]).run(command, streams);
   }
   close(ends[1]);
   line_ = ends[0];

@@ -19,7 +19,16 @@ struct Command {
   bool only_launches = false;   // the launcher is an MPI's: it has nothing to do when all ranks have ended
   bool only_below = false;      // and whatever it starts stays below it, or has a process there that stands for it
   std::string rank_variable;    // of the environment of each rank: its number
+  std::string directory;        // where it works; empty: here
+  bool same_addresses = false;  // in each run, where the system can do that
   std::string proxy;            // name of a program that the launcher may keep between itself and ranks; empty: none
+};
+
+// Descriptors that are to be its standard input, output and error, and the other end of a pipe to its input, which it must
+// not hold itself (-1: none).
+struct Streams {
+  int in, out, err;
+  int other_end_of_in;
 };
 
 constexpr int kNotStarted = 126 << 8;  // the wait status of a launcher that there was no process for
@@ -31,9 +40,9 @@ class Job {
   Job& operator=(const Job&) = delete;
   ~Job();  // ends it at once
 
-  // Starts it; throws std::system_error if there can be no new process. `out` and `err`: descriptors
-  // for its output. A launcher that cannot be executed ends with exit code 127 and says why.
-  void start(const Command& command, int out, int err);
+  // Starts it; throws std::system_error if there can be no new process. A launcher that cannot be executed ends with exit
+  // code 127 and says why.
+  void start(const Command& command, const Streams& streams);
   // The processes that it consists of on this machine, while it runs: all others are below these two.
   pid_t keeper() const { return keeper_; }
   pid_t launcher() const { return launcher_; }

@@ -4,12 +4,15 @@
 #include <time.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdio>
 #include <filesystem>
 #include <iostream>
 #include <nlohmann/json.hpp>
 
+#include "base/together.h"
 #include "portable_format/reader.h"
+#include "store/system.h"
 #include "text.h"
 
 namespace fs = std::filesystem;
@@ -115,6 +118,16 @@ store::Survey survey(const std::string& dir) {
   return there;
 }
 
+LinePlace line_place(const std::string& what, const std::string& dir) {
+  uint64_t line = 0;
+  if (parse_whole(what.c_str(), &line)) return {dir, line};
+  const std::filesystem::path path = tidy(what);
+  const std::string name = path.filename().string();
+  if (name.rfind("line-", 0) == 0 && parse_whole(name.c_str() + 5, &line))
+    return {path.has_parent_path() ? path.parent_path().string() : ".", line};
+  throw Refusal(kUsage, what + " is neither a file, nor a line (line-NNNNNN), nor the number of a line");
+}
+
 void require_line(const std::string& dir, uint64_t line) {
   if (!fs::exists(store::line_path(dir.c_str(), line).c_str()))
     throw Refusal(kUsage, "there is no line " + std::to_string(line) + " in " + dir + "; `elc ls " + dir +
@@ -125,18 +138,44 @@ void print(const json& facts) {
   std::cout << facts.dump(2, ' ', true, json::error_handler_t::replace) << "\n";
 }
 
-std::vector<Fault> faults(const std::string& dir, const store::Commit& commit, size_t most, bool (*enough)()) {
-  std::vector<Fault> found;
-  for (uint32_t rank = 0; rank < commit.ranks && found.size() < most && !enough(); ++rank) {
-    Result status;
-    with_patience([&] {
-      store::RankSource source;
-      format::Reader reader;
-      status = store::open_verified(dir.c_str(), commit, rank, &source, &reader);
-      return status.system_failed();
-    });
-    if (!status.ok()) found.push_back({status.message(), status.system_failed()});
+namespace {
+
+// Of the files of a line, each is checked by one thread of several; by more where there are fewer files than processors.
+struct Check {
+  const std::string& dir;
+  const store::Commit& commit;
+  const size_t most;
+  bool (*const enough)();
+  const unsigned threads_for_one;
+  std::atomic<uint32_t> next = 0;
+  std::atomic<size_t> found = 0;
+  std::vector<Result> results;  // of the ranks
+
+  void work() {
+    while (found < most && !enough()) {
+      const uint32_t rank = next++;
+      if (rank >= commit.ranks) return;
+      with_patience([&] {
+        store::RankSource source;
+        format::Reader reader;
+        reader.use_threads(threads_for_one);
+        results[rank] = store::open_verified(dir.c_str(), commit, rank, &source, &reader);
+        return results[rank].system_failed();
+      });
+      if (!results[rank].ok()) ++found;
+    }
   }
+};
+
+}  // namespace
+
+std::vector<Fault> faults(const std::string& dir, const store::Commit& commit, size_t most, bool (*enough)()) {
+  const unsigned files = std::min(store::processors_of_process(), commit.ranks);
+  Check check = {dir, commit, most, enough, store::processors_of_process() / files, 0, 0, std::vector<Result>(commit.ranks)};
+  together(files, [](void* of, unsigned) { static_cast<Check*>(of)->work(); }, &check);
+  std::vector<Fault> found;
+  for (const Result& result : check.results)
+    if (!result.ok() && found.size() < most) found.push_back({result.message(), result.system_failed()});
   return found;
 }
 

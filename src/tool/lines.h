@@ -33,6 +33,13 @@ std::string tidy(const std::filesystem::path& path);
 // What the system fails to read is tried again for a moment. Throws Refusal.
 store::Survey survey(const std::string& dir);
 
+// Where a line is that is given by its number, or by its own directory. Throws Refusal.
+struct LinePlace {
+  std::string dir;
+  uint64_t line;
+};
+LinePlace line_place(const std::string& what, const std::string& dir);
+
 // Throws Refusal if there is nothing of the line in the directory.
 void require_line(const std::string& dir, uint64_t line);
 

@@ -12,8 +12,12 @@
 
 #include "base/config.h"
 #include "base/message.h"
+#include "diff.h"
+#include "doctor.h"
 #include "elc.h"
+#include "export.h"
 #include "lines.h"
+#include "plot.h"
 #include "run.h"
 
 namespace {
@@ -59,6 +63,12 @@ std::string check_mpi(const std::string& text) {
 std::string check_rank(const std::string& text) {
   uint64_t value = 0;
   return elc::parse_whole(text.c_str(), &value) ? "" : "the number of a rank is wanted, not " + text;
+}
+
+std::string check_tolerance(const std::string& text) {
+  char* end = nullptr;
+  const double value = strtod(text.c_str(), &end);
+  return *end == '\0' && end != text.c_str() && value >= 0 && value < 1 ? "" : "a number from 0 to 1 is wanted, not " + text;
 }
 
 const char* const kDirHelp = "Directory of lines (default: $ELC_DIR, or elc-lines)";
@@ -107,6 +117,90 @@ void add_run(CLI::App& app, RunOptions& options, int& code) {
                     options.program.front() + " is not an option of elc run; `elc run --help` lists them");
     code = elc::tool::run(options);
   });
+}
+
+std::string check_format(const std::string& text) {
+  return text == "npy" || text == "csv" || text == "json" ? "" : "npy, csv or json is wanted, not " + text;
+}
+
+void add_export(CLI::App& app, ExportOptions& o, int& code) {
+  CLI::App* command = app.add_subcommand("export", "Write a variable of a line as NumPy, CSV or JSON has it");
+  command->add_option("what", o.what, "A line's number or directory, or a file of a line")->required();
+  command->add_option("variable", o.variable, "The name of a variable, or FUNCTION.NAME")->required();
+  command->add_option("-d,--dir", o.dir, kDirHelp);
+  command->add_option("-r,--rank", o.rank, "The rank whose variable is wanted (default: all)")
+      ->check(CLI::Validator(check_rank, "RANK"));
+  command->add_option("-j,--join", o.axis, "The ranks' arrays are parts of one: the axis along which they lie, from 0")
+      ->check(CLI::Validator(check_count, "AXIS"));
+  command->add_option("-f,--format", o.format, "npy, csv or json (default: by the ending of the output, or npy)")
+      ->check(CLI::Validator(check_format, "npy|csv|json"));
+  command->add_option("-o,--output", o.output, "The file to write, or - (default: named after the variable; json: -)");
+  command->callback([&] { code = export_variable(o); });
+}
+
+void add_compare(CLI::App& command, CompareOptions& options) {
+  command.add_option("--tolerance", options.tolerance,
+                     "Floating-point values are the same if they differ by no more than this part of the larger one (default: 0)")
+      ->check(CLI::Validator(check_tolerance, ""));
+  command.add_option("--without", options.without, "A variable to leave out; may be given more than once")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+}
+
+void add_diff(CLI::App& app, DiffOptions& o, int& code) {
+  CLI::App* diff = app.add_subcommand("diff", "Compare two lines, value by value");
+  diff->add_option("a", o.a, "A line's number or directory, a file of a line, or a directory of lines")->required();
+  diff->add_option("b", o.b, "Another one")->required();
+  diff->add_option("-d,--dir", o.dir, kDirHelp);
+  diff->add_option("-r,--rank", o.ranks, "A rank to compare (default: all); may be given more than once")
+      ->check(CLI::Validator(check_rank, "RANK"))
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  diff->add_option("--variable", o.compare.only, "A variable to compare, and nothing else; may be given more than once")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  add_compare(*diff, o.compare);
+  diff->add_flag("--json", o.json, "As JSON");
+  diff->callback([&] { code = elc::tool::diff(o); });
+}
+
+void add_doctor(CLI::App& app, DoctorOptions& o, int& code) {
+  CLI::App* doctor = app.add_subcommand("doctor", "Find out what a program has forgotten to register");
+  doctor->footer("The program comes last: elc doctor -n 4 -- ./program --its-options");
+  doctor->add_option("-n,--ranks", o.ranks, "Number of ranks")->check(CLI::Validator(check_ranks, "RANKS"))->capture_default_str();
+  doctor->add_option("-d,--dir", o.dir, "Directory of the examination")->capture_default_str();
+  CLI::Option* lines = doctor->add_option("--lines", o.lines, "How many lines to take and to restart from, spread over the run")
+                           ->check(CLI::Validator(check_ranks, ""))
+                           ->capture_default_str();
+  doctor->add_option("--at", o.at, "A site where to take one instead, counted in each rank from 1; may be given more than once")
+      ->check(CLI::Validator(check_whole, "SITE"))
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+      ->excludes(lines);
+  add_compare(*doctor, o.compare);
+  doctor->add_option("--launcher", o.launcher, "Command that starts the ranks; {n} stands for their number");
+  doctor->add_option("--mpi", o.mpi, "MPI of the program: openmpi, mpich or lam (default: as it is linked)")
+      ->check(CLI::Validator(check_mpi, "openmpi|mpich|lam"));
+  doctor->prefix_command();
+  doctor->callback([doctor, &o, &code] {
+    const std::vector<std::string> first = doctor->remaining();
+    o.program.insert(o.program.begin(), first.begin(), first.end());
+    if (o.program.empty()) throw Refusal(kUsage, "no program: elc doctor [OPTIONS] -- PROGRAM [ARGUMENTS...]");
+    if (o.program.front().rfind("-", 0) == 0)
+      throw Refusal(kUsage, o.program.front() + " is not an option of elc doctor; `elc doctor --help` lists them");
+    code = elc::tool::doctor(o);
+  });
+}
+
+void add_plot(CLI::App& app, PlotOptions& o, int& code) {
+  CLI::App* command = app.add_subcommand("plot", "Draw a variable of a line, all ranks beside each other");
+  command->add_option("what", o.what, "A line's number or directory, or a file of a line")->required();
+  command->add_option("variable", o.variable, "The name of a variable, or FUNCTION.NAME")->required();
+  command->add_option("-d,--dir", o.dir, kDirHelp);
+  command->add_option("-r,--rank", o.rank, "The rank whose variable is wanted (default: all)")
+      ->check(CLI::Validator(check_rank, "RANK"));
+  command->add_option("-o,--output", o.output, "A PNG to make by gnuplot (default: in the terminal)");
+  command->callback([&] { code = plot(o); });
 }
 
 struct OtherOptions {
@@ -197,6 +291,8 @@ int main(int argc, char** argv) {
   run_options.dir = default_dir();
   if (const char* from = getenv("ELC_RESTART"); from != nullptr && *from != '\0') run_options.from = from;
   OtherOptions other_options;
+  DiffOptions diff_options;
+  diff_options.dir = default_dir();
   int code = 0;
   // To look at lines, or to remove them, is not to do what they say; elc run goes by its environment.
   elc::Config anybody;
@@ -204,12 +300,25 @@ int main(int argc, char** argv) {
   elc::store::configure(anybody);
   add_run(app, run_options, code);
   add_others(app, other_options, code);
+  ExportOptions export_options;
+  export_options.dir = default_dir();
+  add_export(app, export_options, code);
+  PlotOptions plot_options;
+  plot_options.dir = default_dir();
+  add_plot(app, plot_options, code);
+  add_diff(app, diff_options, code);
+  DoctorOptions doctor_options;
+  add_doctor(app, doctor_options, code);
+  // These two have their own code for whatever is wrong.
+  const std::string command = argc > 1 ? argv[1] : "";
+  const bool compares = command == "diff" || command == "doctor";
+  const auto refuse = [compares](int code, const std::string& why) { return ::refuse(compares ? kTrouble : code, why); };
   try {
     // What follows the first -- is the program's, whatever it looks like.
     std::vector<std::string> words(argv + 1, argv + argc);
     const auto dashes = std::find(words.begin(), words.end(), "--");
-    if (dashes != words.end() && words.front() == "run") {
-      run_options.program.assign(dashes + 1, words.end());
+    if (dashes != words.end() && (words.front() == "run" || words.front() == "doctor")) {
+      (words.front() == "run" ? run_options.program : doctor_options.program).assign(dashes + 1, words.end());
       words.erase(dashes, words.end());
     }
     const std::string first = words.empty() ? "-" : words.front();
@@ -231,5 +340,5 @@ int main(int argc, char** argv) {
   }
   // Half an output is not to be taken for all of it.
   const bool written = fflush(stdout) == 0 && ferror(stdout) == 0;
-  return written || code != 0 ? code : refuse(kCannot, "not all of the output could be written");
+  return written || (code != 0 && !compares) ? code : refuse(kCannot, "not all of the output could be written");
 }

@@ -14,6 +14,10 @@
 #include <sys/prctl.h>
 #endif
 
+#if defined(ELC_HAVE_PERSONALITY)
+#include <sys/personality.h>
+#endif
+
 #include "content.h"
 
 namespace fs = std::filesystem;
@@ -67,6 +71,13 @@ Processes processes_from_ps() {
 }
 
 }  // namespace
+
+void keep_addresses() {
+#if defined(ELC_HAVE_PERSONALITY)
+  const int now = personality(0xffffffff);
+  if (now >= 0) personality(static_cast<unsigned long>(now) | ADDR_NO_RANDOMIZE);
+#endif
+}
 
 void adopt_orphans() {
 #ifdef ELC_HAVE_SUBREAPER

@@ -20,6 +20,10 @@ void adopt_orphans();
 // thing (Linux; found by the build).
 void end_with_parent(pid_t parent);
 
+// From now on this process, and what it starts, has everything at the same addresses in each run, where the system has such a
+// thing (Linux; found by the build) and allows it.
+void keep_addresses();
+
 struct Process {
   pid_t parent = 0;
   std::string name;   // of its program, cut by the system

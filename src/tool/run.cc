@@ -16,9 +16,10 @@
 #include <system_error>
 
 #include "base/config.h"
+#include "facts.h"
+#include "input.h"
 #include "job.h"
 #include "launcher.h"
-#include "facts.h"
 #include "lines.h"
 #include "processes.h"
 #include "terminal.h"
@@ -135,6 +136,7 @@ class Supervisor {
 
   const RunOptions& options_;
   Terminal terminal_;
+  Input input_;
   std::string dir_;
   std::map<std::string, std::string> settings_;  // of the ranks
   store::Lock lock_;
@@ -536,11 +538,12 @@ void Supervisor::watch_for_stall(Job* job, const Watch& watch) {
   else terminal_.say("quiet", seen + ": perhaps the job hangs; elc run --stall ends and restarts such a job");
 }
 
-// Waits for output of the job, its end, a signal, or the time for the next look.
+// Waits for output of the job, input for it, its end, a signal, or the time for the next look.
 void Supervisor::wait(Job* job) {
-  struct pollfd some[] = {
-      {job->descriptor(), POLLIN, 0}, {terminal_.from(0), POLLIN, 0}, {terminal_.from(1), POLLIN, 0}};
-  if (poll(some, 3, kLookEvery) <= 0) return;  // those of -1 are passed over
+  struct pollfd some[] = {{job->descriptor(), POLLIN, 0}, {terminal_.from(0), POLLIN, 0}, {terminal_.from(1), POLLIN, 0},
+                          input_.from(), input_.to()};
+  if (poll(some, 5, kLookEvery) <= 0) return;  // those of -1 are passed over
+  if (some[3].revents != 0 || some[4].revents != 0) input_.move();
   for (int channel = 0; channel < 2; ++channel)
     if (some[channel + 1].revents != 0) terminal_.pass_on(channel);
 }
@@ -548,13 +551,16 @@ void Supervisor::wait(Job* job) {
 // That there can be no process now, or no descriptor, is a failure as others are.
 bool Supervisor::start(Job* job, const Command& words) {
   try {
+    input_.open();
     terminal_.open_outputs();
-    job->start(words, terminal_.out(), terminal_.err());
+    job->start(words, {input_.give(), terminal_.out(), terminal_.err(), input_.own()});
   } catch (const std::system_error& error) {
+    input_.close_given();
     terminal_.close_outputs();
     terminal_.say("problem", error.what());
     return false;
   }
+  input_.close_given();
   terminal_.close_outputs();
   return true;
 }

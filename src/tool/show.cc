@@ -55,7 +55,7 @@ void print_state(const json& facts) {
   for (const json& v : facts["variables"]) {
     const std::string owner = text(v["owner"]);
     printf("    %-24s %-24s %10s  %s", text(v["name"]), text(v["type"]), bytes_text(number(v["bytes"])).c_str(),
-           owner.empty() ? "global" : (owner + "()").c_str());
+           v["static"].get<bool>() ? "static" : owner.empty() ? "global" : (owner + "()").c_str());
     if (v.contains("values")) printf(", block %llu", static_cast<unsigned long long>(number(v["block"])));
     printf("\n");
     print_values(text(v["name"]), v);
@@ -152,25 +152,8 @@ void print_file(const json& facts) {
   if (facts.contains("messages")) print_messages(facts["messages"]);
 }
 
-struct Place {
-  std::string dir;
-  uint64_t line;
-};
-
-// A number, or the path of a line's directory.
-Place place_of(const ShowOptions& options) {
-  uint64_t line = 0;
-  if (parse_whole(options.what.c_str(), &line)) return {options.dir, line};
-  const fs::path path = tidy(options.what);
-  const std::string name = path.filename().string();
-  if (name.rfind("line-", 0) == 0 && parse_whole(name.c_str() + 5, &line))
-    return {path.has_parent_path() ? path.parent_path().string() : ".", line};
-  throw Refusal(kUsage,
-                options.what + " is neither a file, nor a line (line-NNNNNN), nor the number of a line");
-}
-
 int show_line(const ShowOptions& options) {
-  const Place place = place_of(options);
+  const LinePlace place = line_place(options.what, options.dir);
   require_line(place.dir, place.line);
   store::Commit commit;
   const Result status = store::read_commit(place.dir.c_str(), place.line, &commit);

@@ -29,7 +29,8 @@ Result restore(const char* path) {
   ELC_TRY(source.open(path));
   ELC_TRY(reader.open(source.source()));
   ELC_TRY(elc::state::check(reader));
-  return elc::state::apply(reader, {});
+  ELC_TRY(elc::state::fill(reader, {}));
+  return elc::state::bring_back_files(reader);
 }
 
 int done(const char* path, const Result& status) {

@@ -508,8 +508,10 @@ class Trial {
   bool write(size_t type, uint64_t count) {
     WriterOptions options;
     options.representation = &machine_;
-    options.compression = choices_.one_in(8) ? 1 : 0;
     Writer writer(&from_types_, file_.sink(), options);
+    if (compression_memory_.empty()) compression_memory_.resize(Compressor::memory(1));
+    Compressor compressor(compression_memory_.data(), 1, 1);
+    if (choices_.one_in(8)) writer.compress_with(&compressor);
     writer.begin_section("values");
     // So that values cross the ends of chunks at any place.
     if (choices_.one_in(16)) {
@@ -620,6 +622,7 @@ class Trial {
   size_t step_ = 0;
   std::set<std::string> misfits_;
   MemoryFile file_;
+  std::vector<uint8_t> compression_memory_;
   Reader reader_;
   uint64_t skipped_ = 0;
 };

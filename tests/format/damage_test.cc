@@ -1,6 +1,8 @@
 // Files that are cut, changed or made up.
 #include <doctest/doctest.h>
 
+#include <optional>
+
 #include "tests/format/examine.h"
 #include "tests/format/support.h"
 
@@ -81,6 +83,91 @@ TEST_CASE("every change of a byte and every cut is found") {
 TEST_CASE("a sample of every machine can be read, and is whole") {
   for (size_t machine = 0; machine < machines().size(); ++machine)
     for (const int compression : {0, 6}) CHECK(examine(sample_file(machine, compression)));
+}
+
+namespace {
+
+constexpr size_t kChunks = 40, kValues = 100;  // in each
+
+// Chunks of one length, and a shorter one.
+std::string file_of_chunks(int compression) {
+  const TypeTable types;
+  std::vector<uint8_t> memory(compression > 0 ? Compressor::memory(1) : 0);
+  std::optional<Compressor> compressor;
+  MemoryFile file;
+  Writer w(&types, file.sink());
+  if (compression > 0) w.compress_with(&compressor.emplace(memory.data(), compression, 1));
+  w.begin_section("values");
+  for (size_t chunk = 0; chunk <= kChunks; ++chunk) {
+    std::vector<int> values(chunk < kChunks ? kValues : kValues / 2, static_cast<int>(chunk));
+    CHECK(w.write_value(kInt, values.data(), values.size(), {}).ok());
+    w.cut();
+  }
+  w.end_section();
+  CHECK(w.finish().ok());
+  return file.bytes;
+}
+
+// Where the chunks of section "values" begin, from their headers.
+std::vector<size_t> places_of_chunks(const std::string& file) {
+  std::vector<size_t> places;
+  const std::string magic = "ELCc";
+  for (size_t at = 0; (at = file.find(magic, at)) != std::string::npos; ++at) places.push_back(at);
+  REQUIRE(places.size() >= kChunks + 1);
+  const auto behind = [&](size_t at) { return Decoder(reinterpret_cast<const uint8_t*>(file.data()) + at + 4, 4).u32(); };
+  const uint32_t section = behind(places.front());
+  std::vector<size_t> found;
+  for (const size_t place : places)
+    if (behind(place) == section) found.push_back(place);
+  return found;
+}
+
+// By verify(), and by reading all of it where verify() has left it out.
+std::vector<std::string> found_in(const std::string& bytes, unsigned threads) {
+  std::vector<std::string> found;
+  for (const bool later : {false, true}) {
+    MemoryFile file;
+    file.bytes = bytes;
+    Reader reader;
+    reader.use_threads(threads);
+    REQUIRE(reader.open(file.source()).ok());
+    if (!later) {
+      found.push_back(reader.verify().message());
+      continue;
+    }
+    REQUIRE(reader.verify([](const char* section) { return strcmp(section, "values") == 0; }).ok());
+    std::vector<int> values(kChunks * kValues + kValues / 2, -1);
+    Cursor in;
+    REQUIRE(in.open(&reader, "values").ok());
+    in.bytes(values.data(), values.size() * sizeof(int));
+    found.push_back(in.finish().message());
+    for (size_t i = 0; i < values.size() && in.ok(); ++i) REQUIRE(values[i] == static_cast<int>(i / kValues));
+  }
+  return found;
+}
+
+}  // namespace
+
+TEST_CASE("several threads name the first chunk that is damaged, wherever that is, and read what is whole") {
+  for (const int compression : {0, 6}) {
+    const std::string whole = file_of_chunks(compression);
+    const std::vector<size_t> places = places_of_chunks(whole);
+    REQUIRE(places.size() == kChunks + 1);
+    for (const unsigned threads : {1u, 2u, 5u, 100u}) {
+      for (const std::string& says : found_in(whole, threads)) CHECK(says == "ok");
+      for (size_t i = 0; i < places.size(); ++i) {
+        for (const bool in_header : {false, true}) {
+          std::string changed = whole;
+          changed[places[i] + (in_header ? 3 : kChunkHeaderSize)] ^= 1;
+          if (i + 1 < places.size()) changed[places.back() + kChunkHeaderSize] ^= 1;
+          if (i + 2 < places.size()) changed[places[i + 2]] ^= 1;
+          const std::string what = "section `values`: " + std::string(in_header ? "the header of " : "") + "chunk " +
+                                   std::to_string(i) + " is damaged";
+          for (const std::string& says : found_in(changed, threads)) CHECK_MESSAGE(says.find(what) == 0, says, " for ", what);
+        }
+      }
+    }
+  }
 }
 
 TEST_CASE("random changes behind sound checksums crash nothing") {

@@ -7,6 +7,7 @@
 #include <complex>
 #include <iterator>
 #include <limits>
+#include <optional>
 
 #include "portable_format/checksum.h"
 #include "tests/format/support.h"
@@ -191,9 +192,11 @@ std::string sample_file(size_t machine, int compression) {
   const std::vector<Machine> all = machines();
   WriterOptions options;
   options.representation = &all[machine].representation;
-  options.compression = compression;
   MemoryFile file;
   Writer w(&types.table, file.sink(), options);
+  std::vector<uint8_t> memory(compression > 0 ? Compressor::memory(1) : 0);
+  std::optional<Compressor> compressor;
+  if (compression > 0) w.compress_with(&compressor.emplace(memory.data(), compression, 1));
   w.begin_section("text");
   w.encoder().string("a text");
   w.encoder().boolean(true);
@@ -202,7 +205,9 @@ std::string sample_file(size_t machine, int compression) {
   const auto value = [&](TypeId type, const void* address, uint64_t count) {
     w.encoder().i32(type);
     w.encoder().u64(count);
+    if (compression > 0) w.cut();
     Types::require(w.write_value(type, address, count, plain_encoder()));
+    if (compression > 0) w.cut();
   };
   const std::vector<uint8_t> zeros(sizeof(Outer) + 20000);
   scalars(value);
@@ -218,6 +223,8 @@ std::string sample_file(size_t machine, int compression) {
   value(types.large, zeros.data(), 1);
   value(kPointer, zeros.data(), 3);
   value(kMpiStatus, zeros.data(), 1);
+  if (compression > 0)
+    for (const Kind kind : {kUint8, kInt16, kFloat, kDouble}) value(kind, zeros.data(), 99);
   Types::require(w.finish());
   return file.bytes;
 }

@@ -252,9 +252,11 @@ TEST_CASE("arrays longer than a chunk, at every place in it") {
     for (const int compression : {0, 1}) {
       WriterOptions options;
       options.representation = &machine.representation;
-      options.compression = compression;
       MemoryFile file;
+      std::vector<uint8_t> memory(Compressor::memory(1));
+      Compressor compressor(memory.data(), 1, 1);
       file.bytes = write_file(types, options, [&](Writer& w) {
+        if (compression > 0) w.compress_with(&compressor);
         for (int i = 0; i < 3; ++i) {
           w.encoder().u32(7);
           CHECK(w.write_value(kDouble, values.data(), values.size(), {}).ok());

@@ -5,7 +5,7 @@ second_reader.py FILE [N]         what `elc show --json FILE` shows, with N as w
 second_reader.py --check PROGRAM  runs PROGRAM, which writes NAME.elc and NAME.txt, and compares: the values of the
                                   section `values`, each preceded by its type (int) and count (unsigned hyper) in XDR,
                                   a line for each leaf: place, kind, value"""
-import decimal, glob, json, os, subprocess, sys, tempfile, zlib
+import decimal, glob, json, math, os, subprocess, sys, tempfile, zlib
 
 KINDS = ("?|bool|char|signed char|unsigned char|short|unsigned short|int|unsigned int|long|unsigned long|long long|"
          "unsigned long long|float|double|long double|float complex|double complex|long double complex|wchar_t|size_t|"
@@ -154,6 +154,13 @@ class Machine:
         return ("false", "true")[value != 0] if kind == 1 else "0x%02x" % value if kind == 30 else str(value)
 
 
+def indices(index, extents):
+    text = ""
+    for extent in reversed(extents):
+        text, index = "[%d]%s" % (index % extent, text), index // extent
+    return text
+
+
 def pointer(block, position):
     leaf, extra = position & 2 ** 56 - 1, position >> 56
     if block in (0, WILD):
@@ -236,17 +243,22 @@ class File:
         for i in range(index.hyper()):
             assert index.hyper() == self.offset, "chunks do not tile the file"
             stored, raw, flags, checksum = entry = [index.uint() for _ in range(4)]
-            assert flags in (0, 1), "section %s is stored in a way that is not known" % name
+            assert flags in (0, 1, 3, 5, 9), "section %s is stored in a way that is not known" % name
             assert 1 <= stored <= 2 ** 20 and 1 <= raw <= min(2 ** 20, 1032 * stored), "lengths"
-            assert flags == 1 or stored == raw, "lengths"
+            assert flags or stored == raw, "lengths"
             chunk = Xdr(data[self.offset:self.offset + 36 + stored])
             assert [chunk.uint(), chunk.uint(), chunk.hyper()] == [0x454c4363, number, i], "chunk"
             assert [chunk.uint() for _ in range(4)] == entry, "chunk"
             assert chunk.uint() == zlib.crc32(chunk.data[:32]), "chunk"
             payload = chunk.opaque(stored)
             assert zlib.crc32(payload) == checksum, "payload"
-            payload = zlib.decompress(payload) if flags == 1 else payload
+            payload = zlib.decompress(payload) if flags else payload
             assert len(payload) == raw, "payload"
+            if flags > 1:
+                width = flags - 1
+                whole = raw // width * width
+                planes = [payload[j * (raw // width):(j + 1) * (raw // width)] for j in range(width)]
+                payload = bytes(byte for group in zip(*planes) for byte in group) + payload[whole:]
             content += payload
             self.offset += 36 + stored
         assert len(content) == raw_size, "section"
@@ -388,12 +400,34 @@ class RankFile(File):
         assert [v[0] for v in variables] == sorted(v[0] for v in variables), "frames descend"
         assert len({v[:2] for v in variables}) == len(variables), "a name twice"
         self.variables = len(variables)
+        declared = self.declared(variables)
         facts = [{"block": n, "name": name, "owner": frames[frame - 1]["function"] if frame else "",
                   "type": self.type_text(type, count), "bytes": self.bytes_of(type) * count,
-                  **self.values(x, type, count)}
+                  "static": declared.get(n - 1, (0, []))[0] == 1, **self.values(x, type, count)}
                  for n, (frame, name, type, count) in enumerate(variables, 1)]
         x.end()
+        for n, (_, extents) in declared.items():
+            if extents:
+                _, _, type, count = variables[n]
+                facts[n]["type"] = self.type_text(type, 1) + "".join("[%d]" % e for e in extents)
+                for value in facts[n].get("values", []) if count != 1 else []:
+                    index, rest = value["place"][1:].split("]", 1)
+                    value["place"] = indices(int(index), extents) + rest
         return {"frames": frames, "functions": self.functions, "variables": facts}
+
+    def declared(self, variables):
+        """Flags and extents of the variables, by number."""
+        if "declared" not in self.sections:
+            return {}
+        x = self.section("declared")
+        all = x.list(lambda: (x.hyper(), x.uint(2), x.list(x.hyper)))
+        x.end()
+        assert [n for n, _, _ in all] == sorted({n for n, _, _ in all}), "variables ascend"
+        for n, flags, extents in all:
+            frame, _, _, count = variables[n]
+            assert not flags or frame == 0, "a static in a frame"
+            assert not extents or 2 <= len(extents) <= 16 and math.prod(extents) == count, "extents"
+        return {n: (flags, extents) for n, flags, extents in all}
 
     def heap(self):
         x = self.section("heap")

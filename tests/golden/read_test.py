@@ -69,7 +69,7 @@ def opaque(data):
     return u64(len(data)) + data + bytes(-len(data) % 4)
 
 
-def rewritten(path, major=1, minor=2, kinds=0, later=b"", flag=0, sections=None):
+def rewritten(path, major=1, minor=3, kinds=0, later=b"", flag=0, sections=None):
     """The file as another version might write it: `kinds` more kinds, `later` behind the fields of the header, `flag`
     on all chunks of a section "new", other content of `sections`."""
     with open(path, "rb") as file:
@@ -237,13 +237,13 @@ class Read(unittest.TestCase):
         def variable(sections):
             return {"vars": sections["vars"].replace(opaque(b"step") + u32(7), opaque(b"step") + u32(44), 1)}
 
-        nothing, newer = lambda sections: {}, "version 1.7 of the format, and this libELC knows 1.2"
+        nothing, newer = lambda sections: {}, "version 1.7 of the format, and this libELC knows 1.3"
         reads = "in version 2 of the file format, but this libELC reads version 1"
         layouts = {"mpi": 4, "setup": 2}
         has = "section \"%s\" %shas layout %d, and this libELC reads "
         # What is new, how, whether it is the file or the restart that is refused, what is said.
         cases = [("major", dict(major=2), nothing, 65, reads),
-                 ("flag", dict(minor=7, flag=2), lambda s: {"new": b"whatever"}, 65, newer),
+                 ("flag", dict(minor=7, flag=16), lambda s: {"new": b"whatever"}, 65, newer),
                  ("kind of a field", dict(minor=7, kinds=1), new_kind, 65, newer),
                  ("kind of a type", dict(minor=7, kinds=1), kind_of_type, 65, newer),
                  ("kind of a variable", dict(minor=7, kinds=1), variable, 0, newer)]
@@ -412,6 +412,19 @@ class Read(unittest.TestCase):
         window, = self.shown(os.path.join(line, "rank-000001.elc"), 50)["mpi"]["windows"]
         self.assertEqual(window["size"], 3)
         self.readers_agree(line, 50)
+
+    def test_what_is_declared(self):
+        line = self.newest(self.line_of("scenes", "statics", "0"))
+        path = os.path.join(line, "rank-000001.elc")
+        facts = self.shown(path, 80)
+        variables = {v["name"]: v for v in facts["variables"]}
+        steps = variables["seventh_step.steps"]
+        self.assertEqual((steps["type"], steps["static"], steps["owner"]), ("double[2][50]", True, ""))
+        self.assertEqual(steps["values"][50], {"place": "[1][0]", "value": "3"})
+        self.assertEqual([n for n, v in variables.items() if v["static"]], ["seventh_step.calls", "seventh_step.steps"])
+        self.readers_agree(line, 80)
+        with open(path, "rb") as file:
+            self.assertIn("declared", second_reader.File(file.read()).sections)
 
     def test_records(self):
         directory = self.scene_lines()

@@ -139,6 +139,8 @@ class Case:
             self.extra["ELC_KEEP"] = str(r.randint(1, 4))
         if r.random() < 0.4:
             self.extra["ELC_BACKGROUND"] = "fork"
+        if r.random() < 0.4:
+            self.extra["ELC_COMPRESS"] = r.choice(["1", "1,2", "6,3"])
         self.tool = r.random() < 0.5 and all(b.program("elc") for b in self.builds) and not options.no_tool
         self.kills = r.randint(1, options.most_kills)
         if self.name == "traffic":

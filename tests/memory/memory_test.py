@@ -47,7 +47,7 @@ class Trial:
 
     def run(self, ranks, what, **variables):
         """(exit code, result, what was said on standard error)."""
-        job = launch.Job(self.build, ranks, self.build.program("tight"), [what], dict(variables, ELC_DIR=self.lines),
+        job = launch.Job(self.build, ranks, self.build.program("tight"), [what], dict(variables, ELC_DIR=self.lines, ELC_COMPRESS="1"),
                          self.scratch, directory=self.home)
         over = job.wait(PATIENCE)
         stacks = "" if over else job.stacks()

@@ -21,6 +21,8 @@ import unittest
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, ".."))
 import launch  # noqa: E402
+sys.path.insert(0, os.path.join(HERE, "..", "format"))
+import second_reader  # noqa: E402
 
 BUILD = RESTART = None
 PATIENCE = 120 # seconds; only a hang takes so long
@@ -142,7 +144,8 @@ class Copies(Jobs):
             self.skipTest("there are no copies under emulation")
 
     def run_scene(self, *arguments, **keywords):
-        return super().run_scene(*arguments, ELC_BACKGROUND="fork", ELC_VERBOSE="2", **keywords)
+        keywords.setdefault("ELC_BACKGROUND", "fork")
+        return super().run_scene(*arguments, ELC_VERBOSE="2", **keywords)
 
     def test_changed(self): self.killed_and_restarted("changed")
 
@@ -150,6 +153,18 @@ class Copies(Jobs):
 
     def test_own_children(self):
         self.assert_right(self.run_scene("own_children"))
+
+    def compressed(self, **keywords):
+        for value in drawn(self.id(), "1", "1,3"):
+            with self.subTest(value):
+                self.lines = os.path.join(self.home, value)
+                self.killed_and_restarted("compressed", ELC_COMPRESS=value, **keywords)
+                with open(os.path.join(self.lines, "line-000001", "rank-000001.elc"), "rb") as file:
+                    data = second_reader.File(file.read())
+                self.assertLess(data.stored["vars"], len(data.sections["vars"]) * 0.8)
+
+    def test_compressed(self): self.compressed()
+    def test_compressed_by_the_process(self): self.compressed(ELC_BACKGROUND="no")
 
     def test_shared_memory(self):
         self.killed_and_restarted("of_shared_memory")
@@ -250,6 +265,10 @@ class Scenes(Jobs):
     def test_released(self):
         """A call that waits for what its log says is let go with everybody."""
         self.killed_and_restarted("released")
+
+    def test_released_past_a_barrier(self):
+        """The same where the others are inside a collective operation, from the end of their votes on."""
+        self.killed_and_restarted("released_past")
 
     def test_released_apart(self):
         """A send to a process that does not know yet that all are released, and cannot look."""
@@ -436,6 +455,15 @@ class Scenes(Jobs):
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         self.assertEqual(done.stdout.count(" is whole"), 2, done.stdout)
 
+    def test_statics(self):
+        """Statics of a function that the set-up does not call, and random numbers."""
+        self.killed_and_restarted("statics", line=2)
+        shown = subprocess.run([BUILD.program("elc"), "show", "2", "-d", self.lines], capture_output=True, text=True).stdout
+        for pattern in (r"seventh_step.calls +int .* static", r"seventh_step.steps +double\[2\]\[50\]", r"ELC_RANDOM.random +int32_t\[32\]"):
+            self.assertRegex(shown, pattern)
+
+    def test_grown(self): self.killed_and_restarted("grown")
+
     # ---- Restarts that are refused ----
 
     def two_lines(self):
@@ -484,6 +512,29 @@ class Scenes(Jobs):
         with open(self.rank_file(2, 0), "r+b") as f:
             f.truncate(len(whole) // 2)
         self.refused(re.escape(self.rank_file(2, 0)))
+
+    def test_damaged_data(self):
+        """Found when they are read to where they belong: no file is changed, and the program's exit sees nothing of it."""
+        log = os.path.join(self.home, "log")
+        def logged():
+            with open(log) as f:
+                return f.read()
+        self.run_scene("much_data", "0")
+        path = self.rank_file(2, 1)
+        with open(path, "r+b") as f:
+            whole = f.read()
+            f.seek(len(whole) * 2 // 3)
+            f.write(bytes([whole[len(whole) * 2 // 3] ^ 4]))
+        self.refused(re.escape(path) + " cannot be used: section `vars`: chunk [0-9]+ is damaged", "much_data")
+        self.assertNotIn("by exit", self.run_scene("much_data").complaints())
+        self.assertEqual(logged(), "before\nafter\n")
+        with open(path, "wb") as f:
+            f.write(whole)
+        job = self.run_scene("much_data")
+        self.assert_right(job)
+        self.assert_begins(job, 20)
+        self.assertIn("by exit", job.complaints())
+        self.assertEqual(logged(), "before\nafter\n")
 
     def test_other_number_of_ranks(self):
         self.two_lines()

@@ -32,7 +32,7 @@ POSIX = ["-U_GNU_SOURCE", "-D_POSIX_C_SOURCE=200809L", "-D_FILE_OFFSET_BITS=64"]
 HEADERS = ["elc.h", "libELC.h"]
 STANDARDS = ["c99", "c11", "c++11", "c++20"]
 # Programs that use the macros of the headers: they must not warn in a program, either.
-USERS = [("c99", "tests/state/plain_c99.c"), ("c11", "tests/state/typed.c"), ("c11", "tests/state/classic.c"),
+USERS = [("c99", "tests/state/plain_c99.c"), ("c99", "tests/state/typed.c"), ("c11", "tests/state/typed.c"), ("c11", "tests/state/classic.c"),
          ("c++11", "tests/portability/typed.cc"), ("c++20", "tests/portability/typed.cc")]
 
 # What is beyond ISO C++ is in the first, what not every system has in the second, what not every processor has in the
@@ -58,8 +58,8 @@ POSIX_2008 = "arpa/inet cpio dirent dlfcn fcntl fnmatch glob grp iconv langinfo 
 INCLUDES = {name + ".h" for name in (ISO_C + " " + POSIX_2008).split()} | set(ISO_CXX.split()) | {
     "mpi.h", "zlib.h", "elc.h", "elc_typed.h", "libELC.h"}
 # An option of POSIX.1-2001, and in 2008 still not on every system; and what compilers for x86 have.
-INCLUDES_OF = {SYSTEM: {"aio.h", "sys/syscall.h"}, "src/store/copy.cc": {"sys/resource.h"}, PROCESSOR: {"cpuid.h", "wmmintrin.h"}}
-BEYOND_POSIX = ["CLONE", "SYNC_FILE_RANGE"]
+INCLUDES_OF = {SYSTEM: {"aio.h", "sys/syscall.h"}, "src/store/copy.cc": {"sys/resource.h"}, PROCESSOR: {"cpuid.h", "immintrin.h"}}
+BEYOND_POSIX = ["AFFINITY", "CLONE", "SYNC_FILE_RANGE", "RANDOM_STATE"]
 
 
 class Problem(Exception):

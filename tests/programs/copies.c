@@ -18,7 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { kCount = 100000 };
+enum { kCount = 100000, kSmooth = 600000 };
 
 union Either {
   int number;
@@ -41,6 +41,7 @@ struct Shared {
 
 static int rank, ranks, die = -1, restarted, step;
 static int data[kCount];
+static double smooth[kSmooth]; /* some chunks of a file */
 static union Either either;
 static struct Node *ring;
 static ELC_Type node_type;
@@ -170,6 +171,22 @@ static int changed_heap(void) {
   return restarted || shared->waited;
 }
 
+/* Several chunks, which the process or its copy compresses, with or without more threads. */
+static int compressed(void) {
+  int i;
+  if (!restarted) for (i = 0; i < kSmooth; i++) smooth[i] = 1.0 / (1 + i);
+  if (step == 0) {
+    step = 1;
+    take_line();
+  }
+  for (i = 0; i < kSmooth; i++) check(smooth[i] == 1.0 / (1 + i), "the numbers");
+  memset(smooth, 0, sizeof smooth);
+  until_line(1);
+  MPI_Barrier(MPI_COMM_WORLD);
+  die_here();
+  return 1;
+}
+
 static void on_child(int signal) {
   (void)signal;
   children++;
@@ -250,10 +267,12 @@ int main(int argc, char **argv) {
   ELC_VAR(data);
   node_type = ELC_Struct("node", sizeof *ring, 4, node_fields);
   ELC_PTR(ring);
+  if (strcmp(name, "compressed") == 0) ELC_VAR(smooth);
   if (strcmp(name, "of_shared_memory") == 0) ELC_Register("shared", shared->data, ELC_INT, kCount);
   restarted = ELC_Restore() == ELC_RESTARTED;
   if (strcmp(name, "changed") == 0) result = changed();
   else if (strcmp(name, "changed_heap") == 0) result = changed_heap();
+  else if (strcmp(name, "compressed") == 0) result = compressed();
   else if (strcmp(name, "own_children") == 0) result = own_children();
   else if (strcmp(name, "of_shared_memory") == 0) result = of_shared_memory();
   else if (strcmp(name, "dead_copy") == 0) result = dead_copy();

@@ -5,6 +5,7 @@
  * A scene is a sequence of steps; every line is taken between two steps, by ELC_Checkpoint, and a restart goes on
  * with the step of the line. Order between processes comes from messages and from ELC_Line, never from time.
  * What must be right is checked on the spot; at the end process 0 prints "result: ok". */
+#define _XOPEN_SOURCE 700
 #include <elc.h>
 #include <mpi.h>
 #include <sched.h>
@@ -435,6 +436,95 @@ static int two_lines(void) {
   return 1;
 }
 
+static double much[1 << 19]; /* several chunks of a rank's file */
+
+static void told_at_exit(void) { fprintf(stderr, "scenes: rank %d ends by exit\n", rank); }
+
+/* The same of much data, with a file that is written before the lines and after them. */
+static int much_data(void) {
+  const int count = sizeof much / sizeof *much;
+  if (step == 0 && rank == 0) output = ELC_fopen("log", "a");
+  if (step == 0)
+    for (int i = 0; i < count; i++) much[i] = rank + 0.5 * i;
+  if (step == 39)
+    for (int i = 0; i < count; i++) check(much[i] == rank + 0.5 * i, "the data");
+  if (rank == 0 && (step == 5 || step == 28)) {
+    fputs(step == 5 ? "before\n" : "after\n", output);
+    fflush(output);
+  }
+  return two_lines();
+}
+
+/* A function that the set-up does not call has statics; the numbers that random() and its like draw are known before. */
+static long numbers[3 * kMostSteps];
+
+static void draw(long to[3]) {
+  to[0] = rand();
+  to[1] = random();
+  to[2] = mrand48();
+}
+
+static void know_numbers(void) {
+  for (int time = 0; time < 2; time++) {
+    srandom(7);
+    srand48(7);
+    for (int i = 0; i < kMostSteps && time == 0; i++) draw(numbers + 3 * i);
+  }
+  ELC_RANDOM();
+}
+
+static void seventh_step(void) {
+  static int calls = 0;
+  static double steps[2][50];
+  ELC_STATIC(calls);
+  ELC_STATIC(steps);
+  check(calls == step / 7, "the number of calls");
+  for (int i = 0; i < calls; i++) check(steps[1][i] == 7 * i + 3, "the steps of the calls before");
+  steps[1][calls++] = step;
+}
+
+static int statics(void) {
+  long drawn[3];
+  if (step == 60) return 0;
+  if (step == 10 || step == 20 || step == 45) ELC_Checkpoint_now();
+  draw(drawn);
+  check(memcmp(drawn, numbers + 3 * step, sizeof drawn) == 0, "the random numbers");
+  if (step % 7 == 3) seventh_step();
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (step == 15) until_line(1);
+  if (step == 25) until_line(2);
+  if (step == 30) die_here();
+  return 1;
+}
+
+/* An array grows from step to step. */
+static int *list, length = 2;
+
+static void begin_list(void) {
+  const int64_t saved = ELC_Saved_count("list");
+  check(ELC_Saved_count("listen") == -1 && ELC_Saved_count("") == -1, "a name that there is not");
+  if (saved >= 0) length = (int)saved;
+  list = calloc((size_t)length, sizeof *list);
+  ELC_ARRAY(list, length);
+}
+
+static int grown(void) {
+  if (step == 20) return 0;
+  check(ELC_Saved_count("list") == -1, "a count outside of the set-up");
+  check(length == 2 + 3 * step, "the length of the array");
+  for (int i = 2; i < length; i++) check(list[i] == i + rank, "the array");
+  if (step == 10) ELC_Checkpoint_now();
+  ELC_Unregister("list");
+  list = realloc(list, (size_t)(length + 3) * sizeof *list);
+  for (int i = length; i < length + 3; i++) list[i] = i + rank;
+  length += 3;
+  ELC_ARRAY(list, length);
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (step == 12) until_line(1);
+  if (step == 15) die_here();
+  return 1;
+}
+
 /* Children come and go while lines are taken: they end with exit(), and the library is none of theirs. */
 static void have_child(void) {
   int code = 0;
@@ -675,7 +765,7 @@ static int trap10_freed(void) { return trap10(2); }
 
 /* Process 1 has logged what a probe showed, on which nobody depends: process 0 takes another way in the restart. The
  * log is kept because process 2 has an orphan; process 1 waits for the logged message when all are released. */
-static int released(void) {
+static int until_released(int barrier) {
   switch (step) {
     case 0:
       if (rank == 2 && !resumed) {
@@ -695,11 +785,15 @@ static int released(void) {
         MPI_Recv(&a, 1, MPI_INT, 0, status.MPI_TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
         fclose(fopen("shown", "w"));
       }
+      if (barrier) MPI_Barrier(MPI_COMM_WORLD);
       return 1;
     case 2: watch_line(1); die_here(); return 1;
     default: return 0;
   }
 }
+static int released(void) { return until_released(0); }
+/* The others wait for process 1 in a barrier, where they do not look: their votes have to come to it from there. */
+static int released_past(void) { return until_released(1); }
 
 /* Process 2 has logged a wildcard receive and goes into a barrier; process 1, whose orphan keeps the log, can be
  * released then; process 0, which has heard of it, sends synchronously to that receive before it comes to the barrier.
@@ -1680,10 +1774,11 @@ static const struct Scene {
     {"wait_waitall", wait_waitall}, {"wait_waitany", wait_waitany}, {"wait_waitsome", wait_waitsome},
     {"wait_test", wait_test}, {"finalize_one", finalize_one}, {"finalize_all", finalize_all},
     {"finalize_unreceived", finalize_unreceived}, {"finalize_late", finalize_late}, {"full_disk", full_disk},
-    {"run_on", run_on}, {"refused_line", refused_line}, {"two_lines", two_lines}, {"forks", forks}, {"transit", transit},
+    {"run_on", run_on}, {"refused_line", refused_line}, {"two_lines", two_lines}, {"much_data", much_data},
+    {"statics", statics}, {"grown", grown}, {"forks", forks}, {"transit", transit},
     {"trap1", trap1}, {"trap2", trap2},
     {"trap4", trap4}, {"strays", strays}, {"trap8", trap8}, {"trap10_made", trap10_made}, {"trap10_freed", trap10_freed},
-    {"trap11", trap11}, {"released", released}, {"released_apart", released_apart}, {"large_file", large_file},
+    {"trap11", trap11}, {"released", released}, {"released_past", released_past}, {"released_apart", released_apart}, {"large_file", large_file},
     {"wrong_calls", wrong_calls}, {"persistent", persistent},
 #if MPI_VERSION >= 3
     {"told_by_file", told_by_file}, {"wrong_matched", wrong_matched}, {"matched_again", matched_again}, {"other_requests", other_requests},
@@ -1722,7 +1817,13 @@ static void in_place(const char *name, const char *variant) {
   ELC_COMM(other);
   ELC_FILEVAR(input);
   ELC_FILEVAR(output);
+  if (scene->run == much_data) {
+    ELC_VAR(much);
+    atexit(told_at_exit);
+  }
   if (strncmp(name, "wrong_", 6) == 0) own_error_handler();
+  if (strcmp(name, "statics") == 0) know_numbers();
+  if (strcmp(name, "grown") == 0) begin_list();
   MPI_Barrier(MPI_COMM_WORLD); /* everybody has come through MPI_Init */
   if (strcmp(name, "posted_before") == 0)
     MPI_Irecv(&a, 1, MPI_INT, (rank + ranks - 1) % ranks, kTag, MPI_COMM_WORLD, &first);

@@ -47,6 +47,19 @@ TEST_CASE("a line is asked for once, and not by who has said that he ends") {
   for (Rank r = 0; r < 3; ++r) CHECK(job[r].finished());
 }
 
+TEST_CASE("that lines are removed each hears once, but from who does not end") {
+  Job job(6, options());
+  job[0].tell_removed();
+  job.settle();
+  std::sort(job.told_of_removal.begin(), job.told_of_removal.end());
+  CHECK(job.told_of_removal == std::vector<Rank>{1, 2, 3, 4, 5});
+  for (Rank r = 0; r < 6; ++r) job[r].finalize();
+  job.settle();
+  CHECK(job[0].finished());
+  job[0].tell_removed();
+  CHECK(job.sent.empty());
+}
+
 TEST_CASE("who cannot save its state refuses, for that reason, keeps nothing, and its call takes no line") {
   Job job(3, options());
   const Comm comm = job[0].add_comm(1, 3);

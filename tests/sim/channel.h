@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -29,6 +30,8 @@ struct Channel {
     std::string bytes;
   };
   std::vector<Message> sent;
+  std::set<elc::line::Rank> for_release;  // who has voted
+  std::vector<elc::line::Rank> told_of_removal;
   elc::line::Rank fails = -1;  // cannot save its state
   bool stable = true;          // what has been saved is
   bool memory = true;          // there is some for a message
@@ -77,6 +80,18 @@ struct Channel {
       h.send_control = [](void* context, elc::line::Rank to, const uint8_t* data, size_t size) {
         const End& from = *static_cast<End*>(context);
         from.channel->sent.push_back({from.rank, to, std::string(reinterpret_cast<const char*>(data), size)});
+      };
+      h.vote_for_release = [](void* context) {
+        const End& e = *static_cast<End*>(context);
+        e.channel->for_release.insert(e.rank);
+      };
+      h.all_voted_for_release = [](void* context) {
+        const Channel& channel = *static_cast<End*>(context)->channel;
+        return channel.for_release.size() == channel.ends.size();
+      };
+      h.removed = [](void* context) {
+        const End& e = *static_cast<End*>(context);
+        e.channel->told_of_removal.push_back(e.rank);
       };
       h.settled = [](void* context) {
         const End& e = *static_cast<End*>(context);

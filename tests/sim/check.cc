@@ -21,6 +21,9 @@ void World::check() {
     if (!node->process->line_open() && (!node->process->quiet() || !node->process->ignores_results() || node->process->sends_in_background()))
       fail("at the end something is left of a line or a replay: %s", node->situation().c_str());
   for (auto& node : nodes)
+    if (node->removals() != nodes[0]->removals())
+      fail("process 0 has said %d times that lines are removed, and another one has heard it %d times", nodes[0]->removals(), node->removals());
+  for (auto& node : nodes)
     for (size_t h = 0; h < node->app.comms.size(); ++h) {
       if (!node->app.comms[h].live) continue;
       if (node->has_queued(static_cast<int>(h)))

@@ -24,6 +24,9 @@ enum class Fault : uint8_t {
   kJoinedByMembers,    // the identity of an intercommunicator follows from its members
   kBetweenHalves,      // a checkpoint between the halves of a call on a file
   kMoveFromLog,        // who is late for a transfer leaves out its part
+  kStartsOnParent,     // starts of persistent operations are counted on the communicator on which these were made
+  kInitCrosses,        // the call that makes one crosses a line
+  kMadeForSome,        // a restart makes one again that others have freed
   kBarrierUnaware,     // nothing wrong: barriers cross like any other operation
 };
 
@@ -35,6 +38,7 @@ struct Config {
   double fail_state = 0, fail_line = 0, fail_commit = 0;  // probabilities
   double fail_memory = 0;                                 // of a message that a line has to hold: there is no memory for it
   double slow_disk = 0;                                   // of a look that finds a file not yet stable
+  double slow_release = 0;                                // of a look that does not yet find that all have voted
   double large = 0;                                       // of a message whose data come later
   double rendezvous = 0;  // of a standard send that waits for its receive where it may
   bool shortcuts = false;  // the layer above leaves out the calls that it need not make
@@ -51,6 +55,7 @@ struct Stats {
   uint64_t suppressed = 0, crossing = 0, replayed = 0, in_transit = 0, orphans = 0, control = 0, held = 0;
   uint64_t restart_replaying = 0, lines_replaying = 0;
   uint64_t joined = 0, fences = 0, accesses = 0, put_off = 0, lines_fenced = 0, writes = 0;
+  uint64_t persistent = 0, begun = 0, made_again = 0, half_freed = 0;
   void add(const Stats& other);
 };
 

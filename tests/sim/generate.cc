@@ -485,6 +485,7 @@ Program Generator::run() {
   for (int i = 0; i < steps; ++i) step();
   for (WindowModel& w : windows_)
     if (w.live) free_window(w);
+  while (!persistent_.empty() && chance(0.8)) end_persistent(0);
   for (size_t c = 0; c < comms_.size(); ++c)
     if (!comms_[c].freed) settle_comm(c);
   for (Rank r = 0; r < n; ++r) wait(r, true);

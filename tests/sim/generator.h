@@ -32,6 +32,15 @@ struct WindowModel : CommModel {
   bool busy = false;  // since the last fence memory may change
 };
 
+// A persistent operation: kind and root, and of each member its request and, while that is started, its place among the open ones.
+struct PersistentModel : CommModel {
+  size_t made_on = 0;
+  Kind kind = Kind::kBarrier;
+  int root = 0;
+  std::map<Rank, int> slots = {};
+  std::map<Rank, int> started = {};
+};
+
 // Messages and receives of one stream (communicator, source, destination) that the other side has not
 // matched yet. Within one stream MPI leaves no choice, so the model knows which matches which.
 struct StreamModel {
@@ -148,6 +157,12 @@ class Generator {
   void file(size_t parent);
   void idup(size_t parent);
   bool started_again(size_t comm, Rank p, Rank q);
+  // persistent.cc
+  void persistent(size_t parent);
+  void make_persistent(size_t parent);
+  void wait_for_start(PersistentModel& operation, Rank rank);
+  void end_persistent(size_t which);
+  void end_persistent_of(size_t parent);
   void wait(Rank rank, bool all);
   void test(Rank rank);
   void local(Rank rank);
@@ -162,6 +177,7 @@ class Generator {
   std::vector<CommModel> groups_;  // with handles of communicators that are no program's
   std::vector<WindowModel> windows_;
   std::vector<CommModel> files_;
+  std::vector<PersistentModel> persistent_;
   std::map<std::tuple<size_t, Rank, Rank>, StreamModel> streams_;
   std::map<std::pair<size_t, Rank>, ReceiverModel> receivers_;
   std::vector<OpenRequest> requests_;

@@ -7,7 +7,7 @@
 
 #include "sim/faults.h"
 #include "sim/growth.h"
-#include "sim/ring.h"
+#include "sim/scale.h"
 #include "sim/schedule.h"
 #include "sim/storm.h"
 
@@ -33,6 +33,9 @@ void print(const sim::Stats& s, uint64_t schedules) {
   printf("  beside communicators: %" PRIu64 " groups joined, %" PRIu64 " fences, %" PRIu64 " operations on windows (%" PRIu64
          " put off), %" PRIu64 " lines between fences, %" PRIu64 " writes to files\n",
          s.joined, s.fences, s.accesses, s.put_off, s.lines_fenced, s.writes);
+  printf("  persistent operations: %" PRIu64 " made, %" PRIu64 " starts, %" PRIu64 " made again by a restart, %" PRIu64
+         " not, because others had freed them\n",
+         s.persistent, s.begun, s.made_again, s.half_freed);
 }
 
 // Chooses a broken variant; false: there is none of this name (then the names are printed).
@@ -62,7 +65,7 @@ int main(int argc, char** argv) {
       "observe."};
   uint64_t schedules = 10000, seed = std::random_device{}() | static_cast<uint64_t>(std::random_device{}())
                                                                   << 32;
-  int ring = 0;
+  int scale = 0;
   size_t growth = 0;
   std::string broken;
   bool long_mode = false, show = false, plain = false, go_on = false, storms = false;
@@ -76,7 +79,7 @@ int main(int argc, char** argv) {
   app.add_flag("--plain", plain, "neither lines nor kills: a check of the programs and of the simulated MPI");
   app.add_flag("--storms", storms, "calls that come as they may, instead of programs");
   app.add_option("--break", broken, "leave out a rule of the protocol; \"list\" names what there is");
-  app.add_option("--ring", ring, "instead: so many processes in a ring take one line; what it costs each");
+  app.add_option("--scale", scale, "instead: what a line and a restart cost each of 4, 16, ... and of so many processes");
   app.add_option("--growth", growth, "instead: what so many receives, pending messages and communicators cost each");
   CLI11_PARSE(app, argc, argv);
   if (growth > 0) {
@@ -84,18 +87,7 @@ int main(int argc, char** argv) {
     return 0;
   }
   if (!broken.empty() && !break_rule(broken, &choice)) return 2;
-  if (ring > 1) {
-    const double start = seconds();
-    const sim::RingResult r = sim::run_ring(ring, 100);
-    printf("%d processes in a ring: line %s in %.1f s; a process sent %.1f control messages (at most %" PRIu64
-           "), %.0f bytes; longest chain %" PRIu64
-           " messages\n%zu bytes for a process, at most %zu while the line is open (control messages "
-           "included)\n",
-           ring, r.committed ? "committed" : "NOT committed", seconds() - start,
-           static_cast<double>(r.messages) / ring, r.most_messages, static_cast<double>(r.bytes) / ring,
-           r.most_depth, r.memory, r.memory_in_line);
-    return r.committed ? 0 : 1;
-  }
+  if (scale > 1) return sim::print_scale(scale) ? 0 : 1;
   choice.lines = !plain;
   printf("sim: seed %" PRIu64 "\n", seed);
   if (show) fputs(sim::program_of(seed).c_str(), stdout);

@@ -31,6 +31,12 @@ line::Host Node::host() {
     Node& n = *static_cast<Node*>(c);
     n.world_.send_control(n.self_, to, data, size);
   };
+  h.vote_for_release = [](void* c) {
+    Node& n = *static_cast<Node*>(c);
+    n.world_.vote_for_release(n.self_);
+  };
+  h.all_voted_for_release = [](void* c) { return static_cast<Node*>(c)->world_.all_voted_for_release(); };
+  h.removed = [](void* c) { ++static_cast<Node*>(c)->removals_; };
   h.settled = [](void* c) { return static_cast<Node*>(c)->settled(); };
   h.save_state = [](void* c, line::LineNumber l) {
     Node& n = *static_cast<Node*>(c);
@@ -57,6 +63,7 @@ line::Host Node::host() {
     if (!committed) n.world_.refused(n.self_, l, refusal);
     n.world_.ended(n.self_, l, committed);
     n.judged_ = n.early_;
+    n.tells_ = committed && n.self_ == 0;
   };
   h.posting_complete = [](void* c, const line::Posting& posting, Rank* source, Tag* tag) {
     Node& n = *static_cast<Node*>(c);
@@ -349,6 +356,7 @@ Bytes Node::encode(const CollectiveResult& result, bool has_value) const {
 CollectiveResult Node::decode(const Bytes& bytes, bool* has_value) const {
   Decoder in(bytes);
   CollectiveResult result;
+  if (bytes.empty()) return result;
   *has_value = in.boolean();
   result.value = in.u64();
   result.identity = in.u64();
@@ -362,7 +370,7 @@ CollectiveResult Node::decode(const Bytes& bytes, bool* has_value) const {
 // Counts the operation and calls MPI, unless the library has the result: then true, and it has ended.
 bool Node::begin_collective(const Instr& instr, int* operation, size_t* record) {
   const CommInfo& c = comm(instr.comm);
-  const line::Comm slot = slot_of(instr.comm);
+  const line::Comm slot = slot_of(counted_on(instr.comm));
   const bool counted = world_.config.fault != Fault::kUncountedIbarrier || instr.op != Op::kIcollective ||
                        instr.kind != Kind::kBarrier;
   const uint64_t n = counted ? process->start_collective(slot) : 0;
@@ -370,14 +378,15 @@ bool Node::begin_collective(const Instr& instr, int* operation, size_t* record) 
   r.comm = c.identity;
   r.number = 1;
   for (const CollectiveRecord& other : app.collectives) r.number += other.comm == c.identity ? 1 : 0;
-  if (r.number != n && world_.config.fault != Fault::kUncountedIbarrier)
+  r.counted = n;
+  if (r.number != n && world_.config.fault != Fault::kUncountedIbarrier && world_.config.fault != Fault::kStartsOnParent)
     world_.fail("rank %d: operation %llu of a communicator is counted as %llu", self_,
                 static_cast<unsigned long long>(r.number), static_cast<unsigned long long>(n));
   r.members = c.members;
   r.made = instr.made;
-  r.unfollowed = instr.unfollowed;
+  r.unfollowed = instr.unfollowed && (instr.kind != Kind::kPersistent || world_.config.fault != Fault::kInitCrosses);
   r.contribution.kind = instr.kind;
-  r.contribution.number = n;
+  r.contribution.number = r.number;
   r.contribution.first = c.first;
   r.contribution.joined = true;
   if (instr.kind == Kind::kBcast || instr.kind == Kind::kReduce || instr.kind == Kind::kGather ||
@@ -409,19 +418,21 @@ bool Node::begin_collective(const Instr& instr, int* operation, size_t* record) 
 // The operation has ended; for a blocking one the application sees the result now.
 void Node::end_collective(int handle, size_t record, const CollectiveResult& result, bool has_value) {
   CollectiveRecord& r = app.collectives[record];
-  const line::Comm slot = slot_of(handle);
-  const uint64_t n = r.contribution.number;
+  const line::Comm slot = slot_of(counted_on(handle));
+  const uint64_t n = r.counted;
   if (r.unfollowed)
     process->end_unfollowed(slot, n, "MPI_Neighbor_alltoall");
   else if (!world_.config.shortcuts || !process->ignores_results())
-    process->end_collective(slot, n, process->wants_result(slot, n) ? encode(result, has_value) : Bytes());
+    process->end_collective(slot, n, !process->wants_result(slot, n) || r.contribution.kind == Kind::kFree
+                                         ? Bytes() : encode(result, has_value));
   r.ended = true;
   r.has_value = has_value;
   r.value = result.value;
   if (makes(r.contribution.kind)) make_comm(r.made, result);
   if (r.contribution.kind == Kind::kWindow) make_window(r.made, result);
+  if (r.contribution.kind == Kind::kPersistent) make_persistent(r.made, handle);
   if (r.contribution.kind != Kind::kFree) return;
-  process->free_comm(slot);
+  process->free_comm(slot_of(handle));
   comm(handle).live = false;
   if (Window* w = window(comm(handle).identity)) w->live = false;
 }

@@ -178,6 +178,7 @@ bool Collectives::complete(int operation, Rank self) const {
       return true;
     case Kind::kFree:
     case Kind::kMove:
+    case Kind::kPersistent:  // MPI may let one go on
       return true;
     case Kind::kOpen:
       return joined(0);
@@ -269,6 +270,7 @@ CollectiveResult result_of(const std::vector<Contribution>& all, const std::vect
     case Kind::kMerge:
     case Kind::kWindow:
     case Kind::kOpen:
+    case Kind::kPersistent:
       for (size_t i = 0; i < all.size(); ++i)
         if (all[i].value == mine.value) r.members.push_back(members[i]);
       r.identity = identity_of(context, mine.number, mine.value);

@@ -16,6 +16,7 @@ Node::Node(World& world, Rank self)
       self_(self),
       slots_(static_cast<size_t>(world.program.handles)),
       live_(static_cast<size_t>(world.program.slots)),
+      with_mpi_(static_cast<size_t>(world.program.handles)),
       epochs_(static_cast<size_t>(world.program.handles)),
       put_off_(static_cast<size_t>(world.program.handles)) {}
 
@@ -84,7 +85,7 @@ void Node::complete_collectives(const line::Saved& saved) {
     if (request.what != Request::What::kCollective || request.complete) continue;
     const elc::Bytes* logged = nullptr;
     for (const line::SavedResult& r : saved.pending)
-      if (r.comm == comm(request.comm).identity && r.number == request.number) logged = &r.result;
+      if (r.comm == comm(counted_on(request.comm)).identity && r.number == request.number) logged = &r.result;
     if (logged == nullptr) return world_.fail("rank %d: a pending collective has no result", self_);
     const CollectiveResult result = decode(*logged, &request.has_value);
     request.complete = true;
@@ -100,6 +101,7 @@ void Node::complete_collectives(const line::Saved& saved) {
 void Node::begin_running() {
   begun_ = true;
   world_.point(World::Moment::kRunning);
+  make_persistent_again();
   std::vector<size_t> receives;
   for (size_t slot = 0; slot < app.requests.size(); ++slot) {
     Request& request = app.requests[slot];
@@ -125,6 +127,11 @@ void Node::progress() {
   const char* spoiled = world_.spoiled(self_, process->last_line());
   if (spoiled != nullptr && world_.chance.chance(0.5)) process->refuse_line(spoiled);
   process->poll();
+  if (tells_ && !process->finished()) {
+    process->tell_removed();
+    ++removals_;
+  }
+  tells_ = false;
   check_point();
 }
 
@@ -656,10 +663,15 @@ void Node::do_icollective(const Instr& i) {
   request.comm = i.comm;
   request.complete = begin_collective(i, &live_[slot].operation, &request.record);
   const CollectiveRecord& r = app.collectives[request.record];
-  request.number = r.contribution.number;
+  request.number = r.counted;
   request.has_value = r.has_value;
   request.value = r.value;
-  if (!request.complete && request.number > 0) process->pending_collective(slot_of(i.comm), request.number);
+  if (!request.complete && request.number > 0) process->pending_collective(slot_of(counted_on(i.comm)), request.number);
+  if (comm(i.comm).persistent) {
+    ++world_.stats.begun;
+    if (!request.complete && !with_mpi_[static_cast<size_t>(i.comm)])
+      world_.fail("rank %d starts a persistent operation that MPI does not have", self_);
+  }
   next();
 }
 

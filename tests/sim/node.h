@@ -22,6 +22,8 @@ struct CommInfo {
   bool live = false;
   std::vector<Rank> members;
   int first = 0;  // members of the first group of an intercommunicator; 0: it is none
+  bool persistent = false;  // a persistent operation, made on the communicator of this handle
+  int made_on = 0;
 };
 
 struct Request {
@@ -67,6 +69,7 @@ struct Shown {  // by a probe, or a status: the first `count` messages of a clas
 struct CollectiveRecord {
   uint64_t comm = 0;
   uint64_t number = 0;
+  uint64_t counted = 0;  // the same, to the protocol
   Contribution contribution;
   int made = 0;  // the handle of the new communicator
   bool unfollowed = false;
@@ -152,6 +155,8 @@ class Node {
   // Whether the library still follows what the program does.
   bool follows() const { return !process->stopped(); }
   bool said_never() const { return never_; }
+  // How often process 0 has said that lines are removed, or this one has heard it.
+  int removals() const { return removals_; }
   const Instr& instr() const;
   // For a trace: where it stands and what it waits for.
   std::string situation() const;
@@ -277,10 +282,18 @@ class Node {
   void do_begin(const Instr& instr);
   void do_end();
 
+  // persistent.cc
+  // The handle on which an operation on this one is counted.
+  int counted_on(int handle) const;
+  void make_persistent(int handle, int made_on);
+  void make_persistent_again();
+  bool is_half_freed(int handle) const;
+
   World& world_;
   Rank self_;
   std::vector<elc::line::Comm> slots_;  // by handle
   std::vector<Live> live_;              // by request
+  std::vector<bool> with_mpi_;          // by handle: a persistent operation that MPI has
   std::vector<Arriving> arriving_;
   int operation_ = -1;  // of a blocking collective
   size_t record_ = 0;
@@ -295,6 +308,8 @@ class Node {
   const char* why_spoiled_ = nullptr;
   bool begun_write_ = false;  // the last of App::written is under way
   bool never_ = false;  // was said here
+  bool tells_ = false;
+  int removals_ = 0;
   bool begun_ = false;
   bool early_ = false;    // a program point has met an open line
   bool judged_ = false;   // which has ended since

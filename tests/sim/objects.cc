@@ -15,7 +15,7 @@ void Generator::object(size_t comm) {
   for (int tries = 0; (tries < 3 && intra == 0) || comms_[intra].freed || comms_[intra].first > 0; ++tries)
     intra = tries < 3 ? random_.below(comms_.size()) : 0;
   const Rank p = pick_member(comm), q = pick_member(comm);
-  switch (random_.below(9)) {
+  switch (random_.below(12)) {
     case 0:
       return join(intra);
     case 1:
@@ -28,6 +28,10 @@ void Generator::object(size_t comm) {
       return file(intra);
     case 7:
       return idup(comm);
+    case 8:
+    case 9:
+    case 10:
+      return persistent(intra);
     default:
       started_again(comm, p, q);
   }

@@ -73,11 +73,6 @@ TEST_CASE("what all are told, each hears once, whoever says it") {
       }
       CHECK(heard.size() == static_cast<size_t>(processes - 1));
       for (const auto& [rank, times] : heard) CHECK((rank != first && times == 1));
-      channel.sent.clear();
-      channel[first].send_release();
-      std::set<Rank> told;
-      for (const auto& m : channel.sent) told.insert(m.to);
-      CHECK((channel.sent.size() == static_cast<size_t>(processes - 1) && told.size() == channel.sent.size() && told.count(first) == 0));
     }
   }
 }

@@ -287,6 +287,7 @@ void Generator::come_and_go(size_t parent) {
 
 void Generator::free_comm(size_t comm) {
   if (comm == 0) return;
+  end_persistent_of(comm);
   settle_comm(comm);
   for (Rank m : comms_[comm].members) {
     Instr& i = add(m, Op::kCollective);

@@ -16,7 +16,8 @@ static const char* const kHows[] = {"Wait",     "Waitall",     "Waitany",     "W
                                     "TestOnce", "TestanyOnce", "TestsomeOnce"};
 static const char* const kKinds[] = {"Barrier", "Bcast",    "Reduce", "Allreduce", "Gather", "Allgather",
                                      "Scatter", "Alltoall", "Scan",   "Dup",       "Split",  "Free",
-                                     "Join",    "Merge",    "Window", "Fence",     "Open",   "Move"};
+                                     "Join",    "Merge",    "Window", "Fence",     "Open",   "Move",
+                                     "Persistent"};
 
 std::string describe(const Instr& i) {
   char text[200];

@@ -101,11 +101,13 @@ enum class Kind : uint8_t {
   kFence,
   kOpen,    // a file
   kMove,    // writes to it: who is late for it does that alone
+  kPersistent,  // makes a persistent operation of the same members: kIcollective on it starts it, kFree ends it
 };
 
 // What makes something that has a handle.
 constexpr bool makes(Kind kind) {
-  return kind == Kind::kDup || kind == Kind::kSplit || kind == Kind::kMerge || kind == Kind::kWindow || kind == Kind::kOpen;
+  return kind == Kind::kDup || kind == Kind::kSplit || kind == Kind::kMerge || kind == Kind::kWindow || kind == Kind::kOpen ||
+         kind == Kind::kPersistent;
 }
 
 struct Instr {

@@ -79,7 +79,6 @@ TEST_CASE("who has stopped looks at no receive any more") {
 // ---- Release ----
 
 TEST_CASE("who has nothing left to repeat says so at once") {
-  using Word = line::Control::Word;
   for (const int what : {0, 1, 2, 3}) {
     Job job(2, options());
     const auto saved = [&](Rank r) {
@@ -99,8 +98,7 @@ TEST_CASE("who has nothing left to repeat says so at once") {
       REQUIRE(!job.sent.empty());
       job.deliver();
     }
-    CHECK(says(job, 1, Word::kRelease) == (what == 3));
-    CHECK(job[1].replaying());
+    CHECK(job.for_release.contains(1) == (what == 3));
     job.settle();
     CHECK(job[1].replaying() == (what != 3));
     CHECK(job[1].quiet() == (what == 3));
@@ -109,7 +107,7 @@ TEST_CASE("who has nothing left to repeat says so at once") {
     if (what == 3) continue;
     if (what == 0) {
       CHECK(!job[1].on_send(0, comm, 2));
-      CHECK(!says(job, 1, Word::kRelease));
+      CHECK(!job.for_release.contains(1));
       CHECK(job[1].on_send(0, comm, 3));
     } else {
       CHECK(job[1].start_collective(comm) == 5);
@@ -117,7 +115,7 @@ TEST_CASE("who has nothing left to repeat says so at once") {
       if (what == 1) job[1].end_collective(comm, 5, elc::Bytes());
       else job[1].end_unfollowed(comm, 5, "call");
     }
-    CHECK(says(job, 1, Word::kRelease));
+    CHECK(job.for_release.contains(1));
     job.settle();
     for (Rank r = 0; r < 2; ++r) CHECK((!job[r].replaying() && !job[r].sends_in_background() && !job[r].busy()));
     CHECK(!job[1].on_send(0, comm, 3));
@@ -127,9 +125,9 @@ TEST_CASE("who has nothing left to repeat says so at once") {
 TEST_CASE("who ends repeats nothing more, and says so") {
   Job job(3, options());
   restart(job, 3, repeats_operation);
-  CHECK(!says(job, 1, line::Control::Word::kRelease));
+  CHECK(!job.for_release.contains(1));
   job[1].finalize();
-  CHECK(says(job, 1, line::Control::Word::kRelease));
+  CHECK(job.for_release.contains(1));
   while (!job.sent.empty()) {
     job.deliver();
     for (Rank r = 0; r < 3; ++r) CHECK(!says(job, r, line::Control::Word::kResult));

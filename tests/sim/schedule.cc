@@ -83,6 +83,7 @@ Config Schedule::make_config(uint64_t seed, const Choice& choice) {
   c.fault = choice.fault;
   if (c.fault == Fault::kNone && r.chance(0.1)) c.fault = Fault::kBarrierUnaware;
   if (r.chance(0.15)) c.fail_memory = 0.1;
+  if (r.chance(0.5)) c.slow_release = 0.8;
   return c;
 }
 

@@ -104,6 +104,7 @@ Config Storm::make_config(uint64_t seed) {
   c.look = r.chance(0.7) ? 1 : 0.2;
   c.shortcuts = r.chance(0.5);
   c.repeat = r.chance(0.3) ? 0 : 0.7;
+  if (r.chance(0.5)) c.slow_release = 0.8;
   return c;
 }
 

@@ -6,7 +6,6 @@
 #include <cstdio>
 
 #include "line/rules.h"
-#include "sim/ring.h"
 #include "sim/scene.h"
 #include "sim/schedule.h"
 
@@ -909,6 +908,51 @@ TEST_CASE("found: a member has never heard of its group") {
   expect_caught(found_unheard_group, Rule::kTellMembers);
 }
 
+// p has started one persistent operation before its checkpoint, and q the other one.
+static std::string persistent_in_other_orders(Fault fault) {
+  Script s(2);
+  const auto make = [](int made) {
+    return sim::Instr{.op = sim::Op::kCollective, .kind = Kind::kPersistent, .made = made, .unfollowed = true};
+  };
+  const auto start = [](int which) {
+    return sim::Instr{.op = sim::Op::kIcollective, .kind = Kind::kAllreduce, .comm = which, .slot = 1 + which};
+  };
+  for (const Rank m : {p, q})
+    s.on(m).add(make(1)).add(make(2)).add(start(m == p ? 1 : 2)).site().compute().add(start(m == p ? 2 : 1)).wait(2).wait(3);
+  Scene scene(s, fault);
+  scene.run(p, 3);
+  scene.run(q, 3);
+  scene.request();
+  scene.run(p, 3);
+  scene.run(q, 3);
+  scene.settle();
+  return recovered(scene, 1);
+}
+
+// q has freed one before its checkpoint that p has started and freed behind its own: MPI has it no more after a restart.
+static std::string persistent_freed_on_one_side(Fault fault) {
+  Script s(2);
+  const sim::Instr make{.op = sim::Op::kCollective, .kind = Kind::kPersistent, .made = 1, .unfollowed = true};
+  const sim::Instr start{.op = sim::Op::kIcollective, .kind = Kind::kBcast, .comm = 1, .peer2 = q, .slot = 2};
+  for (const Rank m : {p, q}) s.on(m).add(make);
+  s.on(p).site().add(start).wait(2).collective(Kind::kFree, 1);
+  s.on(q).add(start).wait(2).collective(Kind::kFree, 1).site().compute();
+  Scene scene(s, fault);
+  scene.run(p, 1);
+  scene.run(q, 4);
+  scene.request();
+  scene.run(p, 4);
+  scene.run(q, 1);
+  scene.settle();
+  return recovered(scene, 1);
+}
+TEST_CASE("persistent operations are communicators of their own") {
+  expect_clean(persistent_in_other_orders);
+  expect_clean(persistent_freed_on_one_side);
+  expect_caught(persistent_in_other_orders, Fault::kStartsOnParent);
+  expect_caught(persistent_freed_on_one_side, Fault::kMadeForSome);
+}
+
 TEST_CASE("found: what MPI has matched when the window closes") { expect_clean(found_matched_in_window); }
 
 // A line commits while a process waits in a labelled receive for a message that nobody has sent.
@@ -1011,14 +1055,4 @@ TEST_CASE("programs without lines") {
     const sim::Verdict v = sim::run_schedule(seed, {.lines = false});
     CHECK_MESSAGE(v.violation.empty(), "seed " << seed << ": " << v.violation);
   }
-}
-
-// What a line costs a process does not depend on how many there are, but for the depth of a tree.
-TEST_CASE("a thousand processes in a ring") {
-  const sim::RingResult r = sim::run_ring(1000, 20);
-  CHECK(r.committed);
-  CHECK(r.most_messages <= 14);  // 3 for a request, 1 log, 1 acknowledgement, 3 for each agreement
-  CHECK(r.messages <= 10 * 1000);
-  CHECK(r.most_depth <= 10 * 8);  // as often up and down the tree of 10 levels
-  CHECK(r.memory_in_line <= 4096);
 }

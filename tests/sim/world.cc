@@ -17,6 +17,7 @@ void Stats::add(const Stats& o) {
   lines_replaying += o.lines_replaying;
   joined += o.joined, fences += o.fences, accesses += o.accesses, put_off += o.put_off;
   lines_fenced += o.lines_fenced, writes += o.writes;
+  persistent += o.persistent, begun += o.begun, made_again += o.made_again, half_freed += o.half_freed;
 }
 
 World::World(const Program& p, const Config& c, uint64_t seed)
@@ -62,6 +63,7 @@ void World::boot() {
   control_.clear();
   control_.resize(n * n);
   control_active_.clear();
+  for_release_.clear();
   accesses.clear();
   network = std::make_unique<Network>(&violation);
   collectives = std::make_unique<Collectives>(&violation);
@@ -286,6 +288,16 @@ void World::send_control(Rank from, Rank to, const uint8_t* data, size_t size) {
   const size_t pair = static_cast<size_t>(from) * nodes.size() + static_cast<size_t>(to);
   if (control_[pair].empty()) control_active_.push_back(pair);
   control_[pair].emplace_back(data, data + size);
+}
+
+void World::vote_for_release(Rank rank) {
+  log(rank, "votes for release");
+  if (!for_release_.insert(rank).second) fail("rank %d votes for release twice", rank);
+}
+
+// MPI may tell some of them later than others, but looks by itself, wherever the processes are.
+bool World::all_voted_for_release() {
+  return for_release_.size() == nodes.size() && !chance.chance(config.slow_release);
 }
 
 std::pair<Rank, Rank> World::control_pair(size_t i) const {

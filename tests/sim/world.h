@@ -74,11 +74,16 @@ class World {
   void reach_all(uint64_t window);
   std::map<std::pair<Rank, uint64_t>, uint64_t> files;  // by process and place
 
+  // In a restart MPI makes a persistent operation again, which takes all members.
+  void make_again(Rank rank, const CommInfo& operation);
+
   // ---- What nodes do ----
   void send_control(Rank from, Rank to, const uint8_t* data, size_t size);
   void point(Moment m) {
     if (moment != nullptr && !doomed) moment(moment_context, m);
   }
+  void vote_for_release(Rank rank);
+  bool all_voted_for_release();
   elc::Result save_state(Rank rank, elc::line::LineNumber line);
   elc::Result state_saved(Rank rank, elc::line::LineNumber line, bool* saved);
   elc::Result save_line(Rank rank, elc::line::LineNumber line, const elc::line::Saved& saved);
@@ -147,6 +152,7 @@ class World {
   std::map<int, elc::line::LineNumber> goals_;
   std::vector<std::deque<std::vector<uint8_t>>> control_;                    // by from * processes + to
   std::vector<size_t> control_active_;
+  std::set<Rank> for_release_;  // who has voted, in this incarnation
 };
 
 }  // namespace sim

@@ -201,6 +201,45 @@ TEST_CASE("files that cannot be brought back are refused, and nothing is changed
   CHECK(contains(why, "'in'"));
 }
 
+TEST_CASE("a line that is damaged where the check has not read it changes no file") {
+  Playground playground;
+  std::vector<double> before(500000, 1.5), after(before.size());
+  const auto enter = [](Files& files, std::vector<double>& data) {
+    files.enter();
+    double* const large = data.data();
+    ELC_ARRAY(large, data.size());
+  };
+  new_process();
+  write_file("in", ""), write_file("log", "old\n"), write_file("update", "0123456789");
+  Files files;
+  enter(files, before);
+  files.open();
+  Line line;
+  REQUIRE_OK(line.save());
+  fprintf(files.log, "after\n"), fprintf(files.out, "after\n"), fprintf(files.update, "after\n");
+  ELC_fcloseall();
+  const std::vector<uint8_t> whole = line.bytes;
+  line.bytes[whole.size() / 2] ^= 1;
+  new_process();
+  Files again;
+  enter(again, after);
+  REQUIRE_OK(line.check());
+  const std::string why = text(line.restore());
+  CHECK_MESSAGE(contains(why, "is damaged (its checksum)"), why);
+  CHECK(read_file("log") == "old\nafter\n");
+  CHECK(read_file("out") == "after\n");
+  CHECK(read_file("update") == "after\n6789");
+  CHECK_FALSE(leftovers());
+  line.bytes = whole;
+  new_process();
+  enter(again, after);
+  REQUIRE_OK(line.restore());
+  CHECK(after == before);
+  CHECK(read_file("log") == "old\n");
+  CHECK(read_file("out").empty());
+  CHECK(read_file("update") == "0123456789");
+}
+
 TEST_CASE("a file that cannot be saved makes the line be refused") {
   Playground playground;
   new_process();

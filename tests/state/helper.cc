@@ -60,7 +60,8 @@ Result Line::restore() {
   elc::format::Reader reader;
   ELC_TRY(open(&reader));
   ELC_TRY(elc::state::check(reader));
-  return elc::state::apply(reader, test_codec());
+  ELC_TRY(elc::state::fill(reader, test_codec()));
+  return elc::state::bring_back_files(reader);
 }
 
 void new_process() {

@@ -1,4 +1,5 @@
-/* elc.h in C99: no _Generic, so no ELC_VAR; all else is there. Built as strict C99, warnings as errors. */
+/* elc.h in C99 as every compiler has it: no _Generic, so no ELC_VAR; all else is there. Built as strict C99, warnings as
+ * errors. */
 #include "elc.h"
 
 int plain_c99(void);

@@ -19,7 +19,7 @@ refuse() {
   fi
 }
 
-for compiler in "gcc -std=c11" "clang -std=c11" "g++ -std=c++11" "clang++ -std=c++11"; do
+for compiler in "gcc -std=c11" "clang -std=c11" "gcc -std=c99" "clang -std=c99" "gcc -std=gnu89" "clang -std=gnu89" "g++ -std=c++11" "clang++ -std=c++11"; do
   command -v "${compiler%% *}" > /dev/null || continue
   case $compiler in *++*) ending=cc ;; *) ending=c ;; esac
   refuse "$compiler" $ending 'int *p = 0; ELC_VAR(p)'

@@ -1,4 +1,4 @@
-/* The typed macros in C11, as a program uses them. Built with all warnings as errors. */
+/* The typed macros as a program uses them, in C11, C99 and the C of 1989. Built with all warnings as errors. */
 #include "typed.h"
 
 #include <complex.h>

@@ -2,9 +2,19 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#ifdef __cplusplus
+#define TYPED_OF(standard)             \
+  int typed_register_##standard(void); \
+  int typed_types_##standard(void);    \
+  int typed_touch_##standard(int value, int set);
+TYPED_OF(c11)
+TYPED_OF(c99)
+TYPED_OF(gnu89)
+#else /* each standard has its own names for these */
 int typed_register(void);
 int typed_types(void);
 int typed_touch(int value, int set);
+#endif
 int classic_run(void (*site)(void)); /* `site` is called with everything registered */
 #ifdef __cplusplus
 }

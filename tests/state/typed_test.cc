@@ -3,16 +3,25 @@
 
 #include "helper.h"
 
-TEST_CASE("the compiler finds types in C11") {
-  new_process();
-  CHECK(typed_types() == 0);
-  CHECK(typed_register() == 0);
-  CHECK(typed_touch(1, 1) == 18);
-  Line line;
-  REQUIRE_OK(line.save());
-  CHECK(typed_touch(0, 1) == 18);
-  REQUIRE_OK(line.restore());
-  CHECK(typed_touch(1, 0) == 18);
+TEST_CASE("the compiler finds types in C of 1989, 1999 and 2011") {
+  static const struct {
+    int (*types)();
+    int (*enter)();
+    int (*touch)(int value, int set);
+  } kStandards[] = {{typed_types_c11, typed_register_c11, typed_touch_c11},
+                    {typed_types_c99, typed_register_c99, typed_touch_c99},
+                    {typed_types_gnu89, typed_register_gnu89, typed_touch_gnu89}};
+  for (const auto& standard : kStandards) {
+    new_process();
+    CHECK(standard.types() == 0);
+    CHECK(standard.enter() == 0);
+    CHECK(standard.touch(1, 1) == 18);
+    Line line;
+    REQUIRE_OK(line.save());
+    CHECK(standard.touch(0, 1) == 18);
+    REQUIRE_OK(line.restore());
+    CHECK(standard.touch(1, 0) == 18);
+  }
 }
 
 TEST_CASE("the papers' registrations") {

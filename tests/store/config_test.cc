@@ -61,6 +61,7 @@ TEST_CASE("everything set") {
                  {"ELC_TRUST", "any"},
                  {"ELC_READERS", "group"},
                  {"ELC_BACKGROUND", "fork"},
+                 {"ELC_COMPRESS", "6,4"},
                  {"ELC_CHECK_POINTERS", "1"},
                  {"ELC_VERBOSE", "2"}};
   Config config;
@@ -79,6 +80,8 @@ TEST_CASE("everything set") {
   CHECK(config.trust == Trust::kAny);
   CHECK(config.readers == Readers::kGroup);
   CHECK(config.background == Background::kFork);
+  CHECK(config.compress == 6);
+  CHECK(config.compress_threads == 4);
   CHECK(config.check_pointers);
   CHECK(config.verbose == 2);
 }
@@ -118,6 +121,11 @@ TEST_CASE("a value that is not allowed is named with its variable and what is al
                                         {"ELC_TRUST", "root", "self or any"},
                                         {"ELC_READERS", "0644", "group"},
                                         {"ELC_BACKGROUND", "copy", "fork"},
+                                        {"ELC_COMPRESS", "0", "1,4"},
+                                        {"ELC_COMPRESS", "10", "1,4"},
+                                        {"ELC_COMPRESS", "1,", "1,4"},
+                                        {"ELC_COMPRESS", "1,0", "1,4"},
+                                        {"ELC_COMPRESS", "1,13", "1,4"},
                                         {"ELC_CHECK_POINTERS", "2", "0 or 1"},
                                         {"ELC_VERBOSE", "3", "0 (problems)"}}) {
     const std::string text = problem(name, bad);

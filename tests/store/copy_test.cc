@@ -9,11 +9,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstring>
 #include <fstream>
 #include <string>
 
 #include "base/memory.h"
+#include "store/crew.h"
 #include "store/system.h"
 
 using namespace elc;
@@ -103,6 +105,55 @@ TEST_CASE("what was there before can grow in a copy, and nothing of it comes bac
   CHECK(report.size() == 1006);
   CHECK(std::memcmp(report.data(), "beforex", 7) == 0);
   CHECK(before.size() == 6);
+}
+
+namespace {
+
+// What a crew does: each of it says that it has been here.
+struct Seen {
+  std::atomic<unsigned> number[store::Crew::kMost] = {}, all = 0;
+  static void note(void* seen, unsigned i) {
+    Seen& s = *static_cast<Seen*>(seen);
+    ++s.number[i];
+    ++s.all;
+  }
+  bool each_once(unsigned threads) const {
+    bool once = all == threads;
+    for (unsigned i = 0; i < threads; ++i) once = once && number[i] == 1;
+    return once;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a crew does its work") {
+  Seen seen;
+  store::Crew crew;
+  const unsigned threads = crew.start(4, Seen::note, &seen);
+  CHECK((threads == 4 || threads == 0));
+  crew.wait();
+  CHECK(seen.each_once(threads));
+}
+
+TEST_CASE("a crew in a copy does its work, and is as large as there is memory for its stacks") {
+  if (!there_are_copies()) return;
+  for (const unsigned fit : {0u, 3u}) {
+    store::Copy copy;
+    Bytes report;
+    REQUIRE(copy.start((fit + 1) * store::Crew::kStack - 1024, -1, [](void*, Bytes* out) {
+      Seen seen;
+      store::Crew crew;
+      const unsigned threads = crew.start_in_copy(5, Seen::note, &seen);
+      while (seen.all < threads) sched_yield();
+      crew.wait();
+      out->push_back(static_cast<uint8_t>(seen.each_once(threads) ? threads : 99));
+      return Result();
+    }, nullptr).ok());
+    const Result result = until_ended(&copy, &report);
+    REQUIRE_MESSAGE(result.ok(), result.message());
+    REQUIRE(report.size() == 1);
+    CHECK(report[0] == fit);
+  }
 }
 
 TEST_CASE("a copy is ended before its process where memory runs out") {

@@ -83,7 +83,7 @@ struct Job {
       return false;
     }
     acknowledged = number;
-    store::clean(dir, kKeep).ok();
+    store::clean(dir, kKeep, 0).ok();
     return true;
   }
 

@@ -89,7 +89,7 @@ TEST_CASE("a link in the place of a line is followed by nothing: not to read, to
   file.discard();
   line(disk.dir(), 3);
   CHECK(start(disk.dir()) == "line 3");
-  CHECK(store::clean(disk.dir(), 1).ok());
+  CHECK(store::clean(disk.dir(), 1, 0).ok());
   CHECK(fs::is_symlink(link));
   for (const char* name : {"commit", "run", "rank-000000.elc", "rank-list"})
     CHECK(read(outside + "/" + name) == "mine");

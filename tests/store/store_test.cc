@@ -62,7 +62,7 @@ uint64_t before(const char* dir, uint64_t line) {
 }
 
 void clean(const char* dir, uint32_t keep) {
-  const Result status = store::clean(dir, keep);
+  const Result status = store::clean(dir, keep, 0);
   REQUIRE_MESSAGE(status.ok(), status.message());
 }
 
@@ -177,6 +177,58 @@ TEST_CASE("clean keeps the newest committed lines and what may be in the making"
   }
 }
 
+TEST_CASE("of its own run process 0 removes the records, and each rank its file") {
+  FaultyDisk disk;
+  constexpr uint32_t kRanks = 40;
+  const auto take = [&](uint64_t number, uint64_t run) {
+    for (uint32_t rank = 0; rank < kRanks; ++rank) rank_file(disk.dir(), number, rank, run);
+    store::Commit record;
+    record.line = number, record.run = run, record.ranks = kRanks;
+    REQUIRE(store::commit(disk.dir(), record).ok());
+  };
+  const auto files = [&](uint64_t number) {
+    const fs::path place = store::line_path(disk.dir(), number).c_str();
+    return fs::exists(place) ? std::distance(fs::directory_iterator(place), fs::directory_iterator()) : -1;
+  };
+  static int unlinked;
+  static decltype(store::system_calls.unlink) unlink;
+  unlink = store::system_calls.unlink;
+  store::system_calls.unlink = [](int at, const char* name) {
+    ++unlinked;
+    return unlink(at, name);
+  };
+  const auto clean_up = [&](uint64_t run) {
+    unlinked = 0;
+    REQUIRE(store::clean(disk.dir(), 1, run).ok());
+    return unlinked;
+  };
+  bool gone = true;
+  take(1, 8);
+  take(2, 9);
+  CHECK(clean_up(9) == 2 + static_cast<int>(kRanks));  // nobody else would do it
+  CHECK(files(1) == -1);
+  take(3, 9);
+  REQUIRE(store::remove_own(disk.dir(), 2, 0, &gone).ok());
+  CHECK((!gone && files(2) == kRanks + 2));  // it is a line still
+  CHECK(clean_up(9) == 2);
+  CHECK((numbers(disk.dir()) == "2 3" && restartable(disk.dir()) == 3 && before(disk.dir(), 3) == 0));
+  CHECK(files(2) == kRanks);
+  for (uint32_t rank = 0; rank < kRanks; ++rank) {
+    unlinked = 0;
+    REQUIRE(store::remove_own(disk.dir(), 2, rank, &gone).ok());
+    CHECK((gone && unlinked == 1 && files(2) == (rank + 1 < kRanks ? static_cast<int>(kRanks - rank - 1) : -1)));
+  }
+  REQUIRE(store::remove_own(disk.dir(), 2, 0, &gone).ok());
+  CHECK(gone);
+  take(4, 9);
+  CHECK(clean_up(9) == 2);
+  take(5, 9);
+  REQUIRE(store::remove_own(disk.dir(), 3, 7, &gone).ok());
+  CHECK(clean_up(9) == 2 + static_cast<int>(kRanks - 1));  // what its ranks have not done in time
+  CHECK((files(3) == -1 && files(4) == kRanks));
+  store::system_calls.unlink = unlink;
+}
+
 TEST_CASE("clean removes nothing before the first commit") {
   FaultyDisk disk;
   rank_file(disk.dir(), 1, 0);
@@ -250,7 +302,7 @@ TEST_CASE("two processes may clean at once") {
   for (uint64_t n = 1; n <= 40; ++n) line(disk.dir(), n, 9);
   store::system_calls = store::kRealSystem;
   const pid_t child = fork();
-  if (child == 0) _exit(store::clean(disk.dir(), 2).ok() ? 0 : 1);
+  if (child == 0) _exit(store::clean(disk.dir(), 2, 0).ok() ? 0 : 1);
   clean(disk.dir(), 2);
   int status = 0;
   REQUIRE(waitpid(child, &status, 0) == child);
@@ -467,7 +519,7 @@ TEST_CASE("why a line was refused: one line of text, until a line has committed"
   CHECK(why.view() == "line 8: rank 3: a window");
   CHECK(numbers(dir) == "");
   line(dir, 9, 1);
-  REQUIRE(store::clean(dir, 2).ok());
+  REQUIRE(store::clean(dir, 2, 0).ok());
   REQUIRE(store::read_refusal(dir, &why).ok());
   CHECK(why.empty());
   REQUIRE(store::forget_refusal(dir).ok());

@@ -70,6 +70,34 @@ TEST_CASE("a whole line, and what can be read from it afterwards") {
   }
 }
 
+TEST_CASE("what is verified later is found where it is read, or where something has failed") {
+  FaultyDisk disk;
+  const store::Commit record = write_line(disk.dir());
+  const std::string path = store::rank_path(disk.dir(), 5, 1).c_str();
+  const auto later = [](const char* section) { return std::string(section) == "data"; };
+  const auto change = [&](std::streamoff at) {
+    std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(at);
+    file.put('?');
+  };
+  change(1500000);
+  for (const bool asked : {false, true}) {
+    store::RankSource source;
+    format::Reader reader;
+    const Result opened = store::open_verified(disk.dir(), record, 1, &source, &reader, later);
+    REQUIRE_MESSAGE(opened.ok(), opened.message());
+    format::Cursor in;
+    Bytes data;
+    REQUIRE(in.open(&reader, "data").ok());
+    if (!asked) in.opaque(&data, 1 << 24);
+    CHECK(in.ok() == asked);
+    const Result rest = store::verify_rest(source, &reader);
+    CHECK_MESSAGE(says(rest.message(), path + " cannot be used: section `data`: chunk "), std::string(rest.message()));
+  }
+  for (std::streamoff at = 300; at < 1000; at += 100) change(at);  // of other sections, or of the first chunk's header
+  CHECK(says(fault(disk.dir(), record, 1), path));
+}
+
 TEST_CASE("a missing, short, changed, exchanged or foreign file is named with what is wrong") {
   FaultyDisk disk;
   const store::Commit record = write_line(disk.dir());

@@ -219,6 +219,14 @@ const std::map<std::string, std::function<void()>> steps = {
        printf("%s\n", argument.c_str());
        fflush(stdout);
      }},
+    // From standard input, so many bytes or all, into the file "input"; and a line end.
+    {"read",
+     [] {
+       std::ofstream input("input", std::ios::app);
+       size_t left = argument.empty() ? SIZE_MAX : static_cast<size_t>(atoi(argument.c_str()));
+       for (char byte; left > 0 && read(STDIN_FILENO, &byte, 1) == 1; --left) input << byte;
+       input << std::endl;
+     }},
     {"touch", [] { std::ofstream(argument.c_str()); }},
     {"wait-for",
      [] {
@@ -231,7 +239,7 @@ const std::map<std::string, std::function<void()>> steps = {
        need(lock.take(dir.c_str(), "job.lock"));
      }},
     {"refuse", [] { need(store::write_refusal(dir.c_str(), next_line++, argument.c_str())); }},
-    {"clean", [] { need(store::clean(dir.c_str(), 2)); }},
+    {"clean", [] { need(store::clean(dir.c_str(), 2, 0)); }},
     {"deaf", [] { signal(SIGTERM, SIG_IGN); }},
     // As a launcher does that is told to end its job; the second one's program comes to its end just then.
     {"on-term", [] { signal(SIGTERM, [](int) { _exit(1); }); }},

@@ -27,9 +27,9 @@ int main(int argc, char **argv) {
   return sum == 1 ? 0 : 1;
 }
 """
-PAGES = ("man1/elc.1", "man1/elc-run.1", "man1/elc-ls.1", "man1/elc-show.1", "man1/elc-verify.1", "man1/elc-rm.1",
-         "man3/elc.3", "man3/elc_fortran.3",
-         "man7/elc.7", "man7/elc-mpi.7")
+PAGES = ("man1/elc.1", "man1/elc-run.1", "man1/elc-ls.1", "man1/elc-show.1", "man1/elc-diff.1", "man1/elc-doctor.1",
+         "man1/elc-export.1", "man1/elc-plot.1", "man1/elc-verify.1", "man1/elc-rm.1", "man3/elc.3", "man3/elc_fortran.3",
+         "man7/elc.7", "man7/elc-adopt.7", "man7/elc-mpi.7")
 
 
 def run(*words, **options):

@@ -28,7 +28,7 @@ for path in pages + GENERATED:
         done = subprocess.run(["groff", "-mandoc", "-Tutf8", "-ww", "-z", path], capture_output=True, text=True)
         faults += done.stderr.splitlines()
 
-for command in ("run", "ls", "show", "verify", "rm"):
+for command in ("run", "ls", "show", "diff", "doctor", "export", "plot", "verify", "rm"):
     shown = options(subprocess.run([ELC, command, "--help"], check=True, capture_output=True, text=True).stdout)
     # The example at the end of the help of run has options of a program of its own.
     shown -= {"-h", "--help", "--its-options"}

@@ -219,7 +219,7 @@ class ExitCodes(ToolTest):
         self.assertNotIn("starting", self.stderr)
 
     def test_every_command_has_help(self):
-        for command in ("run", "ls", "show", "verify", "rm"):
+        for command in ("run", "ls", "show", "diff", "doctor", "verify", "rm"):
             self.assertIn(command, self.elc(command, "--help"))
 
 
@@ -343,6 +343,61 @@ class Restarts(ToolTest):
         self.assertEqual([e["event"] for e in events], ["start", "line", "failed", "start", "line"])
         self.assertEqual(events[2]["code"], 128 + signal.SIGKILL)
         self.assertEqual(events[3]["line"], 1)
+
+
+class StandardInput(ToolTest):
+    """What an attempt has read, the next one gets again."""
+    WHOLE = "".join("%d\n" % i for i in range(60000))  # more than a pipe holds
+
+    def run_with(self, *steps, source, code=0):
+        self.running.append(subprocess.Popen([ELC, *self.words(steps, ())], cwd=self.place, env=self.environment,
+                                             stderr=subprocess.PIPE, text=True, stdin=source))
+        self.end(self.running[-1], code)
+
+    def pipe(self):
+        """A process that writes all of it into a pipe, and its end."""
+        writer = subprocess.Popen([sys.executable, "-c", "import sys; sys.stdout.write(open(sys.argv[1]).read())", self.file()],
+                                  stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        self.addCleanup(lambda: (writer.stdout.close(), writer.wait()))
+        return writer.stdout
+
+    def file(self):
+        with open(self.path("whole"), "w") as file:
+            file.write(self.WHOLE)
+        return file.name
+
+    def test_of_a_pipe(self):
+        self.run_with("read:5,line,kill", "read:200000,line,kill", "read,finish:0", source=self.pipe())
+        self.assertEqual(self.read("input"), self.WHOLE[:5] + "\n" + self.WHOLE[:200000] + "\n" + self.WHOLE + "\n")
+
+    def test_of_a_file(self):
+        with open(self.file()) as file:
+            os.lseek(file.fileno(), 10, os.SEEK_SET)
+            self.run_with("read:5,line,kill", "read,finish:0", source=file)
+        self.assertEqual(self.read("input"), self.WHOLE[10:15] + "\n" + self.WHOLE[10:] + "\n")
+
+    def test_that_comes_later(self):
+        end, begin = os.pipe()
+        process = subprocess.Popen([ELC, *self.words(("read:3,line,kill", "read:3,touch:again,read,finish:0"), ())],
+                                   cwd=self.place, env=self.environment, stderr=subprocess.PIPE, text=True, stdin=end)
+        self.running.append(process)
+        os.close(end)
+        os.write(begin, b"abcd")
+        self.wait_for("again")
+        os.write(begin, b"efg")
+        os.close(begin)
+        self.end(process, 0)
+        self.assertEqual(self.read("input"), "abc\nabc\ndefg\n")
+
+    def test_that_nobody_reads(self):
+        self.run_with("line,kill", "finish:0", source=self.pipe())
+        self.assertEqual(self.restarts(), ["no", "1"])
+
+    def test_that_cannot_be_kept(self):
+        self.environment["TMPDIR"] = self.path("nowhere")
+        self.run_with("read,finish:0", source=self.pipe(), code=74)
+        self.assertIn("what the job reads from standard input cannot be kept for a restart: ", self.stderr)
+        self.assertIn("; give it as a file", self.stderr)
 
 
 class FailingLines(ToolTest):

@@ -3,6 +3,7 @@
 #include "mpi/runtime/outcome.h"
 #include "mpi/objects/requests.h"
 #include "mpi/runtime/runtime.h"
+#include "mpi/runtime/short_way.h"
 
 namespace elc::mpi {
 namespace {
@@ -375,13 +376,102 @@ int some(line::NdKind kind, int count, MPI_Request* array, int* completed, int* 
 // Nothing to wait for, or arguments that MPI refuses.
 bool for_mpi(int count, const MPI_Request* array) { return count <= 0 || array == nullptr; }
 
-}  // namespace
-}  // namespace elc::mpi
+// ---- The short way (mpi/runtime/short_way.h) ----
 
-using namespace elc::mpi;
-using elc::line::NdKind;
+using Place = Requests::Place;
 
-ELC_EXPORT int MPI_Wait(MPI_Request* request, MPI_Status* status) {
+// So many requests at most are completed at once in this way.
+constexpr int kFew = 16;
+
+// Whether MPI has completed this request, as far as it knows without a look around.
+bool is_complete(const Place& place, [[maybe_unused]] MPI_Request request) {
+  if (runtime.requests.is_complete_handle(place)) return true;
+  int flag = 0;
+#if ELC_HAVE_REQUEST_GET_STATUS
+  PMPI_Request_get_status(request, &flag, MPI_STATUS_IGNORE);
+#endif
+  return flag != 0;
+}
+
+// A receive that MPI has completed is observed: one that is not the first, or a wildcard, which has what its status says.
+ELC_NOINLINE void observe_other(Request* record, const MPI_Status* status) {
+  Receive& r = record->receive;
+  const MPI_Request handle = r.handle;
+  const line::Pattern& p = r.posting.pattern;
+  if (p.wildcard()) runtime.coordinator->observe(r.posting, r.comm->world(status->MPI_SOURCE), status->MPI_TAG);
+  else runtime.coordinator->observe(r.posting, p.source, p.tag);
+  runtime.requests.release(record, handle);
+}
+
+inline void observe_usual(Place& place, const MPI_Status* status) {
+  Request* const record = place.record;
+  if (record == nullptr) return Requests::end_send(place);
+  line::Posting& posting = record->receive.posting;
+  if (posting.pattern.wildcard() || !record->usual || !runtime.coordinator->is_usual(posting)) [[unlikely]]
+    return observe_other(record, status);
+  runtime.coordinator->observe_usual(posting, posting.pattern.source, posting.pattern.tag);
+  runtime.requests.end_usual(place);
+}
+
+// Completes these requests if they are usual and complete, all of them; else nothing has happened.
+inline bool complete_few(int count, MPI_Request* array, MPI_Status* statuses) {
+  Place* places[kFew];
+  MPI_Status own[kFew];
+  bool wildcard = false;
+  for (int i = 0; i < count; ++i) {
+    const uint64_t key = handle_key(array[i]);
+    Place& p = runtime.requests.place(key);
+    places[i] = &p;
+    if (p.key != key) [[unlikely]] {
+      if (array[i] != MPI_REQUEST_NULL) return false;
+      places[i] = nullptr;
+    } else if (p.record != nullptr) {
+      if (!p.record->usual) return false;
+      wildcard |= p.record->receive.posting.pattern.wildcard();
+    }
+  }
+  if (wildcard && statuses == MPI_STATUSES_IGNORE) statuses = own;
+  if constexpr (kTestLooksAround) {
+    for (int i = 0; i < count; ++i)
+      if (places[i] != nullptr && !is_complete(*places[i], array[i])) return false;
+    PMPI_Waitall(count, array, statuses);
+  } else {
+    int flag = 0;
+    PMPI_Testall(count, array, &flag, statuses);
+    if (flag == 0) return false;
+  }
+  // MPI does not have them any more: what wildcards have got is told to who observes one that was posted later.
+  for (int i = 0; wildcard && i < count; ++i) {
+    if (places[i] == nullptr || places[i]->record == nullptr) continue;
+    places[i]->record->receive.status = statuses[i];
+    places[i]->record->receive.done = true;
+    places[i]->record->usual = false;  // its record is not like a new one any more
+  }
+  for (int i = 0; i < count; ++i)
+    if (places[i] != nullptr) observe_usual(*places[i], statuses == MPI_STATUSES_IGNORE ? nullptr : &statuses[i]);
+  return true;
+}
+
+// The same of one request, which a status is wanted of.
+inline bool complete_one(MPI_Request* request, MPI_Status* status) {
+  const uint64_t key = handle_key(*request);
+  Place& place = runtime.requests.place(key);
+  if (place.key != key || (place.record != nullptr && !place.record->usual)) return false;
+  MPI_Status own;
+  if (status == MPI_STATUS_IGNORE && place.record != nullptr && place.record->receive.posting.pattern.wildcard()) status = &own;
+  if constexpr (kTestLooksAround) {
+    if (!is_complete(place, *request)) return false;
+    PMPI_Wait(request, status);
+  } else {
+    int flag = 0;
+    PMPI_Test(request, &flag, status);
+    if (flag == 0) return false;
+  }
+  observe_usual(place, status);
+  return true;
+}
+
+ELC_NOINLINE int wait_long(MPI_Request* request, MPI_Status* status) {
   if (!following()) return PMPI_Wait(request, status);
   const Entered entered("MPI_Wait");
   const bool site = labelled_call();
@@ -400,13 +490,30 @@ ELC_EXPORT int MPI_Wait(MPI_Request* request, MPI_Status* status) {
   return code;
 }
 
-ELC_EXPORT int MPI_Waitall(int count, MPI_Request* array, MPI_Status* statuses) {
+ELC_NOINLINE int wait_all_long(int count, MPI_Request* array, MPI_Status* statuses) {
   if (!following()) return PMPI_Waitall(count, array, statuses);
   const Entered entered("MPI_Waitall");
   const bool site = labelled_call();
   tick();
   if (for_mpi(count, array)) return PMPI_Waitall(count, array, statuses);
   return wait_all(count, array, statuses, site);
+}
+
+}  // namespace
+}  // namespace elc::mpi
+
+using namespace elc::mpi;
+using elc::line::NdKind;
+
+ELC_EXPORT int MPI_Wait(MPI_Request* request, MPI_Status* status) {
+  if (short_way("MPI_Wait") && complete_one(request, status)) return MPI_SUCCESS;
+  return wait_long(request, status);
+}
+
+ELC_EXPORT int MPI_Waitall(int count, MPI_Request* array, MPI_Status* statuses) {
+  if (count <= kFew && !for_mpi(count, array) && short_way("MPI_Waitall") && complete_few(count, array, statuses))
+    return MPI_SUCCESS;
+  return wait_all_long(count, array, statuses);
 }
 
 ELC_EXPORT int MPI_Waitany(int count, MPI_Request* array, int* index, MPI_Status* status) {

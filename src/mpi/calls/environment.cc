@@ -1,6 +1,8 @@
 // MPI standard, chapter 8: start and end of a program.
+#include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "mpi/runtime/runtime.h"
 
@@ -39,12 +41,14 @@ void end_job(int code) {
   exit(code);
 }
 
-void end_together(int code) {
+void end_together(int code, bool at_once) {
   if (kPassesCodeOfFinalized) {
     runtime.windows.free_all();  // where there are some MPICH fails
     PMPI_Finalize();
   }
-  exit(code);
+  if (!at_once) exit(code);
+  fflush(nullptr);
+  _exit(code);
 }
 
 }  // namespace elc::mpi
@@ -70,7 +74,6 @@ ELC_EXPORT int MPI_Init_thread(int* argc, char*** argv, int required, int* provi
   }
   if (code != MPI_SUCCESS) return code;
   start();
-  runtime.threads.several = runtime.active && *provided >= MPI_THREAD_SERIALIZED;
   return code;
 }
 #endif

@@ -80,6 +80,14 @@ in which two groups take part that have no communicator together, or
 .Fn MPI_Psend_init ,
 in which two do.
 .Pp
+Some calls that are followed refuse a line that comes at the wrong moment; the list says which, and the next line is asked for as
+usual.
+A call crosses a line that some processes take before it and others behind it.
+A message crosses a line where it was sent behind the sender's part of the line and received before the receiver's; a collective
+operation does where some have called it before their part and others have not.
+A restart from such a line repeats what followed by a log.
+What a file, a memory window or a cancelled send tells is in no log: a call that may tell it refuses the line.
+.Pp
 A function with large counts,
 .Fn MPI_Send_c ,
 is what the one without is,

@@ -3,6 +3,7 @@
 
 #include "mpi/datatype/datatype.h"
 #include "mpi/runtime/runtime.h"
+#include "mpi/runtime/short_way.h"
 
 namespace elc::mpi {
 
@@ -28,14 +29,6 @@ int start_send(const MessageArguments& a, MPI_Request* request) {
   const Communicator* c = followed(a.comm, a.peer);
   if (c != nullptr) runtime.coordinator->on_send(c->world(a.peer), c->slot, a.tag);
   return MPI_SUCCESS;
-}
-
-void fill(Receive* r, void* buffer, int count, MPI_Datatype type, Communicator* comm, int source, int tag) {
-  r->buffer = buffer;
-  r->count = count;
-  r->type = type;
-  r->comm = comm;
-  r->posting.pattern = pattern_of(*comm, source, tag);
 }
 
 int finish_receive(Receive* r, MPI_Status* status, bool site) {
@@ -169,6 +162,67 @@ int send_and_receive(const MessageArguments& out, void* in, int in_count, MPI_Da
   return finished != MPI_SUCCESS ? finished : received;
 }
 
+// ---- The long ways of the calls that have a short one ----
+
+ELC_NOINLINE int isend(ELC_CONST void* buffer, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm, MPI_Request* request) {
+  if (attention == 0 && find_another(comm)) return MPI_Isend(buffer, count, type, to, tag, comm, request);
+  ELC_FOLLOW(Isend, (buffer, count, type, to, tag, comm, request));
+  return send_request({const_cast<void*>(buffer), count, type, to, tag, comm, PMPI_Isend}, request, "MPI_Isend");
+}
+
+ELC_NOINLINE int irecv(void* buffer, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm, MPI_Request* request) {
+  // Where only the record was missing, or the communicator had to be found.
+  const bool again = attention == 0 && (runtime.requests.spare() == nullptr || find_another(comm));
+  if (attention == 0) runtime.requests.make_spare();
+  if (again) return MPI_Irecv(buffer, count, type, source, tag, comm, request);
+  ELC_FOLLOW(Irecv, (buffer, count, type, source, tag, comm, request));
+  labelled_call();
+  tick();
+  return receive_request(buffer, count, type, source, tag, comm, request, "MPI_Irecv");
+}
+
+// A message of so many bytes MPI takes at once, wherever its receiver is: MPI_Send does not wait for that. (Where it did, the
+// library would look around a little later.)
+constexpr uint64_t kTakenAtOnce = 512;
+
+ELC_NOINLINE int send_long(ELC_CONST void* buffer, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm) {
+  if (attention == 0 && runtime.requests.bytes_of_usual(type) == 0) {
+    runtime.requests.find_type(type);
+    if (runtime.requests.bytes_of_usual(type) != 0) return MPI_Send(buffer, count, type, to, tag, comm);
+  }
+  if (attention == 0 && find_another(comm)) return MPI_Send(buffer, count, type, to, tag, comm);
+  ELC_FOLLOW(Send, (buffer, count, type, to, tag, comm));
+  return send({const_cast<void*>(buffer), count, type, to, tag, comm, PMPI_Isend});
+}
+
+ELC_NOINLINE int receive_long(void* buffer, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm, MPI_Status* status) {
+  if (attention == 0 && find_another(comm)) return MPI_Recv(buffer, count, type, source, tag, comm, status);
+  ELC_FOLLOW(Recv, (buffer, count, type, source, tag, comm, status));
+  const bool site = labelled_call();
+  tick();
+  Communicator* c = followed(comm, source);
+  if (c == nullptr) return receive_unfollowed(buffer, count, type, source, tag, comm, status);
+  return receive(buffer, count, type, c, source, tag, status, site);
+}
+
+// A receive that MPI has had for a little while, without a look around, is posted, and waited for if it is not complete.
+ELC_NOINLINE int receive_posted(void* buffer, int count, MPI_Datatype type, int source, int tag, Communicator* c, MPI_Request handle,
+                                MPI_Status* status, bool complete) {
+  const Entered entered("MPI_Recv");
+  Receive r;
+  fill(&r, buffer, count, type, c, source, tag);
+  runtime.coordinator->post(r.posting);
+  if (complete) {
+    runtime.coordinator->observe(r.posting, c->world(status->MPI_SOURCE), status->MPI_TAG);
+    return MPI_SUCCESS;
+  }
+  r.handle = handle;
+  return finish_receive(&r, status, false);
+}
+
+// So often it is looked whether a receive is complete, before others are looked after.
+constexpr int kFirstLooks = 64;
+
 }  // namespace
 }  // namespace elc::mpi
 
@@ -177,8 +231,14 @@ using namespace elc::mpi;
 #define ELC_SEND_ARGUMENTS ELC_CONST void *buffer, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm
 
 ELC_EXPORT int MPI_Send(ELC_SEND_ARGUMENTS) {
-  ELC_FOLLOW(Send, (buffer, count, type, to, tag, comm));
-  return send({const_cast<void*>(buffer), count, type, to, tag, comm, PMPI_Isend});
+  const Communicator* const c = short_way("MPI_Send") ? followed_last(comm, to) : nullptr;
+  const uint64_t bytes = runtime.requests.bytes_of_usual(type);
+  if (c == nullptr || bytes == 0 || static_cast<uint64_t>(count) * bytes > kTakenAtOnce) [[unlikely]]
+    return send_long(buffer, count, type, to, tag, comm);
+  const int code = PMPI_Send(buffer, count, type, to, tag, comm);
+  if (code != MPI_SUCCESS) return code;
+  runtime.coordinator->send_usual(c->world(to), c->slot, tag);
+  return MPI_SUCCESS;
 }
 
 ELC_EXPORT int MPI_Ssend(ELC_SEND_ARGUMENTS) {
@@ -198,8 +258,13 @@ ELC_EXPORT int MPI_Bsend(ELC_SEND_ARGUMENTS) {
 }
 
 ELC_EXPORT int MPI_Isend(ELC_SEND_ARGUMENTS, MPI_Request* request) {
-  ELC_FOLLOW(Isend, (buffer, count, type, to, tag, comm, request));
-  return send_request({const_cast<void*>(buffer), count, type, to, tag, comm, PMPI_Isend}, request, "MPI_Isend");
+  const Communicator* const c = short_way("MPI_Isend") ? followed_last(comm, to) : nullptr;
+  if (c == nullptr) [[unlikely]] return isend(buffer, count, type, to, tag, comm, request);
+  const int code = PMPI_Isend(buffer, count, type, to, tag, comm, request);
+  if (code != MPI_SUCCESS) return code;
+  runtime.coordinator->send_usual(c->world(to), c->slot, tag);
+  runtime.requests.add_send(*request);
+  return MPI_SUCCESS;
 }
 
 ELC_EXPORT int MPI_Issend(ELC_SEND_ARGUMENTS, MPI_Request* request) {
@@ -219,20 +284,31 @@ ELC_EXPORT int MPI_Ibsend(ELC_SEND_ARGUMENTS, MPI_Request* request) {
 
 ELC_EXPORT int MPI_Recv(void* buffer, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
                         MPI_Status* status) {
-  ELC_FOLLOW(Recv, (buffer, count, type, source, tag, comm, status));
-  const bool site = labelled_call();
-  tick();
-  Communicator* c = followed(comm, source);
-  if (c == nullptr) return receive_unfollowed(buffer, count, type, source, tag, comm, status);
-  return receive(buffer, count, type, c, source, tag, status, site);
+  Communicator* const c = short_way("MPI_Recv") ? followed_last(comm, source) : nullptr;
+  if (c == nullptr) [[unlikely]] return receive_long(buffer, count, type, source, tag, comm, status);
+  MPI_Request handle;
+  const int code = PMPI_Irecv(buffer, count, type, source, tag, comm, &handle);
+  if (code != MPI_SUCCESS) return code;
+  MPI_Status own;
+  MPI_Status* const to = status != MPI_STATUS_IGNORE ? status : &own;
+  int complete = 0;
+  for (int looks = 0; complete == 0 && looks < kFirstLooks; ++looks) PMPI_Test(&handle, &complete, to);
+  if (complete != 0 && runtime.coordinator->receive_usual(c->slot, c->world(to->MPI_SOURCE), to->MPI_TAG)) [[likely]]
+    return MPI_SUCCESS;
+  return receive_posted(buffer, count, type, source, tag, c, handle, complete != 0 ? to : status, complete != 0);
 }
 
 ELC_EXPORT int MPI_Irecv(void* buffer, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
                          MPI_Request* request) {
-  ELC_FOLLOW(Irecv, (buffer, count, type, source, tag, comm, request));
-  labelled_call();
-  tick();
-  return receive_request(buffer, count, type, source, tag, comm, request, "MPI_Irecv");
+  Communicator* const c = short_way("MPI_Irecv") ? followed_last(comm, source) : nullptr;
+  Request* const r = runtime.requests.spare();
+  if (c == nullptr || r == nullptr) [[unlikely]] return irecv(buffer, count, type, source, tag, comm, request);
+  fill(&r->receive, buffer, count, type, c, source, tag);
+  const int code = PMPI_Irecv(buffer, count, type, source, tag, comm, request);
+  if (code != MPI_SUCCESS) return code;
+  runtime.coordinator->post_usual(r->receive.posting);
+  runtime.requests.add_usual(r, *request);
+  return MPI_SUCCESS;
 }
 
 ELC_EXPORT int MPI_Sendrecv(ELC_CONST void* out, int out_count, MPI_Datatype out_type, int to, int out_tag, void* in,

@@ -11,7 +11,13 @@ namespace elc::mpi {
 int start_send(const MessageArguments& arguments, MPI_Request* request);
 
 // Sets what start_receive wants.
-void fill(Receive* receive, void* buffer, int count, MPI_Datatype type, Communicator* comm, int source, int tag);
+inline void fill(Receive* receive, void* buffer, int count, MPI_Datatype type, Communicator* comm, int source, int tag) {
+  receive->buffer = buffer;
+  receive->count = count;
+  receive->type = type;
+  receive->comm = comm;
+  receive->posting.pattern = pattern_of(*comm, source, tag);
+}
 
 // Waits for a receive that only the library knows, and observes it. An MPI error code. In a labelled call the place is a
 // site as long as nothing has been observed.

@@ -50,7 +50,7 @@ void Refused::inherits(Communicator* made, const Attributes& parents) const {
 void Refused::error_handler(MPI_Comm handle, MPI_Errhandler handler) const {
   Communicator* comm = runtime.comms.find(handle);
   if (comm == nullptr) return;
-  comm->error_handler = runtime.locals.number_of_error_handler(handler);
+  comm->error_handler_is(runtime.locals.number_of_error_handler(handler));
   error_handler(comm);
 }
 

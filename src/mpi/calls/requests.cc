@@ -43,6 +43,7 @@ int cancel(Request* record, MPI_Request request) {
     if (code == MPI_SUCCESS) cannot_checkpoint("MPI_Cancel was called for a persistent collective operation");
     return code;
   }
+  record->usual = false;
   const bool accounted = record->active && record->kind == Request::Kind::kReceive && r.comm != nullptr && !r.matched;
   if (accounted && !r.done) {
     const line::Fate fate = runtime.coordinator->cancel(r.posting);

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "base/attention.h"
+#include "base/sort.h"
 #include "mpi/objects/gather.h"
 #include "mpi/objects/topologies.h"
 #include "mpi/runtime/error_handlers.h"
@@ -119,6 +121,11 @@ void forget_of_set_up(line::Identity identity) {
     if (runtime.set_up[i] == identity) return runtime.set_up.erase(i);
 }
 
+void Communicator::error_handler_is(uint64_t handler) {
+  error_handler = handler;
+  if (handler != LocalObjects::kErrorsAreFatal) attend(kErrors, true);  // whatever comes later
+}
+
 Communicator* Communicators::add(MPI_Comm handle, line::Identity identity, const Origin& origin) {
   Communicator* c = make<Communicator>();
   c->handle = handle;
@@ -138,7 +145,7 @@ Communicator* Communicators::add(MPI_Comm handle, line::Identity identity, const
     for (int i = 0; i < size; ++i) c->rank_of.at(static_cast<uint32_t>(c->world(i))) = i;
   if (!c->is_inter()) c->topology = topology_of(handle);
   MPI_Errhandler handler = error_handler_of(handle);
-  c->error_handler = runtime.locals.number_of_error_handler(handler);
+  c->error_handler_is(runtime.locals.number_of_error_handler(handler));
   let_go(handler);
   enter(c);
   by_handle_.at(handle_key(handle)) = c;
@@ -294,6 +301,55 @@ MPI_Comm make_of(const Vector<line::Rank>& members, const Vector<line::Rank>& ow
   return made;
 }
 
+#if MPI_VERSION >= 3
+// The same, by these processes alone: one with no other group, or the own one.
+MPI_Comm make_alone(const SavedCommunicator& c) {
+  constexpr int kTags = 0x4000;  // above those of the library's messages, and below what every MPI allows
+  const Vector<line::Rank>& group = c.own.empty() ? c.members : c.own;
+  MPI_Group world, of_them;
+  MPI_Comm made = MPI_COMM_NULL;
+  const InsideMpi inside;
+  PMPI_Comm_group(runtime.control, &world);
+  PMPI_Group_incl(world, static_cast<int>(group.size()), group.data(), &of_them);
+  PMPI_Comm_create_group(runtime.control, of_them, kTags + static_cast<int>(c.identity % kTags), &made);
+  PMPI_Group_free(&of_them);
+  PMPI_Group_free(&world);
+  if (c.own.empty()) return made;
+  MPI_Comm own = made;
+  PMPI_Intercomm_create(own, 0, runtime.control, c.members[0], kJoinTag, &made);
+  PMPI_Comm_free(&own);
+  return made;
+}
+
+// Whether all members of each of these have it, so that they come together where each goes through its own in one order. (Who
+// has freed one may have forgotten it, where another one has not.)
+bool all_members_have(const Vector<const SavedCommunicator*>& mine) {
+  uint64_t account = 0;  // as account_of: what each says of itself and of the next member cancels out
+  for (const SavedCommunicator* c : mine) {
+    const Vector<line::Rank>& group = c->own.empty() ? c->members : c->own;
+    const size_t before = &group == &c->own && c->members[0] < c->own[0] ? c->members.size() : 0;
+    const size_t all = c->members.size() + c->own.size(), position = before + static_cast<size_t>(rank_in(group));
+    account ^= mix64(mix64(c->identity) + position) ^ mix64(mix64(c->identity) + (position + 1) % all);
+  }
+  const unsigned halves[] = {static_cast<unsigned>(account), static_cast<unsigned>(account >> 32)};
+  unsigned all[] = {0, 0};
+  PMPI_Allreduce(halves, all, 2, MPI_UNSIGNED, MPI_BXOR, runtime.control);
+  return all[0] == 0 && all[1] == 0;
+}
+#else
+bool all_members_have(const Vector<const SavedCommunicator*>&) { return false; }
+MPI_Comm make_alone(const SavedCommunicator&) { return MPI_COMM_NULL; }
+#endif
+
+void enter_again(const SavedCommunicator& c, MPI_Comm made) {
+  const InsideMpi inside;
+  MPI_Errhandler handler = error_handler_of(MPI_COMM_WORLD);
+  set_error_handler(made, handler);
+  let_go(handler);
+  give_topology(&made, c.topology);
+  runtime.comms.add(made, c.identity, c.origin);
+}
+
 }  // namespace
 
 Text text_of(const Origin& origin) {
@@ -329,23 +385,25 @@ void make_again(const Vector<SavedCommunicator>& saved) {
   const auto wanted = [](const SavedCommunicator& c) {
     return c.identity > kSelfIdentity && !c.is_of_group() && runtime.comms.find_identity(c.identity) == nullptr;
   };
-  HashMap<const Topology*> own;  // each process knows its own neighbours
+  Vector<const SavedCommunicator*> mine;
   for (const SavedCommunicator& c : saved)
-    if (wanted(c)) own.at(c.identity) = &c.topology;
-  const Vector<SavedCommunicator> all = gather_wanted(saved, wanted);
-  line::Identity previous = kNullIdentity;
-  for (const SavedCommunicator& c : all) {
-    if (c.identity == previous) continue;
-    previous = c.identity;
-    MPI_Comm made = make_of(c.members, c.own);
-    if (made == MPI_COMM_NULL) continue;
-    InsideMpi inside;
-    MPI_Errhandler handler = error_handler_of(MPI_COMM_WORLD);
-    set_error_handler(made, handler);
-    let_go(handler);
-    const Topology* const* topology = own.find(c.identity);
-    give_topology(&made, topology != nullptr ? **topology : c.topology);
-    runtime.comms.add(made, c.identity, c.origin);
+    if (wanted(c)) mine.push_back(&c);
+  sort(mine, [](const SavedCommunicator* a, const SavedCommunicator* b) { return a->identity < b->identity; });
+  if (all_members_have(mine)) {
+    for (const SavedCommunicator* c : mine) enter_again(*c, make_alone(*c));
+  } else {
+    // All together, each of which has to hear of all that there are.
+    line::Identity previous = kNullIdentity;
+    size_t at = 0;
+    for (const SavedCommunicator& c : gather_wanted(saved, wanted)) {
+      if (c.identity == previous) continue;
+      previous = c.identity;
+      while (at < mine.size() && mine[at]->identity < c.identity) ++at;
+      const bool own = at < mine.size() && mine[at]->identity == c.identity;
+      MPI_Comm made = make_of(c.members, c.own);
+      // Each process knows its own neighbours.
+      if (made != MPI_COMM_NULL) enter_again(own ? *mine[at] : c, made);
+    }
   }
   for (const SavedCommunicator& c : saved)
     if (c.is_of_group() && runtime.comms.find_identity(c.identity) == nullptr) runtime.comms.add_group(c.origin, c.members);
@@ -392,7 +450,7 @@ Result name_again(Communicator* comm, const SavedCommunicator& then) {
   MPI_Errhandler handler;
   ELC_TRY(runtime.locals.find_error_handler(then.error_handler, &handler));
   set_error_handler(comm->handle, handler);
-  comm->error_handler = then.error_handler;
+  comm->error_handler_is(then.error_handler);
   return {};
 }
 

@@ -55,6 +55,8 @@ struct Communicator {
   bool has_root(int root) const { return own.empty() || root >= 0; }
   // For calls that want a communicator: where this one was freed meanwhile, another one.
   MPI_Comm handle_or_world() const { return handle != MPI_COMM_NULL ? handle : MPI_COMM_WORLD; }
+  // `handler`: LocalObjects::number_of_error_handler.
+  void error_handler_is(uint64_t handler);
   void attribute_is_set(const KeptAttribute& attribute);
   void attribute_is_deleted(int keyval);
 };
@@ -66,6 +68,8 @@ class Communicators {
     if (handle == last_handle_) [[likely]] return last_;
     return search(handle);
   }
+  // The same, if it is the one found last; nullptr does not say that there is none.
+  Communicator* last(MPI_Comm handle) const { return handle == last_handle_ ? last_ : nullptr; }
   Communicator* find_identity(line::Identity identity) const;
   // kNullIdentity for a handle that it does not find.
   line::Identity identity_of(MPI_Comm handle) {

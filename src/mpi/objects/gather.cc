@@ -1,5 +1,7 @@
 #include "mpi/objects/gather.h"
 
+#include <limits.h>
+
 namespace elc::mpi {
 
 Bytes gather(const Bytes& mine) {
@@ -9,6 +11,8 @@ Bytes gather(const Bytes& mine) {
   PMPI_Allgather(&length, 1, MPI_INT, lengths.data(), 1, MPI_INT, runtime.control);
   int total = 0;
   for (const int l : lengths) {
+    if (l > INT_MAX - total)
+      give_up(Result::error("a restart cannot tell all ranks of all that has to be made again: together it is more than 2 GiB"));
     offsets.push_back(total);
     total += l;
   }

@@ -15,7 +15,8 @@ const MPI_Op kOperations[] = {MPI_MAX,  MPI_MIN, MPI_SUM,  MPI_PROD,   MPI_LAND,
                               MPI_NO_OP
 #endif
 };
-const MPI_Errhandler kErrorHandlers[] = {MPI_ERRORS_ARE_FATAL, MPI_ERRORS_RETURN,
+const MPI_Errhandler kErrorHandlers[] = {  // the first: kErrorsAreFatal
+                                         MPI_ERRORS_ARE_FATAL, MPI_ERRORS_RETURN,
 #if MPI_VERSION >= 4
                                          MPI_ERRORS_ABORT
 #endif

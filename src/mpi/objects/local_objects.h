@@ -48,6 +48,7 @@ class LocalObjects {
   uint64_t number_of_info(MPI_Info info);
   uint64_t number_of_operation(MPI_Op op) const;
   uint64_t number_of_error_handler(MPI_Errhandler handler) const;
+  static constexpr uint64_t kErrorsAreFatal = 1;  // the number of that one
   // Behind the last of them.
   void end_line(SavedLocal* saved);
 

@@ -7,22 +7,28 @@
 
 namespace elc::mpi {
 
+Request* Requests::blank() {
+  if (pool_.empty()) return make<Request>();
+  Request* const r = pool_.back();
+  pool_.pop_back();
+  r->reset();
+  return r;
+}
+
 Request* Requests::fresh() {
-  Request* r;
-  if (pool_.empty()) {
-    r = make<Request>();
-  } else {
-    r = pool_.back();
-    pool_.pop_back();
-    r->reset();
-  }
+  Request* const r = blank();
   r->number = ++numbers_;
   return r;
 }
 
 void Requests::add(MPI_Request handle, RequestKind kind) {
   if (handle == MPI_REQUEST_NULL) return;
-  Request*& r = by_handle_.at(handle_key(handle));
+  Place& p = place(handle_key(handle));
+  if (p.key == handle_key(handle) && p.record == nullptr) {
+    ++p.uses;
+    return;
+  }
+  Request* r = find(handle);
   if (r != nullptr) {
     end_collective(r);
     ++r->uses;
@@ -30,6 +36,60 @@ void Requests::add(MPI_Request handle, RequestKind kind) {
   }
   r = fresh();
   r->kind = kind;
+  bind(r, handle);
+}
+
+Request* Requests::make_record(Place& place) {
+  Request* const r = blank();
+  r->number = place.number;
+  r->uses = place.uses;
+  place.record = r;
+  return r;
+}
+
+void Requests::make_spare() {
+  if (spare_ != nullptr) return;
+  Request* const r = blank();
+  r->kind = RequestKind::kReceive;
+  r->usual = true;
+  r->next = nullptr;
+  spare_ = r;
+}
+
+void Requests::keep_type(Request* receive) {
+  receive->type_number = retain(receive->receive.type);
+  if (receive->type_number < kFirstDerived) find_type(receive->receive.type);
+}
+
+void Requests::find_type(MPI_Datatype type) {
+  const uint64_t number = number_of(type);
+  if (number >= kFirstDerived) return;
+  last_type_ = type;
+  last_type_number_ = number;
+  last_type_bytes_ = packed_size(type);
+}
+
+void Requests::let_type_go(Request* receive) { elc::mpi::release(receive->type_number); }
+
+void Requests::learn_complete_handle() {
+  MPI_Request received[2], sent[2];
+  for (MPI_Request& request : received) PMPI_Irecv(nullptr, 0, MPI_BYTE, 0, 0, runtime.self, &request);
+  for (MPI_Request& request : sent) PMPI_Isend(nullptr, 0, MPI_BYTE, 0, 0, runtime.self, &request);
+  if (sent[0] == sent[1]) complete_key_ = handle_key(sent[0]);
+  for (MPI_Request& request : received) PMPI_Wait(&request, MPI_STATUS_IGNORE);
+  for (MPI_Request& request : sent) PMPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
+bool Requests::empty() const {
+  for (const Place& p : places_)
+    if (p.key != kNoKey) return false;
+  return complete_.key == kNoKey && by_handle_.size() == 0 && abandoned_.empty();
+}
+
+void Requests::take_out(MPI_Request handle) {
+  Place& p = place(handle_key(handle));
+  if (p.key == handle_key(handle)) p.key = kNoKey;
+  else by_handle_.remove(handle_key(handle));
 }
 
 // Of one that shares its handle, which is complete therefore.
@@ -116,11 +176,20 @@ Request* Requests::make_collective(CollectiveArguments* arguments, MPI_Comm comm
 }
 
 void Requests::bind(Request* request, MPI_Request handle) {
-  by_handle_.at(handle_key(handle)) = request;
+  const uint64_t key = handle_key(handle);
+  Place& p = place(key);
+  const bool fits = p.key == kNoKey || p.key == key;
+  if (Request** known = fits ? by_handle_.find(key) : &by_handle_.at(key)) {
+    *known = request;
+  } else {
+    p.key = key;
+    p.record = request;
+  }
   if (request->placeholder) ++placeholders_;
 }
 
 void Requests::hinder(Request* request, MPI_Request handle, const char* call) {
+  request->usual = false;
   if (!request->obstacle) add_obstacle(HandleKind::kRequest, handle_key(handle), call);
   request->obstacle = true;
 }
@@ -141,7 +210,7 @@ void Requests::add_to_set_up(Request* request) {
 
 void Requests::unbind(const Request& request, MPI_Request handle) {
   if (request.obstacle) remove_obstacle(HandleKind::kRequest, handle_key(handle));
-  by_handle_.remove(handle_key(handle));
+  take_out(handle);
   if (!request.placeholder) return;
   if (request.is_persistent_collective()) {
     MPI_Request own = request.persistent->collective->request;
@@ -152,13 +221,13 @@ void Requests::unbind(const Request& request, MPI_Request handle) {
 }
 
 void Requests::leave_to_mpi(Request* request, MPI_Request handle) {
-  by_handle_.remove(handle_key(handle));
+  take_out(handle);
   --placeholders_;
   unmake(request);
 }
 
 void Requests::unmake(Request* request) {
-  elc::mpi::release(request->type_number);
+  if (request->type_number >= kFirstDerived) elc::mpi::release(request->type_number);
   if (request->persistent != nullptr) destroy(request->persistent->collective);
   destroy(request->persistent);
   request->persistent = nullptr;
@@ -257,11 +326,6 @@ void Requests::numbers_from(uint64_t number) {
 }
 
 // ---- Receives ----
-
-line::Pattern pattern_of(const Communicator& comm, int source, int tag) {
-  return {comm.slot, source == MPI_ANY_SOURCE ? line::kAnySource : comm.world(source),
-          tag == MPI_ANY_TAG ? line::kAnyTag : tag};
-}
 
 int give_to_mpi(Receive& r) {
   const line::Posting& p = r.posting;

@@ -4,6 +4,7 @@
 
 #include <mpi.h>
 
+#include "base/compiler.h"
 #include "line/types.h"
 #include "mpi/objects/collective_arguments.h"
 #include "mpi/objects/collective_results.h"
@@ -65,6 +66,7 @@ struct Request {
   bool placeholder = false;
   bool active = true;        // false: persistent, and not started
   bool obstacle = false;     // no line can be taken until it is gone
+  bool usual = false;        // a receive that was made by the short way and is as it was then
   uint32_t uses = 1;
   uint64_t number = 0;       // in saved state
   uint64_t type_number = 0;  // its datatype is kept as long as this is
@@ -73,11 +75,12 @@ struct Request {
   // Of a send, `handle`, `done` and `cancelled` alone; of a persistent collective operation that is active `handle`, `done` and
   // `code`.
   Receive receive;
+  Request* next = nullptr;   // of spare ones
 
   // As a new one, but for the number; without what it owned.
   void reset() {
     kind = Kind::kSend;
-    placeholder = obstacle = false;
+    placeholder = obstacle = usual = false;
     active = true;
     uses = 1;
     type_number = 0;
@@ -102,12 +105,82 @@ struct RequestArrays {
 
 class Requests {
  public:
+  // Requests are found by their handles in a table of few places, one for each handle, and those whose place is taken in
+  // another one, of any size. A send in the first, of which nothing is to be known but its number, has no record until
+  // somebody asks for it.
+  struct Place {
+    uint64_t key = kNoKey;     // of the handle
+    Request* record = nullptr;
+    uint64_t number = 0;       // where there is no record: of the request, and how often MPI has given this handle
+    uint32_t uses = 0;
+  };
+  static constexpr uint64_t kNoKey = ~uint64_t{0};  // of no handle
+
+  // The place of this key; whether it has it says `key`.
+  Place& place(uint64_t key) {
+    if (key == complete_key_) return complete_;
+    constexpr unsigned kBits = sizeof(size_t) * 8;
+    constexpr auto kMixer = static_cast<size_t>(kBits > 32 ? 0x9e3779b97f4a7c15u : 0x9e3779b9u);
+    return places_[static_cast<size_t>(key) * kMixer >> (kBits - kPlaceBits)];
+  }
+
   // The record of a handle; nullptr for MPI_REQUEST_NULL and requests that the library does not follow.
   Request* find(MPI_Request handle) {
-    Request** found = by_handle_.find(handle_key(handle));
+    const uint64_t key = handle_key(handle);
+    Place& p = place(key);
+    if (p.key == key && key != kNoKey) return p.record != nullptr ? p.record : make_record(p);
+    Request** found = by_handle_.find(key);
     return found == nullptr ? nullptr : *found;
   }
-  void add_send(MPI_Request handle) { add(handle, RequestKind::kSend); }
+  void add_send(MPI_Request handle) {
+    const uint64_t key = handle_key(handle);
+    Place& p = place(key);
+    if (p.key != kNoKey || (by_handle_.size() != 0 && by_handle_.find(key) != nullptr)) [[unlikely]]
+      return add(handle, RequestKind::kSend);
+    p.key = key;
+    p.record = nullptr;
+    p.number = ++numbers_;
+    p.uses = 1;
+  }
+  // One use of the handle of a send without a record is over.
+  static void end_send(Place& place) {
+    if (--place.uses == 0) place.key = kNoKey;
+  }
+
+  // ---- Receives of the short way ----
+  // A record of a receive that is yet to be made; nullptr: there is none, before make_spare.
+  Request* spare() const { return spare_; }
+  void make_spare();
+  // MPI has made it, under this handle.
+  void add_usual(Request* receive, MPI_Request handle) {
+    spare_ = receive->next;
+    receive->number = ++numbers_;
+    receive->receive.handle = handle;
+    if (receive->receive.type == last_type_) [[likely]] receive->type_number = last_type_number_;
+    else keep_type(receive);
+    const uint64_t key = handle_key(handle);
+    Place& p = place(key);
+    if (p.key != kNoKey || by_handle_.size() != 0) [[unlikely]] return bind(receive, handle);
+    p.key = key;
+    p.record = receive;
+  }
+  // It has been observed as usual, and is spare again.
+  void end_usual(Place& place) {
+    Request* const r = place.record;
+    place.key = kNoKey;
+    if (r->type_number >= kFirstDerived) [[unlikely]] let_type_go(r);
+    r->receive.handle = MPI_REQUEST_NULL;
+    r->receive.comm = nullptr;
+    r->next = spare_;
+    spare_ = r;
+  }
+  // Bytes of an element of a predefined type, of which there are many messages; 0: find_type may know it then.
+  uint64_t bytes_of_usual(MPI_Datatype type) const { return type == last_type_ ? last_type_bytes_ : 0; }
+  void find_type(MPI_Datatype type);
+  // What MPI gives to all sends that are complete when they are made, if it does so.
+  void learn_complete_handle();
+  bool is_complete_handle(const Place& place) const { return &place == &complete_; }
+
   void add_null_receive(MPI_Request handle) { add(handle, RequestKind::kReceive); }
   // Whether this is a handle that MPI gives to all operations that are complete at once; then it has one use more.
   bool add_complete(MPI_Request handle);
@@ -139,7 +212,7 @@ class Requests {
   // In a restart: the receives that the set-up has posted are taken back. What the line has of them is posted again. Its
   // persistent requests get their numbers.
   void end_set_up();
-  bool empty() const { return by_handle_.size() == 0 && abandoned_.empty(); }
+  bool empty() const;
   // Completes what can be completed of them.
   void sweep_abandoned();
   // Tells of collective operations that MPI has completed, and that the program has not looked at.
@@ -155,11 +228,12 @@ class Requests {
   // Calls visit(handle, record) for all.
   template <class F>
   void each(F visit) {
-    by_handle_.each([&](uint64_t key, Request*& r) {
-      MPI_Request handle;
-      memcpy(&handle, &key, sizeof handle);
-      visit(handle, *r);
-    });
+    const auto look_at = [&](Place& p) {
+      if (p.key != kNoKey) visit(from_key<MPI_Request>(p.key), p.record != nullptr ? *p.record : *make_record(p));
+    };
+    look_at(complete_);
+    for (Place& p : places_) look_at(p);
+    by_handle_.each([&](uint64_t key, Request*& r) { visit(from_key<MPI_Request>(key), *r); });
   }
   // In a restart: the handle of a record by its number in saved state; false if there is none.
   bool find_handle(uint64_t number, MPI_Request* handle);
@@ -170,13 +244,26 @@ class Requests {
   void numbers_from(uint64_t number);
 
  private:
+  Request* blank();  // not yet numbered
   Request* fresh();
   void end_collective(Request* request);
   void forget_collective(Request* request);
   void unbind(const Request& request, MPI_Request handle);
   void add(MPI_Request handle, RequestKind kind);
 
-  HashMap<Request*> by_handle_;
+  Request* make_record(Place& place);
+  ELC_NOINLINE void keep_type(Request* receive);
+  ELC_NOINLINE static void let_type_go(Request* receive);
+  void take_out(MPI_Request handle);
+
+  static constexpr unsigned kPlaceBits = 6;
+  Place places_[size_t{1} << kPlaceBits];
+  Place complete_;
+  HashMap<Request*> by_handle_;  // those whose place has another one
+  Request* spare_ = nullptr;     // records that are like new ones of receives
+  MPI_Datatype last_type_ = {};  // of those that stay for ever; and its number
+  uint64_t last_type_number_ = kNullDatatype, last_type_bytes_ = 0;
+  uint64_t complete_key_ = kNoKey;
   HashMap<uint64_t> restored_;  // the key of the handle by its number
   Vector<Request*> pool_;
   Vector<Request*> abandoned_;
@@ -222,7 +309,9 @@ int observe_receive(Receive& receive, Unheard* unheard);
 int call_error_handler(const Communicator& comm, int code);
 
 // The pattern of a receive or probe in world ranks.
-line::Pattern pattern_of(const Communicator& comm, int source, int tag);
+inline line::Pattern pattern_of(const Communicator& comm, int source, int tag) {
+  return {comm.slot, source == MPI_ANY_SOURCE ? line::kAnySource : comm.world(source), tag == MPI_ANY_TAG ? line::kAnyTag : tag};
+}
 
 // A call on a communicator that is not followed has made a request, which has to be complete before a line is taken.
 void made_unfollowed(MPI_Comm comm, int peer, MPI_Request request, const char* call);

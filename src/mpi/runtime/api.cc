@@ -1,6 +1,7 @@
 // The calls of elc.h that concern lines.
 #include <elc.h>
 
+#include "base/message.h"
 #include "mpi/runtime/runtime.h"
 #include "state/state.h"
 
@@ -26,6 +27,14 @@ ELC_EXPORT int ELC_Restore(void) {
   return ELC_RESTARTED;
 }
 
+ELC_EXPORT int64_t ELC_Saved_count(const char* name) {
+  int64_t count = -1;
+  if (!runtime.active || runtime.restart_line == 0 || runtime.restored) return -1;
+  const Result read = saved_count(name, &count);
+  if (!read.ok()) say("%s", read.message());
+  return count;
+}
+
 namespace {
 
 // At the beginning of a site. A restart does not come here before its data are back: by ELC_Restore, or at the label
@@ -39,7 +48,7 @@ void arrive_at_site() {
 }
 
 int site(Site where) {
-  const bool asks = where == Site::kCheckpointNow;
+  bool asks = where == Site::kCheckpointNow;
   const Entered entered(asks ? "ELC_Checkpoint_now" : "ELC_Checkpoint");
   if (called_back()) {
     if (asks) cannot_checkpoint("ELC_Checkpoint_now was called in a function that MPI calls");
@@ -47,6 +56,10 @@ int site(Site where) {
   }
   look_if_due();
   runtime.site = where;
+  if (runtime.examination != nullptr) [[unlikely]] {
+    come_to_examined_site();
+    asks = false;
+  }
   // ELC_Checkpoint can wait for other threads to leave MPI; calls of ELC_Checkpoint_now are counted, and the line is refused
   // then.
   line::Coordinator& process = *runtime.coordinator;

@@ -5,7 +5,9 @@
 #include "base/message.h"
 #include "mpi/objects/handles.h"
 #include "mpi/runtime/runtime.h"
+#include "portable_format/compressor.h"
 #include "state/state.h"
+#include "store/crew.h"
 #include "store/system.h"
 
 namespace elc::mpi {
@@ -16,6 +18,16 @@ constexpr uint64_t kWorthACopy = uint64_t{4} << 20;
 // What a copy allocates: for each megabyte an entry of the file's index, in vectors that grow and are never given back.
 constexpr size_t kMemoryOfCopy = size_t{8} << 20;
 constexpr uint64_t kDataForAByte = 256;
+constexpr size_t kAllocation = 64;  // what may be lost between two pieces
+
+// That compress the data of this rank: its share of the processors, as if all ranks were on this machine.
+unsigned threads() {
+  if (runtime.config.compress_threads > 0) return runtime.config.compress_threads;
+  const unsigned share = store::processors() / static_cast<unsigned>(runtime.size);
+  return share < 1 ? 1 : share < format::Compressor::kMostThreads ? share : format::Compressor::kMostThreads;
+}
+
+void compress(void* compressor, unsigned i) { static_cast<format::Compressor*>(compressor)->work(i); }
 
 const char* const kCopied = "a copy of the process writes it while the program runs on";
 
@@ -76,7 +88,7 @@ Result LineData::write(line::LineNumber line, format::Writer* writer) {
 
 Result LineData::write_here(const char* why) {
   tell(why);
-  return state::save_data(*writer_, handle_codec());
+  return save_data(false);
 }
 
 Result LineData::begin_copy() {
@@ -88,16 +100,35 @@ Result LineData::begin_copy() {
 
 Result LineData::copy_now() {
   ELC_TRY(file_->flush());
-  const uint64_t memory = kMemoryOfCopy + state::size_of_data() / kDataForAByte;
+  uint64_t memory = kMemoryOfCopy + state::size_of_data() / kDataForAByte;
+  if (runtime.config.compress > 0) memory += format::Compressor::memory(threads()) + threads() * (store::Crew::kStack + kAllocation);
   return copy_.start(static_cast<size_t>(memory), file_->fd(), [](void* self, Bytes* report) {
-    const LineData& d = *static_cast<LineData*>(self);
+    LineData& d = *static_cast<LineData*>(self);
     d.file_->keep_pace();
-    ELC_TRY(state::save_data(*d.writer_, handle_codec()));
+    ELC_TRY(d.save_data(true));
     ELC_TRY(d.file_->flush());
     Encoder out(report);
     d.writer_->hand_over(out);
     return Result();
   }, this);
+}
+
+// Where there is no memory for what compressing takes, they go as they are.
+Result LineData::save_data(bool in_copy) {
+  const int level = runtime.config.compress;
+  void* const memory = level > 0 ? try_allocate(format::Compressor::memory(threads())) : nullptr;
+  if (memory == nullptr) return state::save_data(*writer_, handle_codec());
+  format::Compressor compressor(memory, level, threads());
+  store::Crew crew;
+  compressor.began(in_copy ? crew.start_in_copy(compressor.wanted(), compress, &compressor)
+                           : crew.start(compressor.wanted(), compress, &compressor));
+  writer_->compress_with(&compressor);
+  const Result saved = state::save_data(*writer_, handle_codec());
+  writer_->compress_with(nullptr);
+  compressor.stop();
+  crew.wait();
+  release(memory);
+  return saved;
 }
 
 Result LineData::written(bool* done) {

@@ -32,6 +32,7 @@ class LineData {
   const char* hindrance() const;
   Result write_here(const char* why);
   Result copy_now();
+  Result save_data(bool in_copy);
   void tell(const char* how);
 
   store::RankFile* file_;

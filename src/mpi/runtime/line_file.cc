@@ -20,8 +20,11 @@ struct LineFile {
   format::Writer* writer = nullptr;
   Bytes chunk;  // the writer's
 
+  // Of committed lines, this process's files; and those that `cleaning` looks after.
+  Vector<uint64_t> own, old;
   store::Beside cleaning;
   bool unclean = false;  // one was left out, because the one before was under way
+  bool untold = false;   // process 0 has not told the others yet that it has cleaned
   double cost = -1;   // of the last line, seconds
   Text last_problem;  // said already
   bool troubled = false;  // of the open line, something was said here
@@ -54,6 +57,7 @@ void problem(line::LineNumber line, const Result& why) {
 }
 
 constexpr uint64_t kLarge = uint64_t{16} << 20;  // bytes of a file
+constexpr int kMany = 256;                       // processes
 
 const char* dir() { return runtime.config.dir.c_str(); }
 
@@ -78,6 +82,7 @@ Result lock_files() {
 }
 
 Result write_state(line::LineNumber line) {
+  examine_line(line);
   // A cheap moment to see whether there is memory again.
   if (!set_reserve_aside()) return Result::error("%s", kNoMemory);
   watch_threads();
@@ -173,17 +178,38 @@ Result commit(void*, line::LineNumber line, uint64_t points, uint64_t cost) {
   return status;
 }
 
-void clean() {
-  const Result cleaned = store::clean(dir(), runtime.config.keep);
-  if (!cleaned.ok()) say("%s", cleaned.message());
+void say_failure(const Result& status) {
+  if (!status.ok()) say("%s", status.message());
 }
 
-// Removing large files takes its time.
+// Process 0 makes lines that are not kept any more none, and each removes its files of those.
+void clean() {
+  Vector<uint64_t>& old = current().old;
+  if (runtime.rank == 0) say_failure(store::clean(dir(), runtime.config.keep, runtime.run));
+  for (size_t i = old.size(); i-- > 0;) {
+    bool gone;
+    const Result removed = store::remove_own(dir(), old[i], static_cast<uint32_t>(runtime.rank), &gone);
+    say_failure(removed);
+    if (gone || !removed.ok()) old.erase(i);  // process 0 tries again
+  }
+}
+
+void take_over() {
+  LineFile& f = current();
+  f.cleaning.wait();
+  f.old.append(f.own.data(), f.own.size());
+  f.own.clear();
+}
+
+// Removing large files, or many, takes its time.
 void clean_beside() {
   LineFile& f = current();
   f.unclean = f.cleaning.running();
   if (f.unclean) return;
-  if (f.file.size() < kLarge) clean();
+  take_over();
+  f.untold = runtime.rank == 0;
+  // Process 0 removes all files of lines of another run.
+  if (f.file.size() < kLarge && (runtime.rank != 0 || runtime.size < kMany)) clean();
   else f.cleaning.start([](void*) { clean(); }, nullptr);
 }
 
@@ -198,6 +224,7 @@ void ended(void*, line::LineNumber line, bool committed, const line::Refusal& re
   if (!committed) current().file.discard();
   if (committed) {
     current().file.keep();
+    current().own.push_back(line);
     current().last_problem = Text();
     forget_freed_communicators();
   }
@@ -230,12 +257,24 @@ void fill_file_host(line::Host* host) {
   host->line_stable = line_stable;
   host->commit = commit;
   host->ended = ended;
+  host->removed = [](void*) { clean_beside(); };
   host->forgotten = [](void*) { forget_freed_communicators(); };
 }
 
+void tell_of_cleaning() {
+  LineFile& f = current();
+  if (!f.untold || f.cleaning.running()) return;
+  f.untold = false;
+  runtime.coordinator->tell_removed();
+}
+
 void end_cleaning() {
-  current().cleaning.wait();
-  if (current().unclean) clean();
+  LineFile& f = current();
+  take_over();
+  if (!f.unclean && !f.untold) return;
+  // Nobody is told any more.
+  if (runtime.rank == 0) say_failure(store::clean(dir(), runtime.config.keep, 0));
+  else clean();
 }
 
 void forget_line_data() {

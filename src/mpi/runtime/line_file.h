@@ -11,7 +11,9 @@ void fill_file_host(line::Host* host);
 
 // Allocates what writing a line takes, so that it is there when memory is not.
 void prepare_to_write();
-// Behind the last line: what beside the program removes old ones has done it.
+// Process 0: once lines are removed, the others are told, and remove their files of these.
+void tell_of_cleaning();
+// Behind the last line: old ones are removed.
 void end_cleaning();
 // In a child that the program has forked.
 void forget_line_data();

@@ -14,6 +14,7 @@
 #include "mpi/runtime/runtime.h"
 #include "mpi/runtime/saved_mpi.h"
 #include "state/state.h"
+#include "store/system.h"
 
 namespace elc::mpi {
 
@@ -30,6 +31,10 @@ struct Restart {
 namespace {
 
 constexpr const char* kStartAgain = "the line is as it was: start the program again when the cause is gone";
+
+// From then on the data are neither those of the set-up nor those of the line: what the program does at its exit would take
+// them for either.
+bool memory_changed = false;
 
 // What process 0 finds out for all.
 struct Start {
@@ -55,6 +60,24 @@ void mark_at_exit() {
   if (!marked.ok()) say("%s", marked.message());
 }
 
+// Ranks on this machine; all, where MPI cannot tell.
+unsigned ranks_here() {
+  int here = runtime.size;
+#if ELC_HAVE_COMM_SPLIT_TYPE
+  MPI_Comm machine = MPI_COMM_NULL;
+  PMPI_Comm_split_type(runtime.control, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &machine);
+  PMPI_Comm_size(machine, &here);
+  PMPI_Comm_free(&machine);
+#endif
+  return static_cast<unsigned>(here);
+}
+
+// That read the file of this rank: its share of the processors.
+unsigned threads_to_read() {
+  const unsigned share = store::processors() / ranks_here(), allowed = store::processors_of_process();
+  return share < allowed ? share : allowed;
+}
+
 Result make_plan(Start* plan) {
   ELC_TRY(store::prepare(dir()));
   ELC_TRY(runtime.job_lock.take(dir(), "job.lock"));
@@ -77,7 +100,7 @@ Result read_line() {
                          runtime.restart->commit.ranks);
   }
   ELC_TRY(store::open_verified(dir(), runtime.restart->commit, static_cast<uint32_t>(runtime.rank), &runtime.restart->source,
-                               &runtime.restart->reader));
+                               &runtime.restart->reader, state::is_filled_from));
   Bytes bytes;
   ELC_TRY(runtime.restart->reader.read_section("mpi", UINT64_MAX, &bytes));
   Decoder objects(bytes);
@@ -95,6 +118,13 @@ Result read_line() {
   if (status.ok()) status = fits(runtime.restart->objects, runtime.restart->saved);
   if (!status.ok()) return Result::error("%s: %s", runtime.restart->source.path(), status.message());
   return state::load_frames(runtime.restart->reader);
+}
+
+// Why the line cannot be restored: that its file is damaged where it was not read before, if it is.
+Result found_out(const Result& failure) {
+  if (failure.ok() || failure.system_failed()) return failure;
+  const Result whole = store::verify_rest(runtime.restart->source, &runtime.restart->reader);
+  return whole.ok() ? failure : whole;
 }
 
 // The communicators of the line: the process's own, and those whose creation crosses the line.
@@ -171,7 +201,7 @@ void agree(const Result& mine, const char* after) {
     say("%s", after);
   }
   PMPI_Barrier(runtime.control);  // it has been said: under LAM the first process that exits takes the others with it
-  end_together(told.code);
+  end_together(told.code, memory_changed);
 }
 
 void open_store() {
@@ -187,15 +217,18 @@ void open_store() {
   runtime.restored = false;
   state::set_recovering(true);
   runtime.restart = make<Restart>();
+  runtime.restart->reader.use_threads(threads_to_read());
   agree(read_line());
   runtime.site = runtime.restart->objects.site;
   if (runtime.rank == 0)
     say("restarting from line %llu in %s", static_cast<unsigned long long>(plan.line), dir());
 }
 
+Result saved_count(const char* name, int64_t* count) { return state::saved_count(runtime.restart->reader, name, count); }
+
 void restore() {
   agree(whole_set_up());
-  agree(state::check(runtime.restart->reader));
+  agree(found_out(state::check(runtime.restart->reader)));
   const Vector<SavedFile>& files = runtime.restart->objects.files;
   agree(check_files(files));
   const Site site = runtime.restart->objects.site;
@@ -213,7 +246,9 @@ void restore() {
   const Vector<SavedFile> all_files = gather_files(files);
   agree(open_again(files, all_files));
   agree(runtime.windows.make_again(runtime.restart->objects.windows));
-  agree(state::apply(runtime.restart->reader, handle_codec()), kStartAgain);
+  memory_changed = true;
+  agree(found_out(state::fill(runtime.restart->reader, handle_codec())));
+  agree(state::bring_back_files(runtime.restart->reader), kStartAgain);
   agree(set_attributes_again(communicators), kStartAgain);
   agree(cut_files(files, all_files), kStartAgain);
   agree(view_again(files), kStartAgain);
@@ -232,6 +267,7 @@ void restore() {
   runtime.locals.end_restart();
   destroy(runtime.restart);
   runtime.restart = nullptr;
+  examine_restored();
   start_clock();
 }
 

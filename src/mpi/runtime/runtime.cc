@@ -9,12 +9,12 @@
 
 #include "base/interval.h"
 #include "base/message.h"
-#include "line/event_logging.h"
 #include "mpi/objects/background.h"
 #include "mpi/datatype/datatype.h"
 #include "mpi/runtime/line_file.h"
 #include "mpi/objects/requests.h"
 #include "mpi/runtime/restart.h"
+#include "mpi/runtime/short_way.h"
 #include "state/state.h"
 
 #if ELC_HAVE_WEAK
@@ -38,7 +38,7 @@ struct Requested {
 
 namespace {
 
-constexpr int kControlTag = 1;
+constexpr int kControlTag = 1, kReleaseTag = 3;  // kJoinTag is 2
 constexpr uintptr_t kHighestFixed = 0x10000000;  // programs that are not position-independent begin below
 constexpr int kCallsBetweenLooks = 64;               // at the clock
 constexpr uint64_t kLookShare = 1000, kBusyLookShare = 5;  // a look may take one part in so many of the time
@@ -67,6 +67,42 @@ bool receive_control() {
   runtime.coordinator->on_control(status.MPI_SOURCE, bytes.data(), bytes.size());
   return true;
 }
+
+// ---- Release: a barrier that nobody waits in ----
+
+#if MPI_VERSION >= 3
+
+// MPI carries it on inside whatever operation it is called for: it has to.
+void vote_for_release(void*) { PMPI_Ibarrier(runtime.control, &runtime.release); }
+
+bool all_voted_for_release(void*) {
+  int all = 0;
+  PMPI_Test(&runtime.release, &all, MPI_STATUS_IGNORE);
+  return all != 0;
+}
+
+#else
+
+// A message to each: what one process passes on to another would wait where that is inside an operation.
+void vote_for_release(void*) {
+  for (int r = 0; r < runtime.size; ++r)
+    if (r != runtime.rank) send_in_background(Bytes(), MPI_BYTE, r, kReleaseTag, runtime.control);
+  ++runtime.votes_for_release;
+}
+
+bool all_voted_for_release(void*) {
+  while (runtime.votes_for_release < runtime.size) {
+    int there = 0;
+    MPI_Status status;
+    PMPI_Iprobe(MPI_ANY_SOURCE, kReleaseTag, runtime.control, &there, &status);
+    if (there == 0) return false;
+    PMPI_Recv(nullptr, 0, MPI_BYTE, status.MPI_SOURCE, kReleaseTag, runtime.control, MPI_STATUS_IGNORE);
+    ++runtime.votes_for_release;
+  }
+  return true;
+}
+
+#endif
 
 // ---- Requests for lines: timer, control file, signal ----
 
@@ -208,13 +244,21 @@ uint64_t now() {
 line::Host line_host() {
   line::Host host;
   host.send_control = send_control;
+  host.vote_for_release = vote_for_release;
+  host.all_voted_for_release = all_voted_for_release;
   host.settled = [](void*) { return runtime.windows.settled_here(); };
+  host.usual = [](void*, bool usual) { attend(kProtocol, !usual); };
   fill_message_host(&host);
   fill_file_host(&host);
   return host;
 }
 
-line::Coordinator* make_coordinator() {
+static void set_active(bool active) {
+  runtime.active = active;
+  attend(kPassive, !active);
+}
+
+line::EventLogging* make_coordinator() {
   return make<line::EventLogging>(line_host(), runtime.rank, runtime.size, options());
 }
 
@@ -235,6 +279,7 @@ void look() {
     if (runtime.rank == 0) look_at_clock();
     look_for_late();
   }
+  tell_of_cleaning();
   refuse_spoiled_line();
   const bool busy = process.busy();
   process.poll();
@@ -249,11 +294,23 @@ void look_if_due() {
   else if (runtime.look_countdown < 0) runtime.look_countdown = runtime.coordinator->busy() ? 0 : kCallsBetweenLooks;
 }
 
+bool open_short_way(const char* call) {
+  if (attention != 0) return false;
+  if (short_calls >= kNoShortCalls / 2) {  // used up: there was nothing else
+    const Entered entered(call);
+    look_if_due();
+  }
+  if (attention != 0) return false;
+  short_calls = kCallsBetweenLooks;
+  return true;
+}
+
 void line_ended(bool committed) {
   if (runtime.rank != 0) return;
   set_timer();
   if (!committed || !runtime.requested->stop) return;
   say("line %u has committed; the job ends as it was asked to", runtime.coordinator->committed_line());
+  end_cleaning();
   end_job(kExitStopped);
 }
 
@@ -262,6 +319,7 @@ bool labelled_call() {
   if (!runtime.restored && !state::has_saved_frames()) give_up(state::misplaced());
   look_if_due();
   runtime.site = Site::kCall;
+  if (runtime.examination != nullptr) [[unlikely]] come_to_examined_site();
   if (may_take_line()) runtime.coordinator->site();
   return true;
 }
@@ -367,6 +425,7 @@ void start() {
   agree(read);
   PMPI_Comm_dup(MPI_COMM_WORLD, &runtime.control);
   PMPI_Comm_dup(MPI_COMM_SELF, &runtime.self);
+  runtime.requests.learn_complete_handle();
   set_reserve_aside();
   prepare_to_write();
   runtime.requested = make<Requested>();
@@ -375,10 +434,12 @@ void start() {
   add_predefined(MPI_COMM_SELF, kSelfIdentity);
   state::set_check_pointers(runtime.config.check_pointers);
   state::allow_files(runtime.config.file_roots.c_str());
-  runtime.active = true;
+  expect_threads();
+  set_active(true);
+  begin_examination();
   // A child that the program forks is no process of the job: lines, MPI and files are its parent's.
   pthread_atfork(nullptr, nullptr, [] {
-    runtime.active = false;
+    set_active(false);
     forget_line_data();
   });
   open_store();  // finds the line to restart from, or numbers the lines of a run from the start
@@ -412,8 +473,9 @@ void finish() {
   wait_until([] { return runtime.coordinator->finished(); });
   wait_until(sweep_background);
   end_cleaning();
+  end_examination();
   close_store();
-  runtime.active = false;
+  set_active(false);
   PMPI_Comm_free(&runtime.control);
   PMPI_Comm_free(&runtime.self);
 }

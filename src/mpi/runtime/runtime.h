@@ -16,7 +16,7 @@
 #include "base/hash_map.h"
 #include "base/result.h"
 #include "base/text.h"
-#include "line/coordinator.h"
+#include "line/event_logging.h"
 #include "mpi/calls/matched_probe.h"
 #include "mpi/objects/background.h"
 #include "mpi/objects/communicators.h"
@@ -25,6 +25,7 @@
 #include "mpi/objects/obstacles.h"
 #include "mpi/objects/requests.h"
 #include "mpi/objects/windows.h"
+#include "mpi/runtime/examination.h"
 #include "mpi/runtime/inside.h"
 #include "mpi/runtime/messages.h"
 #include "mpi/runtime/threads.h"
@@ -42,12 +43,17 @@ struct Runtime {
   Threads threads;
   int look_countdown = 0;     // wrapped calls until the next look at the clock
   uint64_t next_look = 0;     // when it pays to look for control messages again
-  line::Coordinator* coordinator = nullptr;
+  line::EventLogging* coordinator = nullptr;
 
   Config config;
   int rank = 0;
   int size = 0;
   MPI_Comm control = {};       // control messages, and the library's own collectives
+#if MPI_VERSION >= 3
+  MPI_Request release = {};    // the barrier that is the vote for release
+#else
+  int votes_for_release = 0;               // heard so far
+#endif
   MPI_Comm self = {};          // messages of the library to itself
   Communicators comms;
   Files files;
@@ -64,6 +70,7 @@ struct Runtime {
   Requested* requested = nullptr;  // requests for lines: timer, control file
   LineFile* line_file = nullptr;   // of the open line
   Restart* restart = nullptr;      // from MPI_Init until everything is in place
+  Examination* examination = nullptr;  // of a run of `elc doctor`
 
   store::Lock job_lock;        // of process 0
   store::FileLocks file_locks;
@@ -158,7 +165,10 @@ bool labelled_call();
 
 // Whether a site may take its local checkpoint here and now: a line was asked for, no other thread is in MPI, this one is in
 // no callback, and nothing is under way on a file.
-inline bool may_take_line() { return runtime.coordinator->due() && alone() && !called_back() && files_are_quiet(); }
+inline bool may_take_line() {
+  return runtime.coordinator->due() && (runtime.examination == nullptr || is_examined_site()) && alone() && !called_back() &&
+         files_are_quiet();
+}
 
 // A site within a labelled call that waits, and that a restart makes again from its beginning.
 // `repeated` is the receive that the call has posted, if it has.
@@ -167,7 +177,7 @@ void site_while_waiting(line::Posting* repeated);
 // ---- Lines and restart --------------------------------------------------------------------------
 
 // This process's side of the protocol, connected to MPI and the store.
-line::Coordinator* make_coordinator();
+line::EventLogging* make_coordinator();
 
 // The timer begins to run.
 void start_clock();
@@ -180,12 +190,15 @@ void finish();
 
 // Restores the state of the line here: all processes call it. Ends the job on failure.
 void restore();
+// Before that, in a restart: state::saved_count of its line.
+Result saved_count(const char* name, int64_t* count);
 // Coordinator::account, and of the collective operations.
 uint64_t account_of_set_up();
 
 // Ends the job with this exit code: called by one process, at once; or by all together, in good order.
+// `at_once`: without what the program does at its exit.
 [[noreturn]] void end_job(int code);
-[[noreturn]] void end_together(int code);
+[[noreturn]] void end_together(int code, bool at_once);
 
 // Says the failure and ends the job; with other processes, they end too.
 [[noreturn]] void give_up(const Result& why);

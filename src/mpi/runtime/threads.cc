@@ -1,5 +1,6 @@
 #include "mpi/runtime/threads.h"
 
+#include "base/attention.h"
 #include "mpi/runtime/runtime.h"
 
 namespace elc::mpi {
@@ -12,6 +13,15 @@ constinit thread_local unsigned held = 0;
 }  // namespace
 
 constinit thread_local unsigned Entered::depth = 0;
+
+void expect_threads() {
+#if ELC_HAVE_INIT_THREAD
+  int provided = MPI_THREAD_SINGLE;
+  PMPI_Query_thread(&provided);
+  runtime.threads.several = provided >= MPI_THREAD_SERIALIZED;
+  attend(kThreads, runtime.threads.several);
+#endif
+}
 
 void Entered::enter() {
   if (held++ == 0) pthread_mutex_lock(&runtime.threads.lock);

@@ -17,6 +17,9 @@ struct Threads {
   bool mixed = false;           // another one has called in the window since: the order of their calls is not logged
 };
 
+// MPI is initialised.
+void expect_threads();
+
 // Lives in each wrapped call of the program, from where it is followed to its end. `call`: "MPI_Recv".
 class Entered {
  public:

@@ -15,7 +15,8 @@ static int has_own_file(long k) { return ask(k, 30) % 3 != 0; }
 /* Of those, some are written through a view, half of it at the beginning and half of it at the end. */
 static int has_view(long k) { return ask(k, 30) % 3 == 2; }
 static void name_file(long k, char *name, size_t size) { snprintf(name, size, "%s-%d", file_name, slot(k)); }
-static MPI_Offset place_in_file(long k) { return (MPI_Offset)((has_own_file(k) ? 0 : k) * ranks + rank) * kFileBytes; }
+/* Of each operation another one: what a line has is not overwritten behind it, also where a file of that name comes again (elc.3). */
+static MPI_Offset place_in_file(long k) { return (MPI_Offset)(k * ranks + rank) * kFileBytes; }
 
 /* What this process has written. */
 static void check_file(long k, const char *name) {

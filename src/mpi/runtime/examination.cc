@@ -1,0 +1,349 @@
+#include "mpi/runtime/examination.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/message.h"
+#include "base/write.h"
+#include "mpi/runtime/runtime.h"
+#include "portable_format/checksum.h"
+#include "state/state.h"
+
+namespace elc::mpi {
+
+struct Examination {
+  Text dir;
+  uint64_t sites = 0;    // that the program has come to, from its start
+  Vector<uint64_t> at;   // where lines are to be taken
+  size_t next = 0;       // of these
+  uint64_t first = 0;    // the number of the first of these points
+  bool resumes = false;  // there was no site since the restart
+  uint32_t registered = 0;  // a checksum of the registered memory then
+};
+
+namespace {
+
+constexpr uint64_t kPatience = 10 * 1000000;  // microseconds that a site waits for the line before to end
+
+Examination& here() { return *runtime.examination; }
+
+Text path_of(const char* name) { return Text::format("%s/%s-%d", here().dir.c_str(), name, runtime.rank); }
+
+class Output {
+ public:
+  explicit Output(const Text& path) : fd_(open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600)) { check(fd_ >= 0); }
+  Output(const Output&) = delete;
+  ~Output() {
+    if (fd_ >= 0) close(fd_);
+  }
+  void write(const void* data, size_t size) {
+    const char* at = static_cast<const char*>(data);
+    while (size > 0) {
+      const ssize_t n = write_unsignalled(fd_, at, size);
+      if (n <= 0) return check(false);
+      at += n, size -= static_cast<size_t>(n);
+    }
+  }
+  void write(const Text& text) { write(text.c_str(), text.view().size()); }
+
+ private:
+  static void check(bool ok) {
+    if (!ok) give_up(Result::error("elc doctor: a file of the examination in %s cannot be written", here().dir.c_str()));
+  }
+  int fd_;
+};
+
+void read_all(const char* path, Bytes* bytes) {
+  const int fd = open(path, O_RDONLY | O_CLOEXEC);
+  uint8_t piece[4096];
+  for (ssize_t n; fd >= 0 && (n = read(fd, piece, sizeof piece)) > 0;) bytes->append(piece, static_cast<size_t>(n));
+  if (fd >= 0) close(fd);
+}
+
+// What was printed so far, in bytes. What Fortran has not flushed is not counted.
+unsigned long long printed() {
+  fflush(stdout);
+  const off_t at = lseek(STDOUT_FILENO, 0, SEEK_CUR);
+  return at < 0 ? 0 : static_cast<unsigned long long>(at);
+}
+
+uint32_t checksum_of_registered() {
+  uint32_t sum = 0;
+  state::each_registered(&sum, [](void* context, const char*, const void* address, uint64_t size) {
+    uint32_t& all = *static_cast<uint32_t*>(context);
+    all = format::crc32_of(address, static_cast<size_t>(size), all);
+  });
+  return sum;
+}
+
+// ---- The random numbers of the C library, whose state has no name ----
+
+#if ELC_HAVE_RANDOM_STATE
+
+// Calls `use` with the state of random() and rand(), which begins with a word that says its kind and where it stands.
+template <class Use>
+void with_random_state(Use use) {
+  static const size_t kWords[] = {1, 8, 16, 32, 64};
+  static char other[8];
+  char* const state = initstate(1, other, sizeof other);
+  if (state == nullptr) return;
+  int32_t kind = 0;
+  memcpy(&kind, state, sizeof kind);
+  use(state, kWords[kind % 5] * sizeof kind);
+  setstate(state);
+}
+
+struct Rand48 {
+  unsigned short x[3], a[3], c;
+};
+
+Rand48 rand48_state() {
+  Rand48 state = {};
+  unsigned short zero[3] = {0, 0, 0}, one[3] = {1, 0, 0}, none[3] = {0, 0, 0};
+  const auto whole = [](const unsigned short* x) {
+    return uint64_t{x[0]} | uint64_t{x[1]} << 16 | uint64_t{x[2]} << 32;
+  };
+  nrand48(zero);
+  nrand48(one);
+  const uint64_t a = (whole(one) - whole(zero)) & 0xffffffffffffu;
+  state.c = zero[0];
+  for (int i = 0; i < 3; ++i) state.a[i] = static_cast<unsigned short>(a >> (16 * i));
+  memcpy(state.x, seed48(none), sizeof state.x);
+  return state;
+}
+
+void set_rand48(const Rand48& state) {
+  unsigned short all[7];
+  memcpy(all, &state, sizeof all);
+  lcong48(all);
+}
+
+void write_random(Output& file) {
+  with_random_state([&](const char* state, size_t size) {
+    file.write(Text::format("random %lu\n", static_cast<unsigned long>(size)));
+    file.write(state, size);
+  });
+  const Rand48 state = rand48_state();
+  set_rand48(state);
+  file.write(Text::format("rand48 %lu\n", static_cast<unsigned long>(sizeof state)));
+  file.write(&state, sizeof state);
+}
+
+void change_random(const uint8_t* bytes, size_t bytes_size) {
+  with_random_state([&](char* state, size_t size) {
+    if (size == bytes_size) memcpy(state, bytes, size);
+  });
+}
+
+void change_rand48(const uint8_t* bytes, size_t size) {
+  Rand48 state;
+  if (size != sizeof state) return;
+  memcpy(&state, bytes, size);
+  set_rand48(state);
+}
+
+#else
+void write_random(Output&) {}
+void change_random(const uint8_t*, size_t) {}
+void change_rand48(const uint8_t*, size_t) {}
+#endif
+
+// ---- Memory ----
+
+// A part of the process's memory as /proc has it: "START-END rwxp OFFSET DEVICE INODE PATH".
+struct Mapping {
+  unsigned long begin = 0, end = 0;
+  char rights[8] = "";
+  const char* path = "";  // "" for none
+};
+
+class Mappings {
+ public:
+  Mappings() {
+    read_all("/proc/self/maps", &text_);
+    raw_.append(text_.data(), text_.size());
+    text_.push_back(0);
+    for (char* line = reinterpret_cast<char*>(text_.data()); char* const end = strchr(line, '\n'); line = end + 1) {
+      *end = '\0';
+      Mapping m;
+      int at = 0;
+      if (sscanf(line, "%lx-%lx %7s %*s %*s %*s %n", &m.begin, &m.end, m.rights, &at) < 3) break;
+      m.path = line + at;
+      all_.push_back(m);
+    }
+  }
+  const Bytes& text() const { return raw_; }
+  const Vector<Mapping>& all() const { return all_; }
+  // Where the file is in memory; 0: nowhere.
+  unsigned long base_of(const char* path) const {
+    for (const Mapping& m : all_)
+      if (strcmp(m.path, path) == 0) return m.begin;
+    return 0;
+  }
+  const char* path_at(uintptr_t address) const {
+    for (const Mapping& m : all_)
+      if (m.begin <= address && address < m.end) return m.path;
+    return "";
+  }
+
+ private:
+  Bytes text_, raw_;
+  Vector<Mapping> all_;
+};
+
+bool begins(const char* text, const char* with, size_t size) { return strncmp(text, with, size) == 0; }
+
+// Whether it is the program's, or a library of its own: not the system's, and not of MPI's folder.
+bool is_own(const char* path, const char* program, const char* mpi) {
+  if (strcmp(path, program) == 0) return true;
+  const char* const slash = strrchr(mpi, '/');
+  const size_t folder = slash == nullptr || strcmp(mpi, program) == 0 ? 0 : static_cast<size_t>(slash - mpi) + 1;
+  return path[0] == '/' && !begins(path, "/lib", 4) && !begins(path, "/usr/", 5) && !begins(path, "/dev/", 5) &&
+         (folder == 0 || !begins(path, mpi, folder));
+}
+
+// A table of the process's memory, and then that of static variables: "region", its beginning, its end, the beginning of the
+// file that it belongs to, its name, and the bytes.
+void write_mappings(Output& file) {
+  const Mappings mappings;
+  file.write(Text::format("maps %lu\n", static_cast<unsigned long>(mappings.text().size())));
+  file.write(mappings.text().data(), mappings.text().size());
+  char program[4096] = "";
+  if (readlink("/proc/self/exe", program, sizeof program - 1) < 0) return;
+  const char* const mpi = mappings.path_at(reinterpret_cast<uintptr_t>(&PMPI_Init));
+  const char *executable = "", *owner = "";
+  unsigned long end = 0;  // of the last one that was written
+  for (const Mapping& m : mappings.all()) {
+    if (m.rights[2] == 'x') executable = m.path;
+    const bool data = begins(m.rights, "rw-p", 4);
+    const bool own = data && strcmp(m.path, executable) == 0 && is_own(m.path, program, mpi);
+    const bool behind = data && m.path[0] == '\0' && m.begin == end;  // what begins as zeros
+    if (!own && !behind) continue;
+    if (own) owner = m.path;
+    end = m.end;
+    file.write(Text::format("region %lx %lx %lx %s\n", m.begin, m.end, mappings.base_of(owner), owner));
+    file.write(reinterpret_cast<const void*>(m.begin), m.end - m.begin);
+  }
+}
+
+void write_memory(const Text& path, line::LineNumber line) {
+  Output file(path);
+  file.write(Text::format("line %u site %llu printed %llu\n", line, static_cast<unsigned long long>(here().sites), printed()));
+  state::each_registered(&file, [](void* context, const char* name, const void* address, uint64_t size) {
+    static_cast<Output*>(context)->write(Text::format("registered %lx %llx %s\n", reinterpret_cast<unsigned long>(address),
+                                                    static_cast<unsigned long long>(size), name == nullptr ? "" : name));
+  });
+  write_random(file);
+  write_mappings(file);
+  file.write(Text::copy("end\n"));
+}
+
+// Gives memory the values that it had when the line was taken, to see what becomes of the program then.
+void change_memory() {
+  Bytes bytes;
+  read_all(path_of("change").c_str(), &bytes);
+  const Mappings mappings;
+  for (size_t at = 0; at < bytes.size();) {
+    char line[4352] = "", what[32] = "";
+    size_t length = 0;
+    for (; at < bytes.size() && bytes[at] != '\n' && length < sizeof line - 1; ++at) line[length++] = static_cast<char>(bytes[at]);
+    ++at;
+    unsigned long size = 0;
+    int path = 0;
+    if (sscanf(line, "%31s %lu %n", what, &size, &path) < 2 || at > bytes.size() || size > bytes.size() - at) return;
+    const unsigned long base = mappings.base_of(line + path);
+    if (strcmp(what, "random") == 0) change_random(&bytes[at], size);
+    else if (strcmp(what, "rand48") == 0) change_rand48(&bytes[at], size);
+    else if (base != 0) memcpy(reinterpret_cast<void*>(base + strtoul(what, nullptr, 16)), &bytes[at], size);
+    at += size;
+  }
+}
+
+void read_plan() {
+  Bytes bytes;
+  read_all(Text::format("%s/plan", here().dir.c_str()).c_str(), &bytes);
+  bytes.push_back(0);
+  const char* at = reinterpret_cast<const char*>(bytes.data());
+  while (*at != '\0') {
+    char* end = nullptr;
+    const bool ours = strtol(at, &end, 10) == runtime.rank;
+    Vector<uint64_t> numbers;
+    for (at = end; *at == ' '; at = end) numbers.push_back(strtoull(at, &end, 10));
+    if (*at != '\n' || numbers.size() < 2) return give_up(Result::error("elc doctor: the plan in %s is none", here().dir.c_str()));
+    ++at;
+    if (!ours) continue;
+    here().sites = numbers[0];
+    here().first = numbers[1];
+    for (size_t i = 2; i < numbers.size(); ++i) here().at.push_back(numbers[i]);
+  }
+}
+
+void print_to_file() {
+  const int fd = open(path_of("out").c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+  if (fd < 0) return give_up(Result::error("elc doctor: %s cannot be written", path_of("out").c_str()));
+  fflush(stdout);
+  dup2(fd, STDOUT_FILENO);
+  close(fd);
+}
+
+}  // namespace
+
+void begin_examination() {
+  const char* const dir = getenv("ELC_DOCTOR");
+  if (dir == nullptr || *dir == '\0') return;
+  runtime.examination = make<Examination>();
+  here().dir = Text::copy(dir);
+  read_plan();
+  print_to_file();
+}
+
+void examine_restored() {
+  if (runtime.examination == nullptr) return;
+  here().resumes = true;
+  write_memory(path_of("restored"), 0);
+  change_memory();
+  here().registered = checksum_of_registered();
+}
+
+// A program may come to the site again at which its line was taken, or go on behind it: it has come to it again if nothing
+// was done to its data.
+static void resume() {
+  here().resumes = false;
+  const bool again = checksum_of_registered() == here().registered;
+  if (!again) here().sites += 1;
+  Output(path_of("resumed")).write(Text::format("site %llu again %d printed %llu\n", static_cast<unsigned long long>(here().sites),
+                                              again ? 1 : 0, printed()));
+}
+
+void come_to_examined_site() {
+  Examination& e = here();
+  if (e.resumes) resume();
+  else e.sites += 1;
+  if (!is_examined_site()) return;
+  line::Coordinator& process = *runtime.coordinator;
+  const uint64_t begin = now();
+  wait_until([&] { return !process.line_open() || now() - begin > kPatience; });
+  if (!process.line_open()) return process.request();
+  process.decline(process.last_line() + 1, "elc doctor: the line before had not ended at this site");
+  e.next += 1;
+}
+
+bool is_examined_site() { return here().next < here().at.size() && here().sites >= here().at[here().next]; }
+
+void examine_line(line::LineNumber line) {
+  if (runtime.examination == nullptr) return;
+  Examination& e = here();
+  const auto point = static_cast<unsigned long long>(e.first + e.next);
+  e.next += 1;
+  write_memory(path_of(Text::format("point-%llu", point).c_str()), line);
+}
+
+void end_examination() {
+  if (runtime.examination == nullptr) return;
+  Output(path_of("sites")).write(Text::format("%llu\n", static_cast<unsigned long long>(here().sites)));
+}
+
+}  // namespace elc::mpi

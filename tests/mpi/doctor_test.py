@@ -1,0 +1,127 @@
+#!/usr/bin/env python3
+"""doctor_test.py BUILD: elc doctor finds what a program has forgotten (tests/programs/forgetful.c), and nothing where nothing is.
+
+All of it under one MPI, where jobs start fast; what depends on an MPI, under each."""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, ".."))
+import launch  # noqa: E402
+
+PATIENCE = 600  # seconds; only a hang takes so long
+
+
+class DoctorTest(unittest.TestCase):
+    def setUp(self):
+        self.scratch = launch.Scratch()
+        self.place = tempfile.mkdtemp(prefix="elc-doctor-")
+        self.environment = {k: v for k, v in os.environ.items() if not k.startswith("ELC_")}
+        self.environment.update(launch.environment(BUILD.mpi, self.scratch.part()))
+
+    def tearDown(self):
+        self.scratch.remove()
+        shutil.rmtree(self.place, ignore_errors=True)
+
+    def doctor(self, code, *words, options=("--lines", "1"), program="forgetful", ranks="2"):
+        done = subprocess.run([BUILD.program("elc"), "doctor", "-n", ranks, "--mpi", BUILD.mpi, *options, "--", BUILD.program(program),
+                               *words], cwd=self.place, env=self.environment, stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                              timeout=PATIENCE)
+        self.assertIn(done.returncode, code if isinstance(code, tuple) else (code,), done.stdout + done.stderr)
+        self.text = done.stdout
+        return done.stdout
+
+    def assert_proven(self, what):
+        self.assertRegex(self.text, "proven: not registered, and changed since the start: " + what)
+        self.assertEqual(self.text.count("proven:"), self.text.count("after a restart"), self.text)
+
+
+class UnderEach(DoctorTest):
+    def test_nothing(self):
+        self.doctor(0, "nothing", options=("--lines", "2"))
+        self.assertIn("nothing differs: 2 restarts went as the run without a failure did", self.text)
+
+    def test_static_variable_of_a_function(self):
+        self.doctor(1, "static", options=("--at", "7", "--at", "15"))
+        self.assertIn("twice with lines at site 7 and site 15\n", self.text)
+        self.assertRegex(self.text, r"sum on rank 0 and 1 other differs from site 15 on \(\S+ instead of \S+\), in floating-point values "
+                                    r"alone")
+        self.assertRegex(self.text, r"rank 1 prints: rank 1: \S+\n +instead of: +rank 1: ")
+        self.assert_proven(r"calls \((4 bytes, in forgetful|in count_calls\(\), int, forgetful.c:\d+)\): 0 instead of 6 on rank 0")
+
+    def test_state_of_rand(self):
+        self.doctor(1, "rand")
+        self.assert_proven(r"the state of rand\(\)")
+
+
+class Forgotten(DoctorTest):
+    def test_global_variable(self):
+        self.doctor(1, "global")
+        self.assert_proven(r"weight \(.*\): 1.5 instead of 1\.8")
+
+    def test_state_of_drand48(self):
+        self.doctor(1, "drand48")
+        self.assert_proven(r"the state of drand48\(\)")
+
+    def test_flag_that_is_soon_as_it_was(self):
+        self.doctor(1, "flag")
+        self.assert_proven(r"first_time \(.*\): 1 instead of 0")
+
+    def test_local_variable(self):
+        """Found, but not named; and nothing else is accused."""
+        self.doctor(1, "local")
+        self.assertNotIn("proven", self.text)
+        self.assertNotIn("suspected", self.text)
+        self.assertIn("look at local variables", self.text)
+
+    def test_file(self):
+        self.doctor(1, "file")
+        self.assertRegex(self.text, r"log has something else from byte 0 on \(line 1\), \d+ bytes instead of \d+")
+        self.assertNotIn("sum on rank", self.text)
+        self.assertFalse(os.path.exists(os.path.join(self.place, "log")))
+
+    def test_what_differs_without_a_failure(self):
+        self.doctor(3, "clock", options=("--lines", "2"))
+        self.assertRegex(self.text, "two runs without a failure differ: .*sum")
+        self.assertIn("nothing differs in what could be judged", self.text)
+        self.doctor(0, "clock", options=("--without", "sum", "--without", "field"))
+        self.doctor(0, "clock", options=("--tolerance", "0.9"))
+
+    def test_lines_stay(self):
+        """Each restart has a directory of its own."""
+        self.doctor(1, "global", options=("--lines", "2"))
+        place = os.path.join(self.place, "elc-doctor")
+        self.assertEqual(launch.committed(os.path.join(place, "run-1", "lines")), [1, 2])
+        self.assertEqual(launch.committed(os.path.join(place, "from-1", "lines")), [1, 2])
+        self.doctor(0, "nothing")  # of an older examination nothing is left
+        self.assertFalse(os.path.exists(os.path.join(place, "from-2")))
+
+    def test_trouble(self):
+        os.mkdir(os.path.join(self.place, "mine"))
+        open(os.path.join(self.place, "mine", "file"), "w").close()
+        self.doctor(2, "nothing", options=("--dir", "mine"))
+        self.assertTrue(os.path.exists(os.path.join(self.place, "mine", "file")))
+        self.doctor(2, "nothing", options=("--at", "1000"))
+        self.doctor(2, "fail")
+
+
+class Untouched(DoctorTest):
+    """No false alarm in programs that forget nothing; two of them deal out work as it comes."""
+
+    def test_benchmarks(self):
+        for program, words in (("laplace", "--size 24 --iterations 60"), ("gauss_jordan", "--size 30"), ("neurosys", "--size 8 --iterations 60"),
+                               ("hard_disks", "--size 4 --iterations 60"), ("matmul", "--size 24")):
+            with self.subTest(program):
+                self.doctor((0, 3), *words.split(), program=program, ranks="4" if program == "laplace" else "2")
+
+
+if __name__ == "__main__":
+    BUILD = launch.Build(sys.argv.pop(1))
+    if BUILD.mpi != "mpich":
+        del Forgotten, Untouched
+    unittest.main(verbosity=2)

@@ -1,0 +1,83 @@
+/* forgetful.c - a program for elc doctor: a sum over steps, in which one thing or another is not registered.
+ *
+ *     forgetful WHAT
+ *
+ * WHAT is what it forgets: nothing, a static variable, a global one, the state of rand() or of drand48(), a flag that is as
+ * it should be again after one step, a local variable, a file. "clock": nothing, but a value depends on the time; "fail": it
+ * ends in failure. */
+#define _XOPEN_SOURCE 700
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <elc.h>
+
+enum { kSteps = 40 };
+
+static double sum;
+static double field[100];
+static int step;
+double weight = 1.5;    /* changes with the steps */
+static int first_time = 1;
+static double scratch[50]; /* never registered, and never missed */
+static double *buffer;     /* nor this, which points to what is made anew */
+
+static int count_calls(void) {
+  static int calls;
+  return ++calls;
+}
+
+static double one_step(const char *what, int rank, int *local) {
+  double value = 0.001 * (rank + 1) + step;
+  int i;
+  for (i = 0; i < 50; i++) scratch[i] = value + i;
+  for (i = 0; i < 50; i++) buffer[i] = scratch[i] / 2;
+  if (strcmp(what, "static") == 0) value += count_calls();
+  weight *= 1.01;
+  if (strcmp(what, "global") == 0) value *= weight;
+  if (strcmp(what, "rand") == 0) value += rand() % 1000;
+  if (strcmp(what, "drand48") == 0) value += drand48();
+  if (first_time && step > 0 && strcmp(what, "flag") == 0) value += 1000;
+  first_time = 0;
+  *local += 2;
+  if (strcmp(what, "local") == 0) value += *local;
+  if (strcmp(what, "clock") == 0) value += MPI_Wtime();
+  return value + buffer[7];
+}
+
+int main(int argc, char **argv) {
+  const char *what = argc > 1 ? argv[1] : "nothing";
+  int rank, size, local = 0, i;
+  FILE *log = NULL;
+  double got;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  if (strcmp(what, "fail") == 0) MPI_Abort(MPI_COMM_WORLD, 3);
+  buffer = malloc(50 * sizeof *buffer);
+  srand(7 + (unsigned)rank);
+  srand48(7 + rank);
+  ELC_VAR(sum);
+  ELC_VAR(step);
+  ELC_ARRAY(field, 100);
+  if (strcmp(what, "global") != 0) ELC_VAR(weight);
+  if (strcmp(what, "local") != 0) ELC_VAR(local);
+  if (rank == 0) printf("set up for %d ranks\n", size);
+  if (rank == 0 && strcmp(what, "file") == 0) log = fopen("log", "w");
+  ELC_Restore();
+  for (; step < kSteps; step++) {
+    ELC_Checkpoint();
+    MPI_Sendrecv(&sum, 1, MPI_DOUBLE, (rank + 1) % size, 1, &got, 1, MPI_DOUBLE, (rank + size - 1) % size, 1, MPI_COMM_WORLD,
+                 MPI_STATUS_IGNORE);
+    sum += one_step(what, rank, &local) + got / 1024;
+    for (i = 0; i < 100; i++) field[i] += sum / (i + 1);
+    if (log != NULL) fprintf(log, "%d %.17g\n", step, sum);
+    if (rank == 0 && step % 5 == 0) printf("step %d\n", step);
+  }
+  if (log != NULL) fclose(log);
+  if (rank == 0) printf("time: %.3f s\n", MPI_Wtime());
+  printf("rank %d: %.17g\n", rank, sum);
+  MPI_Finalize();
+  return 0;
+}

@@ -80,7 +80,7 @@ int main(int argc, char **argv) {
   double mine[kMost] = {still, of_all, slowest}, worst[kMost];
   uint64_t word = digest, all = 0;
   MPI_Reduce(mine, worst, kMost, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
-  MPI_Reduce(&word, &all, 1, MPI_UINT64_T, MPI_BXOR, 0, MPI_COMM_WORLD);
+  MPI_Reduce(&word, &all, sizeof word, MPI_BYTE, MPI_BXOR, 0, MPI_COMM_WORLD);
   if (rank == 0) {
     printf("set-up: %.6f s\nsteps: %.6f s\nlongest stop: %.6f s\nall stops: %.6f s\nslowest step: %.6f s\ncommitted after: %.6f s\n",
            ready - begin, end - ready, worst[0], worst[1], worst[2], durable);

@@ -184,7 +184,7 @@ void Compressor::stop() {
 }
 
 void Compressor::put(const uint8_t* data, size_t size, size_t width, bool stays) {
-  const size_t number = in_++ % slots_;
+  const size_t number = static_cast<size_t>(in_++ % slots_);
   Slot& slot = slot_[number];
   slot.data = stays ? data : static_cast<const uint8_t*>(memcpy(slot.in, data, size));
   slot.size = size;

@@ -253,9 +253,11 @@ def kill(pids, number=signal.SIGKILL):
             pass
 
 
-def traffic_arguments(mpis):
-    """What the program traffic may use in a run that comes to these MPIs."""
-    return ["--mpi3", int("lam" not in mpis), "--own", int(len(mpis) == 1)]
+def traffic_arguments(builds):
+    """What the program traffic may use in a run that comes to these builds."""
+    mpis = {build.mpi for build in builds}
+    return ["--mpi3", int("lam" not in mpis), "--own", int(len(mpis) == 1),
+            "--native", int(not any(build.runner for build in builds))]
 
 
 # ---- What lies in a directory of lines ----

@@ -14,6 +14,7 @@ inline constexpr uint32_t kProtocol = 2;   // messages are not usual to the prot
 inline constexpr uint32_t kLabel = 4;      // the next call may have a label
 inline constexpr uint32_t kThreads = 8;    // the program may call from several threads
 inline constexpr uint32_t kErrors = 16;    // an error need not end the program: it may return, or call it back
+inline constexpr uint32_t kFromFortran = 32;  // it is looked whether MPI's routine for Fortran calls a function that is followed
 
 ELC_HIDDEN extern uint32_t attention;
 

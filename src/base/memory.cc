@@ -64,6 +64,7 @@ void* allocate(size_t size) { return reallocate(nullptr, 0, size); }
 void* reallocate(void* old, size_t kept, size_t size) {
   for (;;) {
     if (void* memory = try_reallocate(old, kept, size)) [[likely]] return memory;
+    // In a copy the lock of the reserve may be held for ever.
     if (own_at != nullptr || !give_up_a_piece()) out_of_memory(size, "a table of the library");
   }
 }

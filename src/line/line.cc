@@ -30,7 +30,7 @@ void Line::refuse(const char* reason) {
 
 void Line::refuse_crossing(const char* call) {
   if (refused()) return;
-  refuse(Text::format("%s crosses the line, and cannot be repeated; the next one is asked for as usual", call).c_str());
+  refuse_while_open(Text::format("%s crosses the line, and cannot be repeated; the next one is asked for as usual", call).c_str());
 }
 
 void Line::send_logs() {
@@ -135,8 +135,7 @@ Line::Step Line::cast(ConsensusKind kind, ConsensusKind* cast, Vote* own) const 
 }
 
 Line::Step Line::step(bool last, ConsensusKind* kind, Vote* own) {
-  const char* call = parts_.operations.unfollowed();
-  if (call != nullptr && phase_ < Phase::kSaved) refuse_crossing(call);
+  if (const char* call = parts_.operations.unfollowed()) refuse_crossing(call);
   switch (phase_) {
     case Phase::kTaken:
       if (agreed_) {

@@ -215,7 +215,7 @@ static Result claim(Process& p, Region* kept, const Region& into, std::span<cons
   if (const size_t over = globals.overlapping(into); over != ScopeTable::kNone)
     return overlaps(p, kept->name, p.globals[over]);
   if (format::fits(p.types, kept->type, here, p.types, into.type).ok())
-    memcpy(into.address, kept->address, into.size);
+    memcpy(into.address, kept->address, static_cast<size_t>(into.size));
   else if (!integers || !convert(p.types, *kept, into))
     return Result::error("'%s' is %s in the program, which cannot hold its value in the line (%s)", kept->name,
                          p.types.info(into.type).name, p.types.info(kept->type).name);

@@ -624,7 +624,7 @@ class Doctor {
   static bool of_the_library(const Symbol& symbol) {
     for (const char* begin : {"_ZN3elc", "_ZNK3elc", "_ZZN3elc", "_ZZNK3elc", "_ZGVN3elc", "_ZGVZN3elc", "_ZN3ELC"})
       if (symbol.linked.rfind(begin, 0) == 0) return true;
-    return false;
+    return symbol.linked.rfind("_ZZ", 0) == 0 && symbol.linked.find("ELC_") != std::string::npos;  // in a function of elc.h
   }
 
   // What no line has and is not the same in two runs: variables of the program, by their name and file, and the states of
@@ -651,20 +651,23 @@ class Doctor {
   void compare_regions(const MemoryFile& a, const MemoryFile::Region& x, const MemoryFile& b, const MemoryFile::Region& y, unsigned rank,
                        std::map<std::string, Suspect>* found) {
     const Symbols& symbols = symbols_of(x.path);
+    if (symbols.empty()) nameless_.insert(x.path);
     const size_t size = std::min(x.bytes.size(), y.bytes.size());
     for (size_t at = 0; at < size;) {
       if (x.bytes[at] == y.bytes[at]) {
         ++at;
         continue;
       }
-      const uint64_t address = x.begin + at, offset = address - x.base;
-      const Symbol* const symbol = symbols.at(offset);
-      // What has no symbol are words between variables, or all, where the program was stripped.
-      const uint64_t begin = symbol != nullptr ? symbol->begin + x.base : address & ~uint64_t{7};
-      const uint64_t end = symbol != nullptr ? begin + symbol->size : begin + 8;
-      const size_t from = begin >= x.begin ? begin - x.begin : 0, to = std::min<uint64_t>(end - x.begin, size);
-      if (!a.is_registered(address) && (symbol == nullptr || !of_the_library(*symbol)) && differs(a, x, b, y, from, to))
-        add_suspect(x, y, symbol, from, to, rank, found);
+      const uint64_t address = x.begin + at;
+      const Symbol* const symbol = symbols.at(address - x.base);
+      if (symbol == nullptr) {  // between variables; or the program was stripped, and what is the library's cannot be told
+        ++at;
+        continue;
+      }
+      const uint64_t begin = symbol->begin + x.base;
+      const size_t from = begin >= x.begin ? begin - x.begin : 0, to = std::min<uint64_t>(begin + symbol->size - x.begin, size);
+      if (!a.is_registered(address) && !of_the_library(*symbol) && differs(a, x, b, y, from, to))
+        add_suspect(x, y, *symbol, from, to, rank, found);
       at = std::max<size_t>(to, at + 1);
     }
   }
@@ -698,7 +701,7 @@ class Doctor {
     return text;
   }
 
-  void add_suspect(const MemoryFile::Region& x, const MemoryFile::Region& y, const Symbol* symbol, size_t from, size_t to, unsigned rank,
+  void add_suspect(const MemoryFile::Region& x, const MemoryFile::Region& y, const Symbol& symbol, size_t from, size_t to, unsigned rank,
                    std::map<std::string, Suspect>* found) {
     const uint64_t offset = x.begin + from - x.base;
     char hex[32];
@@ -706,14 +709,10 @@ class Doctor {
     const std::string file = fs::path(x.path).filename().string();
     Suspect& suspect = (*found)[x.path + " " + hex];
     suspect.key = x.path + " " + hex;
-    suspect.name = symbol != nullptr ? symbol->name : "memory without a name";
-    if (symbol == nullptr) {
-      suspect.about = "at 0x" + std::string(hex) + " of " + file;
-    } else {
-      if (!symbol->function.empty()) suspect.about = "in " + symbol->function + "(), ";
-      suspect.about += (symbol->type.empty() ? count_text(symbol->size, "byte") : symbol->type);
-      suspect.about += ", " + (symbol->place.empty() ? "in " + file : symbol->place);
-    }
+    suspect.name = symbol.name;
+    suspect.about = symbol.function.empty() ? "" : "in " + symbol.function + "(), ";
+    suspect.about += symbol.type.empty() ? count_text(symbol.size, "byte") : symbol.type;
+    suspect.about += ", " + (symbol.place.empty() ? "in " + file : symbol.place);
     const std::string ours = x.bytes.substr(from, to - from), theirs = y.bytes.substr(from, to - from);
     if (to - from <= 8) suspect.values = value_of(theirs) + " instead of " + value_of(ours);
     suspect.change[rank].push_back({std::string(hex) + " " + number(to - from) + " " + x.path, ours});
@@ -766,6 +765,8 @@ class Doctor {
 
   void find_culprit(const Run& restarted, const Findings& found, size_t index) {
     const std::vector<Suspect> all = suspects(restarted, index);
+    for (const std::string& path : nameless_) say_it("  " + path + " has no table of symbols (it was stripped): its variables are not looked at");
+    if (all.empty() && !nameless_.empty()) return;
     if (all.empty()) return say_it(std::string("  no static variable that is not registered has changed since the start: ") + kElsewhere);
     std::vector<const Suspect*> needed;
     for (const Suspect& suspect : all)
@@ -828,6 +829,7 @@ class Doctor {
   std::vector<std::vector<std::string>> printed_;      // of each rank: in the first, in the second run, and when sites were counted
   bool printing_varies_ = false;
   std::map<std::string, std::unique_ptr<Symbols>> symbols_;
+  std::set<std::string> nameless_;                     // files without any
   bool flow_varies_ = false;                           // the number of sites, without a failure
   int repeats_ = 0;                                    // runs without a failure, besides the first two
   unsigned trials_ = 0;

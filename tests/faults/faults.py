@@ -210,8 +210,8 @@ class Job(Scene):
     def variables(self, home):
         return {"ELC_DIR": self.lines_of(home), "ELC_KEEP": str(self.keep), "ELC_VERBOSE": "1"}
 
-    def command(self, shim):
-        program = [self.bench.files, "--steps", "30", "--lines", str(self.lines + 1)]
+    def command(self, shim, patience=10000):
+        program = [self.bench.files, "--steps", "30", "--lines", str(self.lines + 1), "--patience", str(patience)]
         if self.under_elc:
             under = ["run", "-n", "1", "--launcher", "env RANKS={n}", "--max-restarts", "3", "--"]
             return [self.bench.elc] + under + program
@@ -226,7 +226,9 @@ class Job(Scene):
 
     def start(self, home, counter=None, fault=None):
         shim = self.shim(home, counter, fault) if counter else {}
-        return run(self.command(shim), home, {**self.variables(home), **(shim if self.ranks == 1 else {})})
+        # A line that is refused never comes.
+        patience = 200 if fault and fault.how not in ("kill", "torn") else 10000
+        return run(self.command(shim, patience), home, {**self.variables(home), **(shim if self.ranks == 1 else {})})
 
     def state(self, home, ended):
         """What a run must end with: what it says - more than once where it was killed at its very end - and its files."""
@@ -239,7 +241,7 @@ class Job(Scene):
     def find_answer(self):
         home = self.template + "-plain"
         shutil.copytree(self.template, home)
-        command = self.command({})
+        command = self.command({}, patience=0)
         ended = run(command[command.index(self.bench.files):] if self.under_elc else command, home, {})
         if ended.code != 0:
             raise Wrong("the program fails without lines: %s" % (ended,))
@@ -251,7 +253,7 @@ class Job(Scene):
         scene = Job(self.name + " before", self.bench, self.ranks, keep=self.keep, lines=self.lines)
         scene.count()
         last = Fault(self.name, "ftello", scene.counts["ftello"], "kill", "-")
-        for _ in range(TRIES):  # a disk that is slow may cost the last line
+        for _ in range(TRIES):
             shutil.rmtree(self.template)
             shutil.copytree(scene.template, self.template)
             ended = scene.start(self.template, Counter(self.template + ".counts"), last)

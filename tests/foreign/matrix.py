@@ -59,9 +59,9 @@ def report(job):
 class Case:
     """One program with random arguments: what it gives without libELC, and journeys of it."""
 
-    def __init__(self, name, seed, here, mpis):
+    def __init__(self, name, seed, here, builds):
         self.name, self.seed, self.here, self.length = name, seed, here, 0
-        self.mpis = mpis  # on the way
+        self.builds = builds  # on the way
         self.program = name.split("/")[0]
         self.asks_rich = name.endswith("/rich")
         self.random = random.Random(seed)
@@ -73,7 +73,7 @@ class Case:
         self.length = 2 * self.length or 1
         self.ranks, arguments = PROGRAMS[self.name](random.Random(self.seed), self.length)
         if self.program == "traffic":
-            arguments += launch.traffic_arguments(self.mpis)
+            arguments += launch.traffic_arguments(self.builds)
         self.arguments = [str(a) for a in arguments]
         self.expected = self.digest()
 
@@ -216,7 +216,7 @@ def main():
     table, failures = {}, 0
     for number in range(options.rounds):
         for name in programs:
-            case = Case(name, "%d/%d/%s" % (options.seed, number, name), here, {b.mpi for b in builds.values()})
+            case = Case(name, "%d/%d/%s" % (options.seed, number, name), here, list(builds.values()))
             for route in routes:
                 title = " to ".join(b.name for b in route)
                 begin = time.monotonic()

@@ -126,7 +126,7 @@ class Case:
         self.ranks = r.choice([n for n in ranks if n <= options.max_ranks])
         self.builds = [b for b in builds if b.program(self.name)]
         if self.name == "traffic":
-            self.arguments += launch.traffic_arguments({b.mpi for b in self.builds})
+            self.arguments += launch.traffic_arguments(self.builds)
         self.every = r.choice([0.02, 0.05, 0.1, 0.3])
         self.extra = {}
         if has_lines and r.random() < 0.3:

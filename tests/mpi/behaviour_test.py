@@ -741,6 +741,7 @@ class Pending(Compared):
 
     def test_persistent(self): self.scene_of("persistent")
     def test_persistent_twice(self): self.scene_of("persistent_twice")
+    def test_persistent_recycled(self): self.scene_of("persistent_recycled")
     def test_persistent_idle(self): self.scene_of("persistent_idle")
     def test_persistent_made(self): self.scene_of("persistent_made")
     def test_persistent_made_and_idle(self): self.scene_of("persistent_made_idle", some=(0,))

@@ -6,13 +6,14 @@
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "coins.h"
 
-enum { kLarge = 40000, kRecords = 1500, kRecord = 64, kLooks = 50000, kYield = 500, kFailed = 3 };
+enum { kLarge = 40000, kRecords = 1500, kRecord = 64, kFailed = 3 };
 
-static long steps = 40, lines = 4;
+static long steps = 40, lines = 4, patience = 10000;
 static long step;
 static double large[kLarge];
 static int small_part[1000];
@@ -64,13 +65,17 @@ static void work(void) {
   need(fprintf(record_log, "step %ld: %ld\n", step, got) > 0, "write to its log");
 }
 
-/* Lets the library finish the line, as far as it can. */
+static double milliseconds(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
+}
+
+/* Lets the library finish the line. One that is refused is waited for in vain, as long as --patience says. */
 static void let_finish(unsigned line) {
   int none = 0, same = 0;
-  for (int i = 0; i < kLooks && ELC_Line() == line; i++) {
+  for (const double begun = milliseconds(); ELC_Line() == line && milliseconds() - begun < (double)patience; sched_yield())
     MPI_Sendrecv(&none, 1, MPI_INT, 0, 2, &same, 1, MPI_INT, 0, 2, MPI_COMM_SELF, MPI_STATUS_IGNORE);
-    if (i % kYield == 0) sched_yield(); /* to the thread that flushes */
-  }
 }
 
 static void digest_file(FILE *file) {
@@ -84,6 +89,7 @@ static void digest_file(FILE *file) {
 int main(int argc, char **argv) {
   const Option options[] = {{"steps", &steps, 1, 10000, 0, "numbers to read from the list"},
                             {"lines", &lines, 0, 1000, 0, "recovery lines at equal distances"},
+                            {"patience", &patience, 0, 100000, 0, "milliseconds to wait for a line"},
                             {0}};
   read_options(argc, argv, "Keeps files.", options);
   MPI_Init(&argc, &argv);

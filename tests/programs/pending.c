@@ -544,6 +544,22 @@ static void begin_late_operation(void) {
   MPI_Op_free(&product);
 }
 static void end_request(void) { MPI_Request_free(&requests[0]); }
+
+/* Made when requests of the library's own have been freed: the stand-ins of a receive that was pending and of a message to nobody. */
+static void begin_receive(void) { MPI_Irecv(out, 1, MPI_INT, rank, 0, comm, &requests[0]); }
+static void end_recycled(void) {
+  MPI_Send(&ranks, 1, MPI_INT, rank, 0, comm);
+  MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
+  check(out[0] == ranks, "a message to itself");
+  for (int i = 0; i < 2; i++) {
+    if (i == 1) MPI_Sendrecv(out, 1, MPI_INT, MPI_PROC_NULL, 0, in, 1, MPI_INT, MPI_PROC_NULL, 0, comm, MPI_STATUS_IGNORE);
+    INIT(Allreduce)(&rank, in, 1, MPI_INT, MPI_SUM, comm, MPI_INFO_NULL, &requests[0]);
+    MPI_Start(&requests[0]);
+    MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
+    check(in[0] == sum_of_ranks(), "a sum");
+    MPI_Request_free(&requests[0]);
+  }
+}
 static void begin_and_end_request(void) {
   INIT(Barrier)(comm, MPI_INFO_NULL, &requests[0]);
   end_request();
@@ -582,6 +598,7 @@ static const struct Scene {
     {"persistent_without_later", set_up_copy, begin_without_communicator, end_without_communicator},
     {"persistent_wild", set_up_copy, begin_unregistered, end_request},
     {"persistent_operation", set_up_copy, begin_late_operation, end_request},
+    {"persistent_recycled", set_up_copy, begin_receive, end_recycled},
     {"persistent_crossing", set_up_copy, begin_and_end_request, begin_nothing},
 #endif
 };

@@ -47,7 +47,7 @@ class Schedule {
   void partial_kill();
 
   // Far more than any program needs: beyond it something hangs.
-  static constexpr uint64_t kMostEvents = 300000;
+  static constexpr uint64_t kMostEvents = 600000;
 
   Random random_;
   World world_;

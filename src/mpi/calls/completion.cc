@@ -287,9 +287,10 @@ int Batch::end() {
 constexpr int kTogether = 256;
 
 int wait_all(int count, MPI_Request* array, MPI_Status* statuses, bool site) {
-  if (one_at_a_time()) site = false;
+  const bool alone = one_at_a_time();
+  if (alone) site = false;
   // A site in the middle must find all of them as they were.
-  const int step = site ? count : one_at_a_time() ? 1 : kTogether;
+  const int step = alone ? 1 : site ? count : kTogether;
   int code = MPI_SUCCESS;
   for (int begin = 0; begin < count; begin += step) {
     const int n = count - begin < step ? count - begin : step;
@@ -384,7 +385,7 @@ using Place = Requests::Place;
 constexpr int kFew = 16;
 
 // Whether MPI has completed this request, as far as it knows without a look around.
-bool is_complete(const Place& place, [[maybe_unused]] MPI_Request request) {
+[[maybe_unused]] bool is_complete(const Place& place, [[maybe_unused]] MPI_Request request) {
   if (runtime.requests.is_complete_handle(place)) return true;
   int flag = 0;
 #if ELC_HAVE_REQUEST_GET_STATUS

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/attention.h"
 #include "base/message.h"
 #include "mpi/runtime/runtime.h"
 
@@ -88,11 +89,15 @@ bool converts_weights() { return converts_fortran() && known(kUnweighted) && kno
 
 const char* before_c() {
   const char* const before = runtime.call;
-  if (counting()) runtime.call = nullptr;
+  if (counting()) {
+    runtime.call = nullptr;
+    attend(kFromFortran, true);  // on the short way nobody says that it was called
+  }
   return before;
 }
 
 void after_c(const char* before, const char* what) {
+  attend(kFromFortran, false);
   if (runtime.call != nullptr) return;
   runtime.call = before;
   called_from_fortran(what);

@@ -82,7 +82,7 @@ bool receive_matched(Receive* r, void* buffer, int count, MPI_Datatype type, MPI
   if (found->queued != nullptr) {
     MPI_Request checked, sent = found->sent;
     // MPI looks at the arguments.
-    r->code = PMPI_Recv_init(buffer, count, type, MPI_PROC_NULL, 0, r->comm->handle_or_world(), &checked);
+    r->code = PMPI_Recv_init(buffer, count, type, MPI_ANY_SOURCE, 0, r->comm->handle_or_world(), &checked);
     if (r->code != MPI_SUCCESS) return true;
     PMPI_Request_free(&checked);
     PMPI_Mrecv(nullptr, 0, MPI_BYTE, message, MPI_STATUS_IGNORE);

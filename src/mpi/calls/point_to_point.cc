@@ -10,7 +10,8 @@ namespace elc::mpi {
 // A send that the library finishes.
 static int send_from_copy(const MessageArguments& a) {
   MPI_Request checked;  // perhaps MPI will not be asked: it has to look at the arguments now
-  const int code = PMPI_Send_init(a.buffer, a.count, a.type, a.peer, a.tag, a.comm, &checked);
+  const int peer = a.peer == MPI_PROC_NULL ? 0 : a.peer;  // see Requests::placeholder()
+  const int code = PMPI_Send_init(a.buffer, a.count, a.type, peer, a.tag, a.comm, &checked);
   if (code != MPI_SUCCESS) return code;
   PMPI_Request_free(&checked);
   const Communicator* c = followed(a.comm, a.peer);

@@ -288,9 +288,11 @@ void Requests::sweep_abandoned() {
   }
 }
 
+// Not of MPI_PROC_NULL: what MPICH 4.0 makes of the object of such a persistent request, when that was freed, is a persistent
+// collective operation that never completes.
 MPI_Request Requests::placeholder() {
   MPI_Request handle = MPI_REQUEST_NULL;
-  PMPI_Recv_init(nullptr, 0, MPI_BYTE, MPI_PROC_NULL, 0, runtime.self, &handle);
+  PMPI_Recv_init(nullptr, 0, MPI_BYTE, 0, 0, runtime.self, &handle);
   return handle;
 }
 
@@ -344,6 +346,7 @@ int give_to_mpi(Receive& r) {
 
 int check_receive(void* buffer, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm) {
   MPI_Request checked;
+  if (source == MPI_PROC_NULL) source = MPI_ANY_SOURCE;  // see placeholder()
   const int code = PMPI_Recv_init(buffer, count, type, source, tag, comm, &checked);
   if (code == MPI_SUCCESS) PMPI_Request_free(&checked);
   return code;

@@ -38,7 +38,7 @@ struct Requested {
 
 namespace {
 
-constexpr int kControlTag = 1, kReleaseTag = 3;  // kJoinTag is 2
+constexpr int kControlTag = 1;  // kJoinTag is 2
 constexpr uintptr_t kHighestFixed = 0x10000000;  // programs that are not position-independent begin below
 constexpr int kCallsBetweenLooks = 64;               // at the clock
 constexpr uint64_t kLookShare = 1000, kBusyLookShare = 5;  // a look may take one part in so many of the time
@@ -82,6 +82,8 @@ bool all_voted_for_release(void*) {
 }
 
 #else
+
+constexpr int kReleaseTag = 3;
 
 // A message to each: what one process passes on to another would wait where that is inside an operation.
 void vote_for_release(void*) {

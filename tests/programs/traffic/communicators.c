@@ -63,10 +63,9 @@ static void duplicate(long k, MPI_Comm *made) {
   MPI_Comm_dup(of, made);
 }
 
-/* MPICH for 32 bits (its device ch3) does not come out of MPI_Comm_disconnect now and then, without the library, too: only where
- * a case has one MPI and one machine. */
+/* On other processors MPICH (its device ch3) does not come out of MPI_Comm_disconnect now and then, without the library, too. */
 static void let_go(long k, MPI_Comm *c) {
-  if (!own || ask(k, 20) % 4 != 0) {
+  if (!native || ask(k, 20) % 4 != 0) {
     MPI_Comm_free(c); /* with a message under way, perhaps */
     return;
   }

@@ -3,7 +3,7 @@
  * All processes run the same sequence of operations, which follows from --seed: point-to-point messages in
  * every mode to a partner at some distance (perhaps itself, perhaps MPI_PROC_NULL), received by every kind of
  * call, up to seven operations later; derived datatypes; probes, matched ones where MPI has them; persistent requests;
- * requests that are freed under way; a farm whose jobs go to whoever asks first; collectives, blocking and not, also
+ * requests that are freed under way; a farm whose jobs go to whoever asks first; collectives, blocking, not, and persistent, also
  * between neighbours and between groups; communicators and intercommunicators made, used and freed; what has a handle,
  * in variables; files of MPI; a memory window under fences; receives that are cancelled, with a message, without one, and
  * in a race with it: who has cancelled a receive receives the message then, so that the answer does not depend on how that
@@ -20,7 +20,7 @@
 
 enum { kPhases = 3 }; /* micro-steps of an operation: begin, end those that are due, after */
 
-long seed = 1, operations = 400, work = 20, large = 12, mpi3 = 0, own = 0, windows = 0;
+long seed = 1, operations = 400, work = 20, large = 12, mpi3 = 0, own = 0, native = 0, windows = 0;
 static long lines = 0;
 int rank, ranks;
 
@@ -64,6 +64,7 @@ static const struct Action {
     [kNeighbourKind] = {begin_neighbours, end_neighbours, NULL},
     [kHandleKind] = {begin_handles, end_handles, NULL},
     [kPackedKind] = {begin_packed, end_packed, NULL},
+    [kRepeatedKind] = {begin_repeated, end_repeated, NULL},
 };
 
 static int is_due(long begun, long now) { return begun >= 0 && begun < operations && begun + delay(begun) == now; }
@@ -130,6 +131,7 @@ static void register_state(void) {
   ELC_VAR(scratch);
   register_point_to_point();
   register_requests();
+  register_collectives();
   register_intercommunicators();
   register_handles();
   register_files();
@@ -156,6 +158,7 @@ int main(int argc, char **argv) {
                             {"large", &large, 1, 1000000, 0, "one message of so many is large"},
                             {"mpi3", &mpi3, 0, MPI_VERSION >= 3, 0, "1: also what MPI has since its version 3"},
                             {"own", &own, 0, 1, 0, "1: also what this MPI alone has, or allows"},
+                            {"native", &native, 0, 1, 0, "1: also what MPIs do not do right on some other processors"},
                             {"windows", &windows, 0, 1, 0, "1: a memory window, which has lines only behind its fences"},
                             {"lines", &lines, 0, 1000000, 0, "recovery lines at equal distances"},
                             {NULL, NULL, 0, 0, 0, NULL}};

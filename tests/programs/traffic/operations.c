@@ -18,6 +18,7 @@ Kind kind_of(long k) {
   if (kind == kMatchedKind && !mpi3) kind = kProbeKind;
   if (kind == kNeighbourKind && !mpi3) kind = kSplitKind;
   if (kind == kPackedKind && !mpi3) kind = kTypedKind;
+  if (kind == kRepeatedKind && !mpi3) kind = kStartedKind;
   return ranks == 1 && (any_order_of(kind) || is_between(kind)) ? kNullKind : kind;
 }
 Shape shape_of(long k) {

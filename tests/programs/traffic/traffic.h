@@ -4,6 +4,9 @@
 #define TESTS_TRAFFIC_H
 
 #include <mpi.h>
+#ifdef OPEN_MPI
+#include <mpi-ext.h>
+#endif
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,7 +39,7 @@ typedef enum Kind {
   kPlainKind, kPoolKind, kTaglessKind, kWildKind, kProbeKind, kTypedKind, kFarmKind, kExchangeKind, kNullKind,
   kLifeKind, kSplitKind, kCollectiveKind, kReadyKind, kMatchedKind, kPersistentKind, kFreedKind, kCancelKind, kStartedKind,
   kFileKind, kReadKind, kWindowKind,
-  kBetweenKind, kAcrossKind, kJoinedKind, kNeighbourKind, kHandleKind, kPackedKind,
+  kBetweenKind, kAcrossKind, kJoinedKind, kNeighbourKind, kHandleKind, kPackedKind, kRepeatedKind,
   kKinds
 } Kind;
 
@@ -52,7 +55,7 @@ typedef enum Shape {
   kShapes
 } Shape;
 
-extern long seed, operations, work, large, mpi3, own, windows; /* the options */
+extern long seed, operations, work, large, mpi3, own, native, windows; /* the options */
 extern int rank, ranks;
 
 /* ---- The state of the process: all of it registered ---- */
@@ -157,7 +160,10 @@ void collective(long k, MPI_Comm comm); /* one of them, at once */
 void begin_collective(long k);
 void begin_started(long k);
 void end_started(long k);
+void begin_repeated(long k);
+void end_repeated(long k);
 void set_up_collectives(void);
+void register_collectives(void);
 void close_collectives(void);
 
 /* topologies.c */

@@ -91,8 +91,9 @@ uint32_t Heap::enter(const void* address, uint64_t size, uint32_t slot) {
     return before;
   }
   const uint32_t before = std::exchange(entry_of(table, at), slot);
-  if (before == 0) ++table->used;
-  return before;
+  if (before != 0) return before;
+  ++table->used;
+  return leave_other(at);
 }
 
 uint32_t Heap::leave(const void* address) {
@@ -102,10 +103,14 @@ uint32_t Heap::leave(const void* address) {
       if (--table->used == 0) spare(at, table);
       return slot;
     }
-  const uint32_t* found = others_.size() == 0 ? nullptr : others_.find(at);
+  return leave_other(at);
+}
+
+uint32_t Heap::leave_other(uintptr_t address) {
+  const uint32_t* found = others_.size() == 0 ? nullptr : others_.find(address);
   if (found == nullptr) return 0;
   const uint32_t slot = *found;
-  others_.remove(at);
+  others_.remove(address);
   return slot;
 }
 
@@ -215,15 +220,13 @@ bool Heap::take_over(Vector<Block>&& blocks, uint64_t next_id) {
   clear();
   slots_.swap(blocks);
   next_id_ = ordered_ = next_id;
-  for (const Block& block : slots_) {
-    if (others_.make_room()) {
-      enter(block.address, block.size, static_cast<uint32_t>(&block - slots_.data() + 1));
-      continue;
-    }
-    clear();
-    return false;
+  bool room = slots_.size() <= kMostSlots && waiting_.make_room(slots_.size());
+  for (size_t i = 0; i < slots_.size() && room; ++i) {
+    room = others_.make_room();
+    if (room) enter(slots_[i].address, slots_[i].size, static_cast<uint32_t>(i + 1));
   }
-  return true;
+  if (!room) clear();
+  return room;
 }
 
 void Heap::clear() {

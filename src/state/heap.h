@@ -97,6 +97,7 @@ class Heap {
   uint32_t* place_of(const void* address);                            // nullptr: nothing is
   uint32_t enter(const void* address, uint64_t size, uint32_t slot);  // what was entered before
   uint32_t leave(const void* address);                                // the same
+  uint32_t leave_other(uintptr_t address);                            // of the hash table alone
   void let_wait(uint32_t entered);
 
   Vector<Block> slots_;

@@ -147,7 +147,8 @@ Result Image::read_heap(format::Cursor& in, const format::Reader& reader) {
     const bool holds =
         run.rest <= most && run.count <= most / least &&
         (empty ? run.blocks == 1 : run.blocks > 0 && run.blocks <= most / (run.count * least + run.rest));
-    if (!holds || run.first_id <= id || run.first_id > next_id || run.blocks > next_id - run.first_id)
+    if (!holds || run.first_id <= id || run.first_id > next_id || run.blocks > next_id - run.first_id ||
+        run.blocks > most - blocks)
       return Result::error("the checkpoint file is damaged: the directory of the heap contradicts itself");
     id = run.first_id + run.blocks - 1;
     blocks += run.blocks;

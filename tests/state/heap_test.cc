@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <tuple>
 
 #include "helper.h"
+#include "state/names.h"
 
 using elc::state::Block;
 using elc::state::Heap;
@@ -118,17 +120,27 @@ TEST_CASE("the heap's table, against a model") {
 }
 
 TEST_CASE("a block whose address the C library gives out again was freed behind the library's back") {
-  for (const uint64_t size : {uint64_t{24}, uint64_t{1} << 20}) {
+  const uint64_t large = uint64_t{1} << 20;
+  for (const auto& [first, then, last] : {std::tuple{uint64_t{24}, uint64_t{24}, uint64_t{8192}}, {large, large, large},
+                                          {large, uint64_t{24}, large}, {uint64_t{8192}, uint64_t{24}, uint64_t{24}}}) {
     Heap heap;
     const uintptr_t at = uintptr_t{1} << 30;
-    for (const uint64_t now : {size, size, size == 24 ? uint64_t{8192} : size}) {
+    for (const uint64_t now : {first, then, last}) {
       REQUIRE(heap.make_room());
       heap.add(pointer(at), now, elc::format::kByte);
+      CHECK(heap.size() == 1);
+      REQUIRE(heap.find(pointer(at)) != nullptr);
+      CHECK(heap.find(pointer(at))->size == now);
     }
+    // The same by realloc.
+    REQUIRE(heap.make_room());
+    heap.add(pointer(at + 4096), 32, elc::format::kByte);
+    REQUIRE(heap.make_room());
+    heap.moved(heap.find(pointer(at + 4096)), pointer(at), 32);
     CHECK(heap.size() == 1);
     heap.arrange();
     REQUIRE(heap.slots().size() == 1);
-    CHECK(heap.slots()[0].id == 3);
+    CHECK(heap.slots()[0].id == 4);
     heap.remove(pointer(at));
     CHECK(heap.size() == 0);
     CHECK(heap.find(pointer(at)) == nullptr);
@@ -176,6 +188,109 @@ TEST_CASE("blocks of many ids are in their order, however they were made and fre
     uint64_t expected = 1;
     for (const auto& [id, block] : by_id) CHECK(block == ++expected);
     ELC_Unregister("blocks");
+  }
+}
+
+namespace {
+
+// Blocks with known contents, and pointers to somewhere in them, just behind them, and between them.
+struct Pointed {
+  static constexpr size_t kMost = 400;
+  struct One {
+    unsigned char* block = nullptr;
+    uint64_t id = 0;
+    size_t size = 0, at = 0;
+  };
+  One all[kMost];
+  unsigned char *first[kMost], *into[kMost];
+  uint64_t made = 0;
+
+  void enter() {
+    ELC_Register_pointer("first", first, kMost, ELC_BYTE);
+    ELC_Register_pointer("into", into, kMost, ELC_BYTE);
+  }
+  static unsigned char byte(uint64_t id, size_t at) { return static_cast<unsigned char>(id * 31 + at * 7 + at / 256); }
+  void fill(One& one) {
+    for (size_t i = 0; i < one.size; ++i) one.block[i] = byte(one.id, i);
+  }
+  static bool is_whole(const One& one, size_t size) {
+    for (size_t i = 0; i < size; ++i)
+      if (one.block[i] != byte(one.id, i)) return false;
+    return true;
+  }
+  void point(Random& random) {
+    for (size_t i = 0; i < kMost; ++i) {
+      One& one = all[i];
+      one.at = one.size == 0 ? 0 : random.below(one.size + 1);
+      first[i] = one.block;
+      into[i] = one.block == nullptr ? nullptr : one.block + one.at;
+    }
+  }
+  void change(Random& random) {
+    const auto size = [&random] {
+      const uint64_t limit = random.below(20) == 0 ? 300000 : random.below(4) == 0 ? 9000 : 200;
+      return static_cast<size_t>(random.below(limit));
+    };
+    One& one = all[random.below(kMost)];
+    if (one.block == nullptr) {
+      one.size = size();
+      one.id = ++made;
+      one.block = static_cast<unsigned char*>(ELC_malloc(one.size));
+    } else if (random.below(2) == 0) {
+      ELC_free(one.block);
+      one = One();
+      return;
+    } else {  // often where it is
+      const size_t before = one.size;
+      one.size = random.below(2) == 0 ? size() : one.size + random.below(64);
+      one.block = static_cast<unsigned char*>(ELC_realloc(one.block, one.size));
+      REQUIRE(is_whole(one, std::min(before, one.size)));
+    }
+    REQUIRE(one.block != nullptr);
+    fill(one);
+  }
+  // What came back, of which alone `first` and `into` tell.
+  void take() {
+    for (size_t i = 0; i < kMost; ++i) {
+      One& one = all[i];
+      REQUIRE((one.block == nullptr) == (first[i] == nullptr));
+      one.block = first[i];
+      if (one.block == nullptr) continue;
+      REQUIRE(is_whole(one, one.size));
+      REQUIRE(into[i] == one.block + one.at);
+    }
+  }
+};
+
+}  // namespace
+
+TEST_CASE("pointers into blocks that come, go and change their sizes, from line to line and restart to restart") {
+  const uint64_t seed = test_seed("pointed");
+  Random random = {seed};
+  static Pointed pointed;
+  pointed = Pointed();
+  new_process();
+  pointed.enter();
+  for (int round = 0; round < 30; ++round) {
+    const bool restarts = random.below(3) != 0, grows = round % 5 != 4;
+    for (uint64_t left = random.below(3000); left > 0; --left) pointed.change(random);
+    for (Pointed::One& one : pointed.all) {  // now and then nothing is left
+      if (grows || one.block == nullptr) continue;
+      ELC_free(one.block);
+      one = Pointed::One();
+    }
+    pointed.point(random);
+    Line line;
+    REQUIRE_OK(line.save());
+    if (!restarts) continue;
+    new_process();
+    pointed.enter();
+    for (uint64_t of_the_setup = random.below(3); of_the_setup > 0; --of_the_setup) ELC_malloc(random.below(200));
+    memset(pointed.first, 1, sizeof pointed.first);
+    memset(pointed.into, 1, sizeof pointed.into);
+    REQUIRE_OK(line.restore());
+    elc::state::set_recovering(false);
+    pointed.take();
   }
 }
 
@@ -292,5 +407,84 @@ TEST_CASE("many variables, registered and unregistered, against a model") {
       model = again;
     }
     if (local) ELC_Leave();
+  }
+}
+
+TEST_CASE("many variables of several frames, some of which go while others are entered") {
+  static int data[3][120];
+  const auto name = [](int i) { return "v" + std::to_string(i); };
+  const auto leaves = [](int frame, int i) { return i % (frame + 2) == 1; };
+  const auto enter = [&](int frame) {
+    ELC_Enter(("f" + std::to_string(frame)).c_str());
+    if (frame == 1) REQUIRE(ELC_Register("extra", &data[0][119], ELC_INT, 1) == ELC_OK);
+  };
+  const auto fill = [&](int frame, bool all) {
+    for (int i = 0; i < 100; ++i)
+      if (all || !leaves(frame, i)) REQUIRE(ELC_Register(name(i).c_str(), &data[frame][i], ELC_INT, 1) == ELC_OK);
+  };
+  new_process();
+  for (int frame = 0; frame < 3; ++frame) {
+    enter(frame);
+    fill(frame, true);
+    for (int i = 0; i < 100; ++i)
+      if (leaves(frame, i)) REQUIRE(ELC_Unregister(name(i).c_str()) == ELC_OK);
+    ELC_Set_label(frame + 1);
+    for (int i = 0; i < 100; ++i) data[frame][i] = 1000 * frame + i;
+  }
+  elc::state::take_label();
+  Line line;
+  REQUIRE_OK(line.save());
+  // The tables are those of what is left, also in the frames outside.
+  for (int frame = 2; frame >= 0; --frame) {
+    for (int i = 0; i < 100; ++i) CHECK((ELC_Register(name(i).c_str(), &data[frame][i], ELC_INT, 1) == ELC_OK) == leaves(frame, i));
+    for (int i = 99; i >= 0; --i) CHECK(ELC_Unregister(name(i).c_str()) == ELC_OK);
+    ELC_Leave();
+  }
+  new_process();
+  elc::state::set_recovering(true);
+  elc::format::Reader reader;
+  REQUIRE_OK(line.open(&reader));
+  REQUIRE_OK(elc::state::load_frames(reader));
+  for (int frame = 0; frame < 3; ++frame) {
+    enter(frame);
+    fill(frame, false);
+    memset(data[frame], 0, sizeof data[frame]);
+  }
+  REQUIRE_OK(line.restore());
+  elc::state::set_recovering(false);
+  for (int frame = 0; frame < 3; ++frame)
+    for (int i = 0; i < 100; ++i) CHECK(data[frame][i] == (leaves(frame, i) ? 0 : 1000 * frame + i));
+}
+
+TEST_CASE("among many variables those of one hash are told apart") {
+  std::map<uint32_t, std::string> seen;
+  std::vector<std::string> names;  // two of one hash
+  for (int i = 0; names.size() < 2; ++i) {
+    const std::string name = "n" + std::to_string(i);
+    size_t length;
+    const auto [at, is_new] = seen.emplace(elc::state::hash_name(name.c_str(), &length), name);
+    if (!is_new) names = {at->second, name};
+  }
+  static int data[3];
+  static char others[100];
+  for (const int gone : {0, 1}) {
+    new_process();
+    for (int i = 0; i < 100; ++i) REQUIRE(ELC_Register(("v" + std::to_string(i)).c_str(), &others[i], ELC_CHAR, 1) == ELC_OK);
+    for (int i = 0; i < 2; ++i) REQUIRE(ELC_Register(names[i].c_str(), &data[i], ELC_INT, 1) == ELC_OK);
+    for (int i = 0; i < 2; ++i) CHECK(ELC_Register(names[i].c_str(), &data[2], ELC_INT, 1) == ELC_ERROR);
+    REQUIRE(ELC_Unregister(names[gone].c_str()) == ELC_OK);
+    CHECK(ELC_Unregister(names[gone].c_str()) == ELC_ERROR);
+    CHECK(ELC_Register(names[1 - gone].c_str(), &data[2], ELC_INT, 1) == ELC_ERROR);
+    REQUIRE(ELC_Register(names[gone].c_str(), &data[2], ELC_INT, 1) == ELC_OK);
+    data[1 - gone] = 5, data[2] = 7;
+    Line line;
+    REQUIRE_OK(line.save());
+    new_process();
+    data[0] = data[1] = data[2] = 0;
+    for (const int i : {1, 0}) REQUIRE(ELC_Register(names[i].c_str(), &data[i], ELC_INT, 1) == ELC_OK);
+    for (int i = 99; i >= 0; --i) REQUIRE(ELC_Register(("v" + std::to_string(i)).c_str(), &others[i], ELC_CHAR, 1) == ELC_OK);
+    REQUIRE_OK(line.restore());
+    CHECK(data[1 - gone] == 5);
+    CHECK(data[gone] == 7);
   }
 }

@@ -133,46 +133,16 @@ Block* Heap::find(const void* address) {
   return slot == nullptr ? nullptr : &slots_[*slot - 1];
 }
 
-// Also for the slot to wait one day: nobody can be told then that there is no memory for it.
-bool Heap::make_room() {
-  if (waiting_.empty()) {
-    const size_t slots = slots_.size() + 1;
-    if (slots > kMostSlots || !slots_.make_room(1) || !waiting_.make_room(slots)) return false;
-  }
-  return others_.make_room();
+// Also for the slots to wait one day: nobody can be told then that there is no memory for it.
+bool Heap::make_slots() {
+  const size_t slots = slots_.size() + 1;
+  return slots <= kMostSlots && slots_.make_room(1) && waiting_.make_room(slots);
 }
 
-// What has the same address already was freed behind the library's back.
-Block& Heap::add(void* address, uint64_t size, format::TypeId type) {
-  ++generation_;
-  if (waiting_.empty()) {
-    waiting_.push_back(static_cast<uint32_t>(slots_.size()));
-    slots_.resize(slots_.size() + 1);
-  } else {
-    reused_ = true;
-  }
-  const uint32_t slot = waiting_.back();
-  waiting_.pop_back();
-  if (!waiting_.empty()) ELC_PREFETCH(&slots_[waiting_.back()]);
-  slots_[slot] = {static_cast<uint8_t*>(address), size, next_id_++, type, false};
-  if (const uint32_t before = enter(address, size, slot + 1); before != 0) let_wait(before);
-  return slots_[slot];
-}
-
-// The slot is not touched: it may be far away.
-void Heap::let_wait(uint32_t entered) {
-  waiting_.push_back(entered - 1);
-  if (waiting_.size() < slots_.size()) return;
+void Heap::forget_slots() {
   slots_.clear();
   waiting_.clear();
   reused_ = false;
-}
-
-void Heap::remove(const void* address) {
-  const uint32_t slot = leave(address);
-  if (slot == 0) return;
-  ++generation_;
-  let_wait(slot);
 }
 
 void Heap::moved(Block* block, void* address, uint64_t size) {

@@ -6,6 +6,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <utility>
+
+#include "base/compiler.h"
 #include "base/hash_map.h"
 #include "base/vector.h"
 #include "portable_format/types.h"
@@ -34,7 +37,7 @@ class Heap {
   // The block that begins at `address`, or nullptr. Valid until a block is added.
   Block* find(const void* address);
   // Room for one more block. false: there is no memory for it.
-  bool make_room();
+  bool make_room() { return (!waiting_.empty() || make_slots()) && others_.make_room(); }
   // A block that the C library has given; after make_room.
   Block& add(void* address, uint64_t size, format::TypeId type);
   // Instead of all there are, those of a line: by ascending id, below `next_id`. false: there is no memory for them, and
@@ -98,7 +101,9 @@ class Heap {
   uint32_t enter(const void* address, uint64_t size, uint32_t slot);  // what was entered before
   uint32_t leave(const void* address);                                // the same
   uint32_t leave_other(uintptr_t address);                            // of the hash table alone
+  bool make_slots();
   void let_wait(uint32_t entered);
+  void forget_slots();
 
   Vector<Block> slots_;
   Area** areas_ = nullptr;
@@ -106,12 +111,57 @@ class Heap {
   HashMap<uint32_t> others_;  // by address
   Table* spare_ = nullptr;  // without an entry
   size_t spare_count_ = 0;
-  Vector<uint32_t> waiting_;  // slots whose blocks were freed: they are as they were, and the last is taken next
+  Vector<uint32_t> waiting_;  // slots whose blocks were freed: they are as they were, and the last is taken next. Has room for all
   bool reused_ = false;   // a slot, since arrange()
   uint64_t ordered_ = 1;  // blocks of ids below this are in the order of their ids
   uint64_t generation_ = 0;
   uint64_t next_id_ = 1;
 };
+
+// What is made and freed most, small blocks in memory that has a table already, is written for few instructions: a processor
+// that waits for memory goes on with what comes behind only as far as these let it see.
+
+ELC_INLINE Block& Heap::add(void* address, uint64_t size, format::TypeId type) {
+  const uintptr_t at = reinterpret_cast<uintptr_t>(address);
+  ++generation_;
+  uint32_t slot = static_cast<uint32_t>(slots_.size());
+  if (waiting_.empty()) {
+    slots_.push_in_room({static_cast<uint8_t*>(address), size, next_id_++, type, false});
+  } else {
+    slot = waiting_.back();
+    waiting_.pop_back();
+    slots_[slot] = {static_cast<uint8_t*>(address), size, next_id_++, type, false};
+    reused_ = true;
+  }
+  Table* const table = table_of(at);
+  if (size < kSmall && at % kUnit == 0 && table != nullptr && entry_of(table, at) == 0 && others_.size() == 0) [[likely]] {
+    entry_of(table, at) = slot + 1;
+    ++table->used;
+  } else if (const uint32_t before = enter(address, size, slot + 1); before != 0) {
+    let_wait(before);  // it was freed behind the library's back
+  }
+  return slots_[slot];
+}
+
+// The slot is not touched: it may be far away.
+ELC_INLINE void Heap::let_wait(uint32_t entered) {
+  waiting_.push_in_room(entered - 1);
+  if (waiting_.size() == slots_.size()) [[unlikely]] forget_slots();
+}
+
+ELC_INLINE void Heap::remove(const void* address) {
+  const uintptr_t at = reinterpret_cast<uintptr_t>(address);
+  Table* const table = table_of(at);
+  uint32_t slot = 0;
+  if (table != nullptr && at % kUnit == 0 && table->used > 1) [[likely]] {
+    slot = std::exchange(entry_of(table, at), 0);
+    if (slot != 0) --table->used;
+  }
+  if (slot == 0) slot = leave(address);
+  if (slot == 0) return;
+  ++generation_;
+  let_wait(slot);
+}
 
 }  // namespace elc::state
 

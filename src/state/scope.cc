@@ -19,9 +19,12 @@ bool ScopeTable::before(const Place& a, const Place& b) {
 
 // The piece that has the place, or where it belongs: the last that begins before it, or the first.
 size_t ScopeTable::piece_of(const Place& place) const {
+  if (last_ < by_place_.size() && before(by_place_[last_][0], place) &&
+      (last_ + 1 == by_place_.size() || before(place, by_place_[last_ + 1][0])))
+    return last_;
   const Vector<Place>* after = std::upper_bound(by_place_.begin(), by_place_.end(), place,
                                                 [](const Place& p, const Vector<Place>& piece) { return before(p, piece[0]); });
-  return after == by_place_.begin() ? 0 : static_cast<size_t>(after - by_place_.begin()) - 1;
+  return last_ = after == by_place_.begin() ? 0 : static_cast<size_t>(after - by_place_.begin()) - 1;
 }
 
 void ScopeTable::build(Vector<Region>& regions, size_t first, size_t end) {
@@ -31,7 +34,7 @@ void ScopeTable::build(Vector<Region>& regions, size_t first, size_t end) {
 }
 
 void ScopeTable::add(Vector<Region>& regions, size_t number) {
-  constexpr size_t kMost = 256;
+  constexpr size_t kMost = 128;
   uint32_t& last = by_name_.at(regions[number].hash);
   regions[number].next = std::exchange(last, static_cast<uint32_t>(number + 1));
 

@@ -67,6 +67,7 @@ class ScopeTable {
   size_t piece_of(const Place& place) const;
 
   HashMap<uint32_t> by_name_;      // by the hash: 1 + the number of the last with it
+  mutable size_t last_ = 0;         // the piece that was looked for last: often the next is asked for the same place
   Vector<Vector<Place>> by_place_;  // in order, in pieces that are not empty: of a long one much would have to move
 };
 

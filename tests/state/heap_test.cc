@@ -337,6 +337,29 @@ TEST_CASE("a pointer into a block and just behind it, of small and large blocks"
   }
 }
 
+TEST_CASE("a directory of a heap that has more blocks than its section has bytes is refused before there is a table for them") {
+  new_process();
+  Line line;
+  const auto append = [](void* context, const void* data, size_t size) {
+    auto* bytes = static_cast<std::vector<uint8_t>*>(context);
+    bytes->insert(bytes->end(), static_cast<const uint8_t*>(data), static_cast<const uint8_t*>(data) + size);
+    return elc::Result();
+  };
+  elc::format::Writer writer(&elc::state::types(), {&line.bytes, append}, {});
+  elc::Encoder& out = writer.encoder();
+  writer.begin_section("vars");
+  out.u32(1), out.u64(0), out.u64(0), out.u64(0);
+  writer.end_section();
+  writer.begin_section("heap");
+  const uint64_t runs = 100, blocks = 36 * runs;  // each run alone would have room
+  out.u32(1), out.u64(1 + runs * blocks), out.u64(runs);
+  for (uint64_t i = 0; i < runs; ++i) out.u64(1 + i * blocks), out.u64(blocks), out.i32(ELC_BYTE), out.u64(1), out.u64(0);
+  writer.end_section();
+  REQUIRE_OK(elc::state::save_files(writer));
+  REQUIRE_OK(writer.finish());
+  CHECK(contains(text(line.check()), "the directory of the heap contradicts itself"));
+}
+
 // ---- Many variables ------------------------------------------------------------------------------------
 
 namespace {

@@ -113,7 +113,7 @@ TEST_CASE("the heap's table, against a model") {
       }
       for (size_t slot = 0; slot < heap.slots().size(); ++slot) {
         const Block& block = heap.slots()[slot];
-        if (number(block) % 16 == 0 && number(block) >> 40 == 0) CHECK(others.count(slot) == (block.size < Heap::kSmall ? 0 : 1));
+        if (number(block) % 16 == 0 && uint64_t{number(block)} >> 40 == 0) CHECK(others.count(slot) == (block.size < Heap::kSmall ? 0 : 1));
       }
     }
   }

@@ -22,7 +22,7 @@ void* HashTable::find(uint64_t key, size_t stride) const {
 }
 
 void* HashTable::at(uint64_t key, size_t stride) {
-  if ((size_ + 1) * 4 > slot_count() * 3) grow(stride);
+  if ((size_ + 1) * 4 > slot_count() * 3) grow(stride, false);
   Slot* s = slot(probe(key, stride), stride);
   if (!s->used) ++size_;
   s->used = true;
@@ -65,10 +65,12 @@ void HashTable::clear() {
   mask_ = size_ = 0;
 }
 
-void HashTable::grow(size_t stride) {
+bool HashTable::grow(size_t stride, bool may_fail) {
   char* old = slots_;
-  const size_t count = slot_count(), wanted = count == 0 ? 8 : 2 * count;
-  slots_ = static_cast<char*>(allocate(wanted * stride));
+  const size_t count = slot_count(), wanted = count == 0 ? 8 : 2 * count, size = wanted * stride;
+  char* made = static_cast<char*>(may_fail ? try_allocate(size) : allocate(size));
+  if (made == nullptr) return false;
+  slots_ = made;
   memset(slots_, 0, wanted * stride);
   mask_ = wanted - 1;
   for (size_t i = 0; i < count; ++i) {
@@ -77,6 +79,7 @@ void HashTable::grow(size_t stride) {
     if (s->used) memcpy(slots_ + probe(s->key, stride) * stride, entry, stride);
   }
   release(old);
+  return true;
 }
 
 }  // namespace elc

@@ -43,6 +43,7 @@ class HashTable {
 
   void* find(uint64_t key, size_t stride) const;  // the value; nullptr for none
   void* at(uint64_t key, size_t stride);
+  bool make_room(size_t stride) { return (size_ + 1) * 4 <= slot_count() * 3 || grow(stride, true); }
   void remove(uint64_t key, size_t stride);
   void clear();
   // The next entry from slot `i` on, which goes on behind it; nullptr at the end.
@@ -52,7 +53,7 @@ class HashTable {
   Slot* slot(size_t i, size_t stride) const { return reinterpret_cast<Slot*>(slots_ + i * stride); }
   size_t slot_count() const { return slots_ == nullptr ? 0 : mask_ + 1; }
   size_t probe(uint64_t key, size_t stride) const;
-  void grow(size_t stride);
+  bool grow(size_t stride, bool may_fail);
 
   char* slots_ = nullptr;  // a power of two
   size_t mask_ = 0;        // their number - 1
@@ -76,6 +77,10 @@ class HashMap : public HashTable {
 
   // The value of `key`, made by V() if it was not there. Valid until the next insertion or removal.
   V& at(uint64_t key) { return *static_cast<V*>(HashTable::at(key, sizeof(Entry))); }
+
+  // For a table that is as large as the program's data (memory.h): room for one more, so that at() asks for no memory. false:
+  // there is none, and nothing has changed.
+  bool make_room() { return HashTable::make_room(sizeof(Entry)); }
 
   // Removes `key` if it is there.
   void remove(uint64_t key) {

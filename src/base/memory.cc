@@ -74,6 +74,12 @@ void* try_reallocate(void* old, size_t kept, size_t size) {
   return realloc(old, size == 0 ? 1 : size);
 }
 
+void* try_allocate_zeroed(size_t size) {
+  if (own_at == nullptr) [[likely]] return calloc(1, size);
+  void* memory = of_own(nullptr, 0, size);
+  return memory == nullptr ? nullptr : memset(memory, 0, size);
+}
+
 void out_of_memory(size_t size, const char* what) {
   say("out of memory: %zu bytes for %s; the program cannot go on", size, what);
   abort();

@@ -31,6 +31,8 @@ void* reallocate(void* old, size_t kept, size_t size);
 // nullptr: there is none, and `old` is as it was.
 void* try_reallocate(void* old, size_t kept, size_t size);
 inline void* try_allocate(size_t size) { return try_reallocate(nullptr, 0, size); }
+// The same, of bytes that are 0; what is never touched of a large one takes no memory on most systems.
+void* try_allocate_zeroed(size_t size);
 
 // Says that there is no memory for `what`, of `size` bytes, without which the program cannot go on, and aborts.
 [[noreturn]] void out_of_memory(size_t size, const char* what);

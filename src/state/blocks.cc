@@ -20,6 +20,8 @@ void BlockMap::sort(Vector<Extent>* extents) {
   });
 }
 
+static uintptr_t begin_of(const Block& block) { return reinterpret_cast<uintptr_t>(block.address); }
+
 // Regions are few and change with every frame; the million blocks of a list keep their order.
 Result BlockMap::build(Process& process) {
   process_ = &process;
@@ -29,17 +31,25 @@ Result BlockMap::build(Process& process) {
     by_region_.push_back(
         {reinterpret_cast<uintptr_t>(regions_[i]->address), regions_[i]->size, static_cast<uint32_t>(i)});
   sort(&by_region_);
-  process.heap.compact();
-  if (heap_generation_ != process.heap.generation()) {
-    const Vector<Block>& slots = process.heap.slots();
-    by_block_.clear();
+  Heap& heap = process.heap;
+  heap.arrange();
+  if (heap_generation_ != heap.generation()) {
     heap_generation_ = ~uint64_t{0};
-    if (!by_block_.make_room(slots.size())) return no_memory(slots.size() * sizeof(Extent), "an index of the heap's blocks");
-    for (size_t i = 0; i < slots.size(); ++i)
-      by_block_.push_back(
-          {reinterpret_cast<uintptr_t>(slots[i].address), slots[i].size, static_cast<uint32_t>(i)});
+    heap_size_ = heap_largest_ = 0;
+    for (const Block& block : heap.slots()) {
+      heap_size_ += block.size;
+      heap_largest_ = std::max(heap_largest_, block.size);
+    }
+    by_block_.clear();
+    bool room = true;
+    heap.each_other([&](size_t slot) {
+      const Block& block = heap.slots()[slot];
+      room = room && by_block_.make_room(1);
+      if (room) by_block_.push_back({begin_of(block), block.size, static_cast<uint32_t>(slot)});
+    });
+    if (!room) return no_memory(by_block_.size() * sizeof(Extent), "an index of the heap's blocks");
     sort(&by_block_);
-    heap_generation_ = process.heap.generation();
+    heap_generation_ = heap.generation();
   }
   ELC_TRY(check_regions());
   // A restart may not know where it will have these, so no pointer of a line leads there.
@@ -71,8 +81,8 @@ Result BlockMap::check_regions() const {
           region.name, owner_of(*process_, region).c_str(), widest->name,
           owner_of(*process_, *widest).c_str());
     if (widest == nullptr || region.address + region.size > widest->address + widest->size) widest = &region;
-    const Extent* block = last_before(by_block_, static_cast<uintptr_t>(extent.begin + extent.size - 1));
-    if (block != nullptr && block->begin + block->size > extent.begin)
+    const Block* block = last_block(extent.begin, static_cast<uintptr_t>(extent.begin + extent.size - 1));
+    if (block != nullptr && begin_of(*block) + block->size > extent.begin)
       return Result::error(
           "'%s' of %s lies in a block of %llu bytes from ELC_malloc, which is saved as such: give it its "
           "type by "
@@ -88,19 +98,26 @@ const BlockMap::Extent* BlockMap::last_before(const Vector<Extent>& extents, uin
   return after == extents.begin() ? nullptr : after - 1;
 }
 
+const Block* BlockMap::last_block(uintptr_t low, uintptr_t high) const {
+  const Heap& heap = process_->heap;
+  const size_t small = heap.last_small(low > Heap::kSmall ? low - static_cast<uintptr_t>(Heap::kSmall) : 0, high);
+  const Extent* other = last_before(by_block_, high);
+  const Vector<Block>& slots = heap.slots();
+  if (small != Heap::kNoSlot && (other == nullptr || begin_of(slots[small]) > other->begin)) return &slots[small];
+  return other == nullptr ? nullptr : &slots[other->index];
+}
+
 uint64_t BlockMap::largest() const {
-  uint64_t size = 0;
+  uint64_t size = heap_largest_;
   for (const Extent& region : by_region_) size = std::max(size, region.size);
   for (const Extent& region : late_) size = std::max(size, region.size);
-  for (const Extent& block : by_block_) size = std::max(size, block.size);
   return size;
 }
 
 uint64_t BlockMap::size() const {
-  uint64_t size = 0;
+  uint64_t size = heap_size_;
   for (const Extent& region : by_region_) size += region.size;
   for (const Extent& region : late_) size += region.size;
-  for (const Extent& block : by_block_) size += block.size;
   return size;
 }
 
@@ -110,8 +127,8 @@ bool BlockMap::has_some_in(uintptr_t begin, uintptr_t end) const {
     if (region.begin < end && region.begin + region.size > begin) return true;
   for (const Extent& region : late_)
     if (region.begin < end && region.begin + region.size > begin) return true;
-  const Extent* block = last_before(by_block_, end - 1);
-  return block != nullptr && block->begin + block->size > begin;
+  const Block* block = last_block(begin, end - 1);
+  return block != nullptr && begin_of(*block) + block->size > begin;
 }
 
 bool position_in(const format::TypeTable& types, TypeId type, uint64_t count, uint64_t rest, uint64_t offset,
@@ -141,27 +158,28 @@ format::PointerLeaf BlockMap::in_region(const Extent& extent, uintptr_t address)
   return pointer;
 }
 
-format::PointerLeaf BlockMap::in_block(size_t slot, uintptr_t address) const {
-  const Block& block = process_->heap.slots()[slot];
+format::PointerLeaf BlockMap::in_block(const Block& block, uintptr_t address) const {
   const uint64_t count = elements_of(*process_, block);
   const uint64_t rest = block.size - count * process_->types.size_of(block.type);
-  format::PointerLeaf pointer = {1 + regions_.size() + slot, 0};
-  if (!position_in(process_->types, block.type, count, rest,
-                   address - reinterpret_cast<uintptr_t>(block.address), block.address, &pointer.position))
+  format::PointerLeaf pointer = {1 + regions_.size() + static_cast<size_t>(&block - process_->heap.slots().data()), 0};
+  if (!position_in(process_->types, block.type, count, rest, address - begin_of(block), block.address, &pointer.position))
     return {format::kWildBlock, address};
   return pointer;
 }
 
-bool BlockMap::holds(const Vector<Extent>& extents, uintptr_t begin, uint64_t size) {
-  const Extent* extent = last_before(extents, begin);
-  return extent != nullptr && begin - extent->begin <= extent->size && size <= extent->size - (begin - extent->begin);
+static bool holds(uintptr_t at, uint64_t length, uintptr_t begin, uint64_t size) {
+  return begin - at <= length && size <= length - (begin - at);
 }
 
 bool BlockMap::holds(uintptr_t begin, uint64_t size) const {
-  return holds(by_region_, begin, size) || holds(by_block_, begin, size);
+  const Block* block = last_block(begin, begin);
+  return holds_variable(begin, size) || (block != nullptr && state::holds(begin_of(*block), block->size, begin, size));
 }
 
-bool BlockMap::holds_variable(uintptr_t begin, uint64_t size) const { return holds(by_region_, begin, size); }
+bool BlockMap::holds_variable(uintptr_t begin, uint64_t size) const {
+  const Extent* region = last_before(by_region_, begin);
+  return region != nullptr && state::holds(region->begin, region->size, begin, size);
+}
 
 format::PointerLeaf BlockMap::encode(const void* pointer, TypeId target) const {
   if (pointer == nullptr) return {format::kNullBlock, 0};
@@ -176,10 +194,10 @@ format::PointerLeaf BlockMap::encode(const void* pointer, TypeId target) const {
     const bool past_end = ends_here && regions_[region->index]->type != target && regions_[before->index]->type == target;
     return in_region(past_end ? *before : *region, address);
   }
-  const Extent* block = last_before(by_block_, address);
-  if (block != nullptr && address - block->begin < block->size) return in_block(block->index, address);
+  const Block* block = last_block(address, address);
+  if (block != nullptr && address - begin_of(*block) < block->size) return in_block(*block, address);
   if (region != nullptr && address - region->begin == region->size) return in_region(*region, address);
-  if (block != nullptr && address - block->begin == block->size) return in_block(block->index, address);
+  if (block != nullptr && address - begin_of(*block) == block->size) return in_block(*block, address);
   return {format::kWildBlock, address};
 }
 

@@ -48,18 +48,21 @@ class BlockMap {
     uint32_t index;  // in regions_, or the heap's slots
   };
   static void sort(Vector<Extent>* extents);
-  static bool holds(const Vector<Extent>& extents, uintptr_t begin, uint64_t size);
   static const Extent* last_before(const Vector<Extent>& extents, uintptr_t address);
+  // Of the blocks that reach to `low` or beyond, or end there, the one that begins last, at `high` or before. nullptr: none.
+  const Block* last_block(uintptr_t low, uintptr_t high) const;
   Result check_regions() const;
   format::PointerLeaf in_region(const Extent& extent, uintptr_t address) const;
-  format::PointerLeaf in_block(size_t slot, uintptr_t address) const;
+  format::PointerLeaf in_block(const Block& block, uintptr_t address) const;
 
   Process* process_ = nullptr;
   Vector<const Region*> regions_;
   Vector<Extent> by_region_;  // without the statics into which nothing may point
   Vector<Extent> late_;       // these
-  Vector<Extent> by_block_;
+  Vector<Extent> by_block_;  // those that are in no table of the heap
   uint64_t heap_generation_ = ~uint64_t{0};
+  uint64_t heap_size_ = 0;
+  uint64_t heap_largest_ = 0;
 };
 
 // A heap block is `count` elements of its type and `rest` bytes that are too few for another.

@@ -190,6 +190,7 @@ ELC_EXPORT int ELC_Leave(void) {
     elc::state::give_up(
         Result::error("the restart has left %s() without coming to label %d, where the line was taken",
                       frame.function, p.resumed_label));
+  elc::destroy(frame.table);
   p.locals.resize(frame.first_region);
   p.names.reset(frame.names);
   p.frames.pop_back();

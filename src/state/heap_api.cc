@@ -27,8 +27,12 @@ void* enter(F get, size_t size, ELC_Type type) {
 }
 
 void* resize(Block* block, size_t size) {
+  elc::state::Heap& heap = process().heap;
+  const ptrdiff_t slot = block - heap.slots().data();
+  if (!heap.make_room()) return nullptr;
+  block = heap.slots().data() + slot;  // the room may be elsewhere
   void* memory = realloc(block->address, at_least_one(size));
-  if (memory != nullptr) process().heap.moved(block, memory, size);
+  if (memory != nullptr) heap.moved(block, memory, size);
   return memory;
 }
 
@@ -54,8 +58,7 @@ ELC_EXPORT void* ELC_realloc(void* old, size_t size) {
 
 ELC_EXPORT void ELC_free(void* memory) {
   if (memory == nullptr) return;
-  Block* block = process().heap.find(memory);
-  if (block != nullptr) process().heap.remove(block);
+  process().heap.remove(memory);
   free(memory);
 }
 

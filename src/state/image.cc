@@ -48,11 +48,11 @@ std::span<const Region> scope_of(const Process& p, size_t frame) {
 }
 
 // Registered in the same order as before in almost every program: `hint` is where it should be.
-const Region* find_in(std::span<const Region> scope, size_t hint, std::string_view name) {
-  if (hint < scope.size() && scope[hint].name == name) return &scope[hint];
-  for (const Region& region : scope)
-    if (region.name == name) return &region;
-  return nullptr;
+const Region* find_in(const Process& p, size_t frame, size_t hint, const Text& name) {
+  const std::span<const Region> scope = scope_of(p, frame);
+  if (hint < scope.size() && name.view() == scope[hint].name) return &scope[hint];
+  const Region* found = find_variable(p, frame, name.c_str());
+  return found != nullptr && name.view() == found->name ? found : nullptr;  // a name of the file may have a zero in it
 }
 
 // The last label that is known is where the line was taken.
@@ -147,14 +147,24 @@ Result Image::read_heap(format::Cursor& in, const format::Reader& reader) {
     const bool holds =
         run.rest <= most && run.count <= most / least &&
         (empty ? run.blocks == 1 : run.blocks > 0 && run.blocks <= most / (run.count * least + run.rest));
-    if (!holds || run.first_id <= id || run.first_id > next_id || run.blocks > next_id - run.first_id)
+    if (!holds || run.first_id <= id || run.first_id > next_id || run.blocks > next_id - run.first_id ||
+        run.blocks > most - blocks)
       return Result::error("the checkpoint file is damaged: the directory of the heap contradicts itself");
     id = run.first_id + run.blocks - 1;
     blocks += run.blocks;
     if (!runs.make_room(1)) return no_memory(sizeof run, "the directory of the heap of the line");
     runs.push_back(std::move(run));
   }
-  return in.status();
+  return in.ok() ? index_runs() : in.status();
+}
+
+Result Image::index_runs() {
+  const uint64_t steps = (blocks + kStep - 1) / kStep;
+  run_of_.clear();
+  if (!run_of_.make_room(static_cast<size_t>(steps))) return no_memory(steps * sizeof(size_t), "the directory of the heap of the line");
+  for (size_t i = 0; i < runs.size(); ++i)
+    while (run_of_.size() * kStep < runs[i].first + runs[i].blocks) run_of_.push_back(i);
+  return Result();
 }
 
 Result Image::match(const Process& p, const format::Reader& reader) {
@@ -190,7 +200,7 @@ Result Image::match_variables(const Process& p, const format::Reader& reader) {
       return reader.explain(
           Result::error("'%s' of %s has a type that is not known (%ld)", v.name.c_str(), whose.c_str(),
                         static_cast<long>(v.type)));
-    v.region = find_in(scope_of(p, v.frame), hint++, v.name.view());
+    v.region = find_in(p, v.frame, hint++, v.name);
     const Text found = describe(reader.types(), v.type, v.count, all_of(v.extents));
     if (v.region == nullptr)
       return Result::error("the line has '%s' (%s) of %s, which the program has not registered there",
@@ -311,7 +321,7 @@ Result Image::retype_runs(const Process& p, const format::Reader& reader) {
   }
   runs.swap(split);
   told_.clear();
-  return Result();
+  return index_runs();
 }
 
 bool Image::target(uint64_t block, Target* out) const {
@@ -322,9 +332,10 @@ bool Image::target(uint64_t block, Target* out) const {
     return true;
   }
   const uint64_t index = block - 1 - variables.size();
-  const SavedRun* run = std::upper_bound(runs.begin(), runs.end(), index,
-                                         [](uint64_t i, const SavedRun& r) { return i < r.first; }) -
-                        1;
+  const size_t step = static_cast<size_t>(index / kStep);
+  const SavedRun* const least = &runs[run_of_[step]];
+  const SavedRun* const end = step + 1 < run_of_.size() ? &runs[run_of_[step + 1]] + 1 : runs.end();
+  const SavedRun* run = std::upper_bound(least, end, index, [](uint64_t i, const SavedRun& r) { return i < r.first; }) - 1;
   uint8_t* const address = addresses.empty() ? nullptr : addresses[static_cast<size_t>(index)];
   *out = {run->memory_type, run->count, run->rest, address, run, false};
   return true;

@@ -82,12 +82,16 @@ struct Image {
   void match_functions(const Process& process);
   void match_runs(const Process& process, const format::Reader& reader);
   void match_run(const Process& process, const format::Reader& reader, SavedRun* run) const;
+  // After a change of the runs. Fails if there is no memory.
+  Result index_runs();
 
   struct Told {
     uint64_t index;  // of the block among those of the heap
     TypeId type;
   };
   Vector<Told> told_;
+  Vector<size_t> run_of_;  // the index of the run of each kStep-th block: runs may be as many as blocks
+  static constexpr uint64_t kStep = 16;
 };
 
 }  // namespace elc::state

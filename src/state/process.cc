@@ -41,6 +41,8 @@ void reset() {
     release(const_cast<char*>(region.name));
     if (region.is_waiting) release(region.address);
   }
+  for (Frame& frame : the_process->frames) destroy(frame.table);
+  destroy(the_process->table_of_globals);
   destroy(the_process->random);
   destroy(the_process->blocks);
   destroy(the_process->image);

@@ -17,36 +17,13 @@
 #include "portable_format/types.h"
 #include "state/heap.h"
 #include "state/names.h"
+#include "state/scope.h"
 #include "state/streams.h"
 
 namespace elc::state {
 
 using format::Kind;
 using format::TypeId;
-
-// Most extents of an array.
-constexpr uint32_t kMaxDimensions = 16;
-
-// A registered variable: `count` elements of `type` in `size` bytes at `address`.
-struct Region {
-  const char* name = nullptr;  // of a frame: on the name stack; of a global: owned. Its extents follow the zero
-  uint8_t* address = nullptr;
-  uint64_t size = 0;
-  uint64_t count = 0;
-  TypeId type = 0;
-  TypeId target = 0;  // pointers: the scalar type that they point to, if the compiler knew it
-  uint32_t hash = 0;  // of the name
-  uint8_t dimensions = 0;   // 0: no shape was declared, it is an array of `count`
-  bool is_static = false;   // of a function: ELC_STATIC
-  bool is_late = false;     // a static that the set-up has not registered: a restart may not know its address
-  bool is_waiting = false;  // a static of a line, whose function was not called yet: `address` is allocated
-
-  uint64_t extent(uint32_t i) const {
-    uint64_t extent;
-    memcpy(&extent, name + strlen(name) + 1 + i * sizeof extent, sizeof extent);
-    return extent;
-  }
-};
 
 // A function on the stack, an entry of the thesis's flow table.
 struct Frame {
@@ -55,6 +32,8 @@ struct Frame {
   bool inline_call = false;   // libELC.h: entered with FID not 0, or from such a frame
   bool entered_here = false;  // the label was set just before the function above was entered
   size_t first_region = 0;    // its variables in Process::locals
+  ScopeTable* table = nullptr;  // of those, where they are many; owned
+  size_t unregistered = 0;      // of them: their places wait to be closed up
   NameStack::Mark names;      // the name stack before it
 };
 
@@ -92,6 +71,8 @@ struct Process {
   Vector<Frame> frames;
   Vector<Region> locals;
   Vector<Region> globals;
+  ScopeTable* table_of_globals = nullptr;  // where they are many; owned
+  size_t unregistered_globals = 0;         // as in a frame
   Vector<Function> functions;
   HashMap<uint32_t> function_by_address;  // 1 + index
   Heap heap;
@@ -158,6 +139,12 @@ Result register_random();
 Result keep_statics(Process& process, const Image& image, const format::Reader& reader, uint64_t most);
 // The static that a restart may have elsewhere in which the address lies; nullptr: there is none.
 const Region* late_static_at(const Process& process, const void* address);
+
+// Closes up the places of variables that were unregistered, before the variables are gone through.
+void close_up(Process& process);
+
+// The variable of that name in a frame (1 + its index; 0: a global), or nullptr. After close_up.
+const Region* find_variable(const Process& process, size_t frame, const char* name);
 
 // "solve()", or "the globals" for no frame.
 Text owner_of(const Process& process, const Region& region);

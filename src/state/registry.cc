@@ -1,6 +1,9 @@
 // Registered data, types and functions: the API.
 #include <string.h>
 
+#include <algorithm>
+#include <utility>
+
 #include "base/compiler.h"
 #include "elc.h"
 #include "portable_format/integer.h"
@@ -37,20 +40,82 @@ struct Shape {
   std::span<const uint64_t> declared() const { return {extents, dimensions > 1 ? dimensions : 0}; }
 };
 
-// Names and places of the scope that a registration joins: the innermost frame, or the globals.
-Result find_conflict(const Process& p, const Vector<Region>& scope, size_t first, const Region& added,
-                     const char* name) {
-  for (size_t i = first; i < scope.size(); ++i) {
-    const Region& r = scope[i];
-    if (r.hash == added.hash && strcmp(r.name, name) == 0)
-      return Result::error(
-          "'%s' is registered twice in %s: names are unique, give one of them another by ELC_Register", name,
-          owner_of(p, r).c_str());
-    if (added.address < r.address + r.size && r.address < added.address + added.size)
-      return Result::error("'%s' overlaps '%s' of %s: every byte is registered once", name, r.name,
-                           owner_of(p, r).c_str());
+// The scope that a registration joins: the innermost frame, or the globals.
+struct Scope {
+  explicit Scope(Process& p, bool local)
+      : regions(local ? p.locals : p.globals),
+        table(local ? p.frames.back().table : p.table_of_globals),
+        unregistered(local ? p.frames.back().unregistered : p.unregistered_globals),
+        first(local ? p.frames.back().first_region : 0) {}
+
+  Vector<Region>& regions;
+  ScopeTable*& table;
+  size_t& unregistered;
+  size_t first;
+
+  size_t find(const char* name, uint32_t hash) const {
+    if (table != nullptr) return table->find(regions, name, hash);
+    for (size_t i = first; i < regions.size(); ++i)
+      if (regions[i].hash == hash && strcmp(regions[i].name, name) == 0) return i;
+    return ScopeTable::kNone;
   }
-  return Result();
+
+  size_t overlapping(const Region& added) const {
+    if (table != nullptr) return table->overlapping(added);
+    for (size_t i = first; i < regions.size(); ++i)
+      if (overlap(added, regions[i])) return i;
+    return ScopeTable::kNone;
+  }
+
+  void add(const Region& region) {
+    regions.push_back(region);
+    if (table != nullptr) return table->add(regions, regions.size() - 1);
+    if (regions.size() - first <= ScopeTable::kFew) return;
+    table = make<ScopeTable>();
+    table->build(regions, first, regions.size());
+  }
+
+  // A variable gets another place, where nothing is.
+  void move(size_t i, uint8_t* address, uint64_t size) {
+    if (table != nullptr) table->remove(regions, i);
+    regions[i].address = address;
+    regions[i].size = size;
+    if (table != nullptr) table->add(regions, i);
+  }
+
+  // Where they are many, what comes behind stays where it is until there are as many places that wait.
+  void remove(size_t i) {
+    if (table == nullptr) return regions.erase(i);
+    table->remove(regions, i);
+    regions[i] = Region();
+    if (++unregistered <= (regions.size() - first) / 2) return;
+    regions.resize(close_up(regions, first, first, regions.size(), table));
+    unregistered = 0;
+  }
+
+  // Moves what is registered from `first` to before `end` down to `to`; what is behind it then.
+  static size_t close_up(Vector<Region>& regions, size_t to, size_t first, size_t end, ScopeTable* table) {
+    const size_t begin = to;
+    for (size_t i = first; i < end; ++i)
+      if (regions[i].name != nullptr) regions[to++] = regions[i];
+    if (table != nullptr) table->build(regions, begin, to);
+    return to;
+  }
+};
+
+Result overlaps(const Process& p, const char* name, const Region& with) {
+  return Result::error("'%s' overlaps '%s' of %s: every byte is registered once", name, with.name, owner_of(p, with).c_str());
+}
+
+// Of two reasons that of the variable that was registered first is told.
+Result find_conflict(const Process& p, const Scope& scope, const Region& added, const char* name) {
+  const size_t named = scope.find(name, added.hash), over = scope.overlapping(added);
+  if (named == ScopeTable::kNone && over == ScopeTable::kNone) return Result();
+  const Region& r = scope.regions[std::min(named, over)];
+  if (named <= over)
+    return Result::error("'%s' is registered twice in %s: names are unique, give one of them another by ELC_Register", name,
+                         owner_of(p, r).c_str());
+  return overlaps(p, name, r);
 }
 
 }  // namespace
@@ -71,8 +136,8 @@ static Result add(const char* name, Region& region, std::span<const uint64_t> sh
   size_t length;
   region.hash = hash_name(name, &length);
   region.size = element * region.count;
-  Vector<Region>& scope = local ? p.locals : p.globals;
-  ELC_TRY(find_conflict(p, scope, local ? p.frames.back().first_region : 0, region, name));
+  Scope scope(p, local);
+  ELC_TRY(find_conflict(p, scope, region, name));
   if (p.heap.find(region.address) != nullptr && region.count > 0)
     return Result::error(
         "'%s' is a block from ELC_malloc, which is saved as such: give it its type by ELC_new or "
@@ -89,7 +154,7 @@ static Result add(const char* name, Region& region, std::span<const uint64_t> sh
   if (!shape.empty()) memcpy(copy + length + 1, shape.data(), shape.size_bytes());
   region.dimensions = static_cast<uint8_t>(shape.size());
   region.name = copy;
-  scope.push_back(region);
+  scope.add(region);
   return Result();
 }
 
@@ -120,9 +185,8 @@ static bool is_scalar(TypeId type) { return type >= ELC_BOOL && type <= ELC_BYTE
 static Region* find_global(Process& p, const char* name) {
   size_t length;
   const uint32_t hash = hash_name(name, &length);
-  for (Region& region : p.globals)
-    if (region.hash == hash && strcmp(region.name, name) == 0) return &region;
-  return nullptr;
+  const size_t found = Scope(p, false).find(name, hash);
+  return found == ScopeTable::kNone ? nullptr : &p.globals[found];
 }
 
 // The integers of a static that were kept, as the type that it turns out to have. False for one that it cannot hold.
@@ -147,14 +211,16 @@ static Result claim(Process& p, Region* kept, const Region& into, std::span<cons
   const bool integers = format::is_integer(kind(*kept)) && format::is_integer(kind(into));
   if (!same_shape || kept->count != into.count)
     return Result::error("'%s' has another shape in the program than in the line", kept->name);
+  Scope globals(p, false);
+  if (const size_t over = globals.overlapping(into); over != ScopeTable::kNone)
+    return overlaps(p, kept->name, p.globals[over]);
   if (format::fits(p.types, kept->type, here, p.types, into.type).ok())
     memcpy(into.address, kept->address, static_cast<size_t>(into.size));
   else if (!integers || !convert(p.types, *kept, into))
     return Result::error("'%s' is %s in the program, which cannot hold its value in the line (%s)", kept->name,
                          p.types.info(into.type).name, p.types.info(kept->type).name);
   release(kept->address);
-  kept->address = into.address;
-  kept->size = into.size;
+  globals.move(static_cast<size_t>(kept - p.globals.data()), into.address, into.size);
   kept->type = into.type;
   kept->is_waiting = false;
   return Result();
@@ -225,34 +291,55 @@ const Region* late_static_at(const Process& p, const void* address) {
   return nullptr;
 }
 
-namespace {
-
-// The variable of a name: that of the innermost frame, else the global. Tells the vector it is in.
-Region* find_region(Process& p, const char* name, Vector<Region>** scope) {
-  size_t length;
-  const uint32_t hash = hash_name(name, &length);
-  const auto search = [&](Vector<Region>& regions, size_t first) -> Region* {
-    for (size_t i = first; i < regions.size(); ++i)
-      if (regions[i].hash == hash && strcmp(regions[i].name, name) == 0) return &regions[i];
-    return nullptr;
-  };
-  *scope = &p.locals;
-  Region* found = p.frames.empty() ? nullptr : search(p.locals, p.frames.back().first_region);
-  if (found != nullptr) return found;
-  *scope = &p.globals;
-  return search(p.globals, 0);
+void close_up(Process& p) {
+  if (std::exchange(p.unregistered_globals, 0) > 0)
+    p.globals.resize(Scope::close_up(p.globals, 0, 0, p.globals.size(), p.table_of_globals));
+  size_t unregistered = 0, kept = 0;
+  for (Frame& frame : p.frames) unregistered += std::exchange(frame.unregistered, 0);
+  if (unregistered == 0) return;
+  for (size_t i = 0; i < p.frames.size(); ++i) {
+    const size_t first = std::exchange(p.frames[i].first_region, kept);
+    const size_t end = i + 1 < p.frames.size() ? p.frames[i + 1].first_region : p.locals.size();
+    kept = Scope::close_up(p.locals, kept, first, end, p.frames[i].table);
+  }
+  p.locals.resize(kept);
 }
 
+const Region* find_variable(const Process& p, size_t frame, const char* name) {
+  const Vector<Region>& regions = frame == 0 ? p.globals : p.locals;
+  const ScopeTable* table = frame == 0 ? p.table_of_globals : p.frames[frame - 1].table;
+  const size_t first = frame == 0 ? 0 : p.frames[frame - 1].first_region;
+  const size_t end = frame == 0 || frame == p.frames.size() ? regions.size() : p.frames[frame].first_region;
+  size_t length;
+  const uint32_t hash = hash_name(name, &length);
+  if (table != nullptr) {
+    const size_t found = table->find(regions, name, hash);
+    return found == ScopeTable::kNone ? nullptr : &regions[found];
+  }
+  for (size_t i = first; i < end; ++i)
+    if (regions[i].hash == hash && strcmp(regions[i].name, name) == 0) return &regions[i];
+  return nullptr;
+}
+
+namespace {
+
+// Of the innermost frame, else a global.
 Result remove_region(const char* name) {
   Process& p = process();
-  Vector<Region>* scope;
-  Region* region = name == nullptr ? nullptr : find_region(p, name, &scope);
-  if (region == nullptr)
-    return Result::error("ELC_Unregister: '%s' is not registered here", name == nullptr ? "" : name);
-  if (scope == &p.globals) release(const_cast<char*>(region->name));
-  if (region->is_waiting) release(region->address);
-  scope->erase(static_cast<size_t>(region - scope->data()));
-  return Result();
+  size_t length;
+  const uint32_t hash = name == nullptr ? 0 : hash_name(name, &length);
+  for (const bool local : {true, false}) {
+    if (name == nullptr || (local && p.frames.empty())) continue;
+    Scope scope(p, local);
+    const size_t found = scope.find(name, hash);
+    if (found == ScopeTable::kNone) continue;
+    const Region gone = scope.regions[found];
+    scope.remove(found);
+    if (!local) release(const_cast<char*>(gone.name));
+    if (gone.is_waiting) release(gone.address);
+    return Result();
+  }
+  return Result::error("ELC_Unregister: '%s' is not registered here", name == nullptr ? "" : name);
 }
 
 Result add_function(const char* name, void (*address)(void)) {
@@ -299,10 +386,11 @@ Result make_type(const char* name, size_t size, int n, const ELC_Field* fields, 
 
 void each_registered(void* context, void (*one)(void* context, const char* name, const void* address, uint64_t size)) {
   Process& p = process();
+  close_up(p);
+  p.heap.arrange();
   for (const Vector<Region>* regions : {&p.globals, &p.locals})
     for (const Region& region : *regions) one(context, region.name, region.address, region.size);
-  for (const Block& block : p.heap.slots())
-    if (block.address != nullptr) one(context, nullptr, block.address, block.size);
+  for (const Block& block : p.heap.slots()) one(context, nullptr, block.address, block.size);
 }
 
 }  // namespace elc::state

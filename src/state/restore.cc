@@ -171,7 +171,7 @@ Result allocate_blocks(Process& p, Image& image) {
   Vector<Block> before, blocks;
   if (!blocks.make_room(count) || !image.addresses.make_room(count))
     return no_memory(image.blocks * sizeof(Block), "the table of the heap of the line");
-  p.heap.compact();
+  p.heap.arrange();
   before.swap(p.heap.slots());
   size_t old = 0;
   Result status;
@@ -195,7 +195,6 @@ Result allocate_blocks(Process& p, Image& image) {
   }
   while (old < before.size()) free(before[old++].address);
   if (p.heap.take_over(std::move(blocks), image.next_id)) return status;
-  p.heap.clear();
   return no_memory(image.blocks * sizeof(uint32_t), "the table of the heap of the line");
 }
 
@@ -219,6 +218,7 @@ Result saved_count(format::Reader& reader, const char* name, int64_t* count) {
 
 Result check(format::Reader& reader) {
   Process& p = process();
+  close_up(p);
   destroy(p.image);
   p.image = make<Image>();
   Restoring restoring = {p, *p.image, nullptr};

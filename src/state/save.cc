@@ -321,6 +321,7 @@ Result begin_save() {
   if (!p.unregistered.empty())
     return Result::error("%s could not be registered, so a line would not be whole", p.unregistered.c_str());
   ELC_TRY(check_way_back(p));
+  close_up(p);
   if (p.random != nullptr) ELC_TRY(p.random->take());
   guess_types(p);
   if (p.blocks == nullptr) p.blocks = make<BlockMap>();

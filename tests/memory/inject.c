@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 void *__real_realloc(void *old, size_t size);
+void *__real_calloc(size_t count, size_t size);
 void __real_free(void *memory);
 
 static int known, counts, once, length, wanted_step; /* the wish */
@@ -69,6 +70,18 @@ void *__wrap_realloc(void *old, size_t size) {
     free_bytes += before;
     free_bytes -= after < free_bytes ? after : free_bytes;
   }
+  return memory;
+}
+
+/* The library's is large; what the program makes by ELC_new is not. */
+void *__wrap_calloc(size_t count, size_t size) {
+  void *memory;
+  if (size >= 65536 && !there_is(size)) {
+    errno = ENOMEM;
+    return NULL;
+  }
+  memory = __real_calloc(count, size);
+  if (full && size >= 65536 && memory != NULL) free_bytes -= size < free_bytes ? size : free_bytes;
   return memory;
 }
 

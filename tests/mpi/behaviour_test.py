@@ -149,6 +149,8 @@ class Copies(Jobs):
 
     def test_changed(self): self.killed_and_restarted("changed")
 
+    def test_changed_heap(self): self.killed_and_restarted("changed_heap")
+
     def test_own_children(self):
         self.assert_right(self.run_scene("own_children"))
 

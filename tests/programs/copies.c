@@ -25,6 +25,14 @@ union Either {
   double other;
 };
 
+/* A ring of blocks, each of which has an array of its own. */
+struct Node {
+  struct Node *next;
+  int number, count;
+  int *numbers;
+};
+enum { kNodes = 20000 };
+
 /* Shared by a process and its copy, and registered in one scene. */
 struct Shared {
   volatile int changed, waited; /* the process has changed its data; the copy has waited for that */
@@ -35,6 +43,8 @@ static int rank, ranks, die = -1, restarted, step;
 static int data[kCount];
 static double smooth[kSmooth]; /* some chunks of a file */
 static union Either either;
+static struct Node *ring;
+static ELC_Type node_type;
 static struct Shared *shared;
 static pid_t self;
 static int waits, dies; /* what the union's function does in a copy */
@@ -95,6 +105,69 @@ static int changed(void) {
   MPI_Barrier(MPI_COMM_WORLD);
   die_here();
   check_data(data, 5);
+  return restarted || shared->waited;
+}
+
+static struct Node *make_node(int number, struct Node *next) {
+  struct Node *made = ELC_new(node_type, 1);
+  made->next = next;
+  made->number = number;
+  made->count = number % 50 == 0 ? 2000 : 1 + number % 7;
+  made->numbers = ELC_new(ELC_INT, (size_t)made->count);
+  for (int i = 0; i < made->count; i++) made->numbers[i] = number + i;
+  return made;
+}
+
+static void remove_behind(struct Node *node) {
+  struct Node *gone = node->next;
+  node->next = gone->next;
+  ELC_free(gone->numbers);
+  ELC_free(gone);
+}
+
+/* What a line has of it: kNodes with the numbers 0, 2, 4 and so on. */
+static void check_ring(void) {
+  struct Node *node = ring;
+  for (int n = 0; n < kNodes; n++, node = node->next) {
+    check(node->number == 2 * n, "a node");
+    for (int i = 0; i < node->count; i++) check(node->numbers[i] == 2 * n + i, "a node's numbers");
+  }
+  check(node == ring, "the end of the ring");
+}
+
+/* Of two nodes one goes, and where it was others are made. */
+static void change_ring(void) {
+  struct Node *node = ring;
+  for (int n = 0; n < kNodes; n += 2, node = node->next) {
+    remove_behind(node);
+    if (n % 3 == 0) node->next = make_node(n + 1, node->next);
+    node->numbers = ELC_resize(node->numbers, (size_t)(node->count += n % 5));
+    for (int i = 0; i < node->count; i++) node->numbers[i] = -1;
+  }
+}
+
+/* The same of the heap, whose blocks come and go. */
+static int changed_heap(void) {
+  waits = 1;
+  if (!restarted) {
+    struct Node *last = ring = make_node(0, NULL);
+    ring->next = ring;
+    for (int n = 1; n < 2 * kNodes; n++) last = last->next = make_node(n, ring);
+    for (struct Node *node = ring; node->next != ring; node = node->next) {
+      remove_behind(node); /* an odd one */
+      if (node->next == ring) break;
+    }
+  }
+  if (step == 0) {
+    step = 1;
+    take_line();
+  }
+  check_ring();
+  change_ring();
+  shared->changed = 1;
+  until_line(1);
+  MPI_Barrier(MPI_COMM_WORLD);
+  die_here();
   return restarted || shared->waited;
 }
 
@@ -177,6 +250,8 @@ static int dead_copy(void) {
 int main(int argc, char **argv) {
   const char *name = argc > 1 ? argv[1] : "";
   const ELC_Field members[] = {ELC_FIELD(union Either, number), ELC_FIELD(union Either, other)};
+  const ELC_Field node_fields[] = {ELC_POINTER_FIELD(struct Node, next), ELC_FIELD(struct Node, number),
+                                   ELC_FIELD(struct Node, count), ELC_POINTER_FIELD(struct Node, numbers)};
   ELC_Type type;
   int result = 0;
   if (argc > 2) die = atoi(argv[2]);
@@ -190,10 +265,13 @@ int main(int argc, char **argv) {
   ELC_VAR(step);
   ELC_Register("either", &either, type, 1);
   ELC_VAR(data);
+  node_type = ELC_Struct("node", sizeof *ring, 4, node_fields);
+  ELC_PTR(ring);
   if (strcmp(name, "compressed") == 0) ELC_VAR(smooth);
   if (strcmp(name, "of_shared_memory") == 0) ELC_Register("shared", shared->data, ELC_INT, kCount);
   restarted = ELC_Restore() == ELC_RESTARTED;
   if (strcmp(name, "changed") == 0) result = changed();
+  else if (strcmp(name, "changed_heap") == 0) result = changed_heap();
   else if (strcmp(name, "compressed") == 0) result = compressed();
   else if (strcmp(name, "own_children") == 0) result = own_children();
   else if (strcmp(name, "of_shared_memory") == 0) result = of_shared_memory();

@@ -321,6 +321,60 @@ TEST_CASE("nothing points to a static that a restart finds late") {
   CHECK(contains(text(line.check()), "it points to a static whose function the program has not called yet"));
 }
 
+TEST_CASE("statics among many variables, some of which go") {
+  static int others[50], a[4], b, c;
+  const size_t four[] = {4};
+  const auto enter = [] {
+    new_process();
+    for (int i = 0; i < 50; ++i) REQUIRE(ELC_Register(("v" + std::to_string(i)).c_str(), &others[i], ELC_INT, 1) == ELC_OK);
+  };
+  const auto listed = [] {
+    std::string names;
+    elc::state::each_registered(&names, [](void* all, const char* name, const void*, uint64_t size) {
+      *static_cast<std::string*>(all) += (name != nullptr ? name : "block of " + std::to_string(size)) + std::string(" ");
+    });
+    return names;
+  };
+  enter();
+  for (int i = 0; i < 4; ++i) a[i] = i + 1;
+  b = 20, c = 30;
+  REQUIRE(ELC_Register_static("f", "a", a, ELC_INT, 1, four) == ELC_OK);
+  REQUIRE(ELC_Register_static("f", "b", &b, ELC_INT, 0, nullptr) == ELC_OK);
+  REQUIRE(ELC_Register_static("f", "c", &c, ELC_INT, 0, nullptr) == ELC_OK);
+  Line line;
+  REQUIRE_OK(line.save());
+
+  enter();
+  REQUIRE_OK(line.restore());
+  memset(a, 0, sizeof a);
+  for (int i = 1; i < 20; ++i) REQUIRE(ELC_Unregister(("v" + std::to_string(i)).c_str()) == ELC_OK);
+  REQUIRE(ELC_Unregister("f.b") == ELC_OK);  // which waits
+  CHECK(ELC_Unregister("f.b") == ELC_ERROR);
+  REQUIRE(ELC_Register_static("f", "b", &b, ELC_INT, 0, nullptr) == ELC_OK);
+  REQUIRE(ELC_Register_static("f", "a", a, ELC_INT, 1, four) == ELC_OK);
+  CHECK((a[0] == 1 && a[3] == 4));
+  REQUIRE(ELC_Register_static("f", "a", a, ELC_INT, 1, four) == ELC_OK);
+  CHECK(ELC_Register("inside", &a[3], ELC_INT, 1) == ELC_ERROR);  // it is found where it is now
+  REQUIRE_OK(line.save());
+  CHECK(elc::state::largest_block() == sizeof a);
+
+  // The doctor sees what is registered at any time, and in an order that a restart has as well.
+  void* blocks[3] = {ELC_malloc(1), ELC_malloc(2), ELC_malloc(3)};
+  ELC_free(blocks[0]);
+  ELC_malloc(4);
+  ELC_free(blocks[1]);
+  for (int i = 20; i < 48; ++i) REQUIRE(ELC_Unregister(("v" + std::to_string(i)).c_str()) == ELC_OK);
+  REQUIRE(ELC_Unregister("f.a") == ELC_OK);
+  CHECK(listed() == "v0 v48 v49 f.c f.b block of 3 block of 4 ");
+
+  elc::state::give_up_hook = [](const elc::Result& why) {
+    given_up = why.message();
+    throw GivenUp();
+  };
+  CHECK_THROWS_AS(ELC_Register_static("f", "c", &others[48], ELC_INT, 0, nullptr), GivenUp);
+  CHECK(contains(given_up, "'f.c' overlaps 'v48' of the globals"));
+}
+
 TEST_CASE("statics that are refused make lines impossible") {
   new_process();
   int x = 0;

@@ -174,6 +174,41 @@ TEST_CASE("of blocks side by side those are other integers that pointers say so 
   CHECK(contains(why, "a heap block of 2 elements of long: to one pointer of the program each has"));
 }
 
+TEST_CASE("of many blocks side by side those are other integers that pointers say so of, and all pointers find theirs") {
+  constexpr int kBlocks = 300;
+  const elc::format::Representation there = foreign_machine();
+  static long *longs[kBlocks], *into[kBlocks];
+  static int* ints[kBlocks];
+  new_process();
+  ELC_Register_pointer("longs", longs, kBlocks, ELC_LONG);
+  ELC_Register_pointer("ints", ints, kBlocks, ELC_LONG);
+  ELC_Register_pointer("into", into, kBlocks, ELC_NO_TYPE);
+  for (int i = 0; i < kBlocks; ++i) {
+    long* block = static_cast<long*>(ELC_new(ELC_LONG, 3));
+    for (int k = 0; k < 3; ++k) block[k] = 10 * i + k;
+    const bool is_int = i % 3 == 1 || i > kBlocks - 20;
+    longs[i] = is_int ? nullptr : block;
+    ints[i] = is_int ? reinterpret_cast<int*>(block) : nullptr;
+    into[i] = block + i % 4;
+  }
+  Line line;
+  REQUIRE_OK(line.save(&there));
+
+  new_process();
+  memset(longs, 1, sizeof longs), memset(ints, 1, sizeof ints), memset(into, 1, sizeof into);
+  ELC_Register_pointer("longs", longs, kBlocks, ELC_LONG);
+  ELC_Register_pointer("ints", ints, kBlocks, ELC_INT);
+  ELC_Register_pointer("into", into, kBlocks, ELC_NO_TYPE);
+  REQUIRE_OK(line.restore());
+  for (int i = 0; i < kBlocks; ++i) {
+    const bool is_int = i % 3 == 1 || i > kBlocks - 20;
+    REQUIRE((longs[i] != nullptr) == !is_int);
+    REQUIRE((ints[i] != nullptr) == is_int);
+    for (int k = 0; k < 3; ++k) CHECK((is_int ? ints[i][k] : longs[i][k]) == 10 * i + k);
+    CHECK(into[i] == (is_int ? reinterpret_cast<long*>(ints[i] + i % 4) : longs[i] + i % 4));
+  }
+}
+
 TEST_CASE("one past the end of a block is not the block that follows, nor the other way round") {
   new_process();
   static int memory[20];

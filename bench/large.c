@@ -17,7 +17,7 @@
 
 enum { kMost = 3 };
 
-static long size = 64, steps = 400, lines = 0, part = 16, progress = 0;
+static long size = 64, steps = 400, lines = 0, part = 16, changing = 0, progress = 0;
 
 static void say(const char *what, long number) {
   if (!progress) return;
@@ -32,6 +32,7 @@ int main(int argc, char **argv) {
                             {"steps", &steps, 1, 100000000, 0, "steps"},
                             {"lines", &lines, 0, 1000000, 0, "recovery lines at equal distances"},
                             {"part", &part, 1, 1000000, 0, "one of so many parts of the data changes in a step"},
+                            {"changing", &changing, 0, 1000000, 0, "so many of these parts change, the others never do; 0: all"},
                             {"progress", &progress, 0, 1, 1, "say when it is ready, every ten steps, and when a line is committed"},
                             {NULL, NULL, 0, 0, 0, NULL}};
   int rank = 0, ranks = 0;
@@ -65,7 +66,7 @@ int main(int argc, char **argv) {
       if (rank == 0) say("committed line", (long)line);
     }
     if (rank == 0 && step % 10 == 0) say("step", step);
-    const size_t from = piece * ((size_t)step % (size_t)part) % n, to = from + piece < n ? from + piece : n;
+    const size_t from = piece * ((size_t)step % (size_t)(changing > 0 ? changing : part)) % n, to = from + piece < n ? from + piece : n;
     for (size_t i = from; i < to; i++) data[i] = data[i] * 0.999 + 0.001 * (double)(i & 7);
     double edge = data[from];
     MPI_Sendrecv_replace(&edge, 1, MPI_DOUBLE, (rank + 1) % ranks, 0, (rank + ranks - 1) % ranks, 0, MPI_COMM_WORLD,

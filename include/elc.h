@@ -162,6 +162,31 @@ int ELC_Register_shape(const char *name, void *address, ELC_Type type, int dimen
  * better is known, are saved as such scalars. ELC_PTR uses it. */
 int ELC_Register_pointer(const char *name, void *address, size_t count, ELC_Type target);
 
+/* Data that change their place and size. `where` says, before a line, where the `*count` elements of the object are now; they
+ * stay there until the data of the line are written, which may be in a copy of the process. 0: it has said it; else no line is
+ * taken. `room` makes room for `count` elements in a restart, in place of those of the set-up, and returns where; NULL: there is
+ * no memory, and the restart ends. `restored`, if it is not NULL, is called when all values of the line are there; not 0: the
+ * program can do nothing with them, and the restart ends. They may call nothing of this library, and must not throw. Where the
+ * object cannot be registered no line is taken. */
+typedef struct ELC_Resizing {
+  int (*where)(void *object, void **address, size_t *count);
+  void *(*room)(void *object, size_t count);
+  int (*restored)(void *object);
+} ELC_Resizing;
+/* As ELC_Register, of such an object; `how` is copied. A line may have another number of elements than the program. */
+int ELC_Register_resizing(const char *name, ELC_Type type, void *object, const ELC_Resizing *how);
+
+/* The array of `*count` elements of `type` to which the pointer at `pointer` leads, and both of these: a restart frees what the
+ * set-up has put there, and lets it point to memory from malloc with the elements of the line, NULL where there are none.
+ * `count` is the address of an integer of `count_type`. ELC_ALLOCATED(p, n) says it of a pointer to scalars and its count,
+ * which are variables; p is NULL, or comes from malloc, calloc or realloc. */
+int ELC_Register_allocated(const char *name, void *pointer, ELC_Type type, void *count, ELC_Type count_type);
+
+/* The next variable that is registered had this name when lines were taken that do not have its own: ELC_WAS("old"). "": it is
+ * new, and none of those that the program no longer has. ELC_OK. */
+int ELC_Was(const char *old_name);
+#define ELC_WAS(old_name) ELC_Was(old_name)
+
 /* Names a function, so that pointers to it can be saved: ELC_FUNC(compare). Before ELC_Restore. */
 int ELC_Register_function(const char *name, void (*function)(void));
 #define ELC_FUNC(f) ELC_Register_function(#f, (void (*)(void))(f))

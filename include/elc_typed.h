@@ -4,6 +4,7 @@
  *
  *     ELC_VAR(x)           a scalar, or an array of scalars of up to four dimensions
  *     ELC_ARRAY(p, n)      the n scalars that pointer p points to, under the name of p
+ *     ELC_ALLOCATED(p, n)  the same from malloc, with p and n, both of which may change until the next line
  *     ELC_ARRAY2(p, m, n)  m rows of n, one behind the other: (m * n) scalars that p points to
  *     ELC_ARRAY3(p, l, m, n)
  *     ELC_STATIC(x);       the same of a static variable of a function, where it is: right behind its definition
@@ -110,6 +111,10 @@ template <class T> inline int array(const char *name, T *p, size_t n) {
   if (Shape<T>::dimensions == 0) return ELC_Register(name, p, Type<T>::type, n);
   return shaped(name, p, 1, n, 0, 0);
 }
+template <class T, class N> inline int allocated(const char *name, T *&p, N &n) {
+  static_assert(Shape<T>::dimensions == 0 && Shape<N>::dimensions == 0, "a pointer to scalars and their number are needed");
+  return ELC_Register_allocated(name, &p, Type<T>::type, &n, Type<N>::type);
+}
 template <class T> inline void of_function(const char *function, const char *name, T &x) {
   size_t extents[Shape<T>::dimensions + 1] = {};
   Shape<T>::write(extents);
@@ -141,6 +146,7 @@ template <class T> inline int pointers(const char *name, T &p) {
 #define ELC_ARRAY(p, n) ::elc_typed::array(#p, (p), (n))
 #define ELC_ARRAY2(p, m, n) ::elc_typed::shaped(#p, (p), 2, (m), (n), 0)
 #define ELC_ARRAY3(p, l, m, n) ::elc_typed::shaped(#p, (p), 3, (l), (m), (n))
+#define ELC_ALLOCATED(p, n) ::elc_typed::allocated(#p, (p), (n))
 #define ELC_ND(x) ::elc_typed::nondeterministic(x)
 #define ELC_STATIC(x)                                       \
   do {                                                      \
@@ -234,6 +240,10 @@ int ELC_Register_sizes(const char *name, void *address, ELC_Type type, int outer
        : ELC_SHAPED_(#p, p, 1, n, 0, 0))
 #define ELC_ARRAY2(p, m, n) ELC_SHAPED_(#p, p, 2, m, n, 0)
 #define ELC_ARRAY3(p, l, m, n) ELC_SHAPED_(#p, p, 3, l, m, n)
+#define ELC_ALLOCATED(p, n)                                                                          \
+  ((void)ELC_CHECK_(*(p)), (void)ELC_CHECK_(n),                                                      \
+   (void)sizeof(struct { unsigned no_pointer_to_scalars : ELC_DIMENSIONS_(*(p)) == 0 ? 1 : -1; }),   \
+   ELC_Register_allocated(#p, (void *)&(p), ELC_NUMBER_(*(p)), (void *)&(n), ELC_NUMBER_(n)))
 /* What is no static has no address that the compiler knows. */
 #define ELC_STATIC(x)                                                                                             \
   do {                                                                                                            \

@@ -190,6 +190,12 @@ bool long_double(const Conversion& c, const uint8_t* from, uint8_t* to) {
 
 bool one(const Conversion& c, const uint8_t* from, uint8_t* to) {
   if (c.what == Convert::kLongDouble) return long_double(c, from, to);
+  if (c.what == Convert::kReal) {
+    const uint32_t bits = static_cast<uint32_t>(load_integer(from, sizeof bits, c.from_swap, false));
+    const double wide = std::bit_cast<float>(bits);
+    memcpy(to, &wide, sizeof wide);
+    return true;
+  }
   const uint64_t bits = load_integer(from, c.from_width, c.from_swap, c.from_signed);
   if (c.what == Convert::kBool) {
     store_integer(to, c.to_width, c.to_swap, bits != 0);
@@ -248,6 +254,8 @@ Conversion conversion_for(Kind kind, const Representation& packed, Direction dir
   else if (kind == kLdouble &&
            !(c.from_format == c.to_format && packed_width == memory_width && (!swap || packed_width == 8)))
     c.what = Convert::kLongDouble;
+  else if (packed_kind == kFloat && kind == kDouble)
+    c.what = Convert::kReal;
   else if (packed_width != memory_width || (packed_kind != kind && c.from_signed != c.to_signed))
     c.what = Convert::kInteger;
   else

@@ -16,6 +16,7 @@ enum class Convert : uint8_t {
   kSwap,        // the same bytes in reverse, 2, 4 or 8 of them
   kBool,        // 0 or not 0
   kInteger,     // another width: checked
+  kReal,        // a float that becomes a double
   kLongDouble,  // by way of sign, exponent and significand: checked
   kHandle,      // a leaf of the layer above
   kNested,      // a plan of its own

@@ -22,15 +22,15 @@ size_t write_place(const Place* place, char* text, size_t size) {
 
 class Comparison {
  public:
-  Comparison(const TypeTable& file, const Representation& writer, const TypeTable& memory)
-      : file_(file), writer_(writer), memory_(memory) {}
+  Comparison(const TypeTable& file, const Representation& writer, const TypeTable& memory, bool wider)
+      : file_(file), writer_(writer), memory_(memory), wider_(wider) {}
 
   Result compare(TypeId from, TypeId to, const Place* place) {
     if (!file_.known(from)) return wrong(place, "of a type that the file does not define");
     if (!memory_.known(to)) return wrong(place, "of a type that the program does not define");
     const TypeInfo& f = file_.info(from);
     const TypeInfo& m = memory_.info(to);
-    if (f.kind != m.kind && !integers_fit(f.kind, m.kind)) {
+    if (f.kind != m.kind && !integers_fit(f.kind, m.kind) && !(wider_ && is_wider(f.kind, m.kind))) {
       char why[256];
       snprintf(why, sizeof why, "`%.100s` in the file, `%.100s` in the program", f.name, m.name);
       return wrong(place, why);
@@ -50,6 +50,16 @@ class Comparison {
     if (!is_integer(file) || !is_integer(memory) || file <= kUchar || memory <= kUchar) return false;
     if (!(writer_ == mine)) return true;  // wchar_t is int, long or unsigned
     return writer_.is_signed[file] == mine.is_signed[memory] && writer_.width[file] == mine.width[memory];
+  }
+
+  // Whether each value of one is one of the other.
+  bool is_wider(Kind file, Kind memory) const {
+    if ((file == kFloat && memory == kDouble) || (file == kFloatComplex && memory == kDoubleComplex)) return true;
+    if (!is_integer(file) || !is_integer(memory) || file <= kUchar || memory <= kUchar) return false;
+    const Representation& mine = Representation::here();
+    const bool from_signed = writer_.is_signed[file], to_signed = mine.is_signed[memory];
+    if (from_signed == to_signed) return mine.width[memory] > writer_.width[file];
+    return to_signed && mine.width[memory] > writer_.width[file];
   }
 
   Result compare_fields(const TypeInfo& f, const TypeInfo& m, const Place* place) {
@@ -92,14 +102,15 @@ class Comparison {
   const TypeTable& file_;
   const Representation& writer_;
   const TypeTable& memory_;
+  const bool wider_;
   HashMap<bool> done_;
 };
 
 }  // namespace
 
 Result fits(const TypeTable& file, TypeId from, const Representation& writer, const TypeTable& memory,
-            TypeId to) {
-  return Comparison(file, writer, memory).compare(from, to, nullptr);
+            TypeId to, bool wider) {
+  return Comparison(file, writer, memory, wider).compare(from, to, nullptr);
 }
 
 }  // namespace elc::format

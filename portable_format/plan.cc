@@ -140,7 +140,7 @@ Result PlanCache::get(TypeId packed_type, const TypeTable& memory_types, TypeId 
     return Result();
   }
   if (direction_ == Direction::kFromFile)
-    ELC_TRY(fits(*packed_types_, packed_type, packed_, memory_types, memory_type));
+    ELC_TRY(fits(*packed_types_, packed_type, packed_, memory_types, memory_type, true));
   else if (!memory_types.known(memory_type))
     return Result::error("type number %ld is not known", static_cast<long>(memory_type));
   *plan = plans_[compile(packed_type, memory_types, memory_type)];

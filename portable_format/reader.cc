@@ -11,8 +11,13 @@ namespace {
 unsigned long long number(uint64_t n) { return n; }
 
 bool known(uint32_t flags) {
-  const uint32_t width = flags & ~kChunkDeflated;
+  const uint32_t width = flags & ~(kChunkDeflated | kElsewhere);
   return width == 0 || ((flags & kChunkDeflated) != 0 && (width == 2 || width == 4 || width == 8));
+}
+
+// What tells what a file is, and where its chunks are, is in the file itself.
+bool stays_together(const char* section) {
+  return strcmp(section, "types") == 0 || strcmp(section, "bases") == 0 || strcmp(section, "label") == 0;
 }
 
 // The most that a stored chunk can grow to: deflate's limit is 1032 to 1.
@@ -21,6 +26,11 @@ bool plausible(const ChunkEntry& chunk) {
     return false;
   if ((chunk.flags & kChunkDeflated) == 0) return chunk.raw == chunk.stored;
   return chunk.raw <= uint64_t{chunk.stored} * 1032;
+}
+
+Result damaged(const char* section, size_t chunk, uint64_t line, const char* what, const char* how) {
+  if (line == 0) return Result::error("section `%s`: %s %zu %s", section, what, chunk, how);
+  return Result::error("section `%s`: %s %zu, which is in the file of line %llu, %s", section, what, chunk, number(line), how);
 }
 
 }  // namespace
@@ -35,6 +45,7 @@ Result make_large(size_t size, Bytes* buffer) {
 Result Reader::open(Source source) {
   source_ = source;
   sections_.clear();
+  forget_bases();
   types_ = TypeTable();
   minor_ = 0;
   return explain(read_parts());
@@ -47,9 +58,14 @@ Result Reader::explain(Result status) const {
       status.message(), major_, minor_, kMajorVersion, kMinorVersion);
 }
 
-Result Reader::read_parts() {
+Result Reader::read_skeleton() {
   ELC_TRY(read_header());
-  ELC_TRY(read_index());
+  return read_index();
+}
+
+Result Reader::read_parts() {
+  ELC_TRY(read_skeleton());
+  if (refers_) ELC_TRY(open_bases());
   plans_.reset(&types_, representation_, Direction::kFromFile);
   return read_types();
 }
@@ -103,6 +119,7 @@ Result Reader::read_index() {
   index.resize(static_cast<size_t>(index_size));
   ELC_TRY(source_.read_at(source_.context, index_at, index.data(), index.size()));
   if (crc32_of(index.data(), index.size()) != index_sum) return Result::error("the file's index is damaged");
+  index_checksum_ = index_sum;
   Decoder in(index);
   return read_sections(in, index_at);
 }
@@ -114,6 +131,7 @@ Result Reader::read_sections(Decoder& in, uint64_t end) {
   const size_t sections = in.count(32);
   if (sections > kMaxSections) return Result::error("the file's index lists too many sections");
   uint64_t at = header_size_;
+  refers_ = false;
   for (size_t s = 0; s < sections; ++s) {
     SectionEntry section;
     const std::string_view name = in.string();
@@ -129,9 +147,11 @@ Result Reader::read_sections(Decoder& in, uint64_t end) {
       const ChunkEntry chunk = decode_chunk(in);
       if (!known(chunk.flags))
         return Result::error("section `%s` is stored in a way that this version does not know", section.name);
-      if (chunk.offset != at || !plausible(chunk) || chunk.stored + kChunkHeaderSize > end - at)
+      const bool here = !chunk.elsewhere();
+      if (!plausible(chunk) || (here ? chunk.offset != at || chunk.stored + kChunkHeaderSize > end - at : stays_together(section.name)))
         return Result::error("section `%s`: the file's index is wrong about chunk %zu", section.name, i);
-      at += chunk.stored + kChunkHeaderSize;
+      if (here) at += chunk.stored + kChunkHeaderSize;
+      refers_ = refers_ || !here;
       size += chunk.raw;
       section.chunks.push_back(chunk);
     }
@@ -161,27 +181,39 @@ size_t Reader::find(const char* name) const {
 
 uint64_t Reader::section_stored(size_t i) const {
   uint64_t stored = 0;
-  for (const ChunkEntry& chunk : sections_[i].chunks) stored += chunk.stored + kChunkHeaderSize;
+  for (const ChunkEntry& chunk : sections_[i].chunks) stored += chunk.elsewhere() ? 0 : chunk.stored + kChunkHeaderSize;
   return stored;
+}
+
+Reader::Place Reader::place_of(size_t s, size_t i) const {
+  const ChunkEntry& chunk = sections_[s].chunks[i];
+  if (!chunk.elsewhere()) return {source_, chunk.offset, s, i, 0};
+  const Elsewhere place = chunk.place();
+  const OpenBase& base = bases_[static_cast<size_t>(place.base)];
+  const size_t section = static_cast<size_t>(place.section), number = static_cast<size_t>(place.chunk);
+  return {base.reader->source_, base.reader->sections_[section].chunks[number].offset, section, number, base.file.line};
 }
 
 Result Reader::read_chunk(size_t s, size_t i, uint8_t* out, Room& room) {
   const char* name = sections_[s].name;
   ChunkEntry& chunk = sections_[s].chunks[i];
+  if (chunk.elsewhere() && bases_.empty())
+    return Result::error("section `%s`: chunk %zu is in another file, which was not opened", name, i);
+  const Place place = place_of(s, i);
   const bool deflated = (chunk.flags & kChunkDeflated) != 0;
   if (deflated) ELC_TRY(make_large(chunk.stored, &room.stored));
   uint8_t* payload = deflated ? room.stored.data() : out;
-  ELC_TRY(source_.read_at(source_.context, chunk.offset + kChunkHeaderSize, payload, chunk.stored));
+  ELC_TRY(place.source.read_at(place.source.context, place.offset + kChunkHeaderSize, payload, chunk.stored));
   if (!chunk.verified) {
     uint8_t header[kChunkHeaderSize];
-    ELC_TRY(source_.read_at(source_.context, chunk.offset, header, sizeof header));
+    ELC_TRY(place.source.read_at(place.source.context, place.offset, header, sizeof header));
     Decoder in(header, sizeof header);
-    const bool agrees = in.u32() == kChunkMagic && in.u32() == s && in.u64() == i &&
-                        in.u32() == chunk.stored && in.u32() == chunk.raw && in.u32() == chunk.flags &&
+    const bool agrees = in.u32() == kChunkMagic && in.u32() == place.section && in.u64() == place.number &&
+                        in.u32() == chunk.stored && in.u32() == chunk.raw && in.u32() == (chunk.flags & ~kElsewhere) &&
                         in.u32() == chunk.checksum && in.u32() == crc32_of(header, kChunkHeaderSize - 4);
-    if (!agrees) return Result::error("section `%s`: the header of chunk %zu is damaged", name, i);
+    if (!agrees) return damaged(name, i, place.line, "the header of chunk", "is damaged");
     if (crc32_of(payload, chunk.stored) != chunk.checksum)
-      return Result::error("section `%s`: chunk %zu is damaged (its checksum)", name, i);
+      return damaged(name, i, place.line, "chunk", "is damaged (its checksum)");
   }
   if (deflated) {
     const uint32_t width = chunk.flags & kShuffled;
@@ -189,7 +221,7 @@ Result Reader::read_chunk(size_t s, size_t i, uint8_t* out, Room& room) {
     uint8_t* const inflated = width > 0 ? room.shuffled.data() : out;
     uLongf length = chunk.raw;
     if (uncompress(inflated, &length, payload, chunk.stored) != Z_OK || length != chunk.raw)
-      return Result::error("section `%s`: chunk %zu cannot be decompressed", name, i);
+      return damaged(name, i, place.line, "chunk", "cannot be decompressed");
     if (width > 0) unshuffle(inflated, out, chunk.raw, width);
   }
   chunk.verified = true;

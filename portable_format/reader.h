@@ -16,11 +16,13 @@
 
 namespace elc::format {
 
-// Where the bytes of a file come from. read_at fills `data` whole or fails.
+// Where the bytes of a file come from. read_at fills `data` whole or fails. open_base: the file of the same process in another
+// line, as a source that the context keeps; an error names it. nullptr: there are no other files here.
 struct Source {
   void* context = nullptr;
   uint64_t size = 0;
   Result (*read_at)(void* context, uint64_t offset, void* data, size_t size) = nullptr;
+  Result (*open_base)(void* context, uint64_t line, Source* source) = nullptr;
 };
 
 // Makes `buffer` so large, if it is smaller: memory for what a file holds may be lacking.
@@ -29,11 +31,12 @@ Result make_large(size_t size, Bytes* buffer);
 class Reader {
  public:
   Reader() = default;
+  ~Reader();
   Reader(const Reader&) = delete;
   Reader& operator=(const Reader&) = delete;
 
-  // Reads and checks header, trailer, index and types. On an error nothing else may be called (but open,
-  // again).
+  // Reads and checks header, trailer, index and types, and those of the other files that it refers to. On an error nothing
+  // else may be called (but open, again).
   Result open(Source source);
 
   // Chunks are read by so many threads at a time, where there are many in a row. read_at has to allow for that.
@@ -60,6 +63,13 @@ class Reader {
   uint64_t section_stored(size_t i) const;                             // bytes in the file
   bool has_section(const char* name) const { return find(name) != kNoSection; }
 
+  // Other files in which chunks of this one are: how many are named; of the i-th, whether there is such a chunk, its line, and
+  // a reader of what it does not have in other files in turn.
+  size_t base_count() const { return bases_.size(); }
+  bool needs_base(size_t i) const { return bases_[i].reader != nullptr; }
+  uint64_t base_line(size_t i) const { return bases_[i].file.line; }
+  Reader& base(size_t i) { return *bases_[i].reader; }
+
   // The whole content of a small section (an error if it has more than `most` bytes), for a Decoder.
   Result read_section(const char* name, uint64_t most, Bytes* out);
 
@@ -67,7 +77,19 @@ class Reader {
   friend class Cursor;
   static constexpr size_t kNoSection = ~size_t{0};
   size_t find(const char* name) const;
+  struct OpenBase {
+    Base file;
+    Reader* reader = nullptr;  // once a chunk was found to be there
+  };
+  void forget_bases();
+  Result open_bases();
+  Result list_bases();
+  Result open_base(OpenBase& base);
+  // As the base of line `line`: whether it has this chunk, itself.
+  Result check_has(const ChunkEntry& wanted, uint64_t line) const;
+
   Result read_parts();
+  Result read_skeleton();
   Result read_header();
   Result read_index();
   Result read_sections(Decoder& in, uint64_t end);
@@ -78,6 +100,14 @@ class Reader {
     Bytes stored;    // one as it lies in the file
     Bytes shuffled;  // and as it was before it was compressed
   };
+  // Where a chunk is, by its numbers there; in the file of which line, 0: this one.
+  struct Place {
+    const Source& source;
+    uint64_t offset;
+    size_t section, number;
+    uint64_t line;
+  };
+  Place place_of(size_t s, size_t i) const;
   // Reads chunk `i` of section `s` to `out`, which has room for its raw length.
   Result read_chunk(size_t s, size_t i, uint8_t* out, Room& room);
   // Chunks one after the other (chunks.cc). How many from `first` on have one raw length, and `size` bytes of it at most.
@@ -92,7 +122,10 @@ class Reader {
   TypeTable types_;
   uint32_t major_ = 0, minor_ = 0;
   uint64_t header_size_ = 0;
+  uint32_t index_checksum_ = 0;
+  bool refers_ = false;  // some chunk is in another file
   Vector<SectionEntry> sections_;
+  Vector<OpenBase> bases_;
   PlanCache plans_;
   unsigned threads_ = 1;
   Vector<Room> rooms_;

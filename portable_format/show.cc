@@ -7,20 +7,19 @@
 namespace elc::format {
 
 void pointer_text(const PointerLeaf& p, char* text, size_t size) {
-  const unsigned long long block = p.block, position = p.position;
+  const bool by_id = p.block >= kFirstById;
+  const char* const what = by_id ? "heap block" : "block";
+  const unsigned long long block = by_id ? p.block - kFirstById : p.block, position = p.position, leaf = leaf_of(p.position);
   if (p.block == kNullBlock)
     snprintf(text, size, "NULL");
   else if (p.block == kWildBlock)
     snprintf(text, size, "wild 0x%llx", position);
   else if (extra_of(p.position) == 0)
-    snprintf(text, size, "block %llu + %llu", block, position);
+    snprintf(text, size, "%s %llu + %llu", what, block, position);
   else if (extra_of(p.position) == kPastLeaf)
-    snprintf(text, size, "block %llu + end of %llu", block,
-             static_cast<unsigned long long>(leaf_of(p.position)));
+    snprintf(text, size, "%s %llu + end of %llu", what, block, leaf);
   else
-    snprintf(text, size, "block %llu + %llu and %llu bytes", block,
-             static_cast<unsigned long long>(leaf_of(p.position)),
-             static_cast<unsigned long long>(extra_of(p.position)));
+    snprintf(text, size, "%s %llu + %llu and %llu bytes", what, block, leaf, static_cast<unsigned long long>(extra_of(p.position)));
 }
 
 struct Cursor::Show {

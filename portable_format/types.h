@@ -174,8 +174,9 @@ class TypeTable {
 // machine)? Same kinds (integers: see FORMAT.md), same fields by name, count and order, through all structs; names and sizes of
 // the structs themselves do not matter. Bytes only if the representations are equal. The error names the
 // place: "field .corner[].x: double in the file, float in the program".
+// `wider`: also where a scalar of the program holds all values of the file's: an integer, or a real number, of more bytes.
 Result fits(const TypeTable& file, TypeId from, const Representation& writer, const TypeTable& memory,
-            TypeId to);
+            TypeId to, bool wider);
 
 }  // namespace elc::format
 

@@ -17,8 +17,10 @@ struct PointerLeaf {
 };
 constexpr uint64_t kNullBlock = 0;             // position 0
 constexpr uint64_t kWildBlock = ~uint64_t{0};  // position: the address it had, for people
+// From here on a block is told by an id that it keeps from file to file, and not by its number in this one.
+constexpr uint64_t kFirstById = uint64_t{1} << 63;
 
-// "NULL", "wild 0x7f00", "block 3 + 7".
+// "NULL", "wild 0x7f00", "block 3 + 7", "heap block 3 + 7".
 void pointer_text(const PointerLeaf& pointer, char* text, size_t size);
 
 // An MPI_Status in a file. What the integers mean is the layer above's choice.

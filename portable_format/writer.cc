@@ -2,11 +2,18 @@
 
 #include <stdio.h>
 
+#include "base/hash_map.h"
 #include "portable_format/checksum.h"
 #include "portable_format/integer.h"
 #include "portable_format/place.h"
 
 namespace elc::format {
+namespace {
+
+constexpr uint64_t kOwnChunk = 256 * 1024;  // a value of so many bytes begins a chunk
+
+}  // namespace
+
 Writer::Writer(const TypeTable* types, Sink sink, const WriterOptions& options)
     : types_(types),
       sink_(sink),
@@ -40,18 +47,27 @@ void Writer::fail(Result status) {
 
 Result Writer::error() const { return status_; }
 
-void Writer::begin_section(const char* name) {
+void Writer::begin_section(const char* name, bool may_be_in_pieces) {
   if (open_) end_section();
-  bool known = strcmp(name, "types") == 0;
+  bool known = strcmp(name, "types") == 0 || strcmp(name, "bases") == 0;
   for (const SectionEntry& s : sections_) known |= strcmp(name, s.name) == 0;
   if (known || !section_name_allowed(name)) {
     fail(Result::error("a section cannot be named `%.100s`", name));
     return;
   }
+  begin_own_section(name);
+  if (pieces_ == nullptr || !may_be_in_pieces) return;
+  sections_.back().in_pieces = true;
+  most_ = kPieceSize;
+}
+
+void Writer::begin_own_section(const char* name) {
   SectionEntry entry;
   strcpy(entry.name, name);  // it fits, being allowed
   sections_.push_back(std::move(entry));
   section_size_ = 0;
+  most_ = kChunkSize;
+  unwritten_ = 0;
   open_ = true;
 }
 
@@ -65,6 +81,16 @@ void Writer::cut() {
   if (used_ > 0) emit(buffer_, used_, prevailing_width(), false);
   used_ = 0;
   memset(of_width_, 0, sizeof of_width_);
+}
+
+void Writer::cut_before(uint64_t id, uint64_t size) {
+  constexpr size_t kHalf = kPieceSize / 2;
+  const bool in_pieces = open_ && sections_.back().in_pieces;
+  if (in_pieces ? size >= kHalf || (used_ >= kHalf && mix64(id) % kHalf < size) : size >= kOwnChunk) cut();
+}
+
+void Writer::end_piece() {
+  if (open_ && sections_.back().in_pieces) cut();
 }
 
 // Of packed leaves of these widths: what divides all.
@@ -90,24 +116,46 @@ void Writer::put(const void* data, size_t size, bool stays) {
   const uint8_t* from = static_cast<const uint8_t*>(data);
   section_size_ += size;
   while (size > 0) {
-    if (size >= kChunkSize) {  // straight from the program's memory
+    if (size >= most_) {  // straight from the program's memory
       cut();
-      emit(from, kChunkSize, size_t{1} << width_, stays);
-      from += kChunkSize;
-      size -= kChunkSize;
+      emit(from, most_, size_t{1} << width_, stays);
+      from += most_;
+      size -= most_;
       continue;
     }
-    const size_t piece = size < kChunkSize - used_ ? size : kChunkSize - used_;
+    const size_t piece = size < most_ - used_ ? size : most_ - used_;
     memcpy(buffer_ + used_, from, piece);
     used_ += piece;
     of_width_[width_] += piece;
     from += piece;
     size -= piece;
-    if (used_ == kChunkSize) cut();
+    if (used_ == most_) cut();
   }
 }
 
+// A place in the index for a chunk, in the order of the section; what is compressed meanwhile fills its own later.
+ChunkEntry* Writer::next_entry() {
+  SectionEntry& section = sections_.back();
+  if (!section.chunks.make_room(1)) {
+    fail(no_memory(sizeof(ChunkEntry), "the file's index"));
+    return nullptr;
+  }
+  return &section.chunks.push_back({});
+}
+
+// Whether another file has this piece.
+bool Writer::refer(const uint8_t* data, size_t size) {
+  ChunkEntry entry;
+  if (!pieces_->find(data, size, &entry)) return false;
+  ChunkEntry* const next = next_entry();
+  if (next == nullptr) return true;
+  *next = entry;
+  sections_.back().size += size;
+  return true;
+}
+
 void Writer::emit(const uint8_t* data, size_t size, size_t width, bool stays) {
+  if (!status_.ok() || (sections_.back().in_pieces && refer(data, size)) || next_entry() == nullptr) return;
   if (compressor_ != nullptr) {
     if (status_.ok() && compressor_->full()) write_chunk(compressor_->take());
     if (status_.ok()) compressor_->put(data, size, width, stays);
@@ -121,7 +169,8 @@ void Writer::write_chunk(const Packed& packed) {
   if (packed.payload == nullptr) fail(Result::error("a descriptor of the library's was closed while a chunk was compressed"));
   if (!status_.ok()) return;
   SectionEntry& section = sections_.back();
-  ChunkEntry chunk;
+  while (section.chunks[unwritten_].raw != 0) ++unwritten_;
+  ChunkEntry& chunk = section.chunks[unwritten_];
   chunk.offset = file_size_;
   chunk.raw = packed.raw;
   chunk.stored = packed.stored;
@@ -131,7 +180,7 @@ void Writer::write_chunk(const Packed& packed) {
   Encoder out(&header);
   out.u32(kChunkMagic);
   out.u32(static_cast<uint32_t>(sections_.size() - 1));
-  out.u64(section.chunks.size());
+  out.u64(unwritten_);
   out.u32(chunk.stored);
   out.u32(chunk.raw);
   out.u32(chunk.flags);
@@ -139,8 +188,6 @@ void Writer::write_chunk(const Packed& packed) {
   out.u32(crc32_of(header.data(), header.size()));
   send(header.data(), header.size());
   send(packed.payload, chunk.stored);
-  if (!section.chunks.make_room(1)) return fail(no_memory(sizeof chunk, "the file's index"));
-  section.chunks.push_back(chunk);
   section.size += packed.raw;
 }
 
@@ -220,7 +267,7 @@ Result Writer::write_fields(TypeId type, const uint8_t* from, const uint8_t* enc
 }
 
 uint8_t* Writer::room(size_t size, uint8_t* aside) {
-  return kChunkSize - used_ >= size ? buffer_ + used_ : aside;
+  return most_ - used_ >= size ? buffer_ + used_ : aside;
 }
 
 void Writer::fill(const uint8_t* at, size_t size) {
@@ -228,7 +275,7 @@ void Writer::fill(const uint8_t* at, size_t size) {
   used_ += size;
   of_width_[width_] += size;
   section_size_ += size;
-  if (used_ == kChunkSize) cut();
+  if (used_ == most_) cut();
 }
 
 bool Writer::write_fixed(const Plan& plan, const uint8_t* from, uint64_t count, const LeafEncoder& leaves,
@@ -249,7 +296,7 @@ bool Writer::write_fixed(const Plan& plan, const uint8_t* from, uint64_t count, 
   }
   uint8_t aside[kSmallElement];
   while (count > 0 && status_.ok()) {
-    const uint64_t fitting = (kChunkSize - used_) / plan.packed_size;
+    const uint64_t fitting = (most_ - used_) / plan.packed_size;
     uint64_t n = plan.batch < count ? plan.batch : count;
     if (n > fitting) n = fitting == 0 ? 1 : fitting;
     const size_t size = static_cast<size_t>(n * plan.packed_size);
@@ -275,7 +322,7 @@ bool Writer::write_run(const Run& run, const uint8_t* from, const LeafEncoder& l
   }
   uint8_t aside[32];
   for (uint64_t done = 0; done < run.count && status_.ok();) {
-    const uint64_t fitting = (kChunkSize - used_) / c.to_width;
+    const uint64_t fitting = (most_ - used_) / c.to_width;
     const uint64_t left = run.count - done;
     const size_t n = static_cast<size_t>(left <= fitting ? left : fitting == 0 ? 1 : fitting);
     uint8_t* to = room(n * c.to_width, aside);
@@ -292,6 +339,8 @@ bool Writer::write_run(const Run& run, const uint8_t* from, const LeafEncoder& l
 void Writer::hand_over(Encoder& out) const {
   out.u64(file_size_);
   encode_sections(sections_, out);
+  for (const SectionEntry& section : sections_) out.boolean(section.in_pieces);
+  if (pieces_ != nullptr) pieces_->hand_over(out);
 }
 
 Result Writer::take_over(Decoder& in) {
@@ -307,15 +356,24 @@ Result Writer::take_over(Decoder& in) {
     if (!section.chunks.make_room(chunks)) return no_memory(chunks * sizeof(ChunkEntry), "the file's index");
     for (size_t i = 0; i < chunks; ++i) section.chunks.push_back(decode_chunk(in));
   }
+  for (SectionEntry& section : sections_) section.in_pieces = in.boolean();
+  if (pieces_ != nullptr) pieces_->take_over(in);
   return in.ok() ? Result() : Result::error("what was written elsewhere cannot be taken over");
 }
 
+// The files to which the index refers.
+void Writer::write_bases() {
+  bool refers = false;
+  for (const SectionEntry& section : sections_)
+    for (const ChunkEntry& chunk : section.chunks) refers = refers || chunk.elsewhere();
+  if (!refers) return;
+  begin_own_section("bases");
+  encode_bases(pieces_->bases(), encoder_);
+  end_section();
+}
+
 void Writer::write_types() {
-  SectionEntry entry;
-  memcpy(entry.name, "types", 5);
-  sections_.push_back(std::move(entry));
-  section_size_ = 0;
-  open_ = true;
+  begin_own_section("types");
   types_->encode(encoder_);
   end_section();
 }
@@ -334,7 +392,7 @@ void Writer::write_index() {
   end.u64(file_size_);
   end.u64(index.size());
   end.u64(file_size_ + index.size() + kTrailerSize);
-  end.u32(crc32_of(index.data(), index.size()));
+  end.u32(index_checksum_ = crc32_of(index.data(), index.size()));
   end.u32(crc32_of(trailer.data(), trailer.size()));
   send(index.data(), index.size());
   send(trailer.data(), trailer.size());
@@ -342,6 +400,7 @@ void Writer::write_index() {
 
 Result Writer::finish() {
   if (open_) end_section();
+  write_bases();
   write_types();
   write_index();
   return std::move(status_);

@@ -11,6 +11,7 @@
 #include "base/wire.h"
 #include "portable_format/compressor.h"
 #include "portable_format/file.h"
+#include "portable_format/pieces.h"
 #include "portable_format/plan.h"
 #include "portable_format/types.h"
 #include "portable_format/value.h"
@@ -38,8 +39,9 @@ class Writer {
   Writer(const Writer&) = delete;
   Writer& operator=(const Writer&) = delete;
 
-  // Sections come one after the other. Names are unique, of 1 to 63 bytes; "types" is the writer's own.
-  void begin_section(const char* name);
+  // Sections come one after the other. Names are unique, of 1 to 63 bytes; "types" and "bases" are the writer's own. One that
+  // may be in pieces has values that another file of `pieces` may have as well.
+  void begin_section(const char* name, bool may_be_in_pieces = false);
   void end_section();
 
   // XDR into the current section.
@@ -52,9 +54,15 @@ class Writer {
   // file is to be given up: it becomes sticky too.
   Result write_value(TypeId type, const void* address, uint64_t count, const LeafEncoder& leaves);
 
-  // Ends the chunk, so that what comes next begins one of its own. A large value that follows a cut has the
-  // same chunks in the next file as long as it does not change.
-  void cut();
+  // What comes next is a value of so many bytes, the `id`-th of those that follow each other: it begins a chunk of its own where it
+  // is large, so that it has the same chunks in the next file as long as it does not change. In pieces also where its id says
+  // so: values that come or go then do not move all that follow them to other pieces.
+  void cut_before(uint64_t id, uint64_t size);
+  void cut();        // ends the chunk
+  void end_piece();  // the same in pieces
+
+  // Before the first section: what such sections have in common with earlier files is not written again. It must live longer.
+  void refer_to(Pieces* pieces) { pieces_ = pieces; }
 
   // Between sections: chunks go through `compressor`, which must live until others are asked for. nullptr: they go as they are.
   void compress_with(Compressor* compressor) { compressor_ = compressor; }
@@ -66,6 +74,9 @@ class Writer {
   // Bytes of the current section so far, before compression; and of the file.
   uint64_t section_size() const { return section_size_; }
   uint64_t file_size() const { return file_size_; }
+  // Behind finish(): what Pieces::adopt() wants to know of the file.
+  Base as_base(uint64_t line) const { return {line, file_size_, index_checksum_}; }
+  const Vector<SectionEntry>& sections() const { return sections_; }
 
   // The first error so far. No more bytes reach the sink after it.
   bool ok() const { return status_.ok(); }
@@ -77,6 +88,8 @@ class Writer {
   // Raw bytes into the section. What is the program's stays as it is as long as the section is open.
   void put(const void* data, size_t size, bool stays = false);
   void emit(const uint8_t* data, size_t size, size_t width, bool stays);  // one chunk
+  bool refer(const uint8_t* data, size_t size);
+  ChunkEntry* next_entry();
   void write_chunk(const Packed& packed);
   size_t prevailing_width() const;
   void fits_width(uint32_t widths);
@@ -94,6 +107,8 @@ class Writer {
                    const LeafEncoder& leaves);
   Result write_bits(TypeId type, const uint8_t* of);
   Result write_fields(TypeId type, const uint8_t* from, const uint8_t* enclosing, const LeafEncoder& leaves);
+  void begin_own_section(const char* name);
+  void write_bases();
   void write_types();
   void write_index();
 
@@ -101,6 +116,7 @@ class Writer {
   Sink sink_;
   Representation representation_;
   Compressor* compressor_ = nullptr;
+  Pieces* pieces_ = nullptr;
   Encoder encoder_;
   PlanCache plans_;
   Result status_;
@@ -108,10 +124,13 @@ class Writer {
   Bytes own_buffer_;
   uint8_t* buffer_;  // the chunk that is being filled: kChunkSize bytes, of which used_ are used
   size_t used_ = 0;
+  size_t most_ = kChunkSize;   // bytes of a chunk
+  size_t unwritten_ = 0;       // the first chunk of the section that is not in the file, nor in another
   unsigned width_ = 0;         // of the elements at hand: 1 << width_ bytes
   size_t of_width_[4] = {};    // bytes of such elements in the chunk that is being filled
   uint64_t section_size_ = 0;
   uint64_t file_size_ = 0;
+  uint32_t index_checksum_ = 0;
   bool open_ = false;
 };
 

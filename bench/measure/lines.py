@@ -2,7 +2,9 @@
 
 plain     the program without libELC
 auto      lines as the library takes them by itself, in the background where that is possible
+copy      ELC_BACKGROUND=copy: by a thread, from a copy of the data in memory
 no        ELC_BACKGROUND=no: the program waits while a line is written
+incremental  ELC_INCREMENTAL, where a hundredth of the data changes: lines behind the first
 dd        as many bytes by as many dd with one fsync each, at the same time
 A restart is measured against reading the line's files (cat, all at once)."""
 import os
@@ -14,7 +16,9 @@ from .results import spread
 from .runs import Failed, launch, line
 
 PART = "lines"
-VARIANTS = ("plain", "auto", "no")
+VARIANTS = {"plain": None, "auto": {}, "copy": {"ELC_BACKGROUND": "copy"}, "no": {"ELC_BACKGROUND": "no"}}
+# Where a hundredth of the data changes.
+FEW = {"plain": None, "auto": {}, "incremental": {"ELC_INCREMENTAL": "256"}}
 QUANTITIES = (("longest stop", "s"), ("committed after", "s"), ("slowest step", "s"), ("time of the steps", "s"),
               ("bytes of a line", "B"), ("restart", "s"))
 STEPS, LINES = 1200, 3
@@ -25,19 +29,26 @@ def measure(bench, results, options):
     case = "%d processes of %d MiB" % (bench.ranks, size)
     print("Lines with much data: %s" % case, flush=True)
     check_room(bench, size)
-    arguments = ["--size", size, "--steps", STEPS // (4 if options.quick else 1), "--lines", LINES]
+    few = case + ", of which 1 % changes"
+    arguments = ["--size", size, "--steps", STEPS, "--lines", LINES]
     for number in range(1, options.repeat + 1):
-        expected = None
-        for variant in VARIANTS:
-            expected = measure_one(bench, results, case, variant, number, arguments, expected)
+        measure_all(bench, results, case, VARIANTS, number, arguments)
         results.add(PART, case, "dd", number, "committed after", "s", dd(bench, size))
         restart(bench, results, case, number, size)
-    for variant in results.names(PART, "variant"):
-        for quantity, unit in QUANTITIES:
-            values = results.values(PART, case, variant, quantity)
-            if values:
-                print("  %-10s %-20s %s %s" % (variant, quantity, spread(values), unit))
-    print(flush=True)
+        measure_all(bench, results, few, FEW, number, arguments + ["--part", 100, "--changing", 1])
+    for case in (case, few):
+        for variant in results.names(PART, "variant"):
+            for quantity, unit in QUANTITIES:
+                values = results.values(PART, case, variant, quantity)
+                if values:
+                    print("  %-12s %-20s %s %s" % (variant, quantity, spread(values), unit))
+        print(flush=True)
+
+
+def measure_all(bench, results, case, variants, number, arguments):
+    expected = None
+    for variant, variables in variants.items():
+        expected = measure_one(bench, results, case, variant, variables, number, arguments, expected)
 
 
 def check_room(bench, size):
@@ -49,11 +60,11 @@ def check_room(bench, size):
                      % (bench.directory, free >> 20, needed >> 20))
 
 
-def measure_one(bench, results, case, variant, number, arguments, expected):
-    lines = None if variant == "plain" else bench.lines()
+def measure_one(bench, results, case, variant, variables, number, arguments, expected):
+    lines = None if variables is None else bench.lines()
     try:
-        done = bench.run("large-plain" if variant == "plain" else "large", arguments, lines,
-                         {} if variant == "plain" else {"ELC_BACKGROUND": variant, "ELC_KEEP": "1"})
+        done = bench.run("large-plain" if variables is None else "large", arguments, lines,
+                         {} if variables is None else {**variables, "ELC_KEEP": "1"})
     finally:
         if lines:
             bench.drop(lines)
@@ -61,7 +72,7 @@ def measure_one(bench, results, case, variant, number, arguments, expected):
         raise Failed("%s: %s, but %s before" % (variant, done.result(), expected))
     results.add(PART, case, variant, number, "time of the steps", "s", done.value("steps"))
     results.add(PART, case, variant, number, "slowest step", "s", done.value("slowest step"))
-    if variant != "plain":
+    if variables is not None:
         results.add(PART, case, variant, number, "longest stop", "s", done.value("longest stop"))
         results.add(PART, case, variant, number, "committed after", "s", done.value("committed after"))
         results.add(PART, case, variant, number, "bytes of a line", "B", done.bytes)
@@ -118,12 +129,13 @@ def table(results):
 
 def figure(axes, results):
     case = results.names(PART, "case")[0]
+    shown = list(VARIANTS)[1:] + ["dd"]
     for place, quantity in enumerate(("longest stop", "committed after")):
-        for i, variant in enumerate(("auto", "no", "dd")):
+        for i, variant in enumerate(shown):
             values = results.values(PART, case, variant, quantity)
             axes.plot([i + 0.2 * place] * len(values), values, "o" if place else "x", color="C%d" % place,
                       label=quantity if i == 0 else None)
-    axes.set_xticks(range(3), ("auto", "no", "dd"))
+    axes.set_xticks(range(len(shown)), shown)
     axes.set_ylabel("seconds")
     axes.set_yscale("log")
     axes.legend()

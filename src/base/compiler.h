@@ -37,6 +37,11 @@
 #define ELC_CALLER() (static_cast<const void*>(nullptr))
 #endif
 
+// Makes NAME an unsigned integer of 128 bits.
+#if defined __SIZEOF_INT128__ && !defined ELC_ISO_ONLY
+#define ELC_WIDE(NAME) __extension__ typedef unsigned __int128 NAME
+#endif
+
 // What lies there will be changed soon: its way from memory may begin.
 #if defined __has_builtin && !defined ELC_ISO_ONLY
 #if __has_builtin(__builtin_prefetch)

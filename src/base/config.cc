@@ -116,9 +116,17 @@ bool read_readers(Config* config, const char* value) {
 
 bool read_background(Config* config, const char* value) {
   config->background = strcmp(value, "fork") == 0 ? Background::kFork
+                       : strcmp(value, "copy") == 0 ? Background::kCopy
                        : strcmp(value, "no") == 0 ? Background::kNo
                                                   : Background::kAuto;
   return config->background != Background::kAuto || strcmp(value, "auto") == 0;
+}
+
+bool read_incremental(Config* config, const char* value) {
+  uint64_t whole = 0;
+  if (!parse_whole(value, &whole) || whole < 1 || whole > kMostIncremental) return false;
+  config->incremental = static_cast<uint32_t>(whole);
+  return true;
 }
 
 bool read_compress(Config* config, const char* value) {
@@ -133,6 +141,8 @@ bool read_compress(Config* config, const char* value) {
 
 bool read_max_transit(Config* config, const char* value) { return parse_bytes(value, &config->max_transit); }
 
+constexpr double kLate = 60, kLeastLate = 10;  // seconds, where ELC_LATE is not set
+
 bool read_late(Config* config, const char* value) { return parse_seconds(value, &config->late); }
 
 bool read_small(const char* value, uint64_t most, int* small) {
@@ -142,10 +152,17 @@ bool read_small(const char* value, uint64_t most, int* small) {
   return true;
 }
 
-bool read_check_pointers(Config* config, const char* value) {
+bool read_check(Config* config, const char* value) {
   int check = 0;
   const bool allowed = read_small(value, 1, &check);
-  config->check_pointers = check != 0;
+  config->check = check != 0;
+  return allowed;
+}
+
+bool read_strict(Config* config, const char* value) {
+  int strict = 0;
+  const bool allowed = read_small(value, 1, &strict);
+  config->strict = strict != 0;
   return allowed;
 }
 
@@ -169,9 +186,11 @@ constexpr struct {
     {"ELC_LATE", read_late, "seconds, or 5m, 1h; 0 for never"},
     {"ELC_TRUST", read_trust, "self or any"},
     {"ELC_READERS", read_readers, "owner, group or all"},
-    {"ELC_BACKGROUND", read_background, "auto, fork or no"},
+    {"ELC_BACKGROUND", read_background, "auto, fork, copy or no"},
     {"ELC_COMPRESS", read_compress, "no, or a level of zlib from 1 to 9, with a number of threads from 1 to 12: 1, or 1,4"},
-    {"ELC_CHECK_POINTERS", read_check_pointers, "0 or 1"},
+    {"ELC_INCREMENTAL", read_incremental, "how often a line is whole: 1 (each) to 256 (one of so many)"},
+    {"ELC_CHECK", read_check, "0 or 1"},
+    {"ELC_STRICT", read_strict, "0 or 1"},
     {"ELC_VERBOSE", read_verbose, "0 (problems), 1 (each line) or 2 (more)"},
 };
 
@@ -260,6 +279,10 @@ Result read_config(Config* config, Getter get) {
   for (const auto& variable : kVariables)
     if (const char* v = value_of(variable.name); v != nullptr && !variable.read(config, v))
       return Result::error("%s=%s is not allowed: set it to %s, or unset it", variable.name, v, variable.allowed);
+  if (config->late < 0) {
+    const double two = 2 * config->every;
+    config->late = config->timer != Timer::kFixed ? kLate : two < kLeastLate ? kLeastLate : two;
+  }
   return {};
 }
 

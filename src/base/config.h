@@ -35,11 +35,13 @@ enum class Readers { kOwner, kGroup, kAll };
 
 // Who writes the data of a line: ELC_BACKGROUND.
 enum class Background {
-  kAuto,  // a copy of the process, where that is safe and pays; else the process
-  kFork,  // a copy wherever it can
+  kAuto,  // a copy of the process, where that is safe and pays; else a thread, or the process
+  kFork,  // a copy of the process wherever that can be
+  kCopy,  // a thread, from a copy of the data
   kNo,    // the process, before the program runs on
 };
 
+constexpr uint32_t kMostIncremental = 256;  // of ELC_INCREMENTAL
 constexpr unsigned kMostCompressThreads = 12;  // of ELC_COMPRESS
 
 struct Config {
@@ -54,13 +56,15 @@ struct Config {
   Text file_roots;            // ELC_FILE_ROOTS: absolute names with colons between them
   Drain drain = Drain::kDrain;
   uint64_t max_transit = UINT64_MAX;  // ELC_MAX_TRANSIT, bytes held in transit by one process
-  double late = 60;                   // ELC_LATE, seconds until a rank says that it comes to no site; 0: never
+  double late = -1;                   // ELC_LATE, seconds until a rank says that it comes to no site; 0: never
   Trust trust = Trust::kSelf;
   Readers readers = Readers::kOwner;
   Background background = Background::kAuto;
+  uint32_t incremental = 1;           // ELC_INCREMENTAL: every so manieth line is whole
   int compress = 0;                   // ELC_COMPRESS, zlib's level; 0: no
   unsigned compress_threads = 0;      // with it, behind a comma; 0: as many as there are processors for a rank
-  bool check_pointers = false;        // ELC_CHECK_POINTERS
+  bool check = false;                 // ELC_CHECK
+  bool strict = false;                // ELC_STRICT
   int verbose = 0;                    // ELC_VERBOSE: 0 problems only, 1 each line, 2 more
 };
 

@@ -61,8 +61,9 @@ struct Host {
   Result (*save_line)(void* context, LineNumber line, const Saved& saved) = nullptr;
   // Whether that file is stable; asked until it is, or has failed. May call add_cost.
   Result (*line_stable)(void* context, LineNumber line, bool* stable) = nullptr;
-  // Writes the commit record; called on process 0 alone, when all files are stable.
-  Result (*commit)(void* context, LineNumber line, uint64_t points, uint64_t cost) = nullptr;
+  // Writes the commit record; called on process 0 alone, when all files are stable, and again until *done, or it has failed:
+  // then there is no record.
+  Result (*commit)(void* context, LineNumber line, uint64_t points, uint64_t cost, bool* done) = nullptr;
   // The line has ended here: committed, or else refused for this reason, which is the same at all processes; the text
   // is valid during the call. May call knows and committed_line.
   void (*ended)(void* context, LineNumber line, bool committed, const Refusal& refusal) = nullptr;

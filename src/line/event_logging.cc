@@ -239,14 +239,29 @@ void EventLogging::vote(ConsensusKind kind, const Vote& own) {
   if (control_.vote(kind, own, &merged)) conclude(kind, merged);
 }
 
-// Process 0 has all votes. A line is committed before anybody is told.
+// Process 0 has all votes.
 void EventLogging::conclude(ConsensusKind kind, Vote& merged) {
   if (kind == kDoneConsensus && merged.yes()) {
-    const Result committed = host_.commit(host_.context, merged.line, merged.points, merged.cost);
-    if (!committed.ok()) merged.refuse(self_, committed.message());
+    commits_ = true;
+    committing_ = static_cast<Vote&&>(merged);
+    step_commit();
+    return;
   }
   control_.announce(kind, merged);
   decide(kind, merged);
+}
+
+// A line is committed before anybody is told; what that takes of the disk, nobody waits for.
+void EventLogging::step_commit() {
+  if (!commits_) return;
+  bool done = false;
+  const Result status = host_.commit(host_.context, committing_.line, committing_.points, committing_.cost, &done);
+  if (status.ok() && !done) return;
+  commits_ = false;
+  Vote result = static_cast<Vote&&>(committing_);
+  if (!status.ok()) result.refuse(self_, status.message());
+  control_.announce(kDoneConsensus, result);
+  decide(kDoneConsensus, result);
 }
 
 void EventLogging::decide(ConsensusKind kind, const Vote& result) {
@@ -328,6 +343,7 @@ void EventLogging::poll() {
     line_->refuse(declines ? why_declined_ : never_ ? kNever : kProgramEnds);
   }
   step_line();
+  step_commit();
   step_release();
   set_flags();
   if (never_ && line_ == nullptr && !replay_.anywhere() && !stop_voted_ && !finalize_voted_) {

@@ -148,6 +148,7 @@ class EventLogging final : public Coordinator {
   void begin_forgetting(uint32_t round, Rank from);
   void forget(const Vote& freed);
   void step_line();
+  void step_commit();
   void step_recovery();
   void step_release();
   void set_flags();
@@ -168,6 +169,8 @@ class EventLogging final : public Coordinator {
   Forgetting forgetting_;
 
   Line* line_ = nullptr;  // the open one
+  bool commits_ = false;  // process 0, which has all votes and writes the record
+  Vote committing_;
   LineNumber last_line_ = 0;
   LineNumber requested_ = 0;
   LineNumber committed_ = 0;

@@ -161,7 +161,7 @@ format::PointerLeaf BlockMap::in_region(const Extent& extent, uintptr_t address)
 format::PointerLeaf BlockMap::in_block(const Block& block, uintptr_t address) const {
   const uint64_t count = elements_of(*process_, block);
   const uint64_t rest = block.size - count * process_->types.size_of(block.type);
-  format::PointerLeaf pointer = {1 + regions_.size() + static_cast<size_t>(&block - process_->heap.slots().data()), 0};
+  format::PointerLeaf pointer = {format::kFirstById + block.id, 0};
   if (!position_in(process_->types, block.type, count, rest, address - begin_of(block), block.address, &pointer.position))
     return {format::kWildBlock, address};
   return pointer;
@@ -173,19 +173,19 @@ static bool holds(uintptr_t at, uint64_t length, uintptr_t begin, uint64_t size)
 
 bool BlockMap::holds(uintptr_t begin, uint64_t size) const {
   const Block* block = last_block(begin, begin);
-  return holds_variable(begin, size) || (block != nullptr && state::holds(begin_of(*block), block->size, begin, size));
+  return holds_variable(begin, size, false) || holds_variable(begin, size, true) || (block != nullptr && state::holds(begin_of(*block), block->size, begin, size));
 }
 
-bool BlockMap::holds_variable(uintptr_t begin, uint64_t size) const {
+bool BlockMap::holds_variable(uintptr_t begin, uint64_t size, bool resizes) const {
   const Extent* region = last_before(by_region_, begin);
-  return region != nullptr && state::holds(region->begin, region->size, begin, size);
+  return region != nullptr && regions_[region->index]->resizes == resizes && state::holds(region->begin, region->size, begin, size);
 }
 
 format::PointerLeaf BlockMap::encode(const void* pointer, TypeId target) const {
   if (pointer == nullptr) return {format::kNullBlock, 0};
   // Most pointers of linked structures point to the beginning of a block.
   if (const Block* block = process_->heap.find(pointer); block != nullptr)
-    return {1 + regions_.size() + static_cast<size_t>(block - process_->heap.slots().data()), 0};
+    return {format::kFirstById + block->id, 0};
   const uintptr_t address = reinterpret_cast<uintptr_t>(pointer);
   const Extent* region = last_before(by_region_, address);
   if (region != nullptr && (address - region->begin < region->size || address == region->begin)) {

@@ -34,7 +34,8 @@ class BlockMap {
 
   // Whether these bytes lie in one region or block.
   bool holds(uintptr_t begin, uint64_t size) const;
-  bool holds_variable(uintptr_t begin, uint64_t size) const;  // in a region
+  // In a region; one of a variable that has another place in each line, or none of these.
+  bool holds_variable(uintptr_t begin, uint64_t size, bool resizes) const;
   uint64_t largest() const;  // size of a region or block
   uint64_t size() const;     // of all together
   bool has_some_in(uintptr_t begin, uintptr_t end) const;

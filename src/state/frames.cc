@@ -70,10 +70,11 @@ void set_recovering(bool recovering) {
   process().image = nullptr;
 }
 
-bool outside_frames() { return process().frames.empty(); }
+bool outside_frames() { return process().frames.empty() && !has_described_frames(); }
 
 bool take_label() {
   Process& p = process();
+  if (has_described_frames()) return p.site_is_labelled = take_described_site(p);
   p.site_is_labelled = p.label_is_fresh && !p.frames.empty() && !p.frames.back().inline_call;
   p.label_is_fresh = false;
   elc::attend(elc::kLabel, false);

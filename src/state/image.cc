@@ -125,7 +125,9 @@ Result Image::read_declared(format::Reader& reader) {
 }
 
 Result Image::read_heap(format::Cursor& in, const format::Reader& reader) {
-  ELC_TRY(read_layout(in, "heap"));
+  uint32_t layout = 0;
+  ELC_TRY(read_layout(in, "heap", kHeapLayout, &layout));
+  by_id = layout > 1;
   next_id = in.u64();
   uint64_t id = 0;
   for (uint64_t left = in.count(36); left > 0 && in.ok(); --left) {
@@ -171,7 +173,7 @@ Result Image::match(const Process& p, const format::Reader& reader) {
   writer = reader.representation();
   ELC_TRY(match_frames(p));
   ELC_TRY(match_variables(p, reader));
-  ELC_TRY(check_leftovers(p));
+  ELC_TRY(check_leftovers(p, reader));
   match_functions(p);
   match_runs(p, reader);
   return Result();
@@ -195,49 +197,107 @@ Result Image::match_variables(const Process& p, const format::Reader& reader) {
   for (size_t i = 0; i < variables.size(); ++i) {
     SavedVariable& v = variables[i];
     if (i > 0 && variables[i - 1].frame != v.frame) hint = 0;
-    const Text whose = owner(v);
     if (!reader.types().known(v.type))
       return reader.explain(
-          Result::error("'%s' of %s has a type that is not known (%ld)", v.name.c_str(), whose.c_str(),
+          Result::error("'%s' of %s has a type that is not known (%ld)", v.name.c_str(), owner(v).c_str(),
                         static_cast<long>(v.type)));
     v.region = find_in(p, v.frame, hint++, v.name);
-    const Text found = describe(reader.types(), v.type, v.count, all_of(v.extents));
-    if (v.region == nullptr)
-      return Result::error("the line has '%s' (%s) of %s, which the program has not registered there",
-                           v.name.c_str(), found.c_str(), whose.c_str());
+    if (v.region == nullptr && v.frame == 0 && !p.strict) {
+      for (const Renamed& renamed : p.renamed)
+        if (renamed.before.view() == v.name.view() && !renamed.before.empty()) v.region = find_in(p, 0, hint, renamed.now);
+      if (v.region != nullptr)
+        changes.push_back(Text::format("'%s' of %s is '%s' in the line", v.region->name, owner(v).c_str(), v.name.c_str()));
+    }
+    if (v.region == nullptr) continue;  // check_leftovers
+    for (size_t before = 0; before < i && !p.renamed.empty(); ++before)
+      if (variables[before].region == v.region)
+        return Result::error("the line has both '%s' and '%s', which ELC_WAS makes one variable of the program", variables[before].name.c_str(),
+                             v.name.c_str());
     const Vector<uint64_t> extents = extents_of(*v.region);
-    const Text wanted = describe(p.types, v.region->type, v.region->count, all_of(extents));
     const bool same_shape = extents.empty() || v.extents.empty() ||
                             std::equal(extents.begin(), extents.end(), v.extents.begin(), v.extents.end());
-    const Result fit = format::fits(reader.types(), v.type, writer, p.types, v.region->type);
-    if (!fit.ok() && wanted.view() == found.view())
-      return Result::error("'%s' of %s (%s): %s", v.name.c_str(), whose.c_str(), found.c_str(), fit.message());
-    if (!fit.ok() || v.count != v.region->count || !same_shape)
-      return Result::error("'%s' of %s is %s in the program, but %s in the line%s%s", v.name.c_str(),
-                           whose.c_str(), wanted.c_str(), found.c_str(), fit.ok() ? "" : ": ",
-                           fit.ok() ? "" : fit.message());
+    const bool fits = format::fits(reader.types(), v.type, writer, p.types, v.region->type, false).ok();
+    if (!fits || (v.count != v.region->count && !v.region->resizes) || !same_shape) ELC_TRY(match_changed(p, reader, v));
   }
   return Result();
 }
 
-// Every variable of the line has its region; names are unique, so more regions mean other names.
-Result Image::check_leftovers(const Process& p) const {
+// Whether an array of the line is the beginning of that of the program: of several dimensions only the first may be longer.
+static bool is_beginning(const Vector<uint64_t>& line, const Vector<uint64_t>& program) {
+  return line.size() == program.size() && (line.empty() || std::equal(line.begin() + 1, line.end(), program.begin() + 1));
+}
+
+Result Image::match_changed(const Process& p, const format::Reader& reader, SavedVariable& v) {
+  const Region& region = *v.region;
+  const Text whose = owner(v), found = describe(reader.types(), v.type, v.count, all_of(v.extents));
+  const Vector<uint64_t> extents = extents_of(region);
+  const Text wanted = describe(p.types, region.type, region.count, all_of(extents));
+  const Result fit = format::fits(reader.types(), v.type, writer, p.types, region.type, !p.strict);
+  if (!fit.ok() && wanted.view() == found.view())
+    return Result::error("'%s' of %s (%s): %s", v.name.c_str(), whose.c_str(), found.c_str(), fit.message());
+  // What is behind the elements of the line keeps its values; a pointer among them may lead to what the set-up has made.
+  const format::TypeInfo& type = p.types.info(region.type);
+  const bool strict = p.strict || region.is_exact;
+  const bool grown = v.count < region.count && is_beginning(v.extents, extents) && !type.has_handle && type.kind != format::kByte;
+  const bool same_count = v.count == region.count && (v.extents.empty() || extents.empty() || is_beginning(v.extents, extents));
+  if (!fit.ok() || strict || !(same_count || grown || region.resizes))
+    return Result::error("'%s' of %s is %s in the program, but %s in the line%s%s", v.name.c_str(),
+                         whose.c_str(), wanted.c_str(), found.c_str(), fit.ok() ? "" : ": ",
+                         fit.ok() ? "" : fit.message());
+  v.is_other = !format::fits(reader.types(), v.type, writer, p.types, region.type, false).ok();
+  changes.push_back(Text::format("'%s' of %s is %s in the program, and %s in the line%s", region.name, whose.c_str(), wanted.c_str(),
+                                 found.c_str(), grown ? ": the other elements keep the values of the set-up" : ""));
+  return Result();
+}
+
+Result Image::check_leftovers(const Process& p, const format::Reader& reader) {
   size_t next = 0;
   for (size_t frame = 0; frame <= p.frames.size(); ++frame) {
     const std::span<const Region> scope = scope_of(p, frame);
     const size_t first = next;
-    while (next < variables.size() && variables[next].frame == frame) ++next;
-    if (next - first == scope.size()) continue;
+    size_t matched = 0;
+    for (; next < variables.size() && variables[next].frame == frame; ++next)
+      if (variables[next].region != nullptr) ++matched;
+    if (matched == next - first && matched == scope.size()) continue;
+    // Names are unique in a scope, and so are the regions of the variables.
+    Vector<const Region*> added;
     for (const Region& region : scope) {
       bool found = false;
       for (size_t i = first; i < next && !found; ++i) found = variables[i].region == &region;
-      if (!found)
-        return Result::error("the program has registered '%s' (%s) of %s, which the line does not have",
-                             region.name, describe(p.types, region.type, region.count).c_str(),
-                             owner_of(p, region).c_str());
+      if (!found) added.push_back(&region);
     }
-    return Result::error("the checkpoint file is damaged: a name occurs twice in a frame");
+    if (added.size() + matched != scope.size()) return Result::error("the checkpoint file is damaged: a name occurs twice in a frame");
+    for (size_t i = first; i < next; ++i)
+      if (variables[i].region == nullptr) ELC_TRY(leave_out(p, reader, variables[i], added));
+    for (const Region* region : added) {
+      const Text what = describe(p.types, region->type, region->count), whose = owner_of(p, *region);
+      // In a function it has no value yet; a pointer may lead to what the set-up has made and the restart takes away.
+      if (p.strict || frame > 0 || p.types.info(region->type).has_handle)
+        return Result::error("the program has registered '%s' (%s) of %s, which the line does not have",
+                             region->name, what.c_str(), whose.c_str());
+      changes.push_back(Text::format("'%s' (%s) of %s is not in the line: it keeps the value of the set-up", region->name, what.c_str(),
+                                     whose.c_str()));
+    }
   }
+  return Result();
+}
+
+// It may be one of those that were added, under another name.
+Result Image::leave_out(const Process& p, const format::Reader& reader, const SavedVariable& v, const Vector<const Region*>& added) {
+  const Text whose = owner(v), found = describe(reader.types(), v.type, v.count, all_of(v.extents));
+  if (p.strict || v.frame > 0)
+    return Result::error("the line has '%s' (%s) of %s, which the program has not registered there", v.name.c_str(), found.c_str(),
+                         whose.c_str());
+  for (const Region* region : added) {
+    bool is_new = false;
+    for (const Renamed& renamed : p.renamed) is_new = is_new || (renamed.before.empty() && renamed.now.view() == region->name);
+    if (is_new || region->count != v.count || !format::fits(reader.types(), v.type, writer, p.types, region->type, true).ok()) continue;
+    return Result::error("the line has '%s' (%s) of %s, which the program has not registered, and the program has '%s', which the line "
+                         "does not have: if they are the same, say ELC_WAS(\"%s\") right before it is registered, and ELC_WAS(\"\") if "
+                         "it is new", v.name.c_str(), found.c_str(), whose.c_str(), region->name, v.name.c_str());
+  }
+  changes.push_back(Text::format("the line has '%s' (%s) of %s, which the program has not registered: it is left out", v.name.c_str(),
+                                 found.c_str(), whose.c_str()));
   return Result();
 }
 
@@ -265,9 +325,10 @@ void Image::match_runs(const Process& p, const format::Reader& reader) {
 }
 
 void Image::match_run(const Process& p, const format::Reader& reader, SavedRun* run) const {
-  run->misfit = format::fits(reader.types(), run->type, writer, p.types, run->memory_type);
+  run->misfit = format::fits(reader.types(), run->type, writer, p.types, run->memory_type, !p.strict);
   if (run->misfit.ok() && run->rest > 0)
-    run->misfit = format::fits(reader.types(), format::kByte, writer, p.types, format::kByte);
+    run->misfit = format::fits(reader.types(), format::kByte, writer, p.types, format::kByte, false);
+  run->is_other = run->misfit.ok() && !format::fits(reader.types(), run->type, writer, p.types, run->memory_type, false).ok();
   const uint64_t element = p.types.size_of(run->memory_type);
   if (run->misfit.ok() && (run->rest > PTRDIFF_MAX || (element > 0 && run->count > (PTRDIFF_MAX - run->rest) / element)))
     run->misfit = Result::error("%llu elements of %s do not fit this machine's memory",
@@ -276,9 +337,10 @@ void Image::match_run(const Process& p, const format::Reader& reader, SavedRun* 
 }
 
 void Image::tell(uint64_t block, TypeId type) {
-  const bool other_lengths = memcmp(writer.width, format::Representation::here().width, sizeof writer.width) != 0;
-  if (other_lengths && block > variables.size() && format::is_integer(static_cast<format::Kind>(type)))
-    told_.push_back({block - 1 - variables.size(), type});
+  const bool real = type == format::kFloat || type == format::kDouble;
+  if (!real && !format::is_integer(static_cast<format::Kind>(type))) return;
+  uint64_t index = 0;
+  if (run_of(block, &index) != nullptr) told_.push_back({index, type});
 }
 
 Result Image::retype_runs(const Process& p, const format::Reader& reader) {
@@ -289,6 +351,11 @@ Result Image::retype_runs(const Process& p, const format::Reader& reader) {
   for (const SavedRun& run : runs) {
     const format::TypeTable& types = p.types;
     const bool integers = run.type < format::kFirstMade && format::is_integer(static_cast<format::Kind>(run.type));
+    // Whether elements of this type of the program are made of those of the line.
+    const auto becomes = [&](TypeId told) {
+      if (run.type == format::kFloat) return told == format::kDouble;
+      return integers && format::is_integer(static_cast<format::Kind>(told));
+    };
     const uint64_t end = run.first + run.blocks;
     for (uint64_t at = run.first, length = 0; at < end; at += length) {
       TypeId type = run.memory_type;
@@ -296,13 +363,13 @@ Result Image::retype_runs(const Process& p, const format::Reader& reader) {
       if (length == 0) {
         const TypeId first = told_[next].type;
         for (length = 1; next < told_.size() && told_[next].index == at; ++next)
-          if (integers && types.size_of(told_[next].type) != types.size_of(first))
+          if ((becomes(first) || becomes(told_[next].type)) && types.size_of(told_[next].type) != types.size_of(first))
             return Result::error("a heap block of %llu elements of %s: to one pointer of the program each has %llu bytes, to "
                                  "another %llu: say its type when it is made (ELC_new)",
                                  static_cast<unsigned long long>(run.count), types.info(run.type).name,
                                  static_cast<unsigned long long>(types.size_of(first)),
                                  static_cast<unsigned long long>(types.size_of(told_[next].type)));
-        if (integers && types.size_of(first) != types.size_of(type)) type = first;
+        if (becomes(first) && types.size_of(first) != types.size_of(type)) type = first;
       }
       const bool another = at == run.first || split.back().memory_type != type;
       if (another) {
@@ -324,20 +391,37 @@ Result Image::retype_runs(const Process& p, const format::Reader& reader) {
   return index_runs();
 }
 
-bool Image::target(uint64_t block, Target* out) const {
-  if (block == 0 || block - 1 >= variables.size() + blocks) return false;
-  if (block <= variables.size()) {
-    const Region& region = *variables[static_cast<size_t>(block - 1)].region;
-    *out = {region.type, region.count, 0, region.address, nullptr, region.is_waiting};
-    return true;
+const SavedRun* Image::run_of(uint64_t block, uint64_t* index) const {
+  if (by_id) {
+    if (block < format::kFirstById) return nullptr;
+    const uint64_t id = block - format::kFirstById;
+    const SavedRun* const after =
+        std::upper_bound(runs.begin(), runs.end(), id, [](uint64_t i, const SavedRun& r) { return i < r.first_id; });
+    if (after == runs.begin() || id - after[-1].first_id >= after[-1].blocks) return nullptr;
+    *index = after[-1].first + (id - after[-1].first_id);
+    return after - 1;
   }
-  const uint64_t index = block - 1 - variables.size();
-  const size_t step = static_cast<size_t>(index / kStep);
+  if (block <= variables.size() || block - 1 - variables.size() >= blocks) return nullptr;
+  *index = block - 1 - variables.size();
+  const size_t step = static_cast<size_t>(*index / kStep);
   const SavedRun* const least = &runs[run_of_[step]];
   const SavedRun* const end = step + 1 < run_of_.size() ? &runs[run_of_[step + 1]] + 1 : runs.end();
-  const SavedRun* run = std::upper_bound(least, end, index, [](uint64_t i, const SavedRun& r) { return i < r.first; }) - 1;
+  return std::upper_bound(least, end, *index, [](uint64_t i, const SavedRun& r) { return i < r.first; }) - 1;
+}
+
+bool Image::target(uint64_t block, Target* out) const {
+  if (block == format::kNullBlock) return false;
+  if (block <= variables.size()) {
+    const SavedVariable& v = variables[static_cast<size_t>(block - 1)];
+    if (v.region == nullptr) *out = {v.type, v.count, 0, nullptr, nullptr, false, &v, false};
+    else *out = {v.region->type, v.region->count, 0, v.region->address, nullptr, v.region->is_waiting, nullptr, v.is_other};
+    return true;
+  }
+  uint64_t index = 0;
+  const SavedRun* const run = run_of(block, &index);
+  if (run == nullptr) return false;
   uint8_t* const address = addresses.empty() ? nullptr : addresses[static_cast<size_t>(index)];
-  *out = {run->memory_type, run->count, run->rest, address, run, false};
+  *out = {run->memory_type, run->count, run->rest, address, run, false, nullptr, run->is_other};
   return true;
 }
 

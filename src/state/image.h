@@ -20,7 +20,8 @@ struct SavedVariable {
   uint64_t count = 0;
   Vector<uint64_t> extents;        // as declared; none, or at least two whose product is `count`
   bool is_static = false;          // ELC_STATIC
-  const Region* region = nullptr;  // where it goes
+  bool is_other = false;           // its scalars have other types in the program
+  const Region* region = nullptr;  // where it goes; nullptr: the program has it no more
 };
 
 // Consecutive heap blocks of one shape.
@@ -33,6 +34,7 @@ struct SavedRun {
   uint64_t rest = 0;  // bytes that follow the elements
   TypeId memory_type = 0;
   uint64_t size = 0;  // of a block in memory here
+  bool is_other = false;  // its scalars have other types in the program
   Result misfit;      // why such a block cannot be read here
 };
 
@@ -44,8 +46,10 @@ struct Image {
   Vector<SavedVariable> variables;
   uint64_t next_id = 1;
   uint64_t blocks = 0;
+  bool by_id = false;  // so pointers tell the blocks
   Vector<SavedRun> runs;
   Vector<uint8_t*> addresses;  // of the blocks, from fill() on
+  Vector<Text> changes;  // what the program has otherwise than that of the line, in sentences; from match() on
 
   // Reads the directory of "vars"; leaves the cursor at its values. Trusts nothing.
   Result read_variables(format::Cursor& in);
@@ -63,13 +67,18 @@ struct Image {
     uint8_t* address;     // nullptr before fill(), for a heap block
     const SavedRun* run;  // nullptr for a variable
     bool waiting;         // a static that has no place yet
+    const SavedVariable* gone;  // a variable that the program has no more; nullptr: it is there
+    bool is_other;              // its scalars have other types in the program
   };
   bool target(uint64_t block, Target* out) const;
+  // A block of the heap by its number in a pointer: its place among those, and its run. nullptr: it is none.
+  const SavedRun* run_of(uint64_t block, uint64_t* index) const;
 
   // A pointer of the program that points to elements of `type` points to that block of the line.
   void tell(uint64_t block, TypeId type);
-  // The program's intN_t, size_t or wchar_t may be one integer of C here and another where the line was taken. Blocks
-  // whose elements have another length for the pointers to them than the line's type has here get the pointers' type.
+  // The program's intN_t, size_t or wchar_t may be one integer of C here and another where the line was taken, or the program
+  // has another type now. Blocks whose elements have another length for the pointers to them than the line's type has here
+  // get the pointers' type, if that is one of integers, or of doubles in place of floats.
   Result retype_runs(const Process& process, const format::Reader& reader);
 
   // "solve()" or "the globals".
@@ -78,7 +87,11 @@ struct Image {
  private:
   Result match_frames(const Process& process) const;
   Result match_variables(const Process& process, const format::Reader& reader);
-  Result check_leftovers(const Process& process) const;
+  // A variable and its region, which are not the same: whether the one can be restored to the other, and what is then told.
+  Result match_changed(const Process& process, const format::Reader& reader, SavedVariable& variable);
+  // What the program has and the line has not, and what the line has and the program has not.
+  Result check_leftovers(const Process& process, const format::Reader& reader);
+  Result leave_out(const Process& process, const format::Reader& reader, const SavedVariable& variable, const Vector<const Region*>& added);
   void match_functions(const Process& process);
   void match_runs(const Process& process, const format::Reader& reader);
   void match_run(const Process& process, const format::Reader& reader, SavedRun* run) const;

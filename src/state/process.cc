@@ -36,6 +36,7 @@ Process& make_process() {
 }
 
 void reset() {
+  forget_described_frames();
   if (the_process == nullptr) return;
   for (Region& region : the_process->globals) {
     release(const_cast<char*>(region.name));
@@ -56,13 +57,14 @@ void give_up(const Result& why) {
   _exit(EXIT_FAILURE);
 }
 
-Result read_layout(format::Cursor& in, const char* section) {
+Result read_layout(format::Cursor& in, const char* section, uint32_t newest, uint32_t* read) {
   const uint32_t layout = in.u32();
   ELC_TRY(in.status());
-  if (layout == kSectionLayout) return Result();
+  if (read != nullptr) *read = layout;
+  if (layout >= kSectionLayout && layout <= newest) return Result();
   return Result::error(
       "section \"%s\" of the checkpoint file has layout %u, and this libELC reads %u: use the newer libELC",
-      section, layout, kSectionLayout);
+      section, layout, newest);
 }
 
 Result check_name(const char* call, const char* name) {
@@ -97,6 +99,8 @@ Result find_place(const char* path, Place* place) { return process().streams.fin
 void allow_files(const char* roots) { process().streams.allow(roots); }
 
 const format::TypeTable& types() { return process().types; }
+
+void set_strict(bool on) { process().strict = on; }
 
 void set_check_pointers(bool on) { process().check_pointers = on; }
 

@@ -47,6 +47,11 @@ struct Function {
   void (*address)(void) = nullptr;
 };
 
+// A variable that had another name (ELC_WAS).
+struct Renamed {
+  Text now, before;
+};
+
 class BlockMap;
 class RandomNumbers;
 struct Image;
@@ -78,6 +83,7 @@ struct Process {
   Heap heap;
   Streams streams;
 
+  bool are_described = false;       // the frames, which are in `frames` only while a line is taken, or entered again
   bool label_is_fresh = false;      // nobody has taken the innermost frame's label
   bool site_is_labelled = false;    // the last call that asked for its label had one
   bool has_entered = false;         // a frame, at some time
@@ -86,6 +92,10 @@ struct Process {
   bool is_recovering = false;
   int resumed_label = 0;  // where the innermost frame goes on after the data are back, until it is there
   bool check_pointers = false;
+  bool strict = false;  // a line is that of this program, and of no earlier one
+  bool renames = false;  // the next variable that is registered had the name `before`
+  Text before;
+  Vector<Renamed> renamed;
   bool skip_was_asked = false;   // libELC.h: ELC_SKIP came before this OnCallEnter
   bool skip_was_missed = false;  // and once it did not
   Vector<Description> descriptions;
@@ -111,7 +121,8 @@ TypeId type_described(const char* name, uint64_t packed);
 
 // Each section of this folder begins with the number of its layout. Fails on one that is not known.
 constexpr uint32_t kSectionLayout = 1;
-Result read_layout(format::Cursor& in, const char* section);
+constexpr uint32_t kHeapLayout = 2;  // 1: pointers tell blocks of the heap by their number in the line
+Result read_layout(format::Cursor& in, const char* section, uint32_t newest = kSectionLayout, uint32_t* read = nullptr);
 
 // Flags in section "declared".
 constexpr uint32_t kIsStatic = 1;
@@ -125,11 +136,26 @@ int outcome(const Result& status);
 // Enters a frame; in a restart only that which the line has there.
 void enter(Process& process, const char* function, bool inline_call);
 
+// The frames of elc_frame.h. Before a line: they become frames of the process; when the program runs on, they are none.
+bool has_described_frames();
+Result enter_described_frames(Process& process);
+void leave_described_frames(Process& process);
+// Whether the call of MPI at hand is one that the innermost is at; asked once.
+bool take_described_site(const Process& process);
+void forget_described_frames();
+
 // ELC_Register; with `target`, ELC_Register_pointer; with `shape`, whose product is `count`, ELC_Register_shape.
 Result add_region(const char* name, void* address, TypeId type, size_t count, TypeId target,
                   std::span<const uint64_t> shape = {});
 
-// Registers a global, wherever the program is.
+// Variables that change their place and size. Before a line: where they are now.
+Result locate_resizing(Process& process);
+// In a restart: one will have so many elements; has room for them; all values are there.
+void expect_elements(Process& process, const Region* region, uint64_t count);
+Result make_room_for(Process& process, const Region* region);
+Result tell_restored(Process& process);
+
+// Registers a global of the library's own, wherever the program is.
 Result add_global(const char* name, void* address, TypeId type, size_t count);
 
 // ELC_RANDOM.

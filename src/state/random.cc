@@ -9,7 +9,9 @@
 
 #include "base/compiler.h"
 #include "elc.h"
+#include "portable_format/checksum.h"
 #include "state/process.h"
+#include "state/state.h"
 
 namespace elc::state {
 namespace {
@@ -117,6 +119,18 @@ Result register_random() {
     p.unregistered = Text::copy("the state of rand(), random() and drand48() (ELC_RANDOM)");
   }
   return status;
+}
+
+bool has_random() { return process().random != nullptr; }
+
+DrawnNumbers drawn_numbers() {
+  RandomNumbers now;
+  DrawnNumbers drawn;
+  drawn.known = now.take().ok();
+  if (!drawn.known) return drawn;
+  drawn.checksum = format::crc32_of(now.words(), now.count() * sizeof(int32_t));
+  drawn.checksum = format::crc32_of(now.drand48(), 7 * sizeof(uint16_t), drawn.checksum);
+  return drawn;
 }
 
 }  // namespace elc::state

@@ -1,4 +1,5 @@
 // Registered data, types and functions: the API.
+#include <stdlib.h>
 #include <string.h>
 
 #include <algorithm>
@@ -47,6 +48,8 @@ struct Scope {
         table(local ? p.frames.back().table : p.table_of_globals),
         unregistered(local ? p.frames.back().unregistered : p.unregistered_globals),
         first(local ? p.frames.back().first_region : 0) {}
+  Scope(Process& p, Frame& frame)
+      : regions(p.locals), table(frame.table), unregistered(frame.unregistered), first(frame.first_region) {}
 
   Vector<Region>& regions;
   ScopeTable*& table;
@@ -123,6 +126,7 @@ Result find_conflict(const Process& p, const Scope& scope, const Region& added, 
 // What every registration is, for the innermost frame or for the globals. `region` has no name yet.
 static Result add(const char* name, Region& region, std::span<const uint64_t> shape, bool local) {
   Process& p = process();
+  const bool renamed = std::exchange(p.renames, false);
   ELC_TRY(check_name("ELC_Register", name));
   const uint64_t element = p.types.size_of(region.type);
   if (element == 0)
@@ -152,9 +156,14 @@ static Result add(const char* name, Region& region, std::span<const uint64_t> sh
     memcpy(copy, name, length + 1);
   }
   if (!shape.empty()) memcpy(copy + length + 1, shape.data(), shape.size_bytes());
-  region.dimensions = static_cast<uint8_t>(shape.size());
+  region.dimensions = region.resizes ? 0 : static_cast<uint8_t>(shape.size());
   region.name = copy;
   scope.add(region);
+  if (renamed && in_setup()) {
+    Renamed& variable = p.renamed.push_back({});
+    variable.now = Text::copy(name);
+    variable.before = std::move(p.before);
+  }
   return Result();
 }
 
@@ -173,8 +182,117 @@ Result add_region(const char* name, void* address, TypeId type, size_t count, Ty
   return add(name, region, shape, !process().frames.empty());
 }
 
+// ---- Variables that change their place and size ----
+
+static Result add_resizing(const char* name, TypeId type, const Resizing& how) {
+  uint64_t words[sizeof how / sizeof(uint64_t)];
+  memcpy(words, &how, sizeof how);
+  Region region = region_at(nullptr, type, 0);
+  region.resizes = true;
+  const Result added = add(name, region, words, !process().frames.empty());
+  if (!added.ok()) process().unregistered = Text::format("'%s'", name == nullptr ? "" : name);
+  return added;
+}
+
+static Result add_allocated(const char* name, void* pointer, TypeId type, void* count, TypeId count_type) {
+  const format::Representation here = format::Representation::here();
+  const Kind counts = count_type > 0 && count_type < format::kFirstMade ? static_cast<Kind>(count_type) : format::kByte;
+  Resizing how;
+  how.object = pointer;
+  how.count = count;
+  how.element = static_cast<size_t>(process().types.size_of(type));
+  how.count_size = here.width[counts];
+  how.count_is_signed = here.is_signed[counts] ? 1 : 0;
+  if (pointer != nullptr && count != nullptr && how.element > 0 && format::is_integer(counts)) return add_resizing(name, type, how);
+  return Result::error("ELC_ALLOCATED: '%s' is no pointer to what a line can hold, with an integer that counts it",
+                       name == nullptr ? "" : name);
+}
+
+// 0: they are said.
+static int find_elements(const Resizing& how, void** address, size_t* count) {
+  if (how.element == 0) return how.where(how.object, address, count);
+  const uint64_t n = format::load_integer(static_cast<const uint8_t*>(how.count), how.count_size, false, how.count_is_signed != 0);
+  memcpy(address, how.object, sizeof *address);
+  *count = static_cast<size_t>(n);
+  return n > SIZE_MAX ? 1 : 0;
+}
+
+static void* make_room(const Resizing& how, size_t count) {
+  if (how.element == 0) return how.room(how.object, count);
+  const uint32_t bits = 8 * how.count_size - how.count_is_signed;
+  if (bits < 8 * sizeof count && count >> bits != 0) return nullptr;
+  void* memory;
+  memcpy(&memory, how.object, sizeof memory);
+  free(memory);
+  memory = count == 0 ? nullptr : calloc(count, how.element);
+  memcpy(how.object, &memory, sizeof memory);
+  format::store_integer(static_cast<uint8_t*>(how.count), how.count_size, false, count);
+  return memory;
+}
+
+// The scope that a variable is in, and its number there.
+static Scope scope_of(Process& p, const Region* region, size_t* i) {
+  const bool local = region >= p.locals.begin() && region < p.locals.end();
+  *i = static_cast<size_t>(region - (local ? p.locals : p.globals).begin());
+  if (!local) return Scope(p, false);
+  size_t frame = p.frames.size();
+  while (p.frames[frame - 1].first_region > *i) --frame;
+  return Scope(p, p.frames[frame - 1]);
+}
+
+static void place(Process& p, const Region* region, void* address, uint64_t count) {
+  size_t i;
+  Scope scope = scope_of(p, region, &i);
+  scope.move(i, static_cast<uint8_t*>(address), address == nullptr ? 0 : count * p.types.size_of(region->type));
+  scope.regions[i].count = count;
+}
+
+Result locate_resizing(Process& p) {
+  for (Vector<Region>* regions : {&p.globals, &p.locals}) {
+    for (const Region& region : *regions) {
+      if (!region.resizes) continue;
+      void* address = nullptr;
+      size_t count = 0;
+      if (find_elements(region.resizing(), &address, &count) != 0)
+        return Result::error("'%s' of %s cannot be saved: the program does not say where its elements are", region.name,
+                             owner_of(p, region).c_str());
+      if (count > PTRDIFF_MAX / p.types.size_of(region.type) || (address == nullptr && count > 0))
+        return Result::error("'%s' of %s cannot be saved: it is said to have %llu elements at %p", region.name,
+                             owner_of(p, region).c_str(), static_cast<unsigned long long>(count), address);
+      place(p, &region, count == 0 ? nullptr : address, count);
+    }
+  }
+  return Result();
+}
+
+void expect_elements(Process& p, const Region* region, uint64_t count) { place(p, region, nullptr, count); }
+
+Result make_room_for(Process& p, const Region* region) {
+  const uint64_t count = region->count;
+  void* const room = count > SIZE_MAX ? nullptr : make_room(region->resizing(), static_cast<size_t>(count));
+  if (room == nullptr && count > 0)
+    return Result::error("'%s' of %s has %llu elements in the line, and the program makes no room for them", region->name,
+                         owner_of(p, *region).c_str(), static_cast<unsigned long long>(count));
+  place(p, region, count == 0 ? nullptr : room, count);
+  return Result();
+}
+
+Result tell_restored(Process& p) {
+  for (Vector<Region>* regions : {&p.globals, &p.locals}) {
+    for (const Region& region : *regions) {
+      if (!region.resizes) continue;
+      const Resizing how = region.resizing();
+      if (how.restored != nullptr && how.restored(how.object) != 0)
+        return Result::error("'%s' of %s: the program cannot take its values from the line: the memory does not suffice, or the file "
+                             "is damaged", region.name, owner_of(p, region).c_str());
+    }
+  }
+  return Result();
+}
+
 Result add_global(const char* name, void* address, TypeId type, size_t count) {
   Region region = region_at(address, type, count);
+  region.is_exact = true;
   return add(name, region, {}, false);
 }
 
@@ -214,7 +332,7 @@ static Result claim(Process& p, Region* kept, const Region& into, std::span<cons
   Scope globals(p, false);
   if (const size_t over = globals.overlapping(into); over != ScopeTable::kNone)
     return overlaps(p, kept->name, p.globals[over]);
-  if (format::fits(p.types, kept->type, here, p.types, into.type).ok())
+  if (format::fits(p.types, kept->type, here, p.types, into.type, false).ok())
     memcpy(into.address, kept->address, static_cast<size_t>(into.size));
   else if (!integers || !convert(p.types, *kept, into))
     return Result::error("'%s' is %s in the program, which cannot hold its value in the line (%s)", kept->name,
@@ -386,11 +504,14 @@ Result make_type(const char* name, size_t size, int n, const ELC_Field* fields, 
 
 void each_registered(void* context, void (*one)(void* context, const char* name, const void* address, uint64_t size)) {
   Process& p = process();
+  const bool enters = !p.are_described && p.frames.empty();
+  if (enters) static_cast<void>(enter_described_frames(p));  // a line says what cannot be registered
   close_up(p);
   p.heap.arrange();
   for (const Vector<Region>* regions : {&p.globals, &p.locals})
     for (const Region& region : *regions) one(context, region.name, region.address, region.size);
   for (const Block& block : p.heap.slots()) one(context, nullptr, block.address, block.size);
+  if (enters) leave_described_frames(p);
 }
 
 }  // namespace elc::state
@@ -434,6 +555,28 @@ ELC_EXPORT int ELC_Register_static(const char* function, const char* name, void*
   const elc::Result added = add_static_array(full.c_str(), address, type, dimensions, extents);
   if (!added.ok()) process().unregistered = elc::Text::format("the static '%s'", full.c_str());
   return outcome(added);
+}
+
+ELC_EXPORT int ELC_Register_resizing(const char* name, ELC_Type type, void* object, const ELC_Resizing* how) {
+  using namespace elc::state;
+  if (how == nullptr || how->where == nullptr || how->room == nullptr)
+    return outcome(elc::Result::error("ELC_Register_resizing: functions are needed that say where the elements are, and make room"));
+  Resizing resizing;
+  resizing.object = object;
+  resizing.where = how->where;
+  resizing.room = how->room;
+  resizing.restored = how->restored;
+  return outcome(add_resizing(name, type, resizing));
+}
+
+ELC_EXPORT int ELC_Register_allocated(const char* name, void* pointer, ELC_Type type, void* count, ELC_Type count_type) {
+  return outcome(elc::state::add_allocated(name, pointer, type, count, count_type));
+}
+
+ELC_EXPORT int ELC_Was(const char* old_name) {
+  process().renames = true;
+  process().before = elc::Text::copy(old_name == nullptr ? "" : old_name);
+  return ELC_OK;
 }
 
 ELC_EXPORT int ELC_Unregister(const char* name) { return outcome(elc::state::remove_region(name)); }

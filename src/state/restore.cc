@@ -33,6 +33,9 @@ Result resolve(const Image& image, const format::TypeTable& types, const Pointer
   if (target.run != nullptr && !target.run->misfit.ok())
     return Result::error("it points to a heap block that cannot be restored: %s",
                          target.run->misfit.message());
+  if (target.gone != nullptr)
+    return Result::error("it points to '%s' of %s, which the program has not registered any more", target.gone->name.c_str(),
+                         image.owner(*target.gone).c_str());
   if (target.waiting)
     return Result::error("it points to a static whose function the program has not called yet, so that its place is not known");
   uint64_t offset = 0;
@@ -117,6 +120,10 @@ Result pass_value(format::Cursor& in, const Restoring& restoring, const format::
 Result pass_variables(format::Cursor& in, Restoring& restoring, const format::Reader& reader, bool change) {
   const LeafDecoder leaves = {&restoring, decode_pointer, decode_handle, decode_status};
   for (const SavedVariable& v : restoring.image.variables) {
+    if (v.region == nullptr) {
+      ELC_TRY(in.skip_value(v.type, v.count));
+      continue;
+    }
     restoring.wild = 0;
     restoring.target = v.region->target;
     const Result passed = pass_value(in, restoring, reader, v.type, v.region->type,
@@ -232,6 +239,8 @@ Result check(format::Reader& reader) {
     if (v.frame == 0 && v.name.view() == kRandomName) ELC_TRY(register_random());
   ELC_TRY(keep_statics(p, *p.image, reader, variables.left()));
   ELC_TRY(p.image->match(p, reader));
+  for (const SavedVariable& v : p.image->variables)
+    if (v.region != nullptr && v.region->resizes) expect_elements(p, v.region, v.count);
   ELC_TRY(p.streams.check(reader));
   ELC_TRY(pass_variables(variables, restoring, reader, false));
   restoring.target = format::kNone;
@@ -245,6 +254,8 @@ Result fill(format::Reader& reader, const HandleCodec& codec) {
   Restoring restoring = {p, *p.image, &codec};
   ELC_TRY(p.streams.prepare());
   ELC_TRY(allocate_blocks(p, *p.image));
+  for (const SavedVariable& v : p.image->variables)
+    if (v.region != nullptr && v.region->resizes) ELC_TRY(make_room_for(p, v.region));
   Image directory;  // read over, to come to the values
   format::Cursor variables, heap;
   ELC_TRY(variables.open(&reader, "vars"));
@@ -253,16 +264,22 @@ Result fill(format::Reader& reader, const HandleCodec& codec) {
   ELC_TRY(directory.read_heap(heap, reader));
   ELC_TRY(pass_variables(variables, restoring, reader, true));
   ELC_TRY(pass_heap(heap, restoring, reader, true));
+  ELC_TRY(tell_restored(p));
   return p.random == nullptr ? Result() : p.random->put();
 }
 
 Result bring_back_files(format::Reader& reader) { return process().streams.apply(reader); }
+
+const Vector<Text>& changes() { return process().image->changes; }
 
 void* address_of(const PointerLeaf& pointer) {
   const Process& p = process();
   uint8_t* address = nullptr;
   if (p.image == nullptr || pointer.block == format::kNullBlock || pointer.block == format::kWildBlock)
     return nullptr;
+  // What MPI has of it has the types of the line.
+  Image::Target target;
+  if (!p.image->target(pointer.block, &target) || target.is_other) return nullptr;
   return resolve(*p.image, p.types, pointer, &address).ok() ? address : nullptr;
 }
 

@@ -13,7 +13,6 @@ using format::LeafEncoder;
 using format::PointerLeaf;
 
 // Blocks of this size and more begin a chunk of their own, so that an unchanged one has unchanged chunks.
-constexpr uint64_t kOwnChunk = 256 * 1024;
 // Elements of a variable that are looked at: perhaps they are handles. Who has more of them has data.
 constexpr uint64_t kMostPerhapsHandles = 64;
 // Messages about wild pointers in one line.
@@ -231,10 +230,12 @@ Result save_variables(Saving& saving, const LeafEncoder& leaves) {
   const Process& p = saving.process;
   Vector<const Region*> regions;
   list_regions(p, &regions);
-  saving.writer.begin_section("vars");
+  saving.writer.begin_section("vars", true);
   write_directory(saving.writer, p, regions);
+  saving.writer.end_piece();
+  uint64_t number = 0;
   for (const Region* region : regions) {
-    if (region->size >= kOwnChunk) saving.writer.cut();
+    saving.writer.cut_before(++number, region->size);
     saving.target = region->target;
     Result written = check_numbers(saving, region->type, static_cast<const uint8_t*>(region->address), region->count);
     if (written.ok()) written = saving.writer.write_value(region->type, region->address, region->count, leaves);
@@ -281,7 +282,7 @@ void each_run(Process& p, F visit) {
 void write_runs(Encoder& out, Process& p) {
   uint64_t runs = 0;
   each_run(p, [&](const HeapRun&) { ++runs; });
-  out.u32(kSectionLayout);
+  out.u32(kHeapLayout);
   out.u64(p.heap.next_id());
   out.u64(runs);
   each_run(p, [&](const HeapRun& run) {
@@ -295,10 +296,11 @@ void write_runs(Encoder& out, Process& p) {
 
 Result save_heap(Saving& saving, const LeafEncoder& leaves) {
   Process& p = saving.process;
-  saving.writer.begin_section("heap");
+  saving.writer.begin_section("heap", true);
   write_runs(saving.writer.encoder(), p);
+  saving.writer.end_piece();
   for (const Block& block : p.heap.slots()) {
-    if (block.size >= kOwnChunk) saving.writer.cut();
+    saving.writer.cut_before(block.id, block.size);
     const HeapRun run = run_of(p, block);
     Result written = saving.writer.write_value(run.type, block.address, run.count, leaves);
     if (written.ok() && run.rest > 0)
@@ -320,13 +322,17 @@ Result begin_save() {
   Process& p = process();
   if (!p.unregistered.empty())
     return Result::error("%s could not be registered, so a line would not be whole", p.unregistered.c_str());
+  ELC_TRY(enter_described_frames(p));
   ELC_TRY(check_way_back(p));
   close_up(p);
+  ELC_TRY(locate_resizing(p));
   if (p.random != nullptr) ELC_TRY(p.random->take());
   guess_types(p);
   if (p.blocks == nullptr) p.blocks = make<BlockMap>();
   return p.blocks->build(p);
 }
+
+void end_save() { leave_described_frames(process()); }
 
 Result save_files(format::Writer& writer) { return process().streams.save(writer); }
 
@@ -338,9 +344,11 @@ Result save_data(format::Writer& writer, const HandleCodec& codec) {
 }
 
 Result save(format::Writer& writer, const HandleCodec& codec) {
-  ELC_TRY(begin_save());
-  ELC_TRY(save_data(writer, codec));
-  return save_files(writer);
+  Result saved = begin_save();
+  if (saved.ok()) saved = save_data(writer, codec);
+  if (saved.ok()) saved = save_files(writer);
+  end_save();
+  return saved;
 }
 
 static bool asks_mpi(const format::TypeTable& types, TypeId type) {
@@ -377,6 +385,8 @@ bool has_data_of_mpi() {
 
 uint64_t size_of_data() { return process().blocks->size(); }
 
+uint64_t heap_blocks() { return process().heap.size(); }
+
 bool has_data_in(uintptr_t begin, uintptr_t end) { return process().blocks->has_some_in(begin, end); }
 
 format::PointerLeaf locate(const void* address) {
@@ -390,7 +400,19 @@ bool is_registered(uintptr_t begin, uint64_t size) {
 }
 
 bool is_variable(uintptr_t begin, uint64_t size) {
-  return process().blocks != nullptr && process().blocks->holds_variable(begin, size);
+  return process().blocks != nullptr && process().blocks->holds_variable(begin, size, false);
+}
+
+bool has_resizing() {
+  const Process& p = process();
+  for (const Vector<Region>* regions : {&p.globals, &p.locals})
+    for (const Region& region : *regions)
+      if (region.resizes) return true;
+  return false;
+}
+
+bool is_resizing(uintptr_t begin, uint64_t size) {
+  return process().blocks != nullptr && process().blocks->holds_variable(begin, size, true);
 }
 
 uint64_t largest_block() { return process().blocks == nullptr ? 0 : process().blocks->largest(); }

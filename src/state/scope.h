@@ -16,10 +16,23 @@ namespace elc::state {
 // Most extents of an array.
 constexpr uint32_t kMaxDimensions = 16;
 
+// How a variable says where its elements are: by functions (ELC_Register_resizing), or as a pointer and an integer
+// (ELC_Register_allocated; then `element` is not 0).
+struct alignas(uint64_t) Resizing {
+  void* object = nullptr;  // of the functions; the pointer
+  int (*where)(void* object, void** address, size_t* count) = nullptr;
+  void* (*room)(void* object, size_t count) = nullptr;
+  int (*restored)(void* object) = nullptr;
+  void* count = nullptr;  // the integer
+  size_t element = 0;
+  uint32_t count_size = 0;
+  uint32_t count_is_signed = 0;
+};
+
 // A registered variable: `count` elements of `type` in `size` bytes at `address`.
 struct Region {
-  // Of a frame: on the name stack; of a global: owned. Its extents follow the zero. nullptr: it was unregistered, and all else is
-  // as it is here.
+  // Of a frame: on the name stack; of a global: owned. Its extents follow the zero, or how it says where it is. nullptr: it was
+  // unregistered, and all else is as it is here.
   const char* name = nullptr;
   uint8_t* address = nullptr;
   uint64_t size = 0;
@@ -29,10 +42,17 @@ struct Region {
   uint32_t hash = 0;          // of the name
   uint32_t next = 0;          // of a scope's table: 1 + the number of the next with this hash
   uint8_t dimensions = 0;     // 0: no shape was declared, it is an array of `count`
+  bool resizes = false;       // address and count are those of the last line
+  bool is_exact = false;      // the library's: in a restart it is what it is in the line, or refused
   bool is_static = false;     // of a function: ELC_STATIC
   bool is_late = false;       // a static that the set-up has not registered: a restart may not know its address
   bool is_waiting = false;    // a static of a line, whose function was not called yet: `address` is allocated
 
+  Resizing resizing() const {
+    Resizing how;
+    memcpy(&how, name + strlen(name) + 1, sizeof how);
+    return how;
+  }
   uint64_t extent(uint32_t i) const {
     uint64_t extent;
     memcpy(&extent, name + strlen(name) + 1 + i * sizeof extent, sizeof extent);

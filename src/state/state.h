@@ -107,12 +107,15 @@ Result begin_save();
 Result save_files(format::Writer& writer);
 // And the sections "vars" and "heap". May be done in a copy of the process.
 Result save_data(format::Writer& writer, const HandleCodec& codec);
+// When the program runs on, in any case.
+void end_save();
 // All of them.
 Result save(format::Writer& writer, const HandleCodec& codec);
 
 // From begin_save() until the program runs on: the bytes of what save_data writes, as they are in memory; and whether some of
 // them lie between these addresses.
 uint64_t size_of_data();
+uint64_t heap_blocks();  // among them, each of which is described beside its bytes
 bool has_data_in(uintptr_t begin, uintptr_t end);
 // Whether save_data asks the codec for more than to look up a communicator, request, file, window, operation or error handler:
 // for what MPI has to be asked for in turn, or what a line has to have the content of.
@@ -132,6 +135,15 @@ struct Written {
   Text path;
 };
 const Vector<Written>& written_files();
+// The random numbers of the C library: whether they are registered; a checksum of their state, to see whether some are drawn.
+bool has_random();
+struct DrawnNumbers {
+  bool known = false;
+  uint32_t checksum = 0;
+  bool differ_from(const DrawnNumbers& other) const { return known && other.known && checksum != other.checksum; }
+};
+DrawnNumbers drawn_numbers();
+
 // The same number.
 uint64_t number_of_file(const struct stat& about);
 
@@ -152,6 +164,9 @@ format::PointerLeaf locate(const void* address);
 bool is_registered(uintptr_t begin, uint64_t size);
 // The same for a variable alone, which has its place before a restart fills it.
 bool is_variable(uintptr_t begin, uint64_t size);
+// In one that changes its place and size, which a restart gives another one.
+bool is_resizing(uintptr_t begin, uint64_t size);
+bool has_resizing();
 
 // From save() until the program runs on: bytes of the largest registered variable or block of the heap.
 uint64_t largest_block();
@@ -159,8 +174,11 @@ uint64_t largest_block();
 // All variables and blocks of the heap that are registered now; the blocks have no name.
 void each_registered(void* context, void (*one)(void* context, const char* name, const void* address, uint64_t size));
 
-// Messages about wild pointers when state is saved or restored (ELC_CHECK_POINTERS).
+// Messages about wild pointers when state is saved or restored (ELC_CHECK).
 void set_check_pointers(bool on);
+
+// A restart refuses a line of a program that had registered something else (ELC_STRICT).
+void set_strict(bool on);
 
 // ---- Restoring ------------------------------------------------------------------------------------
 
@@ -170,6 +188,9 @@ bool is_filled_from(const char* section);
 // How many elements the line has of a variable, of the function that is being executed or a global; -1: it has no such
 // variable.
 Result saved_count(format::Reader& reader, const char* name, int64_t* count);
+
+// Behind check(): what this program has registered otherwise than that of the line, in sentences. Each is restored all the same.
+const Vector<Text>& changes();
 
 // Would fill() succeed? Compares all that is registered now with all that the line has, goes over every
 // value that could fail to fit this machine, and looks at the files. MPI handles are not looked at.

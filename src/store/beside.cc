@@ -4,32 +4,35 @@
 
 namespace elc::store {
 
+bool Beside::possible() { return ELC_HAVE_THREADS; }
+
 void* Beside::run(void* self) {
   Beside& beside = *static_cast<Beside*>(self);
   beside.work_(beside.context_);
-  beside.set_running(false);
+  beside.set(&beside.running_, false);
   return nullptr;
 }
 
-void Beside::set_running(bool running) {
+void Beside::set(bool* flag, bool value) {
   pthread_mutex_lock(&lock_);
-  running_ = running;
+  *flag = value;
   pthread_mutex_unlock(&lock_);
 }
 
-bool Beside::running() {
+bool Beside::is(const bool& flag) {
   pthread_mutex_lock(&lock_);
-  const bool running = running_;
+  const bool value = flag;
   pthread_mutex_unlock(&lock_);
-  return running;
+  return value;
 }
 
 void Beside::start(void (*work)(void* context), void* context) {
   wait();
   work_ = work;
   context_ = context;
+  set(&given_up_, false);
 #if ELC_HAVE_THREADS
-  set_running(true);
+  set(&running_, true);
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);

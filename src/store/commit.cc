@@ -4,6 +4,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <utility>
+
 #include "base/hash_map.h"
 #include "base/message.h"
 #include "base/sort.h"
@@ -33,6 +35,11 @@ Result decode_record(const Directory& place, uint64_t line, const Bytes& content
   record->ranks = in.u32();
   record->cost = in.u64();
   record->time = in.u64();
+  record->relies_on.clear();
+  // Behind the fields of the first version.
+  if (in.left() > 0) {
+    for (size_t left = in.count(sizeof(uint64_t)); left > 0; --left) record->relies_on.push_back(in.u64());
+  }
   if (!in.ok() || record->ranks == 0) return Result::error("%s is damaged", name.c_str());
   if (record->line != line)
     return Result::error("%s is that of line %llu: it does not belong there", name.c_str(), number(record->line));
@@ -83,10 +90,34 @@ Result missing_in(const Directory& place, uint32_t ranks, Text* missing) {
   return {};
 }
 
+// Of the line, or of one that it relies on.
 Result missing_file(const char* dir, const Line& line, Text* missing) {
-  Directory top, place;
-  ELC_TRY(open_line(dir, line.number, &top, &place));
-  return missing_in(place, line.commit.ranks, missing);
+  Directory top;
+  ELC_TRY(top.open(dir));
+  const auto look = [&](uint64_t number) -> Result {
+    Directory place;
+    bool found = false;
+    ELC_TRY(place.open_in(top, line_name(number).c_str(), &found));
+    if (!found) *missing = line_path(dir, number);
+    return found ? missing_in(place, line.commit.ranks, missing) : Result();
+  };
+  ELC_TRY(look(line.number));
+  for (size_t i = 0; i < line.commit.relies_on.size() && missing->empty(); ++i) ELC_TRY(look(line.commit.relies_on[i]));
+  return {};
+}
+
+// The lines that one relies on are there, of the same run.
+Result check_bases(const Directory& top, const Commit& record) {
+  for (const uint64_t line : record.relies_on) {
+    Directory place;
+    Commit base;
+    bool found = false;
+    ELC_TRY(place.open_in(top, line_name(line).c_str(), &found));
+    if (found) ELC_TRY(read_record(place, line, &base, &found));
+    if (!found || base.run != record.run || base.ranks != record.ranks)
+      return Result::error("%s: line %llu; the next line is a whole one", kReliedGone, number(line));
+  }
+  return {};
 }
 
 }  // namespace
@@ -120,7 +151,13 @@ uint64_t new_run() {
   return run == 0 ? 1 : run;
 }
 
-Result commit(const char* dir, const Commit& record) {
+Result CommitFile::begin(const char* dir, const Commit& record) {
+  const Result status = write(dir, record);
+  if (!status.ok()) take_back();
+  return status;
+}
+
+Result CommitFile::write(const char* dir, const Commit& record) {
   Bytes content;
   Encoder out(&content);
   out.u32(kCommitMagic);
@@ -132,23 +169,82 @@ Result commit(const char* dir, const Commit& record) {
   out.u32(record.ranks);
   out.u64(record.cost);
   out.u64(microseconds_now());
+  out.u64(record.relies_on.size());
+  for (const uint64_t base : record.relies_on) out.u64(base);
   seal(&content);
-  Directory top, place;
-  ELC_TRY(open_line(dir, record.line, &top, &place));
-  ELC_TRY(check_claim(place, record.run));
+  run_ = record.run;
+  Directory top;
+  ELC_TRY(open_line(dir, record.line, &top, &place_));
+  ELC_TRY(check_claim(place_, run_));
+  ELC_TRY(check_bases(top, record));
   Text missing;
-  ELC_TRY(missing_in(place, record.ranks, &missing));
+  ELC_TRY(missing_in(place_, record.ranks, &missing));
   if (!missing.empty())
     return Result::error("%s is not there, which its rank has written: ELC_DIR has to be one directory for all ranks, on a "
                          "file system that all machines share", missing.c_str());
-  Result status = replace_file(place, kCommitName, content);
-  // Another job may have begun to remove the line before it had a record: remove_line.
-  if (status.ok()) status = check_claim(place, record.run);
-  if (status.ok()) return status;
-  // The record may be there though its directory could not be flushed; the line is to be abandoned.
-  remove_file(place, kCommitName).ok();
-  place.flush().ok();
+  ELC_TRY(open_temporary(place_, kCommitName, &temporary_, &fd_));
+  stage_ = Stage::kFlushing;
+  const int error = write_all(fd_, content.data(), content.size());
+  if (error != 0) return io_error("write", place_.path_of(temporary_.c_str()).c_str(), error);
+  system_calls.start_flush(fd_);
+  return {};
+}
+
+Result CommitFile::put_in_place() {
+  const int error = uninterrupted([&] { return system_calls.end_flush(fd_); }) == 0 ? 0 : errno;
+  stage_ = Stage::kNone;
+  ELC_TRY(store::put_in_place(place_, temporary_.c_str(), kCommitName, std::exchange(fd_, -1), "flush", error));
+  system_calls.start_flush(place_.fd());
+  stage_ = Stage::kFlushingDirectory;
+  return {};
+}
+
+Result CommitFile::step(bool wait) {
+  if (stage_ == Stage::kFlushing && (wait || !system_calls.flushing())) ELC_TRY(put_in_place());
+  if (stage_ == Stage::kFlushingDirectory && (wait || !system_calls.flushing())) {
+    const int flushed = uninterrupted([&] { return system_calls.end_flush(place_.fd()); });
+    stage_ = Stage::kFlushed;
+    ELC_TRY(place_.flushed(flushed));
+    // Another job may have begun to remove the line before it had a record: remove_line.
+    ELC_TRY(check_claim(place_, run_));
+    stage_ = Stage::kNone;
+    place_.close();
+  }
+  return {};
+}
+
+Result CommitFile::advance(bool* done) {
+  const Result status = step(false);
+  if (!status.ok()) take_back();
+  *done = !begun();
   return status;
+}
+
+Result CommitFile::finish() {
+  const Result status = step(true);
+  if (!status.ok()) take_back();
+  return status;
+}
+
+// The record may be there though its directory could not be flushed; the line is to be abandoned.
+void CommitFile::take_back() {
+  if (stage_ == Stage::kFlushing) {
+    system_calls.end_flush(fd_);
+    system_calls.close(std::exchange(fd_, -1));
+    remove_file(place_, temporary_.c_str()).ok();
+  } else if (begun()) {
+    if (stage_ == Stage::kFlushingDirectory) system_calls.end_flush(place_.fd());
+    remove_file(place_, kCommitName).ok();
+    place_.flush().ok();
+  }
+  stage_ = Stage::kNone;
+  place_.close();
+}
+
+Result commit(const char* dir, const Commit& record) {
+  CommitFile file;
+  ELC_TRY(file.begin(dir, record));
+  return file.finish();
 }
 
 Result read_commit(const char* dir, uint64_t line, Commit* record) {
@@ -188,6 +284,13 @@ Result survey(const char* dir, Survey* survey) {
 const Line* Survey::find(uint64_t wanted) const {
   for (const Line& line : lines)
     if (line.number == wanted) return &line;
+  return nullptr;
+}
+
+const Line* Survey::dependent(uint64_t on) const {
+  for (const Line& line : lines)
+    for (const uint64_t base : line.commit.relies_on)
+      if (line.committed && base == on) return &line;
   return nullptr;
 }
 

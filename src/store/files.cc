@@ -196,6 +196,18 @@ Result open_temporary(const Directory& dir, const char* name, Text* temporary, i
   return *fd < 0 ? io_error("create", dir.path_of(temporary->c_str()).c_str(), errno) : Result();
 }
 
+Result put_in_place(const Directory& dir, const char* temporary, const char* name, int fd, const char* what, int error) {
+  // close() is where NFS reports what it could not write.
+  if (system_calls.close(fd) != 0 && error == 0) error = errno;
+  if (error == 0 && uninterrupted([&] { return system_calls.rename(dir.fd(), temporary, name); }) != 0) {
+    what = "rename to its place";
+    error = errno;
+  }
+  if (error == 0) return {};
+  remove_file(dir, temporary).ok();
+  return io_error(what, dir.path_of(temporary).c_str(), error);
+}
+
 Result put_file(const Directory& dir, const char* name, const Bytes& content, bool lasting) {
   Text temporary;
   int fd = -1;
@@ -206,15 +218,7 @@ Result put_file(const Directory& dir, const char* name, const Bytes& content, bo
     what = "flush";
     error = errno;
   }
-  // close() is where NFS reports what it could not write.
-  if (system_calls.close(fd) != 0 && error == 0) error = errno;
-  if (error == 0 && uninterrupted([&] { return system_calls.rename(dir.fd(), temporary.c_str(), name); }) != 0) {
-    what = "rename to its place";
-    error = errno;
-  }
-  if (error == 0) return {};
-  remove_file(dir, temporary.c_str()).ok();
-  return io_error(what, dir.path_of(temporary.c_str()).c_str(), error);
+  return put_in_place(dir, temporary.c_str(), name, fd, what, error);
 }
 
 Result replace_file(const Directory& dir, const char* name, const Bytes& content) {

@@ -46,6 +46,10 @@ Result open_lock(const Directory& dir, const char* name, Descriptor* file);
 // Opens a new file under a temporary name beside `name`, told in `temporary`.
 Result open_temporary(const Directory& dir, const char* name, Text* temporary, int* fd);
 
+// Closes that file and gives it its name, unless what was done to it last ("write", "flush") has failed with `error`. On failure
+// nothing of it stays.
+Result put_in_place(const Directory& dir, const char* temporary, const char* name, int fd, const char* what, int error);
+
 // Replaces a small file: who looks at any instant sees the old content or the new. `lasting`: the new
 // content is on stable storage before it has the name.
 Result put_file(const Directory& dir, const char* name, const Bytes& content, bool lasting);

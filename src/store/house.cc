@@ -174,14 +174,21 @@ Result clean(const char* dir, uint32_t keep, uint64_t run) {
   ELC_TRY(top.open(dir));
   First first;
   uint32_t kept = 0;
+  Vector<uint64_t> bases;  // that those rely on
+  bool all_read = true;
   for (size_t i = there.lines.size(); i-- > 0;) {
     const Line& line = there.lines[i];
     // May be in the making, somebody else's, or one of which a record that cannot be read now may say that it is kept.
+    all_read = all_read && !line.unread;
     if (line.number > there.newest || !line.ours || line.unread) continue;
     if (line.number == there.newest || (line.in_history && kept < keep)) {
       ++kept;
+      bases.append(line.commit.relies_on.data(), line.commit.relies_on.size());
       continue;
     }
+    bool needed = line.committed && !all_read;
+    for (const uint64_t base : bases) needed = needed || base == line.number;
+    if (needed) continue;
     const Text name = line_name(line.number);
     first.note(line.committed && line.commit.run == run ? leave_to_ranks(top, name.c_str()) : remove_directory(top, name.c_str()));
   }

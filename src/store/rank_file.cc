@@ -3,6 +3,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <utility>
+
 #include "store/records.h"
 #include "store/store.h"
 #include "store/system.h"
@@ -130,18 +132,10 @@ void RankFile::close_file() {
 
 // The file is flushed: it gets its name, and its directory is to be flushed.
 Result RankFile::put_in_place() {
-  const char* what = "flush";
-  int error = uninterrupted([&] { return system_calls.end_flush(fd_); }) == 0 ? 0 : errno;
+  const int error = uninterrupted([&] { return system_calls.end_flush(fd_); }) == 0 ? 0 : errno;
   stage_ = Stage::kFinished;
-  // close() is where NFS reports what it could not write.
-  if (system_calls.close(fd_) != 0 && error == 0) error = errno;
-  fd_ = -1;
-  const auto rename = [&] { return system_calls.rename(place_.fd(), temporary_.c_str(), final_.c_str()); };
-  if (error == 0 && uninterrupted(rename) != 0) {
-    what = "rename to its place";
-    error = errno;
-  }
-  if (error != 0) return fail(what, error);
+  failure_ = store::put_in_place(place_, temporary_.c_str(), final_.c_str(), std::exchange(fd_, -1), "flush", error);
+  ELC_TRY(failure_);
   system_calls.start_flush(place_.fd());
   stage_ = Stage::kFlushingDirectory;
   return {};
@@ -223,25 +217,47 @@ Result read_label(format::Reader& reader, Label* label) {
   return in.ok() ? Result() : Result::error("its label is too short");
 }
 
-RankSource::~RankSource() {
+RankSource::~RankSource() { close(); }
+
+void RankSource::close() {
   if (fd_ >= 0) ::close(fd_);
+  fd_ = -1;
+  for (RankSource* base : bases_) destroy(base);
+  bases_.clear();
 }
 
 Result RankSource::open(const char* path) {
-  if (fd_ >= 0) ::close(fd_);
+  close();
   path_ = Text::copy(path);
+  dir_ = Text();
+  const char* const slash = strrchr(path, '/');
+  const char* const name = slash == nullptr ? path : slash + 1;
+  // DIR/line-N/rank-N.elc
+  if (rank_number(name, name + strlen(name), &rank_))
+    dir_ = slash == nullptr ? Text::copy("..") : Text::format("%.*s/..", static_cast<int>(slash - path), path);
   return open_path(path, &fd_, &size_);
 }
 
 Result RankSource::open(const char* dir, uint64_t line, uint32_t rank) {
-  if (fd_ >= 0) ::close(fd_);
+  close();
   path_ = rank_path(dir, line, rank);
+  dir_ = Text::copy(dir);
+  rank_ = rank;
   Directory top, place;
   ELC_TRY(open_line(dir, line, &top, &place));
   return open_file(place, rank_name(rank).c_str(), &fd_, nullptr, &size_);
 }
 
-format::Source RankSource::source() { return {this, size_, read_at}; }
+format::Source RankSource::source() { return {this, size_, read_at, dir_.empty() ? nullptr : open_base}; }
+
+Result RankSource::open_base(void* self, uint64_t line, format::Source* source) {
+  RankSource& of = *static_cast<RankSource*>(self);
+  RankSource* const base = make<RankSource>();
+  of.bases_.push_back(base);
+  ELC_TRY(base->open(of.dir_.c_str(), line, of.rank_));
+  *source = base->source();
+  return {};
+}
 
 Result RankSource::read_at(void* self, uint64_t offset, void* data, size_t size) {
   const RankSource* source = static_cast<RankSource*>(self);
@@ -266,6 +282,22 @@ Result unusable(const RankSource& source, const Result& status) {
   return Result::error("%s cannot be used: %s", source.path(), status.message());
 }
 
+// The files that it refers to are those of the same run, in lines that the record keeps.
+Result check_bases(const Commit& record, uint32_t rank, const char* path, format::Reader* reader) {
+  for (size_t i = 0; i < reader->base_count(); ++i) {
+    if (!reader->needs_base(i)) continue;
+    const uint64_t line = reader->base_line(i);
+    Label label;
+    ELC_TRY(read_label(reader->base(i), &label));
+    bool kept = false;
+    for (const uint64_t base : record.relies_on) kept = kept || base == line;
+    if (!kept || label.line != line || label.run != record.run || label.rank != rank || label.ranks != record.ranks)
+      return Result::error("%s relies on a file of line %llu, which does not belong to it", path,
+                           static_cast<unsigned long long>(line));
+  }
+  return {};
+}
+
 }  // namespace
 
 Result open_verified(const char* dir, const Commit& record, uint32_t rank, RankSource* source,
@@ -284,7 +316,7 @@ Result open_verified(const char* dir, const Commit& record, uint32_t rank, RankS
   if (label.run != record.run)
     return Result::error("%s was written by another run than the commit record of line %llu", path,
                          static_cast<unsigned long long>(record.line));
-  return {};
+  return check_bases(record, rank, path, reader);
 }
 
 Result verify_rest(const RankSource& source, format::Reader* reader) { return unusable(source, reader->verify()); }

@@ -1,7 +1,7 @@
 // Where recovery lines lie: a directory on a file system that every process reaches.
 //
 //     DIR/line-000007/rank-000000.elc   one file for each rank (portable_format)
-//     DIR/line-000007/commit            the commit record: only with it the line counts
+//     DIR/line-000007/commit            the commit record: only with it the line counts; names lines whose files those rely on
 //     DIR/line-000007/run               the run that takes or has taken the line: no other writes there
 //     DIR/finished                      the run that made the lines so far ended by itself
 //     DIR/control                       a request to the running job
@@ -130,10 +130,45 @@ struct Commit {
   uint32_t ranks = 0;
   uint64_t cost = 0;   // from the first request to the commit
   uint64_t time = 0;   // of the commit, since 1970; set by commit()
+  Vector<uint64_t> relies_on;  // lines of the same run, in whose files parts of this one's may be
 };
 
-// Commits a line whose rank files are all finished; called by one process. On failure the line is
-// not committed and must be abandoned by all.
+// How the failure of a commit begins where a line that this one relies on has been removed meanwhile.
+inline constexpr char kReliedGone[] = "a line on which it relies has been removed";
+
+// Commits a line whose rank files are all finished; done by one process. On failure the line is not committed and must be
+// abandoned by all.
+class CommitFile {
+ public:
+  CommitFile() = default;
+  CommitFile(const CommitFile&) = delete;
+  CommitFile& operator=(const CommitFile&) = delete;
+  ~CommitFile() { take_back(); }  // unless it is done
+
+  // Begins to write the record of the line.
+  Result begin(const char* dir, const Commit& record);
+  bool begun() const { return stage_ != Stage::kNone; }
+  // Each call does what can be done without waiting for the disk, until *done: the line is committed.
+  Result advance(bool* done);
+  // The same at once.
+  Result finish();
+
+ private:
+  enum class Stage { kNone, kFlushing, kFlushingDirectory, kFlushed };
+
+  Result write(const char* dir, const Commit& record);
+  Result step(bool wait);
+  Result put_in_place();
+  void take_back();
+
+  Directory place_;  // of the line
+  Text temporary_;
+  uint64_t run_ = 0;
+  int fd_ = -1;
+  Stage stage_ = Stage::kNone;
+};
+
+// All of that.
 Result commit(const char* dir, const Commit& record);
 
 // What every rank file says of itself, in section "label": so that a file that was copied to a wrong
@@ -172,6 +207,8 @@ struct Survey {
   uint64_t finished_run = 0;  // Commit::run of the last run that did
 
   const Line* find(uint64_t number) const;
+  // A committed line that relies on this one (Commit::relies_on); nullptr: there is none.
+  const Line* dependent(uint64_t line) const;
   // The line that an automatic restart takes: the newest, if the run that made it did not finish. 0: none.
   uint64_t restartable() const { return newest > finished ? newest : 0; }
   // The committed line before `line` in its history: the next older one of its run, or the one that this
@@ -193,12 +230,18 @@ class RankSource {
   ~RankSource();
   Result open(const char* path);  // that the user has chosen
   Result open(const char* dir, uint64_t line, uint32_t rank);
+  // With the files of the same rank in other lines of the directory, where it was opened as one of a line.
   format::Source source();
   const char* path() const { return path_.c_str(); }
 
  private:
   static Result read_at(void* self, uint64_t offset, void* data, size_t size);
+  static Result open_base(void* self, uint64_t line, format::Source* source);
+  void close();
   Text path_;
+  Text dir_;  // of lines
+  uint32_t rank_ = 0;
+  Vector<RankSource*> bases_;
   uint64_t size_ = 0;
   int fd_ = -1;
 };
@@ -221,7 +264,7 @@ Result pass_over_incomplete(const Survey& survey, const char* dir, const Config&
 
 // ---- Keeping house -----------------------------------------------------------------------------
 
-// After a commit: keeps the `keep` newest committed lines of the history of the newest, and removes
+// After a commit: keeps the `keep` newest committed lines of the history of the newest, and those that they rely on, and removes
 // the other committed ones and what never committed below the newest. Never removes the newest
 // committed line. Forgets why there was no line before. Files that the library did not make are left alone.
 // Of the committed lines of `run` (0: of none) only the records: they are lines no more, and their ranks remove their files

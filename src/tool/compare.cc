@@ -91,10 +91,10 @@ struct File {
       name = "&" + (of.empty() ? "" : of + "()'s ") + v.name.c_str();
       type = v.type, count = v.count;
     } else {
-      const state::SavedRun* run = run_of(p.block - image.variables.size() - 1);
+      uint64_t index = 0;
+      const state::SavedRun* run = image.run_of(p.block, &index);
       if (run == nullptr) return "unknown";
-      const uint64_t index = p.block - image.variables.size() - 1 - run->first;
-      name = "heap block " + std::to_string(run->first_id + index);
+      name = "heap block " + std::to_string(run->first_id + (index - run->first));
       type = run->type, count = run->count, rest = run->rest;
     }
     const uint64_t leaves = count * types().info(type).leaves;
@@ -105,11 +105,6 @@ struct File {
     if (extra == format::kPastLeaf) name += ", its end";
     else if (extra != 0) name += " and " + std::to_string(extra) + " bytes";
     return name;
-  }
-  const state::SavedRun* run_of(uint64_t block) const {
-    for (const state::SavedRun& run : image.runs)
-      if (block - run.first < run.blocks) return &run;
-    return nullptr;
   }
 
   std::string path;

@@ -246,6 +246,7 @@ class Doctor {
     Command command = launch_command(request, {{"ELC_DIR", run.lines()},
                                                {"ELC_DOCTOR", run.place + "/looked"},
                                                {"ELC_EVERY", "0"},
+                                               {"ELC_INCREMENTAL", "1"},  // each is taken elsewhere alone
                                                {"ELC_KEEP", "1000000"},
                                                {"ELC_RESTART", line},
                                                {"ELC_SIGNAL", ""},

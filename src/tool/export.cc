@@ -108,10 +108,9 @@ class Values {
     check(variables_.status());
     const bool swap = swaps();
     const format::PointerLeaf pointer = {format::load_integer(leaf, 8, swap, false), format::load_integer(leaf + 8, 8, swap, false)};
-    const uint64_t first = image_.variables.size() + 1;
     if (pointer.block == format::kNullBlock || pointer.block == format::kWildBlock)
       throw Refusal(kUsage, path_ + ": the pointer " + name + " points to nothing that is saved");
-    if (pointer.block < first)
+    if (pointer.block <= image_.variables.size())
       throw Refusal(kUsage, path_ + ": the pointer " + name + " points to the variable " +
                                 image_.variables[static_cast<size_t>(pointer.block - 1)].name.c_str());
     if (pointer.position != 0)
@@ -119,7 +118,8 @@ class Values {
     format::Cursor heap;
     check(heap.open(&reader_, "heap"));
     check(image_.read_heap(heap, reader_));
-    uint64_t left = pointer.block - first;
+    uint64_t left = 0;
+    if (image_.run_of(pointer.block, &left) == nullptr) left = image_.blocks;
     for (const state::SavedRun& run : image_.runs) {
       const uint64_t before = std::min(left, run.blocks);
       for (uint64_t i = 0; i < before; ++i) {

@@ -96,6 +96,7 @@ class File {
                   {"bytes", std::filesystem::file_size(path_)},
                   {"format", std::to_string(reader_.major_version()) + "." + std::to_string(reader_.minor_version())},
                   {"representation", describe(reader_.representation())},
+                  {"relies_on", bases()},
                   {"sections", sections()},
                   {"types", types()}};
     if (reader_.has_section("label")) add_label(&facts);
@@ -140,6 +141,14 @@ class File {
                      {"bytes", reader_.section_size(i)},
                      {"stored", reader_.section_stored(i)}});
     return all;
+  }
+
+  // The lines in whose files parts of this one are.
+  json bases() const {
+    json lines = json::array();
+    for (size_t i = 0; i < reader_.base_count(); ++i)
+      if (reader_.needs_base(i)) lines.push_back(reader_.base_line(i));
+    return lines;
   }
 
   std::string type_name(format::TypeId type) const {
@@ -291,10 +300,9 @@ class File {
     json& blocks = (*facts)["blocks"] = json::array();
     for (const state::SavedRun& run : image_.runs)
       for (uint64_t i = 0; i < run.blocks && blocks.size() < most_; ++i) {
-        blocks.push_back({{"block", image_.variables.size() + run.first + i + 1},
-                          {"id", run.first_id + i},
-                          {"type", shape(run).first},
-                          {"bytes", shape(run).second}});
+        blocks.push_back({{"id", run.first_id + i}, {"type", shape(run).first}, {"bytes", shape(run).second}});
+        // Which pointers tell by its number, and not by its id.
+        if (!image_.by_id) blocks.back()["block"] = image_.variables.size() + run.first + i + 1;
         add_values(in, run.type, run.count, &blocks.back());
         if (run.rest > 0) blocks.back()["rest"] = next_bytes(in, run.rest);
       }

@@ -21,6 +21,7 @@ struct Command {
   std::string rank_variable;    // of the environment of each rank: its number
   std::string directory;        // where it works; empty: here
   bool same_addresses = false;  // in each run, where the system can do that
+  std::string clean_up;         // for the shell, between two attempts: what the MPI leaves behind when it is killed; or empty
   std::string proxy;            // name of a program that the launcher may keep between itself and ranks; empty: none
 };
 

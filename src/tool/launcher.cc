@@ -103,6 +103,9 @@ void add_lam(Command* command) {
     list += (list.empty() ? "" : ",") + name;
   command->words.push_back("-x");
   command->words.push_back(list);
+  // Its daemons keep messages of ranks that were killed in MPI_Init, for which those of the next attempt wait for ever: one in
+  // four. lamclean ends everything that runs there: not while there is another job.
+  command->clean_up = "[ \"$(mpitask | wc -l)\" -ne 1 ] || lamclean";
 }
 
 // Batch systems whose own daemons start processes for an MPI's launcher (TM, LSF); others give it ssh or the like.

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cstdio>
 #include <filesystem>
+#include <functional>
 #include <iostream>
 #include <nlohmann/json.hpp>
 
@@ -28,6 +29,11 @@ void with_patience(Attempt attempt) {
   for (int left = 5; attempt() && --left > 0;) nanosleep(&moment, nullptr);
 }
 
+template <class Numbers>
+bool has(const Numbers& numbers, uint64_t number) {
+  return std::find(numbers.begin(), numbers.end(), number) != numbers.end();
+}
+
 json facts_of(const std::string& dir, const store::Survey& there, const store::Line& line) {
   json facts = {{"line", line.number}, {"committed", line.committed}, {"bytes", size_fact(line_size(dir, line.number))}};
   if (!line.damage.empty()) facts["damage"] = line.damage.c_str();
@@ -37,6 +43,7 @@ json facts_of(const std::string& dir, const store::Survey& there, const store::L
   facts["cost"] = static_cast<double>(line.commit.cost) / 1e6;
   facts["calls"] = line.commit.calls;
   facts["restarted_from"] = line.commit.base;
+  facts["relies_on"] = std::vector<uint64_t>(line.commit.relies_on.begin(), line.commit.relies_on.end());
   facts["in_history"] = line.in_history;
   facts["finished"] = line.number <= there.finished;
   return facts;
@@ -49,7 +56,9 @@ std::string standing(const store::Survey& there, const store::Line& line) {
     return line.number > there.newest ? "not committed (perhaps being written)" : "never committed";
   if (line.number <= there.finished) return "its run finished";
   if (!line.in_history) return "given up: a run went back behind it";
-  return line.number == there.newest ? "newest: a restart begins here" : "";
+  if (line.number == there.newest) return "newest: a restart begins here";
+  const store::Line* const dependent = there.dependent(line.number);
+  return dependent == nullptr ? "" : "line " + std::to_string(dependent->number) + " relies on it";
 }
 
 // What the running job said when it was last asked for a line and took none; nothing if it took one, or none runs.
@@ -264,7 +273,7 @@ int verify(const std::string& what, const std::string& given_dir, bool as_json) 
   return damaged ? kDamaged : unread ? kCannot : 0;
 }
 
-int remove(const std::vector<uint64_t>& lines, const std::string& dir, bool force) {
+int remove(std::vector<uint64_t> lines, const std::string& dir, bool force) {
   const store::Survey there = survey(dir);
   for (const uint64_t number : lines) {
     if (there.find(number) == nullptr)
@@ -273,6 +282,10 @@ int remove(const std::vector<uint64_t>& lines, const std::string& dir, bool forc
       throw Refusal(kUsage, "line " + std::to_string(number) +
                                 " is what a restart of the unfinished run needs; --force "
                                 "removes it all the same");
+    for (const store::Line& line : there.lines)
+      if (line.committed && has(line.commit.relies_on, number) && !has(lines, line.number))
+        throw Refusal(kUsage, "line " + std::to_string(line.number) + " relies on line " + std::to_string(number) +
+                                  ", parts of which are not in it: remove both, or neither");
   }
   // A job that runs may be writing the line, or count on it.
   store::Lock locks[2];
@@ -281,6 +294,8 @@ int remove(const std::vector<uint64_t>& lines, const std::string& dir, bool forc
     const Result free = locks[i].take(dir.c_str(), names[i]);
     if (!free.ok()) throw Refusal(kCannot, free.message());
   }
+  // A line goes before those that it relies on.
+  std::sort(lines.begin(), lines.end(), std::greater<>());
   for (const uint64_t number : lines) {
     const Result status = store::remove_line(dir.c_str(), number);
     if (!status.ok()) throw Refusal(kCannot, status.message());

@@ -68,7 +68,7 @@ std::string default_dir();
 // The commands; each returns an exit code.
 int list(const std::string& dir, bool json);
 int verify(const std::string& what, const std::string& dir, bool json);
-int remove(const std::vector<uint64_t>& lines, const std::string& dir, bool force);
+int remove(std::vector<uint64_t> lines, const std::string& dir, bool force);
 struct ShowOptions {
   std::string what;  // a file, the directory of a line, or a number
   std::string dir;

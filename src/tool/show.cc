@@ -69,7 +69,9 @@ void print_heap(const json& facts) {
            bytes_text(number(h["bytes"])).c_str());
   if (!facts.contains("blocks")) return;
   for (const json& b : facts["blocks"]) {
-    printf("    block %llu, %s\n", static_cast<unsigned long long>(number(b["block"])), text(b["type"]));
+    const bool by_id = !b.contains("block");
+    printf("    %s %llu, %s\n", by_id ? "heap block" : "block", static_cast<unsigned long long>(number(b[by_id ? "id" : "block"])),
+           text(b["type"]));
     print_values("", b);
     if (b.contains("rest")) printf("      bytes behind it: %s\n", text(b["rest"]));
   }
@@ -144,6 +146,12 @@ void print_file(const json& facts) {
     before = ", ";
   }
   printf("\n");
+  before = "  parts are in the files of lines ";
+  for (const json& line : facts["relies_on"]) {
+    printf("%s%llu", before, static_cast<unsigned long long>(number(line)));
+    before = ", ";
+  }
+  if (!facts["relies_on"].empty()) printf("\n");
   if (facts.contains("variables")) print_state(facts);
   if (facts.contains("heap")) print_heap(facts);
   if (facts.contains("streams")) print_files(facts);

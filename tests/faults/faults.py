@@ -196,9 +196,9 @@ class Job(Scene):
     """A job that begins, or goes on after a kill. `at`: the rank in which calls go wrong. `under`: elc run, with faults
     in that or in the program."""
 
-    def __init__(self, name, bench, ranks=1, at=0, restart=False, keep=1, lines=2, under_elc=False, faulty="files"):
+    def __init__(self, name, bench, ranks=1, at=0, restart=False, keep=1, lines=2, under_elc=False, faulty="files", pieces=None):
         super().__init__(name, bench, faulty)
-        self.ranks, self.at, self.keep, self.lines, self.under_elc = ranks, at, keep, lines, under_elc
+        self.ranks, self.at, self.keep, self.lines, self.under_elc, self.pieces = ranks, at, keep, lines, under_elc, pieces
         os.mkdir(self.template)
         for rank in range(ranks):
             with open(os.path.join(self.template, "list-%d" % rank), "w") as f:
@@ -208,7 +208,8 @@ class Job(Scene):
             self.interrupt()
 
     def variables(self, home):
-        return {"ELC_DIR": self.lines_of(home), "ELC_KEEP": str(self.keep), "ELC_VERBOSE": "1"}
+        pieces = {"ELC_INCREMENTAL": str(self.pieces)} if self.pieces else {}
+        return {"ELC_DIR": self.lines_of(home), "ELC_KEEP": str(self.keep), "ELC_VERBOSE": "1", **pieces}
 
     def command(self, shim, patience=10000):
         program = [self.bench.files, "--steps", "30", "--lines", str(self.lines + 1), "--patience", str(patience)]
@@ -250,7 +251,7 @@ class Job(Scene):
 
     def interrupt(self):
         """Makes the template that of a job that was killed while it took its last line."""
-        scene = Job(self.name + " before", self.bench, self.ranks, keep=self.keep, lines=self.lines)
+        scene = Job(self.name + " before", self.bench, self.ranks, keep=self.keep, lines=self.lines, pieces=self.pieces)
         scene.count()
         last = Fault(self.name, "ftello", scene.counts["ftello"], "kill", "-")
         for _ in range(TRIES):
@@ -503,6 +504,10 @@ class Bench:
             yield PowerCut("power cut", self)
         if "power cut in a restart" in wanted:
             yield PowerCut("power cut in a restart", self, restart=True)
+        yield from job("run in pieces", pieces=3, lines=5)
+        yield from job("restart in pieces", pieces=3, lines=3, restart=True)
+        if "power cut in pieces" in wanted:
+            yield PowerCut("power cut in pieces", self, pieces=2, lines=4)
         yield from job("elc run, program", under_elc=True)
         yield from job("elc run on, program", under_elc=True, restart=True)
         yield from job("elc run", under_elc=True, faulty="elc")
@@ -557,7 +562,8 @@ class Bench:
 
 
 SCENES = ("run", "restart", "run of 2, rank 0", "restart of 2, rank 0", "run of 2, rank 1", "restart of 2, rank 1",
-          "power cut", "power cut in a restart", "elc run, program", "elc run on, program", "elc run", "elc run on", "elc ls", "elc ls --json",
+          "power cut", "power cut in a restart", "run in pieces", "restart in pieces", "power cut in pieces",
+          "elc run, program", "elc run on, program", "elc run", "elc run on", "elc ls", "elc ls --json",
           "elc verify", "elc show", "elc show --all", "elc rm")
 
 

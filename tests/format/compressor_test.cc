@@ -162,7 +162,7 @@ TEST_CASE("flags of chunks that nobody writes are refused") {
     return name + 8 + 8 + 8 + 8 + 4 + 4 + 3;  // behind padding, size, count, offset, stored, raw: the lowest byte
   }();
   REQUIRE(good.bytes[flags_of_index] == 9);
-  for (const int flags : {2, 4, 8, 1 | 2 | 4, 1 | 4 | 8, 16, 17, 128}) {
+  for (const int flags : {2, 4, 8, 1 | 2 | 4, 1 | 4 | 8, 2 | 16, 32, 33, 128}) {
     MemoryFile bad;
     bad.bytes = good.bytes;
     bad.bytes[flags_of_index] = static_cast<char>(flags);

@@ -165,8 +165,9 @@ def pointer(block, position):
     leaf, extra = position & 2 ** 56 - 1, position >> 56
     if block in (0, WILD):
         return "NULL" if block == 0 else "wild 0x%x" % position
-    return "block %d + %s" % (block, leaf if extra == 0 else "end of %d" % leaf if extra == 255 else
-                              "%d and %d bytes" % (leaf, extra))
+    by_id = block >= 2 ** 63
+    return "%sblock %d + %s" % ("heap " * by_id, block - by_id * 2 ** 63, leaf if extra == 0 else "end of %d" % leaf if extra == 255 else
+                                "%d and %d bytes" % (leaf, extra))
 
 
 def machine_of(code):
@@ -201,7 +202,8 @@ def function(kind, number):
 
 
 class File:
-    def __init__(self, data):
+    def __init__(self, data, base=None):
+        """`base` gives the bytes of the file of the same rank in another line. Without it, what is there is not read."""
         start = Xdr(data)
         assert start.opaque(8) == b"\x89ELC\r\n\x1a\n", "magic"
         self.major, self.minor, size = start.uint(), start.uint(), start.uint()
@@ -222,7 +224,7 @@ class File:
         assert whole == len(data) and at + length == len(data) - 36, "sizes"
         assert zlib.crc32(data[at:at + length]) == checksum, "index"
         self.size, self.offset, index = whole, size, Xdr(data[at:at + length])
-        self.sections, self.stored = {}, {}
+        self.sections, self.stored, self.chunks = {}, {}, []
         assert index.uint() == 0x454c4369, "index"
         number = index.hyper()
         assert number <= 4096, "sections"
@@ -230,6 +232,8 @@ class File:
             self.read_section(data[:at], index, number)
         index.end()
         assert self.offset == at, "chunks do not tile the file"
+        self.index_checksum = checksum
+        self.find_elsewhere(base)
         types = Xdr(self.sections["types"])
         self.types = []
         types.list(lambda: self.add_type(**types.struct(
@@ -238,14 +242,19 @@ class File:
         types.end()
 
     def read_section(self, data, index, number):
-        name, raw_size, content, start = index.text(), index.hyper(), b"", self.offset
+        name, raw_size, chunks, start = index.text(), index.hyper(), [], self.offset
         assert 1 <= len(name) <= 63 and all("!" <= c <= "~" for c in name) and name not in self.sections, "name"
         for i in range(index.hyper()):
-            assert index.hyper() == self.offset, "chunks do not tile the file"
+            place = index.hyper()
             stored, raw, flags, checksum = entry = [index.uint() for _ in range(4)]
-            assert flags in (0, 1, 3, 5, 9), "section %s is stored in a way that is not known" % name
+            assert flags & ~16 in (0, 1, 3, 5, 9), "section %s is stored in a way that is not known" % name
             assert 1 <= stored <= 2 ** 20 and 1 <= raw <= min(2 ** 20, 1032 * stored), "lengths"
-            assert flags or stored == raw, "lengths"
+            assert flags & ~16 or stored == raw, "lengths"
+            if flags & 16:
+                assert name not in ("types", "bases", "label"), "section %s is in another file" % name
+                chunks.append((entry, (place >> 48, place >> 32 & 0xffff, place & 0xffffffff)))
+                continue
+            assert place == self.offset, "chunks do not tile the file"
             chunk = Xdr(data[self.offset:self.offset + 36 + stored])
             assert [chunk.uint(), chunk.uint(), chunk.hyper()] == [0x454c4363, number, i], "chunk"
             assert [chunk.uint() for _ in range(4)] == entry, "chunk"
@@ -259,10 +268,42 @@ class File:
                 whole = raw // width * width
                 planes = [payload[j * (raw // width):(j + 1) * (raw // width)] for j in range(width)]
                 payload = bytes(byte for group in zip(*planes) for byte in group) + payload[whole:]
-            content += payload
+            chunks.append((entry, payload))
             self.offset += 36 + stored
-        assert len(content) == raw_size, "section"
-        self.sections[name], self.stored[name] = content, self.offset - start
+        assert sum(raw for (_, raw, _, _), _ in chunks) == raw_size, "section"
+        self.chunks.append(chunks)
+        self.sections[name], self.stored[name] = None, self.offset - start
+
+    def find_elsewhere(self, base):
+        """What the sections hold, with the chunks that are in other files."""
+        bases, files, self.relies_on = [], {}, set()
+        for (name, _), chunks in zip(list(self.sections.items()), self.chunks):
+            if all(isinstance(content, bytes) for _, content in chunks):
+                self.sections[name] = b"".join(content for _, content in chunks)
+        if "bases" in self.sections:
+            listed = Xdr(self.sections["bases"])
+            assert listed.uint() == 1, "layout of bases"
+            bases = listed.list(lambda: (listed.hyper(), listed.hyper(), listed.uint()))
+            listed.end()
+        for (name, whole), chunks in zip(list(self.sections.items()), self.chunks):
+            if whole is not None or base is None:
+                continue
+            content = []
+            for (stored, raw, flags, checksum), place in chunks:
+                if isinstance(place, bytes):
+                    content.append(place)
+                    continue
+                number, section, chunk = place
+                self.relies_on.add(bases[number][0])
+                if number not in files:
+                    line, size, index_checksum = bases[number]
+                    files[number] = File(base(line))
+                    assert (files[number].size, files[number].index_checksum) == (size, index_checksum), "another file"
+                    assert vars(files[number].machine) == vars(self.machine), "another machine"
+                there, payload = files[number].chunks[section][chunk]
+                assert there == [stored, raw, flags & ~16, checksum], "another chunk"
+                content.append(payload)
+            self.sections[name] = b"".join(content)
 
     def add_type(self, kind, name, bytes, fields):
         assert kind in (254, 255) and fields, "a kind of type that is not known: %d" % kind
@@ -324,13 +365,13 @@ class File:
 
 class RankFile(File):
     """The sections of libELC; `most` as in `elc show --values`."""
-    def __init__(self, data, most):
-        super().__init__(data)
+    def __init__(self, data, most, base=None):
+        super().__init__(data, base)
         self.most, self.streams, self.functions, self.variables = most, [], [], 0
 
     def facts(self):
         facts = {"bytes": self.size, "format": "%d.%d" % (self.major, self.minor),
-                 "representation": str(self.machine),
+                 "representation": str(self.machine), "relies_on": sorted(self.relies_on),
                  "sections": [{"name": name, "bytes": len(content), "stored": self.stored[name]}
                               for name, content in self.sections.items()],
                  "types": [{"name": t["name"], "kind": "struct" if t["kind"] == 254 else "union", "bytes": t["bytes"],
@@ -430,7 +471,7 @@ class RankFile(File):
         return {n: (flags, extents) for n, flags, extents in all}
 
     def heap(self):
-        x = self.section("heap")
+        x = self.section("heap", 2)
         next_id, shapes, blocks, id = x.hyper(), {}, [], 0
         for run in x.list(lambda: x.struct(first_id=x.hyper, blocks=x.hyper, type=x.int, count=x.hyper, rest=x.hyper)):
             assert id < run["first_id"] and run["first_id"] + run["blocks"] <= next_id, "ids"
@@ -441,7 +482,7 @@ class RankFile(File):
             blocks += [(run, run["first_id"] + i, shape) for i in range(run["blocks"])]
         facts = []
         for n, (run, id, shape) in enumerate(blocks, self.variables + 1):
-            facts.append({"block": n, "id": id, "type": shape[0], "bytes": shape[1],
+            facts.append({**({"block": n} if x.layout == 1 else {}), "id": id, "type": shape[0], "bytes": shape[1],
                           **self.values(x, run["type"], run["count"])})
             if run["rest"]:
                 facts[-1]["rest"] = x.opaque(run["rest"])[:self.most].hex()
@@ -661,9 +702,19 @@ class RankFile(File):
         return {**facts, "values": values[:self.most]}
 
 
-def read(path, most=0):
+def content(path):
     with open(path, "rb") as file:
-        return {"file": path, **RankFile(file.read(), most).facts()}
+        return file.read()
+
+
+def base_of(path):
+    """The file of the same rank in another line of the directory."""
+    place, name = os.path.split(path)
+    return lambda line: content(os.path.join(place, "..", "line-%06d" % line, name))
+
+
+def read(path, most=0):
+    return {"file": path, **RankFile(content(path), most, base_of(path)).facts()}
 
 
 def check(program):

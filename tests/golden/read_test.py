@@ -69,7 +69,7 @@ def opaque(data):
     return u64(len(data)) + data + bytes(-len(data) % 4)
 
 
-def rewritten(path, major=1, minor=3, kinds=0, later=b"", flag=0, sections=None):
+def rewritten(path, major=1, minor=4, kinds=0, later=b"", flag=0, sections=None):
     """The file as another version might write it: `kinds` more kinds, `later` behind the fields of the header, `flag`
     on all chunks of a section "new", other content of `sections`."""
     with open(path, "rb") as file:
@@ -237,13 +237,13 @@ class Read(unittest.TestCase):
         def variable(sections):
             return {"vars": sections["vars"].replace(opaque(b"step") + u32(7), opaque(b"step") + u32(44), 1)}
 
-        nothing, newer = lambda sections: {}, "version 1.7 of the format, and this libELC knows 1.3"
+        nothing, newer = lambda sections: {}, "version 1.7 of the format, and this libELC knows 1.4"
         reads = "in version 2 of the file format, but this libELC reads version 1"
-        layouts = {"mpi": 4, "setup": 2}
+        layouts = {"heap": 2, "mpi": 4, "setup": 2}
         has = "section \"%s\" %shas layout %d, and this libELC reads "
         # What is new, how, whether it is the file or the restart that is refused, what is said.
         cases = [("major", dict(major=2), nothing, 65, reads),
-                 ("flag", dict(minor=7, flag=16), lambda s: {"new": b"whatever"}, 65, newer),
+                 ("flag", dict(minor=7, flag=32), lambda s: {"new": b"whatever"}, 65, newer),
                  ("kind of a field", dict(minor=7, kinds=1), new_kind, 65, newer),
                  ("kind of a type", dict(minor=7, kinds=1), kind_of_type, 65, newer),
                  ("kind of a variable", dict(minor=7, kinds=1), variable, 0, newer)]

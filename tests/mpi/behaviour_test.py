@@ -135,7 +135,7 @@ class Jobs(unittest.TestCase):
 
 
 class Copies(Jobs):
-    """Lines that a copy of the process writes."""
+    """Lines that are written while the program runs on: by a copy of the process, or by a thread from a copy of its data."""
     program = "copies"
 
     def setUp(self):
@@ -166,6 +166,18 @@ class Copies(Jobs):
     def test_compressed(self): self.compressed()
     def test_compressed_by_the_process(self): self.compressed(ELC_BACKGROUND="no")
 
+    def test_by_a_thread(self):
+        for scene in drawn(self.id(), "changed", "changed_heap", "of_shared_memory"):
+            with self.subTest(scene):
+                self.lines = os.path.join(self.home, scene)
+                self.killed_and_restarted(scene, ELC_BACKGROUND="copy")
+                job = self.run_scene(scene, ELC_BACKGROUND="copy", directory=os.path.join(self.home, scene + "-others"))
+                self.assertIn("line 1 is written by a thread, from a copy of its data, while the program runs on, because "
+                              "ELC_BACKGROUND=copy", job.complaints())
+                self.assertEqual(job.popen.returncode, 0, job.complaints())
+
+    def test_compressed_by_a_thread(self): self.compressed(ELC_BACKGROUND="copy")
+
     def test_shared_memory(self):
         self.killed_and_restarted("of_shared_memory")
         job = self.run_scene("of_shared_memory", directory=os.path.join(self.home, "others"))
@@ -177,6 +189,107 @@ class Copies(Jobs):
         self.assert_right(job)
         self.assertIn("rank 2: line 1 is abandoned, the program runs on: the copy of the process that wrote it was ended by "
                       "signal 9", job.complaints())
+
+
+class Careless(Jobs):
+    """What ELC_CHECK tells of a program."""
+    program = "careless"
+
+    def setUp(self):
+        super().setUp()
+        if BUILD.runner or BUILD.inside:
+            self.skipTest("the memory of a process under emulation is not its own")
+
+    def told(self, scene, *sentences, check="1", ranks=2):
+        job = self.run_scene(scene, ranks=ranks, ELC_CHECK=check)
+        self.assert_right(job)
+        for sentence in sentences:
+            for rank in range(ranks):
+                said = [line for line in job.complaints().splitlines() if "rank %d: " % rank in line and sentence in line]
+                self.assertEqual(len(said), 1, "%s, of rank %d\n%s" % (sentence, rank, job.complaints()))
+        if not sentences:
+            self.assertNotIn("ELC_CHECK", job.complaints())
+            self.assertNotIn("nothing that is registered", job.complaints())
+        return job
+
+    def test_nothing(self): self.told("nothing")
+
+    def test_unasked(self):
+        for scene in ("stack", "stream", "random", "pointer"):
+            with self.subTest(scene):
+                self.lines = os.path.join(self.home, scene)
+                self.told(scene, check="0")
+
+    def test_stack(self): self.told("stack", "'own' is registered, and was a variable of a function that has returned")
+    def test_stream(self): self.told("stream", "plain-")
+    def test_random(self): self.told("random", "ELC_RANDOM() puts it there")
+
+    def test_pointer(self):
+        job = self.run_scene("pointer", ELC_CHECK="1")
+        self.assertIn("'points' of the globals: 1 of its pointers point to nothing that is registered", job.complaints())
+
+    def test_memory_that_is_gone(self):
+        job = self.run_scene("gone", ELC_CHECK="1")
+        self.assert_right(job)
+        self.assertIn("'page' is registered, and its memory is not there any more", job.complaints())
+        self.assertTrue(self.committed(), job.complaints())
+
+
+class Changed(Jobs):
+    """A program that is another one when its line is restarted (tests/state/changed_test.cc has all kinds of changes)."""
+    program = "changed"
+
+    def test_changed(self):
+        job = self.run_scene("old", "0")
+        self.assertEqual(self.committed(), [1], job.complaints())
+        job = self.run_scene("new", build=RESTART, ELC_STRICT="1")
+        self.assertNotEqual(job.popen.returncode, 0, job.complaints())
+        self.assertIn("'field' of the globals is double[6] in the program, but float[4] in the line", job.complaints())
+        self.assertEqual(self.committed(), [1], job.complaints())
+        job = self.run_scene("new", build=RESTART)
+        self.assert_right(job)
+        told = "the program is not that of the line: "
+        for change in ("rank 0: %s'wide' of the globals is 'count' in the line", "rank 0: %s'field' of the globals is double[6]",
+                       "rank 0: %sthe line has 'gone'", "rank 1: %s'added' (int) of the globals is not in the line"):
+            self.assertIn(change % told, job.complaints())
+        self.assertNotIn("rank 2: " + told, job.complaints())
+
+    def test_receive_into_what_has_changed(self):
+        job = self.run_scene("old_pending", "0")
+        self.assertEqual(self.committed(), [1], job.complaints())
+        job = self.run_scene("new_pending", build=RESTART)
+        self.assertNotEqual(job.popen.returncode, 0, job.complaints())
+        self.assertEqual(self.committed(), [1], job.complaints())
+        self.assertEqual(self.run_scene("old_pending", build=RESTART).popen.returncode, 0)
+
+
+class Containers(Jobs):
+    """Values of C++, and arrays that change their size."""
+    program = "containers"
+
+    def test_all(self): self.killed_and_restarted("all")
+
+    def test_scopes(self):
+        job = self.run_scene("scopes")
+        self.assert_right(job)
+        self.assertEqual(self.committed()[-1:], [4], job.complaints())
+
+    def refused(self, scene, name):
+        job = self.run_scene(scene)
+        self.assert_right(job)
+        self.assertIn("%s could not be registered, so a line would not be whole" % name, job.complaints())
+        self.assertEqual(self.committed(), [], job.complaints())
+
+    def test_pending(self): self.killed_and_restarted("pending")
+
+    def test_persistent_of_the_set_up(self):
+        job = self.run_scene("persistent")
+        self.assert_right(job)
+        self.assertIn("the set-up has made a persistent request, and its memory may have another place in a restart", job.complaints())
+        self.assertEqual(self.committed(), [], job.complaints())
+
+    def test_twice(self): self.refused("twice", "'a'")
+    def test_recursive(self): self.refused("recursive", "'link.left[]'")
 
 
 class Scenes(Jobs):
@@ -546,7 +659,7 @@ class Scenes(Jobs):
     def test_other_data(self):
         self.two_lines()
         self.refused(r"\ba\b", "two_lines", "9", "type")
-        self.refused(r"\ba\b", "two_lines", "9", "count")
+        self.refused(r"\ba\b", "two_lines", "9", "count", ELC_STRICT="1")
         self.refused(r"\b(a|another)\b", "two_lines", "9", "name")
         job = self.run_scene("label_0", "0")  # which is entered again, and knows it at its first labelled call
         self.assertEqual(job.popen.returncode, REFUSED, job.complaints())

@@ -46,6 +46,10 @@ class UnderEach(DoctorTest):
         self.doctor(0, "nothing", options=("--lines", "2"))
         self.assertIn("nothing differs: 2 restarts went as the run without a failure did", self.text)
 
+    def test_lines_that_rely_on_others(self):
+        self.environment["ELC_INCREMENTAL"] = "4"
+        self.doctor(0, "nothing", options=("--lines", "3"))
+
     def test_static_variable_of_a_function(self):
         self.doctor(1, "static", options=("--at", "7", "--at", "15"))
         self.assertIn("twice with lines at site 7 and site 15\n", self.text)

@@ -80,9 +80,9 @@ class Programs(unittest.TestCase):
         self.assertIsNone(complaints)
         return program
 
-    def start(self, build, program, arguments, lines):
+    def start(self, build, program, arguments, lines, **variables):
         """What it has printed, and standard error."""
-        job = launch.Job(build, 2, program, arguments, {"ELC_DIR": lines}, self.scratch)
+        job = launch.Job(build, 2, program, arguments, {"ELC_DIR": lines, **variables}, self.scratch)
         ended = job.wait(PATIENCE)
         text, complaints = job.text(), job.complaints()
         if not ended:
@@ -113,11 +113,11 @@ class Module(Programs):
         self.assertEqual(len(launch.committed(lines)), 1, complaints)
         return lines
 
-    def restart(self, build, program, arguments, lines):
+    def restart(self, build, program, arguments, lines, **variables):
         copy = os.path.join(self.home, "copy")
         shutil.rmtree(copy, ignore_errors=True)
         shutil.copytree(lines, copy)
-        return self.start(build, program, arguments, copy)
+        return self.start(build, program, arguments, copy, **variables)
 
     def check_handles(self, way):
         if way != DRAWN and not os.environ.get("ELC_TEST_ALL"):
@@ -159,6 +159,12 @@ class Module(Programs):
                 ("integer", r"'flag' of the globals is int32_t in the program, but logical32 in the line"),
                 ("long", r"'text' of the globals is char\[8\] in the program, but char\[7\] in the line"),
                 ("lacks", r"the line has 'flag' \(logical32\) of the globals, which the program has not registered")):
+            text, complaints = self.restart(BUILD, program, [change, "go"], lines, ELC_STRICT="1")
+            self.assertNotIn("result", text, change)
+            self.assertRegex(complaints, expected, change)
+        for change, expected in (("u43", r"'u' of the globals is double \(4\)\[3\] in the program"),
+                                 ("u12", r"'u' of the globals is double\[12\] in the program"),
+                                 ("single", r"'u' of the globals is float \(3\)\[4\] in the program")):
             text, complaints = self.restart(BUILD, program, [change, "go"], lines)
             self.assertNotIn("result", text, change)
             self.assertRegex(complaints, expected, change)

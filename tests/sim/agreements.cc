@@ -47,6 +47,27 @@ TEST_CASE("a line is asked for once, and not by who has said that he ends") {
   for (Rank r = 0; r < 3; ++r) CHECK(job[r].finished());
 }
 
+TEST_CASE("nobody hears of a line before its record is there, and nobody waits for that") {
+  for (const bool records : {true, false}) {
+    Job job(3, options());
+    job.recorded = false;
+    for (Rank r = 0; r < 3; ++r) job[r].request();
+    job.settle();
+    for (Rank r = 0; r < 3; ++r) CHECK(job[r].site());
+    job.settle();
+    for (Rank r = 0; r < 3; ++r) CHECK((job[r].line_open() && job[r].committed_line() == 0));
+    for (Rank r = 0; r < 3; ++r) CHECK(!job[r].site());
+    for (Rank r = 0; r < 3; ++r) job[r].finalize();
+    job.settle();
+    CHECK((job.ended.empty() && !job[0].finished()));
+    (records ? job.recorded : job.records) = records;
+    job.settle();
+    CHECK(job.ended.size() == 3);
+    for (const auto& e : job.ended) CHECK((e.committed == records && e.reason == (records ? "" : "no record")));
+    for (Rank r = 0; r < 3; ++r) CHECK(job[r].finished());
+  }
+}
+
 TEST_CASE("that lines are removed each hears once, but from who does not end") {
   Job job(6, options());
   job[0].tell_removed();

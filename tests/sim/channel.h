@@ -34,6 +34,8 @@ struct Channel {
   std::vector<elc::line::Rank> told_of_removal;
   elc::line::Rank fails = -1;  // cannot save its state
   bool stable = true;          // what has been saved is
+  bool recorded = true;        // the commit record is there
+  bool records = true;         // there can be one
   bool memory = true;          // there is some for a message
   struct Ended {
     elc::line::Rank rank;
@@ -115,7 +117,11 @@ struct Channel {
       h.line_stable = [](void* context, elc::line::LineNumber, bool* stable) {
         return *stable = static_cast<End*>(context)->channel->stable, elc::Result();
       };
-      h.commit = [](void*, elc::line::LineNumber, uint64_t, uint64_t) { return elc::Result(); };
+      h.commit = [](void* context, elc::line::LineNumber, uint64_t, uint64_t, bool* done) {
+        const Channel& channel = *static_cast<End*>(context)->channel;
+        *done = channel.recorded;
+        return channel.records ? elc::Result() : elc::Result::error("no record");
+      };
       h.ended = [](void* context, elc::line::LineNumber line, bool committed, const elc::line::Refusal& refusal) {
         const End& e = *static_cast<End*>(context);
         e.channel->ended.push_back({e.rank, line, committed, committed ? "" : refusal.text});

@@ -54,8 +54,8 @@ line::Host Node::host() {
     Node& n = *static_cast<Node*>(c);
     return n.world_.line_stable(n.self_, l, stable);
   };
-  h.commit = [](void* c, line::LineNumber l, uint64_t points, uint64_t cost) {
-    return static_cast<Node*>(c)->world_.commit(l, points, cost);
+  h.commit = [](void* c, line::LineNumber l, uint64_t points, uint64_t cost, bool* done) {
+    return static_cast<Node*>(c)->world_.commit(l, points, cost, done);
   };
   h.ended = [](void* c, line::LineNumber l, bool committed, const line::Refusal& refusal) {
     Node& n = *static_cast<Node*>(c);

@@ -113,8 +113,8 @@ line::Host Job::Member::host() {
     *stable = true;
     return elc::Result();
   };
-  h.commit = [](void* c, line::LineNumber, uint64_t, uint64_t) {
-    static_cast<Member*>(c)->job.committed_ = true;
+  h.commit = [](void* c, line::LineNumber, uint64_t, uint64_t, bool* done) {
+    static_cast<Member*>(c)->job.committed_ = *done = true;
     return elc::Result();
   };
   h.removed = [](void*) {};

@@ -186,7 +186,11 @@ elc::Result World::line_stable(Rank rank, LineNumber line, bool* stable) {
   return elc::Result();
 }
 
-elc::Result World::commit(LineNumber line, uint64_t points, uint64_t cost) {
+// The record is there some time after the first call and before the one that says so.
+elc::Result World::commit(LineNumber line, uint64_t points, uint64_t cost, bool* done) {
+  const bool recorded = line == committed_;
+  *done = !chance.chance(config.slow_disk);
+  if (doomed || recorded || (!*done && chance.chance(0.5))) return elc::Result();
   point(Moment::kBeforeCommit);
   if (doomed) return elc::Result();
   if (fails(config.fail_commit)) return trouble(0, line, "the record is not written");

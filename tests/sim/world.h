@@ -88,7 +88,7 @@ class World {
   elc::Result state_saved(Rank rank, elc::line::LineNumber line, bool* saved);
   elc::Result save_line(Rank rank, elc::line::LineNumber line, const elc::line::Saved& saved);
   elc::Result line_stable(Rank rank, elc::line::LineNumber line, bool* stable);
-  elc::Result commit(elc::line::LineNumber line, uint64_t points, uint64_t cost);
+  elc::Result commit(elc::line::LineNumber line, uint64_t points, uint64_t cost, bool* done);
   // Whether there is no memory for a message that this line has to hold; and why the line cannot be kept then.
   bool starved(Rank rank, elc::line::LineNumber line);
   const char* spoiled(Rank rank, elc::line::LineNumber line) const;

@@ -65,6 +65,32 @@ long program() {
   return total * 31 + sum;
 }
 
+// Arrays of functions that grow, in each of some calls.
+long growing(int depth) {
+  long* sums = nullptr;
+  int count = 0, i = 0;
+  long sum = 0;
+  ELC_ENTER();
+  ELC_VAR(depth), ELC_VAR(i), ELC_VAR(sum);
+  ELC_ALLOCATED(sums, count);
+  ELC_RESUME();
+  for (i = 0; i < 5; ++i) {
+    ELC_AT(1);
+    site.call();
+    sums = static_cast<long*>(realloc(sums, static_cast<size_t>(count + 1) * sizeof *sums));
+    sums[count++] = 7 * i + depth;
+    if (depth > 0 && i == 3) {
+      ELC_AT(2);
+      sum += growing(depth - 1);
+    }
+  }
+  ELC_END();
+  for (i = 0; i < count; ++i) sum = sum * 3 + sums[i];
+  ELC_Leave();
+  free(sums);
+  return sum;
+}
+
 std::string gave_up;
 jmp_buf escape;
 void give_up(const elc::Result& why) {
@@ -105,6 +131,24 @@ TEST_CASE("a program is restarted from each of its sites") {
     REQUIRE(program() == right);
     REQUIRE(site.failure == "ok");
     CHECK(ELC_Recovering() == 0);
+  }
+}
+
+TEST_CASE("arrays of functions that grow have the length of the line") {
+  new_process();
+  site = {};
+  const long right = growing(3);
+  const int calls = site.calls;
+  for (int at = 0; at < calls; ++at) {
+    CAPTURE(at);
+    new_process();
+    site = {};
+    site.next = Site::kSave, site.countdown = at;
+    REQUIRE(growing(3) == right);
+    REQUIRE(site.failure == "ok");
+    restart(site.line);
+    REQUIRE(growing(3) == right);
+    REQUIRE(site.failure == "ok");
   }
 }
 

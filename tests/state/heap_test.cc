@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "helper.h"
+#include "state/image.h"
 #include "state/names.h"
 
 using elc::state::Block;
@@ -185,8 +186,15 @@ TEST_CASE("blocks of many ids are in their order, however they were made and fre
       memcpy(&id, block, sizeof id);
       by_id[id] = elc::state::locate(block).block;
     }
-    uint64_t expected = 1;
-    for (const auto& [id, block] : by_id) CHECK(block == ++expected);
+    for (const auto& [id, block] : by_id) CHECK(block == elc::format::kFirstById + id);
+    // The directory, whose ids have to ascend.
+    elc::format::Reader reader;
+    elc::format::Cursor heap;
+    elc::state::Image image;
+    REQUIRE_OK(saved.open(&reader));
+    REQUIRE_OK(heap.open(&reader, "heap"));
+    REQUIRE_OK(image.read_heap(heap, reader));
+    CHECK(image.blocks == by_id.size());
     ELC_Unregister("blocks");
   }
 }

@@ -176,7 +176,7 @@ TEST_CASE("a hundred types that the program has not made: the message is that of
   Line line;
   REQUIRE_OK(line.save());
   new_process();
-  CHECK(contains(text(line.check()), "which the program has not registered"));
+  CHECK(contains(text(line.check()), "the program has made no type"));
   ELC_Register_pointer("blocks", blocks, kTypes, ELC_NO_TYPE);
   CHECK(text(line.check()) ==
         "'blocks' of the globals: [0]: it points to a heap block that cannot be restored: the program has made no type "

@@ -32,5 +32,27 @@ for compiler in "gcc -std=c11" "clang -std=c11" "gcc -std=c99" "clang -std=c99" 
   refuse "$compiler" $ending 'struct s *p = 0; ELC_ARRAY(p, 3)'
   refuse "$compiler" $ending 'FILE *f = 0; ELC_VAR(f)'
   refuse "$compiler" $ending 'const int c = 1; ELC_VAR(c)'
+  refuse "$compiler" $ending 'int **p = 0; int n = 0; ELC_ALLOCATED(p, n)'
+done
+
+# refuse_in_cpp STATEMENTS TEXT
+refuse_in_cpp() {
+  printf '#include <elc.hpp>\nstruct S { int a; };\nstruct B { int a; ELC_MEMBERS(B, a) };\nstruct D : B { int b; };\nint main() { %s; return 0; }\n' "$1" > "$work/t.cc"
+  if $compiler -I"$include" -c "$work/t.cc" -o "$work/t.o" > "$work/text" 2>&1; then
+    echo "compiled, but must not: $compiler: $1"
+    failed=1
+  elif ! grep -q "$2" "$work/text"; then
+    echo "no advice: $compiler: $1"
+    cut -c 1-200 "$work/text"
+    failed=1
+  fi
+}
+
+for compiler in "g++ -std=c++11" "clang++ -std=c++17"; do
+  command -v "${compiler%% *}" > /dev/null || continue
+  for statements in 'int *x = 0' 'S x' 'D x' 'std::vector<S> x' 'std::vector<int *> x' 'std::map<int, const char *> x' 'std::shared_ptr<int> x'; do
+    refuse_in_cpp "$statements; elc::save(\"x\", x)" 'elc::save knows no way to save this type'
+  done
+  refuse_in_cpp 'std::unique_ptr<int[]> x; elc::save("x", x)' 'does not know how long it is'
 done
 exit $failed

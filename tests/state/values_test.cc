@@ -252,9 +252,9 @@ TEST_CASE("size_t and int64_t are other integers elsewhere, and fit") {
   REQUIRE_OK(line.save());  // on one machine another width is another type
   new_process();
   int narrow = 0;
-  ELC_Register("size", &my_size, ELC_TYPE_OF(my_size), 1), ELC_VAR(narrow);
+  ELC_Register("size", &my_size, ELC_TYPE_OF(my_size), 1), ELC_Register("number", &narrow, ELC_INT, 1);
   const std::string type_of_number = std::is_same_v<int64_t, long> ? "long" : "long long";
-  CHECK(contains(text(line.check()), ("'number' (" + type_of_number + ") of the globals").c_str()));
+  CHECK(contains(text(line.check()), ("'number' of the globals is int in the program, but " + type_of_number).c_str()));
   new_process();
   unsigned short short_size = 0;
   ELC_Register("size", &short_size, ELC_USHORT, 1);

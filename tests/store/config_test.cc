@@ -45,7 +45,8 @@ TEST_CASE("nothing set: the library is passive and the rest has its defaults") {
   CHECK(config.max_transit == UINT64_MAX);
   CHECK(config.trust == Trust::kSelf);
   CHECK(config.readers == Readers::kOwner);
-  CHECK(!config.check_pointers);
+  CHECK(config.late == 60);
+  CHECK(!config.check);
   CHECK(config.verbose == 0);
 }
 
@@ -62,7 +63,9 @@ TEST_CASE("everything set") {
                  {"ELC_READERS", "group"},
                  {"ELC_BACKGROUND", "fork"},
                  {"ELC_COMPRESS", "6,4"},
-                 {"ELC_CHECK_POINTERS", "1"},
+                 {"ELC_INCREMENTAL", "5"},
+                 {"ELC_STRICT", "1"},
+                 {"ELC_CHECK", "1"},
                  {"ELC_VERBOSE", "2"}};
   Config config;
   const Result status = read_config(&config, get);
@@ -82,7 +85,10 @@ TEST_CASE("everything set") {
   CHECK(config.background == Background::kFork);
   CHECK(config.compress == 6);
   CHECK(config.compress_threads == 4);
-  CHECK(config.check_pointers);
+  CHECK(config.incremental == 5);
+  CHECK(config.strict);
+  CHECK(config.check);
+  CHECK(config.late == 300);
   CHECK(config.verbose == 2);
 }
 
@@ -120,13 +126,16 @@ TEST_CASE("a value that is not allowed is named with its variable and what is al
                                         {"ELC_MAX_TRANSIT", "99999999999999T", "64M"},
                                         {"ELC_TRUST", "root", "self or any"},
                                         {"ELC_READERS", "0644", "group"},
-                                        {"ELC_BACKGROUND", "copy", "fork"},
+                                        {"ELC_BACKGROUND", "thread", "copy"},
                                         {"ELC_COMPRESS", "0", "1,4"},
                                         {"ELC_COMPRESS", "10", "1,4"},
                                         {"ELC_COMPRESS", "1,", "1,4"},
                                         {"ELC_COMPRESS", "1,0", "1,4"},
                                         {"ELC_COMPRESS", "1,13", "1,4"},
-                                        {"ELC_CHECK_POINTERS", "2", "0 or 1"},
+                                        {"ELC_CHECK", "2", "0 or 1"},
+                                        {"ELC_STRICT", "yes", "0 or 1"},
+                                        {"ELC_INCREMENTAL", "0", "1 (each)"},
+                                        {"ELC_INCREMENTAL", "257", "256"},
                                         {"ELC_VERBOSE", "3", "0 (problems)"}}) {
     const std::string text = problem(name, bad);
     CAPTURE(text);

@@ -51,7 +51,8 @@ struct Job {
   }
 
   // As a job does that goes on meanwhile.
-  static bool in_background(store::RankFile& file) {
+  template <class File>
+  static bool in_background(File& file) {
     bool done = false;
     while (!done)
       if (!file.advance(&done).ok()) return false;
@@ -77,7 +78,8 @@ struct Job {
     record.run = run;
     record.base = base;
     record.ranks = kRanks;
-    good = good && store::commit(dir, record).ok();
+    store::CommitFile commit;
+    good = good && commit.begin(dir, record).ok() && (number % 2 == 0 ? commit.finish().ok() : in_background(commit));
     if (!good) {
       for (auto& file : files) file->discard();
       return false;

@@ -1143,6 +1143,16 @@ class Launchers(ToolTest):
             self.assertEqual(words[0], launcher)
             self.assertEqual(words[-6:], ["-np" if "lam" in launcher else "-n", "3", "./prog", "-x", "--", "y"])
 
+    def test_what_lam_keeps_is_swept_away(self):
+        """Between two attempts, where no other process of the session is seen."""
+        self.program("prog", "liblam.so.4")
+        self.program("bin/lamclean", "#!/bin/sh\necho >> %s\n" % self.path("swept"))
+        self.program("bin/mpirun.lam", "#!/bin/sh\nexit 3\n")
+        for others, times in (("0 somebody", 0), ("", 3)):
+            self.program("bin/mpitask", "#!/bin/sh\necho TASK\n" + ("echo %s\n" % others if others else ""))
+            self.elc("run", "--dir", "lines", "--max-restarts", "2", "-n", "2", "--", "./prog", code=3)
+            self.assertEqual(len(self.read("swept")) if os.path.exists(self.path("swept")) else 0, times)
+
     def test_by_option(self):
         self.program("prog", "#!/bin/sh\n")
         self.assertEqual(self.command("--mpi", "mpich", "-n", "1", "./prog")[0], "mpiexec.mpich")

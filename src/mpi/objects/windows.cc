@@ -87,7 +87,7 @@ Result Windows::save(Vector<SavedWindow>* saved) const {
     if (s.size > 0 && !state::is_variable(reinterpret_cast<uintptr_t>(w->memory), s.size))
       return Result::error(
           "there is a window whose memory is not registered as one variable (%p, %llu bytes): register it by "
-          "ELC_ARRAY, and not from ELC_malloc, which has it elsewhere in a restart",
+          "ELC_ARRAY, and not from ELC_malloc or as data that change their size, which a restart has elsewhere",
           w->memory, static_cast<unsigned long long>(s.size));
     saved->push_back(std::move(s));
   }

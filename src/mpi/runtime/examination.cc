@@ -8,6 +8,7 @@
 
 #include "base/message.h"
 #include "base/write.h"
+#include "mpi/runtime/mappings.h"
 #include "mpi/runtime/runtime.h"
 #include "portable_format/checksum.h"
 #include "state/state.h"
@@ -55,13 +56,6 @@ class Output {
   }
   int fd_;
 };
-
-void read_all(const char* path, Bytes* bytes) {
-  const int fd = open(path, O_RDONLY | O_CLOEXEC);
-  uint8_t piece[4096];
-  for (ssize_t n; fd >= 0 && (n = read(fd, piece, sizeof piece)) > 0;) bytes->append(piece, static_cast<size_t>(n));
-  if (fd >= 0) close(fd);
-}
 
 // What was printed so far, in bytes. What Fortran has not flushed is not counted.
 unsigned long long printed() {
@@ -152,47 +146,6 @@ void change_rand48(const uint8_t*, size_t) {}
 #endif
 
 // ---- Memory ----
-
-// A part of the process's memory as /proc has it: "START-END rwxp OFFSET DEVICE INODE PATH".
-struct Mapping {
-  unsigned long begin = 0, end = 0;
-  char rights[8] = "";
-  const char* path = "";  // "" for none
-};
-
-class Mappings {
- public:
-  Mappings() {
-    read_all("/proc/self/maps", &text_);
-    raw_.append(text_.data(), text_.size());
-    text_.push_back(0);
-    for (char* line = reinterpret_cast<char*>(text_.data()); char* const end = strchr(line, '\n'); line = end + 1) {
-      *end = '\0';
-      Mapping m;
-      int at = 0;
-      if (sscanf(line, "%lx-%lx %7s %*s %*s %*s %n", &m.begin, &m.end, m.rights, &at) < 3) break;
-      m.path = line + at;
-      all_.push_back(m);
-    }
-  }
-  const Bytes& text() const { return raw_; }
-  const Vector<Mapping>& all() const { return all_; }
-  // Where the file is in memory; 0: nowhere.
-  unsigned long base_of(const char* path) const {
-    for (const Mapping& m : all_)
-      if (strcmp(m.path, path) == 0) return m.begin;
-    return 0;
-  }
-  const char* path_at(uintptr_t address) const {
-    for (const Mapping& m : all_)
-      if (m.begin <= address && address < m.end) return m.path;
-    return "";
-  }
-
- private:
-  Bytes text_, raw_;
-  Vector<Mapping> all_;
-};
 
 bool begins(const char* text, const char* with, size_t size) { return strncmp(text, with, size) == 0; }
 

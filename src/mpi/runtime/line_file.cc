@@ -5,6 +5,7 @@
 
 #include "base/message.h"
 #include "mpi/objects/handles.h"
+#include "mpi/runtime/checks.h"
 #include "mpi/runtime/line_data.h"
 #include "mpi/runtime/runtime.h"
 #include "mpi/runtime/saved_mpi.h"
@@ -20,11 +21,15 @@ struct LineFile {
   format::Writer* writer = nullptr;
   Bytes chunk;  // the writer's
 
+  // Lines that have committed since one was whole, it among them: what the next one may rely on. The same in all processes.
+  Vector<uint64_t> chain;
   // Of committed lines, this process's files; and those that `cleaning` looks after.
   Vector<uint64_t> own, old;
   store::Beside cleaning;
   bool unclean = false;  // one was left out, because the one before was under way
   bool untold = false;   // process 0 has not told the others yet that it has cleaned
+
+  store::CommitFile committing;  // process 0: from the last vote until the line ends
   double cost = -1;   // of the last line, seconds
   Text last_problem;  // said already
   bool troubled = false;  // of the open line, something was said here
@@ -67,6 +72,7 @@ Result lock_files() {
   for (const state::Written& file : state::written_files()) files.push_back({file.number, Text::copy(file.path.view())});
   const size_t streams = files.size();
   add_written_files(&files);
+  check_files(files);
   Vector<uint64_t> numbers;
   for (const state::Written& file : files) {
     for (const uint64_t number : numbers)
@@ -81,8 +87,11 @@ Result lock_files() {
                        "rank write to it (ELC_fopen), or open it for all together (MPI_File_open)", files[other].path.c_str());
 }
 
+bool next_is_whole() { return current().chain.empty() || current().chain.size() >= runtime.config.incremental; }
+
 Result write_state(line::LineNumber line) {
   examine_line(line);
+  ELC_TRY(check_memory());
   // A cheap moment to see whether there is memory again.
   if (!set_reserve_aside()) return Result::error("%s", kNoMemory);
   watch_threads();
@@ -93,6 +102,7 @@ Result write_state(line::LineNumber line) {
   format::WriterOptions options;
   options.buffer = current().chunk.data();
   current().writer = make<format::Writer>(&state::types(), current().data.sink(), options);
+  current().data.prepare(line, current().writer, next_is_whole());
   store::Label label;
   label.line = line;
   label.run = runtime.run;
@@ -117,7 +127,7 @@ Result write_state(line::LineNumber line) {
   current().writer->begin_section("setup");
   set_up.encode(current().writer->encoder());
   current().writer->end_section();
-  return current().data.begin_copy();
+  return current().data.begin();
 }
 
 Result write_line(const line::Saved& saved) {
@@ -145,7 +155,11 @@ Result timed(line::LineNumber line, Part part) {
 }
 
 Result save_state(void*, line::LineNumber line) {
-  return timed(line, [&] { return write_state(line); });
+  return timed(line, [&] {
+    const Result written = write_state(line);
+    state::end_save();
+    return written;
+  });
 }
 
 // Who waits for a copy of the process is not kept from anything.
@@ -164,7 +178,7 @@ Result line_stable(void*, line::LineNumber line, bool* stable) {
   return timed(line, [&] { return current().file.advance(stable); });
 }
 
-Result commit(void*, line::LineNumber line, uint64_t points, uint64_t cost) {
+Result begin_commit(line::LineNumber line, uint64_t points, uint64_t cost) {
   store::Commit record;
   record.line = line;
   record.run = runtime.run;
@@ -172,8 +186,15 @@ Result commit(void*, line::LineNumber line, uint64_t points, uint64_t cost) {
   record.calls = points;
   record.ranks = static_cast<uint32_t>(runtime.size);
   record.cost = cost;
+  if (!next_is_whole()) record.relies_on.append(current().chain.data(), current().chain.size());
   current().cost = static_cast<double>(cost) * 1e-6;
-  const Result status = store::commit(dir(), record);
+  return current().committing.begin(dir(), record);
+}
+
+Result commit(void*, line::LineNumber line, uint64_t points, uint64_t cost, bool* done) {
+  Result status;
+  if (!current().committing.begun()) status = begin_commit(line, points, cost);
+  if (status.ok()) status = current().committing.advance(done);
   if (!status.ok()) problem(line, status);
   return status;
 }
@@ -218,6 +239,13 @@ void ended(void*, line::LineNumber line, bool committed, const line::Refusal& re
   const bool ours = !committed && refusal.rank == runtime.rank && strcmp(refusal.text, line::kProgramEnds) != 0;
   if (ours && !current().troubled) problem(line, Result::error("%s", refusal.text));
   current().troubled = false;
+  if (committed) {
+    if (next_is_whole()) current().chain.clear();
+    if (runtime.config.incremental > 1) current().chain.push_back(line);
+    current().data.committed();
+  } else if (strncmp(refusal.text, store::kReliedGone, strlen(store::kReliedGone)) == 0) {
+    current().chain.clear();
+  }
   current().data.end();
   destroy(current().writer);
   current().writer = nullptr;

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/hash_map.h"
 #include "base/message.h"
 #include "mpi/calls/collective.h"
 #include "mpi/datatype/datatype.h"
@@ -170,6 +171,18 @@ Result whole_set_up() {
   return all[0] == 0 && all[1] == 0 ? Result() : Result::error("%s", line::kSetUpUnderWay);
 }
 
+// Process 0 says for all what the program has otherwise than that of the line; who has something else says that.
+void tell_changes() {
+  uint64_t mine = 0;
+  for (const Text& change : state::changes())
+    for (const char c : change.view()) mine = mix64(mine ^ static_cast<unsigned char>(c));
+  unsigned of_first[] = {static_cast<unsigned>(mine), static_cast<unsigned>(mine >> 32)};
+  PMPI_Bcast(of_first, 2, MPI_UNSIGNED, 0, runtime.control);
+  const bool same = of_first[0] == static_cast<unsigned>(mine) && of_first[1] == static_cast<unsigned>(mine >> 32);
+  if (runtime.rank != 0 && same) return;
+  for (const Text& change : state::changes()) say("the program is not that of the line: %s", change.c_str());
+}
+
 }  // namespace
 
 uint64_t account_of_set_up() {
@@ -229,6 +242,7 @@ Result saved_count(const char* name, int64_t* count) { return state::saved_count
 void restore() {
   agree(whole_set_up());
   agree(found_out(state::check(runtime.restart->reader)));
+  tell_changes();
   const Vector<SavedFile>& files = runtime.restart->objects.files;
   agree(check_files(files));
   const Site site = runtime.restart->objects.site;

@@ -1,3 +1,4 @@
+#include "mpi/runtime/checks.h"
 #include "mpi/runtime/runtime.h"
 
 #include <pthread.h>
@@ -169,7 +170,7 @@ void look_for_late() {
         "or free the communicator later (last called: %s)", line, waited, runtime.call);
   else if (here)
     say("line %u has waited %.0f s for this rank, which comes to no site (ELC_Checkpoint, or a labelled call): it is in %s, "
-        "which has no label", line, waited, runtime.call);
+        "which has no label; see elc-adopt(7)", line, waited, runtime.call);
   else
     say("line %u is open for %.0f s: ranks that say nothing compute, or are inside a collective operation", line, waited);
 }
@@ -434,11 +435,13 @@ void start() {
   runtime.coordinator = make_coordinator();
   add_predefined(MPI_COMM_WORLD, kWorldIdentity);
   add_predefined(MPI_COMM_SELF, kSelfIdentity);
-  state::set_check_pointers(runtime.config.check_pointers);
+  state::set_check_pointers(runtime.config.check);
+  state::set_strict(runtime.config.strict);
   state::allow_files(runtime.config.file_roots.c_str());
   expect_threads();
   set_active(true);
   begin_examination();
+  begin_checks();
   // A child that the program forks is no process of the job: lines, MPI and files are its parent's.
   pthread_atfork(nullptr, nullptr, [] {
     set_active(false);

@@ -33,6 +33,7 @@
 
 namespace elc::mpi {
 
+struct Checks;
 struct LineFile;  // line_file.cc
 struct Restart;   // restart.cc
 struct Requested; // runtime.cc
@@ -68,6 +69,7 @@ struct Runtime {
   MatchedMessages matched;
   Spoiled spoiled;
   Requested* requested = nullptr;  // requests for lines: timer, control file
+  Checks* checks = nullptr;        // checks.h
   LineFile* line_file = nullptr;   // of the open line
   Restart* restart = nullptr;      // from MPI_Init until everything is in place
   Examination* examination = nullptr;  // of a run of `elc doctor`

@@ -12,16 +12,19 @@ namespace elc::mpi {
 
 namespace {
 
-// Whether all that such a call reads or writes lies in one place that a line has: what is beside it may be elsewhere in
-// another build of the program.
-bool is_registered(const Region& region) {
+// Whether all that such a call reads or writes lies in one place of this kind.
+bool lies_in(bool (*place)(uintptr_t begin, uint64_t size), const Region& region) {
   MPI_Aint lower = 0, bytes = 0;
-  if (region.buffer == MPI_BOTTOM) return true;  // check_displacements has looked
   if (PMPI_Type_get_true_extent(region.type, &lower, &bytes) != MPI_SUCCESS) return false;
   const MPI_Aint last = extent(region.type) * (region.count - 1);
   const MPI_Aint begin = lower + (last < 0 ? last : 0);
   const auto size = static_cast<uint64_t>(bytes + (last < 0 ? -last : last));
-  return bytes == 0 || state::is_registered(reinterpret_cast<uintptr_t>(region.buffer) + static_cast<uintptr_t>(begin), size);
+  return bytes == 0 || place(reinterpret_cast<uintptr_t>(region.buffer) + static_cast<uintptr_t>(begin), size);
+}
+
+// That a line has: what is beside it may be elsewhere in another build of the program.
+bool is_registered(const Region& region) {
+  return region.buffer == MPI_BOTTOM || lies_in(state::is_registered, region);  // check_displacements has looked
 }
 
 // `type`: the number of its datatype, which the program may have freed. `what`: whose buffer it is.
@@ -137,6 +140,17 @@ Result save_persistent(const Request& request, SavedRequest* s) {
   return a.of_set_up ? Result() : status;  // the set-up has the memory
 }
 
+// A restart's set-up gives MPI the memory that it has then, before the data of the line may get another place. Where the buffers of
+// collective operations are is not looked at.
+Result check_place(const Request& request) {
+  const Persistent& a = *request.persistent;
+  const bool may_move = request.is_persistent_collective() ? state::has_resizing()
+                                                           : a.count > 0 && lies_in(state::is_resizing, {a.buffer, a.count, a.type});
+  if (!may_move) return Result();
+  return Result::error("the set-up has made a persistent request, and its memory may have another place in a restart (%p): make it "
+                       "behind ELC_Restore, or register the memory by ELC_ARRAY", a.buffer);
+}
+
 // Whether a restart has this memory, with this type.
 bool find_region(const SavedRegion& saved, Region* region) {
   region->buffer = state::address_of(saved.buffer);
@@ -173,6 +187,7 @@ Result save_mpi(SavedMpi* saved) {
   ELC_TRY(runtime.windows.save(&saved->windows));
   Result status;
   runtime.requests.each([&](MPI_Request, Request& r) {
+    if (status.ok() && r.of_set_up()) status = check_place(r);
     if (r.of_set_up() && !r.active) return;
     SavedRequest s;
     s.number = r.number;

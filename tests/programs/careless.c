@@ -1,0 +1,77 @@
+/* careless.c - a program that has forgotten something, which ELC_CHECK tells, for tests/mpi/behaviour_test.py.
+ *
+ *     careless nothing|stack|gone|stream|random|pointer */
+#include <elc.h>
+#include <fcntl.h>
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+static int step, rank;
+static const char *what = "";
+
+static int is(const char *scene) { return strcmp(what, scene) == 0; }
+
+static void lines(unsigned until) {
+  for (; ELC_Line() < until; step++) ELC_Checkpoint_now();
+}
+
+/* Registers a variable of its own, and returns. */
+static void register_own(void) {
+  volatile int own[100];
+  own[0] = 1;
+  ELC_Register("own", (void *)own, ELC_INT, 100);
+}
+
+static int deeper(int n) {
+  volatile char room[20000];
+  room[n] = (char)n;
+  if (n == 0) register_own();
+  return n == 0 ? room[0] : deeper(n - 1) + room[n];
+}
+
+int main(int argc, char **argv) {
+  char *page;
+  FILE *plain = NULL, *known = NULL;
+  int *points = NULL, set_up;
+  what = argc > 1 ? argv[1] : "";
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  set_up = rand(); /* comes again in a restart */
+  page = mmap(NULL, 65536, PROT_READ | PROT_WRITE, MAP_PRIVATE, open("/dev/zero", O_RDWR), 0);
+  ELC_VAR(step);
+  ELC_VAR(set_up);
+  if (is("stack")) deeper(3);
+  if (is("gone")) ELC_Register("page", page, ELC_CHAR, 1000);
+  if (is("pointer")) {
+    points = malloc(sizeof *points);
+    ELC_PTR(points);
+  }
+  known = ELC_fopen(rank == 0 ? "known-0" : rank == 1 ? "known-1" : "known-2", "w");
+  ELC_Restore();
+  if (is("stream")) plain = fopen(rank == 0 ? "plain-0" : "plain-1", "a");
+  lines(1);
+  if (is("random")) set_up += rand();
+  if (is("gone")) {
+    /* Freed memory may be somebody else's at once; this is nobody's. Until a line was refused, which process 0 writes down. */
+    char refused[4096];
+    int there = 0;
+    mprotect(page, 65536, PROT_NONE);
+    snprintf(refused, sizeof refused, "%s/refused", getenv("ELC_DIR"));
+    while (!there) {
+      ELC_Checkpoint_now();
+      there = rank == 0 && access(refused, F_OK) == 0;
+      MPI_Bcast(&there, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    }
+  } else {
+    lines(3);
+  }
+  if (plain != NULL) fclose(plain);
+  ELC_fclose(known);
+  if (rank == 0) printf("result: ok\n");
+  MPI_Finalize();
+  return 0;
+}

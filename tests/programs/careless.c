@@ -15,9 +15,26 @@ static const char *what = "";
 
 static int is(const char *scene) { return strcmp(what, scene) == 0; }
 
-static void lines(unsigned until) {
-  for (; ELC_Line() < until; step++) ELC_Checkpoint_now();
+/* Until process 0 says so: a process that called more often than the others while a line is written would have the next one
+ * wait until they have called as often. */
+static void together(int (*is_over)(unsigned), unsigned until) {
+  int over = 0;
+  for (; !over; step++) {
+    ELC_Checkpoint_now();
+    over = rank == 0 && is_over(until);
+    MPI_Bcast(&over, 1, MPI_INT, 0, MPI_COMM_WORLD);
+  }
 }
+
+static int is_committed(unsigned line) { return ELC_Line() >= line; }
+static int is_refused(unsigned unused) {
+  char refused[4096];
+  (void)unused;
+  snprintf(refused, sizeof refused, "%s/refused", getenv("ELC_DIR"));
+  return access(refused, F_OK) == 0;
+}
+
+static void lines(unsigned until) { together(is_committed, until); }
 
 /* Registers a variable of its own, and returns. */
 static void register_own(void) {
@@ -56,16 +73,9 @@ int main(int argc, char **argv) {
   lines(1);
   if (is("random")) set_up += rand();
   if (is("gone")) {
-    /* Freed memory may be somebody else's at once; this is nobody's. Until a line was refused, which process 0 writes down. */
-    char refused[4096];
-    int there = 0;
+    /* Freed memory may be somebody else's at once; this is nobody's. */
     mprotect(page, 65536, PROT_NONE);
-    snprintf(refused, sizeof refused, "%s/refused", getenv("ELC_DIR"));
-    while (!there) {
-      ELC_Checkpoint_now();
-      there = rank == 0 && access(refused, F_OK) == 0;
-      MPI_Bcast(&there, 1, MPI_INT, 0, MPI_COMM_WORLD);
-    }
+    together(is_refused, 0);
   } else {
     lines(3);
   }

@@ -83,6 +83,7 @@ struct Process {
   Heap heap;
   Streams streams;
 
+  bool is_prepared = false;         // by a tool, as a whole (elc_program.h)
   bool are_described = false;       // the frames, which are in `frames` only while a line is taken, or entered again
   bool label_is_fresh = false;      // nobody has taken the innermost frame's label
   bool site_is_labelled = false;    // the last call that asked for its label had one
@@ -146,7 +147,10 @@ void forget_described_frames();
 
 // ELC_Register; with `target`, ELC_Register_pointer; with `shape`, whose product is `count`, ELC_Register_shape.
 Result add_region(const char* name, void* address, TypeId type, size_t count, TypeId target,
-                  std::span<const uint64_t> shape = {});
+                  std::span<const uint64_t> shape = {}, bool is_constant = false);
+
+// In a prepared program: fails if bytes hold an address of what a line has.
+Result check_bytes(const Process& process, const uint8_t* begin, uint64_t size);
 
 // Variables that change their place and size. Before a line: where they are now.
 Result locate_resizing(Process& process);
@@ -154,9 +158,6 @@ Result locate_resizing(Process& process);
 void expect_elements(Process& process, const Region* region, uint64_t count);
 Result make_room_for(Process& process, const Region* region);
 Result tell_restored(Process& process);
-
-// Registers a global of the library's own, wherever the program is.
-Result add_global(const char* name, void* address, TypeId type, size_t count);
 
 // ELC_RANDOM.
 Result register_random();

@@ -127,7 +127,7 @@ Result pass_variables(format::Cursor& in, Restoring& restoring, const format::Re
     restoring.wild = 0;
     restoring.target = v.region->target;
     const Result passed = pass_value(in, restoring, reader, v.type, v.region->type,
-                                     change ? v.region->address : nullptr, v.count, leaves);
+                                     change && !v.region->is_constant ? v.region->address : nullptr, v.count, leaves);
     if (!passed.ok())
       return Result::caused(passed.cause(), "'%s' of %s: %s", v.name.c_str(), restoring.image.owner(v).c_str(),
                             passed.message());

@@ -28,6 +28,8 @@
 #include "portable_format/reader.h"
 #include "portable_format/writer.h"
 
+struct ELC_Program;
+
 namespace elc::state {
 
 // ---- Set by src/mpi before main (a static initialiser), or by tests -------------------------------
@@ -96,6 +98,11 @@ struct HandleCodec {
   // handle now, of so many bytes (those of an int or of a pointer), or nullptr: what has that value is no handle.
   const char* (*macro_of)(void* context, const void* handle, size_t bytes) = nullptr;
 };
+
+// elc_program.h: registers what the modules have; a copy of argv that lines have. Behind MPI_Init.
+char** begin_program(const ELC_Program& program, int argc, char** argv);
+// A global of the library's own, wherever the program is.
+Result add_global(const char* name, void* address, format::TypeId type, size_t count);
 
 // Saving, in three steps. The program's data are not changed. An error (overlapping regions, a call without a label on
 // the stack, a way back that the program does not have, a file that cannot be read, the writer's) means that the line is

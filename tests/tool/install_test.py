@@ -64,7 +64,7 @@ try:
     run("cc", source, *flags, "-o", program)
     run("c++", "-x", "c++", source, "-x", "none", *flags, "-o", program)
     print("linked with", *flags)
-    for header in ("elc.h", "elc.hpp", "elc_frame.h", "elc_typed.h", "libELC.h", "elc.F90"):
+    for header in ("elc.h", "elc.hpp", "elc_frame.h", "elc_program.h", "elc_typed.h", "libELC.h", "elc.F90"):
         find(place, header)
     for page in PAGES:
         name = find(place, os.path.basename(page))

@@ -1,0 +1,82 @@
+/* elc_program.h - programs that a tool has prepared as a whole (elc-cc(1)): what their main calls first, and what takes the place
+ * of some functions of the C library and of MPI in them. Functions are described by elc_frame.h. Nothing of this is for programs
+ * that are written by hand.
+ *
+ * A module is what a source file has at file scope. Its types are made before its variables are registered, by a function of it;
+ * a variable that is constant is known by its place alone, so that pointers to it can be saved: a restart writes nothing there.
+ *
+ * MPI is initialised at the beginning of main, so that a restart has it before it enters the program's functions again; the
+ * program's own call, wherever it is, has nothing left to do. */
+#ifndef ELC_PROGRAM_H
+#define ELC_PROGRAM_H
+
+#include <stddef.h>
+
+#include "elc.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct ELC_Program_variable {
+  const char *name;       /* unique in the program */
+  void *address;
+  const ELC_Type *type;
+  const ELC_Type *target; /* of pointers: what they point to, if that is one scalar type; else NULL */
+  size_t count;
+  int is_constant;
+} ELC_Program_variable;
+
+typedef struct ELC_Program_function { /* whose address is taken */
+  const char *name; /* in frames, too */
+  void (*function)(void);
+} ELC_Program_function;
+
+typedef struct ELC_Program_module {
+  void (*make_types)(void);
+  const ELC_Program_variable *variables;
+  size_t variable_count;
+  const ELC_Program_function *functions;
+  size_t function_count;
+} ELC_Program_module;
+
+typedef struct ELC_Program {
+  const ELC_Program_module *const *modules; /* NULL among them: one that is not part of this executable */
+  size_t module_count;
+  int thread_level;  /* that the program asks MPI for; -1: it calls MPI_Init */
+  int draws_numbers; /* it calls rand, random, drand48 or the like, whose state is part of lines */
+} ELC_Program;
+
+/* Initialises MPI, registers what the modules have, and returns a copy of argv that lines have. What cannot be registered is told,
+ * and no lines are taken. The program has no word of libELC: in a program that registers by itself nothing is defined. */
+char **ELC_Program_begin(const ELC_Program *program, int argc, char **argv);
+
+/* In the place of MPI_Init, MPI_Init_thread, MPI_Initialized and MPI_Wtime. */
+int ELC_Program_init(int *argc, char ***argv);
+int ELC_Program_init_thread(int *argc, char ***argv, int required, int *provided);
+int ELC_Program_initialized(int *flag);
+double ELC_Program_wtime(void);
+
+/* What a conversion says of the memory at `block`: that it holds elements of `type`. Sets the type of a block from ELC_malloc that
+ * has none; does nothing where there is no block. One whose size is no multiple of the type's remains bytes. Returns `block`. */
+void *ELC_Program_as(void *block, ELC_Type type);
+
+/* The function of the frame that a restart enters next, for a call by a pointer, which is not back yet. */
+void (*ELC_Program_target(void))(void);
+
+/* strdup, strndup and getenv, with results that lines have (that of getenv is a copy). */
+char *ELC_Program_strdup(const char *text);
+char *ELC_Program_strndup(const char *text, size_t most);
+char *ELC_Program_getenv(const char *name);
+
+/* time, clock, gettimeofday and clock_gettime, as ELC_Nondeterministic has them repeated; `of` and `to` are those of the C library. */
+long ELC_Program_time(void *to);
+long ELC_Program_clock(void);
+int ELC_Program_gettimeofday(void *to, void *zone);
+int ELC_Program_clock_gettime(int clock, void *to);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

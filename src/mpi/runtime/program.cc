@@ -1,0 +1,84 @@
+// Programs that a tool has prepared as a whole (elc_program.h): MPI at their beginning, and clocks.
+#include "elc_program.h"
+
+#include <sys/time.h>
+#include <time.h>
+
+#include "base/compiler.h"
+#include "elc.h"
+#include "mpi/runtime/runtime.h"
+#include "state/state.h"
+
+namespace {
+
+int has_initialised = 0;  // the program has called MPI_Init, as it believes
+
+// What a line repeats where another process depends on it.
+template <class Integer>
+Integer repeated(Integer value) {
+  int64_t number = static_cast<int64_t>(value);
+  ELC_Nondeterministic(&number, ELC_INT64, 1);
+  return static_cast<Integer>(number);
+}
+
+}  // namespace
+
+extern "C" {
+
+ELC_EXPORT char** ELC_Program_begin(const ELC_Program* program, int argc, char** argv) {
+  int count = argc, provided;
+  char** words = argv;
+  if (program->thread_level < 0) MPI_Init(&count, &words);
+  else MPI_Init_thread(&count, &words, program->thread_level, &provided);
+  const elc::Result known = elc::state::add_global("MPI_Init was called", &has_initialised, ELC_INT, 1);
+  if (!known.ok()) elc::mpi::give_up(known);
+  return elc::state::begin_program(*program, count, words);
+}
+
+ELC_EXPORT int ELC_Program_init(int*, char***) {
+  has_initialised = 1;
+  return MPI_SUCCESS;
+}
+
+ELC_EXPORT int ELC_Program_init_thread(int*, char***, int, int* provided) {
+  has_initialised = 1;
+  return PMPI_Query_thread(provided);
+}
+
+ELC_EXPORT int ELC_Program_initialized(int* flag) {
+  *flag = has_initialised;
+  return MPI_SUCCESS;
+}
+
+ELC_EXPORT double ELC_Program_wtime(void) {
+  double now = PMPI_Wtime();
+  ELC_Nondeterministic(&now, ELC_DOUBLE, 1);
+  return now;
+}
+
+ELC_EXPORT long ELC_Program_time(void* to) {
+  const time_t now = repeated(time(nullptr));
+  if (to != nullptr) *static_cast<time_t*>(to) = now;
+  return static_cast<long>(now);
+}
+
+ELC_EXPORT long ELC_Program_clock(void) { return static_cast<long>(repeated(clock())); }
+
+ELC_EXPORT int ELC_Program_gettimeofday(void* to, void*) {
+  struct timeval* const now = static_cast<struct timeval*>(to);
+  const int code = gettimeofday(now, nullptr);
+  if (code != 0) return code;
+  now->tv_sec = repeated(now->tv_sec);
+  now->tv_usec = repeated(now->tv_usec);
+  return code;
+}
+
+ELC_EXPORT int ELC_Program_clock_gettime(int id, void* to) {
+  struct timespec* const now = static_cast<struct timespec*>(to);
+  const int code = clock_gettime(static_cast<clockid_t>(id), now);
+  if (code != 0) return code;
+  now->tv_sec = repeated(now->tv_sec);
+  now->tv_nsec = repeated(now->tv_nsec);
+  return code;
+}
+}

@@ -89,6 +89,10 @@ def workers(r):
     return [2, 3, 4], [r.randint(1000, 20000)]
 
 
+def unchanged(r):
+    return [1, 2, 3, 4], [r.randint(300, 3000)]
+
+
 # Name: parameters, whether `--lines K` is an option (lines from the program as well as from the timer).
 PROGRAMS = {
     "laplace": (laplace, True), "gauss_jordan": (gauss_jordan, True), "neurosys": (neurosys, True),
@@ -96,6 +100,9 @@ PROGRAMS = {
     "frames": (frames, False), "described": (described, False), "mm": (mm, False), "list": (lists, False),
     "stencil": (stencil, False), "queens": (queens, False), "workers": (workers, False),
 }
+# Programs with no word of libELC in them, which elc-cc has compiled.
+UNCHANGED = ["expressions", "statements", "recursion", "pointers", "statics", "requests", "multi", "varied", "jacobi"]
+PROGRAMS.update((name, (unchanged, False)) for name in UNCHANGED)
 MOST_STUCK_STARTS = 2  # of a run: more of them are a fault
 MOMENTS = ("random", "checkpoint", "commit", "restart")
 
@@ -406,7 +413,7 @@ def parse():
     p.add_argument("--cases", type=int, help="stop after so many cases")
     p.add_argument("--case", type=int, help="this case alone")
     p.add_argument("--seed", type=int, default=random.SystemRandom().randrange(1000000), help="default: a new one")
-    p.add_argument("--programs", default=",".join(PROGRAMS), help="default: %(default)s")
+    p.add_argument("--programs", default=",".join(n for n in PROGRAMS if n not in UNCHANGED), help="default: all that are not unchanged; `unchanged`: all that are")
     p.add_argument("--max-ranks", type=int, default=6)
     p.add_argument("--most-kills", type=int, default=6, help="in one case")
     p.add_argument("--no-tool", action="store_true", help="never under elc run")
@@ -416,7 +423,7 @@ def parse():
     p.add_argument("--go-on", action="store_true", help="go on after a failure")
     p.add_argument("-v", "--verbose", action="store_true")
     options = p.parse_args()
-    options.programs = options.programs.split(",")
+    options.programs = UNCHANGED if options.programs == "unchanged" else options.programs.split(",")
     if options.minutes is None and options.kills is None and options.cases is None and options.case is None:
         options.minutes = 1
     return options

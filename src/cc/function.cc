@@ -1,0 +1,654 @@
+#include "cc/function.h"
+
+#include "clang/AST/RecursiveASTVisitor.h"
+#include "clang/AST/StmtVisitor.h"
+
+namespace elc::cc {
+
+using namespace clang;
+
+namespace {
+
+const std::string kLeave = "ELC_Innermost = elc_f.elc_h.caller; ";
+const std::string kBehind = "elc_f.elc_h.label = elc_f.elc_h.is_site = 0; ";
+
+bool is_scalar(QualType type) { return (type->isScalarType() || type->isAnyComplexType()) && !type.isVolatileQualified(); }
+
+// What is not evaluated has no labels.
+bool is_unevaluated(const Stmt* s) { return isa<UnaryExprOrTypeTraitExpr>(s) || isa<OffsetOfExpr>(s); }
+
+// The variable whose memory an lvalue is part of, without a pointer between.
+const VarDecl* variable_of(const Expr* e) {
+  for (;;) {
+    e = e->IgnoreParens();
+    if (const auto* reference = dyn_cast<DeclRefExpr>(e)) return dyn_cast<VarDecl>(reference->getDecl());
+    if (const auto* member = dyn_cast<MemberExpr>(e); member != nullptr && !member->isArrow()) {
+      e = member->getBase();
+    } else if (const auto* subscript = dyn_cast<ArraySubscriptExpr>(e)) {
+      const Expr* base = subscript->getBase()->IgnoreParens();
+      const auto* decay = dyn_cast<ImplicitCastExpr>(base);
+      if (decay == nullptr || decay->getCastKind() != CK_ArrayToPointerDecay) return nullptr;
+      e = decay->getSubExpr();
+    } else if (const auto* part = dyn_cast<UnaryOperator>(e); part != nullptr && (part->getOpcode() == UO_Real || part->getOpcode() == UO_Imag)) {
+      e = part->getSubExpr();
+    } else {
+      return nullptr;
+    }
+  }
+}
+
+}  // namespace
+
+// What has to be known of a body before it is written: whose address is taken, what is assigned, what is refused.
+class BodyVisitor : public RecursiveASTVisitor<BodyVisitor> {
+ public:
+  explicit BodyVisitor(Function& f) : f_(f) {}
+
+  bool VisitUnaryOperator(UnaryOperator* op) {
+    const VarDecl* variable = variable_of(op->getSubExpr());
+    if (variable != nullptr && op->getOpcode() == UO_AddrOf) f_.address_taken_.insert(variable->getCanonicalDecl());
+    if (variable != nullptr && op->isIncrementDecrementOp()) f_.assigned_.insert(variable->getCanonicalDecl());
+    if (op->getOpcode() == UO_AddrOf && isa<CompoundLiteralExpr>(op->getSubExpr()->IgnoreParens())) see_literal(op);
+    return true;
+  }
+  bool VisitBinaryOperator(BinaryOperator* op) {
+    if (!op->isAssignmentOp()) return true;
+    if (const VarDecl* variable = variable_of(op->getLHS())) f_.assigned_.insert(variable->getCanonicalDecl());
+    return true;
+  }
+  bool VisitImplicitCastExpr(ImplicitCastExpr* cast) {
+    if (cast->getCastKind() == CK_ArrayToPointerDecay && isa<CompoundLiteralExpr>(cast->getSubExpr()->IgnoreParens())) see_literal(cast);
+    return true;
+  }
+  bool VisitAsmStmt(AsmStmt* statement) {
+    f_.refuse(statement->getBeginLoc(), "inline assembly may have a state that lines do not know");
+    return true;
+  }
+  bool VisitAddrLabelExpr(AddrLabelExpr* e) {
+    f_.refuse(e->getBeginLoc(), "a computed goto");
+    return true;
+  }
+  bool VisitGenericSelectionExpr(GenericSelectionExpr* e) {
+    if (f_.has_label(e)) f_.refuse(e->getBeginLoc(), "a call that can reach MPI in a _Generic");
+    return true;
+  }
+  bool VisitVAArgExpr(VAArgExpr* e) {
+    f_.refuse(e->getBeginLoc(), "variable arguments");
+    return true;
+  }
+  bool VisitCallExpr(CallExpr* call) {
+    if (f_.kind_of(call) != Function::Call::kInstrumented)
+      for (const Expr* argument : call->arguments()) mark(argument);
+    const FunctionDecl* callee = callee_of(call);
+    if (callee == nullptr) return true;
+    const std::string name = callee->getName().str();
+    if (name == "alloca" || name == "__builtin_alloca")
+      f_.refuse(call->getBeginLoc(), "the memory of alloca() cannot be part of lines: use malloc");
+    return true;
+  }
+  // Returns leave the frame. Those with a label in them are written anew.
+  bool VisitReturnStmt(ReturnStmt* statement) {
+    if (!f_.has_label(statement))
+      f_.module_.edits().wrap(f_.unit_.begin_of(statement->getBeginLoc()), f_.end_of(statement), "{ " + kLeave, " }");
+    return true;
+  }
+
+ private:
+  // Literals in what is given to a call that comes back before the next line live as long as they are wanted.
+  void mark(const Expr* e) {
+    for (;;) {
+      e = e->IgnoreParens();
+      fine_.insert(e);
+      if (const auto* cast = dyn_cast<CastExpr>(e)) e = cast->getSubExpr();
+      else return;
+    }
+  }
+  void see_literal(const Expr* e) {
+    if (!fine_.contains(e)) f_.refuse(e->getBeginLoc(), "the address of a compound literal: give it a name");
+  }
+
+  Function& f_;
+  std::set<const Expr*> fine_;
+};
+
+// ---- Analysis ----
+
+Function::Function(Module& module, const FunctionDecl* function) : module_(module), unit_(module.unit()), function_(function) {
+  if (function->isVariadic()) refuse(function->getLocation(), "it has variable arguments");
+  BodyVisitor(*this).TraverseStmt(function->getBody());
+  for (const ParmVarDecl* parameter : function->parameters()) {
+    if (parameter->getName().empty()) continue;
+    names_.insert(parameter->getName().str());
+    Variable v;
+    v.name = v.shown = parameter->getName().str();
+    v.type = parameter->getType();
+    if (const auto* decayed = v.type->getAs<DecayedType>()) v.type = decayed->getDecayedType();
+    v.is_parameter = true;
+    v.declared = parameter;
+    v.in_place = !is_scalar(v.type) || address_taken_.contains(parameter);
+    v.is_changed = assigned_.contains(parameter);
+    if (v.type->isVariablyModifiedType()) refuse(parameter->getLocation(), "'" + v.name + "' points to rows of variable length");
+    if (v.type.isConstQualified()) {
+      // A restart has to set it.
+      v.name = free_name(v.name);
+      v.type = v.type.getUnqualifiedType();
+      copies_ += module_.declaration(v.type, v.name, parameter->getLocation()) + " = " + v.shown + "; ";
+      names_.insert(v.name);
+    }
+    moved_[parameter] = add(v);
+    scope_.push_back(moved_[parameter]);
+  }
+  find_moved(function->getBody());
+  struct Renamer : RecursiveASTVisitor<Renamer> {
+    Function& f;
+    explicit Renamer(Function& function) : f(function) {}
+    bool VisitDeclRefExpr(DeclRefExpr* e) {
+      const auto* variable = dyn_cast<VarDecl>(e->getDecl());
+      const auto known = variable == nullptr ? f.moved_.end() : f.moved_.find(variable->getCanonicalDecl());
+      if (known == f.moved_.end() || f.variables_[known->second].name == variable->getName()) return true;
+      f.module_.edits().replace(f.unit_.begin_of(e->getLocation()), f.unit_.end_of(e->getLocation()), f.variables_[known->second].name);
+      return true;
+    }
+  };
+  Renamer(*this).TraverseStmt(function->getBody());
+}
+
+Function::Call Function::kind_of(const CallExpr* call) const {
+  const FunctionDecl* callee = callee_of(call);
+  if (callee == nullptr) return module_.program().may_reach_site(call) ? Call::kInstrumented : Call::kPlain;
+  if (module_.program().reaches_site(unit_, callee)) return Call::kInstrumented;
+  return is_site(callee->getName().str()) ? Call::kSite : Call::kPlain;
+}
+
+bool Function::has_label(const Stmt* s) const {
+  if (s == nullptr || is_unevaluated(s)) return false;
+  const auto known = labelled_.find(s);
+  if (known != labelled_.end()) return known->second;
+  bool has = false;
+  if (const auto* call = dyn_cast<CallExpr>(s)) has = kind_of(call) != Call::kPlain;
+  for (const Stmt* child : s->children()) has |= has_label(child);
+  return labelled_[s] = has;
+}
+
+// Variables of blocks with labels move to the beginning of the function.
+void Function::find_moved(const Stmt* s) {
+  if (s == nullptr || !has_label(s)) return;
+  for (const Stmt* child : s->children()) {
+    if (const auto* declaration = dyn_cast_or_null<DeclStmt>(child)) move(declaration);
+    else find_moved(child);
+  }
+}
+
+void Function::move(const DeclStmt* statement) {
+  for (const Decl* d : statement->decls()) {
+    const auto* variable = dyn_cast<VarDecl>(d);
+    if (variable == nullptr || !variable->hasLocalStorage()) continue;
+    Variable v;
+    v.shown = variable->getName().str();
+    v.name = free_name(v.shown);
+    names_.insert(v.name);
+    Qualifiers dropped;
+    v.type = unit_.context().getUnqualifiedArrayType(variable->getType(), dropped);
+    if (variable->getType().isVolatileQualified()) v.type.addVolatile();
+    v.declared = variable;
+    v.in_place = !is_scalar(v.type) || address_taken_.contains(variable);
+    if (v.type->isVariablyModifiedType())
+      refuse(variable->getLocation(), "'" + v.shown + "' is of variable length, and lives while a call can reach MPI: use malloc");
+    if (variable->hasAttr<CleanupAttr>()) refuse(variable->getLocation(), "'" + v.shown + "' has an attribute cleanup");
+    moved_[variable->getCanonicalDecl()] = add(v);
+  }
+}
+
+size_t Function::add(Variable variable) {
+  variables_.push_back(std::move(variable));
+  return variables_.size() - 1;
+}
+
+// What moves to the beginning of a function may hide nothing there.
+std::string Function::free_name(const std::string& name) const {
+  const auto is_free = [&](const std::string& candidate) {
+    ASTContext& context = unit_.context();
+    const auto found = context.getTranslationUnitDecl()->lookup(DeclarationName(&context.Idents.get(candidate)));
+    return found.empty() && !names_.contains(candidate);
+  };
+  std::string candidate = name;
+  for (int n = 2; !is_free(candidate); ++n) candidate = name + "__" + std::to_string(n);
+  return candidate;
+}
+
+void Function::refuse(SourceLocation at, const std::string& what) {
+  is_refused_ = true;
+  module_.error(at, function_->getName().str() + "(), which can reach MPI: " + what);
+}
+
+// ---- Text ----
+
+std::string Function::text(const Stmt* s) { return module_.edits().text(unit_.begin_of(s->getBeginLoc()), unit_.end_of(s->getEndLoc())); }
+
+size_t Function::end_of(const Stmt* s) const {
+  if (isa<CompoundStmt>(s) || isa<DeclStmt>(s) || isa<NullStmt>(s)) return unit_.end_of(s->getEndLoc());
+  if (const auto* i = dyn_cast<IfStmt>(s)) return end_of(i->getElse() != nullptr ? i->getElse() : i->getThen());
+  if (const auto* w = dyn_cast<WhileStmt>(s)) return end_of(w->getBody());
+  if (const auto* f = dyn_cast<ForStmt>(s)) return end_of(f->getBody());
+  if (const auto* w = dyn_cast<SwitchStmt>(s)) return end_of(w->getBody());
+  if (const auto* c = dyn_cast<SwitchCase>(s)) return end_of(c->getSubStmt());
+  if (const auto* l = dyn_cast<LabelStmt>(s)) return end_of(l->getSubStmt());
+  if (const auto* a = dyn_cast<AttributedStmt>(s)) return end_of(a->getSubStmt());
+  const std::string& all = unit_.text();
+  size_t at = unit_.end_of(s->getEndLoc());
+  while (at < all.size() && all[at] != ';') {
+    if (all[at] == '#') at = all.find('\n', at);
+    else ++at;
+  }
+  return at + 1;
+}
+
+void Function::say_line(SourceLocation at) {
+  out_ += "\n# " + std::to_string(unit_.line(at)) + " \"" + unit_.file(at) + "\"\n";
+}
+
+// ---- Statements ----
+
+void Function::emit(const Stmt* s) {
+  if (const auto* declaration = dyn_cast<DeclStmt>(s)) return emit_declaration(declaration);
+  say_line(s->getBeginLoc());
+  if (!has_label(s)) {
+    out_ += module_.edits().text(unit_.begin_of(s->getBeginLoc()), end_of(s));
+    return;
+  }
+  const size_t scope = scope_.size();
+  if (const auto* compound = dyn_cast<CompoundStmt>(s)) {
+    out_ += "{ ";
+    emit_children(compound);
+    out_ += " }";
+  } else if (const auto* e = dyn_cast<Expr>(s)) {
+    const std::string value = value_of(e, false);
+    if (!value.empty()) out_ += value + "; ";
+  } else if (const auto* i = dyn_cast<IfStmt>(s)) {
+    out_ += "{ ";
+    const std::string condition = value_of(i->getCond());
+    scope_.resize(scope);
+    out_ += "if (" + condition + ") ";
+    emit_block(i->getThen());
+    if (i->getElse() != nullptr) {
+      out_ += " else ";
+      emit_block(i->getElse());
+    }
+    out_ += " }";
+  } else if (const auto* w = dyn_cast<WhileStmt>(s)) {
+    emit_loop(nullptr, w->getCond(), nullptr, w->getBody());
+  } else if (const auto* f = dyn_cast<ForStmt>(s)) {
+    emit_loop(f->getInit(), f->getCond(), f->getInc(), f->getBody());
+  } else if (const auto* d = dyn_cast<DoStmt>(s)) {
+    emit_do(d);
+  } else if (const auto* w = dyn_cast<SwitchStmt>(s)) {
+    out_ += "{ ";
+    const std::string condition = value_of(w->getCond());
+    scope_.resize(scope);
+    out_ += "switch (" + condition + ") ";
+    emit_block(w->getBody());
+    out_ += " }";
+  } else if (const auto* c = dyn_cast<CaseStmt>(s)) {
+    out_ += "case " + text(c->getLHS()) + (c->getRHS() != nullptr ? " ... " + text(c->getRHS()) : "") + ": ";
+    emit_block(c->getSubStmt());
+  } else if (const auto* c = dyn_cast<DefaultStmt>(s)) {
+    out_ += "default: ";
+    emit_block(c->getSubStmt());
+  } else if (const auto* l = dyn_cast<LabelStmt>(s)) {
+    out_ += l->getDecl()->getName().str() + ": ";
+    emit_block(l->getSubStmt());
+  } else if (const auto* r = dyn_cast<ReturnStmt>(s)) {
+    out_ += "{ ";
+    const std::string value = value_of(r->getRetValue());
+    out_ += kLeave + "return " + value + "; }";
+  } else {
+    refuse(s->getBeginLoc(), std::string("a call that can reach MPI in a statement of this kind (") + s->getStmtClassName() + ")");
+  }
+  scope_.resize(scope);
+}
+
+void Function::emit_children(const CompoundStmt* compound) {
+  const size_t scope = scope_.size();
+  for (const Stmt* child : compound->body()) emit(child);
+  scope_.resize(scope);
+}
+
+void Function::emit_block(const Stmt* s) {
+  out_ += "{ ";
+  const size_t scope = scope_.size();
+  if (const auto* compound = dyn_cast<CompoundStmt>(s); compound != nullptr && has_label(s)) emit_children(compound);
+  else emit(s);
+  scope_.resize(scope);
+  out_ += " ;}";
+}
+
+void Function::emit_declaration(const DeclStmt* statement) {
+  const auto* next = statement->decl_begin();
+  for (const Decl* d : statement->decls()) {
+    ++next;
+    if (const auto* variable = dyn_cast<VarDecl>(d); variable != nullptr && variable->hasLocalStorage()) {
+      scope_.push_back(moved_.at(variable->getCanonicalDecl()));
+      if (variable->getInit() == nullptr) continue;
+      say_line(variable->getLocation());
+      emit_initial(variable);
+    } else if (variable != nullptr && variable->isStaticLocal()) {
+      continue;  // a variable of the file now
+    } else if (isa<TagDecl>(d) || isa<TypedefNameDecl>(d)) {
+      // Part of a typedef, whose text has it.
+      const bool inside = next != statement->decl_end() && isa<TypedefNameDecl>(*next) && isa<TagDecl>(d);
+      if (!inside) types_ += module_.edits().text(unit_.begin_of(d->getBeginLoc()), unit_.end_of(d->getEndLoc())) + "; ";
+    } else {
+      types_ += module_.edits().text(unit_.begin_of(d->getBeginLoc()), unit_.end_of(d->getEndLoc())) + "; ";
+    }
+  }
+}
+
+void Function::emit_initial(const VarDecl* variable) {
+  const Expr* init = variable->getInit();
+  const std::string name = variables_[moved_.at(variable->getCanonicalDecl())].name;
+  const size_t scope = scope_.size();
+  const Expr* plain = init->IgnoreParens();
+  if (isa<InitListExpr>(plain) || isa<StringLiteral>(plain)) {
+    out_ += "{ ";
+    const std::string value = value_of(init);
+    out_ += "__typeof__(" + name + ") elc_i = " + value + "; __builtin_memcpy(&" + name + ", &elc_i, sizeof elc_i); } ";
+  } else {
+    const std::string value = value_of(init);
+    out_ += name + " = " + value + "; ";
+  }
+  scope_.resize(scope);
+}
+
+// Continue goes to the step, or to the condition.
+void Function::emit_loop(const Stmt* init, const Expr* condition, const Expr* step, const Stmt* body) {
+  const size_t scope = scope_.size();
+  out_ += "{ ";
+  if (init != nullptr) emit(init);
+  if (init != nullptr && isa<Expr>(init)) out_ += "; ";
+  const bool plain = !has_label(condition) && !has_label(step);
+  if (plain) {
+    out_ += " for (; " + (condition == nullptr ? "" : text(condition)) + "; " + (step == nullptr ? "" : text(step)) + ") ";
+    emit_block(body);
+  } else {
+    const std::string label = "elc_C" + std::to_string(next_++);
+    if (step != nullptr) redirect_continues(body, label);
+    out_ += " for (;;) { ";
+    if (condition != nullptr) {
+      const size_t inner = scope_.size();
+      const std::string value = value_of(condition);
+      scope_.resize(inner);
+      out_ += "if (!(" + value + ")) break; ";
+    }
+    emit_block(body);
+    if (step != nullptr) {
+      out_ += " " + label + ": ; ";
+      const size_t inner = scope_.size();
+      const std::string value = value_of(step, false);
+      scope_.resize(inner);
+      if (!value.empty()) out_ += value + "; ";
+    }
+    out_ += " }";
+  }
+  out_ += " }";
+  scope_.resize(scope);
+}
+
+void Function::emit_do(const DoStmt* loop) {
+  if (!has_label(loop->getCond())) {
+    out_ += "do ";
+    emit_block(loop->getBody());
+    out_ += " while (" + text(loop->getCond()) + "); ";
+    return;
+  }
+  const std::string label = "elc_C" + std::to_string(next_++);
+  redirect_continues(loop->getBody(), label);
+  out_ += "do { ";
+  emit_block(loop->getBody());
+  out_ += " " + label + ": ; ";
+  const size_t scope = scope_.size();
+  const std::string value = value_of(loop->getCond());
+  scope_.resize(scope);
+  out_ += "if (!(" + value + ")) break; } while (1); ";
+}
+
+void Function::redirect_continues(const Stmt* s, const std::string& label) {
+  if (s == nullptr || isa<Expr>(s) || isa<ForStmt>(s) || isa<WhileStmt>(s) || isa<DoStmt>(s)) return;
+  if (isa<ContinueStmt>(s)) module_.edits().replace(unit_.begin_of(s->getBeginLoc()), unit_.end_of(s->getEndLoc()), "goto " + label);
+  for (const Stmt* child : s->children()) redirect_continues(child, label);
+}
+
+// ---- Expressions ----
+
+size_t Function::temporary(QualType type) {
+  Variable v;
+  v.name = v.shown = "elc_r" + std::to_string(next_++);
+  v.type = type.getUnqualifiedType();
+  if (v.type->isBooleanType()) v.type = unit_.context().IntTy;
+  v.in_place = !is_scalar(v.type);
+  const size_t number = add(v);
+  scope_.push_back(number);
+  return number;
+}
+
+std::string Function::truth_of(const Expr* e) { return "((" + value_of(e) + ") != 0)"; }
+
+std::string Function::value_of(const Expr* e, bool is_used) {
+  if (!has_label(e)) return text(e);
+  if (const auto* paren = dyn_cast<ParenExpr>(e)) {
+    const std::string value = value_of(paren->getSubExpr(), is_used);
+    return value.empty() ? value : "(" + value + ")";
+  }
+  if (const auto* mark = dyn_cast<UnaryOperator>(e); mark != nullptr && mark->getOpcode() == UO_Extension)
+    return value_of(mark->getSubExpr(), is_used);
+  if (const auto* cast = dyn_cast<ImplicitCastExpr>(e)) return value_of(cast->getSubExpr(), is_used);
+  if (const auto* c = dyn_cast<CallExpr>(e)) {
+    const Call kind = kind_of(c);
+    return kind == Call::kPlain ? substituted(e) : call(c, kind, is_used);
+  }
+  if (const auto* op = dyn_cast<BinaryOperator>(e)) {
+    if (op->getOpcode() == BO_Comma) {
+      const std::string first = value_of(op->getLHS(), false);
+      if (!first.empty()) out_ += first + "; ";
+      return value_of(op->getRHS(), is_used);
+    }
+    if (op->isLogicalOp()) {
+      const bool all = op->getOpcode() == BO_LAnd;
+      const std::string result = variables_[temporary(unit_.context().IntTy)].name;
+      out_ += result + " = " + truth_of(op->getLHS()) + "; if (" + (all ? "" : "!") + result + ") { ";
+      const std::string second = truth_of(op->getRHS());
+      out_ += result + " = " + second + "; } ";
+      return result;
+    }
+  }
+  if (const auto* choice = dyn_cast<ConditionalOperator>(e)) {
+    const bool valued = is_used && !e->getType()->isVoidType();
+    const std::string condition = value_of(choice->getCond());
+    const std::string result = valued ? variables_[temporary(e->getType())].name : "";
+    out_ += "if (" + condition + ") { ";
+    const std::string first = value_of(choice->getTrueExpr(), valued);
+    if (!first.empty()) out_ += (valued ? result + " = " : "") + first + "; ";
+    out_ += "} else { ";
+    const std::string second = value_of(choice->getFalseExpr(), valued);
+    if (!second.empty()) out_ += (valued ? result + " = " : "") + second + "; ";
+    out_ += "} ";
+    return result;
+  }
+  if (const auto* block = dyn_cast<StmtExpr>(e)) return value_of_block(block, is_used);
+  if (const auto* cast = dyn_cast<CStyleCastExpr>(e); cast != nullptr && cast->getType()->isVoidType())
+    return value_of(cast->getSubExpr(), false);
+  if (isa<BinaryOperator>(e) || isa<UnaryOperator>(e) || isa<ArraySubscriptExpr>(e) || isa<MemberExpr>(e) || isa<CStyleCastExpr>(e) ||
+      isa<InitListExpr>(e) || isa<DesignatedInitExpr>(e) || isa<CompoundLiteralExpr>(e))
+    return substituted(e);
+  refuse(e->getBeginLoc(), std::string("a call that can reach MPI in an expression of this kind (") + e->getStmtClassName() + ")");
+  return "0";
+}
+
+// A statement expression: the value is that of its last statement.
+std::string Function::value_of_block(const StmtExpr* e, bool is_used) {
+  const bool valued = is_used && !e->getType()->isVoidType();
+  const std::string result = valued ? variables_[temporary(e->getType())].name : "";
+  const size_t scope = scope_.size();
+  out_ += "{ ";
+  for (const Stmt* child : e->getSubStmt()->body()) {
+    const auto* last = valued && child == e->getSubStmt()->body_back() ? dyn_cast<Expr>(child) : nullptr;
+    if (last == nullptr) {
+      emit(child);
+    } else {
+      const std::string value = value_of(last);
+      out_ += result + " = " + value + "; ";
+    }
+  }
+  out_ += " }";
+  scope_.resize(scope);
+  return result;
+}
+
+// The text of an expression in which those below that have labels have been evaluated before.
+std::string Function::substituted(const Expr* e) {
+  std::vector<Edits::Edit> values;
+  for (const Stmt* child : e->children()) {
+    const auto* below = dyn_cast_or_null<Expr>(child);
+    if (below == nullptr || !has_label(below)) continue;
+    values.push_back({unit_.begin_of(below->getBeginLoc()), unit_.end_of(below->getEndLoc()), true, "", "", 0});
+    const std::string value = value_of(below);
+    values.back().before = isa<InitListExpr>(below) || isa<DesignatedInitExpr>(below) ? value : "(" + value + ")";
+  }
+  return module_.edits().text(unit_.begin_of(e->getBeginLoc()), unit_.end_of(e->getEndLoc()), values);
+}
+
+// What has an effect, or is a call itself, is evaluated before the variables are stored; a call that is made again does not
+// evaluate it again.
+std::string Function::argument(const Expr* e) {
+  if (!has_label(e) && !e->HasSideEffects(unit_.context())) return text(e);
+  const std::string value = value_of(e);
+  const size_t kept = temporary(e->getType());
+  out_ += variables_[kept].name + " = " + value + "; ";
+  return variables_[kept].name;
+}
+
+std::string Function::call(const CallExpr* call, Call kind, bool is_used) {
+  std::string callee = text(call->getCallee()), arguments;
+  if (has_label(call->getCallee()) || (callee_of(call) == nullptr && call->getCallee()->HasSideEffects(unit_.context())))
+    callee = argument(call->getCallee());
+  for (const Expr* e : call->arguments()) arguments += (arguments.empty() ? "" : ", ") + argument(e);
+  Label label;
+  label.is_site = kind == Call::kSite;
+  label.live = scope_;
+  const std::string number = std::to_string(labels_.size() + 1), place = "elc_L" + number + ": ";
+  const bool valued = is_used && !call->getType()->isVoidType();
+  std::string result;
+  if (valued) result = variables_[temporary(call->getType())].name;
+  if (!label.is_site) label.again = again(call, result);
+  labels_.push_back(label);
+  const std::string made = (valued ? result + " = " : "") + callee + "(" + arguments + "); ";
+  out_ += store(label.live) + (label.is_site ? place : "") + "elc_f.elc_h.label = " + number + "; elc_f.elc_h.is_site = " +
+          (label.is_site ? "1; " : "0; ") + made + (label.is_site ? "" : place) + kBehind;
+  const std::string memory = module_.memory_of(call);
+  return memory.empty() || result.empty() ? result : "ELC_Program_as(" + result + ", " + memory + ")";
+}
+
+// In a restart the function is entered with arguments that do not count: it has its own from the line.
+std::string Function::again(const CallExpr* call, const std::string& result) const {
+  std::string arguments;
+  const FunctionDecl* callee = callee_of(call);
+  const QualType pointer = call->getCallee()->getType();
+  const auto* prototype = (pointer->isPointerType() ? pointer->getPointeeType() : pointer)->getAs<FunctionProtoType>();
+  for (unsigned i = 0; i < call->getNumArgs(); ++i) {
+    QualType type = prototype != nullptr && i < prototype->getNumParams() ? prototype->getParamType(i) : call->getArg(i)->getType();
+    type = type.getUnqualifiedType();
+    if (!arguments.empty()) arguments += ", ";
+    if (type->isRecordType()) arguments += "(" + module_.declaration(type, "", call->getBeginLoc()) + "){0}";
+    else if (prototype == nullptr) arguments += "(" + module_.declaration(type, "", call->getBeginLoc()) + ")0";
+    else arguments += "0";
+  }
+  const std::string text = module_.edits().text(unit_.begin_of(call->getCallee()->getBeginLoc()), unit_.end_of(call->getCallee()->getEndLoc()));
+  const std::string what = callee != nullptr ? text : "((__typeof__(&*(" + text + ")))ELC_Program_target())";
+  return (result.empty() ? "" : result + " = ") + what + "(" + arguments + "); ";
+}
+
+// ---- The frame ----
+
+std::string Function::store(const std::vector<size_t>& live) const {
+  std::string out;
+  for (const size_t i : live) {
+    const Variable& v = variables_[i];
+    if (!v.in_place && v.is_changed) out += "elc_f." + v.name + " = " + v.name + "; ";
+  }
+  return out;
+}
+
+std::string Function::restore(const std::vector<size_t>& live, const std::string& but) const {
+  std::string out;
+  for (const size_t i : live) {
+    const Variable& v = variables_[i];
+    if (!v.in_place && v.name != but) out += v.name + " = elc_f." + v.name + "; ";
+  }
+  return out;
+}
+
+std::string Function::beginning() {
+  std::string moved, members, enter, described, lists, all, ways;
+  std::set<std::string> shown;
+  for (const Variable& v : variables_) {
+    const SourceLocation at = v.declared != nullptr ? v.declared->getLocation() : function_->getLocation();
+    if (!v.is_parameter) {
+      moved += module_.declaration(v.type, v.name, at);
+      if (v.declared != nullptr && v.declared->hasAttr<AlignedAttr>())
+        moved += " __attribute__((aligned(" + std::to_string(unit_.context().getDeclAlign(v.declared).getQuantity()) + ")))";
+      moved += is_scalar(v.type) ? " = 0; " : "; ";
+      if (!is_scalar(v.type) && module_.types().holds_addresses(v.type)) enter += "__builtin_memset((void *)&" + v.name + ", 0, sizeof " + v.name + "); ";
+    }
+    members += (v.in_place ? "void *" + v.name : module_.declaration(v.type, v.name, at)) + "; ";
+    if (v.in_place) enter += "elc_f." + v.name + " = (void *)&" + v.name + "; ";
+    else if (!v.is_changed) enter += "elc_f." + v.name + " = " + v.name + "; ";
+    Described d;
+    std::string why;
+    if (!module_.types().describe(v.type, &d, &why)) {
+      refuse(at, "'" + v.shown + "' lives while a call can reach MPI, and cannot be part of lines: " + why);
+      continue;
+    }
+    std::string name = v.shown;
+    for (int n = 2; !shown.insert(name).second; ++n) name = v.shown + " " + std::to_string(n);
+    described += "{\"" + name + "\", &" + d.type + ", " + (d.target.empty() ? "0" : "&" + d.target) + ", " + std::to_string(d.count) +
+                 ", __builtin_offsetof(struct elc_frame, " + v.name + "), " + (v.in_place ? "1" : "0") + "}, ";
+  }
+  for (size_t i = 0; i < labels_.size(); ++i) {
+    const std::string number = std::to_string(i + 1);
+    lists += "elc_l" + number + "[] = {";
+    for (const size_t v : labels_[i].live) lists += std::to_string(v + 1) + ", ";
+    lists += i + 1 < labels_.size() ? "0}, " : "0}; ";
+    all += "elc_l" + number + ", ";
+    const std::string& again = labels_[i].again;
+    const std::string result = again.starts_with("elc_r") ? again.substr(0, again.find(' ')) : "";
+    ways += "case " + number + ": " + again + restore(labels_[i].live, result) + "goto elc_L" + number + "; ";
+  }
+  std::string out = types_ + copies_ + moved;
+  out += "struct elc_frame { struct ELC_Frame elc_h; " + members + "} elc_f; ";
+  out += "static const struct ELC_Frame_variable elc_v[] = {" + described + "{0, 0, 0, 0, 0, 0}}; ";
+  if (!labels_.empty()) out += "static const unsigned short " + lists;
+  out += "static const unsigned short *const elc_l[] = {" + all + "}; ";
+  out += "static const struct ELC_Frame_function elc_fn = {\"" + module_.program().name_of(unit_, function_) + "\", elc_v, elc_l, " +
+         std::to_string(labels_.size()) + "}; ";
+  if (function_->isMain()) {
+    const bool has_words = function_->getNumParams() > 1;
+    const std::string count = has_words ? function_->getParamDecl(0)->getName().str() : "0";
+    const std::string words = has_words ? function_->getParamDecl(1)->getName().str() : "";
+    out += (has_words ? words + " = " : "") + "ELC_Program_begin(&elc_program, " + count + ", " + (has_words ? words : "(char **)0") + "); ";
+  }
+  out += "elc_f.elc_h.caller = ELC_Innermost; elc_f.elc_h.function = &elc_fn; " + kBehind + "ELC_Innermost = &elc_f.elc_h; " + enter;
+  out += "if (__builtin_expect(ELC_Reentering, 0)) switch (ELC_Reenter(&elc_f.elc_h)) { " + ways + "default: break; } ";
+  return out;
+}
+
+Edits::Edit Function::transform() {
+  const auto* body = cast<CompoundStmt>(function_->getBody());
+  const size_t begin = unit_.begin_of(body->getLBracLoc()) + 1, end = unit_.begin_of(body->getRBracLoc());
+  emit_children(body);
+  say_line(body->getRBracLoc());
+  out_ += kLeave;
+  if (function_->isMain()) out_ += "return 0; ";
+  if (is_refused_) return {begin, end, true, "", "", 0};
+  return {begin, end, true, " " + beginning() + out_, "", 0};
+}
+
+}  // namespace elc::cc

@@ -1,0 +1,101 @@
+// A function that can be on the stack when a line is taken: it gets a frame (elc_frame.h), and a label at each call that can
+// reach a site. Only statements that contain such a call are written anew.
+#ifndef ELC_CC_FUNCTION_H
+#define ELC_CC_FUNCTION_H
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "cc/edits.h"
+#include "cc/module.h"
+#include "clang/AST/Decl.h"
+#include "clang/AST/Expr.h"
+#include "clang/AST/Stmt.h"
+
+namespace elc::cc {
+
+class Function {
+ public:
+  // Puts the changes that do not depend on others into the module's edits: names of variables that move, returns.
+  Function(Module& module, const clang::FunctionDecl* function);
+
+  // What is between the braces, when all changes of the file are known.
+  Edits::Edit transform();
+
+ private:
+  friend class BodyVisitor;
+
+  struct Variable {
+    std::string name;      // in the text
+    std::string shown;     // in lines
+    clang::QualType type;
+    bool is_parameter = false;
+    bool in_place = false;  // saved where it is; else from a member of the frame into which it is stored
+    bool is_changed = true;  // after the function has begun
+    const clang::VarDecl* declared = nullptr;  // nullptr: a temporary
+  };
+  struct Label {
+    bool is_site;
+    std::vector<size_t> live;  // variables
+    std::string again;         // of a call: the statement that makes it in a restart
+  };
+  enum class Call { kPlain, kSite, kInstrumented };
+
+  // ---- Analysis
+  Call kind_of(const clang::CallExpr* call) const;
+  bool has_label(const clang::Stmt* statement) const;
+  void find_moved(const clang::Stmt* statement);
+  void move(const clang::DeclStmt* statement);
+  size_t add(Variable variable);
+  std::string free_name(const std::string& name) const;
+
+  // ---- Statements
+  void emit(const clang::Stmt* statement);
+  void emit_children(const clang::CompoundStmt* statement);
+  void emit_declaration(const clang::DeclStmt* statement);
+  void emit_initial(const clang::VarDecl* variable);
+  void emit_loop(const clang::Stmt* init, const clang::Expr* condition, const clang::Expr* step, const clang::Stmt* body);
+  void emit_do(const clang::DoStmt* loop);
+  void emit_block(const clang::Stmt* statement);  // in braces
+  void redirect_continues(const clang::Stmt* statement, const std::string& label);
+  void say_line(clang::SourceLocation at);
+  std::string text(const clang::Stmt* e);
+  size_t end_of(const clang::Stmt* statement) const;  // with its semicolon
+
+  // ---- Expressions: what comes before is emitted, the value is what is returned.
+  std::string value_of(const clang::Expr* e, bool is_used = true);
+  std::string call(const clang::CallExpr* call, Call kind, bool is_used);
+  std::string value_of_block(const clang::StmtExpr* e, bool is_used);
+  std::string argument(const clang::Expr* e);
+  std::string substituted(const clang::Expr* e);
+  std::string truth_of(const clang::Expr* e);
+  size_t temporary(clang::QualType type);
+  void refuse(clang::SourceLocation at, const std::string& what);
+
+  // ---- The frame
+  std::string store(const std::vector<size_t>& live) const;
+  std::string restore(const std::vector<size_t>& live, const std::string& but) const;
+  std::string again(const clang::CallExpr* call, const std::string& result) const;
+  std::string beginning();
+
+  Module& module_;
+  const Unit& unit_;
+  const clang::FunctionDecl* function_;
+  mutable std::map<const clang::Stmt*, bool> labelled_;
+  std::set<const clang::VarDecl*> address_taken_, assigned_;
+  std::map<const clang::VarDecl*, size_t> moved_;
+  std::vector<Variable> variables_;
+  std::vector<Label> labels_;
+  std::vector<size_t> scope_;
+  std::map<const clang::Stmt*, std::string> continues_;  // statements whose continue is a goto
+  std::string out_, types_, copies_;
+  std::set<std::string> names_;
+  int next_ = 1;
+  bool is_refused_ = false;
+};
+
+}  // namespace elc::cc
+
+#endif

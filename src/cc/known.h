@@ -1,0 +1,33 @@
+// What is known of functions that no source of the program defines. What is not known is refused.
+#ifndef ELC_CC_KNOWN_H
+#define ELC_CC_KNOWN_H
+
+#include <string>
+
+namespace elc::cc {
+
+struct Known {
+  enum class Kind {
+    kUnknown,   // may keep state, or call functions of the program
+    kPlain,     // keeps nothing of what a restart needs, and no pointer that it is given
+    kReplaced,  // by the function `text`
+    kRefused,   // for the reason `text`
+  };
+  Kind kind = Kind::kUnknown;
+  std::string text;
+  bool draws_numbers = false;  // of rand, random or drand48
+  bool allocates = false;      // its result is memory that nobody has given a type
+};
+
+Known known_function(const std::string& name);
+
+// A variable of the C library that programs may use.
+bool is_known_variable(const std::string& name);
+
+// Calls of MPI at which lines are taken: those that wait for others, and those by which a program polls.
+bool is_site(const std::string& name);
+inline bool is_mpi(const std::string& name) { return name.starts_with("MPI_"); }
+
+}  // namespace elc::cc
+
+#endif

@@ -1,0 +1,366 @@
+#include "cc/module.h"
+
+#include "cc/function.h"
+#include "clang/AST/RecursiveASTVisitor.h"
+
+namespace elc::cc {
+
+using namespace clang;
+
+namespace {
+
+std::string base_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+
+// The bytes of a string as a literal of C.
+std::string quoted(StringRef bytes) {
+  std::string out = "\"";
+  for (const char c : bytes) {
+    const auto byte = static_cast<unsigned char>(c);
+    const char octal[] = {'\\', static_cast<char>('0' + (byte >> 6)), static_cast<char>('0' + (byte >> 3 & 7)),
+                          static_cast<char>('0' + (byte & 7)), '\0'};
+    if (isalnum(byte) != 0 || c == ' ' || c == '_') out += c;
+    else out += octal;
+  }
+  return out + "\"";
+}
+
+// A parameter or result in a declaration that needs none of the file's types.
+std::string bare(QualType type) {
+  if (type->isPointerType()) return "void *";
+  return type.getCanonicalType().getUnqualifiedType().getAsString();
+}
+
+}  // namespace
+
+// Goes over the file: strings, static locals, functions that are replaced, conversions of memory.
+class FileVisitor : public RecursiveASTVisitor<FileVisitor> {
+ public:
+  explicit FileVisitor(Module& module) : m_(module), unit_(module.unit_) {}
+
+  bool VisitCallExpr(CallExpr* call) {
+    const FunctionDecl* callee = callee_of(call);
+    if (callee == nullptr) return true;
+    direct_.insert(call->getCallee()->IgnoreParenImpCasts());
+    if (m_.program_.defines(unit_, callee)) return true;
+    if (m_.program_.known(callee->getName().str()).kind == Known::Kind::kUnknown) return true;
+    for (const Expr* argument : call->arguments()) keep(argument);
+    return true;
+  }
+
+  bool VisitDeclRefExpr(DeclRefExpr* reference) {
+    const size_t begin = unit_.begin_of(reference->getLocation()), end = unit_.end_of(reference->getLocation());
+    if (const auto* variable = dyn_cast<VarDecl>(reference->getDecl())) {
+      const auto known = m_.statics_.find(variable->getCanonicalDecl());
+      if (known != m_.statics_.end()) m_.edits_.replace(begin, end, known->second);
+    } else if (const auto* function = dyn_cast<FunctionDecl>(reference->getDecl())) {
+      const std::string name = function->getName().str();
+      const bool own = m_.program_.defines(unit_, function);
+      const Known known = m_.program_.known(name);
+      std::string symbol = name;
+      if (!own && known.kind == Known::Kind::kReplaced) {
+        symbol = known.text;
+        m_.edits_.replace(begin, end, symbol);
+        declare(symbol, function);
+      }
+      if (!own && !direct_.contains(reference) && !is_mpi(name)) add_function(symbol, name);
+    }
+    return true;
+  }
+
+  bool VisitCastExpr(CastExpr* cast) {
+    if (cast->getCastKind() == CK_ArrayToPointerDecay) {
+      const auto* literal = dyn_cast<StringLiteral>(cast->getSubExpr()->IgnoreParens());
+      if (literal != nullptr && !kept_.contains(literal)) add_string(literal);
+      return true;
+    }
+    if (cast->getCastKind() != CK_BitCast && cast->getCastKind() != CK_NoOp) return true;
+    const QualType to = cast->getType();
+    if (!to->isPointerType() || to->isFunctionPointerType() || to->isVoidPointerType()) return true;
+    const auto* call = dyn_cast<CallExpr>(cast->getSubExpr()->IgnoreParenCasts());
+    if (call == nullptr || seen_.contains(call)) return true;
+    const QualType from = call->getType();
+    if (!from->isPointerType() || !(from->isVoidPointerType() || from->getPointeeType()->isAnyCharacterType())) return true;
+    const FunctionDecl* callee = callee_of(call);
+    if (callee != nullptr && !m_.program_.defines(unit_, callee)) {
+      const Known known = m_.program_.known(callee->getName().str());
+      if (known.kind != Known::Kind::kReplaced || !known.allocates) return true;
+    }
+    seen_.insert(call);
+    const std::string type = m_.types_.of_memory(to->getPointeeType());
+    if (type.empty()) return true;
+    m_.memory_[call] = type;
+    m_.edits_.wrap(unit_.begin_of(call->getBeginLoc()), unit_.end_of(call->getEndLoc()), "ELC_Program_as(", ", " + type + ")");
+    return true;
+  }
+
+  void add_function(const std::string& symbol, const std::string& name) {
+    if (!functions_.insert(name).second) return;
+    m_.functions_ += "{\"" + name + "\", (void (*)(void))" + symbol + "}, ";
+    ++m_.function_count_;
+  }
+
+ private:
+  // What a function that keeps no pointers is given.
+  void keep(const Expr* e) {
+    e = e->IgnoreParenCasts();
+    if (const auto* choice = dyn_cast<ConditionalOperator>(e)) {
+      keep(choice->getTrueExpr());
+      keep(choice->getFalseExpr());
+    } else if (const auto* literal = dyn_cast<StringLiteral>(e)) {
+      kept_.insert(literal);
+    }
+  }
+
+  void add_string(const StringLiteral* literal) {
+    if (!literal->isAscii() && !literal->isUTF8()) {
+      m_.error(literal->getBeginLoc(), "a pointer to a string of wide characters cannot be part of lines");
+      return;
+    }
+    const std::string name = "elc_s" + std::to_string(++m_.string_count_);
+    const size_t size = literal->getByteLength() + 1;
+    Described characters;
+    std::string why;
+    m_.types_.describe(unit_.context().CharTy, &characters, &why);
+    m_.strings_ += "static char " + name + "[" + std::to_string(size) + "] = " + quoted(literal->getBytes()) + "; ";
+    m_.variables_ += "{\"" + base_name(unit_.record().source) + ":string " + std::to_string(m_.string_count_) + "\", " + name + ", &" +
+                     characters.type + ", 0, " + std::to_string(size) + ", 1}, ";
+    ++m_.variable_count_;
+    m_.edits_.replace(unit_.begin_of(literal->getBeginLoc()), unit_.end_of(literal->getEndLoc()), name);
+  }
+
+  void declare(const std::string& symbol, const FunctionDecl* function) {
+    std::string parameters;
+    for (const ParmVarDecl* parameter : function->parameters())
+      parameters += (parameters.empty() ? "" : ", ") + bare(parameter->getType());
+    if (symbol == "ELC_Program_init") parameters = "int *, char ***";
+    if (symbol == "ELC_Program_init_thread") parameters = "int *, char ***, int, int *";
+    m_.replaced_[symbol] = "extern " + bare(function->getReturnType()) + " " + symbol + "(" + (parameters.empty() && function->hasPrototype() ? "void" : parameters) + "); ";
+  }
+
+  Module& m_;
+  const Unit& unit_;
+  std::set<const Expr*> direct_;
+  std::set<const StringLiteral*> kept_;
+  std::set<const CallExpr*> seen_;
+  std::set<std::string> functions_;
+};
+
+std::string Module::declaration(QualType type, const std::string& name, SourceLocation at) {
+  PrintingPolicy policy(unit_.context().getLangOpts());
+  policy.SuppressTagKeyword = false;
+  std::string out;
+  llvm::raw_string_ostream stream(out);
+  type.print(stream, policy, name);
+  stream.flush();
+  if (out.find("(unnamed") == std::string::npos && out.find("(anonymous") == std::string::npos) return out;
+  error(at, "the type of '" + name + "' has no name: give the struct, union or enum one");
+  return "int " + name;
+}
+
+void Module::add_variable(const VarDecl* variable, const std::string& symbol, const std::string& name) {
+  if (!registered_.insert(variable->getCanonicalDecl()).second) return;
+  const std::string shown = variable->getName().str();
+  if (variable->getTLSKind() != VarDecl::TLS_None) return error(variable->getLocation(), "'" + shown + "' is of each thread, which lines cannot have");
+  Described described;
+  std::string why;
+  if (!types_.describe(variable->getType(), &described, &why)) return error(variable->getLocation(), "'" + shown + "' cannot be part of lines: " + why);
+  if (described.count == 0) return;
+  std::string unique = name;
+  for (int n = 2; !names_.insert(unique).second; ++n) unique = name + " " + std::to_string(n);
+  const bool constant = variable->getType().isConstant(unit_.context());
+  variables_ += "{\"" + unique + "\", (void *)&" + symbol + ", &" + described.type + ", " +
+                (described.target.empty() ? "0" : "&" + described.target) + ", " + std::to_string(described.count) + ", " +
+                (constant ? "1" : "0") + "}, ";
+  ++variable_count_;
+}
+
+// Structs, unions and enums that only what is declared with them can speak of get names, so that the variables can move.
+void Module::name_tags() {
+  struct Finder : RecursiveASTVisitor<Finder> {
+    std::vector<TagDecl*> found;
+    bool VisitTagDecl(TagDecl* tag) {
+      if (tag->getName().empty() && tag->getTypedefNameForAnonDecl() == nullptr && tag->isThisDeclarationADefinition()) found.push_back(tag);
+      return true;
+    }
+  } finder;
+  finder.TraverseDecl(unit_.context().getTranslationUnitDecl());
+  int n = 0;
+  for (TagDecl* tag : finder.found) {
+    const auto* record = dyn_cast<RecordDecl>(tag);
+    if (unit_.in_system_header(tag->getLocation()) || (record != nullptr && record->isAnonymousStructOrUnion())) continue;
+    const std::string name = "elc_unnamed_" + std::to_string(unit_.line(tag->getLocation())) + "_" + std::to_string(++n);
+    const size_t behind = unit_.begin_of(tag->getBeginLoc()) + tag->getKindName().size();
+    edits_.replace(behind, behind, " " + name + " ");
+    tag->setDeclName(&unit_.context().Idents.get(name));
+  }
+}
+
+// Static locals become variables of the file, before their function.
+void Module::add_statics(const FunctionDecl* function) {
+  struct Finder : RecursiveASTVisitor<Finder> {
+    std::vector<const DeclStmt*> found;
+    bool VisitDeclStmt(DeclStmt* statement) {
+      for (const Decl* d : statement->decls())
+        if (const auto* v = dyn_cast<VarDecl>(d); v != nullptr && v->isStaticLocal()) return found.push_back(statement), true;
+      return true;
+    }
+  } finder;
+  finder.TraverseStmt(function->getBody());
+  const std::string owner = program_.name_of(unit_, function);
+  std::vector<const VarDecl*> all;
+  std::vector<const TagDecl*> moved;
+  for (const DeclStmt* statement : finder.found) {
+    for (const Decl* d : statement->decls()) {
+      const auto* v = dyn_cast<VarDecl>(d);
+      if (v == nullptr) {
+        const auto* tag = dyn_cast<TagDecl>(d);
+        const auto at_file = [&](StringRef name) {
+          ASTContext& context = unit_.context();
+          for (const NamedDecl* other : context.getTranslationUnitDecl()->lookup(DeclarationName(&context.Idents.get(name))))
+            if (isa<TagDecl>(other)) return true;
+          return false;
+        };
+        if (tag == nullptr || at_file(tag->getName())) error(d->getLocation(), "a type and a static variable are declared together in a function: declare the type outside");
+        else moved.push_back(tag);
+        continue;
+      }
+      statics_[v->getCanonicalDecl()] = "elc_v" + std::to_string(statics_.size() + 1) + "_" + v->getName().str();
+      all.push_back(v);
+    }
+    edits_.replace(unit_.begin_of(statement->getBeginLoc()), unit_.end_of(statement->getEndLoc()), "");
+  }
+  for (const VarDecl* v : all) {
+    const auto* record = v->getType()->getBaseElementTypeUnsafe()->getAs<RecordType>();
+    const bool moves = record != nullptr && std::find(moved.begin(), moved.end(), record->getDecl()) != moved.end();
+    if (record != nullptr && isa<FunctionDecl>(record->getDecl()->getDeclContext()) && !moves)
+      error(v->getLocation(), "the type of the static variable '" + v->getName().str() + "' is one of the function: declare it outside");
+    add_variable(v, statics_[v->getCanonicalDecl()], owner + "." + v->getName().str());
+  }
+  for (const TagDecl* tag : moved) tags_[function].push_back(tag);
+}
+
+namespace {
+
+struct Definition {
+  const FunctionDecl* function;
+  size_t place;  // where its declaration begins, or something before
+};
+
+// The functions that are defined here, and where text of the file's scope can be put before each.
+std::vector<Definition> definitions(const Unit& unit) {
+  std::vector<Definition> all;
+  size_t last = 0;
+  for (const Decl* d : unit.context().getTranslationUnitDecl()->decls()) {
+    if (d->isImplicit() || d->getEndLoc().isInvalid()) continue;
+    const auto* function = dyn_cast<FunctionDecl>(d);
+    const bool body = function != nullptr && function->doesThisDeclarationHaveABody();
+    if (body && !unit.in_system_header(d->getLocation())) all.push_back({function, last});
+    size_t end = unit.end_of(d->getEndLoc());
+    if (!body) end = unit.text().find(';', end - 1);
+    if (end != std::string::npos) last = std::max(last, body ? end : end + 1);
+  }
+  return all;
+}
+
+}  // namespace
+
+std::string Module::transform(size_t units) {
+  TranslationUnitDecl* const file = unit_.context().getTranslationUnitDecl();
+  name_tags();
+  const std::vector<Definition> all = definitions(unit_);
+  for (const Definition& d : all) add_statics(d.function);
+  std::vector<std::unique_ptr<Function>> functions;
+  for (const Definition& d : all)
+    if (program_.reaches_site(unit_, d.function)) functions.push_back(std::make_unique<Function>(*this, d.function));
+
+  FileVisitor visitor(*this);
+  for (Decl* d : file->decls()) {
+    if (unit_.in_system_header(d->getLocation())) continue;
+    if (const auto* variable = dyn_cast<VarDecl>(d)) {
+      const bool external = variable->isExternallyVisible();
+      const std::string name = variable->getName().str();
+      if (variable->isThisDeclarationADefinition() != VarDecl::DeclarationOnly)
+        add_variable(variable->getActingDefinition() != nullptr ? variable->getActingDefinition() : variable, name,
+                     external ? name : base_name(unit_.record().source) + ":" + name);
+    }
+    visitor.TraverseDecl(d);
+  }
+  for (const Definition& d : all)
+    if (program_.is_address_taken(unit_, d.function)) visitor.add_function(d.function->getName().str(), program_.name_of(unit_, d.function));
+
+  // From here on the changes are complete, and texts can be taken.
+  std::vector<std::pair<size_t, std::string>> statics;
+  for (const Definition& d : all) {
+    std::string out;
+    for (const TagDecl* tag : tags_[d.function])
+      out += edits_.text(unit_.begin_of(tag->getBeginLoc()), unit_.end_of(tag->getEndLoc())) + "; ";
+    for (const auto& [variable, symbol] : statics_) {
+      if (variable->getDeclContext() != d.function) continue;
+      out += "static " + declaration(variable->getType(), symbol, variable->getLocation());
+      if (variable->hasAttr<AlignedAttr>())
+        out += " __attribute__((aligned(" + std::to_string(unit_.context().getDeclAlign(variable).getQuantity()) + ")))";
+      if (const Expr* init = variable->getInit())
+        out += " = " + edits_.text(unit_.begin_of(init->getBeginLoc()), unit_.end_of(init->getEndLoc()));
+      out += "; ";
+    }
+    if (!out.empty()) statics.emplace_back(d.place, out);
+  }
+  std::vector<Edits::Edit> bodies;
+  for (const auto& function : functions) bodies.push_back(function->transform());
+  for (const auto& [place, text] : statics) edits_.replace(place, place, " " + text);
+  for (const Edits::Edit& body : bodies) edits_.replace(body.begin, body.end, body.before);
+  const std::string text = edits_.text(0, unit_.text().size());
+  std::string out = prelude() + "\n" + text + "\n" + module_text();
+  for (const Definition& d : all)
+    if (d.function->isMain()) return out.insert(prelude().size(), program_text(units));
+  return out;
+}
+
+std::string Module::prelude() const {
+  std::string out =
+      "struct ELC_Frame_variable { const char *name; const int *type, *target; unsigned long count, place; int is_elsewhere; }; "
+      "struct ELC_Frame_function { const char *name; const struct ELC_Frame_variable *variables; const unsigned short *const *live; "
+      "int labels; }; "
+      "struct ELC_Frame { struct ELC_Frame *caller; const struct ELC_Frame_function *function; int label, is_site; }; "
+      "extern struct ELC_Frame *ELC_Innermost; extern int ELC_Reentering; extern int ELC_Reenter(struct ELC_Frame *); "
+      "struct ELC_Field { const char *name; unsigned long offset; int type; unsigned long count; }; "
+      "extern int ELC_Struct(const char *, unsigned long, int, const struct ELC_Field *); "
+      "extern int ELC_Accessor(int, long long (*)(const void *), void (*)(void *, long long)); "
+      "extern void *ELC_Program_as(void *, int); extern void (*ELC_Program_target(void))(void); "
+      "struct ELC_Program_variable { const char *name; void *address; const int *type, *target; unsigned long count; int is_constant; }; "
+      "struct ELC_Program_function { const char *name; void (*function)(void); }; "
+      "struct ELC_Program_module { void (*make_types)(void); const struct ELC_Program_variable *variables; unsigned long variable_count; "
+      "const struct ELC_Program_function *functions; unsigned long function_count; }; "
+      "struct ELC_Program { const struct ELC_Program_module *const *modules; unsigned long module_count; int thread_level, draws_numbers; }; "
+      "extern char **ELC_Program_begin(const struct ELC_Program *, int, char **); ";
+  // size_t of a machine of 32 bits.
+  const std::string size = QualType(unit_.context().getSizeType()).getAsString();
+  for (size_t at = 0; (at = out.find("unsigned long", at)) != std::string::npos; at += size.size()) out.replace(at, 13, size);
+  for (const auto& [symbol, text] : replaced_) out += text;
+  return out + types_.variables() + strings_;
+}
+
+std::string Module::module_text() const {
+  const std::string number = std::to_string(unit_.number());
+  std::string out = "\n" + types_.functions() + "static void elc_make_types(void) { " + types_.makers() + "}\n";
+  out += "static const struct ELC_Program_variable elc_variables[] = {" + variables_ + "{0, 0, 0, 0, 0, 0}};\n";
+  out += "static const struct ELC_Program_function elc_functions[] = {" + functions_ + "{0, 0}};\n";
+  out += "extern const struct ELC_Program_module elc_module_" + number + ";\n";
+  out += "const struct ELC_Program_module elc_module_" + number + " = {elc_make_types, elc_variables, " + std::to_string(variable_count_) +
+         ", elc_functions, " + std::to_string(function_count_) + "};\n";
+  return out;
+}
+
+std::string Module::program_text(size_t units) const {
+  std::string out, list;
+  for (size_t i = 0; i < units; ++i) {
+    const std::string name = "elc_module_" + std::to_string(i);
+    out += "extern const struct ELC_Program_module " + name + " __attribute__((weak)); ";
+    list += "&" + name + ", ";
+  }
+  out += "static const struct ELC_Program_module *const elc_modules[] = {" + list + "}; ";
+  return out + "static const struct ELC_Program elc_program = {elc_modules, " + std::to_string(units) + ", " +
+         std::to_string(program_.thread_level()) + ", " + (program_.draws_numbers() ? "1" : "0") + "}; ";
+}
+
+}  // namespace elc::cc

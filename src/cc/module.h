@@ -1,0 +1,67 @@
+// What a source file has at file scope, for lines: its text with what static locals, strings and functions become, and the
+// module that the program registers (elc_program.h).
+#ifndef ELC_CC_MODULE_H
+#define ELC_CC_MODULE_H
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "cc/edits.h"
+#include "cc/program.h"
+#include "cc/types.h"
+#include "cc/unit.h"
+
+namespace elc::cc {
+
+class Module {
+ public:
+  Module(const Program& program, const Unit& unit, std::vector<std::string>* errors)
+      : program_(program), unit_(unit), errors_(errors), types_(unit, program.characters_are_text()), edits_(unit.text()) {}
+
+  // The text of the file as it is to be compiled; `units`: how many the program has.
+  std::string transform(size_t units);
+
+  const Program& program() const { return program_; }
+  const Unit& unit() const { return unit_; }
+  Types& types() { return types_; }
+  Edits& edits() { return edits_; }
+  // The type that the memory gets which this call returns; empty: it says nothing.
+  std::string memory_of(const clang::CallExpr* call) const {
+    const auto found = memory_.find(call);
+    return found == memory_.end() ? "" : found->second;
+  }
+  void error(clang::SourceLocation at, const std::string& what) { errors_->push_back(unit_.place(at) + ": " + what); }
+
+  // Of a declaration of `name`, as C writes it; empty, with an error, where the type has no name.
+  std::string declaration(clang::QualType type, const std::string& name, clang::SourceLocation at);
+
+ private:
+  friend class FileVisitor;
+  void add_variable(const clang::VarDecl* variable, const std::string& symbol, const std::string& name);
+  void name_tags();
+  void add_statics(const clang::FunctionDecl* function);
+  std::string prelude() const;
+  std::string module_text() const;
+  std::string program_text(size_t units) const;
+
+  const Program& program_;
+  const Unit& unit_;
+  std::vector<std::string>* errors_;
+  Types types_;
+  Edits edits_;
+  std::map<const clang::VarDecl*, std::string> statics_;       // static locals, and what they are called now
+  std::map<const clang::FunctionDecl*, std::vector<const clang::TagDecl*>> tags_;  // types that move out of it with its statics
+  std::map<const clang::CallExpr*, std::string> memory_;
+  std::string strings_;                                         // text: their definitions
+  std::string variables_, functions_;                           // text: initialisers of the module
+  std::set<std::string> names_;                                 // of variables
+  std::set<const clang::Decl*> registered_;
+  std::map<std::string, std::string> replaced_;                 // text: declarations of what replaces functions
+  size_t string_count_ = 0, variable_count_ = 0, function_count_ = 0;
+};
+
+}  // namespace elc::cc
+
+#endif

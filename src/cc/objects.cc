@@ -1,0 +1,158 @@
+#include "cc/objects.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "llvm/Object/Archive.h"
+#include "llvm/Object/ObjectFile.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Program.h"
+
+namespace elc::cc {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr const char* kSection = ".elc";
+constexpr const char* kFirstLine = "elc-cc 1";
+
+std::string packed(const Record& record) {
+  std::ostringstream out;
+  out << kFirstLine << '\n' << record.source << '\n' << record.flags.size() << '\n';
+  for (const std::string& flag : record.flags) out << flag << '\n';
+  out << record.text.size() << '\n' << record.text;
+  return out.str();
+}
+
+// A linker that joins objects puts their sections one behind the other, with zeros between.
+std::vector<Record> unpacked(const std::string& section) {
+  std::vector<Record> all;
+  size_t at = 0;
+  const auto line = [&] {
+    const size_t end = section.find('\n', at);
+    std::string found = section.substr(at, end == std::string::npos ? end : end - at);
+    at = end == std::string::npos ? section.size() : end + 1;
+    return found;
+  };
+  while ((at = section.find(kFirstLine, at)) != std::string::npos) {
+    line();
+    Record record;
+    record.source = line();
+    for (size_t n = strtoul(line().c_str(), nullptr, 10); n > 0; --n) record.flags.push_back(line());
+    const size_t size = strtoul(line().c_str(), nullptr, 10);
+    record.text = section.substr(at, size);
+    at += record.text.size();
+    all.push_back(std::move(record));
+  }
+  return all;
+}
+
+std::vector<Record> records_in(llvm::MemoryBufferRef buffer) {
+  auto object = llvm::object::ObjectFile::createObjectFile(buffer);
+  if (!object) {
+    llvm::consumeError(object.takeError());
+    return {};
+  }
+  for (const llvm::object::SectionRef& section : (*object)->sections()) {
+    const auto name = llvm::expectedToOptional(section.getName());
+    const auto content = llvm::expectedToOptional(section.getContents());
+    if (name && content && *name == kSection) return unpacked(content->str());
+  }
+  return {};
+}
+
+}  // namespace
+
+Scratch::Scratch() {
+  const char* const where = getenv("TMPDIR");
+  std::string pattern = std::string(where != nullptr && *where != '\0' ? where : "/tmp") + "/elc-cc-XXXXXX";
+  if (mkdtemp(pattern.data()) == nullptr) {
+    perror(("elc-cc: " + pattern).c_str());
+    exit(1);
+  }
+  path_ = pattern;
+}
+
+Scratch::~Scratch() {
+  std::error_code ignored;
+  if (!keeps_) fs::remove_all(path_, ignored);
+}
+
+std::string Scratch::file(const std::string& name) {
+  const std::string directory = path_ + "/" + std::to_string(next_++);
+  fs::create_directory(directory);
+  return directory + "/" + name;
+}
+
+int run(const std::vector<std::string>& command) {
+  const auto program = llvm::sys::findProgramByName(command[0]);
+  if (!program) {
+    fprintf(stderr, "elc-cc: %s is not found\n", command[0].c_str());
+    return 127;
+  }
+  const std::vector<llvm::StringRef> words(command.begin(), command.end());
+  std::string why;
+  const int code = llvm::sys::ExecuteAndWait(*program, words, llvm::None, {}, 0, 0, &why);
+  if (code < 0) fprintf(stderr, "elc-cc: %s: %s\n", command[0].c_str(), why.c_str());
+  return code < 0 ? 1 : code;
+}
+
+std::string read_file(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  std::ostringstream content;
+  content << in.rdbuf();
+  return content.str();
+}
+
+bool write_file(const std::string& path, const std::string& content) {
+  std::ofstream out(path, std::ios::binary);
+  out << content;
+  out.close();
+  if (out) return true;
+  perror(("elc-cc: " + path).c_str());
+  return false;
+}
+
+bool add_record(const std::string& object, const Record& record, Scratch& scratch) {
+  const std::string file = scratch.file("record");
+  return write_file(file, packed(record)) &&
+         run({"objcopy", "--add-section", std::string(kSection) + "=" + file, "--set-section-flags", std::string(kSection) + "=exclude", object}) == 0;
+}
+
+std::vector<Member> members_of(const std::string& path, Scratch& scratch) {
+  std::vector<Member> all;
+  auto buffer = llvm::MemoryBuffer::getFile(path);
+  if (!buffer) return all;
+  const llvm::StringRef content = (*buffer)->getBuffer();
+  if (!content.startswith("!<arch>\n") && !content.startswith("!<thin>\n")) {
+    all.push_back({path, records_in((*buffer)->getMemBufferRef())});
+    return all;
+  }
+  auto archive = llvm::object::Archive::create((*buffer)->getMemBufferRef());
+  if (!archive) {
+    llvm::consumeError(archive.takeError());
+    return all;
+  }
+  llvm::Error error = llvm::Error::success();
+  for (const llvm::object::Archive::Child& child : (*archive)->children(error)) {
+    auto member = child.getMemoryBufferRef();
+    auto name = child.getName();
+    if (!member || !name) {
+      if (!member) llvm::consumeError(member.takeError());
+      if (!name) llvm::consumeError(name.takeError());
+      continue;
+    }
+    const std::string copy = scratch.file(fs::path(name->str()).filename());
+    if (!write_file(copy, member->getBuffer().str())) continue;
+    all.push_back({copy, records_in(*member)});
+  }
+  llvm::consumeError(std::move(error));
+  return all;
+}
+
+}  // namespace elc::cc

@@ -1,0 +1,49 @@
+// What the compile step keeps in objects, and the objects and archives of the link step.
+#ifndef ELC_CC_OBJECTS_H
+#define ELC_CC_OBJECTS_H
+
+#include <string>
+#include <vector>
+
+#include "cc/unit.h"
+
+namespace elc::cc {
+
+// A directory for files of this run.
+class Scratch {
+ public:
+  Scratch();
+  ~Scratch();
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+
+  std::string file(const std::string& name);  // a new path whose name ends so
+  void keep() { keeps_ = true; }
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+  int next_ = 0;
+  bool keeps_ = false;
+};
+
+// Runs a command, found in PATH, and waits for it. Its exit code.
+int run(const std::vector<std::string>& command);
+
+std::string read_file(const std::string& path);
+bool write_file(const std::string& path, const std::string& content);
+
+// Puts a record into an object: a section that the linker leaves out of programs. False, with a message, if that failed.
+bool add_record(const std::string& object, const Record& record, Scratch& scratch);
+
+// An input of the link: an object, or a member of an archive.
+struct Member {
+  std::string path;  // of the object; of a member a copy of it
+  std::vector<Record> records;
+};
+// Of an object one, of an archive as many as it has; empty for what is neither.
+std::vector<Member> members_of(const std::string& path, Scratch& scratch);
+
+}  // namespace elc::cc
+
+#endif

@@ -1,0 +1,320 @@
+#include "cc/program.h"
+
+#include "clang/AST/RecursiveASTVisitor.h"
+
+namespace elc::cc {
+
+using namespace clang;
+
+namespace {
+
+bool is_character(QualType type) { return !type.isNull() && type->isAnyCharacterType(); }
+
+// What a pointer or an array of characters is, below conversions that the compiler adds.
+const Expr* below_conversions(const Expr* e) {
+  for (;;) {
+    e = e->IgnoreParens();
+    const auto* cast = dyn_cast<ImplicitCastExpr>(e);
+    if (cast == nullptr) return e;
+    e = cast->getSubExpr();
+  }
+}
+
+QualType element_of(QualType type) {
+  if (type->isPointerType()) return type->getPointeeType();
+  if (const ArrayType* array = type->getAsArrayTypeUnsafe()) return array->getElementType();
+  return QualType();
+}
+
+// Functions that see nothing but bytes or text in characters.
+bool leaves_characters_alone(const std::string& name) {
+  static const std::set<std::string> all = {"free", "memset", "ELC_free", "strlen", "memchr", "memcmp", "fwrite"};
+  return all.contains(name);
+}
+
+}  // namespace
+
+class Collector : public RecursiveASTVisitor<Collector> {
+ public:
+  Collector(Program& program, const Unit& unit) : program_(program), unit_(unit) {}
+
+  bool TraverseFunctionDecl(FunctionDecl* function) {
+    if (unit_.in_system_header(function->getLocation())) return true;
+    FunctionFacts* const outer = facts_;
+    if (function->doesThisDeclarationHaveABody()) {
+      FunctionFacts& facts = program_.functions_[Program::key_of(unit_, function)];
+      facts.name = function->getName().str();
+      facts.place = unit_.place(function->getLocation());
+      facts.signature = Program::signature_of(function->getType());
+      facts.is_static = function->getStorageClass() == SC_Static;
+      ++program_.names_[facts.name];
+      facts_ = &facts;
+    }
+    const bool all = RecursiveASTVisitor::TraverseFunctionDecl(function);
+    facts_ = outer;
+    return all;
+  }
+
+  bool VisitVarDecl(VarDecl* variable) {
+    if (variable->hasGlobalStorage() && !variable->isStaticLocal() && variable->isExternallyVisible() &&
+        variable->isThisDeclarationADefinition() != VarDecl::DeclarationOnly)
+      program_.variables_.insert(variable->getName().str());
+    return true;
+  }
+
+  bool VisitCallExpr(CallExpr* call) {
+    const FunctionDecl* callee = callee_of(call);
+    const std::string name = callee == nullptr ? "" : callee->getName().str();
+    if (callee == nullptr) {
+      if (facts_ != nullptr) facts_->calls_by.insert(Program::signature_of(pointee_of_callee(call)));
+      return true;
+    }
+    direct_.insert(call->getCallee()->IgnoreParenImpCasts());
+    if (facts_ != nullptr) {
+      if (is_site(name)) facts_->calls_site = program_.has_sites_ = true;
+      facts_->calls.insert(Program::key_of(unit_, callee));
+    }
+    if (program_.defines(unit_, callee) || callee->getDefinition() != nullptr) return true;
+    if (name == "MPI_Init_thread") ask_for_level(call);
+    for (unsigned i = 0; i < call->getNumArgs(); ++i) look_at_argument(name, call->getArg(i));
+    return true;
+  }
+
+  bool VisitDeclRefExpr(DeclRefExpr* reference) {
+    if (const auto* function = dyn_cast<FunctionDecl>(reference->getDecl())) {
+      const std::string key = Program::key_of(unit_, function);
+      if (!direct_.contains(reference)) taken_.insert(key);
+      if (!has_own_body(function)) program_.used_.emplace(function->getName().str(), unit_.place(reference->getLocation()));
+    } else if (const auto* variable = dyn_cast<VarDecl>(reference->getDecl())) {
+      if (variable->isExternallyVisible() && variable->getDefinition() == nullptr)
+        program_.used_variables_.emplace(variable->getName().str(), unit_.place(reference->getLocation()));
+    }
+    return true;
+  }
+
+  // A pointer to a function that becomes one of another signature may be called as that.
+  bool VisitCastExpr(CastExpr* cast) {
+    const QualType from = cast->getSubExpr()->getType(), to = cast->getType();
+    if (cast->getCastKind() == CK_BitCast && from->isFunctionPointerType() && to->isFunctionPointerType())
+      program_.unite(Program::signature_of(from->getPointeeType()), Program::signature_of(to->getPointeeType()));
+    look_at_characters(cast);
+    return true;
+  }
+
+  void finish() {
+    for (const std::string& key : taken_) program_.functions_[key].is_address_taken = true;
+  }
+
+ private:
+  static QualType pointee_of_callee(const CallExpr* call) {
+    const QualType type = call->getCallee()->getType();
+    return type->isPointerType() ? type->getPointeeType() : type;
+  }
+
+  bool has_own_body(const FunctionDecl* function) const {
+    const FunctionDecl* definition = function->getDefinition();
+    return definition != nullptr && !unit_.in_system_header(definition->getLocation());
+  }
+
+  void ask_for_level(const CallExpr* call) {
+    Expr::EvalResult level;
+    const bool known = call->getNumArgs() > 2 && call->getArg(2)->EvaluateAsInt(level, unit_.context());
+    constexpr int kMultiple = 3;  // of MPI's four levels
+    program_.thread_level_ = std::max(program_.thread_level_, known ? static_cast<int>(level.Val.getInt().getExtValue()) : kMultiple);
+  }
+
+  void look_at_argument(const std::string& receiver, const Expr* argument) {
+    const Expr* e = argument->IgnoreParenCasts();
+    if (const auto* address = dyn_cast<UnaryOperator>(e); address != nullptr && address->getOpcode() == UO_AddrOf)
+      e = address->getSubExpr()->IgnoreParenCasts();
+    Callback callback;
+    callback.receiver = receiver;
+    callback.place = unit_.place(argument->getBeginLoc());
+    if (const auto* reference = dyn_cast<DeclRefExpr>(e))
+      if (const auto* function = dyn_cast<FunctionDecl>(reference->getDecl())) callback.key = Program::key_of(unit_, function);
+    if (callback.key.empty()) {
+      if (!argument->getType()->isFunctionPointerType() && !e->getType()->isFunctionPointerType()) return;
+      const QualType type = argument->getType()->isFunctionPointerType() ? argument->getType() : e->getType();
+      callback.signature = Program::signature_of(type->getPointeeType());
+    }
+    program_.callbacks_.push_back(callback);
+  }
+
+  // Memory of characters that is used as something else may hold anything; a line then has bytes, for machines of one
+  // representation.
+  void look_at_characters(const CastExpr* cast) {
+    if (unit_.in_system_header(cast->getBeginLoc())) return;
+    const QualType to = cast->getType();
+    if (!to->isPointerType()) return;
+    const Expr* from = below_conversions(cast->getSubExpr());
+    const QualType held = element_of(from->getType());
+    if (held.isNull()) return;
+    const QualType becomes = to->getPointeeType();
+    if (is_character(held) && !is_character(becomes) && !isa<StringLiteral>(from)) {
+      if (!becomes->isVoidType() || !harmless_.contains(cast)) program_.characters_are_text_ = false;
+    } else if (!is_character(held) && !held->isVoidType() && is_character(becomes)) {
+      program_.characters_are_text_ = false;
+    }
+  }
+
+ public:
+  // Before the arguments are seen: conversions to void * by which a call looks at characters, and no more.
+  bool dataTraverseStmtPre(Stmt* statement) {
+    const auto* call = dyn_cast<CallExpr>(statement);
+    if (call == nullptr) return true;
+    const FunctionDecl* callee = callee_of(call);
+    if (callee == nullptr) return true;
+    const std::string name = callee->getName().str();
+    bool all = leaves_characters_alone(name);
+    if (is_mpi(name)) all = true;  // characters travel as the datatype that the call names, which has to be one of characters
+    if (name == "memcpy" || name == "memmove") {
+      all = true;
+      for (unsigned i = 0; i < 2 && i < call->getNumArgs(); ++i)
+        all &= is_character(element_of(below_conversions(call->getArg(i))->getType()));
+    }
+    if (!all) return true;
+    for (const Expr* argument : call->arguments()) mark(argument);
+    return true;
+  }
+
+ private:
+  void mark(const Expr* e) {
+    for (e = e->IgnoreParens(); const auto* cast = dyn_cast<CastExpr>(e); e = cast->getSubExpr()->IgnoreParens()) harmless_.insert(cast);
+  }
+
+  Program& program_;
+  const Unit& unit_;
+  FunctionFacts* facts_ = nullptr;
+  std::set<const Expr*> direct_, harmless_;
+  std::set<std::string> taken_;
+};
+
+std::string Program::signature_of(QualType function) {
+  const FunctionType* type = function->getAs<FunctionType>();
+  if (type == nullptr) return "?";
+  const auto* prototype = dyn_cast<FunctionProtoType>(type);
+  std::string text = type->getReturnType().getCanonicalType().getUnqualifiedType().getAsString();
+  if (prototype == nullptr) return text + " ()";
+  text += " (";
+  for (const QualType parameter : prototype->param_types()) text += parameter.getCanonicalType().getUnqualifiedType().getAsString() + ",";
+  return text + (prototype->isVariadic() ? "...)" : ")");
+}
+
+std::string Program::key_of(const Unit& unit, const FunctionDecl* function) {
+  const std::string name = function->getName().str();
+  const FunctionDecl* definition = function->getDefinition();
+  const bool own = definition != nullptr && (definition->getStorageClass() == SC_Static || definition->isInlined());
+  return own ? name + "@" + std::to_string(unit.number()) : name;
+}
+
+void Program::add(const Unit& unit) {
+  Collector collector(*this, unit);
+  collector.TraverseDecl(unit.context().getTranslationUnitDecl());
+  collector.finish();
+}
+
+std::string Program::find(std::string signature) const {
+  for (auto next = united_.find(signature); next != united_.end(); next = united_.find(signature)) signature = next->second;
+  return signature;
+}
+
+void Program::unite(const std::string& a, const std::string& b) {
+  const std::string left = find(a), right = find(b);
+  if (left != right) united_[left] = right;
+}
+
+void Program::conclude(std::vector<std::string>* errors) {
+  // Facts of functions that are not defined say no more than that their address is taken.
+  for (auto f = functions_.begin(); f != functions_.end();) f = f->second.name.empty() ? functions_.erase(f) : std::next(f);
+  // Without a prototype a function may be called as any that returns the same.
+  std::map<std::string, std::string> open;
+  for (const auto& [key, f] : functions_)
+    for (const std::string& s : f.calls_by)
+      if (s.ends_with(" ()")) open[s.substr(0, s.size() - 3)] = s;
+  for (const auto& [key, f] : functions_) {
+    if (!f.is_address_taken) continue;
+    const std::string returns = f.signature.substr(0, f.signature.find(" ("));
+    if (const auto o = open.find(returns); o != open.end()) unite(f.signature, o->second);
+    if (f.signature.ends_with(" ()")) {
+      for (const auto& [other, g] : functions_)
+        for (const std::string& s : g.calls_by)
+          if (s.substr(0, s.find(" (")) == returns) unite(f.signature, s);
+    }
+  }
+  for (bool grows = true; grows;) {
+    grows = false;
+    for (const auto& [key, f] : functions_) {
+      if (instrumented_.contains(key)) continue;
+      bool reaches = f.calls_site || (key == "main" && has_sites_);
+      for (const std::string& callee : f.calls) reaches |= instrumented_.contains(callee);
+      for (const std::string& signature : f.calls_by) reaches |= targets_.contains(find(signature));
+      if (!reaches) continue;
+      instrumented_.insert(key);
+      if (f.is_address_taken) targets_.insert(find(f.signature));
+      grows = true;
+    }
+  }
+  for (const Callback& c : callbacks_) {
+    if (names_.contains(c.receiver)) continue;
+    const bool reaches = c.key.empty() ? targets_.contains(find(c.signature)) : instrumented_.contains(c.key);
+    if (!reaches) continue;
+    const std::string what = c.key.empty() ? "a function that can reach MPI" : functions_.at(c.key).name + "(), which can reach MPI,";
+    errors->push_back(c.place + ": " + what + " may be given to " + c.receiver +
+                      "(), which is not the program's: a restart could not come back through it");
+  }
+  for (const auto& [name, place] : used_) draws_numbers_ |= !names_.contains(name) && known(name).draws_numbers;
+  check_foreign(errors);
+}
+
+void Program::check_foreign(std::vector<std::string>* errors) const {
+  for (const auto& [name, place] : used_) {
+    if (names_.contains(name)) continue;
+    const Known k = known(name);
+    if (k.kind == Known::Kind::kRefused) errors->push_back(place + ": " + name + "(): " + k.text);
+    if (k.kind == Known::Kind::kUnknown)
+      errors->push_back(place + ": " + name +
+                        "() is in none of the files that elc-cc has compiled: compile it with elc-cc, too, or say -felc-stateless=" + name +
+                        " if it keeps nothing from call to call, keeps no pointer that it is given, and calls no function of the program");
+  }
+  for (const auto& [name, place] : used_variables_) {
+    if (variables_.contains(name) || is_known_variable(name)) continue;
+    if (name == "stdin") errors->push_back(place + ": what was read from the standard input does not come again after a restart; read a file");
+    else errors->push_back(place + ": the variable '" + name + "' is in none of the files that elc-cc has compiled, so that lines do not have it");
+  }
+}
+
+Known Program::known(const std::string& name) const {
+  if (!options_.stateless.contains(name)) return known_function(name);
+  Known k;
+  k.kind = Known::Kind::kPlain;
+  return k;
+}
+
+bool Program::reaches_site(const Unit& unit, const FunctionDecl* function) const {
+  return instrumented_.contains(key_of(unit, function));
+}
+
+bool Program::may_reach_site(const CallExpr* by_pointer) const {
+  const QualType type = by_pointer->getCallee()->getType();
+  return targets_.contains(find(signature_of(type->isPointerType() ? type->getPointeeType() : type)));
+}
+
+std::string Program::name_of(const Unit& unit, const FunctionDecl* function) const {
+  const std::string name = function->getName().str();
+  const auto count = names_.find(name);
+  if (count == names_.end() || count->second < 2) return name;
+  const std::string& source = unit.record().source;
+  return source.substr(source.rfind('/') + 1) + ":" + name;
+}
+
+bool Program::defines(const Unit& unit, const FunctionDecl* function) const {
+  const auto f = functions_.find(key_of(unit, function));
+  return f != functions_.end() && !f->second.name.empty();
+}
+
+bool Program::is_address_taken(const Unit& unit, const FunctionDecl* function) const {
+  const auto f = functions_.find(key_of(unit, function));
+  return f != functions_.end() && f->second.is_address_taken;
+}
+
+}  // namespace elc::cc

@@ -1,0 +1,88 @@
+// The program as a whole: which functions can be on the stack when a line is taken, and what stands in the way.
+#ifndef ELC_CC_PROGRAM_H
+#define ELC_CC_PROGRAM_H
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "cc/known.h"
+#include "cc/unit.h"
+#include "clang/AST/Decl.h"
+#include "clang/AST/Expr.h"
+
+namespace elc::cc {
+
+struct Options {
+  std::set<std::string> stateless;  // functions of which the user says that they keep and call nothing
+};
+
+struct FunctionFacts {
+  std::string name, place, signature;
+  bool is_static = false;
+  bool calls_site = false;
+  bool is_address_taken = false;
+  std::set<std::string> calls;       // keys of functions
+  std::set<std::string> calls_by;    // signatures of pointers
+};
+
+// A function that is given to one which is not the program's, and may call it.
+struct Callback {
+  std::string place, receiver, key, signature;  // key: empty for one that a pointer holds
+};
+
+class Program {
+ public:
+  explicit Program(Options options) : options_(std::move(options)) {}
+
+  void add(const Unit& unit);  // parsed
+  // When all have been added. Messages of what is refused go to `errors`.
+  void conclude(std::vector<std::string>* errors);
+
+  bool has_sites() const { return has_sites_; }
+  bool has_main() const { return functions_.contains("main"); }
+  bool reaches_site(const Unit& unit, const clang::FunctionDecl* function) const;
+  bool may_reach_site(const clang::CallExpr* by_pointer) const;
+  // The name of a function in frames: its own, or with its file where there are several.
+  std::string name_of(const Unit& unit, const clang::FunctionDecl* function) const;
+  bool defines(const Unit& unit, const clang::FunctionDecl* function) const;
+  Known known(const std::string& name) const;
+  bool characters_are_text() const { return characters_are_text_; }
+  int thread_level() const { return thread_level_; }
+  bool draws_numbers() const { return draws_numbers_; }
+  size_t functions() const { return functions_.size(); }
+  size_t instrumented() const { return instrumented_.size(); }
+
+  bool is_address_taken(const Unit& unit, const clang::FunctionDecl* function) const;
+
+  static std::string signature_of(clang::QualType function);
+
+ private:
+  friend class Collector;
+  std::string find(std::string signature) const;
+  void unite(const std::string& a, const std::string& b);
+  void check_foreign(std::vector<std::string>* errors) const;
+  static std::string key_of(const Unit& unit, const clang::FunctionDecl* function);
+
+  Options options_;
+  std::map<std::string, FunctionFacts> functions_;         // by key
+  std::map<std::string, int> names_;                       // how many functions have it
+  std::map<std::string, std::string> used_;                // functions that are not defined in the unit, and where
+  std::map<std::string, std::string> used_variables_;      // the same
+  std::set<std::string> variables_;                        // external ones that are defined
+  std::vector<Callback> callbacks_;
+  mutable std::map<std::string, std::string> united_;      // signatures that casts make one
+  std::set<std::string> instrumented_, targets_;           // keys; signatures
+  bool characters_are_text_ = true;
+  bool has_sites_ = false;
+  bool draws_numbers_ = false;
+  int thread_level_ = -1;
+};
+
+// The function that is called, where the call names it.
+inline const clang::FunctionDecl* callee_of(const clang::CallExpr* call) { return call->getDirectCallee(); }
+
+}  // namespace elc::cc
+
+#endif

@@ -1,0 +1,277 @@
+#include "cc/types.h"
+
+#include <set>
+
+#include "clang/AST/Decl.h"
+#include "clang/AST/RecordLayout.h"
+#include "elc.h"
+
+namespace elc::cc {
+
+using namespace clang;
+
+namespace {
+
+int number_of_typedef(const std::string& name) {
+  static const std::map<std::string, int> all = {
+      {"MPI_Comm", ELC_MPI_COMM},       {"MPI_Datatype", ELC_MPI_DATATYPE}, {"MPI_Request", ELC_MPI_REQUEST},
+      {"MPI_Status", ELC_MPI_STATUS},   {"MPI_File", ELC_MPI_FILE},         {"MPI_Win", ELC_MPI_WIN},
+      {"MPI_Group", ELC_MPI_GROUP},     {"MPI_Info", ELC_MPI_INFO},         {"MPI_Op", ELC_MPI_OP},
+      {"MPI_Errhandler", ELC_MPI_ERRHANDLER}, {"size_t", ELC_SIZE},         {"ptrdiff_t", ELC_PTRDIFF},
+      {"wchar_t", ELC_WCHAR},           {"int8_t", ELC_INT8},               {"uint8_t", ELC_UINT8},
+      {"int16_t", ELC_INT16},           {"uint16_t", ELC_UINT16},           {"int32_t", ELC_INT32},
+      {"uint32_t", ELC_UINT32},         {"int64_t", ELC_INT64},             {"uint64_t", ELC_UINT64},
+  };
+  const auto found = all.find(name);
+  return found == all.end() ? 0 : found->second;
+}
+
+// Of all names by which a type is called on the way to what it is.
+int number_by_name(QualType type) {
+  for (const auto* named = type->getAs<TypedefType>(); named != nullptr; named = named->desugar()->getAs<TypedefType>())
+    if (const int number = number_of_typedef(named->getDecl()->getName().str())) return number;
+  return 0;
+}
+
+bool is_stream(QualType type) {
+  const std::string name = type.getUnqualifiedType().getCanonicalType().getAsString();
+  return name == "struct _IO_FILE" || name == "struct __sFILE" || name == "FILE";
+}
+
+int number_of_builtin(QualType type) {
+  const auto* builtin = type.getCanonicalType()->getAs<BuiltinType>();
+  if (builtin == nullptr) return 0;
+  switch (builtin->getKind()) {
+    case BuiltinType::Bool: return ELC_BOOL;
+    case BuiltinType::Char_S:
+    case BuiltinType::Char_U: return ELC_CHAR;
+    case BuiltinType::SChar: return ELC_SCHAR;
+    case BuiltinType::UChar: return ELC_UCHAR;
+    case BuiltinType::Short: return ELC_SHORT;
+    case BuiltinType::UShort: return ELC_USHORT;
+    case BuiltinType::Int: return ELC_INT;
+    case BuiltinType::UInt: return ELC_UINT;
+    case BuiltinType::Long: return ELC_LONG;
+    case BuiltinType::ULong: return ELC_ULONG;
+    case BuiltinType::LongLong: return ELC_LLONG;
+    case BuiltinType::ULongLong: return ELC_ULLONG;
+    case BuiltinType::Float: return ELC_FLOAT;
+    case BuiltinType::Double: return ELC_DOUBLE;
+    case BuiltinType::LongDouble: return ELC_LDOUBLE;
+    default: return 0;
+  }
+}
+
+int number_of_complex(QualType type) {
+  const auto* complex = type.getCanonicalType()->getAs<ComplexType>();
+  if (complex == nullptr) return 0;
+  switch (number_of_builtin(complex->getElementType())) {
+    case ELC_FLOAT: return ELC_FLOAT_COMPLEX;
+    case ELC_DOUBLE: return ELC_DOUBLE_COMPLEX;
+    case ELC_LDOUBLE: return ELC_LDOUBLE_COMPLEX;
+    default: return 0;
+  }
+}
+
+int number_of_scalar(QualType type) {
+  if (const int number = number_by_name(type)) return number;
+  if (const int number = number_of_builtin(type)) return number;
+  if (const auto* enumeration = type->getAs<EnumType>()) return number_of_builtin(enumeration->getDecl()->getIntegerType());
+  return number_of_complex(type);
+}
+
+bool is_character_number(int number) {
+  return number == ELC_CHAR || number == ELC_SCHAR || number == ELC_UCHAR || number == ELC_INT8 || number == ELC_UINT8;
+}
+
+bool is_handle(int number) { return number >= ELC_POINTER; }
+
+// Structs of the system whose content is all there is to them.
+bool is_plain_struct_of_system(const std::string& name) {
+  static const std::set<std::string> all = {"timeval", "timespec", "tm", "div_t", "ldiv_t", "lldiv_t", "stat", "rusage", "utsname", "tms",
+                                            "option", "timezone", "utsname"};
+  return all.contains(name);
+}
+
+// The last member of a struct that has more elements than it says: an array of none or one, or of no number.
+bool ends_openly(const RecordDecl* record) {
+  const FieldDecl* last = nullptr;
+  for (const FieldDecl* field : record->fields()) last = field;
+  if (last == nullptr || record->isUnion()) return false;
+  if (last->getType()->isIncompleteArrayType()) return true;
+  const auto* array = dyn_cast_or_null<ConstantArrayType>(last->getType()->getAsArrayTypeUnsafe());
+  return array != nullptr && array->getSize().getZExtValue() <= 1;
+}
+
+}  // namespace
+
+std::string spelling(const RecordDecl* record) {
+  if (const TypedefNameDecl* name = record->getTypedefNameForAnonDecl()) return name->getName().str();
+  if (record->getName().empty()) return "";
+  return record->getKindName().str() + " " + record->getName().str();
+}
+
+std::string Types::scalar(int number) {
+  std::string& name = scalars_[number];
+  if (!name.empty()) return name;
+  name = "elc_t" + std::to_string(next_++);
+  variables_ += "static const int " + name + " = " + std::to_string(number) + "; ";
+  return name;
+}
+
+bool Types::describe(QualType type, Described* to, std::string* why) {
+  bool is_array = false;
+  to->count = 1;
+  while (number_by_name(type) == 0) {
+    const ArrayType* array = type->getAsArrayTypeUnsafe();
+    if (array == nullptr) break;
+    const auto* constant = dyn_cast<ConstantArrayType>(array);
+    if (constant == nullptr) {
+      *why = "it is an array whose size is not constant";
+      return false;
+    }
+    to->count *= constant->getSize().getZExtValue();
+    type = array->getElementType();
+    is_array = true;
+  }
+  if (type->isAtomicType() || type->isVectorType()) {
+    *why = "lines have no values of the type " + type.getAsString();
+    return false;
+  }
+  if (const int number = number_of_scalar(type)) {
+    to->type = scalar(is_array && !characters_are_text_ && is_character_number(number) ? ELC_BYTE : number);
+    return true;
+  }
+  if (type->isFunctionPointerType()) {
+    to->type = scalar(ELC_FUNCTION);
+    return true;
+  }
+  if (type->isPointerType()) {
+    const QualType pointee = type->getPointeeType();
+    to->type = scalar(is_stream(pointee) ? ELC_FILE : ELC_POINTER);
+    const int target = pointee->isVoidType() ? 0 : number_of_scalar(pointee);
+    if (target != 0 && !is_handle(target) && !is_character_number(target)) to->target = scalar(target);
+    return true;
+  }
+  if (const auto* record = type->getAs<RecordType>()) {
+    Described one;
+    if (!describe_record(record->getDecl(), &one, why)) return false;
+    to->type = one.type;
+    to->count *= one.count;
+    return true;
+  }
+  *why = "lines have no values of the type " + type.getAsString();
+  return false;
+}
+
+bool Types::holds_addresses(QualType type) const {
+  while (const ArrayType* array = type->getAsArrayTypeUnsafe()) type = array->getElementType();
+  if (type->isPointerType() || is_handle(number_by_name(type))) return true;
+  const auto* record = type->getAs<RecordType>();
+  if (record == nullptr) return false;
+  for (const FieldDecl* field : record->getDecl()->fields())
+    if (holds_addresses(field->getType())) return true;
+  return false;
+}
+
+bool Types::describe_record(const RecordDecl* declared, Described* to, std::string* why) {
+  const RecordDecl* record = declared->getDefinition();
+  if (record == nullptr) {
+    *why = "its type is not complete";
+    return false;
+  }
+  if (const auto known = records_.find(record); known != records_.end()) {
+    *to = known->second.described;
+    *why = known->second.why;
+    return why->empty();
+  }
+  Made& made = records_[record];
+  const uint64_t size = unit_.context().getASTRecordLayout(record).getSize().getQuantity();
+  const std::string name = spelling(record).empty() ? "a struct without a name" : spelling(record);
+  std::string fields;
+  if (unit_.in_system_header(record->getLocation()) && !is_plain_struct_of_system(record->getName().str()) &&
+      !(record->getTypedefNameForAnonDecl() != nullptr && is_plain_struct_of_system(record->getTypedefNameForAnonDecl()->getName().str()))) {
+    made.why = name + " is of a system header, and may be more than its content";
+  } else if (record->hasFlexibleArrayMember()) {
+    made.why = name + " ends with an array whose size its type does not say";
+  } else if (record->isUnion()) {
+    if (holds_addresses(QualType(record->getTypeForDecl(), 0))) made.why = name + " may hold an address, and nothing says when it does";
+    made.described.type = scalar(ELC_BYTE);
+    made.described.count = size;
+  } else if (size == 0) {
+    made.described.type = scalar(ELC_BYTE);
+    made.described.count = 0;
+  } else if (add_fields(record, 0, "", &fields, &made.why)) {
+    // Two source files may have different structs of one name; headers are the same for all.
+    const std::string file = unit_.file(record->getLocation());
+    std::string unique = name;
+    if (!file.ends_with(".h")) unique = file.substr(file.rfind('/') + 1) + ":" + name;
+    if (const auto* function = dyn_cast<FunctionDecl>(record->getDeclContext())) unique += " of " + function->getName().str() + "()";
+    if (spelling(record).empty()) unique += " " + std::to_string(unit_.line(record->getLocation()));
+    made.described.type = "elc_t" + std::to_string(next_++);
+    variables_ += "static int " + made.described.type + "; ";
+    makers_ += "{ const struct ELC_Field elc_f[] = {" + fields + "}; " + made.described.type + " = ELC_Struct(\"" + unique + "\", " +
+               std::to_string(size) + ", (int)(sizeof elc_f / sizeof elc_f[0]), elc_f); } ";
+  }
+  *to = made.described;
+  *why = made.why;
+  return why->empty();
+}
+
+bool Types::add_fields(const RecordDecl* record, uint64_t offset, const std::string& path, std::string* fields, std::string* why) {
+  const ASTRecordLayout& layout = unit_.context().getASTRecordLayout(record);
+  for (const FieldDecl* field : record->fields()) {
+    const uint64_t at = offset + layout.getFieldOffset(field->getFieldIndex()) / 8;
+    if (field->isBitField()) {
+      if (field->getName().empty()) continue;
+      if (!path.empty() || spelling(record).empty()) {
+        *why = "it has a bit-field in a struct without a name";
+        return false;
+      }
+      if (!add_bit_field(field, fields, why)) return false;
+      continue;
+    }
+    const auto* inner = field->getType()->getAs<RecordType>();
+    if (field->isAnonymousStructOrUnion() && inner != nullptr && inner->getDecl()->isStruct()) {
+      if (!add_fields(inner->getDecl(), at, path + "anonymous_", fields, why)) return false;
+      continue;
+    }
+    Described described;
+    if (!describe(field->getType(), &described, why)) {
+      *why = "its member '" + field->getName().str() + "': " + *why;
+      return false;
+    }
+    if (described.count == 0) continue;
+    const std::string name = field->getName().empty() ? "at_" + std::to_string(at) : field->getName().str();
+    *fields += "{\"" + path + name + "\", " + std::to_string(at) + ", " + described.type + ", " + std::to_string(described.count) + "}, ";
+  }
+  return true;
+}
+
+bool Types::add_bit_field(const FieldDecl* field, std::string* fields, std::string* why) {
+  const int number = number_of_scalar(field->getType());
+  if (number == 0) {
+    *why = "it has a bit-field of the type " + field->getType().getAsString();
+    return false;
+  }
+  const std::string name = field->getName().str(), of = spelling(field->getParent());
+  const std::string accessor = "elc_b" + std::to_string(next_++);
+  functions_ += "static long long " + accessor + "_get(const void *of) { return (long long)((const " + of + " *)of)->" + name + "; } " +
+                "static void " + accessor + "_set(void *of, long long value) { ((" + of + " *)of)->" + name + " = value; } ";
+  *fields += "{\"" + name + "\", 0, ELC_Accessor(" + std::to_string(number) + ", " + accessor + "_get, " + accessor + "_set), 1}, ";
+  return true;
+}
+
+std::string Types::of_memory(QualType type) {
+  if (type->isVoidType() || type->isFunctionType() || type->isIncompleteType()) return "";
+  Described described;
+  std::string why;
+  if (!describe(type, &described, &why)) return "";
+  const int number = number_of_scalar(type);
+  if (is_character_number(number) && !characters_are_text_) return "";
+  if (const auto* record = type->getAs<RecordType>())
+    if (ends_openly(record->getDecl()->getDefinition())) return "";
+  return described.type;
+}
+
+}  // namespace elc::cc

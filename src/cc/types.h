@@ -1,0 +1,59 @@
+// The types of a source file as libELC has them, and the text that makes them when the program starts.
+#ifndef ELC_CC_TYPES_H
+#define ELC_CC_TYPES_H
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "cc/unit.h"
+#include "clang/AST/Type.h"
+
+namespace elc::cc {
+
+// What a variable consists of.
+struct Described {
+  std::string type;    // the name of a variable of type ELC_Type
+  std::string target;  // of pointers to scalars: that of what they point to; else empty
+  uint64_t count = 1;
+};
+
+class Types {
+ public:
+  Types(const Unit& unit, bool characters_are_text) : unit_(unit), characters_are_text_(characters_are_text) {}
+
+  // False, with the reason, for what lines cannot have.
+  bool describe(clang::QualType type, Described* to, std::string* why);
+  // The type that memory gets when a pointer to it becomes one to `type`; empty: none better than bytes.
+  std::string of_memory(clang::QualType type);
+  bool holds_addresses(clang::QualType type) const;
+
+  const std::string& variables() const { return variables_; }  // text: their definitions
+  const std::string& functions() const { return functions_; }  // of bit-fields
+  const std::string& makers() const { return makers_; }        // statements, in order
+
+ private:
+  std::string scalar(int number);
+  bool describe_record(const clang::RecordDecl* record, Described* to, std::string* why);
+  bool add_fields(const clang::RecordDecl* record, uint64_t offset, const std::string& path, std::string* fields, std::string* why);
+  bool add_bit_field(const clang::FieldDecl* field, std::string* fields, std::string* why);
+
+
+  const Unit& unit_;
+  const bool characters_are_text_;
+  std::map<int, std::string> scalars_;
+  struct Made {
+    Described described;
+    std::string why;  // not empty: it cannot be described
+  };
+  std::map<const clang::RecordDecl*, Made> records_;
+  std::string variables_, functions_, makers_;
+  int next_ = 1;
+};
+
+// The name by which C can speak of a struct or union; empty: there is none.
+std::string spelling(const clang::RecordDecl* record);
+
+}  // namespace elc::cc
+
+#endif

@@ -1,0 +1,53 @@
+// A source file of the program, preprocessed and parsed.
+#ifndef ELC_CC_UNIT_H
+#define ELC_CC_UNIT_H
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "clang/AST/ASTContext.h"
+#include "clang/Frontend/ASTUnit.h"
+
+namespace elc::cc {
+
+// What the compile step has kept beside an object.
+struct Record {
+  std::string source;              // as the user named it
+  std::vector<std::string> flags;  // of the compiler, as they matter for text that is preprocessed
+  std::string text;                // the C compiler's, preprocessed
+};
+
+class Unit {
+ public:
+  Unit(Record record, size_t number) : record_(std::move(record)), number_(number) {}
+
+  // False, with a message, where the text is not understood.
+  bool parse();
+  void forget() { ast_.reset(); }
+
+  const Record& record() const { return record_; }
+  size_t number() const { return number_; }
+  clang::ASTContext& context() const { return ast_->getASTContext(); }
+  clang::SourceManager& sources() const { return ast_->getSourceManager(); }
+  const std::string& text() const { return text_; }
+
+  // Offsets in text(): where a token begins, and where the last one of a range ends.
+  size_t begin_of(clang::SourceLocation at) const;
+  size_t end_of(clang::SourceLocation last) const;
+  // "file:line" of the program's own source.
+  std::string place(clang::SourceLocation at) const;
+  unsigned line(clang::SourceLocation at) const;
+  std::string file(clang::SourceLocation at) const;
+  bool in_system_header(clang::SourceLocation at) const { return sources().isInSystemHeader(at); }
+
+ private:
+  Record record_;
+  size_t number_;
+  std::string text_;  // as it is parsed: what clang does not know of GCC's is blank
+  std::unique_ptr<clang::ASTUnit> ast_;
+};
+
+}  // namespace elc::cc
+
+#endif

@@ -30,6 +30,7 @@ typedef struct ELC_Program_variable {
 typedef struct ELC_Program_function { /* whose address is taken */
   const char *name; /* in frames, too */
   void (*function)(void);
+  int is_operation; /* MPI_Op_create is called with it */
 } ELC_Program_function;
 
 typedef struct ELC_Program_module {
@@ -57,12 +58,21 @@ int ELC_Program_init_thread(int *argc, char ***argv, int required, int *provided
 int ELC_Program_initialized(int *flag);
 double ELC_Program_wtime(void);
 
+/* MPI_Op_create and MPI_Op_free. The operations of functions that the modules name have been made by ELC_Program_begin, as those of
+ * a set-up; the program gets these. */
+int ELC_Program_op_create(void (*function)(void), int commute, void *op);
+int ELC_Program_op_free(void *op);
+
 /* What a conversion says of the memory at `block`: that it holds elements of `type`. Sets the type of a block from ELC_malloc that
  * has none; does nothing where there is no block. One whose size is no multiple of the type's remains bytes. Returns `block`. */
 void *ELC_Program_as(void *block, ELC_Type type);
 
 /* The function of the frame that a restart enters next, for a call by a pointer, which is not back yet. */
 void (*ELC_Program_target(void))(void);
+
+/* malloc and realloc, with memory that is zeroed: what a line has of it is the program's. */
+void *ELC_Program_malloc(size_t size);
+void *ELC_Program_realloc(void *block, size_t size);
 
 /* strdup, strndup and getenv, with results that lines have (that of getenv is a copy). */
 char *ELC_Program_strdup(const char *text);

@@ -13,16 +13,16 @@ class Edits {
   explicit Edits(const std::string& text) : text_(text) {}
 
   // [begin, end) becomes `with`; or `before` and `after` are put around it, inside of what was put around the same place earlier.
-  void replace(size_t begin, size_t end, std::string with) { add({begin, end, true, std::move(with), "", edits_.size()}); }
+  void replace(size_t begin, size_t end, std::string with) { add({begin, end, true, std::move(with), "", 2}); }
   void wrap(size_t begin, size_t end, std::string before, std::string after) {
-    add({begin, end, false, std::move(before), std::move(after), edits_.size()});
+    add({begin, end, false, std::move(before), std::move(after), 1});
   }
 
   struct Edit {
     size_t begin, end;
-    bool replaces;
+    bool replaces = true;
     std::string before, after;  // of a replacement, `before` alone
-    size_t number;
+    int rank = 0;  // at one place those of a lower one are outside
   };
 
   // The text of [begin, end) with its changes; `others`: replacements for this time, which go before those at the same place.
@@ -44,7 +44,7 @@ class Edits {
   }
 
  private:
-  static bool comes_before(const Edit& a, const Edit& b) { return a.begin != b.begin ? a.begin < b.begin : a.end > b.end; }
+  static bool comes_before(const Edit& a, const Edit& b) { return a.begin != b.begin ? a.begin < b.begin : a.end != b.end ? a.end > b.end : a.rank < b.rank; }
 
   void add(Edit edit) {
     edits_.push_back(std::move(edit));

@@ -509,7 +509,7 @@ std::string Function::substituted(const Expr* e) {
   for (const Stmt* child : e->children()) {
     const auto* below = dyn_cast_or_null<Expr>(child);
     if (below == nullptr || !has_label(below)) continue;
-    values.push_back({unit_.begin_of(below->getBeginLoc()), unit_.end_of(below->getEndLoc()), true, "", "", 0});
+    values.push_back({unit_.begin_of(below->getBeginLoc()), unit_.end_of(below->getEndLoc()), true, "", ""});
     const std::string value = value_of(below);
     values.back().before = isa<InitListExpr>(below) || isa<DesignatedInitExpr>(below) ? value : "(" + value + ")";
   }
@@ -647,8 +647,8 @@ Edits::Edit Function::transform() {
   say_line(body->getRBracLoc());
   out_ += kLeave;
   if (function_->isMain()) out_ += "return 0; ";
-  if (is_refused_) return {begin, end, true, "", "", 0};
-  return {begin, end, true, " " + beginning() + out_, "", 0};
+  if (is_refused_) return {begin, end, true, "", ""};
+  return {begin, end, true, " " + beginning() + out_, ""};
 }
 
 }  // namespace elc::cc

@@ -73,9 +73,9 @@ const Names& sites() {
 
 const std::map<std::string, std::string>& replaced() {
   static const std::map<std::string, std::string> all = {
-      {"malloc", "ELC_malloc"},
+      {"malloc", "ELC_Program_malloc"},
       {"calloc", "ELC_calloc"},
-      {"realloc", "ELC_realloc"},
+      {"realloc", "ELC_Program_realloc"},
       {"free", "ELC_free"},
       {"strdup", "ELC_Program_strdup"},
       {"__strdup", "ELC_Program_strdup"},
@@ -92,6 +92,8 @@ const std::map<std::string, std::string>& replaced() {
       {"MPI_Init_thread", "ELC_Program_init_thread"},
       {"MPI_Initialized", "ELC_Program_initialized"},
       {"MPI_Wtime", "ELC_Program_wtime"},
+      {"MPI_Op_create", "ELC_Program_op_create"},
+      {"MPI_Op_free", "ELC_Program_op_free"},
   };
   return all;
 }
@@ -135,6 +137,9 @@ Known known_function(const std::string& name) {
     known.kind = Known::Kind::kReplaced;
     known.text = r->second;
     known.allocates = name == "malloc" || name == "calloc" || name == "realloc";
+  } else if (name == "memset" || name == "memcpy" || name == "memmove" || name == "strcpy" || name == "strncpy" || name == "mempcpy") {
+    known.kind = Known::Kind::kPlain;
+    known.allocates = name != "mempcpy";
   } else if (const auto no = refused().find(name); no != refused().end()) {
     known.kind = Known::Kind::kRefused;
     known.text = no->second;

@@ -16,7 +16,7 @@ struct Known {
   Kind kind = Kind::kUnknown;
   std::string text;
   bool draws_numbers = false;  // of rand, random or drand48
-  bool allocates = false;      // its result is memory that nobody has given a type
+  bool allocates = false;      // its result may be memory that nobody has given a type
 };
 
 Known known_function(const std::string& name);

@@ -48,7 +48,7 @@ class Driver {
     const std::string text = scratch_.file("text.i");
     const auto command = std::vector{compiler_} + preprocessing(arguments_) + std::vector<std::string>{"-x", "c", "-E", source, "-o", text};
     if (run(command) != 0) return false;
-    return add_record(object, {source, compiling(arguments_), read_file(text)}, scratch_);
+    return add_record(object, {source, output_of({compiler_, "-dumpmachine"}, scratch_), compiling(arguments_), read_file(text)}, scratch_);
   }
 
   int compile() {

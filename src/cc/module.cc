@@ -62,7 +62,7 @@ class FileVisitor : public RecursiveASTVisitor<FileVisitor> {
         m_.edits_.replace(begin, end, symbol);
         declare(symbol, function);
       }
-      if (!own && !direct_.contains(reference) && !is_mpi(name)) add_function(symbol, name);
+      if (!own && !direct_.contains(reference) && !is_mpi(name)) add_function(symbol, name, false);
     }
     return true;
   }
@@ -76,14 +76,16 @@ class FileVisitor : public RecursiveASTVisitor<FileVisitor> {
     if (cast->getCastKind() != CK_BitCast && cast->getCastKind() != CK_NoOp) return true;
     const QualType to = cast->getType();
     if (!to->isPointerType() || to->isFunctionPointerType() || to->isVoidPointerType()) return true;
-    const auto* call = dyn_cast<CallExpr>(cast->getSubExpr()->IgnoreParenCasts());
-    if (call == nullptr || seen_.contains(call)) return true;
+    const Expr* source = cast->getSubExpr()->IgnoreParenCasts();
+    const auto* call = dyn_cast<CallExpr>(source);
+    if (call == nullptr) return see_pointer(cast, source);
+    if (seen_.contains(call)) return true;
     const QualType from = call->getType();
     if (!from->isPointerType() || !(from->isVoidPointerType() || from->getPointeeType()->isAnyCharacterType())) return true;
     const FunctionDecl* callee = callee_of(call);
     if (callee != nullptr && !m_.program_.defines(unit_, callee)) {
       const Known known = m_.program_.known(callee->getName().str());
-      if (known.kind != Known::Kind::kReplaced || !known.allocates) return true;
+      if (!known.allocates) return true;
     }
     seen_.insert(call);
     const std::string type = m_.types_.of_memory(to->getPointeeType());
@@ -93,13 +95,34 @@ class FileVisitor : public RecursiveASTVisitor<FileVisitor> {
     return true;
   }
 
-  void add_function(const std::string& symbol, const std::string& name) {
+  bool TraverseVarDecl(VarDecl* variable) {
+    const bool outer = in_initialiser_;
+    in_initialiser_ |= variable->hasGlobalStorage();
+    const bool all = RecursiveASTVisitor::TraverseVarDecl(variable);
+    in_initialiser_ = outer;
+    return all;
+  }
+
+  void add_function(const std::string& symbol, const std::string& name, bool is_operation) {
     if (!functions_.insert(name).second) return;
-    m_.functions_ += "{\"" + name + "\", (void (*)(void))" + symbol + "}, ";
+    m_.functions_ += "{\"" + name + "\", (void (*)(void))" + symbol + ", " + (is_operation ? "1" : "0") + "}, ";
     ++m_.function_count_;
   }
 
  private:
+  // A pointer that no call has returned says what memory is, too; where that holds addresses, a line has to know it.
+  bool see_pointer(CastExpr* cast, const Expr* source) {
+    const QualType from = source->getType(), to = cast->getType()->getPointeeType();
+    if (!from->isPointerType() || !(from->isVoidPointerType() || from->getPointeeType()->isAnyCharacterType())) return true;
+    if (to->isIncompleteType() || !m_.types_.holds_addresses(to) || in_initialiser_ || !seen_.insert(source).second) return true;
+    if (source->isNullPointerConstant(unit_.context(), Expr::NPC_ValueDependentIsNull) != Expr::NPCK_NotNull) return true;
+    if (source->getType().isConstQualified() || from->getPointeeType().isConstQualified()) return true;
+    const std::string type = m_.types_.of_memory(to);
+    if (!type.empty() && isa<DeclRefExpr, MemberExpr, ArraySubscriptExpr>(source))
+      m_.edits_.wrap(unit_.begin_of(source->getBeginLoc()), unit_.end_of(source->getEndLoc()), "ELC_Program_as(", ", " + type + ")");
+    return true;
+  }
+
   // What a function that keeps no pointers is given.
   void keep(const Expr* e) {
     e = e->IgnoreParenCasts();
@@ -141,7 +164,8 @@ class FileVisitor : public RecursiveASTVisitor<FileVisitor> {
   const Unit& unit_;
   std::set<const Expr*> direct_;
   std::set<const StringLiteral*> kept_;
-  std::set<const CallExpr*> seen_;
+  std::set<const Expr*> seen_;
+  bool in_initialiser_ = false;  // of a variable of the file, where nothing can be called
   std::set<std::string> functions_;
 };
 
@@ -286,7 +310,7 @@ std::string Module::transform(size_t units) {
     visitor.TraverseDecl(d);
   }
   for (const Definition& d : all)
-    if (program_.is_address_taken(unit_, d.function)) visitor.add_function(d.function->getName().str(), program_.name_of(unit_, d.function));
+    if (program_.is_address_taken(unit_, d.function)) visitor.add_function(d.function->getName().str(), program_.name_of(unit_, d.function), program_.is_operation(unit_, d.function));
 
   // From here on the changes are complete, and texts can be taken.
   std::vector<std::pair<size_t, std::string>> statics;
@@ -328,7 +352,7 @@ std::string Module::prelude() const {
       "extern int ELC_Accessor(int, long long (*)(const void *), void (*)(void *, long long)); "
       "extern void *ELC_Program_as(void *, int); extern void (*ELC_Program_target(void))(void); "
       "struct ELC_Program_variable { const char *name; void *address; const int *type, *target; unsigned long count; int is_constant; }; "
-      "struct ELC_Program_function { const char *name; void (*function)(void); }; "
+      "struct ELC_Program_function { const char *name; void (*function)(void); int is_operation; }; "
       "struct ELC_Program_module { void (*make_types)(void); const struct ELC_Program_variable *variables; unsigned long variable_count; "
       "const struct ELC_Program_function *functions; unsigned long function_count; }; "
       "struct ELC_Program { const struct ELC_Program_module *const *modules; unsigned long module_count; int thread_level, draws_numbers; }; "
@@ -344,7 +368,7 @@ std::string Module::module_text() const {
   const std::string number = std::to_string(unit_.number());
   std::string out = "\n" + types_.functions() + "static void elc_make_types(void) { " + types_.makers() + "}\n";
   out += "static const struct ELC_Program_variable elc_variables[] = {" + variables_ + "{0, 0, 0, 0, 0, 0}};\n";
-  out += "static const struct ELC_Program_function elc_functions[] = {" + functions_ + "{0, 0}};\n";
+  out += "static const struct ELC_Program_function elc_functions[] = {" + functions_ + "{0, 0, 0}};\n";
   out += "extern const struct ELC_Program_module elc_module_" + number + ";\n";
   out += "const struct ELC_Program_module elc_module_" + number + " = {elc_make_types, elc_variables, " + std::to_string(variable_count_) +
          ", elc_functions, " + std::to_string(function_count_) + "};\n";

@@ -23,7 +23,7 @@ constexpr const char* kFirstLine = "elc-cc 1";
 
 std::string packed(const Record& record) {
   std::ostringstream out;
-  out << kFirstLine << '\n' << record.source << '\n' << record.flags.size() << '\n';
+  out << kFirstLine << '\n' << record.source << '\n' << record.target << '\n' << record.flags.size() << '\n';
   for (const std::string& flag : record.flags) out << flag << '\n';
   out << record.text.size() << '\n' << record.text;
   return out.str();
@@ -43,6 +43,7 @@ std::vector<Record> unpacked(const std::string& section) {
     line();
     Record record;
     record.source = line();
+    record.target = line();
     for (size_t n = strtoul(line().c_str(), nullptr, 10); n > 0; --n) record.flags.push_back(line());
     const size_t size = strtoul(line().c_str(), nullptr, 10);
     record.text = section.substr(at, size);
@@ -100,6 +101,16 @@ int run(const std::vector<std::string>& command) {
   const int code = llvm::sys::ExecuteAndWait(*program, words, llvm::None, {}, 0, 0, &why);
   if (code < 0) fprintf(stderr, "elc-cc: %s: %s\n", command[0].c_str(), why.c_str());
   return code < 0 ? 1 : code;
+}
+
+std::string output_of(const std::vector<std::string>& command, Scratch& scratch) {
+  const auto program = llvm::sys::findProgramByName(command[0]);
+  if (!program) return "";
+  const std::vector<llvm::StringRef> words(command.begin(), command.end());
+  const std::string file = scratch.file("output");
+  llvm::sys::ExecuteAndWait(*program, words, llvm::None, {llvm::StringRef(""), llvm::StringRef(file), llvm::None});
+  std::string text = read_file(file);
+  return text.substr(0, text.find('\n'));
 }
 
 std::string read_file(const std::string& path) {

@@ -30,6 +30,9 @@ class Scratch {
 // Runs a command, found in PATH, and waits for it. Its exit code.
 int run(const std::vector<std::string>& command);
 
+// The first line that it prints.
+std::string output_of(const std::vector<std::string>& command, Scratch& scratch);
+
 std::string read_file(const std::string& path);
 bool write_file(const std::string& path, const std::string& content);
 

@@ -137,6 +137,7 @@ class Collector : public RecursiveASTVisitor<Collector> {
       const QualType type = argument->getType()->isFunctionPointerType() ? argument->getType() : e->getType();
       callback.signature = Program::signature_of(type->getPointeeType());
     }
+    if (receiver == "MPI_Op_create" && !callback.key.empty()) program_.operations_.insert(callback.key);
     program_.callbacks_.push_back(callback);
   }
 

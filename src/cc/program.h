@@ -54,6 +54,7 @@ class Program {
   size_t functions() const { return functions_.size(); }
   size_t instrumented() const { return instrumented_.size(); }
 
+  bool is_operation(const Unit& unit, const clang::FunctionDecl* function) const { return operations_.contains(key_of(unit, function)); }
   bool is_address_taken(const Unit& unit, const clang::FunctionDecl* function) const;
 
   static std::string signature_of(clang::QualType function);
@@ -73,6 +74,7 @@ class Program {
   std::set<std::string> variables_;                        // external ones that are defined
   std::vector<Callback> callbacks_;
   mutable std::map<std::string, std::string> united_;      // signatures that casts make one
+  std::set<std::string> operations_;                       // keys of functions that MPI_Op_create is given
   std::set<std::string> instrumented_, targets_;           // keys; signatures
   bool characters_are_text_ = true;
   bool has_sites_ = false;

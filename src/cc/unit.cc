@@ -43,6 +43,7 @@ bool Unit::parse() {
     if (flag == "-m32" || flag == "-funsigned-char" || flag == "-fsigned-char" || flag == "-fshort-enums") arguments.push_back(flag);
   }
   arguments.push_back(standard);
+  if (!record_.target.empty()) arguments.insert(arguments.end(), {"-target", record_.target});
   ast_ = clang::tooling::buildASTFromCodeWithArgs(text_, arguments, "elc-cc-input.c", "elc-cc");
   return ast_ != nullptr && !ast_->getDiagnostics().hasErrorOccurred();
 }

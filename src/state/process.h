@@ -149,8 +149,9 @@ void forget_described_frames();
 Result add_region(const char* name, void* address, TypeId type, size_t count, TypeId target,
                   std::span<const uint64_t> shape = {}, bool is_constant = false);
 
-// In a prepared program: fails if bytes hold an address of what a line has.
-Result check_bytes(const Process& process, const uint8_t* begin, uint64_t size);
+// In a prepared program: fails if memory that consists of elements of this type holds an address of what a line has beside its
+// pointers.
+Result check_addresses(const Process& process, const uint8_t* begin, uint64_t size, TypeId type);
 
 // Variables that change their place and size. Before a line: where they are now.
 Result locate_resizing(Process& process);

@@ -24,6 +24,9 @@ void register_variables(const ELC_Program_module& module) {
   }
 }
 
+// What no memory of a program lies below, and above: most numbers are told from addresses by that.
+constexpr uintptr_t kLeastAddress = 4096, kMostAddress = sizeof(uintptr_t) == 8 ? ~uintptr_t{0} >> 16 : ~uintptr_t{0};
+
 // A copy that is part of lines.
 char* copy_text(const char* text, size_t length) {
   char* const copy = static_cast<char*>(ELC_new(ELC_CHAR, length + 1));
@@ -53,20 +56,42 @@ char** begin_program(const ELC_Program& program, int argc, char** argv) {
   return copy == nullptr ? argv : copy;
 }
 
-// What is nothing but bytes to a line may hold no addresses: a restart would have those of the run of the line.
-Result check_bytes(const Process& p, const uint8_t* begin, uint64_t size) {
+// Which words of an element hold addresses or handles, which a restart sets.
+static void mark_words(const format::TypeTable& types, TypeId type, uint64_t offset, Vector<bool>* set) {
+  const format::TypeInfo& info = types.info(type);
+  constexpr uint64_t kWord = sizeof(uintptr_t);
+  if (info.kind == format::kStruct) {
+    for (const format::FieldInfo& field : types.fields(type))
+      for (uint64_t i = 0; i < field.count; ++i) mark_words(types, field.type, offset + field.offset + i * types.size_of(field.type), set);
+  } else if (info.has_handle) {
+    for (uint64_t at = offset / kWord; at * kWord < offset + info.size && at < set->size(); ++at) (*set)[static_cast<size_t>(at)] = true;
+  }
+}
+
+// What a line has as numbers or bytes may hold no addresses: a restart would leave those of the run of the line.
+Result check_addresses(const Process& p, const uint8_t* begin, uint64_t size, TypeId type) {
   constexpr uint64_t kWord = sizeof(uintptr_t);
   if (!p.is_prepared) return Result();
+  const format::TypeInfo& info = p.types.info(type);
+  Vector<bool> set;
+  if (info.has_handle) {
+    if (info.kind != format::kStruct || info.size % kWord != 0) return Result();
+    set.resize(static_cast<size_t>(info.size / kWord));
+    for (bool& word : set) word = false;
+    mark_words(p.types, type, 0, &set);
+  }
   const uint64_t skip = (kWord - reinterpret_cast<uintptr_t>(begin) % kWord) % kWord;
-  for (uint64_t at = skip; at + kWord <= size; at += kWord) {
-    const void* word;
-    memcpy(&word, begin + at, kWord);
-    if (word == nullptr) continue;
-    if (p.blocks->encode(word).block == format::kWildBlock && p.function_by_address.find(reinterpret_cast<uintptr_t>(word)) == nullptr)
-      continue;
-    return Result::error("%llu bytes of which the program does not say what they are hold an address (%p, at byte %llu): a restart "
-                         "would not set it; let the result of malloc be converted to a pointer to what it will hold",
-                         static_cast<unsigned long long>(size), word, static_cast<unsigned long long>(at));
+  for (uint64_t at = skip, word = 0; at + kWord <= size; at += kWord, ++word) {
+    uintptr_t value;
+    memcpy(&value, begin + at, kWord);
+    if (value < kLeastAddress || value > kMostAddress) continue;
+    if (!set.empty() && set[static_cast<size_t>(word % set.size())]) continue;
+    const void* const address = reinterpret_cast<const void*>(value);
+    if (p.blocks->encode(address).block == format::kWildBlock && p.function_by_address.find(value) == nullptr) continue;
+    return Result::error("a block from malloc of %llu bytes, which is taken for %s, holds an address (%p, at byte %llu): a restart would "
+                         "not set it; convert the result of malloc to a pointer to what the block will hold",
+                         static_cast<unsigned long long>(size), info.kind == format::kByte ? "bytes" : info.name, address,
+                         static_cast<unsigned long long>(at));
   }
   return Result();
 }
@@ -100,6 +125,18 @@ ELC_EXPORT void (*ELC_Program_target(void))(void) {
   elc::state::give_up(elc::Result::error("the line was taken in %s(), which was called by a pointer, and the program has no such function "
                                          "whose address is taken: restart the program that made the line",
                                          name.c_str()));
+}
+
+// What a program has not written yet is the same in all runs, and no address of what was there before.
+ELC_EXPORT void* ELC_Program_malloc(size_t size) { return ELC_calloc(1, size); }
+
+ELC_EXPORT void* ELC_Program_realloc(void* old, size_t size) {
+  const Block* const block = old == nullptr ? nullptr : process().heap.find(old);
+  if (block == nullptr) return old == nullptr ? ELC_calloc(1, size) : ELC_realloc(old, size);
+  const size_t before = static_cast<size_t>(block->size);
+  char* const memory = static_cast<char*>(ELC_realloc(old, size));
+  if (memory != nullptr && size > before) memset(memory + before, 0, size - before);
+  return memory;
 }
 
 ELC_EXPORT char* ELC_Program_strdup(const char* text) { return elc::state::copy_text(text, strlen(text)); }

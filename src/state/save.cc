@@ -238,8 +238,6 @@ Result save_variables(Saving& saving, const LeafEncoder& leaves) {
     saving.writer.cut_before(++number, region->size);
     saving.target = region->target;
     Result written = check_numbers(saving, region->type, static_cast<const uint8_t*>(region->address), region->count);
-    if (written.ok() && region->type == format::kByte)
-      written = check_bytes(p, region->address, region->size);
     if (written.ok()) written = saving.writer.write_value(region->type, region->address, region->count, leaves);
     if (!written.ok())
       return Result::error("saving '%s' of %s: %s", region->name, owner_of(p, *region).c_str(),
@@ -304,8 +302,8 @@ Result save_heap(Saving& saving, const LeafEncoder& leaves) {
   for (const Block& block : p.heap.slots()) {
     saving.writer.cut_before(block.id, block.size);
     const HeapRun run = run_of(p, block);
-    const uint64_t bytes = run.type == format::kByte ? block.size : run.rest;
-    ELC_TRY(check_bytes(p, block.address + (block.size - bytes), bytes));
+    ELC_TRY(check_addresses(p, block.address, block.size - run.rest, run.type));
+    ELC_TRY(check_addresses(p, block.address + (block.size - run.rest), run.rest, format::kByte));
     Result written = saving.writer.write_value(run.type, block.address, run.count, leaves);
     if (written.ok() && run.rest > 0)
       written =

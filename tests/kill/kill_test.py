@@ -90,7 +90,8 @@ def workers(r):
 
 
 def unchanged(r):
-    return [1, 2, 3, 4], [r.randint(300, 3000)]
+    ranks = r.choice([1, 2, 3, 4])  # one alone waits for nobody, and is through a round in a microsecond
+    return [ranks], [r.randint(100000, 600000) if ranks == 1 else r.randint(3000, 12000) // (ranks - 1)]
 
 
 # Name: parameters, whether `--lines K` is an option (lines from the program as well as from the timer).
@@ -136,7 +137,7 @@ class Case:
         self.name = r.choice(names)
         make, has_lines = PROGRAMS[self.name]
         ranks, self.arguments = make(r)
-        self.ranks = r.choice([n for n in ranks if n <= options.max_ranks])
+        self.ranks = r.choice([min(n, options.max_ranks) for n in ranks])
         self.builds = [b for b in builds if b.program(self.name)]
         if self.name == "traffic":
             self.arguments += launch.traffic_arguments(self.builds)

@@ -13,6 +13,31 @@ namespace {
 
 int has_initialised = 0;  // the program has called MPI_Init, as it believes
 
+// Operations that were made at the beginning.
+struct Operation {
+  void (*function)(void);
+  int commutes;
+  MPI_Op op;
+};
+elc::Vector<Operation>& operations() {
+  static elc::Vector<Operation>& all = *elc::make<elc::Vector<Operation>>();
+  return all;
+}
+
+void make_operations(const ELC_Program& program) {
+  for (size_t i = 0; i < program.module_count; ++i) {
+    const ELC_Program_module* const module = program.modules[i];
+    for (size_t k = 0; module != nullptr && k < module->function_count; ++k) {
+      if (module->functions[k].is_operation == 0) continue;
+      for (const int commutes : {0, 1}) {
+        Operation made = {module->functions[k].function, commutes, MPI_OP_NULL};
+        MPI_Op_create(reinterpret_cast<MPI_User_function*>(made.function), commutes, &made.op);
+        operations().push_back(made);
+      }
+    }
+  }
+}
+
 // What a line repeats where another process depends on it.
 template <class Integer>
 Integer repeated(Integer value) {
@@ -32,6 +57,7 @@ ELC_EXPORT char** ELC_Program_begin(const ELC_Program* program, int argc, char**
   else MPI_Init_thread(&count, &words, program->thread_level, &provided);
   const elc::Result known = elc::state::add_global("MPI_Init was called", &has_initialised, ELC_INT, 1);
   if (!known.ok()) elc::mpi::give_up(known);
+  make_operations(*program);
   return elc::state::begin_program(*program, count, words);
 }
 
@@ -48,6 +74,25 @@ ELC_EXPORT int ELC_Program_init_thread(int*, char***, int, int* provided) {
 ELC_EXPORT int ELC_Program_initialized(int* flag) {
   *flag = has_initialised;
   return MPI_SUCCESS;
+}
+
+ELC_EXPORT int ELC_Program_op_create(void (*function)(void), int commute, void* op) {
+  for (const Operation& made : operations()) {
+    if (made.function != function || made.commutes != (commute != 0 ? 1 : 0)) continue;
+    *static_cast<MPI_Op*>(op) = made.op;
+    return MPI_SUCCESS;
+  }
+  return MPI_Op_create(reinterpret_cast<MPI_User_function*>(function), commute, static_cast<MPI_Op*>(op));
+}
+
+ELC_EXPORT int ELC_Program_op_free(void* op) {
+  MPI_Op* const handle = static_cast<MPI_Op*>(op);
+  for (const Operation& made : operations()) {
+    if (made.op != *handle) continue;
+    *handle = MPI_OP_NULL;
+    return MPI_SUCCESS;
+  }
+  return MPI_Op_free(handle);
 }
 
 ELC_EXPORT double ELC_Program_wtime(void) {

@@ -141,6 +141,29 @@ Vector<SavedCommunicator> communicators_of_line() {
   return all;
 }
 
+// Those that all members have freed are nobody's any more, and may be more than an MPI has room for. Each process marks those
+// that it has; of two with one mark both are made again.
+void leave_out_freed(Vector<SavedCommunicator>* all) {
+  constexpr size_t kBits = 8 * sizeof(unsigned), kWords = 65536 / kBits;
+  HashMap<bool> freed;
+  for (const line::SavedComm& c : runtime.restart->saved.comms)
+    if (c.freed) freed.at(c.identity) = true;
+  unsigned mine[kWords] = {}, wanted[kWords] = {};
+  const auto bit = [](line::Identity identity) { return static_cast<size_t>(mix64(identity) % (kWords * kBits)); };
+  for (const SavedCommunicator& c : *all)
+    if (freed.find(c.identity) == nullptr) mine[bit(c.identity) / kBits] |= 1u << bit(c.identity) % kBits;
+  PMPI_Allreduce(mine, wanted, static_cast<int>(kWords), MPI_UNSIGNED, MPI_BOR, runtime.control);
+  size_t kept = 0;
+  for (size_t i = 0; i < all->size(); ++i) {
+    SavedCommunicator& c = (*all)[i];
+    const bool is_wanted = (wanted[bit(c.identity) / kBits] >> bit(c.identity) % kBits & 1) != 0;
+    if (freed.find(c.identity) != nullptr && !is_wanted) continue;
+    if (kept != i) (*all)[kept] = std::move(c);
+    ++kept;
+  }
+  all->resize(kept);
+}
+
 void replace_process() {
   const line::LineNumber highest = runtime.coordinator->last_line();
   destroy(runtime.coordinator);
@@ -246,7 +269,8 @@ void restore() {
   const Vector<SavedFile>& files = runtime.restart->objects.files;
   agree(check_files(files));
   const Site site = runtime.restart->objects.site;
-  const Vector<SavedCommunicator> communicators = communicators_of_line();
+  Vector<SavedCommunicator> communicators = communicators_of_line();
+  leave_out_freed(&communicators);
   agree(fits_set_up(communicators));
   agree(runtime.windows.fit(runtime.restart->objects.windows));
   Decoder types(runtime.restart->objects.datatypes);

@@ -1146,6 +1146,11 @@ class Lifetimes(Compared):
     def test_receive_into_what_is_partly_registered(self):
         self.scene("receive_partly", "a receive is pending with a buffer that is not registered as one variable")
 
+    def test_line_behind_a_refused_one_by_a_thread(self):
+        if BUILD.runner or BUILD.inside:
+            self.skipTest("there are no copies under emulation")
+        self.scene("receive_partly", "a receive is pending with a buffer", ELC_BACKGROUND="copy")
+
     def test_request_without_a_registered_buffer(self):
         self.scene("made_wild", "there is a persistent request with a buffer that is not registered")
 

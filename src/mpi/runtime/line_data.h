@@ -29,7 +29,7 @@ class LineData {
   // The file is complete, and the line has committed: what it has need not be written again.
   void committed();
   // They are not wanted any more.
-  void end() { copy_.end(), held_.end(); }
+  void end() { copy_.end(), held_.end(), holds_ = false; }
   // In a child that the program has forked.
   void forget() { copy_.forget(), held_.forget(); }
 

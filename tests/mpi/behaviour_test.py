@@ -1149,7 +1149,9 @@ class Lifetimes(Compared):
     def test_line_behind_a_refused_one_by_a_thread(self):
         if BUILD.runner or BUILD.inside:
             self.skipTest("there are no copies under emulation")
-        self.scene("receive_partly", "a receive is pending with a buffer", ELC_BACKGROUND="copy")
+        self.scene("receive_partly", "a receive is pending with a buffer", ELC_BACKGROUND="copy", ELC_KEEP="9")
+        for job in self.jobs:
+            self.assertNotIn("a defect of libELC", job.complaints())
 
     def test_request_without_a_registered_buffer(self):
         self.scene("made_wild", "there is a persistent request with a buffer that is not registered")

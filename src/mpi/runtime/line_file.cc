@@ -140,6 +140,11 @@ Result write_line(const line::Saved& saved) {
   saved.encode(current().writer->encoder());
   current().writer->end_section();
   ELC_TRY(current().writer->finish());
+  // What a commit record is written for has been written.
+  if (current().file.size() != current().writer->file_size())
+    return Result::error("%llu bytes of its file were made, and %llu written: this is a defect of libELC",
+                         static_cast<unsigned long long>(current().writer->file_size()),
+                         static_cast<unsigned long long>(current().file.size()));
   bool done;
   return current().file.advance(&done);
 }

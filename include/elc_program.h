@@ -74,6 +74,11 @@ void (*ELC_Program_target(void))(void);
 void *ELC_Program_malloc(size_t size);
 void *ELC_Program_realloc(void *block, size_t size);
 
+/* The memory of an array of variable length, in the place of what it had before: elements of `element` bytes. Of several dimensions: a
+ * table of pointers to tables, and so on to the elements, which lie one behind the other. `extents` NULL: none any more. The program
+ * ends where there is no memory. */
+void *ELC_Program_array(void *before, int dimensions, const size_t *extents, size_t element, ELC_Type type);
+
 /* strdup, strndup and getenv, with results that lines have (that of getenv is a copy). */
 char *ELC_Program_strdup(const char *text);
 char *ELC_Program_strndup(const char *text, size_t most);

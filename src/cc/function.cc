@@ -9,7 +9,6 @@ using namespace clang;
 
 namespace {
 
-const std::string kLeave = "ELC_Innermost = elc_f.elc_h.caller; ";
 const std::string kBehind = "elc_f.elc_h.label = elc_f.elc_h.is_site = 0; ";
 
 bool is_scalar(QualType type) { return (type->isScalarType() || type->isAnyComplexType()) && !type.isVolatileQualified(); }
@@ -60,6 +59,14 @@ class BodyVisitor : public RecursiveASTVisitor<BodyVisitor> {
     if (cast->getCastKind() == CK_ArrayToPointerDecay && isa<CompoundLiteralExpr>(cast->getSubExpr()->IgnoreParens())) see_literal(cast);
     return true;
   }
+  bool VisitArraySubscriptExpr(ArraySubscriptExpr* e) {
+    subscripted_.insert(e->getBase()->IgnoreParenImpCasts());
+    return true;
+  }
+  bool VisitDeclRefExpr(DeclRefExpr* e) {
+    if (!subscripted_.contains(e)) f_.whole_.insert(dyn_cast<VarDecl>(e->getDecl()));
+    return true;
+  }
   bool VisitAsmStmt(AsmStmt* statement) {
     f_.refuse(statement->getBeginLoc(), "inline assembly may have a state that lines do not know");
     return true;
@@ -86,10 +93,8 @@ class BodyVisitor : public RecursiveASTVisitor<BodyVisitor> {
       f_.refuse(call->getBeginLoc(), "the memory of alloca() cannot be part of lines: use malloc");
     return true;
   }
-  // Returns leave the frame. Those with a label in them are written anew.
-  bool VisitReturnStmt(ReturnStmt* statement) {
-    if (!f_.has_label(statement))
-      f_.module_.edits().wrap(f_.unit_.begin_of(statement->getBeginLoc()), f_.end_of(statement), "{ " + kLeave, " }");
+  bool VisitUnaryExprOrTypeTraitExpr(UnaryExprOrTypeTraitExpr* e) {
+    if (!e->isArgumentType()) f_.measured_.insert(variable_of(e->getArgumentExpr()));
     return true;
   }
 
@@ -108,7 +113,31 @@ class BodyVisitor : public RecursiveASTVisitor<BodyVisitor> {
   }
 
   Function& f_;
-  std::set<const Expr*> fine_;
+  std::set<const Expr*> fine_, subscripted_;
+};
+
+// Returns leave the frame. Those with a label in them are written anew.
+class ReturnVisitor : public RecursiveASTVisitor<ReturnVisitor> {
+ public:
+  explicit ReturnVisitor(Function& f) : f_(f) {}
+
+  bool VisitReturnStmt(ReturnStmt* statement) {
+    if (f_.has_label(statement)) return true;
+    const size_t begin = f_.unit_.begin_of(statement->getBeginLoc()), end = f_.end_of(statement);
+    Edits& edits = f_.module_.edits();
+    if (f_.arrays_.empty() || statement->getRetValue() == nullptr || statement->getRetValue()->getType()->isVoidType()) {
+      edits.wrap(begin, end, "{ " + f_.leave(), " }");
+    } else {
+      // The value may be in memory that goes with the frame.
+      edits.wrap(begin, end, "{ " + f_.module_.declaration(f_.function_->getReturnType().getUnqualifiedType(), "elc_x", statement->getBeginLoc()) + " = ",
+                 " " + f_.leave() + "return elc_x; }");
+      edits.replace(begin, begin + std::string("return").size(), "");
+    }
+    return true;
+  }
+
+ private:
+  Function& f_;
 };
 
 // ---- Analysis ----
@@ -139,6 +168,7 @@ Function::Function(Module& module, const FunctionDecl* function) : module_(modul
     scope_.push_back(moved_[parameter]);
   }
   find_moved(function->getBody());
+  ReturnVisitor(*this).TraverseStmt(function->getBody());
   struct Renamer : RecursiveASTVisitor<Renamer> {
     Function& f;
     explicit Renamer(Function& function) : f(function) {}
@@ -192,11 +222,26 @@ void Function::move(const DeclStmt* statement) {
     if (variable->getType().isVolatileQualified()) v.type.addVolatile();
     v.declared = variable;
     v.in_place = !is_scalar(v.type) || address_taken_.contains(variable);
-    if (v.type->isVariablyModifiedType())
-      refuse(variable->getLocation(), "'" + v.shown + "' is of variable length, and lives while a call can reach MPI: use malloc");
+    if (v.type->isVariablyModifiedType()) change_array(variable, &v);
     if (variable->hasAttr<CleanupAttr>()) refuse(variable->getLocation(), "'" + v.shown + "' has an attribute cleanup");
     moved_[variable->getCanonicalDecl()] = add(v);
   }
+}
+
+// An array of variable length becomes a pointer to memory that goes with the frame, or when the declaration is come to again; one
+// of several dimensions a pointer to a table of pointers to its parts, which is used by its elements as it was.
+void Function::change_array(const VarDecl* variable, Variable* v) {
+  QualType element = v->type;
+  size_t dimensions = 0;
+  for (; const auto* array = dyn_cast<ArrayType>(element.getDesugaredType(unit_.context())); ++dimensions) element = array->getElementType();
+  const bool is_whole = address_taken_.contains(variable) || measured_.contains(variable) || (dimensions > 1 && whole_.contains(variable));
+  if (dimensions == 0 || element->isVariablyModifiedType() || is_whole)
+    return refuse(variable->getLocation(), "'" + v->shown + "', which is of variable length, lives while a call can reach MPI, and is used "
+                                           "otherwise than by its elements: use malloc");
+  v->type = element.getUnqualifiedType();
+  for (size_t i = 0; i < dimensions; ++i) v->type = unit_.context().getPointerType(v->type);
+  v->in_place = false;
+  arrays_.push_back("ELC_Program_array(" + v->name + ", " + std::to_string(dimensions) + ", 0, 0, 0)");
 }
 
 size_t Function::add(Variable variable) {
@@ -214,6 +259,12 @@ std::string Function::free_name(const std::string& name) const {
   std::string candidate = name;
   for (int n = 2; !is_free(candidate); ++n) candidate = name + "__" + std::to_string(n);
   return candidate;
+}
+
+std::string Function::leave() const {
+  std::string out;
+  for (const std::string& array : arrays_) out += array + "; ";
+  return out + "ELC_Innermost = elc_f.elc_h.caller; ";
 }
 
 void Function::refuse(SourceLocation at, const std::string& what) {
@@ -300,7 +351,10 @@ void Function::emit(const Stmt* s) {
   } else if (const auto* r = dyn_cast<ReturnStmt>(s)) {
     out_ += "{ ";
     const std::string value = value_of(r->getRetValue());
-    out_ += kLeave + "return " + value + "; }";
+    if (value.empty() || function_->getReturnType()->isVoidType())
+      out_ += (value.empty() ? "" : value + "; ") + leave() + "return; }";
+    else
+      out_ += module_.declaration(function_->getReturnType().getUnqualifiedType(), "elc_x", r->getBeginLoc()) + " = " + value + "; " + leave() + "return elc_x; }";
   } else {
     refuse(s->getBeginLoc(), std::string("a call that can reach MPI in a statement of this kind (") + s->getStmtClassName() + ")");
   }
@@ -328,6 +382,7 @@ void Function::emit_declaration(const DeclStmt* statement) {
     ++next;
     if (const auto* variable = dyn_cast<VarDecl>(d); variable != nullptr && variable->hasLocalStorage()) {
       scope_.push_back(moved_.at(variable->getCanonicalDecl()));
+      if (variable->getType()->isVariablyModifiedType()) emit_array(variable);
       if (variable->getInit() == nullptr) continue;
       say_line(variable->getLocation());
       emit_initial(variable);
@@ -341,6 +396,26 @@ void Function::emit_declaration(const DeclStmt* statement) {
       types_ += module_.edits().text(unit_.begin_of(d->getBeginLoc()), unit_.end_of(d->getEndLoc())) + "; ";
     }
   }
+}
+
+void Function::emit_array(const VarDecl* variable) {
+  const std::string name = variables_[moved_.at(variable->getCanonicalDecl())].name;
+  std::string extents, stars;
+  size_t dimensions = 0;
+  QualType element = variable->getType();
+  for (; const ArrayType* array = dyn_cast<ArrayType>(element.getDesugaredType(unit_.context())); element = array->getElementType(), ++dimensions) {
+    const auto* fixed = dyn_cast<ConstantArrayType>(array);
+    const auto* open = dyn_cast<VariableArrayType>(array);
+    const std::string extent = fixed != nullptr                                  ? std::to_string(fixed->getSize().getZExtValue())
+                               : open != nullptr && open->getSizeExpr() != nullptr ? value_of(open->getSizeExpr())
+                                                                                   : "0";
+    extents += (extents.empty() ? "" : ", ") + extent;
+    stars += "*";
+  }
+  const std::string memory = module_.types().of_memory(element), type = memory.empty() ? "0" : memory;
+  say_line(variable->getLocation());
+  out_ += "{ const __typeof__(sizeof 0) elc_x[] = {" + extents + "}; " + name + " = ELC_Program_array(" + name + ", " +
+          std::to_string(dimensions) + ", elc_x, sizeof " + stars + name + ", " + type + "); } ";
 }
 
 void Function::emit_initial(const VarDecl* variable) {
@@ -645,7 +720,7 @@ Edits::Edit Function::transform() {
   const size_t begin = unit_.begin_of(body->getLBracLoc()) + 1, end = unit_.begin_of(body->getRBracLoc());
   emit_children(body);
   say_line(body->getRBracLoc());
-  out_ += kLeave;
+  out_ += leave();
   if (function_->isMain()) out_ += "return 0; ";
   if (is_refused_) return {begin, end, true, "", ""};
   return {begin, end, true, " " + beginning() + out_, ""};

@@ -26,6 +26,7 @@ class Function {
 
  private:
   friend class BodyVisitor;
+  friend class ReturnVisitor;
 
   struct Variable {
     std::string name;      // in the text
@@ -48,6 +49,7 @@ class Function {
   bool has_label(const clang::Stmt* statement) const;
   void find_moved(const clang::Stmt* statement);
   void move(const clang::DeclStmt* statement);
+  void change_array(const clang::VarDecl* variable, Variable* v);
   size_t add(Variable variable);
   std::string free_name(const std::string& name) const;
 
@@ -55,6 +57,8 @@ class Function {
   void emit(const clang::Stmt* statement);
   void emit_children(const clang::CompoundStmt* statement);
   void emit_declaration(const clang::DeclStmt* statement);
+  void emit_array(const clang::VarDecl* variable);
+  std::string leave() const;
   void emit_initial(const clang::VarDecl* variable);
   void emit_loop(const clang::Stmt* init, const clang::Expr* condition, const clang::Expr* step, const clang::Stmt* body);
   void emit_do(const clang::DoStmt* loop);
@@ -84,7 +88,8 @@ class Function {
   const Unit& unit_;
   const clang::FunctionDecl* function_;
   mutable std::map<const clang::Stmt*, bool> labelled_;
-  std::set<const clang::VarDecl*> address_taken_, assigned_;
+  std::set<const clang::VarDecl*> address_taken_, assigned_, measured_, whole_;
+  std::vector<std::string> arrays_;  // of variable length: calls that give their memory back
   std::map<const clang::VarDecl*, size_t> moved_;
   std::vector<Variable> variables_;
   std::vector<Label> labels_;

@@ -33,7 +33,7 @@ const Names& plain() {
     __strtol_internal __strtod_internal __strdup_internal
     abs labs llabs div ldiv lldiv imaxabs
     printf fprintf vprintf vfprintf sprintf snprintf vsprintf vsnprintf puts fputs putchar putc fputc fwrite fflush fgets fgetc getc
-    fread fscanf __isoc99_fscanf fseek fseeko ftell ftello rewind feof ferror clearerr fileno _IO_putc _IO_getc putchar_unlocked
+    fread fscanf __isoc99_fscanf vfscanf __isoc99_vfscanf vsscanf __isoc99_vsscanf fseek fseeko ftell ftello rewind feof ferror clearerr fileno _IO_putc _IO_getc putchar_unlocked
     __printf_chk __fprintf_chk __sprintf_chk __snprintf_chk
     remove unlink rename mkdir rmdir access stat fstat lstat isatty getpid getppid getuid geteuid gethostname uname sysconf getpagesize
     usleep sleep nanosleep sched_yield getrusage times difftime localtime localtime_r gmtime gmtime_r ctime ctime_r asctime strftime
@@ -107,7 +107,7 @@ const std::map<std::string, std::string>& refused() {
   static const char* const kSetting = "what it sets is lost in a restart";
   static const char* const kState = "it keeps a state that is not part of lines";
   static const std::map<std::string, std::string> all = {
-      {"scanf", kInput}, {"__isoc99_scanf", kInput}, {"getchar", kInput}, {"gets", kInput}, {"vscanf", kInput},
+      {"scanf", kInput}, {"__isoc99_scanf", kInput}, {"getchar", kInput}, {"gets", kInput}, {"vscanf", kInput}, {"__isoc99_vscanf", kInput},
       {"posix_memalign", kMemory}, {"aligned_alloc", kMemory}, {"memalign", kMemory}, {"valloc", kMemory}, {"getline", kMemory},
       {"asprintf", kMemory}, {"vasprintf", kMemory}, {"realpath", kMemory}, {"mmap", kMemory}, {"shmat", kMemory},
       {"setjmp", kJump}, {"_setjmp", kJump}, {"sigsetjmp", kJump}, {"__sigsetjmp", kJump}, {"longjmp", kJump}, {"siglongjmp", kJump},

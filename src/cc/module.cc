@@ -350,7 +350,7 @@ std::string Module::prelude() const {
       "struct ELC_Field { const char *name; unsigned long offset; int type; unsigned long count; }; "
       "extern int ELC_Struct(const char *, unsigned long, int, const struct ELC_Field *); "
       "extern int ELC_Accessor(int, long long (*)(const void *), void (*)(void *, long long)); "
-      "extern void *ELC_Program_as(void *, int); extern void (*ELC_Program_target(void))(void); "
+      "extern void *ELC_Program_as(void *, int); extern void *ELC_Program_array(void *, int, const unsigned long *, unsigned long, int); extern void (*ELC_Program_target(void))(void); "
       "struct ELC_Program_variable { const char *name; void *address; const int *type, *target; unsigned long count; int is_constant; }; "
       "struct ELC_Program_function { const char *name; void (*function)(void); int is_operation; }; "
       "struct ELC_Program_module { void (*make_types)(void); const struct ELC_Program_variable *variables; unsigned long variable_count; "

@@ -49,6 +49,7 @@ class Collector : public RecursiveASTVisitor<Collector> {
       facts.is_static = function->getStorageClass() == SC_Static;
       ++program_.names_[facts.name];
       facts_ = &facts;
+      key_ = Program::key_of(unit_, function);
     }
     const bool all = RecursiveASTVisitor::TraverseFunctionDecl(function);
     facts_ = outer;
@@ -84,10 +85,11 @@ class Collector : public RecursiveASTVisitor<Collector> {
     if (const auto* function = dyn_cast<FunctionDecl>(reference->getDecl())) {
       const std::string key = Program::key_of(unit_, function);
       if (!direct_.contains(reference)) taken_.insert(key);
-      if (!has_own_body(function)) program_.used_.emplace(function->getName().str(), unit_.place(reference->getLocation()));
+      here().refers.insert(key);
+      if (!has_own_body(function)) here().uses.emplace(function->getName().str(), unit_.place(reference->getLocation()));
     } else if (const auto* variable = dyn_cast<VarDecl>(reference->getDecl())) {
       if (variable->isExternallyVisible() && variable->getDefinition() == nullptr)
-        program_.used_variables_.emplace(variable->getName().str(), unit_.place(reference->getLocation()));
+        here().uses_variables.emplace(variable->getName().str(), unit_.place(reference->getLocation()));
     }
     return true;
   }
@@ -106,6 +108,8 @@ class Collector : public RecursiveASTVisitor<Collector> {
   }
 
  private:
+  FunctionFacts& here() { return facts_ != nullptr ? *facts_ : program_.at_file_scope_; }
+
   static QualType pointee_of_callee(const CallExpr* call) {
     const QualType type = call->getCallee()->getType();
     return type->isPointerType() ? type->getPointeeType() : type;
@@ -129,6 +133,7 @@ class Collector : public RecursiveASTVisitor<Collector> {
       e = address->getSubExpr()->IgnoreParenCasts();
     Callback callback;
     callback.receiver = receiver;
+    callback.by = key_;
     callback.place = unit_.place(argument->getBeginLoc());
     if (const auto* reference = dyn_cast<DeclRefExpr>(e))
       if (const auto* function = dyn_cast<FunctionDecl>(reference->getDecl())) callback.key = Program::key_of(unit_, function);
@@ -186,6 +191,7 @@ class Collector : public RecursiveASTVisitor<Collector> {
   Program& program_;
   const Unit& unit_;
   FunctionFacts* facts_ = nullptr;
+  std::string key_;  // of that function
   std::set<const Expr*> direct_, harmless_;
   std::set<std::string> taken_;
 };
@@ -242,10 +248,11 @@ void Program::conclude(std::vector<std::string>* errors) {
           if (s.substr(0, s.find(" (")) == returns) unite(f.signature, s);
     }
   }
+  find_reachable();
   for (bool grows = true; grows;) {
     grows = false;
     for (const auto& [key, f] : functions_) {
-      if (instrumented_.contains(key)) continue;
+      if (instrumented_.contains(key) || !reachable_.contains(key)) continue;
       bool reaches = f.calls_site || (key == "main" && has_sites_);
       for (const std::string& callee : f.calls) reaches |= instrumented_.contains(callee);
       for (const std::string& signature : f.calls_by) reaches |= targets_.contains(find(signature));
@@ -256,20 +263,38 @@ void Program::conclude(std::vector<std::string>* errors) {
     }
   }
   for (const Callback& c : callbacks_) {
-    if (names_.contains(c.receiver)) continue;
+    if (names_.contains(c.receiver) || !reachable_.contains(c.by)) continue;
     const bool reaches = c.key.empty() ? targets_.contains(find(c.signature)) : instrumented_.contains(c.key);
     if (!reaches) continue;
     const std::string what = c.key.empty() ? "a function that can reach MPI" : functions_.at(c.key).name + "(), which can reach MPI,";
     errors->push_back(c.place + ": " + what + " may be given to " + c.receiver +
                       "(), which is not the program's: a restart could not come back through it");
   }
-  for (const auto& [name, place] : used_) draws_numbers_ |= !names_.contains(name) && known(name).draws_numbers;
-  check_foreign(errors);
+  std::set<std::string> told;
+  check_foreign(at_file_scope_, &told, errors);
+  for (const std::string& key : reachable_) {
+    const FunctionFacts& f = functions_.at(key);
+    for (const auto& [name, place] : f.uses) draws_numbers_ |= !names_.contains(name) && known(name).draws_numbers;
+    check_foreign(f, &told, errors);
+  }
 }
 
-void Program::check_foreign(std::vector<std::string>* errors) const {
-  for (const auto& [name, place] : used_) {
-    if (names_.contains(name)) continue;
+// From main, and from what initialisers of variables hold.
+void Program::find_reachable() {
+  std::vector<std::string> next = {"main"};
+  next.insert(next.end(), at_file_scope_.refers.begin(), at_file_scope_.refers.end());
+  while (!next.empty()) {
+    const std::string key = next.back();
+    next.pop_back();
+    const auto f = functions_.find(key);
+    if (f == functions_.end() || !reachable_.insert(key).second) continue;
+    next.insert(next.end(), f->second.refers.begin(), f->second.refers.end());
+  }
+}
+
+void Program::check_foreign(const FunctionFacts& of, std::set<std::string>* told, std::vector<std::string>* errors) const {
+  for (const auto& [name, place] : of.uses) {
+    if (names_.contains(name) || !told->insert(name).second) continue;
     const Known k = known(name);
     if (k.kind == Known::Kind::kRefused) errors->push_back(place + ": " + name + "(): " + k.text);
     if (k.kind == Known::Kind::kUnknown)
@@ -277,8 +302,8 @@ void Program::check_foreign(std::vector<std::string>* errors) const {
                         "() is in none of the files that elc-cc has compiled: compile it with elc-cc, too, or say -felc-stateless=" + name +
                         " if it keeps nothing from call to call, keeps no pointer that it is given, and calls no function of the program");
   }
-  for (const auto& [name, place] : used_variables_) {
-    if (variables_.contains(name) || is_known_variable(name)) continue;
+  for (const auto& [name, place] : of.uses_variables) {
+    if (variables_.contains(name) || is_known_variable(name) || !told->insert(name).second) continue;
     if (name == "stdin") errors->push_back(place + ": what was read from the standard input does not come again after a restart; read a file");
     else errors->push_back(place + ": the variable '" + name + "' is in none of the files that elc-cc has compiled, so that lines do not have it");
   }

@@ -24,12 +24,15 @@ struct FunctionFacts {
   bool calls_site = false;
   bool is_address_taken = false;
   std::set<std::string> calls;       // keys of functions
+  std::set<std::string> refers;      // keys of functions that it calls or takes the address of
+  std::map<std::string, std::string> uses, uses_variables;  // names of what the file does not define, and where
   std::set<std::string> calls_by;    // signatures of pointers
 };
 
 // A function that is given to one which is not the program's, and may call it.
 struct Callback {
   std::string place, receiver, key, signature;  // key: empty for one that a pointer holds
+  std::string by;                               // the key of the function that gives it
 };
 
 class Program {
@@ -63,14 +66,15 @@ class Program {
   friend class Collector;
   std::string find(std::string signature) const;
   void unite(const std::string& a, const std::string& b);
-  void check_foreign(std::vector<std::string>* errors) const;
+  void find_reachable();
+  void check_foreign(const FunctionFacts& of, std::set<std::string>* told, std::vector<std::string>* errors) const;
   static std::string key_of(const Unit& unit, const clang::FunctionDecl* function);
 
   Options options_;
   std::map<std::string, FunctionFacts> functions_;         // by key
   std::map<std::string, int> names_;                       // how many functions have it
-  std::map<std::string, std::string> used_;                // functions that are not defined in the unit, and where
-  std::map<std::string, std::string> used_variables_;      // the same
+  FunctionFacts at_file_scope_;                            // of initialisers
+  std::set<std::string> reachable_;                        // keys of functions that a run can come to
   std::set<std::string> variables_;                        // external ones that are defined
   std::vector<Callback> callbacks_;
   mutable std::map<std::string, std::string> united_;      // signatures that casts make one

@@ -35,7 +35,8 @@ bool Unit::parse() {
   text_ = record_.text;
   blank_malloc_attributes(&text_);
   std::vector<std::string> arguments = {"-x", "c", "-fsyntax-only", "-undef", "-w", "-Wno-everything", "-fgnuc-version=12.2.0",
-                                        "-D_Float32=float", "-D_Float64=double", "-D_Float32x=double", "-D_Float64x=long double"};
+                                        "-D_Float32=float", "-D_Float64=double", "-D_Float32x=double", "-D_Float64x=long double",
+                                        "-D_Float128=long double"};
   std::string standard = "-std=gnu17";
   for (const std::string& flag : record_.flags) {
     if (flag.starts_with("-std=")) standard = flag;

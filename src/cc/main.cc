@@ -143,14 +143,16 @@ class Driver {
     if (!program.has_main()) return report({"main() is in none of the files that elc-cc has compiled"});
     program.conclude(&errors);
     size_t number = 0;
-    std::vector<std::string> texts;
+    std::vector<std::string> texts, notes;
     for (const auto& unit : units_) {
       if (!unit->parse()) return report({unit->record().source + ": cannot be read again"});
       Module module(program, *unit, &errors);
       texts.push_back(module.transform(units_.size()));
+      notes.insert(notes.end(), module.types().notes().begin(), module.types().notes().end());
       unit->forget();
     }
     if (!errors.empty()) return report(errors);
+    if (arguments_.reports) tell(program, notes);
     for (Input& input : inputs_) {
       std::vector<std::string> objects;
       for (const Member& member : input.members) {
@@ -168,9 +170,15 @@ class Driver {
       }
       if (!replace(input, objects)) return false;
     }
-    if (arguments_.reports)
-      fprintf(stderr, "elc-cc: %zu of %zu functions can be on the stack when a line is taken\n", program.instrumented(), program.functions());
     return *needed = true;
+  }
+
+  static void tell(const Program& program, const std::vector<std::string>& notes) {
+    fprintf(stderr, "elc-cc: %zu of %zu functions can be on the stack when a line is taken:\n", program.instrumented(), program.functions());
+    for (const std::string& name : program.names_of_instrumented()) fprintf(stderr, "elc-cc:   %s\n", name.c_str());
+    if (!program.characters_are_text())
+      fprintf(stderr, "elc-cc: %s: memory of characters is used as something else: arrays of characters are saved as bytes\n", program.text_ends_at().c_str());
+    for (const std::string& note : notes) fprintf(stderr, "elc-cc: %s\n", note.c_str());
   }
 
   bool replace(const Input& input, const std::vector<std::string>& objects) {
@@ -200,7 +208,7 @@ class Driver {
     if (!arguments_.library.empty()) return arguments_.library;
     std::error_code error;
     const fs::path here = fs::read_symlink("/proc/self/exe", error).parent_path();
-    for (const fs::path& candidate : {here / "../mpi/libelc.a", fs::path(ELC_CC_LIBRARY_DIRECTORY) / "libelc.a"})
+    for (const fs::path& candidate : {here / "../mpi/libelc.a", here / ".." / ELC_CC_LIBRARY_DIRECTORY / "libelc.a"})
       if (fs::exists(candidate, error)) return candidate.lexically_normal();
     return "";
   }

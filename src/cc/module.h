@@ -26,6 +26,7 @@ class Module {
   const Program& program() const { return program_; }
   const Unit& unit() const { return unit_; }
   Types& types() { return types_; }
+  const Types& types() const { return types_; }
   Edits& edits() { return edits_; }
   // The type that the memory gets which this call returns; empty: it says nothing.
   std::string memory_of(const clang::CallExpr* call) const {

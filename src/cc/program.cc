@@ -157,9 +157,9 @@ class Collector : public RecursiveASTVisitor<Collector> {
     if (held.isNull()) return;
     const QualType becomes = to->getPointeeType();
     if (is_character(held) && !is_character(becomes) && !isa<StringLiteral>(from)) {
-      if (!becomes->isVoidType() || !harmless_.contains(cast)) program_.characters_are_text_ = false;
+      if (!becomes->isVoidType() || !harmless_.contains(cast)) see_end_of_text(cast);
     } else if (!is_character(held) && !held->isVoidType() && is_character(becomes)) {
-      program_.characters_are_text_ = false;
+      see_end_of_text(cast);
     }
   }
 
@@ -184,6 +184,10 @@ class Collector : public RecursiveASTVisitor<Collector> {
   }
 
  private:
+  void see_end_of_text(const CastExpr* cast) {
+    if (program_.text_ends_at_.empty()) program_.text_ends_at_ = unit_.place(cast->getBeginLoc());
+  }
+
   void mark(const Expr* e) {
     for (e = e->IgnoreParens(); const auto* cast = dyn_cast<CastExpr>(e); e = cast->getSubExpr()->IgnoreParens()) harmless_.insert(cast);
   }
@@ -314,6 +318,12 @@ Known Program::known(const std::string& name) const {
   Known k;
   k.kind = Known::Kind::kPlain;
   return k;
+}
+
+std::vector<std::string> Program::names_of_instrumented() const {
+  std::vector<std::string> names;
+  for (const std::string& key : instrumented_) names.push_back(functions_.at(key).place + ": " + functions_.at(key).name + "()");
+  return names;
 }
 
 bool Program::reaches_site(const Unit& unit, const FunctionDecl* function) const {

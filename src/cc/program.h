@@ -51,7 +51,9 @@ class Program {
   std::string name_of(const Unit& unit, const clang::FunctionDecl* function) const;
   bool defines(const Unit& unit, const clang::FunctionDecl* function) const;
   Known known(const std::string& name) const;
-  bool characters_are_text() const { return characters_are_text_; }
+  bool characters_are_text() const { return text_ends_at_.empty(); }
+  const std::string& text_ends_at() const { return text_ends_at_; }
+  std::vector<std::string> names_of_instrumented() const;
   int thread_level() const { return thread_level_; }
   bool draws_numbers() const { return draws_numbers_; }
   size_t functions() const { return functions_.size(); }
@@ -80,7 +82,7 @@ class Program {
   mutable std::map<std::string, std::string> united_;      // signatures that casts make one
   std::set<std::string> operations_;                       // keys of functions that MPI_Op_create is given
   std::set<std::string> instrumented_, targets_;           // keys; signatures
-  bool characters_are_text_ = true;
+  std::string text_ends_at_;  // where memory of characters is first used as something else; empty: nowhere
   bool has_sites_ = false;
   bool draws_numbers_ = false;
   int thread_level_ = -1;

@@ -196,6 +196,7 @@ bool Types::describe_record(const RecordDecl* declared, Described* to, std::stri
     made.why = name + " ends with an array whose size its type does not say";
   } else if (record->isUnion()) {
     if (holds_addresses(QualType(record->getTypeForDecl(), 0))) made.why = name + " may hold an address, and nothing says when it does";
+    else notes_.push_back(unit_.place(record->getLocation()) + ": " + name + " is saved as bytes: nothing says which of its members is in use");
     made.described.type = scalar(ELC_BYTE);
     made.described.count = size;
   } else if (size == 0) {

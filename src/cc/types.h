@@ -28,6 +28,7 @@ class Types {
   std::string of_memory(clang::QualType type);
   bool holds_addresses(clang::QualType type) const;
 
+  const std::vector<std::string>& notes() const { return notes_; }  // what is saved as bytes
   const std::string& variables() const { return variables_; }  // text: their definitions
   const std::string& functions() const { return functions_; }  // of bit-fields
   const std::string& makers() const { return makers_; }        // statements, in order
@@ -47,6 +48,7 @@ class Types {
     std::string why;  // not empty: it cannot be described
   };
   std::map<const clang::RecordDecl*, Made> records_;
+  std::vector<std::string> notes_;
   std::string variables_, functions_, makers_;
   int next_ = 1;
 };

@@ -1,0 +1,255 @@
+#!/usr/bin/env python3
+"""cc_test.py BUILD [TEST...]: elc-cc as a compiler. Projects are built as their owners do it, with the MPI's own wrapper; what
+elc-cc refuses names file and line. That its programs survive is for the kill test (--programs unchanged)."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, ".."))
+import launch  # noqa: E402
+
+BUILD = None
+WRAPPER = {"openmpi": ("mpicc.openmpi", "OMPI_CC"), "mpich": ("mpicc.mpich", "MPICH_CC"), "lam": ("mpicc.lam", "LAMMPICC")}
+
+# What a program needs to be one: calls that reach MPI, three functions deep.
+PROGRAM = r"""
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+%s
+static long deep(long x, int n) {
+  long sum = 0;
+  if (n > 0) return deep(x + 1, n - 1) + n;
+  MPI_Allreduce(&x, &sum, 1, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
+  return sum;
+}
+int main(int argc, char **argv) {
+  long result = 0;
+  int i, rank;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  for (i = 0; i < 100; i++) {
+    result += deep(i, 5);
+    %s
+  }
+  if (rank == 0) printf("result: %%ld\n", result);
+  MPI_Finalize();
+  return 0;
+}
+"""
+
+
+class Cases(unittest.TestCase):
+    def setUp(self):
+        self.home = tempfile.mkdtemp(prefix="elc cc ")  # a name with blanks
+        self.wrapper, variable = WRAPPER[BUILD.mpi]
+        self.environment = {k: v for k, v in os.environ.items() if not k.startswith("ELC_")}
+        self.environment.update(launch.environment(BUILD.mpi, self.home))
+        self.environment[variable] = os.path.join(BUILD.path, "src", "cc", "elc-cc")
+        self.environment["ELC_CC"] = "gcc"
+
+    def tearDown(self):
+        shutil.rmtree(self.home, ignore_errors=True)
+
+    def write(self, name, text):
+        path = os.path.join(self.home, name)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "w") as file:
+            file.write(text)
+        return path
+
+    def run_words(self, *words, code=0, **variables):
+        done = subprocess.run(words, cwd=self.home, env=dict(self.environment, **variables), stdin=subprocess.DEVNULL,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=300)
+        if code is not None:
+            self.assertEqual(done.returncode, code, "%s\n%s" % (words, done.stdout))
+        return done.stdout
+
+    def cc(self, *words, **keywords):
+        return self.run_words(self.wrapper, *words, **keywords)
+
+    def start(self, program, ranks=2, **variables):
+        names = ["PATH", *variables]
+        return self.run_words(*launch.launcher(BUILD.mpi, ranks, names), os.path.join(self.home, program), **variables)
+
+    def assert_restarts(self, program, expected, *sources):
+        """It has the answer by itself, and goes on from a line that it has taken in the middle."""
+        self.assertEqual(self.start(program), expected)
+        lines = os.path.join(self.home, "lines")
+        self.assertIn(expected, self.start(program, ELC_DIR=lines, ELC_EVERY="0.001"))
+        self.assertTrue(launch.committed(lines))
+        said = self.start(program, ELC_DIR=lines, ELC_RESTART=str(launch.newest(lines)))
+        self.assertIn("restarting from line", said)
+        self.assertIn(expected, said)
+        shutil.rmtree(lines)
+
+
+class Projects(Cases):
+    DALLY = "{ int k; for (k = 0; k < 300; k++) MPI_Barrier(MPI_COMM_WORLD); }"
+    ANSWER = "result: 12400\n"  # of two ranks: 100 times 2 * (i + 5) + 15, summed
+
+    def test_one_command(self):
+        self.write("prog.c", PROGRAM % ("", self.DALLY))
+        self.cc("prog.c", "-O2", "-Wall", "-o", "prog")
+        self.assert_restarts("prog", self.ANSWER)
+
+    def test_objects_archives_and_responses(self):
+        """Compiled one by one, some in an archive, some joined by ld -r; words from a file; a member that nobody wants, and that
+        could not be linked."""
+        parts = {"include/part one.h": "long first(long), second(long), third(long);\n",
+                 "first.c": '#include "part one.h"\n#include <mpi.h>\nstatic int calls;\nlong first(long x) { calls++; '
+                            "MPI_Barrier(MPI_COMM_WORLD); return second(x) + calls - calls; }\n",
+                 "second.c": '#include "part one.h"\nstatic int calls;\nlong second(long x) { calls += 2; return third(x) + (calls & 0); }\n',
+                 "third.c": '#include "part one.h"\nlong third(long x) { return x * FACTOR; }\n',
+                 "unwanted.c": "int nobody_has_this(void);\nint unwanted(void) { return nobody_has_this(); }\n"}
+        for name, text in parts.items():
+            self.write(name, text)
+        self.write("prog.c", PROGRAM % ('#include "part one.h"', "result += first(i) - i * 3; " + self.DALLY))
+        self.write("words", '-Iinclude "-DFACTOR=3" -O1\n-g')
+        for name in ("prog", "first", "second", "third", "unwanted"):
+            self.cc("@words", "-c", name + ".c")
+        self.run_words("ar", "rcs", "libparts.a", "third.o", "unwanted.o")
+        self.run_words("ld", "-r", "first.o", "second.o", "-o", "joined.o")
+        self.cc("prog.o", "joined.o", "-L.", "-lparts", "-o", "prog")
+        self.assert_restarts("prog", self.ANSWER)
+        self.assertNotIn(".elc", self.run_words("readelf", "-S", "-W", "prog"))
+
+    def test_as_the_compiler(self):
+        """What is not for elc-cc is the compiler's: preprocessing, dependencies, assembly, versions, errors with their places."""
+        self.write("a.c", '#include "a.h"\nint f(void) { return A; }\n')
+        self.write("a.h", "#define A 3\n")
+        self.assertIn("return 3", self.cc("-E", "a.c"))
+        self.assertIn("a.h", self.cc("-MM", "a.c"))
+        self.cc("-S", "a.c")
+        self.cc("-MMD", "-MF", "a.d", "-c", "a.c", "-o", "a.o")
+        with open(os.path.join(self.home, "a.d")) as file:
+            self.assertIn("a.h", file.read())
+        self.assertIn("Free Software", self.cc("--version"))
+        self.write("wrong.c", "int f(void) {\n  return nothing;\n}\n")
+        self.assertRegex(self.cc("-c", "wrong.c", code=1), r"wrong\.c:2:.*nothing")
+        self.write("plain.c", '#include <stdio.h>\nint main(void) { puts("plain"); return 0; }\n')
+        self.cc("plain.c", "-o", "plain")
+        self.assertEqual(self.run_words(os.path.join(self.home, "plain")), "plain\n")
+        self.assertIn("-felc-what is no option of elc-cc", self.cc("-felc-what", "-c", "a.c", code=1))
+
+    def test_lines_of_the_source(self):
+        """A debugger sees the program as it was written."""
+        self.write("prog.c", PROGRAM % ("", ""))
+        self.cc("-g", "prog.c", "-o", "prog")
+        told = self.run_words("readelf", "--debug-dump=decodedline", "prog")
+        with open(os.path.join(self.home, "prog.c")) as file:
+            calls = [n for n, text in enumerate(file, 1) if "MPI_Allreduce" in text or "result += deep" in text]
+        for line in calls:
+            self.assertRegex(told, r"prog\.c +%d " % line)
+
+    def test_installed(self):
+        there = tempfile.mkdtemp(prefix="elc-cc-")  # a wrapper's compiler has no blanks in its name
+        self.addCleanup(shutil.rmtree, there)
+        self.run_words("meson", "install", "--no-rebuild", "-C", BUILD.path, "--destdir", there)
+        for folder, _, files in os.walk(there):
+            if "elc-cc" in files:
+                self.environment[WRAPPER[BUILD.mpi][1]] = os.path.join(folder, "elc-cc")
+        self.write("prog.c", PROGRAM % ("", ""))
+        self.cc("prog.c", "-o", "prog")
+        self.assertEqual(self.start("prog"), self.ANSWER)
+
+
+class Refused(Cases):
+    """What cannot be right after a restart is an error, with file and line, before there is a program."""
+
+    def refuses(self, message, outside="", inside="", line=None, words=()):
+        self.write("prog.c", PROGRAM % (outside, inside))
+        said = self.cc("prog.c", "-o", "prog", *words, code=1)
+        self.assertIn(message, said)
+        self.assertRegex(said, r"elc-cc: prog\.c:\d+: ")
+        self.assertFalse(os.path.exists(os.path.join(self.home, "prog")))
+
+    def test_unknown_function(self):
+        self.write("other.s", ".globl other\nother: ret\n.section .note.GNU-stack\n")
+        self.run_words("gcc", "-c", "other.s")
+        self.refuses("other() is in none of the files that elc-cc has compiled", "void other(void);", "other();", words=["other.o"])
+        self.cc("prog.c", "other.o", "-o", "prog", "-felc-stateless=other")
+
+    def test_unknown_variable(self):
+        self.refuses("the variable 'environ' is in none of the files", "extern char **environ;", "result += environ != 0;")
+
+    def test_jumps(self): self.refuses("setjmp(): a restart cannot set", "#include <setjmp.h>\njmp_buf b;", "if (setjmp(b)) i++;")
+    def test_input(self): self.refuses("standard input", inside="result += fgetc(stdin);")
+    def test_exit_handlers(self): self.refuses("atexit(): what it sets is lost", "void bye(void) {}", "atexit(bye);")
+    def test_profiling(self): self.refuses("PMPI_Barrier(): libELC does not see it", inside="PMPI_Barrier(MPI_COMM_WORLD);")
+
+    def test_callback(self):
+        compare = "static int compare(const void *a, const void *b) { MPI_Barrier(MPI_COMM_WORLD); return a < b; }\nint v[2];"
+        self.refuses("compare(), which can reach MPI, may be given to qsort()", compare, "qsort(v, 2, sizeof *v, compare);")
+        pointer = compare + "\nint (*by)(const void *, const void *) = compare;"
+        self.refuses("a function that can reach MPI may be given to qsort()", pointer, "qsort(v, 2, sizeof *v, by); by(v, v);")
+
+    def test_union(self):
+        self.refuses("union u may hold an address, and nothing says when", "union u { long n; long *p; } u;", "u.n = i;")
+
+    def test_open_struct(self):
+        self.refuses("ends with an array whose size", "struct s { int n; long more[]; } *p, s;", "s.n = i;")
+
+    def test_struct_of_the_system(self):
+        self.refuses("is of a system header", "#include <pthread.h>\npthread_mutex_t m;", "result += sizeof m - sizeof m;")
+
+    def test_each_threads_own(self): self.refuses("'t' is of each thread", "__thread int t;", "t = i;")
+
+    def test_alloca(self): self.refuses("alloca()", "#include <alloca.h>", "{ char *p = alloca(10); p[0] = 1; deep(*p, 1); }")
+    def test_assembly(self): self.refuses("inline assembly", inside='__asm__ volatile ("nop");')
+    def test_literal(self): self.refuses("the address of a compound literal", inside="{ int *p = (int[]){1, 2}; deep(p[1], 1); }")
+    def test_computed_goto(self): self.refuses("a computed goto", inside="{ void *p = &&there; goto *p; there: deep(1, 1); }")
+
+    def test_variable_arguments(self):
+        self.refuses("it has variable arguments", "static void many(int n, ...) { MPI_Barrier(MPI_COMM_WORLD); }", "many(1, 2);")
+
+    def test_rows(self):
+        self.refuses("is of variable length", "static void use(int n, int (*a)[n]) { a[0][0] = 1; }",
+                     "{ int a[i + 1][i + 2]; use(i + 2, a); deep(1, 1); }")
+
+    def test_no_main(self):
+        self.write("prog.c", PROGRAM.replace("int main", "int other_main") % ("", ""))
+        self.write("main.s", ".globl main\nmain: ret\n.section .note.GNU-stack\n")
+        self.run_words("gcc", "-c", "main.s")
+        self.assertIn("main() is in none of the files", self.cc("prog.c", "main.o", "-o", "prog", code=1))
+
+
+class Lines(Cases):
+    """What is found out when a line is taken."""
+
+    def refused(self, message, outside, inside):
+        self.write("prog.c", PROGRAM % (outside, inside + Projects.DALLY))
+        self.cc("prog.c", "-o", "prog")
+        lines = os.path.join(self.home, "lines")
+        said = self.start("prog", ELC_DIR=lines, ELC_EVERY="0.0001", ELC_VERBOSE="1")
+        self.assertIn("result: ", said)
+        self.assertIn(message, said)
+        self.assertFalse(launch.committed(lines))
+
+    def test_address_in_bytes(self):
+        """A block that is taken for numbers and has an address in it, as pools of memory have."""
+        self.refused("holds an address", "static char *pool; static long *kept; struct n { struct n *next; };",
+                     "if (pool == NULL) { pool = malloc(4096); kept = malloc(8); }"
+                     "memcpy(pool + 8, &kept, sizeof kept);")
+        self.refused("holds an address", "static double *pool;",
+                     "if (pool == NULL) pool = malloc(4096); ((double **)pool)[3] = pool;")
+
+
+def main():
+    global BUILD
+    BUILD = launch.Build(sys.argv[1])
+    if not BUILD.links_alone:
+        print("the archive of this build does not link by itself")
+        sys.exit(77)
+    unittest.main(argv=[sys.argv[0], "-v", *sys.argv[2:]])
+
+
+if __name__ == "__main__":
+    main()

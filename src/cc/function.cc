@@ -143,6 +143,7 @@ class ReturnVisitor : public RecursiveASTVisitor<ReturnVisitor> {
 // ---- Analysis ----
 
 Function::Function(Module& module, const FunctionDecl* function) : module_(module), unit_(module.unit()), function_(function) {
+  labelled_[function->getBody()] = true;  // main may have none
   if (function->isVariadic()) refuse(function->getLocation(), "it has variable arguments");
   BodyVisitor(*this).TraverseStmt(function->getBody());
   for (const ParmVarDecl* parameter : function->parameters()) {
@@ -710,6 +711,7 @@ std::string Function::beginning() {
     const std::string words = has_words ? function_->getParamDecl(1)->getName().str() : "";
     out += (has_words ? words + " = " : "") + "ELC_Program_begin(&elc_program, " + count + ", " + (has_words ? words : "(char **)0") + "); ";
   }
+  if (function_->isMain() && module_.program().everywhere()) out += "atexit(elc_end); ";
   out += "elc_f.elc_h.caller = ELC_Innermost; elc_f.elc_h.function = &elc_fn; " + kBehind + "ELC_Innermost = &elc_f.elc_h; " + enter;
   out += "if (__builtin_expect(ELC_Reentering, 0)) switch (ELC_Reenter(&elc_f.elc_h)) { " + ways + "default: break; } ";
   return out;
@@ -718,6 +720,10 @@ std::string Function::beginning() {
 Edits::Edit Function::transform() {
   const auto* body = cast<CompoundStmt>(function_->getBody());
   const size_t begin = unit_.begin_of(body->getLBracLoc()) + 1, end = unit_.begin_of(body->getRBracLoc());
+  if (module_.program().everywhere()) {
+    labels_.push_back({true, scope_, ""});
+    out_ += store(scope_) + "elc_L1: elc_f.elc_h.label = elc_f.elc_h.is_site = 1; ELC_Checkpoint(); " + kBehind;
+  }
   emit_children(body);
   say_line(body->getRBracLoc());
   out_ += leave();

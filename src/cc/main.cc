@@ -129,7 +129,7 @@ class Driver {
   // `needed`: whether the program calls MPI.
   bool transform(bool* needed) {
     std::vector<std::string> errors;
-    Program program({arguments_.stateless});
+    Program program({arguments_.stateless, arguments_.everywhere});
     for (const Input& input : inputs_)
       for (const Member& member : input.members)
         for (const Record& r : member.records) units_.push_back(std::make_unique<Unit>(r, units_.size()));

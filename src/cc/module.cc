@@ -357,6 +357,9 @@ std::string Module::prelude() const {
       "const struct ELC_Program_function *functions; unsigned long function_count; }; "
       "struct ELC_Program { const struct ELC_Program_module *const *modules; unsigned long module_count; int thread_level, draws_numbers; }; "
       "extern char **ELC_Program_begin(const struct ELC_Program *, int, char **); ";
+  if (program_.everywhere())
+    out += "extern int ELC_Checkpoint(void); extern int MPI_Finalize(void); extern int atexit(void (*)(void)); "
+           "static void elc_end(void) { MPI_Finalize(); } ";
   // size_t of a machine of 32 bits.
   const std::string size = QualType(unit_.context().getSizeType()).getAsString();
   for (size_t at = 0; (at = out.find("unsigned long", at)) != std::string::npos; at += size.size()) out.replace(at, 13, size);

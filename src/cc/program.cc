@@ -201,7 +201,7 @@ class Collector : public RecursiveASTVisitor<Collector> {
 };
 
 std::string Program::signature_of(QualType function) {
-  const FunctionType* type = function->getAs<FunctionType>();
+  const FunctionType* type = function.isNull() ? nullptr : function->getAs<FunctionType>();
   if (type == nullptr) return "?";
   const auto* prototype = dyn_cast<FunctionProtoType>(type);
   std::string text = type->getReturnType().getCanonicalType().getUnqualifiedType().getAsString();
@@ -257,7 +257,7 @@ void Program::conclude(std::vector<std::string>* errors) {
     grows = false;
     for (const auto& [key, f] : functions_) {
       if (instrumented_.contains(key) || !reachable_.contains(key)) continue;
-      bool reaches = f.calls_site || (key == "main" && has_sites_);
+      bool reaches = f.calls_site || (key == "main" && has_sites_) || options_.everywhere;
       for (const std::string& callee : f.calls) reaches |= instrumented_.contains(callee);
       for (const std::string& signature : f.calls_by) reaches |= targets_.contains(find(signature));
       if (!reaches) continue;

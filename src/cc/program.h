@@ -16,6 +16,7 @@ namespace elc::cc {
 
 struct Options {
   std::set<std::string> stateless;  // functions of which the user says that they keep and call nothing
+  bool everywhere = false;          // for tests: all functions get frames, and a site at their beginning
 };
 
 struct FunctionFacts {
@@ -43,7 +44,8 @@ class Program {
   // When all have been added. Messages of what is refused go to `errors`.
   void conclude(std::vector<std::string>* errors);
 
-  bool has_sites() const { return has_sites_; }
+  bool has_sites() const { return has_sites_ || options_.everywhere; }
+  bool everywhere() const { return options_.everywhere; }
   bool has_main() const { return functions_.contains("main"); }
   bool reaches_site(const Unit& unit, const clang::FunctionDecl* function) const;
   bool may_reach_site(const clang::CallExpr* by_pointer) const;

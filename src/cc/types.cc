@@ -76,7 +76,8 @@ int number_of_complex(QualType type) {
 int number_of_scalar(QualType type) {
   if (const int number = number_by_name(type)) return number;
   if (const int number = number_of_builtin(type)) return number;
-  if (const auto* enumeration = type->getAs<EnumType>()) return number_of_builtin(enumeration->getDecl()->getIntegerType());
+  if (const auto* enumeration = type->getAs<EnumType>())
+    return enumeration->getDecl()->getIntegerType().isNull() ? 0 : number_of_builtin(enumeration->getDecl()->getIntegerType());
   return number_of_complex(type);
 }
 

@@ -95,6 +95,11 @@ class FileVisitor : public RecursiveASTVisitor<FileVisitor> {
     return true;
   }
 
+  bool VisitCompoundLiteralExpr(CompoundLiteralExpr* e) {
+    if (e->isFileScope()) m_.error(e->getBeginLoc(), "a compound literal outside of functions, which lines do not have: give it a name");
+    return true;
+  }
+
   bool TraverseVarDecl(VarDecl* variable) {
     const bool outer = in_initialiser_;
     in_initialiser_ |= variable->hasGlobalStorage();

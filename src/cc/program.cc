@@ -214,7 +214,7 @@ std::string Program::signature_of(QualType function) {
 std::string Program::key_of(const Unit& unit, const FunctionDecl* function) {
   const std::string name = function->getName().str();
   const FunctionDecl* definition = function->getDefinition();
-  const bool own = definition != nullptr && (definition->getStorageClass() == SC_Static || definition->isInlined());
+  const bool own = definition != nullptr && !definition->isExternallyVisible();
   return own ? name + "@" + std::to_string(unit.number()) : name;
 }
 

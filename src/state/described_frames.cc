@@ -22,7 +22,8 @@ Result add_live(const ELC_Frame& frame, int label) {
     void* address = reinterpret_cast<char*>(const_cast<ELC_Frame*>(&frame)) + variable.place;
     if (variable.is_elsewhere != 0) memcpy(&address, address, sizeof address);
     ELC_TRY(add_region(variable.name, address, *variable.type, variable.count,
-                       variable.target == nullptr ? TypeId{format::kNone} : *variable.target));
+                       variable.target == nullptr ? TypeId{format::kNone} : *variable.target, {}, false,
+                       process().is_prepared && variable.is_elsewhere == 0));
   }
   return Result();
 }

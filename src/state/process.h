@@ -101,6 +101,7 @@ struct Process {
   bool skip_was_missed = false;  // and once it did not
   Vector<Description> descriptions;
   Text unregistered;  // what could not be registered (libELC.h, ELC_STATIC, ELC_RANDOM), so that no line may be taken
+  Vector<uintptr_t> places;  // in a prepared program: what the addresses of its memory begin with
   Vector<SavedFrame> saved_frames;
   BlockMap* blocks = nullptr;  // owned; made at the first save
   Image* image = nullptr;      // owned; of the line that is being restored
@@ -147,10 +148,13 @@ void forget_described_frames();
 
 // ELC_Register; with `target`, ELC_Register_pointer; with `shape`, whose product is `count`, ELC_Register_shape.
 Result add_region(const char* name, void* address, TypeId type, size_t count, TypeId target,
-                  std::span<const uint64_t> shape = {}, bool is_constant = false);
+                  std::span<const uint64_t> shape = {}, bool is_constant = false, bool is_checked = false);
 
 // In a prepared program: fails if memory that consists of elements of this type holds an address of what a line has beside its
 // pointers.
+void note_places(Process& process);
+// And if a pointer to nothing that a line has is no address at all: then its memory is not what it is taken for.
+Result check_wild(const Process& process, uintptr_t value);
 Result check_addresses(const Process& process, const uint8_t* begin, uint64_t size, TypeId type);
 
 // Variables that change their place and size. Before a line: where they are now.

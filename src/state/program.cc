@@ -17,7 +17,7 @@ void register_variables(const ELC_Program_module& module) {
   for (size_t i = 0; i < module.variable_count; ++i) {
     const ELC_Program_variable& v = module.variables[i];
     const TypeId target = v.target == nullptr ? TypeId{format::kNone} : *v.target;
-    const Result added = add_region(v.name, v.address, *v.type, v.count, target, {}, v.is_constant != 0);
+    const Result added = add_region(v.name, v.address, *v.type, v.count, target, {}, v.is_constant != 0, true);
     if (added.ok()) continue;
     outcome(added);
     p.unregistered = Text::format("'%s'", v.name);
@@ -68,6 +68,36 @@ static void mark_words(const format::TypeTable& types, TypeId type, uint64_t off
   }
 }
 
+// The upper bits of an address: those of all that a program has are few.
+static uintptr_t place_of(uintptr_t address) { return sizeof address == 8 ? address >> 18 >> 18 : 0; }
+
+void note_places(Process& p) {
+  if (!p.is_prepared) return;
+  p.places.clear();
+  const auto note = [&](const void* address) {
+    const uintptr_t place = place_of(reinterpret_cast<uintptr_t>(address));
+    for (const uintptr_t known : p.places)
+      if (known == place) return;
+    p.places.push_back(place);
+  };
+  const int here = 0;
+  note(&here);
+  note(&p);
+  note(reinterpret_cast<const void*>(&strlen));
+  for (const Block& block : p.heap.slots()) note(block.address);
+  for (const Region& region : p.globals) note(region.address);
+}
+
+Result check_wild(const Process& p, uintptr_t value) {
+  if (!p.is_prepared) return Result();
+  bool is_address = value >= kLeastAddress && value <= kMostAddress && p.places.empty();
+  for (const uintptr_t place : p.places) is_address = is_address || (value >= kLeastAddress && place == place_of(value));
+  if (is_address) return Result();
+  return Result::error("a pointer in it has the value %p, which is no address, and which a restart would not bring back: either the program "
+                       "uses such values as marks, or the memory is not what the program has converted malloc's result to",
+                       reinterpret_cast<void*>(value));
+}
+
 // What a line has as numbers or bytes may hold no addresses: a restart would leave those of the run of the line.
 Result check_addresses(const Process& p, const uint8_t* begin, uint64_t size, TypeId type) {
   constexpr uint64_t kWord = sizeof(uintptr_t);
@@ -88,8 +118,8 @@ Result check_addresses(const Process& p, const uint8_t* begin, uint64_t size, Ty
     if (!set.empty() && set[static_cast<size_t>(word % set.size())]) continue;
     const void* const address = reinterpret_cast<const void*>(value);
     if (p.blocks->encode(address).block == format::kWildBlock && p.function_by_address.find(value) == nullptr) continue;
-    return Result::error("a block from malloc of %llu bytes, which is taken for %s, holds an address (%p, at byte %llu): a restart would "
-                         "not set it; convert the result of malloc to a pointer to what the block will hold",
+    return Result::error("memory of %llu bytes, which is taken for %s, holds an address (%p, at byte %llu), which a restart would "
+                         "not set; memory from malloc is what its result is converted to a pointer to",
                          static_cast<unsigned long long>(size), info.kind == format::kByte ? "bytes" : info.name, address,
                          static_cast<unsigned long long>(at));
   }

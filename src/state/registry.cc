@@ -176,9 +176,10 @@ static Region region_at(void* address, TypeId type, uint64_t count) {
 }
 
 Result add_region(const char* name, void* address, TypeId type, size_t count, TypeId target,
-                  std::span<const uint64_t> shape, bool is_constant) {
+                  std::span<const uint64_t> shape, bool is_constant, bool is_checked) {
   Region region = region_at(address, type, count);
   region.is_constant = is_constant;
+  region.is_checked = is_checked;
   region.target = target;
   return add(name, region, shape, !process().frames.empty());
 }

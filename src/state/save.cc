@@ -52,6 +52,7 @@ Result encode_pointer(void* context, const void* leaf, PointerLeaf* out) {
         "registered in the set-up",
         late->name);
   note_wild(saving, reinterpret_cast<uintptr_t>(pointer));
+  ELC_TRY(check_wild(saving.process, reinterpret_cast<uintptr_t>(pointer)));
   return check_handle(saving.codec, leaf, sizeof pointer);
 }
 
@@ -238,6 +239,7 @@ Result save_variables(Saving& saving, const LeafEncoder& leaves) {
     saving.writer.cut_before(++number, region->size);
     saving.target = region->target;
     Result written = check_numbers(saving, region->type, static_cast<const uint8_t*>(region->address), region->count);
+    if (written.ok() && region->is_checked) written = check_addresses(p, region->address, region->size, region->type);
     if (written.ok()) written = saving.writer.write_value(region->type, region->address, region->count, leaves);
     if (!written.ok())
       return Result::error("saving '%s' of %s: %s", region->name, owner_of(p, *region).c_str(),
@@ -330,6 +332,7 @@ Result begin_save() {
   ELC_TRY(locate_resizing(p));
   if (p.random != nullptr) ELC_TRY(p.random->take());
   guess_types(p);
+  note_places(p);
   if (p.blocks == nullptr) p.blocks = make<BlockMap>();
   return p.blocks->build(p);
 }

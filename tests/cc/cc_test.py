@@ -205,6 +205,7 @@ class Refused(Cases):
     def test_alloca(self): self.refuses("alloca()", "#include <alloca.h>", "{ char *p = alloca(10); p[0] = 1; deep(*p, 1); }")
     def test_assembly(self): self.refuses("inline assembly", inside='__asm__ volatile ("nop");')
     def test_literal(self): self.refuses("the address of a compound literal", inside="{ int *p = (int[]){1, 2}; deep(p[1], 1); }")
+    def test_literal_outside(self): self.refuses("a compound literal outside of functions", "int *p = (int[]){1, 2};", "i += p[0];")
     def test_computed_goto(self): self.refuses("a computed goto", inside="{ void *p = &&there; goto *p; there: deep(1, 1); }")
 
     def test_variable_arguments(self):

@@ -49,13 +49,20 @@ build_of() {
   esac
 }
 
+# options_of MPI: elc-cc, which is the same for all, is not built and tried with each.
+options_of() {
+  case $1 in
+    mpich | lam) say -Dcc=disabled ;;
+  esac
+}
+
 # build_in DIRECTORY MPI [TARGET...]: configures if that has not been done, builds; says more only if it fails.
 build_in() {
   directory=$1 mpi=$2
   shift 2
   log=$(mktemp)
   if { if [ -f "$directory/build.ninja" ]; then meson configure "$directory" -Dtests=true;
-       else meson setup "$directory" "$top" "-Dmpi=$mpi" -Dtests=true; fi; } >"$log" 2>&1 &&
+       else meson setup "$directory" "$top" "-Dmpi=$mpi" -Dtests=true $(options_of "$mpi"); fi; } >"$log" 2>&1 &&
     ninja -C "$directory" "$@" >>"$log" 2>&1; then
     rm -f "$log"
     return 0

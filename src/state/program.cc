@@ -90,6 +90,8 @@ void note_places(Process& p) {
 
 Result check_wild(const Process& p, uintptr_t value) {
   if (!p.is_prepared) return Result();
+  if (p.function_by_address.find(value) != nullptr)
+    return Result::error("a pointer to data in it holds the address of a function, which a restart would not bring back: use a pointer to a function");
   bool is_address = value >= kLeastAddress && value <= kMostAddress && p.places.empty();
   for (const uintptr_t place : p.places) is_address = is_address || (value >= kLeastAddress && place == place_of(value));
   if (is_address) return Result();

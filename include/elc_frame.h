@@ -58,7 +58,7 @@ typedef struct ELC_Frame_variable {
   const ELC_Type *target; /* of pointers: what they point to, if that is one scalar type; else NULL */
   size_t count;
   size_t place;           /* in the function's struct, from the frame: the variable's, or that of its address */
-  int is_elsewhere;       /* 1: `place` has its address */
+  int is_elsewhere;       /* 1: `place` has its address; 2: the same, of memory that was zeroed when the frame was entered */
 } ELC_Frame_variable;
 
 typedef struct ELC_Frame_function {

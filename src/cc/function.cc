@@ -13,6 +13,14 @@ const std::string kBehind = "elc_f.elc_h.label = elc_f.elc_h.is_site = 0; ";
 
 bool is_scalar(QualType type) { return (type->isScalarType() || type->isAnyComplexType()) && !type.isVolatileQualified(); }
 
+bool is_characters(QualType type) { return type->isArrayType() && type->getBaseElementTypeUnsafe()->isAnyCharacterType(); }
+
+// Before it is used: what holds addresses or may be looked at byte by byte.
+bool is_zeroed(QualType type) {
+  const Type* element = type->getBaseElementTypeUnsafe();
+  return element->isRecordType() || element->isPointerType() || is_characters(type);
+}
+
 // What is not evaluated has no labels.
 bool is_unevaluated(const Stmt* s) { return isa<UnaryExprOrTypeTraitExpr>(s) || isa<OffsetOfExpr>(s); }
 
@@ -125,8 +133,11 @@ class ReturnVisitor : public RecursiveASTVisitor<ReturnVisitor> {
     if (f_.has_label(statement)) return true;
     const size_t begin = f_.unit_.begin_of(statement->getBeginLoc()), end = f_.end_of(statement);
     Edits& edits = f_.module_.edits();
-    if (f_.arrays_.empty() || statement->getRetValue() == nullptr || statement->getRetValue()->getType()->isVoidType()) {
+    if (f_.arrays_.empty() || statement->getRetValue() == nullptr) {
       edits.wrap(begin, end, "{ " + f_.leave(), " }");
+    } else if (statement->getRetValue()->getType()->isVoidType()) {
+      edits.wrap(begin, end, "{ ", " " + f_.leave() + "return; }");
+      edits.replace(begin, begin + std::string("return").size(), "");
     } else {
       // The value may be in memory that goes with the frame.
       edits.wrap(begin, end, "{ " + f_.module_.declaration(f_.function_->getReturnType().getUnqualifiedType(), "elc_x", statement->getBeginLoc()) + " = ",
@@ -144,6 +155,10 @@ class ReturnVisitor : public RecursiveASTVisitor<ReturnVisitor> {
 
 Function::Function(Module& module, const FunctionDecl* function) : module_(module), unit_(module.unit()), function_(function) {
   labelled_[function->getBody()] = true;  // main may have none
+  const Stmt* body = function->getBody();
+  const std::string inside = unit_.text().substr(unit_.begin_of(body->getBeginLoc()), unit_.end_of(body->getEndLoc()) - unit_.begin_of(body->getBeginLoc()));
+  if (inside.find("#pragma pack") != std::string::npos) refuse(function->getLocation(), "#pragma pack in a function");
+  if (inside.find("__label__") != std::string::npos) refuse(function->getLocation(), "labels of blocks (__label__)");
   if (function->isVariadic()) refuse(function->getLocation(), "it has variable arguments");
   BodyVisitor(*this).TraverseStmt(function->getBody());
   for (const ParmVarDecl* parameter : function->parameters()) {
@@ -390,6 +405,7 @@ void Function::emit_declaration(const DeclStmt* statement) {
     } else if (variable != nullptr && variable->isStaticLocal()) {
       continue;  // a variable of the file now
     } else if (isa<TagDecl>(d) || isa<TypedefNameDecl>(d)) {
+      check_type(cast<NamedDecl>(d));
       // Part of a typedef, whose text has it.
       const bool inside = next != statement->decl_end() && isa<TypedefNameDecl>(*next) && isa<TagDecl>(d);
       if (!inside) types_ += module_.edits().text(unit_.begin_of(d->getBeginLoc()), unit_.end_of(d->getEndLoc())) + "; ";
@@ -417,6 +433,23 @@ void Function::emit_array(const VarDecl* variable) {
   say_line(variable->getLocation());
   out_ += "{ const __typeof__(sizeof 0) elc_x[] = {" + extents + "}; " + name + " = ELC_Program_array(" + name + ", " +
           std::to_string(dimensions) + ", elc_x, sizeof " + stars + name + ", " + type + "); } ";
+}
+
+// A type that moves to the beginning of the function may be taken for no other one there.
+void Function::check_type(const NamedDecl* type) {
+  const auto* named = dyn_cast<TypedefNameDecl>(type);
+  std::vector<StringRef> all = {type->getName()};
+  if (const auto* list = dyn_cast<EnumDecl>(type))
+    for (const EnumConstantDecl* one : list->enumerators()) all.push_back(one->getName());
+  ASTContext& context = unit_.context();
+  for (const StringRef name : all) {
+    if (name.empty()) continue;
+    const auto outside = context.getTranslationUnitDecl()->lookup(DeclarationName(&context.Idents.get(name)));
+    if (!outside.empty() || !type_names_.insert(name.str()).second || names_.contains(name.str()))
+      refuse(type->getLocation(), "'" + name.str() + "' is declared in the function, and has the name of something else: give it another");
+  }
+  if (named != nullptr && named->getUnderlyingType()->isVariablyModifiedType())
+    refuse(type->getLocation(), "'" + named->getName().str() + "' is a type of variable length");
 }
 
 void Function::emit_initial(const VarDecl* variable) {
@@ -488,7 +521,7 @@ void Function::emit_do(const DoStmt* loop) {
 }
 
 void Function::redirect_continues(const Stmt* s, const std::string& label) {
-  if (s == nullptr || isa<Expr>(s) || isa<ForStmt>(s) || isa<WhileStmt>(s) || isa<DoStmt>(s)) return;
+  if (s == nullptr || isa<ForStmt>(s) || isa<WhileStmt>(s) || isa<DoStmt>(s)) return;
   if (isa<ContinueStmt>(s)) module_.edits().replace(unit_.begin_of(s->getBeginLoc()), unit_.end_of(s->getEndLoc()), "goto " + label);
   for (const Stmt* child : s->children()) redirect_continues(child, label);
 }
@@ -499,7 +532,6 @@ size_t Function::temporary(QualType type) {
   Variable v;
   v.name = v.shown = "elc_r" + std::to_string(next_++);
   v.type = type.getUnqualifiedType();
-  if (v.type->isBooleanType()) v.type = unit_.context().IntTy;
   v.in_place = !is_scalar(v.type);
   const size_t number = add(v);
   scope_.push_back(number);
@@ -564,6 +596,7 @@ std::string Function::value_of_block(const StmtExpr* e, bool is_used) {
   const bool valued = is_used && !e->getType()->isVoidType();
   const std::string result = valued ? variables_[temporary(e->getType())].name : "";
   const size_t scope = scope_.size();
+  if (valued && !isa<Expr>(e->getSubStmt()->body_back())) refuse(e->getBeginLoc(), "a statement expression whose value has a label");
   out_ += "{ ";
   for (const Stmt* child : e->getSubStmt()->body()) {
     const auto* last = valued && child == e->getSubStmt()->body_back() ? dyn_cast<Expr>(child) : nullptr;
@@ -581,6 +614,8 @@ std::string Function::value_of_block(const StmtExpr* e, bool is_used) {
 
 // The text of an expression in which those below that have labels have been evaluated before.
 std::string Function::substituted(const Expr* e) {
+  if (const auto* list = dyn_cast<InitListExpr>(e); list != nullptr && list->isSemanticForm() && list->getSyntacticForm() != nullptr)
+    e = list->getSyntacticForm();  // what several elements have is there once
   std::vector<Edits::Edit> values;
   for (const Stmt* child : e->children()) {
     const auto* below = dyn_cast_or_null<Expr>(child);
@@ -594,10 +629,10 @@ std::string Function::substituted(const Expr* e) {
 
 // What has an effect, or is a call itself, is evaluated before the variables are stored; a call that is made again does not
 // evaluate it again.
-std::string Function::argument(const Expr* e) {
+std::string Function::argument(const Expr* e, QualType type) {
   if (!has_label(e) && !e->HasSideEffects(unit_.context())) return text(e);
   const std::string value = value_of(e);
-  const size_t kept = temporary(e->getType());
+  const size_t kept = temporary(type);
   out_ += variables_[kept].name + " = " + value + "; ";
   return variables_[kept].name;
 }
@@ -605,8 +640,13 @@ std::string Function::argument(const Expr* e) {
 std::string Function::call(const CallExpr* call, Call kind, bool is_used) {
   std::string callee = text(call->getCallee()), arguments;
   if (has_label(call->getCallee()) || (callee_of(call) == nullptr && call->getCallee()->HasSideEffects(unit_.context())))
-    callee = argument(call->getCallee());
-  for (const Expr* e : call->arguments()) arguments += (arguments.empty() ? "" : ", ") + argument(e);
+    callee = argument(call->getCallee(), call->getCallee()->getType());
+  const QualType called = call->getCallee()->getType();
+  const auto* prototype = (called->isPointerType() ? called->getPointeeType() : called)->getAs<FunctionProtoType>();
+  for (unsigned i = 0; i < call->getNumArgs(); ++i) {
+    const bool known = prototype != nullptr && i < prototype->getNumParams();
+    arguments += (arguments.empty() ? "" : ", ") + argument(call->getArg(i), known ? prototype->getParamType(i) : call->getArg(i)->getType());
+  }
   Label label;
   label.is_site = kind == Call::kSite;
   label.live = scope_;
@@ -672,7 +712,7 @@ std::string Function::beginning() {
       if (v.declared != nullptr && v.declared->hasAttr<AlignedAttr>())
         moved += " __attribute__((aligned(" + std::to_string(unit_.context().getDeclAlign(v.declared).getQuantity()) + ")))";
       moved += is_scalar(v.type) ? " = 0; " : "; ";
-      if (!is_scalar(v.type) && module_.types().holds_addresses(v.type)) enter += "__builtin_memset((void *)&" + v.name + ", 0, sizeof " + v.name + "); ";
+      if (!is_scalar(v.type) && (is_zeroed(v.type) || module_.types().holds_addresses(v.type))) enter += "__builtin_memset((void *)&" + v.name + ", 0, sizeof " + v.name + "); ";
     }
     members += (v.in_place ? "void *" + v.name : module_.declaration(v.type, v.name, at)) + "; ";
     if (v.in_place) enter += "elc_f." + v.name + " = (void *)&" + v.name + "; ";
@@ -686,7 +726,7 @@ std::string Function::beginning() {
     std::string name = v.shown;
     for (int n = 2; !shown.insert(name).second; ++n) name = v.shown + " " + std::to_string(n);
     described += "{\"" + name + "\", &" + d.type + ", " + (d.target.empty() ? "0" : "&" + d.target) + ", " + std::to_string(d.count) +
-                 ", __builtin_offsetof(struct elc_frame, " + v.name + "), " + (v.in_place ? "1" : "0") + "}, ";
+                 ", __builtin_offsetof(struct elc_frame, " + v.name + "), " + (!v.in_place ? "0" : is_characters(v.type) && !v.is_parameter ? "2" : "1") + "}, ";
   }
   for (size_t i = 0; i < labels_.size(); ++i) {
     const std::string number = std::to_string(i + 1);

@@ -49,6 +49,7 @@ class Function {
   bool has_label(const clang::Stmt* statement) const;
   void find_moved(const clang::Stmt* statement);
   void move(const clang::DeclStmt* statement);
+  void check_type(const clang::NamedDecl* type);
   void change_array(const clang::VarDecl* variable, Variable* v);
   size_t add(Variable variable);
   std::string free_name(const std::string& name) const;
@@ -72,7 +73,7 @@ class Function {
   std::string value_of(const clang::Expr* e, bool is_used = true);
   std::string call(const clang::CallExpr* call, Call kind, bool is_used);
   std::string value_of_block(const clang::StmtExpr* e, bool is_used);
-  std::string argument(const clang::Expr* e);
+  std::string argument(const clang::Expr* e, clang::QualType type);
   std::string substituted(const clang::Expr* e);
   std::string truth_of(const clang::Expr* e);
   size_t temporary(clang::QualType type);
@@ -96,7 +97,7 @@ class Function {
   std::vector<size_t> scope_;
   std::map<const clang::Stmt*, std::string> continues_;  // statements whose continue is a goto
   std::string out_, types_, copies_;
-  std::set<std::string> names_;
+  std::set<std::string> names_, type_names_;
   int next_ = 1;
   bool is_refused_ = false;
 };

@@ -156,7 +156,7 @@ Known known_function(const std::string& name) {
 }
 
 bool is_known_variable(const std::string& name) {
-  static const Names all = words("stdout stderr optarg optind opterr optopt errno signgam ompi_mpi_cxx_op_intercept");
+  static const Names all = words("stdout stderr optarg optind opterr optopt errno");
   return all.contains(name) || name.starts_with("ompi_") || name.starts_with("lam_") || name.starts_with("MPI_") || name.starts_with("MPIR_");
 }
 

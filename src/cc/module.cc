@@ -24,6 +24,12 @@ std::string quoted(StringRef bytes) {
   return out + "\"";
 }
 
+const VarDecl* definition_of(const VarDecl* variable) {
+  if (const VarDecl* definition = variable->getDefinition()) return definition;
+  const VarDecl* acting = variable->getActingDefinition();
+  return acting != nullptr ? acting : variable;
+}
+
 // A parameter or result in a declaration that needs none of the file's types.
 std::string bare(QualType type) {
   if (type->isPointerType()) return "void *";
@@ -43,6 +49,7 @@ class FileVisitor : public RecursiveASTVisitor<FileVisitor> {
     direct_.insert(call->getCallee()->IgnoreParenImpCasts());
     if (m_.program_.defines(unit_, callee)) return true;
     if (m_.program_.known(callee->getName().str()).kind == Known::Kind::kUnknown) return true;
+    if (call->getType()->isPointerType()) return true;  // perhaps into what it was given
     for (const Expr* argument : call->arguments()) keep(argument);
     return true;
   }
@@ -177,9 +184,11 @@ class FileVisitor : public RecursiveASTVisitor<FileVisitor> {
 std::string Module::declaration(QualType type, const std::string& name, SourceLocation at) {
   PrintingPolicy policy(unit_.context().getLangOpts());
   policy.SuppressTagKeyword = false;
+  policy.Bool = false;
   std::string out;
   llvm::raw_string_ostream stream(out);
-  type.print(stream, policy, name);
+  // Without the names that typedefs have: a variable of the function may hide one.
+  type.getCanonicalType().print(stream, policy, name);
   stream.flush();
   if (out.find("(unnamed") == std::string::npos && out.find("(anonymous") == std::string::npos) return out;
   error(at, "the type of '" + name + "' has no name: give the struct, union or enum one");
@@ -218,7 +227,7 @@ void Module::name_tags() {
     const auto* record = dyn_cast<RecordDecl>(tag);
     if (unit_.in_system_header(tag->getLocation()) || (record != nullptr && record->isAnonymousStructOrUnion())) continue;
     const std::string name = "elc_unnamed_" + std::to_string(unit_.line(tag->getLocation())) + "_" + std::to_string(++n);
-    const size_t behind = unit_.begin_of(tag->getBeginLoc()) + tag->getKindName().size();
+    const size_t behind = unit_.begin_of(tag->getBraceRange().getBegin());
     edits_.replace(behind, behind, " " + name + " ");
     tag->setDeclName(&unit_.context().Idents.get(name));
   }
@@ -258,7 +267,14 @@ void Module::add_statics(const FunctionDecl* function) {
     }
     edits_.replace(unit_.begin_of(statement->getBeginLoc()), unit_.end_of(statement->getEndLoc()), "");
   }
+  struct NameFinder : RecursiveASTVisitor<NameFinder> {
+    bool found = false;
+    bool VisitPredefinedExpr(PredefinedExpr*) { return found = true, true; }
+  };
   for (const VarDecl* v : all) {
+    NameFinder names;
+    if (v->getInit() != nullptr) names.TraverseStmt(const_cast<Expr*>(v->getInit()));
+    if (names.found) error(v->getLocation(), "the static variable '" + v->getName().str() + "' is initialised by __func__: write the name");
     const auto* record = v->getType()->getBaseElementTypeUnsafe()->getAs<RecordType>();
     const bool moves = record != nullptr && std::find(moved.begin(), moved.end(), record->getDecl()) != moved.end();
     if (record != nullptr && isa<FunctionDecl>(record->getDecl()->getDeclContext()) && !moves)
@@ -309,11 +325,13 @@ std::string Module::transform(size_t units) {
       const bool external = variable->isExternallyVisible();
       const std::string name = variable->getName().str();
       if (variable->isThisDeclarationADefinition() != VarDecl::DeclarationOnly)
-        add_variable(variable->getActingDefinition() != nullptr ? variable->getActingDefinition() : variable, name,
+        add_variable(definition_of(variable), name,
                      external ? name : base_name(unit_.record().source) + ":" + name);
     }
     visitor.TraverseDecl(d);
   }
+  for (const Definition& d : all)
+    if (d.function->isMain()) add_getopt();
   for (const Definition& d : all)
     if (program_.is_address_taken(unit_, d.function)) visitor.add_function(d.function->getName().str(), program_.name_of(unit_, d.function), program_.is_operation(unit_, d.function));
 
@@ -343,6 +361,20 @@ std::string Module::transform(size_t units) {
   for (const Definition& d : all)
     if (d.function->isMain()) return out.insert(prelude().size(), program_text(units));
   return out;
+}
+
+// The state of getopt(), as far as the C library shows it.
+void Module::add_getopt() {
+  for (const char* name : {"optind", "opterr", "optopt", "optarg"}) {
+    if (!program_.uses_variable(name)) continue;
+    const bool is_pointer = std::string(name) == "optarg";
+    Described described;
+    std::string why;
+    types_.describe(is_pointer ? unit_.context().getPointerType(unit_.context().CharTy) : QualType(unit_.context().IntTy), &described, &why);
+    strings_ += std::string("extern ") + (is_pointer ? "char *" : "int ") + name + "; ";
+    variables_ += std::string("{\"") + name + "\", (void *)&" + name + ", &" + described.type + ", 0, 1, 0}, ";
+    ++variable_count_;
+  }
 }
 
 std::string Module::prelude() const {

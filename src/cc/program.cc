@@ -89,7 +89,7 @@ class Collector : public RecursiveASTVisitor<Collector> {
       if (!has_own_body(function)) here().uses.emplace(function->getName().str(), unit_.place(reference->getLocation()));
     } else if (const auto* variable = dyn_cast<VarDecl>(reference->getDecl())) {
       if (variable->isExternallyVisible() && variable->getDefinition() == nullptr)
-        here().uses_variables.emplace(variable->getName().str(), unit_.place(reference->getLocation()));
+        program_.used_variables_.insert(variable->getName().str()), here().uses_variables.emplace(variable->getName().str(), unit_.place(reference->getLocation()));
     }
     return true;
   }
@@ -219,6 +219,8 @@ std::string Program::key_of(const Unit& unit, const FunctionDecl* function) {
 }
 
 void Program::add(const Unit& unit) {
+  for (const std::string& flag : unit.record().flags)
+    if (flag.starts_with("-fopenmp") && unit.text().find("#pragma omp") != std::string::npos) openmp_.push_back(unit.record().source);
   Collector collector(*this, unit);
   collector.TraverseDecl(unit.context().getTranslationUnitDecl());
   collector.finish();
@@ -274,6 +276,7 @@ void Program::conclude(std::vector<std::string>* errors) {
     errors->push_back(c.place + ": " + what + " may be given to " + c.receiver +
                       "(), which is not the program's: a restart could not come back through it");
   }
+  for (const std::string& file : openmp_) errors->push_back(file + ": it uses OpenMP: lines are of programs with one thread; compile it without -fopenmp");
   std::set<std::string> told;
   check_foreign(at_file_scope_, &told, errors);
   for (const std::string& key : reachable_) {

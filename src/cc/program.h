@@ -56,6 +56,7 @@ class Program {
   bool characters_are_text() const { return text_ends_at_.empty(); }
   const std::string& text_ends_at() const { return text_ends_at_; }
   std::vector<std::string> names_of_instrumented() const;
+  bool uses_variable(const std::string& name) const { return used_variables_.contains(name); }
   int thread_level() const { return thread_level_; }
   bool draws_numbers() const { return draws_numbers_; }
   size_t functions() const { return functions_.size(); }
@@ -77,9 +78,11 @@ class Program {
   Options options_;
   std::map<std::string, FunctionFacts> functions_;         // by key
   std::map<std::string, int> names_;                       // how many functions have it
+  std::vector<std::string> openmp_;                        // files
   FunctionFacts at_file_scope_;                            // of initialisers
   std::set<std::string> reachable_;                        // keys of functions that a run can come to
   std::set<std::string> variables_;                        // external ones that are defined
+  std::set<std::string> used_variables_;                   // that the C library defines
   std::vector<Callback> callbacks_;
   mutable std::map<std::string, std::string> united_;      // signatures that casts make one
   std::set<std::string> operations_;                       // keys of functions that MPI_Op_create is given

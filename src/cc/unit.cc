@@ -36,7 +36,7 @@ bool Unit::parse() {
   blank_malloc_attributes(&text_);
   std::vector<std::string> arguments = {"-x", "c", "-fsyntax-only", "-undef", "-w", "-Wno-everything", "-fgnuc-version=12.2.0",
                                         "-D_Float32=float", "-D_Float64=double", "-D_Float32x=double", "-D_Float64x=long double",
-                                        "-D_Float128=long double"};
+                                        record_.target.find("86") == std::string::npos ? "-D_Float128=long double" : "-D_Float128=__float128"};
   std::string standard = "-std=gnu17";
   for (const std::string& flag : record_.flags) {
     if (flag.starts_with("-std=")) standard = flag;

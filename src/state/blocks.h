@@ -17,6 +17,9 @@ namespace elc::state {
 // program at once where NULL might pass for the end of a list.
 constexpr uintptr_t kWildAddress = static_cast<uintptr_t>(-2048);
 
+// No memory of a program lies as near to zero, on either side: such a value of a pointer is a mark, which a restart has again.
+constexpr int64_t kLeastAddress = 4096;
+
 // The variables of a process in the order of their numbers.
 void list_regions(const Process& process, Vector<const Region*>* out);
 

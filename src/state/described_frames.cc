@@ -23,7 +23,7 @@ Result add_live(const ELC_Frame& frame, int label) {
     if (variable.is_elsewhere != 0) memcpy(&address, address, sizeof address);
     ELC_TRY(add_region(variable.name, address, *variable.type, variable.count,
                        variable.target == nullptr ? TypeId{format::kNone} : *variable.target, {}, false,
-                       process().is_prepared && variable.is_elsewhere == 0));
+                       process().is_prepared && variable.is_elsewhere != 1));
   }
   return Result();
 }

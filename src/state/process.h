@@ -101,6 +101,7 @@ struct Process {
   bool skip_was_missed = false;  // and once it did not
   Vector<Description> descriptions;
   Text unregistered;  // what could not be registered (libELC.h, ELC_STATIC, ELC_RANDOM), so that no line may be taken
+  HashMap<TypeId> types_with_gaps;  // in a prepared program: of structs, those in which the gaps are bytes
   Vector<uintptr_t> places;  // in a prepared program: what the addresses of its memory begin with
   Vector<SavedFrame> saved_frames;
   BlockMap* blocks = nullptr;  // owned; made at the first save
@@ -153,6 +154,8 @@ Result add_region(const char* name, void* address, TypeId type, size_t count, Ty
 // In a prepared program: fails if memory that consists of elements of this type holds an address of what a line has beside its
 // pointers.
 void note_places(Process& process);
+// Blocks with something between the members of their structs get a type that has it.
+void find_gaps(Process& process);
 // And if a pointer to nothing that a line has is no address at all: then its memory is not what it is taken for.
 Result check_wild(const Process& process, uintptr_t value);
 Result check_addresses(const Process& process, const uint8_t* begin, uint64_t size, TypeId type);

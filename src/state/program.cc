@@ -24,8 +24,44 @@ void register_variables(const ELC_Program_module& module) {
   }
 }
 
+// A struct type whose gaps are bytes, for blocks that have something there: memory behind a header, or cells that are used again as
+// something else. Made for all structs, so that a restart has them. 0: it has no gaps, or what they are is not known.
+TypeId with_gaps(Process& p, TypeId type) {
+  const format::TypeInfo& info = p.types.info(type);
+  if (info.kind != format::kStruct || info.walked) return 0;
+  Vector<ELC_Field> fields;
+  Vector<Text> names;
+  bool differs = false;
+  uint64_t at = 0;
+  const auto fill = [&](uint64_t end) {
+    if (end <= at) return;
+    names.push_back(Text::format("gap_at_%llu", static_cast<unsigned long long>(at)));
+    fields.push_back({nullptr, static_cast<size_t>(at), ELC_BYTE, static_cast<size_t>(end - at)});
+    differs = true;
+  };
+  for (const format::FieldInfo& field : p.types.fields(type)) {
+    fill(field.offset);
+    const TypeId* inner = field.type >= ELC_FIRST_MADE_TYPE ? p.types_with_gaps.find(static_cast<uint64_t>(field.type)) : nullptr;
+    const TypeId own = inner != nullptr ? *inner : field.type;
+    differs = differs || own != field.type;
+    names.push_back(Text::copy(field.name));
+    fields.push_back({nullptr, static_cast<size_t>(field.offset), own, static_cast<size_t>(field.count)});
+    at = field.offset + field.count * p.types.size_of(field.type);
+  }
+  fill(info.size);
+  if (!differs) return 0;
+  for (size_t i = 0; i < fields.size(); ++i) fields[i].name = names[i].c_str();
+  return ELC_Struct(Text::format("%s with its gaps", info.name).c_str(), static_cast<size_t>(info.size), static_cast<int>(fields.size()),
+                    fields.data());
+}
+
+void make_types_with_gaps(Process& p, TypeId end) {
+  for (TypeId type = ELC_FIRST_MADE_TYPE; type < end; ++type)
+    if (const TypeId twin = with_gaps(p, type)) p.types_with_gaps.at(static_cast<uint64_t>(type)) = twin;
+}
+
 // What no memory of a program lies below, and above: most numbers are told from addresses by that.
-constexpr uintptr_t kLeastAddress = 4096, kMostAddress = sizeof(uintptr_t) == 8 ? ~uintptr_t{0} >> 16 : ~uintptr_t{0};
+constexpr uintptr_t kLeast = kLeastAddress, kMostAddress = sizeof(uintptr_t) == 8 ? ~uintptr_t{0} >> 16 : ~uintptr_t{0};
 
 // A copy that is part of lines.
 char* copy_text(const char* text, size_t length) {
@@ -48,6 +84,7 @@ char** begin_program(const ELC_Program& program, int argc, char** argv) {
         p.unregistered = Text::format("the function %s", module->functions[k].name);
     register_variables(*module);
   }
+  make_types_with_gaps(p, p.types.end());
   if (program.draws_numbers != 0) ELC_Register_random();
   if (argv == nullptr) return nullptr;
   const size_t count = argc < 0 ? 0 : static_cast<size_t>(argc);
@@ -65,6 +102,37 @@ static void mark_words(const format::TypeTable& types, TypeId type, uint64_t off
       for (uint64_t i = 0; i < field.count; ++i) mark_words(types, field.type, offset + field.offset + i * types.size_of(field.type), set);
   } else if (info.has_handle) {
     for (uint64_t at = offset / kWord; at * kWord < offset + info.size && at < set->size(); ++at) (*set)[static_cast<size_t>(at)] = true;
+  }
+}
+
+static bool is_zero(const uint8_t* at, uint64_t size) {
+  for (uint64_t i = 0; i < size; ++i)
+    if (at[i] != 0) return false;
+  return true;
+}
+
+static bool gaps_are_zero(const Process& p, const uint8_t* begin, TypeId twin) {
+  for (const format::FieldInfo& field : p.types.fields(twin)) {
+    const uint64_t size = p.types.size_of(field.type);
+    const bool is_gap = field.type == format::kByte && strncmp(field.name, "gap_at_", 7) == 0;
+    if (is_gap && !is_zero(begin + field.offset, field.count)) return false;
+    for (uint64_t i = 0; p.types.info(field.type).kind == format::kStruct && i < field.count; ++i)
+      if (!gaps_are_zero(p, begin + field.offset + i * size, field.type)) return false;
+  }
+  return true;
+}
+
+void find_gaps(Process& p) {
+  if (!p.is_prepared) return;
+  for (Block& block : p.heap.slots()) {
+    const TypeId* const twin = p.types_with_gaps.find(static_cast<uint64_t>(block.type));
+    if (twin == nullptr) continue;
+    const uint64_t size = p.types.size_of(block.type);
+    for (uint64_t at = 0; at + size <= block.size; at += size) {
+      if (gaps_are_zero(p, block.address + at, *twin)) continue;
+      block.type = *twin;
+      break;
+    }
   }
 }
 
@@ -90,13 +158,15 @@ void note_places(Process& p) {
 
 Result check_wild(const Process& p, uintptr_t value) {
   if (!p.is_prepared) return Result();
+  const intptr_t number = static_cast<intptr_t>(value);
+  if (number > -static_cast<intptr_t>(kLeast) && number < static_cast<intptr_t>(kLeast)) return Result();  // a mark
   if (p.function_by_address.find(value) != nullptr)
     return Result::error("a pointer to data in it holds the address of a function, which a restart would not bring back: use a pointer to a function");
-  bool is_address = value >= kLeastAddress && value <= kMostAddress && p.places.empty();
-  for (const uintptr_t place : p.places) is_address = is_address || (value >= kLeastAddress && place == place_of(value));
+  bool is_address = value >= kLeast && value <= kMostAddress && p.places.empty();
+  for (const uintptr_t place : p.places) is_address = is_address || (value >= kLeast && place == place_of(value));
   if (is_address) return Result();
-  return Result::error("a pointer in it has the value %p, which is no address, and which a restart would not bring back: either the program "
-                       "uses such values as marks, or the memory is not what the program has converted malloc's result to",
+  return Result::error("a pointer in it has the value %p, which is no address, and which a restart would not bring back: the memory may be not "
+                       "what the program has converted malloc's result to",
                        reinterpret_cast<void*>(value));
 }
 
@@ -112,11 +182,13 @@ Result check_addresses(const Process& p, const uint8_t* begin, uint64_t size, Ty
     for (bool& word : set) word = false;
     mark_words(p.types, type, 0, &set);
   }
-  const uint64_t skip = (kWord - reinterpret_cast<uintptr_t>(begin) % kWord) % kWord;
-  for (uint64_t at = skip, word = 0; at + kWord <= size; at += kWord, ++word) {
+  const bool is_bytes = info.kind == format::kByte || info.size == 1;  // which may have an address anywhere
+  const uint64_t step = is_bytes ? 1 : kWord;
+  const uint64_t skip = is_bytes ? 0 : (kWord - reinterpret_cast<uintptr_t>(begin) % kWord) % kWord;
+  for (uint64_t at = skip, word = 0; at + kWord <= size; at += step, ++word) {
     uintptr_t value;
     memcpy(&value, begin + at, kWord);
-    if (value < kLeastAddress || value > kMostAddress) continue;
+    if (value < kLeast || value > kMostAddress) continue;
     if (!set.empty() && set[static_cast<size_t>(word % set.size())]) continue;
     const void* const address = reinterpret_cast<const void*>(value);
     if (p.blocks->encode(address).block == format::kWildBlock && p.function_by_address.find(value) == nullptr) continue;

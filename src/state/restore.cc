@@ -50,8 +50,12 @@ Result decode_pointer(void* context, const PointerLeaf& in, void* leaf) {
   Restoring& restoring = *static_cast<Restoring*>(context);
   uint8_t* address = nullptr;
   if (in.block == format::kWildBlock) {
-    ++restoring.wild;
     address = reinterpret_cast<uint8_t*>(kWildAddress);
+    // What a program uses as a mark, such as (void *)-1.
+    const bool is_narrow = restoring.image.writer.width[format::kPointer] == 4;
+    const int64_t value = is_narrow ? static_cast<int32_t>(in.position) : static_cast<int64_t>(in.position);
+    if (value > -kLeastAddress && value < kLeastAddress) address = reinterpret_cast<uint8_t*>(static_cast<intptr_t>(value));
+    else ++restoring.wild;
   } else if (in.block != format::kNullBlock) {
     ELC_TRY(resolve(restoring.image, restoring.process.types, in, &address));
     if (leaf == nullptr && restoring.target != format::kNone) restoring.image.tell(in.block, restoring.target);

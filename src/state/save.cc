@@ -213,7 +213,8 @@ Result check_numbers(const Saving& saving, TypeId type, const uint8_t* at, uint6
   if (codec.macro_of == nullptr || types.accessor(type) != nullptr) return Result();
   const format::TypeInfo& info = types.info(type);
   const bool bytes = info.kind == format::kByte;
-  if (count > (bytes ? kMostPerhapsHandles * sizeof(void*) : kMostPerhapsHandles)) return Result();
+  const bool all = bytes && saving.process.is_prepared;
+  if (count > (bytes ? kMostPerhapsHandles * sizeof(void*) : kMostPerhapsHandles) && !all) return Result();
   if (bytes || format::is_integer(info.kind)) {
     for (const size_t size : {sizeof(int), sizeof(void*)}) {
       if (!bytes && info.size != size) continue;
@@ -304,6 +305,7 @@ Result save_heap(Saving& saving, const LeafEncoder& leaves) {
   for (const Block& block : p.heap.slots()) {
     saving.writer.cut_before(block.id, block.size);
     const HeapRun run = run_of(p, block);
+    if (p.is_prepared && run.type == format::kByte) ELC_TRY(check_numbers(saving, run.type, block.address, run.count));
     ELC_TRY(check_addresses(p, block.address, block.size - run.rest, run.type));
     ELC_TRY(check_addresses(p, block.address + (block.size - run.rest), run.rest, format::kByte));
     Result written = saving.writer.write_value(run.type, block.address, run.count, leaves);
@@ -333,6 +335,7 @@ Result begin_save() {
   if (p.random != nullptr) ELC_TRY(p.random->take());
   guess_types(p);
   note_places(p);
+  find_gaps(p);
   if (p.blocks == nullptr) p.blocks = make<BlockMap>();
   return p.blocks->build(p);
 }

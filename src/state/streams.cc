@@ -230,6 +230,8 @@ Result Streams::save(format::Writer& writer) {
   fflush(stdout);
   Vector<Snapshot> snapshots;
   for (Stream& stream : open_) {
+    if (process().is_prepared && feof(stream.file) != 0)
+      return Result::error("the stream of '%s' has come to its end, which a restart would not tell the program again: close it", stream.path.c_str());
     Snapshot& snapshot = snapshots.push_back({});
     ELC_TRY(look_at(stream, &snapshot));
   }

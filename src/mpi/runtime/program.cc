@@ -1,6 +1,7 @@
 // Programs that a tool has prepared as a whole (elc_program.h): MPI at their beginning, and clocks.
 #include "elc_program.h"
 
+#include <stdlib.h>
 #include <sys/time.h>
 #include <time.h>
 
@@ -38,6 +39,13 @@ void make_operations(const ELC_Program& program) {
   }
 }
 
+// A program that ends before it has called MPI_Init would not have ended others.
+void end_unbegun() {
+  int over = 0;
+  PMPI_Finalized(&over);
+  if (over == 0 && has_initialised == 0) MPI_Finalize();
+}
+
 // What a line repeats where another process depends on it.
 template <class Integer>
 Integer repeated(Integer value) {
@@ -55,6 +63,7 @@ ELC_EXPORT char** ELC_Program_begin(const ELC_Program* program, int argc, char**
   char** words = argv;
   if (program->thread_level < 0) MPI_Init(&count, &words);
   else MPI_Init_thread(&count, &words, program->thread_level, &provided);
+  atexit(end_unbegun);
   const elc::Result known = elc::state::add_global("MPI_Init was called", &has_initialised, ELC_INT, 1);
   if (!known.ok()) elc::mpi::give_up(known);
   make_operations(*program);

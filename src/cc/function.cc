@@ -438,16 +438,19 @@ void Function::emit_array(const VarDecl* variable) {
 // A type that moves to the beginning of the function may be taken for no other one there.
 void Function::check_type(const NamedDecl* type) {
   const auto* named = dyn_cast<TypedefNameDecl>(type);
-  std::vector<StringRef> all = {type->getName()};
-  if (const auto* list = dyn_cast<EnumDecl>(type))
-    for (const EnumConstantDecl* one : list->enumerators()) all.push_back(one->getName());
   ASTContext& context = unit_.context();
-  for (const StringRef name : all) {
-    if (name.empty()) continue;
-    const auto outside = context.getTranslationUnitDecl()->lookup(DeclarationName(&context.Idents.get(name)));
-    if (!outside.empty() || !type_names_.insert(name.str()).second || names_.contains(name.str()))
+  // Tags have a space of names of their own.
+  const auto check = [&](StringRef name, bool is_tag) {
+    if (name.empty()) return;
+    bool taken = !type_names_.insert((is_tag ? "struct " : "") + name.str()).second || (!is_tag && names_.contains(name.str()));
+    for (const NamedDecl* other : context.getTranslationUnitDecl()->lookup(DeclarationName(&context.Idents.get(name))))
+      taken |= isa<TagDecl>(other) == is_tag;
+    if (taken)
       refuse(type->getLocation(), "'" + name.str() + "' is declared in the function, and has the name of something else: give it another");
-  }
+  };
+  check(type->getName(), isa<TagDecl>(type));
+  if (const auto* list = dyn_cast<EnumDecl>(type))
+    for (const EnumConstantDecl* one : list->enumerators()) check(one->getName(), false);
   if (named != nullptr && named->getUnderlyingType()->isVariablyModifiedType())
     refuse(type->getLocation(), "'" + named->getName().str() + "' is a type of variable length");
 }

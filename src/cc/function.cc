@@ -188,7 +188,14 @@ Function::Function(Module& module, const FunctionDecl* function) : module_(modul
   struct Renamer : RecursiveASTVisitor<Renamer> {
     Function& f;
     explicit Renamer(Function& function) : f(function) {}
+    void rename(const Decl* declared, SourceLocation at) {
+      const auto found = f.renamed_.find(declared->getCanonicalDecl());
+      if (found != f.renamed_.end()) f.module_.edits().replace(f.unit_.begin_of(at), f.unit_.end_of(at), found->second);
+    }
+    bool VisitTagTypeLoc(TagTypeLoc at) { return rename(at.getDecl(), at.getNameLoc()), true; }
+    bool VisitTypedefTypeLoc(TypedefTypeLoc at) { return rename(at.getTypedefNameDecl(), at.getNameLoc()), true; }
     bool VisitDeclRefExpr(DeclRefExpr* e) {
+      rename(e->getDecl(), e->getLocation());
       const auto* variable = dyn_cast<VarDecl>(e->getDecl());
       const auto known = variable == nullptr ? f.moved_.end() : f.moved_.find(variable->getCanonicalDecl());
       if (known == f.moved_.end() || f.variables_[known->second].name == variable->getName()) return true;
@@ -227,6 +234,7 @@ void Function::find_moved(const Stmt* s) {
 
 void Function::move(const DeclStmt* statement) {
   for (const Decl* d : statement->decls()) {
+    if (auto* type = dyn_cast<TypeDecl>(const_cast<Decl*>(d))) move_type(type);
     const auto* variable = dyn_cast<VarDecl>(d);
     if (variable == nullptr || !variable->hasLocalStorage()) continue;
     Variable v;
@@ -242,6 +250,34 @@ void Function::move(const DeclStmt* statement) {
     if (variable->hasAttr<CleanupAttr>()) refuse(variable->getLocation(), "'" + v.shown + "' has an attribute cleanup");
     moved_[variable->getCanonicalDecl()] = add(v);
   }
+}
+
+// A type that moves to the beginning of the function gets another name where it would hide something, or something it.
+void Function::move_type(TypeDecl* type) {
+  ASTContext& context = unit_.context();
+  if (const auto* named = dyn_cast<TypedefNameDecl>(type); named != nullptr && named->getUnderlyingType()->isVariablyModifiedType())
+    refuse(type->getLocation(), "'" + named->getName().str() + "' is a type of variable length");
+  // Tags have a space of names of their own.
+  const auto rename = [&](NamedDecl* declared, bool is_tag) {
+    const std::string name = declared->getName().str();
+    const auto is_free = [&](const std::string& candidate) {
+      if (type_names_.contains((is_tag ? "struct " : "") + candidate) || (!is_tag && names_.contains(candidate))) return false;
+      for (const NamedDecl* other : context.getTranslationUnitDecl()->lookup(DeclarationName(&context.Idents.get(candidate))))
+        if (isa<TagDecl>(other) == is_tag) return false;
+      return true;
+    };
+    std::string candidate = name;
+    for (int n = 2; !is_free(candidate); ++n) candidate = name + "__" + std::to_string(n);
+    type_names_.insert((is_tag ? "struct " : "") + candidate);
+    if (candidate == name || name.empty()) return;
+    renamed_[declared->getCanonicalDecl()] = candidate;
+    declared->setDeclName(&context.Idents.get(candidate));
+    if (!name.starts_with("elc_unnamed_"))
+      module_.edits().replace(unit_.begin_of(declared->getLocation()), unit_.end_of(declared->getLocation()), candidate);
+  };
+  rename(type, isa<TagDecl>(type));
+  if (auto* list = dyn_cast<EnumDecl>(type))
+    for (EnumConstantDecl* one : list->enumerators()) rename(one, false);
 }
 
 // An array of variable length becomes a pointer to memory that goes with the frame, or when the declaration is come to again; one
@@ -405,7 +441,6 @@ void Function::emit_declaration(const DeclStmt* statement) {
     } else if (variable != nullptr && variable->isStaticLocal()) {
       continue;  // a variable of the file now
     } else if (isa<TagDecl>(d) || isa<TypedefNameDecl>(d)) {
-      check_type(cast<NamedDecl>(d));
       // Part of a typedef, whose text has it.
       const bool inside = next != statement->decl_end() && isa<TypedefNameDecl>(*next) && isa<TagDecl>(d);
       if (!inside) types_ += module_.edits().text(unit_.begin_of(d->getBeginLoc()), unit_.end_of(d->getEndLoc())) + "; ";
@@ -433,26 +468,6 @@ void Function::emit_array(const VarDecl* variable) {
   say_line(variable->getLocation());
   out_ += "{ const __typeof__(sizeof 0) elc_x[] = {" + extents + "}; " + name + " = ELC_Program_array(" + name + ", " +
           std::to_string(dimensions) + ", elc_x, sizeof " + stars + name + ", " + type + "); } ";
-}
-
-// A type that moves to the beginning of the function may be taken for no other one there.
-void Function::check_type(const NamedDecl* type) {
-  const auto* named = dyn_cast<TypedefNameDecl>(type);
-  ASTContext& context = unit_.context();
-  // Tags have a space of names of their own.
-  const auto check = [&](StringRef name, bool is_tag) {
-    if (name.empty()) return;
-    bool taken = !type_names_.insert((is_tag ? "struct " : "") + name.str()).second || (!is_tag && names_.contains(name.str()));
-    for (const NamedDecl* other : context.getTranslationUnitDecl()->lookup(DeclarationName(&context.Idents.get(name))))
-      taken |= isa<TagDecl>(other) == is_tag;
-    if (taken)
-      refuse(type->getLocation(), "'" + name.str() + "' is declared in the function, and has the name of something else: give it another");
-  };
-  check(type->getName(), isa<TagDecl>(type));
-  if (const auto* list = dyn_cast<EnumDecl>(type))
-    for (const EnumConstantDecl* one : list->enumerators()) check(one->getName(), false);
-  if (named != nullptr && named->getUnderlyingType()->isVariablyModifiedType())
-    refuse(type->getLocation(), "'" + named->getName().str() + "' is a type of variable length");
 }
 
 void Function::emit_initial(const VarDecl* variable) {

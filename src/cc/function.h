@@ -49,7 +49,7 @@ class Function {
   bool has_label(const clang::Stmt* statement) const;
   void find_moved(const clang::Stmt* statement);
   void move(const clang::DeclStmt* statement);
-  void check_type(const clang::NamedDecl* type);
+  void move_type(clang::TypeDecl* type);
   void change_array(const clang::VarDecl* variable, Variable* v);
   size_t add(Variable variable);
   std::string free_name(const std::string& name) const;
@@ -98,6 +98,7 @@ class Function {
   std::map<const clang::Stmt*, std::string> continues_;  // statements whose continue is a goto
   std::string out_, types_, copies_;
   std::set<std::string> names_, type_names_;
+  std::map<const clang::Decl*, std::string> renamed_;  // types and enumerators
   int next_ = 1;
   bool is_refused_ = false;
 };

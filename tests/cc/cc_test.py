@@ -23,6 +23,7 @@ PROGRAM = r"""
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+static long deep(long x, int n);
 %s
 static long deep(long x, int n) {
   long sum = 0;
@@ -159,6 +160,52 @@ class Projects(Cases):
         self.write("prog.c", PROGRAM % ("", ""))
         self.cc("prog.c", "-o", "prog")
         self.assertEqual(self.start("prog"), self.ANSWER)
+
+
+class Right(Cases):
+    """Found by attack: the answer is the plain program's, and a restart's, too."""
+
+    def right(self, outside, inside, *words):
+        self.write("prog.c", PROGRAM % (outside, inside + Projects.DALLY))
+        self.cc("prog.c", "-w", "-o", "plain", *words, "-felc-off")
+        self.cc("prog.c", "-w", "-o", "prog", *words)
+        self.assert_restarts("prog", self.start("plain"))
+
+    def test_data_behind_a_header(self):
+        self.right("struct vec { long n; int flag; } *v;", "if (!v) { v = malloc(sizeof *v + 8 * sizeof(double)); v->n = 8; }"
+                   "{ double *d = (double *)(v + 1); d[i % 8] += i * 1.25 + deep(i, 1); result += d[1] * 3 + d[2]; }")
+
+    def test_cells_used_again(self):
+        self.right("struct a { double x; int n; }; struct b { long n; int k, c; }; static struct b *cell;",
+                   "if (!cell) { void *p = malloc(sizeof(struct a)); struct a *a = p; a->n = 7; cell = p; }"
+                   "cell->c += i; cell->k = i; cell->n = deep(i, 1); result += cell->c;")
+
+    def test_marks(self):
+        self.right("static void *mark = (void *)-1, *kept[3];", "kept[1] = (void *)42L; deep(1, 1);"
+                   "result += (mark == (void *)-1) + ((long)kept[1] == (i ? 42 : 42));")
+
+    def test_truth(self):
+        self.right("static int take(_Bool b, long x) { return deep(x, 1) && b; } static long big(void) { return deep(1, 1) ? 1L << 32 : 0; }",
+                   "result += take(big(), 1) + take(0.25 * deep(1, 1), 2);")
+
+    def test_types_of_blocks(self):
+        self.right("enum { N = 4 }; struct S { int a; }; typedef int T;",
+                   "result += N + sizeof(struct S) + sizeof(T);"
+                   "{ enum { N = 7 }; struct S { int a, b, c; } s = {1, 2, N}; typedef double T; T t = deep(N, 1); result += s.c + t + sizeof(T); }")
+
+    def test_values_of_ranges(self):
+        self.right("", "{ int a[4] = {[0 ... 2] = deep(i, 1), [3] = 5}; result += a[0] + a[1] * 3 + a[2] * 5 + a[3]; }")
+
+    def test_statement_expressions(self):
+        self.right("", "{ int k; for (k = 0; k < 4; k++) result += ({ if (k == 2) continue; deep(k, 1); }) * 2; }")
+
+    def test_arrays_of_variable_length(self):
+        self.right("static long sum; static void add(long *a, int n) { while (n-- > 0) sum += a[n]; }"
+                   "static void all(int n) { long a[n], b[n][3]; int k; for (k = 0; k < n; k++) { a[k] = deep(k, 1); b[k][k % 3] = k; }"
+                   " deep(1, 1); for (k = 0; k < n; k++) a[k] += b[k][k % 3]; return add(a, n); }", "all(i % 5 + 1); result += sum;")
+
+    def test_strings_found_in_strings(self):
+        self.right("static const char *at;", 'at = strchr("0123456789", \'0\' + i % 10); deep(1, 1); result += *at;')
 
 
 class Refused(Cases):

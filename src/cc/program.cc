@@ -172,7 +172,7 @@ class Collector : public RecursiveASTVisitor<Collector> {
     if (callee == nullptr) return true;
     const std::string name = callee->getName().str();
     bool all = leaves_characters_alone(name);
-    if (is_mpi(name)) all = true;  // characters travel as the datatype that the call names, which has to be one of characters
+    if (is_mpi(name)) all = travels_as_characters(call);
     if (name == "memcpy" || name == "memmove") {
       all = true;
       for (unsigned i = 0; i < 2 && i < call->getNumArgs(); ++i)
@@ -184,6 +184,28 @@ class Collector : public RecursiveASTVisitor<Collector> {
   }
 
  private:
+  // Whether all datatypes that a call of MPI is given are those of characters.
+  bool travels_as_characters(const CallExpr* call) const {
+    bool some = false;
+    for (const Expr* argument : call->arguments()) {
+      const auto* type = argument->getType()->getAs<TypedefType>();
+      if (type == nullptr || type->getDecl()->getName() != "MPI_Datatype") continue;
+      const Expr* e = argument->IgnoreParenCasts();
+      if (const auto* address = dyn_cast<UnaryOperator>(e)) e = address->getSubExpr()->IgnoreParenCasts();
+      const auto* object = dyn_cast<DeclRefExpr>(e);  // Open MPI, LAM
+      std::string name = object == nullptr ? "" : object->getDecl()->getName().str();
+      Expr::EvalResult number;  // MPICH
+      if (object == nullptr && argument->EvaluateAsInt(number, unit_.context()))
+        name = std::to_string(number.Val.getInt().getZExtValue() & 0xffffffff);
+      static const std::set<std::string> kCharacters = {"ompi_mpi_char", "ompi_mpi_signed_char", "ompi_mpi_unsigned_char",
+                                                        "lam_mpi_char",  "lam_mpi_unsigned_char", "1275068673" /* 0x4c000101 */,
+                                                        "1275068696" /* 0x4c000118 */, "1275068674" /* 0x4c000102 */};
+      if (!kCharacters.contains(name)) return false;
+      some = true;
+    }
+    return some;
+  }
+
   void see_end_of_text(const CastExpr* cast) {
     if (program_.text_ends_at_.empty()) program_.text_ends_at_ = unit_.place(cast->getBeginLoc());
   }

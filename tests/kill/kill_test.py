@@ -137,7 +137,7 @@ class Case:
         self.name = r.choice(names)
         make, has_lines = PROGRAMS[self.name]
         ranks, self.arguments = make(r)
-        self.ranks = r.choice([min(n, options.max_ranks) for n in ranks])
+        self.ranks = r.choice([n for n in ranks if n <= options.max_ranks] or [options.max_ranks])
         self.builds = [b for b in builds if b.program(self.name)]
         if self.name == "traffic":
             self.arguments += launch.traffic_arguments(self.builds)

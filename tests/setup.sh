@@ -31,7 +31,7 @@ need_packages() {
   rm -f "$log"
 }
 
-kBuildPackages="build-essential meson ninja-build pkg-config zlib1g-dev doctest-dev nlohmann-json3-dev libcli11-dev libdw-dev libclang-14-dev llvm-14-dev"
+kBuildPackages="build-essential meson ninja-build pkg-config zlib1g-dev doctest-dev nlohmann-json3-dev libcli11-dev libdw-dev libclang-14-dev libclang-cpp14 llvm-14-dev"
 
 packages_of() {
   case $1 in

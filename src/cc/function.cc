@@ -1,7 +1,6 @@
 #include "cc/function.h"
 
 #include "clang/AST/RecursiveASTVisitor.h"
-#include "clang/AST/StmtVisitor.h"
 
 namespace elc::cc {
 
@@ -23,6 +22,14 @@ bool is_zeroed(QualType type) {
 
 // What is not evaluated has no labels.
 bool is_unevaluated(const Stmt* s) { return isa<UnaryExprOrTypeTraitExpr>(s) || isa<OffsetOfExpr>(s); }
+
+// The name, or the first that is made of it, which is free.
+template <class F>
+std::string free_name(const std::string& name, F is_free) {
+  std::string candidate = name;
+  for (int n = 2; !is_free(candidate); ++n) candidate = name + "__" + std::to_string(n);
+  return candidate;
+}
 
 // The variable whose memory an lvalue is part of, without a pointer between.
 const VarDecl* variable_of(const Expr* e) {
@@ -175,7 +182,7 @@ Function::Function(Module& module, const FunctionDecl* function) : module_(modul
     if (v.type->isVariablyModifiedType()) refuse(parameter->getLocation(), "'" + v.name + "' points to rows of variable length");
     if (v.type.isConstQualified()) {
       // A restart has to set it.
-      v.name = free_name(v.name);
+      v.name = free_variable(v.name);
       v.type = v.type.getUnqualifiedType();
       copies_ += module_.declaration(v.type, v.name, parameter->getLocation()) + " = " + v.shown + "; ";
       names_.insert(v.name);
@@ -239,7 +246,7 @@ void Function::move(const DeclStmt* statement) {
     if (variable == nullptr || !variable->hasLocalStorage()) continue;
     Variable v;
     v.shown = variable->getName().str();
-    v.name = free_name(v.shown);
+    v.name = free_variable(v.shown);
     names_.insert(v.name);
     Qualifiers dropped;
     v.type = unit_.context().getUnqualifiedArrayType(variable->getType(), dropped);
@@ -252,6 +259,16 @@ void Function::move(const DeclStmt* statement) {
   }
 }
 
+DeclContext::lookup_result Function::declared_outside(const std::string& name) const {
+  ASTContext& context = unit_.context();
+  return context.getTranslationUnitDecl()->lookup(DeclarationName(&context.Idents.get(name)));
+}
+
+// What moves to the beginning of a function may hide nothing there.
+std::string Function::free_variable(const std::string& name) const {
+  return free_name(name, [&](const std::string& candidate) { return declared_outside(candidate).empty() && !names_.contains(candidate); });
+}
+
 // A type that moves to the beginning of the function gets another name where it would hide something, or something it.
 void Function::move_type(TypeDecl* type) {
   ASTContext& context = unit_.context();
@@ -260,14 +277,12 @@ void Function::move_type(TypeDecl* type) {
   // Tags have a space of names of their own.
   const auto rename = [&](NamedDecl* declared, bool is_tag) {
     const std::string name = declared->getName().str();
-    const auto is_free = [&](const std::string& candidate) {
-      if (type_names_.contains((is_tag ? "struct " : "") + candidate) || (!is_tag && names_.contains(candidate))) return false;
-      for (const NamedDecl* other : context.getTranslationUnitDecl()->lookup(DeclarationName(&context.Idents.get(candidate))))
-        if (isa<TagDecl>(other) == is_tag) return false;
+    const std::string candidate = free_name(name, [&](const std::string& other) {
+      if (type_names_.contains((is_tag ? "struct " : "") + other) || (!is_tag && names_.contains(other))) return false;
+      for (const NamedDecl* outside : declared_outside(other))
+        if (isa<TagDecl>(outside) == is_tag) return false;
       return true;
-    };
-    std::string candidate = name;
-    for (int n = 2; !is_free(candidate); ++n) candidate = name + "__" + std::to_string(n);
+    });
     type_names_.insert((is_tag ? "struct " : "") + candidate);
     if (candidate == name || name.empty()) return;
     renamed_[declared->getCanonicalDecl()] = candidate;
@@ -299,18 +314,6 @@ void Function::change_array(const VarDecl* variable, Variable* v) {
 size_t Function::add(Variable variable) {
   variables_.push_back(std::move(variable));
   return variables_.size() - 1;
-}
-
-// What moves to the beginning of a function may hide nothing there.
-std::string Function::free_name(const std::string& name) const {
-  const auto is_free = [&](const std::string& candidate) {
-    ASTContext& context = unit_.context();
-    const auto found = context.getTranslationUnitDecl()->lookup(DeclarationName(&context.Idents.get(candidate)));
-    return found.empty() && !names_.contains(candidate);
-  };
-  std::string candidate = name;
-  for (int n = 2; !is_free(candidate); ++n) candidate = name + "__" + std::to_string(n);
-  return candidate;
 }
 
 std::string Function::leave() const {

@@ -52,7 +52,8 @@ class Function {
   void move_type(clang::TypeDecl* type);
   void change_array(const clang::VarDecl* variable, Variable* v);
   size_t add(Variable variable);
-  std::string free_name(const std::string& name) const;
+  std::string free_variable(const std::string& name) const;
+  clang::DeclContext::lookup_result declared_outside(const std::string& name) const;  // of functions
 
   // ---- Statements
   void emit(const clang::Stmt* statement);

@@ -103,7 +103,8 @@ class Driver {
       if (word.kind == Word::Kind::kInput) last_ = i;
       if (!has_records) continue;
       last_ = i;
-      inputs_.push_back({i, read_file(path).starts_with("!<"), std::move(members)});
+      const bool is_archive = members[0].path != path;  // of an archive they are copies
+      inputs_.push_back({i, is_archive, std::move(members)});
     }
     if (!inputs_.empty() && !arguments_.is_shared) {
       bool needed = false;

@@ -157,9 +157,8 @@ class FileVisitor : public RecursiveASTVisitor<FileVisitor> {
     std::string why;
     m_.types_.describe(unit_.context().CharTy, &characters, &why);
     m_.strings_ += "static char " + name + "[" + std::to_string(size) + "] = " + quoted(literal->getBytes()) + "; ";
-    m_.variables_ += "{\"" + base_name(unit_.record().source) + ":string " + std::to_string(m_.string_count_) + "\", " + name + ", &" +
-                     characters.type + ", 0, " + std::to_string(size) + ", 1}, ";
-    ++m_.variable_count_;
+    characters.count = size;
+    m_.add_entry(base_name(unit_.record().source) + ":string " + std::to_string(m_.string_count_), name, characters, true);
     m_.edits_.replace(unit_.begin_of(literal->getBeginLoc()), unit_.end_of(literal->getEndLoc()), name);
   }
 
@@ -205,10 +204,13 @@ void Module::add_variable(const VarDecl* variable, const std::string& symbol, co
   if (described.count == 0) return;
   std::string unique = name;
   for (int n = 2; !names_.insert(unique).second; ++n) unique = name + " " + std::to_string(n);
-  const bool constant = variable->getType().isConstant(unit_.context());
-  variables_ += "{\"" + unique + "\", (void *)&" + symbol + ", &" + described.type + ", " +
+  add_entry(unique, symbol, described, variable->getType().isConstant(unit_.context()));
+}
+
+void Module::add_entry(const std::string& name, const std::string& symbol, const Described& described, bool is_constant) {
+  variables_ += "{\"" + name + "\", (void *)&" + symbol + ", &" + described.type + ", " +
                 (described.target.empty() ? "0" : "&" + described.target) + ", " + std::to_string(described.count) + ", " +
-                (constant ? "1" : "0") + "}, ";
+                (is_constant ? "1" : "0") + "}, ";
   ++variable_count_;
 }
 
@@ -372,8 +374,7 @@ void Module::add_getopt() {
     std::string why;
     types_.describe(is_pointer ? unit_.context().getPointerType(unit_.context().CharTy) : QualType(unit_.context().IntTy), &described, &why);
     strings_ += std::string("extern ") + (is_pointer ? "char *" : "int ") + name + "; ";
-    variables_ += std::string("{\"") + name + "\", (void *)&" + name + ", &" + described.type + ", 0, 1, 0}, ";
-    ++variable_count_;
+    add_entry(name, name, described, false);
   }
 }
 

@@ -40,6 +40,7 @@ class Module {
 
  private:
   friend class FileVisitor;
+  void add_entry(const std::string& name, const std::string& symbol, const Described& described, bool is_constant);
   void add_variable(const clang::VarDecl* variable, const std::string& symbol, const std::string& name);
   void name_tags();
   void add_statics(const clang::FunctionDecl* function);

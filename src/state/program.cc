@@ -253,7 +253,7 @@ ELC_EXPORT void* ELC_Program_array(void* before, int dimensions, const size_t* e
   ELC_free(before);
   if (extents == nullptr) return nullptr;
   void *first = nullptr, **above = nullptr;
-  size_t count = 1, above_count = 0;
+  size_t count = 1;
   for (int i = 0; i < dimensions; ++i) {
     const bool is_last = i + 1 == dimensions;
     const size_t size = is_last ? element : sizeof(void*);
@@ -264,9 +264,8 @@ ELC_EXPORT void* ELC_Program_array(void* before, int dimensions, const size_t* e
     void* const block = is_last ? ELC_calloc(count + (count == 0 ? 1 : 0), size) : ELC_new(ELC_POINTER, count + (count == 0 ? 1 : 0));
     if (block == nullptr) elc::state::give_up(elc::no_memory(count * size, "an array of variable length"));
     if (above == nullptr) first = block;
-    for (size_t k = 0; above != nullptr && k < (of_above == 0 ? 1 : above_count); ++k) above[k] = static_cast<char*>(block) + k * extents[i] * size;
+    for (size_t k = 0; above != nullptr && k < (of_above == 0 ? 1 : of_above); ++k) above[k] = static_cast<char*>(block) + k * extents[i] * size;
     above = static_cast<void**>(block);
-    above_count = count;
     if (is_last && type != ELC_NO_TYPE) ELC_Program_as(block, type);
   }
   return first;

@@ -12,7 +12,6 @@ namespace {
 using format::LeafEncoder;
 using format::PointerLeaf;
 
-// Blocks of this size and more begin a chunk of their own, so that an unchanged one has unchanged chunks.
 // Elements of a variable that are looked at: perhaps they are handles. Who has more of them has data.
 constexpr uint64_t kMostPerhapsHandles = 64;
 // Messages about wild pointers in one line.

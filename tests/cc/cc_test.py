@@ -172,12 +172,12 @@ class Right(Cases):
         self.assert_restarts("prog", self.start("plain"))
 
     def test_data_behind_a_header(self):
-        self.right("struct vec { long n; int flag; } *v;", "if (!v) { v = malloc(sizeof *v + 8 * sizeof(double)); v->n = 8; }"
+        self.right("struct vec { long n; int flag; } *v;", "if (!v) { v = calloc(1, sizeof *v + 8 * sizeof(double)); v->n = 8; }"
                    "{ double *d = (double *)(v + 1); d[i % 8] += i * 1.25 + deep(i, 1); result += d[1] * 3 + d[2]; }")
 
     def test_cells_used_again(self):
         self.right("struct a { double x; int n; }; struct b { long n; int k, c; }; static struct b *cell;",
-                   "if (!cell) { void *p = malloc(sizeof(struct a)); struct a *a = p; a->n = 7; cell = p; }"
+                   "if (!cell) { void *p = calloc(1, sizeof(struct a)); struct a *a = p; a->n = 7; cell = p; }"
                    "cell->c += i; cell->k = i; cell->n = deep(i, 1); result += cell->c;")
 
     def test_marks(self):

@@ -184,7 +184,8 @@ Result check_addresses(const Process& p, const uint8_t* begin, uint64_t size, Ty
   }
   const bool is_bytes = info.kind == format::kByte || info.size == 1;  // which may have an address anywhere
   const uint64_t step = is_bytes ? 1 : kWord;
-  const uint64_t skip = is_bytes ? 0 : (kWord - reinterpret_cast<uintptr_t>(begin) % kWord) % kWord;
+  // Those of a type's elements are counted from their beginning, wherever that is.
+  const uint64_t skip = is_bytes || !set.empty() ? 0 : (kWord - reinterpret_cast<uintptr_t>(begin) % kWord) % kWord;
   for (uint64_t at = skip, word = 0; at + kWord <= size; at += step, ++word) {
     uintptr_t value;
     memcpy(&value, begin + at, kWord);

@@ -46,6 +46,8 @@ typedef struct ELC_Program {
   size_t module_count;
   int thread_level;  /* that the program asks MPI for; -1: it calls MPI_Init */
   int draws_numbers; /* it calls rand, random, drand48 or the like, whose state is part of lines */
+  int has_threads;   /* that call malloc and its relatives, and nothing else of this */
+  void (*settings)(int is_restart); /* called when its variables are registered (0), and when a restart has those of the line (1) */
 } ELC_Program;
 
 /* Initialises MPI, registers what the modules have, and returns a copy of argv that lines have. What cannot be registered is told,
@@ -70,9 +72,11 @@ void *ELC_Program_as(void *block, ELC_Type type);
 /* The function of the frame that a restart enters next, for a call by a pointer, which is not back yet. */
 void (*ELC_Program_target(void))(void);
 
-/* malloc and realloc, with memory that is zeroed: what a line has of it is the program's. */
+/* malloc and its relatives, with memory that is zeroed: what a line has of it is the program's. */
 void *ELC_Program_malloc(size_t size);
+void *ELC_Program_calloc(size_t count, size_t size);
 void *ELC_Program_realloc(void *block, size_t size);
+void ELC_Program_free(void *block);
 
 /* The memory of an array of variable length, in the place of what it had before: elements of `element` bytes. Of several dimensions: a
  * table of pointers to tables, and so on to the elements, which lie one behind the other. `extents` NULL: none any more. The program

@@ -51,9 +51,9 @@ build_of() {
 
 # options_of MPI: elc-cc, which is the same for all, is not built and tried with each.
 options_of() {
-  case $1 in
-    mpich | lam) say -Dcc=disabled ;;
-  esac
+  [ "$1" != openmpi ] || return 0
+  built=$(build_of openmpi)/src/cc/elc-cc
+  if [ -x "$built" ]; then say "-Dcc_program=$built"; else say -Dcc=disabled; fi
 }
 
 # build_in DIRECTORY MPI [TARGET...]: configures if that has not been done, builds; says more only if it fails.

@@ -1,8 +1,10 @@
-"""Chapter 5 of the thesis, tests 1 to 5: each benchmark in three modes.
+"""Chapter 5 of the thesis, tests 1 to 5: each benchmark in three modes, and in two more where elc-cc is built.
 
-source      the program without libELC
-protocol    with libELC, which follows all messages, but no recovery line is taken
-checkpoint  the same, and four lines are taken and written to disk"""
+source                the program without libELC
+protocol              with libELC, which follows all messages, but no recovery line is taken
+checkpoint            the same, and four lines are taken and written to disk
+unchanged             the program without libELC, compiled by elc-cc: all messages are followed, no line is taken
+unchanged checkpoint  the same, and about four lines are taken, by time"""
 import statistics
 
 from .results import percent, spread
@@ -10,6 +12,8 @@ from .runs import Failed
 
 PART = "chapter5"
 MODES = ("source", "protocol", "checkpoint")
+UNCHANGED = ("unchanged", "unchanged checkpoint")
+PROGRAMS = dict({mode: "%s" for mode in MODES}, source="%s-plain", **{mode: "%s-unchanged" for mode in UNCHANGED})
 
 
 class Benchmark:
@@ -51,37 +55,47 @@ def measure(bench, results, options):
 def run_mode(bench, results, name, benchmark, mode, arguments):
     lines = None if mode == "source" else bench.lines()
     arguments, variables = list(arguments), {}
-    if mode == "checkpoint" and benchmark.by_time:
+    if mode == "unchanged checkpoint" or (mode == "checkpoint" and benchmark.by_time):
         variables["ELC_EVERY"] = "%.3f" % (results.median(PART, name, "source", "time") / 4.6)
     elif mode == "checkpoint":
         arguments += ["--lines", "4"]
     try:
-        return bench.run(name + ("-plain" if mode == "source" else ""), arguments, lines, variables)
+        return bench.run(PROGRAMS[mode] % name, arguments, lines, variables)
     finally:
         if lines:
             bench.drop(lines)
 
 
+def modes_of(results, name):
+    """Those in which it was measured."""
+    return [mode for mode in MODES + UNCHANGED if results.values(PART, name, mode, "time")]
+
+
+def row(title, cells):
+    print("  %-8s" % title + "".join(" %11s" % cell for cell in cells), flush=True)
+
+
 def measure_one(bench, results, options, name, benchmark):
+    modes = MODES + (UNCHANGED if bench.has(PROGRAMS[UNCHANGED[0]] % name) else ())
     arguments = (benchmark.quick if options.quick else benchmark.full).split()
     expected = None
     print("%s\n%s %s" % (benchmark.title, name, " ".join(arguments)), flush=True)
-    print("  %-8s %10s %10s %10s" % (("runs",) + MODES))
+    row("runs", [mode.replace("unchanged checkpoint", "with lines") for mode in modes])
     for number in range(1, options.repeat + 1):
         seconds = []
-        for mode in MODES:
+        for mode in modes:
             run = run_mode(bench, results, name, benchmark, mode, arguments)
             expected = expected or run.result()
             if run.result() != expected:
                 raise Failed("%s in %s mode: %s, but %s before" % (name, mode, run.result(), expected))
-            if mode == "protocol" and run.lines:
-                raise Failed("%s in protocol mode took %d lines" % (name, run.lines))
+            if not mode.endswith("checkpoint") and run.lines:
+                raise Failed("%s in %s mode took %d lines" % (name, mode, run.lines))
             results.add(PART, name, mode, number, "time", "s", run.seconds)
-            if mode == "checkpoint":
+            if mode.endswith("checkpoint"):
                 results.add(PART, name, mode, number, "lines", "", run.lines)
                 results.add(PART, name, mode, number, "bytes of a line", "B", run.bytes)
             seconds.append(run.seconds)
-        print("  %-8d %10.3f %10.3f %10.3f" % ((number,) + tuple(seconds)), flush=True)
+        row(number, ["%.3f" % value for value in seconds])
     tell(results, name, benchmark)
 
 
@@ -91,28 +105,28 @@ def overhead(results, name, mode):
 
 
 def tell(results, name, benchmark):
+    modes = modes_of(results, name)
     for title, middle in (("average", statistics.mean), ("median", statistics.median)):
-        print("  %-8s %10.3f %10.3f %10.3f" %
-              ((title,) + tuple(middle(results.values(PART, name, mode, "time")) for mode in MODES)))
-    lines = sorted({int(n) for n in results.values(PART, name, "checkpoint", "lines")})
-    print("  %-8s %10s %9.2f%% %9.2f%%   of the medians; lines taken: %s" %
-          ("overhead", "", overhead(results, name, "protocol"), overhead(results, name, "checkpoint"),
-           ", ".join(map(str, lines))))
+        row(title, ["%.3f" % middle(results.values(PART, name, mode, "time")) for mode in modes])
+    row("overhead", [""] + ["%.2f%%" % overhead(results, name, mode) for mode in modes[1:]])
+    lines = [sorted({int(n) for n in results.values(PART, name, mode, "lines")}) for mode in modes if mode.endswith("checkpoint")]
+    print("  of the medians; lines taken: %s" % "; ".join(", ".join(map(str, taken)) for taken in lines))
     for size, protocol, checkpoint in benchmark.thesis:
-        last = "       none" if checkpoint is None else "%9.2f%%" % checkpoint
-        print("  %-8s %10s %9.2f%% %s   %s" % ("thesis", "", protocol, last, size))
+        row("thesis", ["", "%.2f%%" % protocol, "none" if checkpoint is None else "%.2f%%" % checkpoint, " " + size])
     print(flush=True)
 
 
 def table(results):
     """Head and rows of the report's table."""
-    head = ["benchmark", "source (s)", "protocol (s)", "checkpoint (s)", "protocol over source", "checkpoint over source",
-            "thesis: protocol", "thesis: checkpoint"]
+    names = results.names(PART, "case")
+    modes = [mode for mode in MODES + UNCHANGED if any(mode in modes_of(results, name) for name in names)]
+    head = (["benchmark"] + [mode + " (s)" for mode in modes] + [mode + " over source" for mode in modes[1:]] +
+            ["thesis: protocol", "thesis: checkpoint"])
     rows = []
-    for name in results.names(PART, "case"):
+    for name in names:
         thesis = BENCHMARKS[name].thesis
-        rows.append([BENCHMARKS[name].title] + [spread(results.values(PART, name, mode, "time")) for mode in MODES] +
-                    ["%.2f %%" % overhead(results, name, mode) for mode in MODES[1:]] +
+        rows.append([BENCHMARKS[name].title] + [spread(results.values(PART, name, mode, "time")) for mode in modes] +
+                    ["%.2f %%" % overhead(results, name, mode) for mode in modes[1:]] +
                     [span([row[1] for row in thesis]), span([row[2] for row in thesis if row[2] is not None])])
     return head, rows
 
@@ -123,9 +137,11 @@ def span(values):
 
 def figure(axes, results):
     names = results.names(PART, "case")
-    for place, mode in enumerate(MODES[1:]):
-        axes.bar([i + 0.4 * place for i in range(len(names))], [overhead(results, name, mode) for name in names], 0.4, label=mode)
-    axes.set_xticks([i + 0.2 for i in range(len(names))], names)
+    modes = [mode for mode in MODES[1:] + UNCHANGED if all(mode in modes_of(results, name) for name in names)]
+    width = 0.8 / len(modes)
+    for place, mode in enumerate(modes):
+        axes.bar([i + width * place for i in range(len(names))], [overhead(results, name, mode) for name in names], width, label=mode)
+    axes.set_xticks([i + 0.4 - width / 2 for i in range(len(names))], names)
     axes.set_ylabel("over source mode (%)")
     axes.axhline(0, color="black", linewidth=0.5)
     axes.legend()

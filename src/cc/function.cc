@@ -1,6 +1,7 @@
 #include "cc/function.h"
 
 #include "clang/AST/RecursiveASTVisitor.h"
+#include "clang/AST/StmtOpenMP.h"
 
 namespace elc::cc {
 
@@ -106,6 +107,16 @@ class BodyVisitor : public RecursiveASTVisitor<BodyVisitor> {
     const std::string name = callee->getName().str();
     if (name == "alloca" || name == "__builtin_alloca")
       f_.refuse(call->getBeginLoc(), "the memory of alloca() cannot be part of lines: use malloc");
+    return true;
+  }
+  // What a directive of OpenMP makes for each thread is of the variable's type.
+  bool VisitOMPExecutableDirective(OMPExecutableDirective* directive) {
+    for (const OMPClause* clause : directive->clauses()) {
+      if (clause->getClauseKind() == llvm::omp::OMPC_shared) continue;
+      for (const Stmt* child : const_cast<OMPClause*>(clause)->children())
+        if (const auto* e = dyn_cast_or_null<Expr>(child)) f_.measured_.insert(variable_of(e->IgnoreParenImpCasts()));
+    }
+    f_.has_tasks_ |= isOpenMPTaskingDirective(directive->getDirectiveKind());
     return true;
   }
   bool VisitUnaryExprOrTypeTraitExpr(UnaryExprOrTypeTraitExpr* e) {
@@ -242,6 +253,7 @@ void Function::find_moved(const Stmt* s) {
 void Function::move(const DeclStmt* statement) {
   for (const Decl* d : statement->decls()) {
     if (auto* type = dyn_cast<TypeDecl>(const_cast<Decl*>(d))) move_type(type);
+    if (isa<OMPDeclareReductionDecl, OMPDeclareMapperDecl, OMPAllocateDecl>(d)) refuse(d->getLocation(), "a declaration of OpenMP: put it outside of functions");
     const auto* variable = dyn_cast<VarDecl>(d);
     if (variable == nullptr || !variable->hasLocalStorage()) continue;
     Variable v;
@@ -301,7 +313,7 @@ void Function::change_array(const VarDecl* variable, Variable* v) {
   QualType element = v->type;
   size_t dimensions = 0;
   for (; const auto* array = dyn_cast<ArrayType>(element.getDesugaredType(unit_.context())); ++dimensions) element = array->getElementType();
-  const bool is_whole = address_taken_.contains(variable) || measured_.contains(variable) || (dimensions > 1 && whole_.contains(variable));
+  const bool is_whole = has_tasks_ || address_taken_.contains(variable) || measured_.contains(variable) || (dimensions > 1 && whole_.contains(variable));
   if (dimensions == 0 || element->isVariablyModifiedType() || is_whole)
     return refuse(variable->getLocation(), "'" + v->shown + "', which is of variable length, lives while a call can reach MPI, and is used "
                                            "otherwise than by its elements: use malloc");
@@ -340,6 +352,10 @@ size_t Function::end_of(const Stmt* s) const {
   if (const auto* c = dyn_cast<SwitchCase>(s)) return end_of(c->getSubStmt());
   if (const auto* l = dyn_cast<LabelStmt>(s)) return end_of(l->getSubStmt());
   if (const auto* a = dyn_cast<AttributedStmt>(s)) return end_of(a->getSubStmt());
+  if (const auto* d = dyn_cast<OMPExecutableDirective>(s)) {
+    if (!d->hasAssociatedStmt()) return unit_.text().find('\n', unit_.begin_of(s->getBeginLoc()));
+    return end_of(d->getRawStmt());
+  }
   const std::string& all = unit_.text();
   size_t at = unit_.end_of(s->getEndLoc());
   while (at < all.size() && all[at] != ';') {
@@ -360,6 +376,7 @@ void Function::emit(const Stmt* s) {
   say_line(s->getBeginLoc());
   if (!has_label(s)) {
     out_ += module_.edits().text(unit_.begin_of(s->getBeginLoc()), end_of(s));
+    if (isa<OMPExecutableDirective>(s)) out_ += "\n";
     return;
   }
   const size_t scope = scope_.size();

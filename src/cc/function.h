@@ -102,6 +102,7 @@ class Function {
   std::map<const clang::Decl*, std::string> renamed_;  // types and enumerators
   int next_ = 1;
   bool is_refused_ = false;
+  bool has_tasks_ = false;  // of OpenMP
 };
 
 }  // namespace elc::cc

@@ -38,7 +38,9 @@ const Names& plain() {
     remove unlink rename mkdir rmdir access stat fstat lstat isatty getpid getppid getuid geteuid gethostname uname sysconf getpagesize
     usleep sleep nanosleep sched_yield getrusage times difftime localtime localtime_r gmtime gmtime_r ctime ctime_r asctime strftime
     mktime getopt getopt_long
-    omp_get_num_threads omp_get_thread_num omp_get_max_threads omp_get_wtime omp_get_num_procs omp_in_parallel
+    omp_get_num_threads omp_get_thread_num omp_get_max_threads omp_get_wtime omp_get_wtick omp_get_num_procs omp_in_parallel omp_in_final
+    omp_get_level omp_get_active_level omp_get_ancestor_thread_num omp_get_team_size omp_get_dynamic omp_get_nested omp_get_thread_limit
+    omp_get_max_active_levels
     qsort bsearch)");
   return all;
 }
@@ -74,9 +76,9 @@ const Names& sites() {
 const std::map<std::string, std::string>& replaced() {
   static const std::map<std::string, std::string> all = {
       {"malloc", "ELC_Program_malloc"},
-      {"calloc", "ELC_calloc"},
+      {"calloc", "ELC_Program_calloc"},
       {"realloc", "ELC_Program_realloc"},
-      {"free", "ELC_free"},
+      {"free", "ELC_Program_free"},
       {"strdup", "ELC_Program_strdup"},
       {"__strdup", "ELC_Program_strdup"},
       {"strndup", "ELC_Program_strndup"},
@@ -114,13 +116,24 @@ const std::map<std::string, std::string>& refused() {
       {"pthread_create", kThread}, {"thrd_create", kThread}, {"fork", kProcess}, {"vfork", kProcess}, {"system", kProcess},
       {"popen", kProcess}, {"pipe", kProcess}, {"socket", kProcess}, {"execv", kProcess}, {"execvp", kProcess}, {"execl", kProcess},
       {"signal", kSetting}, {"sigaction", kSetting}, {"atexit", kSetting}, {"on_exit", kSetting}, {"setlocale", kSetting},
-      {"chdir", kSetting}, {"umask", kSetting}, {"setenv", kSetting}, {"putenv", kSetting}, {"unsetenv", kSetting},
+      {"chdir", kSetting}, {"setenv", kSetting}, {"putenv", kSetting}, {"unsetenv", kSetting},
       {"feenableexcept", kSetting}, {"fesetround", kSetting}, {"setbuf", kSetting}, {"setvbuf", kSetting},
       {"strtok", kState}, {"ungetc", kState}, {"hcreate", kState}, {"dlopen", kState}, {"freopen", kState}, {"tmpfile", kState},
       {"open", "files are part of lines if fopen or MPI_File_open opens them"},
       {"creat", "files are part of lines if fopen or MPI_File_open opens them"},
       {"MPI_Finalized", "in a prepared program it is not followed"},
   };
+  return all;
+}
+
+// Settings of the process that are one number, which means the same on all machines.
+const Names& settings() {
+  static const Names all = words("umask omp_set_num_threads omp_set_dynamic omp_set_nested omp_set_max_active_levels");
+  return all;
+}
+
+const Names& of_memory() {
+  static const Names all = words("malloc calloc realloc free strdup __strdup strndup");
   return all;
 }
 
@@ -137,6 +150,11 @@ Known known_function(const std::string& name) {
     known.kind = Known::Kind::kReplaced;
     known.text = r->second;
     known.allocates = name == "malloc" || name == "calloc" || name == "realloc";
+    known.is_of_memory = of_memory().contains(name);
+  } else if (settings().contains(name)) {
+    known.kind = Known::Kind::kReplaced;
+    known.text = "elc_set_" + name;
+    known.is_setting = true;
   } else if (name == "memset" || name == "memcpy" || name == "memmove" || name == "strcpy" || name == "strncpy" || name == "mempcpy") {
     known.kind = Known::Kind::kPlain;
     known.allocates = name != "mempcpy";

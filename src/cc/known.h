@@ -17,6 +17,8 @@ struct Known {
   std::string text;
   bool draws_numbers = false;  // of rand, random or drand48
   bool allocates = false;      // its result may be memory that nobody has given a type
+  bool is_of_memory = false;   // of a replaced one: threads may call it at the same time
+  bool is_setting = false;     // of a replaced one: its last call is repeated in a restart
 };
 
 Known known_function(const std::string& name);

@@ -2,10 +2,14 @@
 // text beside the object; the link step, which sees the whole program, makes the objects anew from it. elc-cc(1) has the rest.
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <map>
 #include <memory>
+#include <thread>
 
 #include "cc/arguments.h"
 #include "cc/module.h"
@@ -21,6 +25,17 @@ std::vector<std::string> operator+(std::vector<std::string> a, const std::vector
   a.insert(a.end(), b.begin(), b.end());
   return a;
 }
+
+// So much preprocessed text is kept as clang has read it, until it is transformed; what is more is read twice.
+constexpr size_t kMostKept = 16 << 20;
+
+// A source file on its way to its new object.
+struct Job {
+  Unit* unit;
+  std::string text, object;     // files
+  std::string errors, notes;    // files, a message in each line
+  enum End { kRight, kRefused, kNotCompiled } end = kRight;
+};
 
 class Driver {
  public:
@@ -48,7 +63,13 @@ class Driver {
     const std::string text = scratch_.file("text.i");
     const auto command = std::vector{compiler_} + preprocessing(arguments_) + std::vector<std::string>{"-x", "c", "-E", source, "-o", text};
     if (run(command) != 0) return false;
-    return add_record(object, {source, output_of({compiler_, "-dumpmachine"}, scratch_), compiling(arguments_), read_file(text)}, scratch_);
+    return add_record(object, {source, output_of({compiler_, "-dumpmachine"}, scratch_), compiling(arguments_), read_file(text)}, tool("objcopy"), scratch_);
+  }
+
+  // One of the compiler's own: those of this machine know nothing of another one's objects.
+  std::string tool(const std::string& name) {
+    const std::string found = output_of({compiler_, "-print-prog-name=" + name}, scratch_);
+    return found.empty() ? name : found;
   }
 
   int compile() {
@@ -134,44 +155,88 @@ class Driver {
     for (const Input& input : inputs_)
       for (const Member& member : input.members)
         for (const Record& r : member.records) units_.push_back(std::make_unique<Unit>(r, units_.size()));
+    size_t kept = 0;
     for (const auto& unit : units_) {
       if (!unit->parse()) errors.push_back(unit->record().source + ": clang does not read what the compiler has preprocessed");
       else program.add(*unit);
-      unit->forget();
+      kept += unit->text().size();
+      if (kept > kMostKept) unit->forget();
     }
     if (!errors.empty()) return report(errors);
     if (!program.has_sites()) return true;
     if (!program.has_main()) return report({"main() is in none of the files that elc-cc has compiled"});
     program.conclude(&errors);
-    size_t number = 0;
-    std::vector<std::string> texts, notes;
+    std::vector<Job> jobs;
     for (const auto& unit : units_) {
-      if (!unit->parse()) return report({unit->record().source + ": cannot be read again"});
-      Module module(program, *unit, &errors);
-      texts.push_back(module.transform(units_.size()));
-      notes.insert(notes.end(), module.types().notes().begin(), module.types().notes().end());
-      unit->forget();
+      const std::string name = fs::path(unit->record().source).filename().replace_extension("").string();
+      jobs.push_back({unit.get(), scratch_.file(name + ".i"), scratch_.file(name + ".o"), scratch_.file("errors"), scratch_.file("notes")});
+    }
+    if (!run_jobs(program, compiler_, &jobs)) return false;
+    std::vector<std::string> notes;
+    for (const Job& job : jobs) {
+      for (const std::string& line : lines_of(job.errors)) errors.push_back(line);
+      for (const std::string& line : lines_of(job.notes)) notes.push_back(line);
+      if (job.end == Job::kNotCompiled) scratch_.keep();
     }
     if (!errors.empty()) return report(errors);
     if (arguments_.reports) tell(program, notes);
+    auto job = jobs.begin();
     for (Input& input : inputs_) {
       std::vector<std::string> objects;
       for (const Member& member : input.members) {
         if (member.records.empty()) objects.push_back(member.path);
-        for (const Record& r : member.records) {
-          const std::string name = fs::path(r.source).filename().replace_extension("").string();
-          const std::string text = scratch_.file(name + ".i"), object = scratch_.file(name + ".o");
-          if (!write_file(text, texts[number++])) return false;
-          if (run(std::vector{compiler_} + r.flags + std::vector<std::string>{"-w", "-x", "cpp-output", "-c", text, "-o", object}) != 0) {
-            scratch_.keep();
-            return report({r.source + ": what elc-cc has made of it does not compile: " + text});
-          }
-          objects.push_back(object);
-        }
+        for (size_t i = 0; i < member.records.size(); ++i) objects.push_back((job++)->object);
       }
       if (!replace(input, objects)) return false;
     }
     return *needed = true;
+  }
+
+  // Each file in a process of its own, as many at a time as there are processors.
+  static bool run_jobs(const Program& program, const std::string& compiler, std::vector<Job>* jobs) {
+    const size_t most = std::max(1U, std::thread::hardware_concurrency());
+    std::map<pid_t, Job*> running;
+    const auto wait_for_one = [&] {
+      int status = 0;
+      const pid_t ended = wait(&status);
+      if (!running.contains(ended)) return ended != -1;
+      Job* const job = running[ended];
+      running.erase(ended);
+      if (WIFEXITED(status)) job->end = static_cast<Job::End>(WEXITSTATUS(status));
+      return WIFEXITED(status);
+    };
+    bool right = true;
+    fflush(nullptr);
+    for (Job& job : *jobs) {
+      while (right && running.size() == most) right = wait_for_one();
+      const pid_t child = right ? fork() : -1;
+      if (child == 0) _exit(do_job(program, compiler, jobs->size(), job));
+      right = child > 0;
+      if (!right) break;
+      running[child] = &job;
+      job.unit->forget();
+    }
+    while (!running.empty()) right = wait_for_one() && right;
+    if (!right) fail("a process that transforms a file has died, or could not be made");
+    return right;
+  }
+
+  static Job::End do_job(const Program& program, const std::string& compiler, size_t units, const Job& job) {
+    std::vector<std::string> errors;
+    Job::End end = Job::kRight;
+    if (!job.unit->parsed() && !job.unit->parse()) errors.push_back(job.unit->record().source + ": cannot be read again");
+    if (errors.empty()) {
+      Module module(program, *job.unit, &errors);
+      write_file(job.text, module.transform(units));
+      write_lines(job.notes, module.types().notes());
+    }
+    const std::vector<std::string> files = {"-w", "-x", "cpp-output", "-c", job.text, "-o", job.object};
+    if (errors.empty() && run(std::vector{compiler} + job.unit->record().flags + files) != 0) {
+      errors.push_back(job.unit->record().source + ": what elc-cc has made of it does not compile: " + job.text);
+      end = Job::kNotCompiled;
+    }
+    if (!errors.empty() && end == Job::kRight) end = Job::kRefused;
+    return write_lines(job.errors, errors) ? end : Job::kRefused;
   }
 
   static void tell(const Program& program, const std::vector<std::string>& notes) {
@@ -189,7 +254,7 @@ class Driver {
     }
     const std::string archive = scratch_.file("lib.a");
     arguments_.words[input.word] = {Word::Kind::kInput, {archive}};
-    return run(std::vector<std::string>{"ar", "qcs", archive} + objects) == 0;
+    return run(std::vector<std::string>{tool("ar"), "qcs", archive} + objects) == 0;
   }
 
   int link_with_library() {
@@ -212,6 +277,19 @@ class Driver {
     for (const fs::path& candidate : {here / "../mpi/libelc.a", here / ".." / ELC_CC_LIBRARY_DIRECTORY / "libelc.a"})
       if (fs::exists(candidate, error)) return candidate.lexically_normal();
     return "";
+  }
+
+  static bool write_lines(const std::string& path, const std::vector<std::string>& lines) {
+    std::string text;
+    for (const std::string& line : lines) text += line + "\n";
+    return write_file(path, text);
+  }
+
+  static std::vector<std::string> lines_of(const std::string& path) {
+    std::vector<std::string> lines;
+    const std::string text = read_file(path);
+    for (size_t at = 0, end; (end = text.find('\n', at)) != std::string::npos; at = end + 1) lines.push_back(text.substr(at, end - at));
+    return lines;
   }
 
   static bool report(const std::vector<std::string>& errors) {

@@ -197,7 +197,7 @@ std::string Module::declaration(QualType type, const std::string& name, SourceLo
 void Module::add_variable(const VarDecl* variable, const std::string& symbol, const std::string& name) {
   if (!registered_.insert(variable->getCanonicalDecl()).second) return;
   const std::string shown = variable->getName().str();
-  if (variable->getTLSKind() != VarDecl::TLS_None) return error(variable->getLocation(), "'" + shown + "' is of each thread, which lines cannot have");
+  if (variable->getTLSKind() != VarDecl::TLS_None || variable->hasAttr<OMPThreadPrivateDeclAttr>()) return error(variable->getLocation(), "'" + shown + "' is of each thread, which lines cannot have");
   Described described;
   std::string why;
   if (!types_.describe(variable->getType(), &described, &why)) return error(variable->getLocation(), "'" + shown + "' cannot be part of lines: " + why);
@@ -333,7 +333,7 @@ std::string Module::transform(size_t units) {
     visitor.TraverseDecl(d);
   }
   for (const Definition& d : all)
-    if (d.function->isMain()) add_getopt();
+    if (d.function->isMain()) add_process();
   for (const Definition& d : all)
     if (program_.is_address_taken(unit_, d.function)) visitor.add_function(d.function->getName().str(), program_.name_of(unit_, d.function), program_.is_operation(unit_, d.function));
 
@@ -365,8 +365,8 @@ std::string Module::transform(size_t units) {
   return out;
 }
 
-// The state of getopt(), as far as the C library shows it.
-void Module::add_getopt() {
+// What the process has beside the program's variables: the state of getopt(), as far as the C library shows it, and settings.
+void Module::add_process() {
   for (const char* name : {"optind", "opterr", "optopt", "optarg"}) {
     if (!program_.uses_variable(name)) continue;
     const bool is_pointer = std::string(name) == "optarg";
@@ -376,6 +376,32 @@ void Module::add_getopt() {
     strings_ += std::string("extern ") + (is_pointer ? "char *" : "int ") + name + "; ";
     add_entry(name, name, described, false);
   }
+  for (const auto& [name, setting] : program_.settings()) {
+    Described described;
+    std::string why;
+    types_.describe(unit_.context().IntTy, &described, &why);
+    described.count = 2;
+    const std::string last = "elc_last_" + name;
+    strings_ += "extern " + setting.returns + " " + name + "(" + setting.takes + "); static int " + last + "[2]; " + setting.returns +
+                " elc_set_" + name + "(" + setting.takes + " to) { " + last + "[0] = 1; " + last + "[1] = (int)to; return " + name + "(to); } ";
+    add_entry(name + "() was called with", last, described, false);
+  }
+  if (!program_.has_threads()) return;
+  // Programs have memory for as many threads as they have begun with.
+  Described described;
+  std::string why;
+  types_.describe(unit_.context().IntTy, &described, &why);
+  strings_ += "extern int omp_get_max_threads(void); extern void omp_set_num_threads(int); static int elc_threads; ";
+  add_entry("omp_get_max_threads() at the beginning", "elc_threads", described, false);
+}
+
+// Called at the beginning of a run, and when a restart has the data of the line.
+std::string Module::settings_text() const {
+  std::string out = "static void elc_settings(int is_restart) { ";
+  if (program_.has_threads()) out += "if (is_restart) omp_set_num_threads(elc_threads); else elc_threads = omp_get_max_threads(); ";
+  for (const auto& [name, setting] : program_.settings())
+    out += "if (is_restart && elc_last_" + name + "[0]) " + name + "((" + setting.takes + ")elc_last_" + name + "[1]); ";
+  return out + "} ";
 }
 
 std::string Module::prelude() const {
@@ -393,7 +419,8 @@ std::string Module::prelude() const {
       "struct ELC_Program_function { const char *name; void (*function)(void); int is_operation; }; "
       "struct ELC_Program_module { void (*make_types)(void); const struct ELC_Program_variable *variables; unsigned long variable_count; "
       "const struct ELC_Program_function *functions; unsigned long function_count; }; "
-      "struct ELC_Program { const struct ELC_Program_module *const *modules; unsigned long module_count; int thread_level, draws_numbers; }; "
+      "struct ELC_Program { const struct ELC_Program_module *const *modules; unsigned long module_count; int thread_level, draws_numbers, has_threads; "
+      "void (*settings)(int); }; "
       "extern char **ELC_Program_begin(const struct ELC_Program *, int, char **); ";
   if (program_.everywhere())
     out += "extern int ELC_Checkpoint(void); extern int MPI_Finalize(void); extern int atexit(void (*)(void)); "
@@ -424,8 +451,9 @@ std::string Module::program_text(size_t units) const {
     list += "&" + name + ", ";
   }
   out += "static const struct ELC_Program_module *const elc_modules[] = {" + list + "}; ";
-  return out + "static const struct ELC_Program elc_program = {elc_modules, " + std::to_string(units) + ", " +
-         std::to_string(program_.thread_level()) + ", " + (program_.draws_numbers() ? "1" : "0") + "}; ";
+  return out + settings_text() + "static const struct ELC_Program elc_program = {elc_modules, " + std::to_string(units) + ", " +
+         std::to_string(program_.thread_level()) + ", " + (program_.draws_numbers() ? "1" : "0") + ", " + (program_.has_threads() ? "1" : "0") +
+         ", elc_settings}; ";
 }
 
 }  // namespace elc::cc

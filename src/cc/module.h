@@ -44,7 +44,8 @@ class Module {
   void add_variable(const clang::VarDecl* variable, const std::string& symbol, const std::string& name);
   void name_tags();
   void add_statics(const clang::FunctionDecl* function);
-  void add_getopt();
+  void add_process();
+  std::string settings_text() const;
   std::string prelude() const;
   std::string module_text() const;
   std::string program_text(size_t units) const;

@@ -129,10 +129,10 @@ bool write_file(const std::string& path, const std::string& content) {
   return false;
 }
 
-bool add_record(const std::string& object, const Record& record, Scratch& scratch) {
+bool add_record(const std::string& object, const Record& record, const std::string& objcopy, Scratch& scratch) {
   const std::string file = scratch.file("record");
   return write_file(file, packed(record)) &&
-         run({"objcopy", "--add-section", std::string(kSection) + "=" + file, "--set-section-flags", std::string(kSection) + "=exclude", object}) == 0;
+         run({objcopy, "--add-section", std::string(kSection) + "=" + file, "--set-section-flags", std::string(kSection) + "=exclude", object}) == 0;
 }
 
 std::vector<Member> members_of(const std::string& path, Scratch& scratch) {

@@ -36,8 +36,9 @@ std::string output_of(const std::vector<std::string>& command, Scratch& scratch)
 std::string read_file(const std::string& path);
 bool write_file(const std::string& path, const std::string& content);
 
-// Puts a record into an object: a section that the linker leaves out of programs. False, with a message, if that failed.
-bool add_record(const std::string& object, const Record& record, Scratch& scratch);
+// Puts a record into an object by `objcopy`, the compiler's: a section that the linker leaves out of programs. False, with a
+// message, if that failed.
+bool add_record(const std::string& object, const Record& record, const std::string& objcopy, Scratch& scratch);
 
 // An input of the link: an object, or a member of an archive.
 struct Member {

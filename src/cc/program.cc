@@ -1,6 +1,7 @@
 #include "cc/program.h"
 
 #include "clang/AST/RecursiveASTVisitor.h"
+#include "clang/AST/StmtOpenMP.h"
 
 namespace elc::cc {
 
@@ -24,6 +25,41 @@ QualType element_of(QualType type) {
   if (type->isPointerType()) return type->getPointeeType();
   if (const ArrayType* array = type->getAsArrayTypeUnsafe()) return array->getElementType();
   return QualType();
+}
+
+// Directives of OpenMP whose work is over when the program has come behind them, or behind the directive around them.
+bool is_over_at_its_end(const OMPExecutableDirective* directive) {
+  switch (directive->getDirectiveKind()) {
+    case llvm::omp::OMPD_parallel:
+    case llvm::omp::OMPD_for:
+    case llvm::omp::OMPD_simd:
+    case llvm::omp::OMPD_for_simd:
+    case llvm::omp::OMPD_parallel_for:
+    case llvm::omp::OMPD_parallel_for_simd:
+    case llvm::omp::OMPD_sections:
+    case llvm::omp::OMPD_section:
+    case llvm::omp::OMPD_parallel_sections:
+    case llvm::omp::OMPD_single:
+    case llvm::omp::OMPD_master:
+    case llvm::omp::OMPD_masked:
+    case llvm::omp::OMPD_parallel_master:
+    case llvm::omp::OMPD_critical:
+    case llvm::omp::OMPD_ordered:
+    case llvm::omp::OMPD_atomic:
+    case llvm::omp::OMPD_barrier:
+    case llvm::omp::OMPD_flush:
+    case llvm::omp::OMPD_task:
+    case llvm::omp::OMPD_taskwait:
+    case llvm::omp::OMPD_taskyield:
+    case llvm::omp::OMPD_taskgroup:
+    case llvm::omp::OMPD_taskloop:
+    case llvm::omp::OMPD_taskloop_simd:
+    case llvm::omp::OMPD_cancel:
+    case llvm::omp::OMPD_cancellation_point:
+      return true;
+    default:
+      return false;
+  }
 }
 
 // Functions that see nothing but bytes or text in characters.
@@ -66,6 +102,7 @@ class Collector : public RecursiveASTVisitor<Collector> {
   bool VisitCallExpr(CallExpr* call) {
     const FunctionDecl* callee = callee_of(call);
     const std::string name = callee == nullptr ? "" : callee->getName().str();
+    if (directives_ > 0) see_threaded(call, callee);
     if (callee == nullptr) {
       if (facts_ != nullptr) facts_->calls_by.insert(Program::signature_of(pointee_of_callee(call)));
       return true;
@@ -86,7 +123,10 @@ class Collector : public RecursiveASTVisitor<Collector> {
       const std::string key = Program::key_of(unit_, function);
       if (!direct_.contains(reference)) taken_.insert(key);
       here().refers.insert(key);
-      if (!has_own_body(function)) here().uses.emplace(function->getName().str(), unit_.place(reference->getLocation()));
+      if (!has_own_body(function)) {
+        here().uses.emplace(function->getName().str(), unit_.place(reference->getLocation()));
+        see_setting(function);
+      }
     } else if (const auto* variable = dyn_cast<VarDecl>(reference->getDecl())) {
       if (variable->isExternallyVisible() && variable->getDefinition() == nullptr)
         program_.used_variables_.insert(variable->getName().str()), here().uses_variables.emplace(variable->getName().str(), unit_.place(reference->getLocation()));
@@ -118,6 +158,20 @@ class Collector : public RecursiveASTVisitor<Collector> {
   bool has_own_body(const FunctionDecl* function) const {
     const FunctionDecl* definition = function->getDefinition();
     return definition != nullptr && !unit_.in_system_header(definition->getLocation());
+  }
+
+  void see_threaded(const CallExpr* call, const FunctionDecl* callee) {
+    ThreadedCall threaded = {unit_.place(call->getBeginLoc()), key_, "", "", ""};
+    if (callee == nullptr) threaded.signature = Program::signature_of(pointee_of_callee(call));
+    else threaded.name = callee->getName().str(), threaded.key = Program::key_of(unit_, callee);
+    program_.threaded_.push_back(threaded);
+  }
+
+  void see_setting(const FunctionDecl* function) {
+    const std::string name = function->getName().str();
+    if (!known_function(name).is_setting || function->getNumParams() != 1) return;
+    const auto text = [](QualType type) { return type.getCanonicalType().getUnqualifiedType().getAsString(); };
+    program_.settings_[name] = {text(function->getReturnType()), text(function->getParamDecl(0)->getType())};
   }
 
   void ask_for_level(const CallExpr* call) {
@@ -166,6 +220,11 @@ class Collector : public RecursiveASTVisitor<Collector> {
  public:
   // Before the arguments are seen: conversions to void * by which a call looks at characters, and no more.
   bool dataTraverseStmtPre(Stmt* statement) {
+    if (const auto* directive = dyn_cast<OMPExecutableDirective>(statement)) {
+      ++directives_;
+      program_.has_threads_ = true;
+      if (!is_over_at_its_end(directive)) program_.devices_.push_back(unit_.place(directive->getBeginLoc()));
+    }
     const auto* call = dyn_cast<CallExpr>(statement);
     if (call == nullptr) return true;
     const FunctionDecl* callee = callee_of(call);
@@ -180,6 +239,11 @@ class Collector : public RecursiveASTVisitor<Collector> {
     }
     if (!all) return true;
     for (const Expr* argument : call->arguments()) mark(argument);
+    return true;
+  }
+
+  bool dataTraverseStmtPost(Stmt* statement) {
+    if (isa<OMPExecutableDirective>(statement)) --directives_;
     return true;
   }
 
@@ -218,6 +282,7 @@ class Collector : public RecursiveASTVisitor<Collector> {
   const Unit& unit_;
   FunctionFacts* facts_ = nullptr;
   std::string key_;  // of that function
+  int directives_ = 0;  // of OpenMP, around what is seen
   std::set<const Expr*> direct_, harmless_;
   std::set<std::string> taken_;
 };
@@ -241,8 +306,6 @@ std::string Program::key_of(const Unit& unit, const FunctionDecl* function) {
 }
 
 void Program::add(const Unit& unit) {
-  for (const std::string& flag : unit.record().flags)
-    if (flag.starts_with("-fopenmp") && unit.text().find("#pragma omp") != std::string::npos) openmp_.push_back(unit.record().source);
   Collector collector(*this, unit);
   collector.TraverseDecl(unit.context().getTranslationUnitDecl());
   collector.finish();
@@ -298,7 +361,7 @@ void Program::conclude(std::vector<std::string>* errors) {
     errors->push_back(c.place + ": " + what + " may be given to " + c.receiver +
                       "(), which is not the program's: a restart could not come back through it");
   }
-  for (const std::string& file : openmp_) errors->push_back(file + ": it uses OpenMP: lines are of programs with one thread; compile it without -fopenmp");
+  check_threads(errors);
   std::set<std::string> told;
   check_foreign(at_file_scope_, &told, errors);
   for (const std::string& key : reachable_) {
@@ -318,6 +381,44 @@ void Program::find_reachable() {
     const auto f = functions_.find(key);
     if (f == functions_.end() || !reachable_.insert(key).second) continue;
     next.insert(next.end(), f->second.refers.begin(), f->second.refers.end());
+  }
+}
+
+// One thread calls MPI and has frames; what other functions of the library keep is for one thread, too, but memory.
+void Program::check_threads(std::vector<std::string>* errors) const {
+  for (const std::string& place : devices_) errors->push_back(place + ": a directive of OpenMP after which something may be under way or elsewhere, which lines do not have");
+  std::set<std::string> seen, told;
+  std::vector<ThreadedCall> next;
+  for (const ThreadedCall& call : threaded_)
+    if (reachable_.contains(call.by)) next.push_back(call);
+  const auto report = [&](const ThreadedCall& call, const std::string& what, const std::string& place) {
+    if (told.insert(what + place).second)
+      errors->push_back(place + ": " + what + " may be called by threads of OpenMP, in the directive around " + call.place + ": call it outside of directives");
+  };
+  while (!next.empty()) {
+    const ThreadedCall call = next.back();
+    next.pop_back();
+    const auto check = [&](const std::string& name, const std::string& place) {
+      const Known k = known(name);
+      if (is_mpi(name) || (k.kind == Known::Kind::kReplaced && !k.is_of_memory)) report(call, name + "()", place);
+    };
+    if (call.key.empty()) {
+      for (const auto& [key, f] : functions_)
+        if (f.is_address_taken && find(f.signature) == find(call.signature)) next.push_back({call.place, call.by, f.name, key, ""});
+      continue;
+    }
+    const auto f = functions_.find(call.key);
+    if (f == functions_.end()) {
+      check(call.name, call.place);
+      continue;
+    }
+    if (!seen.insert(call.key).second) continue;
+    if (instrumented_.contains(call.key)) report(call, f->second.name + "(), which can reach MPI,", call.place);
+    for (const auto& [name, place] : f->second.uses)
+      if (!names_.contains(name)) check(name, place);
+    for (const std::string& key : f->second.calls)
+      if (functions_.contains(key)) next.push_back({call.place, call.by, functions_.at(key).name, key, ""});
+    for (const std::string& signature : f->second.calls_by) next.push_back({call.place, call.by, "", "", signature});
   }
 }
 

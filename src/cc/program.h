@@ -36,6 +36,16 @@ struct Callback {
   std::string by;                               // the key of the function that gives it
 };
 
+// A call in a directive of OpenMP, which several threads may make at the same time.
+struct ThreadedCall {
+  std::string place, by, name, key, signature;  // key: empty for one by a pointer
+};
+
+// A function that sets something of the process, as the program's headers declare it.
+struct Setting {
+  std::string returns, takes;
+};
+
 class Program {
  public:
   explicit Program(Options options) : options_(std::move(options)) {}
@@ -59,6 +69,8 @@ class Program {
   bool uses_variable(const std::string& name) const { return used_variables_.contains(name); }
   int thread_level() const { return thread_level_; }
   bool draws_numbers() const { return draws_numbers_; }
+  bool has_threads() const { return has_threads_; }
+  const std::map<std::string, Setting>& settings() const { return settings_; }  // by name: those that it calls
   size_t functions() const { return functions_.size(); }
   size_t instrumented() const { return instrumented_.size(); }
 
@@ -72,13 +84,16 @@ class Program {
   std::string find(std::string signature) const;
   void unite(const std::string& a, const std::string& b);
   void find_reachable();
+  void check_threads(std::vector<std::string>* errors) const;
   void check_foreign(const FunctionFacts& of, std::set<std::string>* told, std::vector<std::string>* errors) const;
   static std::string key_of(const Unit& unit, const clang::FunctionDecl* function);
 
   Options options_;
   std::map<std::string, FunctionFacts> functions_;         // by key
   std::map<std::string, int> names_;                       // how many functions have it
-  std::vector<std::string> openmp_;                        // files
+  std::vector<ThreadedCall> threaded_;
+  std::vector<std::string> devices_;                       // directives that leave something on other devices, and where
+  std::map<std::string, Setting> settings_;
   FunctionFacts at_file_scope_;                            // of initialisers
   std::set<std::string> reachable_;                        // keys of functions that a run can come to
   std::set<std::string> variables_;                        // external ones that are defined
@@ -90,6 +105,7 @@ class Program {
   std::string text_ends_at_;  // where memory of characters is first used as something else; empty: nowhere
   bool has_sites_ = false;
   bool draws_numbers_ = false;
+  bool has_threads_ = false;
   int thread_level_ = -1;
 };
 

@@ -8,6 +8,18 @@
 namespace elc::cc {
 namespace {
 
+// Whether `at` is in the list of an __attribute__((...)).
+bool is_in_attribute(const std::string& text, size_t at) {
+  int open = 0;
+  while (at > 0 && open < 2) {
+    const char c = text[--at];
+    if (c == ';' || c == '{' || c == '}') return false;
+    open += c == '(' ? 1 : c == ')' ? -1 : 0;
+  }
+  while (at > 0 && text[at - 1] == ' ') --at;
+  return at >= 13 && text.compare(at - 13, 13, "__attribute__") == 0;
+}
+
 // GCC's attribute malloc may have arguments, clang's has none: blanks, so that all places stay.
 void blank_malloc_attributes(std::string* text) {
   for (const std::string word : {"__malloc__", "malloc"}) {
@@ -15,9 +27,7 @@ void blank_malloc_attributes(std::string* text) {
       size_t open = at + word.size();
       while (open < text->size() && (*text)[open] == ' ') ++open;
       if (open >= text->size() || (*text)[open] != '(') continue;
-      size_t before = at;
-      while (before > 0 && ((*text)[before - 1] == ' ' || (*text)[before - 1] == '(')) --before;
-      if (before < 13 || text->compare(before - 13, 13, "__attribute__") != 0) continue;
+      if (!is_in_attribute(*text, at)) continue;
       int depth = 0;
       for (size_t i = open; i < text->size(); ++i) {
         const char c = (*text)[i];
@@ -41,7 +51,7 @@ bool Unit::parse() {
   for (const std::string& flag : record_.flags) {
     if (flag.starts_with("-std=")) standard = flag;
     if (flag == "-ansi") standard = "-std=c89";
-    if (flag == "-m32" || flag == "-funsigned-char" || flag == "-fsigned-char" || flag == "-fshort-enums") arguments.push_back(flag);
+    if (flag == "-fopenmp" || flag == "-fopenmp-simd" || flag == "-m32" || flag == "-funsigned-char" || flag == "-fsigned-char" || flag == "-fshort-enums") arguments.push_back(flag);
   }
   arguments.push_back(standard);
   if (!record_.target.empty()) arguments.insert(arguments.end(), {"-target", record_.target});

@@ -25,6 +25,7 @@ class Unit {
 
   // False, with a message, where the text is not understood.
   bool parse();
+  bool parsed() const { return ast_ != nullptr; }
   void forget() { ast_.reset(); }
 
   const Record& record() const { return record_; }

@@ -66,6 +66,7 @@ void set_recovering(bool recovering) {
   process().is_recovering = recovering;
   process().streams.spare(recovering);
   if (recovering) return;
+  if (process().settings != nullptr) process().settings(1);
   destroy(process().image);
   process().image = nullptr;
 }

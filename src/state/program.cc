@@ -1,6 +1,7 @@
 // Programs that a tool has prepared as a whole (elc_program.h): their variables, their functions, their memory.
 #include "elc_program.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -63,6 +64,25 @@ void make_types_with_gaps(Process& p, TypeId end) {
 // What no memory of a program lies below, and above: most numbers are told from addresses by that.
 constexpr uintptr_t kLeast = kLeastAddress, kMostAddress = sizeof(uintptr_t) == 8 ? ~uintptr_t{0} >> 16 : ~uintptr_t{0};
 
+// Lives where several threads of the program may be at the same time.
+class Alone {
+ public:
+  Alone() : needed_(process().has_threads) {
+    if (needed_) pthread_mutex_lock(&lock);
+  }
+  ~Alone() {
+    if (needed_) pthread_mutex_unlock(&lock);
+  }
+  Alone(const Alone&) = delete;
+  Alone& operator=(const Alone&) = delete;
+
+ private:
+  static pthread_mutex_t lock;
+  const bool needed_;
+};
+
+constinit pthread_mutex_t Alone::lock = PTHREAD_MUTEX_INITIALIZER;
+
 // A copy that is part of lines.
 char* copy_text(const char* text, size_t length) {
   char* const copy = static_cast<char*>(ELC_new(ELC_CHAR, length + 1));
@@ -86,6 +106,9 @@ char** begin_program(const ELC_Program& program, int argc, char** argv) {
   }
   make_types_with_gaps(p, p.types.end());
   if (program.draws_numbers != 0) ELC_Register_random();
+  p.has_threads = program.has_threads != 0;
+  p.settings = program.settings;
+  if (p.settings != nullptr) p.settings(0);
   if (argv == nullptr) return nullptr;
   const size_t count = argc < 0 ? 0 : static_cast<size_t>(argc);
   char** const copy = static_cast<char**>(ELC_new(ELC_POINTER, count + 1));
@@ -210,6 +233,7 @@ using elc::state::process;
 extern "C" {
 
 ELC_EXPORT void* ELC_Program_as(void* memory, ELC_Type type) {
+  const elc::state::Alone alone;
   Process& p = process();
   Block* const block = memory == nullptr ? nullptr : p.heap.find(memory);
   if (block == nullptr || (block->type != ELC_BYTE && !block->guessed)) return memory;
@@ -233,9 +257,20 @@ ELC_EXPORT void (*ELC_Program_target(void))(void) {
 }
 
 // What a program has not written yet is the same in all runs, and no address of what was there before.
-ELC_EXPORT void* ELC_Program_malloc(size_t size) { return ELC_calloc(1, size); }
+ELC_EXPORT void* ELC_Program_malloc(size_t size) { return ELC_Program_calloc(1, size); }
+
+ELC_EXPORT void* ELC_Program_calloc(size_t count, size_t size) {
+  const elc::state::Alone alone;
+  return ELC_calloc(count, size);
+}
+
+ELC_EXPORT void ELC_Program_free(void* memory) {
+  const elc::state::Alone alone;
+  ELC_free(memory);
+}
 
 ELC_EXPORT void* ELC_Program_realloc(void* old, size_t size) {
+  const elc::state::Alone alone;
   const Block* const block = old == nullptr ? nullptr : process().heap.find(old);
   if (block == nullptr) return old == nullptr ? ELC_calloc(1, size) : ELC_realloc(old, size);
   const size_t before = static_cast<size_t>(block->size);
@@ -272,9 +307,15 @@ ELC_EXPORT void* ELC_Program_array(void* before, int dimensions, const size_t* e
   return first;
 }
 
-ELC_EXPORT char* ELC_Program_strdup(const char* text) { return elc::state::copy_text(text, strlen(text)); }
+ELC_EXPORT char* ELC_Program_strdup(const char* text) {
+  const elc::state::Alone alone;
+  return elc::state::copy_text(text, strlen(text));
+}
 
-ELC_EXPORT char* ELC_Program_strndup(const char* text, size_t most) { return elc::state::copy_text(text, strnlen(text, most)); }
+ELC_EXPORT char* ELC_Program_strndup(const char* text, size_t most) {
+  const elc::state::Alone alone;
+  return elc::state::copy_text(text, strnlen(text, most));
+}
 
 ELC_EXPORT char* ELC_Program_getenv(const char* name) {
   const char* const value = getenv(name);

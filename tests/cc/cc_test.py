@@ -217,6 +217,7 @@ class Refused(Cases):
         self.assertIn(message, said)
         self.assertRegex(said, r"elc-cc: prog\.c:\d+: ")
         self.assertFalse(os.path.exists(os.path.join(self.home, "prog")))
+        return said
 
     def test_unknown_function(self):
         self.write("other.s", ".globl other\nother: ret\n.section .note.GNU-stack\n")
@@ -230,6 +231,28 @@ class Refused(Cases):
     def test_jumps(self): self.refuses("setjmp(): a restart cannot set", "#include <setjmp.h>\njmp_buf b;", "if (setjmp(b)) i++;")
     def test_input(self): self.refuses("standard input", inside="result += fgetc(stdin);")
     def test_exit_handlers(self): self.refuses("atexit(): what it sets is lost", "void bye(void) {}", "atexit(bye);")
+    def test_threads(self):
+        said = self.refuses("deep(), which can reach MPI, may be called by threads of OpenMP, in the directive around", """
+static int each;
+#pragma omp threadprivate(each)
+static long pure(long x) { return x + 1; }
+static long (*by)(long) = pure, (*other)(long, int) = deep;
+static void note(void) { FILE *f = fopen("note", "a"); fclose(f); }""", """{ int k;
+    #pragma omp parallel for
+    for (k = 0; k < 4; k++) { deep(k, 1); note(); result += by(k); }
+    #pragma omp parallel
+    {
+      #pragma omp master
+      MPI_Barrier(MPI_COMM_WORLD);
+      each += 1;
+    }
+    #pragma omp target
+    result++; }""", words=["-fopenmp"])
+        for what in ("MPI_Barrier() may be called by threads", "fopen() may be called by threads", "'each' is of each thread",
+                     "a directive of OpenMP after which something may be under way or elsewhere"):
+            self.assertIn(what, said)
+        self.assertNotIn("pure()", said)
+
     def test_profiling(self): self.refuses("PMPI_Barrier(): libELC does not see it", inside="PMPI_Barrier(MPI_COMM_WORLD);")
 
     def test_callback(self):

@@ -16,6 +16,8 @@ struct Known {
   Kind kind = Kind::kUnknown;
   std::string text;
   bool draws_numbers = false;  // of rand, random or drand48
+  bool keeps = false;          // in the C library, what lines have
+  bool reads_input = false;    // the standard one
   bool allocates = false;      // its result may be memory that nobody has given a type
 };
 

@@ -59,6 +59,8 @@ class Program {
   bool uses_variable(const std::string& name) const { return used_variables_.contains(name); }
   int thread_level() const { return thread_level_; }
   bool draws_numbers() const { return draws_numbers_; }
+  bool uses_library() const { return uses_library_; }
+  bool reads_input() const { return reads_input_; }
   size_t functions() const { return functions_.size(); }
   size_t instrumented() const { return instrumented_.size(); }
 
@@ -90,6 +92,8 @@ class Program {
   std::string text_ends_at_;  // where memory of characters is first used as something else; empty: nowhere
   bool has_sites_ = false;
   bool draws_numbers_ = false;
+  bool uses_library_ = false;
+  bool reads_input_ = false;
   int thread_level_ = -1;
 };
 

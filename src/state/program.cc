@@ -6,6 +6,7 @@
 
 #include "base/compiler.h"
 #include "state/blocks.h"
+#include "state/library.h"
 #include "state/process.h"
 #include "state/state.h"
 
@@ -86,6 +87,7 @@ char** begin_program(const ELC_Program& program, int argc, char** argv) {
   }
   make_types_with_gaps(p, p.types.end());
   if (program.draws_numbers != 0) ELC_Register_random();
+  register_library(program);
   if (argv == nullptr) return nullptr;
   const size_t count = argc < 0 ? 0 : static_cast<size_t>(argc);
   char** const copy = static_cast<char**>(ELC_new(ELC_POINTER, count + 1));
@@ -275,9 +277,4 @@ ELC_EXPORT void* ELC_Program_array(void* before, int dimensions, const size_t* e
 ELC_EXPORT char* ELC_Program_strdup(const char* text) { return elc::state::copy_text(text, strlen(text)); }
 
 ELC_EXPORT char* ELC_Program_strndup(const char* text, size_t most) { return elc::state::copy_text(text, strnlen(text, most)); }
-
-ELC_EXPORT char* ELC_Program_getenv(const char* name) {
-  const char* const value = getenv(name);
-  return value == nullptr ? nullptr : elc::state::copy_text(value, strlen(value));
-}
 }

@@ -10,6 +10,7 @@
 #ifndef ELC_PROGRAM_H
 #define ELC_PROGRAM_H
 
+#include <stdarg.h>
 #include <stddef.h>
 
 #include "elc.h"
@@ -46,6 +47,8 @@ typedef struct ELC_Program {
   size_t module_count;
   int thread_level;  /* that the program asks MPI for; -1: it calls MPI_Init */
   int draws_numbers; /* it calls rand, random, drand48 or the like, whose state is part of lines */
+  int reads_input;   /* the standard one */
+  int uses_library;  /* it calls something of what stands below under "what the C library keeps" */
   int has_threads;   /* that call malloc and its relatives, and nothing else of this */
   void (*settings)(int is_restart); /* called when its variables are registered (0), and when a restart has those of the line (1) */
 } ELC_Program;
@@ -83,16 +86,46 @@ void ELC_Program_free(void *block);
  * ends where there is no memory. */
 void *ELC_Program_array(void *before, int dimensions, const size_t *extents, size_t element, ELC_Type type);
 
-/* strdup, strndup and getenv, with results that lines have (that of getenv is a copy). */
+/* Of the C library, with results that lines have. That of getenv and of what follows it is a copy, which is made once. `from` is
+ * a FILE *. */
 char *ELC_Program_strdup(const char *text);
 char *ELC_Program_strndup(const char *text, size_t most);
+long ELC_Program_getline(char **line, size_t *size, void *from);
+long ELC_Program_getdelim(char **line, size_t *size, int end, void *from);
+int ELC_Program_asprintf(char **to, const char *format, ...);
+int ELC_Program_vasprintf(char **to, const char *format, va_list values);
+char *ELC_Program_getcwd(char *to, size_t size);
+char *ELC_Program_get_current_dir_name(void);
+char *ELC_Program_realpath(const char *path, char *to);
+void *ELC_Program_reallocarray(void *old, size_t count, size_t size);
 char *ELC_Program_getenv(const char *name);
+char *ELC_Program_strerror(int error);
+char *ELC_Program_strsignal(int number);
+char *ELC_Program_getlogin(void);
 
-/* time, clock, gettimeofday and clock_gettime, as ELC_Nondeterministic has them repeated; `of` and `to` are those of the C library. */
+/* What the C library keeps between calls: lines have it, and a restart sets it again. The memory of results is the program's. */
+char *ELC_Program_strtok(char *text, const char *separators);
+void *ELC_Program_localtime(const void *at); /* a struct tm *, of a time_t * */
+void *ELC_Program_gmtime(const void *at);
+char *ELC_Program_asctime(const void *time);
+char *ELC_Program_ctime(const void *at);
+char *ELC_Program_setlocale(int category, const char *name);
+int ELC_Program_atexit(void (*function)(void));
+void *ELC_Program_signal(int number, void *handler);
+int ELC_Program_sigaction(int number, const void *to, void *before);
+int ELC_Program_setvbuf(void *stream, char *buffer, int mode, size_t size);
+void ELC_Program_setbuf(void *stream, char *buffer);
+void ELC_Program_setbuffer(void *stream, char *buffer, size_t size);
+void ELC_Program_setlinebuf(void *stream);
+
+/* time, clock, gettimeofday, clock_gettime, timespec_get, getpid and getppid, as ELC_Nondeterministic has them repeated; `of` and `to` are those of the C library. */
 long ELC_Program_time(void *to);
 long ELC_Program_clock(void);
 int ELC_Program_gettimeofday(void *to, void *zone);
 int ELC_Program_clock_gettime(int clock, void *to);
+int ELC_Program_timespec_get(void *to, int base);
+int ELC_Program_getpid(void);
+int ELC_Program_getppid(void);
 
 #ifdef __cplusplus
 }

@@ -22,41 +22,82 @@ Names words(const char* text) {
   }
 }
 
+// By the headers of the C library. Those that are given a function may call it, which callbacks are checked for.
 const Names& plain() {
   static const Names all = words(R"(
-    abort exit _exit _Exit __assert_fail __assert __errno_location perror strerror strerror_r
-    memcpy memmove memset memcmp memchr mempcpy strcpy strncpy strcat strncat strcmp strncmp strcoll strchr strrchr strstr strspn
-    strcspn strpbrk strlen strnlen strtok_r strcasecmp strncasecmp stpcpy bcopy bzero bcmp index rindex ffs
-    isalnum isalpha iscntrl isdigit isgraph islower isprint ispunct isspace isupper isxdigit isascii toupper tolower
-    __ctype_b_loc __ctype_tolower_loc __ctype_toupper_loc
-    atoi atol atoll atof strtol strtoul strtoll strtoull strtod strtof strtold __isoc99_sscanf sscanf
-    __strtol_internal __strtod_internal __strdup_internal
-    abs labs llabs div ldiv lldiv imaxabs
-    printf fprintf vprintf vfprintf sprintf snprintf vsprintf vsnprintf puts fputs putchar putc fputc fwrite fflush fgets fgetc getc
-    fread fscanf __isoc99_fscanf vfscanf __isoc99_vfscanf vsscanf __isoc99_vsscanf fseek fseeko ftell ftello rewind feof ferror clearerr fileno _IO_putc _IO_getc putchar_unlocked
-    __printf_chk __fprintf_chk __sprintf_chk __snprintf_chk
-    remove unlink rename mkdir rmdir access stat fstat lstat isatty getpid getppid getuid geteuid gethostname uname sysconf getpagesize
-    usleep sleep nanosleep sched_yield getrusage times difftime localtime localtime_r gmtime gmtime_r ctime ctime_r asctime strftime
-    mktime getopt getopt_long
+    __assert_fail __assert __assert_perror_fail __errno_location
+
+    memcpy memmove memset memcmp __memcmpeq memchr memrchr rawmemchr memccpy mempcpy __mempcpy memmem memfrob explicit_bzero
+    strcpy strncpy strcat strncat strcmp strncmp strcoll strcoll_l strxfrm strxfrm_l strchr strrchr strchrnul strstr strcasestr
+    strspn strcspn strpbrk strlen strnlen strtok_r __strtok_r strsep strcasecmp strncasecmp strcasecmp_l strncasecmp_l stpcpy
+    __stpcpy stpncpy __stpncpy strverscmp strerror_r __xpg_strerror_r bcopy bzero bcmp index rindex ffs ffsl ffsll swab
+
+    isalnum isalpha isblank iscntrl isdigit isgraph islower isprint ispunct isspace isupper isxdigit isascii toupper tolower
+    toascii _toupper _tolower __ctype_b_loc __ctype_tolower_loc __ctype_toupper_loc __ctype_get_mb_cur_max
+    iswalnum iswalpha iswblank iswcntrl iswdigit iswgraph iswlower iswprint iswpunct iswspace iswupper iswxdigit iswctype wctype
+    towlower towupper towctrans wctrans
+
+    abort exit _exit _Exit quick_exit
+    atoi atol atoll atof strtol strtoul strtoll strtoull strtoq strtouq strtod strtof strtold strtoimax strtoumax sscanf vsscanf
+    strfromd strfromf strfroml __strtol_internal __strtod_internal
+    abs labs llabs div ldiv lldiv imaxabs imaxdiv qsort qsort_r bsearch lfind lsearch rand_r getsubopt mkdtemp mktemp
+    drand48_r erand48_r lrand48_r nrand48_r mrand48_r jrand48_r srand48_r seed48_r lcong48_r
+    random_r srandom_r initstate_r setstate_r a64l gcvt ecvt_r fcvt_r getloadavg rpmatch
+    mblen mbtowc wctomb mbstowcs wcstombs mallopt malloc_trim malloc_stats mallinfo mallinfo2
+
+    printf fprintf vprintf vfprintf sprintf snprintf vsprintf vsnprintf dprintf vdprintf puts fputs putchar putc fputc fwrite
+    fputs_unlocked putchar_unlocked putc_unlocked fputc_unlocked fwrite_unlocked putw _IO_putc
+    fflush fflush_unlocked flockfile ftrylockfile funlockfile perror
+    fgets fgetc getc fread fscanf vfscanf getw fgets_unlocked fgetc_unlocked getc_unlocked fread_unlocked _IO_getc
+    fseek fseeko fseeko64 ftell ftello ftello64 fgetpos fsetpos fgetpos64 fsetpos64 rewind feof ferror clearerr fileno
+    feof_unlocked ferror_unlocked clearerr_unlocked fileno_unlocked
+    __printf_chk __fprintf_chk __sprintf_chk __snprintf_chk __vprintf_chk __vfprintf_chk __vsprintf_chk __vsnprintf_chk
+    remove rename renameat tmpnam_r warn vwarn warnx vwarnx err verr errx verrx error error_at_line
+
+    wcscpy wcsncpy wcscat wcsncat wcscmp wcsncmp wcscasecmp wcsncasecmp wcscoll wcsxfrm wcschr wcsrchr wcschrnul wcscspn wcsspn
+    wcspbrk wcsstr wcswcs wcstok wcslen wcsnlen wcpcpy wcpncpy wmemchr wmemcmp wmemcpy wmemmove wmemset wmempcpy wcwidth wcswidth
+    btowc wctob mbsinit mbrtowc wcrtomb mbrlen mbsrtowcs wcsrtombs mbsnrtowcs wcsnrtombs mbrtoc16 c16rtomb mbrtoc32 c32rtomb
+    wcstod wcstof wcstold wcstol wcstoul wcstoll wcstoull wcstoimax wcstoumax wcsftime
+    fwide wprintf fwprintf swprintf vwprintf vfwprintf vswprintf fputwc putwc putwchar fputws
+    fgetwc getwc fgetws fwscanf vfwscanf swscanf vswscanf
+
+    difftime localtime_r gmtime_r ctime_r asctime_r strftime strftime_l strptime mktime timegm timelocal tzset clock_getres
+    getrusage times nanosleep clock_nanosleep usleep sleep sched_yield
+
+    access eaccess euidaccess faccessat stat fstat lstat fstatat stat64 fstat64 lstat64 fstatat64 __xstat __fxstat __lxstat
+    statvfs fstatvfs unlink unlinkat link linkat symlink symlinkat readlink readlinkat mkdir mkdirat rmdir mkfifo chmod fchmod
+    chown lchown fchown utime utimes utimensat futimens truncate ftruncate truncate64 ftruncate64 sync fsync fdatasync
+    posix_fadvise posix_fallocate write pwrite isatty ttyname_r
+    getuid geteuid getgid getegid getgroups getpgrp getpgid getsid gethostname getdomainname gethostid uname getlogin_r
+    sysconf pathconf fpathconf confstr getpagesize getdtablesize get_nprocs get_nprocs_conf get_phys_pages get_avphys_pages
+    sysinfo getrlimit getrlimit64 getpriority setpriority nice kill raise
+    sched_getcpu getcpu sched_getaffinity sched_setaffinity __sched_cpucount sched_get_priority_max sched_get_priority_min
+    getopt getopt_long getopt_long_only fnmatch basename __xpg_basename dirname backtrace backtrace_symbols_fd
+    sigemptyset sigfillset sigaddset sigdelset sigismember sigisemptyset
+    htonl htons ntohl ntohs inet_addr inet_aton inet_pton inet_ntop
+    fegetround fegetexcept fesetround feenableexcept fedisableexcept feclearexcept feraiseexcept fetestexcept
+
     omp_get_num_threads omp_get_thread_num omp_get_max_threads omp_get_wtime omp_get_wtick omp_get_num_procs omp_in_parallel omp_in_final
     omp_get_level omp_get_active_level omp_get_ancestor_thread_num omp_get_team_size omp_get_dynamic omp_get_nested omp_get_thread_limit
-    omp_get_max_active_levels
-    qsort bsearch)");
+    omp_get_max_active_levels)");
   return all;
 }
 
-// <math.h> and <complex.h>, for double, float and long double.
+// <math.h> and <complex.h>, for double, float, long double and the types that have a number of bits.
 const Names& mathematics() {
   static const Names all = [] {
-    Names names;
+    Names names = words("lgamma_r lgammaf_r lgammal_r fadd faddl daddl fsub fsubl dsubl fmul fmull dmull fdiv fdivl ddivl "
+                        "fsqrt fsqrtl dsqrtl ffma ffmal dfmal");
     for (const std::string& name : words(R"(
-      acos asin atan atan2 cos sin tan acosh asinh atanh cosh sinh tanh exp exp2 expm1 exp10 frexp ilogb ldexp log log10 log1p log2
-      logb modf scalbn scalbln cbrt fabs hypot pow sqrt erf erfc lgamma tgamma ceil floor nearbyint rint lrint llrint round lround
-      llround trunc fmod remainder remquo copysign nan nextafter nexttoward fdim fmax fmin fma sincos j0 j1 jn y0 y1 yn gamma drem
-      finite isinf isnan significand
-      cabs carg cimag creal conj cproj cacos casin catan ccos csin ctan cacosh casinh catanh ccosh csinh ctanh cexp clog cpow csqrt
-      __fpclassify __signbit __isnan __isinf __finite)"))
-      for (const char* suffix : {"", "f", "l"}) names.insert(name + suffix);
+      acos asin atan atan2 cos sin tan acosh asinh atanh cosh sinh tanh exp exp2 expm1 exp10 pow10 frexp ilogb llogb ldexp log log10
+      log1p log2 logb modf scalb scalbn scalbln cbrt fabs hypot pow sqrt erf erfc lgamma tgamma gamma ceil floor nearbyint rint lrint
+      llrint round lround llround roundeven trunc fmod remainder remquo drem copysign nan nextafter nexttoward nextup nextdown
+      fdim fmax fmin fma fmaxmag fminmag fmaximum fminimum fmaximum_num fminimum_num fmaximum_mag fminimum_mag fmaximum_mag_num
+      fminimum_mag_num fromfp ufromfp fromfpx ufromfpx canonicalize totalorder totalordermag getpayload setpayload setpayloadsig
+      sincos j0 j1 jn y0 y1 yn finite isinf isnan significand
+      cabs carg cimag creal conj cproj cacos casin catan ccos csin ctan cacosh casinh catanh ccosh csinh ctanh cexp clog clog10 cpow
+      csqrt __fpclassify __signbit __isnan __isinf __finite __iseqsig __issignaling __iscanonical)"))
+      for (const char* suffix : {"", "f", "l", "f32", "f64", "f128", "f32x", "f64x"}) names.insert(name + suffix);
     return names;
   }();
   return all;
@@ -82,14 +123,45 @@ const std::map<std::string, std::string>& replaced() {
       {"strdup", "ELC_Program_strdup"},
       {"__strdup", "ELC_Program_strdup"},
       {"strndup", "ELC_Program_strndup"},
+      {"reallocarray", "ELC_Program_reallocarray"},
+      {"cfree", "ELC_Program_free"},
       {"getenv", "ELC_Program_getenv"},
+      {"secure_getenv", "ELC_Program_getenv"},
+      {"getline", "ELC_Program_getline"},
+      {"getdelim", "ELC_Program_getdelim"},
+      {"__getdelim", "ELC_Program_getdelim"},
+      {"asprintf", "ELC_Program_asprintf"},
+      {"vasprintf", "ELC_Program_vasprintf"},
+      {"getcwd", "ELC_Program_getcwd"},
+      {"get_current_dir_name", "ELC_Program_get_current_dir_name"},
+      {"realpath", "ELC_Program_realpath"},
+      {"strtok", "ELC_Program_strtok"},
+      {"setlocale", "ELC_Program_setlocale"},
+      {"atexit", "ELC_Program_atexit"},
+      {"signal", "ELC_Program_signal"},
+      {"sigaction", "ELC_Program_sigaction"},
+      {"setvbuf", "ELC_Program_setvbuf"},
+      {"setbuf", "ELC_Program_setbuf"},
+      {"setbuffer", "ELC_Program_setbuffer"},
+      {"setlinebuf", "ELC_Program_setlinebuf"},
+      {"strerror", "ELC_Program_strerror"},
+      {"strsignal", "ELC_Program_strsignal"},
+      {"getlogin", "ELC_Program_getlogin"},
+      {"localtime", "ELC_Program_localtime"},
+      {"gmtime", "ELC_Program_gmtime"},
+      {"asctime", "ELC_Program_asctime"},
+      {"ctime", "ELC_Program_ctime"},
       {"fopen", "ELC_fopen"},
       {"fopen64", "ELC_fopen"},
       {"fclose", "ELC_fclose"},
+      {"fcloseall", "ELC_fcloseall"},
       {"time", "ELC_Program_time"},
       {"clock", "ELC_Program_clock"},
       {"gettimeofday", "ELC_Program_gettimeofday"},
       {"clock_gettime", "ELC_Program_clock_gettime"},
+      {"timespec_get", "ELC_Program_timespec_get"},
+      {"getpid", "ELC_Program_getpid"},
+      {"getppid", "ELC_Program_getppid"},
       {"MPI_Init", "ELC_Program_init"},
       {"MPI_Init_thread", "ELC_Program_init_thread"},
       {"MPI_Initialized", "ELC_Program_initialized"},
@@ -101,29 +173,49 @@ const std::map<std::string, std::string>& replaced() {
 }
 
 const std::map<std::string, std::string>& refused() {
-  static const char* const kInput = "what was read from the standard input does not come again after a restart; read a file";
-  static const char* const kMemory = "its memory is not part of lines; use malloc";
-  static const char* const kJump = "a restart cannot set the place to which it goes";
-  static const char* const kThread = "lines are of programs with one thread";
-  static const char* const kProcess = "other processes are not part of lines";
-  static const char* const kSetting = "what it sets is lost in a restart";
-  static const char* const kState = "it keeps a state that is not part of lines";
-  static const std::map<std::string, std::string> all = {
-      {"scanf", kInput}, {"__isoc99_scanf", kInput}, {"getchar", kInput}, {"gets", kInput}, {"vscanf", kInput}, {"__isoc99_vscanf", kInput},
-      {"posix_memalign", kMemory}, {"aligned_alloc", kMemory}, {"memalign", kMemory}, {"valloc", kMemory}, {"getline", kMemory},
-      {"asprintf", kMemory}, {"vasprintf", kMemory}, {"realpath", kMemory}, {"mmap", kMemory}, {"shmat", kMemory},
-      {"setjmp", kJump}, {"_setjmp", kJump}, {"sigsetjmp", kJump}, {"__sigsetjmp", kJump}, {"longjmp", kJump}, {"siglongjmp", kJump},
-      {"pthread_create", kThread}, {"thrd_create", kThread}, {"fork", kProcess}, {"vfork", kProcess}, {"system", kProcess},
-      {"popen", kProcess}, {"pipe", kProcess}, {"socket", kProcess}, {"execv", kProcess}, {"execvp", kProcess}, {"execl", kProcess},
-      {"signal", kSetting}, {"sigaction", kSetting}, {"atexit", kSetting}, {"on_exit", kSetting}, {"setlocale", kSetting},
-      {"chdir", kSetting}, {"setenv", kSetting}, {"putenv", kSetting}, {"unsetenv", kSetting},
-      {"feenableexcept", kSetting}, {"fesetround", kSetting}, {"setbuf", kSetting}, {"setvbuf", kSetting},
-      {"strtok", kState}, {"ungetc", kState}, {"hcreate", kState}, {"dlopen", kState}, {"freopen", kState}, {"tmpfile", kState},
-      {"open", "files are part of lines if fopen or MPI_File_open opens them"},
-      {"creat", "files are part of lines if fopen or MPI_File_open opens them"},
-      {"MPI_Finalized", "in a prepared program it is not followed"},
-  };
+  static const std::map<std::string, std::string> all = [] {
+    std::map<std::string, std::string> reasons;
+    const auto add = [&](const char* why, const char* names) {
+      for (const std::string& name : words(names)) reasons[name] = why;
+    };
+    add("its memory is not part of lines; use malloc",
+        "valloc pvalloc mmap mmap64 munmap mremap brk sbrk shmat shm_open memfd_create wcsdup "
+        "tempnam tmpnam canonicalize_file_name glob glob64 globfree wordexp regcomp regexec regfree backtrace_symbols tsearch tfind "
+        "tdelete twalk tdestroy hsearch_r hcreate_r getpwuid getpwnam getpwent getgrgid getgrnam getgrent gethostbyname getaddrinfo "
+        "ecvt fcvt qecvt qfcvt l64a localeconv nl_langinfo ttyname cuserid ctermid inet_ntoa malloc_usable_size");
+    add("a restart cannot set the place to which it goes",
+        "setjmp _setjmp sigsetjmp __sigsetjmp longjmp _longjmp siglongjmp getcontext setcontext makecontext swapcontext");
+    add("lines are of programs with one thread", "pthread_create thrd_create clone");
+    add("other processes are not part of lines",
+        "fork vfork system popen pclose pipe pipe2 socket socketpair connect accept listen bind execv execvp execl execlp execle execve "
+        "posix_spawn posix_spawnp wait waitpid waitid wait3 wait4 daemon");
+    add("what it sets is lost in a restart",
+        "sigprocmask pthread_sigmask sigaltstack siginterrupt sigset sighold sigrelse sigignore alarm ualarm setitimer timer_create "
+        "on_exit at_quick_exit chdir fchdir setenv putenv unsetenv clearenv fesetenv feholdexcept feupdateenv fesetmode "
+        "setrlimit setrlimit64 prlimit prlimit64 setuid setgid seteuid setegid setpgid setsid openlog uselocale");
+    add("it keeps a state that is not part of lines",
+        "ungetc ungetwc hcreate hsearch hdestroy dlopen initstate setstate opendir fdopendir scandir getwchar wscanf vwscanf "
+        "setpwent setgrent nftw ftw iconv_open catopen mtrace");
+    add("the stream or file that it opens is not part of lines; open it by fopen",
+        "open open64 openat creat freopen freopen64 fdopen tmpfile tmpfile64 fmemopen open_memstream open_wmemstream fopencookie mkstemp "
+        "mkostemp mkstemps dup dup2 dup3");
+    add("what it does to a file is not part of lines; use the functions of <stdio.h>", "read pread lseek lseek64 close fcntl ioctl readv writev");
+    add("in a prepared program it is not followed", "MPI_Finalized");
+    return reasons;
+  }();
   return all;
+}
+
+// Those that keep something which lines have (the library's take_library).
+bool keeps(const std::string& name) {
+  static const Names all = words(R"(strtok localtime gmtime asctime ctime setlocale atexit signal sigaction setvbuf setbuf setbuffer
+    setlinebuf fesetround feenableexcept fedisableexcept feclearexcept feraiseexcept fetestexcept)");
+  return all.contains(name);
+}
+
+bool reads_input(const std::string& name) {
+  static const Names all = words("scanf vscanf getchar getchar_unlocked gets");
+  return all.contains(name);
 }
 
 // Settings of the process that are one number, which means the same on all machines.
@@ -142,10 +234,20 @@ bool draws(const std::string& name) {
   return all.contains(name);
 }
 
+// The C library has names for what newer standards say of a function.
+std::string without_standard(const std::string& name) {
+  for (const char* prefix : {"__isoc99_", "__isoc23_"})
+    if (name.starts_with(prefix)) return name.substr(std::string(prefix).size());
+  return name;
+}
+
 }  // namespace
 
-Known known_function(const std::string& name) {
+Known known_function(const std::string& spelled) {
+  const std::string name = without_standard(spelled);
   Known known;
+  known.keeps = keeps(name);
+  known.reads_input = reads_input(name);
   if (const auto r = replaced().find(name); r != replaced().end()) {
     known.kind = Known::Kind::kReplaced;
     known.text = r->second;
@@ -167,14 +269,14 @@ Known known_function(const std::string& name) {
   } else if (draws(name)) {
     known.kind = Known::Kind::kPlain;
     known.draws_numbers = true;
-  } else if (plain().contains(name) || mathematics().contains(name) || is_mpi(name) || name.starts_with("__builtin_")) {
+  } else if (plain().contains(name) || known.reads_input || mathematics().contains(name) || is_mpi(name) || name.starts_with("__builtin_")) {
     known.kind = Known::Kind::kPlain;
   }
   return known;
 }
 
 bool is_known_variable(const std::string& name) {
-  static const Names all = words("stdout stderr optarg optind opterr optopt errno");
+  static const Names all = words("stdin stdout stderr optarg optind opterr optopt errno");
   return all.contains(name) || name.starts_with("ompi_") || name.starts_with("lam_") || name.starts_with("MPI_") || name.starts_with("MPIR_");
 }
 

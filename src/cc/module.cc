@@ -166,6 +166,7 @@ class FileVisitor : public RecursiveASTVisitor<FileVisitor> {
     std::string parameters;
     for (const ParmVarDecl* parameter : function->parameters())
       parameters += (parameters.empty() ? "" : ", ") + bare(parameter->getType());
+    if (function->isVariadic()) parameters += ", ...";
     if (symbol == "ELC_Program_init") parameters = "int *, char ***";
     if (symbol == "ELC_Program_init_thread") parameters = "int *, char ***, int, int *";
     m_.replaced_[symbol] = "extern " + bare(function->getReturnType()) + " " + symbol + "(" + (parameters.empty() && function->hasPrototype() ? "void" : parameters) + "); ";
@@ -419,7 +420,8 @@ std::string Module::prelude() const {
       "struct ELC_Program_function { const char *name; void (*function)(void); int is_operation; }; "
       "struct ELC_Program_module { void (*make_types)(void); const struct ELC_Program_variable *variables; unsigned long variable_count; "
       "const struct ELC_Program_function *functions; unsigned long function_count; }; "
-      "struct ELC_Program { const struct ELC_Program_module *const *modules; unsigned long module_count; int thread_level, draws_numbers, has_threads; "
+      "struct ELC_Program { const struct ELC_Program_module *const *modules; unsigned long module_count; int thread_level, draws_numbers, reads_input, "
+      "uses_library, has_threads; "
       "void (*settings)(int); }; "
       "extern char **ELC_Program_begin(const struct ELC_Program *, int, char **); ";
   if (program_.everywhere())
@@ -452,8 +454,8 @@ std::string Module::program_text(size_t units) const {
   }
   out += "static const struct ELC_Program_module *const elc_modules[] = {" + list + "}; ";
   return out + settings_text() + "static const struct ELC_Program elc_program = {elc_modules, " + std::to_string(units) + ", " +
-         std::to_string(program_.thread_level()) + ", " + (program_.draws_numbers() ? "1" : "0") + ", " + (program_.has_threads() ? "1" : "0") +
-         ", elc_settings}; ";
+         std::to_string(program_.thread_level()) + ", " + (program_.draws_numbers() ? "1, " : "0, ") +
+         (program_.reads_input() ? "1, " : "0, ") + (program_.uses_library() ? "1, " : "0, ") + (program_.has_threads() ? "1" : "0") + ", elc_settings}; ";
 }
 
 }  // namespace elc::cc

@@ -363,10 +363,17 @@ void Program::conclude(std::vector<std::string>* errors) {
   }
   check_threads(errors);
   std::set<std::string> told;
+  reads_input_ = at_file_scope_.uses_variables.contains("stdin");
   check_foreign(at_file_scope_, &told, errors);
   for (const std::string& key : reachable_) {
     const FunctionFacts& f = functions_.at(key);
-    for (const auto& [name, place] : f.uses) draws_numbers_ |= !names_.contains(name) && known(name).draws_numbers;
+    for (const auto& [name, place] : f.uses) {
+      const Known k = names_.contains(name) ? Known() : known(name);
+      draws_numbers_ |= k.draws_numbers;
+      uses_library_ |= k.keeps;
+      reads_input_ |= k.reads_input;
+    }
+    reads_input_ |= f.uses_variables.contains("stdin");
     check_foreign(f, &told, errors);
   }
 }
@@ -400,7 +407,7 @@ void Program::check_threads(std::vector<std::string>* errors) const {
     next.pop_back();
     const auto check = [&](const std::string& name, const std::string& place) {
       const Known k = known(name);
-      if (is_mpi(name) || (k.kind == Known::Kind::kReplaced && !k.is_of_memory)) report(call, name + "()", place);
+      if (is_mpi(name) || k.keeps || (k.kind == Known::Kind::kReplaced && !k.is_of_memory)) report(call, name + "()", place);
     };
     if (call.key.empty()) {
       for (const auto& [key, f] : functions_)
@@ -434,8 +441,7 @@ void Program::check_foreign(const FunctionFacts& of, std::set<std::string>* told
   }
   for (const auto& [name, place] : of.uses_variables) {
     if (variables_.contains(name) || is_known_variable(name) || !told->insert(name).second) continue;
-    if (name == "stdin") errors->push_back(place + ": what was read from the standard input does not come again after a restart; read a file");
-    else errors->push_back(place + ": the variable '" + name + "' is in none of the files that elc-cc has compiled, so that lines do not have it");
+    errors->push_back(place + ": the variable '" + name + "' is in none of the files that elc-cc has compiled, so that lines do not have it");
   }
 }
 

@@ -71,6 +71,8 @@ class Program {
   bool draws_numbers() const { return draws_numbers_; }
   bool has_threads() const { return has_threads_; }
   const std::map<std::string, Setting>& settings() const { return settings_; }  // by name: those that it calls
+  bool uses_library() const { return uses_library_; }
+  bool reads_input() const { return reads_input_; }
   size_t functions() const { return functions_.size(); }
   size_t instrumented() const { return instrumented_.size(); }
 
@@ -106,6 +108,8 @@ class Program {
   bool has_sites_ = false;
   bool draws_numbers_ = false;
   bool has_threads_ = false;
+  bool uses_library_ = false;
+  bool reads_input_ = false;
   int thread_level_ = -1;
 };
 

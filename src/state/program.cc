@@ -7,6 +7,7 @@
 
 #include "base/compiler.h"
 #include "state/blocks.h"
+#include "state/library.h"
 #include "state/process.h"
 #include "state/state.h"
 
@@ -109,6 +110,7 @@ char** begin_program(const ELC_Program& program, int argc, char** argv) {
   p.has_threads = program.has_threads != 0;
   p.settings = program.settings;
   if (p.settings != nullptr) p.settings(0);
+  register_library(program);
   if (argv == nullptr) return nullptr;
   const size_t count = argc < 0 ? 0 : static_cast<size_t>(argc);
   char** const copy = static_cast<char**>(ELC_new(ELC_POINTER, count + 1));
@@ -315,10 +317,5 @@ ELC_EXPORT char* ELC_Program_strdup(const char* text) {
 ELC_EXPORT char* ELC_Program_strndup(const char* text, size_t most) {
   const elc::state::Alone alone;
   return elc::state::copy_text(text, strnlen(text, most));
-}
-
-ELC_EXPORT char* ELC_Program_getenv(const char* name) {
-  const char* const value = getenv(name);
-  return value == nullptr ? nullptr : elc::state::copy_text(value, strlen(value));
 }
 }

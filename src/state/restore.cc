@@ -4,6 +4,7 @@
 
 #include "state/blocks.h"
 #include "state/image.h"
+#include "state/library.h"
 #include "state/process.h"
 #include "state/random.h"
 #include "state/state.h"
@@ -269,7 +270,8 @@ Result fill(format::Reader& reader, const HandleCodec& codec) {
   ELC_TRY(pass_variables(variables, restoring, reader, true));
   ELC_TRY(pass_heap(heap, restoring, reader, true));
   ELC_TRY(tell_restored(p));
-  return p.random == nullptr ? Result() : p.random->put();
+  if (p.random != nullptr) ELC_TRY(p.random->put());
+  return put_library();
 }
 
 Result bring_back_files(format::Reader& reader) { return process().streams.apply(reader); }

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "state/blocks.h"
+#include "state/library.h"
 #include "state/process.h"
 #include "state/random.h"
 #include "state/state.h"
@@ -332,6 +333,7 @@ Result begin_save() {
   close_up(p);
   ELC_TRY(locate_resizing(p));
   if (p.random != nullptr) ELC_TRY(p.random->take());
+  ELC_TRY(take_library());
   guess_types(p);
   note_places(p);
   find_gaps(p);

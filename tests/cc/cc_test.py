@@ -66,8 +66,8 @@ class Cases(unittest.TestCase):
             file.write(text)
         return path
 
-    def run_words(self, *words, code=0, **variables):
-        done = subprocess.run(words, cwd=self.home, env=dict(self.environment, **variables), stdin=subprocess.DEVNULL,
+    def run_words(self, *words, code=0, given="", **variables):
+        done = subprocess.run(words, cwd=self.home, env=dict(self.environment, **variables), input=given,
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=300)
         if code is not None:
             self.assertEqual(done.returncode, code, "%s\n%s" % (words, done.stdout))
@@ -204,6 +204,50 @@ class Right(Cases):
                    "static void all(int n) { long a[n], b[n][3]; int k; for (k = 0; k < n; k++) { a[k] = deep(k, 1); b[k][k % 3] = k; }"
                    " deep(1, 1); for (k = 0; k < n; k++) a[k] += b[k][k % 3]; return add(a, n); }", "all(i % 5 + 1); result += sum;")
 
+    def test_what_the_library_keeps(self):
+        """Places, settings, handlers and results of the C library."""
+        self.right(r"""
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fenv.h>
+#include <locale.h>
+#include <signal.h>
+#include <time.h>
+#include <unistd.h>
+extern int asprintf(char **, const char *, ...); extern int feenableexcept(int); extern int fegetexcept(void);
+static int heard; static long ends;
+static void hear(int s) { heard += s == SIGUSR1; }
+static void bye(void) { printf("bye %d\n", heard); }
+static char text[] = "1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30", *word, *why, *said, zone[20];
+static struct tm *when; static time_t zero;
+""", r"""
+if (i == 0) {
+  setvbuf(stdout, NULL, _IOFBF, 0); atexit(bye); signal(SIGUSR1, hear); setlocale(LC_ALL, "C.UTF-8"); fesetround(FE_UPWARD);
+  feenableexcept(FE_INVALID); why = strerror(ENOENT); when = gmtime(&zero); word = strtok(text, " ");
+}
+raise(SIGUSR1); deep(1, 1);
+if (word) { result += atoi(word); word = strtok(NULL, " "); }
+free(said); asprintf(&said, "%d:%s", i, why); result += strlen(said) + fegetround() + fegetexcept() + when->tm_year;
+strftime(zone, sizeof zone, "%Z", when); result += zone[0] + strlen(setlocale(LC_ALL, NULL));
+{ volatile double one = 1, three = 3; result += one / three > 1 / 3.; }
+""", "-lm")
+
+    def test_standard_input(self):
+        """What was read is not read again; what was not, and was there, comes from the line."""
+        self.write("prog.c", PROGRAM % ("", "int n = 0; char c = 0; if (rank == 0 && scanf(\"%d%c\", &n, &c) == 2) result += n + c; deep(1, 1);"
+                                        "if (rank == 0 && i == 60) result += 7 * fgetc(stdin);"
+                                        "if (i == 99) result += feof(stdin) != 0; " + Projects.DALLY))
+        self.cc("prog.c", "-w", "-o", "prog")
+        numbers = " ".join(str(n) for n in range(80)) + "\n"
+        expected = self.start("prog", given=numbers)
+        self.assertRegex(expected, "result: [0-9]+\n$")
+        lines = os.path.join(self.home, "lines")
+        self.assertEqual(self.start("prog", given=numbers, ELC_DIR=lines, ELC_EVERY="0.001", ELC_KEEP="1000"), expected)
+        taken = sorted(int(name[5:]) for name in os.listdir(lines) if name.startswith("line-"))
+        self.assertGreater(len(taken), 3)
+        for line in (taken[0], taken[len(taken) // 2], taken[-1]):
+            self.assertIn(expected, self.start("prog", ELC_DIR=lines, ELC_RESTART=str(line)))
+
     def test_strings_found_in_strings(self):
         self.right("static const char *at;", 'at = strchr("0123456789", \'0\' + i % 10); deep(1, 1); result += *at;')
 
@@ -229,8 +273,12 @@ class Refused(Cases):
         self.refuses("the variable 'environ' is in none of the files", "extern char **environ;", "result += environ != 0;")
 
     def test_jumps(self): self.refuses("setjmp(): a restart cannot set", "#include <setjmp.h>\njmp_buf b;", "if (setjmp(b)) i++;")
-    def test_input(self): self.refuses("standard input", inside="result += fgetc(stdin);")
-    def test_exit_handlers(self): self.refuses("atexit(): what it sets is lost", "void bye(void) {}", "atexit(bye);")
+    def test_settings(self): self.refuses("chdir(): what it sets is lost", inside='result += chdir("/");')
+    def test_descriptors(self): self.refuses("read(): what it does to a file", "#include <unistd.h>", "{ char c; result += read(0, &c, 1); }")
+
+    def test_exit_handlers(self):
+        self.refuses("bye(), which can reach MPI, may be given to atexit()", "void bye(void) { MPI_Barrier(MPI_COMM_WORLD); }", "atexit(bye);")
+
     def test_threads(self):
         said = self.refuses("deep(), which can reach MPI, may be called by threads of OpenMP, in the directive around", """
 static int each;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <sys/time.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/compiler.h"
 #include "elc.h"
@@ -135,4 +136,12 @@ ELC_EXPORT int ELC_Program_clock_gettime(int id, void* to) {
   now->tv_nsec = repeated(now->tv_nsec);
   return code;
 }
+
+ELC_EXPORT int ELC_Program_timespec_get(void* to, int base) {
+  if (base != TIME_UTC) return 0;
+  return ELC_Program_clock_gettime(CLOCK_REALTIME, to) == 0 ? base : 0;
+}
+
+ELC_EXPORT int ELC_Program_getpid(void) { return repeated(getpid()); }
+ELC_EXPORT int ELC_Program_getppid(void) { return repeated(getppid()); }
 }

@@ -1,0 +1,347 @@
+#include "state/library.h"
+
+#include <errno.h>
+#include <fenv.h>
+#include <locale.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/types.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/compiler.h"
+#include "elc_program.h"
+#include "state/process.h"
+#include "state/state.h"
+
+#pragma GCC diagnostic ignored "-Waddress"
+// A program that has no word of them is linked without the library of mathematics.
+#pragma weak fegetround
+#pragma weak fesetround
+#pragma weak fetestexcept
+#pragma weak feclearexcept
+#pragma weak feraiseexcept
+#pragma weak fegetexcept
+#pragma weak feenableexcept
+#pragma weak fedisableexcept
+
+namespace elc::state {
+namespace {
+
+constexpr int kSignals = 65;        // of Linux, from 1
+constexpr int kMostAtExit = 256;
+constexpr size_t kTextSize = 256;
+constexpr int kRoundings[] = {FE_TONEAREST, FE_DOWNWARD, FE_UPWARD, FE_TOWARDZERO};
+constexpr int kExceptions[] = {FE_INVALID, FE_DIVBYZERO, FE_OVERFLOW, FE_UNDERFLOW, FE_INEXACT};
+
+// The numbers of FE_ macros are the machine's: in a line they are those of the tables.
+template <size_t N>
+int packed(int bits, const int (&all)[N]) {
+  int out = 0;
+  for (size_t i = 0; i < N; ++i)
+    if ((bits & all[i]) != 0) out |= 1 << i;
+  return out;
+}
+
+template <size_t N>
+int unpacked(int in, const int (&all)[N]) {
+  int bits = 0;
+  for (size_t i = 0; i < N; ++i)
+    if ((in >> i & 1) != 0) bits |= all[i];
+  return bits;
+}
+
+enum Disposition : int { kUnchanged = 0, kDefault, kIgnored, kFunction };
+
+struct Library {
+  char* strtok_at;
+  char* text;     // blocks: what asctime and ctime return,
+  struct tm* time;  // and localtime and gmtime
+  char locale[kTextSize];
+  int rounding, enabled, raised;
+  int buffers[2];  // of stdout and stderr: 1 + the mode that the program has asked for
+  void (*handlers[kSignals])(void);
+  int dispositions[kSignals];
+  int handler_flags[kSignals];
+  uint64_t blocked[kSignals];  // while the handler runs
+  void (*at_exit[kMostAtExit])(void);
+  int at_exit_count;
+  bool is_used;
+  TypeId type_of_time;
+  Vector<char*>* texts;  // copies that the program has
+};
+
+Library& library() {
+  static Library& all = *make<Library>();
+  return all;
+}
+
+FILE* buffered_stream(int i) { return i == 0 ? stdout : stderr; }
+
+void note_signal(int number, const struct sigaction& set) {
+  Library& l = library();
+  l.handlers[number] = nullptr;
+  l.dispositions[number] = set.sa_handler == SIG_DFL ? kDefault : set.sa_handler == SIG_IGN ? kIgnored : kFunction;
+  if (l.dispositions[number] == kFunction) l.handlers[number] = reinterpret_cast<void (*)(void)>(set.sa_handler);
+  l.handler_flags[number] = set.sa_flags;
+  l.blocked[number] = 0;
+  for (int other = 1; other < kSignals; ++other)
+    if (sigismember(&set.sa_mask, other) == 1) l.blocked[number] |= uint64_t{1} << (other - 1);
+}
+
+void set_signal(int number) {
+  const Library& l = library();
+  struct sigaction set = {};
+  set.sa_handler = l.dispositions[number] == kDefault ? SIG_DFL : SIG_IGN;
+  if (l.dispositions[number] == kFunction) set.sa_handler = reinterpret_cast<void (*)(int)>(l.handlers[number]);
+  set.sa_flags = l.handler_flags[number];
+  sigemptyset(&set.sa_mask);
+  for (int other = 1; other < kSignals; ++other)
+    if ((l.blocked[number] >> (other - 1) & 1) != 0) sigaddset(&set.sa_mask, other);
+  sigaction(number, &set, nullptr);
+}
+
+// A copy of a text of the C library, which the program may keep as long as it runs: one of each.
+char* lasting_copy(const char* text) {
+  if (text == nullptr) return nullptr;
+  Library& l = library();
+  if (l.texts == nullptr) l.texts = make<Vector<char*>>();
+  for (char* const known : *l.texts)
+    if (strcmp(known, text) == 0) return known;
+  char* const copy = static_cast<char*>(ELC_new(ELC_CHAR, strlen(text) + 1));
+  if (copy != nullptr) l.texts->push_back(strcpy(copy, text));
+  return copy;
+}
+
+struct tm* kept_time(const struct tm* found) {
+  Library& l = library();
+  if (found == nullptr) return nullptr;
+  if (l.time == nullptr) l.time = static_cast<struct tm*>(ELC_new(l.type_of_time, 1));
+  if (l.time == nullptr) return nullptr;
+  *l.time = *found;
+#ifdef __GLIBC__
+  l.time->tm_zone = lasting_copy(found->tm_zone);
+#endif
+  return l.time;
+}
+
+char* kept_text(const char* found) {
+  constexpr size_t kMost = 64;  // of asctime 26, or more for years of more than four digits
+  Library& l = library();
+  if (found == nullptr || strlen(found) >= kMost) return nullptr;
+  if (l.text == nullptr) l.text = static_cast<char*>(ELC_new(ELC_CHAR, kMost));
+  return l.text == nullptr ? nullptr : strcpy(l.text, found);
+}
+
+}  // namespace
+
+void register_library(const ELC_Program& program) {
+  Library& l = library();
+  const ELC_Field fields[] = {{"tm_sec", offsetof(struct tm, tm_sec), ELC_INT, 1},     {"tm_min", offsetof(struct tm, tm_min), ELC_INT, 1},
+                              {"tm_hour", offsetof(struct tm, tm_hour), ELC_INT, 1},   {"tm_mday", offsetof(struct tm, tm_mday), ELC_INT, 1},
+                              {"tm_mon", offsetof(struct tm, tm_mon), ELC_INT, 1},     {"tm_year", offsetof(struct tm, tm_year), ELC_INT, 1},
+                              {"tm_wday", offsetof(struct tm, tm_wday), ELC_INT, 1},   {"tm_yday", offsetof(struct tm, tm_yday), ELC_INT, 1},
+                              {"tm_isdst", offsetof(struct tm, tm_isdst), ELC_INT, 1},
+#ifdef __GLIBC__
+                              {"tm_gmtoff", offsetof(struct tm, tm_gmtoff), ELC_LONG, 1},
+                              {"tm_zone", offsetof(struct tm, tm_zone), ELC_POINTER, 1}
+#endif
+  };
+  l.type_of_time = ELC_Struct("what localtime returns", sizeof(struct tm), static_cast<int>(sizeof fields / sizeof fields[0]), fields);
+  if (program.reads_input != 0) register_input();
+  l.is_used = program.uses_library != 0;
+  if (!l.is_used) return;
+  const struct {
+    const char* name;
+    void* address;
+    TypeId type;
+    size_t count;
+  } all[] = {{"place of strtok", &l.strtok_at, ELC_POINTER, 1},
+             {"result of asctime", &l.text, ELC_POINTER, 1},
+             {"result of localtime", &l.time, ELC_POINTER, 1},
+             {"locale", l.locale, ELC_CHAR, kTextSize},
+             {"rounding", &l.rounding, ELC_INT, 1},
+             {"enabled exceptions", &l.enabled, ELC_INT, 1},
+             {"raised exceptions", &l.raised, ELC_INT, 1},
+             {"buffers of streams", l.buffers, ELC_INT, 2},
+             {"signal handlers", l.handlers, ELC_FUNCTION, kSignals},
+             {"dispositions of signals", l.dispositions, ELC_INT, kSignals},
+             {"flags of signal handlers", l.handler_flags, ELC_INT, kSignals},
+             {"signals that handlers block", l.blocked, ELC_UINT64, kSignals},
+             {"exit handlers", l.at_exit, ELC_FUNCTION, kMostAtExit},
+             {"number of exit handlers", &l.at_exit_count, ELC_INT, 1}};
+  for (const auto& v : all) outcome(add_global(v.name, v.address, v.type, v.count));
+}
+
+Result take_library() {
+  ELC_TRY(take_input());
+  Library& l = library();
+  if (!l.is_used) return Result();
+  const char* const locale = setlocale(LC_ALL, nullptr);
+  if (locale == nullptr || strlen(locale) >= kTextSize) return Result::error("the program's locale has no name that a line could hold");
+  strcpy(l.locale, locale);
+  if (fegetround == nullptr || fetestexcept == nullptr) return Result();
+  const int rounding = fegetround();
+  for (size_t i = 0; i < sizeof kRoundings / sizeof kRoundings[0]; ++i)
+    if (kRoundings[i] == rounding) l.rounding = static_cast<int>(i);
+  l.raised = packed(fetestexcept(FE_ALL_EXCEPT), kExceptions);
+#ifdef __GLIBC__
+  if (fegetexcept != nullptr) l.enabled = packed(fegetexcept(), kExceptions);
+#endif
+  return Result();
+}
+
+Result put_library() {
+  ELC_TRY(put_input());
+  const Library& l = library();
+  if (!l.is_used) return Result();
+  const char* const locale = setlocale(LC_ALL, nullptr);
+  if ((locale == nullptr || strcmp(locale, l.locale) != 0) && setlocale(LC_ALL, l.locale) == nullptr)
+    return Result::error("the program had the locale '%s', which is not there", l.locale);
+  for (int i = 0; i < 2; ++i)
+    if (l.buffers[i] != 0) setvbuf(buffered_stream(i), nullptr, l.buffers[i] - 1, 0);
+  for (int i = 1; i < kSignals; ++i)
+    if (l.dispositions[i] != kUnchanged) set_signal(i);
+  for (int i = 0; i < l.at_exit_count; ++i) atexit(l.at_exit[i]);
+  if (fesetround == nullptr || feclearexcept == nullptr || feraiseexcept == nullptr) return Result();
+  fesetround(kRoundings[l.rounding & 3]);
+  feclearexcept(FE_ALL_EXCEPT);
+  feraiseexcept(unpacked(l.raised, kExceptions));
+#ifdef __GLIBC__
+  if (fedisableexcept == nullptr || feenableexcept == nullptr) return Result();
+  fedisableexcept(FE_ALL_EXCEPT);
+  feenableexcept(unpacked(l.enabled, kExceptions));
+#endif
+  return Result();
+}
+
+}  // namespace elc::state
+
+using elc::state::kept_text;
+using elc::state::kept_time;
+using elc::state::lasting_copy;
+using elc::state::library;
+
+extern "C" {
+
+ELC_EXPORT char* ELC_Program_getenv(const char* name) { return lasting_copy(getenv(name)); }
+ELC_EXPORT char* ELC_Program_strerror(int error) { return lasting_copy(strerror(error)); }
+ELC_EXPORT char* ELC_Program_strsignal(int number) { return lasting_copy(strsignal(number)); }
+ELC_EXPORT char* ELC_Program_getlogin(void) { return lasting_copy(getlogin()); }
+
+ELC_EXPORT void* ELC_Program_localtime(const void* at) { return kept_time(localtime(static_cast<const time_t*>(at))); }
+ELC_EXPORT void* ELC_Program_gmtime(const void* at) { return kept_time(gmtime(static_cast<const time_t*>(at))); }
+ELC_EXPORT char* ELC_Program_asctime(const void* time) { return kept_text(asctime(static_cast<const struct tm*>(time))); }
+ELC_EXPORT char* ELC_Program_ctime(const void* at) {
+  const struct tm* const time = kept_time(localtime(static_cast<const time_t*>(at)));
+  return time == nullptr ? nullptr : kept_text(asctime(time));
+}
+
+ELC_EXPORT char* ELC_Program_strtok(char* text, const char* separators) { return strtok_r(text, separators, &library().strtok_at); }
+
+ELC_EXPORT char* ELC_Program_setlocale(int category, const char* name) { return lasting_copy(setlocale(category, name)); }
+
+ELC_EXPORT int ELC_Program_atexit(void (*function)(void)) {
+  auto& l = library();
+  if (l.at_exit_count == elc::state::kMostAtExit || atexit(function) != 0) return -1;
+  l.at_exit[l.at_exit_count++] = function;
+  return 0;
+}
+
+ELC_EXPORT void* ELC_Program_signal(int number, void* handler) {
+  const auto before = signal(number, reinterpret_cast<void (*)(int)>(handler));
+  struct sigaction now;
+  if (before != SIG_ERR && number > 0 && number < elc::state::kSignals && sigaction(number, nullptr, &now) == 0) elc::state::note_signal(number, now);
+  return reinterpret_cast<void*>(before);
+}
+
+ELC_EXPORT int ELC_Program_sigaction(int number, const void* to, void* before) {
+  const auto* const set = static_cast<const struct sigaction*>(to);
+  const int code = sigaction(number, set, static_cast<struct sigaction*>(before));
+  if (code == 0 && set != nullptr && number > 0 && number < elc::state::kSignals) elc::state::note_signal(number, *set);
+  return code;
+}
+
+// A buffer of the program's is not used: what is in it would be that of the run of the line.
+ELC_EXPORT int ELC_Program_setvbuf(void* stream, char*, int mode, size_t) {
+  const int code = setvbuf(static_cast<FILE*>(stream), nullptr, mode, 0);
+  for (int i = 0; i < 2 && code == 0; ++i)
+    if (stream == elc::state::buffered_stream(i)) library().buffers[i] = 1 + mode;
+  return code;
+}
+
+ELC_EXPORT void ELC_Program_setbuf(void* stream, char* buffer) { ELC_Program_setvbuf(stream, nullptr, buffer == nullptr ? _IONBF : _IOFBF, 0); }
+ELC_EXPORT void ELC_Program_setbuffer(void* stream, char* buffer, size_t) { ELC_Program_setbuf(stream, buffer); }
+ELC_EXPORT void ELC_Program_setlinebuf(void* stream) { ELC_Program_setvbuf(stream, nullptr, _IOLBF, 0); }
+
+ELC_EXPORT long ELC_Program_getdelim(char** line, size_t* size, int end, void* from) {
+  FILE* const stream = static_cast<FILE*>(from);
+  if (line == nullptr || size == nullptr) {
+    errno = EINVAL;
+    return -1;
+  }
+  size_t length = 0;
+  if (*line == nullptr) *size = 0;
+  for (int c; (c = getc(stream)) != EOF;) {
+    if (length + 2 > *size) {
+      constexpr size_t kFirst = 120;
+      const size_t more = *size < kFirst ? kFirst : 2 * *size;
+      char* const memory = static_cast<char*>(*line == nullptr ? ELC_new(ELC_CHAR, more) : ELC_Program_realloc(*line, more));
+      if (memory == nullptr) return -1;
+      *line = memory;
+      *size = more;
+    }
+    (*line)[length++] = static_cast<char>(c);
+    (*line)[length] = '\0';
+    if (c == end) break;
+  }
+  return length == 0 ? -1 : static_cast<long>(length);
+}
+
+ELC_EXPORT long ELC_Program_getline(char** line, size_t* size, void* from) { return ELC_Program_getdelim(line, size, '\n', from); }
+
+ELC_EXPORT int ELC_Program_vasprintf(char** to, const char* format, va_list values) {
+  char* made = nullptr;
+  const int length = vasprintf(&made, format, values);
+  if (length < 0) return length;
+  *to = static_cast<char*>(ELC_new(ELC_CHAR, static_cast<size_t>(length) + 1));
+  if (*to != nullptr) memcpy(*to, made, static_cast<size_t>(length));
+  free(made);
+  return *to == nullptr ? -1 : length;
+}
+
+ELC_EXPORT int ELC_Program_asprintf(char** to, const char* format, ...) {
+  va_list values;
+  va_start(values, format);
+  const int length = ELC_Program_vasprintf(to, format, values);
+  va_end(values);
+  return length;
+}
+
+ELC_EXPORT char* ELC_Program_getcwd(char* to, size_t size) {
+  if (to != nullptr) return getcwd(to, size);
+  char* const found = getcwd(nullptr, 0);
+  char* const copy = found == nullptr ? nullptr : ELC_Program_strdup(found);
+  free(found);
+  return copy;
+}
+
+ELC_EXPORT char* ELC_Program_get_current_dir_name(void) { return ELC_Program_getcwd(nullptr, 0); }
+
+ELC_EXPORT char* ELC_Program_realpath(const char* path, char* to) {
+  if (to != nullptr) return realpath(path, to);
+  char* const found = realpath(path, nullptr);
+  char* const copy = found == nullptr ? nullptr : ELC_Program_strdup(found);
+  free(found);
+  return copy;
+}
+
+ELC_EXPORT void* ELC_Program_reallocarray(void* old, size_t count, size_t size) {
+  if (size == 0 || count <= PTRDIFF_MAX / size) return ELC_Program_realloc(old, count * size);
+  errno = ENOMEM;
+  return nullptr;
+}
+}

@@ -46,6 +46,7 @@ typedef struct ELC_Program {
   size_t module_count;
   int thread_level;  /* that the program asks MPI for; -1: it calls MPI_Init */
   int draws_numbers; /* it calls rand, random, drand48 or the like, whose state is part of lines */
+  int aligns;        /* it asks for memory that is aligned */
 } ELC_Program;
 
 /* Initialises MPI, registers what the modules have, and returns a copy of argv that lines have. What cannot be registered is told,
@@ -73,6 +74,11 @@ void (*ELC_Program_target(void))(void);
 /* malloc and realloc, with memory that is zeroed: what a line has of it is the program's. */
 void *ELC_Program_malloc(size_t size);
 void *ELC_Program_realloc(void *block, size_t size);
+
+/* posix_memalign, aligned_alloc and memalign, with memory that is zeroed, and of a size that is a multiple of the alignment: so its
+ * size tells a restart how to align it. */
+int ELC_Program_posix_memalign(void **block, size_t alignment, size_t size);
+void *ELC_Program_aligned_alloc(size_t alignment, size_t size);
 
 /* The memory of an array of variable length, in the place of what it had before: elements of `element` bytes. Of several dimensions: a
  * table of pointers to tables, and so on to the elements, which lie one behind the other. `extents` NULL: none any more. The program

@@ -36,7 +36,7 @@ const Names& plain() {
     fread fscanf __isoc99_fscanf vfscanf __isoc99_vfscanf vsscanf __isoc99_vsscanf fseek fseeko ftell ftello rewind feof ferror clearerr fileno _IO_putc _IO_getc putchar_unlocked
     __printf_chk __fprintf_chk __sprintf_chk __snprintf_chk
     remove unlink rename mkdir rmdir access stat fstat lstat isatty getpid getppid getuid geteuid gethostname uname sysconf getpagesize
-    usleep sleep nanosleep sched_yield getrusage times difftime localtime localtime_r gmtime gmtime_r ctime ctime_r asctime strftime
+    usleep sleep nanosleep sched_yield sched_getcpu sched_setaffinity pthread_setaffinity_np getrusage times difftime localtime localtime_r gmtime gmtime_r ctime ctime_r asctime strftime
     mktime getopt getopt_long
     omp_get_num_threads omp_get_thread_num omp_get_max_threads omp_get_wtime omp_get_num_procs omp_in_parallel
     qsort bsearch)");
@@ -76,6 +76,9 @@ const std::map<std::string, std::string>& replaced() {
       {"malloc", "ELC_Program_malloc"},
       {"calloc", "ELC_calloc"},
       {"realloc", "ELC_Program_realloc"},
+      {"posix_memalign", "ELC_Program_posix_memalign"},
+      {"aligned_alloc", "ELC_Program_aligned_alloc"},
+      {"memalign", "ELC_Program_aligned_alloc"},
       {"free", "ELC_free"},
       {"strdup", "ELC_Program_strdup"},
       {"__strdup", "ELC_Program_strdup"},
@@ -108,7 +111,7 @@ const std::map<std::string, std::string>& refused() {
   static const char* const kState = "it keeps a state that is not part of lines";
   static const std::map<std::string, std::string> all = {
       {"scanf", kInput}, {"__isoc99_scanf", kInput}, {"getchar", kInput}, {"gets", kInput}, {"vscanf", kInput}, {"__isoc99_vscanf", kInput},
-      {"posix_memalign", kMemory}, {"aligned_alloc", kMemory}, {"memalign", kMemory}, {"valloc", kMemory}, {"getline", kMemory},
+      {"valloc", kMemory}, {"getline", kMemory},
       {"asprintf", kMemory}, {"vasprintf", kMemory}, {"realpath", kMemory}, {"mmap", kMemory}, {"shmat", kMemory},
       {"setjmp", kJump}, {"_setjmp", kJump}, {"sigsetjmp", kJump}, {"__sigsetjmp", kJump}, {"longjmp", kJump}, {"siglongjmp", kJump},
       {"pthread_create", kThread}, {"thrd_create", kThread}, {"fork", kProcess}, {"vfork", kProcess}, {"system", kProcess},
@@ -136,7 +139,8 @@ Known known_function(const std::string& name) {
   if (const auto r = replaced().find(name); r != replaced().end()) {
     known.kind = Known::Kind::kReplaced;
     known.text = r->second;
-    known.allocates = name == "malloc" || name == "calloc" || name == "realloc";
+    known.aligns = r->second == "ELC_Program_posix_memalign" || r->second == "ELC_Program_aligned_alloc";
+    known.allocates = name == "malloc" || name == "calloc" || name == "realloc" || r->second == "ELC_Program_aligned_alloc";
   } else if (name == "memset" || name == "memcpy" || name == "memmove" || name == "strcpy" || name == "strncpy" || name == "mempcpy") {
     known.kind = Known::Kind::kPlain;
     known.allocates = name != "mempcpy";

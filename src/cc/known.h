@@ -16,6 +16,7 @@ struct Known {
   Kind kind = Kind::kUnknown;
   std::string text;
   bool draws_numbers = false;  // of rand, random or drand48
+  bool aligns = false;         // it returns aligned memory
   bool allocates = false;      // its result may be memory that nobody has given a type
 };
 

@@ -393,7 +393,7 @@ std::string Module::prelude() const {
       "struct ELC_Program_function { const char *name; void (*function)(void); int is_operation; }; "
       "struct ELC_Program_module { void (*make_types)(void); const struct ELC_Program_variable *variables; unsigned long variable_count; "
       "const struct ELC_Program_function *functions; unsigned long function_count; }; "
-      "struct ELC_Program { const struct ELC_Program_module *const *modules; unsigned long module_count; int thread_level, draws_numbers; }; "
+      "struct ELC_Program { const struct ELC_Program_module *const *modules; unsigned long module_count; int thread_level, draws_numbers, aligns; }; "
       "extern char **ELC_Program_begin(const struct ELC_Program *, int, char **); ";
   if (program_.everywhere())
     out += "extern int ELC_Checkpoint(void); extern int MPI_Finalize(void); extern int atexit(void (*)(void)); "
@@ -425,7 +425,7 @@ std::string Module::program_text(size_t units) const {
   }
   out += "static const struct ELC_Program_module *const elc_modules[] = {" + list + "}; ";
   return out + "static const struct ELC_Program elc_program = {elc_modules, " + std::to_string(units) + ", " +
-         std::to_string(program_.thread_level()) + ", " + (program_.draws_numbers() ? "1" : "0") + "}; ";
+         std::to_string(program_.thread_level()) + ", " + (program_.draws_numbers() ? "1" : "0") + ", " + (program_.aligns() ? "1" : "0") + "}; ";
 }
 
 }  // namespace elc::cc

@@ -303,7 +303,11 @@ void Program::conclude(std::vector<std::string>* errors) {
   check_foreign(at_file_scope_, &told, errors);
   for (const std::string& key : reachable_) {
     const FunctionFacts& f = functions_.at(key);
-    for (const auto& [name, place] : f.uses) draws_numbers_ |= !names_.contains(name) && known(name).draws_numbers;
+    for (const auto& [name, place] : f.uses) {
+      if (names_.contains(name)) continue;
+      draws_numbers_ |= known(name).draws_numbers;
+      aligns_ |= known(name).aligns;
+    }
     check_foreign(f, &told, errors);
   }
 }

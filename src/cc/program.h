@@ -59,6 +59,7 @@ class Program {
   bool uses_variable(const std::string& name) const { return used_variables_.contains(name); }
   int thread_level() const { return thread_level_; }
   bool draws_numbers() const { return draws_numbers_; }
+  bool aligns() const { return aligns_; }
   size_t functions() const { return functions_.size(); }
   size_t instrumented() const { return instrumented_.size(); }
 
@@ -90,6 +91,7 @@ class Program {
   std::string text_ends_at_;  // where memory of characters is first used as something else; empty: nowhere
   bool has_sites_ = false;
   bool draws_numbers_ = false;
+  bool aligns_ = false;
   int thread_level_ = -1;
 };
 

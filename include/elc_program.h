@@ -49,6 +49,7 @@ typedef struct ELC_Program {
   int draws_numbers; /* it calls rand, random, drand48 or the like, whose state is part of lines */
   int reads_input;   /* the standard one */
   int uses_library;  /* it calls something of what stands below under "what the C library keeps" */
+  int aligns;        /* it asks for memory that is aligned */
   int has_threads;   /* that call malloc and its relatives, and nothing else of this */
   void (*settings)(int is_restart); /* called when its variables are registered (0), and when a restart has those of the line (1) */
 } ELC_Program;
@@ -80,6 +81,11 @@ void *ELC_Program_malloc(size_t size);
 void *ELC_Program_calloc(size_t count, size_t size);
 void *ELC_Program_realloc(void *block, size_t size);
 void ELC_Program_free(void *block);
+
+/* posix_memalign, aligned_alloc and memalign, with memory that is zeroed, and of a size that is a multiple of the alignment: so its
+ * size tells a restart how to align it. */
+int ELC_Program_posix_memalign(void **block, size_t alignment, size_t size);
+void *ELC_Program_aligned_alloc(size_t alignment, size_t size);
 
 /* The memory of an array of variable length, in the place of what it had before: elements of `element` bytes. Of several dimensions: a
  * table of pointers to tables, and so on to the elements, which lie one behind the other. `extents` NULL: none any more. The program

@@ -71,7 +71,7 @@ const Names& plain() {
     getuid geteuid getgid getegid getgroups getpgrp getpgid getsid gethostname getdomainname gethostid uname getlogin_r
     sysconf pathconf fpathconf confstr getpagesize getdtablesize get_nprocs get_nprocs_conf get_phys_pages get_avphys_pages
     sysinfo getrlimit getrlimit64 getpriority setpriority nice kill raise
-    sched_getcpu getcpu sched_getaffinity sched_setaffinity __sched_cpucount sched_get_priority_max sched_get_priority_min
+    sched_getcpu getcpu sched_getaffinity sched_setaffinity pthread_setaffinity_np __sched_cpucount sched_get_priority_max sched_get_priority_min
     getopt getopt_long getopt_long_only fnmatch basename __xpg_basename dirname backtrace backtrace_symbols_fd
     sigemptyset sigfillset sigaddset sigdelset sigismember sigisemptyset
     htonl htons ntohl ntohs inet_addr inet_aton inet_pton inet_ntop
@@ -119,6 +119,9 @@ const std::map<std::string, std::string>& replaced() {
       {"malloc", "ELC_Program_malloc"},
       {"calloc", "ELC_Program_calloc"},
       {"realloc", "ELC_Program_realloc"},
+      {"posix_memalign", "ELC_Program_posix_memalign"},
+      {"aligned_alloc", "ELC_Program_aligned_alloc"},
+      {"memalign", "ELC_Program_aligned_alloc"},
       {"free", "ELC_Program_free"},
       {"strdup", "ELC_Program_strdup"},
       {"__strdup", "ELC_Program_strdup"},
@@ -225,7 +228,7 @@ const Names& settings() {
 }
 
 const Names& of_memory() {
-  static const Names all = words("malloc calloc realloc free strdup __strdup strndup");
+  static const Names all = words("malloc calloc realloc free strdup __strdup strndup posix_memalign aligned_alloc memalign");
   return all;
 }
 
@@ -251,7 +254,8 @@ Known known_function(const std::string& spelled) {
   if (const auto r = replaced().find(name); r != replaced().end()) {
     known.kind = Known::Kind::kReplaced;
     known.text = r->second;
-    known.allocates = name == "malloc" || name == "calloc" || name == "realloc";
+    known.aligns = r->second == "ELC_Program_posix_memalign" || r->second == "ELC_Program_aligned_alloc";
+    known.allocates = name == "malloc" || name == "calloc" || name == "realloc" || r->second == "ELC_Program_aligned_alloc";
     known.is_of_memory = of_memory().contains(name);
   } else if (settings().contains(name)) {
     known.kind = Known::Kind::kReplaced;

@@ -18,6 +18,7 @@ struct Known {
   bool draws_numbers = false;  // of rand, random or drand48
   bool keeps = false;          // in the C library, what lines have
   bool reads_input = false;    // the standard one
+  bool aligns = false;         // it returns aligned memory
   bool allocates = false;      // its result may be memory that nobody has given a type
   bool is_of_memory = false;   // of a replaced one: threads may call it at the same time
   bool is_setting = false;     // of a replaced one: its last call is repeated in a restart

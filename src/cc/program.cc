@@ -372,6 +372,7 @@ void Program::conclude(std::vector<std::string>* errors) {
       draws_numbers_ |= k.draws_numbers;
       uses_library_ |= k.keeps;
       reads_input_ |= k.reads_input;
+      aligns_ |= k.aligns;
     }
     reads_input_ |= f.uses_variables.contains("stdin");
     check_foreign(f, &told, errors);

@@ -73,6 +73,7 @@ class Program {
   const std::map<std::string, Setting>& settings() const { return settings_; }  // by name: those that it calls
   bool uses_library() const { return uses_library_; }
   bool reads_input() const { return reads_input_; }
+  bool aligns() const { return aligns_; }
   size_t functions() const { return functions_.size(); }
   size_t instrumented() const { return instrumented_.size(); }
 
@@ -110,6 +111,7 @@ class Program {
   bool has_threads_ = false;
   bool uses_library_ = false;
   bool reads_input_ = false;
+  bool aligns_ = false;
   int thread_level_ = -1;
 };
 

@@ -90,7 +90,7 @@ bool is_handle(int number) { return number >= ELC_POINTER; }
 // Structs of the system whose content is all there is to them.
 bool is_plain_struct_of_system(const std::string& name) {
   static const std::set<std::string> all = {"timeval", "timespec", "tm", "div_t", "ldiv_t", "lldiv_t", "stat", "rusage", "utsname", "tms",
-                                            "option", "timezone", "utsname"};
+                                            "option", "timezone", "cpu_set_t"};
   return all.contains(name);
 }
 

@@ -84,6 +84,7 @@ struct Process {
   Streams streams;
 
   bool is_prepared = false;         // by a tool, as a whole (elc_program.h)
+  bool aligns = false;              // and asks for aligned memory
   bool has_threads = false;         // that call malloc: of a prepared program
   void (*settings)(int is_restart) = nullptr;  // of a prepared program
   bool are_described = false;       // the frames, which are in `frames` only while a line is taken, or entered again

@@ -1,6 +1,7 @@
 // Programs that a tool has prepared as a whole (elc_program.h): their variables, their functions, their memory.
 #include "elc_program.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -96,6 +97,7 @@ char* copy_text(const char* text, size_t length) {
 char** begin_program(const ELC_Program& program, int argc, char** argv) {
   Process& p = process();
   p.is_prepared = true;
+  p.aligns = program.aligns != 0;
   for (size_t i = 0; i < program.module_count; ++i) {
     const ELC_Program_module* module = program.modules[i];
     if (module == nullptr) continue;
@@ -278,6 +280,27 @@ ELC_EXPORT void* ELC_Program_realloc(void* old, size_t size) {
   const size_t before = static_cast<size_t>(block->size);
   char* const memory = static_cast<char*>(ELC_realloc(old, size));
   if (memory != nullptr && size > before) memset(memory + before, 0, size - before);
+  return memory;
+}
+
+ELC_EXPORT int ELC_Program_posix_memalign(void** block, size_t alignment, size_t size) {
+  const elc::state::Alone alone;
+  elc::state::Heap& heap = process().heap;
+  const size_t whole = alignment == 0 ? size : (size + (size == 0 ? 1 : 0) + alignment - 1) / alignment * alignment;
+  void* memory = nullptr;
+  if (whole < size || !heap.make_room()) return ENOMEM;
+  const int code = posix_memalign(&memory, alignment, whole);
+  if (code != 0) return code;
+  heap.add(memset(memory, 0, whole), whole, ELC_BYTE);
+  *block = memory;
+  return 0;
+}
+
+ELC_EXPORT void* ELC_Program_aligned_alloc(size_t alignment, size_t size) {
+  void* memory = nullptr;
+  // Where malloc aligns by more than is asked for, posix_memalign wants to be asked for that much.
+  const int code = ELC_Program_posix_memalign(&memory, alignment < sizeof(void*) && alignment != 0 ? sizeof(void*) : alignment, size);
+  if (code != 0) errno = code;
   return memory;
 }
 

@@ -175,6 +175,15 @@ Result pass_heap(format::Cursor& in, Restoring& restoring, const format::Reader&
   return in.finish();
 }
 
+// Memory for a block of the line. What a program has asked to be aligned has a size that is a multiple of that (elc_program.h).
+void* new_memory(const Process& p, size_t size) {
+  const size_t alignment = p.aligns ? size & (~size + 1) : 0;
+  if (alignment < sizeof(void*)) return calloc(1, size);
+  void* memory = nullptr;
+  if (posix_memalign(&memory, alignment, size) != 0) return nullptr;
+  return memset(memory, 0, size);
+}
+
 // Gives every block of the line its memory. A block that the set-up has made again - the same count of blocks
 // before it, the same size - keeps its address; other blocks of the set-up were freed or resized by the time
 // of the line.
@@ -195,7 +204,7 @@ Result allocate_blocks(Process& p, Image& image) {
       void* memory = same && before[old].size == run.size ? before[old].address : nullptr;
       if (same && memory == nullptr) free(before[old].address);
       if (same) ++old;
-      if (memory == nullptr) memory = calloc(1, run.size == 0 ? 1 : static_cast<size_t>(run.size));
+      if (memory == nullptr) memory = new_memory(p, run.size == 0 ? 1 : static_cast<size_t>(run.size));
       if (memory == nullptr) {
         status = Result::error("there is no memory for the heap of the line: a block of %llu bytes",
                                number(run.size));

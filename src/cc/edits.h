@@ -18,6 +18,9 @@ class Edits {
     add({begin, end, false, std::move(before), std::move(after), 1});
   }
 
+  // The body of a function: outside of all else at its place.
+  void replace_all(size_t begin, size_t end, std::string with) { add({begin, end, true, std::move(with), "", 0}); }
+
   struct Edit {
     size_t begin, end;
     bool replaces = true;

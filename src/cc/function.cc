@@ -21,6 +21,14 @@ bool is_zeroed(QualType type) {
   return element->isRecordType() || element->isPointerType() || is_characters(type);
 }
 
+bool has_constants(const ASTContext& context, QualType type) {
+  const auto* record = context.getBaseElementType(type)->getAs<RecordType>();
+  if (record == nullptr) return false;
+  for (const FieldDecl* field : record->getDecl()->fields())
+    if (context.getBaseElementType(field->getType()).isConstQualified() || has_constants(context, field->getType())) return true;
+  return false;
+}
+
 // What is not evaluated has no labels.
 bool is_unevaluated(const Stmt* s) { return isa<UnaryExprOrTypeTraitExpr>(s) || isa<OffsetOfExpr>(s); }
 
@@ -191,8 +199,8 @@ Function::Function(Module& module, const FunctionDecl* function) : module_(modul
     v.in_place = !is_scalar(v.type) || address_taken_.contains(parameter);
     v.is_changed = assigned_.contains(parameter);
     if (v.type->isVariablyModifiedType()) refuse(parameter->getLocation(), "'" + v.name + "' points to rows of variable length");
-    if (v.type.isConstQualified()) {
-      // A restart has to set it.
+    if (v.type.isConstQualified() || (v.in_place && parameter->getStorageClass() == SC_Register)) {
+      // A restart has to set it, by its address.
       v.name = free_variable(v.name);
       v.type = v.type.getUnqualifiedType();
       copies_ += module_.declaration(v.type, v.name, parameter->getLocation()) + " = " + v.shown + "; ";
@@ -206,14 +214,7 @@ Function::Function(Module& module, const FunctionDecl* function) : module_(modul
   struct Renamer : RecursiveASTVisitor<Renamer> {
     Function& f;
     explicit Renamer(Function& function) : f(function) {}
-    void rename(const Decl* declared, SourceLocation at) {
-      const auto found = f.renamed_.find(declared->getCanonicalDecl());
-      if (found != f.renamed_.end()) f.module_.edits().replace(f.unit_.begin_of(at), f.unit_.end_of(at), found->second);
-    }
-    bool VisitTagTypeLoc(TagTypeLoc at) { return rename(at.getDecl(), at.getNameLoc()), true; }
-    bool VisitTypedefTypeLoc(TypedefTypeLoc at) { return rename(at.getTypedefNameDecl(), at.getNameLoc()), true; }
     bool VisitDeclRefExpr(DeclRefExpr* e) {
-      rename(e->getDecl(), e->getLocation());
       const auto* variable = dyn_cast<VarDecl>(e->getDecl());
       const auto known = variable == nullptr ? f.moved_.end() : f.moved_.find(variable->getCanonicalDecl());
       if (known == f.moved_.end() || f.variables_[known->second].name == variable->getName()) return true;
@@ -251,8 +252,8 @@ void Function::find_moved(const Stmt* s) {
 }
 
 void Function::move(const DeclStmt* statement) {
+  module_.lift(statement);
   for (const Decl* d : statement->decls()) {
-    if (auto* type = dyn_cast<TypeDecl>(const_cast<Decl*>(d))) move_type(type);
     if (isa<OMPDeclareReductionDecl, OMPDeclareMapperDecl, OMPAllocateDecl>(d)) refuse(d->getLocation(), "a declaration of OpenMP: put it outside of functions");
     const auto* variable = dyn_cast<VarDecl>(d);
     if (variable == nullptr || !variable->hasLocalStorage()) continue;
@@ -279,32 +280,6 @@ DeclContext::lookup_result Function::declared_outside(const std::string& name) c
 // What moves to the beginning of a function may hide nothing there.
 std::string Function::free_variable(const std::string& name) const {
   return free_name(name, [&](const std::string& candidate) { return declared_outside(candidate).empty() && !names_.contains(candidate); });
-}
-
-// A type that moves to the beginning of the function gets another name where it would hide something, or something it.
-void Function::move_type(TypeDecl* type) {
-  ASTContext& context = unit_.context();
-  if (const auto* named = dyn_cast<TypedefNameDecl>(type); named != nullptr && named->getUnderlyingType()->isVariablyModifiedType())
-    refuse(type->getLocation(), "'" + named->getName().str() + "' is a type of variable length");
-  // Tags have a space of names of their own.
-  const auto rename = [&](NamedDecl* declared, bool is_tag) {
-    const std::string name = declared->getName().str();
-    const std::string candidate = free_name(name, [&](const std::string& other) {
-      if (type_names_.contains((is_tag ? "struct " : "") + other) || (!is_tag && names_.contains(other))) return false;
-      for (const NamedDecl* outside : declared_outside(other))
-        if (isa<TagDecl>(outside) == is_tag) return false;
-      return true;
-    });
-    type_names_.insert((is_tag ? "struct " : "") + candidate);
-    if (candidate == name || name.empty()) return;
-    renamed_[declared->getCanonicalDecl()] = candidate;
-    declared->setDeclName(&context.Idents.get(candidate));
-    if (!name.starts_with("elc_unnamed_"))
-      module_.edits().replace(unit_.begin_of(declared->getLocation()), unit_.end_of(declared->getLocation()), candidate);
-  };
-  rename(type, isa<TagDecl>(type));
-  if (auto* list = dyn_cast<EnumDecl>(type))
-    for (EnumConstantDecl* one : list->enumerators()) rename(one, false);
 }
 
 // An array of variable length becomes a pointer to memory that goes with the frame, or when the declaration is come to again; one
@@ -449,9 +424,7 @@ void Function::emit_block(const Stmt* s) {
 }
 
 void Function::emit_declaration(const DeclStmt* statement) {
-  const auto* next = statement->decl_begin();
   for (const Decl* d : statement->decls()) {
-    ++next;
     if (const auto* variable = dyn_cast<VarDecl>(d); variable != nullptr && variable->hasLocalStorage()) {
       scope_.push_back(moved_.at(variable->getCanonicalDecl()));
       if (variable->getType()->isVariablyModifiedType()) emit_array(variable);
@@ -460,12 +433,12 @@ void Function::emit_declaration(const DeclStmt* statement) {
       emit_initial(variable);
     } else if (variable != nullptr && variable->isStaticLocal()) {
       continue;  // a variable of the file now
-    } else if (isa<TagDecl>(d) || isa<TypedefNameDecl>(d)) {
-      // Part of a typedef, whose text has it.
-      const bool inside = next != statement->decl_end() && isa<TypedefNameDecl>(*next) && isa<TagDecl>(d);
-      if (!inside) types_ += module_.edits().text(unit_.begin_of(d->getBeginLoc()), unit_.end_of(d->getEndLoc())) + "; ";
-    } else {
-      types_ += module_.edits().text(unit_.begin_of(d->getBeginLoc()), unit_.end_of(d->getEndLoc())) + "; ";
+    } else if (const auto* function = dyn_cast<FunctionDecl>(d); function != nullptr && !statement->isSingleDecl()) {
+      declared_ += module_.declaration(function->getType(), function->getName().str(), function->getLocation()) + "; ";
+    } else if (isa<FunctionDecl>(d) || variable != nullptr) {
+      declared_ += module_.edits().text(unit_.begin_of(d->getBeginLoc()), unit_.end_of(d->getEndLoc())) + "; ";
+    } else if (!isa<TypeDecl>(d) && !isa<StaticAssertDecl>(d) && !isa<EmptyDecl>(d)) {  // types have moved, assertions have been made
+      refuse(d->getLocation(), std::string("a declaration of this kind (") + d->getDeclKindName() + ")");
     }
   }
 }
@@ -498,10 +471,10 @@ void Function::emit_initial(const VarDecl* variable) {
   if (isa<InitListExpr>(plain) || isa<StringLiteral>(plain)) {
     out_ += "{ ";
     const std::string value = value_of(init);
-    out_ += "__typeof__(" + name + ") elc_i = " + value + "; __builtin_memcpy(&" + name + ", &elc_i, sizeof elc_i); } ";
+    out_ += "__typeof__(" + name + ") elc_i = " + value + "; __builtin_memcpy((void *)&" + name + ", &elc_i, sizeof elc_i); } ";
   } else {
     const std::string value = value_of(init);
-    out_ += name + " = " + value + "; ";
+    out_ += set(name, variable->getType(), value);
   }
   scope_.resize(scope);
 }
@@ -576,6 +549,12 @@ size_t Function::temporary(QualType type) {
   return number;
 }
 
+// An assignment, also to what has constant members.
+std::string Function::set(const std::string& name, QualType type, const std::string& value) const {
+  if (!has_constants(unit_.context(), type)) return name + " = " + value + "; ";
+  return "{ __typeof__(" + name + ") elc_i = " + value + "; __builtin_memcpy((void *)&" + name + ", &elc_i, sizeof elc_i); } ";
+}
+
 std::string Function::truth_of(const Expr* e) { return "((" + value_of(e) + ") != 0)"; }
 
 std::string Function::value_of(const Expr* e, bool is_used) {
@@ -612,10 +591,10 @@ std::string Function::value_of(const Expr* e, bool is_used) {
     const std::string result = valued ? variables_[temporary(e->getType())].name : "";
     out_ += "if (" + condition + ") { ";
     const std::string first = value_of(choice->getTrueExpr(), valued);
-    if (!first.empty()) out_ += (valued ? result + " = " : "") + first + "; ";
+    if (!first.empty()) out_ += valued ? set(result, e->getType(), first) : first + "; ";
     out_ += "} else { ";
     const std::string second = value_of(choice->getFalseExpr(), valued);
-    if (!second.empty()) out_ += (valued ? result + " = " : "") + second + "; ";
+    if (!second.empty()) out_ += valued ? set(result, e->getType(), second) : second + "; ";
     out_ += "} ";
     return result;
   }
@@ -642,7 +621,7 @@ std::string Function::value_of_block(const StmtExpr* e, bool is_used) {
       emit(child);
     } else {
       const std::string value = value_of(last);
-      out_ += result + " = " + value + "; ";
+      out_ += set(result, e->getType(), value);
     }
   }
   out_ += " }";
@@ -671,7 +650,7 @@ std::string Function::argument(const Expr* e, QualType type) {
   if (!has_label(e) && !e->HasSideEffects(unit_.context())) return text(e);
   const std::string value = value_of(e);
   const size_t kept = temporary(type);
-  out_ += variables_[kept].name + " = " + value + "; ";
+  out_ += set(variables_[kept].name, type, value);
   return variables_[kept].name;
 }
 
@@ -693,8 +672,9 @@ std::string Function::call(const CallExpr* call, Call kind, bool is_used) {
   std::string result;
   if (valued) result = variables_[temporary(call->getType())].name;
   if (!label.is_site) label.again = again(call, result);
+  label.result = result;
   labels_.push_back(label);
-  const std::string made = (valued ? result + " = " : "") + callee + "(" + arguments + "); ";
+  const std::string made = valued ? set(result, call->getType(), callee + "(" + arguments + ")") : callee + "(" + arguments + "); ";
   out_ += store(label.live) + (label.is_site ? place : "") + "elc_f.elc_h.label = " + number + "; elc_f.elc_h.is_site = " +
           (label.is_site ? "1; " : "0; ") + made + (label.is_site ? "" : place) + kBehind;
   const std::string memory = module_.memory_of(call);
@@ -717,7 +697,8 @@ std::string Function::again(const CallExpr* call, const std::string& result) con
   }
   const std::string text = module_.edits().text(unit_.begin_of(call->getCallee()->getBeginLoc()), unit_.end_of(call->getCallee()->getEndLoc()));
   const std::string what = callee != nullptr ? text : "((__typeof__(&*(" + text + ")))ELC_Program_target())";
-  return (result.empty() ? "" : result + " = ") + what + "(" + arguments + "); ";
+  const std::string made = what + "(" + arguments + ")";
+  return result.empty() ? made + "; " : set(result, call->getType(), made);
 }
 
 // ---- The frame ----
@@ -772,11 +753,9 @@ std::string Function::beginning() {
     for (const size_t v : labels_[i].live) lists += std::to_string(v + 1) + ", ";
     lists += i + 1 < labels_.size() ? "0}, " : "0}; ";
     all += "elc_l" + number + ", ";
-    const std::string& again = labels_[i].again;
-    const std::string result = again.starts_with("elc_r") ? again.substr(0, again.find(' ')) : "";
-    ways += "case " + number + ": " + again + restore(labels_[i].live, result) + "goto elc_L" + number + "; ";
+    ways += "case " + number + ": " + labels_[i].again + restore(labels_[i].live, labels_[i].result) + "goto elc_L" + number + "; ";
   }
-  std::string out = types_ + copies_ + moved;
+  std::string out = declared_ + copies_ + moved;
   out += "struct elc_frame { struct ELC_Frame elc_h; " + members + "} elc_f; ";
   out += "static const struct ELC_Frame_variable elc_v[] = {" + described + "{0, 0, 0, 0, 0, 0}}; ";
   if (!labels_.empty()) out += "static const unsigned short " + lists;
@@ -785,8 +764,8 @@ std::string Function::beginning() {
          std::to_string(labels_.size()) + "}; ";
   if (function_->isMain()) {
     const bool has_words = function_->getNumParams() > 1;
-    const std::string count = has_words ? function_->getParamDecl(0)->getName().str() : "0";
-    const std::string words = has_words ? function_->getParamDecl(1)->getName().str() : "";
+    const std::string count = has_words ? variables_[moved_.at(function_->getParamDecl(0))].name : "0";
+    const std::string words = has_words ? variables_[moved_.at(function_->getParamDecl(1))].name : "";
     out += (has_words ? words + " = " : "") + "ELC_Program_begin(&elc_program, " + count + ", " + (has_words ? words : "(char **)0") + "); ";
   }
   if (function_->isMain() && module_.program().everywhere()) out += "atexit(elc_end); ";
@@ -799,7 +778,7 @@ Edits::Edit Function::transform() {
   const auto* body = cast<CompoundStmt>(function_->getBody());
   const size_t begin = unit_.begin_of(body->getLBracLoc()) + 1, end = unit_.begin_of(body->getRBracLoc());
   if (module_.program().everywhere()) {
-    labels_.push_back({true, scope_, ""});
+    labels_.push_back({true, scope_, "", ""});
     out_ += store(scope_) + "elc_L1: elc_f.elc_h.label = elc_f.elc_h.is_site = 1; ELC_Checkpoint(); " + kBehind;
   }
   emit_children(body);

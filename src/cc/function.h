@@ -41,6 +41,7 @@ class Function {
     bool is_site;
     std::vector<size_t> live;  // variables
     std::string again;         // of a call: the statement that makes it in a restart
+    std::string result;        // the variable that has its value then; empty: none
   };
   enum class Call { kPlain, kSite, kInstrumented };
 
@@ -49,7 +50,6 @@ class Function {
   bool has_label(const clang::Stmt* statement) const;
   void find_moved(const clang::Stmt* statement);
   void move(const clang::DeclStmt* statement);
-  void move_type(clang::TypeDecl* type);
   void change_array(const clang::VarDecl* variable, Variable* v);
   size_t add(Variable variable);
   std::string free_variable(const std::string& name) const;
@@ -78,6 +78,7 @@ class Function {
   std::string substituted(const clang::Expr* e);
   std::string truth_of(const clang::Expr* e);
   size_t temporary(clang::QualType type);
+  std::string set(const std::string& name, clang::QualType type, const std::string& value) const;
   void refuse(clang::SourceLocation at, const std::string& what);
 
   // ---- The frame
@@ -97,9 +98,8 @@ class Function {
   std::vector<Label> labels_;
   std::vector<size_t> scope_;
   std::map<const clang::Stmt*, std::string> continues_;  // statements whose continue is a goto
-  std::string out_, types_, copies_;
-  std::set<std::string> names_, type_names_;
-  std::map<const clang::Decl*, std::string> renamed_;  // types and enumerators
+  std::string out_, declared_, copies_;
+  std::set<std::string> names_;
   int next_ = 1;
   bool is_refused_ = false;
   bool has_tasks_ = false;  // of OpenMP

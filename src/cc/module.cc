@@ -95,6 +95,7 @@ class FileVisitor : public RecursiveASTVisitor<FileVisitor> {
       if (!known.allocates) return true;
     }
     seen_.insert(call);
+    m_.lift(to->getPointeeType());
     const std::string type = m_.types_.of_memory(to->getPointeeType());
     if (type.empty()) return true;
     m_.memory_[call] = type;
@@ -129,6 +130,7 @@ class FileVisitor : public RecursiveASTVisitor<FileVisitor> {
     if (to->isIncompleteType() || !m_.types_.holds_addresses(to) || in_initialiser_ || !seen_.insert(source).second) return true;
     if (source->isNullPointerConstant(unit_.context(), Expr::NPC_ValueDependentIsNull) != Expr::NPCK_NotNull) return true;
     if (source->getType().isConstQualified() || from->getPointeeType().isConstQualified()) return true;
+    m_.lift(to);
     const std::string type = m_.types_.of_memory(to);
     if (!type.empty() && isa<DeclRefExpr, MemberExpr, ArraySubscriptExpr>(source))
       m_.edits_.wrap(unit_.begin_of(source->getBeginLoc()), unit_.end_of(source->getEndLoc()), "ELC_Program_as(", ", " + type + ")");
@@ -179,6 +181,30 @@ class FileVisitor : public RecursiveASTVisitor<FileVisitor> {
   std::set<const Expr*> seen_;
   bool in_initialiser_ = false;  // of a variable of the file, where nothing can be called
   std::set<std::string> functions_;
+};
+
+// Gives what has been renamed its name.
+class Renamer : public RecursiveASTVisitor<Renamer> {
+ public:
+  explicit Renamer(Module& module) : m_(module) {}
+
+  bool VisitTagTypeLoc(TagTypeLoc at) { return rename(at.getDecl(), at.getNameLoc()); }
+  bool VisitTypedefTypeLoc(TypedefTypeLoc at) { return rename(at.getTypedefNameDecl(), at.getNameLoc()); }
+  bool VisitDeclRefExpr(DeclRefExpr* e) { return rename(e->getDecl(), e->getLocation()); }
+  bool VisitTypedefNameDecl(TypedefNameDecl* declared) { return rename(declared, declared->getLocation()); }
+  bool VisitTagDecl(TagDecl* declared) { return rename(declared, declared->getLocation()); }
+  bool VisitEnumConstantDecl(EnumConstantDecl* declared) { return rename(declared, declared->getLocation()); }
+
+ private:
+  bool rename(const Decl* declared, SourceLocation at) {
+    const auto found = m_.renamed_.find(declared->getCanonicalDecl());
+    if (found == m_.renamed_.end()) return true;
+    const size_t begin = m_.unit_.begin_of(at), end = m_.unit_.end_of(at);
+    if (m_.unit_.text().compare(begin, end - begin, found->second) != 0) m_.edits_.replace(begin, end, found->second);
+    return true;
+  }
+
+  Module& m_;
 };
 
 std::string Module::declaration(QualType type, const std::string& name, SourceLocation at) {
@@ -236,6 +262,159 @@ void Module::name_tags() {
   }
 }
 
+// What a declaration of types needs to be elsewhere: other types of the function, too, and no variables of it.
+class TypeLifter : public RecursiveASTVisitor<TypeLifter> {
+ public:
+  TypeLifter(Module& module, const FunctionDecl* function) : m_(module), function_(function) {}
+
+  bool VisitTagTypeLoc(TagTypeLoc at) { return need(at.getDecl()); }
+  bool VisitTypedefTypeLoc(TypedefTypeLoc at) { return need(at.getTypedefNameDecl()); }
+  bool VisitDeclRefExpr(DeclRefExpr* e) {
+    if (isa<EnumConstantDecl>(e->getDecl())) return need(e->getDecl());
+    const auto* variable = dyn_cast<VarDecl>(e->getDecl());
+    depends_ |= variable != nullptr && variable->hasLocalStorage();
+    return true;
+  }
+  bool VisitTypedefNameDecl(TypedefNameDecl* declared) { return m_.rename(declared, function_), true; }
+  bool VisitTagDecl(TagDecl* declared) { return m_.rename(declared, function_), true; }
+  bool VisitEnumConstantDecl(EnumConstantDecl* declared) { return m_.rename(declared, function_), true; }
+
+  bool depends() const { return depends_; }
+
+ private:
+  bool need(const Decl* declared) {
+    const auto found = m_.local_types_.find(declared->getCanonicalDecl());
+    if (found == m_.local_types_.end()) return true;
+    for (const DeclStmt* statement : found->second) m_.lift(statement);
+    return true;
+  }
+
+  Module& m_;
+  const FunctionDecl* function_;
+  bool depends_ = false;
+};
+
+void Module::find_types(const FunctionDecl* function) {
+  struct Finder : RecursiveASTVisitor<Finder> {
+    Module& m;
+    const FunctionDecl* function;
+    const DeclStmt* statement = nullptr;
+    Finder(Module& module, const FunctionDecl* of) : m(module), function(of) {}
+    bool note(const Decl* d) {
+      if (statement != nullptr) m.local_types_[d->getCanonicalDecl()].insert(statement);
+      return true;
+    }
+    bool VisitTypedefNameDecl(TypedefNameDecl* d) { return note(d); }
+    bool VisitTagDecl(TagDecl* d) { return note(d); }
+    bool VisitEnumConstantDecl(EnumConstantDecl* d) { return note(d); }
+    bool VisitDeclaratorDecl(DeclaratorDecl* d) {
+      if (!isa<FieldDecl>(d)) m.local_names_[function].insert(d->getName().str());
+      return true;
+    }
+    bool TraverseDeclStmt(DeclStmt* s) {
+      const DeclStmt* const outer = statement;
+      statement = s;
+      m.owners_[s] = function;
+      const bool all = RecursiveASTVisitor::TraverseDeclStmt(s);
+      statement = outer;
+      return all;
+    }
+  };
+  Finder(*this, function).TraverseDecl(const_cast<FunctionDecl*>(function));
+}
+
+void Module::lift(const DeclStmt* statement) {
+  const auto owner = owners_.find(statement);
+  if (owner == owners_.end() || !lifted_.insert(statement).second) return;
+  for (Decl* d : statement->decls()) {
+    auto* const type = dyn_cast<TypeDecl>(d);
+    if (type == nullptr) continue;
+    const auto* named = dyn_cast<TypedefNameDecl>(type);
+    if (named != nullptr && named->getUnderlyingType()->isVariablyModifiedType())
+      error(type->getLocation(), "'" + named->getName().str() + "' is a type of variable length");
+    TypeLifter lifter(*this, owner->second);
+    lifter.TraverseDecl(type);
+    if (!lifter.depends()) continue;
+    if (named != nullptr && statement->isSingleDecl()) plain_.insert(statement);
+    else error(type->getLocation(), "the type '" + type->getName().str() + "' depends on a variable of the function");
+  }
+}
+
+void Module::lift(QualType type) {
+  const auto* tag = type->getBaseElementTypeUnsafe()->getAs<TagType>();
+  if (tag == nullptr) return;
+  const auto found = local_types_.find(tag->getDecl()->getCanonicalDecl());
+  if (found == local_types_.end()) return;
+  for (const DeclStmt* statement : found->second) lift(statement);
+}
+
+// Another name where the file has one, another function, or a variable of this one. Tags have a space of names of their own.
+void Module::rename(NamedDecl* declared, const FunctionDecl* function) {
+  ASTContext& context = unit_.context();
+  const bool is_tag = isa<TagDecl>(declared);
+  const std::string name = declared->getName().str();
+  if (name.empty() || name.starts_with("elc_unnamed_") || renamed_.contains(declared->getCanonicalDecl())) return;
+  const auto is_free = [&](const std::string& other) {
+    if (lifted_names_.contains((is_tag ? "struct " : "") + other) || (!is_tag && local_names_[function].contains(other))) return false;
+    for (const NamedDecl* outside : context.getTranslationUnitDecl()->lookup(DeclarationName(&context.Idents.get(other))))
+      if (isa<TagDecl>(outside) == is_tag) return false;
+    return true;
+  };
+  std::string candidate = name;
+  for (int n = 2; !is_free(candidate); ++n) candidate = name + "__" + std::to_string(n);
+  lifted_names_.insert((is_tag ? "struct " : "") + candidate);
+  renamed_[declared->getCanonicalDecl()] = candidate;
+  for (Decl* other : declared->redecls()) cast<NamedDecl>(other)->setDeclName(&context.Idents.get(candidate));
+}
+
+namespace {
+
+bool has_types_alone(const DeclStmt* statement) {
+  return std::all_of(statement->decl_begin(), statement->decl_end(), [](const Decl* d) { return isa<TypeDecl>(d); });
+}
+
+// Where a type's own text ends, with its attributes.
+size_t end_of_type(const Unit& unit, const Decl* type) {
+  const std::string& all = unit.text();
+  size_t end = unit.end_of(type->getEndLoc());
+  for (;;) {
+    size_t at = all.find_first_not_of(" \t\n", end);
+    if (at == std::string::npos || all.compare(at, 13, "__attribute__") != 0) return end;
+    int depth = 0;
+    do {
+      at = all.find_first_of("()", at);
+      if (at == std::string::npos) return end;
+      depth += all[at++] == '(' ? 1 : -1;
+    } while (depth > 0);
+    end = at;
+  }
+}
+
+}  // namespace
+
+std::string Module::lifted_text(const DeclStmt* statement) {
+  if (plain_.contains(statement)) {
+    const auto* named = cast<TypedefNameDecl>(statement->getSingleDecl());
+    return "typedef " + declaration(named->getUnderlyingType(), named->getName().str(), named->getLocation()) + "; ";
+  }
+  if (has_types_alone(statement)) return edits_.text(unit_.begin_of(statement->getBeginLoc()), unit_.end_of(statement->getEndLoc()) - 1) + "; ";
+  std::string out;
+  for (const Decl* d : statement->decls())
+    if (isa<TypeDecl>(d)) out += edits_.text(unit_.begin_of(d->getBeginLoc()), end_of_type(unit_, d)) + "; ";
+  return out;
+}
+
+// What remains of it where it was.
+void Module::leave_lifted(const DeclStmt* statement) {
+  if (has_types_alone(statement)) return edits_.replace(unit_.begin_of(statement->getBeginLoc()), unit_.end_of(statement->getEndLoc()), ";");
+  for (const Decl* d : statement->decls()) {
+    const auto* tag = dyn_cast<TagDecl>(d);
+    if (tag == nullptr || !tag->isThisDeclarationADefinition()) continue;
+    const std::string name = tag->getName().str();
+    edits_.replace(unit_.begin_of(tag->getBraceRange().getBegin()), end_of_type(unit_, tag), name.starts_with("elc_unnamed_") ? " " + name + " " : "");
+  }
+}
+
 // Static locals become variables of the file, before their function.
 void Module::add_statics(const FunctionDecl* function) {
   struct Finder : RecursiveASTVisitor<Finder> {
@@ -247,44 +426,28 @@ void Module::add_statics(const FunctionDecl* function) {
     }
   } finder;
   finder.TraverseStmt(function->getBody());
-  const std::string owner = program_.name_of(unit_, function);
-  std::vector<const VarDecl*> all;
-  std::vector<const TagDecl*> moved;
-  for (const DeclStmt* statement : finder.found) {
-    for (const Decl* d : statement->decls()) {
-      const auto* v = dyn_cast<VarDecl>(d);
-      if (v == nullptr) {
-        const auto* tag = dyn_cast<TagDecl>(d);
-        const auto at_file = [&](StringRef name) {
-          ASTContext& context = unit_.context();
-          for (const NamedDecl* other : context.getTranslationUnitDecl()->lookup(DeclarationName(&context.Idents.get(name))))
-            if (isa<TagDecl>(other)) return true;
-          return false;
-        };
-        if (tag == nullptr || at_file(tag->getName())) error(d->getLocation(), "a type and a static variable are declared together in a function: declare the type outside");
-        else moved.push_back(tag);
-        continue;
-      }
-      statics_[v->getCanonicalDecl()] = "elc_v" + std::to_string(statics_.size() + 1) + "_" + v->getName().str();
-      all.push_back(v);
-    }
-    edits_.replace(unit_.begin_of(statement->getBeginLoc()), unit_.end_of(statement->getEndLoc()), "");
-  }
   struct NameFinder : RecursiveASTVisitor<NameFinder> {
     bool found = false;
     bool VisitPredefinedExpr(PredefinedExpr*) { return found = true, true; }
   };
-  for (const VarDecl* v : all) {
-    NameFinder names;
-    if (v->getInit() != nullptr) names.TraverseStmt(const_cast<Expr*>(v->getInit()));
-    if (names.found) error(v->getLocation(), "the static variable '" + v->getName().str() + "' is initialised by __func__: write the name");
-    const auto* record = v->getType()->getBaseElementTypeUnsafe()->getAs<RecordType>();
-    const bool moves = record != nullptr && std::find(moved.begin(), moved.end(), record->getDecl()) != moved.end();
-    if (record != nullptr && isa<FunctionDecl>(record->getDecl()->getDeclContext()) && !moves)
-      error(v->getLocation(), "the type of the static variable '" + v->getName().str() + "' is one of the function: declare it outside");
-    add_variable(v, statics_[v->getCanonicalDecl()], owner + "." + v->getName().str());
+  const std::string owner = program_.name_of(unit_, function);
+  for (const DeclStmt* statement : finder.found) {
+    lift(statement);
+    for (const Decl* d : statement->decls()) {
+      const auto* v = dyn_cast<VarDecl>(d);
+      if (v == nullptr) continue;
+      statics_[v->getCanonicalDecl()] = "elc_v" + std::to_string(statics_.size() + 1) + "_" + v->getName().str();
+      static_order_.push_back(v->getCanonicalDecl());
+      TypeLifter lifter(*this, function);
+      lifter.TraverseDecl(const_cast<VarDecl*>(v));
+      if (lifter.depends()) error(v->getLocation(), "the static variable '" + v->getName().str() + "' depends on another of the function");
+      NameFinder names;
+      if (v->getInit() != nullptr) names.TraverseStmt(const_cast<Expr*>(v->getInit()));
+      if (names.found) error(v->getLocation(), "the static variable '" + v->getName().str() + "' is initialised by __func__: write the name");
+      add_variable(v, statics_[v->getCanonicalDecl()], owner + "." + v->getName().str());
+    }
+    edits_.replace(unit_.begin_of(statement->getBeginLoc()), unit_.end_of(statement->getEndLoc()), "");
   }
-  for (const TagDecl* tag : moved) tags_[function].push_back(tag);
 }
 
 namespace {
@@ -316,6 +479,7 @@ std::string Module::transform(size_t units) {
   TranslationUnitDecl* const file = unit_.context().getTranslationUnitDecl();
   name_tags();
   const std::vector<Definition> all = definitions(unit_);
+  for (const Definition& d : all) find_types(d.function);
   for (const Definition& d : all) add_statics(d.function);
   std::vector<std::unique_ptr<Function>> functions;
   for (const Definition& d : all)
@@ -338,14 +502,19 @@ std::string Module::transform(size_t units) {
   for (const Definition& d : all)
     if (program_.is_address_taken(unit_, d.function)) visitor.add_function(d.function->getName().str(), program_.name_of(unit_, d.function), program_.is_operation(unit_, d.function));
 
+  Renamer(*this).TraverseDecl(file);
+
   // From here on the changes are complete, and texts can be taken.
   std::vector<std::pair<size_t, std::string>> statics;
   for (const Definition& d : all) {
     std::string out;
-    for (const TagDecl* tag : tags_[d.function])
-      out += edits_.text(unit_.begin_of(tag->getBeginLoc()), unit_.end_of(tag->getEndLoc())) + "; ";
-    for (const auto& [variable, symbol] : statics_) {
+    std::map<size_t, std::string> types;  // in order
+    for (const DeclStmt* statement : lifted_)
+      if (owners_.at(statement) == d.function) types[unit_.begin_of(statement->getBeginLoc())] = lifted_text(statement);
+    for (const auto& [place, text] : types) out += text;
+    for (const VarDecl* variable : static_order_) {
       if (variable->getDeclContext() != d.function) continue;
+      const std::string& symbol = statics_.at(variable);
       out += "static " + declaration(variable->getType(), symbol, variable->getLocation());
       if (variable->hasAttr<AlignedAttr>())
         out += " __attribute__((aligned(" + std::to_string(unit_.context().getDeclAlign(variable).getQuantity()) + ")))";
@@ -353,12 +522,13 @@ std::string Module::transform(size_t units) {
         out += " = " + edits_.text(unit_.begin_of(init->getBeginLoc()), unit_.end_of(init->getEndLoc()));
       out += "; ";
     }
-    if (!out.empty()) statics.emplace_back(d.place, out);
+    if (!out.empty()) statics.emplace_back(d.place, d.place == 0 ? out + "\n" : out);  // where the first line mark is
   }
+  for (const DeclStmt* statement : lifted_) leave_lifted(statement);
   std::vector<Edits::Edit> bodies;
   for (const auto& function : functions) bodies.push_back(function->transform());
   for (const auto& [place, text] : statics) edits_.replace(place, place, " " + text);
-  for (const Edits::Edit& body : bodies) edits_.replace(body.begin, body.end, body.before);
+  for (const Edits::Edit& body : bodies) edits_.replace_all(body.begin, body.end, body.before);
   const std::string text = edits_.text(0, unit_.text().size());
   std::string out = prelude() + "\n" + text + "\n" + module_text();
   for (const Definition& d : all)

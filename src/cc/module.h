@@ -33,6 +33,10 @@ class Module {
     const auto found = memory_.find(call);
     return found == memory_.end() ? "" : found->second;
   }
+  // The types that a declaration in a function makes are to be the file's, before the function: what is moved there, too, or describes
+  // them has to see them. The same of a type by itself, if a function has it.
+  void lift(const clang::DeclStmt* statement);
+  void lift(clang::QualType type);
   void error(clang::SourceLocation at, const std::string& what) { errors_->push_back(unit_.place(at) + ": " + what); }
 
   // Of a declaration of `name`, as C writes it; empty, with an error, where the type has no name.
@@ -40,9 +44,15 @@ class Module {
 
  private:
   friend class FileVisitor;
+  friend class TypeLifter;
+  friend class Renamer;
   void add_entry(const std::string& name, const std::string& symbol, const Described& described, bool is_constant);
   void add_variable(const clang::VarDecl* variable, const std::string& symbol, const std::string& name);
   void name_tags();
+  void find_types(const clang::FunctionDecl* function);
+  void rename(clang::NamedDecl* declared, const clang::FunctionDecl* function);
+  std::string lifted_text(const clang::DeclStmt* statement);
+  void leave_lifted(const clang::DeclStmt* statement);
   void add_statics(const clang::FunctionDecl* function);
   void add_process();
   std::string settings_text() const;
@@ -56,7 +66,13 @@ class Module {
   Types types_;
   Edits edits_;
   std::map<const clang::VarDecl*, std::string> statics_;       // static locals, and what they are called now
-  std::map<const clang::FunctionDecl*, std::vector<const clang::TagDecl*>> tags_;  // types that move out of it with its statics
+  std::vector<const clang::VarDecl*> static_order_;
+  std::map<const clang::Decl*, std::set<const clang::DeclStmt*>> local_types_;  // and enumerators: what declares them
+  std::map<const clang::DeclStmt*, const clang::FunctionDecl*> owners_;
+  std::map<const clang::FunctionDecl*, std::set<std::string>> local_names_;  // of variables and functions
+  std::set<const clang::DeclStmt*> lifted_, plain_;            // plain: typedefs of what depends on variables, written as what they are
+  std::set<std::string> lifted_names_;
+  std::map<const clang::Decl*, std::string> renamed_;          // types and enumerators
   std::map<const clang::CallExpr*, std::string> memory_;
   std::string strings_;                                         // text: their definitions
   std::string variables_, functions_;                           // text: initialisers of the module

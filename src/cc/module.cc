@@ -9,8 +9,6 @@ using namespace clang;
 
 namespace {
 
-std::string base_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
-
 // The bytes of a string as a literal of C.
 std::string quoted(StringRef bytes) {
   std::string out = "\"";
@@ -160,7 +158,7 @@ class FileVisitor : public RecursiveASTVisitor<FileVisitor> {
     m_.types_.describe(unit_.context().CharTy, &characters, &why);
     m_.strings_ += "static char " + name + "[" + std::to_string(size) + "] = " + quoted(literal->getBytes()) + "; ";
     characters.count = size;
-    m_.add_entry(base_name(unit_.record().source) + ":string " + std::to_string(m_.string_count_), name, characters, true);
+    m_.add_entry(m_.program_.file_name(unit_) + ":string " + std::to_string(m_.string_count_), name, characters, true);
     m_.edits_.replace(unit_.begin_of(literal->getBeginLoc()), unit_.end_of(literal->getEndLoc()), name);
   }
 
@@ -493,7 +491,7 @@ std::string Module::transform(size_t units) {
       const std::string name = variable->getName().str();
       if (variable->isThisDeclarationADefinition() != VarDecl::DeclarationOnly)
         add_variable(definition_of(variable), name,
-                     external ? name : base_name(unit_.record().source) + ":" + name);
+                     external ? name : program_.file_name(unit_) + ":" + name);
     }
     visitor.TraverseDecl(d);
   }

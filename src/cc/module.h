@@ -18,7 +18,7 @@ namespace elc::cc {
 class Module {
  public:
   Module(const Program& program, const Unit& unit, std::vector<std::string>* errors)
-      : program_(program), unit_(unit), errors_(errors), types_(unit, program.characters_are_text()), edits_(unit.text()) {}
+      : program_(program), unit_(unit), errors_(errors), types_(program, unit), edits_(unit.text()) {}
 
   // The text of the file as it is to be compiled; `units`: how many the program has.
   std::string transform(size_t units);

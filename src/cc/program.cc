@@ -1,5 +1,7 @@
 #include "cc/program.h"
 
+#include <algorithm>
+
 #include "clang/AST/RecursiveASTVisitor.h"
 #include "clang/AST/StmtOpenMP.h"
 
@@ -84,6 +86,7 @@ class Collector : public RecursiveASTVisitor<Collector> {
       facts.signature = Program::signature_of(function->getType());
       facts.is_static = function->getStorageClass() == SC_Static;
       ++program_.names_[facts.name];
+      if (!facts.is_static) program_.external_.insert(facts.name);
       facts_ = &facts;
       key_ = Program::key_of(unit_, function);
     }
@@ -131,6 +134,20 @@ class Collector : public RecursiveASTVisitor<Collector> {
       if (variable->isExternallyVisible() && variable->getDefinition() == nullptr)
         program_.used_variables_.insert(variable->getName().str()), here().uses_variables.emplace(variable->getName().str(), unit_.place(reference->getLocation()));
     }
+    return true;
+  }
+
+  bool VisitRecordDecl(RecordDecl* record) {
+    const std::string name = spelling(record);
+    if (!record->isThisDeclarationADefinition() || name.empty() || unit_.in_system_header(record->getLocation())) return true;
+    std::string content;
+    for (const FieldDecl* field : record->fields()) {
+      content += field->getType().getCanonicalType().getAsString() + " " + field->getName().str();
+      if (field->isBitField()) content += ":" + std::to_string(field->getBitWidthValue(unit_.context()));
+      content += ";";
+    }
+    const auto [known, is_new] = program_.structs_.emplace(name, content);
+    if (!is_new && known->second != content) program_.ambiguous_.insert(name);
     return true;
   }
 
@@ -287,6 +304,12 @@ class Collector : public RecursiveASTVisitor<Collector> {
   std::set<std::string> taken_;
 };
 
+std::string spelling(const RecordDecl* record) {
+  if (const TypedefNameDecl* name = record->getTypedefNameForAnonDecl()) return name->getName().str();
+  if (record->getName().empty()) return "";
+  return record->getKindName().str() + " " + record->getName().str();
+}
+
 std::string Program::signature_of(QualType function) {
   const FunctionType* type = function.isNull() ? nullptr : function->getAs<FunctionType>();
   if (type == nullptr) return "?";
@@ -306,6 +329,7 @@ std::string Program::key_of(const Unit& unit, const FunctionDecl* function) {
 }
 
 void Program::add(const Unit& unit) {
+  files_.push_back(unit.record().source);
   Collector collector(*this, unit);
   collector.TraverseDecl(unit.context().getTranslationUnitDecl());
   collector.finish();
@@ -354,7 +378,7 @@ void Program::conclude(std::vector<std::string>* errors) {
     }
   }
   for (const Callback& c : callbacks_) {
-    if (names_.contains(c.receiver) || !reachable_.contains(c.by)) continue;
+    if (external_.contains(c.receiver) || !reachable_.contains(c.by)) continue;
     const bool reaches = c.key.empty() ? targets_.contains(find(c.signature)) : instrumented_.contains(c.key);
     if (!reaches) continue;
     const std::string what = c.key.empty() ? "a function that can reach MPI" : functions_.at(c.key).name + "(), which can reach MPI,";
@@ -368,7 +392,7 @@ void Program::conclude(std::vector<std::string>* errors) {
   for (const std::string& key : reachable_) {
     const FunctionFacts& f = functions_.at(key);
     for (const auto& [name, place] : f.uses) {
-      const Known k = names_.contains(name) ? Known() : known(name);
+      const Known k = external_.contains(name) ? Known() : known(name);
       draws_numbers_ |= k.draws_numbers;
       uses_library_ |= k.keeps;
       reads_input_ |= k.reads_input;
@@ -423,7 +447,7 @@ void Program::check_threads(std::vector<std::string>* errors) const {
     if (!seen.insert(call.key).second) continue;
     if (instrumented_.contains(call.key)) report(call, f->second.name + "(), which can reach MPI,", call.place);
     for (const auto& [name, place] : f->second.uses)
-      if (!names_.contains(name)) check(name, place);
+      if (!external_.contains(name)) check(name, place);
     for (const std::string& key : f->second.calls)
       if (functions_.contains(key)) next.push_back({call.place, call.by, functions_.at(key).name, key, ""});
     for (const std::string& signature : f->second.calls_by) next.push_back({call.place, call.by, "", "", signature});
@@ -432,7 +456,7 @@ void Program::check_threads(std::vector<std::string>* errors) const {
 
 void Program::check_foreign(const FunctionFacts& of, std::set<std::string>* told, std::vector<std::string>* errors) const {
   for (const auto& [name, place] : of.uses) {
-    if (names_.contains(name) || !told->insert(name).second) continue;
+    if (external_.contains(name) || !told->insert(name).second) continue;
     const Known k = known(name);
     if (k.kind == Known::Kind::kRefused) errors->push_back(place + ": " + name + "(): " + k.text);
     if (k.kind == Known::Kind::kUnknown)
@@ -471,9 +495,17 @@ bool Program::may_reach_site(const CallExpr* by_pointer) const {
 std::string Program::name_of(const Unit& unit, const FunctionDecl* function) const {
   const std::string name = function->getName().str();
   const auto count = names_.find(name);
-  if (count == names_.end() || count->second < 2) return name;
-  const std::string& source = unit.record().source;
-  return source.substr(source.rfind('/') + 1) + ":" + name;
+  return count == names_.end() || count->second < 2 ? name : file_name(unit) + ":" + name;
+}
+
+std::string Program::file_name(const Unit& unit) const {
+  const std::string source = "/" + unit.record().source;
+  for (size_t at = source.rfind('/');; at = source.rfind('/', at - 1)) {
+    const std::string end = source.substr(at);
+    const auto has_it = [&](const std::string& other) { return at == 0 ? "/" + other == end : ("/" + other).ends_with(end); };
+    if (std::count_if(files_.begin(), files_.end(), has_it) == 1) return end.substr(1);
+    if (at == 0) return end.substr(1) + "#" + std::to_string(unit.number());
+  }
 }
 
 bool Program::defines(const Unit& unit, const FunctionDecl* function) const {

@@ -59,6 +59,10 @@ class Program {
   bool has_main() const { return functions_.contains("main"); }
   bool reaches_site(const Unit& unit, const clang::FunctionDecl* function) const;
   bool may_reach_site(const clang::CallExpr* by_pointer) const;
+  // Whether files have different structs or unions of this name.
+  bool is_ambiguous(const std::string& struct_name) const { return ambiguous_.contains(struct_name); }
+  // So much of the path of a source as no other one has.
+  std::string file_name(const Unit& unit) const;
   // The name of a function in frames: its own, or with its file where there are several.
   std::string name_of(const Unit& unit, const clang::FunctionDecl* function) const;
   bool defines(const Unit& unit, const clang::FunctionDecl* function) const;
@@ -93,7 +97,11 @@ class Program {
 
   Options options_;
   std::map<std::string, FunctionFacts> functions_;         // by key
+  std::vector<std::string> files_;                         // of all units
+  std::map<std::string, std::string> structs_;             // by name: what they consist of
+  std::set<std::string> ambiguous_;                        // names of several
   std::map<std::string, int> names_;                       // how many functions have it
+  std::set<std::string> external_;                         // names of functions that all files can call
   std::vector<ThreadedCall> threaded_;
   std::vector<std::string> devices_;                       // directives that leave something on other devices, and where
   std::map<std::string, Setting> settings_;
@@ -114,6 +122,9 @@ class Program {
   bool aligns_ = false;
   int thread_level_ = -1;
 };
+
+// The name by which C can speak of a struct or union; empty: there is none.
+std::string spelling(const clang::RecordDecl* record);
 
 // The function that is called, where the call names it.
 inline const clang::FunctionDecl* callee_of(const clang::CallExpr* call) { return call->getDirectCallee(); }

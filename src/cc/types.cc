@@ -106,12 +106,6 @@ bool ends_openly(const RecordDecl* record) {
 
 }  // namespace
 
-std::string spelling(const RecordDecl* record) {
-  if (const TypedefNameDecl* name = record->getTypedefNameForAnonDecl()) return name->getName().str();
-  if (record->getName().empty()) return "";
-  return record->getKindName().str() + " " + record->getName().str();
-}
-
 std::string Types::scalar(int number) {
   std::string& name = scalars_[number];
   if (!name.empty()) return name;
@@ -204,10 +198,8 @@ bool Types::describe_record(const RecordDecl* declared, Described* to, std::stri
     made.described.type = scalar(ELC_BYTE);
     made.described.count = 0;
   } else if (add_fields(record, 0, "", &fields, &made.why)) {
-    // Two source files may have different structs of one name; headers are the same for all.
-    const std::string file = unit_.file(record->getLocation());
-    std::string unique = name;
-    if (!file.ends_with(".h")) unique = file.substr(file.rfind('/') + 1) + ":" + name;
+    const bool is_of_file = !unit_.file(record->getLocation()).ends_with(".h") || program_.is_ambiguous(name);
+    std::string unique = is_of_file ? program_.file_name(unit_) + ":" + name : name;
     if (const auto* function = dyn_cast<FunctionDecl>(record->getDeclContext())) unique += " of " + function->getName().str() + "()";
     if (spelling(record).empty()) unique += " " + std::to_string(unit_.line(record->getLocation()));
     made.described.type = "elc_t" + std::to_string(next_++);

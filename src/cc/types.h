@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "cc/unit.h"
+#include "cc/program.h"
 #include "clang/AST/Type.h"
 
 namespace elc::cc {
@@ -20,7 +20,8 @@ struct Described {
 
 class Types {
  public:
-  Types(const Unit& unit, bool characters_are_text) : unit_(unit), characters_are_text_(characters_are_text) {}
+  Types(const Program& program, const Unit& unit)
+      : program_(program), unit_(unit), characters_are_text_(program.characters_are_text()) {}
 
   // False, with the reason, for what lines cannot have.
   bool describe(clang::QualType type, Described* to, std::string* why);
@@ -39,7 +40,7 @@ class Types {
   bool add_fields(const clang::RecordDecl* record, uint64_t offset, const std::string& path, std::string* fields, std::string* why);
   bool add_bit_field(const clang::FieldDecl* field, std::string* fields, std::string* why);
 
-
+  const Program& program_;
   const Unit& unit_;
   const bool characters_are_text_;
   std::map<int, std::string> scalars_;
@@ -52,9 +53,6 @@ class Types {
   std::string variables_, functions_, makers_;
   int next_ = 1;
 };
-
-// The name by which C can speak of a struct or union; empty: there is none.
-std::string spelling(const clang::RecordDecl* record);
 
 }  // namespace elc::cc
 

@@ -122,6 +122,26 @@ class Projects(Cases):
         self.assert_restarts("prog", self.ANSWER)
         self.assertNotIn(".elc", self.run_words("readelf", "-S", "-W", "prog"))
 
+    def test_files_of_one_name(self):
+        """Functions, variables, strings and structs of files that are called the same are told apart."""
+        for folder, members in ("a", "long n; double x;"), ("b", "double x; int n[3];"):
+            self.write(folder + "/part.h", "struct Part { %s };\n" % members)
+            self.write(folder + "/part.c", """#include <mpi.h>
+#include "part.h"
+static long system(long x);
+static struct Part kept;
+static long reach(long x) { static long calls; long sum; const char *name = "%s"; MPI_Allreduce(&x, &sum, 1, MPI_LONG, MPI_SUM, MPI_COMM_WORLD); kept.x += 1; return sum + name[0] + ++calls; }
+static long system(long x) { return reach(x) + (long)kept.x; }
+long part_%s(long x) { return system(x); }
+""" % (folder, folder))
+        self.write("prog.c", PROGRAM % ("long part_a(long), part_b(long);", "result += part_a(result % 7) + part_b(i);" + self.DALLY))
+        self.cc("prog.c", "a/part.c", "b/part.c", "-o", "prog")
+        self.cc("-felc-off", "prog.c", "a/part.c", "b/part.c", "-o", "plain")
+        self.assert_restarts("prog", self.start("plain"))
+        # What one file defines for itself says nothing of what another one calls.
+        self.write("prog.c", PROGRAM % ("#include <stdlib.h>\nlong part_a(long), part_b(long);", 'result += system("true");'))
+        self.assertIn("system(): other processes", self.cc("prog.c", "a/part.c", "b/part.c", "-o", "prog", code=1))
+
     def test_as_the_compiler(self):
         """What is not for elc-cc is the compiler's: preprocessing, dependencies, assembly, versions, errors with their places."""
         self.write("a.c", '#include "a.h"\nint f(void) { return A; }\n')

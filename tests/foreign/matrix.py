@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """matrix.py --build DIR --build DIR ...: a line that was taken on one machine is restarted on every other.
 
-    matrix.py --build DIR ... [--chain NAME,NAME,...] [--programs A,B] [--seed S] [--rounds N]
+    matrix.py --build DIR ... [--chain NAME,NAME,...] [--programs A,B | --programs unchanged] [--seed S] [--rounds N]
 
 For each ordered pair of builds (other processors: tests/foreign/prepare; other MPIs) and each program: it runs under the
 first until a line has committed, and a random moment longer; all of it is killed; it goes on under the second from that
@@ -50,6 +50,9 @@ PROGRAMS = {
     "nodes/million": lambda r, n: (1, ["--seed", r.randint(1, 100000), "--nodes", 1000000, "--rounds", n * 10]),
     "frames": lambda r, n: (2, ["--seed", r.randint(1, 100000), "--rounds", n * r.randint(1000, 1500), "--work", 20]),
 }
+# With no word of libELC, compiled by elc-cc.
+UNCHANGED = ["expressions", "statements", "recursion", "pointers", "statics", "requests", "multi", "varied", "jacobi"]
+PROGRAMS.update(("unchanged/" + name, lambda r, n: (2, [n * r.randint(2000, 3000)])) for name in UNCHANGED)
 
 
 def report(job):
@@ -62,7 +65,7 @@ class Case:
     def __init__(self, name, seed, here, builds):
         self.name, self.seed, self.here, self.length = name, seed, here, 0
         self.builds = builds  # on the way
-        self.program = name.split("/")[0]
+        self.program = name.removeprefix("unchanged/").split("/")[0]
         self.asks_rich = name.endswith("/rich")
         self.random = random.Random(seed)
         self.scratch = launch.Scratch()
@@ -210,7 +213,7 @@ def main():
     routes = [[builds[name] for name in chain.split(",")] for chain in options.chain]
     if not routes:
         routes = [[a, b] for a in builds.values() for b in builds.values() if a is not b]
-    programs = options.programs.split(",")
+    programs = ["unchanged/" + name for name in UNCHANGED] if options.programs == "unchanged" else options.programs.split(",")
     here = next(b for b in builds.values() if not b.runner and not b.inside)
     print("restart matrix, seed %d" % options.seed, flush=True)
     table, failures = {}, 0

@@ -90,8 +90,13 @@ class BodyVisitor : public RecursiveASTVisitor<BodyVisitor> {
     if (!subscripted_.contains(e)) f_.whole_.insert(dyn_cast<VarDecl>(e->getDecl()));
     return true;
   }
+  // One without an instruction is for the compiler alone.
   bool VisitAsmStmt(AsmStmt* statement) {
-    f_.refuse(statement->getBeginLoc(), "inline assembly may have a state that lines do not know");
+    const auto* gcc = dyn_cast<GCCAsmStmt>(statement);
+    if (gcc == nullptr || gcc->isAsmGoto() || !gcc->getAsmString()->getString().trim().empty())
+      f_.refuse(static_cast<Stmt*>(statement)->getBeginLoc(), "inline assembly may have a state that lines do not know");
+    for (unsigned i = 0; gcc != nullptr && i < gcc->getNumOutputs(); ++i)
+      if (const VarDecl* variable = variable_of(gcc->getOutputExpr(i))) f_.assigned_.insert(variable->getCanonicalDecl());
     return true;
   }
   bool VisitAddrLabelExpr(AddrLabelExpr* e) {
@@ -112,9 +117,16 @@ class BodyVisitor : public RecursiveASTVisitor<BodyVisitor> {
     const FunctionDecl* callee = callee_of(call);
     if (callee == nullptr) return true;
     const std::string name = callee->getName().str();
-    if (name == "alloca" || name == "__builtin_alloca")
+    if (name == "alloca" || name.starts_with("__builtin_alloca"))
       f_.refuse(call->getBeginLoc(), "the memory of alloca() cannot be part of lines: use malloc");
     return true;
+  }
+  bool TraverseCompoundStmt(CompoundStmt* block) {
+    const Stmt* const outer = block_;
+    block_ = block;
+    const bool all = RecursiveASTVisitor::TraverseCompoundStmt(block);
+    block_ = outer;
+    return all;
   }
   bool VisitUnaryExprOrTypeTraitExpr(UnaryExprOrTypeTraitExpr* e) {
     if (!e->isArgumentType()) f_.measured_.insert(variable_of(e->getArgumentExpr()));
@@ -132,10 +144,12 @@ class BodyVisitor : public RecursiveASTVisitor<BodyVisitor> {
     }
   }
   void see_literal(const Expr* e) {
-    if (!fine_.contains(e)) f_.refuse(e->getBeginLoc(), "the address of a compound literal: give it a name");
+    // It lives as long as its block.
+    if (!fine_.contains(e) && f_.has_label(block_)) f_.refuse(e->getBeginLoc(), "the address of a compound literal: give it a name");
   }
 
   Function& f_;
+  const Stmt* block_ = nullptr;
   std::set<const Expr*> fine_, subscripted_;
 };
 
@@ -236,7 +250,7 @@ void Function::find_moved(const Stmt* s) {
   if (s == nullptr || !has_label(s)) return;
   for (const Stmt* child : s->children()) {
     if (const auto* declaration = dyn_cast_or_null<DeclStmt>(child)) move(declaration);
-    else find_moved(child);
+    find_moved(child);  // blocks in the expressions of a declaration, too
   }
 }
 
@@ -722,7 +736,7 @@ std::string Function::beginning() {
     Described d;
     std::string why;
     if (!module_.types().describe(v.type, &d, &why)) {
-      refuse(at, "'" + v.shown + "' lives while a call can reach MPI, and cannot be part of lines: " + why);
+      refuse(at, (v.is_parameter || v.declared != nullptr ? "'" + v.shown + "'" : "a part of an expression") + " lives while a call can reach MPI, and cannot be part of lines: " + why);
       continue;
     }
     std::string name = v.shown;

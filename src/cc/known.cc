@@ -132,6 +132,11 @@ bool draws(const std::string& name) {
 }  // namespace
 
 Known known_function(const std::string& name) {
+  static const std::string kBuiltin = "__builtin_";
+  if (name.starts_with(kBuiltin)) {  // what is otherwise known by its own name
+    const Known own = known_function(name.substr(kBuiltin.size()));
+    if (own.kind != Known::Kind::kUnknown) return own;
+  }
   Known known;
   if (const auto r = replaced().find(name); r != replaced().end()) {
     known.kind = Known::Kind::kReplaced;

@@ -144,7 +144,7 @@ class Suite:
         draw = random.Random(seed)
         choices = ["--max-funcs", str(draw.randint(1, 6)), "--max-block-depth", str(draw.randint(1, 4)), "--max-block-size",
                    str(draw.randint(2, 5)), "--max-expr-complexity", str(draw.randint(2, 10)), "--max-array-len-per-dim", "5"]
-        for option in ("volatiles", "bitfields", "consts", "jumps", "unions", "packed-struct", "embedded-assigns", "inline-function", "float"):
+        for option in ("volatiles", "bitfields", "consts", "jumps", "unions", "packed-struct", "embedded-assigns", "inline-function"):
             choices.append(("--" if draw.random() < 0.6 else "--no-") + option)
         options = ["-O%d" % draw.randint(0, 2), "-I", CSMITH, *draw.choice([[], [], ["-DUSE_MATH_MACROS"], ["-DUSE_MATH_MACROS_NOTMP"]])]
         name = "csmith of seed %d" % seed

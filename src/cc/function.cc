@@ -240,7 +240,10 @@ bool Function::has_label(const Stmt* s) const {
   const auto known = labelled_.find(s);
   if (known != labelled_.end()) return known->second;
   bool has = false;
-  if (const auto* call = dyn_cast<CallExpr>(s)) has = kind_of(call) != Call::kPlain;
+  if (const auto* call = dyn_cast<CallExpr>(s)) {
+    if (call->isUnevaluatedBuiltinCall(unit_.context())) return labelled_[s] = false;  // __builtin_constant_p and its like
+    has = kind_of(call) != Call::kPlain;
+  }
   for (const Stmt* child : s->children()) has |= has_label(child);
   return labelled_[s] = has;
 }
@@ -595,6 +598,13 @@ std::string Function::value_of(const Expr* e, bool is_used) {
     out_ += "} ";
     return result;
   }
+  if (const auto* choice = dyn_cast<BinaryConditionalOperator>(e)) {
+    const std::string result = variables_[temporary(e->getType())].name, first = value_of(choice->getCommon());
+    out_ += result + " = " + first + "; if (!" + result + ") { ";
+    const std::string second = value_of(choice->getFalseExpr());
+    out_ += result + " = " + second + "; } ";
+    return result;
+  }
   if (const auto* block = dyn_cast<StmtExpr>(e)) return value_of_block(block, is_used);
   if (const auto* cast = dyn_cast<CStyleCastExpr>(e); cast != nullptr && cast->getType()->isVoidType())
     return value_of(cast->getSubExpr(), false);
@@ -688,7 +698,7 @@ std::string Function::again(const CallExpr* call, const std::string& result) con
     QualType type = prototype != nullptr && i < prototype->getNumParams() ? prototype->getParamType(i) : call->getArg(i)->getType();
     type = type.getUnqualifiedType();
     if (!arguments.empty()) arguments += ", ";
-    if (type->isRecordType()) arguments += "(" + module_.declaration(type, "", call->getBeginLoc()) + "){0}";
+    if (type->isRecordType() || type->isVectorType()) arguments += "(" + module_.declaration(type, "", call->getBeginLoc()) + "){0}";
     else if (prototype == nullptr) arguments += "(" + module_.declaration(type, "", call->getBeginLoc()) + ")0";
     else arguments += "0";
   }

@@ -135,7 +135,12 @@ bool Types::describe(QualType type, Described* to, std::string* why) {
     type = array->getElementType();
     is_array = true;
   }
-  if (type->isAtomicType() || type->isVectorType()) {
+  if (const auto* vector = type->getAs<VectorType>()) {
+    to->count *= vector->getNumElements();
+    type = vector->getElementType();
+    is_array = true;
+  }
+  if (type->isAtomicType()) {
     *why = "lines have no values of the type " + type.getAsString();
     return false;
   }

@@ -231,6 +231,13 @@ int first(int), second(int);""", "result += use(i) + in(make(i), make(3), i) + f
                    ' { int *q = (int[]){i, 2}; p[1] += q[0] + q[1]; } __asm__ volatile ("" : "+r"(l) : : "memory");'
                    " k = deep(l, 1); result += p[1] + k; free(p); }")
 
+    def test_expressions_of_gcc(self):
+        """?: without its middle, what is not evaluated, vectors, a function whose type is declared with it."""
+        self.right("typedef double v2 __attribute__((vector_size(16))); static v2 sum; struct Made { int a; } made(int x) { static int n; n += deep(x, 0);"
+                   " return (struct Made){n % 8}; } static v2 add(v2 a, v2 b) { deep(1, 0); return a + b; }",
+                   "{ long x = deep(i % 2, 0) - 2 ?: 7, n = 0; v2 v = {i, x}; result += x + __builtin_constant_p(deep(n++, 0)) + n;"
+                   " sum = add(v, sum); result += sum[0] + sum[1] + made(i).a; }")
+
     def test_values_of_ranges(self):
         self.right("", "{ int a[4] = {[0 ... 2] = deep(i, 1), [3] = 5}; result += a[0] + a[1] * 3 + a[2] * 5 + a[3]; }")
 

@@ -91,8 +91,13 @@ class BodyVisitor : public RecursiveASTVisitor<BodyVisitor> {
     if (!subscripted_.contains(e)) f_.whole_.insert(dyn_cast<VarDecl>(e->getDecl()));
     return true;
   }
+  // One without an instruction is for the compiler alone.
   bool VisitAsmStmt(AsmStmt* statement) {
-    f_.refuse(statement->getBeginLoc(), "inline assembly may have a state that lines do not know");
+    const auto* gcc = dyn_cast<GCCAsmStmt>(statement);
+    if (gcc == nullptr || gcc->isAsmGoto() || !gcc->getAsmString()->getString().trim().empty())
+      f_.refuse(static_cast<Stmt*>(statement)->getBeginLoc(), "inline assembly may have a state that lines do not know");
+    for (unsigned i = 0; gcc != nullptr && i < gcc->getNumOutputs(); ++i)
+      if (const VarDecl* variable = variable_of(gcc->getOutputExpr(i))) f_.assigned_.insert(variable->getCanonicalDecl());
     return true;
   }
   bool VisitAddrLabelExpr(AddrLabelExpr* e) {
@@ -113,7 +118,7 @@ class BodyVisitor : public RecursiveASTVisitor<BodyVisitor> {
     const FunctionDecl* callee = callee_of(call);
     if (callee == nullptr) return true;
     const std::string name = callee->getName().str();
-    if (name == "alloca" || name == "__builtin_alloca")
+    if (name == "alloca" || name.starts_with("__builtin_alloca"))
       f_.refuse(call->getBeginLoc(), "the memory of alloca() cannot be part of lines: use malloc");
     return true;
   }
@@ -126,6 +131,13 @@ class BodyVisitor : public RecursiveASTVisitor<BodyVisitor> {
     }
     f_.has_tasks_ |= isOpenMPTaskingDirective(directive->getDirectiveKind());
     return true;
+  }
+  bool TraverseCompoundStmt(CompoundStmt* block) {
+    const Stmt* const outer = block_;
+    block_ = block;
+    const bool all = RecursiveASTVisitor::TraverseCompoundStmt(block);
+    block_ = outer;
+    return all;
   }
   bool VisitUnaryExprOrTypeTraitExpr(UnaryExprOrTypeTraitExpr* e) {
     if (!e->isArgumentType()) f_.measured_.insert(variable_of(e->getArgumentExpr()));
@@ -143,10 +155,12 @@ class BodyVisitor : public RecursiveASTVisitor<BodyVisitor> {
     }
   }
   void see_literal(const Expr* e) {
-    if (!fine_.contains(e)) f_.refuse(e->getBeginLoc(), "the address of a compound literal: give it a name");
+    // It lives as long as its block.
+    if (!fine_.contains(e) && f_.has_label(block_)) f_.refuse(e->getBeginLoc(), "the address of a compound literal: give it a name");
   }
 
   Function& f_;
+  const Stmt* block_ = nullptr;
   std::set<const Expr*> fine_, subscripted_;
 };
 
@@ -237,7 +251,10 @@ bool Function::has_label(const Stmt* s) const {
   const auto known = labelled_.find(s);
   if (known != labelled_.end()) return known->second;
   bool has = false;
-  if (const auto* call = dyn_cast<CallExpr>(s)) has = kind_of(call) != Call::kPlain;
+  if (const auto* call = dyn_cast<CallExpr>(s)) {
+    if (call->isUnevaluatedBuiltinCall(unit_.context())) return labelled_[s] = false;  // __builtin_constant_p and its like
+    has = kind_of(call) != Call::kPlain;
+  }
   for (const Stmt* child : s->children()) has |= has_label(child);
   return labelled_[s] = has;
 }
@@ -247,7 +264,7 @@ void Function::find_moved(const Stmt* s) {
   if (s == nullptr || !has_label(s)) return;
   for (const Stmt* child : s->children()) {
     if (const auto* declaration = dyn_cast_or_null<DeclStmt>(child)) move(declaration);
-    else find_moved(child);
+    find_moved(child);  // blocks in the expressions of a declaration, too
   }
 }
 
@@ -598,6 +615,13 @@ std::string Function::value_of(const Expr* e, bool is_used) {
     out_ += "} ";
     return result;
   }
+  if (const auto* choice = dyn_cast<BinaryConditionalOperator>(e)) {
+    const std::string result = variables_[temporary(e->getType())].name, first = value_of(choice->getCommon());
+    out_ += result + " = " + first + "; if (!" + result + ") { ";
+    const std::string second = value_of(choice->getFalseExpr());
+    out_ += result + " = " + second + "; } ";
+    return result;
+  }
   if (const auto* block = dyn_cast<StmtExpr>(e)) return value_of_block(block, is_used);
   if (const auto* cast = dyn_cast<CStyleCastExpr>(e); cast != nullptr && cast->getType()->isVoidType())
     return value_of(cast->getSubExpr(), false);
@@ -691,7 +715,7 @@ std::string Function::again(const CallExpr* call, const std::string& result) con
     QualType type = prototype != nullptr && i < prototype->getNumParams() ? prototype->getParamType(i) : call->getArg(i)->getType();
     type = type.getUnqualifiedType();
     if (!arguments.empty()) arguments += ", ";
-    if (type->isRecordType()) arguments += "(" + module_.declaration(type, "", call->getBeginLoc()) + "){0}";
+    if (type->isRecordType() || type->isVectorType()) arguments += "(" + module_.declaration(type, "", call->getBeginLoc()) + "){0}";
     else if (prototype == nullptr) arguments += "(" + module_.declaration(type, "", call->getBeginLoc()) + ")0";
     else arguments += "0";
   }
@@ -739,7 +763,7 @@ std::string Function::beginning() {
     Described d;
     std::string why;
     if (!module_.types().describe(v.type, &d, &why)) {
-      refuse(at, "'" + v.shown + "' lives while a call can reach MPI, and cannot be part of lines: " + why);
+      refuse(at, (v.is_parameter || v.declared != nullptr ? "'" + v.shown + "'" : "a part of an expression") + " lives while a call can reach MPI, and cannot be part of lines: " + why);
       continue;
     }
     std::string name = v.shown;

@@ -248,6 +248,11 @@ std::string without_standard(const std::string& name) {
 
 Known known_function(const std::string& spelled) {
   const std::string name = without_standard(spelled);
+  static const std::string kBuiltin = "__builtin_";
+  if (name.starts_with(kBuiltin)) {  // what is otherwise known by its own name
+    const Known own = known_function(name.substr(kBuiltin.size()));
+    if (own.kind != Known::Kind::kUnknown) return own;
+  }
   Known known;
   known.keeps = keeps(name);
   known.reads_input = reads_input(name);

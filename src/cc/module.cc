@@ -465,7 +465,12 @@ std::vector<Definition> definitions(const Unit& unit) {
     const bool body = function != nullptr && function->doesThisDeclarationHaveABody();
     if (body && !unit.in_system_header(d->getLocation())) all.push_back({function, last});
     size_t end = unit.end_of(d->getEndLoc());
-    if (!body) end = unit.text().find(';', end - 1);
+    if (isa<TagDecl>(d)) {
+      end = unit.text().find_first_not_of(" \t\n", end_of_type(unit, d));
+      if (end == std::string::npos || unit.text()[end] != ';') continue;  // the type of what comes next
+    } else if (!body) {
+      end = unit.text().find(';', end - 1);
+    }
     if (end != std::string::npos) last = std::max(last, body ? end : end + 1);
   }
   return all;

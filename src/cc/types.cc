@@ -129,7 +129,12 @@ bool Types::describe(QualType type, Described* to, std::string* why) {
     type = array->getElementType();
     is_array = true;
   }
-  if (type->isAtomicType() || type->isVectorType()) {
+  if (const auto* vector = type->getAs<VectorType>()) {
+    to->count *= vector->getNumElements();
+    type = vector->getElementType();
+    is_array = true;
+  }
+  if (type->isAtomicType()) {
     *why = "lines have no values of the type " + type.getAsString();
     return false;
   }
@@ -197,7 +202,7 @@ bool Types::describe_record(const RecordDecl* declared, Described* to, std::stri
   } else if (size == 0) {
     made.described.type = scalar(ELC_BYTE);
     made.described.count = 0;
-  } else if (add_fields(record, 0, "", &fields, &made.why)) {
+  } else if (add_fields(record, record, 0, "", &fields, &made.why)) {
     const bool is_of_file = !unit_.file(record->getLocation()).ends_with(".h") || program_.is_ambiguous(name);
     std::string unique = is_of_file ? program_.file_name(unit_) + ":" + name : name;
     if (const auto* function = dyn_cast<FunctionDecl>(record->getDeclContext())) unique += " of " + function->getName().str() + "()";
@@ -212,22 +217,18 @@ bool Types::describe_record(const RecordDecl* declared, Described* to, std::stri
   return why->empty();
 }
 
-bool Types::add_fields(const RecordDecl* record, uint64_t offset, const std::string& path, std::string* fields, std::string* why) {
+bool Types::add_fields(const RecordDecl* record, const RecordDecl* of, uint64_t offset, const std::string& path, std::string* fields, std::string* why) {
   const ASTRecordLayout& layout = unit_.context().getASTRecordLayout(record);
   for (const FieldDecl* field : record->fields()) {
     const uint64_t at = offset + layout.getFieldOffset(field->getFieldIndex()) / 8;
     if (field->isBitField()) {
       if (field->getName().empty()) continue;
-      if (!path.empty() || spelling(record).empty()) {
-        *why = "it has a bit-field in a struct without a name";
-        return false;
-      }
-      if (!add_bit_field(field, fields, why)) return false;
+      if (!add_bit_field(field, of, path, fields, why)) return false;
       continue;
     }
     const auto* inner = field->getType()->getAs<RecordType>();
     if (field->isAnonymousStructOrUnion() && inner != nullptr && inner->getDecl()->isStruct()) {
-      if (!add_fields(inner->getDecl(), at, path + "anonymous_", fields, why)) return false;
+      if (!add_fields(inner->getDecl(), of, at, path + "anonymous_", fields, why)) return false;
       continue;
     }
     Described described;
@@ -242,17 +243,26 @@ bool Types::add_fields(const RecordDecl* record, uint64_t offset, const std::str
   return true;
 }
 
-bool Types::add_bit_field(const FieldDecl* field, std::string* fields, std::string* why) {
+// By its name in `of`, which has one.
+bool Types::add_bit_field(const FieldDecl* field, const RecordDecl* of, const std::string& path, std::string* fields, std::string* why) {
   const int number = number_of_scalar(field->getType());
-  if (number == 0) {
-    *why = "it has a bit-field of the type " + field->getType().getAsString();
+  const std::string type = spelling(of), name = field->getName().str();
+  if (number == 0 || type.empty()) {
+    *why = number == 0 ? "it has a bit-field of the type " + field->getType().getAsString() : "it has a bit-field in a struct without a name";
     return false;
   }
-  const std::string name = field->getName().str(), of = spelling(field->getParent());
   const std::string accessor = "elc_b" + std::to_string(next_++);
-  functions_ += "static long long " + accessor + "_get(const void *of) { return (long long)((const " + of + " *)of)->" + name + "; } " +
-                "static void " + accessor + "_set(void *of, long long value) { ((" + of + " *)of)->" + name + " = value; } ";
-  *fields += "{\"" + name + "\", 0, ELC_Accessor(" + std::to_string(number) + ", " + accessor + "_get, " + accessor + "_set), 1}, ";
+  functions_ += "static long long " + accessor + "_get(const void *of) { return (long long)((const " + type + " *)of)->" + name + "; } " +
+                "static void " + accessor + "_set(void *of, long long value) { ";
+  if (!field->getType().isConstQualified()) {
+    functions_ += "((" + type + " *)of)->" + name + " = value; } ";
+  } else {
+    // C sets what is constant in initialisers alone: the bits that such a one sets are replaced.
+    functions_ += "static const " + type + " all = {." + name + " = -1}; const " + type + " one = {." + name + " = value}; " +
+                  "unsigned char *to = of; const unsigned char *bits = (const void *)&all, *from = (const void *)&one; "
+                  "for (unsigned i = 0; i < sizeof one; i++) to[i] = (to[i] & ~bits[i]) | (from[i] & bits[i]); } ";
+  }
+  *fields += "{\"" + path + name + "\", 0, ELC_Accessor(" + std::to_string(number) + ", " + accessor + "_get, " + accessor + "_set), 1}, ";
   return true;
 }
 

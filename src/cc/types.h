@@ -37,8 +37,9 @@ class Types {
  private:
   std::string scalar(int number);
   bool describe_record(const clang::RecordDecl* record, Described* to, std::string* why);
-  bool add_fields(const clang::RecordDecl* record, uint64_t offset, const std::string& path, std::string* fields, std::string* why);
-  bool add_bit_field(const clang::FieldDecl* field, std::string* fields, std::string* why);
+  bool add_fields(const clang::RecordDecl* record, const clang::RecordDecl* of, uint64_t offset, const std::string& path, std::string* fields,
+                  std::string* why);
+  bool add_bit_field(const clang::FieldDecl* field, const clang::RecordDecl* of, const std::string& path, std::string* fields, std::string* why);
 
   const Program& program_;
   const Unit& unit_;

@@ -189,6 +189,9 @@ Result check_wild(const Process& p, uintptr_t value) {
   if (number > -static_cast<intptr_t>(kLeast) && number < static_cast<intptr_t>(kLeast)) return Result();  // a mark
   if (p.function_by_address.find(value) != nullptr)
     return Result::error("a pointer to data in it holds the address of a function, which a restart would not bring back: use a pointer to a function");
+  if (p.blocks != nullptr && p.blocks->holds(value, 1))
+    return Result::error("a pointer in it points into memory that the line has (%p), but to no value there: to a gap or into bit-fields, "
+                         "which a restart would not find", reinterpret_cast<void*>(value));
   bool is_address = value >= kLeast && value <= kMostAddress && p.places.empty();
   for (const uintptr_t place : p.places) is_address = is_address || (value >= kLeast && place == place_of(value));
   if (is_address) return Result();

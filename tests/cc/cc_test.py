@@ -213,6 +213,51 @@ class Right(Cases):
                    "result += N + sizeof(struct S) + sizeof(T);"
                    "{ enum { N = 7 }; struct S { int a, b, c; } s = {1, 2, N}; typedef double T; T t = deep(N, 1); result += s.c + t + sizeof(T); }")
 
+    def test_types_that_move(self):
+        """Out of functions, where those of another function have their names; bit-fields, attributes, what depends on variables."""
+        self.right("""
+static int s1(int x) { static enum { A, B } s; static struct P { int a, b; } p; s = s == A ? B : A; p.a += s; return p.a + deep(x, 1); }
+static int s2(int x) { static enum { A = 7, B } s; static struct P { long c; } p; s = s == A ? B : A; p.c += s; return p.c + deep(x, 1); }
+static int s3(int x) { struct Q { int a; }; typedef struct { struct Q q; int n; } R; static R r; static struct Q *to = &r.q; to->a += x; return r.q.a; }
+static int bits(int n) { int A = n; typedef __typeof__(A) T; struct B { T t; unsigned f : 3, g : 5; } b = {1, 2, 3}; b.f += deep(n, 1);
+  { enum { C = 9 } e = C; b.g += deep(e, 1); } return b.f * 100 + b.g + b.t; }
+static int packed(int n) { struct __attribute__((packed)) S { char c; int i; } s = {1, n}; struct U { char c; int i; } __attribute__((packed)) u, *v = &u;
+  u.i = deep(s.i, 1); v->c = sizeof s + sizeof u; return u.i + v->c; }
+static int several(int n) { typedef struct { int x; } a, *b; a y = {n}; b z = &y; z->x += deep(1, 1); return y.x; }
+static int heap(int n) { struct H { struct { unsigned a : 4, b : 9; }; struct H *next; } *p = malloc(sizeof *p); p->a = n; p->b = n * 3;
+  p->next = 0; n = deep(1, 1) + p->a + p->b; free(p); return n; }
+static int asserted(int n) { int x[4]; _Static_assert(sizeof x == 16, "x"); x[0] = deep(n, 1); return x[0]; }
+static int mixed(int n) { int a = n, asserted(int), b = 2; return asserted(a) + b + deep(1, 1); }""",
+                   "result += s1(i) + s2(i) + s3(i) + bits(i % 9) + packed(i) + several(i) + heap(i % 16) + asserted(i) + mixed(i);")
+
+    def test_what_is_constant(self):
+        """Members, bit-fields too, parameters, those in registers, main's."""
+        self.write("first.c", "int first(int x){static int n=1;return n+=x;}\nint second(int x){return x;}")  # without a blank
+        global PROGRAM
+        outer, PROGRAM = PROGRAM, PROGRAM.replace("char **argv", "char *const *const argv").replace("&argv", "(char ***)&argv")
+        try:
+            self.right("""
+struct K { const int a; int b; const unsigned c : 5, d : 3; };
+static struct K make(int n) { struct K k = {n, n + 1, n + deep(1, 0), 3}; return k; }
+static int use(int n) { struct K k = make(n), l = n ? make(n + 1) : k; return k.a + l.b + deep(make(2).a, 0) + k.c * 3 + l.d; }
+static int in(register struct K k, const struct K l, register const int z){return deep(k.b, 0) + k.a + l.b + z + k.c;}
+int first(int), second(int);""", "result += use(i) + in(make(i), make(3), i) + first(second(i)) + (argv[0] != 0);", "first.c")
+        finally:
+            PROGRAM = outer
+
+    def test_blocks_without_calls(self):
+        """Literals whose block has none, assembly that is for the compiler alone, blocks in expressions of declarations."""
+        self.right("", "{ int *p = __builtin_malloc(8), k = ({ int twice = i * 2; twice + 1; }), l = deep(k, 1); p[1] = l;"
+                   ' { int *q = (int[]){i, 2}; p[1] += q[0] + q[1]; } __asm__ volatile ("" : "+r"(l) : : "memory");'
+                   " k = deep(l, 1); result += p[1] + k; free(p); }")
+
+    def test_expressions_of_gcc(self):
+        """?: without its middle, what is not evaluated, vectors, a function whose type is declared with it."""
+        self.right("typedef double v2 __attribute__((vector_size(16))); static v2 sum; struct Made { int a; } made(int x) { static int n; n += deep(x, 0);"
+                   " return (struct Made){n % 8}; } static v2 add(v2 a, v2 b) { deep(1, 0); return a + b; }",
+                   "{ long x = deep(i % 2, 0) - 2 ?: 7, n = 0; v2 v = {i, x}; result += x + __builtin_constant_p(deep(n++, 0)) + n;"
+                   " sum = add(v, sum); result += sum[0] + sum[1] + made(i).a; }")
+
     def test_values_of_ranges(self):
         self.right("", "{ int a[4] = {[0 ... 2] = deep(i, 1), [3] = 5}; result += a[0] + a[1] * 3 + a[2] * 5 + a[3]; }")
 
@@ -379,6 +424,9 @@ class Lines(Cases):
                      "memcpy(pool + 8, &kept, sizeof kept);")
         self.refused("holds an address", "static double *pool;",
                      "if (pool == NULL) pool = malloc(4096); ((double **)pool)[3] = pool;")
+
+    def test_address_of_no_value(self):
+        self.refused("but to no value there", "static struct { unsigned a : 4, b : 12; long n; } bits; static char *at;", "at = (char *)&bits + 1;")
 
 
 def main():

@@ -36,7 +36,7 @@ const Names& plain() {
     fread fscanf __isoc99_fscanf vfscanf __isoc99_vfscanf vsscanf __isoc99_vsscanf fseek fseeko ftell ftello rewind feof ferror clearerr fileno _IO_putc _IO_getc putchar_unlocked
     __printf_chk __fprintf_chk __sprintf_chk __snprintf_chk
     remove unlink rename mkdir rmdir access stat fstat lstat isatty getpid getppid getuid geteuid gethostname uname sysconf getpagesize
-    usleep sleep nanosleep sched_yield sched_getcpu sched_setaffinity pthread_setaffinity_np getrusage times difftime localtime localtime_r gmtime gmtime_r ctime ctime_r asctime strftime
+    usleep sleep nanosleep sched_yield sched_getcpu sched_getaffinity sched_setaffinity pthread_setaffinity_np __sched_cpucount getrusage times difftime localtime localtime_r gmtime gmtime_r ctime ctime_r asctime strftime
     mktime getopt getopt_long
     omp_get_num_threads omp_get_thread_num omp_get_max_threads omp_get_wtime omp_get_num_procs omp_in_parallel
     qsort bsearch)");

@@ -213,6 +213,10 @@ class Right(Cases):
                    "deep(i, 1); a[i % 3] += i * 0.5; b[i % 64] += i; c[i % 5] += (CPU_COUNT(&set) == CPU_COUNT(&here));"
                    "result += a[1] + b[7] + c[2] + 1000000 * (off(a, 4096) + off(b, 256) + off(c, 64)); }", "-D_GNU_SOURCE")
 
+    def test_inline_without_a_definition(self):
+        """That no file has otherwise: the compiler had to put it where it is called."""
+        self.right("__attribute__((always_inline)) inline long once(long x) { return deep(x, 1) + 1; }", "result += once(i);", "-O2", "-std=gnu11")
+
     def test_strings_found_in_strings(self):
         self.right("static const char *at;", 'at = strchr("0123456789", \'0\' + i % 10); deep(1, 1); result += *at;')
 

@@ -64,6 +64,9 @@ int ELC_Program_init_thread(int *argc, char ***argv, int required, int *provided
 int ELC_Program_initialized(int *flag);
 double ELC_Program_wtime(void);
 
+/* MPI_Get_address and MPI_Address. Datatypes that are made with the distance of two blocks of memory are seen by them. */
+int ELC_Program_get_address(const void *location, void *address);
+
 /* MPI_Op_create and MPI_Op_free. The operations of functions that the modules name have been made by ELC_Program_begin, as those of
  * a set-up; the program gets these. */
 int ELC_Program_op_create(void (*function)(void), int commute, void *op);

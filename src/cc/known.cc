@@ -169,6 +169,8 @@ const std::map<std::string, std::string>& replaced() {
       {"MPI_Init_thread", "ELC_Program_init_thread"},
       {"MPI_Initialized", "ELC_Program_initialized"},
       {"MPI_Wtime", "ELC_Program_wtime"},
+      {"MPI_Get_address", "ELC_Program_get_address"},
+      {"MPI_Address", "ELC_Program_get_address"},
       {"MPI_Op_create", "ELC_Program_op_create"},
       {"MPI_Op_free", "ELC_Program_op_free"},
   };

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <set>
 #include <thread>
 
 #include "cc/arguments.h"
@@ -122,9 +123,11 @@ class Driver {
       bool has_records = false;
       for (const Member& member : members) has_records |= !member.records.empty();
       if (word.kind == Word::Kind::kInput) last_ = i;
+      const bool is_archive = !members.empty() && members[0].path != path;  // of an archive they are copies
+      for (const Member& member : members)
+        if (!is_archive || !has_records) wanted_.insert(member.undefined.begin(), member.undefined.end());
       if (!has_records) continue;
       last_ = i;
-      const bool is_archive = members[0].path != path;  // of an archive they are copies
       inputs_.push_back({i, is_archive, std::move(members)});
     }
     if (!inputs_.empty() && !arguments_.is_shared) {
@@ -133,6 +136,28 @@ class Driver {
       if (needed) return link_with_library();
     }
     return run(std::vector{compiler_} + arguments_.all());
+  }
+
+  // Takes out of archives what the program does not ask for: that costs nothing then. What is not there is asked for by
+  // nobody, or the linker says so.
+  void drop_unwanted() {
+    for (const Word& word : arguments_.words)
+      for (const std::string& text : word.text)
+        if (text.find("-whole-archive") != std::string::npos || text.find("--undefined") != std::string::npos || text == "-u" || text.starts_with("-Wl,-u")) return;
+    const auto is_wanted = [this](const Member& member) {
+      bool wanted = member.defined.empty();
+      for (const std::string& name : member.defined) wanted |= wanted_.contains(name) || name == "main" || name == "__gnu_lto_slim";
+      return wanted;
+    };
+    for (bool grows = true; grows;) {
+      const size_t before = wanted_.size();
+      for (const Input& input : inputs_)
+        for (const Member& member : input.members)
+          if (input.is_archive && is_wanted(member)) wanted_.insert(member.undefined.begin(), member.undefined.end());
+      grows = wanted_.size() > before;
+    }
+    for (Input& input : inputs_)
+      if (input.is_archive) std::erase_if(input.members, [&](const Member& member) { return !is_wanted(member); });
   }
 
   // The options of a compilation that is part of a link.
@@ -152,6 +177,7 @@ class Driver {
   bool transform(bool* needed) {
     std::vector<std::string> errors;
     Program program({arguments_.stateless, arguments_.everywhere});
+    drop_unwanted();
     for (const Input& input : inputs_)
       for (const Member& member : input.members)
         for (const Record& r : member.records) units_.push_back(std::make_unique<Unit>(r, units_.size()));
@@ -301,6 +327,7 @@ class Driver {
   std::string compiler_;
   Scratch scratch_;
   std::vector<Input> inputs_;
+  std::set<std::string> wanted_;  // symbols that something asks for
   std::vector<std::unique_ptr<Unit>> units_;
   size_t last_ = 0;  // of the words that are inputs
 };

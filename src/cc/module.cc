@@ -450,11 +450,6 @@ void Module::add_statics(const FunctionDecl* function) {
 
 namespace {
 
-struct Definition {
-  const FunctionDecl* function;
-  size_t place;  // where its declaration begins, or something before
-};
-
 // The functions that are defined here, and where text of the file's scope can be put before each.
 std::vector<Definition> definitions(const Unit& unit) {
   std::vector<Definition> all;
@@ -533,9 +528,22 @@ std::string Module::transform(size_t units) {
   for (const auto& [place, text] : statics) edits_.replace(place, place, " " + text);
   for (const Edits::Edit& body : bodies) edits_.replace_all(body.begin, body.end, body.before);
   const std::string text = edits_.text(0, unit_.text().size());
-  std::string out = prelude() + "\n" + text + "\n" + module_text();
+  std::string out = prelude() + "\n" + text + "\n" + inlines(all) + module_text();
   for (const Definition& d : all)
     if (d.function->isMain()) return out.insert(prelude().size(), program_text(units));
+  return out;
+}
+
+// Functions that are inline, and that no file defines otherwise: the compiler has put them where they are called, all of them, and may
+// not do so now. What is declared once without `inline` can be called; several files have it.
+std::string Module::inlines(const std::vector<Definition>& all) const {
+  std::string out;
+  for (const Definition& d : all) {
+    if (!program_.reaches_site(unit_, d.function) || !d.function->isInlineSpecified() || !d.function->isExternallyVisible()) continue;
+    if (d.function->isInlineDefinitionExternallyVisible() || d.function->getStorageClass() == SC_Extern) continue;
+    const std::string name = d.function->getName().str();
+    out += "extern __typeof__(" + name + ") " + name + " __attribute__((__weak__)); ";
+  }
   return out;
 }
 

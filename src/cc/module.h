@@ -15,6 +15,12 @@
 
 namespace elc::cc {
 
+// A function that a file defines.
+struct Definition {
+  const clang::FunctionDecl* function;
+  size_t place;  // where its declaration begins, or something before
+};
+
 class Module {
  public:
   Module(const Program& program, const Unit& unit, std::vector<std::string>* errors)
@@ -56,6 +62,7 @@ class Module {
   void add_statics(const clang::FunctionDecl* function);
   void add_process();
   std::string settings_text() const;
+  std::string inlines(const std::vector<Definition>& all) const;
   std::string prelude() const;
   std::string module_text() const;
   std::string program_text(size_t units) const;

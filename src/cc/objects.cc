@@ -53,18 +53,25 @@ std::vector<Record> unpacked(const std::string& section) {
   return all;
 }
 
-std::vector<Record> records_in(llvm::MemoryBufferRef buffer) {
+Member member_of(const std::string& path, llvm::MemoryBufferRef buffer) {
+  Member member = {path, {}, {}, {}};
   auto object = llvm::object::ObjectFile::createObjectFile(buffer);
   if (!object) {
     llvm::consumeError(object.takeError());
-    return {};
+    return member;
+  }
+  for (const llvm::object::SymbolRef& symbol : (*object)->symbols()) {
+    const auto name = llvm::expectedToOptional(symbol.getName());
+    const auto flags = llvm::expectedToOptional(symbol.getFlags());
+    if (!name || !flags || (*flags & llvm::object::SymbolRef::SF_Global) == 0) continue;
+    ((*flags & llvm::object::SymbolRef::SF_Undefined) != 0 ? member.undefined : member.defined).push_back(name->str());
   }
   for (const llvm::object::SectionRef& section : (*object)->sections()) {
     const auto name = llvm::expectedToOptional(section.getName());
     const auto content = llvm::expectedToOptional(section.getContents());
-    if (name && content && *name == kSection) return unpacked(content->str());
+    if (name && content && *name == kSection) member.records = unpacked(content->str());
   }
-  return {};
+  return member;
 }
 
 }  // namespace
@@ -141,7 +148,7 @@ std::vector<Member> members_of(const std::string& path, Scratch& scratch) {
   if (!buffer) return all;
   const llvm::StringRef content = (*buffer)->getBuffer();
   if (!content.startswith("!<arch>\n") && !content.startswith("!<thin>\n")) {
-    all.push_back({path, records_in((*buffer)->getMemBufferRef())});
+    all.push_back(member_of(path, (*buffer)->getMemBufferRef()));
     return all;
   }
   auto archive = llvm::object::Archive::create((*buffer)->getMemBufferRef());
@@ -160,7 +167,7 @@ std::vector<Member> members_of(const std::string& path, Scratch& scratch) {
     }
     const std::string copy = scratch.file(fs::path(name->str()).filename());
     if (!write_file(copy, member->getBuffer().str())) continue;
-    all.push_back({copy, records_in(*member)});
+    all.push_back(member_of(copy, *member));
   }
   llvm::consumeError(std::move(error));
   return all;

@@ -44,6 +44,7 @@ bool add_record(const std::string& object, const Record& record, const std::stri
 struct Member {
   std::string path;  // of the object; of a member a copy of it
   std::vector<Record> records;
+  std::vector<std::string> defined, undefined;  // symbols
 };
 // Of an object one, of an archive as many as it has; empty for what is neither.
 std::vector<Member> members_of(const std::string& path, Scratch& scratch);

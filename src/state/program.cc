@@ -183,6 +183,17 @@ void note_places(Process& p) {
   for (const Region& region : p.globals) note(region.address);
 }
 
+bool in_different_blocks(const void* a, const void* b) {
+  const auto holds = [](const Block& block, const void* address) {
+    return static_cast<const uint8_t*>(address) >= block.address && static_cast<const uint8_t*>(address) - block.address < static_cast<ptrdiff_t>(block.size);
+  };
+  Process& p = process();
+  p.heap.arrange();
+  for (const Block& block : p.heap.slots())
+    if (holds(block, a) != holds(block, b)) return true;
+  return false;
+}
+
 Result check_wild(const Process& p, uintptr_t value) {
   if (!p.is_prepared) return Result();
   const intptr_t number = static_cast<intptr_t>(value);

@@ -178,6 +178,9 @@ bool has_resizing();
 // From save() until the program runs on: bytes of the largest registered variable or block of the heap.
 uint64_t largest_block();
 
+// Whether two addresses lie in two blocks of the heap, or one of them alone in one. Looks at all blocks.
+bool in_different_blocks(const void* a, const void* b);
+
 // All variables and blocks of the heap that are registered now; the blocks have no name.
 void each_registered(void* context, void (*one)(void* context, const char* name, const void* address, uint64_t size));
 

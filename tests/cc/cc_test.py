@@ -109,7 +109,8 @@ class Projects(Cases):
                             "MPI_Barrier(MPI_COMM_WORLD); return second(x) + calls - calls; }\n",
                  "second.c": '#include "part one.h"\nstatic int calls;\nlong second(long x) { calls += 2; return third(x) + (calls & 0); }\n',
                  "third.c": '#include "part one.h"\nlong third(long x) { return x * FACTOR; }\n',
-                 "unwanted.c": "int nobody_has_this(void);\nint unwanted(void) { return nobody_has_this(); }\n"}
+                 "unwanted.c": "int nobody_has_this(void);\nunion { int *p; long n; } refused;\n"
+                               "int unwanted(void) { return nobody_has_this() + (refused.p == 0); }\n"}
         for name, text in parts.items():
             self.write(name, text)
         self.write("prog.c", PROGRAM % ('#include "part one.h"', "result += first(i) - i * 3; " + self.DALLY))
@@ -313,6 +314,18 @@ strftime(zone, sizeof zone, "%Z", when); result += zone[0] + strlen(setlocale(LC
         for line in (taken[0], taken[len(taken) // 2], taken[-1]):
             self.assertIn(expected, self.start("prog", ELC_DIR=lines, ELC_RESTART=str(line)))
 
+    def test_aligned_memory_and_bound_processors(self):
+        self.right("#include <malloc.h>\n#include <sched.h>\nstatic double *a, *b; static long *c; static cpu_set_t here;"
+                   "static long off(void *p, long by) { return (long)p % by != 0; }",
+                   "{ cpu_set_t set; void *p; CPU_ZERO(&set); sched_getaffinity(0, sizeof set, &set); if (i % 7 == 0) sched_setaffinity(0, sizeof set, &set);"
+                   "if (!a) { a = posix_memalign(&p, 4096, 24) ? 0 : p; b = aligned_alloc(256, 512); c = memalign(64, 40); here = set; }"
+                   "deep(i, 1); a[i % 3] += i * 0.5; b[i % 64] += i; c[i % 5] += (CPU_COUNT(&set) == CPU_COUNT(&here));"
+                   "result += a[1] + b[7] + c[2] + 1000000 * (off(a, 4096) + off(b, 256) + off(c, 64)); }", "-D_GNU_SOURCE")
+
+    def test_inline_without_a_definition(self):
+        """That no file has otherwise: the compiler had to put it where it is called."""
+        self.right("__attribute__((always_inline)) inline long once(long x) { return deep(x, 1) + 1; }", "result += once(i);", "-O2", "-std=gnu11")
+
     def test_strings_found_in_strings(self):
         self.right("static const char *at;", 'at = strchr("0123456789", \'0\' + i % 10); deep(1, 1); result += *at;')
 
@@ -427,6 +440,16 @@ class Lines(Cases):
 
     def test_address_of_no_value(self):
         self.refused("but to no value there", "static struct { unsigned a : 4, b : 12; long n; } bits; static char *at;", "at = (char *)&bits + 1;")
+
+    def test_distance_of_blocks(self):
+        """Datatypes of one block are right, wherever it is; one that goes from a block to another is of this run alone."""
+        make = ("static char *one, *two; static MPI_Datatype type; static void make(char *a, char *b) { MPI_Aint at[2]; int k[2] = {8, 8};"
+                "MPI_Get_address(a, at); MPI_Get_address(b, at + 1); at[1] -= at[0]; at[0] = 0;"
+                "MPI_Type_create_hindexed(2, k, at, MPI_CHAR, &type); MPI_Type_commit(&type); }")
+        self.refused("the distance of two blocks of memory", make, "if (!one) { one = malloc(100); two = malloc(5000); make(one + 8, two); }")
+        self.write("prog.c", PROGRAM % (make, "if (!two) { two = malloc(5000); one = malloc(100); make(two + 8, two + 4000); }" + Projects.DALLY + "if (i == 99) MPI_Type_free(&type);"))
+        self.cc("prog.c", "-o", "prog")
+        self.assert_restarts("prog", Projects.ANSWER)
 
 
 def main():

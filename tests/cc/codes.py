@@ -53,7 +53,7 @@ nobody
 HPL.out      output file name (if any)
 6            device out (6=stdout,7=stderr,file)
 1            # of problems sizes (N)
-1400         Ns
+800          Ns
 1            # of NBs
 32           NBs
 0            PMAP process mapping (0=Row-,1=Column-major)
@@ -115,12 +115,10 @@ CODES = {
     "reduce": prk("Reduce", "reduce", "2000 100000", r"^Solution validates.*"),
     "dgemm": prk("DGEMM", "dgemm", "10 500 32 1", r"^Solution validates.*"),
     "pic": prk("PIC-static", "pic", "300 1000 100000 1 2 GEOMETRIC 0.99", r"^Solution validates.*"),
-    "amr": prk("AMR", "amr", "100 500 100 2 2 1 5 FINE_GRAIN", r"^Solution validates.*"),
-    "graph500": Code("github.com/graph500/graph500", "graph500", ("make -C src MPICC={cc} graph500_reference_bfs_sssp",),
+    "amr": prk("AMR", "amr", "20 1000 100 2 2 1 5 FINE_GRAIN", r"^.*L1 input norm.*|^Solution.*"),
+    "graph500": Code("github.com/graph500/graph500", "graph500", ("make -C src MPICC={cc} LDFLAGS=-fcommon graph500_reference_bfs_sssp",),
                      "src/graph500_reference_bfs_sssp", "14 16", r"^(?:min|median|max)_nedge:.*|^.*[Vv]alidat.*rror.*", "src aml generator",
-                     stateless="pthread_self,pthread_setaffinity_np,MPI_Ibarrier"),
-    "XSBench": Code("github.com/ANL-CESAR/XSBench", "XSBench/openmp-threading", ("make CC={cc} MPI=yes OPENMP=no OPTIMIZE=no",),
-                    "XSBench", "-s small -g 500 -p 20000 -m event", r"^Verification checksum: .*"),
+                     stateless="pthread_self"),
     "hypre-ex5": Code("github.com/hypre-space/hypre", "hypre/src",
                       ("CC={cc} ./configure --disable-fortran --without-superlu CFLAGS=-O1 CXXFLAGS=-O1", "make -k lib/libHYPRE.a || make",
                        "make -C examples ex5 CC={cc} HYPRE_DIR={home}/hypre COPTS=-O1"), "examples/ex5", "-n 200",
@@ -129,7 +127,7 @@ CODES = {
                   ("cmake -B b -DCMAKE_C_COMPILER={cc} -DCMAKE_BUILD_TYPE=Release -DENABLE_MPI=ON -DBUILD_SHARED_LIBS=OFF "
                    "-DBUILD_ARKODE=OFF -DBUILD_CVODES=OFF -DBUILD_IDA=OFF -DBUILD_IDAS=OFF -DBUILD_KINSOL=OFF -DEXAMPLES_INSTALL=OFF "
                    "-DEXAMPLES_ENABLE_C=ON -DEXAMPLES_ENABLE_CXX=OFF", "make -C b cvDiurnal_kry_p"),
-                  "b/examples/cvode/parallel/cvDiurnal_kry_p", "", r"^(?:t|At|nst|netf|lenrw) .*", "src/cvode src/sundials src/nvector/parallel"),
+                  "b/examples/cvode/parallel/cvDiurnal_kry_p", "", r"^(?:t|At|nst|netf|lenrw) .*", "src/cvode src/sundials src/nvector/parallel", ranks=4),
 }
 
 
@@ -143,9 +141,10 @@ class Trial:
     def __init__(self, name, build, options):
         self.name, self.code, self.build, self.options = name, CODES[name], build, options
         self.random = random.Random("%s/%d" % (name, options.seed))
-        self.home = tempfile.mkdtemp(prefix="elc-codes-", dir=options.scratch)
+        self.home = os.path.join(options.home, "%s-%s" % (name, build.mpi))
+        shutil.rmtree(os.path.join(self.home, "lines"), ignore_errors=True)
         self.scratch = launch.Scratch()
-        self.kills = self.restarts = self.wrong = 0
+        self.kills = self.restarts = 0
         self.cpu, self.report = {}, ""
 
     # ---- Building ----
@@ -159,6 +158,9 @@ class Trial:
 
     def make(self, by_elc):
         home = self.place(by_elc)
+        if os.path.exists(self.program(by_elc)):
+            return
+        shutil.rmtree(home, ignore_errors=True)
         shutil.copytree(os.path.join(self.options.directory, self.code.folder), home, symlinks=True, ignore=shutil.ignore_patterns(".git"))
         for name, text in self.code.files.items():
             path = os.path.join(home, name)
@@ -203,6 +205,7 @@ class Trial:
 
     def start(self, by_elc, **variables):
         where = os.path.join(self.place(by_elc), self.code.where)
+        variables["OPENBLAS_NUM_THREADS"] = "1"
         return launch.Job(self.build, self.code.ranks, self.program(by_elc), self.code.arguments.split(), variables, self.scratch, directory=where)
 
     def end(self, job):
@@ -274,17 +277,17 @@ class Trial:
                 raise Failure("it says %s, and the plain program %s" % (said, expected))
             ratios.append(by_elc / self.run(False)[1])
         counts = re.findall(r"elc-cc: (\d+) of (\d+) functions", self.report)
+        build_time = "%.1f" % (self.cpu[True] / self.cpu[False]) if len(self.cpu) == 2 else "-"
         in_bytes = len(set(re.findall(r"elc-cc: .* saved as bytes.*", self.report)))
         self.kill_often(expected, seconds)
         sizes = [self.text_size(by_elc) for by_elc in (False, True)]
-        return "%s | %d | %s, %s | %s | %.1f | %d, %d | %s | %d, %d" % (
-            self.name, self.lines_of_source(), counts[-1][1], counts[-1][0], in_bytes or "-", self.cpu[True] / self.cpu[False], *sizes,
+        counts = "%s, %s" % counts[-1][::-1] if counts else "-"
+        return "%s | %d | %s | %s | %s | %d, %d | %s | %d, %d" % (
+            self.name, self.lines_of_source(), counts, in_bytes or "-", build_time, *sizes,
             "%.2f" % statistics.median(ratios) if ratios else "-", self.kills, self.restarts)
 
     def clean(self):
         self.scratch.remove()
-        if not self.options.keep:
-            shutil.rmtree(self.home, ignore_errors=True)
 
 
 def main():
@@ -298,14 +301,15 @@ def main():
     p.add_argument("--ranks", type=int, help="for those that take any number (default: 2)")
     p.add_argument("--cc", help="elc-cc (default: the build's)")
     p.add_argument("--seed", type=int, default=random.SystemRandom().randrange(1000000))
-    p.add_argument("--scratch", help="where they are built and run")
-    p.add_argument("--keep", action="store_true", help="keep what was built")
+    p.add_argument("--home", help="where they are built and run; what is there is not built anew (default: made, and removed at the end)")
     options = p.parse_args()
     if options.list or options.directory is None:
         for name, code in CODES.items():
             print("%-12s %-40s %s" % (name, code.folder, code.origin))
         sys.exit(0)
     build = launch.Build(options.build)
+    made = None if options.home else tempfile.mkdtemp(prefix="elc-codes-")
+    options.home = os.path.abspath(options.home or made)
     print("codes, %s (%s), seed %d" % (build.path, build.mpi, options.seed), flush=True)
     print("code | lines | functions, instrumented | in bytes | build | text, plain and by elc-cc | run | kills, restarts", flush=True)
     failures = 0
@@ -318,9 +322,11 @@ def main():
             print(trial.all(), flush=True)
         except Failure as failure:
             failures += 1
-            print("%s | FAILED after %d kills: %s%s" % (name, trial.kills, failure, "\n(%s)" % trial.home if options.keep else ""), flush=True)
+            print("%s | FAILED after %d kills: %s" % (name, trial.kills, failure), flush=True)
         finally:
             trial.clean()
+    if made:
+        shutil.rmtree(made, ignore_errors=True)
     sys.exit(1 if failures else 0)
 
 

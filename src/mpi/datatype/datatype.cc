@@ -136,6 +136,55 @@ Datatype* find_or_learn(MPI_Datatype type) {
   return found != nullptr ? found : learn(type, 0);
 }
 
+// Addresses that the program has asked for: the newest, so many at least.
+constexpr size_t kNoted = 8192;
+struct Noted {
+  Vector<uintptr_t> newest, older;
+  HashMap<bool> all;
+};
+Noted& noted() {
+  static Noted& all = *make<Noted>();
+  return all;
+}
+
+void note_address(const void* address) {
+  Noted& n = noted();
+  const uintptr_t at = reinterpret_cast<uintptr_t>(address);
+  if (n.all.find(at) != nullptr) return;
+  if (n.newest.size() == kNoted) {
+    for (const uintptr_t old : n.older) n.all.remove(old);
+    n.older.swap(n.newest);
+    n.newest.clear();
+  }
+  n.newest.push_back(at);
+  n.all.at(at) = true;
+}
+
+// Whether there is a pair of those addresses in different blocks, as far from each other as a displacement says. What begins at one of
+// them with all displacements is that, and nothing else is looked at.
+static bool spans_blocks(const Vector<MPI_Aint>& displacements) {
+  const Noted& n = noted();
+  bool found = false;
+  const auto far = [](uintptr_t from, MPI_Aint by) {
+    return state::in_different_blocks(reinterpret_cast<const void*>(from), reinterpret_cast<const void*>(from + static_cast<uintptr_t>(by)));
+  };
+  for (const Vector<uintptr_t>* part : {&n.newest, &n.older}) {
+    for (size_t i = part->size(); i-- > 0;) {
+      const uintptr_t from = (*part)[i];
+      size_t hits = 0;
+      bool differs = false;
+      for (const MPI_Aint by : displacements) {
+        if (n.all.find(from + static_cast<uintptr_t>(by)) == nullptr) continue;
+        ++hits;
+        differs = differs || (by != 0 && far(from, by));
+      }
+      if (hits == displacements.size()) return differs;
+      found = found || differs;
+    }
+  }
+  return found;
+}
+
 Datatype* add_datatype(MPI_Datatype handle, uint64_t number, Constructor constructor, Arguments arguments,
                        std::span<Datatype* const> olds) {
   const char* why = nullptr;
@@ -164,6 +213,7 @@ Datatype* add_datatype(MPI_Datatype handle, uint64_t number, Constructor constru
   type->alignment = alignment;
   type->of_setup = state::in_setup();
   type->size = size;
+  if (noted().all.size() > 1) type->spans_blocks = spans_blocks(type->arguments.addresses);
   for (Datatype* old : olds) {
     type->olds.push_back(old);
     ++old->references;

@@ -80,6 +80,9 @@ struct Unpacked {
 Result unpack(const uint8_t* data, size_t size, uint64_t representation_code, void* buffer, int count,
               MPI_Datatype type, Unpacked* result);
 
+// The program has asked for this address, perhaps to make a datatype with its distance from another.
+void note_address(const void* address);
+
 // ---- Lines ----
 
 // Would the types mean the same in a restart that makes them again? After state::save. A displacement in bytes that is an

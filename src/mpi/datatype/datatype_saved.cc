@@ -112,6 +112,9 @@ Vector<MPI_Aint> used_displacements(const Datatype& type) {
 }
 
 Result check_displacements(const Datatype& type) {
+  if (type.spans_blocks)
+    return Result::error("an MPI datatype made by %s has the distance of two blocks of memory among its displacements, which is another in a "
+                         "restart: lines can be taken when it has been freed", kConstructorNames[static_cast<uint32_t>(type.constructor)]);
   const Vector<MPI_Aint> used = used_displacements(type);
   const MPI_Aint *farthest = nullptr, *near = nullptr;
   const bool may_be_absolute = type.constructor != Constructor::kHvector && type.constructor != Constructor::kResized;

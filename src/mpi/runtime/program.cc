@@ -8,6 +8,7 @@
 
 #include "base/compiler.h"
 #include "elc.h"
+#include "mpi/datatype/datatype.h"
 #include "mpi/runtime/runtime.h"
 #include "state/state.h"
 
@@ -103,6 +104,12 @@ ELC_EXPORT int ELC_Program_op_free(void* op) {
     return MPI_SUCCESS;
   }
   return MPI_Op_free(handle);
+}
+
+ELC_EXPORT int ELC_Program_get_address(const void* location, void* address) {
+  elc::mpi::note_address(location);
+  *static_cast<MPI_Aint*>(address) = static_cast<MPI_Aint>(reinterpret_cast<intptr_t>(location));
+  return MPI_SUCCESS;
 }
 
 ELC_EXPORT double ELC_Program_wtime(void) {

@@ -48,7 +48,9 @@ typedef struct ELC_Program {
   int thread_level;  /* that the program asks MPI for; -1: it calls MPI_Init */
   int draws_numbers; /* it calls rand, random, drand48 or the like, whose state is part of lines */
   int reads_input;   /* the standard one */
+  int aligns_memory; /* it calls memalign, aligned_alloc or posix_memalign */
   int uses_library;  /* it calls something of what stands below under "what the C library keeps" */
+  void (*round)(int restores, int *state); /* ELC_Program_round, or NULL if it does not ask for another way of rounding */
 } ELC_Program;
 
 /* Initialises MPI, registers what the modules have, and returns a copy of argv that lines have. What cannot be registered is told,
@@ -66,6 +68,8 @@ double ELC_Program_wtime(void);
 int ELC_Program_op_create(void (*function)(void), int commute, void *op);
 int ELC_Program_op_free(void *op);
 
+/* MPI_Alloc_mem and MPI_Free_mem, by malloc. elc-cc declares them as MPI has them. */
+
 /* What a conversion says of the memory at `block`: that it holds elements of `type`. Sets the type of a block from ELC_malloc that
  * has none; does nothing where there is no block. One whose size is no multiple of the type's remains bytes. Returns `block`. */
 void *ELC_Program_as(void *block, ELC_Type type);
@@ -76,6 +80,8 @@ void (*ELC_Program_target(void))(void);
 /* malloc and realloc, with memory that is zeroed: what a line has of it is the program's. */
 void *ELC_Program_malloc(size_t size);
 void *ELC_Program_realloc(void *block, size_t size);
+void *ELC_Program_memalign(size_t alignment, size_t size);
+int ELC_Program_posix_memalign(void **to, size_t alignment, size_t size);
 
 /* The memory of an array of variable length, in the place of what it had before: elements of `element` bytes. Of several dimensions: a
  * table of pointers to tables, and so on to the elements, which lie one behind the other. `extents` NULL: none any more. The program
@@ -100,6 +106,8 @@ char *ELC_Program_strsignal(int number);
 char *ELC_Program_getlogin(void);
 
 /* What the C library keeps between calls: lines have it, and a restart sets it again. The memory of results is the program's. */
+enum { ELC_PROGRAM_ROUNDING = 3 };
+void ELC_Program_round(int restores, int *state); /* of fesetround, feenableexcept and their like; needs -lm */
 char *ELC_Program_strtok(char *text, const char *separators);
 void *ELC_Program_localtime(const void *at); /* a struct tm *, of a time_t * */
 void *ELC_Program_gmtime(const void *at);

@@ -73,6 +73,7 @@ const Names& plain() {
     sysinfo getrlimit getrlimit64 getpriority setpriority nice kill raise
     sched_getcpu getcpu sched_getaffinity sched_setaffinity __sched_cpucount sched_get_priority_max sched_get_priority_min
     getopt getopt_long getopt_long_only fnmatch basename __xpg_basename dirname backtrace backtrace_symbols_fd
+    pthread_self pthread_equal pthread_getaffinity_np pthread_setaffinity_np pthread_setname_np pthread_getname_np
     sigemptyset sigfillset sigaddset sigdelset sigismember sigisemptyset
     htonl htons ntohl ntohs inet_addr inet_aton inet_pton inet_ntop
     fegetround fegetexcept fesetround feenableexcept fedisableexcept feclearexcept feraiseexcept fetestexcept
@@ -121,6 +122,11 @@ const std::map<std::string, std::string>& replaced() {
       {"strdup", "ELC_Program_strdup"},
       {"__strdup", "ELC_Program_strdup"},
       {"strndup", "ELC_Program_strndup"},
+      {"posix_memalign", "ELC_Program_posix_memalign"},
+      {"aligned_alloc", "ELC_Program_memalign"},
+      {"memalign", "ELC_Program_memalign"},
+      {"MPI_Alloc_mem", "ELC_Program_alloc_mem"},
+      {"MPI_Free_mem", "ELC_Program_free_mem"},
       {"reallocarray", "ELC_Program_reallocarray"},
       {"cfree", "ELC_free"},
       {"getenv", "ELC_Program_getenv"},
@@ -207,7 +213,12 @@ const std::map<std::string, std::string>& refused() {
 // Those that keep something which lines have (the library's take_library).
 bool keeps(const std::string& name) {
   static const Names all = words(R"(strtok localtime gmtime asctime ctime setlocale atexit signal sigaction setvbuf setbuf setbuffer
-    setlinebuf fesetround feenableexcept fedisableexcept feclearexcept feraiseexcept fetestexcept)");
+    setlinebuf)");
+  return all.contains(name);
+}
+
+bool rounds(const std::string& name) {
+  static const Names all = words("fesetround feenableexcept fedisableexcept feclearexcept feraiseexcept fetestexcept");
   return all.contains(name);
 }
 
@@ -233,12 +244,14 @@ std::string without_standard(const std::string& name) {
 Known known_function(const std::string& spelled) {
   const std::string name = without_standard(spelled);
   Known known;
-  known.keeps = keeps(name);
+  known.rounds = rounds(name);
+  known.keeps = known.rounds || keeps(name);
   known.reads_input = reads_input(name);
   if (const auto r = replaced().find(name); r != replaced().end()) {
     known.kind = Known::Kind::kReplaced;
     known.text = r->second;
-    known.allocates = name == "malloc" || name == "calloc" || name == "realloc";
+    known.aligns = name == "posix_memalign" || name == "aligned_alloc" || name == "memalign";
+    known.allocates = known.aligns || name == "malloc" || name == "calloc" || name == "realloc" || name == "reallocarray";
   } else if (name == "memset" || name == "memcpy" || name == "memmove" || name == "strcpy" || name == "strncpy" || name == "mempcpy") {
     known.kind = Known::Kind::kPlain;
     known.allocates = name != "mempcpy";

@@ -308,6 +308,8 @@ void Program::conclude(std::vector<std::string>* errors) {
       const Known k = names_.contains(name) ? Known() : known(name);
       draws_numbers_ |= k.draws_numbers;
       uses_library_ |= k.keeps;
+      rounds_ |= k.rounds;
+      aligns_ |= k.aligns;
       reads_input_ |= k.reads_input;
     }
     reads_input_ |= f.uses_variables.contains("stdin");

@@ -60,6 +60,8 @@ class Program {
   int thread_level() const { return thread_level_; }
   bool draws_numbers() const { return draws_numbers_; }
   bool uses_library() const { return uses_library_; }
+  bool rounds() const { return rounds_; }
+  bool aligns() const { return aligns_; }
   bool reads_input() const { return reads_input_; }
   size_t functions() const { return functions_.size(); }
   size_t instrumented() const { return instrumented_.size(); }
@@ -93,6 +95,8 @@ class Program {
   bool has_sites_ = false;
   bool draws_numbers_ = false;
   bool uses_library_ = false;
+  bool rounds_ = false;
+  bool aligns_ = false;
   bool reads_input_ = false;
   int thread_level_ = -1;
 };

@@ -8,6 +8,20 @@
 namespace elc::cc {
 namespace {
 
+// Whether what is at a place of a text is one in a list of attributes.
+bool is_attribute(const std::string& text, size_t at) {
+  if (at > 0 && (isalnum(static_cast<unsigned char>(text[at - 1])) != 0 || text[at - 1] == '_')) return false;
+  int depth = 0;
+  for (size_t i = at; i-- > 0 && text[i] != ';' && text[i] != '{';) {
+    depth += text[i] == '(' ? 1 : text[i] == ')' ? -1 : 0;
+    if (depth < 2) continue;
+    const size_t end = text.find_last_not_of(' ', i == 0 ? 0 : i - 1);
+    constexpr size_t kLength = 13;
+    return end != std::string::npos && end + 1 >= kLength && text.compare(end + 1 - kLength, kLength, "__attribute__") == 0;
+  }
+  return false;
+}
+
 // GCC's attribute malloc may have arguments, clang's has none: blanks, so that all places stay.
 void blank_malloc_attributes(std::string* text) {
   for (const std::string word : {"__malloc__", "malloc"}) {
@@ -15,9 +29,7 @@ void blank_malloc_attributes(std::string* text) {
       size_t open = at + word.size();
       while (open < text->size() && (*text)[open] == ' ') ++open;
       if (open >= text->size() || (*text)[open] != '(') continue;
-      size_t before = at;
-      while (before > 0 && ((*text)[before - 1] == ' ' || (*text)[before - 1] == '(')) --before;
-      if (before < 13 || text->compare(before - 13, 13, "__attribute__") != 0) continue;
+      if (!is_attribute(*text, at)) continue;
       int depth = 0;
       for (size_t i = open; i < text->size(); ++i) {
         const char c = (*text)[i];

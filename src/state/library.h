@@ -2,6 +2,8 @@
 #ifndef ELC_STATE_LIBRARY_H
 #define ELC_STATE_LIBRARY_H
 
+#include <stddef.h>
+
 #include "base/result.h"
 
 struct ELC_Program;
@@ -18,6 +20,11 @@ Result put_library();
 void register_input();
 Result take_input();
 Result put_input();
+
+// Zeroed memory, for free(). It is aligned to the greatest power of two that is not greater than its size or `most`: so a block that
+// has at least as many bytes as it was to be aligned to is aligned as well in a restart, which knows its size alone.
+constexpr size_t kMostAligned = 4096;
+void* new_aligned(size_t most, size_t size);
 
 }  // namespace elc::state
 

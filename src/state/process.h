@@ -84,6 +84,7 @@ struct Process {
   Streams streams;
 
   bool is_prepared = false;         // by a tool, as a whole (elc_program.h)
+  bool aligns = false;              // in a prepared program: it asks for memory that is aligned
   bool are_described = false;       // the frames, which are in `frames` only while a line is taken, or entered again
   bool label_is_fresh = false;      // nobody has taken the innermost frame's label
   bool site_is_labelled = false;    // the last call that asked for its label had one

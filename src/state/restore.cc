@@ -195,7 +195,8 @@ Result allocate_blocks(Process& p, Image& image) {
       void* memory = same && before[old].size == run.size ? before[old].address : nullptr;
       if (same && memory == nullptr) free(before[old].address);
       if (same) ++old;
-      if (memory == nullptr) memory = calloc(1, run.size == 0 ? 1 : static_cast<size_t>(run.size));
+      if (memory == nullptr) memory = p.aligns ? new_aligned(kMostAligned, static_cast<size_t>(run.size))
+                                          : calloc(1, run.size == 0 ? 1 : static_cast<size_t>(run.size));
       if (memory == nullptr) {
         status = Result::error("there is no memory for the heap of the line: a block of %llu bytes",
                                number(run.size));

@@ -2,6 +2,7 @@
 #include "elc_program.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
@@ -103,6 +104,17 @@ ELC_EXPORT int ELC_Program_op_free(void* op) {
     return MPI_SUCCESS;
   }
   return MPI_Op_free(handle);
+}
+
+ELC_EXPORT int ELC_Program_alloc_mem(MPI_Aint size, MPI_Info, void* to) {
+  void* const memory = ELC_Program_malloc(static_cast<size_t>(size));
+  memcpy(to, &memory, sizeof memory);
+  return memory == nullptr ? MPI_ERR_NO_MEM : MPI_SUCCESS;
+}
+
+ELC_EXPORT int ELC_Program_free_mem(void* memory) {
+  ELC_free(memory);
+  return MPI_SUCCESS;
 }
 
 ELC_EXPORT double ELC_Program_wtime(void) {

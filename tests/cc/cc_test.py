@@ -217,12 +217,12 @@ class Right(Cases):
 extern int asprintf(char **, const char *, ...); extern int feenableexcept(int); extern int fegetexcept(void);
 static int heard; static long ends;
 static void hear(int s) { heard += s == SIGUSR1; }
-static void bye(void) { printf("bye %d\n", heard); }
+static int own; static void bye(void) { if (own == 0) printf("bye %d\n", heard); }
 static char text[] = "1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30", *word, *why, *said, zone[20];
 static struct tm *when; static time_t zero;
 """, r"""
 if (i == 0) {
-  setvbuf(stdout, NULL, _IOFBF, 0); atexit(bye); signal(SIGUSR1, hear); setlocale(LC_ALL, "C.UTF-8"); fesetround(FE_UPWARD);
+  setvbuf(stdout, NULL, _IOFBF, 0); atexit(bye); own = rank; signal(SIGUSR1, hear); setlocale(LC_ALL, "C.UTF-8"); fesetround(FE_UPWARD);
   feenableexcept(FE_INVALID); why = strerror(ENOENT); when = gmtime(&zero); word = strtok(text, " ");
 }
 raise(SIGUSR1); deep(1, 1);

@@ -50,6 +50,7 @@ typedef struct ELC_Program {
   int reads_input;   /* the standard one */
   int uses_library;  /* it calls something of what stands below under "what the C library keeps" */
   int aligns;        /* it asks for memory that is aligned */
+  void (*round)(int restores, int *state); /* ELC_Program_round, or NULL if it does not ask for another way of rounding */
   int has_threads;   /* that call malloc and its relatives, and nothing else of this */
   void (*settings)(int is_restart); /* called when its variables are registered (0), and when a restart has those of the line (1) */
 } ELC_Program;
@@ -71,6 +72,8 @@ int ELC_Program_get_address(const void *location, void *address);
  * a set-up; the program gets these. */
 int ELC_Program_op_create(void (*function)(void), int commute, void *op);
 int ELC_Program_op_free(void *op);
+
+/* MPI_Alloc_mem and MPI_Free_mem, by malloc. elc-cc declares them as MPI has them. */
 
 /* What a conversion says of the memory at `block`: that it holds elements of `type`. Sets the type of a block from ELC_malloc that
  * has none; does nothing where there is no block. One whose size is no multiple of the type's remains bytes. Returns `block`. */
@@ -113,6 +116,8 @@ char *ELC_Program_strsignal(int number);
 char *ELC_Program_getlogin(void);
 
 /* What the C library keeps between calls: lines have it, and a restart sets it again. The memory of results is the program's. */
+enum { ELC_PROGRAM_ROUNDING = 3 };
+void ELC_Program_round(int restores, int *state); /* of fesetround, feenableexcept and their like; needs -lm */
 char *ELC_Program_strtok(char *text, const char *separators);
 void *ELC_Program_localtime(const void *at); /* a struct tm *, of a time_t * */
 void *ELC_Program_gmtime(const void *at);

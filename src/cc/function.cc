@@ -15,10 +15,12 @@ bool is_scalar(QualType type) { return (type->isScalarType() || type->isAnyCompl
 
 bool is_characters(QualType type) { return type->isArrayType() && type->getBaseElementTypeUnsafe()->isAnyCharacterType(); }
 
-// Before it is used: what holds addresses or may be looked at byte by byte.
-bool is_zeroed(QualType type) {
+// Before it is used: what holds addresses or may be looked at byte by byte; and what costs little, because what was there before may be
+// no value of a narrower machine.
+bool is_zeroed(ASTContext& context, QualType type) {
+  constexpr int64_t kLittle = 4096;
   const Type* element = type->getBaseElementTypeUnsafe();
-  return element->isRecordType() || element->isPointerType() || is_characters(type);
+  return element->isRecordType() || element->isPointerType() || is_characters(type) || context.getTypeSizeInChars(type).getQuantity() <= kLittle;
 }
 
 bool has_constants(const ASTContext& context, QualType type) {
@@ -755,7 +757,7 @@ std::string Function::beginning() {
       if (v.declared != nullptr && v.declared->hasAttr<AlignedAttr>())
         moved += " __attribute__((aligned(" + std::to_string(unit_.context().getDeclAlign(v.declared).getQuantity()) + ")))";
       moved += is_scalar(v.type) ? " = 0; " : "; ";
-      if (!is_scalar(v.type) && (is_zeroed(v.type) || module_.types().holds_addresses(v.type))) enter += "__builtin_memset((void *)&" + v.name + ", 0, sizeof " + v.name + "); ";
+      if (!is_scalar(v.type) && (is_zeroed(unit_.context(), v.type) || module_.types().holds_addresses(v.type))) enter += "__builtin_memset((void *)&" + v.name + ", 0, sizeof " + v.name + "); ";
     }
     members += (v.in_place ? "void *" + v.name : module_.declaration(v.type, v.name, at)) + "; ";
     if (v.in_place) enter += "elc_f." + v.name + " = (void *)&" + v.name + "; ";

@@ -73,6 +73,7 @@ const Names& plain() {
     sysinfo getrlimit getrlimit64 getpriority setpriority nice kill raise
     sched_getcpu getcpu sched_getaffinity sched_setaffinity pthread_setaffinity_np __sched_cpucount sched_get_priority_max sched_get_priority_min
     getopt getopt_long getopt_long_only fnmatch basename __xpg_basename dirname backtrace backtrace_symbols_fd
+    pthread_self pthread_equal pthread_getaffinity_np pthread_setaffinity_np pthread_setname_np pthread_getname_np
     sigemptyset sigfillset sigaddset sigdelset sigismember sigisemptyset
     htonl htons ntohl ntohs inet_addr inet_aton inet_pton inet_ntop
     fegetround fegetexcept fesetround feenableexcept fedisableexcept feclearexcept feraiseexcept fetestexcept
@@ -126,6 +127,8 @@ const std::map<std::string, std::string>& replaced() {
       {"strdup", "ELC_Program_strdup"},
       {"__strdup", "ELC_Program_strdup"},
       {"strndup", "ELC_Program_strndup"},
+      {"MPI_Alloc_mem", "ELC_Program_alloc_mem"},
+      {"MPI_Free_mem", "ELC_Program_free_mem"},
       {"reallocarray", "ELC_Program_reallocarray"},
       {"cfree", "ELC_Program_free"},
       {"getenv", "ELC_Program_getenv"},
@@ -214,7 +217,12 @@ const std::map<std::string, std::string>& refused() {
 // Those that keep something which lines have (the library's take_library).
 bool keeps(const std::string& name) {
   static const Names all = words(R"(strtok localtime gmtime asctime ctime setlocale atexit signal sigaction setvbuf setbuf setbuffer
-    setlinebuf fesetround feenableexcept fedisableexcept feclearexcept feraiseexcept fetestexcept)");
+    setlinebuf)");
+  return all.contains(name);
+}
+
+bool rounds(const std::string& name) {
+  static const Names all = words("fesetround feenableexcept fedisableexcept feclearexcept feraiseexcept fetestexcept");
   return all.contains(name);
 }
 
@@ -256,13 +264,14 @@ Known known_function(const std::string& spelled) {
     if (own.kind != Known::Kind::kUnknown) return own;
   }
   Known known;
-  known.keeps = keeps(name);
+  known.rounds = rounds(name);
+  known.keeps = known.rounds || keeps(name);
   known.reads_input = reads_input(name);
   if (const auto r = replaced().find(name); r != replaced().end()) {
     known.kind = Known::Kind::kReplaced;
     known.text = r->second;
     known.aligns = r->second == "ELC_Program_posix_memalign" || r->second == "ELC_Program_aligned_alloc";
-    known.allocates = name == "malloc" || name == "calloc" || name == "realloc" || r->second == "ELC_Program_aligned_alloc";
+    known.allocates = name == "malloc" || name == "calloc" || name == "realloc" || r->second == "ELC_Program_aligned_alloc" || name == "reallocarray";
     known.is_of_memory = of_memory().contains(name);
   } else if (settings().contains(name)) {
     known.kind = Known::Kind::kReplaced;

@@ -17,6 +17,8 @@ struct Known {
   std::string text;
   bool draws_numbers = false;  // of rand, random or drand48
   bool keeps = false;          // in the C library, what lines have
+  bool rounds = false;         // numbers otherwise than usual
+  bool aligns = false;         // memory
   bool reads_input = false;    // the standard one
   bool aligns = false;         // it returns aligned memory
   bool allocates = false;      // its result may be memory that nobody has given a type

@@ -602,7 +602,7 @@ std::string Module::prelude() const {
       "struct ELC_Program_module { void (*make_types)(void); const struct ELC_Program_variable *variables; unsigned long variable_count; "
       "const struct ELC_Program_function *functions; unsigned long function_count; }; "
       "struct ELC_Program { const struct ELC_Program_module *const *modules; unsigned long module_count; int thread_level, draws_numbers, reads_input, "
-      "uses_library, aligns, has_threads; void (*settings)(int); }; "
+      "uses_library, aligns; void (*round)(int, int *); int has_threads; void (*settings)(int); }; extern void ELC_Program_round(int, int *); "
       "extern char **ELC_Program_begin(const struct ELC_Program *, int, char **); ";
   if (program_.everywhere())
     out += "extern int ELC_Checkpoint(void); extern int MPI_Finalize(void); extern int atexit(void (*)(void)); "
@@ -636,7 +636,7 @@ std::string Module::program_text(size_t units) const {
   return out + settings_text() + "static const struct ELC_Program elc_program = {elc_modules, " + std::to_string(units) + ", " +
          std::to_string(program_.thread_level()) + ", " + (program_.draws_numbers() ? "1, " : "0, ") +
          (program_.reads_input() ? "1, " : "0, ") + (program_.uses_library() ? "1, " : "0, ") + (program_.aligns() ? "1, " : "0, ") +
-         (program_.has_threads() ? "1" : "0") + ", elc_settings}; ";
+         (program_.rounds() ? "ELC_Program_round, " : "0, ") + (program_.has_threads() ? "1" : "0") + ", elc_settings}; ";
 }
 
 }  // namespace elc::cc

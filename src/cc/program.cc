@@ -395,6 +395,7 @@ void Program::conclude(std::vector<std::string>* errors) {
       const Known k = external_.contains(name) ? Known() : known(name);
       draws_numbers_ |= k.draws_numbers;
       uses_library_ |= k.keeps;
+      rounds_ |= k.rounds;
       reads_input_ |= k.reads_input;
       aligns_ |= k.aligns;
     }

@@ -76,6 +76,7 @@ class Program {
   bool has_threads() const { return has_threads_; }
   const std::map<std::string, Setting>& settings() const { return settings_; }  // by name: those that it calls
   bool uses_library() const { return uses_library_; }
+  bool rounds() const { return rounds_; }
   bool reads_input() const { return reads_input_; }
   bool aligns() const { return aligns_; }
   size_t functions() const { return functions_.size(); }
@@ -118,6 +119,7 @@ class Program {
   bool draws_numbers_ = false;
   bool has_threads_ = false;
   bool uses_library_ = false;
+  bool rounds_ = false;
   bool reads_input_ = false;
   bool aligns_ = false;
   int thread_level_ = -1;

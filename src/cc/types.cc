@@ -90,7 +90,8 @@ bool is_handle(int number) { return number >= ELC_POINTER; }
 // Structs of the system whose content is all there is to them.
 bool is_plain_struct_of_system(const std::string& name) {
   static const std::set<std::string> all = {"timeval", "timespec", "tm", "div_t", "ldiv_t", "lldiv_t", "stat", "rusage", "utsname", "tms",
-                                            "option", "timezone", "cpu_set_t"};
+                                            "option", "timezone", "cpu_set_t", "__sigset_t", "sigaction", "rlimit", "itimerval",
+                                            "sysinfo", "statvfs", "random_data", "drand48_data", "imaxdiv_t"};
   return all.contains(name);
 }
 
@@ -102,6 +103,19 @@ bool ends_openly(const RecordDecl* record) {
   if (last->getType()->isIncompleteArrayType()) return true;
   const auto* array = dyn_cast_or_null<ConstantArrayType>(last->getType()->getAsArrayTypeUnsafe());
   return array != nullptr && array->getSize().getZExtValue() <= 1;
+}
+
+// Of a union whose members are all pointers to data, or all to functions: it does not matter which of them is in use.
+int number_of_pointers(const RecordDecl* record) {
+  int number = 0;
+  for (const FieldDecl* field : record->fields()) {
+    const QualType type = field->getType();
+    if (!type->isPointerType() || number_by_name(type) != 0 || is_stream(type->getPointeeType())) return 0;
+    const int own = type->isFunctionPointerType() ? ELC_FUNCTION : ELC_POINTER;
+    if (number != 0 && number != own) return 0;
+    number = own;
+  }
+  return number;
 }
 
 }  // namespace
@@ -189,7 +203,9 @@ bool Types::describe_record(const RecordDecl* declared, Described* to, std::stri
   const uint64_t size = unit_.context().getASTRecordLayout(record).getSize().getQuantity();
   const std::string name = spelling(record).empty() ? "a struct without a name" : spelling(record);
   std::string fields;
-  if (unit_.in_system_header(record->getLocation()) && !is_plain_struct_of_system(record->getName().str()) &&
+  if (const int pointer = record->isUnion() ? number_of_pointers(record) : 0; pointer != 0) {
+    made.described.type = scalar(pointer);
+  } else if (unit_.in_system_header(record->getLocation()) && !is_plain_struct_of_system(record->getName().str()) &&
       !(record->getTypedefNameForAnonDecl() != nullptr && is_plain_struct_of_system(record->getTypedefNameForAnonDecl()->getName().str()))) {
     made.why = name + " is of a system header, and may be more than its content";
   } else if (record->hasFlexibleArrayMember()) {

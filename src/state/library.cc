@@ -1,7 +1,6 @@
 #include "state/library.h"
 
 #include <errno.h>
-#include <fenv.h>
 #include <locale.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -17,43 +16,12 @@
 #include "state/process.h"
 #include "state/state.h"
 
-#pragma GCC diagnostic ignored "-Waddress"
-// A program that has no word of them is linked without the library of mathematics.
-#pragma weak fegetround
-#pragma weak fesetround
-#pragma weak fetestexcept
-#pragma weak feclearexcept
-#pragma weak feraiseexcept
-#pragma weak fegetexcept
-#pragma weak feenableexcept
-#pragma weak fedisableexcept
-
 namespace elc::state {
 namespace {
 
 constexpr int kSignals = 65;        // of Linux, from 1
 constexpr int kMostAtExit = 256;
 constexpr size_t kTextSize = 256;
-constexpr int kRoundings[] = {FE_TONEAREST, FE_DOWNWARD, FE_UPWARD, FE_TOWARDZERO};
-constexpr int kExceptions[] = {FE_INVALID, FE_DIVBYZERO, FE_OVERFLOW, FE_UNDERFLOW, FE_INEXACT};
-
-// The numbers of FE_ macros are the machine's: in a line they are those of the tables.
-template <size_t N>
-int packed(int bits, const int (&all)[N]) {
-  int out = 0;
-  for (size_t i = 0; i < N; ++i)
-    if ((bits & all[i]) != 0) out |= 1 << i;
-  return out;
-}
-
-template <size_t N>
-int unpacked(int in, const int (&all)[N]) {
-  int bits = 0;
-  for (size_t i = 0; i < N; ++i)
-    if ((in >> i & 1) != 0) bits |= all[i];
-  return bits;
-}
-
 enum Disposition : int { kUnchanged = 0, kDefault, kIgnored, kFunction };
 
 struct Library {
@@ -61,7 +29,7 @@ struct Library {
   char* text;     // blocks: what asctime and ctime return,
   struct tm* time;  // and localtime and gmtime
   char locale[kTextSize];
-  int rounding, enabled, raised;
+  int rounding[ELC_PROGRAM_ROUNDING];
   int buffers[2];  // of stdout and stderr: 1 + the mode that the program has asked for
   void (*handlers[kSignals])(void);
   int dispositions[kSignals];
@@ -70,6 +38,7 @@ struct Library {
   void (*at_exit[kMostAtExit])(void);
   int at_exit_count;
   bool is_used;
+  void (*round)(int restores, int* state);
   TypeId type_of_time;
   Vector<char*>* texts;  // copies that the program has
 };
@@ -153,6 +122,7 @@ void register_library(const ELC_Program& program) {
   l.type_of_time = ELC_Struct("what localtime returns", sizeof(struct tm), static_cast<int>(sizeof fields / sizeof fields[0]), fields);
   if (program.reads_input != 0) register_input();
   l.is_used = program.uses_library != 0;
+  l.round = program.round;
   if (!l.is_used) return;
   const struct {
     const char* name;
@@ -163,9 +133,7 @@ void register_library(const ELC_Program& program) {
              {"result of asctime", &l.text, ELC_POINTER, 1},
              {"result of localtime", &l.time, ELC_POINTER, 1},
              {"locale", l.locale, ELC_CHAR, kTextSize},
-             {"rounding", &l.rounding, ELC_INT, 1},
-             {"enabled exceptions", &l.enabled, ELC_INT, 1},
-             {"raised exceptions", &l.raised, ELC_INT, 1},
+             {"rounding and exceptions", l.rounding, ELC_INT, ELC_PROGRAM_ROUNDING},
              {"buffers of streams", l.buffers, ELC_INT, 2},
              {"signal handlers", l.handlers, ELC_FUNCTION, kSignals},
              {"dispositions of signals", l.dispositions, ELC_INT, kSignals},
@@ -183,20 +151,13 @@ Result take_library() {
   const char* const locale = setlocale(LC_ALL, nullptr);
   if (locale == nullptr || strlen(locale) >= kTextSize) return Result::error("the program's locale has no name that a line could hold");
   strcpy(l.locale, locale);
-  if (fegetround == nullptr || fetestexcept == nullptr) return Result();
-  const int rounding = fegetround();
-  for (size_t i = 0; i < sizeof kRoundings / sizeof kRoundings[0]; ++i)
-    if (kRoundings[i] == rounding) l.rounding = static_cast<int>(i);
-  l.raised = packed(fetestexcept(FE_ALL_EXCEPT), kExceptions);
-#ifdef __GLIBC__
-  if (fegetexcept != nullptr) l.enabled = packed(fegetexcept(), kExceptions);
-#endif
+  if (l.round != nullptr) l.round(0, l.rounding);
   return Result();
 }
 
 Result put_library() {
   ELC_TRY(put_input());
-  const Library& l = library();
+  Library& l = library();
   if (!l.is_used) return Result();
   const char* const locale = setlocale(LC_ALL, nullptr);
   if ((locale == nullptr || strcmp(locale, l.locale) != 0) && setlocale(LC_ALL, l.locale) == nullptr)
@@ -206,15 +167,7 @@ Result put_library() {
   for (int i = 1; i < kSignals; ++i)
     if (l.dispositions[i] != kUnchanged) set_signal(i);
   for (int i = 0; i < l.at_exit_count; ++i) atexit(l.at_exit[i]);
-  if (fesetround == nullptr || feclearexcept == nullptr || feraiseexcept == nullptr) return Result();
-  fesetround(kRoundings[l.rounding & 3]);
-  feclearexcept(FE_ALL_EXCEPT);
-  feraiseexcept(unpacked(l.raised, kExceptions));
-#ifdef __GLIBC__
-  if (fedisableexcept == nullptr || feenableexcept == nullptr) return Result();
-  fedisableexcept(FE_ALL_EXCEPT);
-  feenableexcept(unpacked(l.enabled, kExceptions));
-#endif
+  if (l.round != nullptr) l.round(1, l.rounding);
   return Result();
 }
 

@@ -2,6 +2,8 @@
 #ifndef ELC_STATE_LIBRARY_H
 #define ELC_STATE_LIBRARY_H
 
+#include <stddef.h>
+
 #include "base/result.h"
 
 struct ELC_Program;

@@ -2,6 +2,7 @@
 #include "elc_program.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
@@ -109,6 +110,17 @@ ELC_EXPORT int ELC_Program_op_free(void* op) {
 ELC_EXPORT int ELC_Program_get_address(const void* location, void* address) {
   elc::mpi::note_address(location);
   *static_cast<MPI_Aint*>(address) = static_cast<MPI_Aint>(reinterpret_cast<intptr_t>(location));
+  return MPI_SUCCESS;
+}
+
+ELC_EXPORT int ELC_Program_alloc_mem(MPI_Aint size, MPI_Info, void* to) {
+  void* const memory = ELC_Program_malloc(static_cast<size_t>(size));
+  memcpy(to, &memory, sizeof memory);
+  return memory == nullptr ? MPI_ERR_NO_MEM : MPI_SUCCESS;
+}
+
+ELC_EXPORT int ELC_Program_free_mem(void* memory) {
+  ELC_Program_free(memory);
   return MPI_SUCCESS;
 }
 

@@ -20,7 +20,6 @@ struct Known {
   bool rounds = false;         // numbers otherwise than usual
   bool aligns = false;         // memory
   bool reads_input = false;    // the standard one
-  bool aligns = false;         // it returns aligned memory
   bool allocates = false;      // its result may be memory that nobody has given a type
   bool is_of_memory = false;   // of a replaced one: threads may call it at the same time
   bool is_setting = false;     // of a replaced one: its last call is repeated in a restart

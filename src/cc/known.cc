@@ -84,6 +84,18 @@ const Names& plain() {
   return all;
 }
 
+// Of those the ones whose result points into what they were given, or is used where it is got.
+const Names& returning_own() {
+  static const Names all = words(R"(
+    memcpy memmove memset memchr memrchr rawmemchr memccpy mempcpy __mempcpy memmem memfrob strcpy strncpy strcat strncat strchr strrchr
+    strchrnul strstr strcasestr strpbrk strtok_r __strtok_r strsep stpcpy __stpcpy stpncpy __stpncpy index rindex bsearch lfind lsearch
+    mkdtemp mktemp tmpnam_r fgets fgets_unlocked fgetws fgetws_unlocked gcvt localtime_r gmtime_r ctime_r asctime_r strptime inet_ntop
+    basename __xpg_basename dirname strerror_r wcscpy wcsncpy wcscat wcsncat wcschr wcsrchr wcschrnul wcspbrk wcsstr wcswcs wcstok wcpcpy
+    wcpncpy wmemchr wmemcpy wmemmove wmemset wmempcpy
+    __errno_location __ctype_b_loc __ctype_tolower_loc __ctype_toupper_loc __builtin_assume_aligned)");
+  return all;
+}
+
 // <math.h> and <complex.h>, for double, float, long double and the types that have a number of bits.
 const Names& mathematics() {
   static const Names all = [] {
@@ -267,6 +279,7 @@ Known known_function(const std::string& spelled) {
   known.rounds = rounds(name);
   known.keeps = known.rounds || keeps(name);
   known.reads_input = reads_input(name);
+  known.returns_own = returning_own().contains(name);
   if (const auto r = replaced().find(name); r != replaced().end()) {
     known.kind = Known::Kind::kReplaced;
     known.text = r->second;

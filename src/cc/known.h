@@ -15,6 +15,7 @@ struct Known {
   };
   Kind kind = Kind::kUnknown;
   std::string text;
+  bool returns_own = false;    // of a plain one: if it returns a pointer, then into what it was given, or to what nobody keeps
   bool draws_numbers = false;  // of rand, random or drand48
   bool keeps = false;          // in the C library, what lines have
   bool rounds = false;         // numbers otherwise than usual

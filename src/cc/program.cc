@@ -129,6 +129,7 @@ class Collector : public RecursiveASTVisitor<Collector> {
       if (!has_own_body(function)) {
         here().uses.emplace(function->getName().str(), unit_.place(reference->getLocation()));
         see_setting(function);
+        if (function->getReturnType()->isPointerType()) program_.returning_pointers_.insert(function->getName().str());
       }
     } else if (const auto* variable = dyn_cast<VarDecl>(reference->getDecl())) {
       if (variable->isExternallyVisible() && variable->getDefinition() == nullptr)
@@ -460,6 +461,8 @@ void Program::check_foreign(const FunctionFacts& of, std::set<std::string>* told
     if (external_.contains(name) || !told->insert(name).second) continue;
     const Known k = known(name);
     if (k.kind == Known::Kind::kRefused) errors->push_back(place + ": " + name + "(): " + k.text);
+    if (k.kind == Known::Kind::kPlain && !k.returns_own && returning_pointers_.contains(name) && !options_.stateless.contains(name))
+      errors->push_back(place + ": " + name + "(): what it returns a pointer to is not the program's, and not part of lines");
     if (k.kind == Known::Kind::kUnknown)
       errors->push_back(place + ": " + name +
                         "() is in none of the files that elc-cc has compiled: compile it with elc-cc, too, or say -felc-stateless=" + name +

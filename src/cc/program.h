@@ -103,6 +103,7 @@ class Program {
   std::set<std::string> ambiguous_;                        // names of several
   std::map<std::string, int> names_;                       // how many functions have it
   std::set<std::string> external_;                         // names of functions that all files can call
+  std::set<std::string> returning_pointers_;               // names of functions that no file defines
   std::vector<ThreadedCall> threaded_;
   std::vector<std::string> devices_;                       // directives that leave something on other devices, and where
   std::map<std::string, Setting> settings_;

@@ -15,10 +15,14 @@
 namespace elc::state {
 namespace {
 
-void register_variables(const ELC_Program_module& module) {
+// `known`: by address. Files may define one variable together (tentative definitions of C, as -fcommon links them).
+void register_variables(const ELC_Program_module& module, HashMap<const ELC_Program_variable*>* known) {
   Process& p = process();
   for (size_t i = 0; i < module.variable_count; ++i) {
     const ELC_Program_variable& v = module.variables[i];
+    const ELC_Program_variable*& first = known->at(reinterpret_cast<uintptr_t>(v.address));
+    if (first != nullptr && strcmp(first->name, v.name) == 0 && *first->type == *v.type && first->count == v.count) continue;
+    first = &v;
     const TypeId target = v.target == nullptr ? TypeId{format::kNone} : *v.target;
     const Result added = add_region(v.name, v.address, *v.type, v.count, target, {}, v.is_constant != 0, true);
     if (added.ok()) continue;
@@ -98,6 +102,7 @@ char** begin_program(const ELC_Program& program, int argc, char** argv) {
   Process& p = process();
   p.is_prepared = true;
   p.aligns = program.aligns != 0;
+  HashMap<const ELC_Program_variable*> known;
   for (size_t i = 0; i < program.module_count; ++i) {
     const ELC_Program_module* module = program.modules[i];
     if (module == nullptr) continue;
@@ -105,7 +110,7 @@ char** begin_program(const ELC_Program& program, int argc, char** argv) {
     for (size_t k = 0; k < module->function_count; ++k)
       if (ELC_Register_function(module->functions[k].name, module->functions[k].function) != ELC_OK)
         p.unregistered = Text::format("the function %s", module->functions[k].name);
-    register_variables(*module);
+    register_variables(*module, &known);
   }
   make_types_with_gaps(p, p.types.end());
   if (program.draws_numbers != 0) ELC_Register_random();

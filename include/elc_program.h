@@ -42,6 +42,12 @@ typedef struct ELC_Program_module {
   size_t function_count;
 } ELC_Program_module;
 
+/* Functions of <fenv.h>, which are in a library that the archive is not linked with: fegetround, fesetround, fetestexcept,
+ * feclearexcept and feraiseexcept; and fegetexcept, feenableexcept and fedisableexcept, or NULL where there are none. */
+typedef struct ELC_Program_rounding {
+  int (*get)(void), (*set)(int), (*test)(int), (*clear)(int), (*raise)(int), (*enabled)(void), (*enable)(int), (*disable)(int);
+} ELC_Program_rounding;
+
 typedef struct ELC_Program {
   const ELC_Program_module *const *modules; /* NULL among them: one that is not part of this executable */
   size_t module_count;
@@ -50,7 +56,7 @@ typedef struct ELC_Program {
   int reads_input;   /* the standard one */
   int uses_library;  /* it calls something of what stands below under "what the C library keeps" */
   int aligns;        /* it asks for memory that is aligned */
-  void (*round)(int restores, int *state); /* ELC_Program_round, or NULL if it does not ask for another way of rounding */
+  const ELC_Program_rounding *rounding; /* NULL: it does not ask how numbers are rounded, or for exceptions of theirs */
   int has_threads;   /* that call malloc and its relatives, and nothing else of this */
   void (*settings)(int is_restart); /* called when its variables are registered (0), and when a restart has those of the line (1) */
 } ELC_Program;
@@ -116,8 +122,6 @@ char *ELC_Program_strsignal(int number);
 char *ELC_Program_getlogin(void);
 
 /* What the C library keeps between calls: lines have it, and a restart sets it again. The memory of results is the program's. */
-enum { ELC_PROGRAM_ROUNDING = 3 };
-void ELC_Program_round(int restores, int *state); /* of fesetround, feenableexcept and their like; needs -lm */
 char *ELC_Program_strtok(char *text, const char *separators);
 void *ELC_Program_localtime(const void *at); /* a struct tm *, of a time_t * */
 void *ELC_Program_gmtime(const void *at);

@@ -287,7 +287,7 @@ class Driver {
     const std::string library = find_archive();
     if (library.empty()) return fail("libelc.a is not found: -felc-library=PATH says where it is");
     // All of it: a call of MPI that is not the library's would not be counted.
-    const std::vector<std::string> own = {"-Wl,--whole-archive", library, "-Wl,--no-whole-archive", "-lz", "-lm"};
+    const std::vector<std::string> own = {"-Wl,--whole-archive", library, "-Wl,--no-whole-archive", "-lz"};
     std::vector<std::string> command = {compiler_};
     for (size_t i = 0; i < arguments_.words.size(); ++i) {
       command = command + arguments_.words[i].text;

@@ -601,8 +601,10 @@ std::string Module::prelude() const {
       "struct ELC_Program_function { const char *name; void (*function)(void); int is_operation; }; "
       "struct ELC_Program_module { void (*make_types)(void); const struct ELC_Program_variable *variables; unsigned long variable_count; "
       "const struct ELC_Program_function *functions; unsigned long function_count; }; "
+      "struct ELC_Program_rounding { int (*get)(void), (*set)(int), (*test)(int), (*clear)(int), (*raise)(int), (*enabled)(void), (*enable)(int), "
+      "(*disable)(int); }; "
       "struct ELC_Program { const struct ELC_Program_module *const *modules; unsigned long module_count; int thread_level, draws_numbers, reads_input, "
-      "uses_library, aligns; void (*round)(int, int *); int has_threads; void (*settings)(int); }; extern void ELC_Program_round(int, int *); "
+      "uses_library, aligns; const struct ELC_Program_rounding *rounding; int has_threads; void (*settings)(int); }; "
       "extern char **ELC_Program_begin(const struct ELC_Program *, int, char **); ";
   if (program_.everywhere())
     out += "extern int ELC_Checkpoint(void); extern int MPI_Finalize(void); extern int atexit(void (*)(void)); "
@@ -633,10 +635,16 @@ std::string Module::program_text(size_t units) const {
     list += "&" + name + ", ";
   }
   out += "static const struct ELC_Program_module *const elc_modules[] = {" + list + "}; ";
+  if (program_.rounds()) {
+    const bool is_gnu = unit_.record().target.find("gnu") != std::string::npos;
+    out += "extern int fegetround(void), fesetround(int), fetestexcept(int), feclearexcept(int), feraiseexcept(int), fegetexcept(void), "
+           "feenableexcept(int), fedisableexcept(int); static const struct ELC_Program_rounding elc_rounding = {fegetround, fesetround, "
+           "fetestexcept, feclearexcept, feraiseexcept, " + std::string(is_gnu ? "fegetexcept, feenableexcept, fedisableexcept}; " : "0, 0, 0}; ");
+  }
   return out + settings_text() + "static const struct ELC_Program elc_program = {elc_modules, " + std::to_string(units) + ", " +
          std::to_string(program_.thread_level()) + ", " + (program_.draws_numbers() ? "1, " : "0, ") +
          (program_.reads_input() ? "1, " : "0, ") + (program_.uses_library() ? "1, " : "0, ") + (program_.aligns() ? "1, " : "0, ") +
-         (program_.rounds() ? "ELC_Program_round, " : "0, ") + (program_.has_threads() ? "1" : "0") + ", elc_settings}; ";
+         (program_.rounds() ? "&elc_rounding, " : "0, ") + (program_.has_threads() ? "1" : "0") + ", elc_settings}; ";
 }
 
 }  // namespace elc::cc

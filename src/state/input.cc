@@ -19,6 +19,8 @@
 namespace elc::state {
 namespace {
 
+constexpr uint64_t kMostAhead = uint64_t{64} << 20;  // that has come and that the program has not read, in a line
+
 struct Input {
   char* bytes = nullptr;    // a block: what has come
   uint64_t size = 0;
@@ -37,7 +39,7 @@ Input& input() {
 
 // More of what there is. false: nothing more.
 bool get_more(Input& in) {
-  constexpr uint64_t kPiece = 64 * 1024;
+  constexpr uint64_t kPiece = uint64_t{64} << 10;
   if (in.is_over != 0) return false;
   if (in.is_lost)
     give_up(Result::error("the program reads more of its standard input than had come when the line was taken, and what comes now is not "
@@ -54,7 +56,7 @@ bool get_more(Input& in) {
   return got > 0;
 }
 
-#ifdef __GLIBC__
+#if ELC_HAVE_OWN_INPUT
 ssize_t read_input(void* cookie, char* to, size_t most) {
   Input& in = *static_cast<Input*>(cookie);
   if (in.at == in.size && !get_more(in)) return 0;
@@ -85,7 +87,7 @@ int close_input(void* cookie) {
 
 void register_input() {
   Input& in = input();
-#ifdef __GLIBC__
+#if ELC_HAVE_OWN_INPUT
   in.stream = (attention & kPassive) != 0 ? nullptr : fopencookie(&in, "r", {read_input, nullptr, seek_input, close_input});
   if (in.stream == nullptr) return;
   stdin = in.stream;
@@ -110,7 +112,8 @@ Result take_input() {
   if (at < 0) return Result::error("the place in the standard input is not known: %s", strerror(errno));
   in.has_ended = feof(in.stream) != 0 ? 1 : 0;
   pollfd waiting = {STDIN_FILENO, POLLIN, 0};
-  while (in.is_over == 0 && !in.is_lost && poll(&waiting, 1, 0) > 0 && get_more(in)) {}
+  while (in.is_over == 0 && !in.is_lost && poll(&waiting, 1, 0) > 0 && get_more(in))
+    if (in.size - static_cast<uint64_t>(at) > kMostAhead) return Result::error("more of the standard input has come than a line can hold: the program has to read it first");
   in.at_in_line = static_cast<uint64_t>(at);
   return Result();
 }

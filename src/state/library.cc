@@ -1,3 +1,6 @@
+#ifndef _XOPEN_SOURCE
+#define _XOPEN_SOURCE 700  // realpath is in the base of POSIX.1-2008, but the GNU C library shows it with XSI only
+#endif
 #include "state/library.h"
 
 #include <errno.h>
@@ -29,7 +32,7 @@ struct Library {
   char* text;     // blocks: what asctime and ctime return,
   struct tm* time;  // and localtime and gmtime
   char locale[kTextSize];
-  int rounding[ELC_PROGRAM_ROUNDING];
+  int rounding[kRoundingWords];
   int buffers[2];  // of stdout and stderr: 1 + the mode that the program has asked for
   void (*handlers[kSignals])(void);
   int dispositions[kSignals];
@@ -38,7 +41,7 @@ struct Library {
   void (*at_exit[kMostAtExit])(void);
   int at_exit_count;
   bool is_used;
-  void (*round)(int restores, int* state);
+  const ELC_Program_rounding* round_by;
   TypeId type_of_time;
   Vector<char*>* texts;  // copies that the program has
 };
@@ -91,7 +94,7 @@ struct tm* kept_time(const struct tm* found) {
   if (l.time == nullptr) l.time = static_cast<struct tm*>(ELC_new(l.type_of_time, 1));
   if (l.time == nullptr) return nullptr;
   *l.time = *found;
-#ifdef __GLIBC__
+#if ELC_HAVE_TM_ZONE
   l.time->tm_zone = lasting_copy(found->tm_zone);
 #endif
   return l.time;
@@ -114,7 +117,7 @@ void register_library(const ELC_Program& program) {
                               {"tm_mon", offsetof(struct tm, tm_mon), ELC_INT, 1},     {"tm_year", offsetof(struct tm, tm_year), ELC_INT, 1},
                               {"tm_wday", offsetof(struct tm, tm_wday), ELC_INT, 1},   {"tm_yday", offsetof(struct tm, tm_yday), ELC_INT, 1},
                               {"tm_isdst", offsetof(struct tm, tm_isdst), ELC_INT, 1},
-#ifdef __GLIBC__
+#if ELC_HAVE_TM_ZONE
                               {"tm_gmtoff", offsetof(struct tm, tm_gmtoff), ELC_LONG, 1},
                               {"tm_zone", offsetof(struct tm, tm_zone), ELC_POINTER, 1}
 #endif
@@ -122,7 +125,7 @@ void register_library(const ELC_Program& program) {
   l.type_of_time = ELC_Struct("what localtime returns", sizeof(struct tm), static_cast<int>(sizeof fields / sizeof fields[0]), fields);
   if (program.reads_input != 0) register_input();
   l.is_used = program.uses_library != 0;
-  l.round = program.round;
+  l.round_by = program.rounding;
   if (!l.is_used) return;
   const struct {
     const char* name;
@@ -133,7 +136,7 @@ void register_library(const ELC_Program& program) {
              {"result of asctime", &l.text, ELC_POINTER, 1},
              {"result of localtime", &l.time, ELC_POINTER, 1},
              {"locale", l.locale, ELC_CHAR, kTextSize},
-             {"rounding and exceptions", l.rounding, ELC_INT, ELC_PROGRAM_ROUNDING},
+             {"rounding and exceptions", l.rounding, ELC_INT, kRoundingWords},
              {"buffers of streams", l.buffers, ELC_INT, 2},
              {"signal handlers", l.handlers, ELC_FUNCTION, kSignals},
              {"dispositions of signals", l.dispositions, ELC_INT, kSignals},
@@ -151,7 +154,7 @@ Result take_library() {
   const char* const locale = setlocale(LC_ALL, nullptr);
   if (locale == nullptr || strlen(locale) >= kTextSize) return Result::error("the program's locale has no name that a line could hold");
   strcpy(l.locale, locale);
-  if (l.round != nullptr) l.round(0, l.rounding);
+  if (l.round_by != nullptr) take_rounding(*l.round_by, l.rounding);
   return Result();
 }
 
@@ -167,7 +170,7 @@ Result put_library() {
   for (int i = 1; i < kSignals; ++i)
     if (l.dispositions[i] != kUnchanged) set_signal(i);
   for (int i = 0; i < l.at_exit_count; ++i) atexit(l.at_exit[i]);
-  if (l.round != nullptr) l.round(1, l.rounding);
+  if (l.round_by != nullptr) put_rounding(*l.round_by, l.rounding);
   return Result();
 }
 
@@ -256,17 +259,17 @@ ELC_EXPORT long ELC_Program_getdelim(char** line, size_t* size, int end, void* f
 
 ELC_EXPORT long ELC_Program_getline(char** line, size_t* size, void* from) { return ELC_Program_getdelim(line, size, '\n', from); }
 
-ELC_EXPORT int ELC_Program_vasprintf(char** to, const char* format, va_list values) {
-  char* made = nullptr;
-  const int length = vasprintf(&made, format, values);
+ELC_PRINTF(2, 0) ELC_EXPORT int ELC_Program_vasprintf(char** to, const char* format, va_list values) {
+  va_list again;
+  va_copy(again, values);
+  const int length = vsnprintf(nullptr, 0, format, again);
+  va_end(again);
   if (length < 0) return length;
   *to = static_cast<char*>(ELC_new(ELC_CHAR, static_cast<size_t>(length) + 1));
-  if (*to != nullptr) memcpy(*to, made, static_cast<size_t>(length));
-  free(made);
-  return *to == nullptr ? -1 : length;
+  return *to == nullptr ? -1 : vsnprintf(*to, static_cast<size_t>(length) + 1, format, values);
 }
 
-ELC_EXPORT int ELC_Program_asprintf(char** to, const char* format, ...) {
+ELC_PRINTF(2, 3) ELC_EXPORT int ELC_Program_asprintf(char** to, const char* format, ...) {
   va_list values;
   va_start(values, format);
   const int length = ELC_Program_vasprintf(to, format, values);

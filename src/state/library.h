@@ -7,6 +7,7 @@
 #include "base/result.h"
 
 struct ELC_Program;
+struct ELC_Program_rounding;
 
 namespace elc::state {
 
@@ -15,6 +16,11 @@ void register_library(const ELC_Program& program);
 // Before a line: as it is now. After a restart: as the line has it.
 Result take_library();
 Result put_library();
+
+// How numbers are rounded and which exceptions they raise (rounding.cc).
+constexpr int kRoundingWords = 3;
+void take_rounding(const ELC_Program_rounding& by, int state[kRoundingWords]);
+void put_rounding(const ELC_Program_rounding& by, const int state[kRoundingWords]);
 
 // The standard input (input.cc), in the same way.
 void register_input();

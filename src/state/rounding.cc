@@ -1,17 +1,17 @@
-// How numbers are rounded, and which exceptions they raise: in a file of its own, which programs that have no word of it leave in the
-// archive, as it needs the library of mathematics.
+// How numbers are rounded, and which exceptions they raise.
 #include <fenv.h>
 
-#include "base/compiler.h"
 #include "elc_program.h"
+#include "state/library.h"
 
+namespace elc::state {
 namespace {
 
+// The numbers of FE_ macros are the machine's: in a line they are those of the tables.
 constexpr int kRoundings[] = {FE_TONEAREST, FE_DOWNWARD, FE_UPWARD, FE_TOWARDZERO};
 constexpr int kExceptions[] = {FE_INVALID, FE_DIVBYZERO, FE_OVERFLOW, FE_UNDERFLOW, FE_INEXACT};
 constexpr int kCount = sizeof kExceptions / sizeof kExceptions[0];
 
-// The numbers of FE_ macros are the machine's: in a line they are those of the tables.
 int packed(int bits) {
   int out = 0;
   for (int i = 0; i < kCount; ++i)
@@ -28,22 +28,21 @@ int unpacked(int in) {
 
 }  // namespace
 
-extern "C" ELC_EXPORT void ELC_Program_round(int restores, int* state) {
-  if (restores == 0) {
-    const int rounding = fegetround();
-    for (int i = 0; i < 4; ++i)
-      if (kRoundings[i] == rounding) state[0] = i;
-    state[1] = packed(fetestexcept(FE_ALL_EXCEPT));
-#ifdef __GLIBC__
-    state[2] = packed(fegetexcept());
-#endif
-    return;
-  }
-  fesetround(kRoundings[state[0] & 3]);
-  feclearexcept(FE_ALL_EXCEPT);
-  feraiseexcept(unpacked(state[1]));
-#ifdef __GLIBC__
-  fedisableexcept(FE_ALL_EXCEPT);
-  feenableexcept(unpacked(state[2]));
-#endif
+void take_rounding(const ELC_Program_rounding& by, int state[kRoundingWords]) {
+  const int rounding = by.get();
+  for (int i = 0; i < 4; ++i)
+    if (kRoundings[i] == rounding) state[0] = i;
+  state[1] = packed(by.test(FE_ALL_EXCEPT));
+  if (by.enabled != nullptr) state[2] = packed(by.enabled());
 }
+
+void put_rounding(const ELC_Program_rounding& by, const int state[kRoundingWords]) {
+  by.set(kRoundings[state[0] & 3]);
+  by.clear(FE_ALL_EXCEPT);
+  by.raise(unpacked(state[1]));
+  if (by.disable == nullptr || by.enable == nullptr) return;
+  by.disable(FE_ALL_EXCEPT);
+  by.enable(unpacked(state[2]));
+}
+
+}  // namespace elc::state

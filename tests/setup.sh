@@ -53,7 +53,7 @@ build_of() {
 options_of() {
   [ "$1" != openmpi ] || return 0
   built=$(build_of openmpi)/src/cc/elc-cc
-  if [ -x "$built" ]; then say "-Dcc_program=$built"; else say -Dcc=disabled; fi
+  if [ "$1" = mpich ] && [ -x "$built" ]; then say "-Dcc_program=$built"; else say -Dcc=disabled; fi
 }
 
 # build_in DIRECTORY MPI [TARGET...]: configures if that has not been done, builds; says more only if it fails.

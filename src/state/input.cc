@@ -86,8 +86,8 @@ int close_input(void* cookie) {
 }  // namespace
 
 void register_input() {
-  Input& in = input();
 #if ELC_HAVE_OWN_INPUT
+  Input& in = input();
   in.stream = (attention & kPassive) != 0 ? nullptr : fopencookie(&in, "r", {read_input, nullptr, seek_input, close_input});
   if (in.stream == nullptr) return;
   stdin = in.stream;

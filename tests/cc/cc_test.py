@@ -309,7 +309,7 @@ strftime(zone, sizeof zone, "%Z", when); result += zone[0] + strlen(setlocale(LC
         """Also where a restart has got it; and that of MPI_Alloc_mem."""
         self.right("#include <stdint.h>\nstatic double *a, *b, *m; static char *c;",
                    "if (i == 0) { posix_memalign((void **)&a, 64, 24); b = aligned_alloc(4096, 8192); c = aligned_alloc(256, 3);"
-                   " MPI_Alloc_mem(80, MPI_INFO_NULL, &m); } deep(1, 1); a[i % 3] += i; b[i] = i; m[i % 10] += a[1]; c[i % 3] += 1;"
+                   " MPI_Alloc_mem(80, MPI_INFO_NULL, &m); memset(a, 0, 24); memset(b, 0, 8192); memset(c, 0, 3); memset(m, 0, 80); } deep(1, 1); a[i % 3] += i; b[i] = i; m[i % 10] += a[1]; c[i % 3] += 1;"
                    "result += m[3] + b[i / 2] + c[1] + 7 * (((uintptr_t)a % 64) + ((uintptr_t)b % 4096) + (uintptr_t)c % 256);"
                    "if (i == 99) { MPI_Free_mem(m); free(a); free(b); free(c); }")
 
@@ -340,7 +340,7 @@ strftime(zone, sizeof zone, "%Z", when); result += zone[0] + strlen(setlocale(LC
         self.right("#include <malloc.h>\n#include <sched.h>\nstatic double *a, *b; static long *c; static cpu_set_t here;"
                    "static long off(void *p, long by) { return (long)p % by != 0; }",
                    "{ cpu_set_t set; void *p; CPU_ZERO(&set); sched_getaffinity(0, sizeof set, &set); if (i % 7 == 0) sched_setaffinity(0, sizeof set, &set);"
-                   "if (!a) { a = posix_memalign(&p, 4096, 24) ? 0 : p; b = aligned_alloc(256, 512); c = memalign(64, 40); here = set; }"
+                   "if (!a) { a = posix_memalign(&p, 4096, 24) ? 0 : p; b = aligned_alloc(256, 512); c = memalign(64, 40); here = set; memset(a, 0, 24); memset(b, 0, 512); memset(c, 0, 40); }"
                    "deep(i, 1); a[i % 3] += i * 0.5; b[i % 64] += i; c[i % 5] += (CPU_COUNT(&set) == CPU_COUNT(&here));"
                    "result += a[1] + b[7] + c[2] + 1000000 * (off(a, 4096) + off(b, 256) + off(c, 64)); }", "-D_GNU_SOURCE")
 

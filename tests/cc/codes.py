@@ -93,7 +93,7 @@ def prk(folder, program, arguments, answer):
 CODES = {
     "CoMD": Code("github.com/ECP-copa/CoMD", "CoMD",
                  ("cp src-mpi/Makefile.vanilla src-mpi/Makefile", "make -C src-mpi CC={cc} OPTFLAGS=-O2"), "bin/CoMD-mpi",
-                 "-e -i 2 -j 1 -k 1 -x 16 -y 16 -z 16 -N 40", r"^  Final energy.*|^ +40 .*(?= [0-9.]+ +[0-9]+$)", "src-mpi"),
+                 "-e -i 2 -j 1 -k 1 -x 16 -y 16 -z 16 -N 40", r"^  Final energy.*|^ +40 .*?(?= +[0-9.]+ +[0-9]+$)", "src-mpi"),
     "AMG": Code("github.com/LLNL/AMG", "AMG", ("make CC={cc} INCLUDE_CFLAGS='-O2 -DTIMER_USE_MPI -DHYPRE_BIGINT' INCLUDE_LFLAGS=-lm",),
                 "test/amg", "-P 2 1 1 -n 40 40 40 -problem 1", r"^(?:Iterations|Final Relative Residual Norm) = .*"),
     "miniAMR": Code("github.com/Mantevo/miniAMR", "miniAMR", ("make -C ref CC={cc} LD={cc} CFLAGS=-O2",), "ref/miniAMR.x",

@@ -31,16 +31,13 @@ bool has_constants(const ASTContext& context, QualType type) {
   return false;
 }
 
+// Of what cannot be assigned: an initialiser, or a struct with constant members.
+std::string copied(const std::string& name, const std::string& value) {
+  return "{ __typeof__(" + name + ") elc_i = " + value + "; __builtin_memcpy((void *)&" + name + ", &elc_i, sizeof elc_i); } ";
+}
+
 // What is not evaluated has no labels.
 bool is_unevaluated(const Stmt* s) { return isa<UnaryExprOrTypeTraitExpr>(s) || isa<OffsetOfExpr>(s); }
-
-// The name, or the first that is made of it, which is free.
-template <class F>
-std::string free_name(const std::string& name, F is_free) {
-  std::string candidate = name;
-  for (int n = 2; !is_free(candidate); ++n) candidate = name + "__" + std::to_string(n);
-  return candidate;
-}
 
 // The variable whose memory an lvalue is part of, without a pointer between.
 const VarDecl* variable_of(const Expr* e) {
@@ -488,9 +485,8 @@ void Function::emit_initial(const VarDecl* variable) {
   const size_t scope = scope_.size();
   const Expr* plain = init->IgnoreParens();
   if (isa<InitListExpr>(plain) || isa<StringLiteral>(plain)) {
-    out_ += "{ ";
     const std::string value = value_of(init);
-    out_ += "__typeof__(" + name + ") elc_i = " + value + "; __builtin_memcpy((void *)&" + name + ", &elc_i, sizeof elc_i); } ";
+    out_ += copied(name, value);
   } else {
     const std::string value = value_of(init);
     out_ += set(name, variable->getType(), value);
@@ -571,7 +567,7 @@ size_t Function::temporary(QualType type) {
 // An assignment, also to what has constant members.
 std::string Function::set(const std::string& name, QualType type, const std::string& value) const {
   if (!has_constants(unit_.context(), type)) return name + " = " + value + "; ";
-  return "{ __typeof__(" + name + ") elc_i = " + value + "; __builtin_memcpy((void *)&" + name + ", &elc_i, sizeof elc_i); } ";
+  return copied(name, value);
 }
 
 std::string Function::truth_of(const Expr* e) { return "((" + value_of(e) + ") != 0)"; }

@@ -153,9 +153,7 @@ class FileVisitor : public RecursiveASTVisitor<FileVisitor> {
     }
     const std::string name = "elc_s" + std::to_string(++m_.string_count_);
     const size_t size = literal->getByteLength() + 1;
-    Described characters;
-    std::string why;
-    m_.types_.describe(unit_.context().CharTy, &characters, &why);
+    Described characters = m_.described(unit_.context().CharTy);
     m_.strings_ += "static char " + name + "[" + std::to_string(size) + "] = " + quoted(literal->getBytes()) + "; ";
     characters.count = size;
     m_.add_entry(m_.program_.file_name(unit_) + ":string " + std::to_string(m_.string_count_), name, characters, true);
@@ -230,6 +228,13 @@ void Module::add_variable(const VarDecl* variable, const std::string& symbol, co
   std::string unique = name;
   for (int n = 2; !names_.insert(unique).second; ++n) unique = name + " " + std::to_string(n);
   add_entry(unique, symbol, described, variable->getType().isConstant(unit_.context()));
+}
+
+Described Module::described(QualType scalar) {
+  Described one;
+  std::string why;
+  types_.describe(scalar, &one, &why);  // lines have all scalars
+  return one;
 }
 
 void Module::add_entry(const std::string& name, const std::string& symbol, const Described& described, bool is_constant) {
@@ -358,8 +363,7 @@ void Module::rename(NamedDecl* declared, const FunctionDecl* function) {
       if (isa<TagDecl>(outside) == is_tag) return false;
     return true;
   };
-  std::string candidate = name;
-  for (int n = 2; !is_free(candidate); ++n) candidate = name + "__" + std::to_string(n);
+  const std::string candidate = free_name(name, is_free);
   lifted_names_.insert((is_tag ? "struct " : "") + candidate);
   renamed_[declared->getCanonicalDecl()] = candidate;
   for (Decl* other : declared->redecls()) cast<NamedDecl>(other)->setDeclName(&context.Idents.get(candidate));
@@ -549,32 +553,25 @@ std::string Module::inlines(const std::vector<Definition>& all) const {
 
 // What the process has beside the program's variables: the state of getopt(), as far as the C library shows it, and settings.
 void Module::add_process() {
+  const ASTContext& context = unit_.context();
   for (const char* name : {"optind", "opterr", "optopt", "optarg"}) {
     if (!program_.uses_variable(name)) continue;
     const bool is_pointer = std::string(name) == "optarg";
-    Described described;
-    std::string why;
-    types_.describe(is_pointer ? unit_.context().getPointerType(unit_.context().CharTy) : QualType(unit_.context().IntTy), &described, &why);
     strings_ += std::string("extern ") + (is_pointer ? "char *" : "int ") + name + "; ";
-    add_entry(name, name, described, false);
+    add_entry(name, name, described(is_pointer ? context.getPointerType(context.CharTy) : QualType(context.IntTy)), false);
   }
   for (const auto& [name, setting] : program_.settings()) {
-    Described described;
-    std::string why;
-    types_.describe(unit_.context().IntTy, &described, &why);
-    described.count = 2;
+    Described numbers = described(context.IntTy);
+    numbers.count = 2;
     const std::string last = "elc_last_" + name;
     strings_ += "extern " + setting.returns + " " + name + "(" + setting.takes + "); static int " + last + "[2]; " + setting.returns +
                 " elc_set_" + name + "(" + setting.takes + " to) { " + last + "[0] = 1; " + last + "[1] = (int)to; return " + name + "(to); } ";
-    add_entry(name + "() was called with", last, described, false);
+    add_entry(name + "() was called with", last, numbers, false);
   }
   if (!program_.has_threads()) return;
   // Programs have memory for as many threads as they have begun with.
-  Described described;
-  std::string why;
-  types_.describe(unit_.context().IntTy, &described, &why);
   strings_ += "extern int omp_get_max_threads(void); extern void omp_set_num_threads(int); static int elc_threads; ";
-  add_entry("omp_get_max_threads() at the beginning", "elc_threads", described, false);
+  add_entry("omp_get_max_threads() at the beginning", "elc_threads", described(context.IntTy), false);
 }
 
 // Called at the beginning of a run, and when a restart has the data of the line.

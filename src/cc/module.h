@@ -15,6 +15,14 @@
 
 namespace elc::cc {
 
+// The name, or the first that is made of it, which is free.
+template <class F>
+std::string free_name(const std::string& name, F is_free) {
+  std::string candidate = name;
+  for (int n = 2; !is_free(candidate); ++n) candidate = name + "__" + std::to_string(n);
+  return candidate;
+}
+
 // A function that a file defines.
 struct Definition {
   const clang::FunctionDecl* function;
@@ -52,6 +60,7 @@ class Module {
   friend class FileVisitor;
   friend class TypeLifter;
   friend class Renamer;
+  Described described(clang::QualType scalar);
   void add_entry(const std::string& name, const std::string& symbol, const Described& described, bool is_constant);
   void add_variable(const clang::VarDecl* variable, const std::string& symbol, const std::string& name);
   void name_tags();

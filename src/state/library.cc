@@ -112,6 +112,10 @@ char* kept_text(const char* found) {
 
 void register_library(const ELC_Program& program) {
   Library& l = library();
+  if (program.reads_input != 0) register_input();
+  l.is_used = program.uses_library != 0;
+  l.round_by = program.rounding;
+  if (!l.is_used) return;
   const ELC_Field fields[] = {{"tm_sec", offsetof(struct tm, tm_sec), ELC_INT, 1},     {"tm_min", offsetof(struct tm, tm_min), ELC_INT, 1},
                               {"tm_hour", offsetof(struct tm, tm_hour), ELC_INT, 1},   {"tm_mday", offsetof(struct tm, tm_mday), ELC_INT, 1},
                               {"tm_mon", offsetof(struct tm, tm_mon), ELC_INT, 1},     {"tm_year", offsetof(struct tm, tm_year), ELC_INT, 1},
@@ -123,10 +127,6 @@ void register_library(const ELC_Program& program) {
 #endif
   };
   l.type_of_time = ELC_Struct("what localtime returns", sizeof(struct tm), static_cast<int>(sizeof fields / sizeof fields[0]), fields);
-  if (program.reads_input != 0) register_input();
-  l.is_used = program.uses_library != 0;
-  l.round_by = program.rounding;
-  if (!l.is_used) return;
   const struct {
     const char* name;
     void* address;

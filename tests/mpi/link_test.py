@@ -61,8 +61,9 @@ def symbols(archive):
 
 
 # Who does something before main or registers something for the end: the state's hooks are set before the program registers
-# its first variable, a run that has ended is marked at exit, a program of elc-cc that ends before its MPI_Init ends MPI, and what such a program registers is. (runtime.cc's __cxa_atexit is for a destructor without
-# statements.) Every other static object is there without a constructor and stays without a destructor.
+# its first variable, a run that has ended is marked at exit, a program of elc-cc that ends before its MPI_Init ends MPI, and
+# what such a program registers is. (runtime.cc's __cxa_atexit is for a destructor without statements.) Every other static
+# object is there without a constructor and stays without a destructor.
 BEFORE_MAIN = {"runtime.cc"}
 AT_EXIT = {"runtime.cc": {"__cxa_atexit"}, "restart.cc": {"atexit"}, "runtime_program.cc": {"atexit"},
            "state_library.cc": {"atexit"}}

@@ -71,14 +71,14 @@ const Names& plain() {
     getuid geteuid getgid getegid getgroups getpgrp getpgid getsid gethostname getdomainname gethostid uname getlogin_r
     sysconf pathconf fpathconf confstr getpagesize getdtablesize get_nprocs get_nprocs_conf get_phys_pages get_avphys_pages
     sysinfo getrlimit getrlimit64 getpriority setpriority nice kill raise
-    sched_getcpu getcpu sched_getaffinity sched_setaffinity pthread_setaffinity_np __sched_cpucount sched_get_priority_max sched_get_priority_min
+    sched_getcpu getcpu sched_getaffinity sched_setaffinity __sched_cpucount sched_get_priority_max sched_get_priority_min
     getopt getopt_long getopt_long_only fnmatch basename __xpg_basename dirname backtrace backtrace_symbols_fd
-    pthread_self pthread_equal pthread_getaffinity_np pthread_setaffinity_np pthread_setname_np pthread_getname_np
+    pthread_equal pthread_getaffinity_np pthread_setaffinity_np pthread_setname_np pthread_getname_np
     sigemptyset sigfillset sigaddset sigdelset sigismember sigisemptyset
     htonl htons ntohl ntohs inet_addr inet_aton inet_pton inet_ntop
     fegetround fegetexcept fesetround feenableexcept fedisableexcept feclearexcept feraiseexcept fetestexcept
 
-    omp_get_num_threads omp_get_thread_num omp_get_max_threads omp_get_wtime omp_get_wtick omp_get_num_procs omp_in_parallel omp_in_final
+    omp_get_num_threads omp_get_thread_num omp_get_max_threads omp_get_wtick omp_get_num_procs omp_in_parallel omp_in_final
     omp_get_level omp_get_active_level omp_get_ancestor_thread_num omp_get_team_size omp_get_dynamic omp_get_nested omp_get_thread_limit
     omp_get_max_active_levels)");
   return all;
@@ -184,6 +184,7 @@ const std::map<std::string, std::string>& replaced() {
       {"MPI_Init_thread", "ELC_Program_init_thread"},
       {"MPI_Initialized", "ELC_Program_initialized"},
       {"MPI_Wtime", "ELC_Program_wtime"},
+      {"omp_get_wtime", "ELC_Program_wtime"},
       {"MPI_Get_address", "ELC_Program_get_address"},
       {"MPI_Address", "ELC_Program_get_address"},
       {"MPI_Op_create", "ELC_Program_op_create"},
@@ -206,6 +207,7 @@ const std::map<std::string, std::string>& refused() {
     add("a restart cannot set the place to which it goes",
         "setjmp _setjmp sigsetjmp __sigsetjmp longjmp _longjmp siglongjmp getcontext setcontext makecontext swapcontext");
     add("lines are of programs with one thread", "pthread_create thrd_create clone");
+    add("what it returns is another value in a restart", "pthread_self thrd_current");
     add("other processes are not part of lines",
         "fork vfork system popen pclose pipe pipe2 socket socketpair connect accept listen bind execv execvp execl execlp execle execve "
         "posix_spawn posix_spawnp wait waitpid waitid wait3 wait4 daemon");

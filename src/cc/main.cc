@@ -35,7 +35,7 @@ struct Job {
   Unit* unit;
   std::string text, object;     // files
   std::string errors, notes;    // files, a message in each line
-  enum End { kRight, kRefused, kNotCompiled } end = kRight;
+  enum End { kLost, kRight, kRefused, kNotCompiled } end = kLost;
 };
 
 class Driver {
@@ -197,9 +197,10 @@ class Driver {
       const std::string name = fs::path(unit->record().source).filename().replace_extension("").string();
       jobs.push_back({unit.get(), scratch_.file(name + ".i"), scratch_.file(name + ".o"), scratch_.file("errors"), scratch_.file("notes")});
     }
-    if (!run_jobs(program, compiler_, &jobs)) return false;
+    run_jobs(program, compiler_, &jobs);
     std::vector<std::string> notes;
     for (const Job& job : jobs) {
+      if (job.end == Job::kLost) errors.push_back(job.unit->record().source + ": the process that transforms it could not be made, or has died");
       for (const std::string& line : lines_of(job.errors)) errors.push_back(line);
       for (const std::string& line : lines_of(job.notes)) notes.push_back(line);
       if (job.end == Job::kNotCompiled) scratch_.keep();
@@ -219,32 +220,25 @@ class Driver {
   }
 
   // Each file in a process of its own, as many at a time as there are processors.
-  static bool run_jobs(const Program& program, const std::string& compiler, std::vector<Job>* jobs) {
+  static void run_jobs(const Program& program, const std::string& compiler, std::vector<Job>* jobs) {
     const size_t most = std::max(1U, std::thread::hardware_concurrency());
     std::map<pid_t, Job*> running;
     const auto wait_for_one = [&] {
       int status = 0;
-      const pid_t ended = wait(&status);
-      if (!running.contains(ended)) return ended != -1;
-      Job* const job = running[ended];
+      const auto ended = running.find(wait(&status));
+      if (ended == running.end()) return running.clear();  // nobody tells how they end
+      if (WIFEXITED(status)) ended->second->end = static_cast<Job::End>(WEXITSTATUS(status));
       running.erase(ended);
-      if (WIFEXITED(status)) job->end = static_cast<Job::End>(WEXITSTATUS(status));
-      return WIFEXITED(status);
     };
-    bool right = true;
     fflush(nullptr);
     for (Job& job : *jobs) {
-      while (right && running.size() == most) right = wait_for_one();
-      const pid_t child = right ? fork() : -1;
+      if (running.size() == most) wait_for_one();
+      const pid_t child = fork();
       if (child == 0) _exit(do_job(program, compiler, jobs->size(), job));
-      right = child > 0;
-      if (!right) break;
-      running[child] = &job;
+      if (child > 0) running[child] = &job;
       job.unit->forget();
     }
-    while (!running.empty()) right = wait_for_one() && right;
-    if (!right) fail("a process that transforms a file has died, or could not be made");
-    return right;
+    while (!running.empty()) wait_for_one();
   }
 
   static Job::End do_job(const Program& program, const std::string& compiler, size_t units, const Job& job) {
@@ -253,8 +247,7 @@ class Driver {
     if (!job.unit->parsed() && !job.unit->parse()) errors.push_back(job.unit->record().source + ": cannot be read again");
     if (errors.empty()) {
       Module module(program, *job.unit, &errors);
-      write_file(job.text, module.transform(units));
-      write_lines(job.notes, module.types().notes());
+      if (!write_file(job.text, module.transform(units)) || !write_lines(job.notes, module.types().notes())) return Job::kLost;
     }
     const std::vector<std::string> files = {"-w", "-x", "cpp-output", "-c", job.text, "-o", job.object};
     if (errors.empty() && run(std::vector{compiler} + job.unit->record().flags + files) != 0) {
@@ -262,7 +255,7 @@ class Driver {
       end = Job::kNotCompiled;
     }
     if (!errors.empty() && end == Job::kRight) end = Job::kRefused;
-    return write_lines(job.errors, errors) ? end : Job::kRefused;
+    return write_lines(job.errors, errors) ? end : Job::kLost;
   }
 
   static void tell(const Program& program, const std::vector<std::string>& notes) {

@@ -51,7 +51,8 @@ bool Unit::parse() {
   for (const std::string& flag : record_.flags) {
     if (flag.starts_with("-std=")) standard = flag;
     if (flag == "-ansi") standard = "-std=c89";
-    if (flag == "-fopenmp" || flag == "-fopenmp-simd" || flag == "-m32" || flag == "-funsigned-char" || flag == "-fsigned-char" || flag == "-fshort-enums") arguments.push_back(flag);
+    if (flag == "-fopenmp" || flag.starts_with("-fopenmp=")) arguments.push_back("-fopenmp");  // with -fopenmp-simd there are no threads
+    if (flag == "-m32" || flag == "-funsigned-char" || flag == "-fsigned-char" || flag == "-fshort-enums") arguments.push_back(flag);
   }
   arguments.push_back(standard);
   if (!record_.target.empty()) arguments.insert(arguments.end(), {"-target", record_.target});

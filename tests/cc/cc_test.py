@@ -348,6 +348,12 @@ strftime(zone, sizeof zone, "%Z", when); result += zone[0] + strlen(setlocale(LC
         """That no file has otherwise: the compiler had to put it where it is called."""
         self.right("__attribute__((always_inline)) inline long once(long x) { return deep(x, 1) + 1; }", "result += once(i);", "-O2", "-std=gnu11")
 
+    def test_vectors_without_threads(self):
+        self.right("", """{ int k; long s = 0; deep(1, 1);
+    #pragma omp simd reduction(+ : s)
+    for (k = 0; k < 8; k++) s += k * i;
+    result += s; }""", "-fopenmp-simd")
+
     def test_strings_found_in_strings(self):
         self.right("static const char *at;", 'at = strchr("0123456789", \'0\' + i % 10); deep(1, 1); result += *at;')
 
@@ -381,6 +387,7 @@ class Refused(Cases):
 
     def test_threads(self):
         said = self.refuses("deep(), which can reach MPI, may be called by threads of OpenMP, in the directive around", """
+#include <omp.h>
 static int each;
 #pragma omp threadprivate(each)
 static long pure(long x) { return x + 1; }
@@ -392,14 +399,17 @@ static void note(void) { FILE *f = fopen("note", "a"); fclose(f); }""", """{ int
     {
       #pragma omp master
       MPI_Barrier(MPI_COMM_WORLD);
-      each += 1;
+      each += omp_get_wtime() > 0;
     }
     #pragma omp target
     result++; }""", words=["-fopenmp"])
-        for what in ("MPI_Barrier() may be called by threads", "fopen() may be called by threads", "'each' is of each thread",
+        for what in ("MPI_Barrier() may be called by threads", "fopen() may be called by threads", "omp_get_wtime() may be called by threads", "'each' is of each thread",
                      "a directive of OpenMP after which something may be under way or elsewhere"):
             self.assertIn(what, said)
         self.assertNotIn("pure()", said)
+
+    def test_names_of_threads(self):
+        self.refuses("pthread_self(): what it returns is another value in a restart", "#include <pthread.h>\nstatic pthread_t first;", "first = pthread_self();")
 
     def test_memory_of_others(self): self.refuses("backtrace_symbols(): its memory", "#include <execinfo.h>", "{ void *p; char **s = backtrace_symbols(&p, 0); result += s != 0; }")
     def test_results_of_others(self): self.refuses("what it returns a pointer to is not the program", inside="{ void *p = __builtin_return_address(0); result += p != 0; }")

@@ -117,6 +117,7 @@ static u64 step(int round)
 int main(int argc, char **argv)
 {
     int rounds = argc > 1 ? atoi(argv[1]) : 100, round;
+    double began, took;
     u64 hash = 0;
 
     MPI_Init(&argc, &argv);
@@ -128,12 +129,15 @@ int main(int argc, char **argv)
     kept = calloc((size_t)threads, sizeof *kept);
     for (round = 0; round < N; round++) field[round] = mix((u64)(round + 7 * rank + 1));
     rounds = 1 + rounds / 10;
+    began = omp_get_wtime();
     for (round = 0; round < rounds; round++) {
         smooth(round);
         if (round % 4 == 3) exchange_blocks();
         hash = mix(hash + step(round) + field[round % N] + work[0] + (u64)omp_get_max_threads());
     }
+    took = omp_get_wtime() - began;
     hash = together(hash);
+    if (rank == 0) fprintf(stderr, "%g s\n", took);
     if (rank == 0) printf("result: %016llx\n", hash);
     MPI_Finalize();
     return 0;

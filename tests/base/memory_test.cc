@@ -11,6 +11,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <string_view>
+
 #include "base/vector.h"
 
 using namespace elc;
@@ -114,7 +116,9 @@ TEST_CASE("who needs more than the reserve says so and aborts" * doctest::skip(k
       },
       said, sizeof said);
   CHECK(outcome == -1);
-  CHECK(strcmp(said, "elc: out of memory: 50000 bytes for a table of the library; the program cannot go on\n") == 0);
+  // An emulator adds that the program was aborted.
+  const std::string_view words = "elc: out of memory: 50000 bytes for a table of the library; the program cannot go on\n";
+  CHECK(std::string_view(said).substr(0, words.size()) == words);
 }
 
 TEST_CASE("room for more elements than there can be is refused") {

@@ -48,6 +48,14 @@ typedef struct ELC_Program_rounding {
   int (*get)(void), (*set)(int), (*test)(int), (*clear)(int), (*raise)(int), (*enabled)(void), (*enable)(int), (*disable)(int);
 } ELC_Program_rounding;
 
+/* A constant of MPI that the program may keep in variables: under an MPI that has another number for it no restart goes on. */
+typedef struct ELC_Program_number {
+  const char *name;
+  const char *place; /* in the program: where it is named, or the function called that gives it */
+  int value;
+  int is_kept; /* 0: not before one of those below gives it */
+} ELC_Program_number;
+
 typedef struct ELC_Program {
   const ELC_Program_module *const *modules; /* NULL among them: one that is not part of this executable */
   size_t module_count;
@@ -59,6 +67,8 @@ typedef struct ELC_Program {
   const ELC_Program_rounding *rounding; /* NULL: it does not ask how numbers are rounded, or for exceptions of theirs */
   int has_threads;   /* that call malloc and its relatives, and nothing else of this */
   void (*settings)(int is_restart); /* called when its variables are registered (0), and when a restart has those of the line (1) */
+  const ELC_Program_number *numbers;
+  size_t number_count;
 } ELC_Program;
 
 /* Initialises MPI, registers what the modules have, and returns a copy of argv that lines have. What cannot be registered is told,
@@ -79,7 +89,8 @@ int ELC_Program_get_address(const void *location, void *address);
 int ELC_Program_op_create(void (*function)(void), int commute, void *op);
 int ELC_Program_op_free(void *op);
 
-/* MPI_Alloc_mem and MPI_Free_mem, by malloc. elc-cc declares them as MPI has them. */
+/* MPI_Alloc_mem and MPI_Free_mem, by malloc; MPI_Cart_shift and MPI_Group_translate_ranks, which give MPI_PROC_NULL. elc-cc declares
+ * them as MPI has them. */
 
 /* What a conversion says of the memory at `block`: that it holds elements of `type`. Sets the type of a block from ELC_malloc that
  * has none; does nothing where there is no block. One whose size is no multiple of the type's remains bytes. Returns `block`. */

@@ -187,6 +187,8 @@ const std::map<std::string, std::string>& replaced() {
       {"omp_get_wtime", "ELC_Program_wtime"},
       {"MPI_Get_address", "ELC_Program_get_address"},
       {"MPI_Address", "ELC_Program_get_address"},
+      {"MPI_Cart_shift", "ELC_Program_cart_shift"},
+      {"MPI_Group_translate_ranks", "ELC_Program_group_translate_ranks"},
       {"MPI_Op_create", "ELC_Program_op_create"},
       {"MPI_Op_free", "ELC_Program_op_free"},
   };

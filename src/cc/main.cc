@@ -14,6 +14,7 @@
 
 #include "cc/arguments.h"
 #include "cc/module.h"
+#include "cc/numbers.h"
 #include "cc/objects.h"
 #include "cc/program.h"
 
@@ -61,10 +62,29 @@ class Driver {
 
   // The text of a source, beside its object.
   bool record(const std::string& source, const std::string& object) {
-    const std::string text = scratch_.file("text.i");
-    const auto command = std::vector{compiler_} + preprocessing(arguments_) + std::vector<std::string>{"-x", "c", "-E", source, "-o", text};
-    if (run(command) != 0) return false;
-    return add_record(object, {source, output_of({compiler_, "-dumpmachine"}, scratch_), compiling(arguments_), read_file(text)}, tool("objcopy"), scratch_);
+    std::string text;
+    if (!preprocess(source, &text)) return false;
+    return add_record(object, {source, output_of({compiler_, "-dumpmachine"}, scratch_), compiling(arguments_), text}, tool("objcopy"), scratch_);
+  }
+
+  // Where it calls MPI, with names for MPI's numbers.
+  bool preprocess(const std::string& source, std::string* text) {
+    const auto preprocessor = [&](const std::vector<std::string>& with, const std::string& to) {
+      return std::vector{compiler_} + with + preprocessing(arguments_) + std::vector<std::string>{"-x", "c", "-E", source, "-o", to};
+    };
+    const std::string macros = scratch_.file("macros"), named = scratch_.file("named.i"), plain = scratch_.file("plain.i"), mpi = scratch_.file("mpi.h");
+    if (run(preprocessor({"-dM"}, macros)) != 0) return false;
+    const std::string header = header_of_numbers(read_file(macros));
+    if (!header.empty()) {
+      if (!write_file(mpi, header)) return false;
+      if (run_quietly(preprocessor({"-I" + fs::path(mpi).parent_path().string()}, named)) == 0) {
+        *text = read_file(named);
+        if (!are_in_strings(*text)) return true;
+      }
+    }
+    if (run(preprocessor({}, plain)) != 0) return false;
+    *text = read_file(plain) + (header.empty() ? "" : any_of_numbers(header));
+    return true;
   }
 
   // One of the compiler's own: those of this machine know nothing of another one's objects.
@@ -261,6 +281,9 @@ class Driver {
   static void tell(const Program& program, const std::vector<std::string>& notes) {
     fprintf(stderr, "elc-cc: %zu of %zu functions can be on the stack when a line is taken:\n", program.instrumented(), program.functions());
     for (const std::string& name : program.names_of_instrumented()) fprintf(stderr, "elc-cc:   %s\n", name.c_str());
+    for (const auto& [name, number] : program.numbers())
+      if (number.is_kept)
+        fprintf(stderr, "elc-cc: %s: %s may be in variables: a restart needs an MPI with the same number for it\n", number.place.c_str(), name.c_str());
     if (!program.characters_are_text())
       fprintf(stderr, "elc-cc: %s: memory of characters is used as something else: arrays of characters are saved as bytes\n", program.text_ends_at().c_str());
     for (const std::string& note : notes) fprintf(stderr, "elc-cc: %s\n", note.c_str());

@@ -600,8 +600,9 @@ std::string Module::prelude() const {
       "const struct ELC_Program_function *functions; unsigned long function_count; }; "
       "struct ELC_Program_rounding { int (*get)(void), (*set)(int), (*test)(int), (*clear)(int), (*raise)(int), (*enabled)(void), (*enable)(int), "
       "(*disable)(int); }; "
+      "struct ELC_Program_number { const char *name, *place; int value, is_kept; }; "
       "struct ELC_Program { const struct ELC_Program_module *const *modules; unsigned long module_count; int thread_level, draws_numbers, reads_input, "
-      "uses_library, aligns; const struct ELC_Program_rounding *rounding; int has_threads; void (*settings)(int); }; "
+      "uses_library, aligns; const struct ELC_Program_rounding *rounding; int has_threads; void (*settings)(int); const struct ELC_Program_number *numbers; unsigned long number_count; }; "
       "extern char **ELC_Program_begin(const struct ELC_Program *, int, char **); ";
   if (program_.everywhere())
     out += "extern int ELC_Checkpoint(void); extern int MPI_Finalize(void); extern int atexit(void (*)(void)); "
@@ -638,10 +639,15 @@ std::string Module::program_text(size_t units) const {
            "feenableexcept(int), fedisableexcept(int); static const struct ELC_Program_rounding elc_rounding = {fegetround, fesetround, "
            "fetestexcept, feclearexcept, feraiseexcept, " + std::string(is_gnu ? "fegetexcept, feenableexcept, fedisableexcept}; " : "0, 0, 0}; ");
   }
+  out += "static const struct ELC_Program_number elc_numbers[] = {";
+  for (const auto& [name, number] : program_.numbers())
+    out += "{\"" + name + "\", " + quoted(number.place) + ", " + std::to_string(number.value) + ", " + (number.is_kept ? "1}, " : "0}, ");
+  out += "{0, 0, 0, 0}}; ";
   return out + settings_text() + "static const struct ELC_Program elc_program = {elc_modules, " + std::to_string(units) + ", " +
          std::to_string(program_.thread_level()) + ", " + (program_.draws_numbers() ? "1, " : "0, ") +
          (program_.reads_input() ? "1, " : "0, ") + (program_.uses_library() ? "1, " : "0, ") + (program_.aligns() ? "1, " : "0, ") +
-         (program_.rounds() ? "&elc_rounding, " : "0, ") + (program_.has_threads() ? "1" : "0") + ", elc_settings}; ";
+         (program_.rounds() ? "&elc_rounding, " : "0, ") + (program_.has_threads() ? "1" : "0") + ", elc_settings, elc_numbers, " +
+         std::to_string(program_.numbers().size()) + "}; ";
 }
 
 }  // namespace elc::cc

@@ -97,7 +97,9 @@ std::string Scratch::file(const std::string& name) {
   return directory + "/" + name;
 }
 
-int run(const std::vector<std::string>& command) {
+namespace {
+
+int run_with(const std::vector<std::string>& command, llvm::ArrayRef<llvm::Optional<llvm::StringRef>> streams) {
   const auto program = llvm::sys::findProgramByName(command[0]);
   if (!program) {
     fprintf(stderr, "elc-cc: %s is not found\n", command[0].c_str());
@@ -105,10 +107,16 @@ int run(const std::vector<std::string>& command) {
   }
   const std::vector<llvm::StringRef> words(command.begin(), command.end());
   std::string why;
-  const int code = llvm::sys::ExecuteAndWait(*program, words, llvm::None, {}, 0, 0, &why);
+  const int code = llvm::sys::ExecuteAndWait(*program, words, llvm::None, streams, 0, 0, &why);
   if (code < 0) fprintf(stderr, "elc-cc: %s: %s\n", command[0].c_str(), why.c_str());
   return code < 0 ? 1 : code;
 }
+
+}  // namespace
+
+int run(const std::vector<std::string>& command) { return run_with(command, {}); }
+
+int run_quietly(const std::vector<std::string>& command) { return run_with(command, {llvm::StringRef(""), llvm::StringRef(""), llvm::StringRef("")}); }
 
 std::string output_of(const std::vector<std::string>& command, Scratch& scratch) {
   const auto program = llvm::sys::findProgramByName(command[0]);

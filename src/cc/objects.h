@@ -29,6 +29,7 @@ class Scratch {
 
 // Runs a command, found in PATH, and waits for it. Its exit code.
 int run(const std::vector<std::string>& command);
+int run_quietly(const std::vector<std::string>& command);  // with no word of it
 
 // The first line that it prints.
 std::string output_of(const std::vector<std::string>& command, Scratch& scratch);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "cc/numbers.h"
 #include "clang/AST/RecursiveASTVisitor.h"
 #include "clang/AST/StmtOpenMP.h"
 
@@ -111,6 +112,8 @@ class Collector : public RecursiveASTVisitor<Collector> {
       return true;
     }
     direct_.insert(call->getCallee()->IgnoreParenImpCasts());
+    if (is_mpi(name))
+      for (const Expr* argument : call->arguments()) pass_number(argument);
     if (facts_ != nullptr) {
       if (is_site(name)) facts_->calls_site = program_.has_sites_ = true;
       facts_->calls.insert(Program::key_of(unit_, callee));
@@ -134,9 +137,23 @@ class Collector : public RecursiveASTVisitor<Collector> {
     } else if (const auto* variable = dyn_cast<VarDecl>(reference->getDecl())) {
       if (variable->isExternallyVisible() && variable->getDefinition() == nullptr)
         program_.used_variables_.insert(variable->getName().str()), here().uses_variables.emplace(variable->getName().str(), unit_.place(reference->getLocation()));
+    } else if (isa<EnumConstantDecl>(reference->getDecl()) && !passed_.contains(reference)) {
+      const std::string name = number_named(reference->getDecl()->getName().str());
+      if (!name.empty()) here().numbers.emplace(name, unit_.place(reference->getLocation()));
     }
     return true;
   }
+
+  bool VisitEnumConstantDecl(EnumConstantDecl* constant) {
+    const std::string name = number_named(constant->getName().str());
+    if (!name.empty()) program_.values_of_numbers_[name] = constant->getInitVal().getExtValue();
+    // Preprocessed without names: somewhere in the file there may be any of them.
+    if (name == any_number()) program_.at_file_scope_.numbers.emplace(name, unit_.record().source);
+    return true;
+  }
+
+  // A variable that is as long as a constant says has another type under another MPI, which a restart sees.
+  bool TraverseConstantArrayTypeLoc(ConstantArrayTypeLoc at) { return TraverseTypeLoc(at.getElementLoc()); }
 
   bool VisitRecordDecl(RecordDecl* record) {
     const std::string name = spelling(record);
@@ -167,6 +184,20 @@ class Collector : public RecursiveASTVisitor<Collector> {
 
  private:
   FunctionFacts& here() { return facts_ != nullptr ? *facts_ : program_.at_file_scope_; }
+
+  // What a call of MPI is given and nobody keeps.
+  void pass_number(const Expr* e) {
+    e = e->IgnoreParenCasts();
+    if (const auto* choice = dyn_cast<ConditionalOperator>(e)) {
+      pass_number(choice->getTrueExpr());
+      pass_number(choice->getFalseExpr());
+    } else if (const auto* both = dyn_cast<BinaryOperator>(e); both != nullptr && (both->getOpcode() == BO_Or || both->getOpcode() == BO_Add)) {
+      pass_number(both->getLHS());
+      pass_number(both->getRHS());
+    } else if (const auto* reference = dyn_cast<DeclRefExpr>(e)) {
+      passed_.insert(reference);
+    }
+  }
 
   static QualType pointee_of_callee(const CallExpr* call) {
     const QualType type = call->getCallee()->getType();
@@ -301,7 +332,7 @@ class Collector : public RecursiveASTVisitor<Collector> {
   FunctionFacts* facts_ = nullptr;
   std::string key_;  // of that function
   int directives_ = 0;  // of OpenMP, around what is seen
-  std::set<const Expr*> direct_, harmless_;
+  std::set<const Expr*> direct_, harmless_, passed_;
   std::set<std::string> taken_;
 };
 
@@ -387,6 +418,7 @@ void Program::conclude(std::vector<std::string>* errors) {
                       "(), which is not the program's: a restart could not come back through it");
   }
   check_threads(errors);
+  find_numbers();
   std::set<std::string> told;
   reads_input_ = at_file_scope_.uses_variables.contains("stdin");
   check_foreign(at_file_scope_, &told, errors);
@@ -416,6 +448,26 @@ void Program::find_reachable() {
     if (f == functions_.end() || !reachable_.insert(key).second) continue;
     next.insert(next.end(), f->second.refers.begin(), f->second.refers.end());
   }
+}
+
+void Program::find_numbers() {
+  const auto add = [&](const std::string& name, const std::string& place, bool is_kept) {
+    for (const auto& [constant, value] : values_of_numbers_) {
+      if (constant != name && !(name.ends_with("_") && constant.starts_with(name)) && name != any_number()) continue;
+      Number& number = numbers_[constant];
+      if (number.place.empty() || (is_kept && !number.is_kept)) number = {value, place, is_kept};
+    }
+  };
+  const auto add_all = [&](const FunctionFacts& f) {
+    for (const auto& [name, place] : f.numbers) add(name, place, true);
+    for (const auto& [function, place] : f.uses) {
+      const Given& given = given_by(function);
+      for (const std::string& name : given.names) add(name, place, !given.is_seen);
+    }
+  };
+  add_all(at_file_scope_);
+  for (const std::string& key : reachable_) add_all(functions_.at(key));
+  numbers_.erase(any_number());
 }
 
 // One thread calls MPI and has frames; what other functions of the library keep is for one thread, too, but memory.

@@ -28,6 +28,7 @@ struct FunctionFacts {
   std::set<std::string> refers;      // keys of functions that it calls or takes the address of
   std::map<std::string, std::string> uses, uses_variables;  // names of what the file does not define, and where
   std::set<std::string> calls_by;    // signatures of pointers
+  std::map<std::string, std::string> numbers;  // constants of MPI that it may keep in variables, and where
 };
 
 // A function that is given to one which is not the program's, and may call it.
@@ -44,6 +45,13 @@ struct ThreadedCall {
 // A function that sets something of the process, as the program's headers declare it.
 struct Setting {
   std::string returns, takes;
+};
+
+// A constant of MPI that the program may keep in variables.
+struct Number {
+  long long value = 0;
+  std::string place;
+  bool is_kept = false;  // false: only if a function that gives it does so
 };
 
 class Program {
@@ -75,6 +83,7 @@ class Program {
   bool draws_numbers() const { return draws_numbers_; }
   bool has_threads() const { return has_threads_; }
   const std::map<std::string, Setting>& settings() const { return settings_; }  // by name: those that it calls
+  const std::map<std::string, Number>& numbers() const { return numbers_; }     // by name
   bool uses_library() const { return uses_library_; }
   bool rounds() const { return rounds_; }
   bool reads_input() const { return reads_input_; }
@@ -92,6 +101,7 @@ class Program {
   std::string find(std::string signature) const;
   void unite(const std::string& a, const std::string& b);
   void find_reachable();
+  void find_numbers();
   void check_threads(std::vector<std::string>* errors) const;
   void check_foreign(const FunctionFacts& of, std::set<std::string>* told, std::vector<std::string>* errors) const;
   static std::string key_of(const Unit& unit, const clang::FunctionDecl* function);
@@ -107,6 +117,8 @@ class Program {
   std::vector<ThreadedCall> threaded_;
   std::vector<std::string> devices_;                       // directives that leave something on other devices, and where
   std::map<std::string, Setting> settings_;
+  std::map<std::string, long long> values_of_numbers_;     // of all that the program's MPI has
+  std::map<std::string, Number> numbers_;
   FunctionFacts at_file_scope_;                            // of initialisers
   std::set<std::string> reachable_;                        // keys of functions that a run can come to
   std::set<std::string> variables_;                        // external ones that are defined

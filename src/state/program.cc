@@ -102,6 +102,7 @@ char** begin_program(const ELC_Program& program, int argc, char** argv) {
   Process& p = process();
   p.is_prepared = true;
   p.aligns = program.aligns != 0;
+  register_numbers(program);
   HashMap<const ELC_Program_variable*> known;
   for (size_t i = 0; i < program.module_count; ++i) {
     const ELC_Program_module* module = program.modules[i];

@@ -131,6 +131,12 @@ Result pass_variables(format::Cursor& in, Restoring& restoring, const format::Re
     }
     restoring.wild = 0;
     restoring.target = v.region->target;
+    if (v.region->is_number) {
+      int number[kNumberWords];
+      ELC_TRY(in.read_value(v.type, restoring.process.types, v.region->type, number, v.count, leaves));
+      ELC_TRY(take_number(*v.region, number, change));
+      continue;
+    }
     const Result passed = pass_value(in, restoring, reader, v.type, v.region->type,
                                      change && !v.region->is_constant ? v.region->address : nullptr, v.count, leaves);
     if (!passed.ok())

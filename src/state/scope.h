@@ -47,6 +47,7 @@ struct Region {
   bool is_static = false;     // of a function: ELC_STATIC
   bool is_late = false;       // a static that the set-up has not registered: a restart may not know its address
   bool is_constant = false;   // known by its place alone: a restart writes nothing there
+  bool is_number = false;     // in a prepared program: of MPI (numbers.cc)
   bool is_checked = false;    // in a prepared program: what is no pointer in it may be no address either
   bool is_waiting = false;    // a static of a line, whose function was not called yet: `address` is allocated
 

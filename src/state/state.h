@@ -101,6 +101,8 @@ struct HandleCodec {
 
 // elc_program.h: registers what the modules have; a copy of argv that lines have. Behind MPI_Init.
 char** begin_program(const ELC_Program& program, int argc, char** argv);
+// The program has been given this constant of MPI, and may have it in variables.
+void keep_number(const char* name);
 // A global of the library's own, wherever the program is.
 Result add_global(const char* name, void* address, format::TypeId type, size_t count);
 

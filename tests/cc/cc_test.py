@@ -486,6 +486,80 @@ class Lines(Cases):
         self.assert_restarts("prog", Projects.ANSWER)
 
 
+class Numbers(Cases):
+    """Constants of MPI that a program keeps in variables: under an MPI with another number there is no restart."""
+
+    def compile(self, *words, outside="", inside=""):
+        """The constants that may be in variables."""
+        self.write("prog.c", PROGRAM % (outside, inside + Projects.DALLY))
+        said = self.cc("prog.c", "-o", "prog", "-felc-report", *words)
+        return {name for name in re.findall(r"elc-cc: .*prog\.c(?::\d+)?: (MPI_\w+) may be in variables", said) if name != "MPI_SUCCESS"}
+
+    def found(self, inside, outside=""):
+        return self.compile(outside=outside, inside=inside)
+
+    def test_where_they_are_seen(self):
+        send = "MPI_Send(&i, 0, MPI_INT, %s, 1, MPI_COMM_WORLD);"
+        self.assertEqual(self.found(send % "MPI_PROC_NULL"), set())
+        self.assertEqual(self.found(send % "(i == 3 ? MPI_PROC_NULL : MPI_PROC_NULL)"), set())
+        self.assertEqual(self.found("{ int to = MPI_PROC_NULL; " + send % "to" + " }"), {"MPI_PROC_NULL"})
+        self.assertEqual(self.found(send % "to()", "int to(void) { return MPI_PROC_NULL; }"), {"MPI_PROC_NULL"})
+        self.assertEqual(self.found("", "int to(void) { return MPI_PROC_NULL; }"), set())  # which nobody calls
+        self.assertEqual(self.found(send % "nobody", "#define NONE MPI_PROC_NULL\nstruct { int to; } *s; enum { nobody = NONE };"), {"MPI_PROC_NULL"})
+        self.assertEqual(self.found(send % "to[1]", "int to[2] = {0, MPI_PROC_NULL};"), {"MPI_PROC_NULL"})
+        self.assertEqual(self.found("if (i == MPI_ANY_SOURCE) i++;"), {"MPI_ANY_SOURCE"})
+        self.assertEqual(self.found("switch (-7 - i) { case MPI_ROOT: i++; }"), {"MPI_ROOT"})
+        self.assertEqual(self.found("{ char name[MPI_MAX_PROCESSOR_NAME]; int n; MPI_Get_processor_name(name, &n); }"), set())
+        self.assertEqual(self.found("free(malloc(MPI_MAX_PROCESSOR_NAME));"), {"MPI_MAX_PROCESSOR_NAME"})
+        self.assertIn("MPI_CART", self.found("{ int is; MPI_Topo_test(MPI_COMM_WORLD, &is); }"))
+        if BUILD.mpi != "lam":
+            self.assertEqual(self.found("MPI_Allreduce(MPI_IN_PLACE, &i, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);"), set())
+            self.assertEqual(self.found("MPI_Allreduce(from, &i, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);", "void *from = MPI_IN_PLACE;"), {"MPI_IN_PLACE"})
+            self.assertEqual(self.found("{ MPI_Status *s = MPI_STATUS_IGNORE; MPI_Recv(&i, 0, MPI_INT, MPI_PROC_NULL, 1, MPI_COMM_WORLD, s); }"),
+                             {"MPI_STATUS_IGNORE"})
+
+    def test_where_they_cannot_be_seen(self):
+        """In #if and in strings they are what they were; then a program may have any of them."""
+        text = "#define TEXT(x) #x\n#define TEXT_OF(x) TEXT(x)\nconst char *in = TEXT_OF(MPI_ANY_TAG);"
+        for outside, inside in ((text, "result += in[0] == '(' || in[0] == '-' ? 0 : 1;"),
+                                ("#if MPI_ANY_TAG < 0\n#define MORE 0\n#else\n#define MORE 1\n#endif", "result += MORE;")):
+            self.assertLess({"MPI_PROC_NULL", "MPI_ANY_SOURCE", "MPI_ROOT"}, self.found(inside, outside))
+            self.assert_restarts("prog", Projects.ANSWER)
+
+    def other_mpi(self, number, outside, inside):
+        """One that has this number for MPI_PROC_NULL, and for MPI_MINE."""
+        self.write("other/mpi.h", "#ifndef OTHER\n#define OTHER\n#include_next <mpi.h>\n#define MPI_MINE NUMBER\n#endif\n")
+        return self.compile("-Iother", "-DNUMBER=%d" % number, outside=outside, inside=inside)
+
+    def test_another_mpi(self):
+        outside, inside = "static int kept = MPI_MINE;", "result += kept - MPI_MINE;"
+        lines = os.path.join(self.home, "lines")
+        self.other_mpi(-17, outside, inside)
+        self.start("prog", ELC_DIR=lines, ELC_EVERY="0.001")
+        restart = {"ELC_DIR": lines, "ELC_RESTART": str(launch.newest(lines))}
+        self.assertIn(Projects.ANSWER, self.start("prog", **restart))
+        self.other_mpi(-18, outside, inside)
+        said = self.run_words(*launch.launcher(BUILD.mpi, 2, ["PATH", *restart]), os.path.join(self.home, "prog"), code=None, **restart)
+        self.assertRegex(said, r"may have MPI_MINE in its variables \(prog\.c:\d+\), which is -17 in the line, and -18 in the MPI")
+        self.assertIn("nothing was changed", said)
+        self.assertNotIn("result: ", said)
+
+    def test_what_mpi_gives(self):
+        """MPI_Cart_shift gives MPI_PROC_NULL at an edge; on a ring it gives ranks, and any MPI will do."""
+        show = [os.path.join(BUILD.path, "src", "tool", "elc"), "show"]
+        for periodic in (0, 1):
+            self.assertEqual(self.found("if (i == 0) { int n[1] = {2}, p[1] = {%d}; MPI_Cart_create(MPI_COMM_WORLD, 1, n, p, 0, &ring);"
+                                        "MPI_Cart_shift(ring, 0, 1, to, to + 1); }" % periodic,
+                                        "static MPI_Comm ring; static int to[2];"), set())
+            self.assert_restarts("prog", Projects.ANSWER)
+            lines = os.path.join(self.home, "lines")
+            self.start("prog", ELC_DIR=lines, ELC_EVERY="0.001")
+            line = str(launch.newest(lines))
+            self.assertRegex(self.run_words(*show, "--dir", lines, line, "--values", "2"),
+                             r"MPI_PROC_NULL.*\n?.*\b%d\b" % (1 - periodic))
+            shutil.rmtree(lines)
+
+
 def main():
     global BUILD
     BUILD = launch.Build(sys.argv[1])

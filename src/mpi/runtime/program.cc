@@ -124,6 +124,21 @@ ELC_EXPORT int ELC_Program_free_mem(void* memory) {
   return MPI_SUCCESS;
 }
 
+ELC_EXPORT int ELC_Program_cart_shift(MPI_Comm comm, int direction, int by, int* source, int* to) {
+  const int code = MPI_Cart_shift(comm, direction, by, source, to);
+  if (code == MPI_SUCCESS && (*source == MPI_PROC_NULL || *to == MPI_PROC_NULL)) elc::state::keep_number("MPI_PROC_NULL");
+  return code;
+}
+
+ELC_EXPORT int ELC_Program_group_translate_ranks(MPI_Group from, int count, int* ranks, MPI_Group to, int* theirs) {
+  const int code = MPI_Group_translate_ranks(from, count, ranks, to, theirs);
+  for (int i = 0; code == MPI_SUCCESS && i < count; ++i) {
+    if (theirs[i] == MPI_PROC_NULL) elc::state::keep_number("MPI_PROC_NULL");
+    if (theirs[i] == MPI_UNDEFINED) elc::state::keep_number("MPI_UNDEFINED");
+  }
+  return code;
+}
+
 ELC_EXPORT double ELC_Program_wtime(void) {
   double now = PMPI_Wtime();
   ELC_Nondeterministic(&now, ELC_DOUBLE, 1);

@@ -1,0 +1,158 @@
+#include "cc/numbers.h"
+
+#include <string.h>
+
+#include <algorithm>
+#include <cctype>
+#include <map>
+#include <sstream>
+
+namespace elc::cc {
+namespace {
+
+constexpr const char* kPrefix = "elc_number_";
+constexpr const char* kAny = "elc_any_number";
+
+using Macros = std::map<std::string, std::string>;  // those without parameters
+
+Macros macros_of(const std::string& text) {
+  Macros all;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) {
+    std::istringstream words(line);
+    std::string define, name, body;
+    if (!(words >> define >> name) || define != "#define" || name.find('(') != std::string::npos) continue;
+    std::getline(words >> std::ws, body);
+    all[name] = body;
+  }
+  return all;
+}
+
+bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
+
+std::vector<std::string> tokens_of(const std::string& body) {
+  std::vector<std::string> all;
+  for (size_t at = 0; at < body.size();) {
+    if (std::isspace(static_cast<unsigned char>(body[at])) != 0) {
+      ++at;
+      continue;
+    }
+    size_t end = at + 1;
+    while (is_word(body[at]) && end < body.size() && is_word(body[end])) ++end;
+    all.push_back(body.substr(at, end - at));
+    at = end;
+  }
+  return all;
+}
+
+// What it stands for, without macros; words that are none are types. Empty: it is no number or pointer.
+std::string expanded(const Macros& macros, const std::string& body, int depth) {
+  std::string out;
+  for (const std::string& token : tokens_of(body)) {
+    const auto macro = macros.find(token);
+    if (macro != macros.end()) {
+      const std::string inner = depth == 0 ? "" : expanded(macros, macro->second, depth - 1);
+      if (inner.empty()) return "";
+      out += inner;
+    } else if (is_word(token[0]) || token.find_first_of("()+-*/|<>&~") == 0) {
+      out += token + " ";
+    } else {
+      return "";
+    }
+  }
+  return out;
+}
+
+// Of a conversion in it: the type. Only pointers to what MPI's objects are not; those are known by their type.
+bool is_number_or_pointer(const std::string& body, std::string* type) {
+  for (const std::string& token : tokens_of(body)) {
+    if (!is_word(token[0]) || std::isdigit(static_cast<unsigned char>(token[0])) != 0) continue;
+    if (token != "void" && token != "int" && token != "char" && token != "MPI_Status") return false;
+    if (!type->empty()) return false;  // several conversions
+    *type = token;
+  }
+  if (type->empty()) return true;
+  const size_t at = body.find(*type) + type->size();
+  const std::string stars = body.substr(at, body.find(')', at) - at);
+  *type += stars;
+  return stars.find('*') != std::string::npos && stars.find_first_not_of("* ") == std::string::npos;
+}
+
+bool fits_int(const std::string& body) {
+  for (const std::string& token : tokens_of(body))
+    if (std::isdigit(static_cast<unsigned char>(token[0])) != 0 && strtoull(token.c_str(), nullptr, 0) > 0x7fffffff) return false;
+  return true;
+}
+
+}  // namespace
+
+std::string header_of_numbers(const std::string& text) {
+  const Macros macros = macros_of(text);
+  if (!macros.contains("MPI_ANY_SOURCE")) return "";
+  const auto known = macros.find("__INTPTR_TYPE__");  // of GCC and clang
+  const std::string word = known == macros.end() ? "long" : known->second;
+  std::string out = "#pragma GCC system_header\n#include_next <mpi.h>\n#ifndef ELC_NUMBERS\n#define ELC_NUMBERS\n";
+  for (const auto& [name, body] : macros) {
+    // The version is asked for in #if.
+    if (!name.starts_with("MPI_") && !name.starts_with("MPIX_")) continue;
+    if (name == "MPI_VERSION" || name == "MPI_SUBVERSION") continue;
+    const std::string value = expanded(macros, body, 8);
+    std::string type;
+    if (value.find_first_of("0123456789") == std::string::npos || !is_number_or_pointer(value, &type) || !fits_int(value)) continue;
+    const bool is_pointer = !type.empty();
+    out += "#ifdef " + name + "\nenum { " + kPrefix + name + " = " + (is_pointer ? "(int)(" + word + ")(" : "(") + value + ") };\n#undef " +
+           name + "\n#define " + name + " ((" + (is_pointer ? type + ")(" + word : "int") + ")" + kPrefix + name + ")\n#endif\n";
+  }
+  return out + "#endif\n";
+}
+
+bool are_in_strings(const std::string& text) {
+  for (size_t at = 0; at < text.size(); ++at) {
+    const char quote = text[at];
+    if (quote == '#' && (at == 0 || text[at - 1] == '\n')) at = std::min(text.find('\n', at), text.size());  // the name of a file
+    if (quote != '"' && quote != '\'') continue;
+    const size_t begin = ++at;
+    while (at < text.size() && text[at] != quote) at += text[at] == '\\' ? 2 : 1;
+    if (text.substr(begin, at - begin).find(kPrefix) != std::string::npos) return true;
+  }
+  return false;
+}
+
+std::string any_of_numbers(const std::string& header) {
+  std::string out = "\n";
+  std::istringstream in(header);
+  for (std::string line; std::getline(in, line);)
+    if (line.starts_with("enum ")) out += line + "\n";
+  return out + "enum { " + kAny + " };\n";
+}
+
+std::string any_number() { return kAny; }
+
+std::string number_named(const std::string& enumerator) {
+  if (enumerator.starts_with(kPrefix)) return enumerator.substr(strlen(kPrefix));
+  const bool is_constant = enumerator.starts_with("MPI_") && std::none_of(enumerator.begin(), enumerator.end(), [](char c) { return std::islower(static_cast<unsigned char>(c)) != 0; });
+  return is_constant || enumerator == kAny ? enumerator : "";
+}
+
+const Given& given_by(const std::string& function) {
+  static const std::map<std::string, Given> all = {
+      {"MPI_Cart_shift", {{"MPI_PROC_NULL"}, true}},
+      {"MPI_Group_translate_ranks", {{"MPI_PROC_NULL", "MPI_UNDEFINED"}, true}},
+      {"MPI_Group_rank", {{"MPI_UNDEFINED"}}},
+      {"MPI_Get_count", {{"MPI_UNDEFINED"}}},
+      {"MPI_Get_elements", {{"MPI_UNDEFINED"}}},
+      {"MPI_Comm_compare", {{"MPI_IDENT", "MPI_CONGRUENT", "MPI_SIMILAR", "MPI_UNEQUAL"}}},
+      {"MPI_Group_compare", {{"MPI_IDENT", "MPI_SIMILAR", "MPI_UNEQUAL"}}},
+      {"MPI_Topo_test", {{"MPI_CART", "MPI_GRAPH", "MPI_DIST_GRAPH", "MPI_UNDEFINED"}}},
+      {"MPI_Type_get_envelope", {{"MPI_COMBINER_"}}},
+      {"MPI_Error_class", {{"MPI_ERR_"}}},
+      {"MPI_Init_thread", {{"MPI_THREAD_"}}},
+      {"MPI_Query_thread", {{"MPI_THREAD_"}}},
+      {"MPI_File_get_amode", {{"MPI_MODE_"}}},
+  };
+  static const Given none;
+  const auto found = all.find(function);
+  return found == all.end() ? none : found->second;
+}
+
+}  // namespace elc::cc

@@ -1,0 +1,50 @@
+// Constants of MPI that a prepared program may have in variables (elc_program.h). Each MPI has numbers of its own for them, and a
+// variable of a line is the number that it is: so a line has the numbers, and a restart goes on where they are the same.
+#include <string.h>
+
+#include "elc_program.h"
+#include "state/process.h"
+#include "state/state.h"
+
+namespace elc::state {
+namespace {
+
+struct Number {
+  const ELC_Program_number* constant;
+  int words[kNumberWords];  // as lines have it: whether it is kept, and its value
+};
+
+Vector<Number>& numbers() {
+  static Vector<Number>& all = *make<Vector<Number>>();
+  return all;
+}
+
+}  // namespace
+
+void register_numbers(const ELC_Program& program) {
+  Vector<Number>& all = numbers();
+  for (size_t i = 0; i < program.number_count; ++i) all.push_back({&program.numbers[i], {program.numbers[i].is_kept, program.numbers[i].value}});
+  for (Number& number : all) {
+    outcome(add_global(number.constant->name, number.words, ELC_INT, kNumberWords));
+    process().globals.back().is_number = true;
+  }
+}
+
+void keep_number(const char* name) {
+  for (Number& number : numbers())
+    if (strcmp(number.constant->name, name) == 0) number.words[0] = 1;
+}
+
+Result take_number(const Region& region, const int line[kNumberWords], bool change) {
+  for (Number& number : numbers()) {
+    if (reinterpret_cast<uint8_t*>(number.words) != region.address) continue;
+    const ELC_Program_number& constant = *number.constant;
+    if (line[0] != 0 && line[1] != constant.value)
+      return Result::error("the program may have %s in its variables (%s), which is %d in the line, and %d in the MPI of this restart: restart "
+                           "it with the MPI that the line was taken with", constant.name, constant.place, line[1], constant.value);
+    if (change && line[0] != 0) number.words[0] = 1;
+  }
+  return Result();
+}
+
+}  // namespace elc::state

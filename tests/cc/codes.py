@@ -262,7 +262,7 @@ class Trial:
                 elif not ranks:
                     raise Failure("it failed by itself\n%s" % job.complaints()[-3000:])
                 job.close()
-                if said is not None:
+                if said is not None or os.path.exists(os.path.join(lines, "finished")):  # a kill may come behind the end
                     break
             shutil.rmtree(lines, ignore_errors=True)
 

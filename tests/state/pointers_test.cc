@@ -241,14 +241,15 @@ TEST_CASE("one past the end of a block is not the block that follows, nor the ot
 
 TEST_CASE("wild pointers are tolerated, and show themselves when used") {
   new_process();
-  int unknown, *wild = &unknown, *fine = nullptr;
+  static int unknown[3];
+  int *wild = &unknown[1], *fine = nullptr;
   int (*function)(int, int) = add;  // not registered
   ELC_PTR(wild), ELC_PTR(fine), ELC_Register("function", reinterpret_cast<void*>(&function), ELC_FUNCTION, 1);
   Line line;
   REQUIRE_OK(line.save());
   REQUIRE_OK(line.restore());
   CHECK(wild != nullptr);
-  CHECK(wild != &unknown);
+  CHECK(wild != &unknown[1]);
   CHECK(reinterpret_cast<uintptr_t>(wild) > UINTPTR_MAX - 4096);
   CHECK(fine == nullptr);
   CHECK((function == add) == false);

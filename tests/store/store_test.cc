@@ -1,5 +1,4 @@
 // The rules of the store on a disk that works.
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include "store/store.h"
 
 #include <doctest/doctest.h>

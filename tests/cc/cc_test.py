@@ -499,24 +499,30 @@ class Numbers(Cases):
         return self.compile(outside=outside, inside=inside)
 
     def test_where_they_are_seen(self):
+        """Not where a call of MPI is merely given one, in the length of an array, and in what nobody calls."""
         send = "MPI_Send(&i, 0, MPI_INT, %s, 1, MPI_COMM_WORLD);"
-        self.assertEqual(self.found(send % "MPI_PROC_NULL"), set())
-        self.assertEqual(self.found(send % "(i == 3 ? MPI_PROC_NULL : MPI_PROC_NULL)"), set())
-        self.assertEqual(self.found("{ int to = MPI_PROC_NULL; " + send % "to" + " }"), {"MPI_PROC_NULL"})
-        self.assertEqual(self.found(send % "to()", "int to(void) { return MPI_PROC_NULL; }"), {"MPI_PROC_NULL"})
-        self.assertEqual(self.found("", "int to(void) { return MPI_PROC_NULL; }"), set())  # which nobody calls
-        self.assertEqual(self.found(send % "nobody", "#define NONE MPI_PROC_NULL\nstruct { int to; } *s; enum { nobody = NONE };"), {"MPI_PROC_NULL"})
-        self.assertEqual(self.found(send % "to[1]", "int to[2] = {0, MPI_PROC_NULL};"), {"MPI_PROC_NULL"})
-        self.assertEqual(self.found("if (i == MPI_ANY_SOURCE) i++;"), {"MPI_ANY_SOURCE"})
-        self.assertEqual(self.found("switch (-7 - i) { case MPI_ROOT: i++; }"), {"MPI_ROOT"})
-        self.assertEqual(self.found("{ char name[MPI_MAX_PROCESSOR_NAME]; int n; MPI_Get_processor_name(name, &n); }"), set())
-        self.assertEqual(self.found("free(malloc(MPI_MAX_PROCESSOR_NAME));"), {"MPI_MAX_PROCESSOR_NAME"})
-        self.assertIn("MPI_CART", self.found("{ int is; MPI_Topo_test(MPI_COMM_WORLD, &is); }"))
+        outside = """
+            #define NONE MPI_PROC_NULL
+            enum { nobody = NONE };
+            int of_file[2] = {0, MPI_ERR_COMM};
+            int returned(void) { return MPI_UNDEFINED; }
+            int uncalled(void) { return MPI_ERR_TAG; }
+            """
+        inside = (send % "nobody" + send % "(i >= 0 ? MPI_PROC_NULL : MPI_ROOT)" + "i += of_file[0];"
+                  "if (returned() == i || i == MPI_ANY_SOURCE) i++;"
+                  "switch (-70 - i) { case MPI_KEYVAL_INVALID: i++; }"
+                  "{ char name[MPI_MAX_PROCESSOR_NAME]; int n, is; MPI_Get_processor_name(name, &n); MPI_Topo_test(MPI_COMM_WORLD, &is); }"
+                  "free(malloc(MPI_BSEND_OVERHEAD));")
+        wanted = {"MPI_PROC_NULL", "MPI_ERR_COMM", "MPI_UNDEFINED", "MPI_ANY_SOURCE", "MPI_KEYVAL_INVALID", "MPI_BSEND_OVERHEAD", "MPI_CART", "MPI_GRAPH"}
         if BUILD.mpi != "lam":
-            self.assertEqual(self.found("MPI_Allreduce(MPI_IN_PLACE, &i, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);"), set())
-            self.assertEqual(self.found("MPI_Allreduce(from, &i, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);", "void *from = MPI_IN_PLACE;"), {"MPI_IN_PLACE"})
-            self.assertEqual(self.found("{ MPI_Status *s = MPI_STATUS_IGNORE; MPI_Recv(&i, 0, MPI_INT, MPI_PROC_NULL, 1, MPI_COMM_WORLD, s); }"),
-                             {"MPI_STATUS_IGNORE"})
+            wanted |= {"MPI_IN_PLACE", "MPI_STATUS_IGNORE", "MPI_DIST_GRAPH"}
+            outside += "void *from = MPI_IN_PLACE;"
+            inside += ("MPI_Allreduce(from, &i, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);"
+                       "MPI_Alltoall(MPI_IN_PLACE, 0, MPI_INT, &i, 0, MPI_INT, MPI_COMM_WORLD);"
+                       "{ MPI_Status *s = MPI_STATUS_IGNORE; MPI_Recv(&i, 0, MPI_INT, MPI_PROC_NULL, 1, MPI_COMM_WORLD, s);"
+                       "MPI_Waitall(0, NULL, MPI_STATUSES_IGNORE); }")
+        self.assertEqual(self.found(inside, outside), wanted)
+        self.assertEqual(self.found(send % "MPI_PROC_NULL"), set())
 
     def test_where_they_cannot_be_seen(self):
         """In #if and in strings they are what they were; then a program may have any of them."""

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """behaviour_test.py BUILD [TEST...]: what the library does in a job, by short scenes (tests/programs/scenes.c). Without names
-two thirds of them, drawn by the seed; with ELC_TEST_ALL all of them, each in all its ways. With ELC_TEST_RESTART=BUILD the
+half of them, drawn by the seed; with ELC_TEST_ALL all of them, each in all its ways. With ELC_TEST_RESTART=BUILD the
 restarts are made under that build: another MPI, another processor.
 
 No test waits for a time: it waits for what has to happen, and fails when that has not happened after very long.
@@ -1186,10 +1186,10 @@ def names(suite):
 
 
 def run_side_by_side(build):
-    """Two thirds of the tests, drawn anew each time (all with ELC_TEST_ALL), two at a time: much of a job is the launcher's
+    """Half of the tests, drawn anew each time (all with ELC_TEST_ALL), two at a time: much of a job is the launcher's
     waiting. True: all is well."""
     every = [name.partition(".")[2] for name in names(unittest.defaultTestLoader.loadTestsFromModule(sys.modules["__main__"]))]
-    every = [name for name in every if drawn(name, True, True, False)[0]]
+    every = [name for name in every if drawn(name, True, False)[0]]
     environment = dict(os.environ, ELC_TEST_SEED=str(SEED))
     # Jobs of one LAM disturb each other.
     apart = [os.path.join(HERE, "..", "with_lam")] if launch.Build(build).mpi == "lam" else []

@@ -109,11 +109,17 @@ void ELC_Program_free(void *block);
  * size tells a restart how to align it. */
 int ELC_Program_posix_memalign(void **block, size_t alignment, size_t size);
 void *ELC_Program_aligned_alloc(size_t alignment, size_t size);
+void *ELC_Program_valloc(size_t size); /* and pvalloc */
 
 /* The memory of an array of variable length, in the place of what it had before: elements of `element` bytes. Of several dimensions: a
  * table of pointers to tables, and so on to the elements, which lie one behind the other. `extents` NULL: none any more. The program
  * ends where there is no memory. */
 void *ELC_Program_array(void *before, int dimensions, const size_t *extents, size_t element, ELC_Type type);
+
+/* alloca, in a function that can be on the stack when a line is taken: it has a variable that is NULL at first, and gives that back
+ * when it ends. The program ends where there is no memory. */
+void *(*ELC_Program_alloca(void **of_function))(size_t size);
+void ELC_Program_leave(void **of_function);
 
 /* Of the C library, with results that lines have. That of getenv and of what follows it is a copy, which is made once. `from` is
  * a FILE *. */

@@ -61,6 +61,20 @@ const VarDecl* variable_of(const Expr* e) {
 
 }  // namespace
 
+namespace {
+
+// A va_list.
+bool is_argument_list(QualType type) {
+  if (const auto* adjusted = type->getAs<DecayedType>()) type = adjusted->getOriginalType();
+  while (const auto* named = type->getAs<TypedefType>()) {
+    if (named->getDecl()->getName() == "__builtin_va_list") return true;
+    type = named->getDecl()->getUnderlyingType();
+  }
+  return false;
+}
+
+}  // namespace
+
 // What has to be known of a body before it is written: whose address is taken, what is assigned, what is refused.
 class BodyVisitor : public RecursiveASTVisitor<BodyVisitor> {
  public:
@@ -71,6 +85,7 @@ class BodyVisitor : public RecursiveASTVisitor<BodyVisitor> {
     if (variable != nullptr && op->getOpcode() == UO_AddrOf) f_.address_taken_.insert(variable->getCanonicalDecl());
     if (variable != nullptr && op->isIncrementDecrementOp()) f_.assigned_.insert(variable->getCanonicalDecl());
     if (op->getOpcode() == UO_AddrOf && isa<CompoundLiteralExpr>(op->getSubExpr()->IgnoreParens())) see_literal(op);
+    if (op->getOpcode() == UO_AddrOf && op->getSubExpr()->getType()->isArrayType()) f_.measured_.insert(array_of(op->getSubExpr()));
     return true;
   }
   bool VisitBinaryOperator(BinaryOperator* op) {
@@ -79,7 +94,11 @@ class BodyVisitor : public RecursiveASTVisitor<BodyVisitor> {
     return true;
   }
   bool VisitImplicitCastExpr(ImplicitCastExpr* cast) {
-    if (cast->getCastKind() == CK_ArrayToPointerDecay && isa<CompoundLiteralExpr>(cast->getSubExpr()->IgnoreParens())) see_literal(cast);
+    if (cast->getCastKind() != CK_ArrayToPointerDecay) return true;
+    const Expr* const array = cast->getSubExpr()->IgnoreParens();
+    if (isa<CompoundLiteralExpr>(array)) see_literal(cast);
+    // A part of several dimensions, given to somebody.
+    if (isa<ArraySubscriptExpr>(array) && cast->getType()->getPointeeType()->isArrayType() && !subscripted_.contains(array)) f_.measured_.insert(array_of(array));
     return true;
   }
   bool VisitArraySubscriptExpr(ArraySubscriptExpr* e) {
@@ -88,6 +107,7 @@ class BodyVisitor : public RecursiveASTVisitor<BodyVisitor> {
   }
   bool VisitDeclRefExpr(DeclRefExpr* e) {
     if (!subscripted_.contains(e)) f_.whole_.insert(dyn_cast<VarDecl>(e->getDecl()));
+    if (is_argument_list(e->getDecl()->getType())) see_arguments(e);
     return true;
   }
   // One without an instruction is for the compiler alone.
@@ -107,18 +127,23 @@ class BodyVisitor : public RecursiveASTVisitor<BodyVisitor> {
     if (f_.has_label(e)) f_.refuse(e->getBeginLoc(), "a call that can reach MPI in a _Generic");
     return true;
   }
-  bool VisitVAArgExpr(VAArgExpr* e) {
-    f_.refuse(e->getBeginLoc(), "variable arguments");
-    return true;
-  }
+  bool VisitVAArgExpr(VAArgExpr* e) { return see_arguments(e), true; }
+  bool VisitGotoStmt(GotoStmt*) { return f_.has_jumps_ = true, true; }
   bool VisitCallExpr(CallExpr* call) {
     if (f_.kind_of(call) != Function::Call::kInstrumented)
       for (const Expr* argument : call->arguments()) mark(argument);
     const FunctionDecl* callee = callee_of(call);
     if (callee == nullptr) return true;
     const std::string name = callee->getName().str();
-    if (name == "alloca" || name.starts_with("__builtin_alloca"))
-      f_.refuse(call->getBeginLoc(), "the memory of alloca() cannot be part of lines: use malloc");
+    if (is_setjmp(name)) f_.refuse(call->getBeginLoc(), name + "(): a restart cannot set the place to which longjmp goes");
+    if (name.starts_with("__builtin_va_")) see_arguments(call);
+    if (is_alloca(name)) {
+      f_.uses_alloca_ = true;
+      const Expr* const called = call->getCallee();
+      f_.module_.edits().replace(f_.unit_.begin_of(called->getBeginLoc()), f_.unit_.end_of(called->getEndLoc()), "ELC_Program_alloca(&elc_a)");
+    } else if (name.starts_with("__builtin_alloca")) {
+      f_.refuse(call->getBeginLoc(), "the memory of " + name + "() cannot be part of lines: use malloc");
+    }
     return true;
   }
   // What a directive of OpenMP makes for each thread is of the variable's type.
@@ -129,6 +154,7 @@ class BodyVisitor : public RecursiveASTVisitor<BodyVisitor> {
         if (const auto* e = dyn_cast_or_null<Expr>(child)) f_.measured_.insert(variable_of(e->IgnoreParenImpCasts()));
     }
     f_.has_tasks_ |= isOpenMPTaskingDirective(directive->getDirectiveKind());
+    f_.has_directives_ = true;
     return true;
   }
   bool TraverseCompoundStmt(CompoundStmt* block) {
@@ -143,7 +169,27 @@ class BodyVisitor : public RecursiveASTVisitor<BodyVisitor> {
     return true;
   }
 
+  bool dataTraverseStmtPre(Stmt* statement) {
+    if (isa<ForStmt, WhileStmt, DoStmt>(statement)) loops_.push_back(statement);
+    return true;
+  }
+  bool dataTraverseStmtPost(Stmt* statement) {
+    if (!loops_.empty() && loops_.back() == statement) loops_.pop_back();
+    return true;
+  }
+
  private:
+  void see_arguments(const Stmt* s) {
+    const SourceLocation at = s->getBeginLoc();
+    if (!f_.last_argument_.isValid() || f_.unit_.begin_of(f_.last_argument_) < f_.unit_.begin_of(at)) f_.last_argument_ = at;
+    f_.loops_with_arguments_.insert(loops_.begin(), loops_.end());
+  }
+  // The variable of which it is the whole, or what some subscripts say.
+  static const VarDecl* array_of(const Expr* e) {
+    for (e = e->IgnoreParens(); const auto* subscript = dyn_cast<ArraySubscriptExpr>(e);) e = subscript->getBase()->IgnoreParenImpCasts();
+    const auto* reference = dyn_cast<DeclRefExpr>(e);
+    return reference == nullptr ? nullptr : dyn_cast<VarDecl>(reference->getDecl());
+  }
   // Literals in what is given to a call that comes back before the next line live as long as they are wanted.
   void mark(const Expr* e) {
     for (;;) {
@@ -161,6 +207,7 @@ class BodyVisitor : public RecursiveASTVisitor<BodyVisitor> {
   Function& f_;
   const Stmt* block_ = nullptr;
   std::set<const Expr*> fine_, subscripted_;
+  std::vector<const Stmt*> loops_;  // around what is seen
 };
 
 // Returns leave the frame. Those with a label in them are written anew.
@@ -198,8 +245,10 @@ Function::Function(Module& module, const FunctionDecl* function) : module_(modul
   const std::string inside = unit_.text().substr(unit_.begin_of(body->getBeginLoc()), unit_.end_of(body->getEndLoc()) - unit_.begin_of(body->getBeginLoc()));
   if (inside.find("#pragma pack") != std::string::npos) refuse(function->getLocation(), "#pragma pack in a function");
   if (inside.find("__label__") != std::string::npos) refuse(function->getLocation(), "labels of blocks (__label__)");
-  if (function->isVariadic()) refuse(function->getLocation(), "it has variable arguments");
   BodyVisitor(*this).TraverseStmt(function->getBody());
+  if (last_argument_.isValid()) check_arguments(function->getBody());
+  if (last_argument_.isValid() && module.program().everywhere()) refuse(last_argument_, "variable arguments are wanted after a line that is taken everywhere");
+  if (uses_alloca_ && has_directives_) refuse(function->getLocation(), "alloca() and directives of OpenMP: use malloc");
   for (const ParmVarDecl* parameter : function->parameters()) {
     if (parameter->getName().empty()) continue;
     names_.insert(parameter->getName().str());
@@ -221,6 +270,15 @@ Function::Function(Module& module, const FunctionDecl* function) : module_(modul
     }
     moved_[parameter] = add(v);
     scope_.push_back(moved_[parameter]);
+  }
+  if (uses_alloca_) {
+    Variable memory;
+    memory.name = "elc_a";
+    memory.shown = "memory of alloca";
+    memory.type = unit_.context().VoidPtrTy;
+    memory.in_place = true;
+    scope_.push_back(add(memory));
+    arrays_.push_back("ELC_Program_leave(&elc_a)");
   }
   find_moved(function->getBody());
   ReturnVisitor(*this).TraverseStmt(function->getBody());
@@ -273,6 +331,10 @@ void Function::move(const DeclStmt* statement) {
     if (isa<OMPDeclareReductionDecl, OMPDeclareMapperDecl, OMPAllocateDecl>(d)) refuse(d->getLocation(), "a declaration of OpenMP: put it outside of functions");
     const auto* variable = dyn_cast<VarDecl>(d);
     if (variable == nullptr || !variable->hasLocalStorage()) continue;
+    if (is_argument_list(variable->getType())) {
+      lists_.insert(variable->getName().str());
+      continue;
+    }
     Variable v;
     v.shown = variable->getName().str();
     v.name = free_variable(v.shown);
@@ -304,7 +366,7 @@ void Function::change_array(const VarDecl* variable, Variable* v) {
   QualType element = v->type;
   size_t dimensions = 0;
   for (; const auto* array = dyn_cast<ArrayType>(element.getDesugaredType(unit_.context())); ++dimensions) element = array->getElementType();
-  const bool is_whole = has_tasks_ || address_taken_.contains(variable) || measured_.contains(variable) || (dimensions > 1 && whole_.contains(variable));
+  const bool is_whole = has_tasks_ || measured_.contains(variable) || (dimensions > 1 && whole_.contains(variable));
   if (dimensions == 0 || element->isVariablyModifiedType() || is_whole)
     return refuse(variable->getLocation(), "'" + v->shown + "', which is of variable length, lives while a call can reach MPI, and is used "
                                            "otherwise than by its elements: use malloc");
@@ -312,6 +374,16 @@ void Function::change_array(const VarDecl* variable, Variable* v) {
   for (size_t i = 0; i < dimensions; ++i) v->type = unit_.context().getPointerType(v->type);
   v->in_place = false;
   arrays_.push_back("ELC_Program_array(" + v->name + ", " + std::to_string(dimensions) + ", 0, 0, 0)");
+}
+
+// Variable arguments are gone in a restart: the function has to be done with them when it first calls what can reach MPI.
+void Function::check_arguments(const Stmt* s) {
+  if (s == nullptr || !has_label(s)) return;
+  const auto* call = dyn_cast<CallExpr>(s);
+  const bool is_early = call != nullptr && kind_of(call) != Call::kPlain && unit_.begin_of(call->getBeginLoc()) < unit_.begin_of(last_argument_);
+  if (!function_->isVariadic() || has_jumps_ || is_early || loops_with_arguments_.contains(s))
+    return refuse(s->getBeginLoc(), "variable arguments (" + unit_.place(last_argument_) + ") are wanted after a call that can reach MPI");
+  for (const Stmt* child : s->children()) check_arguments(child);
 }
 
 size_t Function::add(Variable variable) {
@@ -441,7 +513,9 @@ void Function::emit_block(const Stmt* s) {
 
 void Function::emit_declaration(const DeclStmt* statement) {
   for (const Decl* d : statement->decls()) {
-    if (const auto* variable = dyn_cast<VarDecl>(d); variable != nullptr && variable->hasLocalStorage()) {
+    if (const auto* variable = dyn_cast<VarDecl>(d); variable != nullptr && is_argument_list(variable->getType())) {
+      continue;  // it is over before a line is taken
+    } else if (variable != nullptr && variable->hasLocalStorage()) {
       scope_.push_back(moved_.at(variable->getCanonicalDecl()));
       if (variable->getType()->isVariablyModifiedType()) emit_array(variable);
       if (variable->getInit() == nullptr) continue;
@@ -778,6 +852,7 @@ std::string Function::beginning() {
     ways += "case " + number + ": " + labels_[i].again + restore(labels_[i].live, labels_[i].result) + "goto elc_L" + number + "; ";
   }
   std::string out = declared_ + copies_ + moved;
+  for (const std::string& name : lists_) out += "__builtin_va_list " + name + "; ";
   out += "struct elc_frame { struct ELC_Frame elc_h; " + members + "} elc_f; ";
   out += "static const struct ELC_Frame_variable elc_v[] = {" + described + "{0, 0, 0, 0, 0, 0}}; ";
   if (!labels_.empty()) out += "static const unsigned short " + lists;

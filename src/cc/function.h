@@ -50,6 +50,7 @@ class Function {
   bool has_label(const clang::Stmt* statement) const;
   void find_moved(const clang::Stmt* statement);
   void move(const clang::DeclStmt* statement);
+  void check_arguments(const clang::Stmt* statement);
   void change_array(const clang::VarDecl* variable, Variable* v);
   size_t add(Variable variable);
   std::string free_variable(const std::string& name) const;
@@ -102,7 +103,12 @@ class Function {
   std::set<std::string> names_;
   int next_ = 1;
   bool is_refused_ = false;
-  bool has_tasks_ = false;  // of OpenMP
+  bool has_tasks_ = false, has_directives_ = false;  // of OpenMP
+  bool has_jumps_ = false;  // goto
+  bool uses_alloca_ = false;
+  clang::SourceLocation last_argument_;  // of those that are variable: where they are used last
+  std::set<const clang::Stmt*> loops_with_arguments_;
+  std::set<std::string> lists_;  // variables that are lists of arguments
 };
 
 }  // namespace elc::cc

@@ -38,6 +38,7 @@ const Names& plain() {
     towlower towupper towctrans wctrans
 
     abort exit _exit _Exit quick_exit
+    setjmp _setjmp sigsetjmp __sigsetjmp longjmp _longjmp siglongjmp alloca
     atoi atol atoll atof strtol strtoul strtoll strtoull strtoq strtouq strtod strtof strtold strtoimax strtoumax sscanf vsscanf
     strfromd strfromf strfroml __strtol_internal __strtod_internal
     abs labs llabs div ldiv lldiv imaxabs imaxdiv qsort qsort_r bsearch lfind lsearch rand_r getsubopt mkdtemp mktemp
@@ -51,6 +52,7 @@ const Names& plain() {
     fgets fgetc getc fread fscanf vfscanf getw fgets_unlocked fgetc_unlocked getc_unlocked fread_unlocked _IO_getc
     fseek fseeko fseeko64 ftell ftello ftello64 fgetpos fsetpos fgetpos64 fsetpos64 rewind feof ferror clearerr fileno
     feof_unlocked ferror_unlocked clearerr_unlocked fileno_unlocked
+    __bswap_16 __bswap_32 __bswap_64 htons htonl ntohs ntohl
     __printf_chk __fprintf_chk __sprintf_chk __snprintf_chk __vprintf_chk __vfprintf_chk __vsprintf_chk __vsnprintf_chk
     remove rename renameat tmpnam_r warn vwarn warnx vwarnx err verr errx verrx error error_at_line
 
@@ -135,6 +137,8 @@ const std::map<std::string, std::string>& replaced() {
       {"posix_memalign", "ELC_Program_posix_memalign"},
       {"aligned_alloc", "ELC_Program_aligned_alloc"},
       {"memalign", "ELC_Program_aligned_alloc"},
+      {"valloc", "ELC_Program_valloc"},
+      {"pvalloc", "ELC_Program_valloc"},
       {"free", "ELC_Program_free"},
       {"strdup", "ELC_Program_strdup"},
       {"__strdup", "ELC_Program_strdup"},
@@ -202,12 +206,11 @@ const std::map<std::string, std::string>& refused() {
       for (const std::string& name : words(names)) reasons[name] = why;
     };
     add("its memory is not part of lines; use malloc",
-        "valloc pvalloc mmap mmap64 munmap mremap brk sbrk shmat shm_open memfd_create wcsdup "
+        "mmap mmap64 munmap mremap brk sbrk shmat shm_open memfd_create wcsdup "
         "tempnam tmpnam canonicalize_file_name glob glob64 globfree wordexp regcomp regexec regfree backtrace_symbols tsearch tfind "
         "tdelete twalk tdestroy hsearch_r hcreate_r getpwuid getpwnam getpwent getgrgid getgrnam getgrent gethostbyname getaddrinfo "
         "ecvt fcvt qecvt qfcvt l64a localeconv nl_langinfo ttyname cuserid ctermid inet_ntoa malloc_usable_size");
-    add("a restart cannot set the place to which it goes",
-        "setjmp _setjmp sigsetjmp __sigsetjmp longjmp _longjmp siglongjmp getcontext setcontext makecontext swapcontext");
+    add("a restart cannot set the place to which it goes", "getcontext setcontext makecontext swapcontext");
     add("lines are of programs with one thread", "pthread_create thrd_create clone");
     add("what it returns is another value in a restart", "pthread_self thrd_current");
     add("other processes are not part of lines",
@@ -254,7 +257,7 @@ const Names& settings() {
 }
 
 const Names& of_memory() {
-  static const Names all = words("malloc calloc realloc free strdup __strdup strndup posix_memalign aligned_alloc memalign");
+  static const Names all = words("malloc calloc realloc free strdup __strdup strndup posix_memalign aligned_alloc memalign valloc pvalloc");
   return all;
 }
 
@@ -283,12 +286,13 @@ Known known_function(const std::string& spelled) {
   known.rounds = rounds(name);
   known.keeps = known.rounds || keeps(name);
   known.reads_input = reads_input(name);
-  known.returns_own = returning_own().contains(name);
+  known.returns_own = returning_own().contains(name) || is_alloca(name);
   if (const auto r = replaced().find(name); r != replaced().end()) {
     known.kind = Known::Kind::kReplaced;
     known.text = r->second;
-    known.aligns = r->second == "ELC_Program_posix_memalign" || r->second == "ELC_Program_aligned_alloc";
-    known.allocates = name == "malloc" || name == "calloc" || name == "realloc" || r->second == "ELC_Program_aligned_alloc" || name == "reallocarray";
+    known.aligns = r->second == "ELC_Program_posix_memalign" || r->second == "ELC_Program_aligned_alloc" || r->second == "ELC_Program_valloc";
+    known.allocates = name == "malloc" || name == "calloc" || name == "realloc" || name == "valloc" || name == "pvalloc" || name == "reallocarray" ||
+                      r->second == "ELC_Program_aligned_alloc";
     known.is_of_memory = of_memory().contains(name);
   } else if (settings().contains(name)) {
     known.kind = Known::Kind::kReplaced;
@@ -308,6 +312,7 @@ Known known_function(const std::string& spelled) {
     known.draws_numbers = true;
   } else if (plain().contains(name) || known.reads_input || mathematics().contains(name) || is_mpi(name) || name.starts_with("__builtin_")) {
     known.kind = Known::Kind::kPlain;
+    known.allocates = is_alloca(name);
   }
   return known;
 }
@@ -318,5 +323,12 @@ bool is_known_variable(const std::string& name) {
 }
 
 bool is_site(const std::string& name) { return sites().contains(name); }
+
+bool is_alloca(const std::string& name) { return name == "alloca" || name == "__builtin_alloca"; }
+
+bool is_setjmp(const std::string& name) {
+  static const Names all = words("setjmp _setjmp sigsetjmp __sigsetjmp __builtin_setjmp");
+  return all.contains(name);
+}
 
 }  // namespace elc::cc

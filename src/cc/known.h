@@ -33,6 +33,9 @@ bool is_known_variable(const std::string& name);
 
 // Calls of MPI at which lines are taken: those that wait for others, and those by which a program polls.
 bool is_site(const std::string& name);
+// What gives memory of the function that calls it, and what has to be called by one that no line finds on the stack.
+bool is_alloca(const std::string& name);
+bool is_setjmp(const std::string& name);
 inline bool is_mpi(const std::string& name) { return name.starts_with("MPI_"); }
 
 }  // namespace elc::cc

@@ -217,17 +217,31 @@ std::string Module::declaration(QualType type, const std::string& name, SourceLo
   return "int " + name;
 }
 
+static bool is_jump_buffer(const ASTContext& context, QualType type) {
+  const RecordDecl* const record = context.getBaseElementType(type)->getAsRecordDecl();
+  return record != nullptr && record->getName() == "__jmp_buf_tag";
+}
+
 void Module::add_variable(const VarDecl* variable, const std::string& symbol, const std::string& name) {
   if (!registered_.insert(variable->getCanonicalDecl()).second) return;
   const std::string shown = variable->getName().str();
   if (variable->getTLSKind() != VarDecl::TLS_None || variable->hasAttr<OMPThreadPrivateDeclAttr>()) return error(variable->getLocation(), "'" + shown + "' is of each thread, which lines cannot have");
   Described described;
   std::string why;
+  if (is_jump_buffer(unit_.context(), variable->getType())) {  // what is in it goes with the function that has set it
+    described = this->described(unit_.context().UnsignedCharTy);
+    described.count = static_cast<uint64_t>(unit_.context().getTypeSizeInChars(variable->getType()).getQuantity());
+    return add_entry(unique_name(name), symbol, described, true);
+  }
   if (!types_.describe(variable->getType(), &described, &why)) return error(variable->getLocation(), "'" + shown + "' cannot be part of lines: " + why);
   if (described.count == 0) return;
+  add_entry(unique_name(name), symbol, described, variable->getType().isConstant(unit_.context()));
+}
+
+std::string Module::unique_name(const std::string& name) {
   std::string unique = name;
   for (int n = 2; !names_.insert(unique).second; ++n) unique = name + " " + std::to_string(n);
-  add_entry(unique, symbol, described, variable->getType().isConstant(unit_.context()));
+  return unique;
 }
 
 Described Module::described(QualType scalar) {
@@ -594,6 +608,7 @@ std::string Module::prelude() const {
       "extern int ELC_Struct(const char *, unsigned long, int, const struct ELC_Field *); "
       "extern int ELC_Accessor(int, long long (*)(const void *), void (*)(void *, long long)); "
       "extern void *ELC_Program_as(void *, int); extern void *ELC_Program_array(void *, int, const unsigned long *, unsigned long, int); extern void (*ELC_Program_target(void))(void); "
+      "extern void *(*ELC_Program_alloca(void **))(unsigned long); extern void ELC_Program_leave(void **); "
       "struct ELC_Program_variable { const char *name; void *address; const int *type, *target; unsigned long count; int is_constant; }; "
       "struct ELC_Program_function { const char *name; void (*function)(void); int is_operation; }; "
       "struct ELC_Program_module { void (*make_types)(void); const struct ELC_Program_variable *variables; unsigned long variable_count; "

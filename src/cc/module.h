@@ -62,6 +62,7 @@ class Module {
   friend class Renamer;
   Described described(clang::QualType scalar);
   void add_entry(const std::string& name, const std::string& symbol, const Described& described, bool is_constant);
+  std::string unique_name(const std::string& name);  // of a variable, in lines
   void add_variable(const clang::VarDecl* variable, const std::string& symbol, const std::string& name);
   void name_tags();
   void find_types(const clang::FunctionDecl* function);

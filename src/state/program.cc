@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/compiler.h"
 #include "state/blocks.h"
@@ -322,6 +323,32 @@ ELC_EXPORT void* ELC_Program_aligned_alloc(size_t alignment, size_t size) {
   const int code = ELC_Program_posix_memalign(&memory, alignment < sizeof(void*) && alignment != 0 ? sizeof(void*) : alignment, size);
   if (code != 0) errno = code;
   return memory;
+}
+
+ELC_EXPORT void* ELC_Program_valloc(size_t size) { return ELC_Program_aligned_alloc(static_cast<size_t>(sysconf(_SC_PAGESIZE)), size); }
+
+// The blocks of a function are a list: of pairs of pointers, to the next pair and to the block.
+ELC_EXPORT void* (*ELC_Program_alloca(void** of_function))(size_t size) {
+  static void** list;
+  list = of_function;
+  return [](size_t size) {
+    void** const pair = static_cast<void**>(ELC_new(ELC_POINTER, 2));
+    void* const block = ELC_Program_malloc(size == 0 ? 1 : size);
+    if (pair == nullptr || block == nullptr) elc::state::give_up(elc::no_memory(size, "the memory of alloca()"));
+    pair[0] = *list;
+    pair[1] = block;
+    *list = pair;
+    return block;
+  };
+}
+
+ELC_EXPORT void ELC_Program_leave(void** of_function) {
+  while (*of_function != nullptr) {
+    void** const pair = static_cast<void**>(*of_function);
+    *of_function = pair[0];
+    ELC_free(pair[1]);
+    ELC_free(pair);
+  }
 }
 
 // A block for each dimension, the first element of which points to the next block.

@@ -277,6 +277,37 @@ int first(int), second(int);""", "result += use(i) + in(make(i), make(3), i) + f
                    "static void all(int n) { long a[n], b[n][3]; int k; for (k = 0; k < n; k++) { a[k] = deep(k, 1); b[k][k % 3] = k; }"
                    " deep(1, 1); for (k = 0; k < n; k++) a[k] += b[k][k % 3]; return add(a, n); }", "all(i % 5 + 1); result += sum;")
 
+    def test_parts_of_arrays_of_variable_length(self):
+        """Addresses of elements and of what is in them, and rows."""
+        self.right("struct part { long a, b[3]; }; static long sum(const long *of, int n) { long s = 0; while (n--) s += *of++; return s; }",
+                   "{ struct part p[i % 3 + 1]; long v[i % 4 + 2][3], *last = &p[i % 3].b[1]; long (*b)[3] = &p[0].b; int k; memset(p, 0, sizeof(struct part) * (i % 3 + 1));"
+                   "for (k = 0; k < 3; k++) v[1][k] = k; *last = i; result += deep(*last, 1) - deep(i, 1) + sum(v[1], 3) - 3 + (*b)[2] + (p[i % 3].b[1] - i) + (&v[1][2] - v[1] - 2); }")
+
+    def test_alloca(self):
+        """Its memory lives as long as the function: from turn to turn, and in each call of it by itself."""
+        self.right("#include <alloca.h>\nstruct item { struct item *next; long value; };"
+                   "static long listed(int n) { struct item *list = NULL, *a; long s = 0; int k;"
+                   "  for (k = 0; k < n; k++) { a = alloca(sizeof *a); a->next = list; a->value = k; list = a; deep(k, 1); if (n > 3 && k == 2) s += listed(2) - 1; }"
+                   "  for (k = 0; k < 300; k++) MPI_Barrier(MPI_COMM_WORLD);"
+                   "  if (n == 4) { for (a = list; a; a = a->next) s += a->value; return s; }"
+                   "  for (a = list; a; a = a->next) s += a->value; return s; }"
+                   "static long leaf(int n) { char *p = alloca(n + 1); memset(p, 1, n); p[n] = 0; return strlen(p); }",
+                   "result += listed(4) - 6 + leaf(i) - i;")
+
+    def test_variable_arguments(self):
+        """A function that is done with them before it calls MPI."""
+        self.right("#include <stdarg.h>\nstatic long all(int n, ...) { long s = 0; int k; va_list of; va_start(of, n); for (k = 0; k < n; k++) s += va_arg(of, long); va_end(of);"
+                   " for (k = 0; k < 300; k++) MPI_Barrier(MPI_COMM_WORLD); return deep(s, 2) - deep(0, 2); }"
+                   "static long told(const char *how, ...) { char text[50]; { va_list of; va_start(of, how); vsnprintf(text, 50, how, of); va_end(of); }"
+                   " MPI_Barrier(MPI_COMM_WORLD); return strlen(text); }",
+                   'result += all(3, 1L, 2L, (long)i) - 2 * (i + 3) + told("%d %s", 12, "ab") - 5;')
+
+    def test_jumps(self):
+        """Out of functions none of which is there when a line is taken."""
+        self.right("#include <setjmp.h>\nstatic jmp_buf out; static int depth(int n) { if (n > 20) longjmp(out, n); return depth(n + 3); }"
+                   "static int how(int n) { int c = setjmp(out); return c ? c : depth(n); }",
+                   "result += how(i % 20) - 21 >= 0 && how(0) == 21 ? 0 : 1000;")
+
     def test_what_the_library_keeps(self):
         """Places, settings, handlers and results of the C library."""
         self.right(r"""
@@ -379,6 +410,7 @@ class Refused(Cases):
         self.refuses("the variable 'environ' is in none of the files", "extern char **environ;", "result += environ != 0;")
 
     def test_jumps(self): self.refuses("setjmp(): a restart cannot set", "#include <setjmp.h>\njmp_buf b;", "if (setjmp(b)) i++;")
+    def test_contexts(self): self.refuses("getcontext(): a restart cannot set", "#include <ucontext.h>\nstatic ucontext_t *c;", "result += getcontext(c);")
     def test_settings(self): self.refuses("chdir(): what it sets is lost", inside='result += chdir("/");')
     def test_descriptors(self): self.refuses("read(): what it does to a file", "#include <unistd.h>", "{ char c; result += read(0, &c, 1); }")
 
@@ -432,14 +464,19 @@ static void note(void) { FILE *f = fopen("note", "a"); fclose(f); }""", """{ int
 
     def test_each_threads_own(self): self.refuses("'t' is of each thread", "__thread int t;", "t = i;")
 
-    def test_alloca(self): self.refuses("alloca()", "#include <alloca.h>", "{ char *p = alloca(10); p[0] = 1; deep(*p, 1); }")
+    def test_alloca(self): self.refuses("alloca() and directives", "#include <alloca.h>", "{ char *p = alloca(10);\n#pragma omp parallel\np[0] = 1; }", words=("-fopenmp",))
     def test_assembly(self): self.refuses("inline assembly", inside='__asm__ volatile ("nop");')
     def test_literal(self): self.refuses("the address of a compound literal", inside="{ int *p = (int[]){1, 2}; deep(p[1], 1); }")
     def test_literal_outside(self): self.refuses("a compound literal outside of functions", "int *p = (int[]){1, 2};", "i += p[0];")
     def test_computed_goto(self): self.refuses("a computed goto", inside="{ void *p = &&there; goto *p; there: deep(1, 1); }")
 
     def test_variable_arguments(self):
-        self.refuses("it has variable arguments", "static void many(int n, ...) { MPI_Barrier(MPI_COMM_WORLD); }", "many(1, 2);")
+        many = "#include <stdarg.h>\nstatic long many(int n, ...) { va_list of; long s = 0; va_start(of, n); %s va_end(of); return s; }"
+        for body in ("MPI_Barrier(MPI_COMM_WORLD); s = va_arg(of, int);", "while (n-- > 0) s += deep(va_arg(of, int), 1);",
+                     "MPI_Barrier(MPI_COMM_WORLD);", "again: s += va_arg(of, int); if (n-- > 1) goto again;"):
+            self.refuses("are wanted after a call that can reach MPI", many % (body + (" va_end(of); deep(1, 1); va_start(of, n); " if "goto" in body else "")), "many(1, 2);")
+        self.refuses("are wanted after a call that can reach MPI", "#include <stdarg.h>\nstatic long one(va_list *of) { MPI_Barrier(MPI_COMM_WORLD); return va_arg(*of, int); }"
+                     "static long many(int n, ...) { va_list of; long s; va_start(of, n); s = one(&of); va_end(of); return s; }", "many(1, 2);")
 
     def test_rows(self):
         self.refuses("is of variable length", "static void use(int n, int (*a)[n]) { a[0][0] = 1; }",

@@ -245,6 +245,21 @@ bool rounds(const std::string& name) {
   return all.contains(name);
 }
 
+// BLAS and what is used most of LAPACK, in C and as Fortran compilers name them: they work on what they are given.
+bool is_linear_algebra(const std::string& name) {
+  if (name.starts_with("cblas_") || name.starts_with("LAPACKE_")) return true;
+  static const Names all = words(R"(rotg rotmg rot rotm swap scal copy axpy dot dotu dotc dsdot sdsdot nrm2 asum amax
+    gemv gbmv hemv hbmv hpmv symv sbmv spmv trmv tbmv tpmv trsv tbsv tpsv ger geru gerc her hpr her2 hpr2 syr spr syr2 spr2
+    gemm symm hemm syrk herk syr2k her2k trmm trsm
+    gesv getrf getrs getri gecon geequ posv potrf potrs potri gtsv pttrf pttrs sysv sytrf sytrs trtrs trtri geqrf gelqf orgqr ungqr ormqr unmqr
+    gels gelsd gelss syev syevd heev heevd sygv hegv geev gesvd gesdd lacpy lange lansy lamch laset laswp larnv lascl)");
+  static const Names kinds = words("s d c z sc dz cs zd is id ic iz");
+  const std::string spelled = name.ends_with("_") ? name.substr(0, name.size() - 1) : name;
+  for (const std::string& kind : kinds)
+    if (spelled.starts_with(kind) && all.contains(spelled.substr(kind.size()))) return true;
+  return false;
+}
+
 bool reads_input(const std::string& name) {
   static const Names all = words("scanf vscanf getchar getchar_unlocked gets");
   return all.contains(name);
@@ -310,7 +325,7 @@ Known known_function(const std::string& spelled) {
   } else if (draws(name)) {
     known.kind = Known::Kind::kPlain;
     known.draws_numbers = true;
-  } else if (plain().contains(name) || known.reads_input || mathematics().contains(name) || is_mpi(name) || name.starts_with("__builtin_")) {
+  } else if (plain().contains(name) || known.reads_input || mathematics().contains(name) || is_linear_algebra(name) || is_mpi(name) || name.starts_with("__builtin_")) {
     known.kind = Known::Kind::kPlain;
     known.allocates = is_alloca(name);
   }

@@ -406,6 +406,14 @@ class Refused(Cases):
         self.refuses("other() is in none of the files that elc-cc has compiled", "void other(void);", "other();", words=["other.o"])
         self.cc("prog.c", "other.o", "-o", "prog", "-felc-stateless=other")
 
+    def test_linear_algebra(self):
+        """It is known, with what the compiler of Fortran adds to names, and without; what only looks like it is not."""
+        for name in ("cblas_dgemm", "dgemm_", "idamax", "zdscal_", "LAPACKE_dgesv"):
+            self.write("prog.c", PROGRAM % ("int %s();" % name, "result += i > 1000 ? %s() : 0;" % name))
+            self.write("lib.s", ".globl %s\n%s: ret\n.section .note.GNU-stack\n" % (name, name))
+            self.cc("prog.c", "lib.s", "-o", "prog")
+        self.refuses("dgemmy_() is in none of the files", "int dgemmy_();", "result += dgemmy_();")
+
     def test_unknown_variable(self):
         self.refuses("the variable 'environ' is in none of the files", "extern char **environ;", "result += environ != 0;")
 

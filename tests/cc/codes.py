@@ -47,7 +47,6 @@ class Code:
     ranks: int = 2
 
 
-BLAS = ",".join("cblas_" + name for name in "daxpy dcopy dgemm dgemv dger dscal dswap dtrsm dtrsv idamax".split())
 HPL_INPUT = """by elc-cc's test
 nobody
 HPL.out      output file name (if any)
@@ -104,7 +103,7 @@ CODES = {
                 ("cp setup/Make.Linux_PII_CBLAS .",
                  "make arch=Linux_PII_CBLAS TOPdir={home} CC={cc} LINKER={cc} MPdir= MPinc= MPlib= LAdir= LAlib='-lblas -lm' CCFLAGS='$(HPL_DEFS) -O2'"),
                 "bin/Linux_PII_CBLAS/xhpl", "", r"^\|\|Ax-b\|\|.*PASSED|^ +[0-9]+ tests completed and .*", "src include testing",
-                files={"elc-run/HPL.dat": HPL_INPUT}, where="elc-run", stateless=BLAS),
+                files={"elc-run/HPL.dat": HPL_INPUT}, where="elc-run"),
     "IS": Code("www.nas.nasa.gov/software/npb.html, NPB 3.4", "NPB/NPB3.4-MPI",
                ("cp config/make.def.template config/make.def", "mkdir -p bin", "make -C IS CLASS=A MPICC={cc}"), "bin/is.A.x", "",
                r"^ Verification.*|^.*verification:.*", "IS"),

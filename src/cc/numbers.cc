@@ -74,6 +74,7 @@ bool is_number_or_pointer(const std::string& body, std::string* type) {
   if (type->empty()) return true;
   const size_t at = body.find(*type) + type->size();
   const std::string stars = body.substr(at, body.find(')', at) - at);
+  if (*type == "int" && stars.find_first_not_of(' ') == std::string::npos) return type->clear(), true;
   *type += stars;
   return stars.find('*') != std::string::npos && stars.find_first_not_of("* ") == std::string::npos;
 }

@@ -408,10 +408,10 @@ class Refused(Cases):
 
     def test_linear_algebra(self):
         """It is known, with what the compiler of Fortran adds to names, and without; what only looks like it is not."""
-        for name in ("cblas_dgemm", "dgemm_", "idamax", "zdscal_", "LAPACKE_dgesv"):
-            self.write("prog.c", PROGRAM % ("int %s();" % name, "result += i > 1000 ? %s() : 0;" % name))
-            self.write("lib.s", ".globl %s\n%s: ret\n.section .note.GNU-stack\n" % (name, name))
-            self.cc("prog.c", "lib.s", "-o", "prog")
+        names = ("cblas_dgemm", "dgemm_", "idamax", "zdscal_", "LAPACKE_dgesv")
+        self.write("prog.c", PROGRAM % ("".join("int %s();" % name for name in names), "result += i > 1000 ? %s : 0;" % " + ".join("%s()" % name for name in names)))
+        self.write("lib.s", "".join(".globl %s\n%s: ret\n" % (name, name) for name in names) + ".section .note.GNU-stack\n")
+        self.cc("prog.c", "lib.s", "-o", "known")
         self.refuses("dgemmy_() is in none of the files", "int dgemmy_();", "result += dgemmy_();")
 
     def test_unknown_variable(self):

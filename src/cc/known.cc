@@ -211,6 +211,9 @@ const std::map<std::string, std::string>& refused() {
         "tdelete twalk tdestroy hsearch_r hcreate_r getpwuid getpwnam getpwent getgrgid getgrnam getgrent gethostbyname getaddrinfo "
         "ecvt fcvt qecvt qfcvt l64a localeconv nl_langinfo ttyname cuserid ctermid inet_ntoa malloc_usable_size");
     add("a restart cannot set the place to which it goes", "getcontext setcontext makecontext swapcontext");
+    add("a lock of OpenMP is not part of lines: use a directive",
+        "omp_init_lock omp_init_nest_lock omp_init_lock_with_hint omp_init_nest_lock_with_hint omp_set_lock omp_set_nest_lock omp_unset_lock "
+        "omp_unset_nest_lock omp_test_lock omp_test_nest_lock omp_destroy_lock omp_destroy_nest_lock");
     add("lines are of programs with one thread", "pthread_create thrd_create clone");
     add("what it returns is another value in a restart", "pthread_self thrd_current");
     add("other processes are not part of lines",

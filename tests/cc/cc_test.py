@@ -448,6 +448,9 @@ static void note(void) { FILE *f = fopen("note", "a"); fclose(f); }""", """{ int
             self.assertIn(what, said)
         self.assertNotIn("pure()", said)
 
+    def test_locks_of_threads(self):
+        self.refuses("a lock of OpenMP is not part of lines", "#include <omp.h>\nstatic omp_lock_t *lock;", "if (i < 0) omp_init_lock(lock);", words=("-fopenmp",))
+
     def test_names_of_threads(self):
         self.refuses("pthread_self(): what it returns is another value in a restart", "#include <pthread.h>\nstatic pthread_t first;", "first = pthread_self();")
 

@@ -107,7 +107,7 @@ class BodyVisitor : public RecursiveASTVisitor<BodyVisitor> {
   }
   bool VisitDeclRefExpr(DeclRefExpr* e) {
     if (!subscripted_.contains(e)) f_.whole_.insert(dyn_cast<VarDecl>(e->getDecl()));
-    if (is_argument_list(e->getDecl()->getType())) see_arguments(e);
+    if (is_argument_list(e->getDecl()->getType()) && !ended_.contains(e)) see_arguments(e);
     return true;
   }
   // One without an instruction is for the compiler alone.
@@ -136,7 +136,11 @@ class BodyVisitor : public RecursiveASTVisitor<BodyVisitor> {
     if (callee == nullptr) return true;
     const std::string name = callee->getName().str();
     if (is_setjmp(name)) f_.refuse(call->getBeginLoc(), name + "(): a restart cannot set the place to which longjmp goes");
-    if (name.starts_with("__builtin_va_")) see_arguments(call);
+    if (name == "__builtin_va_end") {  // which does nothing, and does not see what was started
+      for (const Expr* argument : call->arguments()) ended_.insert(argument->IgnoreParenImpCasts());
+    } else if (name.starts_with("__builtin_va_")) {
+      see_arguments(call);
+    }
     if (is_alloca(name)) {
       f_.uses_alloca_ = true;
       const Expr* const called = call->getCallee();
@@ -206,7 +210,7 @@ class BodyVisitor : public RecursiveASTVisitor<BodyVisitor> {
 
   Function& f_;
   const Stmt* block_ = nullptr;
-  std::set<const Expr*> fine_, subscripted_;
+  std::set<const Expr*> fine_, subscripted_, ended_;
   std::vector<const Stmt*> loops_;  // around what is seen
 };
 

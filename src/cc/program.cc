@@ -113,7 +113,7 @@ class Collector : public RecursiveASTVisitor<Collector> {
     }
     direct_.insert(call->getCallee()->IgnoreParenImpCasts());
     if (is_mpi(name))
-      for (const Expr* argument : call->arguments()) pass_number(argument);
+      for (const Expr* argument : call->arguments()) pass_number(name, argument);
     if (facts_ != nullptr) {
       if (is_site(name)) facts_->calls_site = program_.has_sites_ = true;
       facts_->calls.insert(Program::key_of(unit_, callee));
@@ -185,17 +185,19 @@ class Collector : public RecursiveASTVisitor<Collector> {
  private:
   FunctionFacts& here() { return facts_ != nullptr ? *facts_ : program_.at_file_scope_; }
 
-  // What a call of MPI is given and nobody keeps.
-  void pass_number(const Expr* e) {
+  // What a call of MPI is given and nobody keeps, if it is none of the program's own.
+  void pass_number(const std::string& to, const Expr* e) {
     e = e->IgnoreParenCasts();
     if (const auto* choice = dyn_cast<ConditionalOperator>(e)) {
-      pass_number(choice->getTrueExpr());
-      pass_number(choice->getFalseExpr());
+      pass_number(to, choice->getTrueExpr());
+      pass_number(to, choice->getFalseExpr());
     } else if (const auto* both = dyn_cast<BinaryOperator>(e); both != nullptr && (both->getOpcode() == BO_Or || both->getOpcode() == BO_Add)) {
-      pass_number(both->getLHS());
-      pass_number(both->getRHS());
+      pass_number(to, both->getLHS());
+      pass_number(to, both->getRHS());
     } else if (const auto* reference = dyn_cast<DeclRefExpr>(e)) {
       passed_.insert(reference);
+      const std::string name = number_named(reference->getDecl()->getName().str());
+      if (!name.empty()) here().given.emplace(to, name, unit_.place(reference->getLocation()));
     }
   }
 
@@ -460,6 +462,8 @@ void Program::find_numbers() {
   };
   const auto add_all = [&](const FunctionFacts& f) {
     for (const auto& [name, place] : f.numbers) add(name, place, true);
+    for (const auto& [to, name, place] : f.given)
+      if (names_.contains(to)) add(name, place, true);
     for (const auto& [function, place] : f.uses) {
       const Given& given = given_by(function);
       for (const std::string& name : given.names) add(name, place, !given.is_seen);

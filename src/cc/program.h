@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "cc/known.h"
@@ -29,6 +30,7 @@ struct FunctionFacts {
   std::map<std::string, std::string> uses, uses_variables;  // names of what the file does not define, and where
   std::set<std::string> calls_by;    // signatures of pointers
   std::map<std::string, std::string> numbers;  // constants of MPI that it may keep in variables, and where
+  std::set<std::tuple<std::string, std::string, std::string>> given;  // those that a function of MPI is given: its name, theirs, where
 };
 
 // A function that is given to one which is not the program's, and may call it.

@@ -59,10 +59,6 @@ const VarDecl* variable_of(const Expr* e) {
   }
 }
 
-}  // namespace
-
-namespace {
-
 // A va_list.
 bool is_argument_list(QualType type) {
   if (const auto* adjusted = type->getAs<DecayedType>()) type = adjusted->getOriginalType();
@@ -107,7 +103,9 @@ class BodyVisitor : public RecursiveASTVisitor<BodyVisitor> {
   }
   bool VisitDeclRefExpr(DeclRefExpr* e) {
     if (!subscripted_.contains(e)) f_.whole_.insert(dyn_cast<VarDecl>(e->getDecl()));
-    if (is_argument_list(e->getDecl()->getType()) && !ended_.contains(e)) see_arguments(e);
+    QualType type = e->getDecl()->getType();
+    while (const auto* pointer = dyn_cast<PointerType>(type)) type = pointer->getPointeeType();
+    if (is_argument_list(type) && !ended_.contains(e)) see_arguments(e);
     return true;
   }
   // One without an instruction is for the compiler alone.

@@ -93,7 +93,7 @@ class Function {
   const clang::FunctionDecl* function_;
   mutable std::map<const clang::Stmt*, bool> labelled_;
   std::set<const clang::VarDecl*> address_taken_, assigned_, measured_, whole_;
-  std::vector<std::string> arrays_;  // of variable length: calls that give their memory back
+  std::vector<std::string> arrays_;  // of variable length, and what alloca gave: calls that give their memory back
   std::map<const clang::VarDecl*, size_t> moved_;
   std::vector<Variable> variables_;
   std::vector<Label> labels_;

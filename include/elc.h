@@ -99,6 +99,7 @@ enum {
   ELC_FILE,     /* a FILE *: opened by ELC_fopen, stdin, stdout, stderr, or NULL */
   ELC_MPI_COMM, ELC_MPI_DATATYPE, ELC_MPI_REQUEST, ELC_MPI_STATUS, ELC_MPI_FILE, ELC_MPI_WIN, ELC_MPI_GROUP,
   ELC_MPI_INFO, ELC_MPI_OP, ELC_MPI_ERRHANDLER,
+  ELC_MPI_AINT, /* an MPI_Aint: a number, or an address of registered data, which is in a line what a pointer is */
   ELC_FIRST_MADE_TYPE = 256 /* numbers between are for kinds to come: they are part of the file format */
 };
 
@@ -275,6 +276,7 @@ int ELC_fcloseall(void);
 /* ELC_PTR(p): a pointer variable. ELC_FILEVAR(f): a FILE * variable. ELC_STRUCT(v, type): a variable
  * (or array) of a made type. ELC_COMM, ELC_DATATYPE, ELC_REQUEST, ELC_STATUS, ELC_MPIFILE, ELC_MPIWIN,
  * ELC_GROUP, ELC_INFO, ELC_OP, ELC_ERRHANDLER: variables (or arrays) that hold MPI handles or statuses.
+ * ELC_AINT: those of the type MPI_Aint, which may be what MPI_Get_address gave.
  * ELC_RAW(v): bytes. */
 #define ELC_FILEVAR(f) ELC_Register(#f, (void *)&(f), ELC_FILE, 1)
 #define ELC_STRUCT(v, type) ELC_Register(#v, (void *)&(v), (type), sizeof(v) / ELC_Sizeof(type))
@@ -287,6 +289,7 @@ int ELC_fcloseall(void);
 #define ELC_INFO(v) ELC_Register(#v, (void *)&(v), ELC_MPI_INFO, sizeof(v) / sizeof(MPI_Info))
 #define ELC_OP(v) ELC_Register(#v, (void *)&(v), ELC_MPI_OP, sizeof(v) / sizeof(MPI_Op))
 #define ELC_ERRHANDLER(v) ELC_Register(#v, (void *)&(v), ELC_MPI_ERRHANDLER, sizeof(v) / sizeof(MPI_Errhandler))
+#define ELC_AINT(v) ELC_Register(#v, (void *)&(v), ELC_MPI_AINT, sizeof(v) / sizeof(MPI_Aint))
 #define ELC_STATUS(v) ELC_Register(#v, (void *)&(v), ELC_MPI_STATUS, sizeof(v) / sizeof(MPI_Status))
 #define ELC_RAW(v) ELC_Register(#v, (void *)&(v), ELC_BYTE, sizeof(v))
 

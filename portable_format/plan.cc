@@ -41,10 +41,11 @@ void store_words(uint8_t* to, bool swap, std::initializer_list<uint64_t> words) 
 Result no_coder(Kind kind) { return Result::error("a %s cannot be saved or restored here", kind_name(kind)); }
 
 Result encode_leaf(const LeafEncoder& leaves, Kind kind, bool swap, const uint8_t* leaf, uint8_t* to) {
-  if (kind == kPointer) {
-    if (leaves.pointer == nullptr) return no_coder(kind);
+  if (kind == kPointer || kind == kMpiAint) {
+    const auto encode = kind == kPointer ? leaves.pointer : leaves.address;
+    if (encode == nullptr) return no_coder(kind);
     PointerLeaf p;
-    ELC_TRY(leaves.pointer(leaves.context, leaf, &p));
+    ELC_TRY(encode(leaves.context, leaf, &p));
     store_words(to, swap, {p.block, p.position});
     return Result();
   }
@@ -67,9 +68,10 @@ Result encode_leaf(const LeafEncoder& leaves, Kind kind, bool swap, const uint8_
 }
 
 Result decode_leaf(const LeafDecoder& leaves, Kind kind, bool swap, const uint8_t* from, uint8_t* leaf) {
-  if (kind == kPointer) {
-    if (leaves.pointer == nullptr) return no_coder(kind);
-    return leaves.pointer(leaves.context, {load_word(from, swap), load_word(from + 8, swap)}, leaf);
+  if (kind == kPointer || kind == kMpiAint) {
+    const auto decode = kind == kPointer ? leaves.pointer : leaves.address;
+    if (decode == nullptr) return no_coder(kind);
+    return decode(leaves.context, {load_word(from, swap), load_word(from + 8, swap)}, leaf);
   }
   if (kind == kMpiStatus) {
     if (leaves.status == nullptr) return no_coder(kind);

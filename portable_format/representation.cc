@@ -24,7 +24,7 @@ const char* const kNames[kKindCount] = {
     "float complex", "double complex", "long double complex", "wchar_t", "size_t", "ptrdiff_t",
     "int8_t", "uint8_t", "int16_t", "uint16_t", "int32_t", "uint32_t", "int64_t", "uint64_t",
     "bytes", "pointer", "function", "FILE *", "MPI_Comm", "MPI_Datatype", "MPI_Request", "MPI_Status", "MPI_File",
-    "MPI_Win", "MPI_Group", "MPI_Info", "MPI_Op", "MPI_Errhandler"};
+    "MPI_Win", "MPI_Group", "MPI_Info", "MPI_Op", "MPI_Errhandler", "MPI_Aint"};
 // clang-format on
 
 constexpr LongDouble long_double_here() {
@@ -164,7 +164,7 @@ bool Representation::operator==(const Representation& other) const {
 }
 
 uint32_t Representation::packed_width(Kind kind) const {
-  if (kind == kPointer) return 16;
+  if (kind == kPointer || kind == kMpiAint) return 16;
   if (kind == kMpiStatus) return 32;
   if (is_handle(kind)) return 8;
   return kind < kKindCount ? width[kind] : 0;

@@ -22,6 +22,7 @@ enum Kind : uint32_t {
   kByte,      // raw memory: fits only where the two representations are equal
   kPointer, kFunction, kFile, kMpiComm, kMpiDatatype, kMpiRequest, kMpiStatus, kMpiFile, kMpiWin, kMpiGroup, kMpiInfo, kMpiOp,
   kMpiErrhandler,
+  kMpiAint,   // a number, or an address of the program's data
   kKindCount,  // kinds from here to kStruct - 1 are reserved for more handles
   kStruct = 254,
   kUnion = 255,
@@ -31,7 +32,7 @@ constexpr TypeId kFirstMade = 256;
 
 // The name of a kind as a C programmer writes it ("unsigned long", "pointer"); "?" for none.
 const char* kind_name(Kind kind);
-// Leaves whose value the layer above encodes: pointers, functions, files, MPI handles and statuses.
+// Leaves whose value the layer above encodes: pointers, functions, files, MPI handles, statuses and addresses.
 inline bool is_handle(Kind kind) { return kind >= kPointer && kind < kKindCount; }
 bool is_integer(Kind kind);       // of C, kBool and kByte excluded
 bool is_complex(Kind kind);       // two leaves: the real part, the imaginary part

@@ -22,6 +22,13 @@ void pointer_text(const PointerLeaf& p, char* text, size_t size) {
     snprintf(text, size, "%s %llu + %llu and %llu bytes", what, block, leaf, static_cast<unsigned long long>(extra_of(p.position)));
 }
 
+void address_text(const PointerLeaf& address, char* text, size_t size) {
+  if (address.block == kNullBlock)
+    snprintf(text, size, "%lld", static_cast<long long>(address.position));
+  else
+    pointer_text(address, text, size);
+}
+
 struct Cursor::Show {
   const LeafVisitor* visitor;
   bool stopped = false;
@@ -92,9 +99,9 @@ void Cursor::show_leaf(Kind kind, Show* show) {
     const uint8_t* at = take(width);
     if (!ok()) return;
     char text[128];
-    if (kind == kPointer) {
-      pointer_text({load_integer(at, 8, swap, false), load_integer(at + 8, 8, swap, false)}, text,
-                   sizeof text);
+    if (kind == kPointer || kind == kMpiAint) {
+      const PointerLeaf pointer = {load_integer(at, 8, swap, false), load_integer(at + 8, 8, swap, false)};
+      (kind == kPointer ? pointer_text : address_text)(pointer, text, sizeof text);
     } else if (kind == kMpiStatus) {
       snprintf(text, sizeof text, "source %lld tag %lld error %lld bytes %llu",
                static_cast<long long>(load_integer(at, 4, swap, true)),

@@ -23,6 +23,9 @@ constexpr uint64_t kFirstById = uint64_t{1} << 63;
 // "NULL", "wild 0x7f00", "block 3 + 7", "heap block 3 + 7".
 void pointer_text(const PointerLeaf& pointer, char* text, size_t size);
 
+// An MPI_Aint in a file is a pointer, too, if it is an address; as a number its block is kNullBlock and its position the number.
+void address_text(const PointerLeaf& address, char* text, size_t size);
+
 // An MPI_Status in a file. What the integers mean is the layer above's choice.
 struct StatusLeaf {
   int32_t source = 0;
@@ -42,6 +45,7 @@ struct LeafEncoder {
   // kFunction, kFile, kMpiComm, kMpiDatatype, kMpiRequest.
   Result (*handle)(void* context, Kind kind, const void* leaf, uint64_t* out) = nullptr;
   Result (*status)(void* context, const void* leaf, StatusLeaf* out) = nullptr;
+  Result (*address)(void* context, const void* leaf, PointerLeaf* out) = nullptr;  // of an MPI_Aint
 };
 
 // Turns numbers into leaves while a value is read. `leaf` is the address to fill, or nullptr when the value
@@ -52,6 +56,7 @@ struct LeafDecoder {
   Result (*pointer)(void* context, const PointerLeaf& in, void* leaf) = nullptr;
   Result (*handle)(void* context, Kind kind, uint64_t in, void* leaf) = nullptr;
   Result (*status)(void* context, const StatusLeaf& in, void* leaf) = nullptr;
+  Result (*address)(void* context, const PointerLeaf& in, void* leaf) = nullptr;
 };
 
 // Shows a value leaf by leaf. `path` is the place in C's notation ("" for a lone scalar, "[2].x"), `text` the

@@ -17,7 +17,7 @@ int number_of_typedef(const std::string& name) {
       {"MPI_Comm", ELC_MPI_COMM},       {"MPI_Datatype", ELC_MPI_DATATYPE}, {"MPI_Request", ELC_MPI_REQUEST},
       {"MPI_Status", ELC_MPI_STATUS},   {"MPI_File", ELC_MPI_FILE},         {"MPI_Win", ELC_MPI_WIN},
       {"MPI_Group", ELC_MPI_GROUP},     {"MPI_Info", ELC_MPI_INFO},         {"MPI_Op", ELC_MPI_OP},
-      {"MPI_Errhandler", ELC_MPI_ERRHANDLER}, {"size_t", ELC_SIZE},         {"ptrdiff_t", ELC_PTRDIFF},
+      {"MPI_Errhandler", ELC_MPI_ERRHANDLER}, {"MPI_Aint", ELC_MPI_AINT},   {"size_t", ELC_SIZE},         {"ptrdiff_t", ELC_PTRDIFF},
       {"wchar_t", ELC_WCHAR},           {"int8_t", ELC_INT8},               {"uint8_t", ELC_UINT8},
       {"int16_t", ELC_INT16},           {"uint16_t", ELC_UINT16},           {"int32_t", ELC_INT32},
       {"uint32_t", ELC_UINT32},         {"int64_t", ELC_INT64},             {"uint64_t", ELC_UINT64},

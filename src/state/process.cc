@@ -19,6 +19,7 @@ static_assert(ELC_FILE == static_cast<int>(elc::format::kFile));
 static_assert(ELC_MPI_STATUS == static_cast<int>(elc::format::kMpiStatus));
 static_assert(ELC_MPI_FILE == static_cast<int>(elc::format::kMpiFile));
 static_assert(ELC_MPI_ERRHANDLER == static_cast<int>(elc::format::kMpiErrhandler));
+static_assert(ELC_MPI_AINT == static_cast<int>(elc::format::kMpiAint));
 static_assert(ELC_FIRST_MADE_TYPE <= elc::format::kFirstMade);
 static_assert(sizeof(ELC_Type) == sizeof(elc::format::TypeId));
 

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "portable_format/integer.h"
 #include "state/blocks.h"
 #include "state/image.h"
 #include "state/library.h"
@@ -65,6 +66,23 @@ Result decode_pointer(void* context, const PointerLeaf& in, void* leaf) {
   return Result();
 }
 
+Result decode_address(void* context, const PointerLeaf& in, void* leaf) {
+  const Restoring& restoring = *static_cast<Restoring*>(context);
+  const uint64_t size = restoring.process.types.info(format::kMpiAint).size;
+  int64_t value = static_cast<int64_t>(in.position);
+  if (in.block == format::kNullBlock) {
+    if (size < 8 && value != static_cast<int32_t>(value))
+      return Result::error("the value %lld does not fit an MPI_Aint of this machine", static_cast<long long>(value));
+  } else {
+    void* address = nullptr;
+    ELC_TRY(decode_pointer(context, in, leaf == nullptr ? nullptr : &address));
+    if (leaf != nullptr) restoring.codec->note_address(address);
+    value = static_cast<int64_t>(reinterpret_cast<intptr_t>(address));
+  }
+  if (leaf != nullptr) format::store_integer(static_cast<uint8_t*>(leaf), size, false, static_cast<uint64_t>(value));
+  return Result();
+}
+
 Result decode_function(Restoring& restoring, uint64_t in, void* leaf) {
   void (*function)(void) = nullptr;
   const Image& image = restoring.image;
@@ -123,7 +141,7 @@ Result pass_value(format::Cursor& in, const Restoring& restoring, const format::
 }
 
 Result pass_variables(format::Cursor& in, Restoring& restoring, const format::Reader& reader, bool change) {
-  const LeafDecoder leaves = {&restoring, decode_pointer, decode_handle, decode_status};
+  const LeafDecoder leaves = {&restoring, decode_pointer, decode_handle, decode_status, decode_address};
   for (const SavedVariable& v : restoring.image.variables) {
     if (v.region == nullptr) {
       ELC_TRY(in.skip_value(v.type, v.count));
@@ -159,7 +177,7 @@ Result pass_block(format::Cursor& in, Restoring& restoring, const format::Reader
 }
 
 Result pass_heap(format::Cursor& in, Restoring& restoring, const format::Reader& reader, bool change) {
-  const LeafDecoder leaves = {&restoring, decode_pointer, decode_handle, decode_status};
+  const LeafDecoder leaves = {&restoring, decode_pointer, decode_handle, decode_status, decode_address};
   const Image& image = restoring.image;
   restoring.wild = 0;
   for (const SavedRun& run : image.runs) {
@@ -276,6 +294,7 @@ Result fill(format::Reader& reader, const HandleCodec& codec) {
   ELC_TRY(allocate_blocks(p, *p.image));
   for (const SavedVariable& v : p.image->variables)
     if (v.region != nullptr && v.region->resizes) ELC_TRY(make_room_for(p, v.region));
+  if (codec.place != nullptr) ELC_TRY(codec.place());
   Image directory;  // read over, to come to the values
   format::Cursor variables, heap;
   ELC_TRY(variables.open(&reader, "vars"));

@@ -1,6 +1,7 @@
 // Saving: the sections "vars", "heap" and "files" of a checkpoint file (portable_format/FORMAT.md).
 #include <string.h>
 
+#include "portable_format/integer.h"
 #include "state/blocks.h"
 #include "state/library.h"
 #include "state/process.h"
@@ -54,6 +55,16 @@ Result encode_pointer(void* context, const void* leaf, PointerLeaf* out) {
   note_wild(saving, reinterpret_cast<uintptr_t>(pointer));
   ELC_TRY(check_wild(saving.process, reinterpret_cast<uintptr_t>(pointer)));
   return check_handle(saving.codec, leaf, sizeof pointer);
+}
+
+Result encode_address(void* context, const void* leaf, PointerLeaf* out) {
+  Saving& saving = *static_cast<Saving*>(context);
+  const int64_t value = static_cast<int64_t>(format::load_integer(static_cast<const uint8_t*>(leaf), saving.process.types.info(format::kMpiAint).size, false, true));
+  bool is = false;
+  *out = {format::kNullBlock, static_cast<uint64_t>(value)};
+  if (static_cast<intptr_t>(value) == value) ELC_TRY(saving.codec.is_address(static_cast<intptr_t>(value), &is));
+  if (is) *out = saving.process.blocks->encode(reinterpret_cast<const void*>(static_cast<intptr_t>(value)));
+  return Result();
 }
 
 uint64_t number_of_function(Saving& saving, const void* leaf) {
@@ -347,7 +358,7 @@ Result save_files(format::Writer& writer) { return process().streams.save(writer
 
 Result save_data(format::Writer& writer, const HandleCodec& codec) {
   Saving saving = {process(), writer, codec};
-  const LeafEncoder leaves = {&saving, encode_pointer, encode_handle, encode_status};
+  const LeafEncoder leaves = {&saving, encode_pointer, encode_handle, encode_status, encode_address};
   ELC_TRY(save_variables(saving, leaves));
   return save_heap(saving, leaves);
 }
@@ -374,6 +385,7 @@ static bool asks_mpi(const format::TypeTable& types, TypeId type) {
     case format::kMpiWin:
     case format::kMpiOp:
     case format::kMpiErrhandler: return types.accessor(type) != nullptr;  // a number of Fortran, which MPI knows
+    case format::kMpiAint: return false;
     default: return info.kind >= format::kMpiComm && info.kind < format::kKindCount;
   }
 }

@@ -395,10 +395,13 @@ class Walk {
     const File& file = of(side);
     const format::Representation& machine = file.reader.representation();
     const bool swap = machine.order != format::Representation::here().order;
-    if (kind == format::kPointer)
-      return file.pointer_text(
-          {format::load_integer(at, 8, swap, false), format::load_integer(at + 8, 8, swap, false)});
     char text[128];
+    if (kind == format::kPointer || kind == format::kMpiAint) {
+      const format::PointerLeaf pointer = {format::load_integer(at, 8, swap, false), format::load_integer(at + 8, 8, swap, false)};
+      if (kind == format::kPointer || pointer.block != format::kNullBlock) return file.pointer_text(pointer);
+      format::address_text(pointer, text, sizeof text);
+      return text;
+    }
     if (kind == format::kMpiStatus) {
       snprintf(text, sizeof text, "source %lld tag %lld error %lld bytes %llu",
                static_cast<long long>(format::load_integer(at, 4, swap, true)),

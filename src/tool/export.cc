@@ -198,7 +198,7 @@ class Values {
       case format::kFloatComplex: case format::kDoubleComplex: return {What::kComplex, width, {}};
       case format::kLdoubleComplex: return {What::kComplex, 16, {}};
       case format::kByte: return {What::kUnsigned, 1, {}};
-      case format::kPointer: return handle_layout({{"block", word}, {"position", word}});
+      case format::kPointer: case format::kMpiAint: return handle_layout({{"block", word}, {"position", word}});
       case format::kMpiStatus:
         return handle_layout({{"source", number}, {"tag", number}, {"error", number}, {"zero", half}, {"bytes", word}, {"machine", word}});
       default: break;
@@ -228,7 +228,8 @@ class Values {
       to_double(begin, out);
     } else if (machine_.order == format::ByteOrder::kBig) {
       static const size_t kStatus[] = {4, 4, 4, 4, 8, 8};
-      const size_t parts = info.kind == format::kPointer || format::is_complex(info.kind) ? 2 : 1;
+      const bool two = info.kind == format::kPointer || info.kind == format::kMpiAint || format::is_complex(info.kind);
+      const size_t parts = two ? 2 : 1;
       for (size_t at = 0; at < static_cast<size_t>(count) * width;) {
         const size_t part = info.kind == format::kMpiStatus ? kStatus[at % width < 16 ? at % width / 4 : 4] : width / parts;
         std::reverse(values + at, values + at + part);

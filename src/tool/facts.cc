@@ -245,7 +245,7 @@ class File {
     Values& values = *static_cast<Values*>(context);
     values.cut = values.shown.size() >= values.file.most_;
     if (values.cut) return false;
-    const bool handle = format::is_handle(kind) && kind != format::kPointer && kind != format::kMpiStatus;
+    const bool handle = format::is_handle(kind) && kind != format::kPointer && kind != format::kMpiAint && kind != format::kMpiStatus;
     const File& file = values.file;
     values.shown.push_back(
         {{"place", place},
@@ -472,16 +472,21 @@ class File {
                      {"extent", type.extent}});
       if (most_ == 0) continue;
       all.back()["integers"] = first(type.integers, [](int value) { return value; });
-      all.back()["addresses"] = first(type.addresses, [](int64_t value) { return value; });
+      if (type.places.empty()) all.back()["addresses"] = first(type.addresses, [](int64_t value) { return value; });
+      else all.back()["places"] = first(type.places, place_text);
       all.back()["types"] = first(type.olds, datatype_text);
     }
     return all;
   }
 
+  static std::string place_text(const format::PointerLeaf& place) {
+    char text[128];
+    format::pointer_text(place, text, sizeof text);
+    return text;
+  }
+
   static json region(const mpi::SavedRegion& r) {
-    char buffer[128];
-    format::pointer_text(r.buffer, buffer, sizeof buffer);
-    return {{"buffer", buffer}, {"count", r.count}, {"datatype", datatype_text(r.type)}};
+    return {{"buffer", place_text(r.buffer)}, {"count", r.count}, {"datatype", datatype_text(r.type)}};
   }
 
   static json regions(const Vector<mpi::SavedRegion>& all) {

@@ -537,6 +537,80 @@ class Lines(Cases):
         self.assert_restarts("prog", Projects.ANSWER)
 
 
+class Addresses(Right):
+    """What MPI_Get_address gave, in variables of the type MPI_Aint and in datatypes, for MPI_BOTTOM: other addresses in a restart."""
+
+    OUTSIDE = """
+struct at { int n; MPI_Aint where[2]; };
+static MPI_Aint d[3], *e, extent = 8;
+static struct at s;
+static double *a, fixed[4]; static int *b;
+static MPI_Datatype kept, twice, pairs;
+static void make(MPI_Datatype *t, MPI_Aint *d) {
+  int n[3] = {5, 10, 4}; MPI_Datatype of[3] = {MPI_DOUBLE, MPI_INT, MPI_DOUBLE};
+  MPI_Type_create_struct(3, n, d, of, t); MPI_Type_commit(t);
+}
+static void begin(void) {
+  int one[2] = {2, 3};
+  a = calloc(10, sizeof *a); b = calloc(10, sizeof *b); e = malloc(2 * sizeof *e);
+  MPI_Get_address(a, d); MPI_Get_address(b, d + 1); MPI_Get_address(fixed, d + 2);
+  d[0] += 5 * (MPI_Aint)sizeof *a;  /* nobody has asked for this one */
+  e[0] = d[2]; e[1] = extent;
+  MPI_Get_address(a + 1, s.where); MPI_Get_address(b, s.where + 1);
+  make(&kept, d);
+  MPI_Type_contiguous(1, kept, &twice); MPI_Type_commit(&twice);
+  MPI_Type_create_hindexed(1, one, s.where, MPI_DOUBLE, &pairs); MPI_Type_commit(&pairs);
+}
+static double go(int i, int rank, MPI_Datatype t) {
+  int k, other = rank == 0;
+  MPI_Request r;
+  for (k = 0; k < 10; k++) a[k] += i * 0.25 + rank, b[k] += k * i;
+  for (k = 0; k < 4; k++) fixed[k] += k - rank;
+  if (rank) MPI_Irecv(MPI_BOTTOM, 1, t, other, 3, MPI_COMM_WORLD, &r);
+  deep(1, 1);
+  if (rank) MPI_Wait(&r, MPI_STATUS_IGNORE);
+  else MPI_Send(MPI_BOTTOM, 1, t, other, 3, MPI_COMM_WORLD);
+  return a[7] + b[3] + fixed[2];
+}
+"""
+
+    def test_places(self):
+        self.right(self.OUTSIDE, """
+MPI_Aint local[3]; MPI_Datatype t;
+if (!a) begin();
+local[0] = d[0]; local[1] = d[1]; local[2] = e[0];
+deep(1, 2);
+make(&t, i % 2 ? d : local);
+result += go(i, rank, t) + go(i, rank, kept) + go(i, rank, twice) + go(i, rank, pairs);
+deep(1, 1);
+MPI_Type_free(&t);
+result += e[1] + extent + (local[1] == d[1]) + (s.where[0] + 4 * (MPI_Aint)sizeof *a == d[0]);""")
+
+    def test_blocks_that_come_and_go(self):
+        self.right("static MPI_Aint last;", """
+int n[2] = {3, 3}; MPI_Datatype of[2] = {MPI_LONG, MPI_INT}, t; MPI_Aint d[2]; MPI_Status status;
+long *x = malloc(3 * sizeof *x); int *y = malloc(3 * sizeof *y);
+x[0] = x[1] = x[2] = i; y[0] = y[1] = y[2] = rank;
+MPI_Get_address(x, d); MPI_Get_address(y, d + 1);
+deep(1, 1);
+MPI_Type_create_struct(2, n, d, of, &t); MPI_Type_commit(&t);
+deep(1, 1);
+MPI_Sendrecv(MPI_BOTTOM, 1, t, rank, 5, MPI_BOTTOM, 1, t, rank, 5, MPI_COMM_WORLD, &status);
+last = d[0];
+deep(1, 1);
+result += x[2] + y[1];
+MPI_Type_free(&t); free(x); free(y);""")
+
+    def test_a_distance_of_two_blocks(self):
+        """It would be another one: no lines while a variable has it."""
+        self.write("prog.c", PROGRAM % ("static MPI_Aint d[2]; static double *a, *b;",
+                                        "if (!a) { a = malloc(80); b = malloc(80); MPI_Get_address(a, d); MPI_Get_address(b, d + 1); d[1] -= d[0]; d[0] = 0; }"
+                                        + Projects.DALLY))
+        self.cc("prog.c", "-o", "prog")
+        self.assertRegex(self.start("prog", ELC_DIR=os.path.join(self.home, "lines"), ELC_EVERY="0.001", ELC_VERBOSE="1"),
+                         r"saving 'prog.c:d' of the globals: \[1\]: an MPI_Aint is -?\d+, the distance of two blocks of memory")
+
+
 class Numbers(Cases):
     """Constants of MPI that a program keeps in variables: under an MPI with another number there is no restart."""
 

@@ -10,7 +10,7 @@ import decimal, glob, json, math, os, subprocess, sys, tempfile, zlib
 KINDS = ("?|bool|char|signed char|unsigned char|short|unsigned short|int|unsigned int|long|unsigned long|long long|"
          "unsigned long long|float|double|long double|float complex|double complex|long double complex|wchar_t|size_t|"
          "ptrdiff_t|int8_t|uint8_t|int16_t|uint16_t|int32_t|uint32_t|int64_t|uint64_t|bytes|pointer|function|FILE *|"
-         "MPI_Comm|MPI_Datatype|MPI_Request|MPI_Status|MPI_File|MPI_Win|MPI_Group|MPI_Info|MPI_Op|MPI_Errhandler").split("|")
+         "MPI_Comm|MPI_Datatype|MPI_Request|MPI_Status|MPI_File|MPI_Win|MPI_Group|MPI_Info|MPI_Op|MPI_Errhandler|MPI_Aint").split("|")
 FIXED = {2: 1, 3: 1, 4: 1, 13: 4, 14: 8, 16: 8, 17: 16, 22: 1, 23: 1, 24: 2, 25: 2, 26: 4, 27: 4, 28: 8, 29: 8, 30: 1}
 LONG_DOUBLES = (8, 10, 16, 16, 10)
 NAMES = ("CHAR|SIGNED_CHAR|UNSIGNED_CHAR|BYTE|PACKED|WCHAR|SHORT|UNSIGNED_SHORT|INT|UNSIGNED|LONG|UNSIGNED_LONG|"
@@ -143,6 +143,9 @@ class Machine:
             return self.real_text(stream, kind)
         if kind == 31:
             return pointer(self.integer(stream, 8), self.integer(stream, 8))
+        if kind == 44:
+            block, position = self.integer(stream, 8), self.integer(stream, 8)
+            return pointer(block, position) if block else str(position - (position >> 63 << 64))
         if kind == 37:
             source, tag, error = (self.integer(stream, 4, True) for _ in range(3))
             self.integer(stream, 4)
@@ -535,24 +538,32 @@ class RankFile(File):
         value = str(position) if block == 0 else "of the set-up" if block == 2**64 - 1 else pointer(block, position)
         return {"key": keyval, "value": value}
 
+    @staticmethod
+    def datatype(t, limit):
+        d = t.struct(number=t.hyper, constructor=lambda: t.uint(13), flags=lambda: t.uint(limit), lower=t.signed, extent=t.signed,
+                     integers=lambda: t.list(t.int), addresses=lambda: t.list(t.signed), types=lambda: t.list(t.hyper))
+        if d["flags"] & 4:
+            addresses = d.pop("addresses")
+            assert CONSTRUCTORS[d["constructor"]] in ("hindexed", "hindexed_block", "struct") and addresses and not any(addresses)
+            d["places"] = [pointer(t.hyper(), t.hyper()) for _ in addresses]
+        return d
+
     def mpi(self):
-        x = self.section("mpi", 4)
+        x = self.section("mpi", 5)
         site = ("ELC_Checkpoint", "ELC_Checkpoint_now", "a labelled MPI call")[x.uint(3)]
         communicators, t = x.list(lambda: self.communicator(x, x.layout)), Xdr(x.bytes())
         next_type, memory = t.hyper(), t.list(lambda: (t.uint(65), t.uint(65)))
-        types = t.list(lambda: t.struct(number=t.hyper, constructor=lambda: t.uint(13), flags=lambda: t.uint(4),
-                                        lower=t.signed, extent=t.signed, integers=lambda: t.list(t.int),
-                                        addresses=lambda: t.list(t.signed), types=lambda: t.list(t.hyper)))
+        types = t.list(lambda: self.datatype(t, 4 if x.layout < 5 else 8))
         t.end()
         numbers = [d["number"] for d in types]
         assert len(memory) >= 30 and numbers == sorted(set(numbers)) and all(256 <= n < next_type for n in numbers)
         for d in types:
-            flags, lists = d.pop("flags"), {name: d.pop(name) for name in ("integers", "addresses", "types")}
+            flags, lists = d.pop("flags"), {name: d.pop(name) for name in ("integers", "addresses", "places", "types") if name in d}
             assert d["constructor"] > 0 and all(n < 256 or n in numbers and n < d["number"] for n in lists["types"])
             lists["types"] = [datatype(n) for n in lists["types"]]
-            d.update(constructor=CONSTRUCTORS[d["constructor"]], committed=flags & 1 == 1, freed=flags > 1,
+            d.update(constructor=CONSTRUCTORS[d["constructor"]], committed=flags & 1 == 1, freed=flags & 2 == 2,
                      **self.first(**lists))
-        last, requests = x.hyper(), x.list(lambda: self.request(x, (2, 4, 4, 5)[x.layout - 1]))
+        last, requests = x.hyper(), x.list(lambda: self.request(x, (2, 4, 4, 5, 5)[x.layout - 1]))
         files = x.list(lambda: self.file(x)) if x.layout > 2 else []
         windows = x.list(lambda: self.window(x)) if x.layout > 2 else []
         assert sorted({w["window"] for w in windows}) == [w["window"] for w in windows]

@@ -69,7 +69,7 @@ def opaque(data):
     return u64(len(data)) + data + bytes(-len(data) % 4)
 
 
-def rewritten(path, major=1, minor=4, kinds=0, later=b"", flag=0, sections=None):
+def rewritten(path, major=1, minor=5, kinds=0, later=b"", flag=0, sections=None):
     """The file as another version might write it: `kinds` more kinds, `later` behind the fields of the header, `flag`
     on all chunks of a section "new", other content of `sections`."""
     with open(path, "rb") as file:

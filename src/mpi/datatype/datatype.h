@@ -80,16 +80,20 @@ struct Unpacked {
 Result unpack(const uint8_t* data, size_t size, uint64_t representation_code, void* buffer, int count,
               MPI_Datatype type, Unpacked* result);
 
-// The program has asked for this address, perhaps to make a datatype with its distance from another.
+// The program has asked for this address, perhaps to make a datatype with it or with its distance from another.
 void note_address(const void* address);
 
 // ---- Lines ----
 
+// Whether a number is an address of registered data, which has another place in a restart. An error if it is the distance of two
+// blocks of the heap, or if it might be such an address and might be none.
+Result is_address(intptr_t value, bool* is);
 // Would the types mean the same in a restart that makes them again? After state::save. A displacement in bytes that is an
 // address (for MPI_BOTTOM), or the distance of two variables, belongs to this run's memory. Which it is cannot be seen,
 // only what is no place within one variable: what is farther than the largest registered thing is long, and a type all
-// of whose displacements are addresses of registered data. The error names the constructor. Types of the set-up are
-// made by every run for itself and are not looked at.
+// of whose displacements are addresses of registered data. The error names the constructor. Addresses that note_address has
+// been told are known to be that: a line has the places to which they point. Types of the set-up are made by every run for
+// itself and are not looked at.
 Result check_displacements();
 // Writes all derived types that are live, and those that they are made from (FORMAT.md, "mpi"). Fails without memory.
 Result save_datatypes(Encoder& out);
@@ -100,6 +104,9 @@ Result save_datatypes(Encoder& out);
 // needed are usable until released. Errors change nothing: data that are no table of datatypes, a type that
 // this machine or MPI cannot make.
 Result restore_datatypes(Decoder& in);
+// When the data of the line have their memory, before they are read: types with addresses, and what is made of them, are made
+// anew with those of this run.
+Result place_datatypes();
 
 }  // namespace elc::mpi
 

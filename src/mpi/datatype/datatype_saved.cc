@@ -42,30 +42,6 @@ struct SavedTable {
   }
 };
 
-// ---- Writing ----
-
-Result save(const Datatype& type, Encoder& out) {
-  const Arguments& arguments = type.arguments;
-  SavedDatatype saved;
-  if (!saved.integers.make_room(arguments.integers.size()) || !saved.addresses.make_room(arguments.addresses.size()) ||
-      !saved.olds.make_room(type.olds.size()))
-    return no_memory(arguments.integers.size() * sizeof(int) + arguments.addresses.size() * sizeof(int64_t),
-                     "an MPI datatype in a line");
-  MPI_Aint lower = 0, extent = 0;
-  PMPI_Type_get_extent(type.handle, &lower, &extent);
-  saved.number = type.number;
-  saved.constructor = type.constructor;
-  saved.committed = type.committed;
-  saved.freed = type.owned == 0;
-  saved.lower = lower;
-  saved.extent = extent;
-  saved.integers.append(arguments.integers.data(), arguments.integers.size());
-  for (const MPI_Aint value : arguments.addresses) saved.addresses.push_back(value);
-  for (const Datatype* old : type.olds) saved.olds.push_back(old->number);
-  saved.encode(out);
-  return Result();
-}
-
 // ---- Displacements that are addresses ----
 
 // No address, and no reason for a look, on any system.
@@ -97,38 +73,112 @@ bool in_registered_data(MPI_Aint address) {
   return place.block != format::kWildBlock && place.block != format::kNullBlock;
 }
 
-// The displacements at which there is something. Bounds and strides are distances only.
-Vector<MPI_Aint> used_displacements(const Datatype& type) {
+// Above all numbers that a program might have as something else: there addresses need not have been asked for.
+constexpr uint64_t kFar = uint64_t{1} << 32;
+
+bool is_address(MPI_Aint value) { return in_registered_data(value) && (magnitude(value) >= kFar || was_asked_for(value)); }
+
+// Where there is something: at a displacement `count` elements of a type. Bounds and strides are distances only.
+struct Used {
+  MPI_Aint at;
+  uint64_t count;
+  const Datatype* type;
+};
+
+Vector<Used> used_displacements(const Datatype& type) {
   const Vector<int>& i = type.arguments.integers;
-  Vector<MPI_Aint> used;
+  Vector<Used> used;
   for (size_t k = 0; k < type.arguments.addresses.size(); ++k) {
-    uint64_t elements = type.size;
-    if (type.constructor == Constructor::kHvector) elements = i[0] > 1 ? type.size : 0;
-    if (type.constructor == Constructor::kHindexed) elements = static_cast<uint64_t>(i[k + 1]);
-    if (type.constructor == Constructor::kStruct) elements = static_cast<uint64_t>(i[k + 1]) * type.olds[k]->size;
-    if (elements > 0) used.push_back(type.arguments.addresses[k]);
+    const Datatype* const old = type.olds[type.constructor == Constructor::kStruct ? k : 0];
+    uint64_t count = 1;
+    if (type.constructor == Constructor::kHvector) count = i[0] > 1 ? static_cast<uint64_t>(i[1]) : 0;
+    if (type.constructor == Constructor::kHindexed || type.constructor == Constructor::kStruct) count = static_cast<uint64_t>(i[k + 1]);
+    if (type.constructor == Constructor::kHindexedBlock) count = static_cast<uint64_t>(i[1]);
+    if (count > 0 && old->size > 0) used.push_back({type.arguments.addresses[k], count, old});
   }
   return used;
+}
+
+// All of it in one variable or block, which has another place in a restart as a whole.
+bool is_in_one(const Used& used) {
+  MPI_Aint lower = 0, bytes = 0, first = 0, extent = 0;
+  if (!in_registered_data(used.at)) return false;
+  PMPI_Type_get_true_extent(used.type->handle, &lower, &bytes);
+  PMPI_Type_get_extent(used.type->handle, &first, &extent);
+  const uint64_t more = used.count - 1;
+  if (bytes <= 0 || extent < 0 || (extent > 0 && more > (uint64_t{1} << 56) / static_cast<uint64_t>(extent))) return false;
+  return state::is_registered(static_cast<uintptr_t>(used.at) + static_cast<uintptr_t>(lower),
+                              static_cast<uint64_t>(bytes) + more * static_cast<uint64_t>(extent));
+}
+
+const Used* farthest_of(const Vector<Used>& used) {
+  const Used* farthest = nullptr;
+  for (const Used& one : used)
+    if (farthest == nullptr || magnitude(one.at) > magnitude(farthest->at)) farthest = &one;
+  return farthest;
+}
+
+// For MPI_BOTTOM: what a line has as places.
+bool is_absolute(const Datatype& type) {
+  if (type.of_setup) return false;  // made by every run for itself
+  if (type.constructor != Constructor::kHindexed && type.constructor != Constructor::kHindexedBlock && type.constructor != Constructor::kStruct)
+    return false;
+  const Vector<Used> used = used_displacements(type);
+  const Used* const farthest = farthest_of(used);
+  if (farthest == nullptr || magnitude(farthest->at) <= std::max(kNear, state::largest_block())) return false;  // a distance
+  return std::all_of(used.begin(), used.end(), [](const Used& one) { return is_address(one.at) && is_in_one(one); });
+}
+
+bool depends_on_places(const Datatype& type) {
+  return is_absolute(type) || std::any_of(type.olds.begin(), type.olds.end(), [](const Datatype* old) { return depends_on_places(*old); });
 }
 
 Result check_displacements(const Datatype& type) {
   if (type.spans_blocks)
     return Result::error("an MPI datatype made by %s has the distance of two blocks of memory among its displacements, which is another in a "
                          "restart: lines can be taken when it has been freed", kConstructorNames[static_cast<uint32_t>(type.constructor)]);
-  const Vector<MPI_Aint> used = used_displacements(type);
-  const MPI_Aint *farthest = nullptr, *near = nullptr;
+  const Vector<Used> used = used_displacements(type);
+  const Used* const farthest = farthest_of(used);
+  if (farthest == nullptr || magnitude(farthest->at) < kNear || is_absolute(type)) return Result();
   const bool may_be_absolute = type.constructor != Constructor::kHvector && type.constructor != Constructor::kResized;
-  for (const MPI_Aint& at : used) {
-    if (farthest == nullptr || magnitude(at) > magnitude(*farthest)) farthest = &at;
-    if (near == nullptr && (!may_be_absolute || !in_registered_data(at))) near = &at;
-  }
-  if (farthest == nullptr || magnitude(*farthest) < kNear) return Result();
-  if (near != nullptr && magnitude(*farthest) <= state::largest_block()) return Result();
+  const bool may_be_address = may_be_absolute && std::all_of(used.begin(), used.end(), [](const Used& one) { return in_registered_data(one.at); });
+  if (!may_be_address && magnitude(farthest->at) <= state::largest_block()) return Result();
   return Result::error(
-      "an MPI datatype made by %s has the displacement %lld, which is no distance within one registered variable; an "
-      "address, or the distance of two variables, is another in a restart: make such a datatype before ELC_Restore or "
+      "an MPI datatype made by %s has the displacement %lld, which is neither a distance within one registered variable nor an address "
+      "of one: another one, or the distance of two variables, is another in a restart: make such a datatype before ELC_Restore or "
       "the first ELC_ENTER, as every run does, or free it before the line",
-      kConstructorNames[static_cast<uint32_t>(type.constructor)], static_cast<long long>(*farthest));
+      kConstructorNames[static_cast<uint32_t>(type.constructor)], static_cast<long long>(farthest->at));
+}
+
+// ---- Writing ----
+
+Result save(const Datatype& type, Encoder& out) {
+  const Arguments& arguments = type.arguments;
+  SavedDatatype saved;
+  if (!saved.integers.make_room(arguments.integers.size()) || !saved.addresses.make_room(arguments.addresses.size()) ||
+      !saved.olds.make_room(type.olds.size()))
+    return no_memory(arguments.integers.size() * sizeof(int) + arguments.addresses.size() * sizeof(int64_t),
+                     "an MPI datatype in a line");
+  MPI_Aint lower = 0, extent = 0;
+  if (!depends_on_places(type)) PMPI_Type_get_extent(type.handle, &lower, &extent);
+  saved.number = type.number;
+  saved.constructor = type.constructor;
+  saved.committed = type.committed;
+  saved.freed = type.owned == 0;
+  saved.lower = lower;
+  saved.extent = extent;
+  saved.integers.append(arguments.integers.data(), arguments.integers.size());
+  for (const Datatype* old : type.olds) saved.olds.push_back(old->number);
+  const bool absolute = is_absolute(type);
+  if (absolute && !saved.places.make_room(arguments.addresses.size()))
+    return no_memory(arguments.addresses.size() * sizeof(PointerLeaf), "an MPI datatype in a line");
+  for (const MPI_Aint value : arguments.addresses) {
+    saved.addresses.push_back(absolute ? 0 : value);
+    if (absolute)
+      saved.places.push_back(is_address(value) ? state::locate(reinterpret_cast<const void*>(value)) : PointerLeaf{kWildBlock, 0});
+  }
+  saved.encode(out);
+  return Result();
 }
 
 // ---- Reading ----
@@ -166,8 +216,11 @@ Result check(SavedTable* table, size_t index, Checked* checked) {
   }
   const char* why = nullptr;
   if (!consistent(type.constructor, type.arguments, &why)) return damaged_datatypes(why);
+  const bool may_have_places = type.constructor == Constructor::kHindexed || type.constructor == Constructor::kHindexedBlock ||
+                               type.constructor == Constructor::kStruct;
+  if (!type.places.empty() && !may_have_places) return damaged_datatypes("places of a type that has none");
   for (const int64_t address : type.addresses)
-    if (static_cast<MPI_Aint>(address) != address)
+    if (type.places.empty() && static_cast<MPI_Aint>(address) != address)
       return Result::error(
           "the line's MPI datatype %llu has the displacement %lld, which this machine's addresses do "
           "not reach",
@@ -270,7 +323,7 @@ bool carry_over(SavedTable* table, Saved* type, std::span<Datatype* const> olds)
 
 Result set_addresses(SavedTable* table, Saved* type, std::span<Datatype* const> olds) {
   if (type->addresses.empty()) return Result();
-  if (table->rules == rules_here()) {
+  if (!type->places.empty() || table->rules == rules_here()) {  // place_datatypes() has the addresses
     for (size_t k = 0; k < type->addresses.size(); ++k)
       type->arguments.addresses[k] = static_cast<MPI_Aint>(type->addresses[k]);
     return Result();
@@ -284,6 +337,42 @@ Result set_addresses(SavedTable* table, Saved* type, std::span<Datatype* const> 
 }
 
 // ---- Making ----
+
+// Types of the line that are made anew when its data have their memory, in their order.
+struct Unplaced {
+  Datatype* type = nullptr;
+  Vector<PointerLeaf> places;  // empty: made of another one
+};
+Vector<Unplaced>& unplaced() {
+  static Vector<Unplaced>& all = *make<Vector<Unplaced>>();
+  return all;
+}
+
+Result place(const Unplaced& one) {
+  Datatype& type = *one.type;
+  for (size_t k = 0; k < one.places.size(); ++k) {
+    void* const address = state::address_of(one.places[k]);
+    if (address == nullptr && one.places[k].block != format::kWildBlock)
+      return Result::error("the line's MPI datatype %llu has an address of data that this program has not got, or with another type",
+                           static_cast<unsigned long long>(type.number));
+    type.arguments.addresses[k] = static_cast<MPI_Aint>(reinterpret_cast<uintptr_t>(address));
+    if (address != nullptr) note_address(address);
+  }
+  Vector<MPI_Datatype> handles;
+  for (const Datatype* old : type.olds) handles.push_back(old->handle);
+  MPI_Datatype handle = MPI_DATATYPE_NULL, provisional = type.handle;
+  InsideMpi inside;
+  int result = make_type(type.constructor, type.arguments, std::span<const MPI_Datatype>(handles.data(), handles.size()), &handle);
+  if (result == MPI_SUCCESS && type.committed) result = PMPI_Type_commit(&handle);
+  if (result != MPI_SUCCESS)
+    return Result::error("this MPI does not make the line's MPI datatype %llu (error %d)", static_cast<unsigned long long>(type.number), result);
+  datatypes().by_handle.remove(handle_key(provisional));
+  PMPI_Type_free(&provisional);
+  type.handle = handle;
+  datatypes().by_handle.at(handle_key(handle)) = &type;
+  forget_layouts(&type);
+  return Result();
+}
 
 template <class T>
 bool equal(const Vector<T>& a, const Vector<T>& b) {
@@ -327,6 +416,14 @@ Result make_again(SavedTable* table, Saved* saved, const Vector<Datatype*>& olds
   if (saved->made == nullptr) return damaged_datatypes("a type that is too large");
   saved->made->owned = saved->freed ? 0 : 1;
   saved->made->committed = saved->committed;
+  bool is_unplaced = !saved->places.empty();
+  for (const Unplaced& other : unplaced())
+    for (const Datatype* old : olds) is_unplaced = is_unplaced || old == other.type;
+  if (is_unplaced) {
+    Unplaced& one = unplaced().push_back({});
+    one.type = saved->made;
+    one.places = static_cast<Vector<PointerLeaf>&&>(saved->places);
+  }
   return Result();
 }
 
@@ -351,6 +448,17 @@ Result restore(SavedTable* table, Saved* saved, bool* fresh) {
 }
 
 }  // namespace
+
+Result is_address(intptr_t value, bool* is) {
+  *is = is_address(static_cast<MPI_Aint>(value)) || was_asked_for(static_cast<MPI_Aint>(value));  // also of memory that is gone
+  if (*is || value == 0) return Result();
+  if (in_registered_data(value) && is_block_of_asked(state::locate(reinterpret_cast<const void*>(value)).block))
+    return Result::error("an MPI_Aint that may be an address, or the number %lld: lines can be taken when it is another", static_cast<long long>(value));
+  if (is_between_blocks(value))
+    return Result::error("an MPI_Aint is %lld, the distance of two blocks of memory, which is another in a restart: lines can be taken when "
+                         "it is another", static_cast<long long>(value));
+  return Result();
+}
 
 Result check_displacements() {
   Result result;
@@ -389,6 +497,13 @@ Result restore_datatypes(Decoder& in) {
     }
     return status;
   }
+  return Result();
+}
+
+Result place_datatypes() {
+  const ErrorsReturned in_world(MPI_COMM_WORLD), in_self(MPI_COMM_SELF);
+  for (const Unplaced& one : unplaced()) ELC_TRY(place(one));
+  unplaced().clear();
   return Result();
 }
 

@@ -217,6 +217,9 @@ state::HandleCodec handle_codec() {
   codec.encode_status = encode_status;
   codec.decode_status = decode_status;
   codec.macro_of = macro_of;
+  codec.is_address = is_address;
+  codec.note_address = note_address;
+  codec.place = place_datatypes;
   return codec;
 }
 

@@ -194,7 +194,7 @@ void set_handle_sizes() {
   } kSizes[] = {{kMpiComm, sizeof(MPI_Comm)},       {kMpiDatatype, sizeof(MPI_Datatype)}, {kMpiRequest, sizeof(MPI_Request)},
                 {kMpiStatus, sizeof(MPI_Status)},   {kMpiFile, sizeof(MPI_File)},         {kMpiWin, sizeof(MPI_Win)},
                 {kMpiGroup, sizeof(MPI_Group)},     {kMpiInfo, sizeof(MPI_Info)},         {kMpiOp, sizeof(MPI_Op)},
-                {kMpiErrhandler, sizeof(MPI_Errhandler)}};
+                {kMpiErrhandler, sizeof(MPI_Errhandler)}, {kMpiAint, sizeof(MPI_Aint)}};
   for (const auto& s : kSizes) state::set_handle_size(s.kind, s.size);
 }
 

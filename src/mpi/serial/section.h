@@ -90,7 +90,8 @@ struct SavedCommunicator {
   static bool decode(Decoder& in, uint32_t processes, uint32_t layout, SavedCommunicator* saved);
   static bool decode(Decoder& in, uint32_t processes, SavedCommunicator* saved);  // as it is written now
 };
-inline constexpr uint32_t kLayout = 4;                // of section mpi
+inline constexpr uint32_t kLayout = 5;                // of section mpi
+inline constexpr uint32_t kLayoutWithoutPlaces = 4;   // in datatypes
 inline constexpr uint32_t kLayoutWithoutPersistentCollectives = 3;
 inline constexpr uint32_t kLayoutWithoutFiles = 2;    // nor windows, nor intercommunicators
 inline constexpr uint32_t kPlainLayout = 1;           // communicators without topologies, as well
@@ -307,6 +308,8 @@ struct SavedDatatype {
   Vector<int> integers;           // the arguments of the constructor
   Vector<int64_t> addresses;
   Vector<uint64_t> olds;
+  // Of displacements that are addresses: for each where it points to, or wild where it is none. Empty: they are distances.
+  Vector<format::PointerLeaf> places;
 
   void encode(Encoder& out) const;
   static Result decode(Decoder& in, SavedDatatype* type);

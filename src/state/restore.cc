@@ -68,7 +68,7 @@ Result decode_pointer(void* context, const PointerLeaf& in, void* leaf) {
 
 Result decode_address(void* context, const PointerLeaf& in, void* leaf) {
   const Restoring& restoring = *static_cast<Restoring*>(context);
-  const uint64_t size = restoring.process.types.info(format::kMpiAint).size;
+  const size_t size = static_cast<size_t>(restoring.process.types.info(format::kMpiAint).size);
   int64_t value = static_cast<int64_t>(in.position);
   if (in.block == format::kNullBlock) {
     if (size < 8 && value != static_cast<int32_t>(value))
@@ -76,7 +76,7 @@ Result decode_address(void* context, const PointerLeaf& in, void* leaf) {
   } else {
     void* address = nullptr;
     ELC_TRY(decode_pointer(context, in, leaf == nullptr ? nullptr : &address));
-    if (leaf != nullptr) restoring.codec->note_address(address);
+    if (leaf != nullptr && restoring.codec->note_address != nullptr) restoring.codec->note_address(address);
     value = static_cast<int64_t>(reinterpret_cast<intptr_t>(address));
   }
   if (leaf != nullptr) format::store_integer(static_cast<uint8_t*>(leaf), size, false, static_cast<uint64_t>(value));

@@ -59,10 +59,12 @@ Result encode_pointer(void* context, const void* leaf, PointerLeaf* out) {
 
 Result encode_address(void* context, const void* leaf, PointerLeaf* out) {
   Saving& saving = *static_cast<Saving*>(context);
-  const int64_t value = static_cast<int64_t>(format::load_integer(static_cast<const uint8_t*>(leaf), saving.process.types.info(format::kMpiAint).size, false, true));
+  const size_t size = static_cast<size_t>(saving.process.types.info(format::kMpiAint).size);
+  const auto value = static_cast<int64_t>(format::load_integer(static_cast<const uint8_t*>(leaf), size, false, true));
   bool is = false;
   *out = {format::kNullBlock, static_cast<uint64_t>(value)};
-  if (static_cast<intptr_t>(value) == value) ELC_TRY(saving.codec.is_address(static_cast<intptr_t>(value), &is));
+  if (static_cast<intptr_t>(value) == value && saving.codec.is_address != nullptr)
+    ELC_TRY(saving.codec.is_address(static_cast<intptr_t>(value), &is));
   if (is) *out = saving.process.blocks->encode(reinterpret_cast<const void*>(static_cast<intptr_t>(value)));
   return Result();
 }

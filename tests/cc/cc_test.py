@@ -91,6 +91,13 @@ class Cases(unittest.TestCase):
         self.assertIn(expected, said)
         shutil.rmtree(lines)
 
+    def right(self, outside, inside, *words):
+        """The answer is the plain program's, and a restart's, too."""
+        self.write("prog.c", PROGRAM % (outside, inside + Projects.DALLY))
+        self.cc("prog.c", "-w", "-o", "plain", *words, "-felc-off")
+        self.cc("prog.c", "-w", "-o", "prog", *words)
+        self.assert_restarts("prog", self.start("plain"))
+
 
 class Projects(Cases):
     DALLY = "{ int k; for (k = 0; k < 300; k++) MPI_Barrier(MPI_COMM_WORLD); }"
@@ -191,13 +198,7 @@ long part_%s(long x) { return system(x); }
 
 
 class Right(Cases):
-    """Found by attack: the answer is the plain program's, and a restart's, too."""
-
-    def right(self, outside, inside, *words):
-        self.write("prog.c", PROGRAM % (outside, inside + Projects.DALLY))
-        self.cc("prog.c", "-w", "-o", "plain", *words, "-felc-off")
-        self.cc("prog.c", "-w", "-o", "prog", *words)
-        self.assert_restarts("prog", self.start("plain"))
+    """Found by attack."""
 
     def test_data_behind_a_header(self):
         self.right("struct vec { long n; int flag; } *v;", "if (!v) { v = calloc(1, sizeof *v + 8 * sizeof(double)); v->n = 8; }"
@@ -537,7 +538,7 @@ class Lines(Cases):
         self.assert_restarts("prog", Projects.ANSWER)
 
 
-class Addresses(Right):
+class Addresses(Cases):
     """What MPI_Get_address gave, in variables of the type MPI_Aint and in datatypes, for MPI_BOTTOM: other addresses in a restart."""
 
     OUTSIDE = """
@@ -585,6 +586,27 @@ result += go(i, rank, t) + go(i, rank, kept) + go(i, rank, twice) + go(i, rank, 
 deep(1, 1);
 MPI_Type_free(&t);
 result += e[1] + extent + (local[1] == d[1]) + (s.where[0] + 4 * (MPI_Aint)sizeof *a == d[0]);""")
+
+    def test_variables_of_functions(self):
+        self.right("""
+static long below(MPI_Datatype outer, int i, int rank) {
+  double x[3] = {i, rank, 1}; int n = i;
+  int counts[2] = {3, 1}; MPI_Datatype of[2] = {MPI_DOUBLE, MPI_INT}, t; MPI_Aint d[2];
+  MPI_Get_address(x, d); MPI_Get_address(&n, d + 1);
+  deep(1, 1);
+  MPI_Type_create_struct(2, counts, d, of, &t); MPI_Type_commit(&t);
+  MPI_Bcast(MPI_BOTTOM, 1, t, i % 2, MPI_COMM_WORLD);
+  MPI_Bcast(MPI_BOTTOM, 1, outer, i % 2, MPI_COMM_WORLD);
+  deep(1, 1);
+  MPI_Bcast(MPI_BOTTOM, 1, t, 0, MPI_COMM_WORLD);
+  MPI_Type_free(&t);
+  return x[0] + x[1] * 3 + n;
+}""", """
+double y[5] = {i * 3, rank, 7}; MPI_Aint at; int five = 5; MPI_Datatype t;
+MPI_Get_address(y, &at);
+MPI_Type_create_hindexed(1, &five, &at, MPI_DOUBLE, &t); MPI_Type_commit(&t);
+result += below(t, i, rank) + y[0] + y[1] + y[2];
+MPI_Type_free(&t);""")
 
     def test_blocks_that_come_and_go(self):
         self.right("static MPI_Aint last;", """

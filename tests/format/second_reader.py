@@ -323,7 +323,7 @@ class File:
                            "depth": depth})
 
     def known(self, type):
-        assert 1 <= type <= 43 or 256 <= type < 256 + len(self.types), "a type that is not known: %d" % type
+        assert 1 <= type <= 44 or 256 <= type < 256 + len(self.types), "a type that is not known: %d" % type
         return type
 
     def type_text(self, type, count):

@@ -136,6 +136,7 @@ inline LeafEncoder plain_encoder() {
     *out = {p >> 16, p & 0xffff};
     return Result();
   };
+  e.address = e.pointer;
   e.handle = [](void*, Kind, const void* leaf, uint64_t* out) {
     uintptr_t p;
     memcpy(&p, leaf, sizeof p);
@@ -158,6 +159,7 @@ inline LeafDecoder plain_decoder() {
     if (leaf != nullptr) memcpy(leaf, &p, sizeof p);
     return Result();
   };
+  d.address = d.pointer;
   d.handle = [](void*, Kind, uint64_t in, void* leaf) {
     const uintptr_t p = static_cast<uintptr_t>(in);
     if (leaf != nullptr) memcpy(leaf, &p, sizeof p);

@@ -8,22 +8,23 @@
 
 #include <elc.h>
 
+/* Elements of a type, each of so many bytes. */
+#define ELC_NEW(type, width, count) ELC_new((type), (count))
+
 #else
 
 #include <stdlib.h>
 
-/* A type is nothing but its size here, so that ELC_new is calloc. */
-typedef size_t ELC_Type;
+typedef int ELC_Type;
 typedef int ELC_Field;
-#define ELC_INT sizeof(int)
-#define ELC_DOUBLE sizeof(double)
-#define ELC_UINT64 sizeof(uint64_t)
+#define ELC_DOUBLE 0
+#define ELC_UINT64 0
 #define ELC_FUNCTION 0
 #define ELC_FIELD(S, f) 0
 #define ELC_POINTER_FIELD(S, f) 0
 #define ELC_TYPED_FIELD(S, f, type) 0
-#define ELC_Struct(name, size, n, fields) ((void)(fields), (size))
-#define ELC_new(type, count) calloc((count) > 0 ? (size_t)(count) : 1, (type))
+#define ELC_Struct(name, size, n, fields) ((void)(fields), 0)
+#define ELC_NEW(type, width, count) ((void)(type), calloc((count) > 0 ? (size_t)(count) : 1, (width)))
 #define ELC_free(block) free(block)
 
 #define ELC_FRESH 0

@@ -175,7 +175,7 @@ int main(int argc, char **argv) {
     else
       ELC_Checkpoint();
     if (step == kSetUp && rank == 0) {
-      whole = ELC_new(ELC_DOUBLE, (size_t)n * (n + 1));
+      whole = ELC_NEW(ELC_DOUBLE, sizeof(double), (size_t)n * (n + 1));
       if (whole == NULL) {
         fprintf(stderr, "gauss_jordan: no memory for %d equations on rank 0\n", n);
         MPI_Abort(MPI_COMM_WORLD, 1);

@@ -81,8 +81,8 @@ static void make_types(void) {
   queue_type = ELC_Struct("Queue", sizeof(Queue), 2, queue);
 }
 
-static void *new_block(ELC_Type type, size_t count) {
-  void *memory = ELC_new(type, count);
+static void *new_block(ELC_Type type, size_t width, size_t count) {
+  void *memory = ELC_NEW(type, width, count);
   if (memory == NULL) {
     fprintf(stderr, "hard_disks: no memory\n");
     MPI_Abort(MPI_COMM_WORLD, 1);
@@ -98,14 +98,14 @@ static double box_height(void) { return (double)size * spacing() * sqrt(3.0) / 2
 /* ---- The physics --------------------------------------------------------------------------- */
 
 static Box *make_box(void) {
-  Box *box = new_block(box_type, 1);
+  Box *box = new_block(box_type, sizeof(Box), 1);
   box->disks = (int)(size * size);
   box->width = box_width();
   box->height = box_height();
   box->across = (int)(box->width / kReach);
   box->down = (int)(box->height / kReach);
-  box->disk = new_block(disk_type, box->disks);
-  box->cell = new_block(cell_type, (size_t)box->across * box->down);
+  box->disk = new_block(disk_type, sizeof(Disk), box->disks);
+  box->cell = new_block(cell_type, sizeof(Cell), (size_t)box->across * box->down);
   for (int i = 0; i < box->down; i++)
     for (int j = 0; j < box->across; j++)
       for (int k = 0; k < 9; k++) {
@@ -249,8 +249,8 @@ static void slave(void) {
   ELC_STATUS(status);
   ELC_RESUME();
   box = make_box();
-  places = new_block(ELC_DOUBLE, 2 * (size_t)box->disks);
-  counts = new_block(ELC_DOUBLE, kBins + 2);
+  places = new_block(ELC_DOUBLE, sizeof(double), 2 * (size_t)box->disks);
+  counts = new_block(ELC_DOUBLE, sizeof(double), kBins + 2);
   for (;;) {
     ELC_AT(1);
     MPI_Recv(header, kHeader, MPI_UNSIGNED, 0, MPI_ANY_TAG, MPI_COMM_WORLD, &status);
@@ -281,12 +281,12 @@ static void slave(void) {
 /* ---- The master ---------------------------------------------------------------------------- */
 
 static Chain *make_chains(void) {
-  Chain *all = new_block(chain_type, chains);
+  Chain *all = new_block(chain_type, sizeof(Chain), chains);
   double a = spacing();
   for (int c = 0; c < chains; c++) {
     all[c].number = c;
     all[c].random = random_seed((uint64_t)seed * 1000003u + (uint64_t)c);
-    all[c].places = new_block(ELC_DOUBLE, 2 * (size_t)(size * size));
+    all[c].places = new_block(ELC_DOUBLE, sizeof(double), 2 * (size_t)(size * size));
     for (int i = 0; i < size; i++)
       for (int j = 0; j < size; j++) {
         all[c].places[2 * (i * size + j)] = (j + 0.25 + 0.5 * (i % 2)) * a;
@@ -443,8 +443,8 @@ static int master(int ranks) {
   ELC_VAR(blocks);
   ELC_RESUME();
   all = make_chains();
-  totals = new_block(ELC_DOUBLE, kBins + 2);
-  queue = new_block(queue_type, 1);
+  totals = new_block(ELC_DOUBLE, sizeof(double), kBins + 2);
+  queue = new_block(queue_type, sizeof(Queue), 1);
   for (chain = 0; chain < chains; chain++) enqueue(queue, &all[chain]);
   for (to = 1; to < ranks && queue->first != NULL; to++) {
     next = dequeue(queue); /* not as an argument: a restart makes the call again */

@@ -136,8 +136,8 @@ static int take_potential(Neuron *a, double v, double time) {
 
 /* ---- The network ---------------------------------------------------------------------------- */
 
-static void *new_block(ELC_Type type, size_t count) {
-  void *memory = ELC_new(type, count);
+static void *new_block(ELC_Type type, size_t width, size_t count) {
+  void *memory = ELC_NEW(type, width, count);
   if (memory == NULL) {
     fprintf(stderr, "neurosys: no memory\n");
     MPI_Abort(MPI_COMM_WORLD, 1);
@@ -148,7 +148,7 @@ static void *new_block(ELC_Type type, size_t count) {
 /* The same in every process: `count` neurons, each with `degree` inputs from others on average. */
 static Neuron *make_network(int count, int degree, long seed) {
   uint64_t random = random_seed((uint64_t)seed);
-  Neuron *all = new_block(neuron_type, count);
+  Neuron *all = new_block(neuron_type, sizeof(Neuron), count);
   for (int i = 0; i < count; i++) {
     Neuron *a = &all[i];
     a->number = i;
@@ -162,7 +162,7 @@ static Neuron *make_network(int count, int degree, long seed) {
     for (int j = 0; j < count; j++) {
       Connection *c;
       if (i == j || random_unit(&random) * (count - 1) >= degree) continue;
-      c = new_block(connection_type, 1);
+      c = new_block(connection_type, sizeof(Connection), 1);
       c->from = &all[j];
       c->conductance = kTotalConductance / degree * (0.5 + random_unit(&random));
       c->drive = j % kInhibitingOf == 0 ? inhibit : excite;

@@ -48,7 +48,7 @@ typedef struct ELC_Program_rounding {
   int (*get)(void), (*set)(int), (*test)(int), (*clear)(int), (*raise)(int), (*enabled)(void), (*enable)(int), (*disable)(int);
 } ELC_Program_rounding;
 
-/* A constant of MPI that the program may keep in variables: under an MPI that has another number for it no restart goes on. */
+/* A constant of MPI, or the size of a type, that the program may keep in variables: where it is another number no restart goes on. */
 typedef struct ELC_Program_number {
   const char *name;
   const char *place; /* in the program: where it is named, or the function called that gives it */

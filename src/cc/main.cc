@@ -283,7 +283,8 @@ class Driver {
     for (const std::string& name : program.names_of_instrumented()) fprintf(stderr, "elc-cc:   %s\n", name.c_str());
     for (const auto& [name, number] : program.numbers())
       if (number.is_kept)
-        fprintf(stderr, "elc-cc: %s: %s may be in variables: a restart needs an MPI with the same number for it\n", number.place.c_str(), name.c_str());
+        fprintf(stderr, "elc-cc: %s: %s may be in variables: a restart needs %s with the same number for it\n", number.place.c_str(), name.c_str(),
+                name.starts_with("MPI") ? "an MPI" : "a machine");
     if (!program.characters_are_text())
       fprintf(stderr, "elc-cc: %s: memory of characters is used as something else: arrays of characters are saved as bytes\n", program.text_ends_at().c_str());
     for (const std::string& note : notes) fprintf(stderr, "elc-cc: %s\n", note.c_str());

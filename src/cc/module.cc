@@ -656,7 +656,7 @@ std::string Module::program_text(size_t units) const {
   }
   out += "static const struct ELC_Program_number elc_numbers[] = {";
   for (const auto& [name, number] : program_.numbers())
-    out += "{\"" + name + "\", " + quoted(number.place) + ", " + std::to_string(number.value) + ", " + (number.is_kept ? "1}, " : "0}, ");
+    out += "{\"" + name + "\", " + quoted(number.place) + ", " + std::to_string(static_cast<int>(number.value)) + ", " + (number.is_kept ? "1}, " : "0}, ");
   out += "{0, 0, 0, 0}}; ";
   return out + settings_text() + "static const struct ELC_Program elc_program = {elc_modules, " + std::to_string(units) + ", " +
          std::to_string(program_.thread_level()) + ", " + (program_.draws_numbers() ? "1, " : "0, ") +

@@ -7,6 +7,8 @@
 #include <map>
 #include <sstream>
 
+#include "cc/sizes.h"
+
 namespace elc::cc {
 namespace {
 
@@ -155,6 +157,16 @@ const Given& given_by(const std::string& function) {
       {"MPI_Init_thread", {{"MPI_THREAD_"}}},
       {"MPI_Query_thread", {{"MPI_THREAD_"}}},
       {"MPI_File_get_amode", {{"MPI_MODE_"}}},
+      {"MPI_Type_size", {{kAnySize}}},
+      {"MPI_Type_size_x", {{kAnySize}}},
+      {"MPI_Type_extent", {{kAnySize}}},
+      {"MPI_Type_lb", {{kAnySize}}},
+      {"MPI_Type_ub", {{kAnySize}}},
+      {"MPI_Type_get_extent", {{kAnySize}}},
+      {"MPI_Type_get_extent_x", {{kAnySize}}},
+      {"MPI_Type_get_true_extent", {{kAnySize}}},
+      {"MPI_Type_get_true_extent_x", {{kAnySize}}},
+      {"MPI_Pack_size", {{kAnySize}}},
   };
   static const Given none;
   const auto found = all.find(function);

@@ -23,7 +23,7 @@ std::string any_number();  // what number_named() calls that
 // Of a constant of an enumeration: that of MPI which it is, or empty.
 std::string number_named(const std::string& enumerator);
 
-// The constants, or what their names begin with, that a function of MPI gives to a program in integers.
+// The constants, or what their names begin with, and sizes, that a function of MPI gives to a program in integers.
 struct Given {
   std::vector<std::string> names;
   bool is_seen = false;  // when it does so, by what takes its place (ELC_Program_cart_shift and the like)

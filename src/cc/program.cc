@@ -367,6 +367,31 @@ void Program::add(const Unit& unit) {
   Collector collector(*this, unit);
   collector.TraverseDecl(unit.context().getTranslationUnitDecl());
   collector.finish();
+  add_sizes(unit);
+}
+
+void Program::add_sizes(const Unit& unit) {
+  const std::string file = unit.record().source;
+  values_of_numbers_.emplace(kAnySize, any_size(unit));
+  const auto holder = [&unit](const Holder& h) { return key_of(unit, h.function) + " " + h.what; };
+  for (const auto& [function, sizes] : sizes_in(unit)) {
+    FunctionFacts& facts = function == nullptr ? at_file_scope_ : functions_[key_of(unit, function)];
+    for (const Size& size : sizes.kept) facts.numbers.emplace(add_size(size, file), size.place);
+    for (const auto& [size, to] : sizes.given) given_sizes_.push_back({add_size(size, file), size.place, holder(to), function == nullptr ? "" : key_of(unit, function)});
+    for (const Holder& h : sizes.keeps) keeps_.insert(holder(h));
+    for (const auto& [from, to] : sizes.gives) given_by_[holder(to)].insert(holder(from));
+  }
+}
+
+// Its name among the numbers; types of several files may have one name.
+std::string Program::add_size(const Size& size, const std::string& file) {
+  std::string name = size.name;
+  for (const std::string& more : {" of " + file, " at " + size.place}) {
+    if (values_of_numbers_.emplace(name, size.value).first->second == size.value) break;
+    name = size.name + more;
+  }
+  values_of_numbers_.emplace(name, size.value);
+  return name;
 }
 
 std::string Program::find(std::string signature) const {
@@ -420,6 +445,7 @@ void Program::conclude(std::vector<std::string>* errors) {
                       "(), which is not the program's: a restart could not come back through it");
   }
   check_threads(errors);
+  find_kept_sizes();
   find_numbers();
   std::set<std::string> told;
   reads_input_ = at_file_scope_.uses_variables.contains("stdin");
@@ -452,10 +478,37 @@ void Program::find_reachable() {
   }
 }
 
+// Frames are in lines, and with them all variables of their functions.
+void Program::find_kept_sizes() {
+  std::vector<std::string> next;
+  const auto keep = [&](const std::string& holder) {
+    if (keeps_.insert(holder).second) next.push_back(holder);
+  };
+  const auto has_frame = [&](const std::string& holder) { return !holder.ends_with("=") && instrumented_.contains(holder.substr(0, holder.rfind(' '))); };
+  next.assign(keeps_.begin(), keeps_.end());
+  for (const GivenSize& given : given_sizes_)
+    if (has_frame(given.to)) keep(given.to);
+  for (const auto& [to, from] : given_by_) {
+    if (has_frame(to)) keep(to);
+    for (const std::string& holder : from)
+      if (has_frame(holder)) keep(holder);
+  }
+  while (!next.empty()) {
+    const auto from = given_by_.find(next.back());
+    next.pop_back();
+    if (from == given_by_.end()) continue;
+    for (const std::string& holder : from->second) keep(holder);
+  }
+  for (const GivenSize& given : given_sizes_) {
+    if (!keeps_.contains(given.to)) continue;
+    (given.by.empty() ? at_file_scope_ : functions_.at(given.by)).numbers.emplace(given.name, given.place);
+  }
+}
+
 void Program::find_numbers() {
   const auto add = [&](const std::string& name, const std::string& place, bool is_kept) {
     for (const auto& [constant, value] : values_of_numbers_) {
-      if (constant != name && !(name.ends_with("_") && constant.starts_with(name)) && name != any_number()) continue;
+      if (constant != name && !(name.ends_with("_") && constant.starts_with(name)) && !(name == any_number() && constant.starts_with("MPI"))) continue;
       Number& number = numbers_[constant];
       if (number.place.empty() || (is_kept && !number.is_kept)) number = {value, place, is_kept};
     }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "cc/known.h"
+#include "cc/sizes.h"
 #include "cc/unit.h"
 #include "clang/AST/Decl.h"
 #include "clang/AST/Expr.h"
@@ -29,8 +30,14 @@ struct FunctionFacts {
   std::set<std::string> refers;      // keys of functions that it calls or takes the address of
   std::map<std::string, std::string> uses, uses_variables;  // names of what the file does not define, and where
   std::set<std::string> calls_by;    // signatures of pointers
-  std::map<std::string, std::string> numbers;  // constants of MPI that it may keep in variables, and where
+  std::map<std::string, std::string> numbers;  // constants of MPI, and sizes, that it may keep in variables, and where
   std::set<std::tuple<std::string, std::string, std::string>> given;  // those that a function of MPI is given: its name, theirs, where
+};
+
+// A size, by its name among the numbers, and the holder that it goes to.
+struct GivenSize {
+  std::string name, place, to;
+  std::string by;  // the key of the function
 };
 
 // A function that is given to one which is not the program's, and may call it.
@@ -49,7 +56,7 @@ struct Setting {
   std::string returns, takes;
 };
 
-// A constant of MPI that the program may keep in variables.
+// A constant of MPI, or a size, that the program may keep in variables.
 struct Number {
   long long value = 0;
   std::string place;
@@ -103,6 +110,9 @@ class Program {
   std::string find(std::string signature) const;
   void unite(const std::string& a, const std::string& b);
   void find_reachable();
+  void add_sizes(const Unit& unit);
+  std::string add_size(const Size& size, const std::string& file);
+  void find_kept_sizes();
   void find_numbers();
   void check_threads(std::vector<std::string>* errors) const;
   void check_foreign(const FunctionFacts& of, std::set<std::string>* told, std::vector<std::string>* errors) const;
@@ -121,6 +131,9 @@ class Program {
   std::map<std::string, Setting> settings_;
   std::map<std::string, long long> values_of_numbers_;     // of all that the program's MPI has
   std::map<std::string, Number> numbers_;
+  std::vector<GivenSize> given_sizes_;
+  std::set<std::string> keeps_;                            // holders of numbers (sizes.h), with the keys of their functions
+  std::map<std::string, std::set<std::string>> given_by_;  // of each holder: those that what it has comes from
   FunctionFacts at_file_scope_;                            // of initialisers
   std::set<std::string> reachable_;                        // keys of functions that a run can come to
   std::set<std::string> variables_;                        // external ones that are defined

@@ -1,5 +1,6 @@
-// Constants of MPI that a prepared program may have in variables (elc_program.h). Each MPI has numbers of its own for them, and a
-// variable of a line is the number that it is: so a line has the numbers, and a restart goes on where they are the same.
+// Constants of MPI, and sizes of types, that a prepared program may have in variables (elc_program.h). Each MPI, and each machine, has
+// numbers of its own for them, and a variable of a line is the number that it is: so a line has the numbers, and a restart goes on where
+// they are the same.
 #include <string.h>
 
 #include "elc_program.h"
@@ -39,9 +40,11 @@ Result take_number(const Region& region, const int line[kNumberWords], bool chan
   for (Number& number : numbers()) {
     if (reinterpret_cast<uint8_t*>(number.words) != region.address) continue;
     const ELC_Program_number& constant = *number.constant;
+    const bool is_of_mpi = strncmp(constant.name, "MPI", 3) == 0;
     if (line[0] != 0 && line[1] != constant.value)
-      return Result::error("the program may have %s in its variables (%s), which is %d in the line, and %d in the MPI of this restart: restart "
-                           "it with the MPI that the line was taken with", constant.name, constant.place, line[1], constant.value);
+      return Result::error("the program may have %s in its variables (%s), which is %d in the line, and %d in %s: restart it %s",
+                           constant.name, constant.place, line[1], constant.value, is_of_mpi ? "the MPI of this restart" : "this program on this machine",
+                           is_of_mpi ? "with the MPI that the line was taken with" : "as it was, on a machine like that on which the line was taken");
     if (change && line[0] != 0) number.words[0] = 1;
   }
   return Result();

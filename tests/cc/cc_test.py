@@ -538,6 +538,75 @@ class Lines(Cases):
         self.assert_restarts("prog", Projects.ANSWER)
 
 
+class Sizes(Cases):
+    """Sizes of types that a program keeps in variables: where they are others there is no restart."""
+
+    OUTSIDE = """
+#include <assert.h>
+#include <stddef.h>
+struct cell { double x; int n; struct cell *next; %s };
+struct pool { size_t width; void *cells; };
+static struct pool pool;
+static size_t kept; static long *table;
+static void *grab(size_t n) { void *p = calloc(1, n); if (!p) exit(1); return p; }
+static size_t times(int n, size_t width) { return n * width; }
+static void init(struct pool *p, size_t width) { p->width = width; p->cells = grab(10 * width); }
+static void *local(int n) { size_t bytes = times(n, sizeof(struct cell)), more; more = bytes += sizeof(long); bytes++; return grab(more); }
+static size_t framed(int n) { size_t bytes = n * sizeof(struct pool); deep(1, 1); return bytes > 9; }
+static int make(const MPI_Aint *at) {
+  int n[2] = {1, 1}; MPI_Datatype of[2] = {MPI_DOUBLE, MPI_INT}, t; MPI_Type_create_struct(2, n, at, of, &t); MPI_Type_free(&t); return 0;
+}
+static int made(void) {
+  int n[3] = {1, 1, 1}; MPI_Aint at[3] = {offsetof(struct cell, x), 0, sizeof(struct cell)}; MPI_Datatype of[3] = {MPI_DOUBLE, MPI_INT, MPI_CHAR}, t;
+  at[1] = offsetof(struct cell, n); MPI_Type_create_struct(3, n, at, of, &t); MPI_Type_free(&t); return sizeof n / sizeof(int) - 3;
+}
+static const size_t places[] = {offsetof(struct cell, n), sizeof(struct cell)};
+"""
+
+    def found(self, inside, more=""):
+        self.write("prog.c", PROGRAM % (self.OUTSIDE % more, inside + Projects.DALLY))
+        said = self.cc("prog.c", "-w", "-o", "prog", "-felc-report")
+        return set(re.findall(r"elc-cc: .*prog\.c:\d+: (\S+ \(.*\)|sizes of types) may be in variables: a restart needs a machine", said))
+
+    def test_where_they_are_kept(self):
+        """Not what functions that no line finds on the stack compute with, nor what is compared, or is a distance from a pointer."""
+        self.assertEqual(self.found("""
+{ struct cell *a = grab(i * sizeof *a + sizeof(struct cell)), *b = local(i), copy; char text[sizeof(struct cell)]; int k;
+  memset(&copy, 0, sizeof copy); memcpy(text, &copy, sizeof text);
+  assert(sizeof(struct cell) > 8 && offsetof(struct cell, next) > 4);
+  for (k = 0; k < sizeof places / sizeof places[0] && k < sizeof(long); k++) result += text[k * sizeof(int)];
+  if (sizeof(long) == 4 || (char *)a + offsetof(struct cell, next) != (char *)&a->next) result++;
+  result += sizeof(double) / 8 + sizeof(int) + sizeof(float) - 12; free(a); free(b); }"""), set())
+        for inside, kept in (("init(&pool, sizeof(struct cell)); free(pool.cells);", "sizeof (struct cell)"),
+                             ("kept = offsetof(struct cell, next);", "offsetof (struct cell, next)"),
+                             ("result += framed(i);", "sizeof (struct pool)"),
+                             ("result += times(i, sizeof(long)) > 9;", None),
+                             ("kept = times(i, sizeof(long));", "sizeof (long)"),
+                             ("{ size_t (*by)(int, size_t) = times; kept = by(i, sizeof(void *)); }", "sizeof (void *)"),
+                             ("table = grab(8); table[0] = 3 + sizeof(MPI_Request); free(table);", "sizeof (MPI_Request)"),
+                             ("{ MPI_Aint at[2] = {0, offsetof(struct cell, n)}; result += make(at) > 0; }", "offsetof (struct cell, n)"),
+                             ("result += made();", None),
+                             ("{ struct cell c; kept = (char *)&c.next - (char *)&c; }", "sizes of types"),
+                             ("{ struct cell c[2]; kept = (size_t)(c + 1) - (size_t)c; }", "sizes of types"),
+                             ("{ char *a = malloc(i + 1), *b = a + i; result += b - a - i; free(a); }", None),
+                             ("{ int n; MPI_Type_size(MPI_LONG, &n); result += n > 4; }", "sizes of types"),
+                             ("{ size_t n = sizeof(long double); deep(1, n > 9); }", "sizeof (long double)")):
+            with self.subTest(inside):
+                self.assertEqual(self.found(inside), {kept} - {None})
+
+    def test_where_they_are_others(self):
+        inside, lines = "kept = sizeof(struct cell);", os.path.join(self.home, "lines")
+        self.found(inside)
+        self.start("prog", ELC_DIR=lines, ELC_EVERY="0.001")
+        restart = {"ELC_DIR": lines, "ELC_RESTART": str(launch.newest(lines))}
+        self.assertIn(Projects.ANSWER, self.start("prog", **restart))
+        self.found(inside, "double y;")
+        said = self.run_words(*launch.launcher(BUILD.mpi, 2, ["PATH", *restart]), os.path.join(self.home, "prog"), code=None, **restart)
+        self.assertRegex(said, r"the program may have sizeof \(struct cell\) in its variables \(\S*prog.c:\d+\), which is \d+ in the line, and \d+ in "
+                               "this program on this machine")
+        self.assertIn("nothing was changed", said)
+
+
 class Addresses(Cases):
     """What MPI_Get_address gave, in variables of the type MPI_Aint and in datatypes, for MPI_BOTTOM: other addresses in a restart."""
 

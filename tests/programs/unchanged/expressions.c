@@ -106,7 +106,7 @@ static long logic(int r, long t)
         c += 4;
     c += (all(r) & 2) == 0 ? ring(t) : bc(r % 3, 2) ? all(t % 13) : -all(2);
     d = (ring(c), all(c % 10 + 10), bc(4 + r % 2, 0));
-    d = bc(r & 1, 0) ? ring(d), ring(d + 1) : (long) sizeof(all(d)) + all(d);
+    d = bc(r & 1, 0) ? ring(d), ring(d + 1) : (long) (sizeof(all(d)) > 1) + all(d);
     c = c * 2 + (bc(1, 0) == 1) - (all(0) != 0) + (~bc(r, 0) & 15);
     return c + d + !(bc(r & 2, 0)) + -ring(c % M) % 77;
 }

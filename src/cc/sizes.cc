@@ -1,0 +1,279 @@
+#include "cc/sizes.h"
+
+#include "clang/AST/ASTContext.h"
+#include "clang/AST/Expr.h"
+#include "clang/AST/RecursiveASTVisitor.h"
+
+namespace elc::cc {
+
+using namespace clang;
+
+namespace {
+
+// Whether a type has the same size everywhere: that must not depend on what a name stands for here.
+bool is_fixed(QualType type) {
+  while (const ArrayType* array = type->getAsArrayTypeUnsafe()) type = array->getElementType();
+  if (const auto* named = type->getAs<TypedefType>()) {
+    static const std::set<std::string> all = {"int8_t", "uint8_t", "int16_t", "uint16_t", "int32_t", "uint32_t", "int64_t", "uint64_t"};
+    return all.contains(named->getDecl()->getName().str()) || is_fixed(named->desugar());
+  }
+  if (const auto* complex = type->getAs<ComplexType>()) return is_fixed(complex->getElementType());
+  if (type->isEnumeralType()) return true;
+  const auto* builtin = type->getAs<BuiltinType>();
+  if (builtin == nullptr) return false;
+  switch (builtin->getKind()) {
+    case BuiltinType::Long:
+    case BuiltinType::ULong:
+    case BuiltinType::LongDouble:
+    case BuiltinType::Int128:
+    case BuiltinType::UInt128:
+      return false;
+    default:
+      return true;
+  }
+}
+
+class Visitor : public RecursiveASTVisitor<Visitor> {
+ public:
+  explicit Visitor(const Unit& unit) : unit_(unit) {}
+
+  bool TraverseFunctionDecl(FunctionDecl* function) {
+    if (unit_.in_system_header(function->getLocation())) return true;
+    const FunctionDecl* const outer = function_;
+    if (function->doesThisDeclarationHaveABody()) {
+      function_ = function;
+      // What is in memory that it is given may go anywhere.
+      for (const ParmVarDecl* parameter : function->parameters())
+        if (!parameter->getType()->isIntegerType()) here().keeps.insert(holder_of(parameter));
+    }
+    const bool all = RecursiveASTVisitor::TraverseFunctionDecl(function);
+    function_ = outer;
+    return all;
+  }
+
+  // Constants are those of the program that goes on.
+  bool TraverseVarDecl(VarDecl* variable) {
+    const bool is_constant = variable->hasGlobalStorage() && unit_.context().getBaseElementType(variable->getType()).isConstQualified();
+    return is_constant || RecursiveASTVisitor::TraverseVarDecl(variable);
+  }
+
+  // A variable that is so long has another type elsewhere, which a restart sees; a comparison by the compiler is over.
+  bool TraverseConstantArrayTypeLoc(ConstantArrayTypeLoc at) { return TraverseTypeLoc(at.getElementLoc()); }
+  bool TraverseStaticAssertDecl(StaticAssertDecl*) { return true; }
+  bool TraverseAttr(Attr*) { return true; }
+
+  bool VisitCallExpr(CallExpr* call) {
+    const FunctionDecl* callee = call->getDirectCallee();
+    for (unsigned i = 0; callee != nullptr && i < call->getNumArgs(); ++i) use(call->getArg(i), {callee, "#" + std::to_string(i)});
+    if (callee != nullptr && call->getType()->isIntegerType()) goes({callee, kReturned}, call);
+    return true;
+  }
+
+  bool VisitReturnStmt(ReturnStmt* s) {
+    if (s->getRetValue() != nullptr && function_ != nullptr) use(s->getRetValue(), {function_, kReturned});
+    return true;
+  }
+
+  bool VisitVarDecl(VarDecl* variable) {
+    if (variable->getInit() != nullptr && is_of_function(variable)) use(variable->getInit(), holder_of(variable));
+    return true;
+  }
+
+  bool VisitBinaryOperator(BinaryOperator* both) {
+    if (is_used_up(both)) pass(both->getLHS()), pass(both->getRHS());
+    if (both->getOpcode() == BO_Sub && !both->getType()->isPointerType() && is_place(both->getLHS()) && is_place(both->getRHS())) see_distance(both);
+    if (!both->isAssignmentOp()) return true;
+    if (both->getType()->isPointerType()) return pass(both->getRHS());
+    const DeclRefExpr* const to = whole_of(both->getLHS());
+    if (to == nullptr) return true;
+    used_[to].push_back({});
+    use(both->getRHS(), holder_of(cast<VarDecl>(to->getDecl())));
+    return true;
+  }
+
+  bool VisitUnaryOperator(UnaryOperator* one) {
+    if (one->getOpcode() == UO_LNot || one->isIncrementDecrementOp()) pass(one->getSubExpr());
+    return true;
+  }
+
+  bool VisitArraySubscriptExpr(ArraySubscriptExpr* element) { return pass(element->getIdx()); }
+  bool VisitIfStmt(IfStmt* s) { return pass(s->getCond()); }
+  bool VisitWhileStmt(WhileStmt* s) { return pass(s->getCond()); }
+  bool VisitDoStmt(DoStmt* s) { return pass(s->getCond()); }
+  bool VisitForStmt(ForStmt* s) { return pass(s->getCond()); }
+  bool VisitSwitchStmt(SwitchStmt* s) { return pass(s->getCond()); }
+  bool VisitCaseStmt(CaseStmt* s) { return pass(s->getLHS()); }
+  bool VisitConditionalOperator(ConditionalOperator* e) { return pass(e->getCond()); }
+
+  // Not what is in it, which is not computed.
+  bool TraverseUnaryExprOrTypeTraitExpr(UnaryExprOrTypeTraitExpr* e) {
+    if (e->getKind() != UETT_SizeOf && e->getKind() != UETT_AlignOf && e->getKind() != UETT_PreferredAlignOf) return true;
+    const QualType type = e->getTypeOfArgument();
+    const bool is_size = e->getKind() == UETT_SizeOf;
+    if (type->isVariableArrayType() || (is_size && is_fixed(type))) return true;
+    see(e, (is_size ? "sizeof (" : "_Alignof (") + spelled(type, e->getBeginLoc()) + ")");
+    return true;
+  }
+
+  bool VisitOffsetOfExpr(OffsetOfExpr* e) {
+    std::string members;
+    for (unsigned i = 0; i < e->getNumComponents(); ++i)
+      if (e->getComponent(i).getKind() == OffsetOfNode::Field) members += (members.empty() ? "" : ".") + e->getComponent(i).getField()->getName().str();
+    see(e, "offsetof (" + spelled(e->getTypeSourceInfo()->getType(), e->getBeginLoc()) + ", " + members + ")");
+    return true;
+  }
+
+  // offsetof as it was written before there was one.
+  bool VisitCastExpr(CastExpr* cast) {
+    if (cast->getCastKind() != CK_PointerToIntegral) return true;
+    const auto* address = dyn_cast<UnaryOperator>(cast->getSubExpr()->IgnoreParenCasts());
+    if (address == nullptr || address->getOpcode() != UO_AddrOf) return true;
+    if (const auto* member = dyn_cast<MemberExpr>(address->getSubExpr()->IgnoreParens()))
+      see(cast, "offset of " + member->getMemberDecl()->getName().str());
+    return true;
+  }
+
+  bool VisitDeclRefExpr(DeclRefExpr* reference) {
+    const auto* variable = dyn_cast<VarDecl>(reference->getDecl());
+    if (variable != nullptr && is_of_function(variable)) goes(holder_of(variable), reference);
+    return true;
+  }
+
+  std::map<const FunctionDecl*, SizesOfFunction> all;
+
+ private:
+  static constexpr const char* kReturned = "=";
+
+  SizesOfFunction& here() { return all[function_]; }
+
+  // A number of the function that is at work, or memory for such.
+  bool is_of_function(const VarDecl* variable) const {
+    const QualType type = variable->getType();
+    return function_ != nullptr && variable->hasLocalStorage() && (type->isIntegerType() || type->isArrayType() || type->isRecordType());
+  }
+
+  // The variable of the function in which an expression is a place.
+  const DeclRefExpr* whole_of(const Expr* e) const {
+    for (;;) {
+      e = e->IgnoreParenImpCasts();
+      if (const auto* element = dyn_cast<ArraySubscriptExpr>(e)) e = element->getBase();
+      else if (const auto* member = dyn_cast<MemberExpr>(e); member != nullptr && !member->isArrow()) e = member->getBase();
+      else break;
+    }
+    const auto* reference = dyn_cast<DeclRefExpr>(e);
+    const auto* variable = reference == nullptr ? nullptr : dyn_cast<VarDecl>(reference->getDecl());
+    return variable != nullptr && is_of_function(variable) ? reference : nullptr;
+  }
+
+  Holder holder_of(const VarDecl* variable) const {
+    const auto* parameter = dyn_cast<ParmVarDecl>(variable);
+    if (parameter != nullptr) return {function_, "#" + std::to_string(parameter->getFunctionScopeIndex())};
+    return {function_, "@" + std::to_string(unit_.begin_of(variable->getLocation()))};
+  }
+
+  // sizeof a / sizeof a[0]
+  static bool is_number_of_elements(const BinaryOperator* both) {
+    const auto* whole = dyn_cast<UnaryExprOrTypeTraitExpr>(both->getLHS()->IgnoreParenCasts());
+    const auto* part = dyn_cast<UnaryExprOrTypeTraitExpr>(both->getRHS()->IgnoreParenCasts());
+    if (both->getOpcode() != BO_Div || whole == nullptr || part == nullptr || whole->getKind() != UETT_SizeOf || part->getKind() != UETT_SizeOf) return false;
+    const ArrayType* array = whole->getTypeOfArgument()->getAsArrayTypeUnsafe();
+    return array != nullptr && array->getElementType().getCanonicalType().getUnqualifiedType() ==
+                                   part->getTypeOfArgument().getCanonicalType().getUnqualifiedType();
+  }
+
+  // What comes of it is no size.
+  static bool is_used_up(const BinaryOperator* both) {
+    const bool is_distance = both->isAdditiveOp() && both->getType()->isPointerType();
+    return is_distance || both->isComparisonOp() || both->isLogicalOp() || is_number_of_elements(both);
+  }
+
+  // Of two such the distance in bytes may be that of members of a struct, or the size of an element.
+  static bool is_place(const Expr* e) {
+    const auto* cast = dyn_cast<CastExpr>(e->IgnoreParenImpCasts());
+    if (cast == nullptr || cast->getSubExpr()->IgnoreParens()->getType()->getPointeeOrArrayElementType()->isAnyCharacterType()) return false;
+    const QualType type = cast->getType();
+    return cast->getCastKind() == CK_PointerToIntegral || (type->isPointerType() && (type->getPointeeType()->isAnyCharacterType() || type->isVoidPointerType()));
+  }
+
+  bool pass(const Expr* e) {
+    if (e != nullptr) use(e, {});
+    return true;
+  }
+
+  // What an expression computes with goes there; to nobody, if that has no function.
+  void use(const Expr* e, const Holder& to) {
+    e = e->IgnoreParenImpCasts();
+    while (const auto* cast = dyn_cast<CStyleCastExpr>(e)) {
+      used_[cast].push_back(to);
+      e = cast->getSubExpr()->IgnoreParenImpCasts();
+    }
+    const auto* both = dyn_cast<BinaryOperator>(e);
+    const auto* one = dyn_cast<UnaryOperator>(e);
+    if (const auto* choice = dyn_cast<ConditionalOperator>(e)) {
+      use(choice->getTrueExpr(), to);
+      use(choice->getFalseExpr(), to);
+    } else if (both != nullptr && !is_used_up(both)) {
+      if (!both->isAssignmentOp() || both->isCompoundAssignmentOp()) use(both->getLHS(), to);
+      use(both->getRHS(), to);
+    } else if (one != nullptr && (one->isArithmeticOp() || one->isIncrementDecrementOp() || one->getOpcode() == UO_AddrOf)) {
+      use(one->getSubExpr(), to);
+    } else if (const auto* list = dyn_cast<InitListExpr>(e)) {
+      for (const Expr* one_of : list->inits()) use(one_of, to);
+    } else if (const DeclRefExpr* whole = whole_of(e)) {
+      used_[whole].push_back(to);
+    } else {
+      used_[e].push_back(to);
+    }
+  }
+
+  void goes(const Holder& from, const Expr* e) {
+    const auto used = used_.find(e);
+    if (used == used_.end()) here().keeps.insert(from);
+    else
+      for (const Holder& to : used->second)
+        if (to.function != nullptr) here().gives.emplace_back(from, to);
+  }
+
+  void see(const Expr* e, const std::string& name) {
+    Expr::EvalResult value;
+    if (e->EvaluateAsInt(value, unit_.context())) see(e, {name, unit_.place(e->getBeginLoc()), value.Val.getInt().getExtValue()});
+  }
+
+  void see_distance(const Expr* e) { see(e, {kAnySize, unit_.place(e->getBeginLoc()), any_size(unit_)}); }
+
+  void see(const Expr* e, const Size& size) {
+    const auto used = used_.find(e);
+    if (used == used_.end()) here().kept.push_back(size);
+    else
+      for (const Holder& to : used->second)
+        if (to.function != nullptr) here().given.emplace_back(size, to);
+  }
+
+  // A type without a name is told by its place.
+  std::string spelled(QualType type, SourceLocation at) const {
+    const std::string text = type.getAsString();
+    return text.find("unnamed") == std::string::npos && text.find("anonymous") == std::string::npos ? text : "the type at " + unit_.place(at);
+  }
+
+  const Unit& unit_;
+  const FunctionDecl* function_ = nullptr;
+  std::map<const Expr*, std::vector<Holder>> used_;  // and where the value goes
+};
+
+}  // namespace
+
+long long any_size(const Unit& unit) {
+  const ASTContext& context = unit.context();
+  long long all = 0;
+  for (const CanQualType& type : {context.VoidPtrTy, context.LongTy, context.LongLongTy, context.DoubleTy, context.LongDoubleTy})
+    all = all * 47 + context.getTypeInfo(type).Width + context.getTypeInfo(type).Align / 8;
+  return all % 1000000;
+}
+
+std::map<const FunctionDecl*, SizesOfFunction> sizes_in(const Unit& unit) {
+  Visitor visitor(unit);
+  visitor.TraverseDecl(unit.context().getTranslationUnitDecl());
+  return std::move(visitor.all);
+}
+
+}  // namespace elc::cc

@@ -160,6 +160,30 @@ TEST_CASE("damaged tables are refused and never crash") {
   CHECK(refused > 0);
 }
 
+TEST_CASE("places are for types whose displacements may be addresses") {
+  const auto with_a_place = [](MPI_Datatype type, size_t size) {
+    std::string table = saved_table();
+    MPI_Type_free(&type);
+    table[table.size() - size + 15] |= 4;  // behind number, constructor and most of the flags
+    return table + std::string(16, '\xff');  // wild
+  };
+  MPI_Datatype type;
+  datatypes().next = kFirstDerived;
+  MPI_Type_create_hvector(2, 1, 16, MPI_INT, &type);
+  CHECK(!restore_table(with_a_place(type, 80)).ok());
+  CHECK(derived() == 0);
+  datatypes().next = kFirstDerived;
+  const int length = 2;
+  const MPI_Aint at = 64;
+  MPI_Type_create_hindexed(1, &length, &at, MPI_INT, &type);
+  REQUIRE(restore_table(with_a_place(type, 80)).ok());
+  REQUIRE(place_datatypes().ok());
+  REQUIRE(handle_of(kFirstDerived, &type).ok());
+  CHECK(datatypes().find(type)->arguments.addresses[0] == 0);
+  MPI_Type_free(&type);
+  CHECK(derived() == 0);
+}
+
 TEST_CASE("a type made of one that comes later is refused, also where the numbers are not in order") {
   datatypes().next = kFirstDerived + 5;
   const std::string none = saved_table();

@@ -277,8 +277,43 @@ static MPI_Datatype distance(void) {
   return type;
 }
 
+/* A line has the type, and an address in an integer, as places. */
+static void absolute(void) {
+  MPI_Datatype type = MPI_DATATYPE_NULL;
+  MPI_Aint last = 0;
+  int least = 0, mine;
+  restarted = ELC_Recovering();
+  ELC_ENTER();
+  ELC_VAR(a);
+  ELC_VAR(b);
+  ELC_PTR(on_heap);
+  ELC_DATATYPE(type);
+  ELC_AINT(last);
+  ELC_RESUME();
+  on_heap = ELC_new(ELC_INT, 2);
+  type = addresses();
+  MPI_Get_address(on_heap + 1, &last);
+  a = 100 + rank;
+  do {
+    ELC_AT(1);
+    ELC_Checkpoint_now();
+    look_often();
+    mine = (int)ELC_Line();
+    MPI_Allreduce(&mine, &least, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+  } while (least == 0);
+  die_here();
+  on_heap[0] = 200 + rank;
+  on_heap[1] = 300 + rank;
+  ELC_AT(2);
+  MPI_Bcast(MPI_BOTTOM, 1, type, 0, MPI_COMM_WORLD);
+  check(a == 100 && on_heap[0] == 200 && on_heap[1] == 300 && *(int *)last == 300, "what came to the addresses, in the restart");
+  MPI_Type_free(&type);
+  ELC_END();
+  ELC_Leave();
+}
+
 /* While there is such a type no line is taken; when it is gone one is. */
-static void absolute(int far) {
+static void far_apart(void) {
   MPI_Datatype type = MPI_DATATYPE_NULL;
   int least = 0, mine;
   restarted = ELC_Recovering();
@@ -287,10 +322,9 @@ static void absolute(int far) {
   ELC_VAR(b);
   ELC_PTR(on_heap);
   ELC_DATATYPE(type);
-  ELC_VAR(far);
   ELC_RESUME();
   on_heap = ELC_new(ELC_INT, 2);
-  type = far ? distance() : addresses();
+  type = distance();
   ELC_AT(1);
   ELC_Checkpoint_now();
   ELC_AT(2);
@@ -298,10 +332,10 @@ static void absolute(int far) {
   a = 100 + rank;
   on_heap[0] = 200 + rank;
   ELC_AT(3);
-  MPI_Bcast(far ? &a : MPI_BOTTOM, 1, type, 0, MPI_COMM_WORLD);
+  MPI_Bcast(&a, 1, type, 0, MPI_COMM_WORLD);
   check(a == 100 && on_heap[0] == 200, "what came by the datatype");
   look_often();
-  check(ELC_Line() == 0, "no line with addresses in it");
+  check(ELC_Line() == 0, "no line with a distance in it");
   MPI_Type_free(&type);
   do {
     ELC_AT(4);
@@ -1889,8 +1923,8 @@ int main(int argc, char **argv) {
 #if MPI_VERSION >= 3
   else if (strcmp(name, "spent_label") == 0) spent_label();
 #endif
-  else if (strcmp(name, "absolute") == 0) absolute(0);
-  else if (strcmp(name, "distance") == 0) absolute(1);
+  else if (strcmp(name, "absolute") == 0) absolute();
+  else if (strcmp(name, "distance") == 0) far_apart();
   else in_place(name, argc > 3 ? argv[3] : "");
   MPI_Type_free(&column);
   if (rank == 0) printf("result: ok\n");

@@ -15,12 +15,14 @@ bool is_scalar(QualType type) { return (type->isScalarType() || type->isAnyCompl
 
 bool is_characters(QualType type) { return type->isArrayType() && type->getBaseElementTypeUnsafe()->isAnyCharacterType(); }
 
-// Before it is used: what holds addresses or may be looked at byte by byte; and what costs little, because what was there before may be
-// no value of a narrower machine.
+// Before it is used: what holds addresses, or is looked at for such that it should not hold; and what costs little, because what was
+// there before may be no value of a narrower machine.
 bool is_zeroed(ASTContext& context, QualType type) {
   constexpr int64_t kLittle = 4096;
-  const Type* element = type->getBaseElementTypeUnsafe();
-  return element->isRecordType() || element->isPointerType() || is_characters(type) || context.getTypeSizeInChars(type).getQuantity() <= kLittle;
+  const QualType element = context.getBaseElementType(type);
+  const bool may_be_address = element->isIntegerType() && context.getTypeSize(element) == context.getTypeSize(context.VoidPtrTy);
+  return element->isRecordType() || element->isPointerType() || may_be_address || is_characters(type) ||
+         context.getTypeSizeInChars(type).getQuantity() <= kLittle;
 }
 
 bool has_constants(const ASTContext& context, QualType type) {
@@ -824,12 +826,14 @@ std::string Function::beginning() {
   std::set<std::string> shown;
   for (const Variable& v : variables_) {
     const SourceLocation at = v.declared != nullptr ? v.declared->getLocation() : function_->getLocation();
+    const bool is_set = is_scalar(v.type);  // from the beginning, as parameters are
+    const bool is_cleared = !is_set && !v.is_parameter && (is_zeroed(unit_.context(), v.type) || module_.types().holds_addresses(v.type));
     if (!v.is_parameter) {
       moved += module_.declaration(v.type, v.name, at);
       if (v.declared != nullptr && v.declared->hasAttr<AlignedAttr>())
         moved += " __attribute__((aligned(" + std::to_string(unit_.context().getDeclAlign(v.declared).getQuantity()) + ")))";
-      moved += is_scalar(v.type) ? " = 0; " : "; ";
-      if (!is_scalar(v.type) && (is_zeroed(unit_.context(), v.type) || module_.types().holds_addresses(v.type))) enter += "__builtin_memset((void *)&" + v.name + ", 0, sizeof " + v.name + "); ";
+      moved += is_set ? " = 0; " : "; ";
+      if (is_cleared) enter += "__builtin_memset((void *)&" + v.name + ", 0, sizeof " + v.name + "); ";
     }
     members += (v.in_place ? "void *" + v.name : module_.declaration(v.type, v.name, at)) + "; ";
     if (v.in_place) enter += "elc_f." + v.name + " = (void *)&" + v.name + "; ";
@@ -843,7 +847,7 @@ std::string Function::beginning() {
     std::string name = v.shown;
     for (int n = 2; !shown.insert(name).second; ++n) name = v.shown + " " + std::to_string(n);
     described += "{\"" + name + "\", &" + d.type + ", " + (d.target.empty() ? "0" : "&" + d.target) + ", " + std::to_string(d.count) +
-                 ", __builtin_offsetof(struct elc_frame, " + v.name + "), " + (!v.in_place ? "0" : is_characters(v.type) && !v.is_parameter ? "2" : "1") + "}, ";
+                 ", __builtin_offsetof(struct elc_frame, " + v.name + "), " + (!v.in_place ? "0" : is_set || is_cleared ? "2" : "1") + "}, ";
   }
   for (size_t i = 0; i < labels_.size(); ++i) {
     const std::string number = std::to_string(i + 1);

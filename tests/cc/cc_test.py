@@ -524,6 +524,14 @@ class Lines(Cases):
         self.refused("holds an address", "static double *pool;",
                      "if (pool == NULL) pool = malloc(4096); ((double **)pool)[3] = pool;")
 
+    def test_address_in_variables_of_functions(self):
+        for inside in ("unsigned long kept[3]; kept[1] = (unsigned long)&result; deep(1, 1); result += kept[1] == 0;",
+                       "struct { int n; unsigned long at; } kept; kept.at = (unsigned long)&result; deep(1, 1); result += kept.at == 0;",
+                       "unsigned long kept, *to = &kept; *to = (unsigned long)&result; deep(1, 1); result += *to == 0;",
+                       "static long at[1000]; long kept[1000]; kept[7] = (long)&at[3]; deep(1, 1); result += kept[7] == 0;"):
+            with self.subTest(inside):
+                self.refused("holds an address", "", inside)
+
     def test_address_of_no_value(self):
         self.refused("but to no value there", "static struct { unsigned a : 4, b : 12; long n; } bits; static char *at;", "at = (char *)&bits + 1;")
 

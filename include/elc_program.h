@@ -148,6 +148,9 @@ char *ELC_Program_setlocale(int category, const char *name);
 int ELC_Program_atexit(void (*function)(void));
 void *ELC_Program_signal(int number, void *handler);
 int ELC_Program_sigaction(int number, const void *to, void *before);
+/* The program calls a function that lines are not for: from now on there are none. The text, which stays, is told: "name() (place): why". */
+void ELC_Program_unfit(const char *what);
+int ELC_Program_ungetc(int character, void *stream);
 int ELC_Program_setvbuf(void *stream, char *buffer, int mode, size_t size);
 void ELC_Program_setbuf(void *stream, char *buffer);
 void ELC_Program_setbuffer(void *stream, char *buffer, size_t size);

@@ -872,6 +872,8 @@ std::string Function::beginning() {
     out += (has_words ? words + " = " : "") + "ELC_Program_begin(&elc_program, " + count + ", " + (has_words ? words : "(char **)0") + "); ";
   }
   if (function_->isMain() && module_.program().everywhere()) out += "atexit(elc_end); ";
+  if (module_.program().is_error_handler(unit_, function_))
+    out += "ELC_Program_unfit(\"" + function_->getName().str() + "(), which MPI may have called in the middle of a call\"); ";
   out += "elc_f.elc_h.caller = ELC_Innermost; elc_f.elc_h.function = &elc_fn; " + kBehind + "ELC_Innermost = &elc_f.elc_h; " + enter;
   out += "if (__builtin_expect(ELC_Reentering, 0)) switch (ELC_Reenter(&elc_f.elc_h)) { " + ways + "default: break; } ";
   return out;

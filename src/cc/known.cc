@@ -64,7 +64,8 @@ const Names& plain() {
     fgetwc getwc fgetws fwscanf vfwscanf swscanf vswscanf
 
     difftime localtime_r gmtime_r ctime_r asctime_r strftime strftime_l strptime mktime timegm timelocal tzset clock_getres
-    getrusage times nanosleep clock_nanosleep usleep sleep sched_yield
+    getrusage times nanosleep clock_nanosleep usleep sleep sched_yield select poll mlock munlock mlockall munlockall madvise statfs fstatfs
+    getpwuid_r getpwnam_r tcgetattr
 
     access eaccess euidaccess faccessat stat fstat lstat fstatat stat64 fstat64 lstat64 fstatat64 __xstat __fxstat __lxstat
     statvfs fstatvfs unlink unlinkat link linkat symlink symlinkat readlink readlinkat mkdir mkdirat rmdir mkfifo chmod fchmod
@@ -162,6 +163,7 @@ const std::map<std::string, std::string>& replaced() {
       {"atexit", "ELC_Program_atexit"},
       {"signal", "ELC_Program_signal"},
       {"sigaction", "ELC_Program_sigaction"},
+      {"ungetc", "ELC_Program_ungetc"},
       {"setvbuf", "ELC_Program_setvbuf"},
       {"setbuf", "ELC_Program_setbuf"},
       {"setbuffer", "ELC_Program_setbuffer"},
@@ -199,38 +201,55 @@ const std::map<std::string, std::string>& replaced() {
   return all;
 }
 
-const std::map<std::string, std::string>& refused() {
-  static const std::map<std::string, std::string> all = [] {
-    std::map<std::string, std::string> reasons;
-    const auto add = [&](const char* why, const char* names) {
-      for (const std::string& name : words(names)) reasons[name] = why;
-    };
+using Reasons = std::map<std::string, std::string>;
+
+void add_reasons(Reasons* reasons, const char* why, const char* names) {
+  for (const std::string& name : words(names)) (*reasons)[name] = why;
+}
+
+// With these even a program without lines would not be right.
+const Reasons& refused() {
+  static const Reasons all = [] {
+    Reasons reasons;
+    add_reasons(&reasons, "a restart cannot set the place to which it goes", "getcontext setcontext makecontext swapcontext");
+    add_reasons(&reasons, "lines are of programs with one thread", "pthread_create thrd_create clone");
+    add_reasons(&reasons, "blocks of memory are not those of malloc", "malloc_usable_size");
+    add_reasons(&reasons, "in a prepared program it is not followed", "MPI_Finalized");
+    return reasons;
+  }();
+  return all;
+}
+
+const Reasons& unfit() {
+  static const Reasons all = [] {
+    Reasons reasons;
+    const auto add = [&](const char* why, const char* names) { add_reasons(&reasons, why, names); };
     add("its memory is not part of lines; use malloc",
         "mmap mmap64 munmap mremap brk sbrk shmat shm_open memfd_create wcsdup "
-        "tempnam tmpnam canonicalize_file_name glob glob64 globfree wordexp regcomp regexec regfree backtrace_symbols tsearch tfind "
+        "tempnam tmpnam canonicalize_file_name glob glob64 globfree wordexp regcomp regexec regfree regerror backtrace_symbols freeaddrinfo gai_strerror wordfree tsearch tfind "
         "tdelete twalk tdestroy hsearch_r hcreate_r getpwuid getpwnam getpwent getgrgid getgrnam getgrent gethostbyname getaddrinfo "
-        "ecvt fcvt qecvt qfcvt l64a localeconv nl_langinfo ttyname cuserid ctermid inet_ntoa malloc_usable_size");
-    add("a restart cannot set the place to which it goes", "getcontext setcontext makecontext swapcontext");
+        "ecvt fcvt qecvt qfcvt l64a localeconv nl_langinfo ttyname cuserid ctermid inet_ntoa gethostbyaddr getservbyname getprotobyname shmget shmdt shmctl");
     add("a lock of OpenMP is not part of lines: use a directive",
         "omp_init_lock omp_init_nest_lock omp_init_lock_with_hint omp_init_nest_lock_with_hint omp_set_lock omp_set_nest_lock omp_unset_lock "
         "omp_unset_nest_lock omp_test_lock omp_test_nest_lock omp_destroy_lock omp_destroy_nest_lock");
-    add("lines are of programs with one thread", "pthread_create thrd_create clone");
     add("what it returns is another value in a restart", "pthread_self thrd_current");
     add("other processes are not part of lines",
         "fork vfork system popen pclose pipe pipe2 socket socketpair connect accept listen bind execv execvp execl execlp execle execve "
-        "posix_spawn posix_spawnp wait waitpid waitid wait3 wait4 daemon");
+        "posix_spawn posix_spawnp wait waitpid waitid wait3 wait4 daemon "
+        "send recv sendto recvfrom sendmsg recvmsg shutdown setsockopt getsockopt getsockname getpeername epoll_create epoll_create1 epoll_ctl "
+        "epoll_wait semget semop semctl msgget msgsnd msgrcv sem_open sem_init sem_wait sem_trywait sem_post sem_close execvpe fexecve syscall");
     add("what it sets is lost in a restart",
         "sigprocmask pthread_sigmask sigaltstack siginterrupt sigset sighold sigrelse sigignore alarm ualarm setitimer timer_create "
         "on_exit at_quick_exit chdir fchdir setenv putenv unsetenv clearenv fesetenv feholdexcept feupdateenv fesetmode "
         "setrlimit setrlimit64 prlimit prlimit64 setuid setgid seteuid setegid setpgid setsid openlog uselocale");
     add("it keeps a state that is not part of lines",
-        "ungetc ungetwc hcreate hsearch hdestroy dlopen initstate setstate opendir fdopendir scandir getwchar wscanf vwscanf "
+        "ungetwc hcreate hsearch hdestroy dlopen dlsym dlclose dlerror initstate setstate readdir readdir64 closedir rewinddir "
+        "telldir seekdir dirfd alphasort versionsort endpwent endgrent iconv iconv_close opendir fdopendir scandir getwchar wscanf vwscanf "
         "setpwent setgrent nftw ftw iconv_open catopen mtrace");
     add("the stream or file that it opens is not part of lines; open it by fopen",
         "open open64 openat creat freopen freopen64 fdopen tmpfile tmpfile64 fmemopen open_memstream open_wmemstream fopencookie mkstemp "
         "mkostemp mkstemps dup dup2 dup3");
-    add("what it does to a file is not part of lines; use the functions of <stdio.h>", "read pread lseek lseek64 close fcntl ioctl readv writev");
-    add("in a prepared program it is not followed", "MPI_Finalized");
+    add("what it does to a file is not part of lines; use the functions of <stdio.h>", "read pread lseek lseek64 close fcntl ioctl readv writev flock lockf");
     return reasons;
   }();
   return all;
@@ -319,6 +338,9 @@ Known known_function(const std::string& spelled) {
   } else if (name == "memset" || name == "memcpy" || name == "memmove" || name == "strcpy" || name == "strncpy" || name == "mempcpy") {
     known.kind = Known::Kind::kPlain;
     known.allocates = name != "mempcpy";
+  } else if (const auto late = unfit().find(name); late != unfit().end()) {
+    known.kind = Known::Kind::kUnfit;
+    known.text = late->second;
   } else if (const auto no = refused().find(name); no != refused().end()) {
     known.kind = Known::Kind::kRefused;
     known.text = no->second;

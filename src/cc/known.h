@@ -11,6 +11,7 @@ struct Known {
     kUnknown,   // may keep state, or call functions of the program
     kPlain,     // keeps nothing of what a restart needs, and no pointer that it is given
     kReplaced,  // by the function `text`
+    kUnfit,     // for the reason `text`: a run that has called it takes no lines from then on
     kRefused,   // for the reason `text`
   };
   Kind kind = Kind::kUnknown;

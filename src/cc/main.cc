@@ -212,6 +212,7 @@ class Driver {
     if (!program.has_sites()) return true;
     if (!program.has_main()) return report({"main() is in none of the files that elc-cc has compiled"});
     program.conclude(&errors);
+    for (const std::string& warning : program.warnings()) fprintf(stderr, "elc-cc: warning: %s\n", warning.c_str());
     std::vector<Job> jobs;
     for (const auto& unit : units_) {
       const std::string name = fs::path(unit->record().source).filename().replace_extension("").string();

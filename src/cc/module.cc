@@ -67,6 +67,11 @@ class FileVisitor : public RecursiveASTVisitor<FileVisitor> {
         m_.edits_.replace(begin, end, symbol);
         declare(symbol, function);
       }
+      if (!own && known.kind == Known::Kind::kUnfit) {
+        const std::string why = name + "() (" + unit_.place(reference->getLocation()) + "): " + known.text;
+        if (in_initialiser_) m_.error(reference->getLocation(), name + "(): " + known.text);
+        else m_.edits_.replace(begin, end, "(ELC_Program_unfit(" + quoted(why) + "), " + name + ")");
+      }
       if (!own && !direct_.contains(reference) && !is_mpi(name)) add_function(symbol, name, false);
     }
     return true;
@@ -618,6 +623,7 @@ std::string Module::prelude() const {
       "struct ELC_Program_number { const char *name, *place; int value, is_kept; }; "
       "struct ELC_Program { const struct ELC_Program_module *const *modules; unsigned long module_count; int thread_level, draws_numbers, reads_input, "
       "uses_library, aligns; const struct ELC_Program_rounding *rounding; int has_threads; void (*settings)(int); const struct ELC_Program_number *numbers; unsigned long number_count; }; "
+      "extern void ELC_Program_unfit(const char *); "
       "extern char **ELC_Program_begin(const struct ELC_Program *, int, char **); ";
   if (program_.everywhere())
     out += "extern int ELC_Checkpoint(void); extern int MPI_Finalize(void); extern int atexit(void (*)(void)); "

@@ -71,6 +71,10 @@ bool leaves_characters_alone(const std::string& name) {
   return all.contains(name);
 }
 
+bool makes_error_handler(const std::string& name) {
+  return name == "MPI_Errhandler_create" || name == "MPI_Comm_create_errhandler" || name == "MPI_Win_create_errhandler" || name == "MPI_File_create_errhandler";
+}
+
 }  // namespace
 
 class Collector : public RecursiveASTVisitor<Collector> {
@@ -440,6 +444,11 @@ void Program::conclude(std::vector<std::string>* errors) {
     if (external_.contains(c.receiver) || !reachable_.contains(c.by)) continue;
     const bool reaches = c.key.empty() ? targets_.contains(find(c.signature)) : instrumented_.contains(c.key);
     if (!reaches) continue;
+    if (makes_error_handler(c.receiver) && !c.key.empty()) {
+      if (error_handlers_.insert(c.key).second)
+        warnings_.push_back(c.place + ": " + functions_.at(c.key).name + "() can reach MPI, and MPI may call it: when it has been called no line is taken");
+      continue;
+    }
     const std::string what = c.key.empty() ? "a function that can reach MPI" : functions_.at(c.key).name + "(), which can reach MPI,";
     errors->push_back(c.place + ": " + what + " may be given to " + c.receiver +
                       "(), which is not the program's: a restart could not come back through it");
@@ -565,10 +574,11 @@ void Program::check_threads(std::vector<std::string>* errors) const {
   }
 }
 
-void Program::check_foreign(const FunctionFacts& of, std::set<std::string>* told, std::vector<std::string>* errors) const {
+void Program::check_foreign(const FunctionFacts& of, std::set<std::string>* told, std::vector<std::string>* errors) {
   for (const auto& [name, place] : of.uses) {
     if (external_.contains(name) || !told->insert(name).second) continue;
     const Known k = known(name);
+    if (k.kind == Known::Kind::kUnfit) warnings_.push_back(place + ": " + name + "(): " + k.text + ": when it has been called no line is taken");
     if (k.kind == Known::Kind::kRefused) errors->push_back(place + ": " + name + "(): " + k.text);
     if (k.kind == Known::Kind::kPlain && !k.returns_own && returning_pointers_.contains(name) && !options_.stateless.contains(name))
       errors->push_back(place + ": " + name + "(): what it returns a pointer to is not the program's, and not part of lines");

@@ -71,6 +71,9 @@ class Program {
   // When all have been added. Messages of what is refused go to `errors`.
   void conclude(std::vector<std::string>* errors);
 
+  // Of functions after whose call there are no lines.
+  const std::vector<std::string>& warnings() const { return warnings_; }
+
   bool has_sites() const { return has_sites_ || options_.everywhere; }
   bool everywhere() const { return options_.everywhere; }
   bool has_main() const { return functions_.contains("main"); }
@@ -101,6 +104,8 @@ class Program {
   size_t instrumented() const { return instrumented_.size(); }
 
   bool is_operation(const Unit& unit, const clang::FunctionDecl* function) const { return operations_.contains(key_of(unit, function)); }
+  // MPI may call it in the middle of a call, and it calls MPI.
+  bool is_error_handler(const Unit& unit, const clang::FunctionDecl* function) const { return error_handlers_.contains(key_of(unit, function)); }
   bool is_address_taken(const Unit& unit, const clang::FunctionDecl* function) const;
 
   static std::string signature_of(clang::QualType function);
@@ -115,7 +120,7 @@ class Program {
   void find_kept_sizes();
   void find_numbers();
   void check_threads(std::vector<std::string>* errors) const;
-  void check_foreign(const FunctionFacts& of, std::set<std::string>* told, std::vector<std::string>* errors) const;
+  void check_foreign(const FunctionFacts& of, std::set<std::string>* told, std::vector<std::string>* errors);
   static std::string key_of(const Unit& unit, const clang::FunctionDecl* function);
 
   Options options_;
@@ -126,6 +131,7 @@ class Program {
   std::map<std::string, int> names_;                       // how many functions have it
   std::set<std::string> external_;                         // names of functions that all files can call
   std::set<std::string> returning_pointers_;               // names of functions that no file defines
+  std::vector<std::string> warnings_;
   std::vector<ThreadedCall> threaded_;
   std::vector<std::string> devices_;                       // directives that leave something on other devices, and where
   std::map<std::string, Setting> settings_;
@@ -141,6 +147,7 @@ class Program {
   std::vector<Callback> callbacks_;
   mutable std::map<std::string, std::string> united_;      // signatures that casts make one
   std::set<std::string> operations_;                       // keys of functions that MPI_Op_create is given
+  std::set<std::string> error_handlers_;                   // keys of functions that can reach MPI
   std::set<std::string> instrumented_, targets_;           // keys; signatures
   std::string text_ends_at_;  // where memory of characters is first used as something else; empty: nowhere
   bool has_sites_ = false;

@@ -222,6 +222,22 @@ ELC_EXPORT int ELC_Program_sigaction(int number, const void* to, void* before) {
 }
 
 // A buffer of the program's is not used: what is in it would be that of the run of the line.
+ELC_EXPORT void ELC_Program_unfit(const char* what) {
+  if (elc::state::process().unfit == nullptr) elc::state::process().unfit = what;
+}
+
+// What was read last may be read once more: then it is as if it had not been read, which lines have.
+ELC_EXPORT int ELC_Program_ungetc(int character, void* stream) {
+  FILE* const file = static_cast<FILE*>(stream);
+  const off_t behind = ftello(file);
+  if (character != EOF && behind > 0 && fseeko(file, behind - 1, SEEK_SET) == 0) {
+    const bool is_the_same = getc(file) == static_cast<unsigned char>(character);
+    if (fseeko(file, is_the_same ? behind - 1 : behind, SEEK_SET) == 0 && is_the_same) return static_cast<unsigned char>(character);
+  }
+  if (character != EOF) ELC_Program_unfit("ungetc() with another character than the program has read: lines do not have it");
+  return ungetc(character, file);
+}
+
 ELC_EXPORT int ELC_Program_setvbuf(void* stream, char*, int mode, size_t) {
   const int code = setvbuf(static_cast<FILE*>(stream), nullptr, mode, 0);
   for (int i = 0; i < 2 && code == 0; ++i)

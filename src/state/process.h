@@ -103,6 +103,7 @@ struct Process {
   bool skip_was_asked = false;   // libELC.h: ELC_SKIP came before this OnCallEnter
   bool skip_was_missed = false;  // and once it did not
   Vector<Description> descriptions;
+  const char* unfit = nullptr;  // what a prepared program has called, so that no line may be taken
   Text unregistered;  // what could not be registered (libELC.h, ELC_STATIC, ELC_RANDOM), so that no line may be taken
   HashMap<TypeId> types_with_gaps;  // in a prepared program: of structs, those in which the gaps are bytes
   Vector<uintptr_t> places;  // in a prepared program: what the addresses of its memory begin with

@@ -421,8 +421,6 @@ class Refused(Cases):
 
     def test_jumps(self): self.refuses("setjmp(): a restart cannot set", "#include <setjmp.h>\njmp_buf b;", "if (setjmp(b)) i++;")
     def test_contexts(self): self.refuses("getcontext(): a restart cannot set", "#include <ucontext.h>\nstatic ucontext_t *c;", "result += getcontext(c);")
-    def test_settings(self): self.refuses("chdir(): what it sets is lost", inside='result += chdir("/");')
-    def test_descriptors(self): self.refuses("read(): what it does to a file", "#include <unistd.h>", "{ char c; result += read(0, &c, 1); }")
 
     def test_exit_handlers(self):
         self.refuses("bye(), which can reach MPI, may be given to atexit()", "void bye(void) { MPI_Barrier(MPI_COMM_WORLD); }", "atexit(bye);")
@@ -450,13 +448,6 @@ static void note(void) { FILE *f = fopen("note", "a"); fclose(f); }""", """{ int
             self.assertIn(what, said)
         self.assertNotIn("pure()", said)
 
-    def test_locks_of_threads(self):
-        self.refuses("a lock of OpenMP is not part of lines", "#include <omp.h>\nstatic omp_lock_t *lock;", "if (i < 0) omp_init_lock(lock);", words=("-fopenmp",))
-
-    def test_names_of_threads(self):
-        self.refuses("pthread_self(): what it returns is another value in a restart", "#include <pthread.h>\nstatic pthread_t first;", "first = pthread_self();")
-
-    def test_memory_of_others(self): self.refuses("backtrace_symbols(): its memory", "#include <execinfo.h>", "{ void *p; char **s = backtrace_symbols(&p, 0); result += s != 0; }")
     def test_results_of_others(self): self.refuses("what it returns a pointer to is not the program", inside="{ void *p = __builtin_return_address(0); result += p != 0; }")
     def test_profiling(self): self.refuses("PMPI_Barrier(): libELC does not see it", inside="PMPI_Barrier(MPI_COMM_WORLD);")
 
@@ -502,6 +493,59 @@ static void note(void) { FILE *f = fopen("note", "a"); fclose(f); }""", """{ int
         self.write("main.s", ".globl main\nmain: ret\n.section .note.GNU-stack\n")
         self.run_words("gcc", "-c", "main.s")
         self.assertIn("main() is in none of the files", self.cc("prog.c", "main.o", "-o", "prog", code=1))
+
+
+class Unfit(Cases):
+    """Functions after whose call there are no lines: a warning, and a run that does not call them has lines."""
+
+    def unfit(self, why, outside, call, *words):
+        lines = os.path.join(self.home, "lines")
+        for when, called in (("i < 0", False), ("i == 1", True)):
+            self.write("prog.c", PROGRAM % (outside, "if (%s) { %s }" % (when, call) + Projects.DALLY))
+            said = self.cc("prog.c", "-w", "-D_GNU_SOURCE", "-o", "prog", *words)
+            self.assertRegex(said, r"elc-cc: warning: prog\.c:\d+: " + re.escape(why) + ".*: when it has been called no line is taken")
+            if not called:
+                self.assert_restarts("prog", Projects.ANSWER)
+                continue
+            said = self.start("prog", ELC_DIR=lines, ELC_EVERY="0.0001", ELC_VERBOSE="1")
+            self.assertIn(Projects.ANSWER, said)
+            self.assertRegex(said, r"abandoned.*: the program has called " + re.escape(why.split(":")[0]) + r" \(prog\.c:\d+\)" + re.escape(why[why.index(":"):]))
+            shutil.rmtree(lines, ignore_errors=True)
+
+    def test_settings(self): self.unfit("chdir(): what it sets is lost", "#include <unistd.h>", 'if (chdir("/tmp") != 0) result++;')
+    def test_descriptors(self): self.unfit("open(): the stream or file", "#include <fcntl.h>", 'open("/dev/null", O_RDONLY);')
+    def test_memory_of_others(self): self.unfit("canonicalize_file_name(): its memory", "#include <stdlib.h>", 'free(canonicalize_file_name("."));')
+    def test_other_processes(self): self.unfit("system(): other processes", "#include <stdlib.h>", 'result += system("true");')
+    def test_by_a_pointer(self): self.unfit("system(): other processes", "#include <stdlib.h>", 'int (*by)(const char *) = system; result += by("true");')
+    def test_names_of_threads(self): self.unfit("pthread_self(): what it returns", "#include <pthread.h>\nstatic pthread_t first;", "first = pthread_self();")
+
+    def test_locks_of_threads(self):
+        self.unfit("omp_init_lock(): a lock of OpenMP", "#include <omp.h>\nstatic omp_lock_t *lock;", "lock = calloc(1, sizeof *lock); omp_init_lock(lock);", "-fopenmp")
+
+    def test_in_an_initialiser(self):
+        self.write("prog.c", PROGRAM % ("static int (*by)(const char *) = system;", 'result += by("true");'))
+        self.assertIn("system(): other processes", self.cc("prog.c", "-o", "prog", code=1))
+
+    def test_an_error_handler(self):
+        if BUILD.mpi == "lam":
+            self.skipTest("it has no MPI_Comm_create_errhandler")
+        self.write("prog.c", PROGRAM % ("static void on_error(MPI_Comm *comm, int *code, ...) { deep(1, 1); MPI_Abort(*comm, *code); }",
+                                        "if (i == 0) { MPI_Errhandler h; MPI_Comm_create_errhandler(on_error, &h); MPI_Errhandler_free(&h); }" + Projects.DALLY))
+        self.assertIn("on_error() can reach MPI, and MPI may call it", self.cc("prog.c", "-o", "prog"))
+        self.assert_restarts("prog", Projects.ANSWER)
+
+    def test_characters_that_are_read_again(self):
+        """By ungetc, what was read: as if it had not been. Another character is in no line."""
+        with open(os.path.join(self.home, "data"), "w") as file:
+            file.write("".join("%d,%d;" % (i, i * i) for i in range(200)))
+        inside = """
+if (!data) data = fopen("%s/data", "r");
+{ int n = 0, c; long v = 0; while ((c = getc(data)) >= '0' && c <= '9') v = v * 10 + c - '0';
+  if (c != EOF) { %s } deep(1, 1); if (getc(data) != c) result++; result += v; }"""
+        self.right("static FILE *data;", inside % (self.home, "n = ungetc(c, data); result += n != c;"))
+        self.write("prog.c", PROGRAM % ("static FILE *data;", inside % (self.home, "ungetc('x', data);") + Projects.DALLY))
+        self.cc("prog.c", "-w", "-o", "prog")
+        self.assertIn("ungetc() with another character", self.start("prog", ELC_DIR=os.path.join(self.home, "lines"), ELC_EVERY="0.0001", ELC_VERBOSE="1"))
 
 
 class Lines(Cases):

@@ -6,39 +6,63 @@ work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 failed=0
 
-# refuse COMPILER FILE-ENDING STATEMENTS
-refuse() {
-  printf '#include <elc.h>\nstruct s { int a; };\nint main(void) { %s; return 0; }\n' "$3" > "$work/t.$2"
-  if $1 -I"$include" -c "$work/t.$2" -o "$work/t.o" > "$work/text" 2>&1; then
-    echo "compiled, but must not: $1: $3"
-    failed=1
-  elif ! grep -q 'use.ELC_PTR' "$work/text" && ! grep -q 'ELC_PTR for a pointer' "$work/text"; then
-    echo "no advice: $1: $3"
-    cut -c 1-200 "$work/text"
-    failed=1
-  fi
+statements='int *p = 0; ELC_VAR(p)
+int (*p)[2] = 0; ELC_VAR(p)
+void *p = 0; ELC_VAR(p)
+int *p[3]; ELC_VAR(p)
+struct s x; ELC_VAR(x)
+struct s x[3]; ELC_VAR(x)
+struct s *p = 0; ELC_VAR(p)
+struct s *p = 0; ELC_ARRAY(p, 3)
+FILE *f = 0; ELC_VAR(f)
+const int c = 1; ELC_VAR(c)
+int **p = 0; int n = 0; ELC_ALLOCATED(p, n)'
+first='#include <elc.h>
+struct s { int a; };'
+
+# complain WHAT: with what the compiler has said of it, if anything.
+complain() {
+  printf '%s\n' "$1"
+  cut -c 1-200
+  failed=1
 }
 
-for compiler in "gcc -std=c11" "clang -std=c11" "gcc -std=c99" "clang -std=c99" "gcc -std=gnu89" "clang -std=gnu89" "g++ -std=c++11" "clang++ -std=c++11"; do
+is_advice() { grep -q -e 'use.ELC_PTR' -e 'ELC_PTR for a pointer'; }
+
+# A function for each, in one file: what the compiler says of a line begins with it, or has come to it from the macro.
+for compiler in "gcc -std=c11 -fmax-errors=0" "clang -std=c11 -ferror-limit=0" "gcc -std=c99 -fmax-errors=0" "clang -std=c99 -ferror-limit=0" \
+  "gcc -std=gnu89 -fmax-errors=0" "clang -std=gnu89 -ferror-limit=0"; do
   command -v "${compiler%% *}" > /dev/null || continue
-  case $compiler in *++*) ending=cc ;; *) ending=c ;; esac
-  refuse "$compiler" $ending 'int *p = 0; ELC_VAR(p)'
-  refuse "$compiler" $ending 'int (*p)[2] = 0; ELC_VAR(p)'
-  refuse "$compiler" $ending 'void *p = 0; ELC_VAR(p)'
-  refuse "$compiler" $ending 'int *p[3]; ELC_VAR(p)'
-  refuse "$compiler" $ending 'struct s x; ELC_VAR(x)'
-  refuse "$compiler" $ending 'struct s x[3]; ELC_VAR(x)'
-  refuse "$compiler" $ending 'struct s *p = 0; ELC_VAR(p)'
-  refuse "$compiler" $ending 'struct s *p = 0; ELC_ARRAY(p, 3)'
-  refuse "$compiler" $ending 'FILE *f = 0; ELC_VAR(f)'
-  refuse "$compiler" $ending 'const int c = 1; ELC_VAR(c)'
-  refuse "$compiler" $ending 'int **p = 0; int n = 0; ELC_ALLOCATED(p, n)'
+  printf '%s\n%s\n' "$first" "$statements" | awk 'NR > 2 { $0 = "void f" NR "(void) { " $0 "; }" } { print }' > "$work/t.c"
+  $compiler -I"$include" -fsyntax-only "$work/t.c" > "$work/text" 2>&1
+  line=3
+  while [ "$line" -le "$(wc -l < "$work/t.c")" ]; do
+    awk -v place="/t[.]c:$line[:,]" '
+      /: (fatal )?error: / { if (found) print text; text = ""; found = 0 }
+      { text = text $0 "\n" }
+      $0 ~ place { found = 1 }
+      END { if (found) print text }' "$work/text" > "$work/said"
+    is_advice < "$work/said" || complain "compiled, or no advice: $compiler: $(sed -n "${line}p" "$work/t.c")" < "$work/said"
+    line=$((line + 1))
+  done
+done
+
+# C++ says a thing of a type once in a file.
+printf '%s\n' "$statements" > "$work/statements"
+for compiler in "g++ -std=c++11" "clang++ -std=c++11"; do
+  command -v "${compiler%% *}" > /dev/null || continue
+  while read -r statement; do
+    printf '%s\nvoid f(void) { %s; }\n' "$first" "$statement" > "$work/t.cc"
+    if $compiler -I"$include" -fsyntax-only "$work/t.cc" > "$work/text" 2>&1 || ! is_advice < "$work/text"; then
+      complain "compiled, or no advice: $compiler: $statement" < "$work/text"
+    fi
+  done < "$work/statements"
 done
 
 # refuse_in_cpp STATEMENTS TEXT
 refuse_in_cpp() {
   printf '#include <elc.hpp>\nstruct S { int a; };\nstruct B { int a; ELC_MEMBERS(B, a) };\nstruct D : B { int b; };\nint main() { %s; return 0; }\n' "$1" > "$work/t.cc"
-  if $compiler -I"$include" -c "$work/t.cc" -o "$work/t.o" > "$work/text" 2>&1; then
+  if $compiler -I"$include" -fsyntax-only "$work/t.cc" > "$work/text" 2>&1; then
     echo "compiled, but must not: $compiler: $1"
     failed=1
   elif ! grep -q "$2" "$work/text"; then

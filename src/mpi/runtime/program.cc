@@ -78,9 +78,12 @@ ELC_EXPORT int ELC_Program_init(int*, char***) {
   return MPI_SUCCESS;
 }
 
-ELC_EXPORT int ELC_Program_init_thread(int*, char***, int, int* provided) {
+// What was asked for at the beginning may be more than this call wants; it gets what it wants where that can be had (MPI 3.1, 12.4.3).
+ELC_EXPORT int ELC_Program_init_thread(int*, char***, int required, int* provided) {
   has_initialised = 1;
-  return PMPI_Query_thread(provided);
+  const int code = PMPI_Query_thread(provided);
+  if (code == MPI_SUCCESS && *provided > required) *provided = required;
+  return code;
 }
 
 ELC_EXPORT int ELC_Program_initialized(int* flag) {

@@ -89,6 +89,10 @@ class Forgotten(DoctorTest):
         self.assertNotIn("sum on rank", self.text)
         self.assertFalse(os.path.exists(os.path.join(self.place, "log")))
 
+    def test_file_that_is_called_by_the_time(self):
+        self.doctor(0, "dated", options=("--lines", "2"))
+        self.assertRegex(self.text, r"what is written to log\.\d+\.\d+, log\.\d+\.\d+ differs without a failure")
+
     def test_what_differs_without_a_failure(self):
         self.doctor(3, "clock", options=("--lines", "2"))
         self.assertRegex(self.text, "two runs without a failure differ: .*sum")

@@ -3,13 +3,14 @@
  *     forgetful WHAT
  *
  * WHAT is what it forgets: nothing, a static variable, a global one, the state of rand() or of drand48(), a flag that is as
- * it should be again after one step, a local variable, a file. "clock": nothing, but a value depends on the time; "fail": it
- * ends in failure. */
+ * it should be again after one step, a local variable, a file. "clock": nothing, but a value depends on the time; "dated":
+ * nothing, but the time is in the name of a file; "fail": it ends in failure. */
 #define _XOPEN_SOURCE 700
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <elc.h>
 
@@ -28,6 +29,13 @@ static int count_calls(void) {
   return ++calls;
 }
 
+/* Its static is registered, and what the macro keeps for itself is nobody's. */
+static int count_steps(void) {
+  static int steps;
+  ELC_STATIC(steps);
+  return ++steps;
+}
+
 static double one_step(const char *what, int rank, int *local) {
   double value = 0.001 * (rank + 1) + step;
   int i;
@@ -40,6 +48,7 @@ static double one_step(const char *what, int rank, int *local) {
   if (strcmp(what, "drand48") == 0) value += drand48();
   if (first_time && step > 0 && strcmp(what, "flag") == 0) value += 1000;
   first_time = 0;
+  value += count_steps();
   *local += 2;
   if (strcmp(what, "local") == 0) value += *local;
   if (strcmp(what, "clock") == 0) value += MPI_Wtime();
@@ -65,6 +74,13 @@ int main(int argc, char **argv) {
   if (strcmp(what, "local") != 0) ELC_VAR(local);
   if (rank == 0) printf("set up for %d ranks\n", size);
   if (rank == 0 && strcmp(what, "file") == 0) log = fopen("log", "w");
+  if (rank == 0 && strcmp(what, "dated") == 0) {
+    char name[64];
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    snprintf(name, sizeof name, "log.%010ld.%09ld", (long)now.tv_sec, now.tv_nsec);
+    fclose(fopen(name, "w"));
+  }
   ELC_Restore();
   for (; step < kSteps; step++) {
     ELC_Checkpoint();

@@ -341,7 +341,7 @@ static void visit_ring(void) {
   const int length = 1 + (int)(value_of(rank, here, next_k++) % 20);
   if (set_now) {
     while (ring_length < length) {
-      Node *node = ELC_new(node_type, 1);
+      Node *node = ELC_NEW(node_type, sizeof *node, 1);
       node->next = list == NULL ? node : list->next;
       if (list == NULL) list = node;
       else list->next = node;

@@ -198,12 +198,12 @@ static void pool(long k) {
   ELC_RESUME();
   for (i = 0; i < n; i++) {
     int distance = (int)(ask(k, 3 + i) % (uint64_t)ranks);
-    in[i] = ELC_new(ELC_UINT64, length);
+    in[i] = ELC_NEW(ELC_UINT64, sizeof(uint64_t), length);
     ELC_AT(1);
     MPI_Irecv(in[i], length, kNumber, (rank + ranks - (int)(ask(k, 3 + i) % (uint64_t)ranks)) % ranks, kPoolTag + i,
               MPI_COMM_WORLD, &receives[i]);
     distance = (int)(ask(k, 3 + i) % (uint64_t)ranks);
-    out[i] = ELC_new(ELC_UINT64, length);
+    out[i] = ELC_NEW(ELC_UINT64, sizeof(uint64_t), length);
     out[i][0] = coin(rank);
     freely -= out[i][0];
     for (int j = 1; j < length; j++) out[i][j] = mix(out[i][0], (uint64_t)j);
@@ -259,7 +259,7 @@ static void together(long k, int root) {
   ELC_PTR(many);
   ELC_RESUME();
   x = coin(rank);
-  many = ELC_new(ELC_UINT64, ranks);
+  many = ELC_NEW(ELC_UINT64, sizeof(uint64_t), ranks);
   if (ask(k, 1) % 6 == 0) {
     ELC_AT(1);
     MPI_Barrier(MPI_COMM_WORLD);
@@ -359,7 +359,7 @@ static void slow(long k, int worker) {
 static void list(long k) {
   Node *node;
   for (uint64_t n = ask(k, 1) % 20; n > 0; n--) {
-    node = ELC_new(node_type, 1);
+    node = ELC_NEW(node_type, sizeof *node, 1);
     node->value = mix(ask(k, 2), n + (uint64_t)rank);
     node->next = head;
     head = node;

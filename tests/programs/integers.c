@@ -39,8 +39,8 @@ static void make(long n) {
   distances = ELC_malloc((size_t)n * sizeof *distances);
   text = ELC_malloc((size_t)n * sizeof *text);
   ints = ELC_malloc((size_t)n * sizeof *ints);
-  of_new = ELC_new(ELC_TYPE_OF(*of_new), (size_t)n);
-  sizes_of_new = ELC_new(ELC_TYPE_OF(*sizes_of_new), (size_t)n);
+  of_new = ELC_NEW(ELC_TYPE_OF(*of_new), sizeof *of_new, (size_t)n);
+  sizes_of_new = ELC_NEW(ELC_TYPE_OF(*sizes_of_new), sizeof *sizes_of_new, (size_t)n);
   middle = &sizes[n / 2];
   for (long i = 0; i < n; i++) {
     const uint64_t x = mix((uint64_t)seed, (uint64_t)(turn * n + i));

@@ -14,7 +14,7 @@
 #define ELC_OP(v) ((void)0)
 #define ELC_ERRHANDLER(v) ((void)0)
 #define ELC_ND(value) ((void)0)
-#define ELC_TYPE_OF(lvalue) sizeof(lvalue)
+#define ELC_TYPE_OF(lvalue) 0
 #define ELC_malloc(size) malloc(size)
 #define ELC_fopen(path, mode) fopen(path, mode)
 #define ELC_fclose(stream) fclose(stream)

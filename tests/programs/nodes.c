@@ -24,7 +24,7 @@ static Digest digest = DIGEST_START;
 /* Node number n has its number, and pointers that follow from it; the table is for those who make them. */
 static void build(ELC_Type node_type) {
   Node **all = allocate((size_t)nodes, sizeof *all);
-  for (long i = 0; i < nodes; i++) all[i] = ELC_new(node_type, 1);
+  for (long i = 0; i < nodes; i++) all[i] = ELC_NEW(node_type, sizeof *all[i], 1);
   for (long i = 0; i < nodes; i++) {
     Node *node = all[i];
     node->number = i;

@@ -45,6 +45,7 @@ class Visitor : public RecursiveASTVisitor<Visitor> {
       // What is in memory that it is given may go anywhere.
       for (const ParmVarDecl* parameter : function->parameters())
         if (!parameter->getType()->isIntegerType()) here().keeps.insert(holder_of(parameter));
+      if (function->isVariadic()) here().keeps.insert({function, kMore});
     }
     const bool all = RecursiveASTVisitor::TraverseFunctionDecl(function);
     function_ = outer;
@@ -64,7 +65,10 @@ class Visitor : public RecursiveASTVisitor<Visitor> {
 
   bool VisitCallExpr(CallExpr* call) {
     const FunctionDecl* callee = call->getDirectCallee();
-    for (unsigned i = 0; callee != nullptr && i < call->getNumArgs(); ++i) use(call->getArg(i), {callee, "#" + std::to_string(i)});
+    for (unsigned i = 0; callee != nullptr && i < call->getNumArgs(); ++i) {
+      const bool is_more = callee->isVariadic() && i >= callee->getNumParams();
+      if (!is_copied(callee, i)) use(call->getArg(i), {callee, is_more ? kMore : "#" + std::to_string(i)});
+    }
     if (callee != nullptr && call->getType()->isIntegerType()) goes({callee, kReturned}, call);
     return true;
   }
@@ -142,7 +146,13 @@ class Visitor : public RecursiveASTVisitor<Visitor> {
   std::map<const FunctionDecl*, SizesOfFunction> all;
 
  private:
-  static constexpr const char* kReturned = "=";
+  static constexpr const char *kReturned = "=", *kMore = "#...";
+
+  // Whether a function of the C library copies to other memory what an argument points to.
+  static bool is_copied(const FunctionDecl* callee, unsigned argument) {
+    static const std::set<std::string> all = {"memcpy", "memmove", "mempcpy", "__builtin_memcpy", "__builtin_memmove", "__builtin_mempcpy"};
+    return argument == 1 && all.contains(callee->getName().str());
+  }
 
   SizesOfFunction& here() { return all[function_]; }
 

@@ -612,6 +612,8 @@ static int made(void) {
   int n[3] = {1, 1, 1}; MPI_Aint at[3] = {offsetof(struct cell, x), 0, sizeof(struct cell)}; MPI_Datatype of[3] = {MPI_DOUBLE, MPI_INT, MPI_CHAR}, t;
   at[1] = offsetof(struct cell, n); MPI_Type_create_struct(3, n, at, of, &t); MPI_Type_free(&t); return sizeof n / sizeof(int) - 3;
 }
+static int several(int n, ...) { __builtin_va_list all; __builtin_va_start(all, n); kept = __builtin_va_arg(all, size_t); __builtin_va_end(all); return n - 1; }
+static void copied(void) { size_t n = sizeof(struct cell); memcpy(&kept, &n, sizeof n); }
 static const size_t places[] = {offsetof(struct cell, n), sizeof(struct cell)};
 """
 
@@ -638,6 +640,8 @@ static const size_t places[] = {offsetof(struct cell, n), sizeof(struct cell)};
                              ("table = grab(8); table[0] = 3 + sizeof(MPI_Request); free(table);", "sizeof (MPI_Request)"),
                              ("{ MPI_Aint at[2] = {0, offsetof(struct cell, n)}; result += make(at) > 0; }", "offsetof (struct cell, n)"),
                              ("result += made();", None),
+                             ("result += several(1, sizeof(struct pool));", "sizeof (struct pool)"),
+                             ("copied();", "sizeof (struct cell)"),
                              ("{ struct cell c; kept = (char *)&c.next - (char *)&c; }", "sizes of types"),
                              ("{ struct cell c[2]; kept = (size_t)(c + 1) - (size_t)c; }", "sizes of types"),
                              ("{ char *a = malloc(i + 1), *b = a + i; result += b - a - i; free(a); }", None),

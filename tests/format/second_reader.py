@@ -689,7 +689,7 @@ class RankFile(File):
 
     def result(self, x):
         facts, content = x.struct(communicator=lambda: communicator(x.hyper()), operation=x.hyper), Xdr(x.bytes())
-        kind = content.uint(5) if content.left() else None
+        kind = content.uint(6) if content.left() else None
         if kind:
             facts["made"] = self.communicator(content, kind)
             content.end()

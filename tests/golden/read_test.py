@@ -229,17 +229,17 @@ class Read(unittest.TestCase):
             return lambda sections: {name: u32(layouts.get(name, 1) + 1) + sections[name][4:]}
 
         def new_kind(sections):
-            return {"types": u64(1) + u32(254) + opaque(b"new") + u64(8, 1) + opaque(b"field") + u32(44) + u64(1)}
+            return {"types": u64(1) + u32(254) + opaque(b"new") + u64(8, 1) + opaque(b"field") + u32(45) + u64(1)}
 
         def kind_of_type(sections):
             return {"types": u64(1) + u32(253) + opaque(b"new") + u64(8, 1) + opaque(b"field") + u32(7) + u64(1)}
 
         def variable(sections):
-            return {"vars": sections["vars"].replace(opaque(b"step") + u32(7), opaque(b"step") + u32(44), 1)}
+            return {"vars": sections["vars"].replace(opaque(b"step") + u32(7), opaque(b"step") + u32(45), 1)}
 
-        nothing, newer = lambda sections: {}, "version 1.7 of the format, and this libELC knows 1.4"
+        nothing, newer = lambda sections: {}, "version 1.7 of the format, and this libELC knows 1.5"
         reads = "in version 2 of the file format, but this libELC reads version 1"
-        layouts = {"heap": 2, "mpi": 4, "setup": 2}
+        layouts = {"heap": 2, "mpi": 5, "setup": 2}
         has = "section \"%s\" %shas layout %d, and this libELC reads "
         # What is new, how, whether it is the file or the restart that is refused, what is said.
         cases = [("major", dict(major=2), nothing, 65, reads),

@@ -54,6 +54,14 @@ static void look_often(void) {
   for (int i = 0; i < 10000; i++) MPI_Iprobe(MPI_ANY_SOURCE, kTag + 50, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
 }
 
+static int all_have_a_line(void) {
+  int mine, least;
+  look_often();
+  mine = (int)ELC_Line();
+  MPI_Allreduce(&mine, &least, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+  return least > 0;
+}
+
 /* Takes a local checkpoint as soon as somebody has asked for one. */
 static void until_taken(void) {
   while (!ready && !resumed) ready = ELC_Checkpoint();
@@ -177,7 +185,6 @@ static void labels(int how) {
 
 /* Sites after the call of the label before them, to which no restart could come back; then one with its own. */
 static void stale_label(void) {
-  int least = 0, mine;
   restarted = ELC_Recovering();
   ELC_ENTER();
   ELC_VAR(a);
@@ -193,10 +200,7 @@ static void stale_label(void) {
   do {
     ELC_AT(2);
     ELC_Checkpoint_now();
-    look_often();
-    mine = (int)ELC_Line();
-    MPI_Allreduce(&mine, &least, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
-  } while (least == 0);
+  } while (!all_have_a_line());
   b++;
   die_here();
   check(a == 1 && b == 1, "nothing is done twice");
@@ -281,7 +285,6 @@ static MPI_Datatype distance(void) {
 static void absolute(void) {
   MPI_Datatype type = MPI_DATATYPE_NULL;
   MPI_Aint last = 0;
-  int least = 0, mine;
   restarted = ELC_Recovering();
   ELC_ENTER();
   ELC_VAR(a);
@@ -297,10 +300,7 @@ static void absolute(void) {
   do {
     ELC_AT(1);
     ELC_Checkpoint_now();
-    look_often();
-    mine = (int)ELC_Line();
-    MPI_Allreduce(&mine, &least, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
-  } while (least == 0);
+  } while (!all_have_a_line());
   die_here();
   on_heap[0] = 200 + rank;
   on_heap[1] = 300 + rank;
@@ -315,7 +315,6 @@ static void absolute(void) {
 /* While there is such a type no line is taken; when it is gone one is. */
 static void far_apart(void) {
   MPI_Datatype type = MPI_DATATYPE_NULL;
-  int least = 0, mine;
   restarted = ELC_Recovering();
   ELC_ENTER();
   ELC_VAR(a);
@@ -340,10 +339,7 @@ static void far_apart(void) {
   do {
     ELC_AT(4);
     ELC_Checkpoint_now();
-    look_often();
-    mine = (int)ELC_Line();
-    MPI_Allreduce(&mine, &least, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
-  } while (least == 0);
+  } while (!all_have_a_line());
   die_here();
   check(a == 100 && on_heap[0] == 200, "what came by the datatype, in the restart");
   ELC_END();

@@ -162,26 +162,16 @@ void note_address(const void* address) {
 
 bool was_asked_for(MPI_Aint address) { return noted().all.find(static_cast<uintptr_t>(address)) != nullptr; }
 
-template <class Is>
-static bool any_noted(Is is) {
-  for (const Vector<uintptr_t>* part : {&noted().newest, &noted().older})
-    for (const uintptr_t address : *part)
-      if (is(address)) return true;
-  return false;
-}
-
-bool is_block_of_asked(uint64_t block) {
-  return any_noted([block](uintptr_t address) { return state::locate(reinterpret_cast<const void*>(address)).block == block; });
-}
-
 bool is_between_blocks(MPI_Aint distance) {
   const auto moves = [](uint64_t block) { return block >= format::kFirstById && block != format::kWildBlock; };
-  return any_noted([&](uintptr_t from) {
-    const uintptr_t to = from + static_cast<uintptr_t>(distance);
-    if (!was_asked_for(static_cast<MPI_Aint>(to))) return false;
-    const uint64_t a = state::locate(reinterpret_cast<const void*>(from)).block, b = state::locate(reinterpret_cast<const void*>(to)).block;
-    return a != b && (moves(a) || moves(b));
-  });
+  for (const Vector<uintptr_t>* part : {&noted().newest, &noted().older})
+    for (const uintptr_t from : *part) {
+      const uintptr_t to = from + static_cast<uintptr_t>(distance);
+      if (!was_asked_for(static_cast<MPI_Aint>(to))) continue;
+      const uint64_t a = state::locate(reinterpret_cast<const void*>(from)).block, b = state::locate(reinterpret_cast<const void*>(to)).block;
+      if (a != b && (moves(a) || moves(b))) return true;
+    }
+  return false;
 }
 
 // Whether there is a pair of those addresses in different blocks, as far from each other as a displacement says. What begins at one of

@@ -91,8 +91,8 @@ Result is_address(intptr_t value, bool* is);
 // Would the types mean the same in a restart that makes them again? After state::save. A displacement in bytes that is an
 // address (for MPI_BOTTOM), or the distance of two variables, belongs to this run's memory. Which it is cannot be seen,
 // only what is no place within one variable: what is farther than the largest registered thing is long, and a type all
-// of whose displacements are addresses of registered data. The error names the constructor. Addresses that note_address has
-// been told are known to be that: a line has the places to which they point. Types of the set-up are made by every run for
+// of whose displacements are addresses of registered data. The error names the constructor. Of what is an address for sure - with 32
+// bits only what note_address has been told - a line has the place. Types of the set-up are made by every run for
 // itself and are not looked at.
 Result check_displacements();
 // Writes all derived types that are live, and those that they are made from (FORMAT.md, "mpi"). Fails without memory.

@@ -99,6 +99,11 @@ Vector<Used> used_displacements(const Datatype& type) {
   return used;
 }
 
+// Those whose displacements may be addresses, for MPI_BOTTOM. Those of others are strides and bounds.
+bool may_have_places(Constructor constructor) {
+  return constructor == Constructor::kHindexed || constructor == Constructor::kHindexedBlock || constructor == Constructor::kStruct;
+}
+
 // All of it in one variable or block, which has another place in a restart as a whole.
 bool is_in_one(const Used& used) {
   MPI_Aint lower = 0, bytes = 0, first = 0, extent = 0;
@@ -118,11 +123,9 @@ const Used* farthest_of(const Vector<Used>& used) {
   return farthest;
 }
 
-// For MPI_BOTTOM: what a line has as places.
+// What a line has as places. Those of the set-up every run makes for itself.
 bool is_absolute(const Datatype& type) {
-  if (type.of_setup) return false;  // made by every run for itself
-  if (type.constructor != Constructor::kHindexed && type.constructor != Constructor::kHindexedBlock && type.constructor != Constructor::kStruct)
-    return false;
+  if (type.of_setup || !may_have_places(type.constructor)) return false;
   const Vector<Used> used = used_displacements(type);
   const Used* const farthest = farthest_of(used);
   if (farthest == nullptr || magnitude(farthest->at) <= std::max(kNear, state::largest_block())) return false;  // a distance
@@ -140,8 +143,7 @@ Result check_displacements(const Datatype& type) {
   const Vector<Used> used = used_displacements(type);
   const Used* const farthest = farthest_of(used);
   if (farthest == nullptr || magnitude(farthest->at) < kNear || is_absolute(type)) return Result();
-  const bool may_be_absolute = type.constructor != Constructor::kHvector && type.constructor != Constructor::kResized;
-  const bool may_be_address = may_be_absolute && std::all_of(used.begin(), used.end(), [](const Used& one) { return in_registered_data(one.at); });
+  const bool may_be_address = may_have_places(type.constructor) && std::all_of(used.begin(), used.end(), [](const Used& one) { return in_registered_data(one.at); });
   if (!may_be_address && magnitude(farthest->at) <= state::largest_block()) return Result();
   return Result::error(
       "an MPI datatype made by %s has the displacement %lld, which is neither a distance within one registered variable nor an address "
@@ -216,9 +218,7 @@ Result check(SavedTable* table, size_t index, Checked* checked) {
   }
   const char* why = nullptr;
   if (!consistent(type.constructor, type.arguments, &why)) return damaged_datatypes(why);
-  const bool may_have_places = type.constructor == Constructor::kHindexed || type.constructor == Constructor::kHindexedBlock ||
-                               type.constructor == Constructor::kStruct;
-  if (!type.places.empty() && !may_have_places) return damaged_datatypes("places of a type that has none");
+  if (!type.places.empty() && !may_have_places(type.constructor)) return damaged_datatypes("places of a type that has none");
   for (const int64_t address : type.addresses)
     if (type.places.empty() && static_cast<MPI_Aint>(address) != address)
       return Result::error(
@@ -452,7 +452,7 @@ Result restore(SavedTable* table, Saved* saved, bool* fresh) {
 Result is_address(intptr_t value, bool* is) {
   *is = is_address(static_cast<MPI_Aint>(value)) || was_asked_for(static_cast<MPI_Aint>(value));  // also of memory that is gone
   if (*is || value == 0) return Result();
-  if (in_registered_data(value) && is_block_of_asked(state::locate(reinterpret_cast<const void*>(value)).block))
+  if (in_registered_data(value))
     return Result::error("an MPI_Aint that may be an address, or the number %lld: lines can be taken when it is another", static_cast<long long>(value));
   if (is_between_blocks(value))
     return Result::error("an MPI_Aint is %lld, the distance of two blocks of memory, which is another in a restart: lines can be taken when "

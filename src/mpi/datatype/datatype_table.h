@@ -133,7 +133,6 @@ void forget_layouts(Datatype* type);
 
 // Whether note_address was told this address, as far as it keeps them.
 bool was_asked_for(MPI_Aint address);
-bool is_block_of_asked(uint64_t block);  // whether some of them are in this block of data. In a line
 // Whether two such addresses, one of them in a block of the heap and the other not in the same, are so far from each other. In a line.
 bool is_between_blocks(MPI_Aint distance);
 

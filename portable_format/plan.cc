@@ -41,7 +41,7 @@ void store_words(uint8_t* to, bool swap, std::initializer_list<uint64_t> words) 
 Result no_coder(Kind kind) { return Result::error("a %s cannot be saved or restored here", kind_name(kind)); }
 
 Result encode_leaf(const LeafEncoder& leaves, Kind kind, bool swap, const uint8_t* leaf, uint8_t* to) {
-  if (kind == kPointer || kind == kMpiAint) {
+  if (has_position(kind)) {
     const auto encode = kind == kPointer ? leaves.pointer : leaves.address;
     if (encode == nullptr) return no_coder(kind);
     PointerLeaf p;
@@ -68,7 +68,7 @@ Result encode_leaf(const LeafEncoder& leaves, Kind kind, bool swap, const uint8_
 }
 
 Result decode_leaf(const LeafDecoder& leaves, Kind kind, bool swap, const uint8_t* from, uint8_t* leaf) {
-  if (kind == kPointer || kind == kMpiAint) {
+  if (has_position(kind)) {
     const auto decode = kind == kPointer ? leaves.pointer : leaves.address;
     if (decode == nullptr) return no_coder(kind);
     return decode(leaves.context, {load_word(from, swap), load_word(from + 8, swap)}, leaf);

@@ -164,7 +164,7 @@ bool Representation::operator==(const Representation& other) const {
 }
 
 uint32_t Representation::packed_width(Kind kind) const {
-  if (kind == kPointer || kind == kMpiAint) return 16;
+  if (has_position(kind)) return 16;
   if (kind == kMpiStatus) return 32;
   if (is_handle(kind)) return 8;
   return kind < kKindCount ? width[kind] : 0;

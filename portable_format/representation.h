@@ -34,6 +34,8 @@ constexpr TypeId kFirstMade = 256;
 const char* kind_name(Kind kind);
 // Leaves whose value the layer above encodes: pointers, functions, files, MPI handles, statuses and addresses.
 inline bool is_handle(Kind kind) { return kind >= kPointer && kind < kKindCount; }
+// Of them, those that are a block and a position in a file.
+inline bool has_position(Kind kind) { return kind == kPointer || kind == kMpiAint; }
 bool is_integer(Kind kind);       // of C, kBool and kByte excluded
 bool is_complex(Kind kind);       // two leaves: the real part, the imaginary part
 Kind part_of_complex(Kind kind);  // kFloat for kFloatComplex ...; other kinds as they are

@@ -99,7 +99,7 @@ void Cursor::show_leaf(Kind kind, Show* show) {
     const uint8_t* at = take(width);
     if (!ok()) return;
     char text[128];
-    if (kind == kPointer || kind == kMpiAint) {
+    if (has_position(kind)) {
       const PointerLeaf pointer = {load_integer(at, 8, swap, false), load_integer(at + 8, 8, swap, false)};
       (kind == kPointer ? pointer_text : address_text)(pointer, text, sizeof text);
     } else if (kind == kMpiStatus) {

@@ -396,7 +396,7 @@ class Walk {
     const format::Representation& machine = file.reader.representation();
     const bool swap = machine.order != format::Representation::here().order;
     char text[128];
-    if (kind == format::kPointer || kind == format::kMpiAint) {
+    if (format::has_position(kind)) {
       const format::PointerLeaf pointer = {format::load_integer(at, 8, swap, false), format::load_integer(at + 8, 8, swap, false)};
       if (kind == format::kPointer || pointer.block != format::kNullBlock) return file.pointer_text(pointer);
       format::address_text(pointer, text, sizeof text);

@@ -228,7 +228,7 @@ class Values {
       to_double(begin, out);
     } else if (machine_.order == format::ByteOrder::kBig) {
       static const size_t kStatus[] = {4, 4, 4, 4, 8, 8};
-      const bool two = info.kind == format::kPointer || info.kind == format::kMpiAint || format::is_complex(info.kind);
+      const bool two = format::has_position(info.kind) || format::is_complex(info.kind);
       const size_t parts = two ? 2 : 1;
       for (size_t at = 0; at < static_cast<size_t>(count) * width;) {
         const size_t part = info.kind == format::kMpiStatus ? kStatus[at % width < 16 ? at % width / 4 : 4] : width / parts;

@@ -245,7 +245,7 @@ class File {
     Values& values = *static_cast<Values*>(context);
     values.cut = values.shown.size() >= values.file.most_;
     if (values.cut) return false;
-    const bool handle = format::is_handle(kind) && kind != format::kPointer && kind != format::kMpiAint && kind != format::kMpiStatus;
+    const bool handle = format::is_handle(kind) && !format::has_position(kind) && kind != format::kMpiStatus;
     const File& file = values.file;
     values.shown.push_back(
         {{"place", place},

@@ -477,8 +477,8 @@ class Trial {
       return;
     }
     memcpy(&p, leaf, sizeof p);
-    put_number(kind == kPointer || kind == kMpiAint ? p >> 16 : p, form, 8, machine_.order);
-    if (kind == kPointer || kind == kMpiAint) put_number(p & 0xffff, form + 8, 8, machine_.order);
+    put_number(has_position(kind) ? p >> 16 : p, form, 8, machine_.order);
+    if (has_position(kind)) put_number(p & 0xffff, form + 8, 8, machine_.order);
   }
 
   void unpack_handle(Kind kind, const uint8_t* form, uint8_t* leaf) {
@@ -490,7 +490,7 @@ class Trial {
       put_number(number(16, 8), leaf + 12, 4, here().order);
       put_number(0, leaf + 16, 4, here().order);
     } else {
-      const Integer n = kind == kPointer || kind == kMpiAint ? (number(0, 8) << 16 | number(8, 8)) : number(0, 8);
+      const Integer n = has_position(kind) ? (number(0, 8) << 16 | number(8, 8)) : number(0, 8);
       put_number(n, leaf, sizeof(void*), here().order);
     }
   }

@@ -28,10 +28,16 @@ typedef struct ELC_Program_variable {
   int is_constant;
 } ELC_Program_variable;
 
+/* What the program gives a function to. */
+enum {
+  ELC_PROGRAM_OPERATION = 1,    /* MPI_Op_create */
+  ELC_PROGRAM_ERROR_HANDLER = 2 /* MPI_Comm_create_errhandler, or MPI_Errhandler_create */
+};
+
 typedef struct ELC_Program_function { /* whose address is taken */
-  const char *name; /* in frames, too */
+  const char *name; /* in frames, too; unique in the program */
   void (*function)(void);
-  int is_operation; /* MPI_Op_create is called with it */
+  int given_to;
 } ELC_Program_function;
 
 typedef struct ELC_Program_module {
@@ -84,10 +90,12 @@ double ELC_Program_wtime(void);
 /* MPI_Get_address and MPI_Address. Datatypes that are made with the distance of two blocks of memory are seen by them. */
 int ELC_Program_get_address(const void *location, void *address);
 
-/* MPI_Op_create and MPI_Op_free. The operations of functions that the modules name have been made by ELC_Program_begin, as those of
- * a set-up; the program gets these. */
+/* MPI_Op_create and MPI_Op_free; MPI_Comm_create_errhandler or MPI_Errhandler_create, and MPI_Errhandler_free. What is made of
+ * functions that the modules name has been made by ELC_Program_begin, as by a set-up; the program gets these. */
 int ELC_Program_op_create(void (*function)(void), int commute, void *op);
 int ELC_Program_op_free(void *op);
+int ELC_Program_errhandler_create(void (*function)(void), void *handler);
+int ELC_Program_errhandler_free(void *handler);
 
 /* MPI_Alloc_mem and MPI_Free_mem, by malloc; MPI_Cart_shift and MPI_Group_translate_ranks, which give MPI_PROC_NULL. elc-cc declares
  * them as MPI has them. */

@@ -197,6 +197,9 @@ const std::map<std::string, std::string>& replaced() {
       {"MPI_Group_translate_ranks", "ELC_Program_group_translate_ranks"},
       {"MPI_Op_create", "ELC_Program_op_create"},
       {"MPI_Op_free", "ELC_Program_op_free"},
+      {"MPI_Comm_create_errhandler", "ELC_Program_errhandler_create"},
+      {"MPI_Errhandler_create", "ELC_Program_errhandler_create"},
+      {"MPI_Errhandler_free", "ELC_Program_errhandler_free"},
   };
   return all;
 }

@@ -119,9 +119,9 @@ class FileVisitor : public RecursiveASTVisitor<FileVisitor> {
     return all;
   }
 
-  void add_function(const std::string& symbol, const std::string& name, bool is_operation) {
+  void add_function(const std::string& symbol, const std::string& name, int given_to) {
     if (!functions_.insert(name).second) return;
-    m_.functions_ += "{\"" + name + "\", (void (*)(void))" + symbol + ", " + (is_operation ? "1" : "0") + "}, ";
+    m_.functions_ += "{\"" + name + "\", (void (*)(void))" + symbol + ", " + std::to_string(given_to) + "}, ";
     ++m_.function_count_;
   }
 
@@ -521,7 +521,7 @@ std::string Module::transform(size_t units) {
   for (const Definition& d : all)
     if (d.function->isMain()) add_process();
   for (const Definition& d : all)
-    if (program_.is_address_taken(unit_, d.function)) visitor.add_function(d.function->getName().str(), program_.name_of(unit_, d.function), program_.is_operation(unit_, d.function));
+    if (program_.is_address_taken(unit_, d.function)) visitor.add_function(d.function->getName().str(), program_.name_of(unit_, d.function), program_.given_to(unit_, d.function));
 
   Renamer(*this).TraverseDecl(file);
 
@@ -615,7 +615,7 @@ std::string Module::prelude() const {
       "extern void *ELC_Program_as(void *, int); extern void *ELC_Program_array(void *, int, const unsigned long *, unsigned long, int); extern void (*ELC_Program_target(void))(void); "
       "extern void *(*ELC_Program_alloca(void **))(unsigned long); extern void ELC_Program_leave(void **); "
       "struct ELC_Program_variable { const char *name; void *address; const int *type, *target; unsigned long count; int is_constant; }; "
-      "struct ELC_Program_function { const char *name; void (*function)(void); int is_operation; }; "
+      "struct ELC_Program_function { const char *name; void (*function)(void); int given_to; }; "
       "struct ELC_Program_module { void (*make_types)(void); const struct ELC_Program_variable *variables; unsigned long variable_count; "
       "const struct ELC_Program_function *functions; unsigned long function_count; }; "
       "struct ELC_Program_rounding { int (*get)(void), (*set)(int), (*test)(int), (*clear)(int), (*raise)(int), (*enabled)(void), (*enable)(int), "

@@ -5,6 +5,7 @@
 #include "cc/numbers.h"
 #include "clang/AST/RecursiveASTVisitor.h"
 #include "clang/AST/StmtOpenMP.h"
+#include "elc_program.h"
 
 namespace elc::cc {
 
@@ -69,6 +70,11 @@ bool is_over_at_its_end(const OMPExecutableDirective* directive) {
 bool leaves_characters_alone(const std::string& name) {
   static const std::set<std::string> all = {"free", "memset", "ELC_free", "strlen", "memchr", "memcmp", "fwrite"};
   return all.contains(name);
+}
+
+int makes_of(const std::string& name) {
+  if (name == "MPI_Op_create") return ELC_PROGRAM_OPERATION;
+  return name == "MPI_Errhandler_create" || name == "MPI_Comm_create_errhandler" ? ELC_PROGRAM_ERROR_HANDLER : 0;
 }
 
 bool makes_error_handler(const std::string& name) {
@@ -251,7 +257,7 @@ class Collector : public RecursiveASTVisitor<Collector> {
       const QualType type = argument->getType()->isFunctionPointerType() ? argument->getType() : e->getType();
       callback.signature = Program::signature_of(type->getPointeeType());
     }
-    if (receiver == "MPI_Op_create" && !callback.key.empty()) program_.operations_.insert(callback.key);
+    if (const int made = makes_of(receiver); made != 0 && !callback.key.empty()) program_.given_[callback.key] |= made;
     program_.callbacks_.push_back(callback);
   }
 
@@ -534,6 +540,11 @@ void Program::find_numbers() {
   add_all(at_file_scope_);
   for (const std::string& key : reachable_) add_all(functions_.at(key));
   numbers_.erase(any_number());
+}
+
+int Program::given_to(const Unit& unit, const clang::FunctionDecl* function) const {
+  const auto found = given_.find(key_of(unit, function));
+  return found == given_.end() ? 0 : found->second;
 }
 
 // One thread calls MPI and has frames; what other functions of the library keep is for one thread, too, but memory.

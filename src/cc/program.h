@@ -103,7 +103,8 @@ class Program {
   size_t functions() const { return functions_.size(); }
   size_t instrumented() const { return instrumented_.size(); }
 
-  bool is_operation(const Unit& unit, const clang::FunctionDecl* function) const { return operations_.contains(key_of(unit, function)); }
+  // As ELC_Program_function has it (elc_program.h).
+  int given_to(const Unit& unit, const clang::FunctionDecl* function) const;
   // MPI may call it in the middle of a call, and it calls MPI.
   bool is_error_handler(const Unit& unit, const clang::FunctionDecl* function) const { return error_handlers_.contains(key_of(unit, function)); }
   bool is_address_taken(const Unit& unit, const clang::FunctionDecl* function) const;
@@ -146,7 +147,7 @@ class Program {
   std::set<std::string> used_variables_;                   // that the C library defines
   std::vector<Callback> callbacks_;
   mutable std::map<std::string, std::string> united_;      // signatures that casts make one
-  std::set<std::string> operations_;                       // keys of functions that MPI_Op_create is given
+  std::map<std::string, int> given_;                       // by key: ELC_Program_function's given_to
   std::set<std::string> error_handlers_;                   // keys of functions that can reach MPI
   std::set<std::string> instrumented_, targets_;           // keys; signatures
   std::string text_ends_at_;  // where memory of characters is first used as something else; empty: nowhere

@@ -15,37 +15,35 @@ struct Number {
   int words[kNumberWords];  // as lines have it: whether it is kept, and its value
 };
 
-Vector<Number>& numbers() {
-  static Vector<Number>& all = *make<Vector<Number>>();
+Vector<Number*>& numbers() {
+  static Vector<Number*>& all = *make<Vector<Number*>>();
   return all;
 }
 
 }  // namespace
 
-void register_numbers(const ELC_Program& program) {
-  Vector<Number>& all = numbers();
-  for (size_t i = 0; i < program.number_count; ++i) all.push_back({&program.numbers[i], {program.numbers[i].is_kept, program.numbers[i].value}});
-  for (Number& number : all) {
-    outcome(add_global(number.constant->name, number.words, ELC_INT, kNumberWords));
-    process().globals.back().is_number = true;
-  }
+void add_number(const ELC_Program_number* constant) {
+  Number* const number = make<Number>(Number{constant, {constant->is_kept, constant->value}});
+  numbers().push_back(number);
+  outcome(add_global(constant->name, number->words, ELC_INT, kNumberWords));
+  process().globals.back().is_number = true;
 }
 
 void keep_number(const char* name) {
-  for (Number& number : numbers())
-    if (strcmp(number.constant->name, name) == 0) number.words[0] = 1;
+  for (Number* const number : numbers())
+    if (strcmp(number->constant->name, name) == 0) number->words[0] = 1;
 }
 
 Result take_number(const Region& region, const int line[kNumberWords], bool change) {
-  for (Number& number : numbers()) {
-    if (reinterpret_cast<uint8_t*>(number.words) != region.address) continue;
-    const ELC_Program_number& constant = *number.constant;
+  for (Number* const number : numbers()) {
+    if (reinterpret_cast<uint8_t*>(number->words) != region.address) continue;
+    const ELC_Program_number& constant = *number->constant;
     const bool is_of_mpi = strncmp(constant.name, "MPI", 3) == 0;
     if (line[0] != 0 && line[1] != constant.value)
       return Result::error("the program may have %s in its variables (%s), which is %d in the line, and %d in %s: restart it %s",
                            constant.name, constant.place, line[1], constant.value, is_of_mpi ? "the MPI of this restart" : "this program on this machine",
                            is_of_mpi ? "with the MPI that the line was taken with" : "as it was, on a machine like that on which the line was taken");
-    if (change && line[0] != 0) number.words[0] = 1;
+    if (change && line[0] != 0) number->words[0] = 1;
   }
   return Result();
 }

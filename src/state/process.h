@@ -158,7 +158,6 @@ Result add_region(const char* name, void* address, TypeId type, size_t count, Ty
 // In a prepared program: constants of MPI are variables of lines. In a restart, with one as the line has it: fails if it is
 // another one here.
 constexpr size_t kNumberWords = 2;
-void register_numbers(const ELC_Program& program);
 Result take_number(const Region& region, const int line[kNumberWords], bool change);
 
 // In a prepared program: fails if memory that consists of elements of this type holds an address of what a line has beside its

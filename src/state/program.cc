@@ -103,7 +103,7 @@ char** begin_program(const ELC_Program& program, int argc, char** argv) {
   Process& p = process();
   p.is_prepared = true;
   p.aligns = program.aligns != 0;
-  register_numbers(program);
+  for (size_t i = 0; i < program.number_count; ++i) add_number(&program.numbers[i]);
   HashMap<const ELC_Program_variable*> known;
   for (size_t i = 0; i < program.module_count; ++i) {
     const ELC_Program_module* module = program.modules[i];

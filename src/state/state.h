@@ -29,6 +29,7 @@
 #include "portable_format/writer.h"
 
 struct ELC_Program;
+struct ELC_Program_number;
 
 namespace elc::state {
 
@@ -107,6 +108,8 @@ struct HandleCodec {
 
 // elc_program.h: registers what the modules have; a copy of argv that lines have. Behind MPI_Init.
 char** begin_program(const ELC_Program& program, int argc, char** argv);
+// A number that lines have: a restart goes on where it is the same. `number` stays where it is.
+void add_number(const ELC_Program_number* number);
 // The program has been given this constant of MPI, and may have it in variables.
 void keep_number(const char* name);
 // A global of the library's own, wherever the program is.

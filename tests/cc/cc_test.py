@@ -204,6 +204,40 @@ class Right(Cases):
         self.right("struct vec { long n; int flag; } *v;", "if (!v) { v = calloc(1, sizeof *v + 8 * sizeof(double)); v->n = 8; }"
                    "{ double *d = (double *)(v + 1); d[i % 8] += i * 1.25 + deep(i, 1); result += d[1] * 3 + d[2]; }")
 
+    ERRORS = """
+static MPI_Comm with; static MPI_Errhandler kept; static long failed;
+static void once(MPI_Comm *comm, int *code, ...) { failed += *comm == with; }
+static void %s(MPI_Comm *comm, int *code, ...) { failed += 1000; }"""
+    FAILS = """
+if (i == 0) {
+  MPI_Errhandler other; CREATE(%s, &other);
+  MPI_Comm_dup(MPI_COMM_WORLD, &with); CREATE(once, &kept); SET(with, kept);
+  SET(MPI_COMM_WORLD, other); MPI_Errhandler_free(&other);
+}
+{ MPI_Errhandler now; GET(with, &now); result += now == kept; if (FREES) MPI_Errhandler_free(&now); }
+if (i %% 3 == 1) MPI_Send(&i, 1, MPI_INT, 77, 0, with);
+if (i == 90) SET(with, MPI_ERRORS_RETURN);
+if (i %% 7 == 1) MPI_Send(&i, 1, MPI_INT, 77, 0, MPI_COMM_WORLD);
+result += failed;"""
+
+    def names_of_errors(self):
+        """MPI-1 has other names, and MPI_Errhandler_get gives what is not to be freed."""
+        spelled = "MPI_Errhandler_%s" if BUILD.mpi == "lam" else "MPI_Comm_%s_errhandler"
+        return ["-D%s=%s" % (what.upper(), spelled % what) for what in ("create", "set", "get")] + ["-DFREES=%d" % (BUILD.mpi != "lam")]
+
+    def test_error_handlers(self):
+        self.right(self.ERRORS % "often", self.FAILS % "often", *self.names_of_errors())
+
+    def test_other_error_handlers(self):
+        """They have numbers in the line, by their functions' names."""
+        lines = os.path.join(self.home, "lines")
+        for name in ("often", "at_times"):
+            self.write("prog.c", PROGRAM % (self.ERRORS % name, self.FAILS % name + Projects.DALLY))
+            self.cc("prog.c", "-w", "-o", name, *self.names_of_errors())
+        self.start("often", ELC_DIR=lines, ELC_EVERY="0.001")
+        said = self.start("at_times", code=65, ELC_DIR=lines, ELC_RESTART=str(launch.newest(lines)))
+        self.assertIn("functions that MPI calls, by a checksum of their names, in its variables (at_times() for errors, once() for errors)", said)
+
     def test_cells_used_again(self):
         self.right("struct a { double x; int n; }; struct b { long n; int k, c; }; static struct b *cell;",
                    "if (!cell) { void *p = calloc(1, sizeof(struct a)); struct a *a = p; a->n = 7; cell = p; }"

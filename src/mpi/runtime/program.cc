@@ -1,6 +1,7 @@
 // Programs that a tool has prepared as a whole (elc_program.h): MPI at their beginning, and clocks.
 #include "elc_program.h"
 
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/time.h>
@@ -8,16 +9,20 @@
 #include <unistd.h>
 
 #include "base/compiler.h"
+#include "base/memory.h"
+#include "base/sort.h"
+#include "base/text.h"
 #include "elc.h"
 #include "mpi/datatype/datatype.h"
 #include "mpi/runtime/runtime.h"
+#include "portable_format/checksum.h"
 #include "state/state.h"
 
 namespace {
 
 int has_initialised = 0;  // the program has called MPI_Init, as it believes
 
-// Operations that were made at the beginning.
+// Operations and error handlers that were made at the beginning.
 struct Operation {
   void (*function)(void);
   int commutes;
@@ -28,18 +33,49 @@ elc::Vector<Operation>& operations() {
   return all;
 }
 
-void make_operations(const ELC_Program& program) {
-  for (size_t i = 0; i < program.module_count; ++i) {
-    const ELC_Program_module* const module = program.modules[i];
-    for (size_t k = 0; module != nullptr && k < module->function_count; ++k) {
-      if (module->functions[k].is_operation == 0) continue;
-      for (const int commutes : {0, 1}) {
-        Operation made = {module->functions[k].function, commutes, MPI_OP_NULL};
-        MPI_Op_create(reinterpret_cast<MPI_User_function*>(made.function), commutes, &made.op);
-        operations().push_back(made);
-      }
+struct ErrorHandler {
+  void (*function)(void);
+  MPI_Errhandler handler;
+};
+elc::Vector<ErrorHandler>& error_handlers() {
+  static elc::Vector<ErrorHandler>& all = *elc::make<elc::Vector<ErrorHandler>>();
+  return all;
+}
+
+int create_error_handler(void (*function)(void), MPI_Errhandler* handler) {
+#if MPI_VERSION >= 2
+  return MPI_Comm_create_errhandler(reinterpret_cast<MPI_Comm_errhandler_function*>(function), handler);
+#else
+  return MPI_Errhandler_create(reinterpret_cast<MPI_Handler_function*>(function), handler);
+#endif
+}
+
+void make_functions(const ELC_Program& program) {
+  elc::Vector<const ELC_Program_function*> given;
+  for (size_t i = 0; i < program.module_count; ++i)
+    for (size_t k = 0; program.modules[i] != nullptr && k < program.modules[i]->function_count; ++k)
+      if (program.modules[i]->functions[k].given_to != 0) given.push_back(&program.modules[i]->functions[k]);
+  if (given.empty()) return;
+  // Lines have them by their numbers, whatever the order of the modules is.
+  elc::sort(given, [](const ELC_Program_function* a, const ELC_Program_function* b) { return strcmp(a->name, b->name) < 0; });
+  static elc::Text& names = *elc::make<elc::Text>();
+  for (const ELC_Program_function* f : given) {
+    const char* const to = f->given_to == ELC_PROGRAM_OPERATION ? "" : f->given_to == ELC_PROGRAM_ERROR_HANDLER ? " for errors" : " for both";
+    names = elc::Text::format("%s%s%s()%s", names.c_str(), names.empty() ? "" : ", ", f->name, to);
+    for (const int commutes : {0, 1}) {
+      if ((f->given_to & ELC_PROGRAM_OPERATION) == 0) continue;
+      Operation made = {f->function, commutes, MPI_OP_NULL};
+      MPI_Op_create(reinterpret_cast<MPI_User_function*>(made.function), commutes, &made.op);
+      operations().push_back(made);
     }
+    if ((f->given_to & ELC_PROGRAM_ERROR_HANDLER) == 0) continue;
+    ErrorHandler made = {f->function, MPI_ERRHANDLER_NULL};
+    create_error_handler(made.function, &made.handler);
+    error_handlers().push_back(made);
   }
+  static ELC_Program_number list = {"functions that MPI calls, by a checksum of their names,", names.c_str(), 0, 1};
+  list.value = static_cast<int>(elc::format::crc32_of(names.c_str(), names.view().size()) & INT32_MAX);
+  elc::state::add_number(&list);
 }
 
 // A program that ends before it has called MPI_Init would not have ended others.
@@ -69,7 +105,7 @@ ELC_EXPORT char** ELC_Program_begin(const ELC_Program* program, int argc, char**
   atexit(end_unbegun);
   const elc::Result known = elc::state::add_global("MPI_Init was called", &has_initialised, ELC_INT, 1);
   if (!known.ok()) elc::mpi::give_up(known);
-  make_operations(*program);
+  make_functions(*program);
   return elc::state::begin_program(*program, count, words);
 }
 
@@ -108,6 +144,26 @@ ELC_EXPORT int ELC_Program_op_free(void* op) {
     return MPI_SUCCESS;
   }
   return MPI_Op_free(handle);
+}
+
+ELC_EXPORT int ELC_Program_errhandler_create(void (*function)(void), void* to) {
+  MPI_Errhandler* const handler = static_cast<MPI_Errhandler*>(to);
+  for (const ErrorHandler& made : error_handlers()) {
+    if (made.function != function) continue;
+    *handler = made.handler;
+    return MPI_SUCCESS;
+  }
+  return create_error_handler(function, handler);
+}
+
+ELC_EXPORT int ELC_Program_errhandler_free(void* of) {
+  MPI_Errhandler* const handler = static_cast<MPI_Errhandler*>(of);
+  for (const ErrorHandler& made : error_handlers()) {
+    if (made.handler != *handler) continue;
+    *handler = MPI_ERRHANDLER_NULL;
+    return MPI_SUCCESS;
+  }
+  return MPI_Errhandler_free(handler);
 }
 
 ELC_EXPORT int ELC_Program_get_address(const void* location, void* address) {

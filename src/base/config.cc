@@ -97,6 +97,11 @@ bool read_file_roots(Config* config, const char* value) {
   return true;
 }
 
+bool read_output(Config* config, const char* value) {
+  config->output = Text::copy(value);
+  return value[0] == '/';
+}
+
 bool read_drain(Config* config, const char* value) {
   config->drain = strcmp(value, "wait") == 0 ? Drain::kWait : Drain::kDrain;
   return config->drain == Drain::kWait || strcmp(value, "drain") == 0;
@@ -181,6 +186,7 @@ constexpr struct {
      "a signal that may ask for a line (HUP, INT, QUIT, USR1, USR2, ALRM, TERM, CONT, TSTP, URG, XCPU, XFSZ, VTALRM), its "
      "number, or that of a real-time signal"},
     {"ELC_FILE_ROOTS", read_file_roots, "directories with their absolute names, colons between them"},
+    {"ELC_OUTPUT", read_output, "the absolute name of a file, which elc run --output sets"},
     {"ELC_DRAIN", read_drain, "drain or wait"},
     {"ELC_MAX_TRANSIT", read_max_transit, "a number of bytes: 1000000, 64M, 2G"},
     {"ELC_LATE", read_late, "seconds, or 5m, 1h; 0 for never"},

@@ -54,6 +54,7 @@ struct Config {
   uint64_t restart_line = 0;  // with Restart::kLine, at least 1
   int signal = 0;             // ELC_SIGNAL, 0 for none
   Text file_roots;            // ELC_FILE_ROOTS: absolute names with colons between them
+  Text output;                // ELC_OUTPUT: absolute; a rank's standard output goes to a file of this name, a point and its number
   Drain drain = Drain::kDrain;
   uint64_t max_transit = UINT64_MAX;  // ELC_MAX_TRANSIT, bytes held in transit by one process
   double late = -1;                   // ELC_LATE, seconds until a rank says that it comes to no site; 0: never

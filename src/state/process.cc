@@ -99,6 +99,8 @@ Result find_place(const char* path, Place* place) { return process().streams.fin
 
 void allow_files(const char* roots) { process().streams.allow(roots); }
 
+Result keep_output(const char* path, bool restarts) { return process().streams.keep_output(path, restarts); }
+
 const format::TypeTable& types() { return process().types; }
 
 void set_strict(bool on) { process().strict = on; }

@@ -219,6 +219,7 @@ Result Streams::check(format::Reader& reader) {
   SavedTerminal terminals[3];
   ELC_TRY(in.open(&reader, "files"));
   ELC_TRY(read_files(in, terminals, &saved_));
+  if (!saved_.empty() && saved_.back().mode.view() == kOutputMode) saved_.pop_back();  // of elc run, which has it
   for (const SavedStream& saved : saved_) ELC_TRY(check_stream(roots_, saved));
   return Result();
 }
@@ -250,7 +251,7 @@ Result Streams::apply(format::Reader& reader) {
     stream.path = Text::copy(saved.path.view());
     stream.mode = Text::copy(saved.mode.view());
   }
-  return Result();
+  return output_.open() ? direct_output() : Result();
 }
 
 Result Streams::prepare() {

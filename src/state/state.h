@@ -170,6 +170,10 @@ uint64_t number_of_file(const struct stat& about);
 // when it is opened.
 void allow_files(const char* roots);
 
+// The standard output goes to a new file of this name: at once, or, where a restart is to come, from that on; what the set-up writes
+// again goes where it went. A line has how much of it was written.
+Result keep_output(const char* path, bool restarts);
+
 // Where a file of the program is that a restart is to open: places.h says what hinders it.
 class Place;
 Result find_place(const char* path, Place* place);

@@ -226,8 +226,35 @@ FILE* Streams::stream_of(uint64_t number) const {
   return saved_[static_cast<size_t>(number - kFirstStream)].file;
 }
 
-Result Streams::save(format::Writer& writer) {
+Result Streams::keep_output(const char* path, bool restarts) {
+  output_ = Descriptor(::open(path, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0666));
+  if (!output_.open()) return io_error("open", path, errno);
+  output_path_ = Text::copy(path);
+  return restarts ? Result() : direct_output();
+}
+
+Result Streams::direct_output() {
   fflush(stdout);
+  return dup2(output_.get(), STDOUT_FILENO) >= 0 ? Result() : io_error("open", output_path_.c_str(), errno);
+}
+
+// Where the program has sent its output elsewhere since, this file is what it was.
+Result Streams::save_output(format::Writer& writer) {
+  struct stat about;
+  if (fstat(output_.get(), &about) != 0) return io_error("look at", output_path_.c_str(), errno);
+  Descriptor file(fcntl(output_.get(), F_DUPFD_CLOEXEC, 0));
+  if (!file.open()) return io_error("flush", output_path_.c_str(), errno);
+  add_relied(std::move(file), output_path_.c_str());
+  writer.text(output_path_.view());
+  writer.text(kOutputMode);
+  writer.encoder().u32(static_cast<uint32_t>(StreamKind::kAppend));
+  for (int i = 0; i < 2; ++i) writer.encoder().u64(static_cast<uint64_t>(about.st_size));  // the offset, and the length
+  return Result();
+}
+
+Result Streams::save(format::Writer& writer) {
+  if (fflush(stdout) != 0 && output_.open())
+    return Result::error("what the program wrote to its standard output is lost: %s", strerror(errno));
   Vector<Snapshot> snapshots;
   for (Stream& stream : open_) {
     if (process().is_prepared && feof(stream.file) != 0)
@@ -245,7 +272,7 @@ Result Streams::save(format::Writer& writer) {
   Encoder& out = writer.encoder();
   out.u32(kSectionLayout);
   save_terminals(out);
-  out.u64(snapshots.size());
+  out.u64(snapshots.size() + (output_.open() ? 1 : 0));
   for (const Snapshot& snapshot : snapshots) {
     writer.text(snapshot.stream->path.view());
     writer.text(snapshot.stream->mode.view());
@@ -253,6 +280,7 @@ Result Streams::save(format::Writer& writer) {
     out.u64(snapshot.offset);
     out.u64(snapshot.length);
   }
+  if (output_.open()) ELC_TRY(save_output(writer));
   for (const Snapshot& snapshot : snapshots)
     if (snapshot.kind == StreamKind::kWrite)
       ELC_TRY(write_content(snapshot, writer));

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "base/descriptor.h"
 #include "base/result.h"
 #include "base/text.h"
 #include "base/vector.h"
@@ -27,6 +28,9 @@ enum class StreamKind : uint32_t {
   kWrite = 2,    // offset and content
   kSpecial = 3,  // the null device: name and mode alone
 };
+
+// The mode of the standard output's file (ELC_OUTPUT), which is the last stream of a line.
+inline constexpr const char* kOutputMode = "a>";
 
 // By the mode of fopen, of a regular file.
 StreamKind kind_of(const char* mode);
@@ -82,6 +86,9 @@ class Streams {
   // once more: what it writes by "w" or "a" to one that is there goes nowhere.
   void spare(bool spares) { spares_ = spares; }
 
+  // As keep_output() in state.h.
+  Result keep_output(const char* path, bool restarts);
+
   // Section "files".
   Result save(format::Writer& writer);
   // What the line that was saved last relies on: state.h, take_relied.
@@ -107,12 +114,16 @@ class Streams {
   Result look_at(Stream& stream, Snapshot* out) const;
   static Result flush(Stream& stream);
   Result rely_on(Snapshot& snapshot);
+  Result direct_output();
+  Result save_output(format::Writer& writer);
   void add_relied(Descriptor file, const char* path);
 
   FileRoots roots_;
   bool spares_ = false;
   bool tells_ = false;
   Text told_;  // last
+  Descriptor output_;  // of kOutputMode
+  Text output_path_;
   Vector<Relied> relied_;
   Vector<Written> written_;
   Vector<Stream> open_;

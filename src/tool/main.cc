@@ -99,6 +99,7 @@ void add_run(CLI::App& app, RunOptions& options, int& code) {
   run->add_option("--stall", options.stall,
                   "How long no rank may work, without a line, before the job is restarted (default: for ever)")
       ->check(CLI::Validator(check_seconds, "TIME"));
+  run->add_option("--output", options.output, "File for the program's standard output; a restart brings it back to its line");
   run->add_option("--launcher", options.launcher,
                   "Command that starts the ranks; {n} stands for their number");
   run->add_option("--mpi", options.mpi,
@@ -267,6 +268,8 @@ std::string sentence(const std::filesystem::filesystem_error& error) {
   return "cannot look at " + path + ": " + error.code().message();
 }
 
+constexpr const char* kNoMemory = "there is not enough memory";
+
 int refuse(int code, const std::string& why) {
   elc::say("%s", why.c_str());
   return code;
@@ -280,10 +283,7 @@ void open_standard_descriptors() {
   if (fd >= 0) close(fd);
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
-  open_standard_descriptors();
+int run_command(int argc, char** argv) {
   CLI::App app("elc: runs MPI programs with libELC, and looks after their recovery lines", "elc");
   app.set_version_flag("--version", "elc " ELC_VERSION_STRING " (" ELC_MPI_NAME ")");
   app.require_subcommand(1);
@@ -334,11 +334,22 @@ int main(int argc, char** argv) {
   } catch (const std::filesystem::filesystem_error& error) {
     return refuse(kCannot, sentence(error));
   } catch (const std::bad_alloc&) {
-    return refuse(kCannot, "there is not enough memory");
+    return refuse(kCannot, kNoMemory);
   } catch (const std::exception& error) {
     return refuse(kCannot, error.what());
   }
   // Half an output is not to be taken for all of it.
   const bool written = fflush(stdout) == 0 && ferror(stdout) == 0;
   return written || (code != 0 && !compares) ? code : refuse(kCannot, "not all of the output could be written");
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  open_standard_descriptors();
+  try {
+    return run_command(argc, argv);
+  } catch (const std::bad_alloc&) {  // by the options themselves
+    return refuse(kCannot, kNoMemory);
+  }
 }

@@ -22,7 +22,9 @@
 #include "job.h"
 #include "launcher.h"
 #include "lines.h"
+#include "output.h"
 #include "processes.h"
+#include "state/streams.h"
 #include "terminal.h"
 #include "text.h"
 #include "watch.h"
@@ -130,6 +132,7 @@ class Supervisor {
   void watch_for_stall(Job* job, const Watch& watch);
   void end_attempt(Job* job, const char* event, const std::string& why);
   void look();
+  void pass_on_output(bool all);
   void say_commit(const store::Line& line);
   int stop(const End& end);
   static bool asked_to_end() { return end_signal != 0 || term_signals > 0; }
@@ -144,6 +147,7 @@ class Supervisor {
   const RunOptions& options_;
   Terminal terminal_;
   Input input_;
+  Output output_;
   std::string dir_;
   std::map<std::string, std::string> settings_;  // of the ranks
   store::Lock lock_;
@@ -199,6 +203,7 @@ void Supervisor::prepare() {
   floor_ = there_.highest;
   finished_ = there_.finished;
   finished_run_ = there_.finished_run;
+  output_.open(options_.output, dir_);
   newest_ = there_.newest;
   if (newest_ > 0) size_ = line_size(dir_, newest_);
 }
@@ -348,7 +353,7 @@ std::string Supervisor::cut_by_older(uint64_t line) const {
     try {
       const json facts = file_facts(path, 0);
       for (const json& stream : facts.value("streams", json::array()))
-        if (stream["kind"] == "append") return stream["path"];
+        if (stream["kind"] == "append" && stream["mode"] != state::kOutputMode) return stream["path"];
       for (const json& file : facts.value("mpi", json::object()).value("files", json::array()))
         if (file["mode"] == "write") return file["path"];
     } catch (const Refusal&) {
@@ -404,12 +409,18 @@ void Supervisor::say_start(uint64_t line) {
 }
 
 Command Supervisor::command(uint64_t line) {
+  bool lacks;
+  const std::string output = output_.begin(line, ranks_, &lacks);
+  if (lacks)
+    terminal_.say("no-output", line_name(line) + " was taken without --output: '" + options_.output + "' begins with what the job writes from there on",
+                  {{"line", line}});
   LaunchRequest request;
   request.launcher = options_.launcher;
   request.mpi = options_.mpi;
   request.ranks = ranks_;
   request.program = options_.program;
   std::map<std::string, std::string> environment = settings_;
+  if (!output.empty()) environment["ELC_OUTPUT"] = output;
   environment["ELC_RESTART"] = line > 0 ? std::to_string(line) : "no";
   return launch_command(request, environment);
 }
@@ -572,6 +583,10 @@ bool Supervisor::start(Job* job, const Command& words) {
   return true;
 }
 
+void Supervisor::pass_on_output(bool all) {
+  if (const std::string why = output_.pass_on(all); !why.empty()) terminal_.say("problem", why);
+}
+
 Supervisor::End Supervisor::attempt(uint64_t line) {
   stopping_ = end_asked_ = too_late_ = marked_ = false;
   moved_ = said_left_ = said_quiet_ = said_unseen_ = false;
@@ -593,9 +608,11 @@ Supervisor::End Supervisor::attempt(uint64_t line) {
     if (now() < next_look && !stopping_) continue;
     next_look = now() + kLookEvery * 1000;
     look();
+    pass_on_output(false);
     watch(&job, &seen);
   }
   terminal_.drain();
+  pass_on_output(true);
   terminal_.status("");
   look();
   const End end = judge(*status);

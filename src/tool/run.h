@@ -15,6 +15,7 @@ struct RunOptions {
   unsigned max_restarts = 5;      // in a row without a new line
   unsigned grace = 25;            // seconds for a last line after SIGTERM
   std::string stall;              // for how long nothing of the job may move; empty: for ever
+  std::string output;             // a file for the standard output of the ranks; empty: it goes where that of elc run goes
   std::string launcher, mpi;
   bool json = false, quiet = false;
   std::vector<std::string> program;

@@ -448,6 +448,11 @@ void start() {
     forget_line_data();
   });
   open_store();  // finds the line to restart from, or numbers the lines of a run from the start
+  if (!runtime.config.output.empty()) {
+    const Text path = Text::format("%s.%d", runtime.config.output.c_str(), runtime.rank);
+    if (const Result kept = state::keep_output(path.c_str(), runtime.restart_line != 0); !kept.ok())
+      say("%s: what is written to standard output goes where it went", kept.message());
+  }
   if (runtime.config.signal != 0) {
     struct sigaction action = {};
     action.sa_handler = on_signal;

@@ -117,6 +117,7 @@ void ELC_Program_free(void *block);
  * size tells a restart how to align it. */
 int ELC_Program_posix_memalign(void **block, size_t alignment, size_t size);
 void *ELC_Program_aligned_alloc(size_t alignment, size_t size);
+void *ELC_Program_mm_malloc(size_t size, size_t alignment); /* _mm_malloc, of <xmmintrin.h> */
 void *ELC_Program_valloc(size_t size); /* and pvalloc */
 
 /* The memory of an array of variable length, in the place of what it had before: elements of `element` bytes. Of several dimensions: a

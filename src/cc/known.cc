@@ -138,6 +138,8 @@ const std::map<std::string, std::string>& replaced() {
       {"posix_memalign", "ELC_Program_posix_memalign"},
       {"aligned_alloc", "ELC_Program_aligned_alloc"},
       {"memalign", "ELC_Program_aligned_alloc"},
+      {"_mm_malloc", "ELC_Program_mm_malloc"},
+      {"_mm_free", "ELC_Program_free"},
       {"valloc", "ELC_Program_valloc"},
       {"pvalloc", "ELC_Program_valloc"},
       {"free", "ELC_Program_free"},
@@ -235,7 +237,9 @@ const Reasons& unfit() {
     add("a lock of OpenMP is not part of lines: use a directive",
         "omp_init_lock omp_init_nest_lock omp_init_lock_with_hint omp_init_nest_lock_with_hint omp_set_lock omp_set_nest_lock omp_unset_lock "
         "omp_unset_nest_lock omp_test_lock omp_test_nest_lock omp_destroy_lock omp_destroy_nest_lock");
-    add("what it returns is another value in a restart", "pthread_self thrd_current");
+    add("what it returns is another value in a restart",
+        "pthread_self thrd_current __rdtsc __rdtscp __builtin_ia32_rdtsc __builtin_ia32_rdtscp _rdrand16_step _rdrand32_step _rdrand64_step _rdseed16_step "
+        "_rdseed32_step _rdseed64_step");
     add("other processes are not part of lines",
         "fork vfork system popen pclose pipe pipe2 socket socketpair connect accept listen bind execv execvp execl execlp execle execve "
         "posix_spawn posix_spawnp wait waitpid waitid wait3 wait4 daemon "
@@ -243,7 +247,7 @@ const Reasons& unfit() {
         "epoll_wait semget semop semctl msgget msgsnd msgrcv sem_open sem_init sem_wait sem_trywait sem_post sem_close execvpe fexecve syscall");
     add("what it sets is lost in a restart",
         "sigprocmask pthread_sigmask sigaltstack siginterrupt sigset sighold sigrelse sigignore alarm ualarm setitimer timer_create "
-        "on_exit at_quick_exit chdir fchdir setenv putenv unsetenv clearenv fesetenv feholdexcept feupdateenv fesetmode "
+        "_mm_setcsr __builtin_ia32_ldmxcsr on_exit at_quick_exit chdir fchdir setenv putenv unsetenv clearenv fesetenv feholdexcept feupdateenv fesetmode "
         "setrlimit setrlimit64 prlimit prlimit64 setuid setgid seteuid setegid setpgid setsid openlog uselocale");
     add("it keeps a state that is not part of lines",
         "ungetwc hcreate hsearch hdestroy dlopen dlsym dlclose dlerror initstate setstate readdir readdir64 closedir rewinddir "
@@ -297,7 +301,7 @@ const Names& settings() {
 }
 
 const Names& of_memory() {
-  static const Names all = words("malloc calloc realloc free strdup __strdup strndup posix_memalign aligned_alloc memalign valloc pvalloc");
+  static const Names all = words("malloc calloc realloc free strdup __strdup strndup posix_memalign aligned_alloc memalign valloc pvalloc _mm_malloc _mm_free");
   return all;
 }
 
@@ -330,9 +334,10 @@ Known known_function(const std::string& spelled) {
   if (const auto r = replaced().find(name); r != replaced().end()) {
     known.kind = Known::Kind::kReplaced;
     known.text = r->second;
-    known.aligns = r->second == "ELC_Program_posix_memalign" || r->second == "ELC_Program_aligned_alloc" || r->second == "ELC_Program_valloc";
+    known.aligns = r->second == "ELC_Program_posix_memalign" || r->second == "ELC_Program_aligned_alloc" || r->second == "ELC_Program_valloc" ||
+                   r->second == "ELC_Program_mm_malloc";
     known.allocates = name == "malloc" || name == "calloc" || name == "realloc" || name == "valloc" || name == "pvalloc" || name == "reallocarray" ||
-                      r->second == "ELC_Program_aligned_alloc";
+                      r->second == "ELC_Program_aligned_alloc" || r->second == "ELC_Program_mm_malloc";
     known.is_of_memory = of_memory().contains(name);
   } else if (settings().contains(name)) {
     known.kind = Known::Kind::kReplaced;

@@ -139,7 +139,7 @@ class Collector : public RecursiveASTVisitor<Collector> {
       const std::string key = Program::key_of(unit_, function);
       if (!direct_.contains(reference)) taken_.insert(key);
       here().refers.insert(key);
-      if (!has_own_body(function)) {
+      if (!has_own_body(function) && !keeps_nothing(function)) {
         here().uses.emplace(function->getName().str(), unit_.place(reference->getLocation()));
         see_setting(function);
         if (function->getReturnType()->isPointerType()) program_.returning_pointers_.insert(function->getName().str());
@@ -219,6 +219,34 @@ class Collector : public RecursiveASTVisitor<Collector> {
   bool has_own_body(const FunctionDecl* function) const {
     const FunctionDecl* definition = function->getDefinition();
     return definition != nullptr && !unit_.in_system_header(definition->getLocation());
+  }
+
+  // What a header of the system defines, such as those of vectors, is seen through, where nothing else is known of it.
+  bool keeps_nothing(const FunctionDecl* function) {
+    const FunctionDecl* definition = function->getDefinition();
+    if (definition == nullptr || !unit_.in_system_header(definition->getLocation()) || known_function(function->getName().str()).kind != Known::Kind::kUnknown)
+      return false;
+    const auto [found, is_new] = keeping_nothing_.emplace(definition, true);
+    if (is_new) keeping_nothing_[definition] = only_computes(definition->getBody());
+    return keeping_nothing_[definition];
+  }
+
+  bool only_computes(const Stmt* s) {
+    if (s == nullptr) return true;
+    if (isa<AsmStmt>(s)) return false;
+    if (const auto* call = dyn_cast<CallExpr>(s); call != nullptr && callee_of(call) == nullptr && !isa<RecoveryExpr>(call->getCallee())) return false;
+    if (const auto* reference = dyn_cast<DeclRefExpr>(s)) {
+      if (const auto* variable = dyn_cast<VarDecl>(reference->getDecl()); variable != nullptr && variable->hasGlobalStorage() && !variable->getType().isConstQualified())
+        return false;
+      const auto* function = dyn_cast<FunctionDecl>(reference->getDecl());
+      if (function != nullptr && known_function(function->getName().str()).kind != Known::Kind::kPlain && !keeps_nothing(function)) return false;
+    }
+    if (const auto* declaration = dyn_cast<DeclStmt>(s))
+      for (const Decl* d : declaration->decls())
+        if (const auto* variable = dyn_cast<VarDecl>(d); variable != nullptr && variable->isStaticLocal()) return false;
+    for (const Stmt* child : s->children())
+      if (!only_computes(child)) return false;
+    return true;
   }
 
   void see_threaded(const CallExpr* call, const FunctionDecl* callee) {
@@ -345,6 +373,7 @@ class Collector : public RecursiveASTVisitor<Collector> {
   std::string key_;  // of that function
   int directives_ = 0;  // of OpenMP, around what is seen
   std::set<const Expr*> direct_, harmless_, passed_;
+  std::map<const FunctionDecl*, bool> keeping_nothing_;  // definitions in headers of the system
   std::set<std::string> taken_;
 };
 

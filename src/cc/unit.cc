@@ -2,6 +2,7 @@
 
 #include "clang/Basic/Diagnostic.h"
 #include "clang/Basic/SourceManager.h"
+#include "clang/Frontend/TextDiagnosticPrinter.h"
 #include "clang/Lex/Lexer.h"
 #include "clang/Tooling/Tooling.h"
 
@@ -39,13 +40,57 @@ void blank_malloc_attributes(std::string* text) {
   }
 }
 
+// Keeps where errors are in headers of the system, and tells the others.
+class Errors : public clang::TextDiagnosticPrinter {
+ public:
+  Errors() : TextDiagnosticPrinter(llvm::errs(), new clang::DiagnosticOptions) {}
+
+  void HandleDiagnostic(clang::DiagnosticsEngine::Level level, const clang::Diagnostic& info) override {
+    if (level < clang::DiagnosticsEngine::Error) return;
+    if (info.hasSourceManager() && info.getLocation().isValid() && info.getSourceManager().isInSystemHeader(info.getLocation())) {
+      llvm::SmallString<100> text;
+      info.FormatDiagnostic(text);
+      in_headers_.push_back({info.getSourceManager().getFileLoc(info.getLocation()), text.str().str()});
+      return;
+    }
+    are_others_ = true;
+    TextDiagnosticPrinter::HandleDiagnostic(level, info);
+  }
+
+  // What the compiler's own headers have in functions, such as those of vectors, is for that compiler, which gets it again: nobody
+  // looks at it here. Declarations that are not understood are another thing.
+  bool all_in_functions(clang::ASTUnit& ast) const {
+    const clang::SourceManager& sources = ast.getSourceManager();
+    const auto in_function = [&](clang::SourceLocation at) {
+      for (const clang::Decl* d : ast.getASTContext().getTranslationUnitDecl()->decls()) {
+        const auto* function = dyn_cast<clang::FunctionDecl>(d);
+        if (function == nullptr || !function->doesThisDeclarationHaveABody() || function->getBody() == nullptr) continue;
+        if (!sources.isBeforeInTranslationUnit(at, function->getBeginLoc()) && !sources.isBeforeInTranslationUnit(function->getEndLoc(), at)) return true;
+      }
+      return false;
+    };
+    for (const auto& [at, text] : in_headers_) {
+      if (in_function(at)) continue;
+      const clang::PresumedLoc place = sources.getPresumedLoc(at);
+      llvm::errs() << place.getFilename() << ":" << place.getLine() << ": error: " << text << "\n";
+      return false;
+    }
+    return !are_others_;
+  }
+
+ private:
+  std::vector<std::pair<clang::SourceLocation, std::string>> in_headers_;
+  bool are_others_ = false;
+};
+
 }  // namespace
 
 bool Unit::parse() {
   text_ = record_.text;
   blank_malloc_attributes(&text_);
-  std::vector<std::string> arguments = {"-x", "c", "-fsyntax-only", "-undef", "-w", "-Wno-everything", "-fgnuc-version=12.2.0",
+  std::vector<std::string> arguments = {"-x", "c", "-fsyntax-only", "-undef", "-w", "-Wno-everything", "-ferror-limit=0", "-fgnuc-version=12.2.0",
                                         "-D_Float32=float", "-D_Float64=double", "-D_Float32x=double", "-D_Float64x=long double",
+                                        "-D_Float16=__fp16", "-Xclang", "-fallow-half-arguments-and-returns",
                                         record_.target.find("86") == std::string::npos ? "-D_Float128=long double" : "-D_Float128=__float128"};
   std::string standard = "-std=gnu17";
   for (const std::string& flag : record_.flags) {
@@ -56,8 +101,10 @@ bool Unit::parse() {
   }
   arguments.push_back(standard);
   if (!record_.target.empty()) arguments.insert(arguments.end(), {"-target", record_.target});
-  ast_ = clang::tooling::buildASTFromCodeWithArgs(text_, arguments, "elc-cc-input.c", "elc-cc");
-  return ast_ != nullptr && !ast_->getDiagnostics().hasErrorOccurred();
+  Errors errors;
+  ast_ = clang::tooling::buildASTFromCodeWithArgs(text_, arguments, "elc-cc-input.c", "elc-cc", std::make_shared<clang::PCHContainerOperations>(),
+                                                  clang::tooling::getClangStripDependencyFileAdjuster(), {}, &errors);
+  return ast_ != nullptr && errors.all_in_functions(*ast_);
 }
 
 size_t Unit::begin_of(clang::SourceLocation at) const { return sources().getFileOffset(sources().getFileLoc(at)); }

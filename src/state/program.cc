@@ -325,6 +325,8 @@ ELC_EXPORT void* ELC_Program_aligned_alloc(size_t alignment, size_t size) {
   return memory;
 }
 
+ELC_EXPORT void* ELC_Program_mm_malloc(size_t size, size_t alignment) { return ELC_Program_aligned_alloc(alignment, size); }
+
 ELC_EXPORT void* ELC_Program_valloc(size_t size) { return ELC_Program_aligned_alloc(static_cast<size_t>(sysconf(_SC_PAGESIZE)), size); }
 
 // The blocks of a function are a list: of pairs of pointers, to the next pair and to the block.

@@ -36,7 +36,10 @@ Result read_directory(format::Cursor& in, Vector<SavedStream>* saved) {
   for (uint64_t left = in.count(36); left > 0 && in.ok(); --left) {
     SavedStream stream;
     stream.path = Text::copy(in.string());
-    stream.mode = Text::copy(in.string());
+    std::string_view mode = in.string();
+    stream.at_end = !mode.empty() && mode.back() == kAtEnd;
+    if (stream.at_end) mode.remove_suffix(1);
+    stream.mode = Text::copy(mode);
     const uint32_t kind = in.u32();
     stream.kind = static_cast<StreamKind>(kind);
     stream.offset = in.u64();
@@ -71,6 +74,9 @@ Result check_present(const Place& place, const SavedStream& saved) {
     return Result::caused(opened.cause(), "the file that was open for %s when the line was taken: %s",
                           append ? "appending" : "reading", opened.message());
   if (fstat(file.get(), &about) != 0) return io_error("look at", path, errno);
+  if (saved.at_end && !append && static_cast<uint64_t>(about.st_size) > saved.offset)
+    return Result::error("the file '%s' has %lld bytes, and the program had come to its end at %llu when the line was taken", path,
+                         static_cast<long long>(about.st_size), static_cast<unsigned long long>(saved.offset));
   const uint64_t least = append ? saved.length : saved.offset;
   if (static_cast<uint64_t>(about.st_size) < least)
     return Result::error(
@@ -200,9 +206,10 @@ Result reopen(const FileRoots& roots, SavedStream& saved) {
   if (saved.file == nullptr || dup2(file.get(), fileno(saved.file)) < 0) return io_error("open", path, errno);
   const int inherited = strchr(saved.mode.c_str(), 'e') == nullptr ? 0 : FD_CLOEXEC;
   if (fcntl(fileno(saved.file), F_SETFD, inherited) != 0) return io_error("open", path, errno);
-  if (saved.kind == StreamKind::kSpecial) return Result();
-  if (fseeko(saved.file, static_cast<off_t>(saved.offset), SEEK_SET) != 0)
+  if (saved.kind != StreamKind::kSpecial && fseeko(saved.file, static_cast<off_t>(saved.offset), SEEK_SET) != 0)
     return io_error("seek in", path, errno);
+  if (saved.at_end && getc(saved.file) != EOF)
+    return Result::error("the file '%s' does not end where the program had come to its end when the line was taken", path);
   return Result();
 }
 

@@ -31,6 +31,7 @@ struct Snapshot {
   Place place;
   StreamKind kind = StreamKind::kSpecial;
   uint64_t offset = 0, length = 0;
+  bool at_end = false;
   uint64_t number = 0;  // of the file: Written
 };
 
@@ -111,6 +112,7 @@ Result Streams::flush(Stream& stream) {
 Result Streams::look_at(Stream& stream, Snapshot* out) const {
   const char* path = stream.path.c_str();
   out->stream = &stream;
+  out->at_end = feof(stream.file) != 0;
   ELC_TRY(find_again(stream, &out->place));
   const bool regular = !out->place.way().empty();
   if (regular) out->kind = kind_of(stream.mode.c_str());
@@ -123,6 +125,8 @@ Result Streams::look_at(Stream& stream, Snapshot* out) const {
   out->offset = static_cast<uint64_t>(offset);
   out->length = static_cast<uint64_t>(about.st_size);
   out->number = number_of_file(about);
+  if (out->at_end && out->offset != out->length)
+    return Result::error("the program has come to the end of '%s', which is longer now: close it, or clear its end (clearerr)", path);
   return Result();
 }
 
@@ -257,8 +261,6 @@ Result Streams::save(format::Writer& writer) {
     return Result::error("what the program wrote to its standard output is lost: %s", strerror(errno));
   Vector<Snapshot> snapshots;
   for (Stream& stream : open_) {
-    if (process().is_prepared && feof(stream.file) != 0)
-      return Result::error("the stream of '%s' has come to its end, which a restart would not tell the program again: close it", stream.path.c_str());
     Snapshot& snapshot = snapshots.push_back({});
     ELC_TRY(look_at(stream, &snapshot));
   }
@@ -275,7 +277,7 @@ Result Streams::save(format::Writer& writer) {
   out.u64(snapshots.size() + (output_.open() ? 1 : 0));
   for (const Snapshot& snapshot : snapshots) {
     writer.text(snapshot.stream->path.view());
-    writer.text(snapshot.stream->mode.view());
+    writer.text(snapshot.at_end ? Text::format("%s%c", snapshot.stream->mode.c_str(), kAtEnd).view() : snapshot.stream->mode.view());
     out.u32(static_cast<uint32_t>(snapshot.kind));
     out.u64(snapshot.offset);
     out.u64(snapshot.length);

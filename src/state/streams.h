@@ -32,6 +32,8 @@ enum class StreamKind : uint32_t {
 // The mode of the standard output's file (ELC_OUTPUT), which is the last stream of a line.
 inline constexpr const char* kOutputMode = "a>";
 
+inline constexpr char kAtEnd = '$';
+
 // By the mode of fopen, of a regular file.
 StreamKind kind_of(const char* mode);
 
@@ -47,7 +49,8 @@ struct Stream {
 // A stream of a line, from the directory of section "files".
 struct SavedStream {
   Text path;
-  Text mode;
+  Text mode;            // of fopen
+  bool at_end = false;  // the program had been told so (feof): in the file, the mode ends with kAtEnd then
   StreamKind kind = StreamKind::kRead;
   uint64_t offset = 0;
   uint64_t length = 0;

@@ -238,6 +238,23 @@ result += failed;"""
         said = self.start("at_times", code=65, ELC_DIR=lines, ELC_RESTART=str(launch.newest(lines)))
         self.assertIn("functions that MPI calls, by a checksum of their names, in its variables (at_times() for errors, once() for errors)", said)
 
+    def test_vectors(self):
+        """The compiler's own headers are for that compiler: clang does not understand all that is in their functions."""
+        if subprocess.run(["gcc", "-dumpmachine"], capture_output=True, text=True).stdout[:6] != "x86_64":
+            self.skipTest("its header is another processor's")
+        self.right("#include <immintrin.h>\nstatic __m128d *sums;", """
+if (!sums) sums = _mm_malloc(4 * sizeof *sums, 16), sums[0] = sums[1] = _mm_set1_pd(1);
+sums[i % 4] = _mm_add_pd(_mm_mul_pd(sums[(i + 1) % 4], _mm_set1_pd(0.5)), _mm_cvtepi32_pd(_mm_set1_epi32(i)));
+{ double two[2]; _mm_storeu_pd(two, sums[i % 4]); deep(i, 2); result += two[0] * 8 + two[1]; result += ((size_t)sums & 15); }""", "-O2")
+
+    def test_a_stream_at_its_end(self):
+        with open(os.path.join(self.home, "data"), "w") as file:
+            file.write("1 2 3 4 5")
+        self.right("static FILE *data; static long read_of;", """
+if (!data) data = fopen("%s/data", "r");
+{ long n; while (fscanf(data, "%%ld", &n) == 1) read_of += n; }
+deep(i, 1); result += read_of + 1000 * (feof(data) != 0);""" % self.home)
+
     def test_cells_used_again(self):
         self.right("struct a { double x; int n; }; struct b { long n; int k, c; }; static struct b *cell;",
                    "if (!cell) { void *p = calloc(1, sizeof(struct a)); struct a *a = p; a->n = 7; cell = p; }"

@@ -124,6 +124,42 @@ TEST_CASE("streams come back with content and position") {
   go_on(again);
 }
 
+TEST_CASE("a stream that has come to its end has done so in the restart") {
+  Playground playground;
+  Line line;
+  make_line(&line);
+  new_process();
+  write_file("in", "one\n");
+  Files files;
+  files.enter();
+  files.open();
+  while (fgetc(files.in) != EOF) continue;
+  while (fgetc(files.update) != EOF) continue;
+  REQUIRE_OK(line.save());
+  ELC_fcloseall();
+  new_process();
+  Files again;
+  again.enter();
+  REQUIRE_OK(line.restore());
+  CHECK(feof(again.in) != 0);
+  CHECK(feof(again.update) != 0);
+  CHECK(feof(again.log) == 0);
+  CHECK(ftell(again.in) == 4);
+  write_file("in", "one\ntwo\n");
+  CHECK(contains(text(line.save()), "the end of 'in', which is longer now"));
+  clearerr(again.in);
+  write_file("in", "one\n");
+  REQUIRE_OK(line.save());  // of the other stream alone
+  CHECK(fgetc(again.in) == EOF);
+  REQUIRE_OK(line.save());
+  ELC_fcloseall();
+  write_file("in", "one\ntwo\n");
+  new_process();
+  Files longer;
+  longer.enter();
+  CHECK(contains(text(line.restore()), "the file 'in' has 8 bytes, and the program had come to its end at 4"));
+}
+
 TEST_CASE("streams that the set-up opens again stay the same FILE") {
   Playground playground;
   Line line;

@@ -41,6 +41,16 @@ class DoctorTest(unittest.TestCase):
         self.assertEqual(self.text.count("proven:"), self.text.count("after a restart"), self.text)
 
 
+    def assert_what_lies_in_memory(self, what):
+        """Where the debug information is not read it is found, but not named; nothing else is accused."""
+        if "look at local variables" in self.text:
+            self.assertNotIn("proven", self.text)
+            self.assertNotIn("suspected", self.text)
+            self.assertFalse(READS_DEBUG_INFORMATION, self.text)
+        else:
+            self.assert_proven(what)
+
+
 class UnderEach(DoctorTest):
     def test_nothing(self):
         self.doctor(0, "nothing", options=("--lines", "2"))
@@ -77,11 +87,18 @@ class Forgotten(DoctorTest):
         self.assert_proven(r"first_time \(.*\): 1 instead of 0")
 
     def test_local_variable(self):
-        """Found, but not named; and nothing else is accused."""
         self.doctor(1, "local")
-        self.assertNotIn("proven", self.text)
-        self.assertNotIn("suspected", self.text)
-        self.assertIn("look at local variables", self.text)
+        self.assert_what_lies_in_memory(r"local \(in main\(\), int, forgetful.c:\d+\): 0 instead of \d+")
+
+    def test_memory_of_malloc(self):
+        self.doctor(1, "heap")
+        self.assert_what_lies_in_memory(r"history\[\] \(in main\(\), double \*, forgetful.c:\d+\)")
+
+    def test_members_in_memory_of_malloc(self):
+        self.doctor(1, "member")
+        self.assert_what_lies_in_memory(r"particles->hits \(int, forgetful.c:\d+\): 0 instead of \d+")
+        self.doctor(1, "list")
+        self.assert_what_lies_in_memory(r"particles->next->hits \(int, forgetful.c:\d+\): 0 instead of \d+")
 
     def test_file(self):
         self.doctor(1, "file")
@@ -130,6 +147,9 @@ class Untouched(DoctorTest):
 
 if __name__ == "__main__":
     BUILD = launch.Build(sys.argv.pop(1))
+    # What elc was built with; and of this processor the library tells the registers.
+    READS_DEBUG_INFORMATION = "libdw" in subprocess.run(["ldd", BUILD.program("elc")], capture_output=True, text=True).stdout \
+        and os.uname().machine == "x86_64"
     if BUILD.mpi != "mpich":
         del Forgotten, Untouched
     unittest.main(verbosity=2)

@@ -3,7 +3,8 @@
  *     forgetful WHAT
  *
  * WHAT is what it forgets: nothing, a static variable, a global one, the state of rand() or of drand48(), a flag that is as
- * it should be again after one step, a local variable, a file. "clock": nothing, but a value depends on the time; "dated":
+ * it should be again after one step, a local variable, an array of malloc ("heap"), a member of a struct ("member") or of the structs of
+ * a list ("list") there, a file. "clock": nothing, but a value depends on the time; "dated":
  * nothing, but the time is in the name of a file; "fail": it ends in failure. */
 #define _XOPEN_SOURCE 700
 #include <mpi.h>
@@ -24,6 +25,21 @@ static int first_time = 1;
 static double scratch[50]; /* never registered, and never missed */
 static double *buffer;     /* nor this, which points to what is made anew */
 
+struct particle {
+  double mass; /* registered */
+  int hits;
+  struct particle *next;
+};
+static struct particle *particles; /* a list of two */
+
+static double forget(const char *what, double *history) {
+  double value = 0;
+  if (strcmp(what, "heap") == 0) value = history[step % 10] += 3;
+  if (strcmp(what, "member") == 0) value = ++particles->hits;
+  if (strcmp(what, "list") == 0) value = particles->next->hits += 2;
+  return value;
+}
+
 static int count_calls(void) {
   static int calls;
   return ++calls;
@@ -36,7 +52,7 @@ static int count_steps(void) {
   return ++steps;
 }
 
-static double one_step(const char *what, int rank, int *local) {
+static double one_step(const char *what, int rank, int *local, double *history) {
   double value = 0.001 * (rank + 1) + step;
   int i;
   for (i = 0; i < 50; i++) scratch[i] = value + i;
@@ -52,6 +68,7 @@ static double one_step(const char *what, int rank, int *local) {
   *local += 2;
   if (strcmp(what, "local") == 0) value += *local;
   if (strcmp(what, "clock") == 0) value += MPI_Wtime();
+  value += forget(what, history);
   return value + buffer[7];
 }
 
@@ -59,16 +76,20 @@ int main(int argc, char **argv) {
   const char *what = argc > 1 ? argv[1] : "nothing";
   int rank, size, local = 0, i;
   FILE *log = NULL;
-  double got;
+  double got, *history;
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   if (strcmp(what, "fail") == 0) MPI_Abort(MPI_COMM_WORLD, 3);
   buffer = malloc(50 * sizeof *buffer);
+  history = calloc(10, sizeof *history);
+  particles = calloc(1, sizeof *particles);
+  particles->next = calloc(1, sizeof *particles);
   srand(7 + (unsigned)rank);
   srand48(7 + rank);
   ELC_VAR(sum);
   ELC_VAR(step);
+  ELC_VAR(particles->mass);
   ELC_ARRAY(field, 100);
   if (strcmp(what, "global") != 0) ELC_VAR(weight);
   if (strcmp(what, "local") != 0) ELC_VAR(local);
@@ -86,7 +107,7 @@ int main(int argc, char **argv) {
     ELC_Checkpoint();
     MPI_Sendrecv(&sum, 1, MPI_DOUBLE, (rank + 1) % size, 1, &got, 1, MPI_DOUBLE, (rank + size - 1) % size, 1, MPI_COMM_WORLD,
                  MPI_STATUS_IGNORE);
-    sum += one_step(what, rank, &local) + got / 1024;
+    sum += one_step(what, rank, &local, history) + got / 1024;
     for (i = 0; i < 100; i++) field[i] += sum / (i + 1);
     if (log != NULL) fprintf(log, "%d %.17g\n", step, sum);
     if (rank == 0 && step % 5 == 0) printf("step %d\n", step);

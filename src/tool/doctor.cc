@@ -566,7 +566,7 @@ class Doctor {
 
   // What a run took, which differs from run to run and may look the same twice.
   static bool speaks_of_time(const std::string& line) {
-    static const std::regex words("\\b(time|timing|elapsed|wall|clock|seconds?|secs?|[kmgt]?flops?|per second)\\b|[0-9] ?(ms|us|s|sec)\\b",
+    static const std::regex words("\\b(time|timing|elapsed|wall|clock|seconds?|secs?|[kmgt]?flops?|per second)\\b|[0-9] ?(ms|us|s|sec)\\b|/ ?[mun]?s(ec)?\\b",
                                   std::regex::icase);
     return std::regex_search(line, words);
   }

@@ -100,6 +100,10 @@ class Forgotten(DoctorTest):
         self.doctor(1, "list")
         self.assert_what_lies_in_memory(r"particles->next->hits \(int, forgetful.c:\d+\): 0 instead of \d+")
 
+    def test_field_that_is_not_declared(self):
+        self.doctor(1, "field")
+        self.assert_proven(r"tally \(.*\)")
+
     def test_file(self):
         self.doctor(1, "file")
         self.assertRegex(self.text, r"log has something else from byte 0 on \(line 1\), \d+ bytes instead of \d+")

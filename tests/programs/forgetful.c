@@ -4,7 +4,7 @@
  *
  * WHAT is what it forgets: nothing, a static variable, a global one, the state of rand() or of drand48(), a flag that is as
  * it should be again after one step, a local variable, an array of malloc ("heap"), a member of a struct ("member") or of the structs of
- * a list ("list") there, a file. "clock": nothing, but a value depends on the time; "dated":
+ * a list ("list") there, a field of a struct that is registered ("field"), a file. "clock": nothing, but a value depends on the time; "dated":
  * nothing, but the time is in the name of a file; "fail": it ends in failure. */
 #define _XOPEN_SOURCE 700
 #include <mpi.h>
@@ -32,11 +32,22 @@ struct particle {
 };
 static struct particle *particles; /* a list of two */
 
+struct tally {
+  int kept; /* a field that is declared */
+  int lost; /* none, and counted */
+};
+static struct tally tally;
+static struct {
+  int kept;
+  struct timespec stamp; /* no field, and set behind ELC_Restore: nothing that is saved changes by that */
+} clocked;
+
 static double forget(const char *what, double *history) {
   double value = 0;
   if (strcmp(what, "heap") == 0) value = history[step % 10] += 3;
   if (strcmp(what, "member") == 0) value = ++particles->hits;
   if (strcmp(what, "list") == 0) value = particles->next->hits += 2;
+  if (strcmp(what, "field") == 0) value = ++tally.lost;
   return value;
 }
 
@@ -90,6 +101,11 @@ int main(int argc, char **argv) {
   ELC_VAR(sum);
   ELC_VAR(step);
   ELC_VAR(particles->mass);
+  ELC_Field fields[] = {ELC_FIELD(struct tally, kept)};
+  const ELC_Type tally_type = ELC_Struct("struct tally", sizeof(struct tally), 1, fields);
+  ELC_STRUCT(tally, tally_type);
+  const ELC_Type clocked_type = ELC_Struct("clocked", sizeof clocked, 1, (ELC_Field[]){ELC_FIELD(struct tally, kept)});
+  ELC_STRUCT(clocked, clocked_type);
   ELC_ARRAY(field, 100);
   if (strcmp(what, "global") != 0) ELC_VAR(weight);
   if (strcmp(what, "local") != 0) ELC_VAR(local);
@@ -103,10 +119,13 @@ int main(int argc, char **argv) {
     fclose(fopen(name, "w"));
   }
   ELC_Restore();
+  clock_gettime(CLOCK_REALTIME, &clocked.stamp);
   for (; step < kSteps; step++) {
     ELC_Checkpoint();
     MPI_Sendrecv(&sum, 1, MPI_DOUBLE, (rank + 1) % size, 1, &got, 1, MPI_DOUBLE, (rank + size - 1) % size, 1, MPI_COMM_WORLD,
                  MPI_STATUS_IGNORE);
+    tally.kept += 3;
+    clocked.kept += 5;
     sum += one_step(what, rank, &local, history) + got / 1024;
     for (i = 0; i < 100; i++) field[i] += sum / (i + 1);
     if (log != NULL) fprintf(log, "%d %.17g\n", step, sum);

@@ -19,7 +19,7 @@ namespace {
 constexpr unsigned kStackPointer = 7, kProgramCounter = 16;  // of x86-64, by their numbers in debug information
 constexpr size_t kMostBlocks = 1 << 17;    // that are gone through
 constexpr uint64_t kMostElements = 1 << 14;  // of an array of structs
-constexpr size_t kMostSteps = 6;           // in a name: lists are as long as they like
+constexpr int kMostSteps = 6;              // in a name: lists are as long as they like
 constexpr size_t kHead = sizeof(uint64_t); // the size in front of each block of the GNU C library's malloc
 
 std::string string_of(Dwarf_Die* die) {
@@ -426,12 +426,22 @@ class Walk {
     block.begin += before, block.size -= before;
     const bool one = block.size / element == 1;
     const bool is_struct = dwarf_tag(&block.type) == DW_TAG_structure_type || dwarf_tag(&block.type) == DW_TAG_class_type;
-    const size_t steps = static_cast<size_t>(std::count(block.key.begin(), block.key.end(), '>'));
-    if (!(is_struct && string_of(&block.type) == pointer.structure && steps > 0) && steps < kMostSteps)
-      block.name += one && is_struct ? "->" : "[]", block.key += ">";
+    if (is_struct && string_of(&block.type) == pointer.structure) {  // a list: "first->next" is all of its nodes behind the first
+      leave_out_repeated(&block.name, "->");
+      leave_out_repeated(&block.key, ">.");
+    }
+    if (std::count(block.key.begin(), block.key.end(), '>') < kMostSteps) block.name += one && is_struct ? "->" : "[]", block.key += ">";
     block.kept = true;
     block.way = pointer.way + hex(pointer.offset) + "*", block.offset = static_cast<int64_t>(block.begin - to);
     next_.push_back(block);
+  }
+
+  // "a->next->next": "a->next".
+  static void leave_out_repeated(std::string* name, const std::string& separator) {
+    const size_t last = name->rfind(separator);
+    if (last == std::string::npos) return;
+    const std::string step = name->substr(last);
+    if (last >= step.size() && name->compare(last - step.size(), step.size(), step) == 0) name->resize(last);
   }
 
   void keep(uint64_t size, bool pointer, const Thing& thing) {

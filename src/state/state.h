@@ -192,7 +192,7 @@ bool in_different_blocks(const void* a, const void* b);
 // All variables and blocks of the heap that are registered now; the blocks have no name.
 void each_registered(void* context, void (*one)(void* context, const char* name, const void* address, uint64_t size));
 
-// What is saved of them: of a struct the fields that are declared.
+// What is saved of them: of each struct the fields that are declared, without the gaps between them.
 void each_saved(void* context, void (*one)(void* context, const char* name, const void* address, uint64_t size));
 
 // Messages about wild pointers when state is saved or restored (ELC_CHECK).

@@ -163,10 +163,13 @@ class Doctor {
     for (size_t i = 0; i < points_.size(); ++i)
       if (points_[i].line != 0) right = restart_from(i) && right;
     if (!right) return kDiffer;
+    for (const auto& [rank, text] : taken_for_times_)
+      print_indented("rank " + number(rank) + " prints after a restart, and it is taken for a time and not judged: " + text);
     const std::string restarts = count_text(usable_, "restart");
-    if (!flow_varies_ && varies_.empty()) say_it("nothing differs: " + restarts + " went as the run without a failure did");
+    const bool whole = !flow_varies_ && varies_.empty() && taken_for_times_.empty();
+    if (whole) say_it("nothing differs: " + restarts + " went as the run without a failure did");
     else say_it("nothing differs in what could be judged: " + restarts + " went as runs without a failure do");
-    return flow_varies_ || !varies_.empty() ? kPartly : kSame;
+    return whole ? kSame : kPartly;
   }
 
  private:
@@ -450,7 +453,7 @@ class Doctor {
       files.push_back(path);
     }
     if (!files.empty()) say_it("what is written to " + list_of(files, 8) + " differs without a failure, and is not judged");
-    if (printing_varies_) say_it("lines that are printed differ without a failure; those are not judged");
+    if (printing_varies_) say_it("lines that are printed differ without a failure; those are not judged, but for the columns of a table that do not");
   }
 
   // What no line has and is not the same in two runs without a failure is not suspected.
@@ -633,7 +636,7 @@ class Doctor {
   }
 
   // Behind the line, rank by rank; "" for nothing.
-  std::string printed_otherwise(const Run& run, size_t index, unsigned rank) const {
+  std::string printed_otherwise(const Run& run, size_t index, unsigned rank) {
     const std::string point = "point-" + number(index + 1);
     const auto wanted = lines_of(from(printed_[rank][0], printed_before(first_, point, rank)));
     const auto also = lines_of(from(printed_[rank][1], printed_before(second_, point, rank)));
@@ -643,9 +646,11 @@ class Doctor {
     for (size_t i = 0; i < std::max(wanted.size(), found.size()); ++i) {
       if (i >= found.size()) return "rank " + number(rank) + " does not print: " + wanted[i];
       if (i >= wanted.size()) return "rank " + number(rank) + " prints more: " + found[i];
-      if (wanted[i] == found[i] || (speaks_of_time(wanted[i]) && speaks_of_time(found[i])) || differ_in(columns, wanted[i], found[i])) continue;
-      if (wanted[i] == also[i] || are_of_a_table(columns, wanted[i], found[i]))
-        return "rank " + number(rank) + " prints: " + found[i] + "\n    instead of:  " + wanted[i];
+      if (wanted[i] == found[i]) continue;
+      const bool varies = wanted[i] != also[i], is_time = (speaks_of_time(wanted[i]) && speaks_of_time(found[i])) || differ_in(columns, wanted[i], found[i]);
+      const std::string text = found[i] + "\n    instead of:  " + wanted[i];
+      if (is_time && !varies) taken_for_times_.try_emplace(rank, text);
+      if (!is_time && (!varies || are_of_a_table(columns, wanted[i], found[i]))) return "rank " + number(rank) + " prints: " + text;
     }
     return "";
   }
@@ -804,7 +809,7 @@ class Doctor {
         suspect.key = key, suspect.name = one.name, suspect.about = one.about;
         if (first && x.pointer) suspect.values = "leads elsewhere";
         else if (first && size <= 8) suspect.values = value_of(at_y) + " instead of " + value_of(at_x);
-        if (!x.pointer) suspect.change[rank].push_back({y.way + " " + number(size) + " " + y.file, at_x});
+        if (!x.pointer && !y.way.empty()) suspect.change[rank].push_back({y.way + " " + number(size) + " " + y.file, at_x});
       }
     }
   }
@@ -995,6 +1000,7 @@ class Doctor {
   std::set<std::string> names_vary_;                   // of files, with their digits as #
   std::vector<std::vector<std::string>> printed_;      // of each rank: in the first, in the second run, and when sites were counted
   bool printing_varies_ = false;
+  std::map<unsigned, std::string> taken_for_times_;    // that is printed otherwise after a restart alone; of each rank the first
   std::map<std::string, std::unique_ptr<Symbols>> symbols_;
   mutable Programs programs_;
   std::set<std::string> nameless_;                     // files without any

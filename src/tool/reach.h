@@ -1,5 +1,5 @@
 // What the local variables of a program are, and what its variables lead to in memory of malloc: by their names, as far as
-// the program's debug information and what `elc doctor` has of its memory tell.
+// the program's debug information and what `elc doctor` has of its memory tell (examination.h).
 #ifndef ELC_TOOL_REACH_H
 #define ELC_TOOL_REACH_H
 
@@ -14,10 +14,11 @@
 
 namespace elc::tool {
 
+// A piece of memory, of `size` bytes.
 struct Place {
   uint64_t begin = 0, size = 0;
-  bool pointer = false;
-  std::string way, file;      // how to come there in a process where blocks lie elsewhere: "1f0*18" in a file or on the "[stack]"
+  bool pointer = false;       // it is one
+  std::string way, file;      // as the file "change" says it: "1f0*18" in a file or on the "[stack]"; no way: it is too long for that
 };
 
 // A local variable or a member of one, or elements of a block: "sim->atoms->r[]".
@@ -34,7 +35,7 @@ class Programs {
   // All that this memory has; the same key is the same thing in another run. Empty where there is no debug information,
   // or it was not built in.
   std::map<std::string, Reached> reached(const MemoryFile& memory);
-  // What is there, or the function; "" for none.
+  // The name of what is there, or of the function; "" for none.
   std::string at(const MemoryFile& memory, uint64_t address);
 
  private:

@@ -40,7 +40,6 @@ class DoctorTest(unittest.TestCase):
         self.assertRegex(self.text, "proven: not registered, and changed since the start: " + what)
         self.assertEqual(self.text.count("proven:"), self.text.count("after a restart"), self.text)
 
-
     def assert_what_lies_in_memory(self, what):
         """Where the debug information is not read it is found, but not named; nothing else is accused."""
         if "look at local variables" in self.text:
@@ -120,6 +119,20 @@ class Forgotten(DoctorTest):
         self.assertIn("nothing differs in what could be judged", self.text)
         self.doctor(0, "clock", options=("--without", "sum", "--without", "field"))
         self.doctor(0, "clock", options=("--tolerance", "0.9"))
+
+    def test_table_with_times(self):
+        """What is taken for a time is told, and the other columns are judged."""
+        self.doctor(3, "nothing", "table")
+        self.assertRegex(self.text, r"rank 0 prints after a restart, and it is taken for a time and not judged: 21 \S+ \S+ 3\n"
+                                    r" +instead of: +21 \S+ \S+ 22\n")
+        self.assertIn("nothing differs in what could be judged", self.text)
+        self.doctor(1, "global", "table")
+        self.assertRegex(self.text, r"rank 0 prints: 19 \S+ \S+ \d{4,}\n +instead of: +19 ")
+
+    def test_unit_of_time(self):
+        """"12 steps/us": as in the table, where no column tells."""
+        self.doctor(3, "nothing", "rate")
+        self.assertRegex(self.text, r"taken for a time and not judged: rate: 21 steps/us\n +instead of: +rate: 40 steps/us")
 
     def test_lines_stay(self):
         """Each restart has a directory of its own."""

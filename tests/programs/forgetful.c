@@ -1,11 +1,12 @@
 /* forgetful.c - a program for elc doctor: a sum over steps, in which one thing or another is not registered.
  *
- *     forgetful WHAT
+ *     forgetful WHAT [table | rate]
  *
  * WHAT is what it forgets: nothing, a static variable, a global one, the state of rand() or of drand48(), a flag that is as
  * it should be again after one step, a local variable, an array of malloc ("heap"), a member of a struct ("member") or of the structs of
  * a list ("list") there, a field of a struct that is registered ("field"), a file. "clock": nothing, but a value depends on the time; "dated":
- * nothing, but the time is in the name of a file; "fail": it ends in failure. */
+ * nothing, but the time is in the name of a file; "fail": it ends in failure. With "table" it prints one, with a column of times of
+ * which some are the same in each run, but not after a restart; with "rate" such a time with its unit. */
 #define _XOPEN_SOURCE 700
 #include <mpi.h>
 #include <stdio.h>
@@ -83,7 +84,16 @@ static double one_step(const char *what, int rank, int *local, double *history) 
   return value + buffer[7];
 }
 
+static int since_start; /* steps of this process; never registered, and only printed in the place of times */
+
+static void print_row(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_REALTIME, &now);
+  printf("%d %.6f %.6f %ld\n", step, sum, field[step], step % 3 == 0 ? (long)since_start : now.tv_nsec + 1000);
+}
+
 int main(int argc, char **argv) {
+  const int has_table = argc > 2 && strcmp(argv[2], "table") == 0, has_rate = argc > 2 && strcmp(argv[2], "rate") == 0;
   const char *what = argc > 1 ? argv[1] : "nothing";
   int rank, size, local = 0, i;
   FILE *log = NULL;
@@ -130,7 +140,10 @@ int main(int argc, char **argv) {
     for (i = 0; i < 100; i++) field[i] += sum / (i + 1);
     if (log != NULL) fprintf(log, "%d %.17g\n", step, sum);
     if (rank == 0 && step % 5 == 0) printf("step %d\n", step);
+    since_start++;
+    if (rank == 0 && has_table) print_row();
   }
+  if (rank == 0 && has_rate) printf("rate: %d steps/us\n", since_start);
   if (log != NULL) fclose(log);
   if (rank == 0) printf("time: %.3f s\n", MPI_Wtime());
   printf("rank %d: %.17g\n", rank, sum);

@@ -5,9 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#if ELC_HAVE_REGISTERS
-#include <ucontext.h>
-#endif
 
 #include "base/message.h"
 #include "base/write.h"
@@ -15,6 +12,7 @@
 #include "mpi/runtime/runtime.h"
 #include "portable_format/checksum.h"
 #include "state/state.h"
+#include "store/system.h"
 
 namespace elc::mpi {
 
@@ -25,7 +23,7 @@ struct Examination {
   size_t next = 0;       // of these
   uint64_t first = 0;    // the number of the first of these points
   bool resumes = false;  // there was no site since the restart
-  uintptr_t stack = 0;   // how far it reached when memory was written down
+  uintptr_t stack = 0;   // how far it reached when memory was written down; 0: not known
   uint32_t registered = 0;  // a checksum of the registered memory then
 };
 
@@ -162,25 +160,14 @@ bool is_own(const char* path, const char* program, const char* mpi) {
          (folder == 0 || !begins(path, mpi, folder));
 }
 
-#if ELC_HAVE_REGISTERS
-// Those of who calls this, by the numbers that they have in debug information; returns where its stack ends.
-[[gnu::noinline]] uintptr_t write_registers(Output& file) {
-  ucontext_t context;
-  if (getcontext(&context) != 0) return 0;
-  static const int kOrder[] = {REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI, REG_RDI, REG_RBP, REG_RSP, REG_R8,
-                               REG_R9,  REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15, REG_RIP};
-  uint64_t values[sizeof kOrder / sizeof *kOrder];
-  for (size_t i = 0; i < sizeof kOrder / sizeof *kOrder; ++i) values[i] = static_cast<uint64_t>(context.uc_mcontext.gregs[kOrder[i]]);
-  file.write(Text::format("registers %lu\n", static_cast<unsigned long>(sizeof values)));
-  file.write(values, sizeof values);
-  return static_cast<uintptr_t>(context.uc_mcontext.gregs[REG_RSP]);
+void write_region(Output& file, unsigned long begin, unsigned long end, unsigned long base, const char* path) {
+  file.write(Text::format("region %lx %lx %lx %s\n", begin, end, base, path));
+  file.write(reinterpret_cast<const void*>(begin), end - begin);
 }
-#else
-uintptr_t write_registers(Output&) { return 0; }
-#endif
 
 // A table of the process's memory, and then that of static variables: "region", its beginning, its end, the beginning of the
-// file that it belongs to, its name, and the bytes. So are the heap and the stack, which belong to no file.
+// file that it belongs to, its name, and the bytes. So are the heap and the stack in use, which belong to no file, where the
+// registers are known.
 void write_mappings(Output& file) {
   const Mappings mappings;
   file.write(Text::format("maps %lu\n", static_cast<unsigned long>(mappings.text().size())));
@@ -189,23 +176,17 @@ void write_mappings(Output& file) {
   if (readlink("/proc/self/exe", program, sizeof program - 1) < 0) return;
   const char* const mpi = mappings.path_at(reinterpret_cast<uintptr_t>(&PMPI_Init));
   const char *executable = "", *owner = "";
-  const uintptr_t stack = here().stack = write_registers(file);
+  const uintptr_t stack = here().stack;
   unsigned long end = 0;  // of the last one that was written
   for (const Mapping& m : mappings.all()) {
     if (m.rights[2] == 'x') executable = m.path;
-    const bool data = begins(m.rights, "rw-p", 4);
-    const bool own = data && strcmp(m.path, executable) == 0 && is_own(m.path, program, mpi);
-    const bool behind = data && m.path[0] == '\0' && m.begin == end;  // what begins as zeros
-    if (stack != 0 && data && (strcmp(m.path, "[heap]") == 0 || strcmp(m.path, "[stack]") == 0)) {
-      const unsigned long begin = m.begin <= stack && stack < m.end ? stack : m.begin;
-      file.write(Text::format("region %lx %lx 0 %s\n", begin, m.end, m.path));
-      file.write(reinterpret_cast<const void*>(begin), m.end - begin);
-    }
-    if (!own && !behind) continue;
+    if (!begins(m.rights, "rw-p", 4)) continue;
+    const bool own = strcmp(m.path, executable) == 0 && is_own(m.path, program, mpi);
+    const bool behind = m.path[0] == '\0' && m.begin == end;  // what begins as zeros
     if (own) owner = m.path;
-    end = m.end;
-    file.write(Text::format("region %lx %lx %lx %s\n", m.begin, m.end, mappings.base_of(owner), owner));
-    file.write(reinterpret_cast<const void*>(m.begin), m.end - m.begin);
+    if (own || behind) write_region(file, m.begin, end = m.end, mappings.base_of(owner), owner);
+    else if (stack != 0 && strcmp(m.path, "[heap]") == 0) write_region(file, m.begin, m.end, 0, m.path);
+    else if (m.begin <= stack && stack < m.end) write_region(file, stack, m.end, 0, "[stack]");
   }
 }
 
@@ -219,7 +200,13 @@ void write_memory(const Text& path, line::LineNumber line) {
   state::each_registered(&file, [](void* context, const char*, const void* address, uint64_t size) { write_range(context, "variable", address, size); });
   state::each_saved(&file, [](void* context, const char*, const void* address, uint64_t size) { write_range(context, "registered", address, size); });
   write_random(file);
-  write_mappings(file);
+  store::with_registers([](void* context, const uint64_t* registers, size_t count) {
+    Output& out = *static_cast<Output*>(context);
+    here().stack = count == 0 ? 0 : reinterpret_cast<uintptr_t>(registers);
+    out.write(Text::format("registers %lu\n", static_cast<unsigned long>(count * sizeof *registers)));
+    out.write(registers, count * sizeof *registers);
+    write_mappings(out);
+  }, &file);
   file.write(Text::copy("end\n"));
 }
 

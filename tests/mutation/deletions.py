@@ -51,7 +51,7 @@ class Program:
     source: str                     # that has the registrations, in the folder
     words: str = ""                 # of its command line
     ranks: int = 2
-    build: str = ""                 # a shell command in the copy, with {flags} and {library}; else the compiler is called
+    build: str = ""                 # a shell command in the copy, with {flags}, {library} and {mpi}; else the compiler is called
     binary: str = "program"         # what it makes
     others: str = ""                # further sources
     options: str = "--lines 1"      # of the doctor
@@ -62,15 +62,14 @@ class Program:
 
 BENCH, TESTS, EXAMPLES = "bench", "tests/programs", "bench/examples"
 PROGRAMS = [
-    Program("laplace", BENCH, "laplace.c", "--size 24", 4, others="common.c", options="--at 294",
-              # it ends after 320
+    Program("laplace", BENCH, "laplace.c", "--size 24", 4, others="common.c", options="--at 294",  # it ends after 320
             harmless={"finished": "it is 0 at each checkpoint of the loop", "gathered": "likewise", "converged": "it is set before it is read",
                       "whole": "it is filled behind the loop"}),
     Program("gauss_jordan", BENCH, "gauss_jordan.c", "--size 30", others="common.c",
             harmless={"x": "it is filled in the last step", "whole": "a block for two steps at the beginning; it is NULL at both lines"}),
     Program("neurosys", BENCH, "neurosys.c", "--size 8 --iterations 2400", others="common.c"),
-    Program("hard_disks", BENCH, "hard_disks.c", "--size 4 --iterations 60", others="common.c"),
-    Program("matmul", BENCH, "matmul.c", "--size 24", others="common.c"),
+    Program("hard_disks", BENCH, "hard_disks.c", "--size 4 --iterations 60", others="common.c", options="--lines 3"),
+    Program("matmul", BENCH, "matmul.c", "--size 40", others="common.c", options="--lines 3"),
     Program("forgetful", TESTS, "forgetful.c", "nothing",
             harmless={name: "nothing that is printed depends on it" for name in ("field", "weight", "local", "particles->mass", "tally", "clocked")}),
     Program("nodes", TESTS, "nodes.c", "--nodes 200 --rounds 60", others="../../bench/common.c"),
@@ -149,13 +148,17 @@ class Failed(Exception):
 
 def build(program, build_dir, place):
     binary = os.path.join(place, program.binary)
+    mpi = launch.Build(build_dir).mpi
     if program.build:
-        command = ["sh", "-c", program.build.replace("{flags}", f"-I{TOP}/include").replace("{library}", f"{build_dir}/src/mpi/libelc.a -lz -lm")]
+        words = {"{flags}": f"-I{TOP}/include", "{library}": f"{build_dir}/src/mpi/libelc.a -lz -lm", "{mpi}": mpi}
+        text = program.build
+        for word, instead in words.items():
+            text = text.replace(word, instead)
+        command = ["sh", "-c", text]
     else:
-        mpicc = next((w for w in ("mpicc.openmpi", "mpicc") if shutil.which(w)), "mpicc")
         include = [os.path.join(TOP, folder) for folder in ("include", BENCH, TESTS, EXAMPLES)]
         others = [os.path.normpath(os.path.join(TOP, program.folder, other)) for other in program.others.split()]
-        command = [mpicc, *FLAGS, "-w", *("-I" + folder for folder in include), program.source, *others,
+        command = ["mpicc." + mpi, *FLAGS, "-w", *("-I" + folder for folder in include), program.source, *others,
                    os.path.join(build_dir, "src", "mpi", "libelc.a"), "-lz", "-lm", "-o", binary]
     done = subprocess.run(command, cwd=place, capture_output=True, text=True)
     if done.returncode != 0:
@@ -175,9 +178,9 @@ def examine(program, build_dir, text):
         work = os.path.join(place, "work")
         os.mkdir(work)
         environment = {k: v for k, v in os.environ.items() if not k.startswith("ELC_")}
-        environment.update(launch.environment("openmpi", scratch.part()))
+        environment.update(launch.environment(launch.Build(build_dir).mpi, scratch.part()))
         words = shlex.split(program.words.replace("{source}", code))
-        command = [os.path.join(build_dir, "src", "tool", "elc"), "doctor", "-n", str(program.ranks), *shlex.split(program.options), "--", binary, *words]
+        command = [os.path.join(build_dir, "src", "tool", "elc"), "doctor", "--mpi", launch.Build(build_dir).mpi, "-n", str(program.ranks), *shlex.split(program.options), "--", binary, *words]
         done = subprocess.run(command, cwd=work, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=PATIENCE)
         return done.returncode, done.stdout + done.stderr
     finally:
@@ -265,7 +268,7 @@ def print_table(results):
 
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    p.add_argument("--build", help="a build directory with libelc.a and elc, for Open MPI")
+    p.add_argument("--build", help="a build directory with libelc.a and elc; under MPICH jobs start fastest")
     p.add_argument("--results", required=True, help="a directory: a file for each deletion")
     p.add_argument("--only", help="names of programs, with commas between them")
     p.add_argument("--more", help="a JSON file with further programs")

@@ -238,8 +238,9 @@ class Doctor {
   }
 
   // From a point's line of the first run, in a directory as that run has left it; from the start without one. `change` is what
-  // each rank's file "change" says.
-  Run run(const std::string& name, const Point* from, const Plan& plan, const std::map<unsigned, std::string>& change) {
+  // each rank's file "change" says. `elsewhere`: memory has other addresses than in the other runs, and what nobody has set has
+  // other values.
+  Run run(const std::string& name, const Point* from, const Plan& plan, const std::map<unsigned, std::string>& change, bool elsewhere = false) {
     Run run;
     run.name = name, run.place = (dir_ / name).string();
     uintmax_t bytes = 0;
@@ -264,8 +265,9 @@ class Doctor {
                                                {"ELC_SIGNAL", ""},
                                                {"ELC_VERBOSE", "0"},
                                                {"MALLOC_ARENA_MAX_", "1"},  // all memory of malloc is in the heap, whose blocks are known
-                                               {"MALLOC_MMAP_MAX_", "0"}});
-    command.directory = run.work(), command.same_addresses = true;
+                                               {"MALLOC_MMAP_MAX_", "0"},
+                                               {"MALLOC_PERTURB_", elsewhere ? "165" : "0"}});
+    command.directory = run.work(), command.same_addresses = !elsewhere;
     launch(command, &run);
     return run;
   }
@@ -501,7 +503,7 @@ class Doctor {
     Findings found = judge(restarted, index);
     // Does it differ without a failure, too, now and then?
     for (; repeats_ < kMostRepeats && !found.empty() && found.front().kind == Finding::Kind::kValue; ++repeats_) {
-      const Run again = run("run-" + number(static_cast<uint64_t>(repeats_ + 3)), nullptr, plan_from(0), {});
+      const Run again = run("run-" + number(static_cast<uint64_t>(repeats_ + 3)), nullptr, plan_from(0), {}, true);
       const std::vector<std::string> names = learn_from(again);
       if (names.empty() && !flow_varies_) break;
       if (!names.empty()) say_it("another run without a failure differs in " + list_of(names, 8) + ", too, and that is not judged");

@@ -32,6 +32,8 @@ uint64_t size_of(Dwarf_Die* type) {
 }
 
 bool is_struct(Dwarf_Die* type) { return dwarf_tag(type) == DW_TAG_structure_type || dwarf_tag(type) == DW_TAG_class_type; }
+// A name that only the C++ library may give.
+bool is_reserved(const std::string& name) { return name.size() > 1 && name[0] == '_' && name[1] >= 'A' && name[1] <= 'Z'; }
 bool is_plain(Dwarf_Die* type) {
   const int tag = dwarf_tag(type);
   return tag == DW_TAG_base_type || tag == DW_TAG_enumeration_type || tag == DW_TAG_union_type;
@@ -303,10 +305,12 @@ class Walk {
       if (dwarf_attr(&member, DW_AT_data_member_location, &at) == nullptr || dwarf_formudata(&at, &offset) != 0) continue;
       if (!plain_type(&member, &part.type)) continue;
       part.begin += offset, part.offset += static_cast<int64_t>(offset), part.size = size_of(&part.type);
-      part.structure = structure, part.declared = member;
-      if (const std::string name = string_of(&member); !name.empty()) {
+      part.structure = structure;
+      const std::string name = string_of(&member);
+      if (!name.empty()) part.key += "." + name;
+      if (!name.empty() && !is_reserved(name)) {  // else the container is told: "x[]", and not "x._M_impl._M_start[]"
         const bool pointed = whole.name.size() > 2 && whole.name.compare(whole.name.size() - 2, 2, "->") == 0;
-        part.name += (pointed ? "" : ".") + name, part.key += "." + name;
+        part.name += (pointed ? "" : ".") + name, part.declared = member;
       }
       visit(part);
     } while (dwarf_siblingof(&member, &member) == 0);

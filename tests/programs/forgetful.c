@@ -5,7 +5,7 @@
  * WHAT is what it forgets: nothing, a static variable, a global one, the state of rand() or of drand48(), a flag that is as
  * it should be again after one step, a local variable, an array of malloc ("heap"), a member of a struct ("member") or of the structs of
  * a list ("list") there, a field of a struct that is registered ("field"), a file. "clock": nothing, but a value depends on the time; "dated":
- * nothing, but the time is in the name of a file; "fail": it ends in failure. With "table" it prints one, with a column of times of
+ * nothing, but the time is in the name of a file; "garbage": nothing, but a value is an address, as is one that nobody has set; "fail": it ends in failure. With "table" it prints one, with a column of times of
  * which some are the same in each run, but not after a restart; with "rate" such a time with its unit. */
 #define _XOPEN_SOURCE 700
 #include <mpi.h>
@@ -85,6 +85,7 @@ static double one_step(const char *what, int rank, int *local, double *history) 
 }
 
 static int since_start; /* steps of this process; never registered, and only printed in the place of times */
+static long garbage;
 
 static void print_row(void) {
   struct timespec now;
@@ -119,6 +120,7 @@ int main(int argc, char **argv) {
   ELC_ARRAY(field, 100);
   if (strcmp(what, "global") != 0) ELC_VAR(weight);
   if (strcmp(what, "local") != 0) ELC_VAR(local);
+  if (strcmp(what, "garbage") == 0) ELC_VAR(garbage);
   if (rank == 0) printf("set up for %d ranks\n", size);
   if (rank == 0 && strcmp(what, "file") == 0) log = fopen("log", "w");
   if (rank == 0 && strcmp(what, "dated") == 0) {
@@ -141,6 +143,7 @@ int main(int argc, char **argv) {
     if (log != NULL) fprintf(log, "%d %.17g\n", step, sum);
     if (rank == 0 && step % 5 == 0) printf("step %d\n", step);
     since_start++;
+    garbage = (long)&local + since_start;
     if (rank == 0 && has_table) print_row();
   }
   if (rank == 0 && has_rate) printf("rate: %d steps/us\n", since_start);

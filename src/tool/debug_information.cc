@@ -21,7 +21,10 @@ std::string type_of(Dwarf_Die* die, int depth) {
   if (depth > 16 || !follow(die, DW_AT_type, &type)) return "void";
   switch (dwarf_tag(&type)) {
     case DW_TAG_pointer_type: return type_of(&type, depth + 1) + " *";
-    case DW_TAG_const_type: return "const " + type_of(&type, depth + 1);
+    case DW_TAG_const_type: {
+      const std::string of = type_of(&type, depth + 1);
+      return of.back() == '*' ? of + " const" : "const " + of;
+    }
     case DW_TAG_volatile_type: return "volatile " + type_of(&type, depth + 1);
     case DW_TAG_structure_type: return "struct " + string_of(&type);
     case DW_TAG_union_type: return "union " + string_of(&type);

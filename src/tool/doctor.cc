@@ -451,9 +451,12 @@ class Doctor {
     std::vector<std::string> files;
     for (const std::string& path : files_that_differ(first_.work(), second_.work())) {
       written_varies_.insert(path);
+      similar_vary_.insert(without_digits(path));
       if (!fs::exists(fs::path(first_.work()) / path) || !fs::exists(fs::path(second_.work()) / path)) names_vary_.insert(without_digits(path));
       files.push_back(path);
     }
+    for (const std::string& path : files_that_differ(first_.work(), counted.work()))
+      if (!fs::exists(fs::path(first_.work()) / path) || !fs::exists(fs::path(counted.work()) / path)) names_vary_.insert(without_digits(path));
     if (!files.empty()) say_it("what is written to " + list_of(files, 8) + " differs without a failure, and is not judged");
     if (printing_varies_) say_it("lines that are printed differ without a failure; those are not judged, but for the columns of a table that do not");
   }
@@ -473,7 +476,11 @@ class Doctor {
     std::replace_if(path.begin(), path.end(), [](char c) { return c >= '0' && c <= '9'; }, '#');
     return path;
   }
-  bool varies(const std::string& path) const { return written_varies_.count(path) > 0 || names_vary_.count(without_digits(path)) > 0; }
+  // Two runs may have been at the same time, to the second, and have the same names of files in which something differs.
+  bool varies(const std::string& path) const {
+    const bool is_new = !fs::exists(fs::path(first_.work()) / path);
+    return written_varies_.count(path) > 0 || names_vary_.count(without_digits(path)) > 0 || (is_new && similar_vary_.count(without_digits(path)) > 0);
+  }
 
   static std::map<std::string, fs::path> files_below(const fs::path& top) {
     std::map<std::string, fs::path> files;
@@ -1000,6 +1007,7 @@ class Doctor {
   std::set<std::string> written_varies_, unregistered_varies_;
   bool unregistered_is_known_ = false;                 // the latter has been looked for
   std::set<std::string> names_vary_;                   // of files, with their digits as #
+  std::set<std::string> similar_vary_;                 // names of files that vary, likewise
   std::vector<std::vector<std::string>> printed_;      // of each rank: in the first, in the second run, and when sites were counted
   bool printing_varies_ = false;
   std::map<unsigned, std::string> taken_for_times_;    // that is printed otherwise after a restart alone; of each rank the first

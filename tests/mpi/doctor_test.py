@@ -113,6 +113,10 @@ class Forgotten(DoctorTest):
         self.doctor(0, "dated", options=("--lines", "2"))
         self.assertRegex(self.text, r"what is written to log\.\d+\.\d+, log\.\d+\.\d+ differs without a failure")
 
+    def test_file_with_times_that_is_called_otherwise(self):
+        self.doctor(0, "stamped")
+        self.assertIn("what is written to stamp.40 differs without a failure", self.text)
+
     def test_what_differs_without_a_failure(self):
         self.doctor(3, "clock", options=("--lines", "2"))
         self.assertRegex(self.text, "two runs without a failure differ: .*sum")

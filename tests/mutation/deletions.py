@@ -71,7 +71,9 @@ PROGRAMS = [
     Program("hard_disks", BENCH, "hard_disks.c", "--size 4 --iterations 60", others="common.c", options="--lines 3",
             harmless={"done": "pairs are counted after each tenth sweep, and blocks have twenty", "from": "the restart's call passes the same one",
                       "header": "get() has used it before the next label", "counts": "the last message of get() fills it", "status": "likewise", "good": "master() sets it"}),
-    Program("matmul", BENCH, "matmul.c", "--size 40", others="common.c", options="--lines 3"),
+    Program("matmul", BENCH, "matmul.c", "--size 40", others="common.c",
+            harmless={"&slave": "it is set before it is read", "&block": "likewise", "&status": "likewise, but at label 4", "&good": "likewise",
+                      "&a": "it has been sent, and is only freed", "&taskid": "the label has chosen the branch", "&numtasks": "master() has it"}),
     Program("forgetful", TESTS, "forgetful.c", "nothing",
             harmless={name: "nothing that is printed depends on it" for name in ("field", "weight", "local", "particles->mass", "tally", "clocked")}),
     Program("nodes", TESTS, "nodes.c", "--nodes 200 --rounds 60", others="../../bench/common.c"),
@@ -232,6 +234,8 @@ def run_one(program, build_dir, text, registration, results):
     try:
         edited = text[:registration.begin] + registration.instead + text[registration.end:] if registration else text
         code, output = examine(program, build_dir, edited)
+        if code in (0, 3) and "--lines 1" in program.options:  # so quiet it has to be at as many lines as users have
+            code, output = examine(dataclasses.replace(program, options=program.options.replace("--lines 1", "--lines 3")), build_dir, edited)
         verdict = verdict_of(program, registration, code, output) if registration else {0: "quiet", 3: "quiet"}.get(code, "FALSE ALARM" if code == 1 else "trouble")
     except Failed as error:
         code, output, verdict = -1, str(error), "no build"

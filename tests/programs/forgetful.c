@@ -5,7 +5,7 @@
  * WHAT is what it forgets: nothing, a static variable, a global one, the state of rand() or of drand48(), a flag that is as
  * it should be again after one step, a local variable, an array of malloc ("heap"), a member of a struct ("member") or of the structs of
  * a list ("list") there, a field of a struct that is registered ("field"), a file. "clock": nothing, but a value depends on the time; "dated":
- * nothing, but the time is in the name of a file; "garbage": nothing, but a value is an address, as is one that nobody has set; "fail": it ends in failure. With "table" it prints one, with a column of times of
+ * nothing, but the time is in the name of a file; "stamped": nothing, but the time is in a file, and a number that a restart has otherwise in its name; "garbage": nothing, but a value is an address, as is one that nobody has set; "fail": it ends in failure. With "table" it prints one, with a column of times of
  * which some are the same in each run, but not after a restart; with "rate" such a time with its unit. */
 #define _XOPEN_SOURCE 700
 #include <mpi.h>
@@ -93,6 +93,17 @@ static void print_row(void) {
   printf("%d %.6f %.6f %ld\n", step, sum, field[step], step % 3 == 0 ? (long)since_start : now.tv_nsec + 1000);
 }
 
+static void write_stamp(void) {
+  char name[64];
+  FILE *stamp;
+  struct timespec now;
+  clock_gettime(CLOCK_REALTIME, &now);
+  snprintf(name, sizeof name, "stamp.%d", since_start);
+  stamp = fopen(name, "w");
+  fprintf(stamp, "%ld\n", now.tv_nsec);
+  fclose(stamp);
+}
+
 int main(int argc, char **argv) {
   const int has_table = argc > 2 && strcmp(argv[2], "table") == 0, has_rate = argc > 2 && strcmp(argv[2], "rate") == 0;
   const char *what = argc > 1 ? argv[1] : "nothing";
@@ -148,6 +159,7 @@ int main(int argc, char **argv) {
   }
   if (rank == 0 && has_rate) printf("rate: %d steps/us\n", since_start);
   if (log != NULL) fclose(log);
+  if (rank == 0 && strcmp(what, "stamped") == 0) write_stamp();
   if (rank == 0) printf("time: %.3f s\n", MPI_Wtime());
   printf("rank %d: %.17g\n", rank, sum);
   MPI_Finalize();

@@ -75,7 +75,7 @@ PROGRAMS = [
             harmless={"&slave": "it is set before it is read", "&block": "likewise", "&status": "likewise, but at label 4", "&good": "likewise",
                       "&a": "it has been sent, and is only freed", "&taskid": "the label has chosen the branch", "&numtasks": "master() has it"}),
     Program("forgetful", TESTS, "forgetful.c", "nothing",
-            harmless={name: "nothing that is printed depends on it" for name in ("field", "weight", "local", "particles->mass", "tally", "clocked")}),
+            harmless={name: "nothing that is printed depends on it" for name in ("field", "weight", "local", "particles->mass", "tally", "clocked", "garbage")}),
     Program("nodes", TESTS, "nodes.c", "--nodes 200 --rounds 60", others="../../bench/common.c"),
     Program("integers", TESTS, "integers.c", "--rounds 200", others="../../bench/common.c"),
     Program("types", TESTS, "types.c", "--rounds 60", others="../../bench/common.c"),

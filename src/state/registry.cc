@@ -8,6 +8,7 @@
 #include "base/compiler.h"
 #include "elc.h"
 #include "portable_format/integer.h"
+#include "state/blocks.h"
 #include "state/image.h"
 #include "state/process.h"
 #include "state/state.h"
@@ -502,18 +503,52 @@ Result make_type(const char* name, size_t size, int n, const ELC_Field* fields, 
                   : types.make_struct(name, size, all, type);
 }
 
-}  // namespace
-
-void each_registered(void* context, void (*one)(void* context, const char* name, const void* address, uint64_t size)) {
+// What is registered, with its type and the number of its elements.
+template <class Visit>
+void each_thing(Visit visit) {
   Process& p = process();
   const bool enters = !p.are_described && p.frames.empty();
   if (enters) static_cast<void>(enter_described_frames(p));  // a line says what cannot be registered
   close_up(p);
   p.heap.arrange();
   for (const Vector<Region>* regions : {&p.globals, &p.locals})
-    for (const Region& region : *regions) one(context, region.name, region.address, region.size);
-  for (const Block& block : p.heap.slots()) one(context, nullptr, block.address, block.size);
+    for (const Region& region : *regions) visit(region.name, region.address, region.size, region.type, region.count);
+  for (const Block& block : p.heap.slots()) visit(nullptr, block.address, block.size, block.type, elements_of(p, block));
   if (enters) leave_described_frames(p);
+}
+
+// Calls one(begin, size) for what is saved of these elements: of structs the fields.
+template <class One>
+void each_part(const format::TypeTable& types, TypeId type, const uint8_t* at, uint64_t count, uint64_t size, One one) {
+  const format::TypeInfo& info = types.info(type);
+  if (info.kind != format::kStruct || info.walked) return one(at, size);
+  for (uint64_t i = 0; i < count; ++i, at += info.size)
+    for (const format::FieldInfo& field : types.fields(type))
+      each_part(types, field.type, at + field.offset, field.count, field.count * types.size_of(field.type), one);
+}
+
+}  // namespace
+
+void each_registered(void* context, void (*one)(void* context, const char* name, const void* address, uint64_t size)) {
+  each_thing([&](const char* name, const void* address, uint64_t size, TypeId, uint64_t) { one(context, name, address, size); });
+}
+
+void each_saved(void* context, void (*one)(void* context, const char* name, const void* address, uint64_t size)) {
+  each_thing([&](const char* name, const void* address, uint64_t size, TypeId type, uint64_t count) {
+    const format::TypeTable& types = process().types;
+    const uint8_t *at = static_cast<const uint8_t*>(address), *begin = nullptr, *end = nullptr;  // of parts that lie together
+    const auto tell = [&] {
+      if (begin != end) one(context, name, begin, static_cast<uint64_t>(end - begin));
+    };
+    const auto add = [&](const uint8_t* part, uint64_t bytes) {
+      if (part != end) tell(), begin = part;
+      end = part + bytes;
+    };
+    const uint64_t elements = count * types.size_of(type), rest = elements == 0 || elements > size ? 0 : size - elements;
+    each_part(types, type, at, count, size - rest, add);
+    if (rest > 0) add(at + elements, rest);  // of a block of the heap
+    tell();
+  });
 }
 
 }  // namespace elc::state

@@ -19,19 +19,26 @@ constexpr uint64_t kMostPerhapsHandles = 64;
 // Messages about wild pointers in one line.
 constexpr uint64_t kMostWildMessages = 10;
 
+// Pointers to something unknown, of a variable or of the blocks of one type.
+struct Wild {
+  TypeId type = format::kNone;  // of the blocks
+  uint64_t pointers = 0, blocks = 0;
+  uintptr_t address = 0;        // that the last one has
+};
+
 struct Saving {
   Process& process;
   format::Writer& writer;
   const HandleCodec& codec;
-  uint64_t wild = 0;  // pointers in the value that is being written
-  uintptr_t wild_address = 0;
+  Wild wild = {};                 // of the value that is being written
+  Vector<Wild> wild_in_heap = {};
   uint64_t messages = 0;
   TypeId target = format::kNone;  // what the pointers of the variable at hand point to, if the program said it
 };
 
 void note_wild(Saving& saving, uintptr_t address) {
-  ++saving.wild;
-  saving.wild_address = address;
+  ++saving.wild.pointers;
+  saving.wild.address = address;
 }
 
 // An element of these bytes that is no handle to the line, but to MPI: a restart would have another object there, or none.
@@ -103,14 +110,26 @@ Result encode_status(void* context, const void* leaf, format::StatusLeaf* out) {
 }
 
 // A pointer to something unknown is an error only to who asked to hear of it.
-void report_wild(Saving& saving, const char* name, const char* owner) {
-  if (saving.wild > 0 && saving.process.check_pointers && saving.messages++ < kMostWildMessages)
-    say("saving '%s' of %s: %llu of its pointers point to nothing that is registered (the last to %#llx) and "
-        "will be "
-        "invalid after a restart",
-        name, owner, static_cast<unsigned long long>(saving.wild),
-        static_cast<unsigned long long>(saving.wild_address));
-  saving.wild = 0;
+void report_wild(Saving& saving, const Wild& wild, const char* name, const char* owner) {
+  if (wild.pointers == 0 || !saving.process.check_pointers || saving.messages++ >= kMostWildMessages) return;
+  const Text blocks = wild.blocks < 2 ? Text() : Text::format(", in %llu blocks,", static_cast<unsigned long long>(wild.blocks));
+  say("saving '%s' of %s: %llu of its pointers%s point to nothing that is registered (the last to %#llx) and will be invalid after "
+      "a restart",
+      name, owner, static_cast<unsigned long long>(wild.pointers), blocks.c_str(), static_cast<unsigned long long>(wild.address));
+}
+
+// The same for the blocks of the heap, whose messages are one for each type.
+void add_wild(Saving& saving, TypeId type) {
+  if (saving.wild.pointers == 0) return;
+  Wild* of_type = nullptr;
+  for (Wild& known : saving.wild_in_heap)
+    if (known.type == type) of_type = &known;
+  if (of_type == nullptr) {
+    saving.wild_in_heap.push_back({type});
+    of_type = &saving.wild_in_heap.back();
+  }
+  of_type->pointers += saving.wild.pointers, of_type->blocks += 1, of_type->address = saving.wild.address;
+  saving.wild = {};
 }
 
 // Where a call without a label is, for a message: the label before it is that of another call.
@@ -258,7 +277,8 @@ Result save_variables(Saving& saving, const LeafEncoder& leaves) {
     if (!written.ok())
       return Result::error("saving '%s' of %s: %s", region->name, owner_of(p, *region).c_str(),
                            written.message());
-    report_wild(saving, region->name, owner_of(p, *region).c_str());
+    if (saving.wild.pointers > 0) report_wild(saving, saving.wild, region->name, owner_of(p, *region).c_str());
+    saving.wild = {};
   }
   saving.target = format::kNone;
   saving.writer.end_section();
@@ -329,8 +349,9 @@ Result save_heap(Saving& saving, const LeafEncoder& leaves) {
       return Result::error("saving a heap block of %llu bytes (%s): %s",
                            static_cast<unsigned long long>(block.size), p.types.info(run.type).name,
                            written.message());
-    report_wild(saving, p.types.info(run.type).name, "the heap");
+    add_wild(saving, run.type);
   }
+  for (const Wild& wild : saving.wild_in_heap) report_wild(saving, wild, p.types.info(wild.type).name, "the heap");
   saving.writer.end_section();
   return Result();
 }

@@ -199,6 +199,9 @@ bool in_different_blocks(const void* a, const void* b);
 // All variables and blocks of the heap that are registered now; the blocks have no name.
 void each_registered(void* context, void (*one)(void* context, const char* name, const void* address, uint64_t size));
 
+// What is saved of them: of each struct the fields that are declared, without the gaps between them.
+void each_saved(void* context, void (*one)(void* context, const char* name, const void* address, uint64_t size));
+
 // Messages about wild pointers when state is saved or restored (ELC_CHECK).
 void set_check_pointers(bool on);
 

@@ -22,6 +22,9 @@
 #if ELC_HAVE_AFFINITY
 #include <sched.h>
 #endif
+#if ELC_HAVE_REGISTERS
+#include <ucontext.h>
+#endif
 #if ELC_HAVE_CLONE
 #include <sched.h>
 #include <sys/syscall.h>
@@ -215,6 +218,28 @@ unsigned processors_of_process() {
 #else
 
 unsigned processors_of_process() { return processors(); }
+
+#endif
+
+#if ELC_HAVE_REGISTERS
+
+void with_registers(void (*use)(void* context, const uint64_t* registers, size_t count), void* context) {
+  static const int kOrder[] = {REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI, REG_RDI, REG_RBP, REG_RSP, REG_R8,
+                               REG_R9,  REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15, REG_RIP};
+  constexpr size_t kCount = sizeof kOrder / sizeof *kOrder;
+  ucontext_t now;
+  uint64_t registers[kCount];
+  if (getcontext(&now) != 0) return use(context, registers, 0);
+  for (size_t i = 0; i < kCount; ++i) registers[i] = static_cast<uint64_t>(now.uc_mcontext.gregs[kOrder[i]]);
+  use(context, registers, kCount);
+}
+
+#else
+
+void with_registers(void (*use)(void* context, const uint64_t* registers, size_t count), void* context) {
+  const uint64_t none = 0;
+  use(context, &none, 0);
+}
 
 #endif
 

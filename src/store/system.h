@@ -66,6 +66,10 @@ unsigned processors_of_process();
 uint64_t available_memory();
 // Whether the machine has a network that reads and writes the memory of processes.
 bool has_rdma();
+// Calls use(context, registers, count) with the registers of the processor, by their numbers in debug information, from which
+// a debugger finds the functions that are being executed: meanwhile they are, and on the stack `registers` lies before all of
+// them. count 0: nobody can tell.
+void with_registers(void (*use)(void* context, const uint64_t* registers, size_t count), void* context);
 
 extern const System kRealSystem;
 extern System system_calls;  // kRealSystem, but in tests

@@ -13,6 +13,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <regex>
@@ -27,6 +28,7 @@
 #include "lines.h"
 #include "memory_file.h"
 #include "processes.h"
+#include "reach.h"
 #include "symbols.h"
 #include "text.h"
 
@@ -37,7 +39,7 @@ namespace {
 
 constexpr const char* kMark = "examination";            // a file in the directory: what is there may be removed
 constexpr uintmax_t kMostBytes = uintmax_t{1} << 30;    // of the directory that is copied for each run
-constexpr uint64_t kLeastPatience = 600 * 1000000ull;   // microseconds that a restart may take, whatever the run took
+constexpr uint64_t kLeastPatience = 60 * 1000000ull;      // microseconds that a restart may take, whatever the run took
 constexpr int kMostRepeats = 2;                         // more runs without a failure, before a difference is told
 constexpr unsigned kMostTrials = 12;                    // restarts to see what the culprit is
 
@@ -53,6 +55,12 @@ std::string list_of(const std::vector<std::string>& names, size_t most) {
   std::string text;
   for (size_t i = 0; i < names.size() && i < most; ++i) text += (i == 0 ? "" : ", ") + names[i];
   if (names.size() > most) text += " and " + number(names.size() - most) + " more";
+  return text;
+}
+
+std::string hex(uint64_t n) {
+  char text[32];
+  snprintf(text, sizeof text, "%llx", static_cast<unsigned long long>(n));
   return text;
 }
 
@@ -155,10 +163,13 @@ class Doctor {
     for (size_t i = 0; i < points_.size(); ++i)
       if (points_[i].line != 0) right = restart_from(i) && right;
     if (!right) return kDiffer;
+    for (const auto& [rank, text] : taken_for_times_)
+      print_indented("rank " + number(rank) + " prints after a restart, and it is taken for a time and not judged: " + text);
     const std::string restarts = count_text(usable_, "restart");
-    if (!flow_varies_ && varies_.empty()) say_it("nothing differs: " + restarts + " went as the run without a failure did");
+    const bool whole = !flow_varies_ && varies_.empty() && taken_for_times_.empty();
+    if (whole) say_it("nothing differs: " + restarts + " went as the run without a failure did");
     else say_it("nothing differs in what could be judged: " + restarts + " went as runs without a failure do");
-    return flow_varies_ || !varies_.empty() ? kPartly : kSame;
+    return whole ? kSame : kPartly;
   }
 
  private:
@@ -227,8 +238,9 @@ class Doctor {
   }
 
   // From a point's line of the first run, in a directory as that run has left it; from the start without one. `change` is what
-  // each rank's file "change" says.
-  Run run(const std::string& name, const Point* from, const Plan& plan, const std::map<unsigned, std::string>& change) {
+  // each rank's file "change" says. `elsewhere`: memory has other addresses than in the other runs, and what nobody has set has
+  // other values.
+  Run run(const std::string& name, const Point* from, const Plan& plan, const std::map<unsigned, std::string>& change, bool elsewhere = false) {
     Run run;
     run.name = name, run.place = (dir_ / name).string();
     uintmax_t bytes = 0;
@@ -243,15 +255,19 @@ class Doctor {
     std::ofstream(fs::path(run.place) / "looked" / "plan") << text_of(plan);
     for (const auto& [rank, text] : change) std::ofstream(run.file("change", rank), std::ios::binary) << text;
     LaunchRequest request = {options_.launcher, options_.mpi, options_.ranks, words_};
-    Command command = launch_command(request, {{"ELC_DIR", run.lines()},
+    Command command = launch_command(request, {{"ELC_CHECK", from == nullptr ? "1" : "0"},
+                                               {"ELC_DIR", run.lines()},
                                                {"ELC_DOCTOR", run.place + "/looked"},
                                                {"ELC_EVERY", "0"},
                                                {"ELC_INCREMENTAL", "1"},  // each is taken elsewhere alone
                                                {"ELC_KEEP", "1000000"},
                                                {"ELC_RESTART", line},
                                                {"ELC_SIGNAL", ""},
-                                               {"ELC_VERBOSE", "0"}});
-    command.directory = run.work(), command.same_addresses = true;
+                                               {"ELC_VERBOSE", "0"},
+                                               {"MALLOC_ARENA_MAX_", "1"},  // all memory of malloc is in the heap, whose blocks are known
+                                               {"MALLOC_MMAP_MAX_", "0"},
+                                               {"MALLOC_PERTURB_", elsewhere ? "165" : "0"}});
+    command.directory = run.work(), command.same_addresses = !elsewhere;
     launch(command, &run);
     return run;
   }
@@ -348,8 +364,28 @@ class Doctor {
     store::Commit commit;
     const Result status = store::read_commit(run.lines().c_str(), line, &commit);
     if (status.ok()) return line;
-    *why = "it was refused; " + run.place + "/errors may say why";
+    *why = "it was refused" + why_refused(run, point);
     return 0;
+  }
+
+  // As the library has said it, with names for addresses.
+  std::string why_refused(const Run& run, const Point& point) const {
+    static const std::regex words("elc: rank ([0-9]+): line [0-9]+ is abandoned, the program runs on: (.*)"), address("\\(0x([0-9a-f]+)\\)");
+    std::istringstream errors(content_of(run.place + "/errors"));
+    std::set<std::string> reasons;
+    std::smatch found;
+    for (std::string line; std::getline(errors, line);) {
+      if (!std::regex_search(line, found, words)) continue;
+      const fs::path memory = run.file("point-" + number(point.number), static_cast<unsigned>(std::stoul(found[1])));
+      std::string text = found[2];
+      if (std::regex_search(text, found, address) && fs::exists(memory))
+        if (const std::string name = programs_.at(read_memory(memory), std::stoull(found[1], nullptr, 16)); !name.empty())
+          text = found.prefix().str() + "(" + name + ")" + found.suffix().str();
+      reasons.insert(text);
+    }
+    std::string all;
+    for (const std::string& reason : reasons) all += ": " + reason;
+    return all.empty() ? "; " + run.place + "/errors may say why" : all;
   }
 
   void find_lines() {
@@ -415,11 +451,20 @@ class Doctor {
     std::vector<std::string> files;
     for (const std::string& path : files_that_differ(first_.work(), second_.work())) {
       written_varies_.insert(path);
+      similar_vary_.insert(without_digits(path));
       if (!fs::exists(fs::path(first_.work()) / path) || !fs::exists(fs::path(second_.work()) / path)) names_vary_.insert(without_digits(path));
       files.push_back(path);
     }
+    for (const std::string& path : files_that_differ(first_.work(), counted.work()))
+      if (!fs::exists(fs::path(first_.work()) / path) || !fs::exists(fs::path(counted.work()) / path)) names_vary_.insert(without_digits(path));
     if (!files.empty()) say_it("what is written to " + list_of(files, 8) + " differs without a failure, and is not judged");
-    if (printing_varies_) say_it("lines that are printed differ without a failure; those are not judged");
+    if (printing_varies_) say_it("lines that are printed differ without a failure; those are not judged, but for the columns of a table that do not");
+  }
+
+  // What no line has and is not the same in two runs without a failure is not suspected.
+  void find_what_varies_unregistered() {
+    if (unregistered_is_known_) return;
+    unregistered_is_known_ = true;
     for (size_t i = 0; i < points_.size(); ++i)
       for (unsigned rank = 0; rank < options_.ranks && points_[i].line != 0; ++rank)
         for (const auto& [key, suspect] : unregistered(first_, second_, "point-" + number(i + 1), "point-" + number(i + 1), rank))
@@ -431,7 +476,11 @@ class Doctor {
     std::replace_if(path.begin(), path.end(), [](char c) { return c >= '0' && c <= '9'; }, '#');
     return path;
   }
-  bool varies(const std::string& path) const { return written_varies_.count(path) > 0 || names_vary_.count(without_digits(path)) > 0; }
+  // Two runs may have been at the same time, to the second, and have the same names of files in which something differs.
+  bool varies(const std::string& path) const {
+    const bool is_new = !fs::exists(fs::path(first_.work()) / path);
+    return written_varies_.count(path) > 0 || names_vary_.count(without_digits(path)) > 0 || (is_new && similar_vary_.count(without_digits(path)) > 0);
+  }
 
   static std::map<std::string, fs::path> files_below(const fs::path& top) {
     std::map<std::string, fs::path> files;
@@ -461,7 +510,7 @@ class Doctor {
     Findings found = judge(restarted, index);
     // Does it differ without a failure, too, now and then?
     for (; repeats_ < kMostRepeats && !found.empty() && found.front().kind == Finding::Kind::kValue; ++repeats_) {
-      const Run again = run("run-" + number(static_cast<uint64_t>(repeats_ + 3)), nullptr, plan_from(0), {});
+      const Run again = run("run-" + number(static_cast<uint64_t>(repeats_ + 3)), nullptr, plan_from(0), {}, true);
       const std::vector<std::string> names = learn_from(again);
       if (names.empty() && !flow_varies_) break;
       if (!names.empty()) say_it("another run without a failure differs in " + list_of(names, 8) + ", too, and that is not judged");
@@ -469,8 +518,25 @@ class Doctor {
     }
     if (found.empty()) return true;
     tell(found, index);
+    tell_checks();
     find_culprit(restarted, found, index);
     return false;
+  }
+
+  // What the library has said of pointers when it took lines.
+  void tell_checks() {
+    static const std::regex pointers("elc: rank ([0-9]+): saving (.*) point to nothing that is registered \\(the last to 0x([0-9a-f]+)\\)");
+    std::istringstream errors(content_of(first_.place + "/errors"));
+    std::set<std::string> told;
+    std::smatch found;
+    for (std::string line; std::getline(errors, line) && told.size() < 4;) {
+      if (!std::regex_search(line, found, pointers)) continue;
+      const auto rank = static_cast<unsigned>(std::stoul(found[1]));
+      if (points_[0].line == 0 || !fs::exists(first_.file("point-1", rank))) continue;
+      const std::string name = programs_.at(read_memory(first_.file("point-1", rank)), std::stoull(found[3], nullptr, 16));
+      const std::string text = "in the line, " + found[2].str() + " point to nothing that is registered" + (name.empty() ? "" : ": to " + name);
+      if (told.insert(text).second) say_it("  " + text);
+    }
   }
 
   Findings judge(const Run& run, size_t index) {
@@ -512,9 +578,53 @@ class Doctor {
 
   // What a run took, which differs from run to run and may look the same twice.
   static bool speaks_of_time(const std::string& line) {
-    static const std::regex words("\\b(time|timing|elapsed|wall|clock|seconds?|secs?|[kmgt]?flops?|per second)\\b|[0-9] ?(ms|us|s|sec)\\b",
+    static const std::regex words("\\b(time|timing|elapsed|wall|clock|seconds?|secs?|[kmgt]?flops?|per second)\\b|[0-9] ?(ms|us|s|sec)\\b|/ ?[mun]?s(ec)?\\b",
                                   std::regex::icase);
     return std::regex_search(line, words);
+  }
+
+  // Tables: lines of as many words, with numbers of as many places at the same ones.
+  static std::vector<std::string> words_of(const std::string& line) {
+    std::istringstream in(line);
+    return {std::istream_iterator<std::string>(in), {}};
+  }
+  static std::string shape_of(const std::vector<std::string>& words) {
+    std::string shape;
+    int numbers = 0;
+    for (const std::string& word : words) {
+      const bool is_number = word.find_first_not_of("0123456789.+-eE:") == std::string::npos && word.find_first_of("0123456789") != std::string::npos;
+      const size_t dot = word.find('.');
+      shape += !is_number ? "w " : dot == std::string::npos ? "n " : "n" + number(word.size() - dot) + " ";
+      numbers += is_number;
+    }
+    return numbers < 3 ? "" : shape;
+  }
+  // A column of times may be the same twice in one row, and is not in all of them.
+  static std::set<std::pair<std::string, size_t>> columns_that_vary(const std::vector<std::string>& one, const std::vector<std::string>& other) {
+    std::set<std::pair<std::string, size_t>> columns;
+    for (size_t i = 0; i < one.size(); ++i) {
+      const auto a = words_of(one[i]), b = words_of(other[i]);
+      const std::string shape = shape_of(a);
+      for (size_t k = 0; !shape.empty() && shape == shape_of(b) && k < a.size(); ++k)
+        if (a[k] != b[k]) columns.insert({shape, k});
+    }
+    return columns;
+  }
+  // Whether two lines of a table differ in these alone.
+  static bool differ_in(const std::set<std::pair<std::string, size_t>>& columns, const std::string& one, const std::string& other) {
+    const auto a = words_of(one), b = words_of(other);
+    const std::string shape = shape_of(a);
+    if (shape.empty() || shape != shape_of(b)) return false;
+    for (size_t k = 0; k < a.size(); ++k)
+      if (a[k] != b[k] && columns.count({shape, k}) == 0) return false;
+    return true;
+  }
+
+  // Two lines of a table in which most columns are the same without a failure: of the others times are made.
+  static bool are_of_a_table(const std::set<std::pair<std::string, size_t>>& columns, const std::string& one, const std::string& other) {
+    const std::string shape = shape_of(words_of(one));
+    const auto vary = std::count_if(columns.begin(), columns.end(), [&](const auto& column) { return column.first == shape; });
+    return !shape.empty() && shape == shape_of(words_of(other)) && 2 * vary < std::count(shape.begin(), shape.end(), 'n');
   }
 
   uint64_t printed_before(const Run& run, const std::string& what, unsigned rank) const {
@@ -535,17 +645,21 @@ class Doctor {
   }
 
   // Behind the line, rank by rank; "" for nothing.
-  std::string printed_otherwise(const Run& run, size_t index, unsigned rank) const {
+  std::string printed_otherwise(const Run& run, size_t index, unsigned rank) {
     const std::string point = "point-" + number(index + 1);
     const auto wanted = lines_of(from(printed_[rank][0], printed_before(first_, point, rank)));
     const auto also = lines_of(from(printed_[rank][1], printed_before(second_, point, rank)));
     const auto found = lines_of(from(content_of(run.file("out", rank)), printed_at_restart(run, rank)));
     if (wanted.size() != also.size()) return "";
+    const std::set<std::pair<std::string, size_t>> columns = columns_that_vary(wanted, also);
     for (size_t i = 0; i < std::max(wanted.size(), found.size()); ++i) {
       if (i >= found.size()) return "rank " + number(rank) + " does not print: " + wanted[i];
       if (i >= wanted.size()) return "rank " + number(rank) + " prints more: " + found[i];
-      if (wanted[i] != found[i] && wanted[i] == also[i] && !(speaks_of_time(wanted[i]) && speaks_of_time(found[i])))
-        return "rank " + number(rank) + " prints: " + found[i] + "\n    instead of:  " + wanted[i];
+      if (wanted[i] == found[i]) continue;
+      const bool varies = wanted[i] != also[i], is_time = (speaks_of_time(wanted[i]) && speaks_of_time(found[i])) || differ_in(columns, wanted[i], found[i]);
+      const std::string text = found[i] + "\n    instead of:  " + wanted[i];
+      if (is_time && !varies) taken_for_times_.try_emplace(rank, text);
+      if (!is_time && (!varies || are_of_a_table(columns, wanted[i], found[i]))) return "rank " + number(rank) + " prints: " + text;
     }
     return "";
   }
@@ -631,7 +745,7 @@ class Doctor {
   }
 
   static bool of_the_library(const Symbol& symbol) {
-    for (const char* begin : {"_ZN3elc", "_ZNK3elc", "_ZZN3elc", "_ZZNK3elc", "_ZGVN3elc", "_ZGVZN3elc", "_ZN3ELC"})
+    for (const char* begin : {"_ZN3elc", "_ZNK3elc", "_ZZN3elc", "_ZZNK3elc", "_ZGVN3elc", "_ZGVZN3elc", "_ZN3ELC", "ompi_mpi_"})
       if (symbol.linked.rfind(begin, 0) == 0) return true;
     if (symbol.name == "elc_known") return true;  // of ELC_STATIC, in each function that has one
     return symbol.linked.rfind("_ZZ", 0) == 0 && symbol.linked.find("ELC_") != std::string::npos;  // in a function of elc.h
@@ -643,10 +757,16 @@ class Doctor {
                                               unsigned rank) {
     std::map<std::string, Suspect> found;
     if (!fs::exists(one.file(at_one, rank)) || !fs::exists(other.file(at_other, rank))) return found;
-    const MemoryFile a = read_memory(one.file(at_one, rank)), b = read_memory(other.file(at_other, rank));
+    MemoryFile a, b;
+    try {
+      a = read_memory(one.file(at_one, rank)), b = read_memory(other.file(at_other, rank));
+    } catch (const Refusal&) {  // the run ended while it was written
+      return found;
+    }
     for (const MemoryFile::Region& region : a.regions)
       for (const MemoryFile::Region& its : b.regions)
         if (region.path == its.path && region.begin - region.base == its.begin - its.base) compare_regions(a, region, b, its, rank, &found);
+    compare_reached(a, b, rank, &found);
     const auto random = [&](const char* key, const char* name, const std::string& x, const std::string& y) {
       if (x == y || x.size() != y.size()) return;
       Suspect& suspect = found[key];
@@ -677,9 +797,43 @@ class Doctor {
       const uint64_t begin = symbol->begin + x.base;
       const size_t from = begin >= x.begin ? begin - x.begin : 0, to = std::min<uint64_t>(begin + symbol->size - x.begin, size);
       if (!a.is_registered(address) && !of_the_library(*symbol) && differs(a, x, b, y, from, to))
-        add_suspect(x, y, *symbol, from, to, rank, found);
+        add_suspect(a, x, y, *symbol, from, to, rank, found);
       at = std::max<size_t>(to, at + 1);
     }
+  }
+
+  // Local variables, and what variables lead to. Pointers are told, but not changed: what they point to may lie elsewhere.
+  void compare_reached(const MemoryFile& a, const MemoryFile& b, unsigned rank, std::map<std::string, Suspect>* found) {
+    const std::map<std::string, Reached> ours = programs_.reached(a), theirs = programs_.reached(b);
+    for (const auto& [key, one] : ours) {
+      const auto other = theirs.find(key);
+      if (other == theirs.end()) continue;
+      for (size_t i = 0; i < std::min(one.places.size(), other->second.places.size()); ++i) {
+        const Place &x = one.places[i], &y = other->second.places[i];
+        const uint64_t size = std::min(x.size, y.size);
+        const std::string at_x(a.at(x.begin, size), size), at_y(b.at(y.begin, size), size);
+        if (!differs_there(a, x, at_x, b, at_y)) continue;
+        Suspect& suspect = (*found)[key];
+        const bool first = suspect.key.empty();
+        suspect.key = key, suspect.name = one.name, suspect.about = one.about;
+        if (first && x.pointer) suspect.values = "leads elsewhere";
+        else if (first && size <= 8) suspect.values = value_of(at_y) + " instead of " + value_of(at_x);
+        if (!x.pointer && !y.way.empty()) suspect.change[rank].push_back({y.way + " " + number(size) + " " + y.file, at_x});
+      }
+    }
+  }
+  static bool differs_there(const MemoryFile& a, const Place& x, const std::string& at_x, const MemoryFile& b, const std::string& at_y) {
+    if (at_x == at_y) return false;
+    for (size_t at = 0; at < at_x.size(); ++at)
+      if (at_x[at] != at_y[at] && a.is_registered(x.begin + at)) return false;
+    if (!x.pointer) return true;
+    for (size_t at = 0; at + sizeof(uint64_t) <= at_x.size(); at += sizeof(uint64_t)) {
+      uint64_t p = 0, q = 0;
+      memcpy(&p, &at_x[at], sizeof p);
+      memcpy(&q, &at_y[at], sizeof q);
+      if (p != q && !(a.is_address(p) && b.is_address(q))) return true;
+    }
+    return false;
   }
 
   // Whether these bytes differ in something else than addresses.
@@ -711,25 +865,39 @@ class Doctor {
     return text;
   }
 
-  void add_suspect(const MemoryFile::Region& x, const MemoryFile::Region& y, const Symbol& symbol, size_t from, size_t to, unsigned rank,
+  // Whether all words that differ are addresses in the one.
+  static bool only_addresses(const MemoryFile& a, const std::string& x, const std::string& y) {
+    for (size_t at = 0; at < x.size(); at += sizeof(uint64_t)) {
+      uint64_t word = 0;
+      const size_t width = std::min(sizeof word, x.size() - at);
+      memcpy(&word, &x[at], width);
+      if (x.compare(at, width, y, at, width) != 0 && (width < sizeof word || !a.is_address(word))) return false;
+    }
+    return true;
+  }
+
+  void add_suspect(const MemoryFile& a, const MemoryFile::Region& x, const MemoryFile::Region& y, const Symbol& symbol, size_t from, size_t to, unsigned rank,
                    std::map<std::string, Suspect>* found) {
     const uint64_t offset = x.begin + from - x.base;
-    char hex[32];
-    snprintf(hex, sizeof hex, "%llx", static_cast<unsigned long long>(offset));
     const std::string file = fs::path(x.path).filename().string();
-    Suspect& suspect = (*found)[x.path + " " + hex];
-    suspect.key = x.path + " " + hex;
+    Suspect& suspect = (*found)[x.path + " " + hex(offset)];
+    suspect.key = x.path + " " + hex(offset);
     suspect.name = symbol.name;
     suspect.about = symbol.function.empty() ? "" : "in " + symbol.function + "(), ";
     suspect.about += symbol.type.empty() ? count_text(symbol.size, "byte") : symbol.type;
     suspect.about += ", " + (symbol.place.empty() ? "in " + file : symbol.place);
     const std::string ours = x.bytes.substr(from, to - from), theirs = y.bytes.substr(from, to - from);
+    if (only_addresses(a, ours, theirs)) {  // what it points to is elsewhere, or is not
+      suspect.values = "leads elsewhere";
+      return;
+    }
     if (to - from <= 8) suspect.values = value_of(theirs) + " instead of " + value_of(ours);
-    suspect.change[rank].push_back({std::string(hex) + " " + number(to - from) + " " + x.path, ours});
+    suspect.change[rank].push_back({hex(offset) + " " + number(to - from) + " " + x.path, ours});
   }
 
   // All that no line has and that is not, when the restart has put back its data, as it was at the line.
   std::vector<Suspect> suspects(const Run& restarted, size_t index) {
+    find_what_varies_unregistered();
     std::map<std::string, Suspect> all;
     for (unsigned rank = 0; rank < options_.ranks; ++rank) {
       for (auto& [key, suspect] : unregistered(first_, restarted, "point-" + number(index + 1), "restored", rank)) {
@@ -774,17 +942,18 @@ class Doctor {
       "look at local variables, at memory of malloc, at files, and at what the program finds out about its surroundings";
 
   void find_culprit(const Run& restarted, const Findings& found, size_t index) {
-    const std::vector<Suspect> all = suspects(restarted, index);
+    const std::vector<Suspect> every = suspects(restarted, index);
     for (const std::string& path : nameless_) say_it("  " + path + " has no table of symbols (it was stripped): its variables are not looked at");
-    if (all.empty() && !nameless_.empty()) return;
-    if (all.empty()) return say_it(std::string("  no static variable that is not registered has changed since the start: ") + kElsewhere);
+    if (every.empty() && !nameless_.empty()) return;
+    if (every.empty()) return say_it(std::string("  no variable that is not registered has changed since the start: ") + kElsewhere);
+    std::vector<const Suspect*> all, pointers;
+    for (const Suspect& suspect : every) (suspect.change.empty() ? pointers : all).push_back(&suspect);
     std::vector<const Suspect*> needed;
-    for (const Suspect& suspect : all)
-      if (culprits_.count(suspect.key) > 0) needed.push_back(&suspect);  // of the restart before
+    for (const Suspect* suspect : all)
+      if (culprits_.count(suspect->key) > 0) needed.push_back(suspect);  // of the restart before
     if (!needed.empty() && cures(needed, index)) return tell_proven(needed);
-    needed.clear();
-    for (const Suspect& suspect : all) needed.push_back(&suspect);
-    const Findings left = with(needed, index);
+    needed = all;
+    const Findings left = all.empty() ? found : with(needed, index);
     if (left.empty()) {
       const bool least = reduce(&needed, index);
       for (const Suspect* suspect : needed) culprits_.insert(suspect->key);
@@ -792,15 +961,15 @@ class Doctor {
       if (!least) say_it("  (perhaps not all of them are needed for that)");
       return;
     }
+    const bool no_part = same(left, found);
     std::vector<std::string> names;
-    for (const Suspect& suspect : all) names.push_back(suspect.text());
-    if (same(left, found)) {
-      say_it("  not registered, and changed since the start, but without any part in it: " + list_of(names, 8));
-      say_it(std::string("  so ") + kElsewhere);
-      return;
-    }
-    for (const Suspect& suspect : all) say_it("  suspected: not registered, and changed since the start: " + described(suspect));
-    say_it(std::string("  (as they were at the line, something else differs, and not nothing: there is more, so ") + kElsewhere + ")");
+    for (const Suspect* suspect : all) names.push_back(suspect->text());
+    if (no_part && !all.empty()) say_it("  not registered, and changed since the start, but without any part in it: " + list_of(names, 8));
+    if (!no_part) pointers.insert(pointers.begin(), all.begin(), all.end());
+    for (const Suspect* suspect : pointers) say_it("  suspected: not registered, and changed since the start: " + described(*suspect));
+    if (no_part && pointers.empty()) say_it(std::string("  so ") + kElsewhere);
+    else if (no_part) say_it(std::string("  (pointers cannot be tried; if it is not that, ") + kElsewhere + ")");
+    else say_it(std::string("  (as they were at the line, something else differs, and not nothing: there is more, so ") + kElsewhere + ")");
   }
 
   // Leaves out what is not needed for a cure: half by half, then one by one. False: it has stopped before.
@@ -836,10 +1005,14 @@ class Doctor {
   Run first_, second_;
   std::set<Name> varies_;                              // values, without a failure
   std::set<std::string> written_varies_, unregistered_varies_;
+  bool unregistered_is_known_ = false;                 // the latter has been looked for
   std::set<std::string> names_vary_;                   // of files, with their digits as #
+  std::set<std::string> similar_vary_;                 // names of files that vary, likewise
   std::vector<std::vector<std::string>> printed_;      // of each rank: in the first, in the second run, and when sites were counted
   bool printing_varies_ = false;
+  std::map<unsigned, std::string> taken_for_times_;    // that is printed otherwise after a restart alone; of each rank the first
   std::map<std::string, std::unique_ptr<Symbols>> symbols_;
+  mutable Programs programs_;
   std::set<std::string> nameless_;                     // files without any
   bool flow_varies_ = false;                           // the number of sites, without a failure
   int repeats_ = 0;                                    // runs without a failure, besides the first two

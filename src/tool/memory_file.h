@@ -4,6 +4,7 @@
 
 #include <stdint.h>
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -22,13 +23,19 @@ struct MemoryFile {
   };
 
   uint64_t line = 0, site = 0, printed = 0;
-  std::vector<Range> registered;
+  std::vector<Range> variables;          // that are registered, and blocks of the heap
+  std::vector<Range> registered;         // what is saved of them, ascending
   std::vector<Range> mapped;     // all that an address can point to
   std::vector<Region> regions;
+  std::vector<Region> others;            // the heap and the stack: "[heap]", "[stack]"
+  std::map<std::string, uint64_t> files; // where each lies in memory
+  std::vector<uint64_t> registers;       // by their numbers in debug information; empty: not known
   std::string random, rand48;    // the states of random() and drand48(); empty: not known
 
   bool is_registered(uint64_t address) const;
   bool is_address(uint64_t value) const;
+  // These bytes; nullptr: not all of them were written down.
+  const char* at(uint64_t address, uint64_t size) const;
 };
 
 // Throws Refusal where it is not whole.

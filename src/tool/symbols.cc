@@ -6,16 +6,15 @@
 #include <string.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <vector>
 
 #include "content.h"
 
 #if ELC_HAVE_LIBDW
-#include <dwarf.h>
-#include <elfutils/libdw.h>
 #include <fcntl.h>
 #include <unistd.h>
+
+#include "debug_information.h"
 #endif
 
 namespace elc::tool {
@@ -88,72 +87,6 @@ void read_elf(const std::string& content, uint64_t* base, std::vector<Symbol>* s
   }
 }
 
-#if ELC_HAVE_LIBDW
-
-std::string string_of(Dwarf_Die* die) {
-  const char* name = dwarf_diename(die);
-  return name != nullptr ? name : "";
-}
-
-bool follow(Dwarf_Die* die, unsigned attribute, Dwarf_Die* to) {
-  Dwarf_Attribute found;
-  return dwarf_attr_integrate(die, attribute, &found) != nullptr && dwarf_formref_die(&found, to) != nullptr;
-}
-
-std::string type_of(Dwarf_Die* die, int depth = 0) {
-  Dwarf_Die type;
-  if (depth > 16 || !follow(die, DW_AT_type, &type)) return "void";
-  switch (dwarf_tag(&type)) {
-    case DW_TAG_pointer_type: return type_of(&type, depth + 1) + " *";
-    case DW_TAG_const_type: return "const " + type_of(&type, depth + 1);
-    case DW_TAG_volatile_type: return "volatile " + type_of(&type, depth + 1);
-    case DW_TAG_structure_type: return "struct " + string_of(&type);
-    case DW_TAG_union_type: return "union " + string_of(&type);
-    case DW_TAG_enumeration_type: return "enum " + string_of(&type);
-    case DW_TAG_array_type: break;
-    default: return string_of(&type);
-  }
-  std::string text = type_of(&type, depth + 1);
-  Dwarf_Die part;
-  if (dwarf_child(&type, &part) != 0) return text;
-  do {
-    Dwarf_Attribute bound;
-    Dwarf_Word count = 0;
-    if (dwarf_attr(&part, DW_AT_count, &bound) != nullptr && dwarf_formudata(&bound, &count) == 0) text += "[" + std::to_string(count) + "]";
-    else if (dwarf_attr(&part, DW_AT_upper_bound, &bound) != nullptr && dwarf_formudata(&bound, &count) == 0)
-      text += "[" + std::to_string(count + 1) + "]";
-  } while (dwarf_siblingof(&part, &part) == 0);
-  return text;
-}
-
-// Whether the variable is static, and its address.
-bool address_of(Dwarf_Die* die, uint64_t* address) {
-  Dwarf_Attribute location;
-  Dwarf_Op* operations;
-  size_t count = 0;
-  if (dwarf_attr(die, DW_AT_location, &location) == nullptr || dwarf_getlocation(&location, &operations, &count) != 0) return false;
-  if (count == 1 && (operations[0].atom == DW_OP_addr)) {
-    *address = operations[0].number;
-    return true;
-  }
-  return false;
-}
-
-// Goes over the variables below `die`, which lie in this function.
-template <class Found>
-void each_variable(Dwarf_Die* die, const std::string& function, Found found) {
-  Dwarf_Die child;
-  if (dwarf_child(die, &child) != 0) return;
-  do {
-    const int tag = dwarf_tag(&child);
-    if (tag == DW_TAG_variable) found(&child, function);
-    else if (tag == DW_TAG_subprogram) each_variable(&child, string_of(&child), found);
-    else if (tag == DW_TAG_lexical_block || tag == DW_TAG_namespace || tag == DW_TAG_module) each_variable(&child, function, found);
-  } while (dwarf_siblingof(&child, &child) == 0);
-}
-
-#endif
-
 }  // namespace
 
 Symbols::Symbols(const std::string& path) {
@@ -183,20 +116,13 @@ void Symbols::read_debug_information(const std::string& path) {
   for (; dwarf != nullptr && dwarf_nextcu(dwarf, at, &next, &header, nullptr, nullptr, nullptr) == 0; at = next) {
     Dwarf_Die unit;
     if (dwarf_offdie(dwarf, at + header, &unit) == nullptr) continue;
-    each_variable(&unit, "", [this](Dwarf_Die* die, const std::string& function) {
-      uint64_t address = 0;
-      if (!address_of(die, &address)) return;
+    each_static(&unit, "", [](Dwarf_Die*) { return true; }, [this](Dwarf_Die* die, const std::string& function, uint64_t address) {
       const auto found = all_.find(address - base_);
       if (found == all_.end()) return;
       Symbol& symbol = found->second;
-      Dwarf_Die declared = *die;
-      int line = 0;
-      follow(die, DW_AT_specification, &declared);
       symbol.type = type_of(die);
       symbol.function = function;
-      const char* const file = dwarf_decl_file(&declared);
-      if (file != nullptr && dwarf_decl_line(&declared, &line) == 0)
-        symbol.place = std::filesystem::path(file).filename().string() + ":" + std::to_string(line);
+      symbol.place = place_of(die);
     });
   }
   if (dwarf != nullptr) dwarf_end(dwarf);

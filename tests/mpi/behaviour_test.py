@@ -228,6 +228,15 @@ class Careless(Jobs):
         job = self.run_scene("pointer", ELC_CHECK="1")
         self.assertIn("'points' of the globals: 1 of its pointers point to nothing that is registered", job.complaints())
 
+    def test_pointers_of_blocks(self):
+        """One message in a line, whatever the number of blocks."""
+        job = self.run_scene("blocks", ranks=2, ELC_CHECK="1")
+        self.assert_right(job)
+        said = [line for line in job.complaints().splitlines() if "rank 1: saving" in line]
+        self.assertIn(len(said), range(1, 5), job.complaints())
+        for line in said:
+            self.assertIn("'struct item' of the heap: 5 of its pointers, in 5 blocks, point to nothing that is registered", line)
+
     def test_memory_that_is_gone(self):
         job = self.run_scene("gone", ELC_CHECK="1")
         self.assert_right(job)

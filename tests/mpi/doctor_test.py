@@ -40,6 +40,15 @@ class DoctorTest(unittest.TestCase):
         self.assertRegex(self.text, "proven: not registered, and changed since the start: " + what)
         self.assertEqual(self.text.count("proven:"), self.text.count("after a restart"), self.text)
 
+    def assert_what_lies_in_memory(self, what):
+        """Where the debug information is not read it is found, but not named; nothing else is accused."""
+        if "look at local variables" in self.text:
+            self.assertNotIn("proven", self.text)
+            self.assertNotIn("suspected", self.text)
+            self.assertFalse(READS_DEBUG_INFORMATION, self.text)
+        else:
+            self.assert_proven(what)
+
 
 class UnderEach(DoctorTest):
     def test_nothing(self):
@@ -77,11 +86,22 @@ class Forgotten(DoctorTest):
         self.assert_proven(r"first_time \(.*\): 1 instead of 0")
 
     def test_local_variable(self):
-        """Found, but not named; and nothing else is accused."""
         self.doctor(1, "local")
-        self.assertNotIn("proven", self.text)
-        self.assertNotIn("suspected", self.text)
-        self.assertIn("look at local variables", self.text)
+        self.assert_what_lies_in_memory(r"local \(in main\(\), int, forgetful.c:\d+\): 0 instead of \d+")
+
+    def test_memory_of_malloc(self):
+        self.doctor(1, "heap")
+        self.assert_what_lies_in_memory(r"history\[\] \(in main\(\), double \*, forgetful.c:\d+\)")
+
+    def test_members_in_memory_of_malloc(self):
+        self.doctor(1, "member")
+        self.assert_what_lies_in_memory(r"particles->hits \(int, forgetful.c:\d+\): 0 instead of \d+")
+        self.doctor(1, "list")
+        self.assert_what_lies_in_memory(r"particles->next->hits \(int, forgetful.c:\d+\): 0 instead of \d+")
+
+    def test_field_that_is_not_declared(self):
+        self.doctor(1, "field")
+        self.assert_proven(r"tally \(.*\)")
 
     def test_file(self):
         self.doctor(1, "file")
@@ -93,12 +113,38 @@ class Forgotten(DoctorTest):
         self.doctor(0, "dated", options=("--lines", "2"))
         self.assertRegex(self.text, r"what is written to log\.\d+\.\d+, log\.\d+\.\d+ differs without a failure")
 
+    def test_file_with_times_that_is_called_otherwise(self):
+        self.doctor(0, "stamped")
+        self.assertIn("what is written to stamp.40 differs without a failure", self.text)
+
     def test_what_differs_without_a_failure(self):
         self.doctor(3, "clock", options=("--lines", "2"))
         self.assertRegex(self.text, "two runs without a failure differ: .*sum")
         self.assertIn("nothing differs in what could be judged", self.text)
         self.doctor(0, "clock", options=("--without", "sum", "--without", "field"))
         self.doctor(0, "clock", options=("--tolerance", "0.9"))
+
+    def test_what_nobody_has_set(self):
+        """It is the same in two runs, because addresses are, and another one after a restart."""
+        with open("/proc/sys/kernel/randomize_va_space") as f:
+            if f.read().strip() == "0":
+                self.skipTest("this system gives each process the same addresses")
+        self.doctor(3, "garbage", options=("--lines", "2"))
+        self.assertIn("another run without a failure differs in garbage, too, and that is not judged", self.text)
+
+    def test_table_with_times(self):
+        """What is taken for a time is told, and the other columns are judged."""
+        self.doctor(3, "nothing", "table")
+        self.assertRegex(self.text, r"rank 0 prints after a restart, and it is taken for a time and not judged: 21 \S+ \S+ 3\n"
+                                    r" +instead of: +21 \S+ \S+ 22\n")
+        self.assertIn("nothing differs in what could be judged", self.text)
+        self.doctor(1, "global", "table")
+        self.assertRegex(self.text, r"rank 0 prints: 19 \S+ \S+ \d{4,}\n +instead of: +19 ")
+
+    def test_unit_of_time(self):
+        """"12 steps/us": as in the table, where no column tells."""
+        self.doctor(3, "nothing", "rate")
+        self.assertRegex(self.text, r"taken for a time and not judged: rate: 21 steps/us\n +instead of: +rate: 40 steps/us")
 
     def test_lines_stay(self):
         """Each restart has a directory of its own."""
@@ -130,6 +176,9 @@ class Untouched(DoctorTest):
 
 if __name__ == "__main__":
     BUILD = launch.Build(sys.argv.pop(1))
+    # What elc was built with; and of this processor the library tells the registers.
+    READS_DEBUG_INFORMATION = "libdw" in subprocess.run(["ldd", BUILD.program("elc")], capture_output=True, text=True).stdout \
+        and os.uname().machine == "x86_64"
     if BUILD.mpi != "mpich":
         del Forgotten, Untouched
     unittest.main(verbosity=2)

@@ -1,6 +1,6 @@
 /* careless.c - a program that has forgotten something, which ELC_CHECK tells, for tests/mpi/behaviour_test.py.
  *
- *     careless nothing|stack|gone|stream|random|pointer */
+ *     careless nothing|stack|gone|stream|random|pointer|blocks */
 #include <elc.h>
 #include <fcntl.h>
 #include <mpi.h>
@@ -50,6 +50,22 @@ static int deeper(int n) {
   return n == 0 ? room[0] : deeper(n - 1) + room[n];
 }
 
+struct item {
+  int number;
+  int *to;
+};
+
+/* Five blocks of the heap with pointers to what nothing registers. */
+static void make_blocks(void) {
+  const ELC_Field fields[] = {ELC_FIELD(struct item, number), ELC_POINTER_FIELD(struct item, to)};
+  const ELC_Type type = ELC_Struct("struct item", sizeof(struct item), 2, fields);
+  int i;
+  for (i = 0; i < 5; i++) {
+    struct item *item = ELC_new(type, 1);
+    item->to = malloc(sizeof *item->to);
+  }
+}
+
 int main(int argc, char **argv) {
   char *page;
   FILE *plain = NULL, *known = NULL;
@@ -67,6 +83,7 @@ int main(int argc, char **argv) {
     points = malloc(sizeof *points);
     ELC_PTR(points);
   }
+  if (is("blocks")) make_blocks();
   known = ELC_fopen(rank == 0 ? "known-0" : rank == 1 ? "known-1" : "known-2", "w");
   ELC_Restore();
   if (is("stream")) plain = fopen(rank == 0 ? "plain-0" : "plain-1", "a");

@@ -1,10 +1,12 @@
 /* forgetful.c - a program for elc doctor: a sum over steps, in which one thing or another is not registered.
  *
- *     forgetful WHAT
+ *     forgetful WHAT [table | rate]
  *
  * WHAT is what it forgets: nothing, a static variable, a global one, the state of rand() or of drand48(), a flag that is as
- * it should be again after one step, a local variable, a file. "clock": nothing, but a value depends on the time; "dated":
- * nothing, but the time is in the name of a file; "fail": it ends in failure. */
+ * it should be again after one step, a local variable, an array of malloc ("heap"), a member of a struct ("member") or of the structs of
+ * a list ("list") there, a field of a struct that is registered ("field"), a file. "clock": nothing, but a value depends on the time; "dated":
+ * nothing, but the time is in the name of a file; "stamped": nothing, but the time is in a file, and a number that a restart has otherwise in its name; "garbage": nothing, but a value is an address, as is one that nobody has set; "fail": it ends in failure. With "table" it prints one, with a column of times of
+ * which some are the same in each run, but not after a restart; with "rate" such a time with its unit. */
 #define _XOPEN_SOURCE 700
 #include <mpi.h>
 #include <stdio.h>
@@ -24,6 +26,32 @@ static int first_time = 1;
 static double scratch[50]; /* never registered, and never missed */
 static double *buffer;     /* nor this, which points to what is made anew */
 
+struct particle {
+  double mass; /* registered */
+  int hits;
+  struct particle *next;
+};
+static struct particle *particles; /* a list of two */
+
+struct tally {
+  int kept; /* a field that is declared */
+  int lost; /* none, and counted */
+};
+static struct tally tally;
+static struct {
+  int kept;
+  struct timespec stamp; /* no field, and set behind ELC_Restore: nothing that is saved changes by that */
+} clocked;
+
+static double forget(const char *what, double *history) {
+  double value = 0;
+  if (strcmp(what, "heap") == 0) value = history[step % 10] += 3;
+  if (strcmp(what, "member") == 0) value = ++particles->hits;
+  if (strcmp(what, "list") == 0) value = particles->next->hits += 2;
+  if (strcmp(what, "field") == 0) value = ++tally.lost;
+  return value;
+}
+
 static int count_calls(void) {
   static int calls;
   return ++calls;
@@ -36,7 +64,7 @@ static int count_steps(void) {
   return ++steps;
 }
 
-static double one_step(const char *what, int rank, int *local) {
+static double one_step(const char *what, int rank, int *local, double *history) {
   double value = 0.001 * (rank + 1) + step;
   int i;
   for (i = 0; i < 50; i++) scratch[i] = value + i;
@@ -52,26 +80,58 @@ static double one_step(const char *what, int rank, int *local) {
   *local += 2;
   if (strcmp(what, "local") == 0) value += *local;
   if (strcmp(what, "clock") == 0) value += MPI_Wtime();
+  value += forget(what, history);
   return value + buffer[7];
 }
 
+static int since_start; /* steps of this process; never registered, and only printed in the place of times */
+static long garbage;
+
+static void print_row(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_REALTIME, &now);
+  printf("%d %.6f %.6f %ld\n", step, sum, field[step], step % 3 == 0 ? (long)since_start : now.tv_nsec + 1000);
+}
+
+static void write_stamp(void) {
+  char name[64];
+  FILE *stamp;
+  struct timespec now;
+  clock_gettime(CLOCK_REALTIME, &now);
+  snprintf(name, sizeof name, "stamp.%d", since_start);
+  stamp = fopen(name, "w");
+  fprintf(stamp, "%ld\n", now.tv_nsec);
+  fclose(stamp);
+}
+
 int main(int argc, char **argv) {
+  const int has_table = argc > 2 && strcmp(argv[2], "table") == 0, has_rate = argc > 2 && strcmp(argv[2], "rate") == 0;
   const char *what = argc > 1 ? argv[1] : "nothing";
   int rank, size, local = 0, i;
   FILE *log = NULL;
-  double got;
+  double got, *history;
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   if (strcmp(what, "fail") == 0) MPI_Abort(MPI_COMM_WORLD, 3);
   buffer = malloc(50 * sizeof *buffer);
+  history = calloc(10, sizeof *history);
+  particles = calloc(1, sizeof *particles);
+  particles->next = calloc(1, sizeof *particles);
   srand(7 + (unsigned)rank);
   srand48(7 + rank);
   ELC_VAR(sum);
   ELC_VAR(step);
+  ELC_VAR(particles->mass);
+  ELC_Field fields[] = {ELC_FIELD(struct tally, kept)};
+  const ELC_Type tally_type = ELC_Struct("struct tally", sizeof(struct tally), 1, fields);
+  ELC_STRUCT(tally, tally_type);
+  const ELC_Type clocked_type = ELC_Struct("clocked", sizeof clocked, 1, (ELC_Field[]){ELC_FIELD(struct tally, kept)});
+  ELC_STRUCT(clocked, clocked_type);
   ELC_ARRAY(field, 100);
   if (strcmp(what, "global") != 0) ELC_VAR(weight);
   if (strcmp(what, "local") != 0) ELC_VAR(local);
+  if (strcmp(what, "garbage") == 0) ELC_VAR(garbage);
   if (rank == 0) printf("set up for %d ranks\n", size);
   if (rank == 0 && strcmp(what, "file") == 0) log = fopen("log", "w");
   if (rank == 0 && strcmp(what, "dated") == 0) {
@@ -82,16 +142,24 @@ int main(int argc, char **argv) {
     fclose(fopen(name, "w"));
   }
   ELC_Restore();
+  clock_gettime(CLOCK_REALTIME, &clocked.stamp);
   for (; step < kSteps; step++) {
     ELC_Checkpoint();
     MPI_Sendrecv(&sum, 1, MPI_DOUBLE, (rank + 1) % size, 1, &got, 1, MPI_DOUBLE, (rank + size - 1) % size, 1, MPI_COMM_WORLD,
                  MPI_STATUS_IGNORE);
-    sum += one_step(what, rank, &local) + got / 1024;
+    tally.kept += 3;
+    clocked.kept += 5;
+    sum += one_step(what, rank, &local, history) + got / 1024;
     for (i = 0; i < 100; i++) field[i] += sum / (i + 1);
     if (log != NULL) fprintf(log, "%d %.17g\n", step, sum);
     if (rank == 0 && step % 5 == 0) printf("step %d\n", step);
+    since_start++;
+    garbage = (long)&local + since_start;
+    if (rank == 0 && has_table) print_row();
   }
+  if (rank == 0 && has_rate) printf("rate: %d steps/us\n", since_start);
   if (log != NULL) fclose(log);
+  if (rank == 0 && strcmp(what, "stamped") == 0) write_stamp();
   if (rank == 0) printf("time: %.3f s\n", MPI_Wtime());
   printf("rank %d: %.17g\n", rank, sum);
   MPI_Finalize();

@@ -373,6 +373,45 @@ TEST_CASE("what is no bit-field of a struct") {
   CHECK(contains(why, "the bit-field's value 300 does not fit a `unsigned char`, as which it is saved"));
 }
 
+TEST_CASE("what is saved of structs are their fields, without what lies between them") {
+  struct Inner {
+    char kind;
+    double value;
+  };
+  struct Outer {
+    int first, undeclared;
+    Inner inner[2];
+    short last;
+  };
+  new_process();
+  const ELC_Field of_inner[] = {ELC_FIELD(Inner, kind), ELC_FIELD(Inner, value)};
+  const ELC_Type inner = ELC_Struct("Inner", sizeof(Inner), 2, of_inner);
+  const ELC_Field of_outer[] = {ELC_FIELD(Outer, first), {"inner", offsetof(Outer, inner), inner, 2}, ELC_FIELD(Outer, last)};
+  const ELC_Type outer = ELC_Struct("Outer", sizeof(Outer), 3, of_outer);
+  static Outer two[2];
+  static int plain[3];
+  REQUIRE(ELC_Register("two", two, outer, 2) == ELC_OK);
+  REQUIRE(ELC_Register("plain", plain, ELC_INT, 3) == ELC_OK);
+  struct Saved {
+    const char* base;
+    std::string text;
+  } saved = {reinterpret_cast<const char*>(two), ""};
+  const auto listed = [](void* context, const char* name, const void* address, uint64_t size) {
+    Saved& all = *static_cast<Saved*>(context);
+    const bool is_two = name != nullptr && strcmp(name, "two") == 0;
+    all.text += (is_two ? std::to_string(static_cast<const char*>(address) - all.base) : name) + ("+" + std::to_string(size) + " ");
+  };
+  elc::state::each_saved(&saved, listed);
+  std::string expected;
+  for (size_t i = 0; i < 2; ++i) {
+    const size_t at = i * sizeof(Outer), in = at + offsetof(Outer, inner);
+    expected += std::to_string(at) + "+4 " + std::to_string(in) + "+1 " + std::to_string(in + offsetof(Inner, value)) + "+" +
+                std::to_string(sizeof(double) + 1) + " " + std::to_string(in + sizeof(Inner) + offsetof(Inner, value)) + "+" +
+                std::to_string(sizeof(double) + sizeof(short)) + " ";
+  }
+  CHECK(saved.text == expected + "plain+12 ");
+}
+
 TEST_CASE("a wchar_t that is an int here and unsigned there") {
   new_process();
   const elc::format::Representation machine = foreign_machine();

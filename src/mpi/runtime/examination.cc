@@ -12,6 +12,7 @@
 #include "mpi/runtime/runtime.h"
 #include "portable_format/checksum.h"
 #include "state/state.h"
+#include "store/system.h"
 
 namespace elc::mpi {
 
@@ -22,6 +23,7 @@ struct Examination {
   size_t next = 0;       // of these
   uint64_t first = 0;    // the number of the first of these points
   bool resumes = false;  // there was no site since the restart
+  uintptr_t stack = 0;   // how far it reached when memory was written down; 0: not known
   uint32_t registered = 0;  // a checksum of the registered memory then
 };
 
@@ -66,7 +68,7 @@ unsigned long long printed() {
 
 uint32_t checksum_of_registered() {
   uint32_t sum = 0;
-  state::each_registered(&sum, [](void* context, const char*, const void* address, uint64_t size) {
+  state::each_saved(&sum, [](void* context, const char*, const void* address, uint64_t size) {
     uint32_t& all = *static_cast<uint32_t*>(context);
     all = format::crc32_of(address, static_cast<size_t>(size), all);
   });
@@ -158,8 +160,14 @@ bool is_own(const char* path, const char* program, const char* mpi) {
          (folder == 0 || !begins(path, mpi, folder));
 }
 
+void write_region(Output& file, unsigned long begin, unsigned long end, unsigned long base, const char* path) {
+  file.write(Text::format("region %lx %lx %lx %s\n", begin, end, base, path));
+  file.write(reinterpret_cast<const void*>(begin), end - begin);
+}
+
 // A table of the process's memory, and then that of static variables: "region", its beginning, its end, the beginning of the
-// file that it belongs to, its name, and the bytes.
+// file that it belongs to, its name, and the bytes. So are the heap and the stack in use, which belong to no file, where the
+// registers are known.
 void write_mappings(Output& file) {
   const Mappings mappings;
   file.write(Text::format("maps %lu\n", static_cast<unsigned long>(mappings.text().size())));
@@ -168,30 +176,50 @@ void write_mappings(Output& file) {
   if (readlink("/proc/self/exe", program, sizeof program - 1) < 0) return;
   const char* const mpi = mappings.path_at(reinterpret_cast<uintptr_t>(&PMPI_Init));
   const char *executable = "", *owner = "";
+  const uintptr_t stack = here().stack;
   unsigned long end = 0;  // of the last one that was written
   for (const Mapping& m : mappings.all()) {
     if (m.rights[2] == 'x') executable = m.path;
-    const bool data = begins(m.rights, "rw-p", 4);
-    const bool own = data && strcmp(m.path, executable) == 0 && is_own(m.path, program, mpi);
-    const bool behind = data && m.path[0] == '\0' && m.begin == end;  // what begins as zeros
-    if (!own && !behind) continue;
+    if (!begins(m.rights, "rw-p", 4)) continue;
+    const bool own = strcmp(m.path, executable) == 0 && is_own(m.path, program, mpi);
+    const bool behind = m.path[0] == '\0' && m.begin == end;  // what begins as zeros
     if (own) owner = m.path;
-    end = m.end;
-    file.write(Text::format("region %lx %lx %lx %s\n", m.begin, m.end, mappings.base_of(owner), owner));
-    file.write(reinterpret_cast<const void*>(m.begin), m.end - m.begin);
+    if (own || behind) write_region(file, m.begin, end = m.end, mappings.base_of(owner), owner);
+    else if (stack != 0 && strcmp(m.path, "[heap]") == 0) write_region(file, m.begin, m.end, 0, m.path);
+    else if (m.begin <= stack && stack < m.end) write_region(file, stack, m.end, 0, "[stack]");
   }
+}
+
+void write_range(void* file, const char* what, const void* address, uint64_t size) {
+  static_cast<Output*>(file)->write(Text::format("%s %lx %llx\n", what, reinterpret_cast<unsigned long>(address), static_cast<unsigned long long>(size)));
 }
 
 void write_memory(const Text& path, line::LineNumber line) {
   Output file(path);
   file.write(Text::format("line %u site %llu printed %llu\n", line, static_cast<unsigned long long>(here().sites), printed()));
-  state::each_registered(&file, [](void* context, const char* name, const void* address, uint64_t size) {
-    static_cast<Output*>(context)->write(Text::format("registered %lx %llx %s\n", reinterpret_cast<unsigned long>(address),
-                                                    static_cast<unsigned long long>(size), name == nullptr ? "" : name));
-  });
+  state::each_registered(&file, [](void* context, const char*, const void* address, uint64_t size) { write_range(context, "variable", address, size); });
+  state::each_saved(&file, [](void* context, const char*, const void* address, uint64_t size) { write_range(context, "registered", address, size); });
   write_random(file);
-  write_mappings(file);
+  store::with_registers([](void* context, const uint64_t* registers, size_t count) {
+    Output& out = *static_cast<Output*>(context);
+    here().stack = count == 0 ? 0 : reinterpret_cast<uintptr_t>(registers);
+    out.write(Text::format("registers %lu\n", static_cast<unsigned long>(count * sizeof *registers)));
+    out.write(registers, count * sizeof *registers);
+    write_mappings(out);
+  }, &file);
   file.write(Text::copy("end\n"));
+}
+
+// The place is an offset, behind which pointers are followed: "1f0*18" is 0x18 behind what the pointer at 0x1f0 points to.
+void change_bytes(uintptr_t base, const char* place, const uint8_t* bytes, size_t size, const Mappings& mappings) {
+  char* next = nullptr;
+  uintptr_t at = base + static_cast<uintptr_t>(strtoll(place, &next, 16));
+  while (*next == '*') {
+    if (!mappings.readable(at, sizeof at)) return;
+    memcpy(&at, reinterpret_cast<const void*>(at), sizeof at);
+    at += static_cast<uintptr_t>(strtoll(next + 1, &next, 16));
+  }
+  if (mappings.readable(at, size)) memcpy(reinterpret_cast<void*>(at), bytes, size);
 }
 
 // Gives memory the values that it had when the line was taken, to see what becomes of the program then.
@@ -200,17 +228,17 @@ void change_memory() {
   read_all(path_of("change").c_str(), &bytes);
   const Mappings mappings;
   for (size_t at = 0; at < bytes.size();) {
-    char line[4352] = "", what[32] = "";
+    char line[5120] = "", what[512] = "";
     size_t length = 0;
     for (; at < bytes.size() && bytes[at] != '\n' && length < sizeof line - 1; ++at) line[length++] = static_cast<char>(bytes[at]);
     ++at;
     unsigned long size = 0;
     int path = 0;
-    if (sscanf(line, "%31s %lu %n", what, &size, &path) < 2 || at > bytes.size() || size > bytes.size() - at) return;
-    const unsigned long base = mappings.base_of(line + path);
+    if (sscanf(line, "%511s %lu %n", what, &size, &path) < 2 || at > bytes.size() || size > bytes.size() - at) return;
+    const unsigned long base = strcmp(line + path, "[stack]") == 0 ? here().stack : mappings.base_of(line + path);
     if (strcmp(what, "random") == 0) change_random(&bytes[at], size);
     else if (strcmp(what, "rand48") == 0) change_rand48(&bytes[at], size);
-    else if (base != 0) memcpy(reinterpret_cast<void*>(base + strtoul(what, nullptr, 16)), &bytes[at], size);
+    else if (base != 0) change_bytes(base, what, &bytes[at], size, mappings);
     at += size;
   }
 }

@@ -9,7 +9,8 @@
 //     restored-R       the same when the restart had put back the data of its line
 //     resumed-R        the number of the first site behind that, and how much had been printed when it began
 //     change-R         memory to be changed then: for each piece a line "offset bytes path" - in the file of a program or of a
-//                      library, as it lies in memory - or "random bytes", "rand48 bytes", and the bytes
+//                      library, as it lies in memory, or from the end of the "[stack]" at restored-R on; "offset*offset" follows
+//                      a pointer - or "random bytes", "rand48 bytes", and the bytes
 //     out-R            what was printed
 //     sites-R          how many sites there were, at the end
 #ifndef ELC_MPI_RUNTIME_EXAMINATION_H

@@ -18,6 +18,7 @@
 #include "portable_format/convert.h"
 #include "portable_format/integer.h"
 #include "portable_format/reader.h"
+#include "portable_format/types.h"
 #include "state/image.h"
 #include "state/streams.h"
 #include "text.h"
@@ -115,6 +116,36 @@ struct File {
   line::Saved messages;
 };
 
+// Leaves of a block, from the first to the one behind the last.
+using Leaves = std::vector<std::pair<uint64_t, uint64_t>>;
+
+// What operations that are pending may write meanwhile, by the numbers of blocks. Of a datatype of the program's own that is all
+// behind its beginning.
+std::map<uint64_t, Leaves> pending_in(File& file) {
+  std::map<uint64_t, Leaves> found;
+  if (!file.has("mpi")) return found;
+  store::Label label;
+  file.check(store::read_label(file.reader, &label));
+  Bytes bytes;
+  file.check(file.reader.read_section("mpi", UINT32_MAX, &bytes));
+  Decoder in(bytes);
+  mpi::SavedMpi saved;
+  file.check(mpi::SavedMpi::decode(in, label.ranks, &saved));
+  const auto add = [&](const mpi::SavedRegion& region) {
+    const uint64_t first = format::leaf_of(region.buffer.position);
+    const bool is_simple = region.count >= 0 && mpi::predefined_name(region.type) != nullptr;
+    found[region.buffer.block].emplace_back(first, is_simple ? first + static_cast<uint64_t>(region.count) : UINT64_MAX);
+  };
+  for (const mpi::SavedRequest& r : saved.requests) {
+    const bool is_started = r.kind == mpi::RequestKind::kPersistent && r.mode == mpi::StartMode::kReceive && r.active;
+    if (r.kind == mpi::RequestKind::kReceive || is_started) add(r.region);
+    for (const mpi::SavedRegion& region : r.regions) add(region);
+    if (r.kind == mpi::RequestKind::kPersistentCollective && r.active)
+      for (const mpi::SavedRegion& region : r.to.blocks) add(region);
+  }
+  return found;
+}
+
 // The packed values of one file: from a piece that has been read, or from the section.
 struct Values {
   const File& file;
@@ -157,6 +188,7 @@ class Walk {
               Difference* found, uint64_t* within) {
     found_ = found, within_ = within;
     steps_.clear();
+    leaf_ = 0;
     const bool fit = alike(type_a, type_b);
     const uint64_t common = fit ? std::min(count_a, count_b) : 0;
     Values sides[2] = {{of(0), &a}, {of(1), &b}};
@@ -165,6 +197,9 @@ class Walk {
     of(1).check(b.skip_value(type_b, count_b - common));
     return fit;
   }
+
+  // Differences in these of what is compared next are none.
+  void pass_over(Leaves leaves) { passed_over_ = std::move(leaves); }
 
   // The bytes behind the elements of a heap block.
   void rest(format::Cursor& a, uint64_t size_a, format::Cursor& b, uint64_t size_b, Difference* found) {
@@ -251,6 +286,7 @@ class Walk {
         fill(sides[1], pieces_[1], some * y.packed);
         if (equal_bytes && memcmp(pieces_[0].data(), pieces_[1].data(), some * x.packed) == 0) {
           found_->values += some * x.leaves;
+          leaf_ += some * x.leaves;
           sides[0].left = sides[1].left = 0;
           i += some;
         } else {
@@ -274,9 +310,12 @@ class Walk {
     if (x.kind == format::kStruct) {
       for (uint32_t f = 0; f < x.field_count; ++f) field(sides, of(0).types().field(x, f), of(1).types().field(y, f));
     } else if (x.kind == format::kUnion) {
+      const uint64_t begin = leaf_;
       member(sides, x, y);
+      leaf_ = begin + x.leaves;  // of all members
     } else {
       leaves(sides, x.kind, y.kind);
+      ++leaf_;
     }
     if (!lone) steps_.pop_back();
   }
@@ -419,6 +458,8 @@ class Walk {
   // `distance` negative: there is none between such values. `text` makes that of a side.
   template <class Text>
   void note_difference(bool floating, long double distance, Text text) {
+    for (const auto& [begin, end] : passed_over_)
+      if (begin <= leaf_ && leaf_ < end) return;
     found_->different += 1;
     found_->floating += floating;
     const bool largest = distance >= 0 && (!found_->largest || distance > found_->distance);
@@ -441,6 +482,8 @@ class Walk {
   std::map<std::pair<TypeId, TypeId>, bool> alike_, same_bytes_;
   std::vector<uint8_t> pieces_[2];
   std::vector<Step> steps_;
+  Leaves passed_over_;
+  uint64_t leaf_ = 0;  // that is compared, of all that values() compares
   Difference* found_ = nullptr;
   uint64_t* within_ = nullptr;
 };
@@ -451,6 +494,7 @@ class Both {
   Both(const std::string& a, const std::string& b, const CompareOptions& options)
       : a_(a), b_(b), options_(options), walk_(a_, b_, options) {
     found_.a = a, found_.b = b;
+    if (options.without_pending) pending_[0] = pending_in(a_), pending_[1] = pending_in(b_);
   }
 
   Comparison compare() {
@@ -484,6 +528,16 @@ class Both {
   static std::string only_in(const char* side) { return std::string("is only in ") + side; }
 
   // ---- Variables and heap ----
+
+  Leaves pending(uint64_t block_of_a, uint64_t block_of_b) const {
+    Leaves all;
+    for (const auto& [side, block] : {std::pair(0, block_of_a), std::pair(1, block_of_b)})
+      if (const auto found = pending_[side].find(block); found != pending_[side].end()) all.insert(all.end(), found->second.begin(), found->second.end());
+    return all;
+  }
+  static uint64_t block_of(const File& file, const state::SavedRun& run, uint64_t id) {
+    return file.image.by_id ? format::kFirstById + id : file.image.variables.size() + 1 + run.first + (id - run.first_id);
+  }
 
   void variables() {
     const bool there = a_.has("vars") && b_.has("vars");
@@ -541,6 +595,7 @@ class Both {
   void variable(format::Cursor& in_a, size_t i, format::Cursor& in_b, size_t j) {
     const state::SavedVariable &v = a_.image.variables[i], &w = b_.image.variables[j];
     Difference difference = of_variable(a_, i);
+    walk_.pass_over(pending(i + 1, j + 1));
     const bool fit = walk_.values(in_a, v.type, v.count, in_b, w.type, w.count, &difference, &found_.within);
     if (!fit) difference.note = "is " + b_.type_text(w.type, w.count) + " in B";
     else if (v.count != w.count) difference.note = "has " + std::to_string(w.count) + " elements in B";
@@ -605,6 +660,7 @@ class Both {
     Difference difference;
     difference.what = "heap block", difference.name = std::to_string(id);
     difference.type = r.count == 0 && r.rest > 0 ? count_text(r.rest, "byte") : a_.type_text(r.type, r.count);
+    walk_.pass_over(pending(block_of(a_, r, id), block_of(b_, s, id)));
     const bool fit = walk_.values(in_a, r.type, r.count, in_b, s.type, s.count, &difference, &found_.within);
     walk_.rest(in_a, r.rest, in_b, s.rest, &difference);
     if (!fit) difference.note = "is " + b_.type_text(s.type, s.count) + " in B";
@@ -655,6 +711,7 @@ class Both {
     const uint64_t common = same_file ? std::min(size_a, size_b) : 0;
     Difference difference;
     difference.what = "open file", difference.name = path, difference.type = "content";
+    walk_.pass_over({});
     walk_.rest(in_a, common, in_b, common, &difference);
     a_.check(in_a.skip(size_a - common));
     b_.check(in_b.skip(size_b - common));
@@ -831,6 +888,7 @@ class Both {
   File a_, b_;
   const CompareOptions& options_;
   Walk walk_;
+  std::map<uint64_t, Leaves> pending_[2];
   Comparison found_;
 };
 

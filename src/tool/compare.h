@@ -15,6 +15,7 @@ struct CompareOptions {
   double tolerance = 0;             // floating-point values are the same if they differ by so much of the larger one
   std::vector<std::string> only;    // variables, by name; nothing else is compared then. Empty: all, and what else there is
   std::vector<std::string> without; // variables to leave out
+  bool without_pending = false;     // and what operations that are pending are to write: it may have come, or a part of it
 
   bool wants(const std::string& variable) const;
 };

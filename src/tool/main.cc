@@ -167,6 +167,7 @@ void add_diff(CLI::App& app, DiffOptions& o, int& code) {
 
 void add_doctor(CLI::App& app, DoctorOptions& o, int& code) {
   CLI::App* doctor = app.add_subcommand("doctor", "Find out what a program has forgotten to register");
+  o.compare.without_pending = true;
   doctor->footer("The program comes last: elc doctor -n 4 -- ./program --its-options");
   doctor->add_option("-n,--ranks", o.ranks, "Number of ranks")->check(CLI::Validator(check_ranks, "RANKS"))->capture_default_str();
   doctor->add_option("-d,--dir", o.dir, "Directory of the examination")->capture_default_str();

@@ -59,6 +59,10 @@ class UnderEach(DoctorTest):
         self.environment["ELC_INCREMENTAL"] = "4"
         self.doctor(0, "nothing", options=("--lines", "3"))
 
+    def test_pending_receive(self):
+        """What a part of its message has written is nobody's value yet."""
+        self.doctor(0, "pending", options=("--at", "7", "--at", "15"))
+
     def test_static_variable_of_a_function(self):
         self.doctor(1, "static", options=("--at", "7", "--at", "15"))
         self.assertIn("twice with lines at site 7 and site 15\n", self.text)

@@ -3,10 +3,13 @@
  *     forgetful WHAT [table | rate]
  *
  * WHAT is what it forgets: nothing, a static variable, a global one, the state of rand() or of drand48(), a flag that is as
- * it should be again after one step, a local variable, an array of malloc ("heap"), a member of a struct ("member") or of the structs of
- * a list ("list") there, a field of a struct that is registered ("field"), a file. "clock": nothing, but a value depends on the time; "dated":
- * nothing, but the time is in the name of a file; "stamped": nothing, but the time is in a file, and a number that a restart has otherwise in its name; "garbage": nothing, but a value is an address, as is one that nobody has set; "fail": it ends in failure. With "table" it prints one, with a column of times of
- * which some are the same in each run, but not after a restart; with "rate" such a time with its unit. */
+ * it should be again after one step, a local variable, an array of malloc ("heap"), a member of a struct ("member") or of the
+ * structs of a list ("list") there, a field of a struct that is registered ("field"), a file. "clock": nothing, but a value
+ * depends on the time; "dated": nothing, but the time is in the name of a file; "stamped": nothing, but the time is in a
+ * file, and a number that a restart has otherwise in its name; "garbage": nothing, but a value is an address, as is one that
+ * nobody has set; "pending": nothing, but the buffer of a receive that is pending has other bytes after a restart; "fail": it
+ * ends in failure. With "table" it prints one, with a column of times of which some are the same in each run, but not after a
+ * restart; with "rate" such a time with its unit. */
 #define _XOPEN_SOURCE 700
 #include <mpi.h>
 #include <stdio.h>
@@ -38,6 +41,9 @@ struct tally {
   int lost; /* none, and counted */
 };
 static struct tally tally;
+
+static double early[6]; /* the first counts steps, the last four are received */
+static MPI_Request pending = MPI_REQUEST_NULL;
 static struct {
   int kept;
   struct timespec stamp; /* no field, and set behind ELC_Restore: nothing that is saved changes by that */
@@ -104,6 +110,16 @@ static void write_stamp(void) {
   fclose(stamp);
 }
 
+static void receive_early(int from, int to) {
+  double sent[4] = {1, 2, 3, 4};
+  early[0] += 1;
+  if (step == 2) MPI_Irecv(early + 2, 4, MPI_DOUBLE, from, 9, MPI_COMM_WORLD, &pending);
+  if (step > 2 && step < 34) early[2 + step % 4] = since_start; /* as an MPI writes what comes, sooner or later */
+  if (step == 34) MPI_Send(sent, 4, MPI_DOUBLE, to, 9, MPI_COMM_WORLD);
+  if (step == 35) MPI_Wait(&pending, MPI_STATUS_IGNORE);
+  if (step == 36) sum += early[0] + early[5];
+}
+
 int main(int argc, char **argv) {
   const int has_table = argc > 2 && strcmp(argv[2], "table") == 0, has_rate = argc > 2 && strcmp(argv[2], "rate") == 0;
   const char *what = argc > 1 ? argv[1] : "nothing";
@@ -129,6 +145,8 @@ int main(int argc, char **argv) {
   const ELC_Type clocked_type = ELC_Struct("clocked", sizeof clocked, 1, (ELC_Field[]){ELC_FIELD(struct tally, kept)});
   ELC_STRUCT(clocked, clocked_type);
   ELC_ARRAY(field, 100);
+  ELC_ARRAY(early, 6);
+  ELC_REQUEST(pending);
   if (strcmp(what, "global") != 0) ELC_VAR(weight);
   if (strcmp(what, "local") != 0) ELC_VAR(local);
   if (strcmp(what, "garbage") == 0) ELC_VAR(garbage);
@@ -149,6 +167,7 @@ int main(int argc, char **argv) {
                  MPI_STATUS_IGNORE);
     tally.kept += 3;
     clocked.kept += 5;
+    if (strcmp(what, "pending") == 0) receive_early((rank + 1) % size, (rank + size - 1) % size);
     sum += one_step(what, rank, &local, history) + got / 1024;
     for (i = 0; i < 100; i++) field[i] += sum / (i + 1);
     if (log != NULL) fprintf(log, "%d %.17g\n", step, sum);

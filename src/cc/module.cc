@@ -135,9 +135,20 @@ class FileVisitor : public RecursiveASTVisitor<FileVisitor> {
     if (source->getType().isConstQualified() || from->getPointeeType().isConstQualified()) return true;
     m_.lift(to);
     const std::string type = m_.types_.of_memory(to);
-    if (!type.empty() && isa<DeclRefExpr, MemberExpr, ArraySubscriptExpr>(source))
+    const bool is_simple = isa<DeclRefExpr, MemberExpr, ArraySubscriptExpr>(source) || (isa<ConditionalOperator>(source) && !reaches_mpi(source));
+    if (!type.empty() && is_simple)
       m_.edits_.wrap(unit_.begin_of(source->getBeginLoc()), unit_.end_of(source->getEndLoc()), "ELC_Program_as(", ", " + type + ")");
     return true;
+  }
+
+  bool reaches_mpi(const Stmt* s) const {
+    if (const auto* call = dyn_cast<CallExpr>(s)) {
+      const FunctionDecl* callee = callee_of(call);
+      if (callee == nullptr ? m_.program_.may_reach_site(call) : is_site(callee->getName().str()) || m_.program_.reaches_site(unit_, callee)) return true;
+    }
+    for (const Stmt* child : s->children())
+      if (child != nullptr && reaches_mpi(child)) return true;
+    return false;
   }
 
   // What a function that keeps no pointers is given.

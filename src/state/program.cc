@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -249,6 +250,12 @@ Result check_addresses(const Process& p, const uint8_t* begin, uint64_t size, Ty
   return Result();
 }
 
+// How a block of this size may be aligned, beyond what malloc does: ELC_Program_posix_memalign has rounded it up then.
+static uint64_t alignment_of(uint64_t size) {
+  const uint64_t alignment = size & (~size + 1);
+  return alignment > alignof(max_align_t) ? alignment : 0;
+}
+
 }  // namespace elc::state
 
 using elc::state::Block;
@@ -263,7 +270,8 @@ ELC_EXPORT void* ELC_Program_as(void* memory, ELC_Type type) {
   Block* const block = memory == nullptr ? nullptr : p.heap.find(memory);
   if (block == nullptr || (block->type != ELC_BYTE && !block->guessed)) return memory;
   const uint64_t element = p.types.size_of(type);
-  if (element == 0 || block->size == 0 || block->size % element != 0) return memory;
+  if (element == 0 || block->size < element) return memory;
+  if (const uint64_t rest = block->size % element; rest != 0 && (!p.aligns || rest >= elc::state::alignment_of(block->size))) return memory;
   block->type = type;
   block->guessed = false;
   return memory;
@@ -307,7 +315,8 @@ ELC_EXPORT void* ELC_Program_realloc(void* old, size_t size) {
 ELC_EXPORT int ELC_Program_posix_memalign(void** block, size_t alignment, size_t size) {
   const elc::state::Alone alone;
   elc::state::Heap& heap = process().heap;
-  const size_t whole = alignment == 0 ? size : (size + (size == 0 ? 1 : 0) + alignment - 1) / alignment * alignment;
+  const size_t least = size == 0 ? 1 : size;
+  const size_t whole = alignment <= alignof(max_align_t) ? least : (least + alignment - 1) / alignment * alignment;  // less is malloc's
   void* memory = nullptr;
   if (whole < size || !heap.make_room()) return ENOMEM;
   const int code = posix_memalign(&memory, alignment, whole);

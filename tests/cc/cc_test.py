@@ -397,6 +397,24 @@ strftime(zone, sizeof zone, "%Z", when); result += zone[0] + strlen(setlocale(LC
                    "result += m[3] + b[i / 2] + c[1] + 7 * (((uintptr_t)a % 64) + ((uintptr_t)b % 4096) + (uintptr_t)c % 256);"
                    "if (i == 99) { MPI_Free_mem(m); free(a); free(b); free(c); }")
 
+    def test_aligned_structs(self):
+        """Whose size is no multiple of the alignment: the memory is larger than they are."""
+        self.right("struct cell { struct cell *next; long a, b, c; double x; }; static struct cell *one, *three;", """
+if (!one) {
+  void *p;
+  one = posix_memalign(&p, 16, sizeof *one) ? 0 : p; three = posix_memalign(&p, 64, 3 * sizeof *three) ? 0 : p;
+  memset(one, 0, sizeof *one); memset(three, 0, 3 * sizeof *three);
+  one->next = three; three->next = three + 1; three[1].next = three + 2; three[2].next = one;
+}
+deep(i, 1); one = one->next; one->a += i; one->x += one->a * 0.5; result += one->next->a + one->x + 1000 * ((size_t)three % 64) + (size_t)one % 8;""")
+
+    def test_memory_or_none(self):
+        """What a choice is converted to a pointer to, all that it may be points to."""
+        self.right("struct cell { struct cell *next; long n; }; static struct cell *all, *cells; static void *spare;", """
+{ struct cell *c = i % 3 != 0 ? malloc(sizeof *c) : NULL, *d = i < 50 ? (spare = malloc(sizeof *d)) : spare;
+  if (c) { c->next = all; c->n = i; all = c; }
+  d->n = i; d->next = all; cells = d; deep(i, 1); result += d->n + (d->next ? d->next->n : 7) + (all && all->next ? all->next->n : 0); }""")
+
     def test_unions_of_pointers(self):
         """It does not matter which of them is in use; and an attribute that clang does not know."""
         self.right("#include <signal.h>\nextern void *made(int) __attribute__((__malloc__, __malloc__(free), __alloc_size__(1)));"

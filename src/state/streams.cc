@@ -231,7 +231,7 @@ FILE* Streams::stream_of(uint64_t number) const {
 }
 
 Result Streams::keep_output(const char* path, bool restarts) {
-  output_ = Descriptor(::open(path, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0666));
+  output_ = Descriptor(::open(path, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600));
   if (!output_.open()) return io_error("open", path, errno);
   output_path_ = Text::copy(path);
   return restarts ? Result() : direct_output();

@@ -189,7 +189,7 @@ std::string Output::begin(uint64_t line, unsigned ranks, bool* lacks) {
   bring_back(wanted);
   attempt_ = remove_unneeded(wanted) + 1;
   const std::string order = name(attempt_, ".order");
-  order_ = Descriptor(::open(order.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
+  order_ = Descriptor(::open(order.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
   if (!order_.open() || !note(wanted) || fsync(order_.get()) != 0) throw Refusal(kCannot, "--output: cannot write '" + order + "': " + strerror(errno));
   ranks_.clear();
   ranks_.resize(ranks);

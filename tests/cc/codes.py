@@ -79,6 +79,14 @@ HPL.out      output file name (if any)
 1            Equilibration (0=no,1=yes)
 8            memory alignment in double (> 0)
 """
+MRBAYES_INPUT = """begin mrbayes;
+  set autoclose=yes nowarn=yes seed=17 swapseed=19;
+  execute primates.nex;
+  lset nst=6 rates=gamma;
+  mcmc ngen=20000 samplefreq=100 printfreq=1000 diagnfreq=5000 nchains=2 nruns=2 filename=out;
+  sump filename=out;
+end;
+"""
 PRK = "github.com/ParRes/Kernels"
 
 
@@ -122,6 +130,10 @@ CODES = {
                       ("CC={cc} ./configure --disable-fortran --without-superlu CFLAGS=-O1 CXXFLAGS=-O1", "make -k lib/libHYPRE.a || make",
                        "make -C examples ex5 CC={cc} HYPRE_DIR={home}/hypre COPTS=-O1"), "examples/ex5", "-n 200",
                       r"^Iterations = .*|^Final Relative Residual Norm = .*"),
+    "MrBayes": Code("github.com/NBISweden/MrBayes", "MrBayes",
+                    ("CC={cc} MPICC={cc} ./configure --with-mpi --without-beagle --without-readline --disable-avx --disable-sse",
+                     "make -C src CC={cc} mb", "cp examples/primates.nex elc-run"), "src/mb", "mb.nex",
+                    r"^ +(?:TL|alpha|r\(.<->.\)|pi\(.\)) .*", "src", files={"elc-run/mb.nex": MRBAYES_INPUT}, where="elc-run"),
     "cvode": Code("github.com/LLNL/sundials", "sundials",
                   ("cmake -B b -DCMAKE_C_COMPILER={cc} -DCMAKE_BUILD_TYPE=Release -DENABLE_MPI=ON -DBUILD_SHARED_LIBS=OFF "
                    "-DBUILD_ARKODE=OFF -DBUILD_CVODES=OFF -DBUILD_IDA=OFF -DBUILD_IDAS=OFF -DBUILD_KINSOL=OFF -DEXAMPLES_INSTALL=OFF "

@@ -238,8 +238,10 @@ const Reasons& unfit() {
         "omp_init_lock omp_init_nest_lock omp_init_lock_with_hint omp_init_nest_lock_with_hint omp_set_lock omp_set_nest_lock omp_unset_lock "
         "omp_unset_nest_lock omp_test_lock omp_test_nest_lock omp_destroy_lock omp_destroy_nest_lock");
     add("what it returns is another value in a restart",
-        "pthread_self thrd_current __rdtsc __rdtscp __builtin_ia32_rdtsc __builtin_ia32_rdtscp _rdrand16_step _rdrand32_step _rdrand64_step _rdseed16_step "
-        "_rdseed32_step _rdseed64_step");
+        "pthread_self thrd_current __rdtsc __rdtscp __builtin_ia32_rdtsc __builtin_ia32_rdtscp __builtin_ia32_rdpmc __builtin_ia32_rdpid "
+        "_rdrand16_step _rdrand32_step _rdrand64_step _rdseed16_step _rdseed32_step _rdseed64_step "
+        "__builtin_ia32_rdrand16_step __builtin_ia32_rdrand32_step __builtin_ia32_rdrand64_step __builtin_ia32_rdseed_hi_step "
+        "__builtin_ia32_rdseed_si_step __builtin_ia32_rdseed_di_step __builtin_ia32_rdseed16_step __builtin_ia32_rdseed32_step __builtin_ia32_rdseed64_step");
     add("other processes are not part of lines",
         "fork vfork system popen pclose pipe pipe2 socket socketpair connect accept listen bind execv execvp execl execlp execle execve "
         "posix_spawn posix_spawnp wait waitpid waitid wait3 wait4 daemon "
@@ -247,7 +249,7 @@ const Reasons& unfit() {
         "epoll_wait semget semop semctl msgget msgsnd msgrcv sem_open sem_init sem_wait sem_trywait sem_post sem_close execvpe fexecve syscall");
     add("what it sets is lost in a restart",
         "sigprocmask pthread_sigmask sigaltstack siginterrupt sigset sighold sigrelse sigignore alarm ualarm setitimer timer_create "
-        "_mm_setcsr __builtin_ia32_ldmxcsr on_exit at_quick_exit chdir fchdir setenv putenv unsetenv clearenv fesetenv feholdexcept feupdateenv fesetmode "
+        "_mm_setcsr __builtin_ia32_ldmxcsr __builtin_ia32_fxrstor __builtin_ia32_fxrstor64 __builtin_ia32_xrstor __builtin_ia32_xrstor64 on_exit at_quick_exit chdir fchdir setenv putenv unsetenv clearenv fesetenv feholdexcept feupdateenv fesetmode "
         "setrlimit setrlimit64 prlimit prlimit64 setuid setgid seteuid setegid setpgid setsid openlog uselocale");
     add("it keeps a state that is not part of lines",
         "ungetwc hcreate hsearch hdestroy dlopen dlsym dlclose dlerror initstate setstate readdir readdir64 closedir rewinddir "

@@ -221,14 +221,20 @@ class Collector : public RecursiveASTVisitor<Collector> {
     return definition != nullptr && !unit_.in_system_header(definition->getLocation());
   }
 
-  // What a header of the system defines, such as those of vectors, is seen through, where nothing else is known of it.
+  // What a header of the system defines, such as those of vectors, is seen through, where nothing else is known of it: it may call the
+  // compiler's own functions and others of such headers, and nothing else. (One that comes to itself again is not.)
   bool keeps_nothing(const FunctionDecl* function) {
     const FunctionDecl* definition = function->getDefinition();
     if (definition == nullptr || !unit_.in_system_header(definition->getLocation()) || known_function(function->getName().str()).kind != Known::Kind::kUnknown)
       return false;
-    const auto [found, is_new] = keeping_nothing_.emplace(definition, true);
-    if (is_new) keeping_nothing_[definition] = only_computes(definition->getBody());
-    return keeping_nothing_[definition];
+    const auto [at, is_new] = keeping_nothing_.emplace(definition, false);
+    if (is_new) at->second = only_computes(definition->getBody());
+    return at->second;
+  }
+
+  static bool is_of_compiler(const std::string& name) {
+    const Known known = known_function(name);
+    return name.starts_with("__builtin_") && known.kind == Known::Kind::kPlain && !known.draws_numbers && !known.keeps && !known.reads_input;
   }
 
   bool only_computes(const Stmt* s) {
@@ -239,7 +245,7 @@ class Collector : public RecursiveASTVisitor<Collector> {
       if (const auto* variable = dyn_cast<VarDecl>(reference->getDecl()); variable != nullptr && variable->hasGlobalStorage() && !variable->getType().isConstQualified())
         return false;
       const auto* function = dyn_cast<FunctionDecl>(reference->getDecl());
-      if (function != nullptr && known_function(function->getName().str()).kind != Known::Kind::kPlain && !keeps_nothing(function)) return false;
+      if (function != nullptr && !is_of_compiler(function->getName().str()) && !keeps_nothing(function)) return false;
     }
     if (const auto* declaration = dyn_cast<DeclStmt>(s))
       for (const Decl* d : declaration->decls())

@@ -1,5 +1,7 @@
 #include "cc/unit.h"
 
+#include <map>
+
 #include "clang/Basic/Diagnostic.h"
 #include "clang/Basic/SourceManager.h"
 #include "clang/Frontend/TextDiagnosticPrinter.h"
@@ -61,13 +63,14 @@ class Errors : public clang::TextDiagnosticPrinter {
   // looks at it here. Declarations that are not understood are another thing.
   bool all_in_functions(clang::ASTUnit& ast) const {
     const clang::SourceManager& sources = ast.getSourceManager();
+    const auto offset = [&](clang::SourceLocation at) { return sources.getFileOffset(sources.getFileLoc(at)); };
+    std::map<unsigned, unsigned> functions;  // by where they begin, where they end
+    for (const clang::Decl* d : ast.getASTContext().getTranslationUnitDecl()->decls())
+      if (const auto* function = dyn_cast<clang::FunctionDecl>(d); function != nullptr && function->doesThisDeclarationHaveABody() && function->getBody() != nullptr)
+        functions[offset(function->getBeginLoc())] = offset(function->getEndLoc());
     const auto in_function = [&](clang::SourceLocation at) {
-      for (const clang::Decl* d : ast.getASTContext().getTranslationUnitDecl()->decls()) {
-        const auto* function = dyn_cast<clang::FunctionDecl>(d);
-        if (function == nullptr || !function->doesThisDeclarationHaveABody() || function->getBody() == nullptr) continue;
-        if (!sources.isBeforeInTranslationUnit(at, function->getBeginLoc()) && !sources.isBeforeInTranslationUnit(function->getEndLoc(), at)) return true;
-      }
-      return false;
+      const auto behind = functions.upper_bound(offset(at));
+      return behind != functions.begin() && offset(at) <= std::prev(behind)->second;
     };
     for (const auto& [at, text] : in_headers_) {
       if (in_function(at)) continue;

@@ -485,6 +485,24 @@ class Refused(Cases):
         self.cc("prog.c", "lib.s", "-o", "known")
         self.refuses("dgemmy_() is in none of the files", "int dgemmy_();", "result += dgemmy_();")
 
+    def test_functions_of_system_headers(self):
+        """Seen through are those that call the compiler's own functions and each other, and nothing else."""
+        self.write("sys/seen.h", """
+#include <mpi.h>
+#include <stdlib.h>
+static inline int half(int x) { return x / 2; }
+static inline int bits(int x) { return __builtin_popcount(half(x)); }
+static inline int drawn(void) { return rand(); }
+static inline int waits(void) { return MPI_Barrier(MPI_COMM_WORLD); }
+static inline int calls(int (*f)(int)) { return f(1); }
+static inline int counts(void) { static int n; return ++n; }
+static inline int again(int x) { return x == 0 ? 0 : again(x - 1); }
+""")
+        self.write("prog.c", PROGRAM % ("#include <seen.h>\n", "result += bits(i);"))
+        self.cc("-isystem", "sys", "prog.c", "-o", "seen")
+        for name, argument in (("drawn", ""), ("waits", ""), ("calls", "half"), ("counts", ""), ("again", "3")):
+            self.refuses(name + "() is in none of the files", "#include <seen.h>\n", "result += %s(%s);" % (name, argument), words=["-isystem", "sys"])
+
     def test_unknown_variable(self):
         self.refuses("the variable 'environ' is in none of the files", "extern char **environ;", "result += environ != 0;")
 

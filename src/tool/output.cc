@@ -16,26 +16,26 @@
 #include "facts.h"
 #include "lines.h"
 #include "state/streams.h"
+#include "store/files.h"
 
 namespace elc::tool {
 namespace {
 
 constexpr size_t kMost = 65536;
 
-bool write_all(int fd, const char* data, size_t size) {
-  while (size > 0) {
-    const ssize_t done = write(fd, data, size);
-    if (done < 0 && errno == EINTR) continue;
-    if (done <= 0) return false;
-    data += done;
-    size -= static_cast<size_t>(done);
-  }
-  return true;
-}
-
 uint64_t size_of(const Descriptor& file) {
   struct stat about = {};
   return fstat(file.get(), &about) == 0 ? static_cast<uint64_t>(about.st_size) : 0;
+}
+
+// Behind the last line that is whole; one that is longer than what is looked at goes as it is.
+uint64_t end_of_lines(const Descriptor& file, uint64_t begin, uint64_t end) {
+  const uint64_t from = std::max(begin, end < kMost ? 0 : end - kMost);
+  std::string some(end - from, '\0');
+  const ssize_t got = pread(file.get(), some.data(), some.size(), static_cast<off_t>(from));
+  const size_t last = some.rfind('\n', got < 0 ? 0 : static_cast<size_t>(got));
+  if (last != std::string::npos) return from + last + 1;
+  return from == begin ? begin : end;
 }
 
 // "output-3.order" or "output-3.1".
@@ -128,8 +128,7 @@ bool Output::copy(const Descriptor& from, uint64_t begin, uint64_t bytes, uint64
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0) return false;
     const off_t before = lseek(file_.get(), 0, SEEK_CUR);
-    if (!write_all(file_.get(), some.data(), static_cast<size_t>(got))) {
-      const int error = errno;
+    if (const int error = store::write_all(file_.get(), some.data(), static_cast<size_t>(got)); error != 0) {
       if (ftruncate(file_.get(), before) != 0 || lseek(file_.get(), before, SEEK_SET) < 0) throw Refusal(kCannot, "cannot write '" + path_ + "': " + strerror(error));
       errno = error;
       return false;
@@ -144,15 +143,28 @@ void Output::add(Pieces* pieces, const Piece& piece) {
   else pieces->push_back(piece);
 }
 
-// Into the order of this attempt.
-bool Output::note(const Pieces& pieces) const {
+// Into the order of this attempt. Returns why not.
+int Output::note(const Pieces& pieces) const {
   std::string text;
   for (const Piece& piece : pieces) text += std::to_string(piece.attempt) + ' ' + std::to_string(piece.rank) + ' ' + std::to_string(piece.bytes) + '\n';
-  return write_all(order_.get(), text.data(), text.size());
+  return store::write_all(order_.get(), text.data(), text.size());
+}
+
+// Before anything is changed.
+void Output::check(const Pieces& wanted) const {
+  std::map<std::pair<unsigned, unsigned>, uint64_t> needed;
+  for (const Piece& piece : wanted) needed[{piece.attempt, piece.rank}] += piece.bytes;
+  for (const auto& [of, bytes] : needed) {
+    const std::string source = name(of.first, "." + std::to_string(of.second));
+    const Descriptor from(::open(source.c_str(), O_RDONLY | O_CLOEXEC));
+    if (!from.open() || size_of(from) < bytes)
+      throw Refusal(kCannot, "--output: '" + source + "' does not have what was written before the line: without --output the job goes on from it");
+  }
 }
 
 // What both have stays.
 void Output::bring_back(const Pieces& wanted) {
+  check(wanted);
   uint64_t length = 0;
   std::map<std::pair<unsigned, unsigned>, uint64_t> taken;  // of each source
   size_t next = 0;
@@ -169,12 +181,9 @@ void Output::bring_back(const Pieces& wanted) {
     throw Refusal(kCannot, "--output: cannot shorten '" + path_ + "': " + strerror(errno));
   for (; next < wanted.size(); ++next, of_next = 0) {
     const Piece& piece = wanted[next];
-    const std::string source = name(piece.attempt, "." + std::to_string(piece.rank));
-    const Descriptor from(::open(source.c_str(), O_RDONLY | O_CLOEXEC));
+    const Descriptor from(::open(name(piece.attempt, "." + std::to_string(piece.rank)).c_str(), O_RDONLY | O_CLOEXEC));
     uint64_t& begin = taken[{piece.attempt, piece.rank}];
     const uint64_t bytes = piece.bytes - of_next;
-    if (!from.open() || size_of(from) < begin + bytes)
-      throw Refusal(kCannot, "--output: '" + source + "' does not have what was written before the line: without --output the job goes on from it");
     uint64_t done;
     if (!copy(from, begin, bytes, &done)) throw Refusal(kCannot, "--output: cannot write '" + path_ + "': " + strerror(errno));
     begin += bytes;
@@ -190,7 +199,8 @@ std::string Output::begin(uint64_t line, unsigned ranks, bool* lacks) {
   attempt_ = remove_unneeded(wanted) + 1;
   const std::string order = name(attempt_, ".order");
   order_ = Descriptor(::open(order.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
-  if (!order_.open() || !note(wanted) || fsync(order_.get()) != 0) throw Refusal(kCannot, "--output: cannot write '" + order + "': " + strerror(errno));
+  const int error = !order_.open() ? errno : note(wanted);
+  if (error != 0 || fsync(order_.get()) != 0) throw Refusal(kCannot, "--output: cannot write '" + order + "': " + strerror(error != 0 ? error : errno));
   ranks_.clear();
   ranks_.resize(ranks);
   return name(attempt_, "");
@@ -201,12 +211,8 @@ std::string Output::pass_on(bool all) {
     Source& source = ranks_[rank];
     if (!source.file.open()) source.file = Descriptor(::open(name(attempt_, "." + std::to_string(rank)).c_str(), O_RDONLY | O_CLOEXEC));
     if (!source.file.open()) continue;
-    const uint64_t size = size_of(source.file);
-    uint64_t end = size;
-    // Back to the last end of a line; one that is longer than this goes as it is.
-    for (char last = 0; !all && end > source.passed_on && size - end < kMost && last != '\n';)
-      if (pread(source.file.get(), &last, 1, static_cast<off_t>(end - 1)) != 1 || last != '\n') --end;
-    if (size - end >= kMost) end = size;
+    uint64_t end = size_of(source.file);
+    if (!all) end = end_of_lines(source.file, source.passed_on, end);
     if (end <= source.passed_on) continue;
     uint64_t done;
     const bool passed = copy(source.file, source.passed_on, end - source.passed_on, &done);
@@ -216,9 +222,10 @@ std::string Output::pass_on(bool all) {
       add(&there_, {attempt_, rank, done});
       note({{attempt_, rank, done}});  // for another elc run, which finds what is missing by itself
     }
-    if (passed || told_) continue;
+    if (passed || (told_ && !all)) continue;
     told_ = true;
-    return "--output: cannot write '" + path_ + "': " + why + "; it is tried again";
+    return "--output: cannot write '" + path_ + "': " + why +
+           (all ? "; it lacks the end of what '" + name(attempt_, "." + std::to_string(rank)) + "' has" : "; it is tried again");
   }
   return "";
 }

@@ -25,7 +25,7 @@ class Output {
   // value of ELC_OUTPUT for the attempt; `lacks`: the line was taken without, and the file begins with it. Throws Refusal.
   std::string begin(uint64_t line, unsigned ranks, bool* lacks);
   // Passes on what the ranks have written since, by lines; `all`: they have ended, and may have left the last one open. What the
-  // system does not take now it is given again the next time; returns why, once, or nothing.
+  // system does not take now it is given again the next time; returns why, once, and at the end again, or nothing.
   std::string pass_on(bool all);
 
  private:
@@ -47,7 +47,8 @@ class Output {
   unsigned remove_unneeded(const Pieces& wanted) const;
   void bring_back(const Pieces& wanted);
   static void add(Pieces* pieces, const Piece& piece);
-  bool note(const Pieces& pieces) const;
+  void check(const Pieces& wanted) const;
+  int note(const Pieces& pieces) const;
   bool copy(const Descriptor& from, uint64_t begin, uint64_t bytes, uint64_t* done);
 
   std::string path_, dir_;

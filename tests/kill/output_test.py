@@ -100,8 +100,11 @@ def test(build, seed):
     for name in os.listdir(run.lines):
         if name.startswith("output-") and not name.endswith(".order"):
             os.remove(os.path.join(run.lines, name))
+    before = run.read()
     run.start("--from", str(line))
     run.end(74)
+    if run.read() != before:
+        fail("a run that is refused has changed the file", run.job, "\n".join(run.read()[:40]))
     if "without --output the job goes on from it" not in run.job.complaints():
         fail("it is told what is missing", run.job)
     run.words = run.words[:-2]

@@ -101,7 +101,8 @@ int ELC_Program_errhandler_free(void *handler);
  * them as MPI has them. */
 
 /* What a conversion says of the memory at `block`: that it holds elements of `type`. Sets the type of a block from ELC_malloc that
- * has none; does nothing where there is no block. One whose size is no multiple of the type's remains bytes. Returns `block`. */
+ * has none; does nothing where there is no block. One whose size is no multiple of the type's remains bytes, unless
+ * that is by its alignment. Returns `block`. */
 void *ELC_Program_as(void *block, ELC_Type type);
 
 /* The function of the frame that a restart enters next, for a call by a pointer, which is not back yet. */
@@ -113,8 +114,8 @@ void *ELC_Program_calloc(size_t count, size_t size);
 void *ELC_Program_realloc(void *block, size_t size);
 void ELC_Program_free(void *block);
 
-/* posix_memalign, aligned_alloc and memalign, with memory that is zeroed, and of a size that is a multiple of the alignment: so its
- * size tells a restart how to align it. */
+/* posix_memalign, aligned_alloc and memalign, with memory that is zeroed. If they align by more than malloc does, its size is a multiple
+ * of the alignment, and so tells a restart how to align it. */
 int ELC_Program_posix_memalign(void **block, size_t alignment, size_t size);
 void *ELC_Program_aligned_alloc(size_t alignment, size_t size);
 void *ELC_Program_mm_malloc(size_t size, size_t alignment); /* _mm_malloc, of <xmmintrin.h> */

@@ -69,6 +69,12 @@ class BlockMap {
   uint64_t heap_largest_ = 0;
 };
 
+// How a block of this size was asked to be aligned, beyond what malloc does: its size is a multiple of that (elc_program.h). 0: it was not.
+inline uint64_t alignment_of(uint64_t size) {
+  const uint64_t alignment = size & (~size + 1);
+  return alignment > alignof(max_align_t) ? alignment : 0;
+}
+
 // A heap block is `count` elements of its type and `rest` bytes that are too few for another.
 inline uint64_t elements_of(const Process& process, const Block& block) {
   return block.size / process.types.size_of(block.type);

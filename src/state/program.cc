@@ -250,12 +250,6 @@ Result check_addresses(const Process& p, const uint8_t* begin, uint64_t size, Ty
   return Result();
 }
 
-// How a block of this size may be aligned, beyond what malloc does: ELC_Program_posix_memalign has rounded it up then.
-static uint64_t alignment_of(uint64_t size) {
-  const uint64_t alignment = size & (~size + 1);
-  return alignment > alignof(max_align_t) ? alignment : 0;
-}
-
 }  // namespace elc::state
 
 using elc::state::Block;

@@ -199,10 +199,10 @@ Result pass_heap(format::Cursor& in, Restoring& restoring, const format::Reader&
   return in.finish();
 }
 
-// Memory for a block of the line. What a program has asked to be aligned has a size that is a multiple of that (elc_program.h).
+// Memory for a block of the line.
 void* new_memory(const Process& p, size_t size) {
-  const size_t alignment = p.aligns ? size & (~size + 1) : 0;
-  if (alignment < sizeof(void*)) return calloc(1, size);
+  const size_t alignment = p.aligns ? static_cast<size_t>(alignment_of(size)) : 0;
+  if (alignment == 0) return calloc(1, size);
   void* memory = nullptr;
   if (posix_memalign(&memory, alignment, size) != 0) return nullptr;
   return memset(memory, 0, size);

@@ -689,6 +689,7 @@ class Both {
       } else {
         if (s->offset != t->offset)
           note("open file", path, "is at byte " + std::to_string(s->offset) + " in A, at " + std::to_string(t->offset) + " in B");
+        if (s->at_end != t->at_end) note("open file", path, std::string("has come to its end in ") + (s->at_end ? "A" : "B") + " alone");
         if (s->kind != state::StreamKind::kRead && s->length != t->length)
           note("open file", path, "has " + std::to_string(s->length) + " bytes in A, " + std::to_string(t->length) + " in B");
       }

@@ -247,7 +247,7 @@ Result Writer::write_fields(TypeId type, const uint8_t* from, const uint8_t* enc
     if (enclosing == nullptr) enclosing = from;
     const int active = info.active(from, enclosing);
     if (active < -1 || active >= static_cast<int>(end))
-      return Result::error("the union's function says that member %d is active, but there are %u", active, end);
+      return Result::error("which member of the union is in use is not known: its function says %d, and there are %u", active, end);
     i = active < 0 ? kNoMember : static_cast<uint32_t>(active);
     uint8_t word[4];
     store_integer(word, 4, plans_.swaps(), i);

@@ -223,11 +223,13 @@ class Driver {
     for (const Job& job : jobs) {
       if (job.end == Job::kLost) errors.push_back(job.unit->record().source + ": the process that transforms it could not be made, or has died");
       for (const std::string& line : lines_of(job.errors)) errors.push_back(line);
-      for (const std::string& line : lines_of(job.notes)) notes.push_back(line);
+      for (const std::string& line : lines_of(job.notes))
+        if (std::find(notes.begin(), notes.end(), line) == notes.end()) notes.push_back(line);  // of a header, once
       if (job.end == Job::kNotCompiled) scratch_.keep();
     }
     if (!errors.empty()) return report(errors);
-    if (arguments_.reports) tell(program, notes);
+    for (const std::string& note : notes) fprintf(stderr, "elc-cc: warning: %s\n", note.c_str());
+    if (arguments_.reports) tell(program);
     auto job = jobs.begin();
     for (Input& input : inputs_) {
       std::vector<std::string> objects;
@@ -279,7 +281,7 @@ class Driver {
     return write_lines(job.errors, errors) ? end : Job::kLost;
   }
 
-  static void tell(const Program& program, const std::vector<std::string>& notes) {
+  static void tell(const Program& program) {
     fprintf(stderr, "elc-cc: %zu of %zu functions can be on the stack when a line is taken:\n", program.instrumented(), program.functions());
     for (const std::string& name : program.names_of_instrumented()) fprintf(stderr, "elc-cc:   %s\n", name.c_str());
     for (const auto& [name, number] : program.numbers())
@@ -288,7 +290,6 @@ class Driver {
                 name.starts_with("MPI") ? "an MPI" : "a machine");
     if (!program.characters_are_text())
       fprintf(stderr, "elc-cc: %s: memory of characters is used as something else: arrays of characters are saved as bytes\n", program.text_ends_at().c_str());
-    for (const std::string& note : notes) fprintf(stderr, "elc-cc: %s\n", note.c_str());
   }
 
   bool replace(const Input& input, const std::vector<std::string>& objects) {

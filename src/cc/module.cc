@@ -52,6 +52,14 @@ class FileVisitor : public RecursiveASTVisitor<FileVisitor> {
     return true;
   }
 
+  bool VisitExpr(Expr* e) {
+    const auto* call = dyn_cast<CallExpr>(e);
+    if (call == nullptr) return true;
+    const QualType type = unit_.type_of_memory(call);
+    if (!type.isNull() && !seen_.contains(call)) give(call, type);
+    return true;
+  }
+
   bool VisitDeclRefExpr(DeclRefExpr* reference) {
     const size_t begin = unit_.begin_of(reference->getLocation()), end = unit_.end_of(reference->getLocation());
     if (const auto* variable = dyn_cast<VarDecl>(reference->getDecl())) {
@@ -89,7 +97,7 @@ class FileVisitor : public RecursiveASTVisitor<FileVisitor> {
     const Expr* source = cast->getSubExpr()->IgnoreParenCasts();
     const auto* call = dyn_cast<CallExpr>(source);
     if (call == nullptr) return see_pointer(cast, source);
-    if (seen_.contains(call)) return true;
+    if (seen_.contains(call) || !unit_.type_of_memory(call).isNull()) return true;
     const QualType from = call->getType();
     if (!from->isPointerType() || !(from->isVoidPointerType() || from->getPointeeType()->isAnyCharacterType())) return true;
     const FunctionDecl* callee = callee_of(call);
@@ -97,12 +105,8 @@ class FileVisitor : public RecursiveASTVisitor<FileVisitor> {
       const Known known = m_.program_.known(callee->getName().str());
       if (!known.allocates) return true;
     }
-    seen_.insert(call);
     m_.lift(to->getPointeeType());
-    const std::string type = m_.types_.of_memory(to->getPointeeType());
-    if (type.empty()) return true;
-    m_.memory_[call] = type;
-    m_.edits_.wrap(unit_.begin_of(call->getBeginLoc()), unit_.end_of(call->getEndLoc()), "ELC_Program_as(", ", " + type + ")");
+    give(call, to->getPointeeType());
     return true;
   }
 
@@ -126,6 +130,15 @@ class FileVisitor : public RecursiveASTVisitor<FileVisitor> {
   }
 
  private:
+  // The memory that the call returns holds elements of this type.
+  void give(const CallExpr* call, QualType element) {
+    seen_.insert(call);
+    const std::string type = m_.types_.of_memory(element);
+    if (type.empty()) return;
+    m_.memory_[call] = type;
+    m_.edits_.wrap(unit_.begin_of(call->getBeginLoc()), unit_.end_of(call->getEndLoc()), "ELC_Program_as(", ", " + type + ")");
+  }
+
   // A pointer that no call has returned says what memory is, too; where that holds addresses, a line has to know it.
   bool see_pointer(CastExpr* cast, const Expr* source) {
     const QualType from = source->getType(), to = cast->getType()->getPointeeType();
@@ -241,10 +254,11 @@ static bool is_jump_buffer(const ASTContext& context, QualType type) {
 void Module::add_variable(const VarDecl* variable, const std::string& symbol, const std::string& name) {
   if (!registered_.insert(variable->getCanonicalDecl()).second) return;
   const std::string shown = variable->getName().str();
+  const bool is_transient = unit_.pragma_of(variable, Pragma::Kind::kTransient) != nullptr;
   if (variable->getTLSKind() != VarDecl::TLS_None || variable->hasAttr<OMPThreadPrivateDeclAttr>()) return error(variable->getLocation(), "'" + shown + "' is of each thread, which lines cannot have");
   Described described;
   std::string why;
-  if (is_jump_buffer(unit_.context(), variable->getType())) {  // what is in it goes with the function that has set it
+  if (is_transient || is_jump_buffer(unit_.context(), variable->getType())) {  // what is in the latter goes with the function that has set it
     described = this->described(unit_.context().UnsignedCharTy);
     described.count = static_cast<uint64_t>(unit_.context().getTypeSizeInChars(variable->getType()).getQuantity());
     return add_entry(unique_name(name), symbol, described, true);
@@ -622,6 +636,7 @@ std::string Module::prelude() const {
       "extern struct ELC_Frame *ELC_Innermost; extern int ELC_Reentering; extern int ELC_Reenter(struct ELC_Frame *); "
       "struct ELC_Field { const char *name; unsigned long offset; int type; unsigned long count; }; "
       "extern int ELC_Struct(const char *, unsigned long, int, const struct ELC_Field *); "
+      "extern int ELC_Union(const char *, unsigned long, int, const struct ELC_Field *, int (*)(const void *, const void *)); "
       "extern int ELC_Accessor(int, long long (*)(const void *), void (*)(void *, long long)); "
       "extern void *ELC_Program_as(void *, int); extern void *ELC_Program_array(void *, int, const unsigned long *, unsigned long, int); extern void (*ELC_Program_target(void))(void); "
       "extern void *(*ELC_Program_alloca(void **))(unsigned long); extern void ELC_Program_leave(void **); "

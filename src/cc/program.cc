@@ -107,6 +107,7 @@ class Collector : public RecursiveASTVisitor<Collector> {
   }
 
   bool VisitVarDecl(VarDecl* variable) {
+    if (variable->hasGlobalStorage()) see_pragma(variable, Pragma::Kind::kTransient);
     if (variable->hasGlobalStorage() && !variable->isStaticLocal() && variable->isExternallyVisible() &&
         variable->isThisDeclarationADefinition() != VarDecl::DeclarationOnly)
       program_.variables_.insert(variable->getName().str());
@@ -116,6 +117,10 @@ class Collector : public RecursiveASTVisitor<Collector> {
   bool VisitCallExpr(CallExpr* call) {
     const FunctionDecl* callee = callee_of(call);
     const std::string name = callee == nullptr ? "" : callee->getName().str();
+    if (!unit_.type_of_memory(call).isNull()) {
+      for (const Pragma& pragma : unit_.pragmas())
+        if (const size_t at = unit_.begin_of(call->getBeginLoc()); at >= pragma.begin && at < pragma.end) pragmas_.insert(&pragma);
+    }
     if (directives_ > 0) see_threaded(call, callee);
     if (callee == nullptr) {
       if (facts_ != nullptr) facts_->calls_by.insert(Program::signature_of(pointee_of_callee(call)));
@@ -167,6 +172,8 @@ class Collector : public RecursiveASTVisitor<Collector> {
 
   bool VisitRecordDecl(RecordDecl* record) {
     const std::string name = spelling(record);
+    for (const FieldDecl* field : record->fields())
+      if (unit_.context().getBaseElementType(field->getType())->isUnionType()) see_pragma(field, Pragma::Kind::kUnion);
     if (!record->isThisDeclarationADefinition() || name.empty() || unit_.in_system_header(record->getLocation())) return true;
     std::string content;
     for (const FieldDecl* field : record->fields()) {
@@ -190,9 +197,14 @@ class Collector : public RecursiveASTVisitor<Collector> {
 
   void finish() {
     for (const std::string& key : taken_) program_.functions_[key].is_address_taken = true;
+    program_.check_pragmas(unit_, pragmas_);
   }
 
  private:
+  void see_pragma(const DeclaratorDecl* declared, Pragma::Kind kind) {
+    if (const Pragma* const pragma = unit_.pragma_of(declared, kind)) pragmas_.insert(pragma);
+  }
+
   FunctionFacts& here() { return facts_ != nullptr ? *facts_ : program_.at_file_scope_; }
 
   // What a call of MPI is given and nobody keeps, if it is none of the program's own.
@@ -381,6 +393,7 @@ class Collector : public RecursiveASTVisitor<Collector> {
   std::set<const Expr*> direct_, harmless_, passed_;
   std::map<const FunctionDecl*, bool> keeping_nothing_;  // definitions in headers of the system
   std::set<std::string> taken_;
+  std::set<const Pragma*> pragmas_;  // in front of what they are for
 };
 
 std::string spelling(const RecordDecl* record) {
@@ -413,6 +426,16 @@ void Program::add(const Unit& unit) {
   collector.TraverseDecl(unit.context().getTranslationUnitDecl());
   collector.finish();
   add_sizes(unit);
+}
+
+void Program::check_pragmas(const Unit& unit, const std::set<const Pragma*>& seen) {
+  for (const Pragma& pragma : unit.pragmas()) {
+    if (pragma.kind == Pragma::Kind::kStateless) options_.stateless.insert(pragma.words.begin(), pragma.words.end());
+    else if (seen.contains(&pragma)) continue;
+    else if (pragma.kind == Pragma::Kind::kTransient) misplaced_.push_back(pragma.place + ": '#pragma elc transient' stands in front of a variable of a file, or a static one of a function");
+    else if (pragma.kind == Pragma::Kind::kType) misplaced_.push_back(pragma.place + ": '#pragma elc type' stands in front of a statement with a call that returns a void * or char *");
+    else misplaced_.push_back(pragma.place + ": '#pragma elc union' stands in front of a union in a struct");
+  }
 }
 
 void Program::add_sizes(const Unit& unit) {
@@ -450,6 +473,7 @@ void Program::unite(const std::string& a, const std::string& b) {
 }
 
 void Program::conclude(std::vector<std::string>* errors) {
+  errors->insert(errors->end(), misplaced_.begin(), misplaced_.end());
   // Facts of functions that are not defined say no more than that their address is taken.
   for (auto f = functions_.begin(); f != functions_.end();) f = f->second.name.empty() ? functions_.erase(f) : std::next(f);
   // Without a prototype a function may be called as any that returns the same.

@@ -120,6 +120,7 @@ class Program {
   std::string add_size(const Size& size, const std::string& file);
   void find_kept_sizes();
   void find_numbers();
+  void check_pragmas(const Unit& unit, const std::set<const Pragma*>& seen);
   void check_threads(std::vector<std::string>* errors) const;
   void check_foreign(const FunctionFacts& of, std::set<std::string>* told, std::vector<std::string>* errors);
   static std::string key_of(const Unit& unit, const clang::FunctionDecl* function);
@@ -133,6 +134,7 @@ class Program {
   std::set<std::string> external_;                         // names of functions that all files can call
   std::set<std::string> returning_pointers_;               // names of functions that no file defines
   std::vector<std::string> warnings_;
+  std::vector<std::string> misplaced_;                     // pragmas, and why
   std::vector<ThreadedCall> threaded_;
   std::vector<std::string> devices_;                       // directives that leave something on other devices, and where
   std::map<std::string, Setting> settings_;

@@ -188,6 +188,25 @@ bool Types::holds_addresses(QualType type) const {
   return false;
 }
 
+bool Types::holds_objects(QualType type) const {
+  while (const ArrayType* array = type->getAsArrayTypeUnsafe()) type = array->getElementType();
+  if (type->isFunctionPointerType() || is_handle(number_by_name(type)) || (type->isPointerType() && is_stream(type->getPointeeType()))) return true;
+  const auto* record = type->getAs<RecordType>();
+  if (record == nullptr) return false;
+  for (const FieldDecl* field : record->getDecl()->fields())
+    if (holds_objects(field->getType())) return true;
+  return false;
+}
+
+std::string Types::unique_name(const RecordDecl* record) const {
+  const std::string name = spelling(record).empty() ? "a struct without a name" : spelling(record);
+  const bool is_of_file = !unit_.file(record->getLocation()).ends_with(".h") || program_.is_ambiguous(name);
+  std::string unique = is_of_file ? program_.file_name(unit_) + ":" + name : name;
+  if (const auto* function = dyn_cast<FunctionDecl>(record->getDeclContext())) unique += " of " + function->getName().str() + "()";
+  if (spelling(record).empty()) unique += " " + std::to_string(unit_.line(record->getLocation()));
+  return unique;
+}
+
 bool Types::describe_record(const RecordDecl* declared, Described* to, std::string* why) {
   const RecordDecl* record = declared->getDefinition();
   if (record == nullptr) {
@@ -211,21 +230,22 @@ bool Types::describe_record(const RecordDecl* declared, Described* to, std::stri
   } else if (record->hasFlexibleArrayMember()) {
     made.why = name + " ends with an array whose size its type does not say";
   } else if (record->isUnion()) {
-    if (holds_addresses(QualType(record->getTypeForDecl(), 0))) made.why = name + " may hold an address, and nothing says when it does";
-    else notes_.push_back(unit_.place(record->getLocation()) + ": " + name + " is saved as bytes: nothing says which of its members is in use");
+    const QualType type(record->getTypeForDecl(), 0);
+    if (holds_objects(type)) {
+      made.why = name + " may hold a function, a stream or an object of MPI, and nothing says when it does (#pragma elc union)";
+    } else {
+      notes_.push_back(unit_.place(record->getLocation()) + ": " + name + " is saved as bytes: nothing says which of its members is in use" +
+                       (holds_addresses(type) ? "; while it holds an address no line is taken" : "") + " (#pragma elc union)");
+    }
     made.described.type = scalar(ELC_BYTE);
     made.described.count = size;
   } else if (size == 0) {
     made.described.type = scalar(ELC_BYTE);
     made.described.count = 0;
   } else if (add_fields(record, record, 0, "", &fields, &made.why)) {
-    const bool is_of_file = !unit_.file(record->getLocation()).ends_with(".h") || program_.is_ambiguous(name);
-    std::string unique = is_of_file ? program_.file_name(unit_) + ":" + name : name;
-    if (const auto* function = dyn_cast<FunctionDecl>(record->getDeclContext())) unique += " of " + function->getName().str() + "()";
-    if (spelling(record).empty()) unique += " " + std::to_string(unit_.line(record->getLocation()));
     made.described.type = "elc_t" + std::to_string(next_++);
     variables_ += "static int " + made.described.type + "; ";
-    makers_ += "{ const struct ELC_Field elc_f[] = {" + fields + "}; " + made.described.type + " = ELC_Struct(\"" + unique + "\", " +
+    makers_ += "{ const struct ELC_Field elc_f[] = {" + fields + "}; " + made.described.type + " = ELC_Struct(\"" + unique_name(record) + "\", " +
                std::to_string(size) + ", (int)(sizeof elc_f / sizeof elc_f[0]), elc_f); } ";
   }
   *to = made.described;
@@ -248,7 +268,8 @@ bool Types::add_fields(const RecordDecl* record, const RecordDecl* of, uint64_t 
       continue;
     }
     Described described;
-    if (!describe(field->getType(), &described, why)) {
+    const Pragma* const cases = unit_.pragma_of(field, Pragma::Kind::kUnion);
+    if (cases != nullptr ? !describe_union(field, *cases, of, at, &described, why) : !describe(field->getType(), &described, why)) {
       *why = "its member '" + field->getName().str() + "': " + *why;
       return false;
     }
@@ -256,6 +277,60 @@ bool Types::add_fields(const RecordDecl* record, const RecordDecl* of, uint64_t 
     const std::string name = field->getName().empty() ? "at_" + std::to_string(at) : field->getName().str();
     *fields += "{\"" + path + name + "\", " + std::to_string(at) + ", " + described.type + ", " + std::to_string(described.count) + "}, ";
   }
+  return true;
+}
+
+// A union at `at` of `of`, of which a member before it tells what is in use.
+bool Types::describe_union(const FieldDecl* field, const Pragma& cases, const RecordDecl* of, uint64_t at, Described* to, std::string* why) {
+  const std::string& tag = cases.words[0];
+  const std::string first = tag.substr(0, tag.find('.')), type = spelling(of);
+  const auto refuse = [&](const std::string& what) {
+    *why = "#pragma elc union (" + cases.place + "): " + what;
+    return false;
+  };
+  const FieldDecl* teller = nullptr;
+  for (const FieldDecl* other : of->fields())
+    if (other->getName() == first) teller = other;
+  if (teller == nullptr || unit_.context().getASTRecordLayout(of).getFieldOffset(teller->getFieldIndex()) / 8 >= at)
+    return refuse("the struct has no member '" + first + "' before the union");
+  if (type.empty()) return refuse("the struct around the union has no name");
+  const RecordDecl* record = unit_.context().getBaseElementType(field->getType())->getAsRecordDecl();
+  std::string members, ways, fallback = "-2";
+  std::map<std::string, int> numbers = {{"-", -1}};
+  for (const FieldDecl* member : record->fields()) {
+    Described one;
+    const std::string name = member->getName().str();
+    if (member->isBitField() || name.empty()) return refuse("a bit-field, or a member without a name, of the union");
+    if (!describe(member->getType(), &one, why)) {
+      *why = "'" + name + "': " + *why;
+      return false;
+    }
+    const int number = static_cast<int>(numbers.size()) - 1;
+    numbers[name] = number;
+    members += "{\"" + name + "\", 0, " + one.type + ", " + std::to_string(one.count) + "}, ";
+  }
+  std::set<int64_t> values;
+  for (size_t i = 1; i < cases.words.size(); i += 2) {
+    const auto number = numbers.find(cases.words[i + 1]);
+    if (number == numbers.end()) return refuse("the union has no member '" + cases.words[i + 1] + "'");
+    if (cases.words[i] == "default") {
+      fallback = std::to_string(number->second);
+      continue;
+    }
+    const auto* value = dyn_cast_or_null<EnumConstantDecl>(unit_.declared(cases.name + "_" + std::to_string(i / 2)));
+    if (value == nullptr || !values.insert(value->getInitVal().getExtValue()).second) return refuse("the value " + cases.words[i] + " is there twice");
+    ways += "case " + std::to_string(value->getInitVal().getExtValue()) + ": return " + std::to_string(number->second) + "; ";
+  }
+  const std::string active = "elc_u" + std::to_string(next_++);
+  functions_ += "static int " + active + "(const void *elc_union, const void *of) { switch ((long long)((const " + type + " *)of)->" + tag + ") { " + ways +
+                "default: return " + fallback + "; } } ";
+  to->type = "elc_t" + std::to_string(next_++);
+  to->count = 1;
+  for (const ArrayType* array = field->getType()->getAsArrayTypeUnsafe(); array != nullptr; array = array->getElementType()->getAsArrayTypeUnsafe())
+    to->count *= cast<ConstantArrayType>(array)->getSize().getZExtValue();
+  variables_ += "static int " + to->type + "; ";
+  makers_ += "{ const struct ELC_Field elc_f[] = {" + members + "}; " + to->type + " = ELC_Union(\"" + unique_name(of) + "." + field->getName().str() + "\", " +
+             std::to_string(unit_.context().getASTRecordLayout(record).getSize().getQuantity()) + ", (int)(sizeof elc_f / sizeof elc_f[0]), elc_f, " + active + "); } ";
   return true;
 }
 

@@ -28,6 +28,8 @@ class Types {
   // The type that memory gets when a pointer to it becomes one to `type`; empty: none better than bytes.
   std::string of_memory(clang::QualType type);
   bool holds_addresses(clang::QualType type) const;
+  // Streams, functions and MPI's objects, which a restart makes anew: that bytes hold one cannot be seen.
+  bool holds_objects(clang::QualType type) const;
 
   const std::vector<std::string>& notes() const { return notes_; }  // what is saved as bytes
   const std::string& variables() const { return variables_; }  // text: their definitions
@@ -39,6 +41,8 @@ class Types {
   bool describe_record(const clang::RecordDecl* record, Described* to, std::string* why);
   bool add_fields(const clang::RecordDecl* record, const clang::RecordDecl* of, uint64_t offset, const std::string& path, std::string* fields,
                   std::string* why);
+  bool describe_union(const clang::FieldDecl* field, const Pragma& cases, const clang::RecordDecl* of, uint64_t at, Described* to, std::string* why);
+  std::string unique_name(const clang::RecordDecl* record) const;
   bool add_bit_field(const clang::FieldDecl* field, const clang::RecordDecl* of, const std::string& path, std::string* fields, std::string* why);
 
   const Program& program_;

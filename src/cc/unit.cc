@@ -45,7 +45,7 @@ void blank_malloc_attributes(std::string* text) {
 // Keeps where errors are in headers of the system, and tells the others.
 class Errors : public clang::TextDiagnosticPrinter {
  public:
-  Errors() : TextDiagnosticPrinter(llvm::errs(), new clang::DiagnosticOptions) {}
+  Errors() : TextDiagnosticPrinter(llvm::errs(), options()) {}
 
   void HandleDiagnostic(clang::DiagnosticsEngine::Level level, const clang::Diagnostic& info) override {
     if (level < clang::DiagnosticsEngine::Error) return;
@@ -82,6 +82,12 @@ class Errors : public clang::TextDiagnosticPrinter {
   }
 
  private:
+  static clang::DiagnosticOptions* options() {
+    auto* const all = new clang::DiagnosticOptions;
+    all->ShowPresumedLoc = true;  // the program's own files
+    return all;
+  }
+
   std::vector<std::pair<clang::SourceLocation, std::string>> in_headers_;
   bool are_others_ = false;
 };
@@ -91,6 +97,9 @@ class Errors : public clang::TextDiagnosticPrinter {
 bool Unit::parse() {
   text_ = record_.text;
   blank_malloc_attributes(&text_);
+  std::vector<std::string> misunderstood;
+  const bool all_pragmas = take_pragmas(&text_, &pragmas_, &misunderstood);
+  for (const std::string& what : misunderstood) llvm::errs() << what << "\n";
   std::vector<std::string> arguments = {"-x", "c", "-fsyntax-only", "-undef", "-w", "-Wno-everything", "-ferror-limit=0", "-fgnuc-version=12.2.0",
                                         "-D_Float32=float", "-D_Float64=double", "-D_Float32x=double", "-D_Float64x=long double",
                                         "-D_Float16=__fp16", "-Xclang", "-fallow-half-arguments-and-returns",
@@ -107,7 +116,34 @@ bool Unit::parse() {
   Errors errors;
   ast_ = clang::tooling::buildASTFromCodeWithArgs(text_, arguments, "elc-cc-input.c", "elc-cc", std::make_shared<clang::PCHContainerOperations>(),
                                                   clang::tooling::getClangStripDependencyFileAdjuster(), {}, &errors);
-  return ast_ != nullptr && errors.all_in_functions(*ast_);
+  return ast_ != nullptr && errors.all_in_functions(*ast_) && all_pragmas;
+}
+
+const Pragma* Unit::pragma_of(const clang::DeclaratorDecl* declared, Pragma::Kind kind) const {
+  if (pragmas_.empty()) return nullptr;
+  const auto* field = dyn_cast<clang::FieldDecl>(declared);
+  const bool is_anonymous = field != nullptr && field->isAnonymousStructOrUnion();
+  const size_t begin = begin_of(is_anonymous ? field->getType()->getAsTagDecl()->getBeginLoc() : declared->getBeginLoc());
+  for (const Pragma& pragma : pragmas_)
+    if (pragma.kind == kind && pragma.begin == begin) return &pragma;
+  return nullptr;
+}
+
+const clang::NamedDecl* Unit::declared(const std::string& name) const {
+  const auto all = context().getTranslationUnitDecl()->lookup(clang::DeclarationName(&context().Idents.get(name)));
+  return all.empty() ? nullptr : *all.begin();
+}
+
+clang::QualType Unit::type_of_memory(const clang::CallExpr* call) const {
+  const clang::QualType type = call->getType();
+  if (pragmas_.empty() || !type->isPointerType() || !(type->isVoidPointerType() || type->getPointeeType()->isAnyCharacterType())) return {};
+  const size_t at = begin_of(call->getBeginLoc());
+  for (const Pragma& pragma : pragmas_) {
+    if (pragma.kind != Pragma::Kind::kType || at < pragma.begin || at >= pragma.end) continue;
+    const auto* named = dyn_cast_or_null<clang::TypedefNameDecl>(declared(pragma.name));
+    return named == nullptr ? clang::QualType() : named->getUnderlyingType();
+  }
+  return {};
 }
 
 size_t Unit::begin_of(clang::SourceLocation at) const { return sources().getFileOffset(sources().getFileLoc(at)); }

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "cc/pragmas.h"
 #include "clang/AST/ASTContext.h"
 #include "clang/Frontend/ASTUnit.h"
 
@@ -33,6 +34,13 @@ class Unit {
   clang::ASTContext& context() const { return ast_->getASTContext(); }
   clang::SourceManager& sources() const { return ast_->getSourceManager(); }
   const std::string& text() const { return text_; }
+  const std::vector<Pragma>& pragmas() const { return pragmas_; }
+  // The one of this kind that stands in front of a declaration; nullptr: there is none.
+  const Pragma* pragma_of(const clang::DeclaratorDecl* declared, Pragma::Kind kind) const;
+  // What a pragma says of the memory that this call gives; null: nothing.
+  clang::QualType type_of_memory(const clang::CallExpr* call) const;
+  // What take_pragmas() has declared; nullptr: it is not there.
+  const clang::NamedDecl* declared(const std::string& name) const;
 
   // Offsets in text(): where a token begins, and where the last one of a range ends.
   size_t begin_of(clang::SourceLocation at) const;
@@ -47,6 +55,7 @@ class Unit {
   Record record_;
   size_t number_;
   std::string text_;  // as it is parsed: what clang does not know of GCC's is blank
+  std::vector<Pragma> pragmas_;
   std::unique_ptr<clang::ASTUnit> ast_;
 };
 

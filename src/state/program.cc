@@ -26,7 +26,7 @@ void register_variables(const ELC_Program_module& module, HashMap<const ELC_Prog
     if (first != nullptr && strcmp(first->name, v.name) == 0 && *first->type == *v.type && first->count == v.count) continue;
     first = &v;
     const TypeId target = v.target == nullptr ? TypeId{format::kNone} : *v.target;
-    const Result added = add_region(v.name, v.address, *v.type, v.count, target, {}, v.is_constant != 0, true);
+    const Result added = add_region(v.name, v.address, *v.type, v.count, target, {}, v.is_constant != 0, v.is_constant == 0);
     if (added.ok()) continue;
     outcome(added);
     p.unregistered = Text::format("'%s'", v.name);
@@ -128,15 +128,25 @@ char** begin_program(const ELC_Program& program, int argc, char** argv) {
   return copy == nullptr ? argv : copy;
 }
 
-// Which words of an element hold addresses or handles, which a restart sets.
-static void mark_words(const format::TypeTable& types, TypeId type, uint64_t offset, Vector<bool>* set) {
+// Which words of an element hold addresses or handles, which a restart sets: of the one at `element`, as unions are not always the same.
+static void mark_words(const format::TypeTable& types, TypeId type, const uint8_t* element, uint64_t offset, const uint8_t* enclosing, Vector<bool>* set) {
   const format::TypeInfo& info = types.info(type);
-  constexpr uint64_t kWord = sizeof(uintptr_t);
-  if (info.kind == format::kStruct) {
-    for (const format::FieldInfo& field : types.fields(type))
-      for (uint64_t i = 0; i < field.count; ++i) mark_words(types, field.type, offset + field.offset + i * types.size_of(field.type), set);
+  const auto mark = [set](uint64_t begin, uint64_t size) {
+    constexpr uint64_t kWord = sizeof(uintptr_t);
+    for (uint64_t at = begin / kWord; at * kWord < begin + size && at < set->size(); ++at) (*set)[static_cast<size_t>(at)] = true;
+  };
+  if (info.kind == format::kStruct || info.kind == format::kUnion) {
+    const bool is_struct = info.kind == format::kStruct;
+    const int active = is_struct ? 0 : info.active(element + offset, enclosing);
+    if (active < 0) return mark(offset, info.size);  // nothing of it is saved
+    int number = 0;
+    for (const format::FieldInfo& field : types.fields(type)) {
+      if (!is_struct && number++ != active) continue;
+      for (uint64_t i = 0; i < field.count; ++i)
+        mark_words(types, field.type, element, offset + field.offset + i * types.size_of(field.type), is_struct ? element + offset : enclosing, set);
+    }
   } else if (info.has_handle) {
-    for (uint64_t at = offset / kWord; at * kWord < offset + info.size && at < set->size(); ++at) (*set)[static_cast<size_t>(at)] = true;
+    mark(offset, info.size);
   }
 }
 
@@ -228,14 +238,16 @@ Result check_addresses(const Process& p, const uint8_t* begin, uint64_t size, Ty
   if (info.has_handle) {
     if (info.kind != format::kStruct || info.size % kWord != 0) return Result();
     set.resize(static_cast<size_t>(info.size / kWord));
-    for (bool& word : set) word = false;
-    mark_words(p.types, type, 0, &set);
   }
   const bool is_bytes = info.kind == format::kByte || info.size == 1;  // which may have an address anywhere
   const uint64_t step = is_bytes ? 1 : kWord;
   // Those of a type's elements are counted from their beginning, wherever that is.
   const uint64_t skip = is_bytes || !set.empty() ? 0 : (kWord - reinterpret_cast<uintptr_t>(begin) % kWord) % kWord;
   for (uint64_t at = skip, word = 0; at + kWord <= size; at += step, ++word) {
+    if (const size_t of_element = set.empty() ? 1 : static_cast<size_t>(word % set.size()); of_element == 0 && (word == 0 || info.walked)) {
+      for (bool& is_set : set) is_set = false;
+      mark_words(p.types, type, begin + at, 0, begin + at, &set);
+    }
     uintptr_t value;
     memcpy(&value, begin + at, kWord);
     if (value < kLeast || value > kMostAddress) continue;

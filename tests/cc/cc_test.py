@@ -545,7 +545,8 @@ static void note(void) { FILE *f = fopen("note", "a"); fclose(f); }""", """{ int
         self.refuses("a function that can reach MPI may be given to qsort()", pointer, "qsort(v, 2, sizeof *v, by); by(v, v);")
 
     def test_union(self):
-        self.refuses("union u may hold an address, and nothing says when", "union u { long n; long *p; } u;", "u.n = i;")
+        for member in ("void (*p)(void)", "FILE *p", "MPI_Comm p"):
+            self.refuses("union u may hold a function, a stream or an object of MPI, and nothing says when", "union u { long n; %s; } u;" % member, "u.n = i;")
 
     def test_open_struct(self):
         self.refuses("ends with an array whose size", "struct s { int n; long more[]; } *p, s;", "s.n = i;")
@@ -666,6 +667,17 @@ class Lines(Cases):
     def test_address_of_no_value(self):
         self.refused("but to no value there", "static struct { unsigned a : 4, b : 12; long n; } bits; static char *at;", "at = (char *)&bits + 1;")
 
+    def test_address_in_a_union(self):
+        """Of which nothing says which member is in use: numbers are in lines, and addresses in none."""
+        union = "union { long n; double d; char *text; } "
+        for where in ("static struct { int kind; %s u; } kept[2];", "static %s kept[2];"):
+            of = "kept[1].u" if "kind" in where else "kept[1]"
+            with self.subTest(where):
+                self.write("prog.c", PROGRAM % (where % union, of + ".n = 1; deep(1, 1); result += " + of + ".n + i;" + Projects.DALLY))
+                self.assertRegex(self.cc("prog.c", "-o", "prog"), r"elc-cc: warning: prog\.c:7: .* is saved as bytes: .*; while it holds an address no line is taken")
+                self.assert_restarts("prog", self.start("prog"))
+                self.refused("holds an address", where % union + " static char all[10];", of + ".text = all; deep(1, 1); result += " + of + ".text != all;")
+
     def test_distance_of_blocks(self):
         """Datatypes of one block are right, wherever it is; one that goes from a block to another is of this run alone."""
         make = ("static char *one, *two; static MPI_Datatype type; static void make(char *a, char *b) { MPI_Aint at[2]; int k[2] = {8, 8};"
@@ -675,6 +687,135 @@ class Lines(Cases):
         self.write("prog.c", PROGRAM % (make, "if (!two) { two = malloc(5000); one = malloc(100); make(two + 8, two + 4000); }" + Projects.DALLY + "if (i == 99) MPI_Type_free(&type);"))
         self.cc("prog.c", "-o", "prog")
         self.assert_restarts("prog", Projects.ANSWER)
+
+
+class Pragmas(Cases):
+    """What a program says of itself."""
+
+    VALUE = """
+enum kind { NOTHING, WHOLE, REAL = 'r', TEXT, PAIR };
+struct value {
+  enum kind kind;
+  #pragma elc union kind WHOLE: n, REAL: d, TEXT: text, PAIR: pair, NOTHING: -
+  union { long n; double d; char *text; struct { struct value *left, *right; } pair; } u;
+};
+static struct value *all[100];
+static struct value *make(enum kind kind, long n) {
+  struct value *v = malloc(sizeof *v);
+  memset(&v->u, 0x55, sizeof v->u);
+  v->kind = kind;
+  if (kind == WHOLE) v->u.n = n;
+  if (kind == REAL) v->u.d = n / 8.0;
+  if (kind == TEXT) sprintf(v->u.text = malloc(20), "%ld", n);
+  if (kind == PAIR) v->u.pair.left = all[n / 2], v->u.pair.right = all[n / 3];
+  return v;
+}
+static long sum(const struct value *v) {
+  switch (v->kind) {
+    case WHOLE: return v->u.n;
+    case REAL: return v->u.d * 8;
+    case TEXT: return atol(v->u.text);
+    case PAIR: return sum(v->u.pair.left) + sum(v->u.pair.right);
+    default: return 7;
+  }
+}
+"""
+    USE = "{ static const enum kind kinds[] = {NOTHING, WHOLE, REAL, TEXT, PAIR}; all[i] = make(kinds[i % 5], i); deep(1, 1); result += sum(all[i / 2]); }"
+
+    def test_union(self):
+        self.right(self.VALUE, self.USE)
+        self.assertNotIn("warning", self.cc("prog.c", "-o", "prog"))
+
+    def test_union_of_another_kind(self):
+        """A value that the pragma does not have: nobody knows what is in use."""
+        self.write("prog.c", PROGRAM % (self.VALUE.replace(", PAIR: pair", ""), self.USE + Projects.DALLY))
+        self.cc("prog.c", "-o", "prog")
+        said = self.start("prog", ELC_DIR=os.path.join(self.home, "lines"), ELC_EVERY="0.0001", ELC_VERBOSE="1")
+        self.assertIn("which member of the union is in use is not known", said)
+        self.assertIn("result: ", said)
+        self.right(self.VALUE.replace(", PAIR: pair", ", default: pair"), self.USE)
+
+    def test_union_with_an_address_among_numbers(self):
+        self.write("prog.c", PROGRAM % (self.VALUE, "if (!all[0]) all[0] = make(WHOLE, (long)all); deep(1, 1); result += sum(all[0]) != (long)all;" + Projects.DALLY))
+        self.cc("prog.c", "-o", "prog")
+        self.assertIn("holds an address", self.start("prog", ELC_DIR=os.path.join(self.home, "lines"), ELC_EVERY="0.0001", ELC_VERBOSE="1"))
+
+    def test_union_without_a_name(self):
+        self.right("""
+typedef struct {
+  struct { unsigned kind : 3; } head;
+  #pragma elc union head.kind 1: n, (1 + 1): at
+  union { int n; const char *at; };
+} any;
+static any *last;""", "{ any *one = calloc(1, sizeof *one); if (i % 2) one->head.kind = 1, one->n = i; else one->head.kind = 2, one->at = \"text\" + i % 3; last = one;"
+            "deep(1, 1); result += one->head.kind == 1 ? one->n : one->at[0]; }")
+
+    def test_transient(self):
+        """Lines do not have it: a restart has what it was at the beginning, at its place."""
+        outside = """
+#include <sys/socket.h>
+#pragma elc transient
+static struct sockaddr_storage from, *to; /* of a header of the system */
+static char *kept; static void *all[3]; static long *where;
+static int computed(int n) {
+  #pragma elc transient
+  static long cache[100];
+  where = &cache[n];
+  if (cache[n] == 0) cache[n] = n + 1;
+  return cache[n];
+}"""
+        inside = "from.ss_family = i; if (!to) to = malloc(sizeof *to); all[0] = &from; deep(1, 1); result += computed(i) + (where != NULL) + (all[0] == &from) + (to == NULL || to != &from);"
+        self.right(outside, inside)
+        self.write("prog.c", PROGRAM % (outside.replace("#pragma elc transient\nstatic struct", "static struct"), inside))
+        self.assertIn("cannot be part of lines", self.cc("prog.c", "-w", "-o", "prog", code=1))
+
+    def test_type(self):
+        """Of memory that nothing converts, or to something else."""
+        outside = """
+struct node { struct node *next; long n; };
+static void *list;
+static void *add(void *to, long n) {
+  struct node one = {to, n};
+  void *at;
+  %s
+  at = (char *)malloc(sizeof one);
+  return memcpy(at, &one, sizeof one);
+}
+static long sum(void *of) { long s = 0; struct node one; for (; of; of = one.next) memcpy(&one, of, sizeof one), s += one.n; return s; }"""
+        inside = "list = add(list, i); deep(1, 1); result += sum(list);"
+        self.right(outside % "#pragma elc type struct node", inside)
+        self.write("prog.c", PROGRAM % (outside % "", inside + Projects.DALLY))
+        self.cc("prog.c", "-w", "-o", "prog")
+        self.assertIn("holds an address", self.start("prog", ELC_DIR=os.path.join(self.home, "lines"), ELC_EVERY="0.0001", ELC_VERBOSE="1"))
+
+    def test_stateless(self):
+        self.write("other.s", ".globl other\nother: ret\n.globl another\nanother: ret\n.section .note.GNU-stack\n")
+        self.write("prog.c", PROGRAM % ("#pragma elc stateless other, another\nvoid other(void), another(void);", "other(); another();"))
+        self.cc("prog.c", "other.s", "-o", "prog")
+
+    def test_not_understood(self):
+        for pragma, message in (("transiemt", "'#pragma elc transiemt' is none that elc-cc knows"),
+                                ("union kind", "'#pragma elc union kind' is none that"),
+                                ("union kind 1 n", "is none that"),
+                                ("union kind 1: n", "stands in front of a union in a struct"),
+                                ("type", "is none that"),
+                                ("type struct nobody *(", "prog.c:7:"),
+                                ("type long", "stands in front of a statement with a call"),
+                                ("stateless 1x", "is none that"),
+                                ("transient", "stands in front of a variable")):
+            with self.subTest(pragma):
+                self.write("prog.c", PROGRAM % ("#pragma elc " + pragma + "\nstruct unused { int n; };", ""))
+                said = self.cc("prog.c", "-o", "prog", code=1)
+                self.assertIn(message, said)
+                self.assertIn("prog.c:7:", said)
+        for text, message in (("int n; #pragma elc union kind 1: a\n union { int a; int *b; } u;", "has no member 'kind' before the union"),
+                              ("#pragma elc union kind 1: a\n union { int a; int *b; } u; int kind;", "has no member 'kind' before the union"),
+                              ("int kind; #pragma elc union kind 1: c\n union { int a; int *b; } u;", "the union has no member 'c'"),
+                              ("int kind; #pragma elc union kind 1: a, 1: b\n union { int a; int *b; } u;", "the value 1 is there twice"),
+                              ("int kind; #pragma elc union kind NONE: a\n union { int a; int *b; } u;", "'NONE'")):
+            with self.subTest(text):
+                self.write("prog.c", PROGRAM % ("struct s { " + text.replace("#", "\n#") + " } s;", "s.u.a = 1;"))
+                self.assertIn(message, self.cc("prog.c", "-o", "prog", code=1))
 
 
 class Sizes(Cases):

@@ -95,6 +95,15 @@ bool is_plain_struct_of_system(const std::string& name) {
   return all.contains(name);
 }
 
+// Another one for each name.
+std::string as_identifier(const std::string& name) {
+  std::string out;
+  for (const char c : name)
+    if (isalnum(static_cast<unsigned char>(c)) != 0) out += c;
+    else out += "_" + std::to_string(static_cast<unsigned char>(c)) + "_";
+  return out;
+}
+
 // The last member of a struct that has more elements than it says: an array of none or one, or of no number.
 bool ends_openly(const RecordDecl* record) {
   const FieldDecl* last = nullptr;
@@ -321,15 +330,16 @@ bool Types::describe_union(const FieldDecl* field, const Pragma& cases, const Re
     if (value == nullptr || !values.insert(value->getInitVal().getExtValue()).second) return refuse("the value " + cases.words[i] + " is there twice");
     ways += "case " + std::to_string(value->getInitVal().getExtValue()) + ": return " + std::to_string(number->second) + "; ";
   }
-  const std::string active = "elc_u" + std::to_string(next_++);
-  functions_ += "static int " + active + "(const void *elc_union, const void *of) { switch ((long long)((const " + type + " *)of)->" + tag + ") { " + ways +
+  // All files that have the struct say the same of it, and one function does it: that is how the library knows it for one type.
+  const std::string name = unique_name(of) + "." + field->getName().str(), active = "elc_union_of_" + as_identifier(name);
+  functions_ += "__attribute__((__weak__)) int " + active + "(const void *elc_union, const void *of) { switch ((long long)((const " + type + " *)of)->" + tag + ") { " + ways +
                 "default: return " + fallback + "; } } ";
   to->type = "elc_t" + std::to_string(next_++);
   to->count = 1;
   for (const ArrayType* array = field->getType()->getAsArrayTypeUnsafe(); array != nullptr; array = array->getElementType()->getAsArrayTypeUnsafe())
     to->count *= cast<ConstantArrayType>(array)->getSize().getZExtValue();
   variables_ += "static int " + to->type + "; ";
-  makers_ += "{ const struct ELC_Field elc_f[] = {" + members + "}; " + to->type + " = ELC_Union(\"" + unique_name(of) + "." + field->getName().str() + "\", " +
+  makers_ += "{ const struct ELC_Field elc_f[] = {" + members + "}; " + to->type + " = ELC_Union(\"" + name + "\", " +
              std::to_string(unit_.context().getASTRecordLayout(record).getSize().getQuantity()) + ", (int)(sizeof elc_f / sizeof elc_f[0]), elc_f, " + active + "); } ";
   return true;
 }
@@ -342,9 +352,10 @@ bool Types::add_bit_field(const FieldDecl* field, const RecordDecl* of, const st
     *why = number == 0 ? "it has a bit-field of the type " + field->getType().getAsString() : "it has a bit-field in a struct without a name";
     return false;
   }
-  const std::string accessor = "elc_b" + std::to_string(next_++);
-  functions_ += "static long long " + accessor + "_get(const void *of) { return (long long)((const " + type + " *)of)->" + name + "; } " +
-                "static void " + accessor + "_set(void *of, long long value) { ";
+  // One for all files that have the struct: that is how the library knows it for one type.
+  const std::string accessor = "elc_bits_of_" + as_identifier(unique_name(of) + "." + path + name);
+  functions_ += "__attribute__((__weak__)) long long " + accessor + "_get(const void *of) { return (long long)((const " + type + " *)of)->" + name + "; } " +
+                "__attribute__((__weak__)) void " + accessor + "_set(void *of, long long value) { ";
   if (!field->getType().isConstQualified()) {
     functions_ += "((" + type + " *)of)->" + name + " = value; } ";
   } else {

@@ -39,7 +39,7 @@ namespace {
 
 constexpr const char* kMark = "examination";            // a file in the directory: what is there may be removed
 constexpr uintmax_t kMostBytes = uintmax_t{1} << 30;    // of the directory that is copied for each run
-constexpr uint64_t kLeastPatience = 600 * 1000000ull;   // microseconds that a restart may take, whatever the run took
+constexpr uint64_t kLeastPatience = 120 * 1000000ull;   // microseconds that a restart may take, whatever the run took
 constexpr int kMostRepeats = 2;                         // more runs without a failure, before a difference is told
 constexpr unsigned kMostTrials = 12;                    // restarts to see what the culprit is
 

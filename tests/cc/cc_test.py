@@ -726,6 +726,17 @@ static long sum(const struct value *v) {
         self.right(self.VALUE, self.USE)
         self.assertNotIn("warning", self.cc("prog.c", "-o", "prog"))
 
+    def test_struct_of_several_files(self):
+        """With a union, and with bit-fields: one type of lines."""
+        header = self.VALUE[:self.VALUE.index("static struct")].replace("enum kind kind;", "enum kind kind; unsigned low : 3, high : 13;")
+        self.write("value.h", header + "extern struct value other; void set(int n);\n")
+        self.write("other.c", '#include <stdio.h>\n#include <stdlib.h>\n#include "value.h"\nstruct value other;\n'
+                   'void set(int n) { free(other.u.text); other.kind = TEXT; sprintf(other.u.text = malloc(9), "%d", other.high = n); }\n')
+        self.write("prog.c", PROGRAM % ('#include "value.h"\nstatic struct value one;', "one.kind = WHOLE; one.low = one.u.n += i; set(i); deep(1, 1); result += one.low + other.high + atol(other.u.text);" + Projects.DALLY))
+        self.cc("prog.c", "other.c", "-o", "plain", "-felc-off")
+        self.cc("prog.c", "other.c", "-o", "prog")
+        self.assert_restarts("prog", self.start("plain"))
+
     def test_union_of_another_kind(self):
         """A value that the pragma does not have: nobody knows what is in use."""
         self.write("prog.c", PROGRAM % (self.VALUE.replace(", PAIR: pair", ""), self.USE + Projects.DALLY))
@@ -794,28 +805,30 @@ static long sum(void *of) { long s = 0; struct node one; for (; of; of = one.nex
         self.cc("prog.c", "other.s", "-o", "prog")
 
     def test_not_understood(self):
-        for pragma, message in (("transiemt", "'#pragma elc transiemt' is none that elc-cc knows"),
-                                ("union kind", "'#pragma elc union kind' is none that"),
-                                ("union kind 1 n", "is none that"),
-                                ("union kind 1: n", "stands in front of a union in a struct"),
-                                ("type", "is none that"),
-                                ("type struct nobody *(", "prog.c:7:"),
-                                ("type long", "stands in front of a statement with a call"),
-                                ("stateless 1x", "is none that"),
-                                ("transient", "stands in front of a variable")):
-            with self.subTest(pragma):
-                self.write("prog.c", PROGRAM % ("#pragma elc " + pragma + "\nstruct unused { int n; };", ""))
-                said = self.cc("prog.c", "-o", "prog", code=1)
-                self.assertIn(message, said)
-                self.assertIn("prog.c:7:", said)
-        for text, message in (("int n; #pragma elc union kind 1: a\n union { int a; int *b; } u;", "has no member 'kind' before the union"),
-                              ("#pragma elc union kind 1: a\n union { int a; int *b; } u; int kind;", "has no member 'kind' before the union"),
-                              ("int kind; #pragma elc union kind 1: c\n union { int a; int *b; } u;", "the union has no member 'c'"),
-                              ("int kind; #pragma elc union kind 1: a, 1: b\n union { int a; int *b; } u;", "the value 1 is there twice"),
-                              ("int kind; #pragma elc union kind NONE: a\n union { int a; int *b; } u;", "'NONE'")):
-            with self.subTest(text):
-                self.write("prog.c", PROGRAM % ("struct s { " + text.replace("#", "\n#") + " } s;", "s.u.a = 1;"))
-                self.assertIn(message, self.cc("prog.c", "-o", "prog", code=1))
+        def said_of(pragmas):
+            self.write("prog.c", PROGRAM % ("\n".join("#pragma elc %s\nstruct unused%d { int n; };" % (p, i) for i, p in enumerate(pragmas)), ""))
+            return self.cc("prog.c", "-o", "prog", code=1)
+
+        unknown = ("transiemt", "union kind", "union kind 1 n", "type", "stateless 1x", "transient x")
+        said = said_of(unknown)
+        for i, pragma in enumerate(unknown):
+            self.assertIn("prog.c:%d: '#pragma elc %s' is none that elc-cc knows" % (7 + 2 * i, pragma), said)
+        said = said_of(("union kind 1: n", "type long", "transient"))
+        for i, place in enumerate(("a union in a struct", "a statement with a call that returns a void * or char *", "a variable of a file, or a static one of a function")):
+            self.assertRegex(said, "prog.c:%d: '#pragma elc [a-z]*' stands in front of " % (7 + 2 * i) + re.escape(place))
+        self.assertIn("prog.c:7:", said_of(("type struct nobody *(",)))
+
+        union = " union { int a; int *b; } u; "
+        wrong = (("int n; #pragma elc union kind 1: a\n" + union, "the struct has no member 'kind' before the union"),
+                 ("#pragma elc union kind 1: a\n" + union + "int kind;", "the struct has no member 'kind' before the union"),
+                 ("int kind; #pragma elc union kind 1: c\n" + union, "the union has no member 'c'"),
+                 ("int kind; #pragma elc union kind 1: a, 1: b\n" + union, "the value 1 is there twice"))
+        self.write("prog.c", PROGRAM % ("\n".join("struct s%d { %s } s%d;" % (i, text.replace("#", "\n#"), i) for i, (text, _) in enumerate(wrong)), ""))
+        said = self.cc("prog.c", "-o", "prog", code=1)
+        for i, (_, message) in enumerate(wrong):
+            self.assertRegex(said, r"'s%d' cannot be part of lines: its member 'u': #pragma elc union \(prog.c:\d+\): %s" % (i, message))
+        self.write("prog.c", PROGRAM % ("struct s { int kind;\n#pragma elc union kind NONE: a\n" + union + "} s;", ""))
+        self.assertIn("'NONE'", self.cc("prog.c", "-o", "prog", code=1))
 
 
 class Sizes(Cases):

@@ -21,18 +21,13 @@ import unittest
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, ".."))
 import launch  # noqa: E402
+from draw import SEED, drawn, half_of  # noqa: E402
 sys.path.insert(0, os.path.join(HERE, "..", "format"))
 import second_reader  # noqa: E402
 
 BUILD = RESTART = None
 PATIENCE = 120 # seconds; only a hang takes so long
 REFUSED, STOPPED = 65, 75
-SEED = int(os.environ.get("ELC_TEST_SEED", random.SystemRandom().randrange(1000000)))
-
-
-def drawn(name, *ways):
-    """One of the ways in which a scene can go, by the seed; all of them with ELC_TEST_ALL."""
-    return ways if os.environ.get("ELC_TEST_ALL") else [random.Random("%d %s" % (SEED, name)).choice(ways)]
 
 
 class Jobs(unittest.TestCase):
@@ -1191,15 +1186,10 @@ class Lifetimes(Compared):
         self.refused_for_ever("reduce_locally", "ELC_Checkpoint_now was called in a function that MPI calls")
 
 
-def names(suite):
-    return [name for test in suite for name in (names(test) if isinstance(test, unittest.TestSuite) else [test.id()])]
-
-
 def run_side_by_side(build):
     """Half of the tests, drawn anew each time (all with ELC_TEST_ALL), two at a time: much of a job is the launcher's
     waiting. True: all is well."""
-    every = [name.partition(".")[2] for name in names(unittest.defaultTestLoader.loadTestsFromModule(sys.modules["__main__"]))]
-    every = [name for name in every if drawn(name, True, False)[0]]
+    every = half_of(sys.modules["__main__"])
     environment = dict(os.environ, ELC_TEST_SEED=str(SEED))
     # Jobs of one LAM disturb each other.
     apart = [os.path.join(HERE, "..", "with_lam")] if launch.Build(build).mpi == "lam" else []

@@ -1,0 +1,23 @@
+"""Which part of the tests a run has: drawn by a seed, which the tests print; all of it with ELC_TEST_ALL. A run of the gate cannot
+have everything, and many runs have."""
+
+import os
+import random
+import unittest
+
+SEED = int(os.environ.get("ELC_TEST_SEED", random.SystemRandom().randrange(1000000)))
+
+
+def drawn(name, *ways):
+    """One of the ways in which a test can go."""
+    return ways if os.environ.get("ELC_TEST_ALL") else [random.Random("%d %s" % (SEED, name)).choice(ways)]
+
+
+def names_of(suite):
+    return [name for test in suite for name in (names_of(test) if isinstance(test, unittest.TestSuite) else [test.id()])]
+
+
+def half_of(module):
+    """The names of half of its tests, as unittest.main has them."""
+    every = [name.partition(".")[2] for name in names_of(unittest.defaultTestLoader.loadTestsFromModule(module))]
+    return [name for name in every if drawn(name, True, False)[0]]

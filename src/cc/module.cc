@@ -254,7 +254,8 @@ static bool is_jump_buffer(const ASTContext& context, QualType type) {
 void Module::add_variable(const VarDecl* variable, const std::string& symbol, const std::string& name) {
   if (!registered_.insert(variable->getCanonicalDecl()).second) return;
   const std::string shown = variable->getName().str();
-  const bool is_transient = unit_.pragma_of(variable, Pragma::Kind::kTransient) != nullptr;
+  bool is_transient = false;
+  for (const VarDecl* declared : variable->redecls()) is_transient |= unit_.pragma_of(declared, Pragma::Kind::kTransient) != nullptr;
   if (variable->getTLSKind() != VarDecl::TLS_None || variable->hasAttr<OMPThreadPrivateDeclAttr>()) return error(variable->getLocation(), "'" + shown + "' is of each thread, which lines cannot have");
   Described described;
   std::string why;

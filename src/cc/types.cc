@@ -304,7 +304,9 @@ bool Types::describe_union(const FieldDecl* field, const Pragma& cases, const Re
     return refuse("the struct has no member '" + first + "' before the union");
   if (type.empty()) return refuse("the struct around the union has no name");
   const RecordDecl* record = unit_.context().getBaseElementType(field->getType())->getAsRecordDecl();
-  std::string members, ways, fallback = "-2";
+  const std::string size = std::to_string(unit_.context().getASTRecordLayout(record).getSize().getQuantity());
+  // What has not been written yet is in no use, though its struct may not say so yet.
+  std::string members, ways, fallback = "for (; i < " + size + "; i++) if (((const char *)elc_union)[i] != 0) return -2; return -1";
   std::map<std::string, int> numbers = {{"-", -1}};
   for (const FieldDecl* member : record->fields()) {
     Described one;
@@ -323,7 +325,7 @@ bool Types::describe_union(const FieldDecl* field, const Pragma& cases, const Re
     const auto number = numbers.find(cases.words[i + 1]);
     if (number == numbers.end()) return refuse("the union has no member '" + cases.words[i + 1] + "'");
     if (cases.words[i] == "default") {
-      fallback = std::to_string(number->second);
+      fallback = "return " + std::to_string(number->second);
       continue;
     }
     const auto* value = dyn_cast_or_null<EnumConstantDecl>(unit_.declared(cases.name + "_" + std::to_string(i / 2)));
@@ -332,15 +334,15 @@ bool Types::describe_union(const FieldDecl* field, const Pragma& cases, const Re
   }
   // All files that have the struct say the same of it, and one function does it: that is how the library knows it for one type.
   const std::string name = unique_name(of) + "." + field->getName().str(), active = "elc_union_of_" + as_identifier(name);
-  functions_ += "__attribute__((__weak__)) int " + active + "(const void *elc_union, const void *of) { switch ((long long)((const " + type + " *)of)->" + tag + ") { " + ways +
-                "default: return " + fallback + "; } } ";
+  functions_ += "__attribute__((__weak__)) int " + active + "(const void *elc_union, const void *of) { unsigned long i = 0; switch ((long long)((const " + type + " *)of)->" + tag + ") { " + ways +
+                "default: " + fallback + "; } } ";
   to->type = "elc_t" + std::to_string(next_++);
   to->count = 1;
   for (const ArrayType* array = field->getType()->getAsArrayTypeUnsafe(); array != nullptr; array = array->getElementType()->getAsArrayTypeUnsafe())
     to->count *= cast<ConstantArrayType>(array)->getSize().getZExtValue();
   variables_ += "static int " + to->type + "; ";
   makers_ += "{ const struct ELC_Field elc_f[] = {" + members + "}; " + to->type + " = ELC_Union(\"" + name + "\", " +
-             std::to_string(unit_.context().getASTRecordLayout(record).getSize().getQuantity()) + ", (int)(sizeof elc_f / sizeof elc_f[0]), elc_f, " + active + "); } ";
+             size + ", (int)(sizeof elc_f / sizeof elc_f[0]), elc_f, " + active + "); } ";
   return true;
 }
 

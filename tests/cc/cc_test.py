@@ -747,6 +747,8 @@ static long sum(const struct value *v) {
         self.assertIn("which member of the union is in use is not known", said)
         self.assertIn("result: ", said)
         self.right(self.VALUE.replace(", PAIR: pair", ", default: pair"), self.USE)
+        # One that has not been written yet is in no use.
+        self.right(self.VALUE.replace(", NOTHING: -", ""), "struct value one; deep(1, 1); one.kind = WHOLE; one.u.n = i; all[0] = calloc(1, sizeof one); deep(1, 1); result += one.u.n + all[0]->kind;")
 
     def test_union_with_an_address_among_numbers(self):
         self.write("prog.c", PROGRAM % (self.VALUE, "if (!all[0]) all[0] = make(WHOLE, (long)all); deep(1, 1); result += sum(all[0]) != (long)all;" + Projects.DALLY))

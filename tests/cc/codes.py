@@ -104,9 +104,9 @@ CODES = {
     "AMG": Code("github.com/LLNL/AMG", "AMG", ("make CC={cc} INCLUDE_CFLAGS='-O2 -DTIMER_USE_MPI -DHYPRE_BIGINT' INCLUDE_LFLAGS=-lm",),
                 "test/amg", "-P 2 1 1 -n 40 40 40 -problem 1", r"^(?:Iterations|Final Relative Residual Norm) = .*"),
     "miniAMR": Code("github.com/Mantevo/miniAMR", "miniAMR", ("make -C ref CC={cc} LD={cc} CFLAGS=-O2",), "ref/miniAMR.x",
-                    "--num_refine 3 --max_blocks 3000 --npx 2 --npy 1 --npz 1 --nx 6 --ny 6 --nz 6 --num_objects 1 --object 2 0 -1.1 -1.1 -1.1 "
+                    "--num_refine 2 --max_blocks 500 --npx 2 --npy 1 --npz 1 --nx 6 --ny 6 --nz 6 --num_objects 1 --object 2 0 -1.1 -1.1 -1.1 "
                     "0.03 0.03 0.03 1.5 1.5 1.5 0.0 0.0 0.0 --num_tsteps 40 --checksum_freq 4 --stages_per_ts 8",
-                    r"^.*(?:total blocks|Number of blocks|total .*sums).*", "ref"),
+                    r"^ +(?:Total blocks|Blocks/timestep|Max blocks|total blocks (?:split|reformed) +:|Number of refinement).*", "ref"),
     "HPL": Code("www.netlib.org/benchmark/hpl", "hpl",
                 ("cp setup/Make.Linux_PII_CBLAS .",
                  "make arch=Linux_PII_CBLAS TOPdir={home} CC={cc} LINKER={cc} MPdir= MPinc= MPlib= LAdir= LAlib='-lblas -lm' CCFLAGS='$(HPL_DEFS) -O2'"),
@@ -134,6 +134,17 @@ CODES = {
                     ("CC={cc} MPICC={cc} ./configure --with-mpi --without-beagle --without-readline --disable-avx --disable-sse",
                      "make -C src CC={cc} mb", "cp examples/primates.nex elc-run"), "src/mb", "mb.nex",
                     r"^ +(?:TL|alpha|r\(.<->.\)|pi\(.\)) .*", "src", files={"elc-run/mb.nex": MRBAYES_INPUT}, where="elc-run"),
+    "HPGMG": Code("github.com/hpgmg/hpgmg", "hpgmg",
+                  ("python3 ./configure --CC={cc} --CFLAGS=-O2 --no-fe", "make -C build"), "build/bin/hpgmg-fv", "4 4",
+                  r"^ *(?:f-cycle|v-cycle).* norm=\S+|^.*[Rr]ichardson.*|^ *h = .*", "finite-volume/source"),
+    "Athena": Code("github.com/PrincetonUniversity/Athena-Cversion", "Athena-Cversion",
+                   ("autoconf", "./configure --with-problem=orszag-tang --with-flux=roe --enable-mpi", "mkdir -p bin", "make all CC={cc} LDR={cc}"), "bin/athena",
+                   "-i ../tst/2D-mhd/athinput.orszag-tang domain1/Nx1=96 domain1/Nx2=96 domain1/AutoWithNProc=2 time/nlim=400 job/maxout=2",
+                   r"^cycle=[0-9]+ time=\S+ next dt=\S+", "src", where="elc-run", files={"elc-run/.empty": ""}),
+    "SuperLU_DIST": Code("github.com/xiaoyeli/superlu_dist", "superlu_dist",
+                         ("cmake -B b -DCMAKE_C_COMPILER={cc} -DCMAKE_BUILD_TYPE=Release -DBUILD_SHARED_LIBS=OFF -DTPL_ENABLE_PARMETISLIB=OFF -Denable_openmp=OFF "
+                          "-DTPL_ENABLE_INTERNAL_BLASLIB=ON -Denable_complex16=OFF -Denable_single=OFF -DXSDK_ENABLE_Fortran=OFF -Denable_tests=OFF", "make -C b pddrive"),
+                         "b/EXAMPLE/pddrive", "-r 1 -c 2 ../EXAMPLE/big.rua", r"^.*\|\|X-Xtrue\|\|.*", "SRC EXAMPLE", where="elc-run", files={"elc-run/.empty": ""}),
     "cvode": Code("github.com/LLNL/sundials", "sundials",
                   ("cmake -B b -DCMAKE_C_COMPILER={cc} -DCMAKE_BUILD_TYPE=Release -DENABLE_MPI=ON -DBUILD_SHARED_LIBS=OFF "
                    "-DBUILD_ARKODE=OFF -DBUILD_CVODES=OFF -DBUILD_IDA=OFF -DBUILD_IDAS=OFF -DBUILD_KINSOL=OFF -DEXAMPLES_INSTALL=OFF "

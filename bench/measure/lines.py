@@ -21,7 +21,7 @@ VARIANTS = {"plain": None, "auto": {}, "copy": {"ELC_BACKGROUND": "copy"}, "no":
 FEW = {"plain": None, "auto": {}, "incremental": {"ELC_INCREMENTAL": "256"}}
 QUANTITIES = (("longest stop", "s"), ("committed after", "s"), ("slowest step", "s"), ("time of the steps", "s"),
               ("bytes of a line", "B"), ("restart", "s"))
-STEPS, LINES = 1200, 3
+LEAST_STEPS, LINES = 1200, 3
 
 
 def measure(bench, results, options):
@@ -30,12 +30,13 @@ def measure(bench, results, options):
     print("Lines with much data: %s" % case, flush=True)
     check_room(bench, size)
     few = case + ", of which 1 % changes"
-    arguments = ["--size", size, "--steps", STEPS, "--lines", LINES]
+    changes_all, changes_few = [], ["--part", 100, "--changing", 1]
+    of_all, of_few = (["--size", size, "--lines", LINES, *changes, "--steps", enough_steps(bench, size, changes)] for changes in (changes_all, changes_few))
     for number in range(1, options.repeat + 1):
-        measure_all(bench, results, case, VARIANTS, number, arguments)
+        measure_all(bench, results, case, VARIANTS, number, of_all)
         results.add(PART, case, "dd", number, "committed after", "s", dd(bench, size))
         restart(bench, results, case, number, size)
-        measure_all(bench, results, few, FEW, number, arguments + ["--part", 100, "--changing", 1])
+        measure_all(bench, results, few, FEW, number, of_few)
     for case in (case, few):
         for variant in results.names(PART, "variant"):
             for quantity, unit in QUANTITIES:
@@ -43,6 +44,13 @@ def measure(bench, results, options):
                 if values:
                     print("  %-12s %-20s %s %s" % (variant, quantity, spread(values), unit))
         print(flush=True)
+
+
+def enough_steps(bench, size, changes):
+    """From line to line they take three times what a line takes to be written: each has committed when the next one is due."""
+    some = 20
+    seconds = bench.run("large-plain", ["--size", size, *changes, "--steps", some]).value("steps") / some
+    return max(LEAST_STEPS, int((LINES + 1) * 3 * dd(bench, size) / seconds))
 
 
 def measure_all(bench, results, case, variants, number, arguments):

@@ -139,6 +139,7 @@ long ELC_Program_getline(char **line, size_t *size, void *from);
 long ELC_Program_getdelim(char **line, size_t *size, int end, void *from);
 int ELC_Program_asprintf(char **to, const char *format, ...);
 int ELC_Program_vasprintf(char **to, const char *format, va_list values);
+int ELC_Program_chdir(const char *path); /* lines have the directory; it has to be one below which a restart may touch files */
 char *ELC_Program_getcwd(char *to, size_t size);
 char *ELC_Program_get_current_dir_name(void);
 char *ELC_Program_realpath(const char *path, char *to);

@@ -157,6 +157,7 @@ const std::map<std::string, std::string>& replaced() {
       {"__getdelim", "ELC_Program_getdelim"},
       {"asprintf", "ELC_Program_asprintf"},
       {"vasprintf", "ELC_Program_vasprintf"},
+      {"chdir", "ELC_Program_chdir"},
       {"getcwd", "ELC_Program_getcwd"},
       {"get_current_dir_name", "ELC_Program_get_current_dir_name"},
       {"realpath", "ELC_Program_realpath"},
@@ -249,7 +250,7 @@ const Reasons& unfit() {
         "epoll_wait semget semop semctl msgget msgsnd msgrcv sem_open sem_init sem_wait sem_trywait sem_post sem_close execvpe fexecve syscall");
     add("what it sets is lost in a restart",
         "sigprocmask pthread_sigmask sigaltstack siginterrupt sigset sighold sigrelse sigignore alarm ualarm setitimer timer_create "
-        "_mm_setcsr __builtin_ia32_ldmxcsr __builtin_ia32_fxrstor __builtin_ia32_fxrstor64 __builtin_ia32_xrstor __builtin_ia32_xrstor64 on_exit at_quick_exit chdir fchdir setenv putenv unsetenv clearenv fesetenv feholdexcept feupdateenv fesetmode "
+        "_mm_setcsr __builtin_ia32_ldmxcsr __builtin_ia32_fxrstor __builtin_ia32_fxrstor64 __builtin_ia32_xrstor __builtin_ia32_xrstor64 on_exit at_quick_exit fchdir setenv putenv unsetenv clearenv fesetenv feholdexcept feupdateenv fesetmode "
         "setrlimit setrlimit64 prlimit prlimit64 setuid setgid seteuid setegid setpgid setsid openlog uselocale");
     add("it keeps a state that is not part of lines",
         "ungetwc hcreate hsearch hdestroy dlopen dlsym dlclose dlerror initstate setstate readdir readdir64 closedir rewinddir "

@@ -46,6 +46,16 @@ void FileRoots::add(const char* list) {
   }
 }
 
+Text FileRoots::from_start(const char* directory) const {
+  const char* const rest = below(names_[0], Text::copy(directory));
+  if (rest == nullptr) return Text::copy(directory);
+  return Text::copy(*rest == '/' ? rest + 1 : ".");
+}
+
+Text FileRoots::at_start(const char* path) const {
+  return *path == '/' ? Text::copy(path) : Text::format("%s/%s", names_[0].c_str(), path);
+}
+
 bool is_null_device(const char* path) { return strcmp(path, "/dev/null") == 0; }
 
 Result Place::find(const FileRoots& roots, const char* path) {

@@ -17,6 +17,9 @@ class FileRoots {
  public:
   FileRoots();                 // the current directory
   void add(const char* list);  // ELC_FILE_ROOTS: absolute names with colons between them
+  // A directory as it is from where the process began, if it is below that; else as it is.
+  Text from_start(const char* directory) const;
+  Text at_start(const char* path) const;  // the other way
 
  private:
   friend class Place;

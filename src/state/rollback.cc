@@ -28,6 +28,7 @@ Text temporary_name(const Place& place, size_t number) {
 
 // Does the mode say what the kind does? A mode that the line has made up opens nothing.
 bool kind_fits(StreamKind kind, const char* mode) {
+  if (strcmp(mode, kDirectoryMode) == 0) return kind == StreamKind::kSpecial;
   return strchr("rwa", mode[0]) != nullptr && (kind == StreamKind::kSpecial || kind == kind_of(mode));
 }
 
@@ -227,6 +228,10 @@ Result Streams::check(format::Reader& reader) {
   ELC_TRY(in.open(&reader, "files"));
   ELC_TRY(read_files(in, terminals, &saved_));
   if (!saved_.empty() && saved_.back().mode.view() == kOutputMode) saved_.pop_back();  // of elc run, which has it
+  if (!saved_.empty() && saved_.back().mode.view() == kDirectoryMode) {  // from which names are, too
+    ELC_TRY(return_to(saved_.back().path.c_str()));
+    saved_.pop_back();
+  }
   for (const SavedStream& saved : saved_) ELC_TRY(check_stream(roots_, saved));
   return Result();
 }

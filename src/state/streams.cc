@@ -3,13 +3,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/compiler.h"
 #include "base/message.h"
-#include "elc.h"
+#include "elc_program.h"
 #include "state/process.h"
 
 namespace elc::state {
@@ -230,6 +231,45 @@ FILE* Streams::stream_of(uint64_t number) const {
   return saved_[static_cast<size_t>(number - kFirstStream)].file;
 }
 
+int Streams::change_directory(const char* path) {
+  char* const here = getcwd(nullptr, 0);
+  const int result = here == nullptr ? -1 : chdir(path);
+  for (size_t i = 0; i < open_.size() && result == 0; ++i)
+    if (open_[i].path.c_str()[0] != '/') open_[i].path = Text::format("%s/%s", here, open_[i].path.c_str());
+  free(here);
+  moved_ = moved_ || result == 0;
+  return result;
+}
+
+Result Streams::find_directory(const char* path, Place* place) const {
+  const Result found = place->find(roots_, Text::format("%s/file", path).c_str());
+  return found.ok() ? found : Result::caused(found.cause(), "the directory in which the program works: %s", found.message());
+}
+
+Result Streams::save_directory(format::Writer& writer) {
+  char* const here = getcwd(nullptr, 0);
+  if (here == nullptr) return io_error("find", ".", errno);
+  Place place;
+  const Result found = find_directory(here, &place);
+  const Text name = roots_.from_start(here);
+  free(here);
+  ELC_TRY(found);
+  for (Descriptor& directory : place.way()) add_relied(std::move(directory), name.c_str());
+  writer.text(name.view());
+  writer.text(kDirectoryMode);
+  writer.encoder().u32(static_cast<uint32_t>(StreamKind::kSpecial));
+  for (int i = 0; i < 2; ++i) writer.encoder().u64(0);
+  return Result();
+}
+
+Result Streams::return_to(const char* directory) {
+  Place place;
+  ELC_TRY(find_directory(roots_.at_start(directory).c_str(), &place));
+  if (fchdir(place.directory()) != 0) return io_error("go to", directory, errno);
+  moved_ = true;
+  return Result();
+}
+
 Result Streams::keep_output(const char* path, bool restarts) {
   output_ = Descriptor(::open(path, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600));
   if (!output_.open()) return io_error("open", path, errno);
@@ -274,7 +314,7 @@ Result Streams::save(format::Writer& writer) {
   Encoder& out = writer.encoder();
   out.u32(kSectionLayout);
   save_terminals(out);
-  out.u64(snapshots.size() + (output_.open() ? 1 : 0));
+  out.u64(snapshots.size() + (moved_ ? 1 : 0) + (output_.open() ? 1 : 0));
   for (const Snapshot& snapshot : snapshots) {
     writer.text(snapshot.stream->path.view());
     writer.text(snapshot.at_end ? Text::format("%s%c", snapshot.stream->mode.c_str(), kAtEnd).view() : snapshot.stream->mode.view());
@@ -282,6 +322,7 @@ Result Streams::save(format::Writer& writer) {
     out.u64(snapshot.offset);
     out.u64(snapshot.length);
   }
+  if (moved_) ELC_TRY(save_directory(writer));
   if (output_.open()) ELC_TRY(save_output(writer));
   for (const Snapshot& snapshot : snapshots)
     if (snapshot.kind == StreamKind::kWrite)
@@ -297,6 +338,7 @@ using elc::state::process;
 
 extern "C" {
 
+ELC_EXPORT int ELC_Program_chdir(const char* path) { return process().streams.change_directory(path); }
 ELC_EXPORT FILE* ELC_fopen(const char* path, const char* mode) { return process().streams.open(path, mode); }
 ELC_EXPORT int ELC_fclose(FILE* stream) { return process().streams.close(stream); }
 ELC_EXPORT int ELC_fcloseall(void) { return process().streams.close_all(); }

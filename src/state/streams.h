@@ -32,6 +32,9 @@ enum class StreamKind : uint32_t {
 // The mode of the standard output's file (ELC_OUTPUT), which is the last stream of a line.
 inline constexpr const char* kOutputMode = "a>";
 
+// The directory in which the program works, if it has changed it: behind the streams, as one of kind kSpecial.
+inline constexpr const char* kDirectoryMode = "d";
+
 inline constexpr char kAtEnd = '$';
 
 // By the mode of fopen, of a regular file.
@@ -89,6 +92,9 @@ class Streams {
   // once more: what it writes by "w" or "a" to one that is there goes nowhere.
   void spare(bool spares) { spares_ = spares; }
 
+  // chdir: from now on lines have the directory. Streams that are open are known by absolute names then.
+  int change_directory(const char* path);
+
   // As keep_output() in state.h.
   Result keep_output(const char* path, bool restarts);
 
@@ -117,6 +123,9 @@ class Streams {
   Result look_at(Stream& stream, Snapshot* out) const;
   static Result flush(Stream& stream);
   Result rely_on(Snapshot& snapshot);
+  Result find_directory(const char* path, Place* place) const;
+  Result save_directory(format::Writer& writer);
+  Result return_to(const char* directory);
   Result direct_output();
   Result save_output(format::Writer& writer);
   void add_relied(Descriptor file, const char* path);
@@ -124,6 +133,7 @@ class Streams {
   FileRoots roots_;
   bool spares_ = false;
   bool tells_ = false;
+  bool moved_ = false;  // the program has changed its directory
   Text told_;  // last
   Descriptor output_;  // of kOutputMode
   Text output_path_;

@@ -462,6 +462,25 @@ deep(i, 1); one = one->next; one->a += i; one->x += one->a * 0.5; result += one-
         self.right("static const char *at;", 'at = strchr("0123456789", \'0\' + i % 10); deep(1, 1); result += *at;')
 
 
+    def test_another_directory(self):
+        """Each rank goes to one of its own; a file from before, and those that are there. Then one in which a restart touches nothing."""
+        outside = "#include <unistd.h>\n#include <sys/stat.h>\nstatic FILE *before, *here; static char name[20], at[4096];"
+        inside = """
+if (i == 3) {
+  sprintf(name, "before%d", rank); before = fopen(name, "w"); sprintf(name, "home%d", rank); mkdir(name, 0777);
+  if (chdir(name) != 0) result = -1;
+  here = fopen("here", "w+");
+}
+if (i == 60 && chdir("..") != 0) result = -1;
+if (i > 3) { fprintf(before, "%d\\n", i); fprintf(here, "%d\\n", i); result += ftell(before) + ftell(here) + strlen(getcwd(at, sizeof at)); }
+if (i == 99) { fclose(before); fclose(here); before = fopen("home0/here", "r"); fseek(before, 0, SEEK_END); result += ftell(before); }"""
+        self.right(outside, inside)
+        self.write("prog.c", PROGRAM % (outside, 'if (i == 3 && chdir("/usr") != 0) result = -1;' + Projects.DALLY))
+        self.cc("prog.c", "-o", "prog")
+        said = self.start("prog", ELC_DIR=os.path.join(self.home, "lines"), ELC_EVERY="0.0001", ELC_VERBOSE="1")
+        self.assertRegex(said, "abandoned.*: the directory in which the program works: .* lies in /usr, and a restart touches files only below")
+
+
 class Refused(Cases):
     """What cannot be right after a restart is an error, with file and line, before there is a program."""
 
@@ -602,7 +621,7 @@ class Unfit(Cases):
             self.assertRegex(said, r"abandoned.*: the program has called " + re.escape(why.split(":")[0]) + r" \(prog\.c:\d+\)" + re.escape(why[why.index(":"):]))
             shutil.rmtree(lines, ignore_errors=True)
 
-    def test_settings(self): self.unfit("chdir(): what it sets is lost", "#include <unistd.h>", 'if (chdir("/tmp") != 0) result++;')
+    def test_settings(self): self.unfit("setenv(): what it sets is lost", "#include <stdlib.h>", 'if (setenv("NAME", "x", 1) != 0) result++;')
     def test_descriptors(self): self.unfit("open(): the stream or file", "#include <fcntl.h>", 'open("/dev/null", O_RDONLY);')
     def test_memory_of_others(self): self.unfit("canonicalize_file_name(): its memory", "#include <stdlib.h>", 'free(canonicalize_file_name("."));')
     def test_other_processes(self): self.unfit("system(): other processes", "#include <stdlib.h>", 'result += system("true");')

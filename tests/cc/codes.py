@@ -144,8 +144,8 @@ CODES = {
                    r"^cycle=[0-9]+ time=\S+ next dt=\S+", "src", where="elc-run", files={"elc-run/.empty": ""}),
     "SuperLU_DIST": Code("github.com/xiaoyeli/superlu_dist", "superlu_dist",
                          ("cmake -B b -DCMAKE_C_COMPILER={cc} -DCMAKE_BUILD_TYPE=Release -DBUILD_SHARED_LIBS=OFF -DTPL_ENABLE_PARMETISLIB=OFF -Denable_openmp=OFF "
-                          "-DTPL_ENABLE_INTERNAL_BLASLIB=ON -Denable_complex16=OFF -Denable_single=OFF -DXSDK_ENABLE_Fortran=OFF -Denable_tests=OFF", "make -C b pddrive"),
-                         "b/EXAMPLE/pddrive", "-r 1 -c 2 ../EXAMPLE/big.rua", r"^.*Sol  0: .*", "SRC EXAMPLE", where="elc-run", files={"elc-run/.empty": ""}),
+                          "-DTPL_ENABLE_INTERNAL_BLASLIB=ON -Denable_complex16=OFF -Denable_single=OFF -DXSDK_ENABLE_Fortran=OFF -Denable_tests=OFF", "make -C b pddrive", "cp EXAMPLE/big.rua elc-run"),
+                         "b/EXAMPLE/pddrive", "-r 1 -c 2 big.rua", r"^.*Sol  0: .*", "SRC EXAMPLE", where="elc-run", files={"elc-run/.empty": ""}),
     "cvode": Code("github.com/LLNL/sundials", "sundials",
                   ("cmake -B b -DCMAKE_C_COMPILER={cc} -DCMAKE_BUILD_TYPE=Release -DENABLE_MPI=ON -DBUILD_SHARED_LIBS=OFF "
                    "-DBUILD_ARKODE=OFF -DBUILD_CVODES=OFF -DBUILD_IDA=OFF -DBUILD_IDAS=OFF -DBUILD_KINSOL=OFF -DEXAMPLES_INSTALL=OFF "

@@ -180,7 +180,7 @@ TEST_CASE("unions cross with the member that is in use, or none") {
   Result status;
   write_file(made.types, {}, [&](Writer& w) { status = w.write_value(made.shape, shapes.data(), 100, {}); });
   CHECK(std::string(status.message()) ==
-        "[7].body: the union's function says that member 3 is active, but there are 3");
+        "[7].body: which member of the union is in use is not known: its function says 3, and there are 3");
 }
 
 TEST_CASE("errors inside nested values name the whole place") {

@@ -263,8 +263,12 @@ Result Streams::save_directory(format::Writer& writer) {
 }
 
 Result Streams::return_to(const char* directory) {
+  const Text path = roots_.at_start(directory);
   Place place;
-  ELC_TRY(find_directory(roots_.at_start(directory).c_str(), &place));
+  if (access(path.c_str(), X_OK) != 0)
+    return Result::caused(errno, "the directory '%s', in which the program worked when the line was taken, cannot be entered: %s", path.c_str(),
+                          strerror(errno));
+  ELC_TRY(find_directory(path.c_str(), &place));
   if (fchdir(place.directory()) != 0) return io_error("go to", directory, errno);
   moved_ = true;
   return Result();

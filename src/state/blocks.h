@@ -35,6 +35,9 @@ class BlockMap {
   // has not said what the pointer points to.
   format::PointerLeaf encode(const void* address, TypeId target = format::kNone) const;
 
+  // The block of the heap that encode() means; nullptr: none.
+  const Block* block_of(const void* address) const;
+
   // Whether these bytes lie in one region or block.
   bool holds(uintptr_t begin, uint64_t size) const;
   // In a region; one of a variable that has another place in each line, or none of these.
@@ -68,6 +71,14 @@ class BlockMap {
   uint64_t heap_size_ = 0;
   uint64_t heap_largest_ = 0;
 };
+
+// Whether elements that a line has as the one are the other's in a program that has been changed since, where pointers to them say so
+// (Image::retype_runs).
+inline bool becomes(TypeId saved, TypeId told) {
+  if (saved == format::kFloat) return told == format::kDouble;
+  return saved < format::kFirstMade && told < format::kFirstMade && format::is_integer(static_cast<format::Kind>(saved)) &&
+         format::is_integer(static_cast<format::Kind>(told));
+}
 
 // How a block of this size was asked to be aligned, beyond what malloc does: its size is a multiple of that (elc_program.h). 0: it was not.
 inline uint64_t alignment_of(uint64_t size) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/sort.h"
+#include "state/blocks.h"
 
 namespace elc::state {
 namespace {
@@ -350,12 +351,6 @@ Result Image::retype_runs(const Process& p, const format::Reader& reader) {
   size_t next = 0;
   for (const SavedRun& run : runs) {
     const format::TypeTable& types = p.types;
-    const bool integers = run.type < format::kFirstMade && format::is_integer(static_cast<format::Kind>(run.type));
-    // Whether elements of this type of the program are made of those of the line.
-    const auto becomes = [&](TypeId told) {
-      if (run.type == format::kFloat) return told == format::kDouble;
-      return integers && format::is_integer(static_cast<format::Kind>(told));
-    };
     const uint64_t end = run.first + run.blocks;
     for (uint64_t at = run.first, length = 0; at < end; at += length) {
       TypeId type = run.memory_type;
@@ -363,13 +358,13 @@ Result Image::retype_runs(const Process& p, const format::Reader& reader) {
       if (length == 0) {
         const TypeId first = told_[next].type;
         for (length = 1; next < told_.size() && told_[next].index == at; ++next)
-          if ((becomes(first) || becomes(told_[next].type)) && types.size_of(told_[next].type) != types.size_of(first))
+          if ((becomes(run.type, first) || becomes(run.type, told_[next].type)) && types.size_of(told_[next].type) != types.size_of(first))
             return Result::error("a heap block of %llu elements of %s: to one pointer of the program each has %llu bytes, to "
                                  "another %llu: say its type when it is made (ELC_new)",
                                  static_cast<unsigned long long>(run.count), types.info(run.type).name,
                                  static_cast<unsigned long long>(types.size_of(first)),
                                  static_cast<unsigned long long>(types.size_of(told_[next].type)));
-        if (becomes(first) && types.size_of(first) != types.size_of(type)) type = first;
+        if (becomes(run.type, first) && types.size_of(first) != types.size_of(type)) type = first;
       }
       const bool another = at == run.first || split.back().memory_type != type;
       if (another) {

@@ -183,13 +183,33 @@ void guess_types(Process& p) {
       void* pointer;
       memcpy(&pointer, region->address + i * sizeof pointer, sizeof pointer);
       Block* block = pointer == nullptr ? nullptr : p.heap.find(pointer);
-      if (block == nullptr || block->size % p.types.size_of(region->target) != 0) continue;
+      if (block == nullptr || block->is_shared || block->size % p.types.size_of(region->target) != 0) continue;
       if (block->type == format::kByte && !block->guessed) {
         block->type = region->target;
         block->guessed = true;
       } else if (block->guessed && block->type != region->target) {
         block->type = format::kByte;  // stays guessed: nobody else may say
       }
+    }
+  }
+}
+
+// Numbers of one size that a variable takes for others of another size: a restart would take the program for one that was changed, and
+// other machines have neither. They are bytes.
+void find_shared(Process& p) {
+  if (!p.is_prepared) return;
+  Vector<const Region*> regions;
+  list_regions(p, &regions);
+  for (const Region* region : regions) {
+    if (region->target == format::kNone) continue;
+    for (uint64_t i = 0; i < region->count; ++i) {
+      void* pointer;
+      memcpy(&pointer, region->address + i * sizeof pointer, sizeof pointer);
+      const Block* const found = p.blocks->block_of(pointer);
+      if (found == nullptr || !becomes(found->type, region->target) || p.types.size_of(found->type) == p.types.size_of(region->target)) continue;
+      Block* const block = p.heap.find(found->address);
+      block->type = format::kByte;
+      block->is_shared = !block->guessed;
     }
   }
 }
@@ -373,7 +393,9 @@ Result begin_save() {
   note_places(p);
   find_gaps(p);
   if (p.blocks == nullptr) p.blocks = make<BlockMap>();
-  return p.blocks->build(p);
+  ELC_TRY(p.blocks->build(p));
+  find_shared(p);
+  return Result();
 }
 
 void end_save() { leave_described_frames(process()); }

@@ -462,6 +462,19 @@ deep(i, 1); one = one->next; one->a += i; one->x += one->a * 0.5; result += one-
         self.right("static const char *at;", 'at = strchr("0123456789", \'0\' + i % 10); deep(1, 1); result += *at;')
 
 
+    def test_numbers_of_other_sizes(self):
+        """Memory that a pointer to longer numbers leads into, too, and one to shorter ones or a member alone."""
+        outside = "struct held { int *n; }; static struct held first, *all[100]; static int *numbers; static long *of_first, *of_numbers, *within;"
+        inside = """
+if (i == 0) {
+  numbers = malloc(400 * sizeof *numbers); first.n = malloc(100 * sizeof *first.n);
+  for (int k = 0; k < 400; k++) numbers[k] = k, first.n[k / 4] = k;
+  of_first = (long *)first.n; of_numbers = (long *)numbers; within = (long *)(numbers + 200);
+}
+of_first[i / 2] += i; of_numbers[i] ^= i << 3; within[2]++;
+result += numbers[i] + first.n[i] + numbers[204]; """
+        self.right(outside, inside)
+
     def test_another_directory(self):
         """Each rank goes to one of its own; a file from before, and those that are there. Then one in which a restart touches nothing."""
         outside = "#include <unistd.h>\n#include <sys/stat.h>\nstatic FILE *before, *here; static char name[20], at[4096];"

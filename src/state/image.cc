@@ -356,15 +356,20 @@ Result Image::retype_runs(const Process& p, const format::Reader& reader) {
       TypeId type = run.memory_type;
       length = (next < told_.size() ? std::min(told_[next].index, end) : end) - at;
       if (length == 0) {
-        const TypeId first = told_[next].type;
-        for (length = 1; next < told_.size() && told_[next].index == at; ++next)
-          if ((becomes(run.type, first) || becomes(run.type, told_[next].type)) && types.size_of(told_[next].type) != types.size_of(first))
+        // Pointers to what its elements cannot be are to a part of them, or to what was there before.
+        TypeId first = format::kNone;
+        for (length = 1; next < told_.size() && told_[next].index == at; ++next) {
+          const TypeId told = told_[next].type;
+          if (told != run.type && !becomes(run.type, told)) continue;
+          if (first == format::kNone) first = told;
+          if (types.size_of(told) != types.size_of(first))
             return Result::error("a heap block of %llu elements of %s: to one pointer of the program each has %llu bytes, to "
                                  "another %llu: say its type when it is made (ELC_new)",
                                  static_cast<unsigned long long>(run.count), types.info(run.type).name,
                                  static_cast<unsigned long long>(types.size_of(first)),
-                                 static_cast<unsigned long long>(types.size_of(told_[next].type)));
-        if (becomes(run.type, first) && types.size_of(first) != types.size_of(type)) type = first;
+                                 static_cast<unsigned long long>(types.size_of(told)));
+        }
+        if (first != format::kNone && types.size_of(first) != types.size_of(type)) type = first;
       }
       const bool another = at == run.first || split.back().memory_type != type;
       if (another) {

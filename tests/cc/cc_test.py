@@ -464,13 +464,16 @@ deep(i, 1); one = one->next; one->a += i; one->x += one->a * 0.5; result += one-
 
     def test_numbers_of_other_sizes(self):
         """Memory that a pointer to longer numbers leads into, too, and one to shorter ones or a member alone."""
-        outside = "struct held { int *n; }; static struct held first, *all[100]; static int *numbers; static long *of_first, *of_numbers, *within;"
+        outside = "struct held { int *n; }; static struct held first, *all[100]; static int *numbers; static long *of_first, *of_numbers, *within; static double *of_others; static int *others;"
         inside = """
 if (i == 0) {
   numbers = malloc(400 * sizeof *numbers); first.n = malloc(100 * sizeof *first.n);
   for (int k = 0; k < 400; k++) numbers[k] = k, first.n[k / 4] = k;
   of_first = (long *)first.n; of_numbers = (long *)numbers; within = (long *)(numbers + 200);
+  others = malloc(100 * sizeof *others); of_others = (double *)others;
+  for (int k = 0; k < 100; k++) others[k] = k;
 }
+of_others[i / 2] *= 2; result += others[i];
 of_first[i / 2] += i; of_numbers[i] ^= i << 3; within[2]++;
 result += numbers[i] + first.n[i] + numbers[204]; """
         self.right(outside, inside)

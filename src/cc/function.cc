@@ -827,6 +827,7 @@ std::string Function::beginning() {
   for (const Variable& v : variables_) {
     const SourceLocation at = v.declared != nullptr ? v.declared->getLocation() : function_->getLocation();
     const bool is_set = is_scalar(v.type);  // from the beginning, as parameters are
+    const bool may_hide = v.is_parameter && module_.types().may_hide_address(v.type);  // a line has to look at it
     const bool is_cleared = !is_set && !v.is_parameter && (is_zeroed(unit_.context(), v.type) || module_.types().holds_addresses(v.type));
     if (!v.is_parameter) {
       moved += module_.declaration(v.type, v.name, at);
@@ -847,7 +848,7 @@ std::string Function::beginning() {
     std::string name = v.shown;
     for (int n = 2; !shown.insert(name).second; ++n) name = v.shown + " " + std::to_string(n);
     described += "{\"" + name + "\", &" + d.type + ", " + (d.target.empty() ? "0" : "&" + d.target) + ", " + std::to_string(d.count) +
-                 ", __builtin_offsetof(struct elc_frame, " + v.name + "), " + (!v.in_place ? "0" : is_set || is_cleared ? "2" : "1") + "}, ";
+                 ", __builtin_offsetof(struct elc_frame, " + v.name + "), " + (!v.in_place ? "0" : is_set || is_cleared || may_hide ? "2" : "1") + "}, ";
   }
   for (size_t i = 0; i < labels_.size(); ++i) {
     const std::string number = std::to_string(i + 1);

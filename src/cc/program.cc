@@ -177,6 +177,8 @@ class Collector : public RecursiveASTVisitor<Collector> {
     if (!record->isThisDeclarationADefinition() || name.empty() || unit_.in_system_header(record->getLocation())) return true;
     std::string content;
     for (const FieldDecl* field : record->fields()) {
+      if (const Pragma* const cases = unit_.pragma_of(field, Pragma::Kind::kUnion))
+        for (const std::string& word : cases->words) content += word + ",";
       content += field->getType().getCanonicalType().getAsString() + " " + field->getName().str();
       if (field->isBitField()) content += ":" + std::to_string(field->getBitWidthValue(unit_.context()));
       content += ";";

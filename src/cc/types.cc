@@ -197,6 +197,15 @@ bool Types::holds_addresses(QualType type) const {
   return false;
 }
 
+bool Types::may_hide_address(QualType type) const {
+  const RecordDecl* record = unit_.context().getBaseElementType(type)->getAsRecordDecl();
+  if (record == nullptr) return false;
+  if (record->isUnion()) return holds_addresses(QualType(record->getTypeForDecl(), 0)) && number_of_pointers(record) == 0;
+  for (const FieldDecl* field : record->fields())
+    if (unit_.pragma_of(field, Pragma::Kind::kUnion) == nullptr && may_hide_address(field->getType())) return true;
+  return false;
+}
+
 bool Types::holds_objects(QualType type) const {
   while (const ArrayType* array = type->getAsArrayTypeUnsafe()) type = array->getElementType();
   if (type->isFunctionPointerType() || is_handle(number_by_name(type)) || (type->isPointerType() && is_stream(type->getPointeeType()))) return true;

@@ -28,6 +28,8 @@ class Types {
   // The type that memory gets when a pointer to it becomes one to `type`; empty: none better than bytes.
   std::string of_memory(clang::QualType type);
   bool holds_addresses(clang::QualType type) const;
+  // In a union that is bytes.
+  bool may_hide_address(clang::QualType type) const;
   // Streams, functions and MPI's objects, which a restart makes anew: that bytes hold one cannot be seen.
   bool holds_objects(clang::QualType type) const;
 

@@ -715,6 +715,15 @@ class Lines(Cases):
                 self.assert_restarts("prog", self.start("prog"))
                 self.refused("holds an address", where % union + " static char all[10];", of + ".text = all; deep(1, 1); result += " + of + ".text != all;")
 
+    def test_address_in_a_parameter(self):
+        """That is a union, and nothing else holds it."""
+        self.write("prog.c", PROGRAM % ("struct v { int kind; union { long n; char *text; } u; }; static char all[10]; static long f(struct v one, int n) {"
+                                        "long s = 0; while (n-- > 0) s += deep(1, 1) + (one.u.text != all); return s; }", "result += f((struct v){1, {.text = all}}, 400);"))
+        self.cc("prog.c", "-o", "prog")
+        said = self.start("prog", ELC_DIR=os.path.join(self.home, "lines"), ELC_EVERY="0.0001", ELC_VERBOSE="1")
+        self.assertIn("result: ", said)
+        self.assertIn("saving 'one' of f(): memory of 16 bytes, which is taken for prog.c:struct v, holds an address", said)
+
     def test_distance_of_blocks(self):
         """Datatypes of one block are right, wherever it is; one that goes from a block to another is of this run alone."""
         make = ("static char *one, *two; static MPI_Datatype type; static void make(char *a, char *b) { MPI_Aint at[2]; int k[2] = {8, 8};"

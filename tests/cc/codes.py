@@ -175,7 +175,7 @@ class Trial:
     def compiler(self, by_elc):
         if not by_elc:
             return "gcc"
-        words = [self.options.cc or os.path.join(self.build.path, "src", "cc", "elc-cc"), "-felc-report",
+        words = [os.path.abspath(self.options.cc) if self.options.cc else os.path.join(self.build.path, "src", "cc", "elc-cc"), "-felc-report",
                  "-felc-library=" + os.path.join(self.build.path, "src", "mpi", "libelc.a")]
         return " ".join(words + (["-felc-stateless=" + self.code.stateless] if self.code.stateless else []))
 

@@ -42,6 +42,7 @@ class FileVisitor : public RecursiveASTVisitor<FileVisitor> {
   explicit FileVisitor(Module& module) : m_(module), unit_(module.unit_) {}
 
   bool VisitCallExpr(CallExpr* call) {
+    if (const Pragma* const pragma = unit_.pragma_of(call)) give_type(call, *pragma);
     const FunctionDecl* callee = callee_of(call);
     if (callee == nullptr) return true;
     direct_.insert(call->getCallee()->IgnoreParenImpCasts());
@@ -52,13 +53,6 @@ class FileVisitor : public RecursiveASTVisitor<FileVisitor> {
     return true;
   }
 
-  bool VisitExpr(Expr* e) {
-    const auto* call = dyn_cast<CallExpr>(e);
-    if (call == nullptr) return true;
-    const QualType type = unit_.type_of_memory(call);
-    if (!type.isNull() && !seen_.contains(call)) give(call, type);
-    return true;
-  }
 
   bool VisitDeclRefExpr(DeclRefExpr* reference) {
     const size_t begin = unit_.begin_of(reference->getLocation()), end = unit_.end_of(reference->getLocation());
@@ -97,7 +91,7 @@ class FileVisitor : public RecursiveASTVisitor<FileVisitor> {
     const Expr* source = cast->getSubExpr()->IgnoreParenCasts();
     const auto* call = dyn_cast<CallExpr>(source);
     if (call == nullptr) return see_pointer(cast, source);
-    if (seen_.contains(call) || !unit_.type_of_memory(call).isNull()) return true;
+    if (seen_.contains(call) || unit_.pragma_of(call) != nullptr) return true;
     const QualType from = call->getType();
     if (!from->isPointerType() || !(from->isVoidPointerType() || from->getPointeeType()->isAnyCharacterType())) return true;
     const FunctionDecl* callee = callee_of(call);
@@ -137,6 +131,15 @@ class FileVisitor : public RecursiveASTVisitor<FileVisitor> {
     if (type.empty()) return;
     m_.memory_[call] = type;
     m_.edits_.wrap(unit_.begin_of(call->getBeginLoc()), unit_.end_of(call->getEndLoc()), "ELC_Program_as(", ", " + type + ")");
+  }
+
+  // The type that a pragma says.
+  void give_type(const CallExpr* call, const Pragma& pragma) {
+    const auto* named = dyn_cast_or_null<TypedefNameDecl>(unit_.declared(pragma.name));
+    const QualType type = named == nullptr ? QualType() : named->getUnderlyingType();
+    if (type.isNull() || (m_.types_.of_memory(type).empty() && !type->isAnyCharacterType()))
+      return m_.error(call->getBeginLoc(), "#pragma elc type (" + pragma.place + "): lines have no memory of the type " + pragma.words[0]);
+    give(call, type);
   }
 
   // A pointer that no call has returned says what memory is, too; where that holds addresses, a line has to know it.

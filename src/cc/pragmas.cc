@@ -93,9 +93,10 @@ size_t end_of_statement(const std::string& text, size_t at) {
 
 bool take_pragmas(std::string* text, std::vector<Pragma>* pragmas, std::vector<std::string>* errors) {
   pragmas->clear();
+  const std::string word = "#pragma elc";
+  if (text->find(word) == std::string::npos) return true;
   std::string file, appended;
   size_t line = 1, waiting = 0;  // of the pragmas, those from here on stand in front of what comes next
-  const std::string word = "#pragma elc ";
   for (size_t at = 0; at < text->size(); ++line) {
     const size_t end = std::min(text->find('\n', at), text->size());
     const size_t first = text->find_first_not_of(" \t", at);
@@ -104,7 +105,7 @@ bool take_pragmas(std::string* text, std::vector<Pragma>* pragmas, std::vector<s
       const size_t quote = now.find('"');
       line = strtoul(now.c_str() + 2, nullptr, 10) - 1;
       if (quote != std::string::npos) file = now.substr(quote + 1, now.rfind('"') - quote - 1);
-    } else if (now.starts_with(word)) {
+    } else if (now == word || now.starts_with(word + " ")) {
       Pragma pragma = {Pragma::Kind::kTransient, 0, 0, file + ":" + std::to_string(line), {}, "elc_pragma_" + std::to_string(pragmas->size())};
       const std::string said = trimmed(now.substr(word.size()));
       if (!read(said, &pragma))

@@ -117,10 +117,7 @@ class Collector : public RecursiveASTVisitor<Collector> {
   bool VisitCallExpr(CallExpr* call) {
     const FunctionDecl* callee = callee_of(call);
     const std::string name = callee == nullptr ? "" : callee->getName().str();
-    if (!unit_.type_of_memory(call).isNull()) {
-      for (const Pragma& pragma : unit_.pragmas())
-        if (const size_t at = unit_.begin_of(call->getBeginLoc()); at >= pragma.begin && at < pragma.end) pragmas_.insert(&pragma);
-    }
+    if (const Pragma* const pragma = unit_.pragma_of(call)) pragmas_.insert(pragma);
     if (directives_ > 0) see_threaded(call, callee);
     if (callee == nullptr) {
       if (facts_ != nullptr) facts_->calls_by.insert(Program::signature_of(pointee_of_callee(call)));

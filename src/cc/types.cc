@@ -127,6 +127,16 @@ int number_of_pointers(const RecordDecl* record) {
   return number;
 }
 
+// Whether it, an element of it, or a member at any depth is what is looked for.
+template <class F>
+bool has_part(QualType type, F is_wanted) {
+  while (const ArrayType* array = type->getAsArrayTypeUnsafe()) type = array->getElementType();
+  if (is_wanted(type)) return true;
+  const auto* record = type->getAs<RecordType>();
+  return record != nullptr && std::any_of(record->getDecl()->field_begin(), record->getDecl()->field_end(),
+                                          [&](const FieldDecl* field) { return has_part(field->getType(), is_wanted); });
+}
+
 }  // namespace
 
 std::string Types::scalar(int number) {
@@ -188,13 +198,7 @@ bool Types::describe(QualType type, Described* to, std::string* why) {
 }
 
 bool Types::holds_addresses(QualType type) const {
-  while (const ArrayType* array = type->getAsArrayTypeUnsafe()) type = array->getElementType();
-  if (type->isPointerType() || is_handle(number_by_name(type))) return true;
-  const auto* record = type->getAs<RecordType>();
-  if (record == nullptr) return false;
-  for (const FieldDecl* field : record->getDecl()->fields())
-    if (holds_addresses(field->getType())) return true;
-  return false;
+  return has_part(type, [](QualType part) { return part->isPointerType() || is_handle(number_by_name(part)); });
 }
 
 bool Types::may_hide_address(QualType type) const {
@@ -207,13 +211,9 @@ bool Types::may_hide_address(QualType type) const {
 }
 
 bool Types::holds_objects(QualType type) const {
-  while (const ArrayType* array = type->getAsArrayTypeUnsafe()) type = array->getElementType();
-  if (type->isFunctionPointerType() || is_handle(number_by_name(type)) || (type->isPointerType() && is_stream(type->getPointeeType()))) return true;
-  const auto* record = type->getAs<RecordType>();
-  if (record == nullptr) return false;
-  for (const FieldDecl* field : record->getDecl()->fields())
-    if (holds_objects(field->getType())) return true;
-  return false;
+  return has_part(type, [](QualType part) {
+    return part->isFunctionPointerType() || is_handle(number_by_name(part)) || (part->isPointerType() && is_stream(part->getPointeeType()));
+  });
 }
 
 std::string Types::unique_name(const RecordDecl* record) const {

@@ -134,16 +134,13 @@ const clang::NamedDecl* Unit::declared(const std::string& name) const {
   return all.empty() ? nullptr : *all.begin();
 }
 
-clang::QualType Unit::type_of_memory(const clang::CallExpr* call) const {
+const Pragma* Unit::pragma_of(const clang::CallExpr* call) const {
   const clang::QualType type = call->getType();
-  if (pragmas_.empty() || !type->isPointerType() || !(type->isVoidPointerType() || type->getPointeeType()->isAnyCharacterType())) return {};
+  if (pragmas_.empty() || !type->isPointerType() || !(type->isVoidPointerType() || type->getPointeeType()->isAnyCharacterType())) return nullptr;
   const size_t at = begin_of(call->getBeginLoc());
-  for (const Pragma& pragma : pragmas_) {
-    if (pragma.kind != Pragma::Kind::kType || at < pragma.begin || at >= pragma.end) continue;
-    const auto* named = dyn_cast_or_null<clang::TypedefNameDecl>(declared(pragma.name));
-    return named == nullptr ? clang::QualType() : named->getUnderlyingType();
-  }
-  return {};
+  for (const Pragma& pragma : pragmas_)
+    if (pragma.kind == Pragma::Kind::kType && at >= pragma.begin && at < pragma.end) return &pragma;
+  return nullptr;
 }
 
 size_t Unit::begin_of(clang::SourceLocation at) const { return sources().getFileOffset(sources().getFileLoc(at)); }

@@ -37,8 +37,8 @@ class Unit {
   const std::vector<Pragma>& pragmas() const { return pragmas_; }
   // The one of this kind that stands in front of a declaration; nullptr: there is none.
   const Pragma* pragma_of(const clang::DeclaratorDecl* declared, Pragma::Kind kind) const;
-  // What a pragma says of the memory that this call gives; null: nothing.
-  clang::QualType type_of_memory(const clang::CallExpr* call) const;
+  // The one that says what the memory is which this call gives.
+  const Pragma* pragma_of(const clang::CallExpr* call) const;
   // What take_pragmas() has declared; nullptr: it is not there.
   const clang::NamedDecl* declared(const std::string& name) const;
 

@@ -202,8 +202,6 @@ format::PointerLeaf BlockMap::encode(const void* pointer, TypeId target) const {
 }
 
 const Block* BlockMap::block_of(const void* pointer) const {
-  if (pointer == nullptr) return nullptr;
-  if (const Block* block = process_->heap.find(pointer); block != nullptr) return block;
   const uintptr_t address = reinterpret_cast<uintptr_t>(pointer);
   const Block* block = last_block(address, address);
   return block != nullptr && address - begin_of(*block) <= block->size ? block : nullptr;

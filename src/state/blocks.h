@@ -35,7 +35,7 @@ class BlockMap {
   // has not said what the pointer points to.
   format::PointerLeaf encode(const void* address, TypeId target = format::kNone) const;
 
-  // The block of the heap that encode() means; nullptr: none.
+  // The block of the heap in which an address lies, or at whose end; nullptr: there is none.
   const Block* block_of(const void* address) const;
 
   // Whether these bytes lie in one region or block.

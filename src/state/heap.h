@@ -21,7 +21,7 @@ struct Block {
   uint64_t id = 0;             // counts the blocks that the program has made, from 1
   format::TypeId type = 0;     // kByte until the program says better
   bool guessed = false;        // the type is that of the pointers to it, and only for the line being taken
-  bool is_shared = false;      // pointers to numbers of other sizes lead into it: bytes, whatever is said of it
+  bool stays_bytes = false;    // no pointer to it says what it holds: pointers to numbers of other sizes lead into it, too
 };
 
 // Blocks in slots, and two ways to the slot of an address. Where small blocks begin is in tables that have an entry for each

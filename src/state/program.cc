@@ -274,12 +274,12 @@ ELC_EXPORT void* ELC_Program_as(void* memory, ELC_Type type) {
   const elc::state::Alone alone;
   Process& p = process();
   Block* const block = memory == nullptr ? nullptr : p.heap.find(memory);
-  if (block == nullptr || block->is_shared || (block->type != ELC_BYTE && !block->guessed)) return memory;
+  if (block == nullptr || (block->type != ELC_BYTE && !block->guessed)) return memory;
   const uint64_t element = p.types.size_of(type);
   if (element == 0 || block->size < element) return memory;
   if (const uint64_t rest = block->size % element; rest != 0 && (!p.aligns || rest >= elc::state::alignment_of(block->size))) return memory;
   block->type = type;
-  block->guessed = false;
+  block->guessed = block->stays_bytes = false;
   return memory;
 }
 

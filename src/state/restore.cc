@@ -235,7 +235,7 @@ Result allocate_blocks(Process& p, Image& image) {
         break;
       }
       image.addresses.push_back(static_cast<uint8_t*>(memory));
-      blocks.push_back({static_cast<uint8_t*>(memory), run.size, id, run.memory_type, false});
+      blocks.push_back({static_cast<uint8_t*>(memory), run.size, id, run.memory_type, false, p.is_prepared && run.memory_type == format::kByte});
     }
   }
   while (old < before.size()) free(before[old++].address);

@@ -167,6 +167,21 @@ Result check_way_back(const Process& p) {
   return Result();
 }
 
+// Pointers in variables of which the program has said to what they lead.
+template <class F>
+void each_typed_pointer(const Process& p, F one) {
+  Vector<const Region*> regions;
+  list_regions(p, &regions);
+  for (const Region* region : regions) {
+    if (region->target == format::kNone) continue;
+    for (uint64_t i = 0; i < region->count; ++i) {
+      void* pointer;
+      memcpy(&pointer, region->address + i * sizeof pointer, sizeof pointer);
+      if (pointer != nullptr) one(pointer, region->target);
+    }
+  }
+}
+
 // Blocks that are bytes because the program said nothing, but to which typed pointers point, are of the
 // pointers' type in this line. Pointers that disagree leave them bytes.
 void guess_types(Process& p) {
@@ -175,43 +190,29 @@ void guess_types(Process& p) {
     block.type = format::kByte;
     block.guessed = false;
   }
-  Vector<const Region*> regions;
-  list_regions(p, &regions);
-  for (const Region* region : regions) {
-    if (region->target == format::kNone) continue;
-    for (uint64_t i = 0; i < region->count; ++i) {
-      void* pointer;
-      memcpy(&pointer, region->address + i * sizeof pointer, sizeof pointer);
-      Block* block = pointer == nullptr ? nullptr : p.heap.find(pointer);
-      if (block == nullptr || block->is_shared || block->size % p.types.size_of(region->target) != 0) continue;
-      if (block->type == format::kByte && !block->guessed) {
-        block->type = region->target;
-        block->guessed = true;
-      } else if (block->guessed && block->type != region->target) {
-        block->type = format::kByte;  // stays guessed: nobody else may say
-      }
+  each_typed_pointer(p, [&p](const void* pointer, TypeId target) {
+    Block* const block = p.heap.find(pointer);
+    if (block == nullptr || block->stays_bytes || block->size % p.types.size_of(target) != 0) return;
+    if (block->type == format::kByte && !block->guessed) {
+      block->type = target;
+      block->guessed = true;
+    } else if (block->guessed && block->type != target) {
+      block->type = format::kByte;  // stays guessed: nobody else may say
     }
-  }
+  });
 }
 
 // Numbers of one size that a variable takes for others of another size: a restart would take the program for one that was changed, and
 // other machines have neither. They are bytes.
 void find_shared(Process& p) {
   if (!p.is_prepared) return;
-  Vector<const Region*> regions;
-  list_regions(p, &regions);
-  for (const Region* region : regions) {
-    if (region->target == format::kNone) continue;
-    for (uint64_t i = 0; i < region->count; ++i) {
-      void* pointer;
-      memcpy(&pointer, region->address + i * sizeof pointer, sizeof pointer);
-      const Block* const found = p.blocks->block_of(pointer);
-      if (found == nullptr || !becomes(found->type, region->target) || p.types.size_of(found->type) == p.types.size_of(region->target)) continue;
-      Block* const block = p.heap.find(found->address);
-      block->type = format::kByte;
-      block->is_shared = !block->guessed;
-    }
-  }
+  each_typed_pointer(p, [&p](const void* pointer, TypeId target) {
+    const Block* const found = p.blocks->block_of(pointer);
+    if (found == nullptr || !becomes(found->type, target) || p.types.size_of(found->type) == p.types.size_of(target)) return;
+    Block* const block = p.heap.find(found->address);
+    block->type = format::kByte;
+    block->stays_bytes = !block->guessed;
+  });
 }
 
 void write_directory(format::Writer& writer, const Process& p, const Vector<const Region*>& regions) {

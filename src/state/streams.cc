@@ -38,6 +38,15 @@ struct Snapshot {
 
 namespace {
 
+// Of the directory of section "files".
+void write_entry(format::Writer& writer, std::string_view path, std::string_view mode, StreamKind kind, uint64_t offset, uint64_t length) {
+  writer.text(path);
+  writer.text(mode);
+  writer.encoder().u32(static_cast<uint32_t>(kind));
+  writer.encoder().u64(offset);
+  writer.encoder().u64(length);
+}
+
 // Through a second descriptor, because the stream's may be for writing only and its offset is the program's.
 Result write_content(const Snapshot& snapshot, format::Writer& writer) {
   const Stream& stream = *snapshot.stream;
@@ -231,10 +240,11 @@ FILE* Streams::stream_of(uint64_t number) const {
   return saved_[static_cast<size_t>(number - kFirstStream)].file;
 }
 
+// Where the directory has no name the streams keep theirs, which lead to their files no more, and a line is refused.
 int Streams::change_directory(const char* path) {
   char* const here = getcwd(nullptr, 0);
-  const int result = here == nullptr ? -1 : chdir(path);
-  for (size_t i = 0; i < open_.size() && result == 0; ++i)
+  const int result = chdir(path);
+  for (size_t i = 0; i < open_.size() && result == 0 && here != nullptr; ++i)
     if (open_[i].path.c_str()[0] != '/') open_[i].path = Text::format("%s/%s", here, open_[i].path.c_str());
   free(here);
   moved_ = moved_ || result == 0;
@@ -255,10 +265,7 @@ Result Streams::save_directory(format::Writer& writer) {
   free(here);
   ELC_TRY(found);
   for (Descriptor& directory : place.way()) add_relied(std::move(directory), name.c_str());
-  writer.text(name.view());
-  writer.text(kDirectoryMode);
-  writer.encoder().u32(static_cast<uint32_t>(StreamKind::kSpecial));
-  for (int i = 0; i < 2; ++i) writer.encoder().u64(0);
+  write_entry(writer, name.view(), kDirectoryMode, StreamKind::kSpecial, 0, 0);
   return Result();
 }
 
@@ -293,10 +300,8 @@ Result Streams::save_output(format::Writer& writer) {
   Descriptor file(fcntl(output_.get(), F_DUPFD_CLOEXEC, 0));
   if (!file.open()) return io_error("flush", output_path_.c_str(), errno);
   add_relied(std::move(file), output_path_.c_str());
-  writer.text(output_path_.view());
-  writer.text(kOutputMode);
-  writer.encoder().u32(static_cast<uint32_t>(StreamKind::kAppend));
-  for (int i = 0; i < 2; ++i) writer.encoder().u64(static_cast<uint64_t>(about.st_size));  // the offset, and the length
+  const uint64_t size = static_cast<uint64_t>(about.st_size);
+  write_entry(writer, output_path_.view(), kOutputMode, StreamKind::kAppend, size, size);
   return Result();
 }
 
@@ -320,11 +325,8 @@ Result Streams::save(format::Writer& writer) {
   save_terminals(out);
   out.u64(snapshots.size() + (moved_ ? 1 : 0) + (output_.open() ? 1 : 0));
   for (const Snapshot& snapshot : snapshots) {
-    writer.text(snapshot.stream->path.view());
-    writer.text(snapshot.at_end ? Text::format("%s%c", snapshot.stream->mode.c_str(), kAtEnd).view() : snapshot.stream->mode.view());
-    out.u32(static_cast<uint32_t>(snapshot.kind));
-    out.u64(snapshot.offset);
-    out.u64(snapshot.length);
+    const Text mode = snapshot.at_end ? Text::format("%s%c", snapshot.stream->mode.c_str(), kAtEnd) : Text::copy(snapshot.stream->mode.view());
+    write_entry(writer, snapshot.stream->path.view(), mode.view(), snapshot.kind, snapshot.offset, snapshot.length);
   }
   if (moved_) ELC_TRY(save_directory(writer));
   if (output_.open()) ELC_TRY(save_output(writer));

@@ -478,6 +478,23 @@ of_first[i / 2] += i; of_numbers[i] ^= i << 3; within[2]++;
 result += numbers[i] + first.n[i] + numbers[204]; """
         self.right(outside, inside)
 
+    def test_numbers_of_other_sizes_again(self):
+        """A restart knows no better what they are: its lines have bytes, too."""
+        self.write("prog.c", PROGRAM % ("struct held { int *n; }; static struct held first; static long *of_first;",
+                                        "if (i == 0) { first.n = malloc(400); of_first = (long *)first.n; } first.n[i] += i; result += first.n[i / 2];" + Projects.DALLY))
+        self.cc("prog.c", "-o", "prog")
+        lines = os.path.join(self.home, "lines")
+        variables = {"ELC_DIR": lines, "ELC_EVERY": "0.001", "ELC_KEEP": "1000"}
+        for restart in ({}, {"ELC_RESTART": "2"}):
+            before = launch.newest(lines)
+            self.start("prog", **variables, **restart)
+            self.assertGreater(launch.newest(lines), max(before, 2))
+            said = self.run_words(os.path.join(BUILD.path, "src", "tool", "elc"), "show", "--dir", lines, str(launch.newest(lines)))
+            self.assertRegex(said, r"1 block +bytes\[400\]")
+            finished = os.path.join(lines, "finished")
+            if os.path.exists(finished):
+                os.remove(finished)
+
     def test_another_directory(self):
         """Each rank goes to one of its own; a file from before, and those that are there. Then one in which a restart touches nothing."""
         outside = "#include <unistd.h>\n#include <sys/stat.h>\nstatic FILE *before, *here; static char name[20], at[4096];"
@@ -857,7 +874,7 @@ static long sum(void *of) { long s = 0; struct node one; for (; of; of = one.nex
             self.write("prog.c", PROGRAM % ("\n".join("#pragma elc %s\nstruct unused%d { int n; };" % (p, i) for i, p in enumerate(pragmas)), ""))
             return self.cc("prog.c", "-o", "prog", code=1)
 
-        unknown = ("transiemt", "union kind", "union kind 1 n", "type", "stateless 1x", "transient x")
+        unknown = ("", "transiemt", "union kind", "union kind 1 n", "type", "stateless 1x", "transient x")
         said = said_of(unknown)
         for i, pragma in enumerate(unknown):
             self.assertIn("prog.c:%d: '#pragma elc %s' is none that elc-cc knows" % (7 + 2 * i, pragma), said)
@@ -865,6 +882,8 @@ static long sum(void *of) { long s = 0; struct node one; for (; of; of = one.nex
         for i, place in enumerate(("a union in a struct", "a statement with a call that returns a void * or char *", "a variable of a file, or a static one of a function")):
             self.assertRegex(said, "prog.c:%d: '#pragma elc [a-z]*' stands in front of " % (7 + 2 * i) + re.escape(place))
         self.assertIn("prog.c:7:", said_of(("type struct nobody *(",)))
+        self.write("prog.c", PROGRAM % ("struct nobody; void *at;", "\n#pragma elc type struct nobody\nat = malloc(8);"))
+        self.assertRegex(self.cc("prog.c", "-o", "prog", code=1), r"#pragma elc type \(prog.c:\d+\): lines have no memory of the type struct nobody")
 
         union = " union { int a; int *b; } u; "
         wrong = (("int n; #pragma elc union kind 1: a\n" + union, "the struct has no member 'kind' before the union"),

@@ -181,6 +181,24 @@ bool BlockMap::holds_variable(uintptr_t begin, uint64_t size, bool resizes) cons
   return region != nullptr && regions_[region->index]->resizes == resizes && state::holds(region->begin, region->size, begin, size);
 }
 
+// The kind of the first leaf of elements of `type` (kUnion: it depends), or `until`, if one of those is on the way.
+static TypeId first_of(const format::TypeTable& types, TypeId type, TypeId until) {
+  while (type != until && types.info(type).kind == format::kStruct) type = types.fields(type)[0].type;
+  return type == until ? until : static_cast<TypeId>(types.info(type).kind);
+}
+
+// Whether a pointer to `target` may well lead to the first of elements of `type`: to a struct's first field, to a number with another
+// sign or a complex one, to bytes or a union, or to a handle, which some MPIs have as an int.
+static bool may_begin(const format::TypeTable& types, TypeId type, TypeId target) {
+  const TypeId first_type = first_of(types, type, target);
+  if (first_type == target) return true;
+  const format::Kind first = static_cast<format::Kind>(first_type);
+  const format::Kind told = static_cast<format::Kind>(first_of(types, target, format::kNone));
+  if (first == format::kByte || first > format::kFile) return true;
+  return (format::is_integer(first) && format::is_integer(told) && types.size_of(first_type) == types.size_of(told)) ||
+         format::part_of_complex(first) == format::part_of_complex(told);
+}
+
 format::PointerLeaf BlockMap::encode(const void* pointer, TypeId target) const {
   if (pointer == nullptr) return {format::kNullBlock, 0};
   // Most pointers of linked structures point to the beginning of a block.
@@ -190,8 +208,8 @@ format::PointerLeaf BlockMap::encode(const void* pointer, TypeId target) const {
   const Extent* region = last_before(by_region_, address);
   if (region != nullptr && (address - region->begin < region->size || address == region->begin)) {
     const Extent* before = region != by_region_.data() ? region - 1 : region;
-    const bool ends_here = target != format::kNone && before->begin + before->size == address;
-    const bool past_end = ends_here && regions_[region->index]->type != target && regions_[before->index]->type == target;
+    const bool past_end = target != format::kNone && before->begin + before->size == address && regions_[before->index]->type == target &&
+                          !may_begin(process_->types, regions_[region->index]->type, target);
     return in_region(past_end ? *before : *region, address);
   }
   const Block* block = last_block(address, address);

@@ -111,6 +111,37 @@ TEST_CASE("one past the end of a variable is not the variable of another type th
   CHECK(b.begin == b.second);
 }
 
+TEST_CASE("the beginning of a variable is not the end of the one before, if a pointer may only view it otherwise") {
+  struct Pair {
+    int first;
+    double second;
+  };
+  const ELC_Field fields[] = {ELC_FIELD(Pair, first), ELC_FIELD(Pair, second)};
+  const auto type_of = [&](ELC_Type type) { return type == ELC_NO_TYPE ? ELC_Struct("struct Pair", sizeof(Pair), 2, fields) : type; };
+  struct Case {
+    ELC_Type before, variable;
+    size_t size;  // of what ends where the variable begins
+  };
+  alignas(16) char memory[64] = {}, elsewhere[64] = {};
+  for (const Case& test : {Case{ELC_INT, ELC_MPI_REQUEST, sizeof(int)},  // as MPICH has it
+                           Case{ELC_INT, ELC_NO_TYPE, sizeof(int)}, Case{ELC_INT, ELC_UINT, sizeof(int)},
+                           Case{ELC_DOUBLE, ELC_DOUBLE_COMPLEX, sizeof(double)}, Case{ELC_INT, ELC_BYTE, sizeof(int)}}) {
+    new_process();
+    void* pointer = memory + 16;
+    ELC_Register("before", memory + 16 - test.size, test.before, 1);
+    ELC_Register("variable", memory + 16, type_of(test.variable), 1);
+    ELC_Register_pointer("pointer", &pointer, 1, test.before);
+    Line line;
+    REQUIRE_OK(line.save());
+    new_process();
+    ELC_Register("before", elsewhere, test.before, 1);
+    ELC_Register("variable", elsewhere + 32, type_of(test.variable), 1);
+    ELC_Register_pointer("pointer", &pointer, 1, test.before);
+    REQUIRE_OK(line.restore());
+    CHECK(pointer == elsewhere + 32);
+  }
+}
+
 TEST_CASE("integers on the heap are what the pointers of the program say, where the line has other lengths") {
   new_process();
   long* a[4];

@@ -1,6 +1,8 @@
 #include "cc/function.h"
 
-#include "clang/AST/RecursiveASTVisitor.h"
+#include "cc/visitor.h"
+#include "clang/AST/Attr.h"
+#include "clang/AST/DeclOpenMP.h"
 #include "clang/AST/StmtOpenMP.h"
 
 namespace elc::cc {
@@ -74,11 +76,11 @@ bool is_argument_list(QualType type) {
 }  // namespace
 
 // What has to be known of a body before it is written: whose address is taken, what is assigned, what is refused.
-class BodyVisitor : public RecursiveASTVisitor<BodyVisitor> {
+class BodyVisitor : public Visitor {
  public:
   explicit BodyVisitor(Function& f) : f_(f) {}
 
-  bool VisitUnaryOperator(UnaryOperator* op) {
+  bool VisitUnaryOperator(UnaryOperator* op) override {
     const VarDecl* variable = variable_of(op->getSubExpr());
     if (variable != nullptr && op->getOpcode() == UO_AddrOf) f_.address_taken_.insert(variable->getCanonicalDecl());
     if (variable != nullptr && op->isIncrementDecrementOp()) f_.assigned_.insert(variable->getCanonicalDecl());
@@ -86,12 +88,12 @@ class BodyVisitor : public RecursiveASTVisitor<BodyVisitor> {
     if (op->getOpcode() == UO_AddrOf && op->getSubExpr()->getType()->isArrayType()) f_.measured_.insert(array_of(op->getSubExpr()));
     return true;
   }
-  bool VisitBinaryOperator(BinaryOperator* op) {
+  bool VisitBinaryOperator(BinaryOperator* op) override {
     if (!op->isAssignmentOp()) return true;
     if (const VarDecl* variable = variable_of(op->getLHS())) f_.assigned_.insert(variable->getCanonicalDecl());
     return true;
   }
-  bool VisitImplicitCastExpr(ImplicitCastExpr* cast) {
+  bool VisitImplicitCastExpr(ImplicitCastExpr* cast) override {
     if (cast->getCastKind() != CK_ArrayToPointerDecay) return true;
     const Expr* const array = cast->getSubExpr()->IgnoreParens();
     if (isa<CompoundLiteralExpr>(array)) see_literal(cast);
@@ -99,11 +101,11 @@ class BodyVisitor : public RecursiveASTVisitor<BodyVisitor> {
     if (isa<ArraySubscriptExpr>(array) && cast->getType()->getPointeeType()->isArrayType() && !subscripted_.contains(array)) f_.measured_.insert(array_of(array));
     return true;
   }
-  bool VisitArraySubscriptExpr(ArraySubscriptExpr* e) {
+  bool VisitArraySubscriptExpr(ArraySubscriptExpr* e) override {
     subscripted_.insert(e->getBase()->IgnoreParenImpCasts());
     return true;
   }
-  bool VisitDeclRefExpr(DeclRefExpr* e) {
+  bool VisitDeclRefExpr(DeclRefExpr* e) override {
     if (!subscripted_.contains(e)) f_.whole_.insert(dyn_cast<VarDecl>(e->getDecl()));
     QualType type = e->getDecl()->getType();
     while (const auto* pointer = dyn_cast<PointerType>(type)) type = pointer->getPointeeType();
@@ -111,7 +113,7 @@ class BodyVisitor : public RecursiveASTVisitor<BodyVisitor> {
     return true;
   }
   // One without an instruction is for the compiler alone.
-  bool VisitAsmStmt(AsmStmt* statement) {
+  bool VisitAsmStmt(AsmStmt* statement) override {
     const auto* gcc = dyn_cast<GCCAsmStmt>(statement);
     if (gcc == nullptr || gcc->isAsmGoto() || !gcc->getAsmString()->getString().trim().empty())
       f_.refuse(static_cast<Stmt*>(statement)->getBeginLoc(), "inline assembly may have a state that lines do not know");
@@ -119,17 +121,17 @@ class BodyVisitor : public RecursiveASTVisitor<BodyVisitor> {
       if (const VarDecl* variable = variable_of(gcc->getOutputExpr(i))) f_.assigned_.insert(variable->getCanonicalDecl());
     return true;
   }
-  bool VisitAddrLabelExpr(AddrLabelExpr* e) {
+  bool VisitAddrLabelExpr(AddrLabelExpr* e) override {
     f_.refuse(e->getBeginLoc(), "a computed goto");
     return true;
   }
-  bool VisitGenericSelectionExpr(GenericSelectionExpr* e) {
+  bool VisitGenericSelectionExpr(GenericSelectionExpr* e) override {
     if (f_.has_label(e)) f_.refuse(e->getBeginLoc(), "a call that can reach MPI in a _Generic");
     return true;
   }
-  bool VisitVAArgExpr(VAArgExpr* e) { return see_arguments(e), true; }
-  bool VisitGotoStmt(GotoStmt*) { return f_.has_jumps_ = true, true; }
-  bool VisitCallExpr(CallExpr* call) {
+  bool VisitVAArgExpr(VAArgExpr* e) override { return see_arguments(e), true; }
+  bool VisitGotoStmt(GotoStmt*) override { return f_.has_jumps_ = true, true; }
+  bool VisitCallExpr(CallExpr* call) override {
     if (f_.kind_of(call) != Function::Call::kInstrumented)
       for (const Expr* argument : call->arguments()) mark(argument);
     const FunctionDecl* callee = callee_of(call);
@@ -151,7 +153,7 @@ class BodyVisitor : public RecursiveASTVisitor<BodyVisitor> {
     return true;
   }
   // What a directive of OpenMP makes for each thread is of the variable's type.
-  bool VisitOMPExecutableDirective(OMPExecutableDirective* directive) {
+  bool VisitOMPExecutableDirective(OMPExecutableDirective* directive) override {
     for (const OMPClause* clause : directive->clauses()) {
       if (clause->getClauseKind() == llvm::omp::OMPC_shared) continue;
       for (const Stmt* child : const_cast<OMPClause*>(clause)->children())
@@ -161,23 +163,23 @@ class BodyVisitor : public RecursiveASTVisitor<BodyVisitor> {
     f_.has_directives_ = true;
     return true;
   }
-  bool TraverseCompoundStmt(CompoundStmt* block) {
+  bool TraverseCompoundStmt(CompoundStmt* block) override {
     const Stmt* const outer = block_;
     block_ = block;
-    const bool all = RecursiveASTVisitor::TraverseCompoundStmt(block);
+    const bool all = Visitor::TraverseCompoundStmt(block);
     block_ = outer;
     return all;
   }
-  bool VisitUnaryExprOrTypeTraitExpr(UnaryExprOrTypeTraitExpr* e) {
+  bool VisitUnaryExprOrTypeTraitExpr(UnaryExprOrTypeTraitExpr* e) override {
     if (!e->isArgumentType()) f_.measured_.insert(variable_of(e->getArgumentExpr()));
     return true;
   }
 
-  bool dataTraverseStmtPre(Stmt* statement) {
+  bool dataTraverseStmtPre(Stmt* statement) override {
     if (isa<ForStmt, WhileStmt, DoStmt>(statement)) loops_.push_back(statement);
     return true;
   }
-  bool dataTraverseStmtPost(Stmt* statement) {
+  bool dataTraverseStmtPost(Stmt* statement) override {
     if (!loops_.empty() && loops_.back() == statement) loops_.pop_back();
     return true;
   }
@@ -215,11 +217,11 @@ class BodyVisitor : public RecursiveASTVisitor<BodyVisitor> {
 };
 
 // Returns leave the frame. Those with a label in them are written anew.
-class ReturnVisitor : public RecursiveASTVisitor<ReturnVisitor> {
+class ReturnVisitor : public Visitor {
  public:
   explicit ReturnVisitor(Function& f) : f_(f) {}
 
-  bool VisitReturnStmt(ReturnStmt* statement) {
+  bool VisitReturnStmt(ReturnStmt* statement) override {
     if (f_.has_label(statement)) return true;
     const size_t begin = f_.unit_.begin_of(statement->getBeginLoc()), end = f_.end_of(statement);
     Edits& edits = f_.module_.edits();
@@ -286,10 +288,10 @@ Function::Function(Module& module, const FunctionDecl* function) : module_(modul
   }
   find_moved(function->getBody());
   ReturnVisitor(*this).TraverseStmt(function->getBody());
-  struct Renamer : RecursiveASTVisitor<Renamer> {
+  struct Renamer : Visitor {
     Function& f;
     explicit Renamer(Function& function) : f(function) {}
-    bool VisitDeclRefExpr(DeclRefExpr* e) {
+    bool VisitDeclRefExpr(DeclRefExpr* e) override {
       const auto* variable = dyn_cast<VarDecl>(e->getDecl());
       const auto known = variable == nullptr ? f.moved_.end() : f.moved_.find(variable->getCanonicalDecl());
       if (known == f.moved_.end() || f.variables_[known->second].name == variable->getName()) return true;

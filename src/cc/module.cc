@@ -1,7 +1,8 @@
 #include "cc/module.h"
 
 #include "cc/function.h"
-#include "clang/AST/RecursiveASTVisitor.h"
+#include "cc/visitor.h"
+#include "clang/AST/Attr.h"
 
 namespace elc::cc {
 
@@ -37,11 +38,11 @@ std::string bare(QualType type) {
 }  // namespace
 
 // Goes over the file: strings, static locals, functions that are replaced, conversions of memory.
-class FileVisitor : public RecursiveASTVisitor<FileVisitor> {
+class FileVisitor : public Visitor {
  public:
   explicit FileVisitor(Module& module) : m_(module), unit_(module.unit_) {}
 
-  bool VisitCallExpr(CallExpr* call) {
+  bool VisitCallExpr(CallExpr* call) override {
     if (const Pragma* const pragma = unit_.pragma_of(call)) give_type(call, *pragma);
     const FunctionDecl* callee = callee_of(call);
     if (callee == nullptr) return true;
@@ -54,7 +55,7 @@ class FileVisitor : public RecursiveASTVisitor<FileVisitor> {
   }
 
 
-  bool VisitDeclRefExpr(DeclRefExpr* reference) {
+  bool VisitDeclRefExpr(DeclRefExpr* reference) override {
     const size_t begin = unit_.begin_of(reference->getLocation()), end = unit_.end_of(reference->getLocation());
     if (const auto* variable = dyn_cast<VarDecl>(reference->getDecl())) {
       const auto known = m_.statics_.find(variable->getCanonicalDecl());
@@ -79,7 +80,7 @@ class FileVisitor : public RecursiveASTVisitor<FileVisitor> {
     return true;
   }
 
-  bool VisitCastExpr(CastExpr* cast) {
+  bool VisitCastExpr(CastExpr* cast) override {
     if (cast->getCastKind() == CK_ArrayToPointerDecay) {
       const auto* literal = dyn_cast<StringLiteral>(cast->getSubExpr()->IgnoreParens());
       if (literal != nullptr && !kept_.contains(literal)) add_string(literal);
@@ -104,15 +105,15 @@ class FileVisitor : public RecursiveASTVisitor<FileVisitor> {
     return true;
   }
 
-  bool VisitCompoundLiteralExpr(CompoundLiteralExpr* e) {
+  bool VisitCompoundLiteralExpr(CompoundLiteralExpr* e) override {
     if (e->isFileScope()) m_.error(e->getBeginLoc(), "a compound literal outside of functions, which lines do not have: give it a name");
     return true;
   }
 
-  bool TraverseVarDecl(VarDecl* variable) {
+  bool TraverseVarDecl(VarDecl* variable) override {
     const bool outer = in_initialiser_;
     in_initialiser_ |= variable->hasGlobalStorage();
-    const bool all = RecursiveASTVisitor::TraverseVarDecl(variable);
+    const bool all = Visitor::TraverseVarDecl(variable);
     in_initialiser_ = outer;
     return all;
   }
@@ -212,16 +213,16 @@ class FileVisitor : public RecursiveASTVisitor<FileVisitor> {
 };
 
 // Gives what has been renamed its name.
-class Renamer : public RecursiveASTVisitor<Renamer> {
+class Renamer : public Visitor {
  public:
   explicit Renamer(Module& module) : m_(module) {}
 
-  bool VisitTagTypeLoc(TagTypeLoc at) { return rename(at.getDecl(), at.getNameLoc()); }
-  bool VisitTypedefTypeLoc(TypedefTypeLoc at) { return rename(at.getTypedefNameDecl(), at.getNameLoc()); }
-  bool VisitDeclRefExpr(DeclRefExpr* e) { return rename(e->getDecl(), e->getLocation()); }
-  bool VisitTypedefNameDecl(TypedefNameDecl* declared) { return rename(declared, declared->getLocation()); }
-  bool VisitTagDecl(TagDecl* declared) { return rename(declared, declared->getLocation()); }
-  bool VisitEnumConstantDecl(EnumConstantDecl* declared) { return rename(declared, declared->getLocation()); }
+  bool VisitTagTypeLoc(TagTypeLoc at) override { return rename(at.getDecl(), at.getNameLoc()); }
+  bool VisitTypedefTypeLoc(TypedefTypeLoc at) override { return rename(at.getTypedefNameDecl(), at.getNameLoc()); }
+  bool VisitDeclRefExpr(DeclRefExpr* e) override { return rename(e->getDecl(), e->getLocation()); }
+  bool VisitTypedefNameDecl(TypedefNameDecl* declared) override { return rename(declared, declared->getLocation()); }
+  bool VisitTagDecl(TagDecl* declared) override { return rename(declared, declared->getLocation()); }
+  bool VisitEnumConstantDecl(EnumConstantDecl* declared) override { return rename(declared, declared->getLocation()); }
 
  private:
   bool rename(const Decl* declared, SourceLocation at) {
@@ -294,9 +295,9 @@ void Module::add_entry(const std::string& name, const std::string& symbol, const
 
 // Structs, unions and enums that only what is declared with them can speak of get names, so that the variables can move.
 void Module::name_tags() {
-  struct Finder : RecursiveASTVisitor<Finder> {
+  struct Finder : Visitor {
     std::vector<TagDecl*> found;
-    bool VisitTagDecl(TagDecl* tag) {
+    bool VisitTagDecl(TagDecl* tag) override {
       if (tag->getName().empty() && tag->getTypedefNameForAnonDecl() == nullptr && tag->isThisDeclarationADefinition()) found.push_back(tag);
       return true;
     }
@@ -314,21 +315,21 @@ void Module::name_tags() {
 }
 
 // What a declaration of types needs to be elsewhere: other types of the function, too, and no variables of it.
-class TypeLifter : public RecursiveASTVisitor<TypeLifter> {
+class TypeLifter : public Visitor {
  public:
   TypeLifter(Module& module, const FunctionDecl* function) : m_(module), function_(function) {}
 
-  bool VisitTagTypeLoc(TagTypeLoc at) { return need(at.getDecl()); }
-  bool VisitTypedefTypeLoc(TypedefTypeLoc at) { return need(at.getTypedefNameDecl()); }
-  bool VisitDeclRefExpr(DeclRefExpr* e) {
+  bool VisitTagTypeLoc(TagTypeLoc at) override { return need(at.getDecl()); }
+  bool VisitTypedefTypeLoc(TypedefTypeLoc at) override { return need(at.getTypedefNameDecl()); }
+  bool VisitDeclRefExpr(DeclRefExpr* e) override {
     if (isa<EnumConstantDecl>(e->getDecl())) return need(e->getDecl());
     const auto* variable = dyn_cast<VarDecl>(e->getDecl());
     depends_ |= variable != nullptr && variable->hasLocalStorage();
     return true;
   }
-  bool VisitTypedefNameDecl(TypedefNameDecl* declared) { return m_.rename(declared, function_), true; }
-  bool VisitTagDecl(TagDecl* declared) { return m_.rename(declared, function_), true; }
-  bool VisitEnumConstantDecl(EnumConstantDecl* declared) { return m_.rename(declared, function_), true; }
+  bool VisitTypedefNameDecl(TypedefNameDecl* declared) override { return m_.rename(declared, function_), true; }
+  bool VisitTagDecl(TagDecl* declared) override { return m_.rename(declared, function_), true; }
+  bool VisitEnumConstantDecl(EnumConstantDecl* declared) override { return m_.rename(declared, function_), true; }
 
   bool depends() const { return depends_; }
 
@@ -346,7 +347,7 @@ class TypeLifter : public RecursiveASTVisitor<TypeLifter> {
 };
 
 void Module::find_types(const FunctionDecl* function) {
-  struct Finder : RecursiveASTVisitor<Finder> {
+  struct Finder : Visitor {
     Module& m;
     const FunctionDecl* function;
     const DeclStmt* statement = nullptr;
@@ -355,18 +356,18 @@ void Module::find_types(const FunctionDecl* function) {
       if (statement != nullptr) m.local_types_[d->getCanonicalDecl()].insert(statement);
       return true;
     }
-    bool VisitTypedefNameDecl(TypedefNameDecl* d) { return note(d); }
-    bool VisitTagDecl(TagDecl* d) { return note(d); }
-    bool VisitEnumConstantDecl(EnumConstantDecl* d) { return note(d); }
-    bool VisitDeclaratorDecl(DeclaratorDecl* d) {
+    bool VisitTypedefNameDecl(TypedefNameDecl* d) override { return note(d); }
+    bool VisitTagDecl(TagDecl* d) override { return note(d); }
+    bool VisitEnumConstantDecl(EnumConstantDecl* d) override { return note(d); }
+    bool VisitDeclaratorDecl(DeclaratorDecl* d) override {
       if (!isa<FieldDecl>(d)) m.local_names_[function].insert(d->getName().str());
       return true;
     }
-    bool TraverseDeclStmt(DeclStmt* s) {
+    bool TraverseDeclStmt(DeclStmt* s) override {
       const DeclStmt* const outer = statement;
       statement = s;
       m.owners_[s] = function;
-      const bool all = RecursiveASTVisitor::TraverseDeclStmt(s);
+      const bool all = Visitor::TraverseDeclStmt(s);
       statement = outer;
       return all;
     }
@@ -467,18 +468,18 @@ void Module::leave_lifted(const DeclStmt* statement) {
 
 // Static locals become variables of the file, before their function.
 void Module::add_statics(const FunctionDecl* function) {
-  struct Finder : RecursiveASTVisitor<Finder> {
+  struct Finder : Visitor {
     std::vector<const DeclStmt*> found;
-    bool VisitDeclStmt(DeclStmt* statement) {
+    bool VisitDeclStmt(DeclStmt* statement) override {
       for (const Decl* d : statement->decls())
         if (const auto* v = dyn_cast<VarDecl>(d); v != nullptr && v->isStaticLocal()) return found.push_back(statement), true;
       return true;
     }
   } finder;
   finder.TraverseStmt(function->getBody());
-  struct NameFinder : RecursiveASTVisitor<NameFinder> {
+  struct NameFinder : Visitor {
     bool found = false;
-    bool VisitPredefinedExpr(PredefinedExpr*) { return found = true, true; }
+    bool VisitPredefinedExpr(PredefinedExpr*) override { return found = true, true; }
   };
   const std::string owner = program_.name_of(unit_, function);
   for (const DeclStmt* statement : finder.found) {

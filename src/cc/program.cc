@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "cc/numbers.h"
-#include "clang/AST/RecursiveASTVisitor.h"
+#include "cc/visitor.h"
 #include "clang/AST/StmtOpenMP.h"
 #include "elc_program.h"
 
@@ -83,11 +83,11 @@ bool makes_error_handler(const std::string& name) {
 
 }  // namespace
 
-class Collector : public RecursiveASTVisitor<Collector> {
+class Collector : public Visitor {
  public:
   Collector(Program& program, const Unit& unit) : program_(program), unit_(unit) {}
 
-  bool TraverseFunctionDecl(FunctionDecl* function) {
+  bool TraverseFunctionDecl(FunctionDecl* function) override {
     if (unit_.in_system_header(function->getLocation())) return true;
     FunctionFacts* const outer = facts_;
     if (function->doesThisDeclarationHaveABody()) {
@@ -101,12 +101,12 @@ class Collector : public RecursiveASTVisitor<Collector> {
       facts_ = &facts;
       key_ = Program::key_of(unit_, function);
     }
-    const bool all = RecursiveASTVisitor::TraverseFunctionDecl(function);
+    const bool all = Visitor::TraverseFunctionDecl(function);
     facts_ = outer;
     return all;
   }
 
-  bool VisitVarDecl(VarDecl* variable) {
+  bool VisitVarDecl(VarDecl* variable) override {
     if (variable->hasGlobalStorage()) see_pragma(variable, Pragma::Kind::kTransient);
     if (variable->hasGlobalStorage() && !variable->isStaticLocal() && variable->isExternallyVisible() &&
         variable->isThisDeclarationADefinition() != VarDecl::DeclarationOnly)
@@ -114,7 +114,7 @@ class Collector : public RecursiveASTVisitor<Collector> {
     return true;
   }
 
-  bool VisitCallExpr(CallExpr* call) {
+  bool VisitCallExpr(CallExpr* call) override {
     const FunctionDecl* callee = callee_of(call);
     const std::string name = callee == nullptr ? "" : callee->getName().str();
     if (const Pragma* const pragma = unit_.pragma_of(call)) pragmas_.insert(pragma);
@@ -136,7 +136,7 @@ class Collector : public RecursiveASTVisitor<Collector> {
     return true;
   }
 
-  bool VisitDeclRefExpr(DeclRefExpr* reference) {
+  bool VisitDeclRefExpr(DeclRefExpr* reference) override {
     if (const auto* function = dyn_cast<FunctionDecl>(reference->getDecl())) {
       const std::string key = Program::key_of(unit_, function);
       if (!direct_.contains(reference)) taken_.insert(key);
@@ -156,7 +156,7 @@ class Collector : public RecursiveASTVisitor<Collector> {
     return true;
   }
 
-  bool VisitEnumConstantDecl(EnumConstantDecl* constant) {
+  bool VisitEnumConstantDecl(EnumConstantDecl* constant) override {
     const std::string name = number_named(constant->getName().str());
     if (!name.empty()) program_.values_of_numbers_[name] = constant->getInitVal().getExtValue();
     // Preprocessed without names: somewhere in the file there may be any of them.
@@ -165,9 +165,9 @@ class Collector : public RecursiveASTVisitor<Collector> {
   }
 
   // A variable that is as long as a constant says has another type under another MPI, which a restart sees.
-  bool TraverseConstantArrayTypeLoc(ConstantArrayTypeLoc at) { return TraverseTypeLoc(at.getElementLoc()); }
+  bool TraverseConstantArrayTypeLoc(ConstantArrayTypeLoc at) override { return TraverseTypeLoc(at.getElementLoc()); }
 
-  bool VisitRecordDecl(RecordDecl* record) {
+  bool VisitRecordDecl(RecordDecl* record) override {
     const std::string name = spelling(record);
     for (const FieldDecl* field : record->fields())
       if (unit_.context().getBaseElementType(field->getType())->isUnionType()) see_pragma(field, Pragma::Kind::kUnion);
@@ -186,7 +186,7 @@ class Collector : public RecursiveASTVisitor<Collector> {
   }
 
   // A pointer to a function that becomes one of another signature may be called as that.
-  bool VisitCastExpr(CastExpr* cast) {
+  bool VisitCastExpr(CastExpr* cast) override {
     const QualType from = cast->getSubExpr()->getType(), to = cast->getType();
     if (cast->getCastKind() == CK_BitCast && from->isFunctionPointerType() && to->isFunctionPointerType())
       program_.unite(Program::signature_of(from->getPointeeType()), Program::signature_of(to->getPointeeType()));
@@ -325,7 +325,7 @@ class Collector : public RecursiveASTVisitor<Collector> {
 
  public:
   // Before the arguments are seen: conversions to void * by which a call looks at characters, and no more.
-  bool dataTraverseStmtPre(Stmt* statement) {
+  bool dataTraverseStmtPre(Stmt* statement) override {
     if (const auto* directive = dyn_cast<OMPExecutableDirective>(statement)) {
       ++directives_;
       program_.has_threads_ = true;
@@ -348,7 +348,7 @@ class Collector : public RecursiveASTVisitor<Collector> {
     return true;
   }
 
-  bool dataTraverseStmtPost(Stmt* statement) {
+  bool dataTraverseStmtPost(Stmt* statement) override {
     if (isa<OMPExecutableDirective>(statement)) --directives_;
     return true;
   }

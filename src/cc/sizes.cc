@@ -1,8 +1,7 @@
 #include "cc/sizes.h"
 
-#include "clang/AST/ASTContext.h"
+#include "cc/visitor.h"
 #include "clang/AST/Expr.h"
-#include "clang/AST/RecursiveASTVisitor.h"
 
 namespace elc::cc {
 
@@ -33,11 +32,11 @@ bool is_fixed(QualType type) {
   }
 }
 
-class Visitor : public RecursiveASTVisitor<Visitor> {
+class SizeVisitor : public Visitor {
  public:
-  explicit Visitor(const Unit& unit) : unit_(unit) {}
+  explicit SizeVisitor(const Unit& unit) : unit_(unit) {}
 
-  bool TraverseFunctionDecl(FunctionDecl* function) {
+  bool TraverseFunctionDecl(FunctionDecl* function) override {
     if (unit_.in_system_header(function->getLocation())) return true;
     const FunctionDecl* const outer = function_;
     if (function->doesThisDeclarationHaveABody()) {
@@ -47,23 +46,23 @@ class Visitor : public RecursiveASTVisitor<Visitor> {
         if (!parameter->getType()->isIntegerType()) here().keeps.insert(holder_of(parameter));
       if (function->isVariadic()) here().keeps.insert({function, kMore});
     }
-    const bool all = RecursiveASTVisitor::TraverseFunctionDecl(function);
+    const bool all = Visitor::TraverseFunctionDecl(function);
     function_ = outer;
     return all;
   }
 
   // Constants are those of the program that goes on.
-  bool TraverseVarDecl(VarDecl* variable) {
+  bool TraverseVarDecl(VarDecl* variable) override {
     const bool is_constant = variable->hasGlobalStorage() && unit_.context().getBaseElementType(variable->getType()).isConstQualified();
-    return is_constant || RecursiveASTVisitor::TraverseVarDecl(variable);
+    return is_constant || Visitor::TraverseVarDecl(variable);
   }
 
   // A variable that is so long has another type elsewhere, which a restart sees; a comparison by the compiler is over.
-  bool TraverseConstantArrayTypeLoc(ConstantArrayTypeLoc at) { return TraverseTypeLoc(at.getElementLoc()); }
-  bool TraverseStaticAssertDecl(StaticAssertDecl*) { return true; }
-  bool TraverseAttr(Attr*) { return true; }
+  bool TraverseConstantArrayTypeLoc(ConstantArrayTypeLoc at) override { return TraverseTypeLoc(at.getElementLoc()); }
+  bool TraverseStaticAssertDecl(StaticAssertDecl*) override { return true; }
+  bool TraverseAttr(Attr*) override { return true; }
 
-  bool VisitCallExpr(CallExpr* call) {
+  bool VisitCallExpr(CallExpr* call) override {
     const FunctionDecl* callee = call->getDirectCallee();
     for (unsigned i = 0; callee != nullptr && i < call->getNumArgs(); ++i) {
       const bool is_more = callee->isVariadic() && i >= callee->getNumParams();
@@ -73,17 +72,17 @@ class Visitor : public RecursiveASTVisitor<Visitor> {
     return true;
   }
 
-  bool VisitReturnStmt(ReturnStmt* s) {
+  bool VisitReturnStmt(ReturnStmt* s) override {
     if (s->getRetValue() != nullptr && function_ != nullptr) use(s->getRetValue(), {function_, kReturned});
     return true;
   }
 
-  bool VisitVarDecl(VarDecl* variable) {
+  bool VisitVarDecl(VarDecl* variable) override {
     if (variable->getInit() != nullptr && is_of_function(variable)) use(variable->getInit(), holder_of(variable));
     return true;
   }
 
-  bool VisitBinaryOperator(BinaryOperator* both) {
+  bool VisitBinaryOperator(BinaryOperator* both) override {
     if (is_used_up(both)) pass(both->getLHS()), pass(both->getRHS());
     if (both->getOpcode() == BO_Sub && !both->getType()->isPointerType() && is_place(both->getLHS()) && is_place(both->getRHS())) see_distance(both);
     if (!both->isAssignmentOp()) return true;
@@ -95,22 +94,22 @@ class Visitor : public RecursiveASTVisitor<Visitor> {
     return true;
   }
 
-  bool VisitUnaryOperator(UnaryOperator* one) {
+  bool VisitUnaryOperator(UnaryOperator* one) override {
     if (one->getOpcode() == UO_LNot || one->isIncrementDecrementOp()) pass(one->getSubExpr());
     return true;
   }
 
-  bool VisitArraySubscriptExpr(ArraySubscriptExpr* element) { return pass(element->getIdx()); }
-  bool VisitIfStmt(IfStmt* s) { return pass(s->getCond()); }
-  bool VisitWhileStmt(WhileStmt* s) { return pass(s->getCond()); }
-  bool VisitDoStmt(DoStmt* s) { return pass(s->getCond()); }
-  bool VisitForStmt(ForStmt* s) { return pass(s->getCond()); }
-  bool VisitSwitchStmt(SwitchStmt* s) { return pass(s->getCond()); }
-  bool VisitCaseStmt(CaseStmt* s) { return pass(s->getLHS()); }
-  bool VisitConditionalOperator(ConditionalOperator* e) { return pass(e->getCond()); }
+  bool VisitArraySubscriptExpr(ArraySubscriptExpr* element) override { return pass(element->getIdx()); }
+  bool VisitIfStmt(IfStmt* s) override { return pass(s->getCond()); }
+  bool VisitWhileStmt(WhileStmt* s) override { return pass(s->getCond()); }
+  bool VisitDoStmt(DoStmt* s) override { return pass(s->getCond()); }
+  bool VisitForStmt(ForStmt* s) override { return pass(s->getCond()); }
+  bool VisitSwitchStmt(SwitchStmt* s) override { return pass(s->getCond()); }
+  bool VisitCaseStmt(CaseStmt* s) override { return pass(s->getLHS()); }
+  bool VisitConditionalOperator(ConditionalOperator* e) override { return pass(e->getCond()); }
 
   // Not what is in it, which is not computed.
-  bool TraverseUnaryExprOrTypeTraitExpr(UnaryExprOrTypeTraitExpr* e) {
+  bool TraverseUnaryExprOrTypeTraitExpr(UnaryExprOrTypeTraitExpr* e) override {
     if (e->getKind() != UETT_SizeOf && e->getKind() != UETT_AlignOf && e->getKind() != UETT_PreferredAlignOf) return true;
     const QualType type = e->getTypeOfArgument();
     const bool is_size = e->getKind() == UETT_SizeOf;
@@ -119,7 +118,7 @@ class Visitor : public RecursiveASTVisitor<Visitor> {
     return true;
   }
 
-  bool VisitOffsetOfExpr(OffsetOfExpr* e) {
+  bool VisitOffsetOfExpr(OffsetOfExpr* e) override {
     std::string members;
     for (unsigned i = 0; i < e->getNumComponents(); ++i)
       if (e->getComponent(i).getKind() == OffsetOfNode::Field) members += (members.empty() ? "" : ".") + e->getComponent(i).getField()->getName().str();
@@ -128,7 +127,7 @@ class Visitor : public RecursiveASTVisitor<Visitor> {
   }
 
   // offsetof as it was written before there was one.
-  bool VisitCastExpr(CastExpr* cast) {
+  bool VisitCastExpr(CastExpr* cast) override {
     if (cast->getCastKind() != CK_PointerToIntegral) return true;
     const auto* address = dyn_cast<UnaryOperator>(cast->getSubExpr()->IgnoreParenCasts());
     if (address == nullptr || address->getOpcode() != UO_AddrOf) return true;
@@ -137,7 +136,7 @@ class Visitor : public RecursiveASTVisitor<Visitor> {
     return true;
   }
 
-  bool VisitDeclRefExpr(DeclRefExpr* reference) {
+  bool VisitDeclRefExpr(DeclRefExpr* reference) override {
     const auto* variable = dyn_cast<VarDecl>(reference->getDecl());
     if (variable != nullptr && is_of_function(variable)) goes(holder_of(variable), reference);
     return true;
@@ -281,7 +280,7 @@ long long any_size(const Unit& unit) {
 }
 
 std::map<const FunctionDecl*, SizesOfFunction> sizes_in(const Unit& unit) {
-  Visitor visitor(unit);
+  SizeVisitor visitor(unit);
   visitor.TraverseDecl(unit.context().getTranslationUnitDecl());
   return std::move(visitor.all);
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """behaviour_test.py BUILD [TEST...]: what the library does in a job, by short scenes (tests/programs/scenes.c). Without names
-half of them, drawn by the seed; with ELC_TEST_ALL all of them, each in all its ways. With ELC_TEST_RESTART=BUILD the
+a third of them, as the seed divides them among the MPIs; with ELC_TEST_ALL all of them, each in all its ways. With ELC_TEST_RESTART=BUILD the
 restarts are made under that build: another MPI, another processor.
 
 No test waits for a time: it waits for what has to happen, and fails when that has not happened after very long.
@@ -21,7 +21,7 @@ import unittest
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, ".."))
 import launch  # noqa: E402
-from draw import SEED, drawn, half_of  # noqa: E402
+from draw import SEED, drawn, third_of  # noqa: E402
 sys.path.insert(0, os.path.join(HERE, "..", "format"))
 import second_reader  # noqa: E402
 
@@ -1187,12 +1187,13 @@ class Lifetimes(Compared):
 
 
 def run_side_by_side(build):
-    """Half of the tests, drawn anew each time (all with ELC_TEST_ALL), two at a time: much of a job is the launcher's
+    """Those of the tests that fall to this MPI, drawn anew each time (all with ELC_TEST_ALL), two at a time: much of a job is the launcher's
     waiting. True: all is well."""
-    every = half_of(sys.modules["__main__"])
+    mpi = launch.Build(build).mpi
+    every = third_of(sys.modules["__main__"], mpi)
     environment = dict(os.environ, ELC_TEST_SEED=str(SEED))
     # Jobs of one LAM disturb each other.
-    apart = [os.path.join(HERE, "..", "with_lam")] if launch.Build(build).mpi == "lam" else []
+    apart = [os.path.join(HERE, "..", "with_lam")] if mpi == "lam" else []
     parts = [subprocess.Popen([*other, sys.executable, __file__, build, *every[k::2]], env=environment, stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT) for k, other in enumerate(([], apart))]
     with concurrent.futures.ThreadPoolExecutor() as pool:

@@ -3,8 +3,8 @@
 C++20 and strict POSIX.1-2008, with GCC and clang, for the GNU C library and musl, with 64 and with 32 bits; and nothing in
 them asks for the name of a system.
 
-The sources, and the macros and the MPI that they are compiled with, are those of the builds. Two configurations have
-each of these choices but the GNU C library; --all tries all eight, and LLVM's C++ library. A configuration that cannot be tried
+The sources, and the macros and the MPI that they are compiled with, are those of the builds. Of two configurations, which have
+each of these choices but the GNU C library, a run has one (tests/draw.py); --all tries all eight, and LLVM's C++ library. A configuration that cannot be tried
 for lack of a package is skipped, and told; with --complete that is a failure. musl for 32 bits is what
 tests/foreign/prepare i386 has unpacked.
 """
@@ -21,6 +21,9 @@ import sys
 import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, ".."))
+from draw import drawn  # noqa: E402
+
 TOP = os.path.dirname(os.path.dirname(HERE))
 
 # Of the library's own sources; what the macros of the headers expand to is C, too.
@@ -266,7 +269,7 @@ def main():
             for name in ("zlib.h", "zconf.h"):
                 if os.path.exists(os.path.join(folder, name)):
                     shutil.copy(os.path.join(folder, name), others)
-        configurations = [Configuration(*choice, others) for choice in (ALL if options.all else CONFIGURATIONS)]
+        configurations = [Configuration(*choice, others) for choice in (ALL if options.all else drawn("portability", *CONFIGURATIONS))]
         if options.all:
             configurations.append(Configuration("clang", "glibc", 64, others, ["-stdlib=libc++"]))
         for configuration in configurations:

@@ -233,10 +233,11 @@ int ELC_Register_random(void);
  * without a frame) need no label: the next call that may have one would take it, and a restart would repeat what is before
  * that. A program is either entered again or restored in place by ELC_Restore, not both. */
 int ELC_Enter(const char *function);
+int ELC_Enter_function(const char *function); /* the same; the name stays where it is */
 int ELC_Leave(void);
 void ELC_Set_label(int label);
 int ELC_Resume_label(void); /* the label to jump to in this frame; 0 in a run from the start */
-#define ELC_ENTER() ELC_Enter(__func__)
+#define ELC_ENTER() ELC_Enter_function(__func__)
 #define ELC_RESUME() switch (ELC_Resume_label()) { case 0:
 /* (if (0), so that compilers do not take the case for one that was fallen into by mistake) */
 #define ELC_AT(label) if (0) { case label: ELC_Set_label(label); } else ELC_Set_label(label)
@@ -278,20 +279,20 @@ int ELC_fcloseall(void);
  * ELC_GROUP, ELC_INFO, ELC_OP, ELC_ERRHANDLER: variables (or arrays) that hold MPI handles or statuses.
  * ELC_AINT: those of the type MPI_Aint, which may be what MPI_Get_address gave.
  * ELC_RAW(v): bytes. */
-#define ELC_FILEVAR(f) ELC_Register(#f, (void *)&(f), ELC_FILE, 1)
-#define ELC_STRUCT(v, type) ELC_Register(#v, (void *)&(v), (type), sizeof(v) / ELC_Sizeof(type))
-#define ELC_COMM(v) ELC_Register(#v, (void *)&(v), ELC_MPI_COMM, sizeof(v) / sizeof(MPI_Comm))
-#define ELC_DATATYPE(v) ELC_Register(#v, (void *)&(v), ELC_MPI_DATATYPE, sizeof(v) / sizeof(MPI_Datatype))
-#define ELC_REQUEST(v) ELC_Register(#v, (void *)&(v), ELC_MPI_REQUEST, sizeof(v) / sizeof(MPI_Request))
-#define ELC_MPIFILE(v) ELC_Register(#v, (void *)&(v), ELC_MPI_FILE, sizeof(v) / sizeof(MPI_File))
-#define ELC_MPIWIN(v) ELC_Register(#v, (void *)&(v), ELC_MPI_WIN, sizeof(v) / sizeof(MPI_Win))
-#define ELC_GROUP(v) ELC_Register(#v, (void *)&(v), ELC_MPI_GROUP, sizeof(v) / sizeof(MPI_Group))
-#define ELC_INFO(v) ELC_Register(#v, (void *)&(v), ELC_MPI_INFO, sizeof(v) / sizeof(MPI_Info))
-#define ELC_OP(v) ELC_Register(#v, (void *)&(v), ELC_MPI_OP, sizeof(v) / sizeof(MPI_Op))
-#define ELC_ERRHANDLER(v) ELC_Register(#v, (void *)&(v), ELC_MPI_ERRHANDLER, sizeof(v) / sizeof(MPI_Errhandler))
-#define ELC_AINT(v) ELC_Register(#v, (void *)&(v), ELC_MPI_AINT, sizeof(v) / sizeof(MPI_Aint))
-#define ELC_STATUS(v) ELC_Register(#v, (void *)&(v), ELC_MPI_STATUS, sizeof(v) / sizeof(MPI_Status))
-#define ELC_RAW(v) ELC_Register(#v, (void *)&(v), ELC_BYTE, sizeof(v))
+#define ELC_FILEVAR(f) ELC_Note_local(#f, (void *)&(f), ELC_FILE, 1, ELC_NO_TYPE)
+#define ELC_STRUCT(v, type) ELC_Note_local(#v, (void *)&(v), (type), sizeof(v) / ELC_Sizeof(type), ELC_NO_TYPE)
+#define ELC_COMM(v) ELC_Note_local(#v, (void *)&(v), ELC_MPI_COMM, sizeof(v) / sizeof(MPI_Comm), ELC_NO_TYPE)
+#define ELC_DATATYPE(v) ELC_Note_local(#v, (void *)&(v), ELC_MPI_DATATYPE, sizeof(v) / sizeof(MPI_Datatype), ELC_NO_TYPE)
+#define ELC_REQUEST(v) ELC_Note_local(#v, (void *)&(v), ELC_MPI_REQUEST, sizeof(v) / sizeof(MPI_Request), ELC_NO_TYPE)
+#define ELC_MPIFILE(v) ELC_Note_local(#v, (void *)&(v), ELC_MPI_FILE, sizeof(v) / sizeof(MPI_File), ELC_NO_TYPE)
+#define ELC_MPIWIN(v) ELC_Note_local(#v, (void *)&(v), ELC_MPI_WIN, sizeof(v) / sizeof(MPI_Win), ELC_NO_TYPE)
+#define ELC_GROUP(v) ELC_Note_local(#v, (void *)&(v), ELC_MPI_GROUP, sizeof(v) / sizeof(MPI_Group), ELC_NO_TYPE)
+#define ELC_INFO(v) ELC_Note_local(#v, (void *)&(v), ELC_MPI_INFO, sizeof(v) / sizeof(MPI_Info), ELC_NO_TYPE)
+#define ELC_OP(v) ELC_Note_local(#v, (void *)&(v), ELC_MPI_OP, sizeof(v) / sizeof(MPI_Op), ELC_NO_TYPE)
+#define ELC_ERRHANDLER(v) ELC_Note_local(#v, (void *)&(v), ELC_MPI_ERRHANDLER, sizeof(v) / sizeof(MPI_Errhandler), ELC_NO_TYPE)
+#define ELC_AINT(v) ELC_Note_local(#v, (void *)&(v), ELC_MPI_AINT, sizeof(v) / sizeof(MPI_Aint), ELC_NO_TYPE)
+#define ELC_STATUS(v) ELC_Note_local(#v, (void *)&(v), ELC_MPI_STATUS, sizeof(v) / sizeof(MPI_Status), ELC_NO_TYPE)
+#define ELC_RAW(v) ELC_Note_local(#v, (void *)&(v), ELC_BYTE, sizeof(v), ELC_NO_TYPE)
 
 /* The size in bytes that an element of `type` takes in memory here; 0 for no type. */
 size_t ELC_Sizeof(ELC_Type type);

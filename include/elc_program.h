@@ -75,6 +75,7 @@ typedef struct ELC_Program {
   void (*settings)(int is_restart); /* called when its variables are registered (0), and when a restart has those of the line (1) */
   const ELC_Program_number *numbers;
   size_t number_count;
+  const char *executable, *executable_end; /* in memory; NULL: the linker does not say where that is */
 } ELC_Program;
 
 /* Initialises MPI, registers what the modules have, and returns a copy of argv that lines have. What cannot be registered is told,

@@ -30,6 +30,60 @@
 #endif
 #endif
 
+#if defined __cplusplus || (defined __STDC_VERSION__ && __STDC_VERSION__ >= 199901L)
+#define ELC_INLINE_ static inline
+#elif defined __GNUC__ && !defined ELC_ISO_ONLY
+#define ELC_INLINE_ static __inline
+#else
+#define ELC_INLINE_ static
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+/* What the macros do for a variable: outside of frames ELC_Register, ELC_Register_pointer or ELC_Register_shape; in a frame a few
+ * stores, which most calls of a function never need. The variable is registered when a line or a restart asks for it, and an
+ * error is told then; no line is taken from then on. The name stays where it is. */
+typedef struct ELC_Local {
+  const char *name;
+  uintptr_t address; /* no pointer, of which compilers think that it may lead to ELC_Next_local */
+  size_t count;
+  ELC_Type type, target;
+  int dimensions;          /* 0: an array of `count`; else two to four, and */
+  size_t row, part, last;  /* bytes of what has one index, two, three */
+} ELC_Local;
+extern ELC_Local *ELC_Next_local, *ELC_End_of_locals;
+int ELC_Register_local(const char *name, void *address, ELC_Type type, size_t count, ELC_Type target);
+int ELC_Register_rows(const char *name, void *address, ELC_Type type, size_t count, int dimensions, size_t row, size_t part,
+                      size_t last);
+ELC_INLINE_ int ELC_Note_local(const char *name, void *address, ELC_Type type, size_t count, ELC_Type target) {
+  ELC_Local *const local = ELC_Next_local;
+  if (local == ELC_End_of_locals) return ELC_Register_local(name, address, type, count, target);
+  local->name = name;
+  local->address = (uintptr_t)address;
+  local->count = count;
+  local->type = type;
+  local->target = target;
+  local->dimensions = 0;
+  ELC_Next_local = local + 1;
+  return ELC_OK;
+}
+ELC_INLINE_ int ELC_Note_rows(const char *name, void *address, ELC_Type type, size_t count, int dimensions, size_t row, size_t part,
+                              size_t last) {
+  ELC_Local *const local = ELC_Next_local;
+  if (local == ELC_End_of_locals) return ELC_Register_rows(name, address, type, count, dimensions, row, part, last);
+  local->row = row;
+  local->part = part;
+  local->last = last;
+  ELC_Note_local(name, address, type, count, ELC_NO_TYPE);
+  local->dimensions = dimensions;
+  return ELC_OK;
+}
+
+#ifdef __cplusplus
+}
+#endif
+
 #ifdef __cplusplus
 
 #include <type_traits>
@@ -97,10 +151,12 @@ template <class T, size_t N> struct Shape<T[N]> {
 };
 
 template <class T> inline int variable(const char *name, T &x) {
-  if (Shape<T>::dimensions < 2) return ELC_Register(name, &x, Type<T>::type, Type<T>::count);
-  size_t extents[Shape<T>::dimensions + 1] = {};
+  if (Shape<T>::dimensions < 2) return ELC_Note_local(name, &x, Type<T>::type, Type<T>::count, ELC_NO_TYPE);
+  size_t extents[Shape<T>::dimensions + 4] = {};
   Shape<T>::write(extents);
-  return ELC_Register_shape(name, &x, Type<T>::type, Shape<T>::dimensions, extents);
+  if (Shape<T>::dimensions > 4) return ELC_Register_shape(name, &x, Type<T>::type, Shape<T>::dimensions, extents);
+  const size_t row = sizeof x / extents[0], part = row / extents[1], last = Shape<T>::dimensions > 2 ? part / extents[2] : part;
+  return ELC_Note_rows(name, &x, Type<T>::type, Type<T>::count, Shape<T>::dimensions, row, part, last);
 }
 template <class T> inline int shaped(const char *name, T *p, int outer, size_t first, size_t second, size_t third) {
   size_t extents[3 + Shape<T>::dimensions] = {first, second, third};
@@ -108,7 +164,7 @@ template <class T> inline int shaped(const char *name, T *p, int outer, size_t f
   return ELC_Register_shape(name, p, Type<T>::type, outer + Shape<T>::dimensions, extents);
 }
 template <class T> inline int array(const char *name, T *p, size_t n) {
-  if (Shape<T>::dimensions == 0) return ELC_Register(name, p, Type<T>::type, n);
+  if (Shape<T>::dimensions == 0) return ELC_Note_local(name, p, Type<T>::type, n, ELC_NO_TYPE);
   return shaped(name, p, 1, n, 0, 0);
 }
 template <class T, class N> inline int allocated(const char *name, T *&p, N &n) {
@@ -137,7 +193,7 @@ template <class T> struct Pointers; /* undefined for what is no pointer */
 template <class T> struct Pointers<T *> : Target<T> {};
 template <class T, size_t N> struct Pointers<T[N]> : Pointers<T> {};
 template <class T> inline int pointers(const char *name, T &p) {
-  return ELC_Register_pointer(name, &p, sizeof(T) / sizeof(void *), Pointers<T>::type);
+  return ELC_Note_local(name, &p, ELC_POINTER, sizeof(T) / sizeof(void *), Pointers<T>::type);
 }
 
 }  /* namespace elc_typed */
@@ -227,8 +283,10 @@ int ELC_Register_sizes(const char *name, void *address, ELC_Type type, int outer
 #define ELC_TYPE_OF(x) ((void)ELC_CHECK_(x), (ELC_Type)ELC_NUMBER_(x))
 #define ELC_VAR(x)                                                                                        \
   ((void)ELC_CHECK_(x),                                                                                   \
-   ELC_DIMENSIONS_(x) < 2 ? ELC_Register(#x, (void *)&(x), ELC_NUMBER_(x), sizeof(x) / (ELC_ELEMENT_(x))) \
-                          : ELC_Register_sizes(#x, (void *)&(x), ELC_NUMBER_(x), 0, 0, 0, 0, ELC_SIZES_(x)))
+   ELC_DIMENSIONS_(x) < 2 ? ELC_Note_local(#x, (void *)&(x), ELC_NUMBER_(x), sizeof(x) / (ELC_ELEMENT_(x)), ELC_NO_TYPE) \
+                          : ELC_Note_rows(#x, (void *)&(x), ELC_NUMBER_(x), sizeof(x) / (ELC_ELEMENT_(x)), ELC_DIMENSIONS_(x), \
+                                          sizeof(ELC_OFF_(x)), sizeof(ELC_OFF_(ELC_OFF_(x))), \
+                                          sizeof(ELC_OFF_(ELC_OFF_(ELC_OFF_(x))))))
 #define ELC_ND(x) \
   ((void)ELC_CHECK_(x), ELC_Nondeterministic((void *)&(x), ELC_NUMBER_(x), sizeof(x) / (ELC_ELEMENT_(x))))
 #define ELC_SHAPED_(name, p, outer, l, m, n)                                                             \
@@ -236,7 +294,7 @@ int ELC_Register_sizes(const char *name, void *address, ELC_Type type, int outer
                                               (size_t)(m), (size_t)(n), ELC_SIZES_(*(p))))
 #define ELC_ARRAY(p, n)                                                                        \
   (ELC_DIMENSIONS_(*(p)) == 0                                                                  \
-       ? ((void)ELC_CHECK_(*(p)), ELC_Register(#p, (void *)(p), ELC_NUMBER_(*(p)), (size_t)(n))) \
+       ? ((void)ELC_CHECK_(*(p)), ELC_Note_local(#p, (void *)(p), ELC_NUMBER_(*(p)), (size_t)(n), ELC_NO_TYPE)) \
        : ELC_SHAPED_(#p, p, 1, n, 0, 0))
 #define ELC_ARRAY2(p, m, n) ELC_SHAPED_(#p, p, 2, m, n, 0)
 #define ELC_ARRAY3(p, l, m, n) ELC_SHAPED_(#p, p, 3, l, m, n)
@@ -268,11 +326,11 @@ int ELC_Register_sizes(const char *name, void *address, ELC_Type type, int outer
 
 #define ELC_TARGET_(T, N) T * : N, T * * : N,
 #define ELC_PTR(p)                                                                                       \
-  ELC_Register_pointer(#p, (void *)&(p), sizeof(p) / sizeof(1 ? (const volatile void *)0 : (p)), \
-                       ELC_GENERIC_((p), ELC_NUMBERS_(ELC_TARGET_) default : ELC_NO_TYPE))
+  ELC_Note_local(#p, (void *)&(p), ELC_POINTER, sizeof(p) / sizeof(1 ? (const volatile void *)0 : (p)), \
+                 ELC_GENERIC_((p), ELC_NUMBERS_(ELC_TARGET_) default : ELC_NO_TYPE))
 
 #else
-#define ELC_PTR(p) ELC_Register_pointer(#p, (void *)&(p), sizeof(p) / sizeof(void *), ELC_NO_TYPE)
+#define ELC_PTR(p) ELC_Note_local(#p, (void *)&(p), ELC_POINTER, sizeof(p) / sizeof(void *), ELC_NO_TYPE)
 #endif
 
 #endif

@@ -94,7 +94,9 @@ class Vector : public Array {
       return *new (extend(1, sizeof(T))) T(static_cast<T&&>(value));
     }
   }
-  // The same where make_room has made room for it: nothing is asked.
+  // Appends one without a value of its own, and returns it.
+  T& add() { return *new (extend(1, sizeof(T))) T(); }
+  // As push_back where make_room has made room for it: nothing is asked.
   void push_in_room(Argument value) { new (static_cast<void*>(data() + size_++)) T(static_cast<Argument&&>(value)); }
   void append(const T* from, size_t count) {  // plain data only
     Array::append(from, count, sizeof(T));

@@ -82,8 +82,8 @@ class FileVisitor : public Visitor {
 
   bool VisitCastExpr(CastExpr* cast) override {
     if (cast->getCastKind() == CK_ArrayToPointerDecay) {
-      const auto* literal = dyn_cast<StringLiteral>(cast->getSubExpr()->IgnoreParens());
-      if (literal != nullptr && !kept_.contains(literal)) add_string(literal);
+      add_string(cast->getSubExpr());
+      lift(cast->getSubExpr());
       return true;
     }
     if (cast->getCastKind() != CK_BitCast && cast->getCastKind() != CK_NoOp) return true;
@@ -105,13 +105,27 @@ class FileVisitor : public Visitor {
     return true;
   }
 
-  bool VisitCompoundLiteralExpr(CompoundLiteralExpr* e) override {
-    if (e->isFileScope()) m_.error(e->getBeginLoc(), "a compound literal outside of functions, which lines do not have: give it a name");
+  bool VisitUnaryOperator(UnaryOperator* op) override {
+    if (op->getOpcode() != UO_AddrOf) return true;
+    add_string(op->getSubExpr());
+    lift(op->getSubExpr());
+    return true;
+  }
+
+  // Where there is but one thread, what each has is what all have.
+  bool VisitVarDecl(VarDecl* variable) override {
+    if (variable->getTLSKind() == VarDecl::TLS_None || m_.program_.has_threads() || variable->isStaticLocal()) return true;
+    const size_t end = unit_.begin_of(variable->getLocation());
+    for (const std::string word : {"__thread", "_Thread_local"}) {
+      const size_t at = unit_.text().find(word, unit_.begin_of(variable->getBeginLoc()));
+      if (at < end && of_threads_.insert(at).second) m_.edits_.replace(at, at + word.size(), "");
+    }
     return true;
   }
 
   bool TraverseVarDecl(VarDecl* variable) override {
     const bool outer = in_initialiser_;
+    if (!in_initialiser_) declared_ = unit_.begin_of(variable->getBeginLoc());
     in_initialiser_ |= variable->hasGlobalStorage();
     const bool all = Visitor::TraverseVarDecl(variable);
     in_initialiser_ = outer;
@@ -174,12 +188,27 @@ class FileVisitor : public Visitor {
     if (const auto* choice = dyn_cast<ConditionalOperator>(e)) {
       keep(choice->getTrueExpr());
       keep(choice->getFalseExpr());
-    } else if (const auto* literal = dyn_cast<StringLiteral>(e)) {
-      kept_.insert(literal);
+    } else if (literal_of(e) != nullptr) {
+      kept_.insert(literal_of(e));
     }
   }
 
-  void add_string(const StringLiteral* literal) {
+  // A string, or __func__.
+  static const StringLiteral* literal_of(const Expr* e) {
+    const auto* name = dyn_cast<PredefinedExpr>(e->IgnoreParens());
+    return name != nullptr ? name->getFunctionName() : dyn_cast<StringLiteral>(e->IgnoreParens());
+  }
+
+  // The string that becomes a pointer there is a variable.
+  void add_string(const Expr* e) {
+    const StringLiteral* const literal = literal_of(e);
+    if (literal == nullptr || kept_.contains(literal)) return;
+    const auto replace = [&](const std::string& name) {
+      m_.edits_.replace(unit_.begin_of(e->IgnoreParens()->getBeginLoc()), unit_.end_of(e->IgnoreParens()->getEndLoc()), name);
+    };
+    const auto* of_function = dyn_cast<PredefinedExpr>(e->IgnoreParens());
+    std::string* const known = of_function == nullptr ? nullptr : &names_[{of_function->getIdentKind(), literal->getBytes().str()}];
+    if (known != nullptr && !known->empty()) return replace(*known);
     if (!literal->isAscii() && !literal->isUTF8()) {
       m_.error(literal->getBeginLoc(), "a pointer to a string of wide characters cannot be part of lines");
       return;
@@ -190,6 +219,21 @@ class FileVisitor : public Visitor {
     m_.strings_ += "static char " + name + "[" + std::to_string(size) + "] = " + quoted(literal->getBytes()) + "; ";
     characters.count = size;
     m_.add_entry(m_.program_.file_name(unit_) + ":string " + std::to_string(m_.string_count_), name, characters, true);
+    if (known != nullptr) *known = name;
+    replace(name);
+  }
+
+  // A compound literal outside of functions to which a pointer leads is a variable, before that which is declared with it.
+  void lift(const Expr* e) {
+    const auto* literal = dyn_cast<CompoundLiteralExpr>(e->IgnoreParens());
+    if (literal == nullptr || !literal->isFileScope()) return;
+    const std::string name = "elc_l" + std::to_string(m_.literals_.size() + 1);
+    Described described;
+    std::string why;
+    if (!m_.types_.describe(literal->getType(), &described, &why))
+      return m_.error(literal->getBeginLoc(), "a compound literal cannot be part of lines: " + why);
+    m_.literals_.push_back({literal, name, declared_});
+    m_.add_entry(m_.program_.file_name(unit_) + ":literal " + std::to_string(m_.literals_.size()), name, described, literal->getType().isConstant(unit_.context()));
     m_.edits_.replace(unit_.begin_of(literal->getBeginLoc()), unit_.end_of(literal->getEndLoc()), name);
   }
 
@@ -207,8 +251,11 @@ class FileVisitor : public Visitor {
   const Unit& unit_;
   std::set<const Expr*> direct_;
   std::set<const StringLiteral*> kept_;
+  std::map<std::pair<int, std::string>, std::string> names_;  // of functions, which are one string in each, by what asks for it
   std::set<const Expr*> seen_;
+  std::set<size_t> of_threads_;  // the words that said so
   bool in_initialiser_ = false;  // of a variable of the file, where nothing can be called
+  size_t declared_ = 0;          // where the declaration begins that is gone over
   std::set<std::string> functions_;
 };
 
@@ -260,7 +307,7 @@ void Module::add_variable(const VarDecl* variable, const std::string& symbol, co
   const std::string shown = variable->getName().str();
   bool is_transient = false;
   for (const VarDecl* declared : variable->redecls()) is_transient |= unit_.pragma_of(declared, Pragma::Kind::kTransient) != nullptr;
-  if (variable->getTLSKind() != VarDecl::TLS_None || variable->hasAttr<OMPThreadPrivateDeclAttr>()) return error(variable->getLocation(), "'" + shown + "' is of each thread, which lines cannot have");
+  if ((variable->getTLSKind() != VarDecl::TLS_None && program_.has_threads()) || variable->hasAttr<OMPThreadPrivateDeclAttr>()) return error(variable->getLocation(), "'" + shown + "' is of each thread, which lines cannot have");
   Described described;
   std::string why;
   if (is_transient || is_jump_buffer(unit_.context(), variable->getType())) {  // what is in the latter goes with the function that has set it
@@ -579,6 +626,12 @@ std::string Module::transform(size_t units) {
   std::vector<Edits::Edit> bodies;
   for (const auto& function : functions) bodies.push_back(function->transform());
   for (const auto& [place, text] : statics) edits_.replace(place, place, " " + text);
+  for (size_t i = literals_.size(); i-- > 0;) {  // those that are in others come behind them
+    const auto& [literal, name, place] = literals_[i];
+    const Expr* const values = literal->getInitializer();
+    edits_.replace(place, place, "static " + declaration(literal->getType(), name, literal->getBeginLoc()) + " = " +
+                                     edits_.text(unit_.begin_of(values->getBeginLoc()), unit_.end_of(values->getEndLoc())) + "; ");
+  }
   for (const Edits::Edit& body : bodies) edits_.replace_all(body.begin, body.end, body.before);
   const std::string text = edits_.text(0, unit_.text().size());
   std::string out = prelude() + "\n" + text + "\n" + inlines(all) + module_text();
@@ -653,7 +706,8 @@ std::string Module::prelude() const {
       "(*disable)(int); }; "
       "struct ELC_Program_number { const char *name, *place; int value, is_kept; }; "
       "struct ELC_Program { const struct ELC_Program_module *const *modules; unsigned long module_count; int thread_level, draws_numbers, reads_input, "
-      "uses_library, aligns; const struct ELC_Program_rounding *rounding; int has_threads; void (*settings)(int); const struct ELC_Program_number *numbers; unsigned long number_count; }; "
+      "uses_library, aligns; const struct ELC_Program_rounding *rounding; int has_threads; void (*settings)(int); const struct ELC_Program_number *numbers; unsigned long number_count; "
+      "const char *executable, *executable_end; }; "
       "extern void ELC_Program_unfit(const char *); "
       "extern char **ELC_Program_begin(const struct ELC_Program *, int, char **); ";
   if (program_.everywhere())
@@ -695,11 +749,12 @@ std::string Module::program_text(size_t units) const {
   for (const auto& [name, number] : program_.numbers())
     out += "{\"" + name + "\", " + quoted(number.place) + ", " + std::to_string(static_cast<int>(number.value)) + ", " + (number.is_kept ? "1}, " : "0}, ");
   out += "{0, 0, 0, 0}}; ";
+  out += "extern const char __executable_start[] __attribute__((weak)), _end[] __attribute__((weak)); ";
   return out + settings_text() + "static const struct ELC_Program elc_program = {elc_modules, " + std::to_string(units) + ", " +
          std::to_string(program_.thread_level()) + ", " + (program_.draws_numbers() ? "1, " : "0, ") +
          (program_.reads_input() ? "1, " : "0, ") + (program_.uses_library() ? "1, " : "0, ") + (program_.aligns() ? "1, " : "0, ") +
          (program_.rounds() ? "&elc_rounding, " : "0, ") + (program_.has_threads() ? "1" : "0") + ", elc_settings, elc_numbers, " +
-         std::to_string(program_.numbers().size()) + "}; ";
+         std::to_string(program_.numbers().size()) + ", __executable_start, _end}; ";
 }
 
 }  // namespace elc::cc

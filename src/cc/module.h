@@ -84,6 +84,12 @@ class Module {
   Edits edits_;
   std::map<const clang::VarDecl*, std::string> statics_;       // static locals, and what they are called now
   std::vector<const clang::VarDecl*> static_order_;
+  struct Literal {
+    const clang::CompoundLiteralExpr* literal;
+    std::string name;  // that it gets
+    size_t place;      // before which it is declared
+  };
+  std::vector<Literal> literals_;                               // outside of functions, to which pointers lead
   std::map<const clang::Decl*, std::set<const clang::DeclStmt*>> local_types_;  // and enumerators: what declares them
   std::map<const clang::DeclStmt*, const clang::FunctionDecl*> owners_;
   std::map<const clang::FunctionDecl*, std::set<std::string>> local_names_;  // of variables and functions

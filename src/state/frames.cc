@@ -33,21 +33,21 @@ Result check_entered(const Process& p, const char* function) {
 
 }  // namespace
 
-void enter(Process& p, const char* function, bool inline_call) {
-  if (!p.saved_frames.empty() && p.is_recovering) {
+void enter(Process& p, const char* function, bool inline_call, bool stays) {
+  if (p.is_recovering && !p.saved_frames.empty()) {
     const Result entered = check_entered(p, function);
     if (!entered.ok()) give_up(entered);
   }
-  Frame frame;
   if (!p.frames.empty()) {
     p.frames.back().entered_here = p.label_is_fresh;
     inline_call |= p.frames.back().inline_call;
   }
+  Frame& frame = p.frames.add();
   frame.names = p.names.mark();
-  frame.function = p.names.push(function, strlen(function));
+  frame.function = stays ? function : p.names.push(function, strlen(function));
   frame.first_region = p.locals.size();
+  frame.first_noted = noted_variables();
   frame.inline_call = inline_call;
-  p.frames.push_back(frame);
   p.label_is_fresh = false;
   p.has_entered = true;
 }
@@ -152,6 +152,16 @@ void check_label(Process& p, int label) {
   p.resumed_label = 0;
 }
 
+void check_left(const Process& p, const Frame& frame) {
+  if (p.is_recovering && !p.saved_frames.empty() && p.frames.size() <= p.saved_frames.size())
+    give_up(Result::error("the restart has left %s() without coming to label %d, where the line was taken: does every ELC_ENTER have "
+                          "its ELC_RESUME, and is the program the one that was saved?",
+                          frame.function, saved_label(p)));
+  if (p.resumed_label != 0)
+    give_up(Result::error("the restart has left %s() without coming to label %d, where the line was taken", frame.function,
+                          p.resumed_label));
+}
+
 // The innermost frame asks where to go on: now its variables, and those of all its callers, are registered.
 int arrive(Process& p) {
   const int label = saved_label(p);
@@ -173,6 +183,13 @@ ELC_EXPORT int ELC_Enter(const char* function) {
   const Result named = elc::state::check_name("ELC_Enter", function);
   if (!named.ok()) return elc::state::outcome(named);
   elc::state::enter(process(), function, false);
+  elc::state::forget_noted(elc::state::noted_variables(), true);
+  return ELC_OK;
+}
+
+ELC_EXPORT int ELC_Enter_function(const char* function) {
+  elc::state::enter(process(), function, false, true);
+  elc::state::forget_noted(elc::state::noted_variables(), true);
   return ELC_OK;
 }
 
@@ -182,18 +199,10 @@ ELC_EXPORT int ELC_Leave(void) {
     return elc::state::outcome(
         Result::error("ELC_Leave without ELC_Enter: a function leaves a frame that it did not enter"));
   const elc::state::Frame& frame = p.frames.back();
-  if (!p.saved_frames.empty() && p.is_recovering && p.frames.size() <= p.saved_frames.size())
-    elc::state::give_up(
-        Result::error("the restart has left %s() without coming to label %d, where the line was taken: does "
-                      "every ELC_ENTER have "
-                      "its ELC_RESUME, and is the program the one that was saved?",
-                      frame.function, elc::state::saved_label(p)));
-  if (p.resumed_label != 0)
-    elc::state::give_up(
-        Result::error("the restart has left %s() without coming to label %d, where the line was taken",
-                      frame.function, p.resumed_label));
-  elc::destroy(frame.table);
+  if (p.is_recovering || p.resumed_label != 0) elc::state::check_left(p, frame);
+  if (frame.table != nullptr) elc::destroy(frame.table);
   p.locals.resize(frame.first_region);
+  elc::state::forget_noted(frame.first_noted, p.frames.size() > 1);
   p.names.reset(frame.names);
   p.frames.pop_back();
   p.label_is_fresh = false;

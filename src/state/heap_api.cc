@@ -4,9 +4,11 @@
 
 #include "base/compiler.h"
 #include "elc.h"
+#include "state/asked.h"
 #include "state/process.h"
 
 using elc::Result;
+using elc::state::asked_for;
 using elc::state::Block;
 using elc::state::outcome;
 using elc::state::Process;
@@ -14,8 +16,12 @@ using elc::state::process;
 
 namespace {
 
-// At least one byte, so that every block has an address of its own.
-size_t at_least_one(size_t size) { return size == 0 ? 1 : size; }
+// Zeroed; nullptr also where the product is no number.
+void* zeroed(size_t count, size_t size) {
+  constexpr size_t kHalf = size_t{1} << (4 * sizeof(size_t));  // a product of less needs no division
+  if ((count >= kHalf || size >= kHalf) && size != 0 && count > SIZE_MAX / size) return nullptr;
+  return calloc(1, asked_for(count * size));
+}
 
 // A new block, of the function `get`: without memory for its entry it is not made.
 template <class F>
@@ -31,7 +37,7 @@ void* resize(Block* block, size_t size) {
   const ptrdiff_t slot = block - heap.slots().data();
   if (!heap.make_room()) return nullptr;
   block = heap.slots().data() + slot;  // the room may be elsewhere
-  void* memory = realloc(block->address, at_least_one(size));
+  void* memory = realloc(block->address, asked_for(size));
   if (memory != nullptr) heap.moved(block, memory, size);
   return memory;
 }
@@ -41,18 +47,17 @@ void* resize(Block* block, size_t size) {
 extern "C" {
 
 ELC_EXPORT void* ELC_malloc(size_t size) {
-  return enter([&] { return malloc(at_least_one(size)); }, size, ELC_BYTE);
+  return enter([&] { return malloc(asked_for(size)); }, size, ELC_BYTE);
 }
 
 ELC_EXPORT void* ELC_calloc(size_t count, size_t size) {
-  const auto get = [&] { return calloc(at_least_one(count), at_least_one(size)); };
-  return enter(get, count * size, ELC_BYTE);  // calloc checks the product
+  return enter([&] { return zeroed(count, size); }, count * size, ELC_BYTE);
 }
 
 // A block that the table does not know becomes known.
 ELC_EXPORT void* ELC_realloc(void* old, size_t size) {
   Block* block = old == nullptr ? nullptr : process().heap.find(old);
-  if (block == nullptr) return enter([&] { return realloc(old, at_least_one(size)); }, size, ELC_BYTE);
+  if (block == nullptr) return enter([&] { return realloc(old, asked_for(size)); }, size, ELC_BYTE);
   return resize(block, size);
 }
 
@@ -68,7 +73,7 @@ ELC_EXPORT void* ELC_new(ELC_Type type, size_t count) {
     outcome(Result::error("ELC_new: there is no type %d; types come from ELC_Struct and ELC_Union", type));
     return nullptr;
   }
-  return enter([&] { return calloc(at_least_one(count), element); }, count * element, type);
+  return enter([&] { return zeroed(count, element); }, count * element, type);
 }
 
 ELC_EXPORT void* ELC_resize(void* old, size_t count) {

@@ -38,6 +38,7 @@ Process& make_process() {
 
 void reset() {
   forget_described_frames();
+  forget_noted(0, false);
   if (the_process == nullptr) return;
   for (Region& region : the_process->globals) {
     release(const_cast<char*>(region.name));

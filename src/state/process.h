@@ -13,6 +13,7 @@
 #include "base/result.h"
 #include "base/text.h"
 #include "base/vector.h"
+#include "elc.h"
 #include "portable_format/reader.h"
 #include "portable_format/types.h"
 #include "state/heap.h"
@@ -32,6 +33,7 @@ struct Frame {
   bool inline_call = false;   // libELC.h: entered with FID not 0, or from such a frame
   bool entered_here = false;  // the label was set just before the function above was entered
   size_t first_region = 0;    // its variables in Process::locals
+  size_t first_noted = 0;     // those that are only noted (noted.cc)
   ScopeTable* table = nullptr;  // of those, where they are many; owned
   size_t unregistered = 0;      // of them: their places wait to be closed up
   NameStack::Mark names;      // the name stack before it
@@ -107,6 +109,7 @@ struct Process {
   Text unregistered;  // what could not be registered (libELC.h, ELC_STATIC, ELC_RANDOM), so that no line may be taken
   HashMap<TypeId> types_with_gaps;  // in a prepared program: of structs, those in which the gaps are bytes
   Vector<uintptr_t> places;  // in a prepared program: what the addresses of its memory begin with
+  uintptr_t executable = 0, executable_end = 0;  // of a prepared program: where it lies itself
   Vector<SavedFrame> saved_frames;
   BlockMap* blocks = nullptr;  // owned; made at the first save
   Image* image = nullptr;      // owned; of the line that is being restored
@@ -141,7 +144,8 @@ Result check_name(const char* call, const char* name);
 int outcome(const Result& status);
 
 // Enters a frame; in a restart only that which the line has there.
-void enter(Process& process, const char* function, bool inline_call);
+// `stays`: the name.
+void enter(Process& process, const char* function, bool inline_call, bool stays = false);
 
 // The frames of elc_frame.h. Before a line: they become frames of the process; when the program runs on, they are none.
 bool has_described_frames();
@@ -150,6 +154,18 @@ void leave_described_frames(Process& process);
 // Whether the call of MPI at hand is one that the innermost is at; asked once.
 bool take_described_site(const Process& process);
 void forget_described_frames();
+
+// Variables that are only noted: how many; all but the first `from` are forgotten; all become variables of their frames. That says
+// the reason if one cannot, and no line is taken then.
+constexpr size_t kMostNoted = 1024;  // all become variables when there are more
+extern ELC_Local noted[kMostNoted];
+inline size_t noted_variables() { return static_cast<size_t>(ELC_Next_local - noted); }
+inline void forget_noted(size_t from, bool in_frame) {  // behind the last frame there are globals, which are registered at once
+  ELC_Next_local = noted + from;
+  ELC_End_of_locals = in_frame ? noted + kMostNoted : ELC_Next_local;
+}
+Result register_noted(Process& process);
+Result add_noted(Frame& frame, const ELC_Local& local);
 
 // ELC_Register; with `target`, ELC_Register_pointer; with `shape`, whose product is `count`, ELC_Register_shape.
 Result add_region(const char* name, void* address, TypeId type, size_t count, TypeId target,

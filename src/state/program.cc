@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/compiler.h"
+#include "state/asked.h"
 #include "state/blocks.h"
 #include "state/library.h"
 #include "state/process.h"
@@ -118,6 +119,8 @@ char** begin_program(const ELC_Program& program, int argc, char** argv) {
   make_types_with_gaps(p, p.types.end());
   if (program.draws_numbers != 0) ELC_Register_random();
   p.has_threads = program.has_threads != 0;
+  p.executable = reinterpret_cast<uintptr_t>(program.executable);
+  p.executable_end = reinterpret_cast<uintptr_t>(program.executable_end);
   p.settings = program.settings;
   if (p.settings != nullptr) p.settings(0);
   register_library(program);
@@ -221,6 +224,9 @@ Result check_wild(const Process& p, uintptr_t value) {
   if (p.blocks != nullptr && p.blocks->holds(value, 1))
     return Result::error("a pointer in it points into memory that the line has (%p), but to no value there: to a gap or into bit-fields, "
                          "which a restart would not find", reinterpret_cast<void*>(value));
+  if (value - p.executable < p.executable_end - p.executable)
+    return Result::error("a pointer in it points to something of the program that lines do not have (%p), and which a restart would not find",
+                         reinterpret_cast<void*>(value));
   bool is_address = value >= kLeast && value <= kMostAddress && p.places.empty();
   for (const uintptr_t place : p.places) is_address = is_address || (value >= kLeast && place == place_of(value));
   if (is_address) return Result();
@@ -325,7 +331,7 @@ ELC_EXPORT int ELC_Program_posix_memalign(void** block, size_t alignment, size_t
   const size_t whole = alignment <= alignof(max_align_t) ? least : (least + alignment - 1) / alignment * alignment;  // less is malloc's
   void* memory = nullptr;
   if (whole < size || !heap.make_room()) return ENOMEM;
-  const int code = posix_memalign(&memory, alignment, whole);
+  const int code = posix_memalign(&memory, alignment, elc::state::asked_for(whole));
   if (code != 0) return code;
   heap.add(memset(memory, 0, whole), whole, ELC_BYTE);
   *block = memory;

@@ -44,13 +44,11 @@ struct Shape {
 
 // The scope that a registration joins: the innermost frame, or the globals.
 struct Scope {
-  explicit Scope(Process& p, bool local)
-      : regions(local ? p.locals : p.globals),
-        table(local ? p.frames.back().table : p.table_of_globals),
-        unregistered(local ? p.frames.back().unregistered : p.unregistered_globals),
-        first(local ? p.frames.back().first_region : 0) {}
-  Scope(Process& p, Frame& frame)
-      : regions(p.locals), table(frame.table), unregistered(frame.unregistered), first(frame.first_region) {}
+  Scope(Process& p, Frame* frame)
+      : regions(frame != nullptr ? p.locals : p.globals),
+        table(frame != nullptr ? frame->table : p.table_of_globals),
+        unregistered(frame != nullptr ? frame->unregistered : p.unregistered_globals),
+        first(frame != nullptr ? frame->first_region : 0) {}
 
   Vector<Region>& regions;
   ScopeTable*& table;
@@ -124,8 +122,8 @@ Result find_conflict(const Process& p, const Scope& scope, const Region& added, 
 
 }  // namespace
 
-// What every registration is, for the innermost frame or for the globals. `region` has no name yet.
-static Result add(const char* name, Region& region, std::span<const uint64_t> shape, bool local) {
+// What every registration is, for a frame or for the globals (nullptr). `region` has no name yet; `name` is copied, or stays.
+static Result add(const char* name, Region& region, std::span<const uint64_t> shape, Frame* frame, bool stays = false) {
   Process& p = process();
   const bool renamed = std::exchange(p.renames, false);
   ELC_TRY(check_name("ELC_Register", name));
@@ -141,7 +139,7 @@ static Result add(const char* name, Region& region, std::span<const uint64_t> sh
   size_t length;
   region.hash = hash_name(name, &length);
   region.size = element * region.count;
-  Scope scope(p, local);
+  Scope scope(p, frame);
   ELC_TRY(find_conflict(p, scope, region, name));
   if (p.heap.find(region.address) != nullptr && region.count > 0)
     return Result::error(
@@ -149,16 +147,19 @@ static Result add(const char* name, Region& region, std::span<const uint64_t> sh
         "ELC_Set_type, and "
         "register the pointer to it with ELC_PTR",
         name);
-  char* copy;
-  if (local) {
-    copy = p.names.push(name, length, shape.size_bytes());
-  } else {
-    copy = static_cast<char*>(allocate(length + 1 + shape.size_bytes()));
-    memcpy(copy, name, length + 1);
+  region.name = name;
+  if (!stays) {
+    char* copy;
+    if (frame != nullptr) {
+      copy = p.names.push(name, length, shape.size_bytes());
+    } else {
+      copy = static_cast<char*>(allocate(length + 1 + shape.size_bytes()));
+      memcpy(copy, name, length + 1);
+    }
+    if (!shape.empty()) memcpy(copy + length + 1, shape.data(), shape.size_bytes());
+    region.name = copy;
   }
-  if (!shape.empty()) memcpy(copy + length + 1, shape.data(), shape.size_bytes());
   region.dimensions = region.resizes ? 0 : static_cast<uint8_t>(shape.size());
-  region.name = copy;
   scope.add(region);
   if (renamed && in_setup()) {
     Renamed& variable = p.renamed.push_back({});
@@ -166,6 +167,12 @@ static Result add(const char* name, Region& region, std::span<const uint64_t> sh
     variable.before = std::move(p.before);
   }
   return Result();
+}
+
+// The frame that a registration joins; nullptr: the globals. What was noted before is registered before.
+static Frame* innermost(Process& p) {
+  static_cast<void>(outcome(register_noted(p)));
+  return p.frames.empty() ? nullptr : &p.frames.back();
 }
 
 static Region region_at(void* address, TypeId type, uint64_t count) {
@@ -182,7 +189,22 @@ Result add_region(const char* name, void* address, TypeId type, size_t count, Ty
   region.is_constant = is_constant;
   region.is_checked = is_checked;
   region.target = target;
-  return add(name, region, shape, !process().frames.empty());
+  return add(name, region, shape, innermost(process()));
+}
+
+// The extents of an array of so many dimensions, by what a part of it with no to three indices and an element have of bytes.
+static std::span<const uint64_t> extents_of(int dimensions, const size_t (&sizes)[5], uint64_t (&extents)[4]) {
+  for (int i = 0; i < dimensions; ++i) extents[i] = sizes[i] / sizes[i + 1 < dimensions ? i + 1 : 4];
+  return {extents, static_cast<size_t>(dimensions)};
+}
+
+Result add_noted(Frame& frame, const ELC_Local& local) {
+  Region region = region_at(reinterpret_cast<void*>(local.address), local.type, local.count);
+  region.target = local.target;
+  if (local.dimensions == 0) return add(local.name, region, {}, &frame, true);
+  const size_t element = ELC_Sizeof(local.type), sizes[5] = {element * local.count, local.row, local.part, local.last, element};
+  uint64_t extents[4];
+  return add(local.name, region, extents_of(local.dimensions, sizes, extents), &frame, false);
 }
 
 // ---- Variables that change their place and size ----
@@ -192,7 +214,7 @@ static Result add_resizing(const char* name, TypeId type, const Resizing& how) {
   memcpy(words, &how, sizeof how);
   Region region = region_at(nullptr, type, 0);
   region.resizes = true;
-  const Result added = add(name, region, words, !process().frames.empty());
+  const Result added = add(name, region, words, innermost(process()));
   if (!added.ok()) process().unregistered = Text::format("'%s'", name == nullptr ? "" : name);
   return added;
 }
@@ -237,10 +259,10 @@ static void* make_room(const Resizing& how, size_t count) {
 static Scope scope_of(Process& p, const Region* region, size_t* i) {
   const bool local = region >= p.locals.begin() && region < p.locals.end();
   *i = static_cast<size_t>(region - (local ? p.locals : p.globals).begin());
-  if (!local) return Scope(p, false);
+  if (!local) return Scope(p, nullptr);
   size_t frame = p.frames.size();
   while (p.frames[frame - 1].first_region > *i) --frame;
-  return Scope(p, p.frames[frame - 1]);
+  return Scope(p, &p.frames[frame - 1]);
 }
 
 static void place(Process& p, const Region* region, void* address, uint64_t count) {
@@ -296,7 +318,7 @@ Result tell_restored(Process& p) {
 Result add_global(const char* name, void* address, TypeId type, size_t count) {
   Region region = region_at(address, type, count);
   region.is_exact = true;
-  return add(name, region, {}, false);
+  return add(name, region, {}, nullptr);
 }
 
 // ---- Statics of functions (ELC_STATIC) ----
@@ -306,7 +328,7 @@ static bool is_scalar(TypeId type) { return type >= ELC_BOOL && type <= ELC_BYTE
 static Region* find_global(Process& p, const char* name) {
   size_t length;
   const uint32_t hash = hash_name(name, &length);
-  const size_t found = Scope(p, false).find(name, hash);
+  const size_t found = Scope(p, nullptr).find(name, hash);
   return found == ScopeTable::kNone ? nullptr : &p.globals[found];
 }
 
@@ -332,7 +354,7 @@ static Result claim(Process& p, Region* kept, const Region& into, std::span<cons
   const bool integers = format::is_integer(kind(*kept)) && format::is_integer(kind(into));
   if (!same_shape || kept->count != into.count)
     return Result::error("'%s' has another shape in the program than in the line", kept->name);
-  Scope globals(p, false);
+  Scope globals(p, nullptr);
   if (const size_t over = globals.overlapping(into); over != ScopeTable::kNone)
     return overlaps(p, kept->name, p.globals[over]);
   if (format::fits(p.types, kept->type, here, p.types, into.type, false).ok())
@@ -363,7 +385,7 @@ static Result add_static(const char* name, void* address, TypeId type, size_t co
   if (known != nullptr && known->is_static && known->address == region.address && known->size == region.size &&
       known->type == type)
     return Result();
-  return add(name, region, shape, false);
+  return add(name, region, shape, nullptr);
 }
 
 static Result add_static_array(const char* name, void* address, TypeId type, int dimensions, const size_t extents[]) {
@@ -397,7 +419,7 @@ Result keep_statics(Process& p, const Image& image, const format::Reader& reader
     region.address = static_cast<uint8_t*>(try_allocate(static_cast<size_t>(v.count * element) + 1));
     if (region.address == nullptr) return no_memory(v.count * element, "a static of a function");
     region.is_static = region.is_late = region.is_waiting = true;
-    const Result added = add(v.name.c_str(), region, {v.extents.data(), v.extents.size()}, false);
+    const Result added = add(v.name.c_str(), region, {v.extents.data(), v.extents.size()}, nullptr);
     if (added.ok()) continue;
     release(region.address);
     return added;
@@ -449,9 +471,10 @@ Result remove_region(const char* name) {
   Process& p = process();
   size_t length;
   const uint32_t hash = name == nullptr ? 0 : hash_name(name, &length);
+  Frame* const frame = innermost(p);
   for (const bool local : {true, false}) {
-    if (name == nullptr || (local && p.frames.empty())) continue;
-    Scope scope(p, local);
+    if (name == nullptr || (local && frame == nullptr)) continue;
+    Scope scope(p, local ? frame : nullptr);
     const size_t found = scope.find(name, hash);
     if (found == ScopeTable::kNone) continue;
     const Region gone = scope.regions[found];
@@ -509,6 +532,7 @@ void each_thing(Visit visit) {
   Process& p = process();
   const bool enters = !p.are_described && p.frames.empty();
   if (enters) static_cast<void>(enter_described_frames(p));  // a line says what cannot be registered
+  static_cast<void>(register_noted(p));
   close_up(p);
   p.heap.arrange();
   for (const Vector<Region>* regions : {&p.globals, &p.locals})
@@ -575,13 +599,21 @@ ELC_EXPORT int ELC_Register_shape(const char* name, void* address, ELC_Type type
   return outcome(added);
 }
 
+ELC_EXPORT int ELC_Register_rows(const char* name, void* address, ELC_Type type, size_t count, int dimensions, size_t row,
+                                 size_t part, size_t last) {
+  const size_t element = ELC_Sizeof(type), sizes[5] = {element * count, row, part, last, element};
+  uint64_t extents[4];
+  return outcome(elc::state::add_region(name, address, type, count, ELC_NO_TYPE, elc::state::extents_of(dimensions, sizes, extents)));
+}
+
 ELC_EXPORT int ELC_Register_sizes(const char* name, void* address, ELC_Type type, int outer, size_t first, size_t second,
                                   size_t third, int inner, size_t whole, size_t row, size_t part, size_t last) {
-  const size_t outermost[] = {first, second, third}, sizes[] = {whole, row, part, last, ELC_Sizeof(type)};
+  const size_t outermost[] = {first, second, third}, sizes[5] = {whole, row, part, last, ELC_Sizeof(type)};
+  uint64_t innermost[4];
   size_t extents[7];
   int dimensions = 0;
   for (int i = 0; i < outer; ++i) extents[dimensions++] = outermost[i];
-  for (int i = 0; i < inner; ++i) extents[dimensions++] = sizes[i] / sizes[i + 1 < inner ? i + 1 : 4];
+  for (const uint64_t extent : elc::state::extents_of(inner, sizes, innermost)) extents[dimensions++] = static_cast<size_t>(extent);
   return ELC_Register_shape(name, address, type, dimensions, extents);
 }
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "portable_format/integer.h"
+#include "state/asked.h"
 #include "state/blocks.h"
 #include "state/image.h"
 #include "state/library.h"
@@ -202,9 +203,9 @@ Result pass_heap(format::Cursor& in, Restoring& restoring, const format::Reader&
 // Memory for a block of the line.
 void* new_memory(const Process& p, size_t size) {
   const size_t alignment = p.aligns ? static_cast<size_t>(alignment_of(size)) : 0;
-  if (alignment == 0) return calloc(1, size);
+  if (alignment == 0) return calloc(1, asked_for(size));
   void* memory = nullptr;
-  if (posix_memalign(&memory, alignment, size) != 0) return nullptr;
+  if (posix_memalign(&memory, alignment, asked_for(size)) != 0) return nullptr;
   return memset(memory, 0, size);
 }
 
@@ -228,7 +229,7 @@ Result allocate_blocks(Process& p, Image& image) {
       void* memory = same && before[old].size == run.size ? before[old].address : nullptr;
       if (same && memory == nullptr) free(before[old].address);
       if (same) ++old;
-      if (memory == nullptr) memory = new_memory(p, run.size == 0 ? 1 : static_cast<size_t>(run.size));
+      if (memory == nullptr) memory = new_memory(p, static_cast<size_t>(run.size));
       if (memory == nullptr) {
         status = Result::error("there is no memory for the heap of the line: a block of %llu bytes",
                                number(run.size));
@@ -263,6 +264,7 @@ Result saved_count(format::Reader& reader, const char* name, int64_t* count) {
 
 Result check(format::Reader& reader) {
   Process& p = process();
+  ELC_TRY(register_noted(p));
   close_up(p);
   destroy(p.image);
   p.image = make<Image>();

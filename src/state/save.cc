@@ -381,6 +381,7 @@ Result save_heap(Saving& saving, const LeafEncoder& leaves) {
 
 Result begin_save() {
   Process& p = process();
+  ELC_TRY(register_noted(p));
   if (!p.unregistered.empty())
     return Result::error("%s could not be registered, so a line would not be whole", p.unregistered.c_str());
   if (p.unfit != nullptr) return Result::error("the program has called %s", p.unfit);

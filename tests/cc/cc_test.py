@@ -206,6 +206,40 @@ class Right(Cases):
         self.right("struct vec { long n; int flag; } *v;", "if (!v) { v = calloc(1, sizeof *v + 8 * sizeof(double)); v->n = 8; }"
                    "{ double *d = (double *)(v + 1); d[i % 8] += i * 1.25 + deep(i, 1); result += d[1] * 3 + d[2]; }")
 
+    def test_names_of_functions(self):
+        """__func__ and its like are strings; so is what a string is, whose address is taken."""
+        self.right("""
+static const char *name, *again, (*whole)[6];
+static long length(const char *of, const char *in) { long n = deep(strlen(of), 0); return n + strlen(of) + strlen(in) + (of == in); }""", """
+name = again = __func__; whole = &"whole";
+result += length(__FUNCTION__, __func__) + length("other", __func__) + (name == __func__) + (again == name) + sizeof __func__ + strlen(*whole);
+printf("%s", i == 1000 ? __func__ : "");""")
+
+    def test_thread_of_its_own(self):
+        """Where there is one thread, its variables are variables."""
+        self.right("""
+extern __thread long first; static __thread long second = 3, *third; _Thread_local long first = 1;
+static __thread struct { long x[2]; } of_name;
+static long next(void) { static __thread long calls; return ++calls; }""", """
+extern __thread long first;
+if (third == NULL) third = &second;
+first += i; *third += first; of_name.x[1] += next();
+result += first + second + of_name.x[1];""")
+
+    def test_literals_outside_of_functions(self):
+        """Pointers in tables that lead to compound literals, some in others, of structs that the file has and strings."""
+        self.right("""
+struct part { const char *name; const double *values; struct part *next; int count; };
+static const struct part parts[] = {{"one", (const double[]){1, 2, 3}, NULL, 3},
+  {.name = "two", .values = (double[2]){4, 5}, .next = &(struct part){"in two", (const double[]){6}, NULL, 1}, .count = 2}};
+static long *changed = (long[3]){1, 2}, (*whole)[2] = &(long[2]){7, 8}, by_value[2] = {[1] = 9};
+static struct part plain = (struct part){"plain", NULL, NULL, 0};
+static const struct part *at = parts;""", """
+changed[2] += i + ++(*whole)[1];
+if (i % 5 == 0) at = at->next != NULL ? at->next : &parts[i % 2];
+result += changed[2] % 100 + (*whole)[1] + strlen(at->name) + strlen(plain.name) + by_value[1];
+{ int k; for (k = 0; k < at->count; k++) result += (long)at->values[k]; }""")
+
     ERRORS = """
 static MPI_Comm with; static MPI_Errhandler kept; static long failed;
 static void once(MPI_Comm *comm, int *code, ...) { failed += *comm == with; }
@@ -608,12 +642,13 @@ static void note(void) { FILE *f = fopen("note", "a"); fclose(f); }""", """{ int
     def test_struct_of_the_system(self):
         self.refuses("is of a system header", "#include <pthread.h>\npthread_mutex_t m;", "result += sizeof m - sizeof m;")
 
-    def test_each_threads_own(self): self.refuses("'t' is of each thread", "__thread int t;", "t = i;")
+    def test_each_threads_own(self):
+        self.refuses("'t' is of each thread", "__thread int t;", "\n#pragma omp parallel\n t = i;", words=["-fopenmp"])
+
 
     def test_alloca(self): self.refuses("alloca() and directives", "#include <alloca.h>", "{ char *p = alloca(10);\n#pragma omp parallel\np[0] = 1; }", words=("-fopenmp",))
     def test_assembly(self): self.refuses("inline assembly", inside='__asm__ volatile ("nop");')
     def test_literal(self): self.refuses("the address of a compound literal", inside="{ int *p = (int[]){1, 2}; deep(p[1], 1); }")
-    def test_literal_outside(self): self.refuses("a compound literal outside of functions", "int *p = (int[]){1, 2};", "i += p[0];")
     def test_computed_goto(self): self.refuses("a computed goto", inside="{ void *p = &&there; goto *p; there: deep(1, 1); }")
 
     def test_variable_arguments(self):
@@ -693,9 +728,9 @@ if (!data) data = fopen("%s/data", "r");
 class Lines(Cases):
     """What is found out when a line is taken."""
 
-    def refused(self, message, outside, inside):
+    def refused(self, message, outside, inside, *words):
         self.write("prog.c", PROGRAM % (outside, inside + Projects.DALLY))
-        self.cc("prog.c", "-o", "prog")
+        self.cc("prog.c", "-o", "prog", *words)
         lines = os.path.join(self.home, "lines")
         said = self.start("prog", ELC_DIR=lines, ELC_EVERY="0.0001", ELC_VERBOSE="1")
         self.assertIn("result: ", said)
@@ -709,6 +744,12 @@ class Lines(Cases):
                      "memcpy(pool + 8, &kept, sizeof kept);")
         self.refused("holds an address", "static double *pool;",
                      "if (pool == NULL) pool = malloc(4096); ((double **)pool)[3] = pool;")
+
+    def test_pointer_to_what_lines_lack(self):
+        self.write("other.c", 'static char own[4] = "own"; void give(char **to) { *to = own; }')
+        self.run_words("gcc", "-c", "other.c")
+        self.refused("points to something of the program that lines do not have", "void give(char **to); static char *given;",
+                     "give(&given); result += given[0] == 'x';", "other.o", "-felc-stateless=give")
 
     def test_address_in_variables_of_functions(self):
         for inside in ("unsigned long kept[3]; kept[1] = (unsigned long)&result; deep(1, 1); result += kept[1] == 0;",

@@ -2,6 +2,7 @@
 #include <setjmp.h>
 
 #include "helper.h"
+#include "state/process.h"
 
 namespace {
 
@@ -359,4 +360,123 @@ TEST_CASE("names of frames are copied, however many") {
   memset(values, 0, sizeof values);
   REQUIRE_OK(line.restore());
   CHECK(values[19 * 20 + 19] == 19 * 19);
+}
+
+// ---- What is only noted -----------------------------------------------------------------------
+
+namespace {
+
+// Functions that call each other at random, with variables that are noted or registered at once, whose lines are saved, and
+// which are all there, each in its frame.
+struct Notes {
+  explicit Notes(uint64_t seed) : random{seed} {}
+
+  struct Variable {
+    std::string name;
+    const void* address;
+    uint32_t dimensions;
+  };
+  Random random;
+  std::vector<std::vector<Variable>> frames;  // what there should be
+  int left = 200;
+
+  void check() {
+    elc::state::Process& p = elc::state::process();
+    REQUIRE_OK(elc::state::register_noted(p));
+    elc::state::close_up(p);
+    REQUIRE(p.frames.size() == frames.size());
+    size_t at = 0;
+    for (size_t i = 0; i < frames.size(); ++i) {
+      REQUIRE(std::string(p.frames[i].function) == "call");
+      REQUIRE(p.frames[i].first_region == at);
+      for (const Variable& v : frames[i]) {
+        REQUIRE(at < p.locals.size());
+        const elc::state::Region& region = p.locals[at++];
+        REQUIRE(region.name == v.name);
+        REQUIRE(region.address == v.address);
+        REQUIRE(region.dimensions == v.dimensions);
+        if (v.dimensions != 0) REQUIRE(region.extent(0) == 3);
+        if (v.dimensions == 3) REQUIRE((region.extent(1) == 2 && region.extent(2) == 4));
+        REQUIRE(elc::state::find_variable(p, i + 1, region.name) == &region);
+      }
+    }
+    REQUIRE(at == p.locals.size());
+  }
+
+  void call() {
+    int a = 0, *b = &a, at_once[2] = {};
+    double c[3][2] = {}, d[3][2][4] = {};
+    long many[64] = {};
+    if (random.below(2) == 0) {
+      ELC_ENTER();
+    } else {
+      char name[8] = "call";
+      ELC_Enter(name);
+      name[0] = 'x';
+    }
+    frames.emplace_back();
+    std::vector<Variable> here;
+    const auto add = [&](const char* name, const void* address, uint32_t dimensions) {
+      frames.back().push_back({name, address, dimensions});
+    };
+    ELC_VAR(a), add("a", &a, 0);
+    if (random.below(2) == 0) ELC_PTR(b), add("b", &b, 0);
+    if (random.below(3) == 0) ELC_VAR(c), add("c", c, 2);
+    if (random.below(4) == 0) {
+      char name[16] = "at once";
+      REQUIRE(ELC_Register(name, at_once, ELC_INT, 2) == ELC_OK);
+      name[0] = 'x';
+      add("at once", at_once, 0);
+    }
+    if (random.below(3) == 0) ELC_VAR(d), add("d", d, 3);
+    if (random.below(8) == 0) {
+      static const char* const names[64] = {
+          "0",  "1",  "2",  "3",  "4",  "5",  "6",  "7",  "8",  "9",  "10", "11", "12", "13", "14", "15", "16", "17", "18", "19", "20", "21",
+          "22", "23", "24", "25", "26", "27", "28", "29", "30", "31", "32", "33", "34", "35", "36", "37", "38", "39", "40", "41", "42", "43",
+          "44", "45", "46", "47", "48", "49", "50", "51", "52", "53", "54", "55", "56", "57", "58", "59", "60", "61", "62", "63"};
+      for (int i = 0; i < 64; ++i) ELC_Note_local(names[i], &many[i], ELC_LONG, 1, ELC_NO_TYPE), add(names[i], &many[i], 0);
+    }
+    if (random.below(8) == 0) {
+      REQUIRE(ELC_Unregister("a") == ELC_OK);
+      frames.back().erase(frames.back().begin());
+    }
+    while (left-- > 0 && random.below(5) != 0) {
+      if (random.below(6) == 0) check();
+      call();
+    }
+    if (random.below(6) == 0) check();
+    frames.pop_back();
+    ELC_Leave();
+  }
+};
+
+}  // namespace
+
+TEST_CASE("variables of frames that are only noted are those that were registered at once") {
+  Random seeds{test_seed("notes")};
+  for (int i = 0; i < 25; ++i) {
+    new_process();
+    Notes notes(seeds.next());
+    notes.call();
+    CHECK(elc::state::process().locals.empty());
+    CHECK(elc::state::noted_variables() == 0);
+    int global = 0;
+    ELC_VAR(global);
+    CHECK(elc::state::process().globals.size() == 1);
+  }
+}
+
+TEST_CASE("a variable that was noted and cannot be registered: no line is taken, and it is said why") {
+  new_process();
+  struct Both {
+    long whole[2];
+  } both = {};
+  ELC_ENTER();
+  ELC_VAR(both.whole);
+  ELC_Note_local("part", &both.whole[1], ELC_LONG, 1, ELC_NO_TYPE);
+  Line line;
+  CHECK(contains(text(line.save()), "'part' overlaps 'both.whole'"));
+  CHECK(contains(text(line.save()), "'part' of "));
+  CHECK(contains(text(line.save()), "could not be registered"));
+  ELC_Leave();
 }

@@ -1,0 +1,48 @@
+// Variables of frames that the macros of registration have noted (elc.h, ELC_Local). Most are gone, with their functions, before
+// anybody asks; what is still there becomes variables of process.h when a line, a restart or another registration wants to know.
+#include "state/process.h"
+
+#include "base/compiler.h"
+
+namespace elc::state {
+
+ELC_Local noted[kMostNoted];
+
+Result register_noted(Process& p) {
+  const size_t all = noted_variables();
+  if (all == 0) return Result();
+  // Whoever registers a variable at once comes by here first: what is registered of the first frame with something noted was so
+  // before that, and nothing is of those that it has called.
+  size_t first = p.frames.size() - 1;
+  while (p.frames[first].first_noted > 0) --first;
+  forget_noted(0, true);
+  Result worst;
+  for (size_t i = first; i < p.frames.size(); ++i) {
+    Frame& frame = p.frames[i];
+    if (i > first) {
+      frame.first_region = p.locals.size();
+      frame.names = p.names.mark();  // those of the frames before, which stay when it is left, are now below
+    }
+    const size_t end = i + 1 < p.frames.size() ? p.frames[i + 1].first_noted : all;
+    for (size_t k = frame.first_noted; k < end; ++k) {
+      const Result added = add_noted(frame, noted[k]);
+      if (added.ok()) continue;
+      if (p.unregistered.empty()) p.unregistered = Text::format("'%s' of %s()", noted[k].name, frame.function);
+      if (worst.ok()) worst = added;
+    }
+    frame.first_noted = 0;
+  }
+  return worst;
+}
+
+}  // namespace elc::state
+
+extern "C" {
+
+ELC_EXPORT ELC_Local* ELC_Next_local = elc::state::noted;
+ELC_EXPORT ELC_Local* ELC_End_of_locals = elc::state::noted;
+
+ELC_EXPORT int ELC_Register_local(const char* name, void* address, ELC_Type type, size_t count, ELC_Type target) {
+  return elc::state::outcome(elc::state::add_region(name, address, type, count, target));
+}
+}

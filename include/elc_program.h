@@ -71,7 +71,8 @@ typedef struct ELC_Program {
   int uses_library;  /* it calls something of what stands below under "what the C library keeps" */
   int aligns;        /* it asks for memory that is aligned */
   const ELC_Program_rounding *rounding; /* NULL: it does not ask how numbers are rounded, or for exceptions of theirs */
-  int has_threads;   /* that call malloc and its relatives, and nothing else of this */
+  int (*in_parallel)(void); /* omp_in_parallel. Threads may call malloc and its relatives and ask for the time, and call nothing
+                             * else of this. NULL: there are none */
   void (*settings)(int is_restart); /* called when its variables are registered (0), and when a restart has those of the line (1) */
   const ELC_Program_number *numbers;
   size_t number_count;
@@ -168,7 +169,7 @@ void ELC_Program_setbuf(void *stream, char *buffer);
 void ELC_Program_setbuffer(void *stream, char *buffer, size_t size);
 void ELC_Program_setlinebuf(void *stream);
 
-/* time, clock, gettimeofday, clock_gettime, timespec_get, getpid and getppid, as ELC_Nondeterministic has them repeated; `of` and `to` are those of the C library. */
+/* time, clock, gettimeofday, clock_gettime, timespec_get, getpid and getppid, as ELC_Nondeterministic has them repeated; those that threads ask for are not, and no line is taken whose messages they may cross; `of` and `to` are those of the C library. */
 long ELC_Program_time(void *to);
 long ELC_Program_clock(void);
 int ELC_Program_gettimeofday(void *to, void *zone);

@@ -303,8 +303,10 @@ const Names& settings() {
   return all;
 }
 
-const Names& of_memory() {
-  static const Names all = words("malloc calloc realloc free strdup __strdup strndup posix_memalign aligned_alloc memalign valloc pvalloc _mm_malloc _mm_free");
+const Names& for_threads() {
+  static const Names all = words(
+      "malloc calloc realloc free strdup __strdup strndup posix_memalign aligned_alloc memalign valloc pvalloc _mm_malloc _mm_free "
+      "time clock gettimeofday clock_gettime timespec_get MPI_Wtime omp_get_wtime");
   return all;
 }
 
@@ -341,7 +343,7 @@ Known known_function(const std::string& spelled) {
                    r->second == "ELC_Program_mm_malloc";
     known.allocates = name == "malloc" || name == "calloc" || name == "realloc" || name == "valloc" || name == "pvalloc" || name == "reallocarray" ||
                       r->second == "ELC_Program_aligned_alloc" || r->second == "ELC_Program_mm_malloc";
-    known.is_of_memory = of_memory().contains(name);
+    known.is_for_threads = for_threads().contains(name);
   } else if (settings().contains(name)) {
     known.kind = Known::Kind::kReplaced;
     known.text = "elc_set_" + name;

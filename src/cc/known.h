@@ -23,7 +23,7 @@ struct Known {
   bool aligns = false;         // memory
   bool reads_input = false;    // the standard one
   bool allocates = false;      // its result may be memory that nobody has given a type
-  bool is_of_memory = false;   // of a replaced one: threads may call it at the same time
+  bool is_for_threads = false;  // of a replaced one: several may call it at the same time
   bool is_setting = false;     // of a replaced one: its last call is repeated in a restart
 };
 

@@ -706,7 +706,7 @@ std::string Module::prelude() const {
       "(*disable)(int); }; "
       "struct ELC_Program_number { const char *name, *place; int value, is_kept; }; "
       "struct ELC_Program { const struct ELC_Program_module *const *modules; unsigned long module_count; int thread_level, draws_numbers, reads_input, "
-      "uses_library, aligns; const struct ELC_Program_rounding *rounding; int has_threads; void (*settings)(int); const struct ELC_Program_number *numbers; unsigned long number_count; "
+      "uses_library, aligns; const struct ELC_Program_rounding *rounding; int (*in_parallel)(void); void (*settings)(int); const struct ELC_Program_number *numbers; unsigned long number_count; "
       "const char *executable, *executable_end; }; "
       "extern void ELC_Program_unfit(const char *); "
       "extern char **ELC_Program_begin(const struct ELC_Program *, int, char **); ";
@@ -749,11 +749,12 @@ std::string Module::program_text(size_t units) const {
   for (const auto& [name, number] : program_.numbers())
     out += "{\"" + name + "\", " + quoted(number.place) + ", " + std::to_string(static_cast<int>(number.value)) + ", " + (number.is_kept ? "1}, " : "0}, ");
   out += "{0, 0, 0, 0}}; ";
+  if (program_.has_threads()) out += "extern int omp_in_parallel(void); ";
   out += "extern const char __executable_start[] __attribute__((weak)), _end[] __attribute__((weak)); ";
   return out + settings_text() + "static const struct ELC_Program elc_program = {elc_modules, " + std::to_string(units) + ", " +
          std::to_string(program_.thread_level()) + ", " + (program_.draws_numbers() ? "1, " : "0, ") +
          (program_.reads_input() ? "1, " : "0, ") + (program_.uses_library() ? "1, " : "0, ") + (program_.aligns() ? "1, " : "0, ") +
-         (program_.rounds() ? "&elc_rounding, " : "0, ") + (program_.has_threads() ? "1" : "0") + ", elc_settings, elc_numbers, " +
+         (program_.rounds() ? "&elc_rounding, " : "0, ") + (program_.has_threads() ? "omp_in_parallel" : "0") + ", elc_settings, elc_numbers, " +
          std::to_string(program_.numbers().size()) + ", __executable_start, _end}; ";
 }
 

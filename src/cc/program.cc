@@ -621,7 +621,7 @@ void Program::check_threads(std::vector<std::string>* errors) const {
     next.pop_back();
     const auto check = [&](const std::string& name, const std::string& place) {
       const Known k = known(name);
-      if (is_mpi(name) || k.keeps || (k.kind == Known::Kind::kReplaced && !k.is_of_memory)) report(call, name + "()", place);
+      if (!k.is_for_threads && (is_mpi(name) || k.keeps || k.kind == Known::Kind::kReplaced)) report(call, name + "()", place);
     };
     if (call.key.empty()) {
       for (const auto& [key, f] : functions_)

@@ -118,7 +118,7 @@ char** begin_program(const ELC_Program& program, int argc, char** argv) {
   }
   make_types_with_gaps(p, p.types.end());
   if (program.draws_numbers != 0) ELC_Register_random();
-  p.has_threads = program.has_threads != 0;
+  p.has_threads = program.in_parallel != nullptr;
   p.executable = reinterpret_cast<uintptr_t>(program.executable);
   p.executable_end = reinterpret_cast<uintptr_t>(program.executable_end);
   p.settings = program.settings;

@@ -614,11 +614,11 @@ static void note(void) { FILE *f = fopen("note", "a"); fclose(f); }""", """{ int
     {
       #pragma omp master
       MPI_Barrier(MPI_COMM_WORLD);
-      each += omp_get_wtime() > 0;
+      each += getenv("PATH") != NULL;
     }
     #pragma omp target
     result++; }""", words=["-fopenmp"])
-        for what in ("MPI_Barrier() may be called by threads", "fopen() may be called by threads", "omp_get_wtime() may be called by threads", "'each' is of each thread",
+        for what in ("MPI_Barrier() may be called by threads", "fopen() may be called by threads", "getenv() may be called by threads", "'each' is of each thread",
                      "a directive of OpenMP after which something may be under way or elsewhere"):
             self.assertIn(what, said)
         self.assertNotIn("pure()", said)

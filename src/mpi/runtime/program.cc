@@ -14,6 +14,7 @@
 #include "base/text.h"
 #include "elc.h"
 #include "mpi/datatype/datatype.h"
+#include "mpi/runtime/messages.h"
 #include "mpi/runtime/runtime.h"
 #include "portable_format/checksum.h"
 #include "state/state.h"
@@ -85,9 +86,19 @@ void end_unbegun() {
   if (over == 0 && has_initialised == 0) MPI_Finalize();
 }
 
+int (*in_parallel)(void) = nullptr;
+
+// What threads of OpenMP ask for, in whatever order, cannot be repeated.
+bool is_of_threads() {
+  if (in_parallel == nullptr || in_parallel() == 0) return false;
+  elc::mpi::spoil_replay("threads of OpenMP have asked for the time while messages crossed the line");
+  return true;
+}
+
 // What a line repeats where another process depends on it.
 template <class Integer>
 Integer repeated(Integer value) {
+  if (is_of_threads()) return value;
   int64_t number = static_cast<int64_t>(value);
   ELC_Nondeterministic(&number, ELC_INT64, 1);
   return static_cast<Integer>(number);
@@ -105,6 +116,7 @@ ELC_EXPORT char** ELC_Program_begin(const ELC_Program* program, int argc, char**
   atexit(end_unbegun);
   const elc::Result known = elc::state::add_global("MPI_Init was called", &has_initialised, ELC_INT, 1);
   if (!known.ok()) elc::mpi::give_up(known);
+  in_parallel = program->in_parallel;
   make_functions(*program);
   return elc::state::begin_program(*program, count, words);
 }
@@ -200,7 +212,7 @@ ELC_EXPORT int ELC_Program_group_translate_ranks(MPI_Group from, int count, int*
 
 ELC_EXPORT double ELC_Program_wtime(void) {
   double now = PMPI_Wtime();
-  ELC_Nondeterministic(&now, ELC_DOUBLE, 1);
+  if (!is_of_threads()) ELC_Nondeterministic(&now, ELC_DOUBLE, 1);
   return now;
 }
 

@@ -1,6 +1,6 @@
 /*
  * threads.c - OpenMP between calls of MPI: loops, reductions of integers, memory
- * that each thread gets from malloc and leaves to the next round, tables with a
+ * that each thread gets from malloc and leaves to the next round, the time, tables with a
  * place for each thread, tasks, critical sections, a number of threads that the
  * program sets, directives in blocks whose variables are given other names, and
  * in functions that reach MPI themselves.
@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #define N 4000
 
@@ -38,11 +39,13 @@ static void smooth(int round)
 /* Blocks change hands: each thread makes the one of its neighbour anew. */
 static void exchange_blocks(void)
 {
+    const double started = omp_get_wtime();
 #pragma omp parallel num_threads(threads)
     {
         int me = omp_get_thread_num(), other = (me + 1) % omp_get_num_threads();
         u64 *mine = malloc(32 * sizeof *mine);
         int k;
+        if (omp_get_wtime() < started || time(NULL) <= 0 || clock() < 0 || MPI_Wtime() <= 0) work[0]++;
         for (k = 0; k < 32; k++) mine[k] = (kept[other] ? kept[other][k] : 1) + (u64)me;
 #pragma omp barrier
         free(kept[me]);

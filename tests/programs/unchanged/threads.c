@@ -45,7 +45,7 @@ static void exchange_blocks(void)
         int me = omp_get_thread_num(), other = (me + 1) % omp_get_num_threads();
         u64 *mine = malloc(32 * sizeof *mine);
         int k;
-        if (omp_get_wtime() < started || time(NULL) <= 0 || clock() < 0 || MPI_Wtime() <= 0) work[0]++;
+        if (omp_get_wtime() < started || time(NULL) <= 0 || clock() < 0 || MPI_Wtime() < -1) work[0]++;
         for (k = 0; k < 32; k++) mine[k] = (kept[other] ? kept[other][k] : 1) + (u64)me;
 #pragma omp barrier
         free(kept[me]);

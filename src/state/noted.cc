@@ -35,6 +35,12 @@ Result register_noted(Process& p) {
   return worst;
 }
 
+static bool make_room_to_note() {
+  if (noted_variables() < kMostNoted) return false;
+  static_cast<void>(outcome(register_noted(process())));
+  return true;
+}
+
 }  // namespace elc::state
 
 extern "C" {
@@ -42,7 +48,15 @@ extern "C" {
 ELC_EXPORT ELC_Local* ELC_Next_local = elc::state::noted;
 ELC_EXPORT ELC_Local* ELC_End_of_locals = elc::state::noted;
 
+// Where there are no frames, or no room.
 ELC_EXPORT int ELC_Register_local(const char* name, void* address, ELC_Type type, size_t count, ELC_Type target) {
+  if (elc::state::make_room_to_note()) return ELC_Note_local(name, address, type, count, target);
   return elc::state::outcome(elc::state::add_region(name, address, type, count, target));
+}
+
+ELC_EXPORT int ELC_Register_rows(const char* name, void* address, ELC_Type type, size_t count, int dimensions, size_t row,
+                                 size_t part, size_t last) {
+  if (elc::state::make_room_to_note()) return ELC_Note_rows(name, address, type, count, dimensions, row, part, last);
+  return elc::state::outcome(elc::state::add_rows(name, address, type, count, dimensions, row, part, last));
 }
 }

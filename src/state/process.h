@@ -166,6 +166,7 @@ inline void forget_noted(size_t from, bool in_frame) {  // behind the last frame
 }
 Result register_noted(Process& process);
 Result add_noted(Frame& frame, const ELC_Local& local);
+Result add_rows(const char* name, void* address, TypeId type, size_t count, int dimensions, size_t row, size_t part, size_t last);
 
 // ELC_Register; with `target`, ELC_Register_pointer; with `shape`, whose product is `count`, ELC_Register_shape.
 Result add_region(const char* name, void* address, TypeId type, size_t count, TypeId target,

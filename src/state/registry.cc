@@ -198,9 +198,22 @@ static std::span<const uint64_t> extents_of(int dimensions, const size_t (&sizes
   return {extents, static_cast<size_t>(dimensions)};
 }
 
+Result add_rows(const char* name, void* address, TypeId type, size_t count, int dimensions, size_t row, size_t part, size_t last) {
+  const size_t element = ELC_Sizeof(type), sizes[5] = {element * count, row, part, last, element};
+  uint64_t extents[4];
+  return add_region(name, address, type, count, ELC_NO_TYPE, extents_of(dimensions, sizes, extents));
+}
+
 Result add_noted(Frame& frame, const ELC_Local& local) {
   Region region = region_at(reinterpret_cast<void*>(local.address), local.type, local.count);
   region.target = local.target;
+  // The same once more, as in a loop, is no mistake.
+  size_t length;
+  const Scope scope(process(), &frame);
+  const size_t known = local.name == nullptr ? ScopeTable::kNone : scope.find(local.name, hash_name(local.name, &length));
+  if (known != ScopeTable::kNone && scope.regions[known].address == region.address && scope.regions[known].type == region.type &&
+      scope.regions[known].count == region.count)
+    return Result();
   if (local.dimensions == 0) return add(local.name, region, {}, &frame, true);
   const size_t element = ELC_Sizeof(local.type), sizes[5] = {element * local.count, local.row, local.part, local.last, element};
   uint64_t extents[4];
@@ -597,13 +610,6 @@ ELC_EXPORT int ELC_Register_shape(const char* name, void* address, ELC_Type type
   elc::Result added = shape.read(name, dimensions, extents);
   if (added.ok()) added = add_region(name, address, type, shape.count, ELC_NO_TYPE, shape.declared());
   return outcome(added);
-}
-
-ELC_EXPORT int ELC_Register_rows(const char* name, void* address, ELC_Type type, size_t count, int dimensions, size_t row,
-                                 size_t part, size_t last) {
-  const size_t element = ELC_Sizeof(type), sizes[5] = {element * count, row, part, last, element};
-  uint64_t extents[4];
-  return outcome(elc::state::add_region(name, address, type, count, ELC_NO_TYPE, elc::state::extents_of(dimensions, sizes, extents)));
 }
 
 ELC_EXPORT int ELC_Register_sizes(const char* name, void* address, ELC_Type type, int outer, size_t first, size_t second,

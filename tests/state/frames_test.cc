@@ -466,6 +466,19 @@ TEST_CASE("variables of frames that are only noted are those that were registere
   }
 }
 
+TEST_CASE("a variable that is noted again and again is one") {
+  new_process();
+  int again[3] = {1, 2, 3};
+  ELC_ENTER();
+  for (int i = 0; i < 3000; ++i) ELC_VAR(again);
+  REQUIRE_OK(elc::state::register_noted(elc::state::process()));
+  CHECK(elc::state::process().locals.size() == 1);
+  ELC_VAR(again);
+  REQUIRE_OK(elc::state::register_noted(elc::state::process()));
+  CHECK(elc::state::process().locals.size() == 1);
+  ELC_Leave();
+}
+
 TEST_CASE("a variable that was noted and cannot be registered: no line is taken, and it is said why") {
   new_process();
   struct Both {

@@ -115,11 +115,13 @@ class FileVisitor : public Visitor {
   // Where there is but one thread, what each has is what all have.
   bool VisitVarDecl(VarDecl* variable) override {
     if (variable->getTLSKind() == VarDecl::TLS_None || m_.program_.has_threads() || variable->isStaticLocal()) return true;
+    const std::string& text = unit_.text();
+    const auto is_of_word = [&](size_t at) { return isalnum(static_cast<unsigned char>(text[at])) || text[at] == '_'; };
     const size_t end = unit_.begin_of(variable->getLocation());
-    for (const std::string word : {"__thread", "_Thread_local"}) {
-      const size_t at = unit_.text().find(word, unit_.begin_of(variable->getBeginLoc()));
-      if (at < end && of_threads_.insert(at).second) m_.edits_.replace(at, at + word.size(), "");
-    }
+    for (const std::string word : {"__thread", "_Thread_local"})
+      for (size_t at = unit_.begin_of(variable->getBeginLoc()); (at = text.find(word, at)) < end; at += word.size())
+        if ((at == 0 || !is_of_word(at - 1)) && !is_of_word(at + word.size()) && of_threads_.insert(at).second)
+          m_.edits_.replace(at, at + word.size(), "");
     return true;
   }
 
@@ -203,24 +205,20 @@ class FileVisitor : public Visitor {
   void add_string(const Expr* e) {
     const StringLiteral* const literal = literal_of(e);
     if (literal == nullptr || kept_.contains(literal)) return;
-    const auto replace = [&](const std::string& name) {
-      m_.edits_.replace(unit_.begin_of(e->IgnoreParens()->getBeginLoc()), unit_.end_of(e->IgnoreParens()->getEndLoc()), name);
-    };
+    const size_t begin = unit_.begin_of(e->IgnoreParens()->getBeginLoc()), end = unit_.end_of(e->IgnoreParens()->getEndLoc());
     const auto* of_function = dyn_cast<PredefinedExpr>(e->IgnoreParens());
     std::string* const known = of_function == nullptr ? nullptr : &names_[{of_function->getIdentKind(), literal->getBytes().str()}];
-    if (known != nullptr && !known->empty()) return replace(*known);
-    if (!literal->isAscii() && !literal->isUTF8()) {
-      m_.error(literal->getBeginLoc(), "a pointer to a string of wide characters cannot be part of lines");
-      return;
-    }
+    if (known != nullptr && !known->empty()) return m_.edits_.replace(begin, end, *known);
     const std::string name = "elc_s" + std::to_string(++m_.string_count_);
-    const size_t size = literal->getByteLength() + 1;
-    Described characters = m_.described(unit_.context().CharTy);
-    m_.strings_ += "static char " + name + "[" + std::to_string(size) + "] = " + quoted(literal->getBytes()) + "; ";
-    characters.count = size;
+    const bool is_wide = !literal->isAscii() && !literal->isUTF8();
+    const QualType element = unit_.context().getBaseElementType(literal->getType()).getCanonicalType().getUnqualifiedType();
+    Described characters = m_.described(is_wide ? element : QualType(unit_.context().CharTy));
+    characters.count = literal->getLength() + 1;
+    m_.strings_ += "static " + (is_wide ? element.getAsString() : "char") + " " + name + "[" + std::to_string(characters.count) + "] = " +
+                   (is_wide ? unit_.text().substr(begin, end - begin) : quoted(literal->getBytes())) + "; ";
     m_.add_entry(m_.program_.file_name(unit_) + ":string " + std::to_string(m_.string_count_), name, characters, true);
     if (known != nullptr) *known = name;
-    replace(name);
+    m_.edits_.replace(begin, end, name);
   }
 
   // A compound literal outside of functions to which a pointer leads is a variable, before that which is declared with it.

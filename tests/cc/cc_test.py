@@ -215,11 +215,18 @@ name = again = __func__; whole = &"whole";
 result += length(__FUNCTION__, __func__) + length("other", __func__) + (name == __func__) + (again == name) + sizeof __func__ + strlen(*whole);
 printf("%s", i == 1000 ? __func__ : "");""")
 
+    def test_wide_strings(self):
+        self.right("""#include <wchar.h>
+static const wchar_t *at = L"wide" L" and wider";
+static long length(const wchar_t *text) { long n = deep(0, 1); return n + wcslen(text); }""", """
+result += length(at) + length(L"\\x4f60") + length(at + 3); if (i == 20) at = L"other";""")
+
     def test_thread_of_its_own(self):
         """Where there is one thread, its variables are variables."""
         self.right("""
+struct my__thread { long x[2]; };
 extern __thread long first; static __thread long second = 3, *third; _Thread_local long first = 1;
-static __thread struct { long x[2]; } of_name;
+static struct my__thread __thread of_name;
 static long next(void) { static __thread long calls; return ++calls; }""", """
 extern __thread long first;
 if (third == NULL) third = &second;

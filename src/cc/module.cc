@@ -705,7 +705,7 @@ std::string Module::prelude() const {
       "struct ELC_Program_number { const char *name, *place; int value, is_kept; }; "
       "struct ELC_Program { const struct ELC_Program_module *const *modules; unsigned long module_count; int thread_level, draws_numbers, reads_input, "
       "uses_library, aligns; const struct ELC_Program_rounding *rounding; int (*in_parallel)(void); void (*settings)(int); const struct ELC_Program_number *numbers; unsigned long number_count; "
-      "const char *executable, *executable_end; }; "
+      "const char *executable, *executable_end; int has_foreign_addresses; }; "
       "extern void ELC_Program_unfit(const char *); "
       "extern char **ELC_Program_begin(const struct ELC_Program *, int, char **); ";
   if (program_.everywhere())
@@ -753,7 +753,7 @@ std::string Module::program_text(size_t units) const {
          std::to_string(program_.thread_level()) + ", " + (program_.draws_numbers() ? "1, " : "0, ") +
          (program_.reads_input() ? "1, " : "0, ") + (program_.uses_library() ? "1, " : "0, ") + (program_.aligns() ? "1, " : "0, ") +
          (program_.rounds() ? "&elc_rounding, " : "0, ") + (program_.has_threads() ? "omp_in_parallel" : "0") + ", elc_settings, elc_numbers, " +
-         std::to_string(program_.numbers().size()) + ", __executable_start, _end}; ";
+         std::to_string(program_.numbers().size()) + ", __executable_start, _end, " + (program_.has_foreign_addresses() ? "1}; " : "0}; ");
 }
 
 }  // namespace elc::cc

@@ -19,6 +19,7 @@ namespace elc::cc {
 struct Options {
   std::set<std::string> stateless;  // functions of which the user says that they keep and call nothing
   bool everywhere = false;          // for tests: all functions get frames, and a site at their beginning
+  bool has_foreign_addresses = false;  // in pointers, of other processes, which the program does not follow
 };
 
 struct FunctionFacts {
@@ -76,6 +77,7 @@ class Program {
 
   bool has_sites() const { return has_sites_ || options_.everywhere; }
   bool everywhere() const { return options_.everywhere; }
+  bool has_foreign_addresses() const { return options_.has_foreign_addresses; }
   bool has_main() const { return functions_.contains("main"); }
   bool reaches_site(const Unit& unit, const clang::FunctionDecl* function) const;
   bool may_reach_site(const clang::CallExpr* by_pointer) const;

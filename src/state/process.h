@@ -109,6 +109,7 @@ struct Process {
   Text unregistered;  // what could not be registered (libELC.h, ELC_STATIC, ELC_RANDOM), so that no line may be taken
   HashMap<TypeId> types_with_gaps;  // in a prepared program: of structs, those in which the gaps are bytes
   Vector<uintptr_t> places;  // in a prepared program: what the addresses of its memory begin with
+  bool has_foreign_addresses = false;  // in pointers of a prepared program
   uintptr_t executable = 0, executable_end = 0;  // of a prepared program: where it lies itself
   Vector<SavedFrame> saved_frames;
   BlockMap* blocks = nullptr;  // owned; made at the first save

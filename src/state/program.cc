@@ -119,6 +119,7 @@ char** begin_program(const ELC_Program& program, int argc, char** argv) {
   make_types_with_gaps(p, p.types.end());
   if (program.draws_numbers != 0) ELC_Register_random();
   p.has_threads = program.in_parallel != nullptr;
+  p.has_foreign_addresses = program.has_foreign_addresses != 0;
   p.executable = reinterpret_cast<uintptr_t>(program.executable);
   p.executable_end = reinterpret_cast<uintptr_t>(program.executable_end);
   p.settings = program.settings;
@@ -227,11 +228,12 @@ Result check_wild(const Process& p, uintptr_t value) {
   if (value - p.executable < p.executable_end - p.executable)
     return Result::error("a pointer in it points to something of the program that lines do not have (%p), and which a restart would not find",
                          reinterpret_cast<void*>(value));
-  bool is_address = value >= kLeast && value <= kMostAddress && p.places.empty();
+  bool is_address = value >= kLeast && value <= kMostAddress && (p.places.empty() || p.has_foreign_addresses);
   for (const uintptr_t place : p.places) is_address = is_address || (value >= kLeast && place == place_of(value));
   if (is_address) return Result();
   return Result::error("a pointer in it has the value %p, which is no address, and which a restart would not bring back: the memory may be not "
-                       "what the program has converted malloc's result to",
+                       "what the program has converted malloc's result to; or it is an address of another process, which came with other data: "
+                       "if the program never follows it, link with -felc-foreign-addresses",
                        reinterpret_cast<void*>(value));
 }
 

@@ -6,6 +6,7 @@ third of the tests, drawn by the seed; with ELC_TEST_ALL all of them."""
 import os
 import re
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
@@ -751,6 +752,16 @@ class Lines(Cases):
                      "memcpy(pool + 8, &kept, sizeof kept);")
         self.refused("holds an address", "static double *pool;",
                      "if (pool == NULL) pool = malloc(4096); ((double **)pool)[3] = pool;")
+
+    def test_foreign_addresses(self):
+        """Structs that are sent whole, with a pointer of the sender's that nobody follows."""
+        particle = "struct particle { long n; struct particle *of_sender; }; static struct particle *all;"
+        inside = ("if (all == NULL) all = malloc(10 * sizeof *all);"
+                  "{ struct { long n, address; } sent = {i, 0x123456789ab0}; memcpy(&all[i % 10], &sent, sizeof sent); } deep(1, 1);"
+                  "result += all[i % 10].n - i;")
+        if struct.calcsize("P") == 8:
+            self.refused("link with -felc-foreign-addresses", particle, inside)
+            self.right(particle, inside, "-felc-foreign-addresses")
 
     def test_pointer_to_what_lines_lack(self):
         self.write("other.c", 'static char own[4] = "own"; void give(char **to) { *to = own; }')

@@ -71,7 +71,7 @@ typedef struct ELC_Program {
   int uses_library;  /* it calls something of what stands below under "what the C library keeps" */
   int aligns;        /* it asks for memory that is aligned */
   const ELC_Program_rounding *rounding; /* NULL: it does not ask how numbers are rounded, or for exceptions of theirs */
-  int (*in_parallel)(void); /* omp_in_parallel. Threads may call malloc and its relatives and ask for the time, and call nothing
+  int (*in_parallel)(void); /* omp_get_level. Threads may call malloc and its relatives and ask for the time, and call nothing
                              * else of this. NULL: there are none */
   void (*settings)(int is_restart); /* called when its variables are registered (0), and when a restart has those of the line (1) */
   const ELC_Program_number *numbers;

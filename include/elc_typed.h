@@ -30,12 +30,15 @@
 #endif
 #endif
 
-#if defined __cplusplus || (defined __STDC_VERSION__ && __STDC_VERSION__ >= 199901L)
-#define ELC_INLINE_ static inline
-#elif defined __GNUC__ && !defined ELC_ISO_ONLY
-#define ELC_INLINE_ static __inline
+/* Functions that the library defines, too; where it does, this is set before. */
+#ifndef ELC_INLINE_
+#if defined __GNUC__ && !defined ELC_ISO_ONLY && !defined __cplusplus
+#define ELC_INLINE_ extern __inline __attribute__((__gnu_inline__))
+#elif defined __cplusplus || (defined __STDC_VERSION__ && __STDC_VERSION__ >= 199901L)
+#define ELC_INLINE_ inline
 #else
 #define ELC_INLINE_ static
+#endif
 #endif
 
 #ifdef __cplusplus
@@ -60,7 +63,11 @@ ELC_INLINE_ int ELC_Note_local(const char *name, void *address, ELC_Type type, s
   ELC_Local *const local = ELC_Next_local;
   if (local == ELC_End_of_locals) return ELC_Register_local(name, address, type, count, target);
   local->name = name;
+#ifdef __cplusplus
+  local->address = reinterpret_cast<uintptr_t>(address);
+#else
   local->address = (uintptr_t)address;
+#endif
   local->count = count;
   local->type = type;
   local->target = target;

@@ -86,6 +86,7 @@ class FileVisitor : public Visitor {
       lift(cast->getSubExpr());
       return true;
     }
+    if (cast->getCastKind() == CK_LValueToRValue) values_.insert(cast->getSubExpr()->IgnoreParens());
     if (cast->getCastKind() != CK_BitCast && cast->getCastKind() != CK_NoOp) return true;
     const QualType to = cast->getType();
     if (!to->isPointerType() || to->isFunctionPointerType() || to->isVoidPointerType()) return true;
@@ -112,8 +113,14 @@ class FileVisitor : public Visitor {
     return true;
   }
 
+  bool VisitCompoundLiteralExpr(CompoundLiteralExpr* e) override {
+    if (e->isFileScope() && !values_.contains(e)) refuse(e);
+    return true;
+  }
+
   // Where there is but one thread, what each has is what all have.
   bool VisitVarDecl(VarDecl* variable) override {
+    if (variable->getInit() != nullptr) values_.insert(variable->getInit()->IgnoreParens());
     if (variable->getTLSKind() == VarDecl::TLS_None || m_.program_.has_threads() || variable->isStaticLocal()) return true;
     const std::string& text = unit_.text();
     const auto is_of_word = [&](size_t at) { return isalnum(static_cast<unsigned char>(text[at])) || text[at] == '_'; };
@@ -221,10 +228,27 @@ class FileVisitor : public Visitor {
     m_.edits_.replace(begin, end, name);
   }
 
+  void refuse(const CompoundLiteralExpr* literal) {
+    m_.error(literal->getBeginLoc(), "a compound literal outside of functions that lines cannot have: give it a name");
+  }
+
+  // Whether its type, or a variable in it, is declared with what it is a part of.
+  bool needs_what_follows(const CompoundLiteralExpr* literal) const {
+    struct Finder : Visitor {
+      std::set<const Decl*> found;
+      bool VisitDeclRefExpr(DeclRefExpr* e) override { return found.insert(e->getDecl()), true; }
+    } finder;
+    finder.TraverseStmt(const_cast<Expr*>(literal->getInitializer()));
+    if (const TagDecl* tag = unit_.context().getBaseElementType(literal->getType())->getAsTagDecl()) finder.found.insert(tag);
+    return std::any_of(finder.found.begin(), finder.found.end(), [&](const Decl* d) { return unit_.begin_of(d->getBeginLoc()) >= declared_; });
+  }
+
   // A compound literal outside of functions to which a pointer leads is a variable, before that which is declared with it.
   void lift(const Expr* e) {
     const auto* literal = dyn_cast<CompoundLiteralExpr>(e->IgnoreParens());
     if (literal == nullptr || !literal->isFileScope()) return;
+    values_.insert(literal);
+    if (needs_what_follows(literal)) return refuse(literal);
     const std::string name = "elc_l" + std::to_string(m_.literals_.size() + 1);
     Described described;
     std::string why;
@@ -251,7 +275,8 @@ class FileVisitor : public Visitor {
   std::set<const StringLiteral*> kept_;
   std::map<std::pair<int, std::string>, std::string> names_;  // of functions, which are one string in each, by what asks for it
   std::set<const Expr*> seen_;
-  std::set<size_t> of_threads_;  // the words that said so
+  std::set<const Expr*> values_;  // literals to which no pointer leads, or which have a name already
+  std::set<size_t> of_threads_;   // the words that said so
   bool in_initialiser_ = false;  // of a variable of the file, where nothing can be called
   size_t declared_ = 0;          // where the declaration begins that is gone over
   std::set<std::string> functions_;
@@ -747,12 +772,12 @@ std::string Module::program_text(size_t units) const {
   for (const auto& [name, number] : program_.numbers())
     out += "{\"" + name + "\", " + quoted(number.place) + ", " + std::to_string(static_cast<int>(number.value)) + ", " + (number.is_kept ? "1}, " : "0}, ");
   out += "{0, 0, 0, 0}}; ";
-  if (program_.has_threads()) out += "extern int omp_in_parallel(void); ";
+  if (program_.has_threads()) out += "extern int omp_get_level(void); ";
   out += "extern const char __executable_start[] __attribute__((weak)), _end[] __attribute__((weak)); ";
   return out + settings_text() + "static const struct ELC_Program elc_program = {elc_modules, " + std::to_string(units) + ", " +
          std::to_string(program_.thread_level()) + ", " + (program_.draws_numbers() ? "1, " : "0, ") +
          (program_.reads_input() ? "1, " : "0, ") + (program_.uses_library() ? "1, " : "0, ") + (program_.aligns() ? "1, " : "0, ") +
-         (program_.rounds() ? "&elc_rounding, " : "0, ") + (program_.has_threads() ? "omp_in_parallel" : "0") + ", elc_settings, elc_numbers, " +
+         (program_.rounds() ? "&elc_rounding, " : "0, ") + (program_.has_threads() ? "omp_get_level" : "0") + ", elc_settings, elc_numbers, " +
          std::to_string(program_.numbers().size()) + ", __executable_start, _end, " + (program_.has_foreign_addresses() ? "1}; " : "0}; ");
 }
 

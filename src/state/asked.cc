@@ -9,7 +9,7 @@ namespace {
 // Whether two of some blocks of a size that such a malloc has a class for touch each other. (That of the GNU C library keeps
 // its own numbers between them.)
 bool puts_side_by_side() {
-  constexpr size_t kBlocks = 16, kSize = 64;
+  constexpr size_t kBlocks = 256, kSize = 64;
   void* blocks[kBlocks];
   bool touch = false;
   for (void*& block : blocks) block = malloc(kSize);

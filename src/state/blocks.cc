@@ -181,22 +181,13 @@ bool BlockMap::holds_variable(uintptr_t begin, uint64_t size, bool resizes) cons
   return region != nullptr && regions_[region->index]->resizes == resizes && state::holds(region->begin, region->size, begin, size);
 }
 
-// The kind of the first leaf of elements of `type` (kUnion: it depends), or `until`, if one of those is on the way.
-static TypeId first_of(const format::TypeTable& types, TypeId type, TypeId until) {
-  while (type != until && types.info(type).kind == format::kStruct) type = types.fields(type)[0].type;
-  return type == until ? until : static_cast<TypeId>(types.info(type).kind);
-}
-
-// Whether a pointer to `target` may well lead to the first of elements of `type`: to a struct's first field, to a number with another
-// sign or a complex one, to bytes or a union, or to a handle, which some MPIs have as an int.
+// Whether a pointer to `target` may lead to the beginning of elements of `type`: to one of those, to a struct that begins with one, or
+// to a handle, which some MPIs have as an int.
 static bool may_begin(const format::TypeTable& types, TypeId type, TypeId target) {
-  const TypeId first_type = first_of(types, type, target);
-  if (first_type == target) return true;
-  const format::Kind first = static_cast<format::Kind>(first_type);
-  const format::Kind told = static_cast<format::Kind>(first_of(types, target, format::kNone));
-  if (first == format::kByte || first > format::kFile) return true;
-  return (format::is_integer(first) && format::is_integer(told) && types.size_of(first_type) == types.size_of(told)) ||
-         format::part_of_complex(first) == format::part_of_complex(told);
+  while (type != target && types.info(type).kind == format::kStruct) type = types.fields(type)[0].type;
+  const format::TypeInfo& first = types.info(type);
+  return type == target || (first.kind > format::kFile && first.kind < format::kKindCount && target < format::kFirstMade &&
+                            format::is_integer(static_cast<format::Kind>(target)) && first.size == types.size_of(target));
 }
 
 format::PointerLeaf BlockMap::encode(const void* pointer, TypeId target) const {

@@ -31,8 +31,8 @@ class BlockMap {
   Result build(Process& process);
 
   // The pointer of the file for an address. An address inside a block is preferred to one past another's end, unless a
-  // variable begins there in which nothing can be taken for a `target`, and another that holds those ends there. kNone: the
-  // program has not said what the pointer points to.
+  // variable begins there that does not begin with a `target`, and another that holds those ends there. kNone: the program
+  // has not said what the pointer points to.
   format::PointerLeaf encode(const void* address, TypeId target = format::kNone) const;
 
   // The block of the heap in which an address lies, or at whose end; nullptr: there is none.

@@ -188,6 +188,7 @@ ELC_EXPORT int ELC_Enter(const char* function) {
 }
 
 ELC_EXPORT int ELC_Enter_function(const char* function) {
+  if (function == nullptr) return ELC_Enter(function);
   elc::state::enter(process(), function, false, true);
   elc::state::forget_noted(elc::state::noted_variables(), true);
   return ELC_OK;

@@ -1,4 +1,5 @@
 // malloc and friends: libc's blocks, entered in the table.
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,7 +20,10 @@ namespace {
 // Zeroed; nullptr also where the product is no number.
 void* zeroed(size_t count, size_t size) {
   constexpr size_t kHalf = size_t{1} << (4 * sizeof(size_t));  // a product of less needs no division
-  if ((count >= kHalf || size >= kHalf) && size != 0 && count > SIZE_MAX / size) return nullptr;
+  if ((count >= kHalf || size >= kHalf) && size != 0 && count > SIZE_MAX / size) {
+    errno = ENOMEM;
+    return nullptr;
+  }
   return calloc(1, asked_for(count * size));
 }
 

@@ -27,6 +27,7 @@ class NameStack {
   struct Mark {
     uint32_t chunk = 0;
     uint32_t used = 0;
+    bool operator==(const Mark&) const = default;
   };
 
   NameStack() = default;

@@ -1,8 +1,9 @@
 // Variables of frames that the macros of registration have noted (elc.h, ELC_Local). Most are gone, with their functions, before
 // anybody asks; what is still there becomes variables of process.h when a line, a restart or another registration wants to know.
-#include "state/process.h"
-
 #include "base/compiler.h"
+
+#define ELC_INLINE_ ELC_EXPORT  // for programs whose compiler does not put them where they are called
+#include "state/process.h"
 
 namespace elc::state {
 
@@ -16,13 +17,12 @@ Result register_noted(Process& p) {
   size_t first = p.frames.size() - 1;
   while (p.frames[first].first_noted > 0) --first;
   forget_noted(0, true);
+  const NameStack::Mark names = p.names.mark();
   Result worst;
   for (size_t i = first; i < p.frames.size(); ++i) {
     Frame& frame = p.frames[i];
-    if (i > first) {
-      frame.first_region = p.locals.size();
-      frame.names = p.names.mark();  // those of the frames before, which stay when it is left, are now below
-    }
+    if (i > first) frame.first_region = p.locals.size();
+    if (p.names.mark() != names) frame.names = p.names.mark();  // what frames before have got now stays when it is left
     const size_t end = i + 1 < p.frames.size() ? p.frames[i + 1].first_noted : all;
     for (size_t k = frame.first_noted; k < end; ++k) {
       const Result added = add_noted(frame, noted[k]);

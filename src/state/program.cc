@@ -120,8 +120,10 @@ char** begin_program(const ELC_Program& program, int argc, char** argv) {
   if (program.draws_numbers != 0) ELC_Register_random();
   p.has_threads = program.in_parallel != nullptr;
   p.has_foreign_addresses = program.has_foreign_addresses != 0;
-  p.executable = reinterpret_cast<uintptr_t>(program.executable);
-  p.executable_end = reinterpret_cast<uintptr_t>(program.executable_end);
+  if (program.executable != nullptr && program.executable_end != nullptr) {
+    p.executable = reinterpret_cast<uintptr_t>(program.executable);
+    p.executable_end = reinterpret_cast<uintptr_t>(program.executable_end);
+  }
   p.settings = program.settings;
   if (p.settings != nullptr) p.settings(0);
   register_library(program);

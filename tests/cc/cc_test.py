@@ -656,6 +656,12 @@ static void note(void) { FILE *f = fopen("note", "a"); fclose(f); }""", """{ int
 
     def test_alloca(self): self.refuses("alloca() and directives", "#include <alloca.h>", "{ char *p = alloca(10);\n#pragma omp parallel\np[0] = 1; }", words=("-fopenmp",))
     def test_assembly(self): self.refuses("inline assembly", inside='__asm__ volatile ("nop");')
+    def test_literals_outside(self):
+        for outside in ("static struct part { int n; struct part *next; } first = {1, &(struct part){2, 0}};", "static void *first = (struct { int a, b; }[]){{1, 2}};",
+                        "struct part { struct part *next; int n; }; static struct part first = {&(struct part){&first, 2}, 1};",
+                        "struct part { int a, b; }; static int *first = &((struct part){1, 2}).b;"):
+            self.refuses("a compound literal outside of functions", outside, "result += sizeof first;")
+
     def test_literal(self): self.refuses("the address of a compound literal", inside="{ int *p = (int[]){1, 2}; deep(p[1], 1); }")
     def test_computed_goto(self): self.refuses("a computed goto", inside="{ void *p = &&there; goto *p; there: deep(1, 1); }")
 

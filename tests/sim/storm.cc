@@ -317,7 +317,8 @@ bool Storm::quiet() const {
   if (world_.network->left_over() > 0 || world_.network->arriving() > 0) return false;
   for (Rank r = 0; r < kProcesses; ++r) {
     const Node& n = node(r);
-    if (!n.process->running() || n.app.stage != 0) return false;
+    // What a restart repeats of the calls before must not be cut off.
+    if (!n.process->running() || n.process->replaying() || n.app.stage != 0) return false;
     for (const Request& request : n.app.requests)
       if (request.what != Request::What::kNone) return false;
     for (int handle = 0; handle < kHandles; ++handle)

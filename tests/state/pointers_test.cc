@@ -111,34 +111,65 @@ TEST_CASE("one past the end of a variable is not the variable of another type th
   CHECK(b.begin == b.second);
 }
 
-TEST_CASE("the beginning of a variable is not the end of the one before, if a pointer may only view it otherwise") {
+TEST_CASE("where a variable ends and another begins, a pointer leads to the one that begins with what it points to, else to the end") {
   struct Pair {
     int first;
     double second;
   };
-  const ELC_Field fields[] = {ELC_FIELD(Pair, first), ELC_FIELD(Pair, second)};
-  const auto type_of = [&](ELC_Type type) { return type == ELC_NO_TYPE ? ELC_Struct("struct Pair", sizeof(Pair), 2, fields) : type; };
-  struct Case {
-    ELC_Type before, variable;
-    size_t size;  // of what ends where the variable begins
+  struct Other {
+    int first;
+    float second[3];
   };
-  alignas(16) char memory[64] = {}, elsewhere[64] = {};
-  for (const Case& test : {Case{ELC_INT, ELC_MPI_REQUEST, sizeof(int)},  // as MPICH has it
-                           Case{ELC_INT, ELC_NO_TYPE, sizeof(int)}, Case{ELC_INT, ELC_UINT, sizeof(int)},
-                           Case{ELC_DOUBLE, ELC_DOUBLE_COMPLEX, sizeof(double)}, Case{ELC_INT, ELC_BYTE, sizeof(int)}}) {
+  struct Outer {
+    Pair pair;
+    int more;
+  };
+  const ELC_Field of_pair[] = {ELC_FIELD(Pair, first), ELC_FIELD(Pair, second)};
+  const ELC_Field of_other[] = {ELC_FIELD(Other, first), ELC_FIELD(Other, second)};
+  enum What { kScalar, kPair, kOther, kOuter };
+  struct Type {
+    What what;
+    ELC_Type scalar;
+  };
+  const auto number_of = [&](const Type& type) {
+    const ELC_Type pair = ELC_Struct("struct Pair", sizeof(Pair), 2, of_pair);
+    const ELC_Field of_outer[] = {ELC_TYPED_FIELD(Outer, pair, pair), ELC_FIELD(Outer, more)};
+    return type.what == kScalar  ? type.scalar
+           : type.what == kPair  ? pair
+           : type.what == kOther ? ELC_Struct("struct Other", sizeof(Other), 2, of_other)
+                                 : ELC_Struct("struct Outer", sizeof(Outer), 2, of_outer);
+  };
+  struct Case {
+    Type before, variable;
+    bool begins;
+  };
+  const Type integer = {kScalar, ELC_INT}, pair = {kPair, 0};
+  for (const Case& test : {Case{integer, {kScalar, ELC_MPI_REQUEST}, true},  // as MPICH has it
+                           Case{integer, integer, true}, Case{integer, pair, true}, Case{pair, pair, true}, Case{pair, {kOuter, 0}, true},
+                           Case{integer, {kScalar, ELC_UINT}, false}, Case{integer, {kScalar, ELC_BYTE}, false},
+                           Case{{kScalar, ELC_DOUBLE}, {kScalar, ELC_DOUBLE_COMPLEX}, false}, Case{pair, integer, false},
+                           Case{pair, {kOther, 0}, false}, Case{pair, {kScalar, ELC_BYTE}, false},
+                           Case{pair, {kScalar, ELC_MPI_REQUEST}, false}, Case{{kScalar, ELC_DOUBLE}, {kScalar, ELC_MPI_REQUEST}, false}}) {
+    CAPTURE(test.before.what);
+    CAPTURE(test.variable.what);
+    CAPTURE(test.variable.scalar);
+    alignas(16) char memory[128] = {}, elsewhere[128] = {};
     new_process();
-    void* pointer = memory + 16;
-    ELC_Register("before", memory + 16 - test.size, test.before, 1);
-    ELC_Register("variable", memory + 16, type_of(test.variable), 1);
-    ELC_Register_pointer("pointer", &pointer, 1, test.before);
+    void* pointer = memory + 32;
+    const ELC_Type before = number_of(test.before), variable = number_of(test.variable);
+    const size_t size = ELC_Sizeof(before);
+    ELC_Register("before", memory + 32 - size, before, 1);
+    ELC_Register("variable", memory + 32, variable, 1);
+    ELC_Register_pointer("pointer", &pointer, 1, before);
     Line line;
     REQUIRE_OK(line.save());
     new_process();
-    ELC_Register("before", elsewhere, test.before, 1);
-    ELC_Register("variable", elsewhere + 32, type_of(test.variable), 1);
-    ELC_Register_pointer("pointer", &pointer, 1, test.before);
+    number_of(test.before), number_of(test.variable);
+    ELC_Register("before", elsewhere, before, 1);
+    ELC_Register("variable", elsewhere + 64, variable, 1);
+    ELC_Register_pointer("pointer", &pointer, 1, before);
     REQUIRE_OK(line.restore());
-    CHECK(pointer == elsewhere + 32);
+    CHECK(pointer == (test.begins ? elsewhere + 64 : elsewhere + size));
   }
 }
 

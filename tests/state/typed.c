@@ -123,3 +123,18 @@ int typed_types(void) {
   errors += ELC_TYPE_OF(*rows) != ELC_FLOAT;
   return errors;
 }
+
+#if defined __STDC_VERSION__ && __STDC_VERSION__ >= 201112L
+/* A function that is inline and not static may call nothing that is static. */
+inline int typed_inline(int n) {
+  int x = n;
+  ELC_ENTER();
+  ELC_VAR(x);
+  ELC_RESUME();
+  x++;
+  ELC_END();
+  ELC_Leave();
+  return x;
+}
+extern int typed_inline(int n);
+#endif

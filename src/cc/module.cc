@@ -773,14 +773,13 @@ std::string Module::program_text(size_t units) const {
     out += "{\"" + name + "\", " + quoted(number.place) + ", " + std::to_string(static_cast<int>(number.value)) + ", " + (number.is_kept ? "1}, " : "0}, ");
   out += "{0, 0, 0, 0}}; ";
   if (program_.has_threads()) out += "extern int omp_get_level(void); ";
-  // Other linkers have not said it where this was tried (s390x).
-  const bool says_where = unit_.record().target.starts_with("x86_64");
-  if (says_where) out += "extern const char __executable_start[], _end[]; ";
+  // Hidden: in the executable that may lie anywhere the first is at 0, where the dynamic linker of some machines finds no symbol.
+  out += "extern const char __executable_start[] __attribute__((weak, visibility(\"hidden\"))), _end[] __attribute__((weak, visibility(\"hidden\"))); ";
   return out + settings_text() + "static const struct ELC_Program elc_program = {elc_modules, " + std::to_string(units) + ", " +
          std::to_string(program_.thread_level()) + ", " + (program_.draws_numbers() ? "1, " : "0, ") +
          (program_.reads_input() ? "1, " : "0, ") + (program_.uses_library() ? "1, " : "0, ") + (program_.aligns() ? "1, " : "0, ") +
          (program_.rounds() ? "&elc_rounding, " : "0, ") + (program_.has_threads() ? "omp_get_level" : "0") + ", elc_settings, elc_numbers, " +
-         std::to_string(program_.numbers().size()) + (says_where ? ", __executable_start, _end, " : ", 0, 0, ") + (program_.has_foreign_addresses() ? "1}; " : "0}; ");
+         std::to_string(program_.numbers().size()) + ", __executable_start, _end, " + (program_.has_foreign_addresses() ? "1}; " : "0}; ");
 }
 
 }  // namespace elc::cc

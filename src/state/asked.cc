@@ -1,5 +1,6 @@
 #include "state/asked.h"
 
+#include <errno.h>
 #include <stdint.h>
 #include <stdlib.h>
 
@@ -26,6 +27,15 @@ size_t asked_for(size_t size) {
   if (gap < 0) gap = puts_side_by_side() ? 1 : 0;
   if (size == 0) return 1;
   return size == SIZE_MAX ? size : size + static_cast<size_t>(gap);
+}
+
+void* zeroed(size_t count, size_t size) {
+  constexpr size_t kHalf = size_t{1} << (4 * sizeof(size_t));  // a product of less needs no division
+  if ((count >= kHalf || size >= kHalf) && size != 0 && count > SIZE_MAX / size) {
+    errno = ENOMEM;
+    return nullptr;
+  }
+  return calloc(1, asked_for(count * size));
 }
 
 }  // namespace elc::state

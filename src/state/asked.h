@@ -11,6 +11,9 @@ namespace elc::state {
 // past the end of a block is not the beginning of another. SIZE_MAX, which no memory has, where that is no number.
 size_t asked_for(size_t size);
 
+// That memory for `count` elements of `size`, zeroed. nullptr, with errno, as calloc has it.
+void* zeroed(size_t count, size_t size);
+
 }  // namespace elc::state
 
 #endif

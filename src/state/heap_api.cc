@@ -1,5 +1,4 @@
 // malloc and friends: libc's blocks, entered in the table.
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,22 +9,13 @@
 
 using elc::Result;
 using elc::state::asked_for;
+using elc::state::zeroed;
 using elc::state::Block;
 using elc::state::outcome;
 using elc::state::Process;
 using elc::state::process;
 
 namespace {
-
-// Zeroed; nullptr also where the product is no number.
-void* zeroed(size_t count, size_t size) {
-  constexpr size_t kHalf = size_t{1} << (4 * sizeof(size_t));  // a product of less needs no division
-  if ((count >= kHalf || size >= kHalf) && size != 0 && count > SIZE_MAX / size) {
-    errno = ENOMEM;
-    return nullptr;
-  }
-  return calloc(1, asked_for(count * size));
-}
 
 // A new block, of the function `get`: without memory for its entry it is not made.
 template <class F>

@@ -263,7 +263,7 @@ static void* make_room(const Resizing& how, size_t count) {
   void* memory;
   memcpy(&memory, how.object, sizeof memory);
   free(memory);
-  memory = count == 0 || count > SIZE_MAX / how.element ? nullptr : calloc(1, asked_for(count * how.element));
+  memory = count == 0 ? nullptr : zeroed(count, how.element);
   memcpy(how.object, &memory, sizeof memory);
   format::store_integer(static_cast<uint8_t*>(how.count), how.count_size, false, count);
   return memory;

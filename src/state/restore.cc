@@ -203,7 +203,7 @@ Result pass_heap(format::Cursor& in, Restoring& restoring, const format::Reader&
 // Memory for a block of the line.
 void* new_memory(const Process& p, size_t size) {
   const size_t alignment = p.aligns ? static_cast<size_t>(alignment_of(size)) : 0;
-  if (alignment == 0) return calloc(1, asked_for(size));
+  if (alignment == 0) return zeroed(1, size);
   void* memory = nullptr;
   if (posix_memalign(&memory, alignment, asked_for(size)) != 0) return nullptr;
   return memset(memory, 0, size);

@@ -747,8 +747,8 @@ class Doctor {
   static bool of_the_library(const Symbol& symbol) {
     for (const char* begin : {"_ZN3elc", "_ZNK3elc", "_ZZN3elc", "_ZZNK3elc", "_ZGVN3elc", "_ZGVZN3elc", "_ZN3ELC", "ompi_mpi_"})
       if (symbol.linked.rfind(begin, 0) == 0) return true;
-    if (symbol.name == "ELC_Next_local" || symbol.name == "ELC_End_of_locals") return true;
-    if (symbol.name == "elc_known") return true;  // of ELC_STATIC, in each function that has one
+    // The latter is of ELC_STATIC, in each function that has one.
+    if (symbol.name == "ELC_Next_local" || symbol.name == "ELC_End_of_locals" || symbol.name == "elc_known") return true;
     return symbol.linked.rfind("_ZZ", 0) == 0 && symbol.linked.find("ELC_") != std::string::npos;  // in a function of elc.h
   }
 

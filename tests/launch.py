@@ -8,6 +8,7 @@ import hashlib
 import itertools
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -297,12 +298,20 @@ def listed(elc, directory, line):
     return next(facts for facts in json.loads(text)["lines"] if facts["line"] == line)
 
 
+def rank_files(line):
+    """What `elc` takes for the files of the ranks in the directory of a line, some of which may have written to one together."""
+    ranks = set()
+    for name in os.listdir(line):
+        if name.startswith("rank") and name.endswith(".elc"):
+            first, last, step = ([int(n) for n in re.findall(r"\d+", name)] + [None, 1])[:3]
+            ranks.update([first] if name.startswith("rank-") else range(first, last + 1, step))
+    return [os.path.join(line, "rank-%06d.elc" % rank) for rank in sorted(ranks)]
+
+
 def messages(elc, directory, line):
     """What `elc show` tells of the messages in each rank's file of a line."""
-    folder = os.path.join(directory, "line-%06d" % line)
-    shown = (subprocess.run([elc, "show", "--json", os.path.join(folder, name)], check=True,
-                            stdout=subprocess.PIPE).stdout
-             for name in sorted(os.listdir(folder)) if name.startswith("rank-"))
+    shown = (subprocess.run([elc, "show", "--json", path], check=True, stdout=subprocess.PIPE).stdout
+             for path in rank_files(os.path.join(directory, "line-%06d" % line)))
     return [json.loads(text)["messages"] for text in shown]
 
 

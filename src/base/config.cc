@@ -127,6 +127,14 @@ bool read_background(Config* config, const char* value) {
   return config->background != Background::kAuto || strcmp(value, "auto") == 0;
 }
 
+bool read_aggregate(Config* config, const char* value) {
+  uint64_t most = 1;
+  if (strcmp(value, "node") == 0) most = kAllOfMachine;
+  else if (strcmp(value, "no") != 0 && (!parse_whole(value, &most) || most < 1 || most > kAllOfMachine)) return false;
+  config->aggregate = static_cast<uint32_t>(most);
+  return true;
+}
+
 bool read_incremental(Config* config, const char* value) {
   uint64_t whole = 0;
   if (!parse_whole(value, &whole) || whole < 1 || whole > kMostIncremental) return false;
@@ -193,6 +201,7 @@ constexpr struct {
     {"ELC_TRUST", read_trust, "self or any"},
     {"ELC_READERS", read_readers, "owner, group or all"},
     {"ELC_BACKGROUND", read_background, "auto, fork, copy or no"},
+    {"ELC_AGGREGATE", read_aggregate, "no, node, or how many ranks of a machine write to one file"},
     {"ELC_COMPRESS", read_compress, "no, or a level of zlib from 1 to 9, with a number of threads from 1 to 12: 1, or 1,4"},
     {"ELC_INCREMENTAL", read_incremental, "how often a line is whole: 1 (each) to 256 (one of so many)"},
     {"ELC_CHECK", read_check, "0 or 1"},

@@ -44,6 +44,8 @@ enum class Background {
 constexpr uint32_t kMostIncremental = 256;  // of ELC_INCREMENTAL
 constexpr unsigned kMostCompressThreads = 12;  // of ELC_COMPRESS
 
+constexpr uint32_t kAllOfMachine = UINT32_MAX;  // as ELC_AGGREGATE
+
 struct Config {
   Text dir;                   // ELC_DIR, made absolute; empty: the library is passive
   Timer timer = Timer::kOff;  // ELC_EVERY
@@ -61,6 +63,7 @@ struct Config {
   Trust trust = Trust::kSelf;
   Readers readers = Readers::kOwner;
   Background background = Background::kAuto;
+  uint32_t aggregate = 1;             // ELC_AGGREGATE: so many ranks of a machine write to one file
   uint32_t incremental = 1;           // ELC_INCREMENTAL: every so manieth line is whole
   int compress = 0;                   // ELC_COMPRESS, zlib's level; 0: no
   unsigned compress_threads = 0;      // with it, behind a comma; 0: as many as there are processors for a rank

@@ -67,20 +67,25 @@ void read_line(const Directory& top, Line* line) {
 }
 
 // The path of the first file that a line of so many ranks lacks; empty: none. One list of the directory, instead of a look
-// at each file.
-Result missing_in(const Directory& place, uint32_t ranks, Text* missing) {
+// at each file. `together`: of several ranks, as far as that is known.
+Result missing_in(const Directory& place, uint32_t ranks, const Vector<Ranks>& together, Text* missing) {
   Vector<uint32_t> listed;
   ELC_TRY(place.each([&](const char* name) {
-    uint32_t rank;
-    if (rank_number(name, name + strlen(name), &rank)) listed.push_back(rank);
+    Ranks found;
+    if (rank_number(name, name + strlen(name), &found.first)) found.last = found.first;
+    else if (!aggregate_ranks(name, name + strlen(name), &found)) return;
+    for (uint64_t rank = found.first; rank <= found.last && rank < ranks; rank += found.step)
+      listed.push_back(static_cast<uint32_t>(rank));
   }));
   sort(listed, [](uint32_t a, uint32_t b) { return a < b; });
   size_t at = 0;
-  // On a network a list may be older than its files.
   for (uint32_t rank = 0; rank < ranks && missing->empty(); ++rank) {
     while (at < listed.size() && listed[at] < rank) ++at;
     if (at < listed.size() && listed[at] == rank) continue;
-    const Text name = rank_name(rank);
+    // On a network a list may be older than its files.
+    Text name = rank_name(rank);
+    for (const Ranks& known : together)
+      if (known.has(rank)) name = file_name(rank, known);
     Text path = place.path_of(name.c_str());
     struct stat about;
     if (uninterrupted([&] { return system_calls.status(place.fd(), name.c_str(), &about); }) == 0) continue;
@@ -99,7 +104,7 @@ Result missing_file(const char* dir, const Line& line, Text* missing) {
     bool found = false;
     ELC_TRY(place.open_in(top, line_name(number).c_str(), &found));
     if (!found) *missing = line_path(dir, number);
-    return found ? missing_in(place, line.commit.ranks, missing) : Result();
+    return found ? missing_in(place, line.commit.ranks, {}, missing) : Result();
   };
   ELC_TRY(look(line.number));
   for (size_t i = 0; i < line.commit.relies_on.size() && missing->empty(); ++i) ELC_TRY(look(line.commit.relies_on[i]));
@@ -151,13 +156,13 @@ uint64_t new_run() {
   return run == 0 ? 1 : run;
 }
 
-Result CommitFile::begin(const char* dir, const Commit& record) {
-  const Result status = write(dir, record);
+Result CommitFile::begin(const char* dir, const Commit& record, const Vector<Ranks>& together) {
+  const Result status = write(dir, record, together);
   if (!status.ok()) take_back();
   return status;
 }
 
-Result CommitFile::write(const char* dir, const Commit& record) {
+Result CommitFile::write(const char* dir, const Commit& record, const Vector<Ranks>& together) {
   Bytes content;
   Encoder out(&content);
   out.u32(kCommitMagic);
@@ -178,7 +183,7 @@ Result CommitFile::write(const char* dir, const Commit& record) {
   ELC_TRY(check_claim(place_, run_));
   ELC_TRY(check_bases(top, record));
   Text missing;
-  ELC_TRY(missing_in(place_, record.ranks, &missing));
+  ELC_TRY(missing_in(place_, record.ranks, together, &missing));
   if (!missing.empty())
     return Result::error("%s is not there, which its rank has written: ELC_DIR has to be one directory for all ranks, on a "
                          "file system that all machines share", missing.c_str());

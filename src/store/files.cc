@@ -96,8 +96,7 @@ Result io_error(const char* what, const char* path, int error) {
 int write_all(int fd, const void* data, size_t size) {
   const uint8_t* at = static_cast<const uint8_t*>(data);
   while (size > 0) {
-    // Some systems refuse more than 2 GiB in one call.
-    const size_t piece = size < (size_t{1} << 30) ? size : size_t{1} << 30;
+    const size_t piece = size < kMostAtOnce ? size : kMostAtOnce;
     const ssize_t written = system_calls.write(fd, at, piece);
     if (written < 0 && errno == EINTR) continue;
     if (written < 0) return errno;
@@ -106,6 +105,20 @@ int write_all(int fd, const void* data, size_t size) {
     size -= static_cast<size_t>(written);
   }
   return 0;
+}
+
+Result read_all_at(int fd, void* data, size_t size, uint64_t at, const char* path) {
+  uint8_t* to = static_cast<uint8_t*>(data);
+  while (size > 0) {
+    const ssize_t n = ::pread(fd, to, size, static_cast<off_t>(at));
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return io_error("read", path, errno);
+    if (n == 0) return Result::error("%s became shorter while it was read", path);
+    to += n;
+    at += static_cast<uint64_t>(n);
+    size -= static_cast<size_t>(n);
+  }
+  return {};
 }
 
 Result Directory::open_at(int dir, const char* name, int flags, bool* found) {
@@ -175,7 +188,7 @@ Result open_path(const char* path, int* fd, uint64_t* size) {
   return *fd < 0 ? io_error("open", path, errno) : check_file(fd, path, size);
 }
 
-Result open_lock(const Directory& dir, const char* name, Descriptor* file) {
+Result open_shared(const Directory& dir, const char* name, Descriptor* file) {
   const Text path = dir.path_of(name);
   const int flags = O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
   int fd = uninterrupted([&] { return system_calls.open(dir.fd(), name, flags, file_mode()); });

@@ -32,16 +32,20 @@ int uninterrupted(Call call) {
 mode_t directory_mode();  // of what is made, by ELC_READERS
 mode_t file_mode();
 
+// Some systems refuse more than 2 GiB in one call.
+inline constexpr size_t kMostAtOnce = size_t{1} << 30;
 // Writes all of it, in as many calls as that takes. Returns 0 or an errno.
 int write_all(int fd, const void* data, size_t size);
+// Reads so many bytes of a file, which must be there; the error names it.
+Result read_all_at(int fd, void* data, size_t size, uint64_t at, const char* path);
 
 // Opens a regular file to read it, of somebody who is trusted. `found` as above.
 Result open_file(const Directory& dir, const char* name, int* fd, bool* found = nullptr, uint64_t* size = nullptr);
 // The same at a path that the user has chosen.
 Result open_path(const char* path, int* fd, uint64_t* size);
 
-// Opens a file to lock, and makes it if it is not there.
-Result open_lock(const Directory& dir, const char* name, Descriptor* file);
+// Opens a file that several processes use, to write and to read, and makes it if it is not there.
+Result open_shared(const Directory& dir, const char* name, Descriptor* file);
 
 // Opens a new file under a temporary name beside `name`, told in `temporary`.
 Result open_temporary(const Directory& dir, const char* name, Text* temporary, int* fd);

@@ -27,9 +27,11 @@ bool is_file(const char* name, const char* file) {
 // What the library itself puts into the directory of a line.
 bool is_ours(const char* name) {
   const char* const suffix = strstr(name, ".elc");
+  if (suffix == nullptr) return is_file(name, kCommitName) || is_file(name, kRunName);
   uint32_t rank;
-  if (suffix == nullptr || !rank_number(name, suffix + 4, &rank)) return is_file(name, kCommitName) || is_file(name, kRunName);
-  return is_file(name, rank_name(rank).c_str());
+  if (rank_number(name, suffix + 4, &rank)) return is_file(name, rank_name(rank).c_str());
+  Ranks ranks;
+  return suffix[4] == '\0' && aggregate_ranks(name, suffix + 4, &ranks);
 }
 
 // The first failure of any number of them, all of which are tried.
@@ -149,7 +151,7 @@ Result remove_line(const char* dir, uint64_t line) {
   return remove_directory(top, line_name(line).c_str());
 }
 
-Result remove_own(const char* dir, uint64_t line, uint32_t rank, bool* gone) {
+Result remove_own(const char* dir, uint64_t line, uint32_t rank, bool* gone, const Ranks& together) {
   Directory top, place;
   bool found = false;
   *gone = false;
@@ -163,7 +165,8 @@ Result remove_own(const char* dir, uint64_t line, uint32_t rank, bool* gone) {
     if (errno != ENOENT) return io_error("look at", place.path_of(record).c_str(), errno);
   }
   *gone = true;
-  ELC_TRY(remove_regular(place, rank_name(rank).c_str()));
+  if (!together.alone() && rank != together.first) return {};
+  ELC_TRY(remove_regular(place, file_name(rank, together).c_str()));
   return remove_empty(top, line_name(line).c_str(), place);
 }
 
@@ -255,7 +258,7 @@ Result Lock::take(const char* dir, const char* name) {
   Directory top;
   ELC_TRY(top.open(dir));
   const Text path = top.path_of(name);
-  ELC_TRY(open_lock(top, name, &file_));
+  ELC_TRY(open_shared(top, name, &file_));
   struct flock whole = whole_file();
   if (fcntl(file_.get(), F_SETLK, &whole) == 0 || (errno != EACCES && errno != EAGAIN)) return {};
   whole.l_type = F_WRLCK;
@@ -273,7 +276,7 @@ Result FileLocks::take(const char* dir, const Vector<uint64_t>& files, size_t* o
     if (files.empty()) return {};
     Directory top;
     ELC_TRY(top.open(dir));
-    ELC_TRY(open_lock(top, "files.lock", &file_));
+    ELC_TRY(open_shared(top, "files.lock", &file_));
   }
   struct flock range = whole_file();
   range.l_type = F_UNLCK;

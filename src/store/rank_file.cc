@@ -33,6 +33,10 @@ bool rank_number(const char* name, const char* end, uint32_t* rank) {
   return rank_name(*rank).view() == std::string_view(name, length);
 }
 
+Text file_name(uint32_t rank, const Ranks& together) {
+  return together.alone() ? rank_name(rank) : aggregate_name(together);
+}
+
 Text rank_path(const char* dir, uint64_t line, uint32_t rank) {
   return Text::format("%s/%s", line_path(dir, line).c_str(), rank_name(rank).c_str());
 }
@@ -43,18 +47,22 @@ RankFile::~RankFile() {
 
 void RankFile::prepare() { buffer_.reserve(kBufferSize); }
 
-Result RankFile::open(const char* dir, uint64_t line, uint64_t run, uint32_t rank) {
+Result RankFile::open(const char* dir, uint64_t line, uint64_t run, uint32_t rank, const Ranks& together) {
   line_ = line;
-  final_ = rank_name(rank);
+  rank_ = rank;
+  together_ = together;
+  final_ = file_name(rank, together);
+  temporary_ = Text();
   failure_ = Result();
-  size_ = put_ = 0;
+  size_ = 0;
+  extents_.clear();
   pace_ = false;
   buffer_.clear();
   prepare();
   ELC_TRY(top_.open(dir));
   ELC_TRY(claim_line(top_, line, run, rank, &place_, &made_));
   stage_ = Stage::kWriting;
-  return open_temporary(place_, final_.c_str(), &temporary_, &fd_);
+  return together_.alone() ? open_temporary(place_, final_.c_str(), &temporary_, &fd_) : open_aggregate(place_, together_, &fd_);
 }
 
 Result RankFile::write(const void* data, size_t size) {
@@ -80,18 +88,32 @@ Result RankFile::flush() {
 }
 
 Result RankFile::put(const uint8_t* data, size_t size) {
-  const int error = write_all(fd_, data, size);
+  const uint64_t before = extents_.size();
+  const int error = together_.alone() ? write_all(fd_, data, size) : append_all(fd_, data, size, &extents_);
   if (error != 0) return fail("write", error);
-  const uint64_t before = put_ / kStretch, now = (put_ += size) / kStretch;
-  for (uint64_t stretch = before; pace_ && stretch < now; ++stretch) {
-    start_writing(fd_, stretch * kStretch, kStretch);
-    if (stretch >= kStretches) end_writing(fd_, (stretch - kStretches) * kStretch, kStretch);
+  if (together_.alone()) extents_.add(before, size);
+  const auto stretch_to = [&](uint64_t stretch, void (*do_so)(int fd, uint64_t from, uint64_t size)) {
+    return extents_.each(stretch * kStretch, kStretch, [&](uint64_t at, uint64_t count) {
+      do_so(fd_, at, count);
+      return Result();
+    });
+  };
+  for (uint64_t stretch = before / kStretch; pace_ && stretch < extents_.size() / kStretch; ++stretch) {
+    ELC_TRY(stretch_to(stretch, start_writing));
+    if (stretch >= kStretches) ELC_TRY(stretch_to(stretch - kStretches, end_writing));
   }
   return {};
 }
 
+Result RankFile::take_over(Decoder& in) {
+  ELC_TRY(extents_.decode(in, UINT64_MAX));
+  size_ = extents_.size();
+  return {};
+}
+
 Result RankFile::fail(const char* what, int error) {
-  failure_ = io_error(what, place_.path_of(temporary_.c_str()).c_str(), error);
+  const Text& name = together_.alone() ? temporary_ : final_;
+  failure_ = io_error(what, place_.path_of(name.c_str()).c_str(), error);
   return failure_;
 }
 
@@ -130,11 +152,17 @@ void RankFile::close_file() {
   buffer_.clear();
 }
 
-// The file is flushed: it gets its name, and its directory is to be flushed.
+// The file is flushed: it gets its name, if it has not, and its directory is to be flushed.
 Result RankFile::put_in_place() {
-  const int error = uninterrupted([&] { return system_calls.end_flush(fd_); }) == 0 ? 0 : errno;
+  int error = uninterrupted([&] { return system_calls.end_flush(fd_); }) == 0 ? 0 : errno;
   stage_ = Stage::kFinished;
-  failure_ = store::put_in_place(place_, temporary_.c_str(), final_.c_str(), std::exchange(fd_, -1), "flush", error);
+  const int fd = std::exchange(fd_, -1);
+  if (together_.alone()) {
+    failure_ = store::put_in_place(place_, temporary_.c_str(), final_.c_str(), fd, "flush", error);
+  } else {
+    if (system_calls.close(fd) != 0 && error == 0) error = errno;
+    if (error != 0) static_cast<void>(fail("flush", error));
+  }
   ELC_TRY(failure_);
   system_calls.start_flush(place_.fd());
   stage_ = Stage::kFlushingDirectory;
@@ -145,6 +173,8 @@ Result RankFile::step(bool wait) {
   ELC_TRY(failure_);
   if (stage_ == Stage::kWriting) {
     ELC_TRY(flush());
+    const int error = together_.alone() ? 0 : write_table(fd_, together_, rank_, extents_);
+    if (error != 0) return fail("write", error);
     if (!relied_.empty()) system_calls.start_flush(relied_.back().file.get());
     stage_ = Stage::kFlushingRelied;
   }
@@ -185,7 +215,7 @@ Result RankFile::finish() {
 void RankFile::discard() {
   close_file();
   if (place_.is_open()) {
-    remove_file(place_, temporary_.c_str()).ok();
+    if (!temporary_.empty()) remove_file(place_, temporary_.c_str()).ok();
     remove_file(place_, final_.c_str()).ok();
     release_line(top_, line_, place_);
   }
@@ -222,6 +252,7 @@ RankSource::~RankSource() { close(); }
 void RankSource::close() {
   if (fd_ >= 0) ::close(fd_);
   fd_ = -1;
+  extents_.clear();
   for (RankSource* base : bases_) destroy(base);
   bases_.clear();
 }
@@ -233,9 +264,39 @@ Result RankSource::open(const char* path) {
   const char* const slash = strrchr(path, '/');
   const char* const name = slash == nullptr ? path : slash + 1;
   // DIR/line-N/rank-N.elc
-  if (rank_number(name, name + strlen(name), &rank_))
-    dir_ = slash == nullptr ? Text::copy("..") : Text::format("%.*s/..", static_cast<int>(slash - path), path);
-  return open_path(path, &fd_, &size_);
+  const bool of_rank = rank_number(name, name + strlen(name), &rank_);
+  const Text above = Text::copy(slash == nullptr ? "." : slash == path ? "/" : std::string_view(path, static_cast<size_t>(slash - path)));
+  if (of_rank) dir_ = Text::format("%s/..", above.c_str());
+  Ranks ranks;
+  if (aggregate_ranks(name, name + strlen(name), &ranks))
+    return Result::error("%s has what several ranks have written: name one of them, as in %s/%s", path, above.c_str(),
+                         rank_name(ranks.first).c_str());
+  uint64_t size;
+  const Result opened = open_path(path, &fd_, &size);
+  if (opened.ok()) extents_.add(0, size);
+  Directory place;
+  bool found = false;
+  if (!of_rank || opened.cause() != ENOENT || !place.open(above.c_str()).ok()) return opened;
+  ELC_TRY(open_aggregated(place, &found));
+  return found ? Result() : opened;
+}
+
+// Where the rank has no file of its own.
+Result RankSource::open_aggregated(const Directory& place, bool* found) {
+  Ranks ranks;
+  *found = false;
+  ELC_TRY(place.each([&](const char* name) {
+    *found = aggregate_ranks(name, name + strlen(name), &ranks) && ranks.has(rank_);
+    return !*found;
+  }));
+  if (!*found) return {};
+  const Text name = aggregate_name(ranks);
+  path_ = place.path_of(name.c_str());
+  uint64_t size;
+  ELC_TRY(open_file(place, name.c_str(), &fd_, nullptr, &size));
+  ELC_TRY(read_table(fd_, size, ranks, rank_, path(), &extents_));
+  path_ = Text::format("%s, rank %lu,", path(), static_cast<unsigned long>(rank_));
+  return {};
 }
 
 Result RankSource::open(const char* dir, uint64_t line, uint32_t rank) {
@@ -245,10 +306,15 @@ Result RankSource::open(const char* dir, uint64_t line, uint32_t rank) {
   rank_ = rank;
   Directory top, place;
   ELC_TRY(open_line(dir, line, &top, &place));
-  return open_file(place, rank_name(rank).c_str(), &fd_, nullptr, &size_);
+  uint64_t size;
+  bool found = false;
+  ELC_TRY(open_file(place, rank_name(rank).c_str(), &fd_, &found, &size));
+  if (found) extents_.add(0, size);
+  else ELC_TRY(open_aggregated(place, &found));
+  return found ? Result() : Result::error("%s is missing", path());
 }
 
-format::Source RankSource::source() { return {this, size_, read_at, dir_.empty() ? nullptr : open_base}; }
+format::Source RankSource::source() { return {this, extents_.size(), read_at, dir_.empty() ? nullptr : open_base}; }
 
 Result RankSource::open_base(void* self, uint64_t line, format::Source* source) {
   RankSource& of = *static_cast<RankSource*>(self);
@@ -261,17 +327,14 @@ Result RankSource::open_base(void* self, uint64_t line, format::Source* source) 
 
 Result RankSource::read_at(void* self, uint64_t offset, void* data, size_t size) {
   const RankSource* source = static_cast<RankSource*>(self);
+  const uint64_t there = source->extents_.size();
+  if (offset > there || size > there - offset) return Result::error("%s is too short", source->path());
   uint8_t* to = static_cast<uint8_t*>(data);
-  while (size > 0) {
-    const ssize_t n = ::pread(source->fd_, to, size, static_cast<off_t>(offset));
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) return io_error("read", source->path(), errno);
-    if (n == 0) return Result::error("%s became shorter while it was read", source->path());
-    to += n;
-    offset += static_cast<uint64_t>(n);
-    size -= static_cast<size_t>(n);
-  }
-  return {};
+  return source->extents_.each(offset, size, [&](uint64_t at, uint64_t count) {
+    const Result status = read_all_at(source->fd_, to, static_cast<size_t>(count), at, source->path());
+    to += count;
+    return status;
+  });
 }
 
 namespace {

@@ -6,6 +6,7 @@
 
 #include "base/result.h"
 #include "base/text.h"
+#include "store/aggregate.h"
 #include "store/files.h"
 
 namespace elc::store {
@@ -17,6 +18,8 @@ inline constexpr uint64_t kHighestBefore = 4000000000;  // lines are numbered wi
 
 Text line_name(uint64_t line);
 Text rank_name(uint32_t rank);
+// Of what a rank writes alone or with others.
+Text file_name(uint32_t rank, const Ranks& together);
 // The rank in such a name, of which `end` is the end; false for any other name.
 bool rank_number(const char* name, const char* end, uint32_t* rank);
 // The number in such a name; false for any other name. No run makes lines of more than 32 bits.

@@ -1,6 +1,7 @@
 // Where recovery lines lie: a directory on a file system that every process reaches.
 //
-//     DIR/line-000007/rank-000000.elc   one file for each rank (portable_format)
+//     DIR/line-000007/rank-000000.elc   one file for each rank (portable_format), or
+//     DIR/line-000007/ranks-000000-000003.elc   for several of a machine (aggregate.h)
 //     DIR/line-000007/commit            the commit record: only with it the line counts; names lines whose files those rely on
 //     DIR/line-000007/run               the run that takes or has taken the line: no other writes there
 //     DIR/finished                      the run that made the lines so far ended by itself
@@ -8,7 +9,7 @@
 //     DIR/refused                       why the running job took no line when it was last asked
 //     DIR/job.lock                      locked by rank 0 of the running job
 //
-// Everything is written under a temporary name and renamed; what has to last is flushed before and its directory after, so
+// What one process writes has a temporary name before it is complete; what has to last is flushed before and its directory after, so
 // that a kill or a power cut at any instant leaves the newest committed line whole. A run goes on
 // counting lines above all that is there, from whichever line it starts, so files of different runs
 // cannot mix.
@@ -29,6 +30,7 @@
 #include "base/wire.h"
 #include "portable_format/reader.h"
 #include "portable_format/writer.h"
+#include "store/aggregate.h"
 #include "store/directory.h"
 
 namespace elc::store {
@@ -56,9 +58,10 @@ class RankFile {
   // Allocates what writing takes, a quarter of a megabyte, once for all files; else the first open() does.
   void prepare();
 
-  // Begins the file of `rank` for `line` of `run`: makes the line's directory, which must not be there of another
-  // run, and the temporary file. The object may be used again after keep() or discard().
-  Result open(const char* dir, uint64_t line, uint64_t run, uint32_t rank);
+  // Begins the file of `rank` for `line` of `run`, or what it writes to one with others, if there are any `together`: makes the
+  // line's directory, which must not be there of another run, and the file. The object may be used again after keep() or
+  // discard().
+  Result open(const char* dir, uint64_t line, uint64_t run, uint32_t rank, const Ranks& together = {});
 
   // Appends bytes. Small pieces are gathered; large ones go to the file from where they are. After
   // the first failure nothing more is written, and every call and finish() return it.
@@ -75,17 +78,18 @@ class RankFile {
   // The same at once.
   Result finish();
 
-  // In a copy of the process (copy.h) that writes to it: all that was appended is in the file. Behind the copy's end, here:
-  // so many bytes are there. Both sides go on at the end of the file.
+  // In a copy of the process (copy.h) that writes to it: all that was appended is in the file, and what the process has to
+  // know of that. Behind the copy's end, here. Both sides go on at the end of the file.
   Result flush();
-  void written_elsewhere(uint64_t size) { size_ = put_ = size; }
+  void hand_over(Encoder& out) const { extents_.encode(out); }
+  Result take_over(Decoder& in);
   int fd() const { return fd_; }
   // From now on what is written is on its way to the disk at once, and the caller waits for it so that no more than a few
   // tens of megabytes of the machine's memory hold it at any time.
   void keep_pace() { pace_ = true; }
 
-  // The line is abandoned: removes the file, finished or not, and the line's directory if it was the
-  // last in it. Nothing is left to remove before open() and after keep().
+  // The line is abandoned: removes the file, finished or not, with what others have in it, and the line's directory if it was
+  // the last in it. Nothing is left to remove before open() and after keep().
   void discard();
   // The line has committed: the file stays. Must be called then.
   void keep();
@@ -109,12 +113,14 @@ class RankFile {
   Directory top_;    // of lines
   Directory place_;  // of the line, while there is something to remove
   Text final_;       // names in it
-  Text temporary_;
+  Text temporary_;   // none of a file that several write to: who looks at it is told by the commit record and by its slots
   Bytes buffer_;
   Result failure_;  // the first
   uint64_t line_ = 0;
   uint64_t size_ = 0;
-  uint64_t put_ = 0;  // of it, in the file
+  Extents extents_;  // of that, what is in the file
+  uint32_t rank_ = 0;
+  Ranks together_;
   bool pace_ = false;
   bool made_ = false;  // the line's directory: its name in that of lines is to be flushed, too
   int fd_ = -1;  // of the file
@@ -145,8 +151,8 @@ class CommitFile {
   CommitFile& operator=(const CommitFile&) = delete;
   ~CommitFile() { take_back(); }  // unless it is done
 
-  // Begins to write the record of the line.
-  Result begin(const char* dir, const Commit& record);
+  // Begins to write the record of the line, whose ranks write `together` as these say, and the others alone.
+  Result begin(const char* dir, const Commit& record, const Vector<Ranks>& together = {});
   bool begun() const { return stage_ != Stage::kNone; }
   // Each call does what can be done without waiting for the disk, until *done: the line is committed.
   Result advance(bool* done);
@@ -156,7 +162,7 @@ class CommitFile {
  private:
   enum class Stage { kNone, kFlushing, kFlushingDirectory, kFlushed };
 
-  Result write(const char* dir, const Commit& record);
+  Result write(const char* dir, const Commit& record, const Vector<Ranks>& together);
   Result step(bool wait);
   Result put_in_place();
   void take_back();
@@ -228,7 +234,8 @@ class RankSource {
   RankSource(const RankSource&) = delete;
   RankSource& operator=(const RankSource&) = delete;
   ~RankSource();
-  Result open(const char* path);  // that the user has chosen
+  // That the user has chosen: one of a rank, also where that has written to one with others.
+  Result open(const char* path);
   Result open(const char* dir, uint64_t line, uint32_t rank);
   // With the files of the same rank in other lines of the directory, where it was opened as one of a line.
   format::Source source();
@@ -237,12 +244,13 @@ class RankSource {
  private:
   static Result read_at(void* self, uint64_t offset, void* data, size_t size);
   static Result open_base(void* self, uint64_t line, format::Source* source);
+  Result open_aggregated(const Directory& place, bool* found);
   void close();
   Text path_;
   Text dir_;  // of lines
   uint32_t rank_ = 0;
   Vector<RankSource*> bases_;
-  uint64_t size_ = 0;
+  Extents extents_;
   int fd_ = -1;
 };
 
@@ -271,9 +279,9 @@ Result pass_over_incomplete(const Survey& survey, const char* dir, const Config&
 // themselves, so that no process has to remove those of all (remove_own). What they have not removed, the next call does.
 Result clean(const char* dir, uint32_t keep, uint64_t run);
 
-// Removes the file of `rank` in a line whose record is gone, and the directory with the last one. *gone: there is nothing left
-// to do; false: it still has its record.
-Result remove_own(const char* dir, uint64_t line, uint32_t rank, bool* gone);
+// Removes the file of `rank` in a line whose record is gone, and the directory with the last one; of those that have written
+// `together` the first does. *gone: there is nothing left to do; false: it still has its record.
+Result remove_own(const char* dir, uint64_t line, uint32_t rank, bool* gone, const Ranks& together = {});
 
 // Removes one line: its commit record first, so that it is never committed and incomplete.
 Result remove_line(const char* dir, uint64_t line);

@@ -39,6 +39,22 @@ static_assert(sizeof(off_t) >= 8, "files of more than 2 GiB: compile with -D_FIL
 int real_open(int dir, const char* name, int flags, mode_t mode) { return above_standard(::openat(dir, name, flags, mode)); }
 int status(int dir, const char* name, struct stat* about) { return ::fstatat(dir, name, about, AT_SYMLINK_NOFOLLOW); }
 int file_status(int fd, struct stat* about) { return ::fstat(fd, about); }
+ssize_t write_at(int fd, const void* data, size_t size, uint64_t at) {
+  return ::lseek(fd, static_cast<off_t>(at), SEEK_SET) < 0 ? -1 : write_unsignalled(fd, data, size);
+}
+
+int set_append(int fd, bool append) {
+  const int flags = fcntl(fd, F_GETFL);
+  return flags < 0 ? -1 : fcntl(fd, F_SETFL, append ? flags | O_APPEND : flags & ~O_APPEND);
+}
+
+ssize_t append(int fd, const void* data, size_t size, uint64_t* end) {
+  const ssize_t written = write_unsignalled(fd, data, size);
+  const off_t behind = written < 0 ? 0 : ::lseek(fd, 0, SEEK_CUR);
+  *end = static_cast<uint64_t>(behind);
+  return behind < 0 ? -1 : written;
+}
+
 int real_rename(int dir, const char* from, const char* to) { return ::renameat(dir, from, dir, to); }
 int real_unlink(int dir, const char* name) { return ::unlinkat(dir, name, 0); }
 int real_rmdir(int dir, const char* name) { return ::unlinkat(dir, name, AT_REMOVEDIR); }
@@ -284,9 +300,9 @@ bool has_rdma() {
   return found;
 }
 
-const System kRealSystem = {real_open,   status,  file_status, ::read,      write_unsignalled, ::fsync,
-                            start_flush, flushing, end_flush,  ::close,     real_rename, real_unlink,
-                            ::mkdirat,   real_rmdir, open_list, next,       ::closedir};
+const System kRealSystem = {real_open,   status,  file_status, ::read,      write_unsignalled, write_at,
+                            set_append,  append,  ::fsync,     start_flush, flushing,    end_flush,   ::close,
+                            real_rename, real_unlink, ::mkdirat, real_rmdir, open_list,  next,        ::closedir};
 System system_calls = kRealSystem;
 
 }  // namespace elc::store

@@ -18,6 +18,10 @@ struct System {
   int (*file_status)(int fd, struct stat* about);
   ssize_t (*read)(int fd, void* data, size_t size);
   ssize_t (*write)(int fd, const void* data, size_t size);
+  ssize_t (*write_at)(int fd, const void* data, size_t size, uint64_t at);
+  // Between these two writes go to where the file's end is then; `end` is the one behind what was written.
+  int (*set_append)(int fd, bool append);
+  ssize_t (*append)(int fd, const void* data, size_t size, uint64_t* end);
   int (*fsync)(int fd);
   // fsync in the background, of one file at a time: begun; whether it is still going on; waited for, with
   // the result of fsync. The last alone does all of it, where the first could not or was not called.

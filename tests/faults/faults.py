@@ -196,9 +196,11 @@ class Job(Scene):
     """A job that begins, or goes on after a kill. `at`: the rank in which calls go wrong. `under`: elc run, with faults
     in that or in the program."""
 
-    def __init__(self, name, bench, ranks=1, at=0, restart=False, keep=1, lines=2, under_elc=False, faulty="files", pieces=None):
+    def __init__(self, name, bench, ranks=1, at=0, restart=False, keep=1, lines=2, under_elc=False, faulty="files", pieces=None,
+                 together=False):
         super().__init__(name, bench, faulty)
         self.ranks, self.at, self.keep, self.lines, self.under_elc, self.pieces = ranks, at, keep, lines, under_elc, pieces
+        self.together = together
         os.mkdir(self.template)
         for rank in range(ranks):
             with open(os.path.join(self.template, "list-%d" % rank), "w") as f:
@@ -209,7 +211,8 @@ class Job(Scene):
 
     def variables(self, home):
         pieces = {"ELC_INCREMENTAL": str(self.pieces)} if self.pieces else {}
-        return {"ELC_DIR": self.lines_of(home), "ELC_KEEP": str(self.keep), "ELC_VERBOSE": "1", **pieces}
+        return {"ELC_DIR": self.lines_of(home), "ELC_KEEP": str(self.keep), "ELC_VERBOSE": "1",
+                "ELC_AGGREGATE": "node" if self.together else "no", **pieces}
 
     def command(self, shim, patience=10000):
         program = [self.bench.files, "--steps", "30", "--lines", str(self.lines + 1), "--patience", str(patience)]
@@ -251,7 +254,8 @@ class Job(Scene):
 
     def interrupt(self):
         """Makes the template that of a job that was killed while it took its last line."""
-        scene = Job(self.name + " before", self.bench, self.ranks, keep=self.keep, lines=self.lines, pieces=self.pieces)
+        scene = Job(self.name + " before", self.bench, self.ranks, keep=self.keep, lines=self.lines, pieces=self.pieces,
+                    together=self.together)
         scene.count()
         last = Fault(self.name, "ftello", scene.counts["ftello"], "kill", "-")
         for _ in range(TRIES):
@@ -500,6 +504,8 @@ class Bench:
         for at in (0, 1):
             yield from job("run of 2, rank %d" % at, ranks=2, at=at)
             yield from job("restart of 2, rank %d" % at, ranks=2, at=at, restart=True)
+            yield from job("run of 2 together, rank %d" % at, ranks=2, at=at, together=True)
+            yield from job("restart of 2 together, rank %d" % at, ranks=2, at=at, together=True, restart=True)
         if "power cut" in wanted:
             yield PowerCut("power cut", self)
         if "power cut in a restart" in wanted:
@@ -562,6 +568,7 @@ class Bench:
 
 
 SCENES = ("run", "restart", "run of 2, rank 0", "restart of 2, rank 0", "run of 2, rank 1", "restart of 2, rank 1",
+          "run of 2 together, rank 0", "restart of 2 together, rank 0", "run of 2 together, rank 1", "restart of 2 together, rank 1",
           "power cut", "power cut in a restart", "run in pieces", "restart in pieces", "power cut in pieces",
           "elc run, program", "elc run on, program", "elc run", "elc run on", "elc ls", "elc ls --json",
           "elc verify", "elc show", "elc show --all", "elc rm")

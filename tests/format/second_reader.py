@@ -5,7 +5,7 @@ second_reader.py FILE [N]         what `elc show --json FILE` shows, with N as w
 second_reader.py --check PROGRAM  runs PROGRAM, which writes NAME.elc and NAME.txt, and compares: the values of the
                                   section `values`, each preceded by its type (int) and count (unsigned hyper) in XDR,
                                   a line for each leaf: place, kind, value"""
-import decimal, glob, json, math, os, subprocess, sys, tempfile, zlib
+import decimal, glob, json, math, os, re, subprocess, sys, tempfile, zlib
 
 KINDS = ("?|bool|char|signed char|unsigned char|short|unsigned short|int|unsigned int|long|unsigned long|long long|"
          "unsigned long long|float|double|long double|float complex|double complex|long double complex|wchar_t|size_t|"
@@ -713,9 +713,37 @@ class RankFile(File):
         return {**facts, "values": values[:self.most]}
 
 
-def content(path):
+def whole(path):
     with open(path, "rb") as file:
         return file.read()
+
+
+def content(path):
+    """Of the file of a rank, or of what it has written to one of several."""
+    number = re.fullmatch(r"rank-(\d{6,})\.elc", os.path.basename(path))
+    if os.path.exists(path) or not number:
+        return whole(path)
+    rank = int(number.group(1))
+    for other in glob.glob(os.path.join(os.path.dirname(path), "ranks-*-*.elc")):
+        first, last, step = [int(n) for n in re.findall(r"\d+", os.path.basename(other)) + ["1"]][:3]
+        if rank in range(first, last + 1, step):
+            return from_several(whole(other), [first, last, step], (rank - first) // step)
+    raise FileNotFoundError(path)
+
+
+def from_several(data, ranks, slot):
+    x = Xdr(data)
+    assert x.uint() == 0x454c4341 and x.uint() == 1, "no file of several ranks"
+    assert [x.uint() for _ in range(3)] == ranks, "other ranks"
+    assert x.uint() == zlib.crc32(data[:20]), "the checksum of the beginning"
+    x.opaque(16 * slot)
+    at, size, checksum = x.hyper(), x.uint(), x.uint()
+    assert at and zlib.crc32(data[at:at + size]) == checksum, "the checksum of a table"
+    table = Xdr(data[at:at + size])
+    pieces = table.list(lambda: (table.hyper(), table.hyper()))
+    table.end()
+    assert all(size > 0 and begin + size <= at for begin, size in pieces), "a piece that is not there"
+    return b"".join(data[begin:begin + size] for begin, size in pieces)
 
 
 def base_of(path):

@@ -19,6 +19,7 @@ import zlib
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [os.path.join(HERE, ".."), os.path.join(HERE, "..", "format")]
 import launch  # noqa: E402
+from draw import drawn  # noqa: E402
 import second_reader  # noqa: E402
 
 BUILD = None
@@ -154,7 +155,7 @@ class Read(unittest.TestCase):
         return json.loads(run.stdout)
 
     def readers_agree(self, line, *counts):
-        files = sorted(glob.glob(os.path.join(line, "rank-*.elc")))
+        files = launch.rank_files(line)
         self.assertTrue(files, line)
         for path in files:
             for most in counts:
@@ -178,7 +179,8 @@ class Read(unittest.TestCase):
         for program, arguments in (("traffic", ("--operations", "1000000")), ("frames", ("--rounds", "1000000")),
                                    ("types", ("--rounds", "1000000")), ("scenes", ("trap10_made",))):
             with self.subTest(program=program, arguments=arguments):
-                line = self.newest(self.line_of(program, *arguments, ELC_EVERY="0.05"))
+                together = drawn(program, "no", "2", "node")[0]
+                line = self.newest(self.line_of(program, *arguments, ELC_EVERY="0.05", ELC_AGGREGATE=together))
                 self.whole(line)
                 self.readers_agree(line, 5, 5000)
 

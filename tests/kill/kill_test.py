@@ -161,6 +161,8 @@ class Case:
         if r.random() < 0.4:
             self.extra["ELC_INCREMENTAL"] = str(r.randint(2, 8))
         if r.random() < 0.4:
+            self.extra["ELC_AGGREGATE"] = r.choice(["node", "2", "3"])
+        if r.random() < 0.4:
             self.extra["ELC_COMPRESS"] = r.choice(["1", "1,2", "6,3"])
         self.tool = r.random() < 0.5 and all(b.program("elc") for b in self.builds) and not options.no_tool
         self.kills = r.randint(1, options.most_kills)

@@ -147,6 +147,20 @@ class Copies(Jobs):
 
     def test_changed_heap(self): self.killed_and_restarted("changed_heap")
 
+    def test_together(self):
+        """Ranks that write to one file, whoever does it."""
+        for how, most in drawn(self.id(), ("fork", "node"), ("fork", "2"), ("copy", "2"), ("no", "node")):
+            with self.subTest(how, most=most):
+                self.lines = os.path.join(self.home, how + most)
+                self.killed_and_restarted("changed", ELC_BACKGROUND=how, ELC_AGGREGATE=most, ELC_INCREMENTAL="3")
+                line = os.path.join(self.lines, "line-%06d" % self.committed()[-1])
+                alone = ["rank-%06d.elc" % rank for rank in range(3)]
+                self.assertEqual(sorted(name for name in os.listdir(line) if name.endswith(".elc")),
+                                 alone if BUILD.mpi == "lam" else ["ranks-000000-000002.elc"] if most == "node" else
+                                 [alone[2], "ranks-000000-000001.elc"])
+                for path in launch.rank_files(line):
+                    second_reader.read(path, 3)
+
     def test_own_children(self):
         self.assert_right(self.run_scene("own_children"))
 

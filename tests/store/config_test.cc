@@ -63,6 +63,7 @@ TEST_CASE("everything set") {
                  {"ELC_READERS", "group"},
                  {"ELC_BACKGROUND", "fork"},
                  {"ELC_COMPRESS", "6,4"},
+                 {"ELC_AGGREGATE", "16"},
                  {"ELC_INCREMENTAL", "5"},
                  {"ELC_STRICT", "1"},
                  {"ELC_CHECK", "1"},
@@ -85,6 +86,7 @@ TEST_CASE("everything set") {
   CHECK(config.background == Background::kFork);
   CHECK(config.compress == 6);
   CHECK(config.compress_threads == 4);
+  CHECK(config.aggregate == 16);
   CHECK(config.incremental == 5);
   CHECK(config.strict);
   CHECK(config.check);
@@ -127,6 +129,9 @@ TEST_CASE("a value that is not allowed is named with its variable and what is al
                                         {"ELC_TRUST", "root", "self or any"},
                                         {"ELC_READERS", "0644", "group"},
                                         {"ELC_BACKGROUND", "thread", "copy"},
+                                        {"ELC_AGGREGATE", "0", "node"},
+                                        {"ELC_AGGREGATE", "rack", "node"},
+                                        {"ELC_AGGREGATE", "4294967296", "node"},
                                         {"ELC_COMPRESS", "0", "1,4"},
                                         {"ELC_COMPRESS", "10", "1,4"},
                                         {"ELC_COMPRESS", "1,", "1,4"},

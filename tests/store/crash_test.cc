@@ -4,10 +4,8 @@
 #include <stdlib.h>
 
 #include <cstdio>
-#include <fstream>
 #include <memory>
 #include <set>
-#include <sstream>
 
 #include "faulty_disk.h"
 #include "store/store.h"
@@ -20,6 +18,14 @@ namespace {
 
 constexpr uint32_t kRanks = 2;
 constexpr uint32_t kKeep = 2;
+
+// How the ranks write.
+store::Ranks together;
+
+void each_way_of_writing() {
+  SUBCASE("each alone") { together = {}; }
+  SUBCASE("to one file") { together = {0, kRanks - 1, 1}; }
+}
 
 // What a rank writes: small pieces that are gathered and, in one file, a large one that is not.
 std::vector<std::string> pieces(uint64_t line, uint32_t rank) {
@@ -66,7 +72,7 @@ struct Job {
     bool good = true;
     for (uint32_t rank = 0; rank < kRanks; ++rank) {
       auto file = std::make_unique<store::RankFile>();
-      good = file->open(dir, number, run, rank).ok() && good;
+      good = file->open(dir, number, run, rank, together).ok() && good;
       files.push_back(std::move(file));
     }
     for (uint32_t rank = 0; good && rank < kRanks; ++rank)
@@ -95,11 +101,14 @@ struct Job {
   }
 };
 
-std::string read(const fs::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  std::ostringstream out;
-  out << in.rdbuf();
-  return out.str();
+std::string read(const char* dir, uint64_t line, uint32_t rank) {
+  store::RankSource file;
+  const Result status = file.open(dir, line, rank);
+  if (!status.ok()) return status.message();
+  const format::Source source = file.source();
+  std::string all(source.size, '\0');
+  REQUIRE(source.read_at(source.context, 0, all.data(), all.size()).ok());
+  return all;
 }
 
 // Every line that counts as committed is whole, and the newest is no older than what was promised.
@@ -113,7 +122,7 @@ void check_whole(const char* dir, uint64_t promised) {
     if (!line.committed) continue;
     CHECK(line.commit.ranks == kRanks);
     for (uint32_t rank = 0; rank < kRanks; ++rank)
-      CHECK(read(store::rank_path(dir, line.number, rank).c_str()) == content(line.number, rank));
+      CHECK(read(dir, line.number, rank) == content(line.number, rank));
   }
 }
 
@@ -170,6 +179,7 @@ uint64_t started_from(const char* dir) {
 }  // namespace
 
 TEST_CASE("a kill at any system call leaves every committed line whole") {
+  each_way_of_writing();
   const Calls calls = calls_of_a_job(2);
   for (uint64_t n = calls.first; n <= calls.last; ++n) {
     CAPTURE(n);
@@ -187,6 +197,7 @@ TEST_CASE("a kill at any system call leaves every committed line whole") {
 }
 
 TEST_CASE("a power cut at any system call loses nothing that was promised") {
+  each_way_of_writing();
   std::mt19937_64 random(seed());
   const Calls calls = calls_of_a_job(2);
   for (uint64_t step = 0; step < 3 * (calls.last - calls.first + 2); ++step) {
@@ -209,6 +220,7 @@ TEST_CASE("a power cut at any system call loses nothing that was promised") {
 }
 
 TEST_CASE("a call that fails costs at most its line") {
+  each_way_of_writing();
   const Calls calls = calls_of_a_job(0);
   for (const int error : {EIO, ENOSPC, EINTR}) {
     for (uint64_t n = calls.first; n <= calls.last; ++n) {
@@ -231,6 +243,7 @@ TEST_CASE("a call that fails costs at most its line") {
 }
 
 TEST_CASE("a line whose commit fails, and the removal of its record too, is passed over") {
+  each_way_of_writing();
   uint64_t first = 0, last = 0;
   {
     FaultyDisk disk;
@@ -260,7 +273,7 @@ TEST_CASE("a line whose commit fails, and the removal of its record too, is pass
       REQUIRE(store::survey(disk.dir(), &there).ok());
       if (line < there.newest) ++passed_over;
       for (uint32_t rank = 0; rank < kRanks; ++rank)
-        CHECK(read(store::rank_path(disk.dir(), line, rank).c_str()) == content(line, rank));
+        CHECK(read(disk.dir(), line, rank) == content(line, rank));
       // The next line is not removed with the one that was passed over, nor is the one before.
       REQUIRE(Job::start(disk.dir(), &job));
       job.base = line;
@@ -295,6 +308,7 @@ TEST_CASE("a start from a disk of which a call fails takes the newest line, or r
 }
 
 TEST_CASE("a full disk at any write: the old line stays, nothing half-written stays, and it goes on") {
+  each_way_of_writing();
   uint64_t writes = 0;
   {
     FaultyDisk disk;

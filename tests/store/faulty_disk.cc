@@ -32,8 +32,9 @@ FaultyDisk::FaultyDisk() {
   fs::create_directory(dir_);
   fs::create_directory(root_ + "/saved");
   current_ = this;
-  store::system_calls = {open,      status, file_status, read,   write, fsync, start_flush, flushing,
-                         end_flush, close,  rename,      unlink, mkdir, rmdir, open_list,   next, close_list};
+  store::system_calls = {open,      status, file_status, read,   write,     write_at, set_append,
+                         append,    fsync,  start_flush, flushing, end_flush, close,  rename,
+                         unlink,    mkdir,  rmdir,       open_list, next,     close_list};
 }
 
 FaultyDisk::~FaultyDisk() {
@@ -117,18 +118,32 @@ ssize_t FaultyDisk::read(int fd, void* data, size_t size) {
   return current_->runs("read") ? store::kRealSystem.read(fd, data, size) : -1;
 }
 
-ssize_t FaultyDisk::write(int fd, const void* data, size_t size) {
+ssize_t FaultyDisk::into(int fd, const void* data, size_t size, const std::function<ssize_t(int, const void*, size_t)>& write) {
   FaultyDisk& disk = *current_;
   ++disk.writes_;
   if (!disk.runs("write")) return -1;
   if (disk.full_at_ != 0 && disk.writes_ >= disk.full_at_) {
-    if (disk.writes_ == disk.full_at_ && size > 1) return store::kRealSystem.write(fd, data, size / 2);
+    if (disk.writes_ == disk.full_at_ && size > 1) return write(fd, data, size / 2);
     errno = ENOSPC;
     return -1;
   }
   struct stat about;
   if (::fstat(fd, &about) == 0) disk.dirty_.insert(about.st_ino);
-  return store::kRealSystem.write(fd, data, size);
+  return write(fd, data, size);
+}
+
+ssize_t FaultyDisk::write(int fd, const void* data, size_t size) { return into(fd, data, size, store::kRealSystem.write); }
+
+ssize_t FaultyDisk::write_at(int fd, const void* data, size_t size, uint64_t at) {
+  return into(fd, data, size, [at](int file, const void* from, size_t count) { return store::kRealSystem.write_at(file, from, count, at); });
+}
+
+int FaultyDisk::set_append(int fd, bool append) {
+  return current_->runs("set_append") ? store::kRealSystem.set_append(fd, append) : -1;
+}
+
+ssize_t FaultyDisk::append(int fd, const void* data, size_t size, uint64_t* end) {
+  return into(fd, data, size, [end](int file, const void* from, size_t count) { return store::kRealSystem.append(file, from, count, end); });
 }
 
 int FaultyDisk::fsync(int fd) {

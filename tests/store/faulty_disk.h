@@ -59,11 +59,15 @@ class FaultyDisk {
 
   std::filesystem::path path_of(int dir, const char* name) const;
 
+  static ssize_t into(int fd, const void* data, size_t size, const std::function<ssize_t(int, const void*, size_t)>& write);
   static int open(int dir, const char* name, int flags, mode_t mode);
   static int status(int dir, const char* name, struct stat* about);
   static int file_status(int fd, struct stat* about);
   static ssize_t read(int fd, void* data, size_t size);
   static ssize_t write(int fd, const void* data, size_t size);
+  static ssize_t write_at(int fd, const void* data, size_t size, uint64_t at);
+  static int set_append(int fd, bool append);
+  static ssize_t append(int fd, const void* data, size_t size, uint64_t* end);
   static int fsync(int fd);
   static void start_flush(int fd);
   static bool flushing();

@@ -156,6 +156,7 @@ Result LineData::copy_now() {
     ELC_TRY(d.file_->flush());
     Encoder out(report);
     d.writer_->hand_over(out);
+    d.file_->hand_over(out);
     return Result();
   }, this);
 }
@@ -191,8 +192,7 @@ Result LineData::written(bool* done) {
   if (!result.ok() || !*done) return result;
   Decoder in(report);
   ELC_TRY(writer_->take_over(in));
-  file_->written_elsewhere(writer_->file_size());
-  return Result();
+  return file_->take_over(in);
 }
 
 }  // namespace elc::mpi

@@ -20,6 +20,8 @@ struct LineFile {
   LineData data{&file};
   format::Writer* writer = nullptr;
   Bytes chunk;  // the writer's
+  store::Ranks together;               // with which this process writes to one file
+  Vector<store::Ranks> all_together;  // process 0: those of all that do not write alone
 
   // Lines that have committed since one was whole, it among them: what the next one may rely on. The same in all processes.
   Vector<uint64_t> chain;
@@ -87,6 +89,29 @@ Result lock_files() {
                        "rank write to it (ELC_fopen), or open it for all together (MPI_File_open)", files[other].path.c_str());
 }
 
+// What process 0 was told goes for all: of two that do not agree, neither would look where the other writes.
+void agree_who_writes_together() {
+  LineFile& f = current();
+  unsigned most = runtime.config.aggregate;
+  PMPI_Bcast(&most, 1, MPI_UNSIGNED, 0, runtime.control);
+  if (most == 1 || runtime.size == 1) return;
+  const Vector<uint32_t> machine = ranks_of_machine();
+  if (machine.empty()) {
+    if (runtime.rank == 0) say("ELC_AGGREGATE: this MPI does not tell which ranks are on one machine; each writes a file of its own");
+    return;
+  }
+  f.together = store::together_with(machine, static_cast<uint32_t>(runtime.rank), most);
+  const unsigned mine[] = {f.together.first, f.together.last, f.together.step};
+  constexpr int kNumbers = 3;
+  Vector<unsigned> all;
+  if (runtime.rank == 0) all.resize(kNumbers * static_cast<size_t>(runtime.size));
+  PMPI_Gather(const_cast<unsigned*>(mine), kNumbers, MPI_UNSIGNED, all.data(), kNumbers, MPI_UNSIGNED, 0, runtime.control);
+  for (size_t rank = 0; rank * kNumbers < all.size(); ++rank) {
+    const store::Ranks ranks = {all[rank * kNumbers], all[rank * kNumbers + 1], all[rank * kNumbers + 2]};
+    if (!ranks.alone() && ranks.first == rank) f.all_together.push_back(ranks);
+  }
+}
+
 bool next_is_whole() { return current().chain.empty() || current().chain.size() >= runtime.config.incremental; }
 
 Result write_state(line::LineNumber line) {
@@ -98,7 +123,7 @@ Result write_state(line::LineNumber line) {
   if (!alone()) return Result::error("another thread was in MPI (last called: %s)", runtime.call);
   if (runtime.cannot != nullptr) return Result::error("%s", runtime.cannot);
   ELC_TRY(runtime.obstacles.check());
-  ELC_TRY(current().file.open(dir(), line, runtime.run, static_cast<uint32_t>(runtime.rank)));
+  ELC_TRY(current().file.open(dir(), line, runtime.run, static_cast<uint32_t>(runtime.rank), current().together));
   format::WriterOptions options;
   options.buffer = current().chunk.data();
   current().writer = make<format::Writer>(&state::types(), current().data.sink(), options);
@@ -193,7 +218,7 @@ Result begin_commit(line::LineNumber line, uint64_t points, uint64_t cost) {
   record.cost = cost;
   if (!next_is_whole()) record.relies_on.append(current().chain.data(), current().chain.size());
   current().cost = static_cast<double>(cost) * 1e-6;
-  return current().committing.begin(dir(), record);
+  return current().committing.begin(dir(), record, current().all_together);
 }
 
 Result commit(void*, line::LineNumber line, uint64_t points, uint64_t cost, bool* done) {
@@ -214,7 +239,7 @@ void clean() {
   if (runtime.rank == 0) say_failure(store::clean(dir(), runtime.config.keep, runtime.run));
   for (size_t i = old.size(); i-- > 0;) {
     bool gone;
-    const Result removed = store::remove_own(dir(), old[i], static_cast<uint32_t>(runtime.rank), &gone);
+    const Result removed = store::remove_own(dir(), old[i], static_cast<uint32_t>(runtime.rank), &gone, current().together);
     say_failure(removed);
     if (gone || !removed.ok()) old.erase(i);  // process 0 tries again
   }
@@ -279,6 +304,7 @@ void ended(void*, line::LineNumber line, bool committed, const line::Refusal& re
 }  // namespace
 
 void prepare_to_write() {
+  agree_who_writes_together();
   current().file.prepare();
   current().chunk.resize(format::kChunkSize);
 }

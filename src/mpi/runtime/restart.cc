@@ -61,21 +61,11 @@ void mark_at_exit() {
   if (!marked.ok()) say("%s", marked.message());
 }
 
-// Ranks on this machine; all, where MPI cannot tell.
-unsigned ranks_here() {
-  int here = runtime.size;
-#if ELC_HAVE_COMM_SPLIT_TYPE
-  MPI_Comm machine = MPI_COMM_NULL;
-  PMPI_Comm_split_type(runtime.control, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &machine);
-  PMPI_Comm_size(machine, &here);
-  PMPI_Comm_free(&machine);
-#endif
-  return static_cast<unsigned>(here);
-}
-
-// That read the file of this rank: its share of the processors.
+// That read the file of this rank: its share of the processors, of which all ranks are where MPI cannot tell.
 unsigned threads_to_read() {
-  const unsigned share = store::processors() / ranks_here(), allowed = store::processors_of_process();
+  const size_t known = ranks_of_machine().size();
+  const unsigned here = static_cast<unsigned>(known > 0 ? known : static_cast<size_t>(runtime.size));
+  const unsigned share = store::processors() / here, allowed = store::processors_of_process();
   return share < allowed ? share : allowed;
 }
 

@@ -413,6 +413,21 @@ void greet() {
 
 }  // namespace
 
+Vector<uint32_t> ranks_of_machine() {
+  Vector<uint32_t> ranks;
+#if ELC_HAVE_COMM_SPLIT_TYPE
+  MPI_Comm machine = MPI_COMM_NULL;
+  PMPI_Comm_split_type(runtime.control, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &machine);
+  int count;
+  PMPI_Comm_size(machine, &count);
+  ranks.resize(static_cast<size_t>(count));
+  unsigned rank = static_cast<unsigned>(runtime.rank);
+  PMPI_Allgather(&rank, 1, MPI_UNSIGNED, ranks.data(), 1, MPI_UNSIGNED, machine);
+  PMPI_Comm_free(&machine);
+#endif
+  return ranks;
+}
+
 void start() {
   all_wrappers();
   PMPI_Comm_rank(MPI_COMM_WORLD, &runtime.rank);

@@ -1,0 +1,216 @@
+#include "store/aggregate.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+
+#include "portable_format/checksum.h"
+#include "store/files.h"
+#include "store/store.h"
+#include "store/system.h"
+
+namespace elc::store {
+namespace {
+
+constexpr uint32_t kMagic = 0x454c4341;  // "ELCA"
+constexpr uint32_t kVersion = 1;
+constexpr size_t kHead = 24;       // magic, version, ranks, checksum
+constexpr size_t kSlot = 16;       // where the table is, its size, its checksum
+constexpr size_t kBehindSlots = 4;  // zeros, so that the file has this size before anything is appended
+constexpr size_t kExtent = 16;     // in the table
+
+uint64_t slot(const Ranks& ranks, uint32_t rank) { return kHead + uint64_t{(rank - ranks.first) / ranks.step} * kSlot; }
+uint64_t begin_of_extents(const Ranks& ranks) { return kHead + uint64_t{ranks.count()} * kSlot + kBehindSlots; }
+
+Bytes head_of(const Ranks& ranks) {
+  Bytes head;
+  Encoder out(&head);
+  out.u32(kMagic);
+  out.u32(kVersion);
+  out.u32(ranks.first);
+  out.u32(ranks.last);
+  out.u32(ranks.step);
+  seal(&head);
+  return head;
+}
+
+int write_all_at(int fd, const void* data, size_t size, uint64_t at) {
+  const uint8_t* from = static_cast<const uint8_t*>(data);
+  while (size > 0) {
+    const ssize_t written = system_calls.write_at(fd, from, size, at);
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return errno;
+    if (written == 0) return ENOSPC;
+    from += written;
+    at += static_cast<uint64_t>(written);
+    size -= static_cast<size_t>(written);
+  }
+  return 0;
+}
+
+// All make the same beginning, and nothing that is there already is less for that.
+Result begin(int fd, const Ranks& ranks, const char* path) {
+  struct stat about;
+  if (uninterrupted([&] { return system_calls.file_status(fd, &about); }) != 0) return io_error("read", path, errno);
+  // Whoever put another name of something into the directory is not helped to write to it.
+  if (about.st_nlink != 1) return Result::error("%s has another name, too, or none: it is not of this run", path);
+  const Bytes head = head_of(ranks);
+  const uint8_t zeros[kBehindSlots] = {};
+  int error = write_all_at(fd, head.data(), head.size(), 0);
+  if (error == 0) error = write_all_at(fd, zeros, sizeof zeros, begin_of_extents(ranks) - sizeof zeros);
+  if (error == 0 && uninterrupted([&] { return system_calls.set_append(fd, true); }) != 0) error = errno;
+  return error == 0 ? Result() : io_error("write", path, error);
+}
+
+}  // namespace
+
+Ranks together_with(const Vector<uint32_t>& machine, uint32_t rank, uint32_t most) {
+  Ranks found = {rank, rank, 1};
+  for (size_t i = 0; i < machine.size() && machine[i] <= rank;) {
+    const uint32_t step = i + 1 < machine.size() ? machine[i + 1] - machine[i] : 1;
+    found = {machine[i], machine[i], step};
+    for (++i; i < machine.size() && machine[i] - found.last == step && found.count() < most; ++i) found.last = machine[i];
+    if (found.alone()) found.step = 1;
+  }
+  return found;
+}
+
+Text aggregate_name(const Ranks& ranks) {
+  const auto number = [](uint32_t n) { return static_cast<unsigned long>(n); };
+  return ranks.step == 1 ? Text::format("ranks-%06lu-%06lu.elc", number(ranks.first), number(ranks.last))
+                         : Text::format("ranks-%06lu-%06lu-%lu.elc", number(ranks.first), number(ranks.last), number(ranks.step));
+}
+
+bool aggregate_ranks(const char* name, const char* end, Ranks* ranks) {
+  constexpr std::string_view kBefore = "ranks-", kBehind = ".elc";
+  std::string_view left(name, static_cast<size_t>(end - name));
+  if (left.size() <= kBefore.size() + kBehind.size() || left.substr(0, kBefore.size()) != kBefore) return false;
+  left = left.substr(kBefore.size(), left.size() - kBefore.size() - kBehind.size());
+  uint32_t numbers[3] = {0, 0, 1};
+  for (uint32_t& n : numbers) {
+    const std::string_view part = left.substr(0, left.find('-'));
+    uint64_t value;
+    if (!parse_whole(Text::copy(part).c_str(), &value) || value > UINT32_MAX) return false;
+    n = static_cast<uint32_t>(value);
+    left = left.substr(part.size());
+    if (left.empty()) break;
+    left = left.substr(1);
+  }
+  *ranks = {numbers[0], numbers[1], numbers[2]};
+  if (ranks->last <= ranks->first || ranks->step == 0 || (ranks->last - ranks->first) % ranks->step != 0) return false;
+  return aggregate_name(*ranks).view() == std::string_view(name, static_cast<size_t>(end - name));
+}
+
+void Extents::add(uint64_t at, uint64_t size) {
+  if (size == 0) return;
+  if (!list_.empty() && list_.back().at + list_.back().size == at) list_.back().size += size;
+  else list_.push_back({size_, at, size});
+  size_ += size;
+}
+
+size_t Extents::find(uint64_t number) const {
+  const Extent* const behind = std::upper_bound(list_.begin(), list_.end(), number,
+                                                [](uint64_t n, const Extent& extent) { return n < extent.begin; });
+  return static_cast<size_t>(behind - list_.begin()) - 1;
+}
+
+void Extents::encode(Encoder& out) const {
+  out.u64(list_.size());
+  for (const Extent& extent : list_) {
+    out.u64(extent.at);
+    out.u64(extent.size);
+  }
+}
+
+Result Extents::decode(Decoder& in, uint64_t end) {
+  clear();
+  const size_t count = in.count(kExtent);
+  if (!list_.make_room(count)) return no_memory(count * sizeof(Extent), "where the data of a file are");
+  for (size_t i = 0; i < count; ++i) {
+    const uint64_t at = in.u64(), size = in.u64();
+    // More than there is in all cannot be: nothing is there twice.
+    if (size == 0 || at > end || size > end - at || size > end - size_) in.fail();
+    if (in.ok()) add(at, size);
+  }
+  return in.ok() ? Result() : Result::error("the table of where a rank's data are is damaged");
+}
+
+Result open_aggregate(const Directory& dir, const Ranks& ranks, int* fd) {
+  const Text name = aggregate_name(ranks);
+  Descriptor file;
+  ELC_TRY(open_shared(dir, name.c_str(), &file));
+  ELC_TRY(begin(file.get(), ranks, dir.path_of(name.c_str()).c_str()));
+  *fd = file.release();
+  return {};
+}
+
+int append_all(int fd, const void* data, size_t size, Extents* extents) {
+  const uint8_t* from = static_cast<const uint8_t*>(data);
+  while (size > 0) {
+    const size_t part = size < kMostAtOnce ? size : kMostAtOnce;
+    uint64_t end;
+    const ssize_t written = system_calls.append(fd, from, part, &end);
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return errno;
+    if (written == 0) return ENOSPC;
+    extents->add(end - static_cast<uint64_t>(written), static_cast<uint64_t>(written));
+    from += written;
+    size -= static_cast<size_t>(written);
+  }
+  return 0;
+}
+
+int write_table(int fd, const Ranks& ranks, uint32_t rank, const Extents& extents) {
+  Bytes table;
+  Encoder out(&table);
+  extents.encode(out);
+  // In one piece: where the system takes less at once, again.
+  uint64_t end = 0;
+  for (;;) {
+    const ssize_t written = system_calls.append(fd, table.data(), table.size(), &end);
+    if (written == static_cast<ssize_t>(table.size())) break;
+    if (written < 0 && errno != EINTR) return errno;
+  }
+  Bytes content;
+  Encoder entry(&content);
+  entry.u64(end - table.size());
+  entry.u32(static_cast<uint32_t>(table.size()));
+  entry.u32(format::crc32_of(table.data(), table.size()));
+  // On some systems who appends can write to no other place.
+  if (uninterrupted([&] { return system_calls.set_append(fd, false); }) != 0) return errno;
+  return write_all_at(fd, content.data(), content.size(), slot(ranks, rank));
+}
+
+Result read_table(int fd, uint64_t size, const Ranks& ranks, uint32_t rank, const char* path, Extents* extents) {
+  Bytes bytes;
+  const auto read = [&](uint64_t at, uint64_t count) -> Result {
+    if (at > size || count > size - at) return Result::error("%s is too short", path);
+    bytes.clear();
+    if (!bytes.make_room(static_cast<size_t>(count))) return no_memory(static_cast<size_t>(count), "a table of a file");
+    bytes.resize(static_cast<size_t>(count));
+    return read_all_at(fd, bytes.data(), bytes.size(), at, path);
+  };
+  const Bytes head = head_of(ranks);
+  ELC_TRY(read(0, head.size()));
+  Decoder in(bytes);
+  ELC_TRY(unseal(&in, bytes, kMagic, kVersion, path));
+  if (memcmp(bytes.data(), head.data(), head.size()) != 0)
+    return Result::error("%s has the data of other ranks than its name says", path);
+  ELC_TRY(read(slot(ranks, rank), kSlot));
+  Decoder entry(bytes);
+  const uint64_t at = entry.u64();
+  const uint32_t length = entry.u32(), checksum = entry.u32();
+  if (at == 0) return Result::error("%s lacks what rank %lu has saved", path, static_cast<unsigned long>(rank));
+  ELC_TRY(read(at, length));
+  if (format::crc32_of(bytes.data(), bytes.size()) != checksum)
+    return Result::error("%s is damaged: its table for rank %lu", path, static_cast<unsigned long>(rank));
+  Decoder table(bytes);
+  const Result status = extents->decode(table, at);
+  if (status.ok() && table.left() == 0) return {};
+  return Result::error("%s is damaged: its table for rank %lu", path, static_cast<unsigned long>(rank));
+}
+
+}  // namespace elc::store

@@ -302,9 +302,11 @@ def rank_files(line):
     """What `elc` takes for the files of the ranks in the directory of a line, some of which may have written to one together."""
     ranks = set()
     for name in os.listdir(line):
-        if name.startswith("rank") and name.endswith(".elc"):
-            first, last, step = ([int(n) for n in re.findall(r"\d+", name)] + [None, 1])[:3]
-            ranks.update([first] if name.startswith("rank-") else range(first, last + 1, step))
+        numbers = [int(n) for n in re.findall(r"\d+", name)]
+        if re.fullmatch(r"rank-\d+\.elc", name):
+            ranks.add(numbers[0])
+        elif re.fullmatch(r"ranks-\d+-\d+(-\d+)?\.elc", name):
+            ranks.update(range(numbers[0], numbers[1] + 1, (numbers + [1])[2]))
     return [os.path.join(line, "rank-%06d.elc" % rank) for rank in sorted(ranks)]
 
 

@@ -80,28 +80,25 @@ Ranks together_with(const Vector<uint32_t>& machine, uint32_t rank, uint32_t mos
 
 Text aggregate_name(const Ranks& ranks) {
   const auto number = [](uint32_t n) { return static_cast<unsigned long>(n); };
-  return ranks.step == 1 ? Text::format("ranks-%06lu-%06lu.elc", number(ranks.first), number(ranks.last))
-                         : Text::format("ranks-%06lu-%06lu-%lu.elc", number(ranks.first), number(ranks.last), number(ranks.step));
+  const Text range = Text::format("ranks-%06lu-%06lu", number(ranks.first), number(ranks.last));
+  return ranks.step == 1 ? Text::format("%s.elc", range.c_str()) : Text::format("%s-%lu.elc", range.c_str(), number(ranks.step));
 }
 
 bool aggregate_ranks(const char* name, const char* end, Ranks* ranks) {
-  constexpr std::string_view kBefore = "ranks-", kBehind = ".elc";
-  std::string_view left(name, static_cast<size_t>(end - name));
-  if (left.size() <= kBefore.size() + kBehind.size() || left.substr(0, kBefore.size()) != kBefore) return false;
-  left = left.substr(kBefore.size(), left.size() - kBefore.size() - kBehind.size());
-  uint32_t numbers[3] = {0, 0, 1};
-  for (uint32_t& n : numbers) {
-    const std::string_view part = left.substr(0, left.find('-'));
-    uint64_t value;
-    if (!parse_whole(Text::copy(part).c_str(), &value) || value > UINT32_MAX) return false;
-    n = static_cast<uint32_t>(value);
-    left = left.substr(part.size());
-    if (left.empty()) break;
-    left = left.substr(1);
+  constexpr char kBefore[] = "ranks-";
+  const std::string_view whole(name, static_cast<size_t>(end - name));
+  const Text text = Text::copy(whole);
+  if (strncmp(text.c_str(), kBefore, sizeof kBefore - 1) != 0) return false;
+  const char* at = text.c_str() + sizeof kBefore - 1;
+  uint64_t numbers[3] = {0, 0, 1};
+  for (uint64_t& n : numbers) {
+    for (n = 0; *at >= '0' && *at <= '9' && n <= UINT32_MAX; ++at) n = n * 10 + static_cast<uint64_t>(*at - '0');
+    if (n > UINT32_MAX) return false;
+    if (*at++ != '-') break;
   }
-  *ranks = {numbers[0], numbers[1], numbers[2]};
+  *ranks = {static_cast<uint32_t>(numbers[0]), static_cast<uint32_t>(numbers[1]), static_cast<uint32_t>(numbers[2])};
   if (ranks->last <= ranks->first || ranks->step == 0 || (ranks->last - ranks->first) % ranks->step != 0) return false;
-  return aggregate_name(*ranks).view() == std::string_view(name, static_cast<size_t>(end - name));
+  return aggregate_name(*ranks).view() == whole;
 }
 
 void Extents::add(uint64_t at, uint64_t size) {

@@ -265,12 +265,12 @@ Result RankSource::open(const char* path) {
   const char* const name = slash == nullptr ? path : slash + 1;
   // DIR/line-N/rank-N.elc
   const bool of_rank = rank_number(name, name + strlen(name), &rank_);
-  const Text above = Text::copy(slash == nullptr ? "." : slash == path ? "/" : std::string_view(path, static_cast<size_t>(slash - path)));
+  const std::string_view directory(path, slash == nullptr ? 0 : static_cast<size_t>(slash - path));
+  const Text above = Text::copy(slash == nullptr ? "." : slash == path ? "/" : directory);
   if (of_rank) dir_ = Text::format("%s/..", above.c_str());
   Ranks ranks;
   if (aggregate_ranks(name, name + strlen(name), &ranks))
-    return Result::error("%s has what several ranks have written: name one of them, as in %s/%s", path, above.c_str(),
-                         rank_name(ranks.first).c_str());
+    return Result::error("several ranks have written to it: name one of them, as in %s/%s", above.c_str(), rank_name(ranks.first).c_str());
   uint64_t size;
   const Result opened = open_path(path, &fd_, &size);
   if (opened.ok()) extents_.add(0, size);

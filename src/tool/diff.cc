@@ -26,7 +26,7 @@ struct Side {
 Side side_of(const std::string& what, const std::string& dir) {
   Side side;
   side.given = what;
-  if (fs::is_regular_file(what)) return side;
+  if (names_file(what)) return side;
   if (parse_whole(what.c_str(), &side.line)) {
     side.kind = Side::Kind::kLine, side.dir = dir;
     return side;

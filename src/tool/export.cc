@@ -514,7 +514,7 @@ uint64_t Array::elements() const { return product(shape, 0, shape.size()); }
 
 Ranks ranks_of(const std::string& what, const std::string& dir, int64_t rank) {
   Ranks ranks;
-  if (fs::is_regular_file(what)) {
+  if (names_file(what)) {
     store::RankSource source;
     format::Reader reader;
     store::Label label;

@@ -1,7 +1,6 @@
 #include "facts.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <map>
 #include <tuple>
 #include <vector>
@@ -93,7 +92,7 @@ class File {
 
   json facts() {
     json facts = {{"file", path_},
-                  {"bytes", std::filesystem::file_size(path_)},
+                  {"bytes", source_.source().size},
                   {"format", std::to_string(reader_.major_version()) + "." + std::to_string(reader_.minor_version())},
                   {"representation", describe(reader_.representation())},
                   {"relies_on", bases()},

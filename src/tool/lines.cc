@@ -1,5 +1,6 @@
 #include "lines.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -125,6 +126,12 @@ store::Survey survey(const std::string& dir) {
   });
   if (!status.ok()) throw Refusal(kCannot, status.message());
   return there;
+}
+
+bool names_file(const std::string& what) {
+  if (fs::exists(what)) return fs::is_regular_file(what);
+  store::RankSource file;
+  return file.open(what.c_str()).cause() != ENOENT;
 }
 
 LinePlace line_place(const std::string& what, const std::string& dir) {

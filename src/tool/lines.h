@@ -39,6 +39,8 @@ struct LinePlace {
   uint64_t line;
 };
 LinePlace line_place(const std::string& what, const std::string& dir);
+// Whether this is the file of a rank, or the name that it would have where several have written to one together.
+bool names_file(const std::string& what);
 
 // Throws Refusal if there is nothing of the line in the directory.
 void require_line(const std::string& dir, uint64_t line);

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <filesystem>
 #include <new>
 
 #include "base/message.h"
@@ -12,7 +11,6 @@
 #include "lines.h"
 #include "text.h"
 
-namespace fs = std::filesystem;
 using nlohmann::json;
 
 namespace elc::tool {
@@ -203,7 +201,7 @@ int show(const ShowOptions& options) {
     say("there is not enough memory to show this");
     _exit(kCannot);
   });
-  if (!fs::is_regular_file(options.what)) return show_line(options);
+  if (!names_file(options.what)) return show_line(options);
   const json facts = file_facts(options.what, options.values);
   if (options.json)
     print(facts);

@@ -184,6 +184,29 @@ class Read(unittest.TestCase):
                 self.whole(line)
                 self.readers_agree(line, 5, 5000)
 
+    def test_one_file_of_several_ranks(self):
+        if BUILD.mpi == "lam":
+            self.skipTest("it does not tell which ranks are on one machine")
+        directory = self.line_of("scenes", "trap10_made", "together", ELC_EVERY="0.05", ELC_AGGREGATE="node")
+        line = self.newest(directory)
+        path = os.path.join(line, "ranks-000000-000002.elc")
+        self.assertEqual(sorted(os.listdir(line)), ["commit", "ranks-000000-000002.elc", "run"])
+        run = elc("show", path)
+        self.assertEqual(run.returncode, 65)
+        self.assertIn("name one of them, as in %s/rank-000000.elc" % line, run.stderr)
+        self.assertEqual(elc("diff", *[os.path.join(line, "rank-000001.elc")] * 2).returncode, 0)
+        self.assertEqual(elc("show", os.path.join(line, "rank-000003.elc")).returncode, 64)
+        with open(path, "rb") as file:
+            data = file.read()
+        for name, damaged in ("cut", data[:len(data) // 2]), ("table", data[:24] + bytes(16) + data[40:]):
+            with self.subTest(name):
+                copy = self.newest(self.copy_of(directory))
+                with open(os.path.join(copy, "ranks-000000-000002.elc"), "wb") as file:
+                    file.write(damaged)
+                run = elc("verify", copy)
+                self.assertEqual(run.returncode, 65, run.stdout + run.stderr)
+                self.assertIn("ranks-000000-000002.elc", run.stdout)
+
     # ---- Files of a later version ----
 
     def rewrite(self, line, **changes):

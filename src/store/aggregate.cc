@@ -181,33 +181,70 @@ int write_table(int fd, const Ranks& ranks, uint32_t rank, const Extents& extent
   return write_all_at(fd, content.data(), content.size(), slot(ranks, rank));
 }
 
-Result read_table(int fd, uint64_t size, const Ranks& ranks, uint32_t rank, const char* path, Extents* extents) {
+namespace {
+
+Result read_part(int fd, uint64_t size, uint64_t at, uint64_t count, const char* path, Bytes* bytes) {
+  if (at > size || count > size - at) return Result::error("%s is too short", path);
+  bytes->clear();
+  if (!bytes->make_room(static_cast<size_t>(count))) return no_memory(static_cast<size_t>(count), "a table of a file");
+  bytes->resize(static_cast<size_t>(count));
+  return read_all_at(fd, bytes->data(), bytes->size(), at, path);
+}
+
+Result check_head(int fd, uint64_t size, const Ranks& ranks, const char* path) {
   Bytes bytes;
-  const auto read = [&](uint64_t at, uint64_t count) -> Result {
-    if (at > size || count > size - at) return Result::error("%s is too short", path);
-    bytes.clear();
-    if (!bytes.make_room(static_cast<size_t>(count))) return no_memory(static_cast<size_t>(count), "a table of a file");
-    bytes.resize(static_cast<size_t>(count));
-    return read_all_at(fd, bytes.data(), bytes.size(), at, path);
-  };
-  const Bytes head = head_of(ranks);
-  ELC_TRY(read(0, head.size()));
+  ELC_TRY(read_part(fd, size, 0, kHead, path, &bytes));
   Decoder in(bytes);
   ELC_TRY(unseal(&in, bytes, kMagic, kVersion, path));
-  if (memcmp(bytes.data(), head.data(), head.size()) != 0)
-    return Result::error("%s has the data of other ranks than its name says", path);
-  ELC_TRY(read(slot(ranks, rank), kSlot));
+  if (memcmp(bytes.data(), head_of(ranks).data(), kHead) == 0) return {};
+  return Result::error("%s has the data of other ranks than its name says", path);
+}
+
+Result lacks(const char* path, uint64_t rank) {
+  return Result::error("%s lacks what rank %llu has saved", path, static_cast<unsigned long long>(rank));
+}
+
+Result check_all(int fd, uint64_t size, const Ranks& ranks, const char* path) {
+  ELC_TRY(check_head(fd, size, ranks, path));
+  Bytes slots;
+  ELC_TRY(read_part(fd, size, kHead, uint64_t{ranks.count()} * kSlot, path, &slots));
+  Decoder in(slots);
+  for (uint64_t rank = ranks.first; rank <= ranks.last; rank += ranks.step) {
+    if (in.u64() == 0) return lacks(path, rank);
+    in.u64();
+  }
+  return {};
+}
+
+}  // namespace
+
+Result check_slots(const Directory& dir, const Ranks& ranks) {
+  const Text name = aggregate_name(ranks), path = dir.path_of(name.c_str());
+  int fd = -1;
+  uint64_t size;
+  ELC_TRY(open_file(dir, name.c_str(), &fd, nullptr, &size));
+  const Result status = check_all(fd, size, ranks, path.c_str());
+  system_calls.close(fd);
+  return status;
+}
+
+Result read_table(int fd, uint64_t size, const Ranks& ranks, uint32_t rank, const char* path, Extents* extents) {
+  Bytes bytes;
+  ELC_TRY(check_head(fd, size, ranks, path));
+  ELC_TRY(read_part(fd, size, slot(ranks, rank), kSlot, path, &bytes));
   Decoder entry(bytes);
   const uint64_t at = entry.u64();
   const uint32_t length = entry.u32(), checksum = entry.u32();
-  if (at == 0) return Result::error("%s lacks what rank %lu has saved", path, static_cast<unsigned long>(rank));
-  ELC_TRY(read(at, length));
-  if (format::crc32_of(bytes.data(), bytes.size()) != checksum)
-    return Result::error("%s is damaged: its table for rank %lu", path, static_cast<unsigned long>(rank));
-  Decoder table(bytes);
-  const Result status = extents->decode(table, at);
-  if (status.ok() && table.left() == 0) return {};
-  return Result::error("%s is damaged: its table for rank %lu", path, static_cast<unsigned long>(rank));
+  if (at == 0) return lacks(path, rank);
+  ELC_TRY(read_part(fd, size, at, length, path, &bytes));
+  Result status = Result::error("the checksum");
+  if (format::crc32_of(bytes.data(), bytes.size()) == checksum) {
+    Decoder table(bytes);
+    status = extents->decode(table, at);
+    if (status.ok() && table.left() > 0) status = Result::error("its size");
+  }
+  if (status.ok() || status.system_failed()) return status;
+  return Result::error("%s is damaged, in the table of rank %lu", path, static_cast<unsigned long>(rank));
 }
 
 }  // namespace elc::store

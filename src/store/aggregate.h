@@ -79,6 +79,8 @@ Result open_aggregate(const Directory& dir, const Ranks& ranks, int* fd);
 int append_all(int fd, const void* data, size_t size, Extents* extents);
 // When all is there that `rank` writes: appends its table, and sets its slot. Returns 0 or an errno.
 int write_table(int fd, const Ranks& ranks, uint32_t rank, const Extents& extents);
+// Whether each of `ranks` has set its slot: an error says which has not.
+Result check_slots(const Directory& dir, const Ranks& ranks);
 // Reads where the bytes of `rank` are in a file of `size` bytes. An error names the file, by its path.
 Result read_table(int fd, uint64_t size, const Ranks& ranks, uint32_t rank, const char* path, Extents* extents);
 

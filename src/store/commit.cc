@@ -157,14 +157,14 @@ uint64_t new_run() {
 }
 
 Result CommitFile::begin(const char* dir, const Commit& record, const Vector<Ranks>& together) {
-  const Result status = write(dir, record, together);
+  const Result status = look(dir, record, together);
   if (!status.ok()) take_back();
   return status;
 }
 
-Result CommitFile::write(const char* dir, const Commit& record, const Vector<Ranks>& together) {
-  Bytes content;
-  Encoder out(&content);
+Result CommitFile::look(const char* dir, const Commit& record, const Vector<Ranks>& together) {
+  content_.clear();
+  Encoder out(&content_);
   out.u32(kCommitMagic);
   out.u32(kCommitVersion);
   out.u64(record.line);
@@ -176,20 +176,26 @@ Result CommitFile::write(const char* dir, const Commit& record, const Vector<Ran
   out.u64(microseconds_now());
   out.u64(record.relies_on.size());
   for (const uint64_t base : record.relies_on) out.u64(base);
-  seal(&content);
+  seal(&content_);
   run_ = record.run;
+  together_.clear();
+  together_.append(together.data(), together.size());
   Directory top;
   ELC_TRY(open_line(dir, record.line, &top, &place_));
+  stage_ = Stage::kLooking;
   ELC_TRY(check_claim(place_, run_));
   ELC_TRY(check_bases(top, record));
   Text missing;
   ELC_TRY(missing_in(place_, record.ranks, together, &missing));
-  if (!missing.empty())
-    return Result::error("%s is not there, which its rank has written: ELC_DIR has to be one directory for all ranks, on a "
-                         "file system that all machines share", missing.c_str());
+  if (missing.empty()) return {};
+  return Result::error("%s is not there, which its rank has written: ELC_DIR has to be one directory for all ranks, on a "
+                       "file system that all machines share", missing.c_str());
+}
+
+Result CommitFile::write() {
   ELC_TRY(open_temporary(place_, kCommitName, &temporary_, &fd_));
   stage_ = Stage::kFlushing;
-  const int error = write_all(fd_, content.data(), content.size());
+  const int error = write_all(fd_, content_.data(), content_.size());
   if (error != 0) return io_error("write", place_.path_of(temporary_.c_str()).c_str(), error);
   system_calls.start_flush(fd_);
   return {};
@@ -205,6 +211,12 @@ Result CommitFile::put_in_place() {
 }
 
 Result CommitFile::step(bool wait) {
+  while (stage_ == Stage::kLooking && !together_.empty()) {
+    ELC_TRY(check_slots(place_, together_.back()));
+    together_.pop_back();
+    if (!wait) return {};
+  }
+  if (stage_ == Stage::kLooking) ELC_TRY(write());
   if (stage_ == Stage::kFlushing && (wait || !system_calls.flushing())) ELC_TRY(put_in_place());
   if (stage_ == Stage::kFlushingDirectory && (wait || !system_calls.flushing())) {
     const int flushed = uninterrupted([&] { return system_calls.end_flush(place_.fd()); });
@@ -237,7 +249,7 @@ void CommitFile::take_back() {
     system_calls.end_flush(fd_);
     system_calls.close(std::exchange(fd_, -1));
     remove_file(place_, temporary_.c_str()).ok();
-  } else if (begun()) {
+  } else if (begun() && stage_ != Stage::kLooking) {
     if (stage_ == Stage::kFlushingDirectory) system_calls.end_flush(place_.fd());
     remove_file(place_, kCommitName).ok();
     place_.flush().ok();

@@ -42,6 +42,13 @@ Text line_path(const char* dir, uint64_t line);
 Text rank_path(const char* dir, uint64_t line, uint32_t rank);
 Text commit_path(const char* dir, uint64_t line);
 
+// Tells one directory from another, on this machine.
+struct Identity {
+  uint64_t device = 0, number = 0;
+  bool operator==(const Identity& other) const { return device == other.device && number == other.number; }
+};
+Identity identity(const char* dir);  // zeros: there is none
+
 // Makes the directory, with those above it, if it is not there, so that it lasts, and checks that it can be written.
 Result prepare(const char* dir);
 
@@ -151,7 +158,7 @@ class CommitFile {
   CommitFile& operator=(const CommitFile&) = delete;
   ~CommitFile() { take_back(); }  // unless it is done
 
-  // Begins to write the record of the line, whose ranks write `together` as these say, and the others alone.
+  // Begins to commit the line, whose ranks have written `together` as these say, and the others alone.
   Result begin(const char* dir, const Commit& record, const Vector<Ranks>& together = {});
   bool begun() const { return stage_ != Stage::kNone; }
   // Each call does what can be done without waiting for the disk, until *done: the line is committed.
@@ -160,14 +167,17 @@ class CommitFile {
   Result finish();
 
  private:
-  enum class Stage { kNone, kFlushing, kFlushingDirectory, kFlushed };
+  enum class Stage { kNone, kLooking, kFlushing, kFlushingDirectory, kFlushed };
 
-  Result write(const char* dir, const Commit& record, const Vector<Ranks>& together);
+  Result look(const char* dir, const Commit& record, const Vector<Ranks>& together);
+  Result write();
   Result step(bool wait);
   Result put_in_place();
   void take_back();
 
   Directory place_;  // of the line
+  Bytes content_;
+  Vector<Ranks> together_;  // at whose files it has still to look
   Text temporary_;
   uint64_t run_ = 0;
   int fd_ = -1;

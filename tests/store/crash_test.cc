@@ -85,7 +85,9 @@ struct Job {
     record.base = base;
     record.ranks = kRanks;
     store::CommitFile commit;
-    good = good && commit.begin(dir, record).ok() && (number % 2 == 0 ? commit.finish().ok() : in_background(commit));
+    Vector<store::Ranks> all;
+    if (!together.alone()) all.push_back(together);
+    good = good && commit.begin(dir, record, all).ok() && (number % 2 == 0 ? commit.finish().ok() : in_background(commit));
     if (!good) {
       for (auto& file : files) file->discard();
       return false;

@@ -89,29 +89,6 @@ Result lock_files() {
                        "rank write to it (ELC_fopen), or open it for all together (MPI_File_open)", files[other].path.c_str());
 }
 
-// What process 0 was told goes for all: of two that do not agree, neither would look where the other writes.
-void agree_who_writes_together() {
-  LineFile& f = current();
-  unsigned most = runtime.config.aggregate;
-  PMPI_Bcast(&most, 1, MPI_UNSIGNED, 0, runtime.control);
-  if (most == 1 || runtime.size == 1) return;
-  const Vector<uint32_t> machine = ranks_of_machine();
-  if (machine.empty()) {
-    if (runtime.rank == 0) say("ELC_AGGREGATE: this MPI does not tell which ranks are on one machine; each writes a file of its own");
-    return;
-  }
-  f.together = store::together_with(machine, static_cast<uint32_t>(runtime.rank), most);
-  const unsigned mine[] = {f.together.first, f.together.last, f.together.step};
-  constexpr int kNumbers = 3;
-  Vector<unsigned> all;
-  if (runtime.rank == 0) all.resize(kNumbers * static_cast<size_t>(runtime.size));
-  PMPI_Gather(const_cast<unsigned*>(mine), kNumbers, MPI_UNSIGNED, all.data(), kNumbers, MPI_UNSIGNED, 0, runtime.control);
-  for (size_t rank = 0; rank * kNumbers < all.size(); ++rank) {
-    const store::Ranks ranks = {all[rank * kNumbers], all[rank * kNumbers + 1], all[rank * kNumbers + 2]};
-    if (!ranks.alone() && ranks.first == rank) f.all_together.push_back(ranks);
-  }
-}
-
 bool next_is_whole() { return current().chain.empty() || current().chain.size() >= runtime.config.incremental; }
 
 Result write_state(line::LineNumber line) {
@@ -303,8 +280,26 @@ void ended(void*, line::LineNumber line, bool committed, const line::Refusal& re
 
 }  // namespace
 
+// Where a machine has the directory twice, writing at the end of a file in one does not know of the other.
+void agree_who_writes_together(uint32_t most) {
+  LineFile& f = current();
+  const Vector<uint32_t> machine = ranks_of_machine(store::identity(dir()));
+  if (machine.empty() && runtime.rank == 0)
+    say("ELC_AGGREGATE: this MPI does not tell which ranks are on one machine; each writes a file of its own");
+  f.together = store::together_with(machine, static_cast<uint32_t>(runtime.rank), most);
+  constexpr int kNumbers = 3;
+  unsigned mine[kNumbers] = {f.together.first, f.together.last, f.together.step};
+  Vector<unsigned> all;
+  if (runtime.rank == 0) all.resize(kNumbers * static_cast<size_t>(runtime.size));
+  PMPI_Gather(mine, kNumbers, MPI_UNSIGNED, all.data(), kNumbers, MPI_UNSIGNED, 0, runtime.control);
+  for (size_t rank = 0; rank * kNumbers < all.size(); ++rank) {
+    const unsigned* const numbers = &all[rank * kNumbers];
+    const store::Ranks ranks = {numbers[0], numbers[1], numbers[2]};
+    if (!ranks.alone() && ranks.first == rank) f.all_together.push_back(ranks);
+  }
+}
+
 void prepare_to_write() {
-  agree_who_writes_together();
   current().file.prepare();
   current().chunk.resize(format::kChunkSize);
 }

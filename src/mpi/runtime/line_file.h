@@ -11,6 +11,8 @@ void fill_file_host(line::Host* host);
 
 // Allocates what writing a line takes, so that it is there when memory is not.
 void prepare_to_write();
+// How many ranks of a machine write to one file, at most: all call it together.
+void agree_who_writes_together(uint32_t most);
 // Process 0: once lines are removed, the others are told, and remove their files of these.
 void tell_of_cleaning();
 // Behind the last line: old ones are removed.

@@ -42,6 +42,7 @@ struct Start {
   uint64_t run = 0;
   uint64_t line = 0;     // to restart from; 0: from the start
   uint64_t highest = 0;  // number in use
+  uint32_t aggregate = 1;  // ELC_AGGREGATE: of two ranks that do not agree, neither would look where the other writes
 };
 
 const char* dir() { return runtime.config.dir.c_str(); }
@@ -63,7 +64,7 @@ void mark_at_exit() {
 
 // That read the file of this rank: its share of the processors, of which all ranks are where MPI cannot tell.
 unsigned threads_to_read() {
-  const size_t known = ranks_of_machine().size();
+  const size_t known = ranks_of_machine(store::Identity()).size();
   const unsigned here = static_cast<unsigned>(known > 0 ? known : static_cast<size_t>(runtime.size));
   const unsigned share = store::processors() / here, allowed = store::processors_of_process();
   return share < allowed ? share : allowed;
@@ -79,6 +80,7 @@ Result make_plan(Start* plan) {
   ELC_TRY(store::pass_over_incomplete(survey, dir(), runtime.config, &plan->line));
   plan->run = store::new_run();
   plan->highest = survey.highest;
+  plan->aggregate = runtime.config.aggregate;
   return Result();
 }
 
@@ -239,6 +241,7 @@ void open_store() {
   runtime.restart_line = plan.line;
   if (runtime.rank == 0) atexit(mark_at_exit);  // now, to be called after what the program registers later
   runtime.coordinator->number_from(static_cast<line::LineNumber>(plan.highest));
+  if (plan.aggregate > 1 && runtime.size > 1) agree_who_writes_together(plan.aggregate);
   if (plan.line == 0) return;
   runtime.restored = false;
   state::set_recovering(true);

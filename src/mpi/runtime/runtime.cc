@@ -413,17 +413,26 @@ void greet() {
 
 }  // namespace
 
-Vector<uint32_t> ranks_of_machine() {
+Vector<uint32_t> ranks_of_machine(const store::Identity& place) {
   Vector<uint32_t> ranks;
 #if ELC_HAVE_COMM_SPLIT_TYPE
+  struct Here {
+    store::Identity place;
+    uint64_t rank;
+  } here = {place, static_cast<uint64_t>(runtime.rank)};
+  constexpr int kSize = static_cast<int>(sizeof here);
   MPI_Comm machine = MPI_COMM_NULL;
   PMPI_Comm_split_type(runtime.control, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &machine);
   int count;
   PMPI_Comm_size(machine, &count);
-  ranks.resize(static_cast<size_t>(count));
-  unsigned rank = static_cast<unsigned>(runtime.rank);
-  PMPI_Allgather(&rank, 1, MPI_UNSIGNED, ranks.data(), 1, MPI_UNSIGNED, machine);
+  Vector<Here> all;
+  all.resize(static_cast<size_t>(count));
+  PMPI_Allgather(&here, kSize, MPI_BYTE, all.data(), kSize, MPI_BYTE, machine);
   PMPI_Comm_free(&machine);
+  for (const Here& other : all)
+    if (other.place == place) ranks.push_back(static_cast<uint32_t>(other.rank));
+#else
+  static_cast<void>(place);
 #endif
   return ranks;
 }

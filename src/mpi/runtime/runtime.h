@@ -185,8 +185,9 @@ line::EventLogging* make_coordinator();
 void start_clock();
 // Does nothing: whoever calls it is linked with all wrappers (calls/generate_wrappers.py).
 void all_wrappers();
-// The ranks in MPI_COMM_WORLD on the machine of this one, ascending, for which all ask together; none: MPI does not tell.
-Vector<uint32_t> ranks_of_machine();
+// The ranks in MPI_COMM_WORLD on the machine of this one that name the same place, ascending, for which all ask together.
+// None: MPI does not tell.
+Vector<uint32_t> ranks_of_machine(const store::Identity& place);
 // After PMPI_Init: reads the configuration, makes the control channel, finds the line to restart from.
 void start();
 // Before PMPI_Finalize.

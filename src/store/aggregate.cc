@@ -169,6 +169,7 @@ int write_table(int fd, const Ranks& ranks, uint32_t rank, const Extents& extent
   for (;;) {
     const ssize_t written = system_calls.append(fd, table.data(), table.size(), &end);
     if (written == static_cast<ssize_t>(table.size())) break;
+    if (written == 0) return ENOSPC;
     if (written < 0 && errno != EINTR) return errno;
   }
   Bytes content;

@@ -9,10 +9,10 @@
 //     DIR/refused                       why the running job took no line when it was last asked
 //     DIR/job.lock                      locked by rank 0 of the running job
 //
-// What one process writes has a temporary name before it is complete; what has to last is flushed before and its directory after, so
-// that a kill or a power cut at any instant leaves the newest committed line whole. A run goes on
-// counting lines above all that is there, from whichever line it starts, so files of different runs
-// cannot mix.
+// What one process writes has a temporary name before it is complete; what has to last is flushed
+// before and its directory after, so that a kill or a power cut at any instant leaves the newest
+// committed line whole. A run goes on counting lines above all that is there, from whichever line it
+// starts, so files of different runs cannot mix.
 //
 // Errors are I/O errors, said with path, reason and what to do. No function leaves a descriptor open
 // or a temporary file behind when it fails, as far as the file system lets it.

@@ -137,10 +137,11 @@ TEST_CASE("names") {
     CHECK(parsed(store::aggregate_name(ranks).c_str()) == text_of(ranks));
   CHECK(std::string(store::aggregate_name({0, 3, 1}).c_str()) == "ranks-000000-000003.elc");
   CHECK(std::string(store::aggregate_name({1, 13, 4}).c_str()) == "ranks-000001-000013-4.elc");
-  for (const char* name : {"ranks-.elc", "ranks-000000.elc", "ranks-000001-000001.elc", "ranks-000003-000000.elc", "ranks-000000-000003-1.elc",
-                           "ranks-000000-000003-2.elc", "ranks-000000-000004-0.elc", "ranks-0-3.elc", "ranks-000000-000003-.elc",
-                           "ranks-000000-000003.elc.tmp1", "ranks-000000-000003", "ranks-000000-4294967296.elc", "ranks-000000--00003.elc",
-                           "ranks-000000-000004-2-2.elc", "rank-000000.elc", "anks-000000-000003.elc", ""})
+  for (const char* name :
+       {"ranks-.elc", "ranks-000000.elc", "ranks-000001-000001.elc", "ranks-000003-000000.elc", "ranks-000000-000003-1.elc",
+        "ranks-000000-000003-2.elc", "ranks-000000-000004-0.elc", "ranks-0-3.elc", "ranks-000000-000003-.elc",
+        "ranks-000000-000003.elc.tmp1", "ranks-000000-000003", "ranks-000000-4294967296.elc", "ranks-000000--00003.elc",
+        "ranks-000000-000004-2-2.elc", "rank-000000.elc", "anks-000000-000003.elc", ""})
     CHECK_MESSAGE(parsed(name) == "", name);
 }
 

@@ -298,7 +298,10 @@ void look_if_due() {
 }
 
 bool open_short_way(const char* call) {
-  if (attention != 0) return false;
+  if (attention != 0) {
+    short_calls = kNoShortCalls;  // it has gone down by one: not for ever
+    return false;
+  }
   if (short_calls >= kNoShortCalls / 2) {  // used up: there was nothing else
     const Entered entered(call);
     look_if_due();

@@ -13,7 +13,7 @@
  *
  * For each it prints nanoseconds without and with the library, of the fastest turn and of the median one, and their ratios;
  * that of the medians is the median of the ratios of neighbouring turns. With --count N one process does N pairs both ways
- * and measures nothing: bench/instructions counts there. */
+ * (and reductions) and measures nothing: bench/instructions counts there. */
 #include <mpi.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -78,11 +78,16 @@ void count_plain(long n);
 void count_followed(long n);
 void count_plain_four(long n);
 void count_followed_four(long n);
+void count_plain_reduce(long n);
+void count_followed_reduce(long n);
 void count_plain(long n) { pair(&plain, n); }
 void count_followed(long n) { pair(&followed, n); }
 void count_plain_four(long n) { four(&plain, n); }
 void count_followed_four(long n) { four(&followed, n); }
-static void (*const volatile counted[])(long) = {count_plain, count_followed, count_plain_four, count_followed_four};
+void count_plain_reduce(long n) { reduce(&plain, n); }
+void count_followed_reduce(long n) { reduce(&followed, n); }
+static void (*const volatile counted[])(long) = {count_plain,      count_followed,     count_plain_four,
+                                                 count_followed_four, count_plain_reduce, count_followed_reduce};
 
 static int ascending(const void *a, const void *b) {
   const double x = *(const double *)a, y = *(const double *)b;
@@ -136,7 +141,8 @@ int main(int argc, char **argv) {
   if (count > 0) {
     pair(&followed, 100); /* what is allocated once */
     four(&followed, 100);
-    for (int i = 0; i < 4; ++i) counted[i](count);
+    reduce(&followed, 100);
+    for (size_t i = 0; i < sizeof counted / sizeof *counted; ++i) counted[i](count);
   } else {
     if (rank == 0) printf("ns       %29s  %29s\n", "fastest: plain, followed, ratio", "median: the same");
     measure("pair", pair, 4000 * length, turns);

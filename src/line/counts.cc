@@ -18,11 +18,15 @@ void Counts::find_last(Rank peer, uint64_t key) {
   last_ = recent;
 }
 
+void Counts::find(Counter& counter) {
+  find_last(counter.peer, counter.key);
+  counter.count = counter.received ? &last_.count->received : &last_.count->sent;
+  counter.tables = tables_;
+}
+
 void Counts::moved() {
   last_ = Found();
-  if (++tables_ != 0) return;
-  for (Found& recent : recent_) recent = Found();
-  tables_ = 1;
+  ++tables_;
 }
 
 ClassCount* Counts::find_class(Rank peer, uint64_t key) {

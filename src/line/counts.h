@@ -24,6 +24,18 @@ struct ClassEntry {
   ClassCount count;
 };
 
+// One of the counts of a class, for who counts there again and again: Counts::count.
+struct Counter {
+  uint64_t key = 0;
+  Rank peer = 0;
+  bool received = false;    // else sent
+  uint64_t tables = 0;      // of Counts, when `count` was found; 0: it was not
+  uint64_t* count = nullptr;
+
+  static Counter of_sent(Rank peer, Comm comm, Tag tag);
+  static Counter of_received(Rank peer, Comm comm, Tag tag);
+};
+
 struct Residue {
   Rank peer = 0;
   Comm comm = 0;
@@ -51,6 +63,12 @@ class Counts {
     return *last_.count;
   }
 
+  // Finds the count of a counter, which is of these counts alone; it may be counted there as long as it has been found.
+  void find(Counter& counter);
+  bool has_found(const Counter& counter) const { return counter.tables == tables_; }
+  // Injective: a "perfect hash" of the class (section 1).
+  static uint64_t key(Comm comm, Tag tag) { return static_cast<uint64_t>(comm) << 32 | static_cast<uint32_t>(tag); }
+
   // Moves the counts of the interval out (sorted by peer, communicator, tag) and starts it anew.
   // Residues and suppressions stay.
   void freeze(Vector<ClassEntry>* frozen);
@@ -70,12 +88,10 @@ class Counts {
     uint64_t key = 0;
     ClassCount* count = nullptr;
     Rank peer = -1;       // nobody
-    uint32_t tables = 0;  // as they were: `tables_`
+    uint64_t tables = 0;  // as they were: `tables_`
   };
   static constexpr size_t kRecent = 8;
 
-  // Injective: a "perfect hash" of the class (section 1).
-  static uint64_t key(Comm comm, Tag tag) { return static_cast<uint64_t>(comm) << 32 | static_cast<uint32_t>(tag); }
   ELC_NOINLINE void find_last(Rank peer, uint64_t key);
   void moved();  // entries of tables were, or will be
   ClassCount* find_class(Rank peer, uint64_t key);
@@ -84,10 +100,13 @@ class Counts {
   void restart(const Vector<ClassEntry>& kept);
 
   HashMap<Peer*> peers_;
-  uint32_t tables_ = 1;    // counts what moves entries of the tables
+  uint64_t tables_ = 1;    // counts what moves entries of the tables
   Found last_;
   Found recent_[kRecent];  // each has one place
 };
+
+inline Counter Counter::of_sent(Rank peer, Comm comm, Tag tag) { return {Counts::key(comm, tag), peer}; }
+inline Counter Counter::of_received(Rank peer, Comm comm, Tag tag) { return {Counts::key(comm, tag), peer, true}; }
 
 // The order in which tables are merged.
 inline bool before(Rank p1, Comm c1, Tag t1, Rank p2, Comm c2, Tag t2) {

@@ -35,6 +35,18 @@ class EventLogging final : public Coordinator {
   // What on_send, post and observe do where all is usual(); the last where is_usual(), too. receive_usual: post and observe
   // of a receive; false: call these.
   void send_usual(Rank to, Comm comm, Tag tag) { ++counts_.at(to, comm, tag).sent; }
+  // The same for a message whose class has a counter, that is found and counts one more: sent, or posted and observed at once
+  // where none_posted().
+  bool has_found(const Counter& counter) const { return counts_.has_found(counter); }
+  void find(Counter& counter) { counts_.find(counter); }
+  // Starts a collective operation that nothing else is to be done for. false: start_collective has to.
+  bool start_usual(Comm comm) {
+    if (!operations_.idle()) return false;
+    operations_.start(comm);
+    return true;
+  }
+  // No receive is posted, and no probe has shown anything: nothing follows for others from one that is posted and observed.
+  bool none_posted() const { return receives_.none_posted(); }
   void post_usual(Posting& posting) { receives_.post_usual(posting); }
   bool receive_usual(Comm comm, Rank source, Tag tag) { return receives_.receive_usual(comm, source, tag); }
   bool is_usual(const Posting& posting) const { return receives_.is_usual(posting); }

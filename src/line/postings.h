@@ -19,6 +19,7 @@ class Postings {
     (list.last == nullptr ? list.first : list.last->after) = &posting;
     list.last = &posting;
     posting.open = true;
+    ++size_;
     if (++list.size > kFew || list.indexed) [[unlikely]] index(list, posting);
   }
   // The same as `remove` for the first of its communicator, which is open.
@@ -29,6 +30,7 @@ class Postings {
     Posting* const second = posting.after;
     list.first = second;
     (second == nullptr ? list.last : second->before) = nullptr;
+    --size_;
     if (--list.size == 0 && list.indexed) [[unlikely]] drop_index(list);
   }
   void remove(Posting& posting) {
@@ -36,6 +38,7 @@ class Postings {
     List& list = lists_[posting.pattern.comm];
     (posting.before == nullptr ? list.first : posting.before->after) = posting.after;
     (posting.after == nullptr ? list.last : posting.after->before) = posting.before;
+    --size_;
     if (--list.size == 0 && list.indexed) [[unlikely]] drop_index(list);
   }
   // Nothing is to be implied for it any more.
@@ -45,7 +48,11 @@ class Postings {
     if (list.indexed) [[unlikely]] remove_from_class(list, posting);
   }
   // Forgets all.
-  void clear() { lists_.clear(); }
+  void clear() {
+    lists_.clear();
+    size_ = 0;
+  }
+  bool empty() const { return size_ == 0; }
 
   // The first of a communicator, nullptr for none; the next is posting->after.
   Posting* first(Comm comm) const { return comm < lists_.size() ? lists_[comm].first : nullptr; }
@@ -106,6 +113,7 @@ class Postings {
   static void remove_from_class(List& list, Posting& posting);
 
   Vector<List> lists_;  // by communicator
+  size_t size_ = 0;     // of all
 };
 
 }  // namespace elc::line

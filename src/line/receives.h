@@ -38,6 +38,8 @@ class Receives {
     ++counts_.at(source, comm, tag).received;
     return true;
   }
+  // Nothing is posted, and no probe has shown anything.
+  bool none_posted() const { return postings_.empty() && shown_.empty(); }
   // `answer`: what it had received already, or nullptr.
   bool post_again(Posting& posting, Message* answer);
   void observe(Posting& posting, Rank source, Tag tag);

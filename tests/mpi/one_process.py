@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""one_process.py BUILD PROGRAM [ARGUMENTS...]: runs a test program as a single MPI process under the build's launcher;
-its exit code."""
+"""one_process.py BUILD PROGRAM [ARGUMENTS...]: runs a test program as a single MPI process under the build's launcher, with an
+ELC_DIR of its own; its exit code."""
 
 import os
 import subprocess
@@ -15,8 +15,9 @@ def main():
     seed = {k: v for k, v in os.environ.items() if k.startswith("ELC_")}  # ELC_SEED replays
     scratch = launch.Scratch()
     try:
-        command = launch.launcher(build.mpi, 1, seed or {"PATH"}) + program
-        return subprocess.run(command, env={**os.environ, **launch.environment(build.mpi, scratch.path)},
+        directory = {"ELC_DIR": os.path.join(scratch.path, "lines")}
+        command = launch.launcher(build.mpi, 1, {*seed, *directory}) + program
+        return subprocess.run(command, env={**os.environ, **launch.environment(build.mpi, scratch.path), **directory},
                               stdin=subprocess.DEVNULL).returncode
     finally:
         scratch.remove()

@@ -190,6 +190,7 @@ TEST_CASE("counts: what an interval had is moved out in order, and residues and 
   sim::Random random(13);
   line::Counts table;
   std::map<Key, Value> model;
+  std::map<std::pair<Key, bool>, line::Counter> counters;
   const auto compare = [&] {
     for (auto& [k, v] : model) {
       const line::ClassCount& c = table.at(k.peer, k.comm, k.tag);
@@ -202,8 +203,17 @@ TEST_CASE("counts: what an interval had is moved out in order, and residues and 
     if (what < 90) {
       Value& v = model[key];
       line::ClassCount& c = table.at(key.peer, key.comm, key.tag);
-      if (what < 40) ++v.sent, ++c.sent;
-      else if (what < 80) ++v.received, ++c.received;
+      if (what < 20) ++v.sent, ++c.sent;
+      else if (what < 60) ++v.received, ++c.received;
+      else if (what < 80) {  // by a counter that was found when the tables were others, or was not
+        const bool received = what < 70;
+        auto& counter = counters.try_emplace({key, received}, received ? line::Counter::of_received(key.peer, key.comm, key.tag)
+                                                                      : line::Counter::of_sent(key.peer, key.comm, key.tag))
+                            .first->second;
+        if (!table.has_found(counter)) table.find(counter);
+        ++*counter.count;
+        ++(received ? v.received : v.sent);
+      }
       else v.suppress = what, c.suppress = what;
     } else if (what < 94) {
       Vector<line::ClassEntry> frozen;

@@ -15,7 +15,7 @@ int barrier(MPI_Comm handle) {
   }
   line::Coordinator& process = *runtime.coordinator;
   // The operation is counted after it, so that a checkpoint as of before it can still be taken.
-  if (process.logged_result(comm->slot, process.operations(comm->slot) + 1) == nullptr) {
+  if (process.ignores_results() || process.logged_result(comm->slot, process.operations(comm->slot) + 1) == nullptr) {
     unsigned known = process.last_line(), newest = 0;
     // Between two groups each hears of the other one; what that has heard is the answer.
     for (int rounds = comm->is_inter() ? 2 : 1; rounds > 0; --rounds) {
@@ -26,7 +26,8 @@ int barrier(MPI_Comm handle) {
     if (known > process.last_line()) process.request_line(known);
     if (site) site_while_waiting(nullptr);
   }
-  process.end_collective(comm->slot, process.start_collective(comm->slot), Bytes());
+  const uint64_t number = process.start_collective(comm->slot);
+  if (!process.ignores_results()) process.end_collective(comm->slot, number, Bytes());
   return MPI_SUCCESS;
 }
 

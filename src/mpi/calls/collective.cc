@@ -59,11 +59,11 @@ void Collective::end() {
 void Collective::begun(MPI_Request* request) {
   if (logged_ != nullptr) {
     end();
-    *request = runtime.requests.make_complete();
+    *request = runtime.requests->make_complete();
     return;
   }
   runtime.coordinator->pending_collective(comm_->slot, number_);
-  runtime.requests.add_collective(*request, comm_->slot, number_, std::move(regions_));
+  runtime.requests->add_collective(*request, comm_->slot, number_, std::move(regions_));
 }
 
 }  // namespace elc::mpi

@@ -5,6 +5,7 @@
 #include "mpi/objects/collective_arguments.h"
 #include "mpi/objects/collective_results.h"
 #include "mpi/runtime/runtime.h"
+#include "mpi/runtime/short_way.h"
 #if ELC_HAVE_MPIX_BCAST_INIT
 #include <mpi-ext.h>
 #endif
@@ -74,6 +75,13 @@ class Collective {
   Vector<Region> regions_;
 };
 
+// Whether a blocking operation goes the short way; then it is counted, and MPI is to be called.
+inline bool counted_in_short(MPI_Comm handle) {
+  if (!short_way()) return false;
+  const Communicator* const c = runtime.comms.last(handle);
+  return c != nullptr && runtime.coordinator.untold().start_usual(c->slot);
+}
+
 // A blocking operation: `pmpi` calls MPI, and `write` tells the Collective what that writes here.
 template <class Call, class Write>
 int collective(MPI_Comm comm, Call pmpi, Write write) {
@@ -128,11 +136,16 @@ int init_collective(const char* name, Collectively call, MPI_Comm comm, MPI_Requ
 #define ELC_LIST(...) __VA_ARGS__
 
 // The wrappers of MPI_NAME and MPI_INAME. The last argument is what the call writes here.
-#define ELC_BLOCKING(NAME, PARAMETERS, ARGUMENTS, ...)             \
-  ELC_EXPORT int MPI_##NAME(ELC_LIST PARAMETERS) {                 \
-    ELC_FOLLOW(NAME, ARGUMENTS);                                   \
-    return collective(comm, [&] { return PMPI_##NAME ARGUMENTS; }, \
-                      [&]([[maybe_unused]] Collective& now) __VA_ARGS__); \
+#define ELC_BLOCKING(NAME, PARAMETERS, ARGUMENTS, ...)                                                        \
+  namespace {                                                                                                 \
+  ELC_NOINLINE int long_way_of_##NAME(ELC_LIST PARAMETERS) {                                                  \
+    if (open_short_way("MPI_" #NAME)) return MPI_##NAME ARGUMENTS;                                            \
+    ELC_FOLLOW(NAME, ARGUMENTS);                                                                              \
+    return collective(comm, [&] { return PMPI_##NAME ARGUMENTS; }, [&]([[maybe_unused]] Collective& now) __VA_ARGS__); \
+  }                                                                                                           \
+  }                                                                                                           \
+  ELC_EXPORT int MPI_##NAME(ELC_LIST PARAMETERS) {                                                            \
+    return counted_in_short(comm) ? PMPI_##NAME ARGUMENTS : long_way_of_##NAME ARGUMENTS;                     \
   }
 #define ELC_NON_BLOCKING(NAME, PARAMETERS, ARGUMENTS, ...)                                                             \
   ELC_EXPORT int MPI_##NAME(ELC_LIST PARAMETERS, MPI_Request* request) {                                               \

@@ -52,7 +52,7 @@ template <class Call>
 int begin_communicator(MPI_Comm parent, MPI_Comm* made, MPI_Request* request, const char* name, Call call) {
   Collective operation(parent);
   if (operation.logged() != nullptr) {
-    *request = runtime.requests.make_complete();
+    *request = runtime.requests->make_complete();
     return replay(&operation, made);
   }
   const int code = released_inside(call);
@@ -68,8 +68,8 @@ int begin_communicator(MPI_Comm parent, MPI_Comm* made, MPI_Request* request, co
   making->parents.append(comm->attributes.data(), comm->attributes.size());
   making->call = name;
   runtime.coordinator->pending_collective(comm->slot, operation.number());
-  if (Request* r = runtime.requests.add_collective(*request, comm->slot, operation.number(), Vector<Region>(), making))
-    runtime.requests.hinder(r, *request, name);
+  if (Request* r = runtime.requests->add_collective(*request, comm->slot, operation.number(), Vector<Region>(), making))
+    runtime.requests->hinder(r, *request, name);
   return MPI_SUCCESS;
 }
 #endif

@@ -35,7 +35,7 @@ void complete_receive(Receive& r, MPI_Request after, int code, const MPI_Status&
 // with `code` and `status`, what it has made of the handle; nullptr: MPI does not have it. `status` is set.
 int observe(MPI_Request* request, const MPI_Request* after, int code, MPI_Status* status, Unheard* unheard) {
   const MPI_Request handle = *request;
-  Request* record = runtime.requests.find(handle);
+  Request* record = runtime.requests->find(handle);
   if (record == nullptr) {
     *request = *after;
     if (*after == MPI_REQUEST_NULL) remove_obstacle(HandleKind::kRequest, handle_key(handle));
@@ -60,17 +60,17 @@ int observe(MPI_Request* request, const MPI_Request* after, int code, MPI_Status
     cancelled_send(*status);
   }
   if (record->persistent != nullptr) {
-    runtime.requests.set_inactive(record, handle);
+    runtime.requests->set_inactive(record, handle);
     return code;
   }
-  runtime.requests.release(record, handle);
+  runtime.requests->release(record, handle);
   *request = MPI_REQUEST_NULL;
   return code;
 }
 
 // Tests one request that is not null, and observes it if it is complete, perhaps with an error.
 bool test_one(MPI_Request* request, MPI_Status* status, int* code, Unheard* unheard) {
-  Request* record = runtime.requests.find(*request);
+  Request* record = runtime.requests->find(*request);
   MPI_Request handle = record == nullptr ? *request : record->in_mpi(*request);
   const bool with_mpi = handle != MPI_REQUEST_NULL;
   int flag = 0;
@@ -95,7 +95,7 @@ bool one_at_a_time() { return runtime.obstacles.any(HandleKind::kRequest) || run
 class Batch {
  public:
   Batch(int count, MPI_Request* array, MPI_Status* statuses)
-      : count_(count), array_(array), arrays_(runtime.requests.borrow()), statuses_(statuses) {
+      : count_(count), array_(array), arrays_(runtime.requests->borrow()), statuses_(statuses) {
     const size_t n = static_cast<size_t>(count);
     Vector<MPI_Request>& handles = arrays_->handles;
     handles.append(array, n);
@@ -104,7 +104,7 @@ class Batch {
       statuses_ = arrays_->statuses.data();
     }
   }
-  ~Batch() { runtime.requests.give_back(arrays_); }
+  ~Batch() { runtime.requests->give_back(arrays_); }
   Batch(const Batch&) = delete;
   Batch& operator=(const Batch&) = delete;
 
@@ -112,7 +112,7 @@ class Batch {
   bool idle() const {
     for (int i = 0; i < count_; ++i) {
       if (array_[i] == MPI_REQUEST_NULL) continue;
-      const Request* record = runtime.requests.find(array_[i]);
+      const Request* record = runtime.requests->find(array_[i]);
       if (record == nullptr || record->active) return false;
     }
     return true;
@@ -136,11 +136,11 @@ class Batch {
   void sort_out();
   const MPI_Request& handle(int place) const { return arrays_->handles[static_cast<size_t>(place)]; }
   MPI_Request* handles() { return arrays_->handles.data(); }
-  bool ready(int place) { return elc::mpi::ready(*runtime.requests.find(array_[place])); }
+  bool ready(int place) { return elc::mpi::ready(*runtime.requests->find(array_[place])); }
   // MPI has completed the request at `place`, if that is one of its; its status is the k-th. A receive's record has to have that
   // before any of the same call is observed: that one may follow a wildcard, and MPI cannot be asked any more what it has got.
   void complete(int place, int k, int code) {
-    Request* record = runtime.requests.find(array_[place]);
+    Request* record = runtime.requests->find(array_[place]);
     if (record == nullptr || !record->active || record->kind != Request::Kind::kReceive) return;
     if (record->in_mpi(array_[place]) != MPI_REQUEST_NULL)
       complete_receive(record->receive, handle(place), code_of(k, code), statuses_[k]);
@@ -169,10 +169,10 @@ class Batch {
 };
 
 void Batch::sort_out() {
-  if (runtime.requests.all_with_mpi()) return;
+  if (runtime.requests->all_with_mpi()) return;
   arrays_->own.clear();
   for (int i = 0; i < count_; ++i) {
-    const Request* record = runtime.requests.find(array_[i]);
+    const Request* record = runtime.requests->find(array_[i]);
     if (record == nullptr) continue;
     const MPI_Request in_mpi = record->in_mpi(array_[i]);
     arrays_->handles[static_cast<size_t>(i)] = in_mpi;
@@ -400,13 +400,102 @@ using Place = Requests::Place;
 constexpr int kFew = 16;
 
 // Whether MPI has completed this request, as far as it knows without a look around.
-[[maybe_unused]] bool is_complete(const Place& place, [[maybe_unused]] MPI_Request request) {
-  if (runtime.requests.is_complete_handle(place)) return true;
+inline bool is_complete(MPI_Request request) {
+  if (request == MPI_REQUEST_NULL || runtime.requests.untold().is_complete_handle(request)) return true;
   int flag = 0;
 #if ELC_HAVE_REQUEST_GET_STATUS
   PMPI_Request_get_status(request, &flag, MPI_STATUS_IGNORE);
 #endif
   return flag != 0;
+}
+
+// Completes all of these in MPI if they are complete; else nothing has happened.
+inline bool complete_in_mpi(int count, MPI_Request* array, MPI_Status* statuses) {
+  int flag = 1;
+  if constexpr (kTestLooksAround) {
+    for (int i = 0; i < count; ++i)
+      if (!is_complete(array[i])) return false;
+    PMPI_Waitall(count, array, statuses);
+  } else {
+    PMPI_Testall(count, array, &flag, statuses);
+  }
+  return flag != 0;
+}
+inline bool complete_in_mpi(MPI_Request* request, MPI_Status* status) {
+  int flag = 1;
+  if constexpr (kTestLooksAround) {
+    if (!is_complete(*request)) return false;
+    PMPI_Wait(request, status);
+  } else {
+    PMPI_Test(request, &flag, status);
+  }
+  return flag != 0;
+}
+
+// Whether these are the oldest messages begun, up to `end`, and to observe one is to count it, because no receive was posted
+// earlier.
+inline bool are_begun(int count, const MPI_Request* array, Begun** end) {
+  Begun* b = begun.first();
+  for (int i = 0; i < count; ++i) {
+    if (b != begun.place() && b->handle == array[i]) [[likely]] ++b;
+    else if (array[i] != MPI_REQUEST_NULL) return false;
+  }
+  *end = b;
+  return begun.none_receives() || runtime.coordinator.untold().none_posted();
+}
+
+// The same for some of them, in any order: a bit for each, from the oldest on; 0: they are others, or a receive that was posted
+// earlier is not among them.
+uint64_t which_are_begun(int count, const MPI_Request* array) {
+  const size_t all = static_cast<size_t>(begun.place() - begun.first());
+  uint64_t which = 0;
+  size_t next = 0;
+  for (int i = 0; i < count; ++i) {
+    if (array[i] == MPI_REQUEST_NULL) continue;
+    size_t steps = 0;
+    while (begun.first()[next].handle != array[i] || (which >> next & 1) != 0) {
+      next = next + 1 < all ? next + 1 : 0;
+      if (++steps == all) return 0;
+    }
+    which |= uint64_t{1} << next;
+  }
+  bool another = !runtime.coordinator.untold().none_posted();
+  for (size_t i = 0; i < all; ++i) {
+    const Begun& b = begun.first()[i];
+    if (!b.receives || b.handle == over()) continue;
+    const bool is = (which >> i & 1) != 0;
+    if (is && another) return 0;
+    another = another || !is;
+  }
+  return which;
+}
+
+// MPI has completed these.
+void count_these(uint64_t which) {
+  line::EventLogging& process = runtime.coordinator.untold();
+  Begun* b = begun.first();
+  for (uint64_t rest = which; rest != 0; rest >>= 1, ++b) {
+    if ((rest & 1) == 0) continue;
+    if (!process.has_found(b->counter)) process.find(b->counter);
+    ++*b->counter.count;
+  }
+  begun.end_these(which);
+}
+
+// MPI has completed the messages before `end`. `find`: it may be that counters have to be found.
+int count_begun(Begun* begin, Begun* end, bool find);
+ELC_NOINLINE int find_and_count_begun(Begun* begin, Begun* end) { return count_begun(begin, end, true); }
+inline int count_begun(Begun* begin, Begun* end, bool find) {
+  line::EventLogging& process = runtime.coordinator.untold();
+  for (Begun* b = begin; b != end; ++b) {
+    if (!process.has_found(b->counter)) [[unlikely]] {
+      if (!find) return find_and_count_begun(b, end);
+      process.find(b->counter);
+    }
+    ++*b->counter.count;
+  }
+  begun.end(end);
+  return MPI_SUCCESS;
 }
 
 // A receive that MPI has completed is observed: one that is not the first, or a wildcard, which has what its status says.
@@ -416,7 +505,7 @@ ELC_NOINLINE void observe_other(Request* record, const MPI_Status* status) {
   const line::Pattern& p = r.posting.pattern;
   if (p.wildcard()) runtime.coordinator->observe(r.posting, r.comm->world(status->MPI_SOURCE), status->MPI_TAG);
   else runtime.coordinator->observe(r.posting, p.source, p.tag);
-  runtime.requests.release(record, handle);
+  runtime.requests->release(record, handle);
 }
 
 inline void observe_usual(Place& place, const MPI_Status* status) {
@@ -426,17 +515,19 @@ inline void observe_usual(Place& place, const MPI_Status* status) {
   if (posting.pattern.wildcard() || !record->usual || !runtime.coordinator->is_usual(posting)) [[unlikely]]
     return observe_other(record, status);
   runtime.coordinator->observe_usual(posting, posting.pattern.source, posting.pattern.tag);
-  runtime.requests.end_usual(place);
+  runtime.requests->end_usual(place);
 }
 
 // Completes these requests if they are usual and complete, all of them; else nothing has happened.
 inline bool complete_few(int count, MPI_Request* array, MPI_Status* statuses) {
+  if (count > kFew) return false;
+  Requests& requests = *runtime.requests;
   Place* places[kFew];
   MPI_Status own[kFew];
   bool wildcard = false;
   for (int i = 0; i < count; ++i) {
     const uint64_t key = handle_key(array[i]);
-    Place& p = runtime.requests.place(key);
+    Place& p = requests.place(key);
     places[i] = &p;
     if (p.key != key) [[unlikely]] {
       if (array[i] != MPI_REQUEST_NULL) return false;
@@ -447,15 +538,7 @@ inline bool complete_few(int count, MPI_Request* array, MPI_Status* statuses) {
     }
   }
   if (wildcard && statuses == MPI_STATUSES_IGNORE) statuses = own;
-  if constexpr (kTestLooksAround) {
-    for (int i = 0; i < count; ++i)
-      if (places[i] != nullptr && !is_complete(*places[i], array[i])) return false;
-    PMPI_Waitall(count, array, statuses);
-  } else {
-    int flag = 0;
-    PMPI_Testall(count, array, &flag, statuses);
-    if (flag == 0) return false;
-  }
+  if (!complete_in_mpi(count, array, statuses)) return false;
   // MPI does not have them any more: what wildcards have got is told to who observes one that was posted later.
   for (int i = 0; wildcard && i < count; ++i) {
     if (places[i] == nullptr || places[i]->record == nullptr) continue;
@@ -471,18 +554,11 @@ inline bool complete_few(int count, MPI_Request* array, MPI_Status* statuses) {
 // The same of one request, which a status is wanted of.
 inline bool complete_one(MPI_Request* request, MPI_Status* status) {
   const uint64_t key = handle_key(*request);
-  Place& place = runtime.requests.place(key);
+  Place& place = runtime.requests->place(key);
   if (place.key != key || (place.record != nullptr && !place.record->usual)) return false;
   MPI_Status own;
   if (status == MPI_STATUS_IGNORE && place.record != nullptr && place.record->receive.posting.pattern.wildcard()) status = &own;
-  if constexpr (kTestLooksAround) {
-    if (!is_complete(place, *request)) return false;
-    PMPI_Wait(request, status);
-  } else {
-    int flag = 0;
-    PMPI_Test(request, &flag, status);
-    if (flag == 0) return false;
-  }
+  if (!complete_in_mpi(request, status)) return false;
   observe_usual(place, status);
   return true;
 }
@@ -515,6 +591,30 @@ ELC_NOINLINE int wait_all_long(int count, MPI_Request* array, MPI_Status* status
   return wait_all(count, array, statuses, site);
 }
 
+// Where they are not the oldest of those begun, in that order.
+ELC_NOINLINE int wait_otherwise(MPI_Request* request, MPI_Status* status) {
+  if (open_short_way("MPI_Wait")) return MPI_Wait(request, status);
+  if (const uint64_t which = short_way_is_open() && !begun.none() ? which_are_begun(1, request) : 0) {
+    if (!complete_in_mpi(request, status)) return wait_long(request, status);
+    count_these(which);
+    return MPI_SUCCESS;
+  }
+  if (short_way_is_open() && complete_one(request, status)) return MPI_SUCCESS;
+  return wait_long(request, status);
+}
+
+ELC_NOINLINE int wait_all_otherwise(int count, MPI_Request* array, MPI_Status* statuses) {
+  if (open_short_way("MPI_Waitall")) return MPI_Waitall(count, array, statuses);
+  if (!short_way_is_open() || for_mpi(count, array)) return wait_all_long(count, array, statuses);
+  if (const uint64_t which = begun.none() ? 0 : which_are_begun(count, array)) {
+    if (!complete_in_mpi(count, array, statuses)) return wait_all_long(count, array, statuses);
+    count_these(which);
+    return MPI_SUCCESS;
+  }
+  if (complete_few(count, array, statuses)) return MPI_SUCCESS;
+  return wait_all_long(count, array, statuses);
+}
+
 }  // namespace
 }  // namespace elc::mpi
 
@@ -522,14 +622,18 @@ using namespace elc::mpi;
 using elc::line::NdKind;
 
 ELC_EXPORT int MPI_Wait(MPI_Request* request, MPI_Status* status) {
-  if (short_way("MPI_Wait") && complete_one(request, status)) return MPI_SUCCESS;
-  return wait_long(request, status);
+  Begun* end;
+  if (!short_way() || begun.none() || !are_begun(1, request, &end)) return wait_otherwise(request, status);
+  if (!complete_in_mpi(request, status)) [[unlikely]] return wait_long(request, status);
+  return count_begun(begun.first(), end, false);
 }
 
 ELC_EXPORT int MPI_Waitall(int count, MPI_Request* array, MPI_Status* statuses) {
-  if (count <= kFew && !for_mpi(count, array) && short_way("MPI_Waitall") && complete_few(count, array, statuses))
-    return MPI_SUCCESS;
-  return wait_all_long(count, array, statuses);
+  Begun* end;
+  if (!short_way() || begun.none() || for_mpi(count, array) || !are_begun(count, array, &end))
+    return wait_all_otherwise(count, array, statuses);
+  if (!complete_in_mpi(count, array, statuses)) [[unlikely]] return wait_all_long(count, array, statuses);
+  return count_begun(begun.first(), end, false);
 }
 
 ELC_EXPORT int MPI_Waitany(int count, MPI_Request* array, int* index, MPI_Status* status) {

@@ -105,7 +105,7 @@ int receive_unfollowed(void* buffer, int count, MPI_Datatype type, MPI_Message* 
   const int code = PMPI_Imrecv(buffer, count, type, message, request);
   if (code != MPI_SUCCESS) return code;
   remove_obstacle(HandleKind::kMessage, key);
-  if (nobody) runtime.requests.add_null_receive(*request);
+  if (nobody) runtime.requests->add_null_receive(*request);
   else add_obstacle(HandleKind::kRequest, handle_key(*request), "MPI_Imrecv");
   return MPI_SUCCESS;
 }
@@ -159,13 +159,13 @@ ELC_EXPORT int MPI_Imrecv(void* buffer, int count, MPI_Datatype type, MPI_Messag
   if (!receive_matched(&begun, buffer, count, type, message))
     return receive_unfollowed(buffer, count, type, message, request);
   if (begun.code != MPI_SUCCESS) return begun.code;
-  Request* r = runtime.requests.make_receive();
+  Request* r = runtime.requests->make_receive();
   r->receive = begun;
   r->type_number = retain(type);
   r->placeholder = begun.handle == MPI_REQUEST_NULL;
   *request = r->placeholder ? Requests::placeholder() : begun.handle;
-  runtime.requests.bind(r, *request);
-  runtime.requests.hinder(r, *request, "MPI_Imrecv");
+  runtime.requests->bind(r, *request);
+  runtime.requests->hinder(r, *request, "MPI_Imrecv");
   return MPI_SUCCESS;
 }
 

@@ -17,15 +17,15 @@ namespace {
 
 // MPI has made the request, and looked at its arguments.
 int init(const MessageArguments& arguments, MPI_Request request, const char* call) {
-  Request* r = arguments.send != nullptr ? runtime.requests.make_send() : runtime.requests.make_receive();
+  Request* r = arguments.send != nullptr ? runtime.requests->make_send() : runtime.requests->make_receive();
   r->placeholder = true;
   r->active = false;
   const line::Identity made_on = runtime.comms.identity_of(arguments.comm);
   r->persistent = make<Persistent>(arguments, made_on);
   r->type_number = retain(arguments.type);
-  runtime.requests.bind(r, request);
-  if (in_setup()) runtime.requests.add_to_set_up(r);
-  else if (made_on == kNullIdentity) runtime.requests.hinder(r, request, call);
+  runtime.requests->bind(r, request);
+  if (in_setup()) runtime.requests->add_to_set_up(r);
+  else if (made_on == kNullIdentity) runtime.requests->hinder(r, request, call);
   used_unfollowed(arguments.comm, arguments.peer);
   return MPI_SUCCESS;
 }
@@ -57,18 +57,18 @@ int start_collective(Request* r, MPI_Request request) {
   r->receive.handle = handle;
   r->active = true;
   if (!followed) {
-    runtime.requests.hinder(r, request, "MPI_Start");
+    runtime.requests->hinder(r, request, "MPI_Start");
     return code;
   }
   runtime.coordinator->pending_collective(a.slot, number);
   Vector<Region> writes;
   writes.append(a.writes.all().data(), a.writes.all().size());
-  runtime.requests.begin_collective(r, a.slot, number, std::move(writes));
+  runtime.requests->begin_collective(r, a.slot, number, std::move(writes));
   return code;
 }
 
 int start(MPI_Request* request) {
-  Request* r = runtime.requests.find(*request);
+  Request* r = runtime.requests->find(*request);
   if (r == nullptr) {
     runtime.obstacles.set_idle(handle_key(*request), false);
     return PMPI_Start(request);
@@ -83,14 +83,14 @@ int start(MPI_Request* request) {
       give_up(Result::error("a persistent request that the restart has made again was started after its communicator had been freed, "
                             "which MPI has not kept for it: free the communicator later, or restart from an older line"));
     cannot_checkpoint("a persistent request was started after its communicator had been freed");
-    runtime.requests.leave_to_mpi(r, *request);
+    runtime.requests->leave_to_mpi(r, *request);
     return start(request);
   }
   r->receive = Receive();
   const MessageArguments& a = *r->persistent;
   const int code = a.send != nullptr ? start_send(a, &r->receive.handle) : start_receive_of(a, &r->receive);
   if (code != MPI_SUCCESS) return code;
-  if (r->persistent->made_on == kNullIdentity) runtime.requests.hinder(r, *request, "MPI_Start");
+  if (r->persistent->made_on == kNullIdentity) runtime.requests->hinder(r, *request, "MPI_Start");
   r->receive.done = a.send != nullptr && r->receive.handle == MPI_REQUEST_NULL;
   r->active = true;
   return MPI_SUCCESS;
@@ -99,10 +99,10 @@ int start(MPI_Request* request) {
 }  // namespace
 
 void made_persistent(const char* name, MPI_Comm comm, CollectiveArguments* kept) {
-  Request* r = runtime.requests.make_collective(kept, comm, kept->comm);
-  runtime.requests.bind(r, kept->request);
-  if (in_setup()) runtime.requests.add_to_set_up(r);
-  else if (kept->made == 0) runtime.requests.hinder(r, kept->request, name);
+  Request* r = runtime.requests->make_collective(kept, comm, kept->comm);
+  runtime.requests->bind(r, kept->request);
+  if (in_setup()) runtime.requests->add_to_set_up(r);
+  else if (kept->made == 0) runtime.requests->hinder(r, kept->request, name);
 }
 
 }  // namespace elc::mpi

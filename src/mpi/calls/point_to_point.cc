@@ -76,13 +76,13 @@ int send_request(const MessageArguments& a, MPI_Request* request, const char* ca
   const int code = start_send(a, &handle);
   if (code != MPI_SUCCESS) return code;
   if (handle == MPI_REQUEST_NULL) {
-    Request* r = runtime.requests.make_send();
+    Request* r = runtime.requests->make_send();
     r->placeholder = true;
     r->receive.done = true;
     handle = Requests::placeholder();
-    runtime.requests.bind(r, handle);
+    runtime.requests->bind(r, handle);
   } else if (a.peer == MPI_PROC_NULL || runtime.comms.find(a.comm) != nullptr) {
-    runtime.requests.add_send(handle);
+    runtime.requests->add_send(handle);
   } else {
     made_unfollowed(a.comm, a.peer, handle, call);
   }
@@ -111,17 +111,17 @@ int receive_unfollowed(void* buffer, int count, MPI_Datatype type, int source, i
 
 int receive_request(void* buffer, int count, MPI_Datatype type, Communicator* comm, int source, int tag,
                     MPI_Request* request) {
-  Request* r = runtime.requests.make_receive();
+  Request* r = runtime.requests->make_receive();
   fill(&r->receive, buffer, count, type, comm, source, tag);
   const int code = start_receive(r->receive);
   if (code != MPI_SUCCESS) {
-    runtime.requests.unmake(r);
+    runtime.requests->unmake(r);
     return code;
   }
   r->type_number = retain(type);
   r->placeholder = r->receive.handle == MPI_REQUEST_NULL;
   *request = r->placeholder ? Requests::placeholder() : r->receive.handle;
-  runtime.requests.bind(r, *request);
+  runtime.requests->bind(r, *request);
   return MPI_SUCCESS;
 }
 
@@ -131,7 +131,7 @@ int receive_request(void* buffer, int count, MPI_Datatype type, int source, int 
   if (c != nullptr) return receive_request(buffer, count, type, c, source, tag, request);
   const int code = PMPI_Irecv(buffer, count, type, source, tag, comm, request);
   if (code != MPI_SUCCESS) return code;
-  if (source == MPI_PROC_NULL) runtime.requests.add_null_receive(*request);
+  if (source == MPI_PROC_NULL) runtime.requests->add_null_receive(*request);
   else made_unfollowed(comm, source, *request, call);
   return MPI_SUCCESS;
 }
@@ -166,16 +166,20 @@ int send_and_receive(const MessageArguments& out, void* in, int in_count, MPI_Da
 // ---- The long ways of the calls that have a short one ----
 
 ELC_NOINLINE int isend(ELC_CONST void* buffer, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm, MPI_Request* request) {
-  if (attention == 0 && find_another(comm)) return MPI_Isend(buffer, count, type, to, tag, comm, request);
+  if (open_short_way("MPI_Isend") || (short_way_is_open() && begun.keep_send(comm, to, tag)))
+    return MPI_Isend(buffer, count, type, to, tag, comm, request);
   ELC_FOLLOW(Isend, (buffer, count, type, to, tag, comm, request));
   return send_request({const_cast<void*>(buffer), count, type, to, tag, comm, PMPI_Isend}, request, "MPI_Isend");
 }
 
 ELC_NOINLINE int irecv(void* buffer, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm, MPI_Request* request) {
-  // Where only the record was missing, or the communicator had to be found.
-  const bool again = attention == 0 && (runtime.requests.spare() == nullptr || find_another(comm));
-  if (attention == 0) runtime.requests.make_spare();
-  if (again) return MPI_Irecv(buffer, count, type, source, tag, comm, request);
+  if (open_short_way("MPI_Irecv") || (short_way_is_open() && begun.keep_receive(comm, source, tag, type)))
+    return MPI_Irecv(buffer, count, type, source, tag, comm, request);
+  if (Communicator* const c = short_way_is_open() ? followed(comm, source) : nullptr) {
+    const int code = PMPI_Irecv(buffer, count, type, source, tag, comm, request);
+    if (code == MPI_SUCCESS) runtime.requests->add_usual(buffer, count, type, c, source, tag, *request);
+    return code;
+  }
   ELC_FOLLOW(Irecv, (buffer, count, type, source, tag, comm, request));
   labelled_call();
   tick();
@@ -185,19 +189,22 @@ ELC_NOINLINE int irecv(void* buffer, int count, MPI_Datatype type, int source, i
 // A message of so many bytes MPI takes at once, wherever its receiver is: MPI_Send does not wait for that. (Where it did, the
 // library would look around a little later.)
 constexpr uint64_t kTakenAtOnce = 512;
+bool is_short(int count, MPI_Datatype type) {
+  const uint64_t bytes = runtime.requests.untold().bytes_of_usual(type);
+  return bytes != 0 && static_cast<uint64_t>(count) * bytes <= kTakenAtOnce;
+}
 
 ELC_NOINLINE int send_long(ELC_CONST void* buffer, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm) {
-  if (attention == 0 && runtime.requests.bytes_of_usual(type) == 0) {
-    runtime.requests.find_type(type);
-    if (runtime.requests.bytes_of_usual(type) != 0) return MPI_Send(buffer, count, type, to, tag, comm);
-  }
-  if (attention == 0 && find_another(comm)) return MPI_Send(buffer, count, type, to, tag, comm);
+  if (open_short_way("MPI_Send") || (short_way_is_open() && runtime.requests.untold().find_type(type) && is_short(count, type) &&
+                                     followed(comm, to) != nullptr))
+    return MPI_Send(buffer, count, type, to, tag, comm);
   ELC_FOLLOW(Send, (buffer, count, type, to, tag, comm));
   return send({const_cast<void*>(buffer), count, type, to, tag, comm, PMPI_Isend});
 }
 
 ELC_NOINLINE int receive_long(void* buffer, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm, MPI_Status* status) {
-  if (attention == 0 && find_another(comm)) return MPI_Recv(buffer, count, type, source, tag, comm, status);
+  if (open_short_way("MPI_Recv") || (short_way_is_open() && followed(comm, source) != nullptr))
+    return MPI_Recv(buffer, count, type, source, tag, comm, status);
   ELC_FOLLOW(Recv, (buffer, count, type, source, tag, comm, status));
   const bool site = labelled_call();
   tick();
@@ -232,13 +239,11 @@ using namespace elc::mpi;
 #define ELC_SEND_ARGUMENTS ELC_CONST void *buffer, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm
 
 ELC_EXPORT int MPI_Send(ELC_SEND_ARGUMENTS) {
-  const Communicator* const c = short_way("MPI_Send") ? followed_last(comm, to) : nullptr;
-  const uint64_t bytes = runtime.requests.bytes_of_usual(type);
-  if (c == nullptr || bytes == 0 || static_cast<uint64_t>(count) * bytes > kTakenAtOnce) [[unlikely]]
-    return send_long(buffer, count, type, to, tag, comm);
+  const Communicator* const c = short_way() ? followed_last(comm, to) : nullptr;
+  if (c == nullptr || !is_short(count, type)) [[unlikely]] return send_long(buffer, count, type, to, tag, comm);
   const int code = PMPI_Send(buffer, count, type, to, tag, comm);
   if (code != MPI_SUCCESS) return code;
-  runtime.coordinator->send_usual(c->world(to), c->slot, tag);
+  runtime.coordinator.untold().send_usual(c->world(to), c->slot, tag);
   return MPI_SUCCESS;
 }
 
@@ -259,13 +264,10 @@ ELC_EXPORT int MPI_Bsend(ELC_SEND_ARGUMENTS) {
 }
 
 ELC_EXPORT int MPI_Isend(ELC_SEND_ARGUMENTS, MPI_Request* request) {
-  const Communicator* const c = short_way("MPI_Isend") ? followed_last(comm, to) : nullptr;
-  if (c == nullptr) [[unlikely]] return isend(buffer, count, type, to, tag, comm, request);
+  if (!short_way() || !begun.sends(comm, to, tag)) [[unlikely]] return isend(buffer, count, type, to, tag, comm, request);
   const int code = PMPI_Isend(buffer, count, type, to, tag, comm, request);
-  if (code != MPI_SUCCESS) return code;
-  runtime.coordinator->send_usual(c->world(to), c->slot, tag);
-  runtime.requests.add_send(*request);
-  return MPI_SUCCESS;
+  if (code == MPI_SUCCESS) [[likely]] begun.add_send(*request);
+  return code;
 }
 
 ELC_EXPORT int MPI_Issend(ELC_SEND_ARGUMENTS, MPI_Request* request) {
@@ -285,7 +287,7 @@ ELC_EXPORT int MPI_Ibsend(ELC_SEND_ARGUMENTS, MPI_Request* request) {
 
 ELC_EXPORT int MPI_Recv(void* buffer, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
                         MPI_Status* status) {
-  Communicator* const c = short_way("MPI_Recv") ? followed_last(comm, source) : nullptr;
+  Communicator* const c = short_way() ? followed_last(comm, source) : nullptr;
   if (c == nullptr) [[unlikely]] return receive_long(buffer, count, type, source, tag, comm, status);
   MPI_Request handle;
   const int code = PMPI_Irecv(buffer, count, type, source, tag, comm, &handle);
@@ -294,22 +296,21 @@ ELC_EXPORT int MPI_Recv(void* buffer, int count, MPI_Datatype type, int source, 
   MPI_Status* const to = status != MPI_STATUS_IGNORE ? status : &own;
   int complete = 0;
   for (int looks = 0; complete == 0 && looks < kFirstLooks; ++looks) PMPI_Test(&handle, &complete, to);
-  if (complete != 0 && runtime.coordinator->receive_usual(c->slot, c->world(to->MPI_SOURCE), to->MPI_TAG)) [[likely]]
+  if (complete != 0 && begun.none_receives() &&
+      runtime.coordinator.untold().receive_usual(c->slot, c->world(to->MPI_SOURCE), to->MPI_TAG)) [[likely]]
     return MPI_SUCCESS;
   return receive_posted(buffer, count, type, source, tag, c, handle, complete != 0 ? to : status, complete != 0);
 }
 
 ELC_EXPORT int MPI_Irecv(void* buffer, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
                          MPI_Request* request) {
-  Communicator* const c = short_way("MPI_Irecv") ? followed_last(comm, source) : nullptr;
-  Request* const r = runtime.requests.spare();
-  if (c == nullptr || r == nullptr) [[unlikely]] return irecv(buffer, count, type, source, tag, comm, request);
-  fill(&r->receive, buffer, count, type, c, source, tag);
+  if (!short_way() || !begun.receives(comm, source, tag, type)) [[unlikely]]
+    return irecv(buffer, count, type, source, tag, comm, request);
+  begun.place()->buffer = buffer;
+  begun.place()->count = count;
   const int code = PMPI_Irecv(buffer, count, type, source, tag, comm, request);
-  if (code != MPI_SUCCESS) return code;
-  runtime.coordinator->post_usual(r->receive.posting);
-  runtime.requests.add_usual(r, *request);
-  return MPI_SUCCESS;
+  if (code == MPI_SUCCESS) [[likely]] begun.add_receive(*request);
+  return code;
 }
 
 ELC_EXPORT int MPI_Sendrecv(ELC_CONST void* out, int out_count, MPI_Datatype out_type, int to, int out_tag, void* in,

@@ -10,15 +10,6 @@ namespace elc::mpi {
 // nothing is left to wait for, because it is suppressed or goes on in the background.
 int start_send(const MessageArguments& arguments, MPI_Request* request);
 
-// Sets what start_receive wants.
-inline void fill(Receive* receive, void* buffer, int count, MPI_Datatype type, Communicator* comm, int source, int tag) {
-  receive->buffer = buffer;
-  receive->count = count;
-  receive->type = type;
-  receive->comm = comm;
-  receive->posting.pattern = pattern_of(*comm, source, tag);
-}
-
 // Waits for a receive that only the library knows, and observes it. An MPI error code. In a labelled call the place is a
 // site as long as nothing has been observed.
 int finish_receive(Receive* receive, MPI_Status* status, bool site);

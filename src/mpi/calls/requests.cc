@@ -30,7 +30,7 @@ int free_collective(Request* record, MPI_Request* request) {
     runtime.coordinator->end_collective(a.slot, runtime.coordinator->start_collective(a.slot), Bytes());
     runtime.coordinator->free_comm(a.slot);
   }
-  runtime.requests.release(record, *request);
+  runtime.requests->release(record, *request);
   *request = MPI_REQUEST_NULL;
   return MPI_SUCCESS;
 }
@@ -62,7 +62,7 @@ int cancel(Request* record, MPI_Request request) {
   const int code = PMPI_Cancel(&in_mpi);
   if (code != MPI_SUCCESS) return code;
   r.cancelled = true;
-  if (record->kind == Request::Kind::kSend) runtime.requests.hinder(record, request, "MPI_Cancel");
+  if (record->kind == Request::Kind::kSend) runtime.requests->hinder(record, request, "MPI_Cancel");
   return MPI_SUCCESS;
 }
 
@@ -77,7 +77,7 @@ ELC_EXPORT int MPI_Request_free(MPI_Request* request) {
   if (!following()) return PMPI_Request_free(request);
   const Entered entered("MPI_Request_free");
   labelled_call();
-  Request* record = runtime.requests.find(*request);
+  Request* record = runtime.requests->find(*request);
   if (record == nullptr) return free_unfollowed(request);
   const MPI_Request handle = *request;
   if (record->is_persistent_collective()) return free_collective(record, request);
@@ -85,19 +85,19 @@ ELC_EXPORT int MPI_Request_free(MPI_Request* request) {
     const int code = PMPI_Request_free(request);
     if (code != MPI_SUCCESS) return code;
     record->collective->end(MPI_ERR_REQUEST);
-    runtime.requests.release(record, handle);
+    runtime.requests->release(record, handle);
     return code;
   }
   *request = MPI_REQUEST_NULL;
   const Receive& r = record->receive;
   if (record->active && record->kind == Request::Kind::kReceive && r.comm != nullptr) {
     spoil_replay("MPI_Request_free was called for a receive");
-    runtime.requests.abandon(record, handle);
+    runtime.requests->abandon(record, handle);
     return MPI_SUCCESS;
   }
   if (record->active && r.cancelled) cannot_checkpoint("MPI_Request_free was called for a send after MPI_Cancel");
   MPI_Request in_mpi = record->in_mpi(handle);
-  runtime.requests.release(record, handle);
+  runtime.requests->release(record, handle);
   return in_mpi == MPI_REQUEST_NULL ? MPI_SUCCESS : PMPI_Request_free(&in_mpi);
 }
 
@@ -105,7 +105,7 @@ ELC_EXPORT int MPI_Cancel(MPI_Request* request) {
   if (!following()) return PMPI_Cancel(request);
   const Entered entered("MPI_Cancel");
   labelled_call();
-  Request* record = runtime.requests.find(*request);
+  Request* record = runtime.requests->find(*request);
   return record == nullptr ? PMPI_Cancel(request) : cancel(record, *request);
 }
 
@@ -139,7 +139,7 @@ ELC_EXPORT int MPI_Request_get_status(MPI_Request request, int* flag, MPI_Status
   const Entered entered("MPI_Request_get_status");
   labelled_call();
   tick();
-  Request* record = runtime.requests.find(request);
+  Request* record = runtime.requests->find(request);
   if (record == nullptr) return PMPI_Request_get_status(request, flag, status);
   if (!record->active) return PMPI_Request_get_status(MPI_REQUEST_NULL, flag, status);
   int code = MPI_SUCCESS;
@@ -155,7 +155,7 @@ ELC_EXPORT int MPI_Request_get_status(MPI_Request request, int* flag, MPI_Status
   }
   outcome.record();
   // The program knows now what a line would have as not received yet.
-  if (*flag != 0 && record->receive.comm != nullptr) runtime.requests.hinder(record, request, "MPI_Request_get_status");
+  if (*flag != 0 && record->receive.comm != nullptr) runtime.requests->hinder(record, request, "MPI_Request_get_status");
   return code;
 }
 #endif

@@ -176,6 +176,7 @@ Communicator* Communicators::add_group(const Origin& origin, const Vector<line::
 
 void Communicators::forget_handle(Communicator* communicator) {
   by_handle_.remove(handle_key(communicator->handle));
+  begun.forget(communicator->handle);
   communicator->handle = MPI_COMM_NULL;
   last_handle_ = MPI_COMM_NULL;
   last_ = nullptr;
@@ -192,7 +193,7 @@ void Communicators::remove(Communicator* c) {
 void forget_freed_communicators() {
   const line::Coordinator& coordinator = *runtime.coordinator;
   // The protocol knows one as long as something is under way on it; who has stopped does not know any more.
-  if (coordinator.stopped() && (!runtime.requests.empty() || runtime.matched.size() > 0 || !alone())) return;
+  if (coordinator.stopped() && (!runtime.requests->empty() || runtime.matched.size() > 0 || !alone())) return;
   runtime.comms.remove_freed([&](const Communicator& c) { return !coordinator.stopped() && coordinator.knows(c.identity); });
 }
 

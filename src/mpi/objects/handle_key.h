@@ -16,6 +16,8 @@ inline uint64_t handle_key(Handle handle) {
   return key;
 }
 
+inline constexpr uint64_t kNoKey = ~uint64_t{0};  // of no handle
+
 template <class Handle>
 inline Handle from_key(uint64_t key) {
   Handle handle;

@@ -21,7 +21,7 @@ uint64_t number_of_datatype(MPI_Datatype type) {
 }
 
 uint64_t number_of_request(MPI_Request request) {
-  const Request* r = runtime.requests.find(request);
+  const Request* r = runtime.requests->find(request);
   return r == nullptr ? 0 : r->number;
 }
 
@@ -86,7 +86,7 @@ const char* macro_of(void*, const void* handle, size_t bytes) {
   if (!made) return nullptr;
   const auto known = [&](HandleKind kind) { return runtime.obstacles.knows(kind, key); };
   if (runtime.comms.find(from_key<MPI_Comm>(key)) != nullptr) return "ELC_COMM";
-  if (runtime.requests.find(from_key<MPI_Request>(key)) != nullptr) return "ELC_REQUEST";
+  if (runtime.requests->find(from_key<MPI_Request>(key)) != nullptr) return "ELC_REQUEST";
   if (number_of_datatype(from_key<MPI_Datatype>(key)) >= kLeastType) return "ELC_DATATYPE";
   if (const char* macro = kIntegers ? nullptr : macro_of_mpis_own(key)) return macro;
   if (runtime.windows.find(from_key<MPI_Win>(key)) != nullptr) return "ELC_MPIWIN";
@@ -124,7 +124,7 @@ Result find_datatype(uint64_t number, MPI_Datatype* handle) {
 
 Result find_request(uint64_t number, MPI_Request* handle) {
   *handle = MPI_REQUEST_NULL;
-  if (number == 0 || runtime.requests.find_handle(number, handle)) return {};
+  if (number == 0 || runtime.requests->find_handle(number, handle)) return {};
   return Result::error("a variable holds a request that the line does not have");
 }
 

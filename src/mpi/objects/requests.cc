@@ -47,26 +47,35 @@ Request* Requests::make_record(Place& place) {
   return r;
 }
 
-void Requests::make_spare() {
-  if (spare_ != nullptr) return;
-  Request* const r = blank();
-  r->kind = RequestKind::kReceive;
-  r->usual = true;
-  r->next = nullptr;
-  spare_ = r;
+void Requests::add_usual(void* buffer, int count, MPI_Datatype type, Communicator* comm, int source, int tag, MPI_Request handle) {
+  Request* r = spare_;
+  if (r == nullptr) {
+    r = blank();
+    r->kind = RequestKind::kReceive;
+    r->usual = true;
+  } else {
+    spare_ = r->next;
+  }
+  fill(&r->receive, buffer, count, type, comm, source, tag);
+  r->receive.handle = handle;
+  r->number = ++numbers_;
+  r->type_number = find_type(type) ? last_type_number_ : retain(type);
+  runtime.coordinator->post_usual(r->receive.posting);
+  const uint64_t key = handle_key(handle);
+  Place& p = place(key);
+  if (p.key != kNoKey || by_handle_.size() != 0) return bind(r, handle);
+  p.key = key;
+  p.record = r;
 }
 
-void Requests::keep_type(Request* receive) {
-  receive->type_number = retain(receive->receive.type);
-  if (receive->type_number < kFirstDerived) find_type(receive->receive.type);
-}
-
-void Requests::find_type(MPI_Datatype type) {
+bool Requests::find_type(MPI_Datatype type) {
+  if (type == last_type_) return true;
   const uint64_t number = number_of(type);
-  if (number >= kFirstDerived) return;
+  if (number >= kFirstDerived) return false;
   last_type_ = type;
   last_type_number_ = number;
   last_type_bytes_ = packed_size(type);
+  return true;
 }
 
 void Requests::let_type_go(Request* receive) { elc::mpi::release(receive->type_number); }

@@ -114,8 +114,6 @@ class Requests {
     uint64_t number = 0;       // where there is no record: of the request, and how often MPI has given this handle
     uint32_t uses = 0;
   };
-  static constexpr uint64_t kNoKey = ~uint64_t{0};  // of no handle
-
   // The place of this key; whether it has it says `key`.
   Place& place(uint64_t key) {
     if (key == complete_key_) return complete_;
@@ -148,22 +146,8 @@ class Requests {
   }
 
   // ---- Receives of the short way ----
-  // A record of a receive that is yet to be made; nullptr: there is none, before make_spare.
-  Request* spare() const { return spare_; }
-  void make_spare();
-  // MPI has made it, under this handle.
-  void add_usual(Request* receive, MPI_Request handle) {
-    spare_ = receive->next;
-    receive->number = ++numbers_;
-    receive->receive.handle = handle;
-    if (receive->receive.type == last_type_) [[likely]] receive->type_number = last_type_number_;
-    else keep_type(receive);
-    const uint64_t key = handle_key(handle);
-    Place& p = place(key);
-    if (p.key != kNoKey || by_handle_.size() != 0) [[unlikely]] return bind(receive, handle);
-    p.key = key;
-    p.record = receive;
-  }
+  // MPI has made it, under this handle: it is posted, where all is usual.
+  void add_usual(void* buffer, int count, MPI_Datatype type, Communicator* comm, int source, int tag, MPI_Request handle);
   // It has been observed as usual, and is spare again.
   void end_usual(Place& place) {
     Request* const r = place.record;
@@ -176,10 +160,11 @@ class Requests {
   }
   // Bytes of an element of a predefined type, of which there are many messages; 0: find_type may know it then.
   uint64_t bytes_of_usual(MPI_Datatype type) const { return type == last_type_ ? last_type_bytes_ : 0; }
-  void find_type(MPI_Datatype type);
+  // Whether it is such a type.
+  bool find_type(MPI_Datatype type);
   // What MPI gives to all sends that are complete when they are made, if it does so.
   void learn_complete_handle();
-  bool is_complete_handle(const Place& place) const { return &place == &complete_; }
+  bool is_complete_handle(MPI_Request handle) const { return handle_key(handle) == complete_key_; }
 
   void add_null_receive(MPI_Request handle) { add(handle, RequestKind::kReceive); }
   // Whether this is a handle that MPI gives to all operations that are complete at once; then it has one use more.
@@ -252,7 +237,6 @@ class Requests {
   void add(MPI_Request handle, RequestKind kind);
 
   Request* make_record(Place& place);
-  ELC_NOINLINE void keep_type(Request* receive);
   ELC_NOINLINE static void let_type_go(Request* receive);
   void take_out(MPI_Request handle);
 
@@ -311,6 +295,15 @@ int call_error_handler(const Communicator& comm, int code);
 // The pattern of a receive or probe in world ranks.
 inline line::Pattern pattern_of(const Communicator& comm, int source, int tag) {
   return {comm.slot, source == MPI_ANY_SOURCE ? line::kAnySource : comm.world(source), tag == MPI_ANY_TAG ? line::kAnyTag : tag};
+}
+
+// Sets what start_receive wants.
+inline void fill(Receive* receive, void* buffer, int count, MPI_Datatype type, Communicator* comm, int source, int tag) {
+  receive->buffer = buffer;
+  receive->count = count;
+  receive->type = type;
+  receive->comm = comm;
+  receive->posting.pattern = pattern_of(*comm, source, tag);
 }
 
 // A call on a communicator that is not followed has made a request, which has to be complete before a line is taken.

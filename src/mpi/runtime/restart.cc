@@ -158,7 +158,7 @@ void leave_out_freed(Vector<SavedCommunicator>* all) {
 
 void replace_process() {
   const line::LineNumber highest = runtime.coordinator->last_line();
-  destroy(runtime.coordinator);
+  destroy(&*runtime.coordinator);
   runtime.coordinator = make_coordinator();
   const Result loaded = runtime.coordinator->load(std::move(runtime.restart->saved));
   if (!loaded.ok()) give_up(loaded);
@@ -172,7 +172,7 @@ void replace_process() {
     file->slot = runtime.coordinator->add_comm(file->saved.identity, static_cast<uint32_t>(file->saved.members.size()));
   }
   runtime.windows.add_slots();
-  runtime.requests.each([](MPI_Request, Request& r) {
+  runtime.requests->each([](MPI_Request, Request& r) {
     if (r.is_persistent_collective() && r.persistent->collective->made != 0) r.persistent->collective->add_slot();
   });
 }
@@ -210,7 +210,7 @@ uint64_t account_of_set_up() {
     const File& file = *runtime.files.at(i);
     account ^= account_of(file.saved.identity, file.slot, file.rank, file.saved.members.size());
   }
-  runtime.requests.each([&](MPI_Request, const Request& r) {
+  runtime.requests->each([&](MPI_Request, const Request& r) {
     if (!r.is_persistent_collective() || r.persistent->collective->made == 0) return;
     const CollectiveArguments& a = *r.persistent->collective;
     account ^= account_of(a.identity(), a.slot, a.position, a.processes);
@@ -268,7 +268,7 @@ void restore() {
   agree(runtime.windows.fit(runtime.restart->objects.windows));
   Decoder types(runtime.restart->objects.datatypes);
   agree(restore_datatypes(types));
-  runtime.requests.end_set_up();
+  runtime.requests->end_set_up();
   if (runtime.restart->reader.has_section("setup")) agree(check_set_up(std::move(runtime.restart->set_up)));
   make_again(communicators);  // all together: none may have failed before
   runtime.locals.begin_restart(&runtime.restart->objects.local);

@@ -134,7 +134,7 @@ void look_at_clock() {
 // A restart could not post such a receive again: no checkpoint is taken before it is complete.
 bool receives_outlive_communicators() {
   bool found = false;
-  runtime.requests.each([&](MPI_Request, const Request& r) {
+  runtime.requests->each([&](MPI_Request, const Request& r) {
     const Communicator* comm = r.receive.comm;
     found = found || (comm != nullptr && comm->handle == MPI_COMM_NULL && !r.receive.done);
   });
@@ -227,7 +227,7 @@ line::Options options() {
 
 // The open line cannot be kept, and the protocol does not know it yet: the sooner it does, the less is kept for nothing.
 static bool line_is_spoiled() {
-  const line::Coordinator& process = *runtime.coordinator;
+  const line::Coordinator& process = runtime.coordinator.untold();  // a message more or less is nothing to it
   return process.line_open() && runtime.spoiled.told != process.last_line() && spoiled(process.last_line()) != nullptr;
 }
 
@@ -262,6 +262,7 @@ static void set_active(bool active) {
 }
 
 line::EventLogging* make_coordinator() {
+  begun.forget();  // counters of another one
   return make<line::EventLogging>(line_host(), runtime.rank, runtime.size, options());
 }
 
@@ -272,8 +273,8 @@ void look() {
   }
   sweep_background();
   sweep_taken();
-  runtime.requests.sweep_abandoned();
-  if (process.line_open()) runtime.requests.look_at_collectives();
+  runtime.requests->sweep_abandoned();
+  if (process.line_open()) runtime.requests->look_at_collectives();
   if (signalled != 0) {
     signalled = 0;
     process.request();
@@ -298,7 +299,11 @@ void look_if_due() {
 }
 
 bool open_short_way(const char* call) {
-  if (attention != 0) return false;
+  if (!kShortWay || short_calls >= 0) return false;
+  if (attention != 0) {
+    short_calls = kNoShortCalls;  // it has gone down by one: not for ever
+    return false;
+  }
   if (short_calls >= kNoShortCalls / 2) {  // used up: there was nothing else
     const Entered entered(call);
     look_if_due();
@@ -452,7 +457,7 @@ void start() {
   agree(read);
   PMPI_Comm_dup(MPI_COMM_WORLD, &runtime.control);
   PMPI_Comm_dup(MPI_COMM_SELF, &runtime.self);
-  runtime.requests.learn_complete_handle();
+  runtime.requests->learn_complete_handle();
   set_reserve_aside();
   prepare_to_write();
   runtime.requested = make<Requested>();

@@ -19,6 +19,7 @@
 #include "line/event_logging.h"
 #include "mpi/calls/matched_probe.h"
 #include "mpi/objects/background.h"
+#include "mpi/objects/begun.h"
 #include "mpi/objects/communicators.h"
 #include "mpi/objects/files.h"
 #include "mpi/objects/local_objects.h"
@@ -44,7 +45,7 @@ struct Runtime {
   Threads threads;
   int look_countdown = 0;     // wrapped calls until the next look at the clock
   uint64_t next_look = 0;     // when it pays to look for control messages again
-  line::EventLogging* coordinator = nullptr;
+  Told<line::EventLogging*> coordinator;
 
   Config config;
   int rank = 0;
@@ -62,7 +63,7 @@ struct Runtime {
   Obstacles obstacles;
   LocalObjects locals;
   Windows windows;
-  Requests requests;
+  Told<Requests> requests;
   ForeignCounts foreign_counts;  // in statuses
   Vector<Outgoing> outgoing;     // sends of the library
   Vector<Taken> taken;           // messages on their way into the pending queue

@@ -183,10 +183,10 @@ Result save_mpi(SavedMpi* saved) {
     ELC_TRY(save_attributes(*runtime.comms.at(i), &saved->comms.push_back(describe(*runtime.comms.at(i)))));
   ELC_TRY(check_displacements());
   ELC_TRY(keep_datatypes(&saved->datatypes));
-  saved->request_numbers = runtime.requests.numbers();
+  saved->request_numbers = runtime.requests->numbers();
   ELC_TRY(runtime.windows.save(&saved->windows));
   Result status;
-  runtime.requests.each([&](MPI_Request, Request& r) {
+  runtime.requests->each([&](MPI_Request, Request& r) {
     if (status.ok() && r.of_set_up()) status = check_place(r);
     if (r.of_set_up() && !r.active) return;
     SavedRequest s;
@@ -231,7 +231,7 @@ static SavedPersistent describe(const Request& r) {
 
 void save_set_up(SavedSetUp* saved) {
   saved->comms.append(runtime.set_up.data(), runtime.set_up.size());
-  runtime.requests.each([&](MPI_Request, Request& r) {
+  runtime.requests->each([&](MPI_Request, Request& r) {
     if (r.of_set_up()) saved->requests.push_back(describe(r));
   });
   sort(saved->requests, [](const SavedPersistent& a, const SavedPersistent& b) { return a.number < b.number; });
@@ -254,7 +254,7 @@ Result check_set_up(SavedSetUp saved) {
   runtime.set_up = std::move(saved.comms);
   for (const SavedPersistent& then : saved.requests) {
     MPI_Request handle;
-    const Request* now = runtime.requests.find_handle(then.number, &handle) ? runtime.requests.find(handle) : nullptr;
+    const Request* now = runtime.requests->find_handle(then.number, &handle) ? runtime.requests->find(handle) : nullptr;
     if (now == nullptr || !(describe(*now) == then))
       return Result::error("the set-up does not make the persistent request that was its %llu-th in the run of the line, or "
                            "with other arguments", static_cast<unsigned long long>(then.number - kFirstPersistent + 1));
@@ -279,14 +279,14 @@ Result make_requests(const SavedMpi& saved) {
   for (const SavedRequest& s : saved.requests) {
     MPI_Request handle;
     if (s.number >= kFirstPersistent) {
-      if (runtime.requests.find_handle(s.number, &handle)) continue;
+      if (runtime.requests->find_handle(s.number, &handle)) continue;
       return Result::error("section \"mpi\" names a persistent request that section \"setup\" does not have");
     }
     const bool receive = s.kind == RequestKind::kReceive || (s.kind == RequestKind::kPersistent && s.mode == StartMode::kReceive);
     const RequestKind kind = receive                                         ? RequestKind::kReceive
                              : s.kind == RequestKind::kPersistentCollective ? RequestKind::kCollective
                                                                              : RequestKind::kSend;
-    runtime.requests.make_again(kind, s.number)->uses = s.uses;
+    runtime.requests->make_again(kind, s.number)->uses = s.uses;
   }
   return Result();
 }
@@ -404,7 +404,7 @@ static bool is_half_freed(const CollectiveArguments& a) {
 // MPI makes the persistent collective operations again of which all members have the request, in an order that is the same at all.
 static void make_collectives_again() {
   Vector<CollectiveArguments*> all;
-  runtime.requests.each([&](MPI_Request, Request& r) {
+  runtime.requests->each([&](MPI_Request, Request& r) {
     if (r.is_persistent_collective() && r.persistent->collective->request == MPI_REQUEST_NULL) all.push_back(r.persistent->collective);
   });
   sort(all, [](const CollectiveArguments* a, const CollectiveArguments* b) {
@@ -435,8 +435,8 @@ void post_again(const SavedMpi& saved) {
   for (const SavedRequest& s : saved.requests) {
     if (s.kind == RequestKind::kSend || s.kind == RequestKind::kCollective) continue;
     MPI_Request handle;
-    runtime.requests.find_handle(s.number, &handle);
-    Request* r = runtime.requests.find(handle);
+    runtime.requests->find_handle(s.number, &handle);
+    Request* r = runtime.requests->find(handle);
     if (s.number < kFirstPersistent && retain_number(s.region.type)) r->type_number = s.region.type;
     const Result again = s.kind == RequestKind::kReceive      ? make_receive_again(r, s)
                          : s.kind == RequestKind::kPersistent ? make_persistent_again(r, s)
@@ -444,7 +444,7 @@ void post_again(const SavedMpi& saved) {
     if (!again.ok()) give_up(again);
   }
   make_collectives_again();
-  runtime.requests.numbers_from(saved.request_numbers);
+  runtime.requests->numbers_from(saved.request_numbers);
 }
 
 }  // namespace elc::mpi

@@ -1,7 +1,7 @@
 // The program's newest messages, begun on the short way (mpi/runtime/short_way.h) and known nowhere else yet. Most are
 // completed a moment later, together and in the order in which they were begun, or all sends and all receives of them: then
-// all that there is to do for them is to count them. Whoever has anything else to ask or to tell tells of them first (Told): to the protocol and to the requests
-// they are what they would be had they been told of one by one.
+// all that there is to do for them is to count them. Whoever has anything else to ask or to tell tells of them first (Told):
+// to the protocol and to the requests they are what they would be had they been told of one by one.
 #ifndef ELC_MPI_OBJECTS_BEGUN_H
 #define ELC_MPI_OBJECTS_BEGUN_H
 

@@ -1,5 +1,6 @@
 #include "cc/module.h"
 
+#include "cc/addresses.h"
 #include "cc/function.h"
 #include "cc/visitor.h"
 #include "clang/AST/Attr.h"
@@ -596,6 +597,14 @@ std::vector<Definition> definitions(const Unit& unit) {
 
 }  // namespace
 
+// No line is taken when the function has made a number of an address.
+void Module::watch_addresses(const FunctionDecl* function) {
+  for (const BinaryOperator* both : numbers_of_addresses(function).made) {
+    const std::string why = function->getName().str() + "() (" + unit_.place(both->getBeginLoc()) + "): " + kComputesWithAddress;
+    edits_.wrap(unit_.begin_of(both->getBeginLoc()), unit_.end_of(both->getEndLoc()), "(ELC_Program_unfit(" + quoted(why) + "), ", ")");
+  }
+}
+
 std::string Module::transform(size_t units) {
   TranslationUnitDecl* const file = unit_.context().getTranslationUnitDecl();
   name_tags();
@@ -623,6 +632,8 @@ std::string Module::transform(size_t units) {
   for (const Definition& d : all)
     if (program_.is_address_taken(unit_, d.function)) visitor.add_function(d.function->getName().str(), program_.name_of(unit_, d.function), program_.given_to(unit_, d.function));
 
+  if (!program_.may_compute_with_addresses())
+    for (const Definition& d : all) watch_addresses(d.function);
   Renamer(*this).TraverseDecl(file);
 
   // From here on the changes are complete, and texts can be taken.
@@ -777,7 +788,7 @@ std::string Module::program_text(size_t units) const {
   out += "extern const char __executable_start[] __attribute__((weak, visibility(\"hidden\"))), _end[] __attribute__((weak, visibility(\"hidden\"))); ";
   return out + settings_text() + "static const struct ELC_Program elc_program = {elc_modules, " + std::to_string(units) + ", " +
          std::to_string(program_.thread_level()) + ", " + (program_.draws_numbers() ? "1, " : "0, ") +
-         (program_.reads_input() ? "1, " : "0, ") + (program_.uses_library() ? "1, " : "0, ") + (program_.aligns() ? "1, " : "0, ") +
+         (program_.reads_input() ? "1, " : "0, ") + (program_.uses_library() ? "1, " : "0, ") + std::to_string(program_.aligns()) + ", " +
          (program_.rounds() ? "&elc_rounding, " : "0, ") + (program_.has_threads() ? "omp_get_level" : "0") + ", elc_settings, elc_numbers, " +
          std::to_string(program_.numbers().size()) + ", __executable_start, _end, " + (program_.has_foreign_addresses() ? "1}; " : "0}; ");
 }

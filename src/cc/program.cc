@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "cc/addresses.h"
 #include "cc/numbers.h"
 #include "cc/visitor.h"
 #include "clang/AST/StmtOpenMP.h"
@@ -98,6 +99,9 @@ class Collector : public Visitor {
       facts.is_static = function->getStorageClass() == SC_Static;
       ++program_.names_[facts.name];
       if (!facts.is_static) program_.external_.insert(facts.name);
+      const NumbersOfAddresses numbers = numbers_of_addresses(function);
+      for (const BinaryOperator* both : numbers.made) facts.computes_with_addresses.insert(unit_.place(both->getBeginLoc()));
+      facts.rounds_addresses = std::max(facts.rounds_addresses, numbers.rounded_to);
       facts_ = &facts;
       key_ = Program::key_of(unit_, function);
     }
@@ -531,9 +535,13 @@ void Program::conclude(std::vector<std::string>* errors) {
       uses_library_ |= k.keeps;
       rounds_ |= k.rounds;
       reads_input_ |= k.reads_input;
-      aligns_ |= k.aligns;
+      aligns_ = std::max(aligns_, k.aligns ? 1 : 0);
     }
     reads_input_ |= f.uses_variables.contains("stdin");
+    aligns_ = std::max(aligns_, f.rounds_addresses);
+    if (!options_.may_compute_with_addresses)
+      for (const std::string& place : f.computes_with_addresses)
+        warnings_.push_back(place + ": " + f.name + "(): " + kComputesWithAddress + ": when it has been called no line is taken (-felc-address-numbers)");
     check_foreign(f, &told, errors);
   }
 }

@@ -3,21 +3,22 @@
 #ifndef ELC_CC_ADDRESSES_H
 #define ELC_CC_ADDRESSES_H
 
+#include <map>
 #include <vector>
 
-#include "clang/AST/ASTContext.h"
+#include "cc/unit.h"
 
 namespace elc::cc {
 
-// What a function makes of them. Values are followed through its variables, and no further; what becomes a pointer again, and differences
-// of addresses, are no numbers.
+// What a function makes of them. Values are followed through variables of functions, and what functions of the file are given and
+// return, and no further; what becomes a pointer again, and differences of addresses, are no numbers.
 struct NumbersOfAddresses {
-  std::vector<const clang::BinaryOperator*> made;
+  std::vector<const clang::Expr*> made;
   // A multiple of so many bytes, and more than malloc's, to which addresses are rounded, or by which is asked how they are aligned: the
   // program then finds places in its blocks that way, and will find them by the new addresses. 0: none.
   int rounded_to = 0;
 };
-NumbersOfAddresses numbers_of_addresses(const clang::FunctionDecl* function);
+std::map<const clang::FunctionDecl*, NumbersOfAddresses> numbers_of_addresses(const Unit& unit);
 
 }  // namespace elc::cc
 

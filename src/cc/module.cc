@@ -597,12 +597,13 @@ std::vector<Definition> definitions(const Unit& unit) {
 
 }  // namespace
 
-// No line is taken when the function has made a number of an address.
-void Module::watch_addresses(const FunctionDecl* function) {
-  for (const BinaryOperator* both : numbers_of_addresses(function).made) {
-    const std::string why = function->getName().str() + "() (" + unit_.place(both->getBeginLoc()) + "): " + kComputesWithAddress;
-    edits_.wrap(unit_.begin_of(both->getBeginLoc()), unit_.end_of(both->getEndLoc()), "(ELC_Program_unfit(" + quoted(why) + "), ", ")");
-  }
+// No line is taken when a function has made a number of an address.
+void Module::watch_addresses() {
+  for (const auto& [function, numbers] : numbers_of_addresses(unit_))
+    for (const Expr* made : numbers.made) {
+      const std::string why = function->getName().str() + "() (" + unit_.place(made->getBeginLoc()) + "): " + kComputesWithAddress;
+      edits_.wrap(unit_.begin_of(made->getBeginLoc()), unit_.end_of(made->getEndLoc()), "(ELC_Program_unfit(" + quoted(why) + "), ", ")");
+    }
 }
 
 std::string Module::transform(size_t units) {
@@ -632,8 +633,7 @@ std::string Module::transform(size_t units) {
   for (const Definition& d : all)
     if (program_.is_address_taken(unit_, d.function)) visitor.add_function(d.function->getName().str(), program_.name_of(unit_, d.function), program_.given_to(unit_, d.function));
 
-  if (!program_.may_compute_with_addresses())
-    for (const Definition& d : all) watch_addresses(d.function);
+  if (!program_.may_compute_with_addresses()) watch_addresses();
   Renamer(*this).TraverseDecl(file);
 
   // From here on the changes are complete, and texts can be taken.

@@ -99,9 +99,6 @@ class Collector : public Visitor {
       facts.is_static = function->getStorageClass() == SC_Static;
       ++program_.names_[facts.name];
       if (!facts.is_static) program_.external_.insert(facts.name);
-      const NumbersOfAddresses numbers = numbers_of_addresses(function);
-      for (const BinaryOperator* both : numbers.made) facts.computes_with_addresses.insert(unit_.place(both->getBeginLoc()));
-      facts.rounds_addresses = std::max(facts.rounds_addresses, numbers.rounded_to);
       facts_ = &facts;
       key_ = Program::key_of(unit_, function);
     }
@@ -429,6 +426,11 @@ void Program::add(const Unit& unit) {
   collector.TraverseDecl(unit.context().getTranslationUnitDecl());
   collector.finish();
   add_sizes(unit);
+  for (const auto& [function, numbers] : numbers_of_addresses(unit)) {
+    FunctionFacts& facts = functions_[key_of(unit, function)];
+    for (const Expr* made : numbers.made) facts.computes_with_addresses.insert(unit.place(made->getBeginLoc()));
+    facts.rounds_addresses = std::max(facts.rounds_addresses, numbers.rounded_to);
+  }
 }
 
 void Program::check_pragmas(const Unit& unit, const std::set<const Pragma*>& seen) {

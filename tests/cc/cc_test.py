@@ -723,9 +723,12 @@ class Unfit(Cases):
         """As tables have them that are searched by pointers: after a restart nothing would be found there."""
         for use in ("kept[(uintptr_t)&i >> 4 & 63] = &result;", "kept[(size_t)&i / sizeof i % 61] = &result;",
                     "uintptr_t h = (uintptr_t)&i, g; g = h + 1; kept[3] = g * 31 > 7 ? &result : NULL;",
-                    "unsigned long h = (unsigned long)(char *)&i; h ^= 5; result += h == 0;"):
+                    "unsigned long h = (unsigned long)(char *)&i; h ^= 5; result += h == 0;", "hash((unsigned long)&i);", "kept[at(&i) * 3 % 5] = 0;",
+                    "int *p = &i; unsigned char *byte = (unsigned char *)(&p); result += byte[1] * 0;"):
             with self.subTest(use):
-                self.unfit("main(): it computes with an address as a number", "#include <stdint.h>\nstatic long *kept[64];", use)
+                self.unfit(("hash" if use.startswith("hash") else "main") + "(): it computes with an address as a number",
+                           "#include <stdint.h>\nstatic long *kept[64];\nstatic unsigned hash(unsigned long key) { return (unsigned)(key >> 7); }\n"
+                           "static size_t at(void *p) { return (size_t)p; }", use)
         self.write("prog.c", PROGRAM % ("", "srand((unsigned)(unsigned long)&i * 31);" + Projects.DALLY))
         self.assertEqual("", self.cc("prog.c", "-w", "-o", "prog", "-felc-address-numbers"))
         self.assert_restarts("prog", Projects.ANSWER)

@@ -327,6 +327,7 @@ static bool is_jump_buffer(const ASTContext& context, QualType type) {
 }
 
 void Module::add_variable(const VarDecl* variable, const std::string& symbol, const std::string& name) {
+  if (variable->hasAttr<AliasAttr>() || variable->hasAttr<WeakRefAttr>()) return;  // another name of one that lines have
   if (!registered_.insert(variable->getCanonicalDecl()).second) return;
   const std::string shown = variable->getName().str();
   bool is_transient = false;

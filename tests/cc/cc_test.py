@@ -216,6 +216,10 @@ name = again = __func__; whole = &"whole";
 result += length(__FUNCTION__, __func__) + length("other", __func__) + (name == __func__) + (again == name) + sizeof __func__ + strlen(*whole);
 printf("%s", i == 1000 ? __func__ : "");""")
 
+    def test_names_of_variables(self):
+        self.right('long a[3]; extern long b[3] __attribute__((alias("a"))); static long c; extern long d __attribute__((alias("c")));\nstatic long *to = &d;',
+                   "b[i % 3] += i; d += i; deep(1, 1); a[i % 3] += 2; result += b[i % 3] + c + (to == &c) + (&a[1] == &b[1]);")
+
     def test_wide_strings(self):
         self.right("""#include <wchar.h>
 static const wchar_t *at = L"wide" L" and wider";

@@ -209,15 +209,17 @@ class FileVisitor : public Visitor {
     return name != nullptr ? name->getFunctionName() : dyn_cast<StringLiteral>(e->IgnoreParens());
   }
 
-  // The string that becomes a pointer there is a variable.
+  // The string that becomes a pointer there is a variable: one for all that are the same, as compilers have it and programs rely on that
+  // compare pointers to them.
   void add_string(const Expr* e) {
     const StringLiteral* const literal = literal_of(e);
     if (literal == nullptr || kept_.contains(literal)) return;
     const size_t begin = unit_.begin_of(e->IgnoreParens()->getBeginLoc()), end = unit_.end_of(e->IgnoreParens()->getEndLoc());
     const auto* of_function = dyn_cast<PredefinedExpr>(e->IgnoreParens());
-    std::string* const known = of_function == nullptr ? nullptr : &names_[{of_function->getIdentKind(), literal->getBytes().str()}];
-    if (known != nullptr && !known->empty()) return m_.edits_.replace(begin, end, *known);
-    const std::string name = "elc_s" + std::to_string(++m_.string_count_);
+    const std::string kind = of_function == nullptr ? literal->getType().getCanonicalType().getAsString() : PredefinedExpr::getIdentKindName(of_function->getIdentKind()).str();
+    std::string& name = names_[{kind, literal->getBytes().str()}];
+    if (!name.empty()) return m_.edits_.replace(begin, end, name);
+    name = "elc_s" + std::to_string(++m_.string_count_);
     const bool is_wide = !literal->isAscii() && !literal->isUTF8();
     const QualType element = unit_.context().getBaseElementType(literal->getType()).getCanonicalType().getUnqualifiedType();
     Described characters = m_.described(is_wide ? element : QualType(unit_.context().CharTy));
@@ -225,7 +227,6 @@ class FileVisitor : public Visitor {
     m_.strings_ += "static " + (is_wide ? element.getAsString() : "char") + " " + name + "[" + std::to_string(characters.count) + "] = " +
                    (is_wide ? unit_.text().substr(begin, end - begin) : quoted(literal->getBytes())) + "; ";
     m_.add_entry(m_.program_.file_name(unit_) + ":string " + std::to_string(m_.string_count_), name, characters, true);
-    if (known != nullptr) *known = name;
     m_.edits_.replace(begin, end, name);
   }
 
@@ -274,7 +275,7 @@ class FileVisitor : public Visitor {
   const Unit& unit_;
   std::set<const Expr*> direct_;
   std::set<const StringLiteral*> kept_;
-  std::map<std::pair<int, std::string>, std::string> names_;  // of functions, which are one string in each, by what asks for it
+  std::map<std::pair<std::string, std::string>, std::string> names_;  // of the variables that strings are, by their type, or that they are a function's name
   std::set<const Expr*> seen_;
   std::set<const Expr*> values_;  // literals to which no pointer leads, or which have a name already
   std::set<size_t> of_threads_;   // the words that said so

@@ -93,6 +93,10 @@ double ELC_Program_wtime(void);
 /* MPI_Get_address and MPI_Address. Datatypes that are made with the distance of two blocks of memory are seen by them. */
 int ELC_Program_get_address(const void *location, void *address);
 
+/* Those that MPI has itself; pointers to them are in lines. */
+#define ELC_PROGRAM_ATTRIBUTES 8
+extern int ELC_Program_attributes[ELC_PROGRAM_ATTRIBUTES];
+
 /* MPI_Op_create and MPI_Op_free; MPI_Comm_create_errhandler or MPI_Errhandler_create, and MPI_Errhandler_free. What is made of
  * functions that the modules name has been made by ELC_Program_begin, as by a set-up; the program gets these. */
 int ELC_Program_op_create(void (*function)(void), int commute, void *op);

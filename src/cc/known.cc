@@ -196,6 +196,8 @@ const std::map<std::string, std::string>& replaced() {
       {"omp_get_wtime", "ELC_Program_wtime"},
       {"MPI_Get_address", "ELC_Program_get_address"},
       {"MPI_Address", "ELC_Program_get_address"},
+      {"MPI_Comm_get_attr", "ELC_Program_get_attr"},
+      {"MPI_Attr_get", "ELC_Program_get_attr"},
       {"MPI_Cart_shift", "ELC_Program_cart_shift"},
       {"MPI_Group_translate_ranks", "ELC_Program_group_translate_ranks"},
       {"MPI_Op_create", "ELC_Program_op_create"},
@@ -343,6 +345,7 @@ Known known_function(const std::string& spelled) {
                    r->second == "ELC_Program_mm_malloc";
     known.allocates = name == "malloc" || name == "calloc" || name == "realloc" || name == "valloc" || name == "pvalloc" || name == "reallocarray" ||
                       r->second == "ELC_Program_aligned_alloc" || r->second == "ELC_Program_mm_malloc";
+    known.gets_attributes = known.text == "ELC_Program_get_attr";
     known.is_for_threads = for_threads().contains(name);
   } else if (settings().contains(name)) {
     known.kind = Known::Kind::kReplaced;

@@ -4,6 +4,7 @@
 #include "cc/function.h"
 #include "cc/visitor.h"
 #include "clang/AST/Attr.h"
+#include "elc_program.h"
 
 namespace elc::cc {
 
@@ -705,6 +706,12 @@ void Module::add_process() {
     strings_ += "extern " + setting.returns + " " + name + "(" + setting.takes + "); static int " + last + "[2]; " + setting.returns +
                 " elc_set_" + name + "(" + setting.takes + " to) { " + last + "[0] = 1; " + last + "[1] = (int)to; return " + name + "(to); } ";
     add_entry(name + "() was called with", last, numbers, false);
+  }
+  if (program_.gets_attributes()) {
+    Described numbers = described(context.IntTy);
+    numbers.count = ELC_PROGRAM_ATTRIBUTES;
+    strings_ += "extern int ELC_Program_attributes[" + std::to_string(ELC_PROGRAM_ATTRIBUTES) + "]; ";
+    add_entry("attributes of MPI", "ELC_Program_attributes", numbers, true);
   }
   if (!program_.has_threads()) return;
   // Programs have memory for as many threads as they have begun with.

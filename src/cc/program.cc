@@ -538,6 +538,7 @@ void Program::conclude(std::vector<std::string>* errors) {
       rounds_ |= k.rounds;
       reads_input_ |= k.reads_input;
       aligns_ = std::max(aligns_, k.aligns ? 1 : 0);
+      gets_attributes_ |= k.gets_attributes;
     }
     reads_input_ |= f.uses_variables.contains("stdin");
     aligns_ = std::max(aligns_, f.rounds_addresses);

@@ -105,6 +105,7 @@ class Program {
   bool uses_library() const { return uses_library_; }
   bool rounds() const { return rounds_; }
   bool reads_input() const { return reads_input_; }
+  bool gets_attributes() const { return gets_attributes_; }
   int aligns() const { return aligns_; }  // as ELC_Program has it (elc_program.h)
   size_t functions() const { return functions_.size(); }
   size_t instrumented() const { return instrumented_.size(); }
@@ -166,6 +167,7 @@ class Program {
   bool rounds_ = false;
   bool reads_input_ = false;
   int aligns_ = 0;
+  bool gets_attributes_ = false;
   int thread_level_ = -1;
 };
 

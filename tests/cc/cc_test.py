@@ -220,6 +220,12 @@ printf("%s", i == 1000 ? __func__ : "");""")
         self.right('#define NONE "none"\nstatic const char *name = NONE; static const void *wide = L"none";\nstatic const char *pick(int i) { return i % 2 ? NONE : "other"; }',
                    "{ const char *own = NONE; deep(1, 1); result += (name == NONE) + 2 * (pick(i) == name) + 4 * (own == NONE) + 8 * (wide == L\"none\") + 16 * (wide == NONE); }")
 
+    def test_attributes_of_mpi(self):
+        """Pointers to what is in memory of MPI's."""
+        self.right("static int *most, *is_global;", "{ int flag, *universe; MPI_Attr_get(MPI_COMM_WORLD, MPI_WTIME_IS_GLOBAL, &is_global, &flag); if (!flag) is_global = &flag;"
+                   " if (i == 0) MPI_Attr_get(MPI_COMM_WORLD, MPI_TAG_UB, &most, &flag); MPI_Attr_get(MPI_COMM_WORLD, MPI_UNIVERSE_SIZE, &universe, &flag);"
+                   " if (!flag) universe = &flag; deep(1, 1); result += (*most >= 32767) + 2 * (*is_global == 0) + 4 * (*universe > 0); }")
+
     def test_names_of_variables(self):
         self.right('long a[3]; extern long b[3] __attribute__((alias("a"))); static long c; extern long d __attribute__((alias("c")));\nstatic long *to = &d;',
                    "b[i % 3] += i; d += i; deep(1, 1); a[i % 3] += 2; result += b[i % 3] + c + (to == &c) + (&a[1] == &b[1]);")
@@ -618,6 +624,10 @@ static inline int again(int x) { return x == 0 ? 0 : again(x - 1); }
 
     def test_unknown_variable(self):
         self.refuses("the variable 'environ' is in none of the files", "extern char **environ;", "result += environ != 0;")
+
+    def test_environment(self):
+        self.write("prog.c", "#include <mpi.h>\nint main(int argc, char **argv, char **all) { MPI_Init(&argc, &argv); MPI_Barrier(MPI_COMM_WORLD); MPI_Finalize(); return all[0] == 0; }")
+        self.assertIn("prog.c:2: main(), which can reach MPI: the environment that main() is given is not part of lines", self.cc("prog.c", "-o", "prog", code=1))
 
     def test_jumps(self): self.refuses("setjmp(): a restart cannot set", "#include <setjmp.h>\njmp_buf b;", "if (setjmp(b)) i++;")
     def test_contexts(self): self.refuses("getcontext(): a restart cannot set", "#include <ucontext.h>\nstatic ucontext_t *c;", "result += getcontext(c);")

@@ -153,6 +153,8 @@ char *ELC_Program_realpath(const char *path, char *to);
 void *ELC_Program_reallocarray(void *old, size_t count, size_t size);
 char *ELC_Program_getenv(const char *name);
 char *ELC_Program_strerror(int error);
+char *ELC_Program_dirname(char *path);
+char *ELC_Program_basename(char *path); /* that of <libgen.h> */
 char *ELC_Program_strsignal(int number);
 char *ELC_Program_getlogin(void);
 

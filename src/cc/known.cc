@@ -172,6 +172,8 @@ const std::map<std::string, std::string>& replaced() {
       {"setbuffer", "ELC_Program_setbuffer"},
       {"setlinebuf", "ELC_Program_setlinebuf"},
       {"strerror", "ELC_Program_strerror"},
+      {"dirname", "ELC_Program_dirname"},
+      {"__xpg_basename", "ELC_Program_basename"},
       {"strsignal", "ELC_Program_strsignal"},
       {"getlogin", "ELC_Program_getlogin"},
       {"localtime", "ELC_Program_localtime"},

@@ -226,6 +226,11 @@ printf("%s", i == 1000 ? __func__ : "");""")
                    " if (i == 0) MPI_Attr_get(MPI_COMM_WORLD, MPI_TAG_UB, &most, &flag); MPI_Attr_get(MPI_COMM_WORLD, MPI_UNIVERSE_SIZE, &universe, &flag);"
                    " if (!flag) universe = &flag; deep(1, 1); result += (*most >= 32767) + 2 * (*is_global == 0) + 4 * (*universe > 0); }")
 
+    def test_parts_of_paths(self):
+        self.right("#include <libgen.h>\nstatic char path[] = \"a/b\", file[] = \"file\", *folder, *here, *last, *none;",
+                   "if (i == 0) { none = basename(NULL); last = basename(path); folder = dirname(path); here = dirname(file); }"
+                   "deep(1, 1); result += *folder + *here + *last + *none;")
+
     def test_names_of_variables(self):
         self.right('long a[3]; extern long b[3] __attribute__((alias("a"))); static long c; extern long d __attribute__((alias("c")));\nstatic long *to = &d;',
                    "b[i % 3] += i; d += i; deep(1, 1); a[i % 3] += 2; result += b[i % 3] + c + (to == &c) + (&a[1] == &b[1]);")

@@ -69,7 +69,7 @@ typedef struct ELC_Program {
   int draws_numbers; /* it calls rand, random, drand48 or the like, whose state is part of lines */
   int reads_input;   /* the standard one */
   int uses_library;  /* it calls something of what stands below under "what the C library keeps" */
-  int aligns;        /* it asks for memory that is aligned */
+  int aligns;        /* it asks for memory that is aligned; more than 1: it rounds addresses to multiples of so many bytes */
   const ELC_Program_rounding *rounding; /* NULL: it does not ask how numbers are rounded, or for exceptions of theirs */
   int (*in_parallel)(void); /* omp_get_level. Threads may call malloc and its relatives and ask for the time, and call nothing
                              * else of this. NULL: there are none */
@@ -92,6 +92,10 @@ double ELC_Program_wtime(void);
 
 /* MPI_Get_address and MPI_Address. Datatypes that are made with the distance of two blocks of memory are seen by them. */
 int ELC_Program_get_address(const void *location, void *address);
+
+/* Those that MPI has itself; pointers to them are in lines. */
+#define ELC_PROGRAM_ATTRIBUTES 8
+extern int ELC_Program_attributes[ELC_PROGRAM_ATTRIBUTES];
 
 /* MPI_Op_create and MPI_Op_free; MPI_Comm_create_errhandler or MPI_Errhandler_create, and MPI_Errhandler_free. What is made of
  * functions that the modules name has been made by ELC_Program_begin, as by a set-up; the program gets these. */
@@ -149,6 +153,8 @@ char *ELC_Program_realpath(const char *path, char *to);
 void *ELC_Program_reallocarray(void *old, size_t count, size_t size);
 char *ELC_Program_getenv(const char *name);
 char *ELC_Program_strerror(int error);
+char *ELC_Program_dirname(char *path);
+char *ELC_Program_basename(char *path); /* that of <libgen.h> */
 char *ELC_Program_strsignal(int number);
 char *ELC_Program_getlogin(void);
 

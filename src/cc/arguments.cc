@@ -42,6 +42,7 @@ void read_own(const std::string& word, Arguments* a) {
   if (word == "-felc-off") a->is_off = true;
   else if (word == "-felc-everywhere") a->everywhere = true;
   else if (word == "-felc-foreign-addresses") a->has_foreign_addresses = true;
+  else if (word == "-felc-address-numbers") a->may_compute_with_addresses = true;
   else if (word == "-felc-keep") a->keeps = true;
   else if (word == "-felc-report") a->reports = true;
   else if (word.starts_with("-felc-library=")) a->library = value("-felc-library=");

@@ -27,7 +27,8 @@ struct Arguments {
   bool is_static = false, is_shared = false;
   std::vector<std::string> directories;  // of -L
   // Of elc-cc itself.
-  bool everywhere = false, is_off = false, keeps = false, reports = false, has_foreign_addresses = false;
+  bool everywhere = false, is_off = false, keeps = false, reports = false, has_foreign_addresses = false,
+       may_compute_with_addresses = false;
   std::string library;
   std::set<std::string> stateless;
   std::string unknown;  // an option of its own that it does not have

@@ -255,6 +255,8 @@ Function::Function(Module& module, const FunctionDecl* function) : module_(modul
   if (last_argument_.isValid()) check_arguments(function->getBody());
   if (last_argument_.isValid() && module.program().everywhere()) refuse(last_argument_, "variable arguments are wanted after a line that is taken everywhere");
   if (uses_alloca_ && has_directives_) refuse(function->getLocation(), "alloca() and directives of OpenMP: use malloc");
+  if (function->isMain() && function->getNumParams() > 2 && function->getParamDecl(2)->isReferenced())
+    refuse(function->getParamDecl(2)->getLocation(), "the environment that main() is given is not part of lines: use getenv()");
   for (const ParmVarDecl* parameter : function->parameters()) {
     if (parameter->getName().empty()) continue;
     names_.insert(parameter->getName().str());

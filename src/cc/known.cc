@@ -172,6 +172,8 @@ const std::map<std::string, std::string>& replaced() {
       {"setbuffer", "ELC_Program_setbuffer"},
       {"setlinebuf", "ELC_Program_setlinebuf"},
       {"strerror", "ELC_Program_strerror"},
+      {"dirname", "ELC_Program_dirname"},
+      {"__xpg_basename", "ELC_Program_basename"},
       {"strsignal", "ELC_Program_strsignal"},
       {"getlogin", "ELC_Program_getlogin"},
       {"localtime", "ELC_Program_localtime"},
@@ -196,6 +198,8 @@ const std::map<std::string, std::string>& replaced() {
       {"omp_get_wtime", "ELC_Program_wtime"},
       {"MPI_Get_address", "ELC_Program_get_address"},
       {"MPI_Address", "ELC_Program_get_address"},
+      {"MPI_Comm_get_attr", "ELC_Program_get_attr"},
+      {"MPI_Attr_get", "ELC_Program_get_attr"},
       {"MPI_Cart_shift", "ELC_Program_cart_shift"},
       {"MPI_Group_translate_ranks", "ELC_Program_group_translate_ranks"},
       {"MPI_Op_create", "ELC_Program_op_create"},
@@ -343,6 +347,7 @@ Known known_function(const std::string& spelled) {
                    r->second == "ELC_Program_mm_malloc";
     known.allocates = name == "malloc" || name == "calloc" || name == "realloc" || name == "valloc" || name == "pvalloc" || name == "reallocarray" ||
                       r->second == "ELC_Program_aligned_alloc" || r->second == "ELC_Program_mm_malloc";
+    known.gets_attributes = known.text == "ELC_Program_get_attr";
     known.is_for_threads = for_threads().contains(name);
   } else if (settings().contains(name)) {
     known.kind = Known::Kind::kReplaced;

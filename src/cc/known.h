@@ -21,6 +21,7 @@ struct Known {
   bool keeps = false;          // in the C library, what lines have
   bool rounds = false;         // numbers otherwise than usual
   bool aligns = false;         // memory
+  bool gets_attributes = false;  // of MPI
   bool reads_input = false;    // the standard one
   bool allocates = false;      // its result may be memory that nobody has given a type
   bool is_for_threads = false;  // of a replaced one: several may call it at the same time

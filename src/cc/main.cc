@@ -196,7 +196,7 @@ class Driver {
   // `needed`: whether the program calls MPI.
   bool transform(bool* needed) {
     std::vector<std::string> errors;
-    Program program({arguments_.stateless, arguments_.everywhere, arguments_.has_foreign_addresses});
+    Program program({arguments_.stateless, arguments_.everywhere, arguments_.has_foreign_addresses, arguments_.may_compute_with_addresses});
     drop_unwanted();
     for (const Input& input : inputs_)
       for (const Member& member : input.members)

@@ -1,8 +1,10 @@
 #include "cc/module.h"
 
+#include "cc/addresses.h"
 #include "cc/function.h"
 #include "cc/visitor.h"
 #include "clang/AST/Attr.h"
+#include "elc_program.h"
 
 namespace elc::cc {
 
@@ -208,15 +210,17 @@ class FileVisitor : public Visitor {
     return name != nullptr ? name->getFunctionName() : dyn_cast<StringLiteral>(e->IgnoreParens());
   }
 
-  // The string that becomes a pointer there is a variable.
+  // The string that becomes a pointer there is a variable: one for all that are the same, as compilers have it and programs rely on that
+  // compare pointers to them.
   void add_string(const Expr* e) {
     const StringLiteral* const literal = literal_of(e);
     if (literal == nullptr || kept_.contains(literal)) return;
     const size_t begin = unit_.begin_of(e->IgnoreParens()->getBeginLoc()), end = unit_.end_of(e->IgnoreParens()->getEndLoc());
     const auto* of_function = dyn_cast<PredefinedExpr>(e->IgnoreParens());
-    std::string* const known = of_function == nullptr ? nullptr : &names_[{of_function->getIdentKind(), literal->getBytes().str()}];
-    if (known != nullptr && !known->empty()) return m_.edits_.replace(begin, end, *known);
-    const std::string name = "elc_s" + std::to_string(++m_.string_count_);
+    const std::string kind = of_function == nullptr ? literal->getType().getCanonicalType().getAsString() : PredefinedExpr::getIdentKindName(of_function->getIdentKind()).str();
+    std::string& name = names_[{kind, literal->getBytes().str()}];
+    if (!name.empty()) return m_.edits_.replace(begin, end, name);
+    name = "elc_s" + std::to_string(++m_.string_count_);
     const bool is_wide = !literal->isAscii() && !literal->isUTF8();
     const QualType element = unit_.context().getBaseElementType(literal->getType()).getCanonicalType().getUnqualifiedType();
     Described characters = m_.described(is_wide ? element : QualType(unit_.context().CharTy));
@@ -224,7 +228,6 @@ class FileVisitor : public Visitor {
     m_.strings_ += "static " + (is_wide ? element.getAsString() : "char") + " " + name + "[" + std::to_string(characters.count) + "] = " +
                    (is_wide ? unit_.text().substr(begin, end - begin) : quoted(literal->getBytes())) + "; ";
     m_.add_entry(m_.program_.file_name(unit_) + ":string " + std::to_string(m_.string_count_), name, characters, true);
-    if (known != nullptr) *known = name;
     m_.edits_.replace(begin, end, name);
   }
 
@@ -273,7 +276,7 @@ class FileVisitor : public Visitor {
   const Unit& unit_;
   std::set<const Expr*> direct_;
   std::set<const StringLiteral*> kept_;
-  std::map<std::pair<int, std::string>, std::string> names_;  // of functions, which are one string in each, by what asks for it
+  std::map<std::pair<std::string, std::string>, std::string> names_;  // of the variables that strings are, by their type, or that they are a function's name
   std::set<const Expr*> seen_;
   std::set<const Expr*> values_;  // literals to which no pointer leads, or which have a name already
   std::set<size_t> of_threads_;   // the words that said so
@@ -326,6 +329,7 @@ static bool is_jump_buffer(const ASTContext& context, QualType type) {
 }
 
 void Module::add_variable(const VarDecl* variable, const std::string& symbol, const std::string& name) {
+  if (variable->hasAttr<AliasAttr>() || variable->hasAttr<WeakRefAttr>()) return;  // another name of one that lines have
   if (!registered_.insert(variable->getCanonicalDecl()).second) return;
   const std::string shown = variable->getName().str();
   bool is_transient = false;
@@ -596,6 +600,15 @@ std::vector<Definition> definitions(const Unit& unit) {
 
 }  // namespace
 
+// No line is taken when a function has made a number of an address.
+void Module::watch_addresses() {
+  for (const auto& [function, numbers] : numbers_of_addresses(unit_))
+    for (const Expr* made : numbers.made) {
+      const std::string why = function->getName().str() + "() (" + unit_.place(made->getBeginLoc()) + "): " + kComputesWithAddress;
+      edits_.wrap(unit_.begin_of(made->getBeginLoc()), unit_.end_of(made->getEndLoc()), "(ELC_Program_unfit(" + quoted(why) + "), ", ")");
+    }
+}
+
 std::string Module::transform(size_t units) {
   TranslationUnitDecl* const file = unit_.context().getTranslationUnitDecl();
   name_tags();
@@ -623,6 +636,7 @@ std::string Module::transform(size_t units) {
   for (const Definition& d : all)
     if (program_.is_address_taken(unit_, d.function)) visitor.add_function(d.function->getName().str(), program_.name_of(unit_, d.function), program_.given_to(unit_, d.function));
 
+  if (!program_.may_compute_with_addresses()) watch_addresses();
   Renamer(*this).TraverseDecl(file);
 
   // From here on the changes are complete, and texts can be taken.
@@ -692,6 +706,12 @@ void Module::add_process() {
     strings_ += "extern " + setting.returns + " " + name + "(" + setting.takes + "); static int " + last + "[2]; " + setting.returns +
                 " elc_set_" + name + "(" + setting.takes + " to) { " + last + "[0] = 1; " + last + "[1] = (int)to; return " + name + "(to); } ";
     add_entry(name + "() was called with", last, numbers, false);
+  }
+  if (program_.gets_attributes()) {
+    Described numbers = described(context.IntTy);
+    numbers.count = ELC_PROGRAM_ATTRIBUTES;
+    strings_ += "extern int ELC_Program_attributes[" + std::to_string(ELC_PROGRAM_ATTRIBUTES) + "]; ";
+    add_entry("attributes of MPI", "ELC_Program_attributes", numbers, true);
   }
   if (!program_.has_threads()) return;
   // Programs have memory for as many threads as they have begun with.
@@ -777,7 +797,7 @@ std::string Module::program_text(size_t units) const {
   out += "extern const char __executable_start[] __attribute__((weak, visibility(\"hidden\"))), _end[] __attribute__((weak, visibility(\"hidden\"))); ";
   return out + settings_text() + "static const struct ELC_Program elc_program = {elc_modules, " + std::to_string(units) + ", " +
          std::to_string(program_.thread_level()) + ", " + (program_.draws_numbers() ? "1, " : "0, ") +
-         (program_.reads_input() ? "1, " : "0, ") + (program_.uses_library() ? "1, " : "0, ") + (program_.aligns() ? "1, " : "0, ") +
+         (program_.reads_input() ? "1, " : "0, ") + (program_.uses_library() ? "1, " : "0, ") + std::to_string(program_.aligns()) + ", " +
          (program_.rounds() ? "&elc_rounding, " : "0, ") + (program_.has_threads() ? "omp_get_level" : "0") + ", elc_settings, elc_numbers, " +
          std::to_string(program_.numbers().size()) + ", __executable_start, _end, " + (program_.has_foreign_addresses() ? "1}; " : "0}; ");
 }

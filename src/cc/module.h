@@ -70,6 +70,7 @@ class Module {
   std::string lifted_text(const clang::DeclStmt* statement);
   void leave_lifted(const clang::DeclStmt* statement);
   void add_statics(const clang::FunctionDecl* function);
+  void watch_addresses();
   void add_process();
   std::string settings_text() const;
   std::string inlines(const std::vector<Definition>& all) const;

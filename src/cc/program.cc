@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "cc/addresses.h"
 #include "cc/numbers.h"
 #include "cc/visitor.h"
 #include "clang/AST/StmtOpenMP.h"
@@ -425,6 +426,11 @@ void Program::add(const Unit& unit) {
   collector.TraverseDecl(unit.context().getTranslationUnitDecl());
   collector.finish();
   add_sizes(unit);
+  for (const auto& [function, numbers] : numbers_of_addresses(unit)) {
+    FunctionFacts& facts = functions_[key_of(unit, function)];
+    for (const Expr* made : numbers.made) facts.computes_with_addresses.insert(unit.place(made->getBeginLoc()));
+    facts.rounds_addresses = std::max(facts.rounds_addresses, numbers.rounded_to);
+  }
 }
 
 void Program::check_pragmas(const Unit& unit, const std::set<const Pragma*>& seen) {
@@ -531,9 +537,14 @@ void Program::conclude(std::vector<std::string>* errors) {
       uses_library_ |= k.keeps;
       rounds_ |= k.rounds;
       reads_input_ |= k.reads_input;
-      aligns_ |= k.aligns;
+      aligns_ = std::max(aligns_, k.aligns ? 1 : 0);
+      gets_attributes_ |= k.gets_attributes;
     }
     reads_input_ |= f.uses_variables.contains("stdin");
+    aligns_ = std::max(aligns_, f.rounds_addresses);
+    if (!options_.may_compute_with_addresses)
+      for (const std::string& place : f.computes_with_addresses)
+        warnings_.push_back(place + ": " + f.name + "(): " + kComputesWithAddress + ": when it has been called no line is taken (-felc-address-numbers)");
     check_foreign(f, &told, errors);
   }
 }

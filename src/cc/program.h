@@ -20,6 +20,7 @@ struct Options {
   std::set<std::string> stateless;  // functions of which the user says that they keep and call nothing
   bool everywhere = false;          // for tests: all functions get frames, and a site at their beginning
   bool has_foreign_addresses = false;  // in pointers, of other processes, which the program does not follow
+  bool may_compute_with_addresses = false;  // what comes of it is nothing that a restart needs
 };
 
 struct FunctionFacts {
@@ -31,6 +32,8 @@ struct FunctionFacts {
   std::set<std::string> refers;      // keys of functions that it calls or takes the address of
   std::map<std::string, std::string> uses, uses_variables;  // names of what the file does not define, and where
   std::set<std::string> calls_by;    // signatures of pointers
+  std::set<std::string> computes_with_addresses;  // where
+  int rounds_addresses = 0;  // to multiples of so many bytes
   std::map<std::string, std::string> numbers;  // constants of MPI, and sizes, that it may keep in variables, and where
   std::set<std::tuple<std::string, std::string, std::string>> given;  // those that a function of MPI is given: its name, theirs, where
 };
@@ -78,6 +81,7 @@ class Program {
   bool has_sites() const { return has_sites_ || options_.everywhere; }
   bool everywhere() const { return options_.everywhere; }
   bool has_foreign_addresses() const { return options_.has_foreign_addresses; }
+  bool may_compute_with_addresses() const { return options_.may_compute_with_addresses; }
   bool has_main() const { return functions_.contains("main"); }
   bool reaches_site(const Unit& unit, const clang::FunctionDecl* function) const;
   bool may_reach_site(const clang::CallExpr* by_pointer) const;
@@ -101,7 +105,8 @@ class Program {
   bool uses_library() const { return uses_library_; }
   bool rounds() const { return rounds_; }
   bool reads_input() const { return reads_input_; }
-  bool aligns() const { return aligns_; }
+  bool gets_attributes() const { return gets_attributes_; }
+  int aligns() const { return aligns_; }  // as ELC_Program has it (elc_program.h)
   size_t functions() const { return functions_.size(); }
   size_t instrumented() const { return instrumented_.size(); }
 
@@ -161,9 +166,13 @@ class Program {
   bool uses_library_ = false;
   bool rounds_ = false;
   bool reads_input_ = false;
-  bool aligns_ = false;
+  int aligns_ = 0;
+  bool gets_attributes_ = false;
   int thread_level_ = -1;
 };
+
+// Why no line is taken when a function has made a number of an address (addresses.h).
+inline constexpr const char* kComputesWithAddress = "it computes with an address as a number, and a restart has another one";
 
 // The name by which C can speak of a struct or union; empty: there is none.
 std::string spelling(const clang::RecordDecl* record);

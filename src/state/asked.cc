@@ -3,6 +3,9 @@
 #include <errno.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
+
+#include <algorithm>
 
 namespace elc::state {
 namespace {
@@ -20,6 +23,8 @@ bool puts_side_by_side() {
   return touch;
 }
 
+size_t alignment_of_all = 0;
+
 }  // namespace
 
 size_t asked_for(size_t size) {
@@ -35,7 +40,29 @@ void* zeroed(size_t count, size_t size) {
     errno = ENOMEM;
     return nullptr;
   }
-  return calloc(1, asked_for(count * size));
+  return alignment_of_all == 0 ? calloc(1, asked_for(count * size)) : zeroed_at(alignment_of_all, count * size);
 }
+
+void* zeroed_at(size_t alignment, size_t size) {
+  void* memory = nullptr;
+  if (const int code = posix_memalign(&memory, alignment, asked_for(size)); code != 0) {
+    errno = code;
+    return nullptr;
+  }
+  return memset(memory, 0, size);
+}
+
+void* resized(void* old, size_t before, size_t size) {
+  if (alignment_of_all == 0) return realloc(old, asked_for(size));
+  void* const memory = zeroed(1, size);
+  if (memory == nullptr) return nullptr;
+  memcpy(memory, old, std::min(before, size));
+  free(old);
+  return memory;
+}
+
+void align_all(size_t alignment) { alignment_of_all = alignment; }
+
+size_t aligned_for(size_t alignment) { return std::max(alignment, alignment_of_all); }
 
 }  // namespace elc::state

@@ -11,8 +11,21 @@ namespace elc::state {
 // past the end of a block is not the beginning of another. SIZE_MAX, which no memory has, where that is no number.
 size_t asked_for(size_t size);
 
+// All blocks from now on begin at a multiple of so many bytes: of a program that finds places in a block by its address, and has to find
+// them again in a restart.
+void align_all(size_t alignment);
+
+// `alignment`, or that of all.
+size_t aligned_for(size_t alignment);
+
 // That memory for `count` elements of `size`, zeroed. nullptr, with errno, as calloc has it.
 void* zeroed(size_t count, size_t size);
+
+// The same, at a multiple of `alignment`.
+void* zeroed_at(size_t alignment, size_t size);
+
+// What realloc does; a block that has a size before it is moved.
+void* resized(void* old, size_t before, size_t size);
 
 }  // namespace elc::state
 

@@ -31,7 +31,7 @@ void* resize(Block* block, size_t size) {
   const ptrdiff_t slot = block - heap.slots().data();
   if (!heap.make_room()) return nullptr;
   block = heap.slots().data() + slot;  // the room may be elsewhere
-  void* memory = realloc(block->address, asked_for(size));
+  void* memory = elc::state::resized(block->address, static_cast<size_t>(block->size), size);
   if (memory != nullptr) heap.moved(block, memory, size);
   return memory;
 }

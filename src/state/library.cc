@@ -4,6 +4,7 @@
 #include "state/library.h"
 
 #include <errno.h>
+#include <libgen.h>
 #include <locale.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -186,6 +187,15 @@ extern "C" {
 ELC_EXPORT char* ELC_Program_getenv(const char* name) { return lasting_copy(getenv(name)); }
 ELC_EXPORT char* ELC_Program_strerror(int error) { return lasting_copy(strerror(error)); }
 ELC_EXPORT char* ELC_Program_strsignal(int number) { return lasting_copy(strsignal(number)); }
+// Where there is no other part of a path they return a string of the C library's.
+ELC_EXPORT char* ELC_Program_dirname(char* path) {
+  char* const part = dirname(path);
+  return part == path ? part : lasting_copy(part);
+}
+ELC_EXPORT char* ELC_Program_basename(char* path) {
+  const bool is_empty = path == nullptr || *path == '\0';
+  return is_empty ? lasting_copy(basename(path)) : basename(path);
+}
 ELC_EXPORT char* ELC_Program_getlogin(void) { return lasting_copy(getlogin()); }
 
 ELC_EXPORT void* ELC_Program_localtime(const void* at) { return kept_time(localtime(static_cast<const time_t*>(at))); }

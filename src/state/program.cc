@@ -105,6 +105,7 @@ char** begin_program(const ELC_Program& program, int argc, char** argv) {
   Process& p = process();
   p.is_prepared = true;
   p.aligns = program.aligns != 0;
+  if (program.aligns > 1) align_all(static_cast<size_t>(program.aligns));
   for (size_t i = 0; i < program.number_count; ++i) add_number(&program.numbers[i]);
   HashMap<const ELC_Program_variable*> known;
   for (size_t i = 0; i < program.module_count; ++i) {
@@ -335,7 +336,7 @@ ELC_EXPORT int ELC_Program_posix_memalign(void** block, size_t alignment, size_t
   const size_t whole = alignment <= alignof(max_align_t) ? least : (least + alignment - 1) / alignment * alignment;  // less is malloc's
   void* memory = nullptr;
   if (whole < size || !heap.make_room()) return ENOMEM;
-  const int code = posix_memalign(&memory, alignment, elc::state::asked_for(whole));
+  const int code = posix_memalign(&memory, elc::state::aligned_for(alignment), elc::state::asked_for(whole));
   if (code != 0) return code;
   heap.add(memset(memory, 0, whole), whole, ELC_BYTE);
   *block = memory;

@@ -202,11 +202,8 @@ Result pass_heap(format::Cursor& in, Restoring& restoring, const format::Reader&
 
 // Memory for a block of the line.
 void* new_memory(const Process& p, size_t size) {
-  const size_t alignment = p.aligns ? static_cast<size_t>(alignment_of(size)) : 0;
-  if (alignment == 0) return zeroed(1, size);
-  void* memory = nullptr;
-  if (posix_memalign(&memory, alignment, asked_for(size)) != 0) return nullptr;
-  return memset(memory, 0, size);
+  const size_t alignment = p.aligns ? aligned_for(static_cast<size_t>(alignment_of(size))) : 0;
+  return alignment == 0 ? zeroed(1, size) : zeroed_at(alignment, size);
 }
 
 // Gives every block of the line its memory. A block that the set-up has made again - the same count of blocks

@@ -216,6 +216,25 @@ name = again = __func__; whole = &"whole";
 result += length(__FUNCTION__, __func__) + length("other", __func__) + (name == __func__) + (again == name) + sizeof __func__ + strlen(*whole);
 printf("%s", i == 1000 ? __func__ : "");""")
 
+    def test_strings_that_are_the_same(self):
+        self.right('#define NONE "none"\nstatic const char *name = NONE; static const void *wide = L"none";\nstatic const char *pick(int i) { return i % 2 ? NONE : "other"; }',
+                   "{ const char *own = NONE; deep(1, 1); result += (name == NONE) + 2 * (pick(i) == name) + 4 * (own == NONE) + 8 * (wide == L\"none\") + 16 * (wide == NONE); }")
+
+    def test_attributes_of_mpi(self):
+        """Pointers to what is in memory of MPI's."""
+        self.right("static int *most, *is_global;", "{ int flag, *universe; MPI_Attr_get(MPI_COMM_WORLD, MPI_WTIME_IS_GLOBAL, &is_global, &flag); if (!flag) is_global = &flag;"
+                   " if (i == 0) MPI_Attr_get(MPI_COMM_WORLD, MPI_TAG_UB, &most, &flag); MPI_Attr_get(MPI_COMM_WORLD, MPI_UNIVERSE_SIZE, &universe, &flag);"
+                   " if (!flag) universe = &flag; deep(1, 1); result += (*most >= 32767) + 2 * (*is_global == 0) + 4 * (*universe > 0); }")
+
+    def test_parts_of_paths(self):
+        self.right("#include <libgen.h>\nstatic char path[] = \"a/b\", file[] = \"file\", *folder, *here, *last, *none;",
+                   "if (i == 0) { none = basename(NULL); last = basename(path); folder = dirname(path); here = dirname(file); }"
+                   "deep(1, 1); result += *folder + *here + *last + *none;")
+
+    def test_names_of_variables(self):
+        self.right('long a[3]; extern long b[3] __attribute__((alias("a"))); static long c; extern long d __attribute__((alias("c")));\nstatic long *to = &d;',
+                   "b[i % 3] += i; d += i; deep(1, 1); a[i % 3] += 2; result += b[i % 3] + c + (to == &c) + (&a[1] == &b[1]);")
+
     def test_wide_strings(self):
         self.right("""#include <wchar.h>
 static const wchar_t *at = L"wide" L" and wider";
@@ -441,6 +460,15 @@ strftime(zone, sizeof zone, "%Z", when); result += zone[0] + strlen(setlocale(LC
                    "result += m[3] + b[i / 2] + c[1] + 7 * (((uintptr_t)a % 64) + ((uintptr_t)b % 4096) + (uintptr_t)c % 256);"
                    "if (i == 99) { MPI_Free_mem(m); free(a); free(b); free(c); }")
 
+    def test_addresses_that_are_rounded(self):
+        """What a program finds in its memory by rounding the address of a block a restart finds, too."""
+        for rounded, most in (("((size_t)raw + 63) & ~(size_t)63", 64), ("((size_t)raw + align - 1) / align * align", 64), ("(size_t)raw + 256 - (size_t)raw % 256", 256)):
+            with self.subTest(rounded):
+                self.right("static size_t align = 64; static char *all[40];\nstatic long *in(char *raw) { return (long *)(%s); }" % rounded,
+                           "{ int j = i %% 40, k; size_t size = 160 + 16 * j; if (i >= 80) { all[j] = realloc(all[j], size + %d + 8 * i); for (k = 0; k < 20; k++) in(all[j])[k] = k; }"
+                           " else if (i < 40) { all[j] = malloc(size + %d); for (k = 0; k < 20; k++) in(all[j])[k] = k * j; }"
+                           " deep(1, 1); for (k = 0; k < 20; k++) result += in(all[i * 7 %% (i < 40 ? i + 1 : 40)])[k]; }" % (most, most))
+
     def test_aligned_structs(self):
         """Whose size is no multiple of the alignment: the memory is larger than they are."""
         self.right("struct cell { struct cell *next; long a, b, c; double x; }; static struct cell *one, *three;", """
@@ -602,6 +630,10 @@ static inline int again(int x) { return x == 0 ? 0 : again(x - 1); }
     def test_unknown_variable(self):
         self.refuses("the variable 'environ' is in none of the files", "extern char **environ;", "result += environ != 0;")
 
+    def test_environment(self):
+        self.write("prog.c", "#include <mpi.h>\nint main(int argc, char **argv, char **all) { MPI_Init(&argc, &argv); MPI_Barrier(MPI_COMM_WORLD); MPI_Finalize(); return all[0] == 0; }")
+        self.assertIn("prog.c:2: main(), which can reach MPI: the environment that main() is given is not part of lines", self.cc("prog.c", "-o", "prog", code=1))
+
     def test_jumps(self): self.refuses("setjmp(): a restart cannot set", "#include <setjmp.h>\njmp_buf b;", "if (setjmp(b)) i++;")
     def test_contexts(self): self.refuses("getcontext(): a restart cannot set", "#include <ucontext.h>\nstatic ucontext_t *c;", "result += getcontext(c);")
 
@@ -709,6 +741,29 @@ class Unfit(Cases):
     def test_other_processes(self): self.unfit("system(): other processes", "#include <stdlib.h>", 'result += system("true");')
     def test_by_a_pointer(self): self.unfit("system(): other processes", "#include <stdlib.h>", 'int (*by)(const char *) = system; result += by("true");')
     def test_names_of_threads(self): self.unfit("pthread_self(): what it returns", "#include <pthread.h>\nstatic pthread_t first;", "first = pthread_self();")
+
+    def test_numbers_of_addresses(self):
+        """As tables have them that are searched by pointers: after a restart nothing would be found there."""
+        for use in ("kept[(uintptr_t)&i >> 4 & 63] = &result;", "kept[(size_t)&i / sizeof i % 61] = &result;",
+                    "uintptr_t h = (uintptr_t)&i, g; g = h + 1; kept[3] = g * 31 > 7 ? &result : NULL;",
+                    "unsigned long h = (unsigned long)(char *)&i; h ^= 5; result += h == 0;", "hash((unsigned long)&i);", "kept[at(&i) * 3 % 5] = 0;",
+                    "int *p = &i; unsigned char *byte = (unsigned char *)(&p); result += byte[1] * 0;"):
+            with self.subTest(use):
+                self.unfit(("hash" if use.startswith("hash") else "main") + "(): it computes with an address as a number",
+                           "#include <stdint.h>\nstatic long *kept[64];\nstatic unsigned hash(unsigned long key) { return (unsigned)(key >> 7); }\n"
+                           "static size_t at(void *p) { return (size_t)p; }", use)
+        self.write("prog.c", PROGRAM % ("", "srand((unsigned)(unsigned long)&i * 31);" + Projects.DALLY))
+        self.assertEqual("", self.cc("prog.c", "-w", "-o", "prog", "-felc-address-numbers"))
+        self.assert_restarts("prog", Projects.ANSWER)
+
+    def test_what_is_no_number_of_an_address(self):
+        self.write("prog.c", PROGRAM % ("struct s { int a, b; }; static char memory[1000];", """
+{ char *p = memory + 3; size_t n = (size_t)p, size = sizeof memory, align = 64;
+  p += (64 - n % 64) % 64; p = (char *)(((size_t)p + align - 1) / align * align); p = (char *)(((size_t)p + 255) & ~(size_t)255);
+  result += (((size_t)p & 255) != 0) + ((size_t)p % align) + (((size_t)p - (size_t)memory) * 3 > 3 * size) + (&i == (int *)((size_t)&i + 0) ? 0 : 1);
+  result += (size_t)&((struct s *)0)->b * 2 / sizeof(int) - 2; }""" + Projects.DALLY))
+        self.assertEqual("", self.cc("prog.c", "-w", "-o", "prog"))
+        self.assert_restarts("prog", Projects.ANSWER)
 
     def test_locks_of_threads(self):
         self.unfit("omp_init_lock(): a lock of OpenMP", "#include <omp.h>\nstatic omp_lock_t *lock;", "lock = calloc(1, sizeof *lock); omp_init_lock(lock);", "-fopenmp")

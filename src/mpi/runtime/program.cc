@@ -23,6 +23,14 @@ namespace {
 
 int has_initialised = 0;  // the program has called MPI_Init, as it believes
 
+// The attributes that MPI has itself, which are in memory of its own: a program gets pointers to copies, which lines know.
+const int kAttributes[] = {MPI_TAG_UB, MPI_HOST, MPI_IO, MPI_WTIME_IS_GLOBAL, MPI_UNIVERSE_SIZE, MPI_APPNUM,
+#if MPI_VERSION >= 2
+                           MPI_LASTUSEDCODE,
+#endif
+};
+constexpr size_t kAttributeCount = sizeof kAttributes / sizeof kAttributes[0];
+
 // Operations and error handlers that were made at the beginning.
 struct Operation {
   void (*function)(void);
@@ -79,6 +87,14 @@ void make_functions(const ELC_Program& program) {
   elc::state::add_number(&list);
 }
 
+int get_attribute(MPI_Comm comm, int key, void* value, int* found) {
+#if MPI_VERSION >= 2
+  return MPI_Comm_get_attr(comm, key, value, found);
+#else
+  return MPI_Attr_get(comm, key, value, found);
+#endif
+}
+
 // A program that ends before it has called MPI_Init would not have ended others.
 void end_unbegun() {
   int over = 0;
@@ -108,12 +124,33 @@ Integer repeated(Integer value) {
 
 extern "C" {
 
+ELC_EXPORT int ELC_Program_attributes[ELC_PROGRAM_ATTRIBUTES];
+static_assert(kAttributeCount <= ELC_PROGRAM_ATTRIBUTES);
+
+ELC_EXPORT int ELC_Program_get_attr(MPI_Comm comm, int key, void* value, int* found) {
+  const int code = get_attribute(comm, key, value, found);
+  if (code != MPI_SUCCESS || *found == 0) return code;
+  for (size_t i = 0; i < kAttributeCount; ++i) {
+    if (key != kAttributes[i]) continue;
+    int** const to = static_cast<int**>(value);
+    ELC_Program_attributes[i] = **to;
+    *to = &ELC_Program_attributes[i];
+  }
+  return code;
+}
+
 ELC_EXPORT char** ELC_Program_begin(const ELC_Program* program, int argc, char** argv) {
   int count = argc, provided;
   char** words = argv;
   if (program->thread_level < 0) MPI_Init(&count, &words);
   else MPI_Init_thread(&count, &words, program->thread_level, &provided);
   atexit(end_unbegun);
+  // A restart goes on with pointers to them.
+  for (const int key : kAttributes) {
+    void* value = nullptr;
+    int found = 0;
+    ELC_Program_get_attr(MPI_COMM_WORLD, key, &value, &found);
+  }
   const elc::Result known = elc::state::add_global("MPI_Init was called", &has_initialised, ELC_INT, 1);
   if (!known.ok()) elc::mpi::give_up(known);
   in_parallel = program->in_parallel;

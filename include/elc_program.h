@@ -93,7 +93,7 @@ double ELC_Program_wtime(void);
 /* MPI_Get_address and MPI_Address. Datatypes that are made with the distance of two blocks of memory are seen by them. */
 int ELC_Program_get_address(const void *location, void *address);
 
-/* Those that MPI has itself; pointers to them are in lines. */
+/* Those that MPI has itself; pointers to them are in lines, as are those to what it says of a window. */
 #define ELC_PROGRAM_ATTRIBUTES 8
 extern int ELC_Program_attributes[ELC_PROGRAM_ATTRIBUTES];
 

@@ -200,6 +200,7 @@ const std::map<std::string, std::string>& replaced() {
       {"MPI_Address", "ELC_Program_get_address"},
       {"MPI_Comm_get_attr", "ELC_Program_get_attr"},
       {"MPI_Attr_get", "ELC_Program_get_attr"},
+      {"MPI_Win_get_attr", "ELC_Program_win_get_attr"},
       {"MPI_Cart_shift", "ELC_Program_cart_shift"},
       {"MPI_Group_translate_ranks", "ELC_Program_group_translate_ranks"},
       {"MPI_Op_create", "ELC_Program_op_create"},

@@ -226,6 +226,15 @@ printf("%s", i == 1000 ? __func__ : "");""")
                    " if (i == 0) MPI_Attr_get(MPI_COMM_WORLD, MPI_TAG_UB, &most, &flag); MPI_Attr_get(MPI_COMM_WORLD, MPI_UNIVERSE_SIZE, &universe, &flag);"
                    " if (!flag) universe = &flag; deep(1, 1); result += (*most >= 32767) + 2 * (*is_global == 0) + 4 * (*universe > 0); }")
 
+    def test_attributes_of_windows(self):
+        if BUILD.mpi == "lam":
+            self.skipTest("of MPI 2")
+        self.right("static MPI_Win w; static MPI_Aint *size; static int *unit; static double data[5]; static void *base;",
+                   "{ int flag; if (i == 0) { MPI_Win_create(data, sizeof data, 8, MPI_INFO_NULL, MPI_COMM_WORLD, &w); "
+                   "MPI_Win_get_attr(w, MPI_WIN_SIZE, &size, &flag); MPI_Win_get_attr(w, MPI_WIN_BASE, &base, &flag); "
+                   "MPI_Win_get_attr(w, MPI_WIN_DISP_UNIT, &unit, &flag); } deep(1, 1); "
+                   "result += *size + *unit + 3 * (base == data); if (i == 99) MPI_Win_free(&w); }")
+
     def test_parts_of_paths(self):
         self.right("#include <libgen.h>\nstatic char path[] = \"a/b\", file[] = \"file\", *folder, *here, *last, *none;",
                    "if (i == 0) { none = basename(NULL); last = basename(path); folder = dirname(path); here = dirname(file); }"

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "portable_format/checksum.h"
 #include "store/files.h"
@@ -18,12 +19,12 @@ namespace {
 constexpr uint32_t kMagic = 0x454c4341;  // "ELCA"
 constexpr uint32_t kVersion = 1;
 constexpr size_t kHead = 24;       // magic, version, ranks, checksum
-constexpr size_t kSlot = 16;       // where the table is, its size, its checksum
+constexpr size_t kSlot = 24;       // where the table is, bytes of the extents, size of the table, a checksum
 constexpr size_t kBehindSlots = 4;  // zeros, so that the file has this size before anything is appended
 constexpr size_t kExtent = 16;     // in the table
 
 uint64_t slot(const Ranks& ranks, uint32_t rank) { return kHead + uint64_t{(rank - ranks.first) / ranks.step} * kSlot; }
-uint64_t begin_of_extents(const Ranks& ranks) { return kHead + uint64_t{ranks.count()} * kSlot + kBehindSlots; }
+uint64_t begin_of_extents(const Ranks& ranks) { return kHead + ranks.count() * kSlot + kBehindSlots; }
 
 Bytes head_of(const Ranks& ranks) {
   Bytes head;
@@ -56,7 +57,7 @@ Result begin(int fd, const Ranks& ranks, const char* path) {
   struct stat about;
   if (uninterrupted([&] { return system_calls.file_status(fd, &about); }) != 0) return io_error("read", path, errno);
   // Whoever put another name of something into the directory is not helped to write to it.
-  if (about.st_nlink != 1) return Result::error("%s has another name, too, or none: it is not of this run", path);
+  if (about.st_nlink > 1) return Result::error("%s has another name, too, and so is not of this run: remove it", path);
   const Bytes head = head_of(ranks);
   const uint8_t zeros[kBehindSlots] = {};
   int error = write_all_at(fd, head.data(), head.size(), 0);
@@ -138,7 +139,7 @@ Result Extents::decode(Decoder& in, uint64_t end) {
 Result open_aggregate(const Directory& dir, const Ranks& ranks, int* fd) {
   const Text name = aggregate_name(ranks);
   Descriptor file;
-  ELC_TRY(open_shared(dir, name.c_str(), &file));
+  ELC_TRY(open_shared(dir, name.c_str(), O_WRONLY, &file));
   ELC_TRY(begin(file.get(), ranks, dir.path_of(name.c_str()).c_str()));
   *fd = file.release();
   return {};
@@ -160,23 +161,30 @@ int append_all(int fd, const void* data, size_t size, Extents* extents) {
   return 0;
 }
 
+// Of the slot, as far as that is known before, and of the table.
+static uint32_t checksum_of(const Bytes& slot, const Bytes& table) {
+  return format::crc32_of(table.data(), table.size(), format::crc32_of(slot.data(), kSlot - sizeof(uint32_t)));
+}
+
 int write_table(int fd, const Ranks& ranks, uint32_t rank, const Extents& extents) {
+  constexpr int kTries = 10;
   Bytes table;
   Encoder out(&table);
   extents.encode(out);
   // In one piece: where the system takes less at once, again.
   uint64_t end = 0;
-  for (;;) {
+  for (int left = kTries;;) {
     const ssize_t written = system_calls.append(fd, table.data(), table.size(), &end);
     if (written == static_cast<ssize_t>(table.size())) break;
-    if (written == 0) return ENOSPC;
     if (written < 0 && errno != EINTR) return errno;
+    if (written >= 0 && --left == 0) return ENOSPC;
   }
   Bytes content;
   Encoder entry(&content);
   entry.u64(end - table.size());
+  entry.u64(extents.size());
   entry.u32(static_cast<uint32_t>(table.size()));
-  entry.u32(format::crc32_of(table.data(), table.size()));
+  entry.u32(checksum_of(content, table));
   // On some systems who appends can write to no other place.
   if (uninterrupted([&] { return system_calls.set_append(fd, false); }) != 0) return errno;
   return write_all_at(fd, content.data(), content.size(), slot(ranks, rank));
@@ -205,14 +213,21 @@ Result lacks(const char* path, uint64_t rank) {
   return Result::error("%s lacks what rank %llu has saved", path, static_cast<unsigned long long>(rank));
 }
 
+// What is appended does not lie where something else is: on a file system on which it does, there is less than all together.
 Result check_all(int fd, uint64_t size, const Ranks& ranks, const char* path) {
   ELC_TRY(check_head(fd, size, ranks, path));
   Bytes slots;
-  ELC_TRY(read_part(fd, size, kHead, uint64_t{ranks.count()} * kSlot, path, &slots));
+  ELC_TRY(read_part(fd, size, kHead, begin_of_extents(ranks) - kHead, path, &slots));
   Decoder in(slots);
+  uint64_t left = size - begin_of_extents(ranks);
   for (uint64_t rank = ranks.first; rank <= ranks.last; rank += ranks.step) {
     if (in.u64() == 0) return lacks(path, rank);
-    in.u64();
+    const uint64_t bytes = in.u64(), table = in.u32();
+    in.u32();
+    if (bytes > left || table > left - bytes)
+      return Result::error("%s has less than its ranks have written: the file system does not append for several processes of "
+                           "a machine; ELC_AGGREGATE=no lets each write a file of its own", path);
+    left -= bytes + table;
   }
   return {};
 }
@@ -233,19 +248,21 @@ Result read_table(int fd, uint64_t size, const Ranks& ranks, uint32_t rank, cons
   Bytes bytes;
   ELC_TRY(check_head(fd, size, ranks, path));
   ELC_TRY(read_part(fd, size, slot(ranks, rank), kSlot, path, &bytes));
-  Decoder entry(bytes);
-  const uint64_t at = entry.u64();
-  const uint32_t length = entry.u32(), checksum = entry.u32();
+  const Bytes entry = std::move(bytes);
+  Decoder in(entry);
+  const uint64_t at = in.u64(), of_all = in.u64();
+  const uint32_t length = in.u32(), checksum = in.u32();
   if (at == 0) return lacks(path, rank);
+  // What says how long the table is may be what is damaged.
+  ELC_TRY(read_part(fd, size, at, sizeof(uint64_t), path, &bytes));
+  const Result damaged = Result::error("%s is damaged, in the table of rank %lu", path, static_cast<unsigned long>(rank));
+  if (Decoder count(bytes); count.u64() != (length - sizeof(uint64_t)) / kExtent || length % kExtent != sizeof(uint64_t)) return damaged;
   ELC_TRY(read_part(fd, size, at, length, path, &bytes));
-  Result status = Result::error("the checksum");
-  if (format::crc32_of(bytes.data(), bytes.size()) == checksum) {
-    Decoder table(bytes);
-    status = extents->decode(table, at);
-    if (status.ok() && table.left() > 0) status = Result::error("its size");
-  }
-  if (status.ok() || status.system_failed()) return status;
-  return Result::error("%s is damaged, in the table of rank %lu", path, static_cast<unsigned long>(rank));
+  if (checksum_of(entry, bytes) != checksum) return damaged;
+  Decoder table(bytes);
+  const Result status = extents->decode(table, at);
+  if (status.system_failed()) return status;
+  return status.ok() && extents->size() == of_all ? Result() : damaged;
 }
 
 }  // namespace elc::store

@@ -26,7 +26,7 @@ struct Ranks {
   uint32_t step = 1;
 
   bool alone() const { return first == last; }
-  uint32_t count() const { return (last - first) / step + 1; }
+  uint64_t count() const { return uint64_t{(last - first) / step} + 1; }
   bool has(uint32_t rank) const { return rank >= first && rank <= last && (rank - first) % step == 0; }
 };
 
@@ -79,7 +79,7 @@ Result open_aggregate(const Directory& dir, const Ranks& ranks, int* fd);
 int append_all(int fd, const void* data, size_t size, Extents* extents);
 // When all is there that `rank` writes: appends its table, and sets its slot. Returns 0 or an errno.
 int write_table(int fd, const Ranks& ranks, uint32_t rank, const Extents& extents);
-// Whether each of `ranks` has set its slot: an error says which has not.
+// Whether each of `ranks` has set its slot, and all that they have appended has its own place: an error says what is not so.
 Result check_slots(const Directory& dir, const Ranks& ranks);
 // Reads where the bytes of `rank` are in a file of `size` bytes. An error names the file, by its path.
 Result read_table(int fd, uint64_t size, const Ranks& ranks, uint32_t rank, const char* path, Extents* extents);

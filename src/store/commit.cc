@@ -211,10 +211,11 @@ Result CommitFile::put_in_place() {
 }
 
 Result CommitFile::step(bool wait) {
-  while (stage_ == Stage::kLooking && !together_.empty()) {
+  constexpr int kAtOnce = 16;  // files: some milliseconds
+  for (int left = kAtOnce; stage_ == Stage::kLooking && !together_.empty(); --left) {
+    if (left == 0 && !wait) return {};
     ELC_TRY(check_slots(place_, together_.back()));
     together_.pop_back();
-    if (!wait) return {};
   }
   if (stage_ == Stage::kLooking) ELC_TRY(write());
   if (stage_ == Stage::kFlushing && (wait || !system_calls.flushing())) ELC_TRY(put_in_place());

@@ -27,6 +27,8 @@ const char* advice(int error) {
       return "; raise the limit of open files (ulimit -n)";
     case ESTALE:
       return "; the network file system does not know it any more: it was removed or replaced by another machine";
+    case EFBIG:
+      return "; raise the limit of the size of files (ulimit -f), or set ELC_DIR to another file system";
     case EIO:
       return "; the disk or the network file system has failed: look into the system's log";
     default:
@@ -188,9 +190,9 @@ Result open_path(const char* path, int* fd, uint64_t* size) {
   return *fd < 0 ? io_error("open", path, errno) : check_file(fd, path, size);
 }
 
-Result open_shared(const Directory& dir, const char* name, Descriptor* file) {
+Result open_shared(const Directory& dir, const char* name, int access, Descriptor* file) {
   const Text path = dir.path_of(name);
-  const int flags = O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
+  const int flags = access | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
   int fd = uninterrupted([&] { return system_calls.open(dir.fd(), name, flags, file_mode()); });
   if (fd < 0) return not_opened("open", dir.fd(), name, path.c_str(), errno);
   ELC_TRY(check_file(&fd, path.c_str(), nullptr));

@@ -44,8 +44,8 @@ Result open_file(const Directory& dir, const char* name, int* fd, bool* found = 
 // The same at a path that the user has chosen.
 Result open_path(const char* path, int* fd, uint64_t* size);
 
-// Opens a file that several processes use, to write and to read, and makes it if it is not there.
-Result open_shared(const Directory& dir, const char* name, Descriptor* file);
+// Opens a file that several processes use, with O_RDWR or O_WRONLY, and makes it if it is not there.
+Result open_shared(const Directory& dir, const char* name, int access, Descriptor* file);
 
 // Opens a new file under a temporary name beside `name`, told in `temporary`.
 Result open_temporary(const Directory& dir, const char* name, Text* temporary, int* fd);

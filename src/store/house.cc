@@ -264,7 +264,7 @@ Result Lock::take(const char* dir, const char* name) {
   Directory top;
   ELC_TRY(top.open(dir));
   const Text path = top.path_of(name);
-  ELC_TRY(open_shared(top, name, &file_));
+  ELC_TRY(open_shared(top, name, O_RDWR, &file_));
   struct flock whole = whole_file();
   if (fcntl(file_.get(), F_SETLK, &whole) == 0 || (errno != EACCES && errno != EAGAIN)) return {};
   whole.l_type = F_WRLCK;
@@ -282,7 +282,7 @@ Result FileLocks::take(const char* dir, const Vector<uint64_t>& files, size_t* o
     if (files.empty()) return {};
     Directory top;
     ELC_TRY(top.open(dir));
-    ELC_TRY(open_shared(top, "files.lock", &file_));
+    ELC_TRY(open_shared(top, "files.lock", O_RDWR, &file_));
   }
   struct flock range = whole_file();
   range.l_type = F_UNLCK;

@@ -295,7 +295,7 @@ Result RankSource::open_aggregated(const Directory& place, bool* found) {
   uint64_t size;
   ELC_TRY(open_file(place, name.c_str(), &fd_, nullptr, &size));
   ELC_TRY(read_table(fd_, size, ranks, rank_, path(), &extents_));
-  path_ = Text::format("%s, rank %lu,", path(), static_cast<unsigned long>(rank_));
+  path_ = Text::format("%s (rank %lu)", path(), static_cast<unsigned long>(rank_));
   return {};
 }
 

@@ -9,7 +9,7 @@
 //     DIR/refused                       why the running job took no line when it was last asked
 //     DIR/job.lock                      locked by rank 0 of the running job
 //
-// What one process writes has a temporary name before it is complete; what has to last is flushed
+// What one process writes has a temporary name before it is complete (several: aggregate.h); what has to last is flushed
 // before and its directory after, so that a kill or a power cut at any instant leaves the newest
 // committed line whole. A run goes on counting lines above all that is there, from whichever line it
 // starts, so files of different runs cannot mix.

@@ -736,13 +736,15 @@ def from_several(data, ranks, slot):
     assert x.uint() == 0x454c4341 and x.uint() == 1, "no file of several ranks"
     assert [x.uint() for _ in range(3)] == ranks, "other ranks"
     assert x.uint() == zlib.crc32(data[:20]), "the checksum of the beginning"
-    x.opaque(16 * slot)
-    at, size, checksum = x.hyper(), x.uint(), x.uint()
-    assert at and zlib.crc32(data[at:at + size]) == checksum, "the checksum of a table"
+    x.opaque(24 * slot)
+    entry = x.data[x.at:x.at + 20]
+    at, whole_size, size, checksum = x.hyper(), x.hyper(), x.uint(), x.uint()
+    assert at and zlib.crc32(data[at:at + size], zlib.crc32(entry)) == checksum, "the checksum of a table"
     table = Xdr(data[at:at + size])
     pieces = table.list(lambda: (table.hyper(), table.hyper()))
     table.end()
     assert all(size > 0 and begin + size <= at for begin, size in pieces), "a piece that is not there"
+    assert sum(size for _, size in pieces) == whole_size, "not all pieces"
     return b"".join(data[begin:begin + size] for begin, size in pieces)
 
 

@@ -198,7 +198,7 @@ class Read(unittest.TestCase):
         self.assertEqual(elc("show", os.path.join(line, "rank-000003.elc")).returncode, 64)
         with open(path, "rb") as file:
             data = file.read()
-        for name, damaged in ("cut", data[:len(data) // 2]), ("table", data[:24] + bytes(16) + data[40:]):
+        for name, damaged in ("cut", data[:len(data) // 2]), ("table", data[:24] + bytes(24) + data[48:]):
             with self.subTest(name):
                 copy = self.newest(self.copy_of(directory))
                 with open(os.path.join(copy, "ranks-000000-000002.elc"), "wb") as file:

@@ -257,6 +257,26 @@ TEST_CASE("a line commits with what its ranks have written together, and not wit
   CHECK(says(commit.begin(disk.dir(), record, all), "ranks-000000-000003.elc is not there"));
 }
 
+TEST_CASE("where the file system does not append, the line is refused") {
+  FaultyDisk disk;
+  const store::Ranks ranks = {0, 1, 1};
+  const auto set_append = store::system_calls.set_append;
+  store::system_calls.set_append = [](int, bool) { return 0; };
+  {
+    store::RankFile a, b;
+    REQUIRE((a.open(disk.dir(), kLine, kRun, 0, ranks).ok() && b.open(disk.dir(), kLine, kRun, 1, ranks).ok()));
+    REQUIRE((a.write("one", 3).ok() && b.write("other", 5).ok() && a.finish().ok() && b.finish().ok()));
+  }
+  store::system_calls.set_append = set_append;
+  store::Commit record;
+  record.line = kLine, record.run = kRun, record.ranks = 2;
+  Vector<store::Ranks> all;
+  all.push_back(ranks);
+  store::CommitFile commit;
+  REQUIRE(commit.begin(disk.dir(), record, all).ok());
+  CHECK(says(commit.finish(), "less than its ranks have written"));
+}
+
 TEST_CASE("an abandoned line goes with what was written together, and the first of them removes what is not kept") {
   FaultyDisk disk;
   const store::Ranks ranks = {0, 1, 1};

@@ -23,16 +23,25 @@ class AddressVisitor : public Visitor {
     if (unit_.in_system_header(function->getLocation()) || !function->doesThisDeclarationHaveABody()) return true;
     const FunctionDecl* const outer = function_;
     function_ = function;
+    for (unsigned i = 0; i < function->getNumParams(); ++i) {
+      if (!may_be_address(function->getParamDecl(i))) continue;
+      may_be_given_.insert({function, i});
+      if (is_given_({function, i})) holding_.insert(function->getParamDecl(i)->getCanonicalDecl());
+    }
     const bool all = Visitor::TraverseFunctionDecl(function);
     function_ = outer;
     return all;
   }
 
   bool VisitCallExpr(CallExpr* call) override {
-    const FunctionDecl* callee = call->getDirectCallee();
-    if (callee != nullptr) callee = callee->getDefinition();
+    const FunctionDecl* const callee = call->getDirectCallee();
     if (callee == nullptr || unit_.in_system_header(callee->getLocation())) return true;
-    for (unsigned i = 0; i < call->getNumArgs() && i < callee->getNumParams(); ++i) give(callee->getParamDecl(i), call->getArg(i));
+    const FunctionDecl* const definition = callee->getDefinition();
+    for (unsigned i = 0; i < call->getNumArgs() && i < callee->getNumParams(); ++i) {
+      if (definition != nullptr && !alone_) give(definition->getParamDecl(i), call->getArg(i));
+      else if (may_be_address(callee->getParamDecl(i)) && has_address(call->getArg(i)))
+        given_.insert({definition != nullptr ? definition : callee, i});
+    }
     return true;
   }
 
@@ -77,17 +86,30 @@ class AddressVisitor : public Visitor {
   }
 
   // Over what the variables hold that have been found so far.
-  std::map<const FunctionDecl*, NumbersOfAddresses> all() {
+  AddressesOfUnit all(const std::function<bool(const Parameter&)>& is_given) {
+    is_given_ = is_given;
+    until_known([this] { TraverseDecl(context_.getTranslationUnitDecl()); });
+    return {found_, given_, may_be_given_};
+  }
+  AddressIfGiven alone(const Parameter& parameter) {
+    alone_ = true;
+    function_ = parameter.first;
+    holding_.insert(parameter.first->getParamDecl(parameter.second)->getCanonicalDecl());
+    until_known([&] { TraverseStmt(parameter.first->getBody()); });
+    return {found_[parameter.first], given_};
+  }
+
+ private:
+  template <class Look>
+  void until_known(Look look) {
     size_t known = 0;
     do {
       known = holding_.size();
       found_.clear();
-      TraverseDecl(context_.getTranslationUnitDecl());
+      look();
     } while (holding_.size() > known);
-    return found_;
   }
 
- private:
   void give(const VarDecl* variable, const Expr* value) {
     if (variable != nullptr && variable->hasLocalStorage() && variable->getType()->isIntegerType() && has_address(value))
       holding_.insert(variable->getCanonicalDecl());
@@ -124,6 +146,12 @@ class AddressVisitor : public Visitor {
   }
 
   bool has_address(const Expr* e) const { return is_of_address(e, true); }
+
+  // Or what is left of one.
+  bool may_be_address(const ParmVarDecl* parameter) const {
+    const QualType type = parameter->getType();
+    return type->isIntegerType() && context_.getTypeSize(type) >= context_.getTypeSize(context_.IntTy);
+  }
 
   // What a variable says may be one.
   bool is_alignment(const Expr* e) const {
@@ -171,12 +199,19 @@ class AddressVisitor : public Visitor {
   const Unit& unit_;
   ASTContext& context_;
   const FunctionDecl* function_ = nullptr;
+  bool alone_ = false;  // this function, and none that it calls
+  std::function<bool(const Parameter&)> is_given_;
+  std::set<Parameter> given_, may_be_given_;
   std::set<const Decl*> holding_;  // variables, and functions that return it
   std::map<const FunctionDecl*, NumbersOfAddresses> found_;
 };
 
 }  // namespace
 
-std::map<const FunctionDecl*, NumbersOfAddresses> numbers_of_addresses(const Unit& unit) { return AddressVisitor(unit).all(); }
+AddressesOfUnit numbers_of_addresses(const Unit& unit, const std::function<bool(const Parameter&)>& is_given) {
+  return AddressVisitor(unit).all(is_given);
+}
+
+AddressIfGiven if_given_address(const Unit& unit, const Parameter& parameter) { return AddressVisitor(unit).alone(parameter); }
 
 }  // namespace elc::cc

@@ -3,22 +3,42 @@
 #ifndef ELC_CC_ADDRESSES_H
 #define ELC_CC_ADDRESSES_H
 
+#include <functional>
 #include <map>
+#include <set>
+#include <utility>
 #include <vector>
 
 #include "cc/unit.h"
 
 namespace elc::cc {
 
-// What a function makes of them. Values are followed through variables of functions, and what functions of the file are given and
-// return, and no further; what becomes a pointer again, and differences of addresses, are no numbers.
+// What a function makes of them. Values are followed through variables of functions, what functions are given, and what those of the
+// file return, and no further; what becomes a pointer again, and differences of addresses, are no numbers.
 struct NumbersOfAddresses {
   std::vector<const clang::Expr*> made;
   // A multiple of so many bytes, and more than malloc's, to which addresses are rounded, or by which is asked how they are aligned: the
   // program then finds places in its blocks that way, and will find them by the new addresses. 0: none.
   int rounded_to = 0;
 };
-std::map<const clang::FunctionDecl*, NumbersOfAddresses> numbers_of_addresses(const Unit& unit);
+
+// A parameter of a function, by its number.
+using Parameter = std::pair<const clang::FunctionDecl*, unsigned>;
+
+struct AddressesOfUnit {
+  std::map<const clang::FunctionDecl*, NumbersOfAddresses> functions;
+  std::set<Parameter> given;  // integers with addresses, to functions of other files
+  std::set<Parameter> may_be_given;  // those of its functions
+};
+// `is_given`: whether a function is given one by a function of another file.
+AddressesOfUnit numbers_of_addresses(const Unit& unit, const std::function<bool(const Parameter&)>& is_given);
+
+// What comes of it where a function, this definition, is given one.
+struct AddressIfGiven {
+  NumbersOfAddresses made;
+  std::set<Parameter> given;
+};
+AddressIfGiven if_given_address(const Unit& unit, const Parameter& parameter);
 
 }  // namespace elc::cc
 

@@ -602,7 +602,8 @@ std::vector<Definition> definitions(const Unit& unit) {
 
 // No line is taken when a function has made a number of an address.
 void Module::watch_addresses() {
-  for (const auto& [function, numbers] : numbers_of_addresses(unit_))
+  const auto is_given = [this](const Parameter& p) { return program_.is_given_address(unit_, p.first, p.second); };
+  for (const auto& [function, numbers] : numbers_of_addresses(unit_, is_given).functions)
     for (const Expr* made : numbers.made) {
       const std::string why = function->getName().str() + "() (" + unit_.place(made->getBeginLoc()) + "): " + kComputesWithAddress;
       edits_.wrap(unit_.begin_of(made->getBeginLoc()), unit_.end_of(made->getEndLoc()), "(ELC_Program_unfit(" + quoted(why) + "), ", ")");

@@ -426,10 +426,47 @@ void Program::add(const Unit& unit) {
   collector.TraverseDecl(unit.context().getTranslationUnitDecl());
   collector.finish();
   add_sizes(unit);
-  for (const auto& [function, numbers] : numbers_of_addresses(unit)) {
+  add_addresses(unit);
+}
+
+void Program::add_addresses(const Unit& unit) {
+  const auto places = [&](const NumbersOfAddresses& numbers, std::set<std::string>* to) {
+    for (const Expr* made : numbers.made) to->insert(unit.place(made->getBeginLoc()));
+  };
+  const auto keys = [&](const std::set<Parameter>& given, std::set<ParameterKey>* to) {
+    for (const auto& [function, number] : given) to->insert({key_of(unit, function), number});
+  };
+  const AddressesOfUnit all = numbers_of_addresses(unit, [](const Parameter&) { return false; });
+  for (const auto& [function, numbers] : all.functions) {
     FunctionFacts& facts = functions_[key_of(unit, function)];
-    for (const Expr* made : numbers.made) facts.computes_with_addresses.insert(unit.place(made->getBeginLoc()));
+    places(numbers, &facts.computes_with_addresses);
     facts.rounds_addresses = std::max(facts.rounds_addresses, numbers.rounded_to);
+  }
+  keys(all.given, &given_addresses_);
+  for (const Parameter& parameter : all.may_be_given) {
+    const AddressIfGiven found = if_given_address(unit, parameter);
+    IfGivenAddress& facts = functions_[key_of(unit, parameter.first)].if_given_address[parameter.second];
+    places(found.made, &facts.computes);
+    facts.rounds = found.made.rounded_to;
+    keys(found.given, &facts.gives);
+  }
+}
+
+// What is given goes on from function to function.
+void Program::follow_given_addresses() {
+  std::vector<ParameterKey> left(given_addresses_.begin(), given_addresses_.end());
+  while (!left.empty()) {
+    const auto [key, number] = left.back();
+    left.pop_back();
+    const auto function = functions_.find(key);
+    if (function == functions_.end()) continue;
+    FunctionFacts& facts = function->second;
+    const auto given = facts.if_given_address.find(number);
+    if (given == facts.if_given_address.end()) continue;
+    facts.computes_with_addresses.insert(given->second.computes.begin(), given->second.computes.end());
+    facts.rounds_addresses = std::max(facts.rounds_addresses, given->second.rounds);
+    for (const ParameterKey& next : given->second.gives)
+      if (given_addresses_.insert(next).second) left.push_back(next);
   }
 }
 
@@ -478,6 +515,7 @@ void Program::unite(const std::string& a, const std::string& b) {
 }
 
 void Program::conclude(std::vector<std::string>* errors) {
+  follow_given_addresses();
   errors->insert(errors->end(), misplaced_.begin(), misplaced_.end());
   // Facts of functions that are not defined say no more than that their address is taken.
   for (auto f = functions_.begin(); f != functions_.end();) f = f->second.name.empty() ? functions_.erase(f) : std::next(f);

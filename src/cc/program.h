@@ -23,6 +23,16 @@ struct Options {
   bool may_compute_with_addresses = false;  // what comes of it is nothing that a restart needs
 };
 
+// A parameter of the function of this key.
+using ParameterKey = std::pair<std::string, unsigned>;
+
+// What comes of an address that a function is given as an integer (addresses.h).
+struct IfGivenAddress {
+  std::set<std::string> computes;  // where
+  int rounds = 0;
+  std::set<ParameterKey> gives;
+};
+
 struct FunctionFacts {
   std::string name, place, signature;
   bool is_static = false;
@@ -34,6 +44,7 @@ struct FunctionFacts {
   std::set<std::string> calls_by;    // signatures of pointers
   std::set<std::string> computes_with_addresses;  // where
   int rounds_addresses = 0;  // to multiples of so many bytes
+  std::map<unsigned, IfGivenAddress> if_given_address;  // as this parameter
   std::map<std::string, std::string> numbers;  // constants of MPI, and sizes, that it may keep in variables, and where
   std::set<std::tuple<std::string, std::string, std::string>> given;  // those that a function of MPI is given: its name, theirs, where
 };
@@ -81,6 +92,9 @@ class Program {
   bool has_sites() const { return has_sites_ || options_.everywhere; }
   bool everywhere() const { return options_.everywhere; }
   bool has_foreign_addresses() const { return options_.has_foreign_addresses; }
+  bool is_given_address(const Unit& unit, const clang::FunctionDecl* function, unsigned parameter) const {
+    return given_addresses_.contains({key_of(unit, function), parameter});
+  }
   bool may_compute_with_addresses() const { return options_.may_compute_with_addresses; }
   bool has_main() const { return functions_.contains("main"); }
   bool reaches_site(const Unit& unit, const clang::FunctionDecl* function) const;
@@ -123,6 +137,8 @@ class Program {
   std::string find(std::string signature) const;
   void unite(const std::string& a, const std::string& b);
   void find_reachable();
+  void add_addresses(const Unit& unit);
+  void follow_given_addresses();
   void add_sizes(const Unit& unit);
   std::string add_size(const Size& size, const std::string& file);
   void find_kept_sizes();
@@ -164,6 +180,7 @@ class Program {
   bool draws_numbers_ = false;
   bool has_threads_ = false;
   bool uses_library_ = false;
+  std::set<ParameterKey> given_addresses_;  // by functions of other files
   bool rounds_ = false;
   bool reads_input_ = false;
   int aligns_ = 0;

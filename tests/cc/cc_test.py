@@ -765,6 +765,26 @@ class Unfit(Cases):
         self.assertEqual("", self.cc("prog.c", "-w", "-o", "prog", "-felc-address-numbers"))
         self.assert_restarts("prog", Projects.ANSWER)
 
+    def test_numbers_of_addresses_in_another_file(self):
+        self.write("hash.c", "unsigned hash(unsigned long key, int seed) { return (unsigned)(key >> 7) + seed; }\n"
+                             "unsigned again(int seed, unsigned long key) { unsigned long k = key; return hash(k + 8, seed); }\n"
+                             "unsigned other(unsigned long n) { return n * 31 % 7; }\n")
+        declared = "unsigned hash(unsigned long, int), again(int, unsigned long), other(unsigned long);\n"
+        for use, is_told in (("hash((unsigned long)&i, 1);", True), ("again(2, (unsigned long)&i);", True), ("again(other(5), hash(i, 3));", False),
+                             ("hash(5, (int)(long)&i);", False)):
+            with self.subTest(use):
+                self.write("prog.c", PROGRAM % (declared, use + Projects.DALLY))
+                told = self.cc("prog.c", "hash.c", "-w", "-o", "prog")
+                if not is_told:
+                    self.assertEqual("", told)
+                    self.assert_restarts("prog", Projects.ANSWER)
+                    continue
+                self.assertIn("hash.c:1: hash(): it computes with an address as a number", told)
+                said = self.start("prog", ELC_DIR=os.path.join(self.home, "lines"), ELC_EVERY="0.0001", ELC_VERBOSE="1")
+                self.assertIn(Projects.ANSWER, said)
+                self.assertIn("abandoned: rank", said)
+                self.assertIn("the program has called hash() (hash.c:1): it computes with an address as a number", said)
+
     def test_what_is_no_number_of_an_address(self):
         self.write("prog.c", PROGRAM % ("struct s { int a, b; }; static char memory[1000];", """
 { char *p = memory + 3; size_t n = (size_t)p, size = sizeof memory, align = 64;

@@ -145,7 +145,9 @@ int init_collective(const char* name, Collectively call, MPI_Comm comm, MPI_Requ
   }                                                                                                           \
   }                                                                                                           \
   ELC_EXPORT int MPI_##NAME(ELC_LIST PARAMETERS) {                                                            \
-    return counted_in_short(comm) ? PMPI_##NAME ARGUMENTS : long_way_of_##NAME ARGUMENTS;                     \
+    if (!counted_in_short(comm)) return long_way_of_##NAME ARGUMENTS;                                         \
+    const EnteredShortly entered;                                                                             \
+    return PMPI_##NAME ARGUMENTS;                                                                             \
   }
 #define ELC_NON_BLOCKING(NAME, PARAMETERS, ARGUMENTS, ...)                                                             \
   ELC_EXPORT int MPI_##NAME(ELC_LIST PARAMETERS, MPI_Request* request) {                                               \

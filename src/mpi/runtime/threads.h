@@ -37,9 +37,19 @@ class Entered {
   // Calls of this thread that have been entered and not left: more than one where MPI has called the program back.
   static constinit thread_local unsigned depth;
   friend bool called_back();
+  friend class EnteredShortly;
   friend void enter_call(const char* call);
   friend void leave_call();
   friend bool alone();
+};
+
+// Lives around a call of MPI on the short way in which MPI may call the program back. One thread is all that there is then.
+class EnteredShortly {
+ public:
+  EnteredShortly() { ++Entered::depth; }
+  ~EnteredShortly() { --Entered::depth; }
+  EnteredShortly(const EnteredShortly&) = delete;
+  EnteredShortly& operator=(const EnteredShortly&) = delete;
 };
 
 // The same in two calls, for wrappers that do without the rest of the runtime.

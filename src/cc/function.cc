@@ -297,7 +297,8 @@ Function::Function(Module& module, const FunctionDecl* function) : module_(modul
       const auto* variable = dyn_cast<VarDecl>(e->getDecl());
       const auto known = variable == nullptr ? f.moved_.end() : f.moved_.find(variable->getCanonicalDecl());
       if (known == f.moved_.end() || f.variables_[known->second].name == variable->getName()) return true;
-      f.module_.edits().replace(f.unit_.begin_of(e->getLocation()), f.unit_.end_of(e->getLocation()), f.variables_[known->second].name);
+      // What clang makes for directives of OpenMP names variables where the program does not.
+      if (f.unit_.names(e)) f.module_.edits().replace(f.unit_.begin_of(e->getLocation()), f.unit_.end_of(e->getLocation()), f.variables_[known->second].name);
       return true;
     }
   };

@@ -292,7 +292,7 @@ class Renamer : public Visitor {
 
   bool VisitTagTypeLoc(TagTypeLoc at) override { return rename(at.getDecl(), at.getNameLoc()); }
   bool VisitTypedefTypeLoc(TypedefTypeLoc at) override { return rename(at.getTypedefNameDecl(), at.getNameLoc()); }
-  bool VisitDeclRefExpr(DeclRefExpr* e) override { return rename(e->getDecl(), e->getLocation()); }
+  bool VisitDeclRefExpr(DeclRefExpr* e) override { return !m_.unit_.names(e) || rename(e->getDecl(), e->getLocation()); }
   bool VisitTypedefNameDecl(TypedefNameDecl* declared) override { return rename(declared, declared->getLocation()); }
   bool VisitTagDecl(TagDecl* declared) override { return rename(declared, declared->getLocation()); }
   bool VisitEnumConstantDecl(EnumConstantDecl* declared) override { return rename(declared, declared->getLocation()); }

@@ -150,6 +150,11 @@ size_t Unit::end_of(clang::SourceLocation last) const {
   return sources().getFileOffset(at) + clang::Lexer::MeasureTokenLength(at, sources(), context().getLangOpts());
 }
 
+bool Unit::names(const clang::DeclRefExpr* e) const {
+  const size_t begin = begin_of(e->getLocation());
+  return text_.compare(begin, end_of(e->getLocation()) - begin, e->getDecl()->getNameAsString()) == 0;
+}
+
 std::string Unit::file(clang::SourceLocation at) const {
   const clang::PresumedLoc presumed = sources().getPresumedLoc(sources().getFileLoc(at));
   return presumed.isValid() ? presumed.getFilename() : record_.source;

@@ -45,6 +45,8 @@ class Unit {
   // Offsets in text(): where a token begins, and where the last one of a range ends.
   size_t begin_of(clang::SourceLocation at) const;
   size_t end_of(clang::SourceLocation last) const;
+  // Whether the program names what this refers to there. Else it is of clang's own making.
+  bool names(const clang::DeclRefExpr* e) const;
   // "file:line" of the program's own source.
   std::string place(clang::SourceLocation at) const;
   unsigned line(clang::SourceLocation at) const;

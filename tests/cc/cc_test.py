@@ -220,6 +220,14 @@ printf("%s", i == 1000 ? __func__ : "");""")
         self.right('#define NONE "none"\nstatic const char *name = NONE; static const void *wide = L"none";\nstatic const char *pick(int i) { return i % 2 ? NONE : "other"; }',
                    "{ const char *own = NONE; deep(1, 1); result += (name == NONE) + 2 * (pick(i) == name) + 4 * (own == NONE) + 8 * (wide == L\"none\") + 16 * (wide == NONE); }")
 
+    def test_directives_of_variables_with_other_names(self):
+        """Clang refers to the bound of a loop where the program does not name it."""
+        self.right("static double a[100];\nstatic long filled(const int n) { int k; deep(n, 1);\n#pragma omp parallel for\n"
+                   "for (k = 0; k < n; k++) a[k] = k;\nreturn (long)a[n - 1]; }",
+                   "{ int n = 10; deep(1, 1); if (i % 2) { int n = 20; deep(2, 1);\n#pragma omp parallel for collapse(2)\n"
+                   "for (int k = 0; k < n; k++) for (int l = 0; l < n; l++) a[k] = k + l - l;\nresult += n; } result += filled(n); result += n + (long)a[3]; }",
+                   "-fopenmp")
+
     def test_attributes_of_mpi(self):
         """Pointers to what is in memory of MPI's."""
         self.right("static int *most, *is_global;", "{ int flag, *universe; MPI_Attr_get(MPI_COMM_WORLD, MPI_WTIME_IS_GLOBAL, &is_global, &flag); if (!flag) is_global = &flag;"

@@ -400,7 +400,7 @@ using Place = Requests::Place;
 constexpr int kFew = 16;
 
 // Whether MPI has completed this request, as far as it knows without a look around.
-inline bool is_complete(MPI_Request request) {
+[[maybe_unused]] inline bool is_complete(MPI_Request request) {
   if (request == MPI_REQUEST_NULL || runtime.requests.untold().is_complete_handle(request)) return true;
   int flag = 0;
 #if ELC_HAVE_REQUEST_GET_STATUS

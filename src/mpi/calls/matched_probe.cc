@@ -155,15 +155,15 @@ ELC_EXPORT int MPI_Imrecv(void* buffer, int count, MPI_Datatype type, MPI_Messag
   const Entered entered("MPI_Imrecv");
   labelled_call();
   tick();
-  Receive begun;
-  if (!receive_matched(&begun, buffer, count, type, message))
+  Receive receive;
+  if (!receive_matched(&receive, buffer, count, type, message))
     return receive_unfollowed(buffer, count, type, message, request);
-  if (begun.code != MPI_SUCCESS) return begun.code;
+  if (receive.code != MPI_SUCCESS) return receive.code;
   Request* r = runtime.requests->make_receive();
-  r->receive = begun;
+  r->receive = receive;
   r->type_number = retain(type);
-  r->placeholder = begun.handle == MPI_REQUEST_NULL;
-  *request = r->placeholder ? Requests::placeholder() : begun.handle;
+  r->placeholder = receive.handle == MPI_REQUEST_NULL;
+  *request = r->placeholder ? Requests::placeholder() : receive.handle;
   runtime.requests->bind(r, *request);
   runtime.requests->hinder(r, *request, "MPI_Imrecv");
   return MPI_SUCCESS;

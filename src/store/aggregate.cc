@@ -39,17 +39,16 @@ Bytes head_of(const Ranks& ranks) {
 }
 
 int write_all_at(int fd, const void* data, size_t size, uint64_t at) {
-  const uint8_t* from = static_cast<const uint8_t*>(data);
-  while (size > 0) {
-    const ssize_t written = system_calls.write_at(fd, from, size, at);
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return errno;
-    if (written == 0) return ENOSPC;
-    from += written;
-    at += static_cast<uint64_t>(written);
-    size -= static_cast<size_t>(written);
-  }
-  return 0;
+  return write_in_parts(data, size, [fd, &at](const uint8_t* from, size_t part) {
+    const ssize_t written = system_calls.write_at(fd, from, part, at);
+    if (written > 0) at += static_cast<uint64_t>(written);
+    return written;
+  });
+}
+
+// Of the slot, as far as that is known before, and of the table.
+uint32_t checksum_of(const Bytes& slot, const Bytes& table) {
+  return format::crc32_of(table.data(), table.size(), format::crc32_of(slot.data(), kSlot - sizeof(uint32_t)));
 }
 
 // All make the same beginning, and nothing that is there already is less for that.
@@ -146,24 +145,12 @@ Result open_aggregate(const Directory& dir, const Ranks& ranks, int* fd) {
 }
 
 int append_all(int fd, const void* data, size_t size, Extents* extents) {
-  const uint8_t* from = static_cast<const uint8_t*>(data);
-  while (size > 0) {
-    const size_t part = size < kMostAtOnce ? size : kMostAtOnce;
+  return write_in_parts(data, size, [fd, extents](const uint8_t* from, size_t part) {
     uint64_t end;
     const ssize_t written = system_calls.append(fd, from, part, &end);
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return errno;
-    if (written == 0) return ENOSPC;
-    extents->add(end - static_cast<uint64_t>(written), static_cast<uint64_t>(written));
-    from += written;
-    size -= static_cast<size_t>(written);
-  }
-  return 0;
-}
-
-// Of the slot, as far as that is known before, and of the table.
-static uint32_t checksum_of(const Bytes& slot, const Bytes& table) {
-  return format::crc32_of(table.data(), table.size(), format::crc32_of(slot.data(), kSlot - sizeof(uint32_t)));
+    if (written > 0) extents->add(end - static_cast<uint64_t>(written), static_cast<uint64_t>(written));
+    return written;
+  });
 }
 
 int write_table(int fd, const Ranks& ranks, uint32_t rank, const Extents& extents) {

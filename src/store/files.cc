@@ -96,17 +96,7 @@ Result io_error(const char* what, const char* path, int error) {
 }
 
 int write_all(int fd, const void* data, size_t size) {
-  const uint8_t* at = static_cast<const uint8_t*>(data);
-  while (size > 0) {
-    const size_t piece = size < kMostAtOnce ? size : kMostAtOnce;
-    const ssize_t written = system_calls.write(fd, at, piece);
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return errno;
-    if (written == 0) return ENOSPC;
-    at += written;
-    size -= static_cast<size_t>(written);
-  }
-  return 0;
+  return write_in_parts(data, size, [fd](const uint8_t* from, size_t part) { return system_calls.write(fd, from, part); });
 }
 
 Result read_all_at(int fd, void* data, size_t size, uint64_t at, const char* path) {

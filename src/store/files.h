@@ -34,7 +34,20 @@ mode_t file_mode();
 
 // Some systems refuse more than 2 GiB in one call.
 inline constexpr size_t kMostAtOnce = size_t{1} << 30;
-// Writes all of it, in as many calls as that takes. Returns 0 or an errno.
+// Writes all of it by write(from, size), which says how much it has taken, in as many calls as that takes. Returns 0 or an errno.
+template <class Write>
+int write_in_parts(const void* data, size_t size, Write write) {
+  const uint8_t* from = static_cast<const uint8_t*>(data);
+  while (size > 0) {
+    const ssize_t written = write(from, size < kMostAtOnce ? size : kMostAtOnce);
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return errno;
+    if (written == 0) return ENOSPC;
+    from += written;
+    size -= static_cast<size_t>(written);
+  }
+  return 0;
+}
 int write_all(int fd, const void* data, size_t size);
 // Reads so many bytes of a file, which must be there; the error names it.
 Result read_all_at(int fd, void* data, size_t size, uint64_t at, const char* path);

@@ -12,33 +12,24 @@ Begun* BegunMessages::make_place() {
   return next_;
 }
 
-bool BegunMessages::keep_send(MPI_Comm comm, int peer, int tag) {
+bool BegunMessages::keep(MPI_Comm comm, int peer, int tag, MPI_Datatype type, bool receives) {
   Begun* const b = make_place();
   Communicator* const c = followed(comm, peer);
   if (c == nullptr || peer == MPI_ANY_SOURCE) return false;
   b->comm = comm;
   b->peer = peer;
   b->tag = tag;
-  b->type = {};
-  b->receives = false;
+  b->type = type;
+  b->receives = receives;
   b->followed = c;
-  b->counter = line::Counter::of_sent(c->world(peer), c->slot, tag);
+  b->counter = receives ? line::Counter::of_received(c->world(peer), c->slot, tag) : line::Counter::of_sent(c->world(peer), c->slot, tag);
   return true;
 }
 
+bool BegunMessages::keep_send(MPI_Comm comm, int peer, int tag) { return keep(comm, peer, tag, {}, false); }
+
 bool BegunMessages::keep_receive(MPI_Comm comm, int peer, int tag, MPI_Datatype type) {
-  if (peer == MPI_ANY_SOURCE || tag == MPI_ANY_TAG || !runtime.requests.untold().find_type(type)) return false;
-  Begun* const b = make_place();
-  Communicator* const c = followed(comm, peer);
-  if (c == nullptr) return false;
-  b->comm = comm;
-  b->peer = peer;
-  b->tag = tag;
-  b->type = type;
-  b->receives = true;
-  b->followed = c;
-  b->counter = line::Counter::of_received(c->world(peer), c->slot, tag);
-  return true;
+  return tag != MPI_ANY_TAG && runtime.requests.untold().find_type(type) && keep(comm, peer, tag, type, true);
 }
 
 void BegunMessages::end_some(const Begun* end) {

@@ -82,6 +82,7 @@ class BegunMessages {
 
  private:
   Begun* make_place();
+  bool keep(MPI_Comm comm, int peer, int tag, MPI_Datatype type, bool receives);
   void end_some(const Begun* end);
   void skip_over();
 

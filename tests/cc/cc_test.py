@@ -759,19 +759,54 @@ class Unfit(Cases):
     def test_by_a_pointer(self): self.unfit("system(): other processes", "#include <stdlib.h>", 'int (*by)(const char *) = system; result += by("true");')
     def test_names_of_threads(self): self.unfit("pthread_self(): what it returns", "#include <pthread.h>\nstatic pthread_t first;", "first = pthread_self();")
 
+    HASHES = """#include <stdint.h>
+static long *kept[64]; static struct table { size_t size, mask, at; uintptr_t key; long *where[64]; } t = {64, 63}; static uintptr_t pair[2];
+static unsigned hash(unsigned long key) { return (unsigned)(key >> 7 & 1); }
+static size_t at(void *p) { return (size_t)p; }
+static size_t place(void *p, size_t size) { return (size_t)p % size; }
+size_t known_outside(void *p, size_t size) { return (size_t)p % size; }
+static unsigned of_bytes(const void *key, size_t n) { const unsigned char *s = key; unsigned h = 5381; while (n-- > 0) h = h * 33 + *s++; return h; }
+static unsigned of_one(const char *s, int n) { unsigned h = 0; for (int k = 0; k < n; k++) { h += s[k]; h += h << 10; } return h; }
+"""
+
     def test_numbers_of_addresses(self):
         """As tables have them that are searched by pointers: after a restart nothing would be found there."""
-        for use in ("kept[(uintptr_t)&i >> 4 & 63] = &result;", "kept[(size_t)&i / sizeof i % 61] = &result;",
-                    "uintptr_t h = (uintptr_t)&i, g; g = h + 1; kept[3] = g * 31 > 7 ? &result : NULL;",
-                    "unsigned long h = (unsigned long)(char *)&i; h ^= 5; result += h == 0;", "hash((unsigned long)&i);", "kept[at(&i) * 3 % 5] = 0;",
-                    "int *p = &i; unsigned char *byte = (unsigned char *)(&p); result += byte[1] * 0;"):
+        for function, use in (("main", "kept[(uintptr_t)&i >> 4 & 63] = NULL;"), ("hash", "hash((unsigned long)&i);"), ("main", "kept[place(&i, t.size)] = NULL;"),
+                              ("known_outside", "known_outside(&i, 64);"), ("of_bytes", "int *p = &i; of_bytes(&p, sizeof p);"), ("of_one", "uintptr_t k = (uintptr_t)&i; of_one((char *)&k, sizeof k);")):
             with self.subTest(use):
-                self.unfit(("hash" if use.startswith("hash") else "main") + "(): it computes with an address as a number",
-                           "#include <stdint.h>\nstatic long *kept[64];\nstatic unsigned hash(unsigned long key) { return (unsigned)(key >> 7); }\n"
-                           "static size_t at(void *p) { return (size_t)p; }", use)
+                self.unfit(function + "(): it computes with an address as a number", self.HASHES, use)
         self.write("prog.c", PROGRAM % ("", "srand((unsigned)(unsigned long)&i * 31);" + Projects.DALLY))
         self.assertEqual("", self.cc("prog.c", "-w", "-o", "prog", "-felc-address-numbers"))
         self.assert_restarts("prog", Projects.ANSWER)
+
+    def test_where_numbers_of_addresses_are_seen(self):
+        uses = """kept[(size_t)&i / sizeof i % 61] = 0;
+uintptr_t h = (uintptr_t)&i, g; g = h + 1; kept[3] = g * 31 > 7 ? kept[2] : NULL;
+unsigned long h = (unsigned long)(char *)&i; h ^= 5; if (h == 0) kept[0] = 0;
+kept[at(&i) * 3 % 5] = 0;
+t.where[(uintptr_t)&i % t.size] = 0;
+t.where[(uintptr_t)&i & (t.size - 1)] = 0;
+size_t h = (uintptr_t)&i & t.mask; t.where[h] = 0;
+kept[((size_t)&i & 0x3f0) >> 4] = 0;
+kept[((size_t)&i & 0xff0) / 64 % t.size] = 0;
+t.at = (uintptr_t)&i % t.size;
+struct table u = {1, (size_t)&i % t.size}; t.mask = u.size;
+long **slot = t.where + (uintptr_t)&i % t.size; *slot = 0;
+kept[(uint8_t)(uintptr_t)&i / 4 % 64] = 0;
+t.key = (uintptr_t)&i; kept[t.key * 7 % 64] = 0;
+pair[1] = (uintptr_t)&i; kept[(pair[1] >> 5) % 64] = 0;
+uintptr_t two[2] = {1, (uintptr_t)&i}; kept[two[1] / 8 % 64] = 0;
+struct table u = {.key = (uintptr_t)&i}; kept[u.key / 8 % 64] = 0;
+int *p = &i; unsigned char *byte = (unsigned char *)(&p); kept[byte[1] * 3 % 64] = 0;
+int *p = &i; uintptr_t k; memcpy(&k, &p, sizeof k); kept[k * 3 % 64] = 0;
+kept[((char *)&i - (char *)0) / 4 % 61] = 0;""".split("\n")
+        functions = "".join("static void f%d(int i) { %s }\n" % (n, use) for n, use in enumerate(uses))
+        calls = "".join("f%d(i); " % n for n in range(len(uses)))
+        functions += "static unsigned of_key(const char *s) { return s[0] * 31; } static void g(int i) { struct { int n; void *p; } key = {1, &i}; of_key((char *)&key); }\n"
+        self.write("prog.c", PROGRAM % (self.HASHES + functions, "if (i < 0) { %s g(i); }" % calls))
+        told = set(re.findall(r"(\w+)\(\): it computes with an address as a number", self.cc("prog.c", "-w", "-o", "prog")))
+        self.assertEqual([], [use for n, use in enumerate(uses) if "f%d" % n not in told])
+        self.assertIn("of_key", told)
 
     def test_numbers_of_addresses_in_another_file(self):
         self.write("hash.c", "unsigned hash(unsigned long key, int seed) { return (unsigned)(key >> 7) + seed; }\n"
@@ -794,11 +829,24 @@ class Unfit(Cases):
                 self.assertIn("the program has called hash() (hash.c:1): it computes with an address as a number", said)
 
     def test_what_is_no_number_of_an_address(self):
-        self.write("prog.c", PROGRAM % ("struct s { int a, b; }; static char memory[1000];", """
-{ char *p = memory + 3; size_t n = (size_t)p, size = sizeof memory, align = 64;
+        """It is compared, becomes a pointer again, or says how memory is aligned."""
+        self.write("prog.c", PROGRAM % ("""#include <stdint.h>
+struct s { int a, b; }; static char memory[1000]; static struct header { size_t padding; char *begin; } header;
+static size_t behind(const void *p, size_t n) { return (uintptr_t)p % n; }
+int is_aligned(const void *p, size_t n) { return (uintptr_t)p % n == 0; }
+char *next(char *p, size_t n) { size_t offset = (uintptr_t)p % n; return offset == 0 ? p : p + (n - offset); }
+static void swap(void *a, void *b, size_t n) { char *x = a, *y = b; while (n-- > 0) { char c = *x; *x++ = *y; *y++ = c; } }
+#define NEXT(p, n) ((char *)0 + (((char *)(p) - (char *)0 + (n)) & ~(n)))
+""", """
+{ char *p = memory + 3, *q = memory; size_t n = (size_t)p, size = sizeof memory, align = 64, mask = align - 1;
   p += (64 - n % 64) % 64; p = (char *)(((size_t)p + align - 1) / align * align); p = (char *)(((size_t)p + 255) & ~(size_t)255);
   result += (((size_t)p & 255) != 0) + ((size_t)p % align) + (((size_t)p - (size_t)memory) * 3 > 3 * size) + (&i == (int *)((size_t)&i + 0) ? 0 : 1);
-  result += (size_t)&((struct s *)0)->b * 2 / sizeof(int) - 2; }""" + Projects.DALLY))
+  result += (size_t)&((struct s *)0)->b * 2 / sizeof(int) - 2;
+  p = (char *)((uintptr_t)p >> 6 << 6); p = (char *)((uintptr_t)p & ~mask); p = (char *)(((uintptr_t)p + mask) & -align); p -= (uintptr_t)p & mask;
+  p += -(uintptr_t)p & mask; p = next(p, align); p = NEXT(p, 63); if (behind(p, align) != 0) p += align - behind(p, align);
+  header.padding = (align - ((uintptr_t)p & mask)) & mask; header.begin = p + header.padding; if (!is_aligned(header.begin, align)) result++;
+  { double *x = (double *)memory; size_t k = 0, peel = ((align - (uintptr_t)x % align) % align) / sizeof *x; for (; k < peel; k++) x[k] = 0; x[k] = 1; }
+  snprintf(memory, sizeof memory, "%lx %zu", (unsigned long)&i, (size_t)p % align); swap(&p, &q, sizeof p); if (p != memory) result++; }""" + Projects.DALLY))
         self.assertEqual("", self.cc("prog.c", "-w", "-o", "prog"))
         self.assert_restarts("prog", Projects.ANSWER)
 

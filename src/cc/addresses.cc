@@ -51,7 +51,7 @@ class AddressVisitor : public Visitor {
     for (unsigned i = 0; i < function->getNumParams(); ++i) {
       const unsigned what = may_be_given(function->getParamDecl(i));
       if (what == kNothing) continue;
-      may_be_given_.insert({function, i});
+      may_be_given_.insert(function);
       if (is_given_({function, i})) holds(function->getParamDecl(i), what);
     }
     const bool all = Visitor::TraverseFunctionDecl(function);
@@ -115,13 +115,13 @@ class AddressVisitor : public Visitor {
     until_known([this] { TraverseDecl(context_.getTranslationUnitDecl()); });
     return {found_, given_, may_be_given_};
   }
-  AddressIfGiven alone(const Parameter& parameter) {
+  // A function that is given these.
+  AddressIfGiven alone(const FunctionDecl* function, unsigned first, unsigned end) {
     alone_ = true;
-    function_ = parameter.first;
-    const ParmVarDecl* const given = parameter.first->getParamDecl(parameter.second);
-    holds(given, may_be_given(given));
-    until_known([&] { TraverseStmt(parameter.first->getBody()); });
-    return {found_[parameter.first], given_};
+    function_ = function;
+    for (unsigned i = first; i < end; ++i) holds(function->getParamDecl(i), may_be_given(function->getParamDecl(i)));
+    until_known([&] { TraverseStmt(function->getBody()); });
+    return {found_[function], given_};
   }
 
  private:
@@ -409,7 +409,8 @@ class AddressVisitor : public Visitor {
   const FunctionDecl* function_ = nullptr;
   bool alone_ = false;  // this function, and none that it calls
   std::function<bool(const Parameter&)> is_given_;
-  std::set<Parameter> given_, may_be_given_;
+  std::set<Parameter> given_;
+  std::set<const FunctionDecl*> may_be_given_;
   std::map<const Decl*, unsigned> holding_;  // variables, members, and functions that return it: what
   bool grown_ = false;                       // that has, since
   std::map<const FunctionDecl*, NumbersOfAddresses> found_;
@@ -421,6 +422,13 @@ AddressesOfUnit numbers_of_addresses(const Unit& unit, const std::function<bool(
   return AddressVisitor(unit).all(is_given);
 }
 
-AddressIfGiven if_given_address(const Unit& unit, const Parameter& parameter) { return AddressVisitor(unit).alone(parameter); }
+std::map<unsigned, AddressIfGiven> if_given_addresses(const Unit& unit, const FunctionDecl* function) {
+  std::map<unsigned, AddressIfGiven> all;
+  const unsigned count = function->getNumParams();
+  if (AddressVisitor(unit).alone(function, 0, count).nothing()) return all;
+  for (unsigned i = 0; i < count; ++i)
+    if (AddressIfGiven found = AddressVisitor(unit).alone(function, i, i + 1); !found.nothing()) all.emplace(i, std::move(found));
+  return all;
+}
 
 }  // namespace elc::cc

@@ -29,17 +29,19 @@ using Parameter = std::pair<const clang::FunctionDecl*, unsigned>;
 struct AddressesOfUnit {
   std::map<const clang::FunctionDecl*, NumbersOfAddresses> functions;
   std::set<Parameter> given;  // addresses as integers, or pointers to their bytes, to functions of other files
-  std::set<Parameter> may_be_given;  // those of its functions
+  std::set<const clang::FunctionDecl*> may_be_given;  // its functions, these definitions
 };
 // `is_given`: whether a function is given one by a function of another file.
 AddressesOfUnit numbers_of_addresses(const Unit& unit, const std::function<bool(const Parameter&)>& is_given);
 
-// What comes of it where a function, this definition, is given one.
+// What comes of it where a function, this definition, is given one as this parameter; nothing for those that are not there.
 struct AddressIfGiven {
   NumbersOfAddresses made;
   std::set<Parameter> given;
+
+  bool nothing() const { return made.made.empty() && made.rounded_to == 0 && given.empty(); }
 };
-AddressIfGiven if_given_address(const Unit& unit, const Parameter& parameter);
+std::map<unsigned, AddressIfGiven> if_given_addresses(const Unit& unit, const clang::FunctionDecl* function);
 
 }  // namespace elc::cc
 

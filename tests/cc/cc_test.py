@@ -409,6 +409,42 @@ int first(int), second(int);""", "result += use(i) + in(make(i), make(3), i) + f
                    "static void all(int n) { long a[n], b[n][3]; int k; for (k = 0; k < n; k++) { a[k] = deep(k, 1); b[k][k % 3] = k; }"
                    " deep(1, 1); for (k = 0; k < n; k++) a[k] += b[k][k % 3]; return add(a, n); }", "all(i % 5 + 1); result += sum;")
 
+    def test_rows_of_variable_length(self):
+        """Arrays that are given to somebody as a whole, and pointers to rows: parameters, variables that change, pointers to such."""
+        self.right("""
+static double sum(int n, int m, double a[n][m]) { double s = 0; for (int k = 0; k < n; k++) for (int j = 0; j < m; j++) { s += a[k][j]; if (j == 0) deep(1, 1); } return s; }
+static void step(int n, int m, const double (*from)[m], double (*b)[m]) {
+  double (*a)[m] = malloc(n * sizeof *a); memcpy(a, from, n * sizeof *a);
+  for (int k = 0; k < 3; k++) {
+    for (int i = 0; i < n; i++) { for (int j = 0; j < m; j++) b[i][j] = a[i][(j + 1) % m] + k; deep(1, 1); }
+    double (*t)[m] = a; a = b; b = t;
+  }
+  m = 1; deep(1, 1); a[1][0] += sizeof a[0] / sizeof a[0][0];
+  free(b);
+}
+static void fill(int n, int m, int q, int (*c)[m][q + 1]) { for (int k = 0; k < n; k++) { memset(c[k], k, sizeof c[k]); deep(1, 1); c[k][0][0]++; } c++; deep(1, 1); c[0][1][1] = 7; }
+static long work(int n) {
+  int m = n + 2; long r = 0;
+  double a[n][m], row[m]; int c[n][m][4]; char name[n * 8]; double (*heap)[m] = malloc(n * sizeof(double[m])), (*none)[m] = NULL, (**at)[m] = &heap, (*whole)[n][m] = &a;
+  const double *last;
+  for (int k = 0; k < n; k++) for (int j = 0; j < m; j++) heap[k][j] = a[k][j] = k * j;
+  MPI_Bcast(a, n * m, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+  step(n, m, a, heap); fill(n, m, 3, c);
+  memcpy(row, heap[1], sizeof row); deep(1, 1); last = row + m - 1; snprintf(name, sizeof name, "%d of %d", n, m); deep(1, 1);
+  r += sum(n, m, *whole) + (*at)[1][2] + *last + strlen(name) + c[1][1][1] + (none == NULL) + sizeof a + sizeof(row);
+  { double (*rest)[m] = *at + 1; for (int k = 3; k-- > 0 && rest < *at + n; rest++) { r += (*rest)[k]; deep(1, 1); } }
+  heap = realloc(heap, (n + 1) * sizeof *heap); deep(1, 1); heap[n][m - 1] = 5; r += heap[n][m - 1] + (long)((char *)(heap + 1) - (char *)heap);
+  for (int k = 0; k < 3; k++) { int t[k + 1][k + 2]; memset(t, 0, sizeof t); t[k][k] = k; deep(1, 1); r += t[k][k] + sizeof t; if (k == 1) continue; deep(1, 1); }
+  free(heap);
+  return r;
+}""", "result = result % 100000 + work(i % 7 + 2);")
+
+    def test_arrays_of_variable_length_in_directives(self):
+        self.right("static double in_parallel(int n, int m) { double a[n][m], v[m], s = 0;\n#pragma omp parallel for collapse(2)\n"
+                   "for (int k = 0; k < n; k++) for (int j = 0; j < m; j++) a[k][j] = k + j;\ndeep(1, 1);\n#pragma omp parallel for reduction(+:s) shared(v)\n"
+                   "for (int j = 0; j < m; j++) { v[j] = j; for (int k = 0; k < n; k++) s += a[k][j] * (j + 1); }\ndeep(1, 1); return s + v[1] + a[1][1] + sizeof a; }",
+                   "result += in_parallel(3, i % 5 + 2);", "-fopenmp")
+
     def test_parts_of_arrays_of_variable_length(self):
         """Addresses of elements and of what is in them, and rows."""
         self.right("struct part { long a, b[3]; }; static long sum(const long *of, int n) { long s = 0; while (n--) s += *of++; return s; }",
@@ -724,9 +760,13 @@ static void note(void) { FILE *f = fopen("note", "a"); fclose(f); }""", """{ int
         self.refuses("are wanted after a call that can reach MPI", "#include <stdarg.h>\nstatic long one(va_list *of) { MPI_Barrier(MPI_COMM_WORLD); return va_arg(*of, int); }"
                      "static long many(int n, ...) { va_list of; long s; va_start(of, n); s = one(&of); va_end(of); return s; }", "many(1, 2);")
 
-    def test_rows(self):
-        self.refuses("is of variable length", "static void use(int n, int (*a)[n]) { a[0][0] = 1; }",
-                     "{ int a[i + 1][i + 2]; use(i + 2, a); deep(1, 1); }")
+    def test_arrays_of_variable_length_in_clauses(self):
+        """Of what is named there a directive makes its own; elements of shared ones are used as they are."""
+        uses = "static long use(int n, int (*a)[n]) { deep(1, 1); return a[0][0]; }"
+        for inside in ("long m[i + 1][i + 2]; int k;\n#pragma omp parallel for shared(m)\nfor (k = 0; k <= i; k++) m[k][k] = k;\ndeep(m[i][i], 1);",
+                       "long v[i + 1]; int k; v[0] = 0;\n#pragma omp parallel for firstprivate(v)\nfor (k = 0; k <= i; k++) v[k] = k;\ndeep(v[0], 1);"):
+            self.refuses("is of variable length", uses, "{ %s }" % inside, words=("-fopenmp",))
+        self.refuses("has an effect", "static int count; static long use(double (*a)[count++]) { deep(1, 1); return a[0][0]; }", "{ double a[9] = {0}; use((void *)a); }")
 
     def test_no_main(self):
         self.write("prog.c", PROGRAM.replace("int main", "int other_main") % ("", ""))
@@ -740,14 +780,14 @@ class Unfit(Cases):
 
     def unfit(self, why, outside, call, *words):
         lines = os.path.join(self.home, "lines")
-        for when, called in (("i < 0", False), ("i == 1", True)):
+        for when, called in (("i < 0", False), ("i == 0", True)):
             self.write("prog.c", PROGRAM % (outside, "if (%s) { %s }" % (when, call) + Projects.DALLY))
             said = self.cc("prog.c", "-w", "-D_GNU_SOURCE", "-o", "prog", *words)
             self.assertRegex(said, r"elc-cc: warning: prog\.c:\d+: " + re.escape(why) + ".*: when it has been called no line is taken")
             if not called:
                 self.assert_restarts("prog", Projects.ANSWER)
                 continue
-            said = self.start("prog", ELC_DIR=lines, ELC_EVERY="0.0001", ELC_VERBOSE="1")
+            said = self.start("prog", ELC_DIR=lines, ELC_EVERY="0.01", ELC_VERBOSE="1")  # the first line is not before the call
             self.assertIn(Projects.ANSWER, said)
             self.assertRegex(said, r"abandoned.*: the program has called " + re.escape(why.split(":")[0]) + r" \(prog\.c:\d+\)" + re.escape(why[why.index(":"):]))
             shutil.rmtree(lines, ignore_errors=True)

@@ -4,6 +4,7 @@ elc-cc refuses names file and line. That its programs survive is for the kill te
 third of the tests, drawn by the seed; with ELC_TEST_ALL all of them."""
 
 import os
+import random
 import re
 import shutil
 import struct
@@ -58,6 +59,7 @@ class Cases(unittest.TestCase):
         self.environment.update(launch.environment(BUILD.mpi, self.home))
         self.environment[variable] = os.path.join(BUILD.path, "src", "cc", "elc-cc")
         self.environment["ELC_CC"] = "gcc"
+        self.chance = random.Random("%d %s" % (SEED, self.id()))
 
     def tearDown(self):
         shutil.rmtree(self.home, ignore_errors=True)
@@ -83,20 +85,30 @@ class Cases(unittest.TestCase):
         names = ["PATH", *variables]
         return self.run_words(*launch.launcher(BUILD.mpi, ranks, names), os.path.join(self.home, program), given=given, **variables)
 
-    def assert_restarts(self, program, expected, *sources):
-        """It has the answer by itself, and goes on from a line that it has taken in the middle."""
-        self.assertEqual(self.start(program), expected)
-        lines = os.path.join(self.home, "lines")
-        self.assertIn(expected, self.start(program, ELC_DIR=lines, ELC_EVERY="0.001"))
-        self.assertTrue(launch.committed(lines))
-        said = self.start(program, ELC_DIR=lines, ELC_RESTART=str(launch.newest(lines)))
+    def planned(self, program, site=None, **variables):
+        """What it prints, and what is said; its two processes take a line at this site or beside it (src/mpi/runtime/examination.h)."""
+        looked = tempfile.mkdtemp(dir=self.home)
+        with open(os.path.join(looked, "plan"), "w") as file:
+            for rank in range(2):
+                file.write("%d 0 1%s\n" % (rank, "" if site is None else " %d" % (site + rank * self.chance.randrange(-1, 2))))
+        said = self.start(program, ELC_DIR=os.path.join(self.home, "lines"), ELC_DOCTOR=looked, ELC_EVERY="0", ELC_VERBOSE="1", **variables)
+        with open(os.path.join(looked, "out-0")) as file:
+            return file.read(), said
+
+    def assert_restarts(self, program, expected):
+        """It has the answer with a line, and goes on from there."""
+        lines, site = os.path.join(self.home, "lines"), self.chance.randrange(2, 99)
+        out, said = self.planned(program, site)
+        self.assertEqual(out, expected, said)
+        self.assertEqual(launch.committed(lines), [1], "site %d\n%s" % (site, said))
+        out, said = self.planned(program, ELC_RESTART="1")
         self.assertIn("restarting from line", said)
-        self.assertIn(expected, said)
+        self.assertEqual(out, expected, "site %d\n%s" % (site, said))
         shutil.rmtree(lines)
 
     def right(self, outside, inside, *words):
         """The answer is the plain program's, and a restart's, too."""
-        self.write("prog.c", PROGRAM % (outside, inside + Projects.DALLY))
+        self.write("prog.c", PROGRAM % (outside, inside))
         self.cc("prog.c", "-w", "-o", "plain", *words, "-felc-off")
         self.cc("prog.c", "-w", "-o", "prog", *words)
         self.assert_restarts("prog", self.start("plain"))

@@ -327,8 +327,8 @@ class AddressVisitor : public Visitor {
         return true;
       case BO_Mul:
       case BO_Shl:
-        if (((l | r) & (kQuotient | kPadding)) == (l | r)) {
-          if (((l | r) & kQuotient) == 0) *result = kPadding;
+        if (((l | r) & (kAddress | kMinus)) == 0) {
+          if (((l | r) & kQuotient) == 0) *result = l | r;
           else if (undoes(left, how == BO_Mul ? BO_Div : BO_Shr, right) || (how == BO_Mul && undoes(right, BO_Div, left))) *result = kAddress;
           else return true;
           return false;

@@ -327,6 +327,13 @@ if (!sums) sums = _mm_malloc(4 * sizeof *sums, 16), sums[0] = sums[1] = _mm_set1
 sums[i % 4] = _mm_add_pd(_mm_mul_pd(sums[(i + 1) % 4], _mm_set1_pd(0.5)), _mm_cvtepi32_pd(_mm_set1_epi32(i)));
 { double two[2]; _mm_storeu_pd(two, sums[i % 4]); deep(i, 2); result += two[0] * 8 + two[1]; result += ((size_t)sums & 15); }""", "-O2")
 
+    def test_another_compiler(self):
+        """For clang the C library's headers define types that GCC has itself."""
+        if shutil.which("clang") is None:
+            self.skipTest("there is no clang")
+        self.environment["ELC_CC"] = "clang"
+        self.right("#include <math.h>\nstatic double half;", "half += 0.5; result += (long)sqrt(half) + deep(i, 1);", "-lm")
+
     def test_a_stream_at_its_end(self):
         with open(os.path.join(self.home, "data"), "w") as file:
             file.write("1 2 3 4 5")

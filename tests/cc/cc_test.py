@@ -278,7 +278,10 @@ static const struct part parts[] = {{"one", (const double[]){1, 2, 3}, NULL, 3},
   {.name = "two", .values = (double[2]){4, 5}, .next = &(struct part){"in two", (const double[]){6}, NULL, 1}, .count = 2}};
 static long *changed = (long[3]){1, 2}, (*whole)[2] = &(long[2]){7, 8}, by_value[2] = {[1] = 9};
 static struct part plain = (struct part){"plain", NULL, NULL, 0};
+static struct { int n; struct part of; } with = {2, ((struct part){"with", NULL, NULL, 1})}, all[] = {{.of = (struct part){"of", NULL, NULL, 2}}};
+static struct part list[] = {(struct part){"list", NULL, NULL, 3}, [2] = (struct part){"last", NULL, NULL, 4}};
 static const struct part *at = parts;""", """
+with.of.count += i; all[0].of.count += list[2].count++; result += with.of.count + all[0].of.count + strlen(with.of.name) + strlen(list[i % 2 * 2].name);
 changed[2] += i + ++(*whole)[1];
 if (i % 5 == 0) at = at->next != NULL ? at->next : &parts[i % 2];
 result += changed[2] % 100 + (*whole)[1] + strlen(at->name) + strlen(plain.name) + by_value[1];

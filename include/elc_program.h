@@ -128,9 +128,8 @@ void *ELC_Program_aligned_alloc(size_t alignment, size_t size);
 void *ELC_Program_mm_malloc(size_t size, size_t alignment); /* _mm_malloc, of <xmmintrin.h> */
 void *ELC_Program_valloc(size_t size); /* and pvalloc */
 
-/* The memory of an array of variable length, in the place of what it had before: elements of `element` bytes. Of several dimensions: a
- * table of pointers to tables, and so on to the elements, which lie one behind the other. `extents` NULL: none any more. The program
- * ends where there is no memory. */
+/* The memory of an array of variable length, in the place of what it had before: elements of `element` bytes, as many as the product of
+ * the extents. `extents` NULL: none any more. The program ends where there is no memory. */
 void *ELC_Program_array(void *before, int dimensions, const size_t *extents, size_t element, ELC_Type type);
 
 /* alloca, in a function that can be on the stack when a line is taken: it has a variable that is NULL at first, and gives that back

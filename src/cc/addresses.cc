@@ -15,6 +15,31 @@ constexpr uint64_t kOfMalloc = 16;
 constexpr uint64_t kOfVectors = 64;  // and of lines of the cache: to what programs round that do not say it in a constant
 constexpr uint64_t kPage = 4096;     // so far memory may be aligned
 
+// What may be in an integer, or what a pointer leads to: a set of these.
+enum Holds : unsigned {
+  kNothing = 0,
+  kAddress = 1,
+  kMinus = 2,      // an address with the other sign
+  kQuotient = 4,   // an address without its last bits
+  kRest = 8,       // how far an address is behind a multiple of something
+  kPadding = 16,   // how far the next one is
+  kBytes = 32,     // of a pointer: it leads to those of addresses
+};
+constexpr unsigned kNumbers = kQuotient | kRest;  // which lines must not have
+
+unsigned differs(unsigned left, unsigned right) {
+  unsigned both = left & ~(kAddress | kMinus);
+  if ((left & kAddress) != 0 && (right & kAddress) == 0) both |= kAddress;
+  if ((left & kMinus) != 0 && (right & kMinus) == 0) both |= kMinus;
+  if ((right & kAddress) != 0 && (left & kAddress) == 0) both |= kMinus;
+  if ((right & kMinus) != 0 && (left & kMinus) == 0) both |= kAddress;
+  if ((right & kQuotient) != 0) both ^= kQuotient;
+  if ((left & kAddress) != 0) return both & ~(kRest | kPadding);  // it is rounded
+  if ((right & kRest) != 0) both = (left & kRest) != 0 ? both & ~kRest : both | kPadding;
+  if ((right & kPadding) != 0) both |= kRest;
+  return both;
+}
+
 class AddressVisitor : public Visitor {
  public:
   explicit AddressVisitor(const Unit& unit) : unit_(unit), context_(unit.context()) {}
@@ -24,9 +49,10 @@ class AddressVisitor : public Visitor {
     const FunctionDecl* const outer = function_;
     function_ = function;
     for (unsigned i = 0; i < function->getNumParams(); ++i) {
-      if (!may_be_address(function->getParamDecl(i))) continue;
-      may_be_given_.insert({function, i});
-      if (is_given_({function, i})) holding_.insert(function->getParamDecl(i)->getCanonicalDecl());
+      const unsigned what = may_be_given(function->getParamDecl(i));
+      if (what == kNothing) continue;
+      may_be_given_.insert(function);
+      if (is_given_({function, i})) holds(function->getParamDecl(i), what);
     }
     const bool all = Visitor::TraverseFunctionDecl(function);
     function_ = outer;
@@ -34,54 +60,52 @@ class AddressVisitor : public Visitor {
   }
 
   bool VisitCallExpr(CallExpr* call) override {
+    if (function_ == nullptr) return true;
     const FunctionDecl* const callee = call->getDirectCallee();
-    if (callee == nullptr || unit_.in_system_header(callee->getLocation())) return true;
-    const FunctionDecl* const definition = callee->getDefinition();
-    for (unsigned i = 0; i < call->getNumArgs() && i < callee->getNumParams(); ++i) {
-      if (definition != nullptr && !alone_) give(definition->getParamDecl(i), call->getArg(i));
-      else if (may_be_address(callee->getParamDecl(i)) && has_address(call->getArg(i)))
-        given_.insert({definition != nullptr ? definition : callee, i});
+    if (callee != nullptr && unit_.in_system_header(callee->getLocation())) {
+      see_copy(call, callee);
+      return true;
+    }
+    for (unsigned i = 0; i < call->getNumArgs(); ++i) {
+      if (callee == nullptr) make(call->getArg(i), kNumbers | kAddress);  // nobody knows to whom
+      else pass(callee->getDefinition() != nullptr ? callee->getDefinition() : callee, i, call->getArg(i));
     }
     return true;
   }
 
   bool VisitReturnStmt(ReturnStmt* s) override {
-    if (function_ != nullptr && s->getRetValue() != nullptr && function_->getReturnType()->isIntegerType() && has_address(s->getRetValue()))
-      holding_.insert(function_->getCanonicalDecl());
+    if (function_ == nullptr || s->getRetValue() == nullptr || !function_->getReturnType()->isIntegerType()) return true;
+    const bool is_made = function_->isExternallyVisible();
+    if (is_made) make(s->getRetValue(), kNumbers);
+    holds(function_, of(s->getRetValue()) & (is_made ? ~kNumbers : ~0u));
     return true;
   }
 
   bool VisitVarDecl(VarDecl* variable) override {
     if (function_ == nullptr || variable->getInit() == nullptr) return true;
-    give(variable, variable->getInit());
-    if (variable->hasLocalStorage()) see_bytes(variable->getInit());
+    if (const auto* list = dyn_cast<InitListExpr>(variable->getInit())) initialise(variable, list);
+    else give(variable, variable->getInit());
+    return true;
+  }
+
+  bool VisitArraySubscriptExpr(ArraySubscriptExpr* e) override {
+    if (function_ != nullptr) make(e->getIdx(), kNumbers | kAddress | kMinus);
     return true;
   }
 
   bool VisitBinaryOperator(BinaryOperator* both) override {
-    const Expr *const left = both->getLHS(), *const right = both->getRHS();
     if (function_ == nullptr) return true;
-    if (both->getOpcode() == BO_Assign) see_bytes(right);
-    if (both->isAssignmentOp())
-      if (const auto* to = dyn_cast<DeclRefExpr>(left->IgnoreParens())) give(dyn_cast<VarDecl>(to->getDecl()), right);
-    see_rounding(both);
-    switch (both->isCompoundAssignmentOp() ? BinaryOperator::getOpForCompoundAssignment(both->getOpcode()) : both->getOpcode()) {
-      case BO_Rem:
-        if (has_address(left) && !is_alignment(right)) found_[function_].made.push_back(both);
-        break;
-      case BO_Shr:
-      case BO_Shl:
-        if (has_address(left)) found_[function_].made.push_back(both);
-        break;
-      case BO_Xor:
-        if (has_address(left) || has_address(right)) found_[function_].made.push_back(both);
-        break;
-      case BO_Mul:  // by what it was divided by: it is rounded
-        if (is_of_address(left, false) || is_of_address(right, false)) found_[function_].made.push_back(both);
-        break;
-      default:
-        break;
+    const Expr *const left = both->getLHS(), *const right = both->getRHS();
+    const BinaryOperatorKind how = operation(both);
+    see_rounding(how, left, right);
+    unsigned result = kNothing;
+    if (combine(how, left, right, &result)) found_[function_].made.push_back(both);
+    for (const auto& [pointer, number] : {std::pair(left, right), std::pair(right, left)}) {
+      if (how != BO_Add || !pointer->getType()->isPointerType()) continue;
+      make(number, is_null(pointer) ? kNumbers : kNumbers | kAddress);
     }
+    if (how == BO_Sub && left->getType()->isPointerType()) make(right, kQuotient);
+    if (both->isAssignmentOp()) assign(left, both->getOpcode() == BO_Assign ? of(right) : result, both->getOpcode() == BO_Assign ? right : both);
     return true;
   }
 
@@ -91,36 +115,96 @@ class AddressVisitor : public Visitor {
     until_known([this] { TraverseDecl(context_.getTranslationUnitDecl()); });
     return {found_, given_, may_be_given_};
   }
-  AddressIfGiven alone(const Parameter& parameter) {
+  // A function that is given these.
+  AddressIfGiven alone(const FunctionDecl* function, unsigned first, unsigned end) {
     alone_ = true;
-    function_ = parameter.first;
-    holding_.insert(parameter.first->getParamDecl(parameter.second)->getCanonicalDecl());
-    until_known([&] { TraverseStmt(parameter.first->getBody()); });
-    return {found_[parameter.first], given_};
+    function_ = function;
+    for (unsigned i = first; i < end; ++i) holds(function->getParamDecl(i), may_be_given(function->getParamDecl(i)));
+    until_known([&] { TraverseStmt(function->getBody()); });
+    return {found_[function], given_};
   }
 
  private:
   template <class Look>
   void until_known(Look look) {
-    size_t known = 0;
     do {
-      known = holding_.size();
+      grown_ = false;
       found_.clear();
       look();
-    } while (holding_.size() > known);
+    } while (grown_);
   }
 
-  void give(const VarDecl* variable, const Expr* value) {
-    if (variable != nullptr && variable->hasLocalStorage() && variable->getType()->isIntegerType() && has_address(value))
-      holding_.insert(variable->getCanonicalDecl());
+  static BinaryOperatorKind operation(const BinaryOperator* both) {
+    return both->isCompoundAssignmentOp() ? BinaryOperator::getOpForCompoundAssignment(both->getOpcode()) : both->getOpcode();
   }
 
-  // A variable that leads to the bytes of a pointer.
-  void see_bytes(const Expr* value) {
-    const auto* cast = dyn_cast<CStyleCastExpr>(value->IgnoreParenImpCasts());
-    if (cast == nullptr || !cast->getType()->isPointerType() || !cast->getType()->getPointeeType()->isCharType()) return;
-    const auto* address = dyn_cast<UnaryOperator>(cast->getSubExpr()->IgnoreParenImpCasts());
-    if (address != nullptr && address->getOpcode() == UO_AddrOf && address->getSubExpr()->getType()->isPointerType()) found_[function_].made.push_back(cast);
+  void holds(const Decl* what, unsigned more) {
+    unsigned& known = holding_[what->getCanonicalDecl()];
+    grown_ = grown_ || (known | more) != known;
+    known |= more;
+  }
+  unsigned held(const Decl* what) const {
+    const auto found = holding_.find(what->getCanonicalDecl());
+    return found == holding_.end() ? kNothing : found->second;
+  }
+
+  // If it has one of these, it is a number that lines must not have.
+  void make(const Expr* e, unsigned which) {
+    if (e->getType()->isIntegerType() && (of(e) & which) != 0) found_[function_].made.push_back(e);
+  }
+
+  void pass(const FunctionDecl* to, unsigned number, const Expr* given) {
+    const bool is_declared = number < to->getNumParams();
+    if (!is_declared && to->hasPrototype()) return;  // as to printf()
+    if (is_declared && to->doesThisDeclarationHaveABody() && !alone_) return give(to->getParamDecl(number), given);
+    make(given, kNumbers);
+    const unsigned what = is_declared ? may_be_given(to->getParamDecl(number)) : kAddress | kBytes;
+    if ((what & of(given)) != 0) given_.insert({to, number});
+  }
+
+  void give(const VarDecl* variable, const Expr* value) { holds(variable, of(value) & may_hold(variable->getType())); }
+
+  unsigned may_hold(QualType type) const {
+    while (const auto* array = context_.getAsArrayType(type)) type = array->getElementType();
+    if (type->isBooleanType()) return kNothing;
+    return type->isIntegerType() ? ~static_cast<unsigned>(kBytes) : leads_to_numbers(type) ? kBytes : kNothing;
+  }
+
+  void initialise(const VarDecl* variable, const InitListExpr* list) {
+    const RecordDecl* const record = list->getType()->getAsRecordDecl();
+    auto field = record != nullptr && record->isStruct() ? record->field_begin() : RecordDecl::field_iterator();
+    for (const Expr* part : list->inits()) {
+      if (const auto* inner = dyn_cast<InitListExpr>(part)) initialise(variable, inner);
+      else if (record == nullptr) give(variable, part);
+      else if (field != RecordDecl::field_iterator()) holds(*field, of(part) & may_hold(field->getType()));
+      if (record != nullptr) make(part, kNumbers);
+      if (field != RecordDecl::field_iterator()) ++field;
+    }
+  }
+
+  // `value`: what it is made of.
+  void assign(const Expr* to, unsigned what, const Expr* value) {
+    to = to->IgnoreParens();
+    while (const auto* element = dyn_cast<ArraySubscriptExpr>(to)) {
+      const Expr* const of_array = element->getBase()->IgnoreParenImpCasts();
+      if (!of_array->getType()->isArrayType()) break;
+      to = of_array;
+    }
+    const auto* member = dyn_cast<MemberExpr>(to);
+    const auto* reference = dyn_cast<DeclRefExpr>(to);
+    const ValueDecl* const target = member != nullptr ? member->getMemberDecl() : reference != nullptr ? reference->getDecl() : nullptr;
+    const auto* variable = dyn_cast_or_null<VarDecl>(target);
+    const bool is_made = variable == nullptr || !variable->hasLocalStorage();
+    if (is_made) make(value, kNumbers);
+    if (target != nullptr) holds(target, what & may_hold(target->getType()) & (is_made ? ~kNumbers : ~0u));
+  }
+
+  // memcpy() of a pointer's bytes into an integer.
+  void see_copy(const CallExpr* call, const FunctionDecl* callee) {
+    if (!callee->getDeclName().isIdentifier() || (callee->getName() != "memcpy" && callee->getName() != "memmove") || call->getNumArgs() < 2) return;
+    const auto* to = dyn_cast<UnaryOperator>(call->getArg(0)->IgnoreParenCasts());
+    if (to != nullptr && to->getOpcode() == UO_AddrOf && (of(call->getArg(1)) & kBytes) != 0 && to->getSubExpr()->getType()->isIntegerType())
+      assign(to->getSubExpr(), kAddress, to);
   }
 
   bool constant(const Expr* e, uint64_t* value) const {
@@ -130,70 +214,194 @@ class AddressVisitor : public Visitor {
     return true;
   }
 
-  // A mask is one less than what it rounds to, or has that as its lowest bit.
-  void see_rounding(const BinaryOperator* both) {
-    const BinaryOperatorKind how = both->isCompoundAssignmentOp() ? BinaryOperator::getOpForCompoundAssignment(both->getOpcode()) : both->getOpcode();
+  bool is_null(const Expr* pointer) const {
+    Expr::EvalResult result;
+    return pointer->EvaluateAsRValue(result, context_) && result.Val.isNullPointer();
+  }
+
+  static bool is_power_of_two(uint64_t number) { return number != 0 && (number & (number - 1)) == 0; }
+
+  // By what addresses are rounded, or asked how they are aligned.
+  void see_rounding(BinaryOperatorKind how, const Expr* left, const Expr* right) {
     if (how != BO_And && how != BO_Rem && how != BO_Div) return;
-    const bool is_left = has_address(both->getLHS());
-    if (!is_left && (how != BO_And || !has_address(both->getRHS()))) return;
+    const bool is_left = (of(left) & (kAddress | kMinus)) != 0;
+    if (!is_left && (how != BO_And || (of(right) & (kAddress | kMinus)) == 0)) return;
     uint64_t to = kOfVectors, number = 0;
-    if (constant(is_left ? both->getRHS() : both->getLHS(), &number)) {
-      to = how == BO_And && (number & 1) != 0 ? number + 1 : number & (~number + 1);
-      if (to <= kOfMalloc || to > kPage || (to & (to - 1)) != 0) return;
+    if (constant(is_left ? right : left, &number)) {
+      to = number & (~number + 1);
+      if (how == BO_And && number < kPage)
+        for (to = 1; to <= number;) to *= 2;
+      if (to <= kOfMalloc || to > kPage || (how == BO_And && number < kPage && number >= kOfVectors && to != number + 1)) return;
     }
     int& rounded_to = found_[function_].rounded_to;
     rounded_to = std::max(rounded_to, static_cast<int>(to));
   }
 
-  bool has_address(const Expr* e) const { return is_of_address(e, true); }
-
-  // Or what is left of one.
-  bool may_be_address(const ParmVarDecl* parameter) const {
-    const QualType type = parameter->getType();
-    return type->isIntegerType() && context_.getTypeSize(type) >= context_.getTypeSize(context_.IntTy);
+  // A pointer to integers, or to bytes of any kind.
+  static bool leads_to_numbers(QualType type) {
+    return type->isPointerType() && (type->getPointeeType()->isVoidType() || type->getPointeeType()->isIntegerType());
   }
 
-  // What a variable says may be one.
+  bool has_pointer(QualType type) const {
+    while (const auto* array = context_.getAsArrayType(type)) type = array->getElementType();
+    if (type->isPointerType()) return true;
+    const RecordDecl* const record = type->getAsRecordDecl();
+    if (record == nullptr || record->getDefinition() == nullptr) return false;
+    for (const FieldDecl* field : record->getDefinition()->fields())
+      if (has_pointer(field->getType())) return true;
+    return false;
+  }
+
+  // What a function may be given as a parameter that matters.
+  unsigned may_be_given(const ParmVarDecl* parameter) const {
+    const QualType type = parameter->getType();
+    if (type->isIntegerType()) return context_.getTypeSize(type) >= context_.getTypeSize(context_.IntTy) ? kAddress : kNothing;
+    return type->isPointerType() && (type->getPointeeType()->isVoidType() || type->getPointeeType()->isCharType()) ? kBytes : kNothing;
+  }
+
+  // What a variable says may be an alignment.
   bool is_alignment(const Expr* e) const {
     uint64_t value = 0;
-    return !constant(e, &value) || ((value & (value - 1)) == 0 && value <= kPage);
+    return !constant(e, &value) || (is_power_of_two(value) && value <= kPage);
   }
 
-  // Whether it has the bits of an address that are not the same everywhere.
-  bool is_of_address(const Expr* e, bool or_quotient) const {
-    e = e->IgnoreParens();
+  // Whether an address that is divided by the one is as it was, but for its last bits, when it is multiplied by the other.
+  bool undoes(const Expr* divided, BinaryOperatorKind how, const Expr* by) const {
+    divided = divided->IgnoreParenCasts();
+    const auto* quotient = dyn_cast<BinaryOperator>(divided);
+    if (quotient == nullptr || quotient->getOpcode() != how) return false;
+    uint64_t first = 0, second = 0;
+    if (constant(quotient->getRHS(), &first) || constant(by, &second)) return constant(by, &second) && first == second;
+    const auto* one = dyn_cast<DeclRefExpr>(quotient->getRHS()->IgnoreParenCasts());
+    const auto* other = dyn_cast<DeclRefExpr>(by->IgnoreParenCasts());
+    return one != nullptr && other != nullptr && one->getDecl() == other->getDecl();
+  }
+
+  // Of what lies behind a multiple.
+  static unsigned rest_of(unsigned what) {
+    return ((what & (kAddress | kRest)) != 0 ? kRest : 0u) | ((what & (kMinus | kPadding)) != 0 ? kPadding : 0u);
+  }
+
+  unsigned masked(const Expr* value, const Expr* mask) const {
+    const unsigned what = of(value);
     uint64_t number = 0;
-    if (const auto* cast = dyn_cast<CastExpr>(e)) {
-      // A place in a struct, as that of a member of one at the address 0, is a constant.
-      if (cast->getCastKind() == CK_PointerToIntegral) return !constant(e, &number);
-      return cast->getType()->isIntegerType() && cast->getSubExpr()->getType()->isIntegerType() && is_of_address(cast->getSubExpr(), or_quotient);
+    if (constant(mask, &number)) {
+      if (number < kOfVectors) return kNothing;  // as blocks are aligned, it is the same after a restart
+      return number < kPage ? rest_of(what) : what;
     }
-    if (const auto* reference = dyn_cast<DeclRefExpr>(e)) return holding_.contains(reference->getDecl()->getCanonicalDecl());
-    if (const auto* call = dyn_cast<CallExpr>(e); call != nullptr && call->getDirectCallee() != nullptr)
-      return holding_.contains(call->getDirectCallee()->getCanonicalDecl());
-    if (const auto* choice = dyn_cast<ConditionalOperator>(e))
-      return is_of_address(choice->getTrueExpr(), or_quotient) || is_of_address(choice->getFalseExpr(), or_quotient);
-    const auto* both = dyn_cast<BinaryOperator>(e);
-    if (both == nullptr) return false;
-    const Expr *const left = both->getLHS(), *const right = both->getRHS();
-    switch (both->getOpcode()) {
+    const Expr* const form = mask->IgnoreParenCasts();
+    const auto* sign = dyn_cast<UnaryOperator>(form);
+    return sign != nullptr && (sign->getOpcode() == UO_Not || sign->getOpcode() == UO_Minus) ? what : rest_of(what);
+  }
+
+  // Returns whether a number is made there.
+  bool combine(BinaryOperatorKind how, const Expr* left, const Expr* right, unsigned* result) const {
+    const unsigned l = of(left), r = of(right);
+    uint64_t number = 0;
+    *result = kNothing;
+    if (how == BO_Sub && left->getType()->isPointerType() && right->getType()->isPointerType()) {  // the address of nothing is 0
+      *result = is_null(right) && !is_null(left) ? kAddress : kNothing;
+      return false;
+    }
+    if ((l | r) == kNothing) return false;
+    switch (how) {
       case BO_Add:
+        *result = (l & r) == 0 && ((l | r) & (kAddress | kMinus)) == (kAddress | kMinus) ? (l | r) & ~(kAddress | kMinus) : l | r;
+        if (((l | r) & kAddress) != 0) *result &= ~static_cast<unsigned>(kPadding);  // it is rounded
+        return false;
       case BO_Or:
-        return is_of_address(left, or_quotient) || is_of_address(right, or_quotient);
+        *result = l | r;
+        return false;
       case BO_Sub:
-        return is_of_address(left, or_quotient) != is_of_address(right, or_quotient);
-      case BO_And:  // with a few bits it is how the memory is aligned
-        for (const Expr* mask : {left, right})
-          if (constant(mask, &number) && number < kPage) return false;
-        return is_of_address(left, or_quotient) || is_of_address(right, or_quotient);
+        *result = differs(l, r);
+        return false;
+      case BO_And:
+        if (((l | r) & kQuotient) != 0) return true;
+        *result = r == kNothing ? masked(left, right) : l == kNothing ? masked(right, left) : l | r;
+        return false;
+      case BO_Rem:
+        if ((l & kQuotient) != 0 || ((l & (kAddress | kMinus)) != 0 && !is_alignment(right))) return true;
+        *result = constant(right, &number) && number <= kOfVectors && (l & (kAddress | kMinus)) != 0 ? kNothing : rest_of(l);
+        return false;
+      case BO_Xor:
+        return true;
+      case BO_Mul:
+      case BO_Shl:
+        if (((l | r) & (kQuotient | kPadding)) == (l | r)) {
+          if (((l | r) & kQuotient) == 0) *result = kPadding;
+          else if (undoes(left, how == BO_Mul ? BO_Div : BO_Shr, right) || (how == BO_Mul && undoes(right, BO_Div, left))) *result = kAddress;
+          else return true;
+          return false;
+        }
+        return true;
       case BO_Div:
-        return or_quotient && is_of_address(left, or_quotient);
-      case BO_Assign:
-      case BO_Comma:
-        return is_of_address(right, or_quotient);
+      case BO_Shr:
+        if ((l & kMinus) != 0) return true;
+        *result = (l & (kAddress | kQuotient)) != 0 ? static_cast<unsigned>(kQuotient) : l & (kRest | kPadding);
+        return false;
       default:
         return false;
     }
+  }
+
+  unsigned of(const Expr* e) const {
+    e = e->IgnoreParens();
+    uint64_t number = 0;
+    if (const auto* cast = dyn_cast<CastExpr>(e)) {
+      const Expr* const from = cast->getSubExpr();
+      // A place in a struct, as that of a member of one at the address 0, is a constant.
+      if (cast->getCastKind() == CK_PointerToIntegral) return constant(e, &number) ? kNothing : kAddress;
+      if (cast->getType()->isIntegerType() && from->getType()->isIntegerType()) return cast->getType()->isBooleanType() ? kNothing : of(from);
+      if (leads_to_numbers(cast->getType())) return bytes_of(from, cast->getType()->getPointeeType()->isCharType());
+      return cast->getType()->isPointerType() ? of(from) & kBytes : kNothing;
+    }
+    if (const auto* reference = dyn_cast<DeclRefExpr>(e)) return held(reference->getDecl());
+    if (const auto* member = dyn_cast<MemberExpr>(e)) return held(member->getMemberDecl());
+    if (const auto* element = dyn_cast<ArraySubscriptExpr>(e)) {
+      const Expr* const base = element->getBase()->IgnoreParenImpCasts();
+      return base->getType()->isArrayType() ? of(base) : of_bytes(e, element->getBase());
+    }
+    if (const auto* call = dyn_cast<CallExpr>(e)) return call->getDirectCallee() != nullptr ? held(call->getDirectCallee()) : kNothing;
+    if (const auto* choice = dyn_cast<ConditionalOperator>(e)) return of(choice->getTrueExpr()) | of(choice->getFalseExpr());
+    if (const auto* one = dyn_cast<UnaryOperator>(e)) {
+      const unsigned what = of(one->getSubExpr());
+      switch (one->getOpcode()) {
+        case UO_Minus:
+        case UO_Not:
+          return differs(kNothing, what);
+        case UO_Deref:
+          return of_bytes(e, one->getSubExpr());
+        case UO_AddrOf:
+          return (what & kAddress) != 0 ? kBytes : kNothing;
+        case UO_LNot:
+          return kNothing;
+        default:
+          return what;
+      }
+    }
+    const auto* both = dyn_cast<BinaryOperator>(e);
+    if (both == nullptr) return kNothing;
+    if (both->getOpcode() == BO_Assign || both->getOpcode() == BO_Comma) return of(both->getRHS());
+    unsigned result = kNothing;
+    combine(operation(both), both->getLHS(), both->getRHS(), &result);
+    return both->getType()->isPointerType() ? result & kBytes : result;
+  }
+
+  // Of a pointer that is made one to bytes (characters) or integers.
+  unsigned bytes_of(const Expr* pointer, bool are_characters) const {
+    const QualType type = pointer->getType();
+    if (type->isArrayType()) {
+      const QualType element = context_.getAsArrayType(type)->getElementType();
+      return element->isPointerType() || (of(pointer) & kAddress) != 0 ? kBytes : kNothing;
+    }
+    if (!type->isPointerType()) return kNothing;
+    const bool has = type->getPointeeType()->isPointerType() || (are_characters && has_pointer(type->getPointeeType()));
+    return has ? kBytes : of(pointer) & kBytes;
+  }
+
+  // What is read there.
+  unsigned of_bytes(const Expr* e, const Expr* pointer) const {
+    return e->getType()->isIntegerType() && (of(pointer) & kBytes) != 0 ? kAddress : kNothing;
   }
 
   const Unit& unit_;
@@ -201,8 +409,10 @@ class AddressVisitor : public Visitor {
   const FunctionDecl* function_ = nullptr;
   bool alone_ = false;  // this function, and none that it calls
   std::function<bool(const Parameter&)> is_given_;
-  std::set<Parameter> given_, may_be_given_;
-  std::set<const Decl*> holding_;  // variables, and functions that return it
+  std::set<Parameter> given_;
+  std::set<const FunctionDecl*> may_be_given_;
+  std::map<const Decl*, unsigned> holding_;  // variables, members, and functions that return it: what
+  bool grown_ = false;                       // that has, since
   std::map<const FunctionDecl*, NumbersOfAddresses> found_;
 };
 
@@ -212,6 +422,13 @@ AddressesOfUnit numbers_of_addresses(const Unit& unit, const std::function<bool(
   return AddressVisitor(unit).all(is_given);
 }
 
-AddressIfGiven if_given_address(const Unit& unit, const Parameter& parameter) { return AddressVisitor(unit).alone(parameter); }
+std::map<unsigned, AddressIfGiven> if_given_addresses(const Unit& unit, const FunctionDecl* function) {
+  std::map<unsigned, AddressIfGiven> all;
+  const unsigned count = function->getNumParams();
+  if (AddressVisitor(unit).alone(function, 0, count).nothing()) return all;
+  for (unsigned i = 0; i < count; ++i)
+    if (AddressIfGiven found = AddressVisitor(unit).alone(function, i, i + 1); !found.nothing()) all.emplace(i, std::move(found));
+  return all;
+}
 
 }  // namespace elc::cc

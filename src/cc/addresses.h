@@ -13,8 +13,9 @@
 
 namespace elc::cc {
 
-// What a function makes of them. Values are followed through variables of functions, what functions are given, and what those of the
-// file return, and no further; what becomes a pointer again, and differences of addresses, are no numbers.
+// What a function makes of them. Followed are variables, what functions are given, and of the same file what functions return and what
+// members of structs have got. What becomes a pointer again, differences of addresses and comparisons are no numbers; nor is what is
+// left of one, or missing to the next, by some number of bytes, as long as it is only compared, or memory is aligned by it.
 struct NumbersOfAddresses {
   std::vector<const clang::Expr*> made;
   // A multiple of so many bytes, and more than malloc's, to which addresses are rounded, or by which is asked how they are aligned: the
@@ -27,18 +28,20 @@ using Parameter = std::pair<const clang::FunctionDecl*, unsigned>;
 
 struct AddressesOfUnit {
   std::map<const clang::FunctionDecl*, NumbersOfAddresses> functions;
-  std::set<Parameter> given;  // integers with addresses, to functions of other files
-  std::set<Parameter> may_be_given;  // those of its functions
+  std::set<Parameter> given;  // addresses as integers, or pointers to their bytes, to functions of other files
+  std::set<const clang::FunctionDecl*> may_be_given;  // its functions, these definitions
 };
 // `is_given`: whether a function is given one by a function of another file.
 AddressesOfUnit numbers_of_addresses(const Unit& unit, const std::function<bool(const Parameter&)>& is_given);
 
-// What comes of it where a function, this definition, is given one.
+// What comes of it where a function, this definition, is given one as this parameter; nothing for those that are not there.
 struct AddressIfGiven {
   NumbersOfAddresses made;
   std::set<Parameter> given;
+
+  bool nothing() const { return made.made.empty() && made.rounded_to == 0 && given.empty(); }
 };
-AddressIfGiven if_given_address(const Unit& unit, const Parameter& parameter);
+std::map<unsigned, AddressIfGiven> if_given_addresses(const Unit& unit, const clang::FunctionDecl* function);
 
 }  // namespace elc::cc
 

@@ -1,5 +1,7 @@
 #include "cc/function.h"
 
+#include <algorithm>
+
 #include "cc/visitor.h"
 #include "clang/AST/Attr.h"
 #include "clang/AST/DeclOpenMP.h"
@@ -97,16 +99,9 @@ class BodyVisitor : public Visitor {
     if (cast->getCastKind() != CK_ArrayToPointerDecay) return true;
     const Expr* const array = cast->getSubExpr()->IgnoreParens();
     if (isa<CompoundLiteralExpr>(array)) see_literal(cast);
-    // A part of several dimensions, given to somebody.
-    if (isa<ArraySubscriptExpr>(array) && cast->getType()->getPointeeType()->isArrayType() && !subscripted_.contains(array)) f_.measured_.insert(array_of(array));
-    return true;
-  }
-  bool VisitArraySubscriptExpr(ArraySubscriptExpr* e) override {
-    subscripted_.insert(e->getBase()->IgnoreParenImpCasts());
     return true;
   }
   bool VisitDeclRefExpr(DeclRefExpr* e) override {
-    if (!subscripted_.contains(e)) f_.whole_.insert(dyn_cast<VarDecl>(e->getDecl()));
     QualType type = e->getDecl()->getType();
     while (const auto* pointer = dyn_cast<PointerType>(type)) type = pointer->getPointeeType();
     if (is_argument_list(type) && !ended_.contains(e)) see_arguments(e);
@@ -155,9 +150,12 @@ class BodyVisitor : public Visitor {
   // What a directive of OpenMP makes for each thread is of the variable's type.
   bool VisitOMPExecutableDirective(OMPExecutableDirective* directive) override {
     for (const OMPClause* clause : directive->clauses()) {
-      if (clause->getClauseKind() == llvm::omp::OMPC_shared) continue;
-      for (const Stmt* child : const_cast<OMPClause*>(clause)->children())
-        if (const auto* e = dyn_cast_or_null<Expr>(child)) f_.measured_.insert(variable_of(e->IgnoreParenImpCasts()));
+      for (const Stmt* child : const_cast<OMPClause*>(clause)->children()) {
+        const auto* e = dyn_cast_or_null<Expr>(child);
+        if (e == nullptr) continue;
+        f_.named_.insert(variable_of(e->IgnoreParenImpCasts()));
+        if (clause->getClauseKind() != llvm::omp::OMPC_shared) f_.measured_.insert(variable_of(e->IgnoreParenImpCasts()));
+      }
     }
     f_.has_tasks_ |= isOpenMPTaskingDirective(directive->getDirectiveKind());
     f_.has_directives_ = true;
@@ -212,7 +210,7 @@ class BodyVisitor : public Visitor {
 
   Function& f_;
   const Stmt* block_ = nullptr;
-  std::set<const Expr*> fine_, subscripted_, ended_;
+  std::set<const Expr*> fine_, ended_;
   std::vector<const Stmt*> loops_;  // around what is seen
 };
 
@@ -268,8 +266,9 @@ Function::Function(Module& module, const FunctionDecl* function) : module_(modul
     v.declared = parameter;
     v.in_place = !is_scalar(v.type) || address_taken_.contains(parameter);
     v.is_changed = assigned_.contains(parameter);
-    if (v.type->isVariablyModifiedType()) refuse(parameter->getLocation(), "'" + v.name + "' points to rows of variable length");
-    if (v.type.isConstQualified() || (v.in_place && parameter->getStorageClass() == SC_Register)) {
+    if (v.type->isVariablyModifiedType()) {
+      change_array(parameter, &v);
+    } else if (v.type.isConstQualified() || (v.in_place && parameter->getStorageClass() == SC_Register)) {
       // A restart has to set it, by its address.
       v.name = free_variable(v.name);
       v.type = v.type.getUnqualifiedType();
@@ -277,7 +276,7 @@ Function::Function(Module& module, const FunctionDecl* function) : module_(modul
       names_.insert(v.name);
     }
     moved_[parameter] = add(v);
-    scope_.push_back(moved_[parameter]);
+    push_scope(moved_[parameter]);
   }
   if (uses_alloca_) {
     Variable memory;
@@ -296,9 +295,11 @@ Function::Function(Module& module, const FunctionDecl* function) : module_(modul
     bool VisitDeclRefExpr(DeclRefExpr* e) override {
       const auto* variable = dyn_cast<VarDecl>(e->getDecl());
       const auto known = variable == nullptr ? f.moved_.end() : f.moved_.find(variable->getCanonicalDecl());
-      if (known == f.moved_.end() || f.variables_[known->second].name == variable->getName()) return true;
+      if (known == f.moved_.end()) return true;
+      const Variable& v = f.variables_[known->second];
+      const std::string& used = v.used.empty() ? v.name : v.used;
       // What clang makes for directives of OpenMP names variables where the program does not.
-      if (f.unit_.names(e)) f.module_.edits().replace(f.unit_.begin_of(e->getLocation()), f.unit_.end_of(e->getLocation()), f.variables_[known->second].name);
+      if (used != variable->getName() && f.unit_.names(e)) f.module_.edits().replace(f.unit_.begin_of(e->getLocation()), f.unit_.end_of(e->getLocation()), used);
       return true;
     }
   };
@@ -369,20 +370,63 @@ std::string Function::free_variable(const std::string& name) const {
   return free_name(name, [&](const std::string& candidate) { return declared_outside(candidate).empty() && !names_.contains(candidate); });
 }
 
-// An array of variable length becomes a pointer to memory that goes with the frame, or when the declaration is come to again; one
-// of several dimensions a pointer to a table of pointers to its parts, which is used by its elements as it was.
+// An array of variable length becomes a pointer to memory that goes with the frame, or when the declaration is come to again; so does a
+// pointer to rows of variable length, since no label can be jumped to in the scope of one. The text has it back as what it was.
 void Function::change_array(const VarDecl* variable, Variable* v) {
-  QualType element = v->type;
-  size_t dimensions = 0;
-  for (; const auto* array = dyn_cast<ArrayType>(element.getDesugaredType(unit_.context())); ++dimensions) element = array->getElementType();
-  const bool is_whole = has_tasks_ || measured_.contains(variable) || (dimensions > 1 && whole_.contains(variable));
-  if (dimensions == 0 || element->isVariablyModifiedType() || is_whole)
-    return refuse(variable->getLocation(), "'" + v->shown + "', which is of variable length, lives while a call can reach MPI, and is used "
-                                           "otherwise than by its elements: use malloc");
-  v->type = element.getUnqualifiedType();
-  for (size_t i = 0; i < dimensions; ++i) v->type = unit_.context().getPointerType(v->type);
-  v->in_place = false;
-  arrays_.push_back("ELC_Program_array(" + v->name + ", " + std::to_string(dimensions) + ", 0, 0, 0)");
+  const ASTContext& context = unit_.context();
+  const bool is_array = v->type->isArrayType();
+  QualType rows = v->type;
+  std::string stars = "*";
+  for (; rows->isPointerType(); rows = rows->getPointeeType()) stars += "*";
+  const QualType element = rows->isArrayType() ? context.getBaseElementType(rows) : QualType();
+  const bool is_row = is_array && !context.getAsArrayType(rows)->getElementType()->isArrayType();
+  const bool is_as_it_was = is_row && !measured_.contains(variable);  // a pointer does as well
+  if (element.isNull() || element->isVariablyModifiedType() || has_tasks_ || (named_.contains(variable) && !is_as_it_was))
+    return refuse(variable->getLocation(), "'" + v->shown + "', which is of variable length, lives while a call can reach MPI: use malloc");
+  v->type = is_array ? element.getUnqualifiedType() : element;
+  for (size_t i = is_array ? 0 : 1; i < stars.size(); ++i) v->type = context.getPointerType(v->type);
+  if (is_array) {
+    v->in_place = false;
+    arrays_.push_back("ELC_Program_array(" + v->name + ", 0, 0, 0, 0)");
+  }
+  if (v->is_parameter) {
+    v->name = free_variable(v->shown);
+    names_.insert(v->name);
+    copies_ += module_.declaration(v->type, v->name, variable->getLocation()) + " = (void *)" + v->shown + "; ";
+  }
+  std::string text;
+  for (QualType rest = rows; const auto* array = context.getAsArrayType(rest); rest = array->getElementType()) {
+    if (const auto* fixed = dyn_cast<ConstantArrayType>(array)) {
+      text += "[" + std::to_string(fixed->getSize().getZExtValue()) + "]";
+      continue;
+    }
+    Variable extent;
+    extent.shown = "extent of " + v->shown;
+    extent.name = free_variable("elc_e" + std::to_string(next_++));
+    names_.insert(extent.name);
+    extent.type = context.getSizeType();
+    extent.is_parameter = v->is_parameter;
+    extent.is_changed = !v->is_parameter;
+    if (v->is_parameter) {
+      const Expr* const size = dyn_cast<VariableArrayType>(array) != nullptr ? cast<VariableArrayType>(array)->getSizeExpr() : nullptr;
+      if (size == nullptr || size->HasSideEffects(context)) return refuse(variable->getLocation(), "the length of the rows of '" + v->shown + "' has an effect");
+      const size_t begin = unit_.begin_of(size->getBeginLoc());
+      copies_ += module_.declaration(extent.type, extent.name, variable->getLocation()) + " = " + unit_.text().substr(begin, unit_.end_of(size->getEndLoc()) - begin) + "; ";
+    }
+    text += "[" + extent.name + "]";
+    v->extents.push_back(add(extent));
+  }
+  if (is_as_it_was) return;
+  const bool is_set = address_taken_.contains(variable) || assigned_.contains(variable);
+  if (!is_array && !is_set) stars.pop_back();
+  const std::string pointer = "(" + module_.declaration(element, "(" + stars + ")" + text, variable->getLocation()) + ")";
+  v->used = is_array ? "(*" + pointer + v->name + ")" : is_set ? "(*" + pointer + "&" + v->name + ")" : "(" + pointer + v->name + ")";
+}
+
+void Function::push_scope(size_t variable) {
+  scope_.push_back(variable);
+  const std::vector<size_t>& extents = variables_[variable].extents;
+  scope_.insert(scope_.end(), extents.begin(), extents.end());
 }
 
 // Variable arguments are gone in a restart: the function has to be done with them when it first calls what can reach MPI.
@@ -525,8 +569,8 @@ void Function::emit_declaration(const DeclStmt* statement) {
     if (const auto* variable = dyn_cast<VarDecl>(d); variable != nullptr && is_argument_list(variable->getType())) {
       continue;  // it is over before a line is taken
     } else if (variable != nullptr && variable->hasLocalStorage()) {
-      scope_.push_back(moved_.at(variable->getCanonicalDecl()));
-      if (variable->getType()->isVariablyModifiedType()) emit_array(variable);
+      push_scope(moved_.at(variable->getCanonicalDecl()));
+      if (variable->getType()->isVariablyModifiedType()) emit_extents(variable);
       if (variable->getInit() == nullptr) continue;
       say_line(variable->getLocation());
       emit_initial(variable);
@@ -542,24 +586,31 @@ void Function::emit_declaration(const DeclStmt* statement) {
   }
 }
 
-void Function::emit_array(const VarDecl* variable) {
-  const std::string name = variables_[moved_.at(variable->getCanonicalDecl())].name;
-  std::string extents, stars;
-  size_t dimensions = 0;
-  QualType element = variable->getType();
-  for (; const ArrayType* array = dyn_cast<ArrayType>(element.getDesugaredType(unit_.context())); element = array->getElementType(), ++dimensions) {
-    const auto* fixed = dyn_cast<ConstantArrayType>(array);
-    const auto* open = dyn_cast<VariableArrayType>(array);
-    const std::string extent = fixed != nullptr                                  ? std::to_string(fixed->getSize().getZExtValue())
-                               : open != nullptr && open->getSizeExpr() != nullptr ? value_of(open->getSizeExpr())
-                                                                                   : "0";
-    extents += (extents.empty() ? "" : ", ") + extent;
-    stars += "*";
-  }
-  const std::string memory = module_.types().of_memory(element), type = memory.empty() ? "0" : memory;
+void Function::emit_extents(const VarDecl* variable) {
+  if (is_refused_) return;
+  const Variable& v = variables_[moved_.at(variable->getCanonicalDecl())];
+  const bool is_array = variable->getType()->isArrayType();
   say_line(variable->getLocation());
-  out_ += "{ const __typeof__(sizeof 0) elc_x[] = {" + extents + "}; " + name + " = ELC_Program_array(" + name + ", " +
-          std::to_string(dimensions) + ", elc_x, sizeof " + stars + name + ", " + type + "); } ";
+  std::string extents;
+  auto extent = v.extents.begin();
+  QualType element = variable->getType();
+  while (element->isPointerType()) element = element->getPointeeType();
+  for (; const ArrayType* array = unit_.context().getAsArrayType(element); element = array->getElementType()) {
+    const auto* fixed = dyn_cast<ConstantArrayType>(array);
+    if (fixed == nullptr) {
+      const std::string name = variables_[*extent++].name, size = value_of(cast<VariableArrayType>(array)->getSizeExpr());
+      out_ += name + " = " + size + "; ";
+      extents += ", " + name;
+    } else {
+      extents += ", " + std::to_string(fixed->getSize().getZExtValue());
+    }
+  }
+  if (!is_array) return;
+  const std::string memory = module_.types().of_memory(element), type = memory.empty() ? "0" : memory;
+  extents.erase(0, 2);
+  const std::string count = std::to_string(std::count(extents.begin(), extents.end(), ',') + 1);
+  out_ += "{ const __typeof__(sizeof 0) elc_x[] = {" + extents + "}; " + v.name + " = ELC_Program_array(" + v.name + ", " + count +
+          ", elc_x, sizeof *" + v.name + ", " + type + "); } ";
 }
 
 void Function::emit_initial(const VarDecl* variable) {
@@ -572,7 +623,7 @@ void Function::emit_initial(const VarDecl* variable) {
     out_ += copied(name, value);
   } else {
     const std::string value = value_of(init);
-    out_ += set(name, variable->getType(), value);
+    out_ += variable->getType()->isVariablyModifiedType() ? name + " = (void *)(" + value + "); " : set(name, variable->getType(), value);
   }
   scope_.resize(scope);
 }
@@ -641,6 +692,7 @@ size_t Function::temporary(QualType type) {
   Variable v;
   v.name = v.shown = "elc_r" + std::to_string(next_++);
   v.type = type.getUnqualifiedType();
+  if (v.type->isVariablyModifiedType()) refuse(function_->getLocation(), "a part of an expression points to rows of variable length: give it a name");
   v.in_place = !is_scalar(v.type);
   const size_t number = add(v);
   scope_.push_back(number);
@@ -754,6 +806,11 @@ std::string Function::substituted(const Expr* e) {
 std::string Function::argument(const Expr* e, QualType type) {
   if (!has_label(e) && !e->HasSideEffects(unit_.context())) return text(e);
   const std::string value = value_of(e);
+  if (type->isVariablyModifiedType()) {  // of what the function that is called knows
+    const size_t kept = temporary(unit_.context().VoidPtrTy);
+    out_ += variables_[kept].name + " = (void *)(" + value + "); ";
+    return variables_[kept].name;
+  }
   const size_t kept = temporary(type);
   out_ += set(variables_[kept].name, type, value);
   return variables_[kept].name;

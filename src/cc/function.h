@@ -36,6 +36,8 @@ class Function {
     bool in_place = false;  // saved where it is; else from a member of the frame into which it is stored
     bool is_changed = true;  // after the function has begun
     const clang::VarDecl* declared = nullptr;  // nullptr: a temporary
+    std::string used;             // what is in the text for it; empty: its name
+    std::vector<size_t> extents;  // variables: of the arrays that it is or points to, where one is of variable length
   };
   struct Label {
     bool is_site;
@@ -52,6 +54,7 @@ class Function {
   void move(const clang::DeclStmt* statement);
   void check_arguments(const clang::Stmt* statement);
   void change_array(const clang::VarDecl* variable, Variable* v);
+  void push_scope(size_t variable);
   size_t add(Variable variable);
   std::string free_variable(const std::string& name) const;
   clang::DeclContext::lookup_result declared_outside(const std::string& name) const;  // of functions
@@ -60,7 +63,7 @@ class Function {
   void emit(const clang::Stmt* statement);
   void emit_children(const clang::CompoundStmt* statement);
   void emit_declaration(const clang::DeclStmt* statement);
-  void emit_array(const clang::VarDecl* variable);
+  void emit_extents(const clang::VarDecl* variable);
   std::string leave() const;
   void emit_initial(const clang::VarDecl* variable);
   void emit_loop(const clang::Stmt* init, const clang::Expr* condition, const clang::Expr* step, const clang::Stmt* body);
@@ -92,7 +95,7 @@ class Function {
   const Unit& unit_;
   const clang::FunctionDecl* function_;
   mutable std::map<const clang::Stmt*, bool> labelled_;
-  std::set<const clang::VarDecl*> address_taken_, assigned_, measured_, whole_;
+  std::set<const clang::VarDecl*> address_taken_, assigned_, measured_, named_;  // the last in directives
   std::vector<std::string> arrays_;  // of variable length, and what alloca gave: calls that give their memory back
   std::map<const clang::VarDecl*, size_t> moved_;
   std::vector<Variable> variables_;

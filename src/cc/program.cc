@@ -443,13 +443,13 @@ void Program::add_addresses(const Unit& unit) {
     facts.rounds_addresses = std::max(facts.rounds_addresses, numbers.rounded_to);
   }
   keys(all.given, &given_addresses_);
-  for (const Parameter& parameter : all.may_be_given) {
-    const AddressIfGiven found = if_given_address(unit, parameter);
-    IfGivenAddress& facts = functions_[key_of(unit, parameter.first)].if_given_address[parameter.second];
-    places(found.made, &facts.computes);
-    facts.rounds = found.made.rounded_to;
-    keys(found.given, &facts.gives);
-  }
+  for (const FunctionDecl* function : all.may_be_given)
+    for (const auto& [number, found] : if_given_addresses(unit, function)) {
+      IfGivenAddress& facts = functions_[key_of(unit, function)].if_given_address[number];
+      places(found.made, &facts.computes);
+      facts.rounds = found.made.rounded_to;
+      keys(found.given, &facts.gives);
+    }
 }
 
 // What is given goes on from function to function.

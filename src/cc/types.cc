@@ -380,6 +380,7 @@ bool Types::add_bit_field(const FieldDecl* field, const RecordDecl* of, const st
 }
 
 std::string Types::of_memory(QualType type) {
+  if (type->isVariableArrayType()) type = unit_.context().getBaseElementType(type);
   if (type->isVoidType() || type->isFunctionType() || type->isIncompleteType()) return "";
   Described described;
   std::string why;

@@ -381,30 +381,17 @@ ELC_EXPORT void ELC_Program_leave(void** of_function) {
 
 // A block for each dimension, the first element of which points to the next block.
 ELC_EXPORT void* ELC_Program_array(void* before, int dimensions, const size_t* extents, size_t element, ELC_Type type) {
-  for (int i = 1; i < dimensions && before != nullptr; ++i) {
-    void* const next = *static_cast<void**>(before);
-    ELC_free(before);
-    before = next;
-  }
   ELC_free(before);
   if (extents == nullptr) return nullptr;
-  void *first = nullptr, **above = nullptr;
   size_t count = 1;
   for (int i = 0; i < dimensions; ++i) {
-    const bool is_last = i + 1 == dimensions;
-    const size_t size = is_last ? element : sizeof(void*);
-    if (extents[i] != 0 && count > PTRDIFF_MAX / size / extents[i]) elc::state::give_up(elc::no_memory(count, "an array of variable length"));
-    const size_t of_above = count;
+    if (extents[i] != 0 && count > PTRDIFF_MAX / element / extents[i]) elc::state::give_up(elc::no_memory(count, "an array of variable length"));
     count *= extents[i];
-    // At least one, so that each table leads to the next.
-    void* const block = is_last ? ELC_calloc(count + (count == 0 ? 1 : 0), size) : ELC_new(ELC_POINTER, count + (count == 0 ? 1 : 0));
-    if (block == nullptr) elc::state::give_up(elc::no_memory(count * size, "an array of variable length"));
-    if (above == nullptr) first = block;
-    for (size_t k = 0; above != nullptr && k < (of_above == 0 ? 1 : of_above); ++k) above[k] = static_cast<char*>(block) + k * extents[i] * size;
-    above = static_cast<void**>(block);
-    if (is_last && type != ELC_NO_TYPE) ELC_Program_as(block, type);
   }
-  return first;
+  void* const block = ELC_calloc(count + (count == 0 ? 1 : 0), element);
+  if (block == nullptr) elc::state::give_up(elc::no_memory(count * element, "an array of variable length"));
+  if (type != ELC_NO_TYPE) ELC_Program_as(block, type);
+  return block;
 }
 
 ELC_EXPORT char* ELC_Program_strdup(const char* text) {

@@ -4,6 +4,7 @@ elc-cc refuses names file and line. That its programs survive is for the kill te
 third of the tests, drawn by the seed; with ELC_TEST_ALL all of them."""
 
 import os
+import random
 import re
 import shutil
 import struct
@@ -58,6 +59,7 @@ class Cases(unittest.TestCase):
         self.environment.update(launch.environment(BUILD.mpi, self.home))
         self.environment[variable] = os.path.join(BUILD.path, "src", "cc", "elc-cc")
         self.environment["ELC_CC"] = "gcc"
+        self.chance = random.Random("%d %s" % (SEED, self.id()))
 
     def tearDown(self):
         shutil.rmtree(self.home, ignore_errors=True)
@@ -83,20 +85,30 @@ class Cases(unittest.TestCase):
         names = ["PATH", *variables]
         return self.run_words(*launch.launcher(BUILD.mpi, ranks, names), os.path.join(self.home, program), given=given, **variables)
 
-    def assert_restarts(self, program, expected, *sources):
-        """It has the answer by itself, and goes on from a line that it has taken in the middle."""
-        self.assertEqual(self.start(program), expected)
-        lines = os.path.join(self.home, "lines")
-        self.assertIn(expected, self.start(program, ELC_DIR=lines, ELC_EVERY="0.001"))
-        self.assertTrue(launch.committed(lines))
-        said = self.start(program, ELC_DIR=lines, ELC_RESTART=str(launch.newest(lines)))
+    def planned(self, program, site=None, **variables):
+        """What it prints, and what is said; its two processes take a line at this site or beside it (src/mpi/runtime/examination.h)."""
+        looked = tempfile.mkdtemp(dir=self.home)
+        with open(os.path.join(looked, "plan"), "w") as file:
+            for rank in range(2):
+                file.write("%d 0 1%s\n" % (rank, "" if site is None else " %d" % (site + rank * self.chance.randrange(-1, 2))))
+        said = self.start(program, ELC_DIR=os.path.join(self.home, "lines"), ELC_DOCTOR=looked, ELC_EVERY="0", ELC_VERBOSE="1", **variables)
+        with open(os.path.join(looked, "out-0")) as file:
+            return file.read(), said
+
+    def assert_restarts(self, program, expected):
+        """It has the answer with a line, and goes on from there."""
+        lines, site = os.path.join(self.home, "lines"), self.chance.randrange(2, 99)
+        out, said = self.planned(program, site)
+        self.assertEqual(out, expected, said)
+        self.assertEqual(launch.committed(lines), [1], "site %d\n%s" % (site, said))
+        out, said = self.planned(program, ELC_RESTART="1")
         self.assertIn("restarting from line", said)
-        self.assertIn(expected, said)
+        self.assertEqual(out, expected, "site %d\n%s" % (site, said))
         shutil.rmtree(lines)
 
     def right(self, outside, inside, *words):
         """The answer is the plain program's, and a restart's, too."""
-        self.write("prog.c", PROGRAM % (outside, inside + Projects.DALLY))
+        self.write("prog.c", PROGRAM % (outside, inside))
         self.cc("prog.c", "-w", "-o", "plain", *words, "-felc-off")
         self.cc("prog.c", "-w", "-o", "prog", *words)
         self.assert_restarts("prog", self.start("plain"))
@@ -419,6 +431,42 @@ int first(int), second(int);""", "result += use(i) + in(make(i), make(3), i) + f
                    "static void all(int n) { long a[n], b[n][3]; int k; for (k = 0; k < n; k++) { a[k] = deep(k, 1); b[k][k % 3] = k; }"
                    " deep(1, 1); for (k = 0; k < n; k++) a[k] += b[k][k % 3]; return add(a, n); }", "all(i % 5 + 1); result += sum;")
 
+    def test_rows_of_variable_length(self):
+        """Arrays that are given to somebody as a whole, and pointers to rows: parameters, variables that change, pointers to such."""
+        self.right("""
+static double sum(int n, int m, double a[n][m]) { double s = 0; for (int k = 0; k < n; k++) for (int j = 0; j < m; j++) { s += a[k][j]; if (j == 0) deep(1, 1); } return s; }
+static void step(int n, int m, const double (*from)[m], double (*b)[m]) {
+  double (*a)[m] = malloc(n * sizeof *a); memcpy(a, from, n * sizeof *a);
+  for (int k = 0; k < 3; k++) {
+    for (int i = 0; i < n; i++) { for (int j = 0; j < m; j++) b[i][j] = a[i][(j + 1) % m] + k; deep(1, 1); }
+    double (*t)[m] = a; a = b; b = t;
+  }
+  m = 1; deep(1, 1); a[1][0] += sizeof a[0] / sizeof a[0][0];
+  free(b);
+}
+static void fill(int n, int m, int q, int (*c)[m][q + 1]) { for (int k = 0; k < n; k++) { memset(c[k], k, sizeof c[k]); deep(1, 1); c[k][0][0]++; } c++; deep(1, 1); c[0][1][1] = 7; }
+static long work(int n) {
+  int m = n + 2; long r = 0;
+  double a[n][m], row[m]; int c[n][m][4]; char name[n * 8]; double (*heap)[m] = malloc(n * sizeof(double[m])), (*none)[m] = NULL, (**at)[m] = &heap, (*whole)[n][m] = &a;
+  const double *last;
+  for (int k = 0; k < n; k++) for (int j = 0; j < m; j++) heap[k][j] = a[k][j] = k * j;
+  MPI_Bcast(a, n * m, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+  step(n, m, a, heap); fill(n, m, 3, c);
+  memcpy(row, heap[1], sizeof row); deep(1, 1); last = row + m - 1; snprintf(name, sizeof name, "%d of %d", n, m); deep(1, 1);
+  r += sum(n, m, *whole) + (*at)[1][2] + *last + strlen(name) + c[1][1][1] + (none == NULL) + sizeof a + sizeof(row);
+  { double (*rest)[m] = *at + 1; for (int k = 3; k-- > 0 && rest < *at + n; rest++) { r += (*rest)[k]; deep(1, 1); } }
+  heap = realloc(heap, (n + 1) * sizeof *heap); deep(1, 1); heap[n][m - 1] = 5; r += heap[n][m - 1] + (long)((char *)(heap + 1) - (char *)heap);
+  for (int k = 0; k < 3; k++) { int t[k + 1][k + 2]; memset(t, 0, sizeof t); t[k][k] = k; deep(1, 1); r += t[k][k] + sizeof t; if (k == 1) continue; deep(1, 1); }
+  free(heap);
+  return r;
+}""", "result = result % 100000 + work(i % 7 + 2);")
+
+    def test_arrays_of_variable_length_in_directives(self):
+        self.right("static double in_parallel(int n, int m) { double a[n][m], v[m], s = 0;\n#pragma omp parallel for collapse(2)\n"
+                   "for (int k = 0; k < n; k++) for (int j = 0; j < m; j++) a[k][j] = k + j;\ndeep(1, 1);\n#pragma omp parallel for reduction(+:s) shared(v)\n"
+                   "for (int j = 0; j < m; j++) { v[j] = j; for (int k = 0; k < n; k++) s += a[k][j] * (j + 1); }\ndeep(1, 1); return s + v[1] + a[1][1] + sizeof a; }",
+                   "result += in_parallel(3, i % 5 + 2);", "-fopenmp")
+
     def test_parts_of_arrays_of_variable_length(self):
         """Addresses of elements and of what is in them, and rows."""
         self.right("struct part { long a, b[3]; }; static long sum(const long *of, int n) { long s = 0; while (n--) s += *of++; return s; }",
@@ -734,9 +782,13 @@ static void note(void) { FILE *f = fopen("note", "a"); fclose(f); }""", """{ int
         self.refuses("are wanted after a call that can reach MPI", "#include <stdarg.h>\nstatic long one(va_list *of) { MPI_Barrier(MPI_COMM_WORLD); return va_arg(*of, int); }"
                      "static long many(int n, ...) { va_list of; long s; va_start(of, n); s = one(&of); va_end(of); return s; }", "many(1, 2);")
 
-    def test_rows(self):
-        self.refuses("is of variable length", "static void use(int n, int (*a)[n]) { a[0][0] = 1; }",
-                     "{ int a[i + 1][i + 2]; use(i + 2, a); deep(1, 1); }")
+    def test_arrays_of_variable_length_in_clauses(self):
+        """Of what is named there a directive makes its own; elements of shared ones are used as they are."""
+        uses = "static long use(int n, int (*a)[n]) { deep(1, 1); return a[0][0]; }"
+        for inside in ("long m[i + 1][i + 2]; int k;\n#pragma omp parallel for shared(m)\nfor (k = 0; k <= i; k++) m[k][k] = k;\ndeep(m[i][i], 1);",
+                       "long v[i + 1]; int k; v[0] = 0;\n#pragma omp parallel for firstprivate(v)\nfor (k = 0; k <= i; k++) v[k] = k;\ndeep(v[0], 1);"):
+            self.refuses("is of variable length", uses, "{ %s }" % inside, words=("-fopenmp",))
+        self.refuses("has an effect", "static int count; static long use(double (*a)[count++]) { deep(1, 1); return a[0][0]; }", "{ double a[9] = {0}; use((void *)a); }")
 
     def test_no_main(self):
         self.write("prog.c", PROGRAM.replace("int main", "int other_main") % ("", ""))
@@ -750,14 +802,14 @@ class Unfit(Cases):
 
     def unfit(self, why, outside, call, *words):
         lines = os.path.join(self.home, "lines")
-        for when, called in (("i < 0", False), ("i == 1", True)):
+        for when, called in (("i < 0", False), ("i == 0", True)):
             self.write("prog.c", PROGRAM % (outside, "if (%s) { %s }" % (when, call) + Projects.DALLY))
             said = self.cc("prog.c", "-w", "-D_GNU_SOURCE", "-o", "prog", *words)
             self.assertRegex(said, r"elc-cc: warning: prog\.c:\d+: " + re.escape(why) + ".*: when it has been called no line is taken")
             if not called:
                 self.assert_restarts("prog", Projects.ANSWER)
                 continue
-            said = self.start("prog", ELC_DIR=lines, ELC_EVERY="0.0001", ELC_VERBOSE="1")
+            said = self.start("prog", ELC_DIR=lines, ELC_EVERY="0.01", ELC_VERBOSE="1")  # the first line is not before the call
             self.assertIn(Projects.ANSWER, said)
             self.assertRegex(said, r"abandoned.*: the program has called " + re.escape(why.split(":")[0]) + r" \(prog\.c:\d+\)" + re.escape(why[why.index(":"):]))
             shutil.rmtree(lines, ignore_errors=True)
@@ -769,19 +821,54 @@ class Unfit(Cases):
     def test_by_a_pointer(self): self.unfit("system(): other processes", "#include <stdlib.h>", 'int (*by)(const char *) = system; result += by("true");')
     def test_names_of_threads(self): self.unfit("pthread_self(): what it returns", "#include <pthread.h>\nstatic pthread_t first;", "first = pthread_self();")
 
+    HASHES = """#include <stdint.h>
+static long *kept[64]; static struct table { size_t size, mask, at; uintptr_t key; long *where[64]; } t = {64, 63}; static uintptr_t pair[2];
+static unsigned hash(unsigned long key) { return (unsigned)(key >> 7 & 1); }
+static size_t at(void *p) { return (size_t)p; }
+static size_t place(void *p, size_t size) { return (size_t)p % size; }
+size_t known_outside(void *p, size_t size) { return (size_t)p % size; }
+static unsigned of_bytes(const void *key, size_t n) { const unsigned char *s = key; unsigned h = 5381; while (n-- > 0) h = h * 33 + *s++; return h; }
+static unsigned of_one(const char *s, int n) { unsigned h = 0; for (int k = 0; k < n; k++) { h += s[k]; h += h << 10; } return h; }
+"""
+
     def test_numbers_of_addresses(self):
         """As tables have them that are searched by pointers: after a restart nothing would be found there."""
-        for use in ("kept[(uintptr_t)&i >> 4 & 63] = &result;", "kept[(size_t)&i / sizeof i % 61] = &result;",
-                    "uintptr_t h = (uintptr_t)&i, g; g = h + 1; kept[3] = g * 31 > 7 ? &result : NULL;",
-                    "unsigned long h = (unsigned long)(char *)&i; h ^= 5; result += h == 0;", "hash((unsigned long)&i);", "kept[at(&i) * 3 % 5] = 0;",
-                    "int *p = &i; unsigned char *byte = (unsigned char *)(&p); result += byte[1] * 0;"):
+        for function, use in (("main", "kept[(uintptr_t)&i >> 4 & 63] = NULL;"), ("hash", "hash((unsigned long)&i);"), ("main", "kept[place(&i, t.size)] = NULL;"),
+                              ("known_outside", "known_outside(&i, 64);"), ("of_bytes", "int *p = &i; of_bytes(&p, sizeof p);"), ("of_one", "uintptr_t k = (uintptr_t)&i; of_one((char *)&k, sizeof k);")):
             with self.subTest(use):
-                self.unfit(("hash" if use.startswith("hash") else "main") + "(): it computes with an address as a number",
-                           "#include <stdint.h>\nstatic long *kept[64];\nstatic unsigned hash(unsigned long key) { return (unsigned)(key >> 7); }\n"
-                           "static size_t at(void *p) { return (size_t)p; }", use)
+                self.unfit(function + "(): it computes with an address as a number", self.HASHES, use)
         self.write("prog.c", PROGRAM % ("", "srand((unsigned)(unsigned long)&i * 31);" + Projects.DALLY))
         self.assertEqual("", self.cc("prog.c", "-w", "-o", "prog", "-felc-address-numbers"))
         self.assert_restarts("prog", Projects.ANSWER)
+
+    def test_where_numbers_of_addresses_are_seen(self):
+        uses = """kept[(size_t)&i / sizeof i % 61] = 0;
+uintptr_t h = (uintptr_t)&i, g; g = h + 1; kept[3] = g * 31 > 7 ? kept[2] : NULL;
+unsigned long h = (unsigned long)(char *)&i; h ^= 5; if (h == 0) kept[0] = 0;
+kept[at(&i) * 3 % 5] = 0;
+t.where[(uintptr_t)&i % t.size] = 0;
+t.where[(uintptr_t)&i & (t.size - 1)] = 0;
+size_t h = (uintptr_t)&i & t.mask; t.where[h] = 0;
+kept[((size_t)&i & 0x3f0) >> 4] = 0;
+kept[((size_t)&i & 0xff0) / 64 % t.size] = 0;
+t.at = (uintptr_t)&i % t.size;
+struct table u = {1, (size_t)&i % t.size}; t.mask = u.size;
+long **slot = t.where + (uintptr_t)&i % t.size; *slot = 0;
+kept[(uint8_t)(uintptr_t)&i / 4 % 64] = 0;
+t.key = (uintptr_t)&i; kept[t.key * 7 % 64] = 0;
+pair[1] = (uintptr_t)&i; kept[(pair[1] >> 5) % 64] = 0;
+uintptr_t two[2] = {1, (uintptr_t)&i}; kept[two[1] / 8 % 64] = 0;
+struct table u = {.key = (uintptr_t)&i}; kept[u.key / 8 % 64] = 0;
+int *p = &i; unsigned char *byte = (unsigned char *)(&p); kept[byte[1] * 3 % 64] = 0;
+int *p = &i; uintptr_t k; memcpy(&k, &p, sizeof k); kept[k * 3 % 64] = 0;
+kept[((char *)&i - (char *)0) / 4 % 61] = 0;""".split("\n")
+        functions = "".join("static void f%d(int i) { %s }\n" % (n, use) for n, use in enumerate(uses))
+        calls = "".join("f%d(i); " % n for n in range(len(uses)))
+        functions += "static unsigned of_key(const char *s) { return s[0] * 31; } static void g(int i) { struct { int n; void *p; } key = {1, &i}; of_key((char *)&key); }\n"
+        self.write("prog.c", PROGRAM % (self.HASHES + functions, "if (i < 0) { %s g(i); }" % calls))
+        told = set(re.findall(r"(\w+)\(\): it computes with an address as a number", self.cc("prog.c", "-w", "-o", "prog")))
+        self.assertEqual([], [use for n, use in enumerate(uses) if "f%d" % n not in told])
+        self.assertIn("of_key", told)
 
     def test_numbers_of_addresses_in_another_file(self):
         self.write("hash.c", "unsigned hash(unsigned long key, int seed) { return (unsigned)(key >> 7) + seed; }\n"
@@ -804,11 +891,24 @@ class Unfit(Cases):
                 self.assertIn("the program has called hash() (hash.c:1): it computes with an address as a number", said)
 
     def test_what_is_no_number_of_an_address(self):
-        self.write("prog.c", PROGRAM % ("struct s { int a, b; }; static char memory[1000];", """
-{ char *p = memory + 3; size_t n = (size_t)p, size = sizeof memory, align = 64;
+        """It is compared, becomes a pointer again, or says how memory is aligned."""
+        self.write("prog.c", PROGRAM % ("""#include <stdint.h>
+struct s { int a, b; }; static char memory[1000]; static struct header { size_t padding; char *begin; } header;
+static size_t behind(const void *p, size_t n) { return (uintptr_t)p % n; }
+int is_aligned(const void *p, size_t n) { return (uintptr_t)p % n == 0; }
+char *next(char *p, size_t n) { size_t offset = (uintptr_t)p % n; return offset == 0 ? p : p + (n - offset); }
+static void swap(void *a, void *b, size_t n) { char *x = a, *y = b; while (n-- > 0) { char c = *x; *x++ = *y; *y++ = c; } }
+#define NEXT(p, n) ((char *)0 + (((char *)(p) - (char *)0 + (n)) & ~(n)))
+""", """
+{ char *p = memory + 3, *q = memory; size_t n = (size_t)p, size = sizeof memory, align = 64, mask = align - 1;
   p += (64 - n % 64) % 64; p = (char *)(((size_t)p + align - 1) / align * align); p = (char *)(((size_t)p + 255) & ~(size_t)255);
   result += (((size_t)p & 255) != 0) + ((size_t)p % align) + (((size_t)p - (size_t)memory) * 3 > 3 * size) + (&i == (int *)((size_t)&i + 0) ? 0 : 1);
-  result += (size_t)&((struct s *)0)->b * 2 / sizeof(int) - 2; }""" + Projects.DALLY))
+  result += (size_t)&((struct s *)0)->b * 2 / sizeof(int) - 2;
+  p = (char *)((uintptr_t)p >> 6 << 6); p = (char *)((uintptr_t)p & ~mask); p = (char *)(((uintptr_t)p + mask) & -align); p -= (uintptr_t)p & mask;
+  p += -(uintptr_t)p & mask; p = next(p, align); p = NEXT(p, 63); if (behind(p, align) != 0) p += align - behind(p, align);
+  header.padding = (align - ((uintptr_t)p & mask)) & mask; header.begin = p + header.padding; if (!is_aligned(header.begin, align)) result++;
+  { double *x = (double *)memory; size_t k = 0, peel = ((align - (uintptr_t)x % align) % align) / sizeof *x; for (; k < peel; k++) x[k] = 0; x[k] = 1; }
+  snprintf(memory, sizeof memory, "%lx %zu", (unsigned long)&i, (size_t)p % align); swap(&p, &q, sizeof p); if (p != memory) result++; }""" + Projects.DALLY))
         self.assertEqual("", self.cc("prog.c", "-w", "-o", "prog"))
         self.assert_restarts("prog", Projects.ANSWER)
 

@@ -738,6 +738,11 @@ class Scenes(Jobs):
         self.assertIn("restarting from line 3 ", job.complaints())
         self.stop(job)
 
+    def test_order_while_a_line_is_open(self):
+        job = self.run_scene("order_in_line")
+        self.assertEqual(job.popen.returncode, 0, job.complaints())
+        self.assertEqual(self.committed()[-1:], [2], job.complaints())
+
     def test_two_jobs(self):
         """A second job in the same directory is refused while the first one runs."""
         job = self.start("run_on")

@@ -435,6 +435,25 @@ static int run_on(void) {
   return !stop;
 }
 
+/* The control file orders a line while one is open. */
+static int order_in_line(void) {
+  char path[4096];
+  FILE *order;
+  double begin;
+  int flag;
+  if (step == 2) return 0;
+  if (step == 1) return until_line(2), 1;
+  if (rank != 0) return token_from(0), until_taken(), 1;
+  ELC_Checkpoint_now();
+  snprintf(path, sizeof path, "%s/control", getenv("ELC_DIR"));
+  order = fopen(path, "w");
+  check(order && fputs("line\n", order) >= 0 && fclose(order) == 0, "the control file");
+  begin = MPI_Wtime(); /* the library looks several times a second */
+  while (MPI_Wtime() < begin + 1) MPI_Iprobe(MPI_ANY_SOURCE, kTag + 50, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
+  for (int i = 1; i < ranks; i++) token_to(i);
+  return 1;
+}
+
 static void adds_nothing(void *in, void *with, int *n, MPI_Datatype *type) { (void)in, (void)with, (void)n, (void)type; }
 
 /* A line, then something that libELC does not follow, then a line that is refused; process `die` dies after
@@ -1837,7 +1856,8 @@ static const struct Scene {
     {"wait_waitall", wait_waitall}, {"wait_waitany", wait_waitany}, {"wait_waitsome", wait_waitsome},
     {"wait_test", wait_test}, {"finalize_one", finalize_one}, {"finalize_all", finalize_all},
     {"finalize_unreceived", finalize_unreceived}, {"finalize_late", finalize_late}, {"full_disk", full_disk},
-    {"run_on", run_on}, {"refused_line", refused_line}, {"two_lines", two_lines}, {"much_data", much_data},
+    {"run_on", run_on}, {"order_in_line", order_in_line}, {"refused_line", refused_line}, {"two_lines", two_lines},
+    {"much_data", much_data},
     {"statics", statics}, {"grown", grown}, {"forks", forks}, {"transit", transit},
     {"trap1", trap1}, {"trap2", trap2}, {"wildcard_behind_all", wildcard_behind_all}, {"wildcard_behind_some", wildcard_behind_some},
     {"trap4", trap4}, {"strays", strays}, {"trap8", trap8}, {"trap10_made", trap10_made}, {"trap10_freed", trap10_freed},

@@ -30,6 +30,7 @@ struct Requested {
   uint64_t next_line = 0;  // when the timer asks; 0: no timer
   uint64_t next_look = 0;  // at the control file
   store::Control control;
+  bool ordered = false;    // a line, by the control file
   bool stop = false;       // end the job when a line has committed
   // A line that waits for this process, or for others, since this process saw that; and whether it has said so.
   line::LineNumber waiting = 0;  // 0: none does
@@ -125,9 +126,17 @@ void look_at_clock() {
   }
   if (time < runtime.requested->next_look) return;
   runtime.requested->next_look = time + kControlFilePeriod;
-  const store::Order request = runtime.requested->control.look();
-  if (request == store::Order::kNone) return;
-  runtime.requested->stop = runtime.requested->stop || request == store::Order::kStop;
+  const store::Order order = runtime.requested->control.look();
+  if (order == store::Order::kNone) return;
+  runtime.requested->stop = runtime.requested->stop || order == store::Order::kStop;
+  runtime.requested->ordered = true;
+}
+
+// One that is ordered while a line is open is the next: the open one may have all that whoever waits for it can see. A signal
+// is often sent to all processes, and means the same line.
+void request_ordered() {
+  if (!runtime.requested->ordered || runtime.coordinator->line_open()) return;
+  runtime.requested->ordered = false;
   runtime.coordinator->request();
 }
 
@@ -282,6 +291,7 @@ void look() {
   if (runtime.restored) {
     if (runtime.rank == 0) look_at_clock();
     look_for_late();
+    request_ordered();
   }
   tell_of_cleaning();
   refuse_spoiled_line();

@@ -115,6 +115,18 @@ class FileVisitor : public Visitor {
     return true;
   }
 
+  // A list is gone over as it was written, where nothing says that a struct or a vector in it becomes a value.
+  bool dataTraverseStmtPre(Stmt* statement) override {
+    if (const auto* list = dyn_cast<InitListExpr>(statement)) {
+      if (list->isSemanticForm() && list->getSyntacticForm() != nullptr) list = list->getSyntacticForm();
+      for (const Expr* element : list->inits()) {
+        if (const auto* designated = dyn_cast<DesignatedInitExpr>(element)) element = designated->getInit();
+        if (!element->getType()->isArrayType()) values_.insert(element->IgnoreParens());
+      }
+    }
+    return true;
+  }
+
   bool VisitCompoundLiteralExpr(CompoundLiteralExpr* e) override {
     if (e->isFileScope() && !values_.contains(e)) refuse(e);
     return true;

@@ -101,9 +101,12 @@ bool Unit::parse() {
   const bool all_pragmas = take_pragmas(&text_, &pragmas_, &misunderstood);
   for (const std::string& what : misunderstood) llvm::errs() << what << "\n";
   std::vector<std::string> arguments = {"-x", "c", "-fsyntax-only", "-undef", "-w", "-Wno-everything", "-ferror-limit=0", "-fgnuc-version=12.2.0",
-                                        "-D_Float32=float", "-D_Float64=double", "-D_Float32x=double", "-D_Float64x=long double",
-                                        "-D_Float16=__fp16", "-Xclang", "-fallow-half-arguments-and-returns",
-                                        record_.target.find("86") == std::string::npos ? "-D_Float128=long double" : "-D_Float128=__float128"};
+                                        "-D_Float16=__fp16", "-Xclang", "-fallow-half-arguments-and-returns"};
+  // Types that GCC has itself; for other compilers headers of the C library define them.
+  const std::string widest = record_.target.find("86") == std::string::npos ? "long double" : "__float128";
+  for (const auto& [name, type] : std::map<std::string, std::string>{
+           {"_Float32", "float"}, {"_Float64", "double"}, {"_Float32x", "double"}, {"_Float64x", "long double"}, {"_Float128", widest}})
+    if (text_.find("typedef " + type + " " + name + ";") == std::string::npos) arguments.push_back("-D" + name + "=" + type);
   std::string standard = "-std=gnu17";
   for (const std::string& flag : record_.flags) {
     if (flag.starts_with("-std=")) standard = flag;

@@ -301,7 +301,10 @@ static const struct part parts[] = {{"one", (const double[]){1, 2, 3}, NULL, 3},
   {.name = "two", .values = (double[2]){4, 5}, .next = &(struct part){"in two", (const double[]){6}, NULL, 1}, .count = 2}};
 static long *changed = (long[3]){1, 2}, (*whole)[2] = &(long[2]){7, 8}, by_value[2] = {[1] = 9};
 static struct part plain = (struct part){"plain", NULL, NULL, 0};
+static struct { int n; struct part of; } with = {2, ((struct part){"with", NULL, NULL, 1})}, all[] = {{.of = (struct part){"of", NULL, NULL, 2}}};
+static struct part list[] = {(struct part){"list", NULL, NULL, 3}, [2] = (struct part){"last", NULL, NULL, 4}};
 static const struct part *at = parts;""", """
+with.of.count += i; all[0].of.count += list[2].count++; result += with.of.count + all[0].of.count + strlen(with.of.name) + strlen(list[i % 2 * 2].name);
 changed[2] += i + ++(*whole)[1];
 if (i % 5 == 0) at = at->next != NULL ? at->next : &parts[i % 2];
 result += changed[2] % 100 + (*whole)[1] + strlen(at->name) + strlen(plain.name) + by_value[1];
@@ -349,6 +352,13 @@ result += failed;"""
 if (!sums) sums = _mm_malloc(4 * sizeof *sums, 16), sums[0] = sums[1] = _mm_set1_pd(1);
 sums[i % 4] = _mm_add_pd(_mm_mul_pd(sums[(i + 1) % 4], _mm_set1_pd(0.5)), _mm_cvtepi32_pd(_mm_set1_epi32(i)));
 { double two[2]; _mm_storeu_pd(two, sums[i % 4]); deep(i, 2); result += two[0] * 8 + two[1]; result += ((size_t)sums & 15); }""", "-O2")
+
+    def test_another_compiler(self):
+        """For clang the C library's headers define types that GCC has itself."""
+        if shutil.which("clang") is None:
+            self.skipTest("there is no clang")
+        self.environment["ELC_CC"] = "clang"
+        self.right("#include <math.h>\nstatic double half;", "half += 0.5; result += (long)sqrt(half) + deep(i, 1);", "-lm")
 
     def test_a_stream_at_its_end(self):
         with open(os.path.join(self.home, "data"), "w") as file:

@@ -851,6 +851,15 @@ class Lines(Cases):
         self.refused("holds an address", "static double *pool;",
                      "if (pool == NULL) pool = malloc(4096); ((double **)pool)[3] = pool;")
 
+    def test_stream_in_other_memory(self):
+        """Of which nothing says that it has one, as pools of memory and pointers to anything have."""
+        for way, outside, inside in (("bytes", "static char *pool; struct to { long n; FILE *file; };",
+                                      "if (pool == NULL) { pool = malloc(4096); ((struct to *)(pool + 64))->file = stdout; }"),
+                                     ("pointer", "static void *to[2];", "to[1] = stderr;"),
+                                     ("opened", "static void *to;", 'if (to == NULL) to = fopen("file", "w");')):
+            with self.subTest(way):
+                self.refused("a stream", outside, inside)
+
     def test_foreign_addresses(self):
         """Structs that are sent whole, with a pointer of the sender's that nobody follows."""
         particle = "struct particle { long n; struct particle *of_sender; }; static struct particle *all;"

@@ -85,7 +85,7 @@ class BodyVisitor : public Visitor {
     if (variable != nullptr && op->getOpcode() == UO_AddrOf) f_.address_taken_.insert(variable->getCanonicalDecl());
     if (variable != nullptr && op->isIncrementDecrementOp()) f_.assigned_.insert(variable->getCanonicalDecl());
     if (op->getOpcode() == UO_AddrOf && isa<CompoundLiteralExpr>(op->getSubExpr()->IgnoreParens())) see_literal(op);
-    if (op->getOpcode() == UO_AddrOf && op->getSubExpr()->getType()->isArrayType()) f_.measured_.insert(array_of(op->getSubExpr()));
+    if (op->getOpcode() == UO_AddrOf && op->getSubExpr()->getType()->isArrayType() && !beginnings_.contains(op)) f_.measured_.insert(array_of(op->getSubExpr()));
     return true;
   }
   bool VisitBinaryOperator(BinaryOperator* op) override {
@@ -94,6 +94,7 @@ class BodyVisitor : public Visitor {
     return true;
   }
   bool VisitImplicitCastExpr(ImplicitCastExpr* cast) override {
+    if (cast->getType()->isVoidPointerType()) see_beginning(cast->getSubExpr());
     if (cast->getCastKind() != CK_ArrayToPointerDecay) return true;
     const Expr* const array = cast->getSubExpr()->IgnoreParens();
     if (isa<CompoundLiteralExpr>(array)) see_literal(cast);
@@ -205,6 +206,14 @@ class BodyVisitor : public Visitor {
       else return;
     }
   }
+  // &a, where any address is wanted, is that of the array's beginning, also where the array has become a pointer to it.
+  void see_beginning(const Expr* e) {
+    const auto* op = dyn_cast<UnaryOperator>(e->IgnoreParens());
+    if (op == nullptr || op->getOpcode() != UO_AddrOf || !op->getSubExpr()->getType()->isVariableArrayType()) return;
+    if (!isa<DeclRefExpr>(op->getSubExpr()->IgnoreParens())) return;
+    f_.module_.edits().replace(f_.unit_.begin_of(op->getOperatorLoc()), f_.unit_.end_of(op->getOperatorLoc()), "");
+    beginnings_.insert(op);
+  }
   void see_literal(const Expr* e) {
     // It lives as long as its block.
     if (!fine_.contains(e) && f_.has_label(block_)) f_.refuse(e->getBeginLoc(), "the address of a compound literal: give it a name");
@@ -212,7 +221,7 @@ class BodyVisitor : public Visitor {
 
   Function& f_;
   const Stmt* block_ = nullptr;
-  std::set<const Expr*> fine_, subscripted_, ended_;
+  std::set<const Expr*> fine_, subscripted_, ended_, beginnings_;
   std::vector<const Stmt*> loops_;  // around what is seen
 };
 

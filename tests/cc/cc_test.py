@@ -409,6 +409,12 @@ int first(int), second(int);""", "result += use(i) + in(make(i), make(3), i) + f
                    "static void all(int n) { long a[n], b[n][3]; int k; for (k = 0; k < n; k++) { a[k] = deep(k, 1); b[k][k % 3] = k; }"
                    " deep(1, 1); for (k = 0; k < n; k++) a[k] += b[k][k % 3]; return add(a, n); }", "all(i % 5 + 1); result += sum;")
 
+    def test_addresses_of_arrays_of_variable_length(self):
+        """&a is that of the beginning, where any address is wanted."""
+        self.right("static long all(int n) { long a[n], b[n + 1], sum = 0; int k; for (k = 0; k < n; k++) a[k] = deep(k, 1); MPI_Bcast(&a, n, MPI_LONG, 0, MPI_COMM_WORLD);"
+                   " memcpy(&b, &a, n * sizeof(long)); deep(1, 1); for (k = 0; k < n; k++) sum += b[k] * (k + 1); { int c[n]; memset(&c, 1, n * sizeof(int)); sum += c[n - 1]; }"
+                   " return sum; }", "result += all(i % 5 + 1);")
+
     def test_parts_of_arrays_of_variable_length(self):
         """Addresses of elements and of what is in them, and rows."""
         self.right("struct part { long a, b[3]; }; static long sum(const long *of, int n) { long s = 0; while (n--) s += *of++; return s; }",

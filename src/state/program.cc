@@ -179,9 +179,9 @@ void find_gaps(Process& p) {
   for (Block& block : p.heap.slots()) {
     const TypeId* const twin = p.types_with_gaps.find(static_cast<uint64_t>(block.type));
     if (twin == nullptr) continue;
-    const uint64_t size = p.types.size_of(block.type);
-    for (uint64_t at = 0; at + size <= block.size; at += size) {
-      if (gaps_are_zero(p, block.address + at, *twin)) continue;
+    const uint64_t size = p.types.size_of(block.type), count = elements_of(p, block);
+    for (uint64_t i = 0; i < count; ++i) {
+      if (gaps_are_zero(p, block.address + i * size, *twin)) continue;
       block.type = *twin;
       break;
     }
@@ -290,10 +290,14 @@ ELC_EXPORT void* ELC_Program_as(void* memory, ELC_Type type) {
   const elc::state::Alone alone;
   Process& p = process();
   Block* const block = memory == nullptr ? nullptr : p.heap.find(memory);
+  const bool is_open = type >= ELC_PROGRAM_OPEN;
+  if (is_open) type -= ELC_PROGRAM_OPEN;
+  if (block != nullptr && is_open && block->type == type) block->is_open = true;  // a restart does not know it of one without more
   if (block == nullptr || (block->type != ELC_BYTE && !block->guessed)) return memory;
   const uint64_t element = p.types.size_of(type);
   if (element == 0 || block->size < element) return memory;
-  if (const uint64_t rest = block->size % element; rest != 0 && (!p.aligns || rest >= elc::state::alignment_of(block->size))) return memory;
+  block->is_open = is_open;
+  if (const uint64_t rest = block->size % element; !is_open && rest != 0 && (!p.aligns || rest >= elc::state::alignment_of(block->size))) return memory;
   block->type = type;
   block->guessed = block->stays_bytes = false;
   return memory;

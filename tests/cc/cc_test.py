@@ -207,6 +207,26 @@ class Right(Cases):
         self.right("struct vec { long n; int flag; } *v;", "if (!v) { v = calloc(1, sizeof *v + 8 * sizeof(double)); v->n = 8; }"
                    "{ double *d = (double *)(v + 1); d[i % 8] += i * 1.25 + deep(i, 1); result += d[1] * 3 + d[2]; }")
 
+    def test_structs_that_end_with_more(self):
+        """Pointers in them are set anew, and what comes behind them is bytes, wherever it begins, also when they have grown."""
+        self.right("""
+            struct text { struct text *next; int n; char s[]; } *texts;
+            struct row { int n; double *more; double v[1]; } *rows[4];
+            struct set { int n, most; struct set *self; long v[0]; } *kept;""", """
+            { struct text *t = malloc(sizeof *t + i % 40 + 1); t->n = i % 40; memset(t->s, 'a' + i % 7, i % 40); t->s[i % 40] = 0; t->next = texts;
+              if (texts != NULL && texts->next != NULL) { free(texts->next); texts->next = NULL; } texts = t; }
+            for (int k = 0; rows[3] == NULL && k < 4; k++) {
+              rows[k] = malloc(sizeof(struct row) + k * 2 * sizeof(double)); rows[k]->n = 1 + 2 * k; rows[k]->more = k > 0 ? rows[k - 1]->v : NULL;
+            }
+            if (kept == NULL || kept->n == kept->most) {
+              const int most = kept == NULL ? 1 : 2 * kept->most; struct set *old = kept;
+              kept = realloc(kept, sizeof *kept + most * sizeof(long)); kept->most = most; kept->self = kept; if (old == NULL) kept->n = 0;
+            }
+            kept->v[kept->self->n++] = deep(i, 1);
+            for (int k = 1; k < 4; k++) { rows[k]->v[i % rows[k]->n] += k * deep(i, 1); rows[k]->more[0] += 1; result += rows[k]->v[rows[k]->n - 1]; }
+            for (const struct text *t = texts; t != NULL; t = t->next) result += strlen(t->s) * t->s[0] + t->n;
+            result += kept->self->v[i / 2];""")
+
     def test_names_of_functions(self):
         """__func__ and its like are strings; so is what a string is, whose address is taken."""
         self.right("""

@@ -230,6 +230,26 @@ class Right(Cases):
         self.right("struct vec { long n; int flag; } *v;", "if (!v) { v = calloc(1, sizeof *v + 8 * sizeof(double)); v->n = 8; }"
                    "{ double *d = (double *)(v + 1); d[i % 8] += i * 1.25 + deep(i, 1); result += d[1] * 3 + d[2]; }")
 
+    def test_structs_that_end_with_more(self):
+        """Pointers in them are set anew, and what comes behind them is bytes, wherever it begins, also when they have grown."""
+        self.right("""
+            struct text { struct text *next; int n; char s[]; } *texts;
+            struct row { int n; double *more; double v[1]; } *rows[4];
+            struct set { int n, most; struct set *self; long v[0]; } *kept;""", """
+            { struct text *t = malloc(sizeof *t + i % 40 + 1); t->n = i % 40; memset(t->s, 'a' + i % 7, i % 40); t->s[i % 40] = 0; t->next = texts;
+              if (texts != NULL && texts->next != NULL) { free(texts->next); texts->next = NULL; } texts = t; }
+            for (int k = 0; rows[3] == NULL && k < 4; k++) {
+              rows[k] = malloc(sizeof(struct row) + k * 2 * sizeof(double)); rows[k]->n = 1 + 2 * k; rows[k]->more = k > 0 ? rows[k - 1]->v : NULL;
+            }
+            if (kept == NULL || kept->n == kept->most) {
+              const int most = kept == NULL ? 1 : 2 * kept->most; struct set *old = kept;
+              kept = realloc(kept, sizeof *kept + most * sizeof(long)); kept->most = most; kept->self = kept; if (old == NULL) kept->n = 0;
+            }
+            kept->v[kept->self->n++] = deep(i, 1);
+            for (int k = 1; k < 4; k++) { rows[k]->v[i % rows[k]->n] += k * deep(i, 1); rows[k]->more[0] += 1; result += rows[k]->v[rows[k]->n - 1]; }
+            for (const struct text *t = texts; t != NULL; t = t->next) result += strlen(t->s) * t->s[0] + t->n;
+            result += kept->self->v[i / 2];""")
+
     def test_names_of_functions(self):
         """__func__ and its like are strings; so is what a string is, whose address is taken."""
         self.right("""
@@ -477,6 +497,12 @@ static long work(int n) {
                    "for (int k = 0; k < n; k++) for (int j = 0; j < m; j++) a[k][j] = k + j;\ndeep(1, 1);\n#pragma omp parallel for reduction(+:s) shared(v)\n"
                    "for (int j = 0; j < m; j++) { v[j] = j; for (int k = 0; k < n; k++) s += a[k][j] * (j + 1); }\ndeep(1, 1); return s + v[1] + a[1][1] + sizeof a; }",
                    "result += in_parallel(3, i % 5 + 2);", "-fopenmp")
+
+    def test_addresses_of_arrays_of_variable_length(self):
+        """&a is that of the beginning, where any address is wanted."""
+        self.right("static long all(int n) { long a[n], b[n + 1], sum = 0; int k; for (k = 0; k < n; k++) a[k] = deep(k, 1); MPI_Bcast(&a, n, MPI_LONG, 0, MPI_COMM_WORLD);"
+                   " memcpy(&b, &a, n * sizeof(long)); deep(1, 1); for (k = 0; k < n; k++) sum += b[k] * (k + 1); { int c[n]; memset(&c, 1, n * sizeof(int)); sum += c[n - 1]; }"
+                   " return sum; }", "result += all(i % 5 + 1);")
 
     def test_parts_of_arrays_of_variable_length(self):
         """Addresses of elements and of what is in them, and rows."""
@@ -959,6 +985,15 @@ class Lines(Cases):
                      "memcpy(pool + 8, &kept, sizeof kept);")
         self.refused("holds an address", "static double *pool;",
                      "if (pool == NULL) pool = malloc(4096); ((double **)pool)[3] = pool;")
+
+    def test_stream_in_other_memory(self):
+        """Of which nothing says that it has one, as pools of memory and pointers to anything have."""
+        for way, outside, inside in (("bytes", "static char *pool; struct to { long n; FILE *file; };",
+                                      "if (pool == NULL) { pool = malloc(4096); ((struct to *)(pool + 64))->file = stdout; }"),
+                                     ("pointer", "static void *to[2];", "to[1] = stderr;"),
+                                     ("opened", "static void *to;", 'if (to == NULL) to = fopen("file", "w");')):
+            with self.subTest(way):
+                self.refused("a stream", outside, inside)
 
     def test_foreign_addresses(self):
         """Structs that are sent whole, with a pointer of the sender's that nobody follows."""

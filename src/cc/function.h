@@ -16,6 +16,9 @@
 
 namespace elc::cc {
 
+// Behind a call: no label is where the function is.
+inline const std::string kBehind = "elc_f.elc_h.label = elc_f.elc_h.is_site = 0; ";
+
 class Function {
  public:
   // Puts the changes that do not depend on others into the module's edits: names of variables that move, returns.

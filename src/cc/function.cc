@@ -786,16 +786,36 @@ std::string Function::value_of_block(const StmtExpr* e, bool is_used) {
   return result;
 }
 
+// C leaves open what comes first, but compilers have a number on the left before they call what is on the right, and programs rely on
+// it, as with rand() % 6 + f(). When a variable alone is read they do not agree on.
+const Expr* Function::operand_before_calls(const Expr* e) const {
+  const auto* both = dyn_cast<BinaryOperator>(e);
+  if (both == nullptr || both->isAssignmentOp() || !has_label(both->getRHS())) return nullptr;
+  const Expr* const left = both->getLHS();
+  const Expr* const inner = left->IgnoreParenImpCasts();
+  if (!left->getType()->isArithmeticType() || isa<DeclRefExpr>(inner) || left->isEvaluatable(unit_.context())) return nullptr;
+  if (isa<CallExpr>(inner) && has_label(inner)) return nullptr;  // is kept anyway
+  Described d;
+  std::string why;
+  return module_.types().describe(left->getType(), &d, &why) ? left : nullptr;
+}
+
 // The text of an expression in which those below that have labels have been evaluated before.
 std::string Function::substituted(const Expr* e) {
   if (const auto* list = dyn_cast<InitListExpr>(e); list != nullptr && list->isSemanticForm() && list->getSyntacticForm() != nullptr)
     e = list->getSyntacticForm();  // what several elements have is there once
   std::vector<Edits::Edit> values;
+  const Expr* const first = operand_before_calls(e);
   for (const Stmt* child : e->children()) {
     const auto* below = dyn_cast_or_null<Expr>(child);
-    if (below == nullptr || !has_label(below)) continue;
+    if (below == nullptr || (!has_label(below) && below != first)) continue;
     values.push_back({unit_.begin_of(below->getBeginLoc()), unit_.end_of(below->getEndLoc()), true, "", ""});
-    const std::string value = value_of(below);
+    std::string value = value_of(below);
+    if (below == first) {
+      const std::string kept = variables_[temporary(first->getType())].name;
+      out_ += set(kept, first->getType(), value);
+      value = kept;
+    }
     values.back().before = isa<InitListExpr>(below) || isa<DesignatedInitExpr>(below) ? value : "(" + value + ")";
   }
   return module_.edits().text(unit_.begin_of(e->getBeginLoc()), unit_.end_of(e->getEndLoc()), values);

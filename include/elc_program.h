@@ -109,7 +109,9 @@ int ELC_Program_errhandler_free(void *handler);
 
 /* What a conversion says of the memory at `block`: that it holds elements of `type`. Sets the type of a block from ELC_malloc that
  * has none; does nothing where there is no block. One whose size is no multiple of the type's remains bytes, unless
- * that is by its alignment. Returns `block`. */
+ * that is by its alignment. With ELC_PROGRAM_OPEN added to the type, that of a struct which ends with more than it says, it is one
+ * element, and bytes behind it. Returns `block`. */
+#define ELC_PROGRAM_OPEN 0x40000000
 void *ELC_Program_as(void *block, ELC_Type type);
 
 /* The function of the frame that a restart enters next, for a call by a pointer, which is not back yet. */

@@ -99,7 +99,7 @@ class AddressVisitor : public Visitor {
     const BinaryOperatorKind how = operation(both);
     see_rounding(how, left, right);
     unsigned result = kNothing;
-    if (combine(how, left, right, &result)) found_[function_].made.push_back(both);
+    if (combine(how, left, right, &result) || orders(both)) found_[function_].made.push_back(both);
     for (const auto& [pointer, number] : {std::pair(left, right), std::pair(right, left)}) {
       if (how != BO_Add || !pointer->getType()->isPointerType()) continue;
       make(number, is_null(pointer) ? kNumbers : kNumbers | kAddress);
@@ -277,6 +277,25 @@ class AddressVisitor : public Visitor {
     return one != nullptr && other != nullptr && one->getDecl() == other->getDecl();
   }
 
+  // Whether qsort() and the like are told there that one comes before another because of where they are: in a function that compares,
+  // of two addresses that are kept somewhere. Where the compared themselves are is of no account: they may be elements of one array.
+  bool orders(const BinaryOperator* both) const {
+    if (!both->isRelationalOp() && both->getOpcode() != BO_Sub) return false;
+    if (function_->getNumParams() != 2 || !function_->getReturnType()->isIntegerType()) return false;
+    for (const ParmVarDecl* parameter : function_->parameters())
+      if (!parameter->getType()->isVoidPointerType()) return false;
+    return is_kept_address(both->getLHS()) && is_kept_address(both->getRHS());
+  }
+  static bool is_kept_address(const Expr* e) {
+    e = e->IgnoreParenCasts();
+    const auto* reference = dyn_cast<DeclRefExpr>(e);
+    const auto* variable = reference == nullptr ? nullptr : dyn_cast<VarDecl>(reference->getDecl());
+    if (variable != nullptr && variable->getInit() != nullptr) e = variable->getInit()->IgnoreParenCasts();
+    const auto* at = dyn_cast<UnaryOperator>(e);
+    const bool is_kept = isa<MemberExpr, ArraySubscriptExpr>(e) || (at != nullptr && at->getOpcode() == UO_Deref);
+    return is_kept && e->getType()->isPointerType();
+  }
+
   // Of what lies behind a multiple.
   static unsigned rest_of(unsigned what) {
     return ((what & (kAddress | kRest)) != 0 ? kRest : 0u) | ((what & (kMinus | kPadding)) != 0 ? kPadding : 0u);
@@ -327,8 +346,8 @@ class AddressVisitor : public Visitor {
         return true;
       case BO_Mul:
       case BO_Shl:
-        if (((l | r) & (kQuotient | kPadding)) == (l | r)) {
-          if (((l | r) & kQuotient) == 0) *result = kPadding;
+        if (((l | r) & (kAddress | kMinus)) == 0) {
+          if (((l | r) & kQuotient) == 0) *result = l | r;
           else if (undoes(left, how == BO_Mul ? BO_Div : BO_Shr, right) || (how == BO_Mul && undoes(right, BO_Div, left))) *result = kAddress;
           else return true;
           return false;

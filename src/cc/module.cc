@@ -304,7 +304,7 @@ class Renamer : public Visitor {
 
   bool VisitTagTypeLoc(TagTypeLoc at) override { return rename(at.getDecl(), at.getNameLoc()); }
   bool VisitTypedefTypeLoc(TypedefTypeLoc at) override { return rename(at.getTypedefNameDecl(), at.getNameLoc()); }
-  bool VisitDeclRefExpr(DeclRefExpr* e) override { return !m_.unit_.names(e) || rename(e->getDecl(), e->getLocation()); }
+  bool VisitDeclRefExpr(DeclRefExpr* e) override { return rename(e->getDecl(), e->getLocation()); }
   bool VisitTypedefNameDecl(TypedefNameDecl* declared) override { return rename(declared, declared->getLocation()); }
   bool VisitTagDecl(TagDecl* declared) override { return rename(declared, declared->getLocation()); }
   bool VisitEnumConstantDecl(EnumConstantDecl* declared) override { return rename(declared, declared->getLocation()); }
@@ -313,8 +313,10 @@ class Renamer : public Visitor {
   bool rename(const Decl* declared, SourceLocation at) {
     const auto found = m_.renamed_.find(declared->getCanonicalDecl());
     if (found == m_.renamed_.end()) return true;
+    // What clang makes for directives of OpenMP names what the program does not name there.
+    const auto& [before, name] = found->second;
     const size_t begin = m_.unit_.begin_of(at), end = m_.unit_.end_of(at);
-    if (m_.unit_.text().compare(begin, end - begin, found->second) != 0) m_.edits_.replace(begin, end, found->second);
+    if (m_.unit_.text().compare(begin, end - begin, before) == 0) m_.edits_.replace(begin, end, name);
     return true;
   }
 
@@ -500,7 +502,7 @@ void Module::rename(NamedDecl* declared, const FunctionDecl* function) {
   };
   const std::string candidate = free_name(name, is_free);
   lifted_names_.insert((is_tag ? "struct " : "") + candidate);
-  renamed_[declared->getCanonicalDecl()] = candidate;
+  renamed_[declared->getCanonicalDecl()] = {name, candidate};
   for (Decl* other : declared->redecls()) cast<NamedDecl>(other)->setDeclName(&context.Idents.get(candidate));
 }
 

@@ -96,7 +96,7 @@ class Module {
   std::map<const clang::FunctionDecl*, std::set<std::string>> local_names_;  // of variables and functions
   std::set<const clang::DeclStmt*> lifted_, plain_;            // plain: typedefs of what depends on variables, written as what they are
   std::set<std::string> lifted_names_;
-  std::map<const clang::Decl*, std::string> renamed_;          // types and enumerators
+  std::map<const clang::Decl*, std::pair<std::string, std::string>> renamed_;  // types and enumerators: what they were called, and are
   std::map<const clang::CallExpr*, std::string> memory_;
   std::string strings_;                                         // text: their definitions
   std::string variables_, functions_;                           // text: initialisers of the module

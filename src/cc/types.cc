@@ -5,6 +5,7 @@
 #include "clang/AST/Decl.h"
 #include "clang/AST/RecordLayout.h"
 #include "elc.h"
+#include "elc_program.h"
 
 namespace elc::cc {
 
@@ -102,6 +103,11 @@ std::string as_identifier(const std::string& name) {
     if (isalnum(static_cast<unsigned char>(c)) != 0) out += c;
     else out += "_" + std::to_string(static_cast<unsigned char>(c)) + "_";
   return out;
+}
+
+// Whether its own last member is an array of no number of elements.
+bool has_open_array(const RecordDecl* record) {
+  return !record->isUnion() && std::any_of(record->field_begin(), record->field_end(), [](const FieldDecl* field) { return field->getType()->isIncompleteArrayType(); });
 }
 
 // The last member of a struct that has more elements than it says: an array of none or one, or of no number.
@@ -245,8 +251,8 @@ bool Types::describe_record(const RecordDecl* declared, Described* to, std::stri
   } else if (unit_.in_system_header(record->getLocation()) && !is_plain_struct_of_system(record->getName().str()) &&
       !(record->getTypedefNameForAnonDecl() != nullptr && is_plain_struct_of_system(record->getTypedefNameForAnonDecl()->getName().str()))) {
     made.why = name + " is of a system header, and may be more than its content";
-  } else if (record->hasFlexibleArrayMember()) {
-    made.why = name + " ends with an array whose size its type does not say";
+  } else if (record->hasFlexibleArrayMember() && !has_open_array(record)) {
+    made.why = name + " ends with a struct that ends with an array whose size its type does not say";
   } else if (record->isUnion()) {
     const QualType type(record->getTypeForDecl(), 0);
     if (holds_objects(type)) {
@@ -265,6 +271,8 @@ bool Types::describe_record(const RecordDecl* declared, Described* to, std::stri
     variables_ += "static int " + made.described.type + "; ";
     makers_ += "{ const struct ELC_Field elc_f[] = {" + fields + "}; " + made.described.type + " = ELC_Struct(\"" + unique_name(record) + "\", " +
                std::to_string(size) + ", (int)(sizeof elc_f / sizeof elc_f[0]), elc_f); } ";
+    // Memory may hold what comes behind such a struct, which is bytes there; a variable that is initialised may have more than it says.
+    if (has_open_array(record)) made.why = name + " ends with an array whose size its type does not say", made.has_open_array = true;
   }
   *to = made.described;
   *why = made.why;
@@ -274,6 +282,7 @@ bool Types::describe_record(const RecordDecl* declared, Described* to, std::stri
 bool Types::add_fields(const RecordDecl* record, const RecordDecl* of, uint64_t offset, const std::string& path, std::string* fields, std::string* why) {
   const ASTRecordLayout& layout = unit_.context().getASTRecordLayout(record);
   for (const FieldDecl* field : record->fields()) {
+    if (field->getType()->isIncompleteArrayType()) continue;
     const uint64_t at = offset + layout.getFieldOffset(field->getFieldIndex()) / 8;
     if (field->isBitField()) {
       if (field->getName().empty()) continue;
@@ -384,12 +393,15 @@ std::string Types::of_memory(QualType type) {
   if (type->isVoidType() || type->isFunctionType() || type->isIncompleteType()) return "";
   Described described;
   std::string why;
-  if (!describe(type, &described, &why)) return "";
+  const auto* record = type->getAs<RecordType>();
+  if (!describe(type, &described, &why)) {
+    if (record == nullptr || !records_[record->getDecl()->getDefinition()].has_open_array) return "";
+    described = records_[record->getDecl()->getDefinition()].described;
+  }
   const int number = number_of_scalar(type);
   if (is_character_number(number) && !characters_are_text_) return "";
-  if (const auto* record = type->getAs<RecordType>())
-    if (ends_openly(record->getDecl()->getDefinition())) return "";
-  return described.type;
+  if (record == nullptr || !ends_openly(record->getDecl()->getDefinition())) return described.type;
+  return described.type + " + " + std::to_string(ELC_PROGRAM_OPEN);
 }
 
 }  // namespace elc::cc

@@ -54,6 +54,7 @@ class Types {
   struct Made {
     Described described;
     std::string why;  // not empty: it cannot be described
+    bool has_open_array = false;  // ... but as memory, without what comes behind it
   };
   std::map<const clang::RecordDecl*, Made> records_;
   std::vector<std::string> notes_;

@@ -86,9 +86,10 @@ inline uint64_t alignment_of(uint64_t size) {
   return alignment > alignof(max_align_t) ? alignment : 0;
 }
 
-// A heap block is `count` elements of its type and `rest` bytes that are too few for another.
+// A heap block is `count` elements of its type and `rest` bytes, which are too few for another, or what an open one ends with.
 inline uint64_t elements_of(const Process& process, const Block& block) {
-  return block.size / process.types.size_of(block.type);
+  const uint64_t element = process.types.size_of(block.type);
+  return block.is_open && block.size >= element ? 1 : block.size / element;
 }
 
 // The position of a byte in a block: that of its type, or in the rest, a leaf for each byte.

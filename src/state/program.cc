@@ -179,9 +179,9 @@ void find_gaps(Process& p) {
   for (Block& block : p.heap.slots()) {
     const TypeId* const twin = p.types_with_gaps.find(static_cast<uint64_t>(block.type));
     if (twin == nullptr) continue;
-    const uint64_t size = p.types.size_of(block.type);
-    for (uint64_t at = 0; at + size <= block.size; at += size) {
-      if (gaps_are_zero(p, block.address + at, *twin)) continue;
+    const uint64_t size = p.types.size_of(block.type), count = elements_of(p, block);
+    for (uint64_t i = 0; i < count; ++i) {
+      if (gaps_are_zero(p, block.address + i * size, *twin)) continue;
       block.type = *twin;
       break;
     }
@@ -219,12 +219,16 @@ bool in_different_blocks(const void* a, const void* b) {
   return false;
 }
 
+// The C library has these, and a restart has others.
+static bool is_stream(const Process& p, uintptr_t value) { return p.streams.number_of(reinterpret_cast<FILE*>(value)) != kWildStream; }
+
 Result check_wild(const Process& p, uintptr_t value) {
   if (!p.is_prepared) return Result();
   const intptr_t number = static_cast<intptr_t>(value);
   if (number > -static_cast<intptr_t>(kLeast) && number < static_cast<intptr_t>(kLeast)) return Result();  // a mark
   if (p.function_by_address.find(value) != nullptr)
     return Result::error("a pointer to data in it holds the address of a function, which a restart would not bring back: use a pointer to a function");
+  if (is_stream(p, value)) return Result::error("a pointer to data in it holds a stream, which a restart would not bring back: use FILE *");
   if (p.blocks != nullptr && p.blocks->holds(value, 1))
     return Result::error("a pointer in it points into memory that the line has (%p), but to no value there: to a gap or into bit-fields, "
                          "which a restart would not find", reinterpret_cast<void*>(value));
@@ -264,10 +268,11 @@ Result check_addresses(const Process& p, const uint8_t* begin, uint64_t size, Ty
     if (value < kLeast || value > kMostAddress) continue;
     if (!set.empty() && set[static_cast<size_t>(word % set.size())]) continue;
     const void* const address = reinterpret_cast<const void*>(value);
-    if (p.blocks->encode(address).block == format::kWildBlock && p.function_by_address.find(value) == nullptr) continue;
-    return Result::error("memory of %llu bytes, which is taken for %s, holds an address (%p, at byte %llu), which a restart would "
+    const bool leads_to_stream = is_stream(p, value);
+    if (!leads_to_stream && p.blocks->encode(address).block == format::kWildBlock && p.function_by_address.find(value) == nullptr) continue;
+    return Result::error("memory of %llu bytes, which is taken for %s, holds an address%s (%p, at byte %llu), which a restart would "
                          "not set; memory from malloc is what its result is converted to a pointer to",
-                         static_cast<unsigned long long>(size), info.kind == format::kByte ? "bytes" : info.name, address,
+                         static_cast<unsigned long long>(size), info.kind == format::kByte ? "bytes" : info.name, leads_to_stream ? " of a stream" : "", address,
                          static_cast<unsigned long long>(at));
   }
   return Result();
@@ -285,10 +290,14 @@ ELC_EXPORT void* ELC_Program_as(void* memory, ELC_Type type) {
   const elc::state::Alone alone;
   Process& p = process();
   Block* const block = memory == nullptr ? nullptr : p.heap.find(memory);
+  const bool is_open = type >= ELC_PROGRAM_OPEN;
+  if (is_open) type -= ELC_PROGRAM_OPEN;
+  if (block != nullptr && is_open && block->type == type) block->is_open = true;  // a restart does not know it of one without more
   if (block == nullptr || (block->type != ELC_BYTE && !block->guessed)) return memory;
   const uint64_t element = p.types.size_of(type);
   if (element == 0 || block->size < element) return memory;
-  if (const uint64_t rest = block->size % element; rest != 0 && (!p.aligns || rest >= elc::state::alignment_of(block->size))) return memory;
+  block->is_open = is_open;
+  if (const uint64_t rest = block->size % element; !is_open && rest != 0 && (!p.aligns || rest >= elc::state::alignment_of(block->size))) return memory;
   block->type = type;
   block->guessed = block->stays_bytes = false;
   return memory;

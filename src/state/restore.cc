@@ -233,7 +233,8 @@ Result allocate_blocks(Process& p, Image& image) {
         break;
       }
       image.addresses.push_back(static_cast<uint8_t*>(memory));
-      blocks.push_back({static_cast<uint8_t*>(memory), run.size, id, run.memory_type, false, p.is_prepared && run.memory_type == format::kByte});
+      const bool is_open = run.count == 1 && run.rest >= run.size - run.rest;
+      blocks.push_back({static_cast<uint8_t*>(memory), run.size, id, run.memory_type, false, p.is_prepared && run.memory_type == format::kByte, is_open});
     }
   }
   while (old < before.size()) free(before[old++].address);

@@ -361,6 +361,7 @@ Result save_heap(Saving& saving, const LeafEncoder& leaves) {
     const HeapRun run = run_of(p, block);
     if (p.is_prepared && run.type == format::kByte) ELC_TRY(check_numbers(saving, run.type, block.address, run.count));
     ELC_TRY(check_addresses(p, block.address, block.size - run.rest, run.type));
+    if (p.is_prepared && run.rest > 0) ELC_TRY(check_numbers(saving, format::kByte, block.address + (block.size - run.rest), run.rest));
     ELC_TRY(check_addresses(p, block.address + (block.size - run.rest), run.rest, format::kByte));
     Result written = saving.writer.write_value(run.type, block.address, run.count, leaves);
     if (written.ok() && run.rest > 0)

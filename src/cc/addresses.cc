@@ -210,7 +210,7 @@ class AddressVisitor : public Visitor {
   bool constant(const Expr* e, uint64_t* value) const {
     Expr::EvalResult result;
     if (!e->EvaluateAsInt(result, context_)) return false;
-    *value = static_cast<uint64_t>(result.Val.getInt().getExtValue());
+    *value = result.Val.getInt().extOrTrunc(64).getZExtValue();
     return true;
   }
 

@@ -82,6 +82,7 @@ class Function {
   std::string call(const clang::CallExpr* call, Call kind, bool is_used);
   std::string value_of_block(const clang::StmtExpr* e, bool is_used);
   std::string argument(const clang::Expr* e, clang::QualType type);
+  const clang::Expr* operand_before_calls(const clang::Expr* e) const;
   std::string substituted(const clang::Expr* e);
   std::string truth_of(const clang::Expr* e);
   size_t temporary(clang::QualType type);

@@ -373,6 +373,11 @@ if (!sums) sums = _mm_malloc(4 * sizeof *sums, 16), sums[0] = sums[1] = _mm_set1
 sums[i % 4] = _mm_add_pd(_mm_mul_pd(sums[(i + 1) % 4], _mm_set1_pd(0.5)), _mm_cvtepi32_pd(_mm_set1_epi32(i)));
 { double two[2]; _mm_storeu_pd(two, sums[i % 4]); deep(i, 2); result += two[0] * 8 + two[1]; result += ((size_t)sums & 15); }""", "-O2")
 
+    def test_operands_on_the_left(self):
+        """C leaves open what comes first, but compilers do not."""
+        self.right("static long next; static long take(void) { return ++next; } static long more(long x) { next += 10; return deep(x, 1); }",
+                   "result += take() % 7 + more(i) + (next * 2 - more(i % 3)) + (more(1) * (next % 5 + 1) > more(2));")
+
     def test_another_compiler(self):
         """For clang the C library's headers define types that GCC has itself."""
         if shutil.which("clang") is None:

@@ -1,0 +1,447 @@
+// What is in a function that gets a frame: statements and expressions with labels in them, written anew.
+#include <algorithm>
+
+#include "cc/function.h"
+#include "clang/AST/StmtOpenMP.h"
+
+namespace elc::cc {
+
+using namespace clang;
+
+namespace {
+
+bool has_constants(const ASTContext& context, QualType type) {
+  const auto* record = context.getBaseElementType(type)->getAs<RecordType>();
+  if (record == nullptr) return false;
+  for (const FieldDecl* field : record->getDecl()->fields())
+    if (context.getBaseElementType(field->getType()).isConstQualified() || has_constants(context, field->getType())) return true;
+  return false;
+}
+
+// Of what cannot be assigned: an initialiser, or a struct with constant members.
+std::string copied(const std::string& name, const std::string& value) {
+  return "{ __typeof__(" + name + ") elc_i = " + value + "; __builtin_memcpy((void *)&" + name + ", &elc_i, sizeof elc_i); } ";
+}
+
+}  // namespace
+
+// ---- Text ----
+
+std::string Function::text(const Stmt* s) { return module_.edits().text(unit_.begin_of(s->getBeginLoc()), unit_.end_of(s->getEndLoc())); }
+
+size_t Function::end_of(const Stmt* s) const {
+  if (isa<CompoundStmt>(s) || isa<DeclStmt>(s) || isa<NullStmt>(s)) return unit_.end_of(s->getEndLoc());
+  if (const auto* i = dyn_cast<IfStmt>(s)) return end_of(i->getElse() != nullptr ? i->getElse() : i->getThen());
+  if (const auto* w = dyn_cast<WhileStmt>(s)) return end_of(w->getBody());
+  if (const auto* f = dyn_cast<ForStmt>(s)) return end_of(f->getBody());
+  if (const auto* w = dyn_cast<SwitchStmt>(s)) return end_of(w->getBody());
+  if (const auto* c = dyn_cast<SwitchCase>(s)) return end_of(c->getSubStmt());
+  if (const auto* l = dyn_cast<LabelStmt>(s)) return end_of(l->getSubStmt());
+  if (const auto* a = dyn_cast<AttributedStmt>(s)) return end_of(a->getSubStmt());
+  if (const auto* d = dyn_cast<OMPExecutableDirective>(s)) {
+    if (!d->hasAssociatedStmt()) return unit_.text().find('\n', unit_.begin_of(s->getBeginLoc()));
+    return end_of(d->getRawStmt());
+  }
+  const std::string& all = unit_.text();
+  size_t at = unit_.end_of(s->getEndLoc());
+  while (at < all.size() && all[at] != ';') {
+    if (all[at] == '#') at = all.find('\n', at);
+    else ++at;
+  }
+  return at + 1;
+}
+
+void Function::say_line(SourceLocation at) {
+  out_ += "\n# " + std::to_string(unit_.line(at)) + " \"" + unit_.file(at) + "\"\n";
+}
+
+// ---- Statements ----
+
+void Function::emit(const Stmt* s) {
+  if (const auto* declaration = dyn_cast<DeclStmt>(s)) return emit_declaration(declaration);
+  say_line(s->getBeginLoc());
+  if (!has_label(s)) {
+    out_ += module_.edits().text(unit_.begin_of(s->getBeginLoc()), end_of(s));
+    if (isa<OMPExecutableDirective>(s)) out_ += "\n";
+    return;
+  }
+  const size_t scope = scope_.size();
+  if (const auto* compound = dyn_cast<CompoundStmt>(s)) {
+    out_ += "{ ";
+    emit_children(compound);
+    out_ += " }";
+  } else if (const auto* e = dyn_cast<Expr>(s)) {
+    const std::string value = value_of(e, false);
+    if (!value.empty()) out_ += value + "; ";
+  } else if (const auto* i = dyn_cast<IfStmt>(s)) {
+    out_ += "{ ";
+    const std::string condition = value_of(i->getCond());
+    scope_.resize(scope);
+    out_ += "if (" + condition + ") ";
+    emit_block(i->getThen());
+    if (i->getElse() != nullptr) {
+      out_ += " else ";
+      emit_block(i->getElse());
+    }
+    out_ += " }";
+  } else if (const auto* w = dyn_cast<WhileStmt>(s)) {
+    emit_loop(nullptr, w->getCond(), nullptr, w->getBody());
+  } else if (const auto* f = dyn_cast<ForStmt>(s)) {
+    emit_loop(f->getInit(), f->getCond(), f->getInc(), f->getBody());
+  } else if (const auto* d = dyn_cast<DoStmt>(s)) {
+    emit_do(d);
+  } else if (const auto* w = dyn_cast<SwitchStmt>(s)) {
+    out_ += "{ ";
+    const std::string condition = value_of(w->getCond());
+    scope_.resize(scope);
+    out_ += "switch (" + condition + ") ";
+    emit_block(w->getBody());
+    out_ += " }";
+  } else if (const auto* c = dyn_cast<CaseStmt>(s)) {
+    out_ += "case " + text(c->getLHS()) + (c->getRHS() != nullptr ? " ... " + text(c->getRHS()) : "") + ": ";
+    emit_block(c->getSubStmt());
+  } else if (const auto* c = dyn_cast<DefaultStmt>(s)) {
+    out_ += "default: ";
+    emit_block(c->getSubStmt());
+  } else if (const auto* l = dyn_cast<LabelStmt>(s)) {
+    out_ += l->getDecl()->getName().str() + ": ";
+    emit_block(l->getSubStmt());
+  } else if (const auto* r = dyn_cast<ReturnStmt>(s)) {
+    out_ += "{ ";
+    const std::string value = value_of(r->getRetValue());
+    if (value.empty() || function_->getReturnType()->isVoidType())
+      out_ += (value.empty() ? "" : value + "; ") + leave() + "return; }";
+    else
+      out_ += module_.declaration(function_->getReturnType().getUnqualifiedType(), "elc_x", r->getBeginLoc()) + " = " + value + "; " + leave() + "return elc_x; }";
+  } else {
+    refuse(s->getBeginLoc(), std::string("a call that can reach MPI in a statement of this kind (") + s->getStmtClassName() + ")");
+  }
+  scope_.resize(scope);
+}
+
+void Function::emit_children(const CompoundStmt* compound) {
+  const size_t scope = scope_.size();
+  for (const Stmt* child : compound->body()) emit(child);
+  scope_.resize(scope);
+}
+
+void Function::emit_block(const Stmt* s) {
+  out_ += "{ ";
+  const size_t scope = scope_.size();
+  if (const auto* compound = dyn_cast<CompoundStmt>(s); compound != nullptr && has_label(s)) emit_children(compound);
+  else emit(s);
+  scope_.resize(scope);
+  out_ += " ;}";
+}
+
+void Function::emit_declaration(const DeclStmt* statement) {
+  for (const Decl* d : statement->decls()) {
+    const auto* const variable = dyn_cast<VarDecl>(d);
+    if (variable != nullptr && variable->hasLocalStorage()) {
+      if (!moved_.contains(variable->getCanonicalDecl())) continue;  // a list of arguments, which is over before a line is taken
+      push_scope(moved_.at(variable->getCanonicalDecl()));
+      if (variable->getType()->isVariablyModifiedType()) emit_extents(variable);
+      if (variable->getInit() == nullptr) continue;
+      say_line(variable->getLocation());
+      emit_initial(variable);
+    } else if (variable != nullptr && variable->isStaticLocal()) {
+      continue;  // a variable of the file now
+    } else if (const auto* function = dyn_cast<FunctionDecl>(d); function != nullptr && !statement->isSingleDecl()) {
+      declared_ += module_.declaration(function->getType(), function->getName().str(), function->getLocation()) + "; ";
+    } else if (isa<FunctionDecl>(d) || variable != nullptr) {
+      declared_ += module_.edits().text(unit_.begin_of(d->getBeginLoc()), unit_.end_of(d->getEndLoc())) + "; ";
+    } else if (!isa<TypeDecl>(d) && !isa<StaticAssertDecl>(d) && !isa<EmptyDecl>(d)) {  // types have moved, assertions have been made
+      refuse(d->getLocation(), std::string("a declaration of this kind (") + d->getDeclKindName() + ")");
+    }
+  }
+}
+
+void Function::emit_extents(const VarDecl* variable) {
+  if (is_refused_) return;
+  const Variable& v = variables_[moved_.at(variable->getCanonicalDecl())];
+  const bool is_array = variable->getType()->isArrayType();
+  say_line(variable->getLocation());
+  std::string extents;
+  auto extent = v.extents.begin();
+  QualType element = variable->getType();
+  while (element->isPointerType()) element = element->getPointeeType();
+  for (; const ArrayType* array = unit_.context().getAsArrayType(element); element = array->getElementType()) {
+    const auto* fixed = dyn_cast<ConstantArrayType>(array);
+    if (fixed == nullptr) {
+      const std::string name = variables_[*extent++].name, size = value_of(cast<VariableArrayType>(array)->getSizeExpr());
+      out_ += name + " = " + size + "; ";
+      extents += ", " + name;
+    } else {
+      extents += ", " + std::to_string(fixed->getSize().getZExtValue());
+    }
+  }
+  if (!is_array) return;
+  const std::string memory = module_.types().of_memory(element), type = memory.empty() ? "0" : memory;
+  extents.erase(0, 2);
+  const std::string count = std::to_string(std::count(extents.begin(), extents.end(), ',') + 1);
+  out_ += "{ const __typeof__(sizeof 0) elc_x[] = {" + extents + "}; " + v.name + " = ELC_Program_array(" + v.name + ", " + count +
+          ", elc_x, sizeof *" + v.name + ", " + type + "); } ";
+}
+
+void Function::emit_initial(const VarDecl* variable) {
+  const Expr* init = variable->getInit();
+  const std::string name = variables_[moved_.at(variable->getCanonicalDecl())].name;
+  const size_t scope = scope_.size();
+  const Expr* plain = init->IgnoreParens();
+  if (isa<InitListExpr>(plain) || isa<StringLiteral>(plain)) {
+    const std::string value = value_of(init);
+    out_ += copied(name, value);
+  } else {
+    const std::string value = value_of(init);
+    out_ += variable->getType()->isVariablyModifiedType() ? name + " = (void *)(" + value + "); " : set(name, variable->getType(), value);
+  }
+  scope_.resize(scope);
+}
+
+// Continue goes to the step, or to the condition.
+void Function::emit_loop(const Stmt* init, const Expr* condition, const Expr* step, const Stmt* body) {
+  const size_t scope = scope_.size();
+  out_ += "{ ";
+  if (init != nullptr) emit(init);
+  if (init != nullptr && isa<Expr>(init)) out_ += "; ";
+  const bool plain = !has_label(condition) && !has_label(step);
+  if (plain) {
+    out_ += " for (; " + (condition == nullptr ? "" : text(condition)) + "; " + (step == nullptr ? "" : text(step)) + ") ";
+    emit_block(body);
+  } else {
+    const std::string label = "elc_C" + std::to_string(next_++);
+    if (step != nullptr) redirect_continues(body, label);
+    out_ += " for (;;) { ";
+    if (condition != nullptr) {
+      const size_t inner = scope_.size();
+      const std::string value = value_of(condition);
+      scope_.resize(inner);
+      out_ += "if (!(" + value + ")) break; ";
+    }
+    emit_block(body);
+    if (step != nullptr) {
+      out_ += " " + label + ": ; ";
+      const size_t inner = scope_.size();
+      const std::string value = value_of(step, false);
+      scope_.resize(inner);
+      if (!value.empty()) out_ += value + "; ";
+    }
+    out_ += " }";
+  }
+  out_ += " }";
+  scope_.resize(scope);
+}
+
+void Function::emit_do(const DoStmt* loop) {
+  if (!has_label(loop->getCond())) {
+    out_ += "do ";
+    emit_block(loop->getBody());
+    out_ += " while (" + text(loop->getCond()) + "); ";
+    return;
+  }
+  const std::string label = "elc_C" + std::to_string(next_++);
+  redirect_continues(loop->getBody(), label);
+  out_ += "do { ";
+  emit_block(loop->getBody());
+  out_ += " " + label + ": ; ";
+  const size_t scope = scope_.size();
+  const std::string value = value_of(loop->getCond());
+  scope_.resize(scope);
+  out_ += "if (!(" + value + ")) break; } while (1); ";
+}
+
+void Function::redirect_continues(const Stmt* s, const std::string& label) {
+  if (s == nullptr || isa<ForStmt>(s) || isa<WhileStmt>(s) || isa<DoStmt>(s)) return;
+  if (isa<ContinueStmt>(s)) module_.edits().replace(unit_.begin_of(s->getBeginLoc()), unit_.end_of(s->getEndLoc()), "goto " + label);
+  for (const Stmt* child : s->children()) redirect_continues(child, label);
+}
+
+// ---- Expressions ----
+
+// An assignment, also to what has constant members.
+std::string Function::set(const std::string& name, QualType type, const std::string& value) const {
+  if (!has_constants(unit_.context(), type)) return name + " = " + value + "; ";
+  return copied(name, value);
+}
+
+std::string Function::truth_of(const Expr* e) { return "((" + value_of(e) + ") != 0)"; }
+
+std::string Function::value_of(const Expr* e, bool is_used) {
+  if (!has_label(e)) return text(e);
+  if (const auto* paren = dyn_cast<ParenExpr>(e)) {
+    const std::string value = value_of(paren->getSubExpr(), is_used);
+    return value.empty() ? value : "(" + value + ")";
+  }
+  if (const auto* mark = dyn_cast<UnaryOperator>(e); mark != nullptr && mark->getOpcode() == UO_Extension)
+    return value_of(mark->getSubExpr(), is_used);
+  if (const auto* cast = dyn_cast<ImplicitCastExpr>(e)) return value_of(cast->getSubExpr(), is_used);
+  if (const auto* c = dyn_cast<CallExpr>(e)) {
+    const Call kind = kind_of(c);
+    return kind == Call::kPlain ? substituted(e) : call(c, kind, is_used);
+  }
+  if (const auto* op = dyn_cast<BinaryOperator>(e)) {
+    if (op->getOpcode() == BO_Comma) {
+      const std::string first = value_of(op->getLHS(), false);
+      if (!first.empty()) out_ += first + "; ";
+      return value_of(op->getRHS(), is_used);
+    }
+    if (op->isLogicalOp()) {
+      const bool all = op->getOpcode() == BO_LAnd;
+      const std::string result = variables_[temporary(unit_.context().IntTy)].name;
+      out_ += result + " = " + truth_of(op->getLHS()) + "; if (" + (all ? "" : "!") + result + ") { ";
+      const std::string second = truth_of(op->getRHS());
+      out_ += result + " = " + second + "; } ";
+      return result;
+    }
+  }
+  if (const auto* choice = dyn_cast<ConditionalOperator>(e)) {
+    const bool valued = is_used && !e->getType()->isVoidType();
+    const std::string condition = value_of(choice->getCond());
+    const std::string result = valued ? variables_[temporary(e->getType())].name : "";
+    out_ += "if (" + condition + ") { ";
+    const std::string first = value_of(choice->getTrueExpr(), valued);
+    if (!first.empty()) out_ += valued ? set(result, e->getType(), first) : first + "; ";
+    out_ += "} else { ";
+    const std::string second = value_of(choice->getFalseExpr(), valued);
+    if (!second.empty()) out_ += valued ? set(result, e->getType(), second) : second + "; ";
+    out_ += "} ";
+    return result;
+  }
+  if (const auto* choice = dyn_cast<BinaryConditionalOperator>(e)) {
+    const std::string result = variables_[temporary(e->getType())].name, first = value_of(choice->getCommon());
+    out_ += result + " = " + first + "; if (!" + result + ") { ";
+    const std::string second = value_of(choice->getFalseExpr());
+    out_ += result + " = " + second + "; } ";
+    return result;
+  }
+  if (const auto* block = dyn_cast<StmtExpr>(e)) return value_of_block(block, is_used);
+  if (const auto* cast = dyn_cast<CStyleCastExpr>(e); cast != nullptr && cast->getType()->isVoidType())
+    return value_of(cast->getSubExpr(), false);
+  if (isa<BinaryOperator>(e) || isa<UnaryOperator>(e) || isa<ArraySubscriptExpr>(e) || isa<MemberExpr>(e) || isa<CStyleCastExpr>(e) ||
+      isa<InitListExpr>(e) || isa<DesignatedInitExpr>(e) || isa<CompoundLiteralExpr>(e))
+    return substituted(e);
+  refuse(e->getBeginLoc(), std::string("a call that can reach MPI in an expression of this kind (") + e->getStmtClassName() + ")");
+  return "0";
+}
+
+// A statement expression: the value is that of its last statement.
+std::string Function::value_of_block(const StmtExpr* e, bool is_used) {
+  const bool valued = is_used && !e->getType()->isVoidType();
+  const std::string result = valued ? variables_[temporary(e->getType())].name : "";
+  const size_t scope = scope_.size();
+  if (valued && !isa<Expr>(e->getSubStmt()->body_back())) refuse(e->getBeginLoc(), "a statement expression whose value has a label");
+  out_ += "{ ";
+  for (const Stmt* child : e->getSubStmt()->body()) {
+    const auto* last = valued && child == e->getSubStmt()->body_back() ? dyn_cast<Expr>(child) : nullptr;
+    if (last == nullptr) {
+      emit(child);
+    } else {
+      const std::string value = value_of(last);
+      out_ += set(result, e->getType(), value);
+    }
+  }
+  out_ += " }";
+  scope_.resize(scope);
+  return result;
+}
+
+// C leaves open what comes first, but compilers have a number on the left before they call what is on the right, and programs rely on
+// it, as with rand() % 6 + f(). When a variable alone is read they do not agree on.
+const Expr* Function::operand_before_calls(const Expr* e) const {
+  const auto* both = dyn_cast<BinaryOperator>(e);
+  if (both == nullptr || both->isAssignmentOp() || !has_label(both->getRHS())) return nullptr;
+  const Expr* const left = both->getLHS();
+  const Expr* const inner = left->IgnoreParenImpCasts();
+  if (!left->getType()->isArithmeticType() || isa<DeclRefExpr>(inner) || left->isEvaluatable(unit_.context())) return nullptr;
+  if (isa<CallExpr>(inner) && has_label(inner)) return nullptr;  // is kept anyway
+  Described d;
+  std::string why;
+  return module_.types().describe(left->getType(), &d, &why) ? left : nullptr;
+}
+
+// The text of an expression in which those below that have labels have been evaluated before.
+std::string Function::substituted(const Expr* e) {
+  if (const auto* list = dyn_cast<InitListExpr>(e); list != nullptr && list->isSemanticForm() && list->getSyntacticForm() != nullptr)
+    e = list->getSyntacticForm();  // what several elements have is there once
+  std::vector<Edits::Edit> values;
+  const Expr* const first = operand_before_calls(e);
+  for (const Stmt* child : e->children()) {
+    const auto* below = dyn_cast_or_null<Expr>(child);
+    if (below == nullptr || (!has_label(below) && below != first)) continue;
+    values.push_back({unit_.begin_of(below->getBeginLoc()), unit_.end_of(below->getEndLoc()), true, "", ""});
+    std::string value = value_of(below);
+    if (below == first) {
+      const std::string kept = variables_[temporary(first->getType())].name;
+      out_ += set(kept, first->getType(), value);
+      value = kept;
+    }
+    values.back().before = isa<InitListExpr>(below) || isa<DesignatedInitExpr>(below) ? value : "(" + value + ")";
+  }
+  return module_.edits().text(unit_.begin_of(e->getBeginLoc()), unit_.end_of(e->getEndLoc()), values);
+}
+
+// What has an effect, or is a call itself, is evaluated before the variables are stored; a call that is made again does not
+// evaluate it again.
+std::string Function::argument(const Expr* e, QualType type) {
+  if (!has_label(e) && !e->HasSideEffects(unit_.context())) return text(e);
+  const std::string value = value_of(e);
+  if (type->isVariablyModifiedType()) {  // of what the function that is called knows
+    const size_t kept = temporary(unit_.context().VoidPtrTy);
+    out_ += variables_[kept].name + " = (void *)(" + value + "); ";
+    return variables_[kept].name;
+  }
+  const size_t kept = temporary(type);
+  out_ += set(variables_[kept].name, type, value);
+  return variables_[kept].name;
+}
+
+std::string Function::call(const CallExpr* call, Call kind, bool is_used) {
+  std::string callee = text(call->getCallee()), arguments;
+  if (has_label(call->getCallee()) || (callee_of(call) == nullptr && call->getCallee()->HasSideEffects(unit_.context())))
+    callee = argument(call->getCallee(), call->getCallee()->getType());
+  const QualType called = call->getCallee()->getType();
+  const auto* prototype = (called->isPointerType() ? called->getPointeeType() : called)->getAs<FunctionProtoType>();
+  for (unsigned i = 0; i < call->getNumArgs(); ++i) {
+    const bool known = prototype != nullptr && i < prototype->getNumParams();
+    arguments += (arguments.empty() ? "" : ", ") + argument(call->getArg(i), known ? prototype->getParamType(i) : call->getArg(i)->getType());
+  }
+  Label label;
+  label.is_site = kind == Call::kSite;
+  label.live = scope_;
+  const std::string number = std::to_string(labels_.size() + 1), place = "elc_L" + number + ": ";
+  const bool valued = is_used && !call->getType()->isVoidType();
+  std::string result;
+  if (valued) result = variables_[temporary(call->getType())].name;
+  if (!label.is_site) label.again = again(call, result);
+  label.result = result;
+  labels_.push_back(label);
+  const std::string made = valued ? set(result, call->getType(), callee + "(" + arguments + ")") : callee + "(" + arguments + "); ";
+  out_ += store(label.live) + (label.is_site ? place : "") + "elc_f.elc_h.label = " + number + "; elc_f.elc_h.is_site = " +
+          (label.is_site ? "1; " : "0; ") + made + (label.is_site ? "" : place) + kBehind;
+  const std::string memory = module_.memory_of(call);
+  return memory.empty() || result.empty() ? result : "ELC_Program_as(" + result + ", " + memory + ")";
+}
+
+// In a restart the function is entered with arguments that do not count: it has its own from the line.
+std::string Function::again(const CallExpr* call, const std::string& result) const {
+  std::string arguments;
+  const FunctionDecl* callee = callee_of(call);
+  const QualType pointer = call->getCallee()->getType();
+  const auto* prototype = (pointer->isPointerType() ? pointer->getPointeeType() : pointer)->getAs<FunctionProtoType>();
+  for (unsigned i = 0; i < call->getNumArgs(); ++i) {
+    QualType type = prototype != nullptr && i < prototype->getNumParams() ? prototype->getParamType(i) : call->getArg(i)->getType();
+    type = type.getUnqualifiedType();
+    if (!arguments.empty()) arguments += ", ";
+    if (type->isRecordType() || type->isVectorType()) arguments += "(" + module_.declaration(type, "", call->getBeginLoc()) + "){0}";
+    else if (prototype == nullptr) arguments += "(" + module_.declaration(type, "", call->getBeginLoc()) + ")0";
+    else arguments += "0";
+  }
+  const std::string text = module_.edits().text(unit_.begin_of(call->getCallee()->getBeginLoc()), unit_.end_of(call->getCallee()->getEndLoc()));
+  std::string what = callee != nullptr ? text : "((__typeof__(&*(" + text + ")))ELC_Program_target())";
+  // The compiler would compute itself what one of that name returns for 0.
+  if (callee != nullptr && callee->getBuiltinID() != 0) what = "({ __typeof__(&" + text + ") volatile elc_b = " + text + "; elc_b; })";
+  const std::string made = what + "(" + arguments + ")";
+  return result.empty() ? made + "; " : set(result, call->getType(), made);
+}
+
+}  // namespace elc::cc

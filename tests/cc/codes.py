@@ -151,6 +151,9 @@ CODES = {
                    "-DBUILD_ARKODE=OFF -DBUILD_CVODES=OFF -DBUILD_IDA=OFF -DBUILD_IDAS=OFF -DBUILD_KINSOL=OFF -DEXAMPLES_INSTALL=OFF "
                    "-DEXAMPLES_ENABLE_C=ON -DEXAMPLES_ENABLE_CXX=OFF", "make -C b cvDiurnal_kry_p"),
                   "b/examples/cvode/parallel/cvDiurnal_kry_p", "", r"^(?:t|At|nst|netf|lenrw) .*", "src/cvode src/sundials src/nvector/parallel", ranks=4),
+    "hot": Code("github.com/UoB-HPC/hot, in github.com/UoB-HPC/arch", "arch",
+                ("make -C hot KERNELS=omp3 COMPILER=GCC MPI=yes ARCH_COMPILER_CC={cc} OPTIONS=-DMPI", "sed -i 's/1024/256/; s/^iterations.*/iterations 3/' hot/hot.params"), "hot/hot.omp3", "hot.params",
+                r"^.*[Tt]emperature.*|^.*sidual.*|.*[Cc]onver.*", "hot .", where="hot"),
 }
 
 
@@ -263,7 +266,7 @@ class Trial:
             in_run = 0
             while True:
                 newest = launch.newest(lines)
-                job = self.start(True, ELC_DIR=lines, ELC_EVERY=every, ELC_VERBOSE="1", ELC_KEEP="2")
+                job = self.start(True, ELC_DIR=lines, ELC_EVERY=every, ELC_VERBOSE="1", ELC_KEEP="2", ELC_FILE_ROOTS=self.place(True))
                 if self.kills < self.options.kills and in_run < 6:
                     job.wait(PATIENCE, lambda: launch.newest(lines) > newest)
                     job.wait(self.random.uniform(0, 0.2) * seconds)

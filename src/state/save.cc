@@ -48,6 +48,24 @@ Result check_handle(const HandleCodec& codec, const void* leaf, size_t bytes) {
   return Result::error("it holds a handle of MPI and is not registered as such: use %s", macro);
 }
 
+// An array that counts from 1 is pointed to where its block is not yet. What malloc has there is less than its smallest block, so that
+// of an address that was a block's there cannot be one, only of the end of what was freed; characters have such ends.
+Result check_before_block(Saving& saving, uintptr_t value) {
+  constexpr uintptr_t kUnit = 2 * sizeof(void*);
+  constexpr uint64_t kLeastElement = 4;
+  if (!saving.process.is_prepared) return Result();
+  for (uintptr_t at = (value / kUnit + 1) * kUnit; at - value < 2 * kUnit; at += kUnit) {
+    const Block* const block = saving.process.heap.find(reinterpret_cast<const void*>(at));
+    if (block == nullptr) continue;
+    const uint64_t element = saving.process.types.size_of(block->type);
+    if (element < kLeastElement || (at - value) % element != 0 || (saving.target != format::kNone && saving.target != block->type)) continue;
+    return Result::error("a pointer in it leads to %llu bytes before a block of memory, as for an array that counts from 1; a restart would not "
+                         "find it: have it lead to the block",
+                         static_cast<unsigned long long>(at - value));
+  }
+  return Result();
+}
+
 Result encode_pointer(void* context, const void* leaf, PointerLeaf* out) {
   Saving& saving = *static_cast<Saving*>(context);
   const void* pointer;
@@ -61,6 +79,7 @@ Result encode_pointer(void* context, const void* leaf, PointerLeaf* out) {
         late->name);
   note_wild(saving, reinterpret_cast<uintptr_t>(pointer));
   ELC_TRY(check_wild(saving.process, reinterpret_cast<uintptr_t>(pointer)));
+  ELC_TRY(check_before_block(saving, reinterpret_cast<uintptr_t>(pointer)));
   return check_handle(saving.codec, leaf, sizeof pointer);
 }
 

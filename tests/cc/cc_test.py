@@ -295,6 +295,10 @@ printf("%s", i == 1000 ? __func__ : "");""")
         self.right('long a[3]; extern long b[3] __attribute__((alias("a"))); static long c; extern long d __attribute__((alias("c")));\nstatic long *to = &d;',
                    "b[i % 3] += i; d += i; deep(1, 1); a[i % 3] += 2; result += b[i % 3] + c + (to == &c) + (&a[1] == &b[1]);")
 
+    def test_names_that_the_compiler_knows(self):
+        self.right("double rintf(double x); double rintf(double x) { deep(1, 1); return x + 1; } static unsigned __int128 cut(unsigned __int128 n) { n &= (unsigned long)-1; return n; }",
+                   "result += rintf(i) + cut(i);", "-O2")
+
     def test_wide_strings(self):
         self.right("""#include <wchar.h>
 static const wchar_t *at = L"wide" L" and wider";
@@ -1030,6 +1034,12 @@ class Lines(Cases):
                                    ("static long at[1000]; long kept[1000]; kept[7] = (long)&at[3];", "kept[7] == 0")):
             with self.subTest(declared):
                 self.refused("holds an address", "", "if (i == 0) { %s int k; for (k = 0; k < 100; k++) deep(1, 1); result += %s; }" % (declared, is_wrong))
+
+    def test_arrays_that_count_from_one(self):
+        for declared, taken in (("static double *a;", "a = (double *)malloc(80) - 1"), ("struct v { int n; struct v *next; }; static struct { struct v *of; } a;", "a.of = (struct v *)malloc(160) - 1; a.of[1].next = a.of + 3"),
+                                ("static int *a;", "a = (int *)malloc(80) - 2")):
+            with self.subTest(taken):
+                self.refused("before a block of memory", declared, "if (i == 0) %s;" % taken)
 
     def test_address_of_no_value(self):
         self.refused("but to no value there", "static struct { unsigned a : 4, b : 12; long n; } bits; static char *at;", "at = (char *)&bits + 1;")

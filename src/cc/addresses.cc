@@ -24,8 +24,12 @@ enum Holds : unsigned {
   kRest = 8,       // how far an address is behind a multiple of something
   kPadding = 16,   // how far the next one is
   kBytes = 32,     // of a pointer: it leads to those of addresses
+  kLow = 64,       // an address without its first bits
+  kMasked = 128,   // by a variable: one that is rounded, or a rest
 };
-constexpr unsigned kNumbers = kQuotient | kRest;  // which lines must not have
+constexpr unsigned kWhole = kAddress | kMinus | kLow;
+constexpr unsigned kNumbers = kQuotient | kRest | kLow;  // which lines must not have
+constexpr unsigned kPlaces = kNumbers | kAddress | kMasked;  // nor where something is found by them
 
 unsigned differs(unsigned left, unsigned right) {
   unsigned both = left & ~(kAddress | kMinus);
@@ -34,6 +38,7 @@ unsigned differs(unsigned left, unsigned right) {
   if ((right & kAddress) != 0 && (left & kAddress) == 0) both |= kMinus;
   if ((right & kMinus) != 0 && (left & kMinus) == 0) both |= kAddress;
   if ((right & kQuotient) != 0) both ^= kQuotient;
+  if ((right & kLow) != 0) both ^= kLow;
   if ((left & kAddress) != 0) return both & ~(kRest | kPadding);  // it is rounded
   if ((right & kRest) != 0) both = (left & kRest) != 0 ? both & ~kRest : both | kPadding;
   if ((right & kPadding) != 0) both |= kRest;
@@ -61,22 +66,39 @@ class AddressVisitor : public Visitor {
 
   bool VisitCallExpr(CallExpr* call) override {
     if (function_ == nullptr) return true;
+    called_.insert(call->getCallee()->IgnoreParenImpCasts());
     const FunctionDecl* const callee = call->getDirectCallee();
     if (callee != nullptr && unit_.in_system_header(callee->getLocation())) {
       see_copy(call, callee);
       return true;
     }
     for (unsigned i = 0; i < call->getNumArgs(); ++i) {
-      if (callee == nullptr) make(call->getArg(i), kNumbers | kAddress);  // nobody knows to whom
+      if (callee == nullptr) make(call->getArg(i), kNumbers);  // nobody knows to whom
       else pass(callee->getDefinition() != nullptr ? callee->getDefinition() : callee, i, call->getArg(i));
     }
     return true;
   }
 
+  bool VisitDeclRefExpr(DeclRefExpr* e) override {
+    const auto* function = dyn_cast<FunctionDecl>(e->getDecl());
+    if (function != nullptr && !called_.contains(e)) grown_ |= pointed_to_.insert(function->getCanonicalDecl()).second;
+    return true;
+  }
+
+  bool VisitCastExpr(CastExpr* cast) override {
+    if (function_ != nullptr && cast->getCastKind() == CK_IntegralToFloating) make(cast->getSubExpr(), kNumbers | kWhole);
+    return true;
+  }
+
+  bool VisitCompoundLiteralExpr(CompoundLiteralExpr* e) override {
+    if (const auto* list = dyn_cast<InitListExpr>(e->getInitializer()); function_ != nullptr && list != nullptr) initialise(nullptr, list);
+    return true;
+  }
+
   bool VisitReturnStmt(ReturnStmt* s) override {
     if (function_ == nullptr || s->getRetValue() == nullptr || !function_->getReturnType()->isIntegerType()) return true;
-    const bool is_made = function_->isExternallyVisible();
-    if (is_made) make(s->getRetValue(), kNumbers);
+    const bool is_called_by = pointed_to_.contains(function_->getCanonicalDecl()), is_made = is_called_by || function_->isExternallyVisible();
+    if (is_made) make(s->getRetValue(), is_called_by ? kNumbers | kAddress : kNumbers);
     holds(function_, of(s->getRetValue()) & (is_made ? ~kNumbers : ~0u));
     return true;
   }
@@ -89,7 +111,7 @@ class AddressVisitor : public Visitor {
   }
 
   bool VisitArraySubscriptExpr(ArraySubscriptExpr* e) override {
-    if (function_ != nullptr) make(e->getIdx(), kNumbers | kAddress | kMinus);
+    if (function_ != nullptr) make(e->getIdx(), kPlaces | kMinus);
     return true;
   }
 
@@ -102,7 +124,7 @@ class AddressVisitor : public Visitor {
     if (combine(how, left, right, &result) || orders(both)) found_[function_].made.push_back(both);
     for (const auto& [pointer, number] : {std::pair(left, right), std::pair(right, left)}) {
       if (how != BO_Add || !pointer->getType()->isPointerType()) continue;
-      make(number, is_null(pointer) ? kNumbers : kNumbers | kAddress);
+      make(number, is_null(pointer) ? kNumbers : kPlaces);
     }
     if (how == BO_Sub && left->getType()->isPointerType()) make(right, kQuotient);
     if (both->isAssignmentOp()) assign(left, both->getOpcode() == BO_Assign ? of(right) : result, both->getOpcode() == BO_Assign ? right : both);
@@ -150,7 +172,9 @@ class AddressVisitor : public Visitor {
 
   // If it has one of these, it is a number that lines must not have.
   void make(const Expr* e, unsigned which) {
-    if (e->getType()->isIntegerType() && (of(e) & which) != 0) found_[function_].made.push_back(e);
+    unsigned what = of(e);
+    if ((what & kPadding) != 0) what &= ~static_cast<unsigned>(kRest | kMasked);  // of a variable that has both in turn
+    if (e->getType()->isIntegerType() && (what & which) != 0) found_[function_].made.push_back(e);
   }
 
   void pass(const FunctionDecl* to, unsigned number, const Expr* given) {
@@ -175,7 +199,7 @@ class AddressVisitor : public Visitor {
     auto field = record != nullptr && record->isStruct() ? record->field_begin() : RecordDecl::field_iterator();
     for (const Expr* part : list->inits()) {
       if (const auto* inner = dyn_cast<InitListExpr>(part)) initialise(variable, inner);
-      else if (record == nullptr) give(variable, part);
+      else if (record == nullptr && variable != nullptr) give(variable, part);
       else if (field != RecordDecl::field_iterator()) holds(*field, of(part) & may_hold(field->getType()));
       if (record != nullptr) make(part, kNumbers);
       if (field != RecordDecl::field_iterator()) ++field;
@@ -199,12 +223,15 @@ class AddressVisitor : public Visitor {
     if (target != nullptr) holds(target, what & may_hold(target->getType()) & (is_made ? ~kNumbers : ~0u));
   }
 
-  // memcpy() of a pointer's bytes into an integer.
+  // memcpy() of a pointer's bytes into integers.
   void see_copy(const CallExpr* call, const FunctionDecl* callee) {
     if (!callee->getDeclName().isIdentifier() || (callee->getName() != "memcpy" && callee->getName() != "memmove") || call->getNumArgs() < 2) return;
-    const auto* to = dyn_cast<UnaryOperator>(call->getArg(0)->IgnoreParenCasts());
-    if (to != nullptr && to->getOpcode() == UO_AddrOf && (of(call->getArg(1)) & kBytes) != 0 && to->getSubExpr()->getType()->isIntegerType())
-      assign(to->getSubExpr(), kAddress, to);
+    if ((of(call->getArg(1)) & kBytes) == 0) return;
+    const Expr* to = call->getArg(0)->IgnoreParenCasts();
+    if (const auto* address = dyn_cast<UnaryOperator>(to); address != nullptr && address->getOpcode() == UO_AddrOf) to = address->getSubExpr();
+    assign(to, kAddress, to);
+    if (const RecordDecl* record = to->getType()->getAsRecordDecl(); record != nullptr && record->getDefinition() != nullptr)
+      for (const FieldDecl* field : record->getDefinition()->fields()) holds(field, kAddress & may_hold(field->getType()));
   }
 
   bool constant(const Expr* e, uint64_t* value) const {
@@ -224,8 +251,8 @@ class AddressVisitor : public Visitor {
   // By what addresses are rounded, or asked how they are aligned.
   void see_rounding(BinaryOperatorKind how, const Expr* left, const Expr* right) {
     if (how != BO_And && how != BO_Rem && how != BO_Div) return;
-    const bool is_left = (of(left) & (kAddress | kMinus)) != 0;
-    if (!is_left && (how != BO_And || (of(right) & (kAddress | kMinus)) == 0)) return;
+    const bool is_left = (of(left) & kWhole) != 0;
+    if (!is_left && (how != BO_And || (of(right) & kWhole) == 0)) return;
     uint64_t to = kOfVectors, number = 0;
     if (constant(is_left ? right : left, &number)) {
       to = number & (~number + 1);
@@ -267,14 +294,22 @@ class AddressVisitor : public Visitor {
 
   // Whether an address that is divided by the one is as it was, but for its last bits, when it is multiplied by the other.
   bool undoes(const Expr* divided, BinaryOperatorKind how, const Expr* by) const {
-    divided = divided->IgnoreParenCasts();
+    divided = initial(divided->IgnoreParenCasts());
     const auto* quotient = dyn_cast<BinaryOperator>(divided);
     if (quotient == nullptr || quotient->getOpcode() != how) return false;
     uint64_t first = 0, second = 0;
     if (constant(quotient->getRHS(), &first) || constant(by, &second)) return constant(by, &second) && first == second;
-    const auto* one = dyn_cast<DeclRefExpr>(quotient->getRHS()->IgnoreParenCasts());
-    const auto* other = dyn_cast<DeclRefExpr>(by->IgnoreParenCasts());
-    return one != nullptr && other != nullptr && one->getDecl() == other->getDecl();
+    llvm::FoldingSetNodeID one, other;
+    quotient->getRHS()->IgnoreParenCasts()->Profile(one, context_, true);
+    by->IgnoreParenCasts()->Profile(other, context_, true);
+    return one == other;
+  }
+
+  // Of a variable of the function that has an initial value: that.
+  static const Expr* initial(const Expr* e) {
+    const auto* reference = dyn_cast<DeclRefExpr>(e);
+    const auto* variable = reference == nullptr ? nullptr : dyn_cast<VarDecl>(reference->getDecl());
+    return variable != nullptr && variable->hasLocalStorage() && variable->getInit() != nullptr ? variable->getInit()->IgnoreParenCasts() : e;
   }
 
   // Whether qsort() and the like are told there that one comes before another because of where they are: in a function that compares,
@@ -287,10 +322,7 @@ class AddressVisitor : public Visitor {
     return is_kept_address(both->getLHS()) && is_kept_address(both->getRHS());
   }
   static bool is_kept_address(const Expr* e) {
-    e = e->IgnoreParenCasts();
-    const auto* reference = dyn_cast<DeclRefExpr>(e);
-    const auto* variable = reference == nullptr ? nullptr : dyn_cast<VarDecl>(reference->getDecl());
-    if (variable != nullptr && variable->getInit() != nullptr) e = variable->getInit()->IgnoreParenCasts();
+    e = initial(e->IgnoreParenCasts());
     const auto* at = dyn_cast<UnaryOperator>(e);
     const bool is_kept = isa<MemberExpr, ArraySubscriptExpr>(e) || (at != nullptr && at->getOpcode() == UO_Deref);
     return is_kept && e->getType()->isPointerType();
@@ -298,7 +330,7 @@ class AddressVisitor : public Visitor {
 
   // Of what lies behind a multiple.
   static unsigned rest_of(unsigned what) {
-    return ((what & (kAddress | kRest)) != 0 ? kRest : 0u) | ((what & (kMinus | kPadding)) != 0 ? kPadding : 0u);
+    return ((what & (kAddress | kLow | kRest | kMasked)) != 0 ? kRest : 0u) | ((what & (kMinus | kPadding)) != 0 ? kPadding : 0u);
   }
 
   unsigned masked(const Expr* value, const Expr* mask) const {
@@ -308,9 +340,10 @@ class AddressVisitor : public Visitor {
       if (number < kOfVectors) return kNothing;  // as blocks are aligned, it is the same after a restart
       return number < kPage ? rest_of(what) : what;
     }
-    const Expr* const form = mask->IgnoreParenCasts();
+    const Expr* const form = initial(mask->IgnoreParenCasts());
     const auto* sign = dyn_cast<UnaryOperator>(form);
-    return sign != nullptr && (sign->getOpcode() == UO_Not || sign->getOpcode() == UO_Minus) ? what : rest_of(what);
+    if (sign != nullptr && (sign->getOpcode() == UO_Not || sign->getOpcode() == UO_Minus)) return what;
+    return isa<BinaryOperator>(form) || (what & kMinus) != 0 ? rest_of(what) : kMasked;
   }
 
   // Returns whether a number is made there.
@@ -326,7 +359,7 @@ class AddressVisitor : public Visitor {
     switch (how) {
       case BO_Add:
         *result = (l & r) == 0 && ((l | r) & (kAddress | kMinus)) == (kAddress | kMinus) ? (l | r) & ~(kAddress | kMinus) : l | r;
-        if (((l | r) & kAddress) != 0) *result &= ~static_cast<unsigned>(kPadding);  // it is rounded
+        if (((l | r) & kAddress) != 0) *result &= ~static_cast<unsigned>(kPadding | kRest | kMasked);  // it is rounded
         return false;
       case BO_Or:
         *result = l | r;
@@ -339,14 +372,14 @@ class AddressVisitor : public Visitor {
         *result = r == kNothing ? masked(left, right) : l == kNothing ? masked(right, left) : l | r;
         return false;
       case BO_Rem:
-        if ((l & kQuotient) != 0 || ((l & (kAddress | kMinus)) != 0 && !is_alignment(right))) return true;
-        *result = constant(right, &number) && number <= kOfVectors && (l & (kAddress | kMinus)) != 0 ? kNothing : rest_of(l);
+        if ((l & kQuotient) != 0 || ((l & kWhole) != 0 && !is_alignment(right))) return true;
+        *result = constant(right, &number) && number <= kOfVectors && (l & kWhole) != 0 ? kNothing : rest_of(l);
         return false;
       case BO_Xor:
         return true;
       case BO_Mul:
       case BO_Shl:
-        if (((l | r) & (kAddress | kMinus)) == 0) {
+        if (((l | r) & kWhole) == 0) {
           if (((l | r) & kQuotient) == 0) *result = l | r;
           else if (undoes(left, how == BO_Mul ? BO_Div : BO_Shr, right) || (how == BO_Mul && undoes(right, BO_Div, left))) *result = kAddress;
           else return true;
@@ -355,8 +388,8 @@ class AddressVisitor : public Visitor {
         return true;
       case BO_Div:
       case BO_Shr:
-        if ((l & kMinus) != 0) return true;
-        *result = (l & (kAddress | kQuotient)) != 0 ? static_cast<unsigned>(kQuotient) : l & (kRest | kPadding);
+        if ((l & (kMinus | kLow)) != 0) return true;
+        *result = (l & (kAddress | kQuotient)) != 0 ? static_cast<unsigned>(kQuotient) : l & (kRest | kPadding | kMasked);
         return false;
       default:
         return false;
@@ -369,8 +402,8 @@ class AddressVisitor : public Visitor {
     if (const auto* cast = dyn_cast<CastExpr>(e)) {
       const Expr* const from = cast->getSubExpr();
       // A place in a struct, as that of a member of one at the address 0, is a constant.
-      if (cast->getCastKind() == CK_PointerToIntegral) return constant(e, &number) ? kNothing : kAddress;
-      if (cast->getType()->isIntegerType() && from->getType()->isIntegerType()) return cast->getType()->isBooleanType() ? kNothing : of(from);
+      if (cast->getCastKind() == CK_PointerToIntegral) return constant(e, &number) ? kNothing : narrowed(kAddress, from->getType(), cast->getType());
+      if (cast->getType()->isIntegerType() && from->getType()->isIntegerType()) return cast->getType()->isBooleanType() ? kNothing : narrowed(of(from), from->getType(), cast->getType());
       if (leads_to_numbers(cast->getType())) return bytes_of(from, cast->getType()->getPointeeType()->isCharType());
       return cast->getType()->isPointerType() ? of(from) & kBytes : kNothing;
     }
@@ -380,7 +413,19 @@ class AddressVisitor : public Visitor {
       const Expr* const base = element->getBase()->IgnoreParenImpCasts();
       return base->getType()->isArrayType() ? of(base) : of_bytes(e, element->getBase());
     }
-    if (const auto* call = dyn_cast<CallExpr>(e)) return call->getDirectCallee() != nullptr ? held(call->getDirectCallee()) : kNothing;
+    if (const auto* call = dyn_cast<CallExpr>(e)) {
+      const FunctionDecl* const callee = call->getDirectCallee();
+      unsigned of_arguments = kNothing;
+      if (callee != nullptr && callee->getBuiltinID() != 0)
+        for (const Expr* argument : call->arguments()) of_arguments |= of(argument);
+      return callee != nullptr ? held(callee) | of_arguments : kNothing;
+    }
+    if (const auto* block = dyn_cast<StmtExpr>(e)) {
+      const CompoundStmt* const body = block->getSubStmt();
+      const auto* last = body->body_empty() ? nullptr : dyn_cast<Expr>(body->body_back());
+      return last != nullptr ? of(last) : kNothing;
+    }
+    if (const auto* choice = dyn_cast<BinaryConditionalOperator>(e)) return of(choice->getCommon()) | of(choice->getFalseExpr());
     if (const auto* choice = dyn_cast<ConditionalOperator>(e)) return of(choice->getTrueExpr()) | of(choice->getFalseExpr());
     if (const auto* one = dyn_cast<UnaryOperator>(e)) {
       const unsigned what = of(one->getSubExpr());
@@ -418,6 +463,11 @@ class AddressVisitor : public Visitor {
     return has ? kBytes : of(pointer) & kBytes;
   }
 
+  unsigned narrowed(unsigned what, QualType from, QualType to) const {
+    if ((what & (kAddress | kMinus)) == 0 || context_.getTypeSize(to) >= context_.getTypeSize(from)) return what;
+    return (what & ~static_cast<unsigned>(kAddress | kMinus)) | kLow;
+  }
+
   // What is read there.
   unsigned of_bytes(const Expr* e, const Expr* pointer) const {
     return e->getType()->isIntegerType() && (of(pointer) & kBytes) != 0 ? kAddress : kNothing;
@@ -430,6 +480,8 @@ class AddressVisitor : public Visitor {
   std::function<bool(const Parameter&)> is_given_;
   std::set<Parameter> given_;
   std::set<const FunctionDecl*> may_be_given_;
+  std::set<const Expr*> called_;             // what stands for functions in calls
+  std::set<const Decl*> pointed_to_;         // functions, by what may call them
   std::map<const Decl*, unsigned> holding_;  // variables, members, and functions that return it: what
   bool grown_ = false;                       // that has, since
   std::map<const FunctionDecl*, NumbersOfAddresses> found_;

@@ -3,6 +3,7 @@
 #include "cc/visitor.h"
 #include "clang/AST/Attr.h"
 #include "clang/AST/DeclOpenMP.h"
+#include "clang/AST/ExprOpenMP.h"
 #include "clang/AST/StmtOpenMP.h"
 
 namespace elc::cc {
@@ -14,6 +15,8 @@ namespace {
 bool is_scalar(QualType type) { return (type->isScalarType() || type->isAnyComplexType()) && !type.isVolatileQualified(); }
 
 bool is_characters(QualType type) { return type->isArrayType() && type->getBaseElementTypeUnsafe()->isAnyCharacterType(); }
+
+constexpr int kOfMalloc = 16;  // bytes
 
 // Before it is used: what holds addresses, or is looked at for such that it should not hold; and what costs little, because what was
 // there before may be no value of a narrower machine.
@@ -135,6 +138,7 @@ class BodyVisitor : public Visitor {
     for (const OMPClause* clause : directive->clauses()) {
       for (const Stmt* child : const_cast<OMPClause*>(clause)->children()) {
         const auto* e = dyn_cast_or_null<Expr>(child);
+        while (e != nullptr && isa<OMPArraySectionExpr>(e->IgnoreParenImpCasts())) e = cast<OMPArraySectionExpr>(e->IgnoreParenImpCasts())->getBase();
         if (e == nullptr) continue;
         f_.named_.insert(variable_of(e->IgnoreParenImpCasts()));
         if (clause->getClauseKind() != llvm::omp::OMPC_shared) f_.measured_.insert(variable_of(e->IgnoreParenImpCasts()));
@@ -231,6 +235,7 @@ Function::Function(Module& module, const FunctionDecl* function) : module_(modul
   const Stmt* body = function->getBody();
   const std::string inside = unit_.text().substr(unit_.begin_of(body->getBeginLoc()), unit_.end_of(body->getEndLoc()) - unit_.begin_of(body->getBeginLoc()));
   if (inside.find("#pragma pack") != std::string::npos) refuse(function->getLocation(), "#pragma pack in a function");
+  has_typeof_ = inside.find("typeof") != std::string::npos;
   if (inside.find("__label__") != std::string::npos) refuse(function->getLocation(), "labels of blocks (__label__)");
   BodyVisitor(*this).TraverseStmt(function->getBody());
   if (last_argument_.isValid()) check_arguments(function->getBody());
@@ -353,6 +358,17 @@ std::string Function::free_variable(const std::string& name) const {
   return free_name(name, [&](const std::string& candidate) { return declared_outside(candidate).empty() && !names_.contains(candidate); });
 }
 
+// In a restart a function begins with parameters that are 0: the compiler computes the lengths of rows from these, too.
+bool Function::is_plain(const Expr* size) const {
+  size = size->IgnoreParenImpCasts();
+  const auto* reference = dyn_cast<DeclRefExpr>(size);
+  if (size->isEvaluatable(unit_.context()) || (reference != nullptr && isa<VarDecl>(reference->getDecl()))) return true;
+  if (const auto* cast = dyn_cast<CStyleCastExpr>(size)) return is_plain(cast->getSubExpr());
+  if (const auto* member = dyn_cast<MemberExpr>(size)) return !member->isArrow() && is_plain(member->getBase());
+  const auto* both = dyn_cast<BinaryOperator>(size);
+  return both != nullptr && (both->isAdditiveOp() || both->getOpcode() == BO_Mul) && is_plain(both->getLHS()) && is_plain(both->getRHS());
+}
+
 // An array of variable length becomes a pointer to memory that goes with the frame, or when the declaration is come to again; so does a
 // pointer to rows of variable length, since no label can be jumped to in the scope of one. The text has it back as what it was.
 void Function::change_array(const VarDecl* variable, Variable* v) {
@@ -363,10 +379,16 @@ void Function::change_array(const VarDecl* variable, Variable* v) {
   for (; rows->isPointerType(); rows = rows->getPointeeType()) stars += "*";
   const QualType element = rows->isArrayType() ? context.getBaseElementType(rows) : QualType();
   const bool is_row = is_array && !context.getAsArrayType(rows)->getElementType()->isArrayType();
-  const bool is_as_it_was = is_row && !measured_.contains(variable);  // a pointer does as well
-  if (element.isNull() || element->isVariablyModifiedType() || has_tasks_ || (named_.contains(variable) && !is_as_it_was))
+  const bool is_as_it_was = is_row && !measured_.contains(variable) && !has_typeof_;  // a pointer does as well
+  // The length of another was taken at its own declaration; and memory is aligned as malloc does.
+  const size_t begin = unit_.begin_of(variable->getBeginLoc());
+  const bool is_like_another = unit_.text().substr(begin, unit_.end_of(variable->getLocation()) - begin).find("typeof") != std::string::npos;
+  if (is_array && !element.isNull() && (variable->hasAttr<AlignedAttr>() || context.getTypeAlignInChars(element).getQuantity() > kOfMalloc))
+    return refuse(variable->getLocation(), "'" + v->shown + "', which is of variable length, is aligned by more than malloc does: use posix_memalign");
+  if (element.isNull() || element->isVariablyModifiedType() || is_like_another || has_tasks_ || (named_.contains(variable) && !is_as_it_was))
     return refuse(variable->getLocation(), "'" + v->shown + "', which is of variable length, lives while a call can reach MPI: use malloc");
-  v->type = is_array ? element.getUnqualifiedType() : element;
+  v->type = element;
+  if (is_array) v->type.removeLocalConst();
   for (size_t i = is_array ? 0 : 1; i < stars.size(); ++i) v->type = context.getPointerType(v->type);
   if (is_array) {
     v->in_place = false;
@@ -377,6 +399,7 @@ void Function::change_array(const VarDecl* variable, Variable* v) {
     names_.insert(v->name);
     copies_ += module_.declaration(v->type, v->name, variable->getLocation()) + " = (void *)" + v->shown + "; ";
   }
+  if (is_as_it_was) return;
   std::string text;
   for (QualType rest = rows; const auto* array = context.getAsArrayType(rest); rest = array->getElementType()) {
     if (const auto* fixed = dyn_cast<ConstantArrayType>(array)) {
@@ -391,15 +414,16 @@ void Function::change_array(const VarDecl* variable, Variable* v) {
     extent.is_parameter = v->is_parameter;
     extent.is_changed = !v->is_parameter;
     if (v->is_parameter) {
-      const Expr* const size = dyn_cast<VariableArrayType>(array) != nullptr ? cast<VariableArrayType>(array)->getSizeExpr() : nullptr;
-      if (size == nullptr || size->HasSideEffects(context)) return refuse(variable->getLocation(), "the length of the rows of '" + v->shown + "' has an effect");
+      const auto* open = dyn_cast<VariableArrayType>(array);
+      const Expr* const size = open != nullptr ? open->getSizeExpr() : nullptr;
+      if (size == nullptr || !is_plain(size))
+        return refuse(variable->getLocation(), "the length of the rows of '" + v->shown + "' is more than sums and products of variables");
       const size_t begin = unit_.begin_of(size->getBeginLoc());
       copies_ += module_.declaration(extent.type, extent.name, variable->getLocation()) + " = " + unit_.text().substr(begin, unit_.end_of(size->getEndLoc()) - begin) + "; ";
     }
     text += "[" + extent.name + "]";
     v->extents.push_back(add(extent));
   }
-  if (is_as_it_was) return;
   const bool is_set = address_taken_.contains(variable) || assigned_.contains(variable);
   if (!is_array && !is_set) stars.pop_back();
   const std::string pointer = "(" + module_.declaration(element, "(" + stars + ")" + text, variable->getLocation()) + ")";

@@ -57,6 +57,7 @@ class Function {
   void move(const clang::DeclStmt* statement);
   void check_arguments(const clang::Stmt* statement);
   void change_array(const clang::VarDecl* variable, Variable* v);
+  bool is_plain(const clang::Expr* size) const;
   void push_scope(size_t variable);
   size_t add(Variable variable);
   std::string free_variable(const std::string& name) const;
@@ -82,7 +83,7 @@ class Function {
   std::string call(const clang::CallExpr* call, Call kind, bool is_used);
   std::string value_of_block(const clang::StmtExpr* e, bool is_used);
   std::string argument(const clang::Expr* e, clang::QualType type);
-  const clang::Expr* operand_before_calls(const clang::Expr* e) const;
+  std::set<const clang::Expr*> operands_before_calls(const clang::Expr* e) const;
   std::string substituted(const clang::Expr* e);
   std::string truth_of(const clang::Expr* e);
   size_t temporary(clang::QualType type);
@@ -111,6 +112,7 @@ class Function {
   int next_ = 1;
   bool is_refused_ = false;
   bool has_tasks_ = false, has_directives_ = false;  // of OpenMP
+  bool has_typeof_ = false;
   bool has_jumps_ = false;  // goto
   bool uses_alloca_ = false;
   clang::SourceLocation last_argument_;  // of those that are variable: where they are used last

@@ -167,16 +167,16 @@ void Function::emit_extents(const VarDecl* variable) {
   while (element->isPointerType()) element = element->getPointeeType();
   for (; const ArrayType* array = unit_.context().getAsArrayType(element); element = array->getElementType()) {
     const auto* fixed = dyn_cast<ConstantArrayType>(array);
-    if (fixed == nullptr) {
-      const std::string name = variables_[*extent++].name, size = value_of(cast<VariableArrayType>(array)->getSizeExpr());
+    std::string size = fixed != nullptr ? std::to_string(fixed->getSize().getZExtValue()) : value_of(cast<VariableArrayType>(array)->getSizeExpr());
+    if (fixed == nullptr && !v.extents.empty()) {
+      const std::string& name = variables_[*extent++].name;
       out_ += name + " = " + size + "; ";
-      extents += ", " + name;
-    } else {
-      extents += ", " + std::to_string(fixed->getSize().getZExtValue());
+      size = name;
     }
+    extents += ", " + size;
   }
   if (!is_array) return;
-  const std::string memory = module_.types().of_memory(element), type = memory.empty() ? "0" : memory;
+  const std::string memory = module_.types().of_elements(element), type = memory.empty() ? "0" : memory;
   extents.erase(0, 2);
   const std::string count = std::to_string(std::count(extents.begin(), extents.end(), ',') + 1);
   out_ += "{ const __typeof__(sizeof 0) elc_x[] = {" + extents + "}; " + v.name + " = ELC_Program_array(" + v.name + ", " + count +
@@ -346,17 +346,25 @@ std::string Function::value_of_block(const StmtExpr* e, bool is_used) {
 }
 
 // C leaves open what comes first, but compilers have a number on the left before they call what is on the right, and programs rely on
-// it, as with rand() % 6 + f(). When a variable alone is read they do not agree on.
-const Expr* Function::operand_before_calls(const Expr* e) const {
-  const auto* both = dyn_cast<BinaryOperator>(e);
-  if (both == nullptr || both->isAssignmentOp() || !has_label(both->getRHS())) return nullptr;
-  const Expr* const left = both->getLHS();
-  const Expr* const inner = left->IgnoreParenImpCasts();
-  if (!left->getType()->isArithmeticType() || isa<DeclRefExpr>(inner) || left->isEvaluatable(unit_.context())) return nullptr;
-  if (isa<CallExpr>(inner) && has_label(inner)) return nullptr;  // is kept anyway
-  Described d;
-  std::string why;
-  return module_.types().describe(left->getType(), &d, &why) ? left : nullptr;
+// it, as with rand() % 6 + f(); so it is with what comes first in a list. When a variable alone is read they do not agree on.
+std::set<const Expr*> Function::operands_before_calls(const Expr* e) const {
+  std::set<const Expr*> first;
+  const auto see = [&](const Expr* left) {
+    const Expr* const inner = left->IgnoreParenImpCasts();
+    if (!left->getType()->isArithmeticType() || isa<DeclRefExpr>(inner) || left->isEvaluatable(unit_.context())) return;
+    if (isa<CallExpr>(inner) && has_label(inner)) return;  // is kept anyway
+    Described d;
+    std::string why;
+    if (module_.types().describe(left->getType(), &d, &why)) first.insert(left);
+  };
+  if (const auto* both = dyn_cast<BinaryOperator>(e); both != nullptr && !both->isAssignmentOp() && has_label(both->getRHS())) see(both->getLHS());
+  if (const auto* list = dyn_cast<InitListExpr>(e)) {
+    unsigned end = list->getNumInits();
+    while (end > 0 && !has_label(list->getInit(end - 1))) --end;
+    for (unsigned i = 0; i + 1 < end; ++i)
+      if (!isa<InitListExpr, DesignatedInitExpr>(list->getInit(i))) see(list->getInit(i));
+  }
+  return first;
 }
 
 // The text of an expression in which those below that have labels have been evaluated before.
@@ -364,15 +372,15 @@ std::string Function::substituted(const Expr* e) {
   if (const auto* list = dyn_cast<InitListExpr>(e); list != nullptr && list->isSemanticForm() && list->getSyntacticForm() != nullptr)
     e = list->getSyntacticForm();  // what several elements have is there once
   std::vector<Edits::Edit> values;
-  const Expr* const first = operand_before_calls(e);
+  const std::set<const Expr*> first = operands_before_calls(e);
   for (const Stmt* child : e->children()) {
     const auto* below = dyn_cast_or_null<Expr>(child);
-    if (below == nullptr || (!has_label(below) && below != first)) continue;
+    if (below == nullptr || (!has_label(below) && !first.contains(below))) continue;
     values.push_back({unit_.begin_of(below->getBeginLoc()), unit_.end_of(below->getEndLoc()), true, "", ""});
     std::string value = value_of(below);
-    if (below == first) {
-      const std::string kept = variables_[temporary(first->getType())].name;
-      out_ += set(kept, first->getType(), value);
+    if (first.contains(below)) {
+      const std::string kept = variables_[temporary(below->getType())].name;
+      out_ += set(kept, below->getType(), value);
       value = kept;
     }
     values.back().before = isa<InitListExpr>(below) || isa<DesignatedInitExpr>(below) ? value : "(" + value + ")";

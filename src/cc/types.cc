@@ -388,6 +388,11 @@ bool Types::add_bit_field(const FieldDecl* field, const RecordDecl* of, const st
   return true;
 }
 
+std::string Types::of_elements(QualType type) {
+  const std::string memory = of_memory(type);
+  return memory.substr(0, memory.find(' '));
+}
+
 std::string Types::of_memory(QualType type) {
   if (type->isVariableArrayType()) type = unit_.context().getBaseElementType(type);
   if (type->isVoidType() || type->isFunctionType() || type->isIncompleteType()) return "";

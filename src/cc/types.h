@@ -27,6 +27,7 @@ class Types {
   bool describe(clang::QualType type, Described* to, std::string* why);
   // The type that memory gets when a pointer to it becomes one to `type`; empty: none better than bytes.
   std::string of_memory(clang::QualType type);
+  std::string of_elements(clang::QualType type);  // of an array: a struct that ends openly does not
   bool holds_addresses(clang::QualType type) const;
   // In a union that is bytes.
   bool may_hide_address(clang::QualType type) const;

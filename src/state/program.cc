@@ -388,7 +388,6 @@ ELC_EXPORT void ELC_Program_leave(void** of_function) {
   }
 }
 
-// A block for each dimension, the first element of which points to the next block.
 ELC_EXPORT void* ELC_Program_array(void* before, int dimensions, const size_t* extents, size_t element, ELC_Type type) {
   ELC_free(before);
   if (extents == nullptr) return nullptr;

@@ -49,7 +49,7 @@ Result check_handle(const HandleCodec& codec, const void* leaf, size_t bytes) {
 }
 
 // An array that counts from 1 is pointed to where its block is not yet. What malloc has there is less than its smallest block, so that
-// of an address that was a block's there cannot be one, only of the end of what was freed; characters have such ends.
+// what was freed cannot have begun there; that it has ended there nobody can tell from it, but for characters, which often have.
 Result check_before_block(Saving& saving, uintptr_t value) {
   constexpr uintptr_t kUnit = 2 * sizeof(void*);
   constexpr uint64_t kLeastElement = 4;
@@ -60,7 +60,7 @@ Result check_before_block(Saving& saving, uintptr_t value) {
     const uint64_t element = saving.process.types.size_of(block->type);
     if (element < kLeastElement || (at - value) % element != 0 || (saving.target != format::kNone && saving.target != block->type)) continue;
     return Result::error("a pointer in it leads to %llu bytes before a block of memory, as for an array that counts from 1; a restart would not "
-                         "find it: have it lead to the block",
+                         "find it: have it lead to the block, or to nothing (NULL) if it led to the end of memory that was freed",
                          static_cast<unsigned long long>(at - value));
   }
   return Result();

@@ -833,7 +833,10 @@ static void note(void) { FILE *f = fopen("note", "a"); fclose(f); }""", """{ int
         for inside in ("long m[i + 1][i + 2]; int k;\n#pragma omp parallel for shared(m)\nfor (k = 0; k <= i; k++) m[k][k] = k;\ndeep(m[i][i], 1);",
                        "long v[i + 1]; int k; v[0] = 0;\n#pragma omp parallel for firstprivate(v)\nfor (k = 0; k <= i; k++) v[k] = k;\ndeep(v[0], 1);"):
             self.refuses("is of variable length", uses, "{ %s }" % inside, words=("-fopenmp",))
-        self.refuses("has an effect", "static int count; static long use(double (*a)[count++]) { deep(1, 1); return a[0][0]; }", "{ double a[9] = {0}; use((void *)a); }")
+        for length in ("count++", "*at", "9 / count", "sizes.n[0]"):
+            self.refuses("is more than sums and products", "static struct { int n[1]; } sizes; static int count; static long use(int *at, double (*a)[%s]) { deep(1, 1); return a[0][0]; }" % length,
+                         "{ double a[9] = {0}; use(&i, (void *)a); }")
+        self.refuses("is of variable length", "static long like(int n) { long a[n]; a[0] = 1; n++; __typeof__(a) b; b[0] = 2; deep(1, 1); return a[0] + b[0] + sizeof b; }", "like(i + 1);")
 
     def test_no_main(self):
         self.write("prog.c", PROGRAM.replace("int main", "int other_main") % ("", ""))
@@ -863,10 +866,11 @@ class Unfit(Cases):
     def test_names_of_threads(self): self.unfit("pthread_self(): what it returns", "#include <pthread.h>\nstatic pthread_t first;", "first = pthread_self();")
 
     HASHES = """#include <stdint.h>
-static long *kept[64]; static struct table { size_t size, mask, at; uintptr_t key; long *where[64]; } t = {64, 63}; static uintptr_t pair[2];
+static long *kept[64]; static struct table { size_t size, mask, at; uintptr_t key; long *where[64]; unsigned (*by)(const void *); } t = {64, 63}; static uintptr_t pair[2];
 static unsigned hash(unsigned long key) { return (unsigned)(key >> 7 & 1); }
 static size_t at(void *p) { return (size_t)p; }
 static size_t place(void *p, size_t size) { return (size_t)p % size; }
+static unsigned by_pointer(const void *p) { return (unsigned)(uintptr_t)p; }
 size_t known_outside(void *p, size_t size) { return (size_t)p % size; }
 static unsigned of_bytes(const void *key, size_t n) { const unsigned char *s = key; unsigned h = 5381; while (n-- > 0) h = h * 33 + *s++; return h; }
 static unsigned of_one(const char *s, int n) { unsigned h = 0; for (int k = 0; k < n; k++) { h += s[k]; h += h << 10; } return h; }
@@ -903,6 +907,13 @@ struct table u = {.key = (uintptr_t)&i}; kept[u.key / 8 % 64] = 0;
 int *p = &i; unsigned char *byte = (unsigned char *)(&p); kept[byte[1] * 3 % 64] = 0;
 int *p = &i; uintptr_t k; memcpy(&k, &p, sizeof k); kept[k * 3 % 64] = 0;
 kept[((char *)&i - (char *)0) / 4 % 61] = 0;
+t.by = by_pointer; kept[t.by(&i) % 61] = 0;
+kept[({ uintptr_t k = (uintptr_t)&i; k % t.size; })] = 0;
+struct table u; u = (struct table){.key = (uintptr_t)&i}; kept[u.key / 8 % 64] = 0;
+kept[(int)((uintptr_t)&i * 0.618) % 64] = 0;
+static unsigned known; known = (unsigned)(uintptr_t)&i; if (known == 7) kept[0] = 0;
+int *p = &i; unsigned char b[8]; memcpy(b, &p, sizeof p); kept[b[1] * 5 % 64] = 0;
+int *p = &i; struct { unsigned low, high; } w; memcpy(&w, &p, sizeof w); kept[(w.low ^ w.high) % 64] = 0;
 qsort(kept, 64, sizeof *kept, by_address);
 qsort(all, 2, sizeof *all, by_member);""".split("\n")
         functions = ("static struct named { char *name; int n; } all[2];\n"
@@ -913,16 +924,15 @@ qsort(all, 2, sizeof *all, by_member);""".split("\n")
         functions += "static unsigned of_key(const char *s) { return s[0] * 31; } static void g(int i) { struct { int n; void *p; } key = {1, &i}; of_key((char *)&key); }\n"
         self.write("prog.c", PROGRAM % (self.HASHES + functions, "if (i < 0) { %s g(i); }" % calls))
         told = set(re.findall(r"(\w+)\(\): it computes with an address as a number", self.cc("prog.c", "-w", "-o", "prog")))
-        self.assertEqual([], [use for n, use in enumerate(uses) if "f%d" % n not in told and "qsort" not in use])
-        self.assertLessEqual({"of_key", "by_address", "by_member"}, told)
+        self.assertEqual([], [use for n, use in enumerate(uses) if "f%d" % n not in told and "qsort" not in use and "by_pointer" not in use])
+        self.assertLessEqual({"of_key", "by_address", "by_member", "by_pointer"}, told)
 
     def test_numbers_of_addresses_in_another_file(self):
         self.write("hash.c", "unsigned hash(unsigned long key, int seed) { return (unsigned)(key >> 7) + seed; }\n"
                              "unsigned again(int seed, unsigned long key) { unsigned long k = key; return hash(k + 8, seed); }\n"
                              "unsigned other(unsigned long n) { return n * 31 % 7; }\n")
         declared = "unsigned hash(unsigned long, int), again(int, unsigned long), other(unsigned long);\n"
-        for use, is_told in (("hash((unsigned long)&i, 1);", True), ("again(2, (unsigned long)&i);", True), ("again(other(5), hash(i, 3));", False),
-                             ("hash(5, (int)(long)&i);", False)):
+        for use, is_told in (("hash((unsigned long)&i, 1);", True), ("again(2, (unsigned long)&i);", True), ("again(other(5), hash(i, 3));", False)):
             with self.subTest(use):
                 self.write("prog.c", PROGRAM % (declared, use))
                 told = self.cc("prog.c", "hash.c", "-w", "-o", "prog")
@@ -936,7 +946,8 @@ qsort(all, 2, sizeof *all, by_member);""".split("\n")
     def test_what_is_no_number_of_an_address(self):
         """It is compared, becomes a pointer again, or says how memory is aligned."""
         self.write("prog.c", PROGRAM % ("""#include <stdint.h>
-struct s { int a, b; }; static char memory[1000]; static struct header { size_t padding; char *begin; } header;
+struct s { int a, b; }; static char memory[1000]; static struct header { size_t padding, align, at; char *begin; } header = {0, 64};
+static size_t page_mask = ~(size_t)4095; static void called_back(uintptr_t user) { char *p = (char *)user; if (p == NULL) abort(); } static void (*by)(uintptr_t) = called_back;
 static size_t behind(const void *p, size_t n) { return (uintptr_t)p % n; }
 int is_aligned(const void *p, size_t n) { return (uintptr_t)p % n == 0; }
 char *next(char *p, size_t n) { size_t offset = (uintptr_t)p % n; return offset == 0 ? p : p + (n - offset); }
@@ -950,6 +961,10 @@ static int by_value(const void *a, const void *b) { const char *x = *(char **)a,
   result += (size_t)&((struct s *)0)->b * 2 / sizeof(int) - 2;
   p = (char *)((uintptr_t)p >> 6 << 6); p = (char *)((uintptr_t)p & ~mask); p = (char *)(((uintptr_t)p + mask) & -align); p -= (uintptr_t)p & mask;
   p += -(uintptr_t)p & mask; p = next(p, align); p = NEXT(p, 63); if (behind(p, align) != 0) p += align - behind(p, align);
+  { size_t o = (uintptr_t)p % align; if (o) o = align - o; header.begin = (char *)((uintptr_t)p + o); p += o; }
+  header.begin = (char *)(((uintptr_t)p + header.align - 1) / header.align * header.align); header.at = (uintptr_t)p & page_mask;
+  { size_t high = ~(header.align - 1), pages = (uintptr_t)p / size; header.begin = (char *)((((uintptr_t)p + align - 1) & high)); header.begin = (char *)(pages * size); }
+  if (((int)(uintptr_t)p & 7) != 0 || (unsigned)(size_t)p % 16 > 7) q = memory; by((uintptr_t)p); header.at = 0;
   header.padding = (align - ((uintptr_t)p & mask)) & mask; header.begin = p + header.padding; if (!is_aligned(header.begin, align)) result++;
   { double *x = (double *)memory; size_t k = 0, peel = ((align - (uintptr_t)x % align) % align) / sizeof *x; for (; k < peel; k++) x[k] = 0; x[k] = 1; }
   snprintf(memory, sizeof memory, "%lx %zu", (unsigned long)&i, (size_t)p % align); swap(&p, &q, sizeof p); if (p != memory) result++;

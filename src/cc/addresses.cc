@@ -86,7 +86,7 @@ class AddressVisitor : public Visitor {
   }
 
   bool VisitCastExpr(CastExpr* cast) override {
-    if (function_ != nullptr && cast->getCastKind() == CK_IntegralToFloating) make(cast->getSubExpr(), kNumbers | kWhole);
+    if (function_ != nullptr && cast->getCastKind() == CK_IntegralToFloating) make(cast->getSubExpr(), kQuotient | kWhole);
     return true;
   }
 
@@ -401,11 +401,13 @@ class AddressVisitor : public Visitor {
     uint64_t number = 0;
     if (const auto* cast = dyn_cast<CastExpr>(e)) {
       const Expr* const from = cast->getSubExpr();
+      const QualType to = cast->getType();
       // A place in a struct, as that of a member of one at the address 0, is a constant.
-      if (cast->getCastKind() == CK_PointerToIntegral) return constant(e, &number) ? kNothing : narrowed(kAddress, from->getType(), cast->getType());
-      if (cast->getType()->isIntegerType() && from->getType()->isIntegerType()) return cast->getType()->isBooleanType() ? kNothing : narrowed(of(from), from->getType(), cast->getType());
-      if (leads_to_numbers(cast->getType())) return bytes_of(from, cast->getType()->getPointeeType()->isCharType());
-      return cast->getType()->isPointerType() ? of(from) & kBytes : kNothing;
+      if (cast->getCastKind() == CK_PointerToIntegral) return constant(e, &number) ? kNothing : narrowed(kAddress, from->getType(), to);
+      if (to->isIntegerType() && from->getType()->isIntegerType())
+        return to->isBooleanType() ? kNothing : narrowed(of(from), from->getType(), to);
+      if (leads_to_numbers(to)) return bytes_of(from, to->getPointeeType()->isCharType());
+      return to->isPointerType() ? of(from) & kBytes : kNothing;
     }
     if (const auto* reference = dyn_cast<DeclRefExpr>(e)) return held(reference->getDecl());
     if (const auto* member = dyn_cast<MemberExpr>(e)) return held(member->getMemberDecl());

@@ -419,7 +419,8 @@ void Function::change_array(const VarDecl* variable, Variable* v) {
       if (size == nullptr || !is_plain(size))
         return refuse(variable->getLocation(), "the length of the rows of '" + v->shown + "' is more than sums and products of variables");
       const size_t begin = unit_.begin_of(size->getBeginLoc());
-      copies_ += module_.declaration(extent.type, extent.name, variable->getLocation()) + " = " + unit_.text().substr(begin, unit_.end_of(size->getEndLoc()) - begin) + "; ";
+      const std::string value = unit_.text().substr(begin, unit_.end_of(size->getEndLoc()) - begin);
+      copies_ += module_.declaration(extent.type, extent.name, variable->getLocation()) + " = " + value + "; ";
     }
     text += "[" + extent.name + "]";
     v->extents.push_back(add(extent));

@@ -308,6 +308,7 @@ bool Node::ask(NdKind kind) {
 // Only programs that are made so do that while others depend on their way.
 void Node::strayed() {
   world_.log(self_, "strays while others depend on it");
+  world_.strayed = true;
   if (!world_.program.strays) world_.fail("rank %d: a program that does the same again was said to stray", self_);
 }
 

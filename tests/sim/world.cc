@@ -50,7 +50,7 @@ void World::log(Rank rank, const char* format, ...) {
 
 void World::boot() {
   ++incarnation;
-  doomed = no_more = false;
+  doomed = no_more = strayed = false;
   const size_t n = static_cast<size_t>(program.processes);
   nodes.clear();
   states_.clear();

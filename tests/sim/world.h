@@ -54,6 +54,7 @@ class World {
   // A kill in the middle of a call: from the moment it is set nothing leaves this job.
   bool doomed = false;
   bool no_more = false;  // somebody has said that no line can be taken
+  bool strayed = false;  // a process has, since the last kill, while others depended on it
   bool calm = false;  // nothing fails any more, and nothing is killed
   // Called at points where a kill is interesting; may set doomed.
   enum class Moment { kSaveState, kBeforeFile, kAfterFile, kBeforeCommit, kAfterCommit, kRunning };

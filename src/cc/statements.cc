@@ -1,6 +1,4 @@
 // What is in a function that gets a frame: statements and expressions with labels in them, written anew.
-#include <algorithm>
-
 #include "cc/function.h"
 #include "clang/AST/StmtOpenMP.h"
 
@@ -158,14 +156,15 @@ void Function::emit_declaration(const DeclStmt* statement) {
 
 void Function::emit_extents(const VarDecl* variable) {
   if (is_refused_) return;
-  const Variable& v = variables_[moved_.at(variable->getCanonicalDecl())];
+  const Variable v = variables_[moved_.at(variable->getCanonicalDecl())];  // there may be more, in what follows
   const bool is_array = variable->getType()->isArrayType();
   say_line(variable->getLocation());
   std::string extents;
+  size_t dimensions = 0;
   auto extent = v.extents.begin();
   QualType element = variable->getType();
   while (element->isPointerType()) element = element->getPointeeType();
-  for (; const ArrayType* array = unit_.context().getAsArrayType(element); element = array->getElementType()) {
+  for (; const ArrayType* array = unit_.context().getAsArrayType(element); element = array->getElementType(), ++dimensions) {
     const auto* fixed = dyn_cast<ConstantArrayType>(array);
     std::string size = fixed != nullptr ? std::to_string(fixed->getSize().getZExtValue()) : value_of(cast<VariableArrayType>(array)->getSizeExpr());
     if (fixed == nullptr && !v.extents.empty()) {
@@ -173,13 +172,11 @@ void Function::emit_extents(const VarDecl* variable) {
       out_ += name + " = " + size + "; ";
       size = name;
     }
-    extents += ", " + size;
+    extents += size + ", ";
   }
   if (!is_array) return;
   const std::string memory = module_.types().of_elements(element), type = memory.empty() ? "0" : memory;
-  extents.erase(0, 2);
-  const std::string count = std::to_string(std::count(extents.begin(), extents.end(), ',') + 1);
-  out_ += "{ const __typeof__(sizeof 0) elc_x[] = {" + extents + "}; " + v.name + " = ELC_Program_array(" + v.name + ", " + count +
+  out_ += "{ const __typeof__(sizeof 0) elc_x[] = {" + extents + "}; " + v.name + " = ELC_Program_array(" + v.name + ", " + std::to_string(dimensions) +
           ", elc_x, sizeof *" + v.name + ", " + type + "); } ";
 }
 

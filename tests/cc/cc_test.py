@@ -470,6 +470,11 @@ int first(int), second(int);""", "result += use(i) + in(make(i), make(3), i) + f
         self.right("static long sum; static void add(long *a, int n) { while (n-- > 0) sum += a[n]; }"
                    "static void all(int n) { long a[n], b[n][3]; int k; for (k = 0; k < n; k++) { a[k] = deep(k, 1); b[k][k % 3] = k; }"
                    " deep(1, 1); for (k = 0; k < n; k++) a[k] += b[k][k % 3]; return add(a, n); }", "all(i % 5 + 1); result += sum;")
+        # Lengths by calls, of several arguments, and of such that can reach MPI.
+        self.right("static int larger(int a, int b) { return a > b ? a : b; } static int after(int a, int b) { deep(1, 1); return larger(a, b); }"
+                   "static long all(int n) { long a[larger(n, 3)], b[after(n, 2)][after(deep(0, 0) + 2, n)], c[after(after(n, 4), 1)], s = 0; int k;"
+                   " for (k = 0; k < n; k++) { a[k] = deep(k, 1); b[k][1] = k; c[k] = a[k]; } deep(1, 1); for (k = 0; k < n; k++) s += a[k] + b[k][1] * c[k];"
+                   " return s + sizeof b + sizeof c; }", "result += all(i % 5 + 1);")
 
     def test_rows_of_variable_length(self):
         """Arrays that are given to somebody as a whole, and pointers to rows: parameters, variables that change, pointers to such."""

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "cc/known.h"
 #include "cc/visitor.h"
 
 namespace elc::cc {
@@ -11,7 +12,6 @@ using namespace clang;
 
 namespace {
 
-constexpr uint64_t kOfMalloc = 16;
 constexpr uint64_t kOfVectors = 64;  // and of lines of the cache: to what programs round that do not say it in a constant
 constexpr uint64_t kPage = 4096;     // so far memory may be aligned
 
@@ -31,6 +31,7 @@ constexpr unsigned kWhole = kAddress | kMinus | kLow;
 constexpr unsigned kNumbers = kQuotient | kRest | kLow;  // which lines must not have
 constexpr unsigned kPlaces = kNumbers | kAddress | kMasked;  // nor where something is found by them
 
+// What a difference holds.
 unsigned differs(unsigned left, unsigned right) {
   unsigned both = left & ~(kAddress | kMinus);
   if ((left & kAddress) != 0 && (right & kAddress) == 0) both |= kAddress;
@@ -127,7 +128,8 @@ class AddressVisitor : public Visitor {
       make(number, is_null(pointer) ? kNumbers : kPlaces);
     }
     if (how == BO_Sub && left->getType()->isPointerType()) make(right, kQuotient);
-    if (both->isAssignmentOp()) assign(left, both->getOpcode() == BO_Assign ? of(right) : result, both->getOpcode() == BO_Assign ? right : both);
+    if (both->getOpcode() == BO_Assign) assign(left, of(right), right);
+    else if (both->isCompoundAssignmentOp()) assign(left, result, both);
     return true;
   }
 
@@ -186,7 +188,7 @@ class AddressVisitor : public Visitor {
     if ((what & of(given)) != 0) given_.insert({to, number});
   }
 
-  void give(const VarDecl* variable, const Expr* value) { holds(variable, of(value) & may_hold(variable->getType())); }
+  void give(const ValueDecl* to, const Expr* value) { holds(to, of(value) & may_hold(to->getType())); }
 
   unsigned may_hold(QualType type) const {
     while (const auto* array = context_.getAsArrayType(type)) type = array->getElementType();
@@ -194,15 +196,17 @@ class AddressVisitor : public Visitor {
     return type->isIntegerType() ? ~static_cast<unsigned>(kBytes) : leads_to_numbers(type) ? kBytes : kNothing;
   }
 
-  void initialise(const VarDecl* variable, const InitListExpr* list) {
+  // A variable or a member; nullptr: it has no name.
+  void initialise(const ValueDecl* whole, const InitListExpr* list) {
     const RecordDecl* const record = list->getType()->getAsRecordDecl();
-    auto field = record != nullptr && record->isStruct() ? record->field_begin() : RecordDecl::field_iterator();
+    const RecordDecl::field_iterator none;
+    auto field = record != nullptr && record->isStruct() ? record->field_begin() : none;
     for (const Expr* part : list->inits()) {
-      if (const auto* inner = dyn_cast<InitListExpr>(part)) initialise(variable, inner);
-      else if (record == nullptr && variable != nullptr) give(variable, part);
-      else if (field != RecordDecl::field_iterator()) holds(*field, of(part) & may_hold(field->getType()));
+      while (field != none && field->isUnnamedBitfield()) ++field;
+      const ValueDecl* const to = record == nullptr ? whole : field != none ? *field++ : nullptr;
+      if (const auto* inner = dyn_cast<InitListExpr>(part)) initialise(to, inner);
+      else if (to != nullptr) give(to, part);
       if (record != nullptr) make(part, kNumbers);
-      if (field != RecordDecl::field_iterator()) ++field;
     }
   }
 
@@ -258,7 +262,7 @@ class AddressVisitor : public Visitor {
       to = number & (~number + 1);
       if (how == BO_And && number < kPage)
         for (to = 1; to <= number;) to *= 2;
-      if (to <= kOfMalloc || to > kPage || (how == BO_And && number < kPage && number >= kOfVectors && to != number + 1)) return;
+      if (to <= kMallocAlignment || to > kPage || (how == BO_And && number < kPage && number >= kOfVectors && to != number + 1)) return;
     }
     int& rounded_to = found_[function_].rounded_to;
     rounded_to = std::max(rounded_to, static_cast<int>(to));
@@ -333,8 +337,7 @@ class AddressVisitor : public Visitor {
     return ((what & (kAddress | kLow | kRest | kMasked)) != 0 ? kRest : 0u) | ((what & (kMinus | kPadding)) != 0 ? kPadding : 0u);
   }
 
-  unsigned masked(const Expr* value, const Expr* mask) const {
-    const unsigned what = of(value);
+  unsigned masked(unsigned what, const Expr* mask) const {
     uint64_t number = 0;
     if (constant(mask, &number)) {
       if (number < kOfVectors) return kNothing;  // as blocks are aligned, it is the same after a restart
@@ -369,7 +372,7 @@ class AddressVisitor : public Visitor {
         return false;
       case BO_And:
         if (((l | r) & kQuotient) != 0) return true;
-        *result = r == kNothing ? masked(left, right) : l == kNothing ? masked(right, left) : l | r;
+        *result = r == kNothing ? masked(l, right) : l == kNothing ? masked(r, left) : l | r;
         return false;
       case BO_Rem:
         if ((l & kQuotient) != 0 || ((l & kWhole) != 0 && !is_alignment(right))) return true;
@@ -379,13 +382,11 @@ class AddressVisitor : public Visitor {
         return true;
       case BO_Mul:
       case BO_Shl:
-        if (((l | r) & kWhole) == 0) {
-          if (((l | r) & kQuotient) == 0) *result = l | r;
-          else if (undoes(left, how == BO_Mul ? BO_Div : BO_Shr, right) || (how == BO_Mul && undoes(right, BO_Div, left))) *result = kAddress;
-          else return true;
-          return false;
-        }
-        return true;
+        if (((l | r) & kWhole) != 0) return true;
+        *result = l | r;
+        if ((*result & kQuotient) == 0) return false;
+        *result = undoes(left, how == BO_Mul ? BO_Div : BO_Shr, right) || (how == BO_Mul && undoes(right, BO_Div, left)) ? kAddress : kNothing;
+        return *result == kNothing;
       case BO_Div:
       case BO_Shr:
         if ((l & (kMinus | kLow)) != 0) return true;

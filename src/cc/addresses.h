@@ -14,8 +14,9 @@
 namespace elc::cc {
 
 // What a function makes of them. Followed are variables, what functions are given, and of the same file what functions return and what
-// members of structs have got, by their names; not what is written through pointers to integers, or into unions. What becomes a pointer again, differences of addresses and comparisons are no numbers; nor is what is
-// left of one, or missing to the next, by some number of bytes, as long as it is only compared, or memory is aligned by it.
+// members of structs have got, by their names; not what is written through pointers to integers, or into unions. What becomes a pointer
+// again, differences of addresses and comparisons are no numbers; nor is what is left of one, or missing to the next, by some number of
+// bytes, as long as it is only compared, or memory is aligned by it.
 struct NumbersOfAddresses {
   std::vector<const clang::Expr*> made;
   // A multiple of so many bytes, and more than malloc's, to which addresses are rounded, or by which is asked how they are aligned: the

@@ -16,8 +16,6 @@ bool is_scalar(QualType type) { return (type->isScalarType() || type->isAnyCompl
 
 bool is_characters(QualType type) { return type->isArrayType() && type->getBaseElementTypeUnsafe()->isAnyCharacterType(); }
 
-constexpr int kOfMalloc = 16;  // bytes
-
 // Before it is used: what holds addresses, or is looked at for such that it should not hold; and what costs little, because what was
 // there before may be no value of a narrower machine.
 bool is_zeroed(ASTContext& context, QualType type) {
@@ -383,7 +381,7 @@ void Function::change_array(const VarDecl* variable, Variable* v) {
   // The length of another was taken at its own declaration; and memory is aligned as malloc does.
   const size_t begin = unit_.begin_of(variable->getBeginLoc());
   const bool is_like_another = unit_.text().substr(begin, unit_.end_of(variable->getLocation()) - begin).find("typeof") != std::string::npos;
-  if (is_array && !element.isNull() && (variable->hasAttr<AlignedAttr>() || context.getTypeAlignInChars(element).getQuantity() > kOfMalloc))
+  if (is_array && !element.isNull() && (variable->hasAttr<AlignedAttr>() || context.getTypeAlign(element) > 8 * kMallocAlignment))
     return refuse(variable->getLocation(), "'" + v->shown + "', which is of variable length, is aligned by more than malloc does: use posix_memalign");
   if (element.isNull() || element->isVariablyModifiedType() || is_like_another || has_tasks_ || (named_.contains(variable) && !is_as_it_was))
     return refuse(variable->getLocation(), "'" + v->shown + "', which is of variable length, lives while a call can reach MPI: use malloc");

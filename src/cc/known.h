@@ -2,9 +2,13 @@
 #ifndef ELC_CC_KNOWN_H
 #define ELC_CC_KNOWN_H
 
+#include <stdint.h>
+
 #include <string>
 
 namespace elc::cc {
+
+constexpr uint64_t kMallocAlignment = 16;  // bytes
 
 struct Known {
   enum class Kind {

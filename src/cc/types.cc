@@ -389,11 +389,6 @@ bool Types::add_bit_field(const FieldDecl* field, const RecordDecl* of, const st
 }
 
 std::string Types::of_elements(QualType type) {
-  const std::string memory = of_memory(type);
-  return memory.substr(0, memory.find(' '));
-}
-
-std::string Types::of_memory(QualType type) {
   if (type->isVariableArrayType()) type = unit_.context().getBaseElementType(type);
   if (type->isVoidType() || type->isFunctionType() || type->isIncompleteType()) return "";
   Described described;
@@ -405,8 +400,14 @@ std::string Types::of_memory(QualType type) {
   }
   const int number = number_of_scalar(type);
   if (is_character_number(number) && !characters_are_text_) return "";
-  if (record == nullptr || !ends_openly(record->getDecl()->getDefinition())) return described.type;
-  return described.type + " + " + std::to_string(ELC_PROGRAM_OPEN);
+  return described.type;
+}
+
+std::string Types::of_memory(QualType type) {
+  const std::string element = of_elements(type);
+  const auto* record = type->getAs<RecordType>();
+  if (element.empty() || record == nullptr || !ends_openly(record->getDecl()->getDefinition())) return element;
+  return element + " + " + std::to_string(ELC_PROGRAM_OPEN);
 }
 
 }  // namespace elc::cc

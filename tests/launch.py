@@ -317,6 +317,14 @@ def messages(elc, directory, line):
     return [json.loads(text)["messages"] for text in shown]
 
 
+def relied_on(elc, directory, line):
+    """How many others a line relies on; 0 without `elc`."""
+    if elc is None:
+        return 0
+    shown = subprocess.run([elc, "ls", "--json", directory], check=True, stdout=subprocess.PIPE).stdout
+    return next(len(facts["relies_on"]) for facts in json.loads(shown)["lines"] if facts["line"] == line)
+
+
 def contents(directory):
     """A digest of each file of the lines in a directory, by its path."""
     found = {}

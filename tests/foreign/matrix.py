@@ -131,6 +131,8 @@ class Case:
         job = self.job(build, self.program, {"ELC_DIR": lines, "ELC_EVERY": "0.02", "TYPES_DIR": os.path.dirname(lines),
                                              "TRAFFIC_FILE": lines + ".data", "ELC_FILE_ROOTS": os.path.dirname(lines),
                                              "ELC_AGGREGATE": self.random.choice(["no", "node", "2"]),
+                                             "ELC_INCREMENTAL": self.random.choice(["1", "2", "8"]),
+                                             "ELC_BACKGROUND": self.random.choice(["no", "fork", "copy"]),
                                              "ELC_COMPRESS": self.random.choice(["no", "1", "1,2"])})
         if not last:
             # A job that is to have a rich line goes on until it has one: just behind a restart there is nothing in transit.

@@ -114,16 +114,16 @@ MOMENTS = ("random", "checkpoint", "commit", "restart")
 class Tally:
     def __init__(self):
         self.cases = self.kills = self.killed_ranks = self.from_line = self.from_start = self.lines = 0
-        self.crossed = self.unhurt = self.stuck_launchers = self.stuck_starts = 0
+        self.crossed = self.unhurt = self.stuck_launchers = self.stuck_starts = self.chains = 0
         self.moments = dict.fromkeys(MOMENTS, 0)
 
     def __str__(self):
         moments = ", ".join("%s %d" % item for item in self.moments.items())
         return ("%d cases, %d kills (%s) of %d processes; restarts: %d from a line, %d from the start, %d under another "
-                "MPI; %d lines committed; %d cases were over before a kill came; the launcher hung %d times, the MPI's "
+                "MPI, %d of chains of five and more; %d lines committed; %d cases were over before a kill came; the launcher hung %d times, the MPI's "
                 "MPI_Init %d times"
                 % (self.cases, self.kills, moments, self.killed_ranks, self.from_line, self.from_start, self.crossed,
-                   self.lines, self.unhurt, self.stuck_launchers, self.stuck_starts))
+                   self.chains, self.lines, self.unhurt, self.stuck_launchers, self.stuck_starts))
 
 
 # ---- One case ------------------------------------------------------------------------------------
@@ -164,7 +164,11 @@ class Case:
             self.extra["ELC_AGGREGATE"] = r.choice(["node", "2", "3"])
         if r.random() < 0.4:
             self.extra["ELC_COMPRESS"] = r.choice(["1", "1,2", "6,3"])
-        self.tool = r.random() < 0.5 and all(b.program("elc") for b in self.builds) and not options.no_tool
+        if options.chains:
+            self.every = r.choice([0.02, 0.05])
+            self.extra.update(ELC_BACKGROUND=r.choice(["fork", "copy"]), ELC_INCREMENTAL=str(r.randint(5, 12)),
+                              ELC_COMPRESS=r.choice(["1", "1,2", "6,3"]))
+        self.tool = r.random() < 0.5 and all(b.program("elc") for b in self.builds) and not options.no_tool and not options.chains
         self.kills = r.randint(1, options.most_kills)
         if self.name == "traffic":
             self.arguments += ["--windows", int(all(b.mpi != "lam" for b in self.builds) and r.random() < 0.3)]
@@ -340,6 +344,7 @@ class Case:
             newest = (launch.committed(self.directory) or [0])[-1]
             mark = self.finished_mark()
             self.tally.crossed += previous is not None and previous is not build
+            self.tally.chains += newest != 0 and launch.relied_on(self.builds[0].program("elc"), self.directory, newest) >= 4
             if hurt and build.mpi == "lam":  # whose daemon keeps messages of ranks killed in MPI_Init: others may hang
                 subprocess.run(["lamclean"], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
             job = self.start(build)
@@ -424,6 +429,8 @@ def parse():
     p.add_argument("--programs", default=",".join(n for n in PROGRAMS if n not in UNCHANGED), help="default: all that are not unchanged; `unchanged`: all that are")
     p.add_argument("--max-ranks", type=int, default=6)
     p.add_argument("--most-kills", type=int, default=6, help="in one case")
+    p.add_argument("--chains", action="store_true", help="each case with incremental lines, 5 to 12 for each whole one, compressed, "
+                   "in the background, and variables only")
     p.add_argument("--no-tool", action="store_true", help="never under elc run")
     p.add_argument("--patience", type=float, default=120, help="seconds after which a run is a hang, at least")
     p.add_argument("--scratch", help="where lines are written (default: the directory for temporary files)")

@@ -171,6 +171,13 @@ void *ELC_Program_signal(int number, void *handler);
 int ELC_Program_sigaction(int number, const void *to, void *before);
 /* The program calls a function that lines are not for: from now on there are none. The text, which stays, is told: "name() (place): why". */
 void ELC_Program_unfit(const char *what);
+/* The program has opened a file by a function whose files lines do not have: none is taken while it is open. They return the first
+ * argument: a descriptor, a FILE *, a DIR *. */
+int ELC_Program_opened(int descriptor, const char *what);
+void *ELC_Program_opened_stream(void *stream, const char *what);
+void *ELC_Program_opened_directory(void *directory, const char *what);
+/* A descriptor, to which something is done that lines do not have: unfit, as above, unless the program has opened it itself so. */
+int ELC_Program_used(int descriptor, const char *what);
 int ELC_Program_ungetc(int character, void *stream);
 int ELC_Program_setvbuf(void *stream, char *buffer, int mode, size_t size);
 void ELC_Program_setbuf(void *stream, char *buffer);

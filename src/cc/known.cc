@@ -70,7 +70,7 @@ const Names& plain() {
     access eaccess euidaccess faccessat stat fstat lstat fstatat stat64 fstat64 lstat64 fstatat64 __xstat __fxstat __lxstat
     statvfs fstatvfs unlink unlinkat link linkat symlink symlinkat readlink readlinkat mkdir mkdirat rmdir mkfifo chmod fchmod
     chown lchown fchown utime utimes utimensat futimens truncate ftruncate truncate64 ftruncate64 sync fsync fdatasync
-    posix_fadvise posix_fallocate write pwrite isatty ttyname_r
+    posix_fadvise posix_fallocate write pwrite pwrite64 isatty ttyname_r system pclose readdir readdir64 closedir rewinddir telldir seekdir dirfd
     getuid geteuid getgid getegid getgroups getpgrp getpgid getsid gethostname getdomainname gethostid uname getlogin_r
     sysconf pathconf fpathconf confstr getpagesize getdtablesize get_nprocs get_nprocs_conf get_phys_pages get_avphys_pages
     sysinfo getrlimit getrlimit64 getpriority setpriority nice kill raise
@@ -95,7 +95,7 @@ const Names& returning_own() {
     mkdtemp mktemp tmpnam_r fgets fgets_unlocked fgetws fgetws_unlocked gcvt localtime_r gmtime_r ctime_r asctime_r strptime inet_ntop
     basename __xpg_basename dirname strerror_r wcscpy wcsncpy wcscat wcsncat wcschr wcsrchr wcschrnul wcspbrk wcsstr wcswcs wcstok wcpcpy
     wcpncpy wmemchr wmemcpy wmemmove wmemset wmempcpy
-    __errno_location __ctype_b_loc __ctype_tolower_loc __ctype_toupper_loc __builtin_assume_aligned)");
+    readdir readdir64 __errno_location __ctype_b_loc __ctype_tolower_loc __ctype_toupper_loc __builtin_assume_aligned)");
   return all;
 }
 
@@ -231,6 +231,26 @@ const Reasons& refused() {
   return all;
 }
 
+// Of these a file comes, by a descriptor, a FILE * or a DIR *; and these are for one.
+constexpr const char* kOpening = "open open64 openat openat64 creat creat64 mkstemp mkstemp64 mkostemp mkostemp64 mkstemps mkstemps64 mkostemps dup";
+constexpr const char* kOpeningStreams = "fdopen popen tmpfile tmpfile64";
+constexpr const char* kOpeningDirectories = "opendir fdopendir";
+constexpr const char* kUsing = "read pread pread64 lseek lseek64 close fcntl fcntl64 ioctl readv preadv writev pwritev flock lockf lockf64";
+constexpr const char* kWhileOpen = "while what it opens is open no line is taken; close it before, or open files by fopen";
+
+Known::File file_of(const std::string& name) {
+  static const std::map<std::string, Known::File> all = [] {
+    std::map<std::string, Known::File> files;
+    for (const std::string& each : words(kOpening)) files[each] = Known::File::kOpened;
+    for (const std::string& each : words(kOpeningStreams)) files[each] = Known::File::kOpenedStream;
+    for (const std::string& each : words(kOpeningDirectories)) files[each] = Known::File::kOpenedDirectory;
+    for (const std::string& each : words(kUsing)) files[each] = Known::File::kUsed;
+    return files;
+  }();
+  const auto found = all.find(name);
+  return found == all.end() ? Known::File::kNone : found->second;
+}
+
 const Reasons& unfit() {
   static const Reasons all = [] {
     Reasons reasons;
@@ -249,7 +269,7 @@ const Reasons& unfit() {
         "__builtin_ia32_rdrand16_step __builtin_ia32_rdrand32_step __builtin_ia32_rdrand64_step __builtin_ia32_rdseed_hi_step "
         "__builtin_ia32_rdseed_si_step __builtin_ia32_rdseed_di_step __builtin_ia32_rdseed16_step __builtin_ia32_rdseed32_step __builtin_ia32_rdseed64_step");
     add("other processes are not part of lines",
-        "fork vfork system popen pclose pipe pipe2 socket socketpair connect accept listen bind execv execvp execl execlp execle execve "
+        "fork vfork pipe pipe2 socket socketpair connect accept listen bind execv execvp execl execlp execle execve "
         "posix_spawn posix_spawnp wait waitpid waitid wait3 wait4 daemon "
         "send recv sendto recvfrom sendmsg recvmsg shutdown setsockopt getsockopt getsockname getpeername epoll_create epoll_create1 epoll_ctl "
         "epoll_wait semget semop semctl msgget msgsnd msgrcv sem_open sem_init sem_wait sem_trywait sem_post sem_close execvpe fexecve syscall");
@@ -258,13 +278,14 @@ const Reasons& unfit() {
         "_mm_setcsr __builtin_ia32_ldmxcsr __builtin_ia32_fxrstor __builtin_ia32_fxrstor64 __builtin_ia32_xrstor __builtin_ia32_xrstor64 on_exit at_quick_exit fchdir setenv putenv unsetenv clearenv fesetenv feholdexcept feupdateenv fesetmode "
         "setrlimit setrlimit64 prlimit prlimit64 setuid setgid seteuid setegid setpgid setsid openlog uselocale");
     add("it keeps a state that is not part of lines",
-        "ungetwc hcreate hsearch hdestroy dlopen dlsym dlclose dlerror initstate setstate readdir readdir64 closedir rewinddir "
-        "telldir seekdir dirfd alphasort versionsort endpwent endgrent iconv iconv_close opendir fdopendir scandir getwchar wscanf vwscanf "
+        "ungetwc hcreate hsearch hdestroy dlopen dlsym dlclose dlerror initstate setstate "
+        "alphasort versionsort endpwent endgrent iconv iconv_close scandir getwchar wscanf vwscanf "
         "setpwent setgrent nftw ftw iconv_open catopen mtrace");
-    add("the stream or file that it opens is not part of lines; open it by fopen",
-        "open open64 openat creat freopen freopen64 fdopen tmpfile tmpfile64 fmemopen open_memstream open_wmemstream fopencookie mkstemp "
-        "mkostemp mkstemps dup dup2 dup3");
-    add("what it does to a file is not part of lines; use the functions of <stdio.h>", "read pread lseek lseek64 close fcntl ioctl readv writev flock lockf");
+    add("the stream that it opens is not part of lines; open files by fopen", "freopen freopen64 fmemopen open_memstream open_wmemstream fopencookie dup2 dup3");
+    add(kWhileOpen, kOpening);
+    add(kWhileOpen, kOpeningStreams);
+    add(kWhileOpen, kOpeningDirectories);
+    add("what it does to a file that the program has not opened itself is not part of lines; use the functions of <stdio.h>", kUsing);
     return reasons;
   }();
   return all;
@@ -360,6 +381,7 @@ Known known_function(const std::string& spelled) {
   } else if (const auto late = unfit().find(name); late != unfit().end()) {
     known.kind = Known::Kind::kUnfit;
     known.text = late->second;
+    known.file = file_of(name);
   } else if (const auto no = refused().find(name); no != refused().end()) {
     known.kind = Known::Kind::kRefused;
     known.text = no->second;

@@ -18,6 +18,8 @@ struct Known {
     kUnfit,     // for the reason `text`: a run that has called it takes no lines from then on
     kRefused,   // for the reason `text`
   };
+  // Of an unfit one called by its name: what it returns, or has first, is a file, and lines are refused while that is open.
+  enum class File { kNone, kOpened, kOpenedStream, kOpenedDirectory, kUsed };
   Kind kind = Kind::kUnknown;
   std::string text;
   bool returns_own = false;    // of a plain one: if it returns a pointer, then into what it was given, or to what nobody keeps
@@ -29,6 +31,7 @@ struct Known {
   bool reads_input = false;    // the standard one
   bool allocates = false;      // its result may be memory that nobody has given a type
   bool is_for_threads = false;  // of a replaced one: several may call it at the same time
+  File file = File::kNone;
   bool is_setting = false;     // of a replaced one: its last call is repeated in a restart
 };
 

@@ -1,5 +1,7 @@
 #include "cc/module.h"
 
+#include <fcntl.h>
+
 #include "cc/addresses.h"
 #include "cc/function.h"
 #include "cc/visitor.h"
@@ -50,7 +52,9 @@ class FileVisitor : public Visitor {
     if (callee == nullptr) return true;
     direct_.insert(call->getCallee()->IgnoreParenImpCasts());
     if (m_.program_.defines(unit_, callee)) return true;
-    if (m_.program_.known(callee->getName().str()).kind == Known::Kind::kUnknown) return true;
+    const Known known = m_.program_.known(callee->getName().str());
+    if (known.kind == Known::Kind::kUnknown) return true;
+    if (known.file != Known::File::kNone) follow_file(call, known);
     if (call->getType()->isPointerType()) return true;  // perhaps into what it was given
     for (const Expr* argument : call->arguments()) keep(argument);
     return true;
@@ -72,7 +76,7 @@ class FileVisitor : public Visitor {
         m_.edits_.replace(begin, end, symbol);
         declare(symbol, function);
       }
-      if (!own && known.kind == Known::Kind::kUnfit) {
+      if (!own && known.kind == Known::Kind::kUnfit && !followed_.contains(reference)) {
         const std::string why = name + "() (" + unit_.place(reference->getLocation()) + "): " + known.text;
         if (in_initialiser_) m_.error(reference->getLocation(), name + "(): " + known.text);
         else m_.edits_.replace(begin, end, "(ELC_Program_unfit(" + quoted(why) + "), " + name + ")");
@@ -274,6 +278,28 @@ class FileVisitor : public Visitor {
     m_.edits_.replace(unit_.begin_of(literal->getBeginLoc()), unit_.end_of(literal->getEndLoc()), name);
   }
 
+  // A call by its name of what opens a file, or does something to one.
+  void follow_file(const CallExpr* call, const Known& known) {
+    const Expr* const callee = call->getCallee()->IgnoreParenImpCasts();
+    const std::string name = callee_of(call)->getName().str();
+    const std::string why = ", " + quoted(name + "() (" + unit_.place(callee->getBeginLoc()) + "): " + known.text) + ")";
+    const Expr* around = call;
+    std::string before = "ELC_Program_opened(", after = why;
+    if (known.file == Known::File::kUsed) {
+      Expr::EvalResult order;
+      const bool duplicates = name.starts_with("fcntl") && (call->getNumArgs() < 2 || !call->getArg(1)->EvaluateAsInt(order, unit_.context()) ||
+                                                           order.Val.getInt() == F_DUPFD || order.Val.getInt() == F_DUPFD_CLOEXEC);
+      if (call->getNumArgs() == 0 || duplicates) return;
+      around = call->getArg(0);
+      before = "ELC_Program_used(";
+    } else if (known.file != Known::File::kOpened) {
+      before = "((" + call->getType().getAsString() + ")ELC_Program_opened_" + (known.file == Known::File::kOpenedStream ? "stream(" : "directory(");
+      after += ")";
+    }
+    m_.edits_.wrap(unit_.begin_of(around->getBeginLoc()), unit_.end_of(around->getEndLoc()), before, after);
+    followed_.insert(callee);
+  }
+
   void declare(const std::string& symbol, const FunctionDecl* function) {
     std::string parameters;
     for (const ParmVarDecl* parameter : function->parameters())
@@ -287,6 +313,7 @@ class FileVisitor : public Visitor {
   Module& m_;
   const Unit& unit_;
   std::set<const Expr*> direct_;
+  std::set<const Expr*> followed_;  // names in calls of which the library is told
   std::set<const StringLiteral*> kept_;
   std::map<std::pair<std::string, std::string>, std::string> names_;  // of the variables that strings are, by their type, or that they are a function's name
   std::set<const Expr*> seen_;
@@ -766,7 +793,8 @@ std::string Module::prelude() const {
       "struct ELC_Program { const struct ELC_Program_module *const *modules; unsigned long module_count; int thread_level, draws_numbers, reads_input, "
       "uses_library, aligns; const struct ELC_Program_rounding *rounding; int (*in_parallel)(void); void (*settings)(int); const struct ELC_Program_number *numbers; unsigned long number_count; "
       "const char *executable, *executable_end; int has_foreign_addresses; }; "
-      "extern void ELC_Program_unfit(const char *); "
+      "extern void ELC_Program_unfit(const char *); extern int ELC_Program_opened(int, const char *), ELC_Program_used(int, const char *); "
+      "extern void *ELC_Program_opened_stream(void *, const char *), *ELC_Program_opened_directory(void *, const char *); "
       "extern char **ELC_Program_begin(const struct ELC_Program *, int, char **); ";
   if (program_.everywhere())
     out += "extern int ELC_Checkpoint(void); extern int MPI_Finalize(void); extern int atexit(void (*)(void)); "

@@ -696,7 +696,8 @@ void Program::check_foreign(const FunctionFacts& of, std::set<std::string>* told
   for (const auto& [name, place] : of.uses) {
     if (external_.contains(name) || !told->insert(name).second) continue;
     const Known k = known(name);
-    if (k.kind == Known::Kind::kUnfit) warnings_.push_back(place + ": " + name + "(): " + k.text + ": when it has been called no line is taken");
+    if (k.kind == Known::Kind::kUnfit && k.file != Known::File::kUsed)
+      warnings_.push_back(place + ": " + name + "(): " + k.text + (k.file == Known::File::kNone ? ": when it has been called no line is taken" : ""));
     if (k.kind == Known::Kind::kRefused) errors->push_back(place + ": " + name + "(): " + k.text);
     if (k.kind == Known::Kind::kPlain && !k.returns_own && returning_pointers_.contains(name) && !options_.stateless.contains(name))
       errors->push_back(place + ": " + name + "(): what it returns a pointer to is not the program's, and not part of lines");

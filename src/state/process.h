@@ -69,6 +69,14 @@ struct Description {
   Vector<Inner> inner;
 };
 
+// A file that lines do not follow, for the reason `what`: "name() (place): why".
+struct Opened {
+  int descriptor;
+  dev_t device;
+  ino_t file;
+  const char* what;
+};
+
 // A function pointer in a file is 1 + the index of its name, 0 for NULL, or this.
 constexpr uint64_t kWildFunction = ~uint64_t{0};
 
@@ -106,6 +114,7 @@ struct Process {
   bool skip_was_missed = false;  // and once it did not
   Vector<Description> descriptions;
   const char* unfit = nullptr;  // what a prepared program has called, so that no line may be taken
+  Vector<Opened> opened;        // by a prepared program, and perhaps still open
   Text unregistered;  // what could not be registered (libELC.h, ELC_STATIC, ELC_RANDOM), so that no line may be taken
   HashMap<TypeId> types_with_gaps;  // in a prepared program: of structs, those in which the gaps are bytes
   Vector<uintptr_t> places;  // in a prepared program: what the addresses of its memory begin with
@@ -186,6 +195,10 @@ void find_gaps(Process& process);
 // And if a pointer to nothing that a line has is no address at all: then its memory is not what it is taken for.
 Result check_wild(const Process& process, uintptr_t value);
 Result check_addresses(const Process& process, const uint8_t* begin, uint64_t size, TypeId type);
+
+// In a prepared program: fails if a file is open that lines do not follow. The descriptor is one of a stream that they do follow.
+Result check_opened(Process& process);
+void forget_opened(Process& process, int descriptor);
 
 // Variables that change their place and size. Before a line: where they are now.
 Result locate_resizing(Process& process);

@@ -405,6 +405,7 @@ Result begin_save() {
   if (!p.unregistered.empty())
     return Result::error("%s could not be registered, so a line would not be whole", p.unregistered.c_str());
   if (p.unfit != nullptr) return Result::error("the program has called %s", p.unfit);
+  ELC_TRY(check_opened(p));
   ELC_TRY(enter_described_frames(p));
   ELC_TRY(check_way_back(p));
   close_up(p);

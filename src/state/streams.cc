@@ -187,6 +187,7 @@ FILE* Streams::open(const char* path, const char* mode) {
   const bool spare = spared(path, mode);
   FILE* file = spare ? tmpfile() : fopen(path, mode);
   if (file == nullptr) return nullptr;
+  forget_opened(process(), fileno(file));
   Stream& stream = open_.push_back({});
   stream.file = file;
   stream.path = Text::copy(path);

@@ -863,10 +863,71 @@ class Unfit(Cases):
                 self.assert_restarts("prog", Projects.ANSWER)
 
     def test_settings(self): self.unfit("setenv(): what it sets is lost", "#include <stdlib.h>", 'if (setenv("NAME", "x", 1) != 0) result++;')
-    def test_descriptors(self): self.unfit("open(): the stream or file", "#include <fcntl.h>", 'open("/dev/null", O_RDONLY);')
+    def test_descriptors(self):
+        self.unfit("dup2(): the stream that", "#include <fcntl.h>\n#include <unistd.h>", 'dup2(2, 20);')
+        for call in 'read(0, &result, 0)', 'fcntl(2, F_DUPFD, 20)', 'fcntl(open("/dev/null", O_RDONLY), F_DUPFD_CLOEXEC, 20)', 'lseek(fileno(stderr), 0, SEEK_CUR)':
+            with self.subTest(call):
+                self.write("prog.c", PROGRAM % ("#include <fcntl.h>\n#include <unistd.h>", "if (i == 1) %s;" % call))
+                self.cc("prog.c", "-w", "-D_GNU_SOURCE", "-o", "prog")
+                self.assert_refuses_line(r"the program has called %s\(\) .*: what it does to a file that the program has not" % call.split("(")[0])
+
+    FILES = r"""
+#include <dirent.h>
+#include <fcntl.h>
+#include <unistd.h>
+static long one(const char *name) {
+  char text[16] = "";
+  const int file = open(name, O_RDONLY), again = dup(file);
+  const long size = lseek(file, 0, SEEK_END);
+  if (file < 0 || fcntl(again, F_GETFD) < 0 || pread(again, text, 4, 0) != 4) abort();
+  if (close(file) != 0 || close(again) != 0 || close(again) == 0) abort();
+  return size + text[0];
+}
+static long entries(const char *name) {
+  long n = 0;
+  struct dirent *e;
+  DIR *all = opendir(name);
+  while ((e = readdir(all)) != NULL) n += strcmp(e->d_name, ".") == 0;
+  closedir(all);
+  return n;
+}
+static long streams(void) {
+  char made[] = "made-XXXXXX", word[16] = "";
+  int number;
+  FILE *in = popen("echo one", "r"), *out = fdopen(number = mkstemp(made), "w"), *gone;
+  if (in == NULL || fgets(word, sizeof word, in) == NULL || pclose(in) != 0) abort();
+  if (out == NULL || number < 0 || fputs(word, out) < 0 || fclose(out) != 0) abort();
+  if ((gone = tmpfile()) == NULL || fclose(gone) != 0 || system("exit 3") == 0) abort();
+  number = one(made);
+  remove(made);
+  return number;
+}
+"""
+
+    def test_files_that_are_closed_again(self):
+        """Lines are taken behind and before, whatever the files' descriptors are used for then."""
+        self.right(self.FILES, 'result += one("prog.c") + entries(".") + streams(); if (i == 40) { FILE *kept = fopen("prog.c", "r"); result += fgetc(kept); }',
+                   "-D_GNU_SOURCE")
+
+    def test_files_that_are_open(self):
+        """A line is refused while one of them is open, by name, and the next one is not."""
+        for what, opens, closes in (("open", "file = open(\"prog.c\", O_RDONLY)", "close(file)"), ("mkstemp", "file = mkstemp(name)", "close(file)"),
+                                    ("opendir", "at = opendir(\".\")", "closedir(at)"), ("popen", "at = popen(\"cat >/dev/null\", \"w\")", "pclose(at)"),
+                                    ("fdopen", "at = fdopen(open(\"prog.c\", O_RDONLY), \"r\")", "fclose(at)"), ("tmpfile", "at = tmpfile()", "fclose(at)"),
+                                    ("dup", "file = dup(2)", "close(file)")):
+            with self.subTest(what):
+                outside = "#include <dirent.h>\n#include <fcntl.h>\n#include <unistd.h>\nstatic int file; static void *at; static char name[] = \"new-XXXXXX\";"
+                self.write("prog.c", PROGRAM % (outside, "if (i == 1) %s; if (i == 95) %s;" % (opens, closes)))
+                said = self.cc("prog.c", "-w", "-D_GNU_SOURCE", "-o", "prog")
+                self.assertRegex(said, r"elc-cc: warning: prog\.c:\d+: %s\(\): while what it opens is open no line is taken" % what)
+                self.assert_refuses_line(r"abandoned.*: the program has called %s\(\) \(prog\.c:\d+\): while what it opens is open" % what)
+                self.write("prog.c", PROGRAM % (outside, "if (i == 0) { %s; %s; }" % (opens, closes)))
+                self.cc("prog.c", "-w", "-D_GNU_SOURCE", "-o", "prog")
+                self.assert_restarts("prog", Projects.ANSWER)
+
     def test_memory_of_others(self): self.unfit("canonicalize_file_name(): its memory", "#include <stdlib.h>", 'free(canonicalize_file_name("."));')
-    def test_other_processes(self): self.unfit("system(): other processes", "#include <stdlib.h>", 'result += system("true");')
-    def test_by_a_pointer(self): self.unfit("system(): other processes", "#include <stdlib.h>", 'int (*by)(const char *) = system; result += by("true");')
+    def test_other_processes(self): self.unfit("pipe(): other processes", "#include <unistd.h>", 'int ends[2]; result += pipe(ends);')
+    def test_by_a_pointer(self): self.unfit("setenv(): what it sets is lost", "", 'int (*by)(const char *, const char *, int) = setenv; result += by("NAME", "x", 1);')
     def test_names_of_threads(self): self.unfit("pthread_self(): what it returns", "#include <pthread.h>\nstatic pthread_t first;", "first = pthread_self();")
 
     HASHES = """#include <stdint.h>
@@ -980,8 +1041,8 @@ static int by_value(const void *a, const void *b) { const char *x = *(char **)a,
         self.unfit("omp_init_lock(): a lock of OpenMP", "#include <omp.h>\nstatic omp_lock_t *lock;", "lock = calloc(1, sizeof *lock); omp_init_lock(lock);", "-fopenmp")
 
     def test_in_an_initialiser(self):
-        self.write("prog.c", PROGRAM % ("static int (*by)(const char *) = system;", 'result += by("true");'))
-        self.assertIn("system(): other processes", self.cc("prog.c", "-o", "prog", code=1))
+        self.write("prog.c", PROGRAM % ("static int (*by)(const char *, const char *, int) = setenv;", 'result += by("NAME", "x", 1);'))
+        self.assertIn("setenv(): what it sets", self.cc("prog.c", "-o", "prog", code=1))
 
     def test_an_error_handler(self):
         if BUILD.mpi == "lam":

@@ -1,0 +1,87 @@
+// Files that a prepared program has opened by other functions than those whose streams lines have (elc_program.h). While one is open no
+// line is taken; what the program does with it is its own.
+#include <dirent.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <sys/stat.h>
+
+#include "base/compiler.h"
+#include "elc_program.h"
+#include "state/process.h"
+
+namespace elc::state {
+namespace {
+
+pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;  // several threads may open files
+
+// The descriptor is that of the file still, and not closed, nor another's by now.
+bool is_open(const Opened& opened) {
+  struct stat now;
+  return fstat(opened.descriptor, &now) == 0 && now.st_dev == opened.device && now.st_ino == opened.file;
+}
+
+size_t place_of(const Vector<Opened>& all, int descriptor) {
+  size_t i = 0;
+  while (i < all.size() && all[i].descriptor != descriptor) ++i;
+  return i;
+}
+
+void note(int descriptor, const char* what) {
+  struct stat now;
+  if (descriptor < 0 || fstat(descriptor, &now) != 0) return;
+  pthread_mutex_lock(&lock);
+  Vector<Opened>& all = process().opened;
+  const size_t i = place_of(all, descriptor);
+  const Opened opened = {descriptor, now.st_dev, now.st_ino, what};
+  if (i < all.size()) all[i] = opened;
+  else all.push_back(opened);
+  pthread_mutex_unlock(&lock);
+}
+
+}  // namespace
+
+Result check_opened(Process& p) {
+  for (size_t i = p.opened.size(); i-- > 0;) {
+    if (is_open(p.opened[i])) return Result::error("the program has called %s", p.opened[i].what);
+    p.opened.erase(i);
+  }
+  return Result();
+}
+
+void forget_opened(Process& p, int descriptor) {
+  pthread_mutex_lock(&lock);
+  if (const size_t i = place_of(p.opened, descriptor); i < p.opened.size()) p.opened.erase(i);
+  pthread_mutex_unlock(&lock);
+}
+
+}  // namespace elc::state
+
+extern "C" {
+
+ELC_EXPORT int ELC_Program_opened(int descriptor, const char* what) {
+  elc::state::note(descriptor, what);
+  return descriptor;
+}
+
+ELC_EXPORT void* ELC_Program_opened_stream(void* stream, const char* what) {
+  if (stream != nullptr) elc::state::note(fileno(static_cast<FILE*>(stream)), what);
+  return stream;
+}
+
+ELC_EXPORT void* ELC_Program_opened_directory(void* directory, const char* what) {
+  if (directory != nullptr) elc::state::note(dirfd(static_cast<DIR*>(directory)), what);
+  return directory;
+}
+
+ELC_EXPORT int ELC_Program_used(int descriptor, const char* what) {
+  pthread_mutex_lock(&elc::state::lock);
+  const elc::Vector<elc::state::Opened>& all = elc::state::process().opened;
+  const size_t i = elc::state::place_of(all, descriptor);
+  const bool is_own = i < all.size() && elc::state::is_open(all[i]);
+  pthread_mutex_unlock(&elc::state::lock);
+  // Of one that is none, nothing comes.
+  if (!is_own && fcntl(descriptor, F_GETFD) >= 0) ELC_Program_unfit(what);
+  return descriptor;
+}
+}

@@ -225,7 +225,6 @@ const Reasons& refused() {
     add_reasons(&reasons, "a restart cannot set the place to which it goes", "getcontext setcontext makecontext swapcontext");
     add_reasons(&reasons, "lines are of programs with one thread", "pthread_create thrd_create clone");
     add_reasons(&reasons, "blocks of memory are not those of malloc", "malloc_usable_size");
-    add_reasons(&reasons, "in a prepared program it is not followed", "MPI_Finalized");
     return reasons;
   }();
   return all;

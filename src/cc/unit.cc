@@ -3,6 +3,7 @@
 #include <map>
 
 #include "clang/Basic/Diagnostic.h"
+#include "clang/Sema/SemaDiagnostic.h"
 #include "clang/Basic/SourceManager.h"
 #include "clang/Frontend/TextDiagnosticPrinter.h"
 #include "clang/Lex/Lexer.h"
@@ -48,6 +49,7 @@ class Errors : public clang::TextDiagnosticPrinter {
   Errors() : TextDiagnosticPrinter(llvm::errs(), options()) {}
 
   void HandleDiagnostic(clang::DiagnosticsEngine::Level level, const clang::Diagnostic& info) override {
+    if (info.getID() == clang::diag::note_previous_implicit_declaration && !conflicts_.empty()) conflicts_.back().with_implicit = true;
     if (level < clang::DiagnosticsEngine::Error) return;
     if (info.hasSourceManager() && info.getLocation().isValid() && info.getSourceManager().isInSystemHeader(info.getLocation())) {
       llvm::SmallString<100> text;
@@ -55,13 +57,34 @@ class Errors : public clang::TextDiagnosticPrinter {
       in_headers_.push_back({info.getSourceManager().getFileLoc(info.getLocation()), text.str().str()});
       return;
     }
+    if (info.getID() == clang::diag::err_conflicting_types) {
+      llvm::SmallString<100> text;
+      info.FormatDiagnostic(text);
+      conflicts_.push_back({clang::DeclarationName::getFromOpaqueInteger(info.getRawArg(0)), info.getSourceManager().getFileLoc(info.getLocation()), text.str().str(), false});
+      return;
+    }
     are_others_ = true;
     TextDiagnosticPrinter::HandleDiagnostic(level, info);
   }
 
+  // Functions without a result that are called before they are declared, which GCC lets pass. Tells of other conflicts.
+  std::vector<std::string> called_early(clang::ASTUnit& ast) {
+    std::vector<std::string> names;
+    for (const Conflict& conflict : conflicts_) {
+      bool is_void = false;
+      for (const clang::Decl* d : ast.getASTContext().getTranslationUnitDecl()->decls()) {
+        const auto* function = dyn_cast<clang::FunctionDecl>(d);
+        is_void = is_void || (function != nullptr && function->getDeclName() == conflict.name && function->getReturnType()->isVoidType());
+      }
+      if (conflict.with_implicit && is_void) names.push_back(conflict.name.getAsString());
+      else tell(ast, conflict.at, conflict.text);
+    }
+    return are_others_ ? std::vector<std::string>() : names;
+  }
+
   // What the compiler's own headers have in functions, such as those of vectors, is for that compiler, which gets it again: nobody
   // looks at it here. Declarations that are not understood are another thing.
-  bool all_in_functions(clang::ASTUnit& ast) const {
+  bool all_in_functions(clang::ASTUnit& ast) {
     const clang::SourceManager& sources = ast.getSourceManager();
     const auto offset = [&](clang::SourceLocation at) { return sources.getFileOffset(sources.getFileLoc(at)); };
     std::map<unsigned, unsigned> functions;  // by where they begin, where they end
@@ -74,9 +97,8 @@ class Errors : public clang::TextDiagnosticPrinter {
     };
     for (const auto& [at, text] : in_headers_) {
       if (in_function(at)) continue;
-      const clang::PresumedLoc place = sources.getPresumedLoc(at);
-      llvm::errs() << place.getFilename() << ":" << place.getLine() << ": error: " << text << "\n";
-      return false;
+      tell(ast, at, text);
+      break;
     }
     return !are_others_;
   }
@@ -88,6 +110,20 @@ class Errors : public clang::TextDiagnosticPrinter {
     return all;
   }
 
+  struct Conflict {
+    clang::DeclarationName name;
+    clang::SourceLocation at;
+    std::string text;
+    bool with_implicit;
+  };
+
+  void tell(clang::ASTUnit& ast, clang::SourceLocation at, const std::string& text) {
+    const clang::PresumedLoc place = ast.getSourceManager().getPresumedLoc(at);
+    llvm::errs() << place.getFilename() << ":" << place.getLine() << ": error: " << text << "\n";
+    are_others_ = true;
+  }
+
+  std::vector<Conflict> conflicts_;  // of two declarations
   std::vector<std::pair<clang::SourceLocation, std::string>> in_headers_;
   bool are_others_ = false;
 };
@@ -119,7 +155,13 @@ bool Unit::parse() {
   Errors errors;
   ast_ = clang::tooling::buildASTFromCodeWithArgs(text_, arguments, "elc-cc-input.c", "elc-cc", std::make_shared<clang::PCHContainerOperations>(),
                                                   clang::tooling::getClangStripDependencyFileAdjuster(), {}, &errors);
-  return ast_ != nullptr && errors.all_in_functions(*ast_) && all_pragmas;
+  if (ast_ == nullptr) return false;
+  if (const std::vector<std::string> early = errors.called_early(*ast_); !early.empty()) {
+    for (const std::string& name : early) record_.text.insert(0, "void " + name + "();\n");
+    pragmas_.clear();
+    return parse();
+  }
+  return errors.all_in_functions(*ast_) && all_pragmas;
 }
 
 const Pragma* Unit::pragma_of(const clang::DeclaratorDecl* declared, Pragma::Kind kind) const {

@@ -226,6 +226,28 @@ long part_%s(long x) { return system(x); }
 class Right(Cases):
     """Found by attack."""
 
+    def test_called_before_they_are_declared(self):
+        """As programs from before prototypes have it, which GCC takes with a warning."""
+        self.write("prog.c", """
+#include <mpi.h>
+#include <stdio.h>
+int total;
+main(argc, argv) int argc; char **argv; {
+  int i, over;
+  MPI_Init(&argc, &argv);
+  for (i = 0; i < 100; i++) { add(i); twice(); }
+  report();
+  MPI_Finalized(&over);
+  if (!over) MPI_Finalize();
+  return 0;
+}
+void add(i) int i; { int s; MPI_Allreduce(&i, &s, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD); total += s; }
+void twice(void) { add(2); }
+void report(void) { int r; MPI_Comm_rank(MPI_COMM_WORLD, &r); if (r == 0) printf("result: %d\\n", total); }
+""")
+        self.cc("prog.c", "-w", "-g", "-o", "prog")
+        self.assert_restarts("prog", "result: 10300\n")
+
     def test_data_behind_a_header(self):
         self.right("struct vec { long n; int flag; } *v;", "if (!v) { v = calloc(1, sizeof *v + 8 * sizeof(double)); v->n = 8; }"
                    "{ double *d = (double *)(v + 1); d[i % 8] += i * 1.25 + deep(i, 1); result += d[1] * 3 + d[2]; }")

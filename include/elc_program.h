@@ -178,6 +178,7 @@ void *ELC_Program_opened_stream(void *stream, const char *what);
 void *ELC_Program_opened_directory(void *directory, const char *what);
 /* A descriptor, to which something is done that lines do not have: unfit, as above, unless the program has opened it itself so. */
 int ELC_Program_used(int descriptor, const char *what);
+void *ELC_Program_freopen(const char *path, const char *mode, void *stream); /* standard streams, too, are streams of lines then */
 int ELC_Program_ungetc(int character, void *stream);
 int ELC_Program_setvbuf(void *stream, char *buffer, int mode, size_t size);
 void ELC_Program_setbuf(void *stream, char *buffer);

@@ -183,6 +183,8 @@ const std::map<std::string, std::string>& replaced() {
       {"fopen", "ELC_fopen"},
       {"fopen64", "ELC_fopen"},
       {"fclose", "ELC_fclose"},
+      {"freopen", "ELC_Program_freopen"},
+      {"freopen64", "ELC_Program_freopen"},
       {"fcloseall", "ELC_fcloseall"},
       {"time", "ELC_Program_time"},
       {"clock", "ELC_Program_clock"},
@@ -280,7 +282,7 @@ const Reasons& unfit() {
         "ungetwc hcreate hsearch hdestroy dlopen dlsym dlclose dlerror initstate setstate "
         "alphasort versionsort endpwent endgrent iconv iconv_close scandir getwchar wscanf vwscanf "
         "setpwent setgrent nftw ftw iconv_open catopen mtrace");
-    add("the stream that it opens is not part of lines; open files by fopen", "freopen freopen64 fmemopen open_memstream open_wmemstream fopencookie dup2 dup3");
+    add("the stream that it opens is not part of lines; open files by fopen", "fmemopen open_memstream open_wmemstream fopencookie dup2 dup3");
     add(kWhileOpen, kOpening);
     add(kWhileOpen, kOpeningStreams);
     add(kWhileOpen, kOpeningDirectories);

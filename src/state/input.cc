@@ -104,10 +104,20 @@ void register_input() {
 #endif
 }
 
+bool is_own_input(FILE* stream) { return stream != nullptr && stream == input().stream; }
+
+void set_input(FILE* stream) {
+#if ELC_HAVE_OWN_INPUT
+  stdin = stream;
+#else
+  (void)stream;
+#endif
+}
+
 Result take_input() {
   Input& in = input();
   if (in.stream == nullptr) return Result();
-  if (stdin != in.stream) return Result::error("the program has set its standard input to another stream");
+  if (stdin != in.stream && !process().streams.follows(stdin)) return Result::error("the program has set its standard input to another stream");
   const off_t at = ftello(in.stream);
   if (at < 0) return Result::error("the place in the standard input is not known: %s", strerror(errno));
   in.has_ended = feof(in.stream) != 0 ? 1 : 0;

@@ -3,6 +3,7 @@
 #define ELC_STATE_LIBRARY_H
 
 #include <stddef.h>
+#include <stdio.h>
 
 #include "base/result.h"
 
@@ -24,6 +25,8 @@ void put_rounding(const ELC_Program_rounding& by, const int state[kRoundingWords
 
 // The standard input (input.cc), in the same way.
 void register_input();
+bool is_own_input(FILE* stream);  // that stands for the standard input, and cannot be opened anew
+void set_input(FILE* stream);     // stdin
 Result take_input();
 Result put_input();
 

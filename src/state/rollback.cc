@@ -8,6 +8,7 @@
 
 #include "base/message.h"
 #include "base/write.h"
+#include "state/library.h"
 #include "state/process.h"
 #include "state/streams.h"
 
@@ -38,7 +39,11 @@ Result read_directory(format::Cursor& in, Vector<SavedStream>* saved) {
     SavedStream stream;
     stream.path = Text::copy(in.string());
     std::string_view mode = in.string();
-    stream.at_end = !mode.empty() && mode.back() == kAtEnd;
+    if (!mode.empty() && mode.front() >= '0' && mode.front() <= '2') {
+      stream.standard = 1 + (mode.front() - '0');
+      mode.remove_prefix(1);
+    }
+    stream.at_end = mode.ends_with(kAtEnd);
     if (stream.at_end) mode.remove_suffix(1);
     stream.mode = Text::copy(mode);
     const uint32_t kind = in.u32();
@@ -258,10 +263,12 @@ Result Streams::apply(format::Reader& reader) {
   }
   for (SavedStream& saved : saved_) {
     ELC_TRY(reopen(roots_, saved));
+    if (saved.standard == 1) set_input(saved.file);
     Stream& stream = open_.push_back({});
     stream.file = saved.file;
     stream.path = Text::copy(saved.path.view());
     stream.mode = Text::copy(saved.mode.view());
+    stream.standard = saved.standard;
   }
   return output_.open() ? direct_output() : Result();
 }
@@ -269,6 +276,8 @@ Result Streams::apply(format::Reader& reader) {
 Result Streams::prepare() {
   ELC_TRY(adopt());
   for (SavedStream& saved : saved_) {
+    if (saved.standard != 0) saved.file = saved.standard == 1 ? stdin : saved.standard == 2 ? stdout : stderr;
+    if (is_own_input(saved.file)) saved.file = nullptr;
     if (saved.file != nullptr) continue;
     Descriptor nowhere(::open(kNowhere, O_RDONLY | O_CLOEXEC));
     if (nowhere.open()) saved.file = fdopen(nowhere.get(), "r");
@@ -283,7 +292,7 @@ Result Streams::prepare() {
 Result Streams::adopt() {
   for (SavedStream& saved : saved_) {
     for (size_t i = 0; i < open_.size() && saved.file == nullptr; ++i) {
-      if (open_[i].path.view() != saved.path.view() || open_[i].mode.view() != saved.mode.view()) continue;
+      if (saved.standard != 0 || open_[i].path.view() != saved.path.view() || open_[i].mode.view() != saved.mode.view()) continue;
       saved.file = open_[i].file;
       fflush(saved.file);  // what the set-up wrote goes before the file is brought back
       open_.erase(i);

@@ -11,6 +11,7 @@
 #include "base/compiler.h"
 #include "base/message.h"
 #include "elc_program.h"
+#include "state/library.h"
 #include "state/process.h"
 
 namespace elc::state {
@@ -196,6 +197,36 @@ FILE* Streams::open(const char* path, const char* mode) {
   return file;
 }
 
+// freopen: a stream that lines do not follow becomes one that they do.
+FILE* Streams::open_anew(const char* path, const char* mode, FILE* file) {
+  const int standard = file == stdin ? 1 : file == stdout ? 2 : file == stderr ? 3 : 0;
+  for (size_t i = 0; i < open_.size(); ++i) {
+    if (open_[i].file != file) continue;
+    open_.erase(i);
+    break;
+  }
+  const bool is_own = is_own_input(file), is_followed = path != nullptr && !(file == stdout && output_.open());
+  FILE* const made = is_own && path != nullptr ? fopen(path, mode) : is_own ? nullptr : freopen(path, mode, file);
+  if (made == nullptr || !is_followed) {
+    ELC_Program_unfit("freopen() without a name, in vain, or of an output that elc run keeps: lines do not have that");
+    return made;
+  }
+  if (is_own) set_input(made);
+  forget_opened(process(), fileno(made));
+  Stream& stream = open_.push_back({});
+  stream.file = made;
+  stream.path = Text::copy(path);
+  stream.mode = Text::copy(mode);
+  stream.standard = standard;
+  return made;
+}
+
+bool Streams::follows(FILE* file) const {
+  for (const Stream& stream : open_)
+    if (stream.file == file) return true;
+  return false;
+}
+
 // The program is told here, too, of what was lost when a line flushed the stream.
 int Streams::close(FILE* file) {
   int lost = 0;
@@ -326,8 +357,10 @@ Result Streams::save(format::Writer& writer) {
   save_terminals(out);
   out.u64(snapshots.size() + (moved_ ? 1 : 0) + (output_.open() ? 1 : 0));
   for (const Snapshot& snapshot : snapshots) {
-    const Text mode = snapshot.at_end ? Text::format("%s%c", snapshot.stream->mode.c_str(), kAtEnd) : Text::copy(snapshot.stream->mode.view());
-    write_entry(writer, snapshot.stream->path.view(), mode.view(), snapshot.kind, snapshot.offset, snapshot.length);
+    const Stream& stream = *snapshot.stream;
+    constexpr const char* kStandard[] = {"", "0", "1", "2"};
+    const Text mode = Text::format("%s%s%s", kStandard[stream.standard], stream.mode.c_str(), snapshot.at_end ? kAtEnd : "");
+    write_entry(writer, stream.path.view(), mode.view(), snapshot.kind, snapshot.offset, snapshot.length);
   }
   if (moved_) ELC_TRY(save_directory(writer));
   if (output_.open()) ELC_TRY(save_output(writer));
@@ -347,6 +380,7 @@ extern "C" {
 
 ELC_EXPORT int ELC_Program_chdir(const char* path) { return process().streams.change_directory(path); }
 ELC_EXPORT FILE* ELC_fopen(const char* path, const char* mode) { return process().streams.open(path, mode); }
+ELC_EXPORT void* ELC_Program_freopen(const char* path, const char* mode, void* stream) { return process().streams.open_anew(path, mode, static_cast<FILE*>(stream)); }
 ELC_EXPORT int ELC_fclose(FILE* stream) { return process().streams.close(stream); }
 ELC_EXPORT int ELC_fcloseall(void) { return process().streams.close_all(); }
 }

@@ -35,7 +35,7 @@ inline constexpr const char* kOutputMode = "a>";
 // The directory in which the program works, if it has changed it: behind the streams, as one of kind kSpecial.
 inline constexpr const char* kDirectoryMode = "d";
 
-inline constexpr char kAtEnd = '$';
+inline constexpr const char* kAtEnd = "$";
 
 // By the mode of fopen, of a regular file.
 StreamKind kind_of(const char* mode);
@@ -46,6 +46,7 @@ struct Stream {
   FILE* file = nullptr;
   Text path;  // as the program gave it
   Text mode;
+  int standard = 0;  // 1, 2, 3: it is the standard input, output or error, which the program has opened anew
   int lost = 0;  // the errno with which what the program wrote did not come to the file; 0: all of it did
 };
 
@@ -53,6 +54,7 @@ struct Stream {
 struct SavedStream {
   Text path;
   Text mode;            // of fopen
+  int standard = 0;     // as in Stream: in the file, the mode begins with it then
   bool at_end = false;  // the program had been told so (feof): in the file, the mode ends with kAtEnd then
   StreamKind kind = StreamKind::kRead;
   uint64_t offset = 0;
@@ -76,7 +78,9 @@ struct Snapshot;
 class Streams {
  public:
   FILE* open(const char* path, const char* mode);
+  FILE* open_anew(const char* path, const char* mode, FILE* file);
   int close(FILE* file);
+  bool follows(FILE* file) const;
   int close_all();
 
   uint64_t number_of(FILE* file) const;    // kWildStream for one that is not known

@@ -219,7 +219,10 @@ class File {
                          {"mode", s.mode.c_str()},
                          {"kind", kKinds[static_cast<uint32_t>(s.kind)]},
                          {"offset", s.offset},
-                         {"length", s.length}});
+                         {"length", s.length},
+                         {"at_end", s.at_end}});
+      constexpr const char* kStandard[] = {"", "input", "output", "error"};
+      if (s.standard != 0) streams.back()["standard"] = kStandard[s.standard];
       if (most_ > 0 && s.kind == state::StreamKind::kWrite) streams.back()["content"] = next_bytes(in, s.length);
     }
     if (most_ > 0) check(in.finish());

@@ -226,6 +226,59 @@ long part_%s(long x) { return system(x); }
 class Right(Cases):
     """Found by attack."""
 
+    def test_streams_that_are_opened_anew(self):
+        """The standard ones, too: what went to the file behind the line is gone in a restart, and comes again."""
+        self.write("prog.c", r"""
+#include <mpi.h>
+#include <stdio.h>
+int main(int argc, char **argv) {
+  int i, rank, sum;
+  FILE *log = stdout, *other;
+  char name[20];
+  if (freopen("numbers", "r", stdin) == NULL) return 1;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  sprintf(name, "first-%d", rank);
+  other = fopen(name, "w");
+  fputs("one", other);
+  sprintf(name, "out-%d", rank);
+  if (freopen(name, "w", stdout) != stdout) return 1;
+  sprintf(name, "other-%d", rank);
+  other = freopen(name, "a", other);
+  sprintf(name, "err-%d", rank);
+  if (rank == 1 && freopen(name, "w", stderr) == NULL) return 1;
+  for (i = 0; i < 100; i++) {
+    int number = -1;
+    INPUT("%d", &number);
+    MPI_Allreduce(&number, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    fprintf(i & 1 ? log : stdout, "%d %d\n", i, sum);
+    fprintf(other, "%d\n", sum);
+    if (rank == 1) fprintf(stderr, "error %d\n", sum);
+  }
+  MPI_Finalize();
+  return 0;
+}
+""")
+        self.write("numbers", "".join("%d\n" % (7 * i) for i in range(100)))
+        names = ["%s-%d" % (what, rank) for what in ("first", "out", "other") for rank in range(2)] + ["err-1"]
+        for how in "scanf", "fscanf(stdin,":  # with the library's own standard input, and without
+            define = "-DINPUT(...)=%s" % ("scanf(__VA_ARGS__)" if how == "scanf" else "fscanf(stdin, __VA_ARGS__)")
+            self.cc("prog.c", "-w", define, "-o", "prog")
+            self.cc("prog.c", "-w", define, "-o", "plain", "-felc-off")
+            expected = None
+            for program, site, variables in (("plain", None, {}), ("prog", 40, {}), ("prog", None, {"ELC_RESTART": "1"})):
+                said = self.start(program) if program == "plain" else self.planned(program, site, **variables)[1]
+                files = {}
+                for name in names:
+                    with open(os.path.join(self.home, name), encoding="utf-8") as file:
+                        files[name] = [text for text in file if not text.startswith("elc: ")]  # what the library says goes there, too
+                    if program == "plain" or "ELC_RESTART" in variables:
+                        os.remove(os.path.join(self.home, name))
+                expected = expected or files
+                self.assertEqual(files, expected, said)
+                self.assertEqual("restarting from line" in said, bool(variables))
+            shutil.rmtree(os.path.join(self.home, "lines"))
+
     def test_called_before_they_are_declared(self):
         """As programs from before prototypes have it, which GCC takes with a warning."""
         self.write("prog.c", """

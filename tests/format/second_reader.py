@@ -402,6 +402,11 @@ class RankFile(File):
                                                length=x.hyper))
         for s in self.streams:
             s["kind"] = ("read", "append", "write", "special")[s["kind"]]
+            if s["mode"][0] in "012":
+                s["standard"] = ("input", "output", "error")[int(s["mode"][0])]
+                s["mode"] = s["mode"][1:]
+            s["at_end"] = s["mode"].endswith("$")
+            s["mode"] = s["mode"].rstrip("$")
             content = x.opaque(s["length"]) if s["kind"] == "write" else None
             if self.most and content is not None:
                 s["content"] = content[:self.most].hex()

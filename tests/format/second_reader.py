@@ -169,6 +169,9 @@ def pointer(block, position):
     if block in (0, WILD):
         return "NULL" if block == 0 else "wild 0x%x" % position
     by_id = block >= 2 ** 63
+    if leaf >= 2 ** 55:
+        assert by_id and extra == 0
+        return "heap block %d - %d" % (block - 2 ** 63, 2 ** 56 - leaf)
     return "%sblock %d + %s" % ("heap " * by_id, block - by_id * 2 ** 63, leaf if extra == 0 else "end of %d" % leaf if extra == 255 else
                                 "%d and %d bytes" % (leaf, extra))
 

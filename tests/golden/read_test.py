@@ -70,7 +70,7 @@ def opaque(data):
     return u64(len(data)) + data + bytes(-len(data) % 4)
 
 
-def rewritten(path, major=1, minor=5, kinds=0, later=b"", flag=0, sections=None):
+def rewritten(path, major=1, minor=6, kinds=0, later=b"", flag=0, sections=None):
     """The file as another version might write it: `kinds` more kinds, `later` behind the fields of the header, `flag`
     on all chunks of a section "new", other content of `sections`."""
     with open(path, "rb") as file:
@@ -262,7 +262,7 @@ class Read(unittest.TestCase):
         def variable(sections):
             return {"vars": sections["vars"].replace(opaque(b"step") + u32(7), opaque(b"step") + u32(45), 1)}
 
-        nothing, newer = lambda sections: {}, "version 1.7 of the format, and this libELC knows 1.5"
+        nothing, newer = lambda sections: {}, "version 1.7 of the format, and this libELC knows 1.6"
         reads = "in version 2 of the file format, but this libELC reads version 1"
         layouts = {"heap": 2, "mpi": 5, "setup": 2}
         has = "section \"%s\" %shas layout %d, and this libELC reads "

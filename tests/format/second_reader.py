@@ -336,7 +336,7 @@ class File:
     def bytes_of(self, type):  # in the writer's memory, as far as the file says
         if type >= 256:
             return self.types[type - 256]["bytes"]
-        return self.machine.width[type] or (32 if type == 37 else 8)
+        return self.machine.width[type] or {37: 32, 44: 16}.get(type, 8)
 
     def leaves(self, stream, type, count, path=""):
         self.known(type)
@@ -436,7 +436,7 @@ class RankFile(File):
         for place, kind, text in self.leaves(x, type, count):
             cut = len(shown) >= self.most
             if not cut:
-                shown.append({"place": place, "value": self.handle(kind, text) if 32 <= kind <= 36 or kind >= 38 else text})
+                shown.append({"place": place, "value": self.handle(kind, text) if 32 <= kind <= 36 or 38 <= kind < 44 else text})
         return {"values": shown, "cut": cut} if self.most else {}
 
     def vars(self):

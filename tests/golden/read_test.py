@@ -175,6 +175,15 @@ class Read(unittest.TestCase):
                 self.whole(line)
                 self.readers_agree(line, 0, EVERYTHING)
 
+    def test_before_a_block(self):
+        """Of the first version that has it: a program of elc-cc with arrays that count from 1, or 2; and what reads no farther."""
+        path = os.path.join(HERE, "from_one.elc")
+        self.assertIsNone(first_difference(self.shown(path, EVERYTHING), second_reader.read(path, EVERYTHING)))
+        text = elc("show", "--all", path).stdout
+        for place in ("one.c:v = heap block 3 - 1", "one.c:n = heap block 5 - 2", "[2] = heap block 9 - 1", "buffer heap block 10 - 1"):
+            self.assertIn(place, text)
+        self.assertEqual(elc("diff", path, path).returncode, 0)
+
     def test_lines_of_now(self):
         for program, arguments in (("traffic", ("--operations", "1000000")), ("frames", ("--rounds", "1000000")),
                                    ("types", ("--rounds", "1000000")), ("scenes", ("trap10_made",))):

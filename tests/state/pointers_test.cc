@@ -199,6 +199,28 @@ TEST_CASE("what is before a block, but not by whole elements, or for elements of
   CHECK(contains(text(line.save()), "8 bytes before 'array' of the globals"));
 }
 
+TEST_CASE("a restart sets no pointer farther before a block than blocks are apart, whatever the line says") {
+  new_process();
+  const elc::format::TypeTable& types = elc::state::types();
+  const auto offset = [&types](elc::format::Kind kind, uint64_t leaves, uint64_t extra = 0) {
+    uint64_t found = 0;
+    const bool is = elc::state::offset_in(types, kind, 5, 3, elc::format::position_before(leaves) | elc::format::make_position(0, extra),
+                                          elc::format::Representation::here(), &found);
+    return is ? static_cast<int64_t>(found) : 1;
+  };
+  using namespace elc::format;
+  CHECK(offset(kDouble, 1) == -8);
+  CHECK(offset(kDouble, 2) == -16);
+  CHECK(offset(kDouble, 3) == 1);
+  CHECK(offset(kDouble, 1, 4) == 1);
+  CHECK(offset(kChar, 16) == -16);
+  CHECK(offset(kChar, 17) == 1);
+  CHECK(offset(kDoubleComplex, 2) == -16);
+  CHECK(offset(kDoubleComplex, 1) == 1);  // half of one
+  CHECK(offset(kDoubleComplex, 4) == 1);
+  CHECK(offset(kChar, kMaxLeaves / 2) == 1);
+}
+
 TEST_CASE("in front of a block no other ends, whatever its size and however it was made") {
   new_prepared_process();
   int roots = 0;

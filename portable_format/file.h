@@ -14,7 +14,7 @@
 namespace elc::format {
 
 constexpr uint32_t kMajorVersion = 1;  // a reader refuses a higher one
-constexpr uint32_t kMinorVersion = 5;  // additions that an old reader can pass over
+constexpr uint32_t kMinorVersion = 6;  // additions that an old reader can pass over
 constexpr uint8_t kFileMagic[8] = {0x89, 'E', 'L', 'C', '\r', '\n', 0x1a, '\n'};
 constexpr uint32_t kChunkMagic = 0x454c4363;    // "ELCc"
 constexpr uint32_t kIndexMagic = 0x454c4369;    // "ELCi"

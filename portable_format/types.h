@@ -71,11 +71,16 @@ constexpr uint64_t kMaxLeaves = uint64_t{1} << 56;  // of a type
 // a leaf that is not the beginning of another (one past an array that padding follows) is the leaf and
 // kPastLeaf, which can be restored anywhere. An offset farther in padding has no position: such a pointer is
 // wild.
+//
+// Whole elements before a block, to where an array that counts from 1 is pointed to, are as many leaves before kMaxLeaves.
 constexpr int kPositionBits = 56;
 constexpr uint64_t kPastLeaf = 255;
 inline uint64_t make_position(uint64_t leaf, uint64_t extra) { return extra << kPositionBits | leaf; }
 inline uint64_t leaf_of(uint64_t position) { return position & (kMaxLeaves - 1); }
 inline uint64_t extra_of(uint64_t position) { return position >> kPositionBits; }
+inline uint64_t position_before(uint64_t leaves) { return kMaxLeaves - leaves; }
+// Leaves that a position lies before its block; 0: it does not.
+inline uint64_t leaves_before(uint64_t position) { return leaf_of(position) >= kMaxLeaves / 2 ? kMaxLeaves - leaf_of(position) : 0; }
 
 class TypeTable {
  public:

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/sort.h"
+#include "state/asked.h"
 
 namespace elc::state {
 
@@ -107,6 +108,12 @@ const Block* BlockMap::last_block(uintptr_t low, uintptr_t high) const {
   return other == nullptr ? nullptr : &slots[other->index];
 }
 
+const Region* BlockMap::region_after(uintptr_t address) const {
+  const Extent* const last = last_before(by_region_, address);
+  const Extent* const next = last == nullptr ? by_region_.begin() : last + 1;
+  return next == by_region_.end() ? nullptr : regions_[next->index];
+}
+
 uint64_t BlockMap::largest() const {
   uint64_t size = heap_largest_;
   for (const Extent& region : by_region_) size = std::max(size, region.size);
@@ -143,6 +150,12 @@ bool offset_in(const format::TypeTable& types, TypeId type, uint64_t count, uint
                const format::Representation& writer, uint64_t* offset) {
   const format::TypeInfo& info = types.info(type);
   const uint64_t leaf = format::leaf_of(position);
+  if (const uint64_t before = format::leaves_before(position); before > 0) {
+    const uint64_t elements = before / info.leaves;
+    if (before % info.leaves != 0 || format::extra_of(position) != 0 || elements > kApart || info.size > kApart || elements * info.size > kApart) return false;
+    *offset = uint64_t{0} - elements * info.size;
+    return true;
+  }
   if (rest == 0 || leaf <= count * info.leaves) return types.offset(type, count, position, writer, offset);
   if (leaf - count * info.leaves > rest) return false;
   *offset = count * info.size + (leaf - count * info.leaves);
@@ -207,6 +220,24 @@ format::PointerLeaf BlockMap::encode(const void* pointer, TypeId target) const {
   if (block != nullptr && address - begin_of(*block) < block->size) return in_block(*block, address);
   if (region != nullptr && address - region->begin == region->size) return in_region(*region, address);
   if (block != nullptr && address - begin_of(*block) == block->size) return in_block(*block, address);
+  return process_->keeps_apart ? before_block(address, target) : format::PointerLeaf{format::kWildBlock, address};
+}
+
+bool are_of(const Process& process, TypeId type, TypeId target) {
+  const TypeId* const twin = process.types_with_gaps.find(static_cast<uint64_t>(target));
+  return target == format::kNone || target == type || (twin != nullptr && *twin == type);
+}
+
+// Memory that was freed may have been there as well, but nobody follows a pointer to it.
+format::PointerLeaf BlockMap::before_block(uintptr_t address, TypeId target) const {
+  constexpr uintptr_t kUnit = 2 * sizeof(void*);
+  for (uintptr_t at = (address / kUnit + 1) * kUnit; at - address <= kApart; at += kUnit) {
+    const Block* const block = process_->heap.find(reinterpret_cast<const void*>(at));
+    if (block == nullptr) continue;
+    const format::TypeInfo& type = process_->types.info(block->type);
+    if ((at - address) % type.size != 0 || (block->type != format::kByte && !are_of(*process_, block->type, target))) break;
+    return {format::kFirstById + block->id, format::position_before((at - address) / type.size * type.leaves)};
+  }
   return {format::kWildBlock, address};
 }
 

@@ -32,7 +32,8 @@ class BlockMap {
 
   // The pointer of the file for an address. An address inside a block is preferred to one past another's end, unless a
   // variable begins there that does not begin with a `target`, and another that holds those ends there. kNone: the program
-  // has not said what the pointer points to.
+  // has not said what the pointer points to. Where blocks are kept apart, a pointer to such elements may lead to whole elements before a
+  // block, as for an array that counts from 1.
   format::PointerLeaf encode(const void* address, TypeId target = format::kNone) const;
 
   // The block of the heap in which an address lies, or at whose end; nullptr: there is none.
@@ -42,6 +43,8 @@ class BlockMap {
   bool holds(uintptr_t begin, uint64_t size) const;
   // In a region; one of a variable that has another place in each line, or none of these.
   bool holds_variable(uintptr_t begin, uint64_t size, bool resizes) const;
+  // The variable that begins next behind an address, but for those into which nothing may point. nullptr: none.
+  const Region* region_after(uintptr_t address) const;
   uint64_t largest() const;  // size of a region or block
   uint64_t size() const;     // of all together
   bool has_some_in(uintptr_t begin, uintptr_t end) const;
@@ -61,6 +64,7 @@ class BlockMap {
   Result check_regions() const;
   format::PointerLeaf in_region(const Extent& extent, uintptr_t address) const;
   format::PointerLeaf in_block(const Block& block, uintptr_t address) const;
+  format::PointerLeaf before_block(uintptr_t address, TypeId target) const;
 
   Process* process_ = nullptr;
   Vector<const Region*> regions_;
@@ -80,6 +84,9 @@ inline bool becomes(TypeId saved, TypeId told) {
          format::is_integer(static_cast<format::Kind>(told));
 }
 
+// Whether pointers to `target` are to elements of a block of `type`, those of which gaps are bytes among them.
+bool are_of(const Process& process, TypeId type, TypeId target);
+
 // How a block of this size was asked to be aligned, beyond what malloc does: its size is a multiple of that (elc_program.h). 0: it was not.
 inline uint64_t alignment_of(uint64_t size) {
   const uint64_t alignment = size & (~size + 1);
@@ -95,6 +102,7 @@ inline uint64_t elements_of(const Process& process, const Block& block) {
 // The position of a byte in a block: that of its type, or in the rest, a leaf for each byte.
 bool position_in(const format::TypeTable& types, TypeId type, uint64_t count, uint64_t rest, uint64_t offset,
                  const void* memory, uint64_t* position);
+// Before a block, `offset` is negative, modulo 2^64; false where that is farther than blocks are apart.
 bool offset_in(const format::TypeTable& types, TypeId type, uint64_t count, uint64_t rest, uint64_t position,
                const format::Representation& writer, uint64_t* offset);
 

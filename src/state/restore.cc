@@ -41,11 +41,14 @@ Result resolve(const Image& image, const format::TypeTable& types, const Pointer
                          image.owner(*target.gone).c_str());
   if (target.waiting)
     return Result::error("it points to a static whose function the program has not called yet, so that its place is not known");
+  const bool is_before = format::leaves_before(in.position) > 0;
   uint64_t offset = 0;
-  if (in.position != 0 &&
-      !offset_in(types, target.type, target.count, target.rest, in.position, image.writer, &offset))
-    return Result::error("it points into the middle of a value that is of another size on this machine");
-  *address = target.address == nullptr ? nullptr : target.address + offset;
+  if ((is_before && (target.run == nullptr || !process().keeps_apart)) ||
+      (in.position != 0 && !offset_in(types, target.type, target.count, target.rest, in.position, image.writer, &offset)))
+    return Result::error(is_before ? "it points to before a block of memory, where nothing is kept free in this program or on this machine"
+                                   : "it points into the middle of a value that is of another size on this machine");
+  const uintptr_t begin = reinterpret_cast<uintptr_t>(target.address);
+  *address = begin == 0 ? nullptr : reinterpret_cast<uint8_t*>(begin + static_cast<uintptr_t>(offset));
   return Result();
 }
 

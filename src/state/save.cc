@@ -48,22 +48,29 @@ Result check_handle(const HandleCodec& codec, const void* leaf, size_t bytes) {
   return Result::error("it holds a handle of MPI and is not registered as such: use %s", macro);
 }
 
-// An array that counts from 1 is pointed to where its block is not yet. What malloc has there is less than its smallest block, so that
-// what was freed cannot have begun there; that it has ended there nobody can tell from it, but for characters, which often have.
-Result check_before_block(Saving& saving, uintptr_t value) {
+// An array that counts from a number may be pointed to where it is not yet: a variable, or a block from which that is farther than
+// blocks are apart (BlockMap::encode). What malloc has there is less than its smallest block, so that what was freed cannot have begun
+// there; that it has ended there nobody can tell from it, but for characters, which often have.
+Result check_before_array(Saving& saving, uintptr_t value) {
   constexpr uintptr_t kUnit = 2 * sizeof(void*);
   constexpr uint64_t kLeastElement = 4;
   if (!saving.process.is_prepared) return Result();
+  const auto leads_to = [&](uintptr_t begin, TypeId type) {
+    const uint64_t element = saving.process.types.size_of(type);
+    return begin - value < 2 * kUnit && element >= kLeastElement && (begin - value) % element == 0 && are_of(saving.process, type, saving.target);
+  };
+  const auto refused = [&](uintptr_t begin, const char* what) {
+    return Result::error("a pointer in it leads to %llu bytes before %s, as for an array that counts from a number; a restart would not "
+                         "find it: have it lead to where the array begins, or to nothing (NULL) if it led to the end of memory that was freed",
+                         static_cast<unsigned long long>(begin - value), what);
+  };
   for (uintptr_t at = (value / kUnit + 1) * kUnit; at - value < 2 * kUnit; at += kUnit) {
     const Block* const block = saving.process.heap.find(reinterpret_cast<const void*>(at));
-    if (block == nullptr) continue;
-    const uint64_t element = saving.process.types.size_of(block->type);
-    if (element < kLeastElement || (at - value) % element != 0 || (saving.target != format::kNone && saving.target != block->type)) continue;
-    return Result::error("a pointer in it leads to %llu bytes before a block of memory, as for an array that counts from 1; a restart would not "
-                         "find it: have it lead to the block, or to nothing (NULL) if it led to the end of memory that was freed",
-                         static_cast<unsigned long long>(at - value));
+    if (block != nullptr && leads_to(at, block->type)) return refused(at, "a block of memory");
   }
-  return Result();
+  const Region* const next = saving.process.blocks->region_after(value);
+  if (next == nullptr || next->count < 2 || !leads_to(reinterpret_cast<uintptr_t>(next->address), next->type)) return Result();
+  return refused(reinterpret_cast<uintptr_t>(next->address), Text::format("'%s' of %s", next->name, owner_of(saving.process, *next).c_str()).c_str());
 }
 
 Result encode_pointer(void* context, const void* leaf, PointerLeaf* out) {
@@ -79,7 +86,7 @@ Result encode_pointer(void* context, const void* leaf, PointerLeaf* out) {
         late->name);
   note_wild(saving, reinterpret_cast<uintptr_t>(pointer));
   ELC_TRY(check_wild(saving.process, reinterpret_cast<uintptr_t>(pointer)));
-  ELC_TRY(check_before_block(saving, reinterpret_cast<uintptr_t>(pointer)));
+  ELC_TRY(check_before_array(saving, reinterpret_cast<uintptr_t>(pointer)));
   return check_handle(saving.codec, leaf, sizeof pointer);
 }
 

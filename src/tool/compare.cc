@@ -99,6 +99,8 @@ struct File {
       type = run->type, count = run->count, rest = run->rest;
     }
     const uint64_t leaves = count * types().info(type).leaves;
+    if (const uint64_t before = format::leaves_before(p.position); before > 0)
+      return name + ", [-" + std::to_string(before / types().info(type).leaves) + "]";
     if (leaf < leaves) types().place(type, count, leaf, place, sizeof place);
     else snprintf(place, sizeof place, rest > 0 ? " and %llu bytes" : ", its end",
                   static_cast<unsigned long long>(leaf - leaves));
@@ -132,8 +134,9 @@ std::map<uint64_t, Leaves> pending_in(File& file) {
   mpi::SavedMpi saved;
   file.check(mpi::SavedMpi::decode(in, label.ranks, &saved));
   const auto add = [&](const mpi::SavedRegion& region) {
-    const uint64_t first = format::leaf_of(region.buffer.position);
-    const bool is_simple = region.count >= 0 && mpi::predefined_name(region.type) != nullptr;
+    const bool is_before = format::leaves_before(region.buffer.position) > 0;
+    const uint64_t first = is_before ? 0 : format::leaf_of(region.buffer.position);
+    const bool is_simple = !is_before && region.count >= 0 && mpi::predefined_name(region.type) != nullptr;
     found[region.buffer.block].emplace_back(first, is_simple ? first + static_cast<uint64_t>(region.count) : UINT64_MAX);
   };
   for (const mpi::SavedRequest& r : saved.requests) {

@@ -113,7 +113,7 @@ class Values {
     if (pointer.block <= image_.variables.size())
       throw Refusal(kUsage, path_ + ": the pointer " + name + " points to the variable " +
                                 image_.variables[static_cast<size_t>(pointer.block - 1)].name.c_str());
-    if (pointer.position != 0)
+    if (pointer.position != 0 && format::leaves_before(pointer.position) == 0)  // that of an array that counts from 1 is to its block
       throw Refusal(kUsage, path_ + ": the pointer " + name + " points into the middle of a block");
     format::Cursor heap;
     check(heap.open(&reader_, "heap"));

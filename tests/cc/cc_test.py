@@ -1190,9 +1190,111 @@ class Lines(Cases):
             with self.subTest(declared):
                 self.refused("holds an address", "", "if (i == 0) { %s int k; for (k = 0; k < 100; k++) deep(1, 1); result += %s; }" % (declared, is_wrong))
 
+    def test_one_before_a_block_is_no_end_of_another(self):
+        """Of blocks whose sizes fill what the C library has for them, the end lies where an array that counts from 1 begins. In a
+        restart, which makes them in the order in which the program did, there is another one in front."""
+        for size, kind, before in (24, "double", 1), (40, "int", 2), (104, "struct pair", 1):
+            with self.subTest("%d bytes, %s, %d" % (size, kind, before)):
+                self.right("struct pair { long n; double x; }; static char *front[300], *between; static %s *a; static long sum(char *b, int n) "
+                           "{ long s = 0; while (n-- > 0) s += b[n]; return s; }"
+                           "static void make(void) { int k; for (k = 0; k < 300; k++) { front[k] = malloc(%d); a = (%s *)malloc(10 * sizeof *a) - %d; }"
+                           "for (k = 290; k < 300; k++) free(front[k]); between = malloc(500); for (k = 290; k < 300; k++) "
+                           "{ front[k] = malloc(%d); memset(front[k], 1, %d); } memset(a + %d, 1, 10 * sizeof *a); }"
+                           % (kind, size, kind, before, size, size, before),
+                           "if (a == NULL) make(); deep(1, 1); memset(a + %d + i %% 10, i & 7, sizeof *a);"
+                           "result += sum((char *)(a + %d), 10 * sizeof *a) + sum(front[i / 10 + 290], %d);" % (before, before, size))
+
+    # Of the first edition of Numerical Recipes: what it returns leads to before the memory, and so do the rows of its matrices.
+    NRUTIL = r"""
+static double *dvector(int nl, int nh) { double *v = (double *)malloc((unsigned)(nh - nl + 1) * sizeof(double)); return v - nl; }
+static int *ivector(int nl, int nh) { int *v = (int *)malloc((unsigned)(nh - nl + 1) * sizeof(int)); return v - nl; }
+static unsigned char *cvector(int nl, int nh) { unsigned char *v = (unsigned char *)malloc((unsigned)(nh - nl + 1)); return v - nl; }
+static double **dmatrix(int nrl, int nrh, int ncl, int nch) {
+  int i;
+  double **m = (double **)malloc((unsigned)(nrh - nrl + 1) * sizeof(double *));
+  m -= nrl;
+  for (i = nrl; i <= nrh; i++) {
+    m[i] = (double *)malloc((unsigned)(nch - ncl + 1) * sizeof(double));
+    m[i] -= ncl;
+  }
+  return m;
+}
+static double **convert_matrix(double *a, int nrl, int nrh, int ncl, int nch) {
+  int i, j, ncol = nch - ncl + 1;
+  double **m = (double **)malloc((unsigned)(nrh - nrl + 1) * sizeof(double *));
+  m -= nrl;
+  for (i = nrl, j = 0; i <= nrh; i++, j++) m[i] = a + ncol * j - ncl;
+  return m;
+}
+static void free_dvector(double *v, int nl) { free(v + nl); }
+static void free_dmatrix(double **m, int nrl, int nrh, int ncl) { int i; for (i = nrh; i >= nrl; i--) free(m[i] + ncl); free(m + nrl); }
+"""
+
     def test_arrays_that_count_from_one(self):
-        for declared, taken in (("static double *a;", "a = (double *)malloc(80) - 1"), ("struct v { int n; struct v *next; }; static struct { struct v *of; } a;", "a.of = (struct v *)malloc(160) - 1; a.of[1].next = a.of + 3"),
-                                ("static int *a;", "a = (int *)malloc(80) - 2")):
+        """Eigenvalues by Jacobi's rotations: globals, variables of functions, members of structs, rows, memory that grows or was freed."""
+        outside = self.NRUTIL + r"""
+#include <math.h>
+struct pair { double re, im; };
+struct problem { int n; double **a, *d; struct pair *z; struct { int *of; } index; };
+static struct problem problem;
+static double **global, *gone, *grown;
+static unsigned char *kinds;
+static double sweep(double **a, double *d, int n) {
+  int i, j, k, *order = ivector(2, n + 1);
+  double off = 0, *b = dvector(1, n), **rows = dmatrix(1, n, 0, n);
+  for (i = 1; i <= n; i++) { b[i] = d[i]; order[i + 1] = i; deep(1, 1); }
+  for (i = 1; i < n; i++)
+    for (j = i + 1; j <= n; j++) {
+      double theta, t, c, s;
+      if (fabs(a[i][j]) < 1e-12) continue;
+      theta = (a[j][j] - a[i][i]) / (2 * a[i][j]);
+      t = (theta < 0 ? -1 : 1) / (fabs(theta) + sqrt(theta * theta + 1));
+      c = 1 / sqrt(t * t + 1), s = t * c;
+      for (k = 1; k <= n; k++) { double x = a[k][i], y = a[k][j]; a[k][i] = c * x - s * y; a[k][j] = s * x + c * y; rows[k][i] = x; }
+      for (k = 1; k <= n; k++) { double x = a[i][k], y = a[j][k]; a[i][k] = c * x - s * y; a[j][k] = s * x + c * y; rows[i][0] += y; }
+      deep(1, 1);
+    }
+  for (i = 1; i <= n; i++) { d[order[i + 1]] = a[i][i]; off += fabs(d[i] - b[i]); deep(1, 1); }
+  free(order + 2);
+  free_dvector(b, 1);
+  free_dmatrix(rows, 1, n, 0);
+  return off;
+}
+static double solve(int n, int step) {
+  static double *flat;
+  int i, j;
+  double **m, sum = 0;
+  if (flat == NULL) flat = (double *)malloc(100 * sizeof(double));
+  for (i = 0; i < n * n; i++) flat[i] = 1.0 / (1 + i / n + i % n + step);
+  m = convert_matrix(flat, 1, n, 1, n);
+  sum += sweep(m, problem.d, n);
+  for (i = 1; i <= n; i++) for (j = 1; j <= n; j++) problem.a[i][j] = m[i][j], sum += (i + 1) * m[i][j], problem.z[i].im += m[i][j];
+  free(m + 1);
+  return sum;
+}
+static void begin(void) {
+  int i;
+  problem.n = 5, problem.a = dmatrix(1, 5, 1, 5), problem.d = dvector(1, 5), problem.z = (struct pair *)calloc(5, sizeof(struct pair)) - 1;
+  problem.index.of = ivector(1, 5), kinds = cvector(1, 9), global = dmatrix(2, 4, 2, 3), gone = dvector(1, 3), grown = dvector(1, 2);
+  for (i = 1; i <= 5; i++) problem.d[i] = 0, problem.index.of[i] = 6 - i;
+  for (i = 1; i <= 9; i++) kinds[i] = i;
+  grown[1] = 1, grown[2] = 2, global[4][3] = 43, global[2][2] = 22;
+  free(gone + 1);
+}
+"""
+        inside = r"""
+    if (i == 0) begin();
+    if (i % 10 == 3) { int n = i / 10 + 3; grown = (double *)realloc(grown + 1, n * sizeof(double)) - 1; grown[n] = n; }
+    result += (long)(1e6 * solve(problem.n, i)) + kinds[i % 9 + 1] + (long)grown[2] + (long)(global[4][3] += global[2][2]) + problem.index.of[i % 5 + 1];
+    result += (long)(1e3 * problem.z[i % 5 + 1].im);
+"""
+        self.right(outside, inside, self.chance.choice(["-O0", "-O2"]), "-lm")
+
+    def test_arrays_that_begin_far_before_their_memory(self):
+        if struct.calcsize("P") != 8:
+            return
+        for declared, taken in (("static double *a;", "a = (double *)malloc(80) - 3"),
+                                ("struct v { int n; struct v *next, *other; }; static struct { struct v *of; } a;", "a.of = (struct v *)malloc(240) - 1; a.of[1].next = a.of + 3")):
             with self.subTest(taken):
                 self.refused("before a block of memory", declared, "if (i == 0) %s;" % taken)
 

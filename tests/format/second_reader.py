@@ -169,6 +169,9 @@ def pointer(block, position):
     if block in (0, WILD):
         return "NULL" if block == 0 else "wild 0x%x" % position
     by_id = block >= 2 ** 63
+    if leaf >= 2 ** 55:
+        assert by_id and extra == 0
+        return "heap block %d - %d" % (block - 2 ** 63, 2 ** 56 - leaf)
     return "%sblock %d + %s" % ("heap " * by_id, block - by_id * 2 ** 63, leaf if extra == 0 else "end of %d" % leaf if extra == 255 else
                                 "%d and %d bytes" % (leaf, extra))
 
@@ -333,7 +336,7 @@ class File:
     def bytes_of(self, type):  # in the writer's memory, as far as the file says
         if type >= 256:
             return self.types[type - 256]["bytes"]
-        return self.machine.width[type] or (32 if type == 37 else 8)
+        return self.machine.width[type] or {37: 32, 44: 16}.get(type, 8)
 
     def leaves(self, stream, type, count, path=""):
         self.known(type)
@@ -438,7 +441,7 @@ class RankFile(File):
         for place, kind, text in self.leaves(x, type, count):
             cut = len(shown) >= self.most
             if not cut:
-                shown.append({"place": place, "value": self.handle(kind, text) if 32 <= kind <= 36 or kind >= 38 else text})
+                shown.append({"place": place, "value": self.handle(kind, text) if 32 <= kind <= 36 or 38 <= kind < 44 else text})
         return {"values": shown, "cut": cut} if self.most else {}
 
     def vars(self):

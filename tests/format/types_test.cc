@@ -397,6 +397,12 @@ TEST_CASE("positions are the same under another layout") {
   CHECK(!made.types.offset(kLong, 4, position, narrow, &offset));
   CHECK(!made.types.offset(kLong, 4, 5, here, &offset));
   CHECK(!made.types.offset(kLong, 4, ~uint64_t{0}, here, &offset));
+  // Before a block nothing is to be read, and positions there are told.
+  CHECK(leaves_before(position_before(3)) == 3);
+  CHECK(leaves_before(make_position(4, kPastLeaf)) == 0);
+  CHECK(!made.types.offset(kLong, 4, position_before(1), here, &offset));
+  pointer_text({kFirstById + 3, position_before(2)}, text, sizeof text);
+  CHECK(std::string(text) == "heap block 3 - 2");
 }
 
 TEST_CASE("a union's position goes by the active member") {

@@ -70,7 +70,7 @@ def opaque(data):
     return u64(len(data)) + data + bytes(-len(data) % 4)
 
 
-def rewritten(path, major=1, minor=5, kinds=0, later=b"", flag=0, sections=None):
+def rewritten(path, major=1, minor=6, kinds=0, later=b"", flag=0, sections=None):
     """The file as another version might write it: `kinds` more kinds, `later` behind the fields of the header, `flag`
     on all chunks of a section "new", other content of `sections`."""
     with open(path, "rb") as file:
@@ -175,6 +175,15 @@ class Read(unittest.TestCase):
                 self.whole(line)
                 self.readers_agree(line, 0, EVERYTHING)
 
+    def test_before_a_block(self):
+        """Of the first version that has it: a program of elc-cc with arrays that count from 1, or 2; and what reads no farther."""
+        path = os.path.join(HERE, "from_one.elc")
+        self.assertIsNone(first_difference(self.shown(path, EVERYTHING), second_reader.read(path, EVERYTHING)))
+        text = elc("show", "--all", path).stdout
+        for place in ("one.c:v = heap block 3 - 1", "one.c:n = heap block 5 - 2", "[2] = heap block 9 - 1", "buffer heap block 10 - 1"):
+            self.assertIn(place, text)
+        self.assertEqual(elc("diff", path, path).returncode, 0)
+
     def test_lines_of_now(self):
         for program, arguments in (("traffic", ("--operations", "1000000")), ("frames", ("--rounds", "1000000")),
                                    ("types", ("--rounds", "1000000")), ("scenes", ("trap10_made",))):
@@ -262,7 +271,7 @@ class Read(unittest.TestCase):
         def variable(sections):
             return {"vars": sections["vars"].replace(opaque(b"step") + u32(7), opaque(b"step") + u32(45), 1)}
 
-        nothing, newer = lambda sections: {}, "version 1.7 of the format, and this libELC knows 1.5"
+        nothing, newer = lambda sections: {}, "version 1.7 of the format, and this libELC knows 1.6"
         reads = "in version 2 of the file format, but this libELC reads version 1"
         layouts = {"heap": 2, "mpi": 5, "setup": 2}
         has = "section \"%s\" %shas layout %d, and this libELC reads "

@@ -3,7 +3,11 @@
 
 #include <memory>
 
+#include "elc_program.h"
 #include "helper.h"
+#include "state/asked.h"
+#include "state/blocks.h"
+#include "state/process.h"
 
 namespace {
 
@@ -109,6 +113,149 @@ TEST_CASE("one past the end of a variable is not the variable of another type th
   REQUIRE_OK(line.restore());
   CHECK(b.end == b.first + 4);
   CHECK(b.begin == b.second);
+}
+
+// As begin_program of a program that elc-cc has prepared.
+static void new_prepared_process() {
+  new_process();
+  elc::state::process().is_prepared = elc::state::process().keeps_apart = true;
+}
+
+struct Rows {
+  double* vector;
+  int* integers;
+  char* text;
+  long* longs;
+  double** rows;
+  void enter() { ELC_PTR(vector), ELC_PTR(integers), ELC_PTR(text), ELC_PTR(longs), ELC_PTR(rows); }
+};
+
+TEST_CASE("where blocks are kept apart, an array may count from 1") {
+  const elc::format::Representation there = foreign_machine();
+  for (const elc::format::Representation* machine : {static_cast<const elc::format::Representation*>(nullptr), &there}) {
+    new_prepared_process();
+    Rows a = {};
+    a.enter();
+    a.vector = static_cast<double*>(ELC_new(ELC_DOUBLE, 3)) - 1;
+    a.integers = static_cast<int*>(ELC_new(ELC_INT, 5)) - 3;
+    a.text = static_cast<char*>(ELC_new(ELC_CHAR, 7)) - 1;
+    a.longs = static_cast<long*>(ELC_new(ELC_LONG, 2)) - 1;
+    a.rows = static_cast<double**>(ELC_new(ELC_POINTER, 2)) - 1;
+    for (int i = 1; i <= 2; ++i) {
+      double* const row = static_cast<double*>(ELC_new(ELC_DOUBLE, 2)) - 1;
+      row[1] = 10 * i + 1, row[2] = 10 * i + 2;
+      a.rows[i] = row;
+    }
+    a.vector[3] = 3, a.integers[7] = 7, a.text[1] = 'a', a.longs[2] = 2;
+    Line line;
+    REQUIRE_OK(line.save(machine));
+
+    new_prepared_process();
+    Rows b = {};
+    b.enter();
+    REQUIRE_OK(line.restore());
+    CHECK(b.vector[3] == 3);
+    CHECK(b.integers[7] == 7);
+    CHECK(b.text[1] == 'a');
+    CHECK(b.longs[2] == 2);
+    for (int i = 1; i <= 2; ++i) {
+      CHECK(b.rows[i][1] == 10 * i + 1);
+      CHECK(b.rows[i][2] == 10 * i + 2);
+      CHECK(elc::state::process().heap.find(b.rows[i] + 1) != nullptr);
+    }
+    for (const void* block : std::initializer_list<const void*>{b.vector + 1, b.integers + 3, b.text + 1, b.longs + 1, b.rows + 1})
+      CHECK(elc::state::process().heap.find(block) != nullptr);
+
+    // A program that does not keep its blocks apart could not tell such a pointer in its own lines.
+    new_process();
+    b.enter();
+    CHECK(contains(text(line.restore()), "before a block of memory, where nothing is kept free"));
+  }
+}
+
+TEST_CASE("what is before a block, but not by whole elements, or for elements of another type, or too far, is not before it") {
+  new_prepared_process();
+  Rows a = {};
+  a.enter();
+  double* const block = static_cast<double*>(ELC_new(ELC_DOUBLE, 3));
+  const auto place = [&](intptr_t bytes) { return reinterpret_cast<uintptr_t>(block) - static_cast<uintptr_t>(bytes); };
+  Line line;
+  for (const intptr_t bytes : {4, 12, 7}) {
+    a.vector = reinterpret_cast<double*>(place(bytes));
+    REQUIRE_OK(line.save());
+    CHECK(elc::state::process().blocks->encode(a.vector, ELC_DOUBLE).block == elc::format::kWildBlock);
+  }
+  CHECK(elc::state::process().blocks->encode(reinterpret_cast<void*>(place(8)), ELC_INT).block == elc::format::kWildBlock);
+  CHECK(elc::state::process().blocks->encode(reinterpret_cast<void*>(place(8)), ELC_DOUBLE).block != elc::format::kWildBlock);
+  if (sizeof(void*) == 8) {
+    a.vector = reinterpret_cast<double*>(place(24));
+    CHECK(contains(text(line.save()), "24 bytes before a block of memory"));
+  }
+  struct {
+    double of_nobody, array[5];
+  } variables = {};
+  ELC_Register("array", variables.array, ELC_DOUBLE, 5);
+  a.vector = variables.array - 1;
+  CHECK(contains(text(line.save()), "8 bytes before 'array' of the globals"));
+}
+
+TEST_CASE("a restart sets no pointer farther before a block than blocks are apart, whatever the line says") {
+  new_process();
+  const elc::format::TypeTable& types = elc::state::types();
+  const auto offset = [&types](elc::format::Kind kind, uint64_t leaves, uint64_t extra = 0) {
+    uint64_t found = 0;
+    const bool is = elc::state::offset_in(types, kind, 5, 3, elc::format::position_before(leaves) | elc::format::make_position(0, extra),
+                                          elc::format::Representation::here(), &found);
+    return is ? static_cast<int64_t>(found) : 1;
+  };
+  using namespace elc::format;
+  CHECK(offset(kDouble, 1) == -8);
+  CHECK(offset(kDouble, 2) == -16);
+  CHECK(offset(kDouble, 3) == 1);
+  CHECK(offset(kDouble, 1, 4) == 1);
+  CHECK(offset(kChar, 16) == -16);
+  CHECK(offset(kChar, 17) == 1);
+  CHECK(offset(kDoubleComplex, 2) == -16);
+  CHECK(offset(kDoubleComplex, 1) == 1);  // half of one
+  CHECK(offset(kDoubleComplex, 4) == 1);
+  CHECK(offset(kChar, kMaxLeaves / 2) == 1);
+}
+
+TEST_CASE("in front of a block no other ends, whatever its size and however it was made") {
+  new_prepared_process();
+  int roots = 0;
+  ELC_VAR(roots);
+  Random random = {test_seed("in front of a block")};
+  std::vector<char*> blocks;
+  for (int i = 0; i < 3000; ++i) {
+    const size_t size = random.below(random.below(8) == 0 ? 5000 : 200);
+    if (blocks.size() > 100 && random.below(2) == 0) {
+      const size_t at = random.below(blocks.size());
+      ELC_free(blocks[at]);
+      blocks.erase(blocks.begin() + static_cast<ptrdiff_t>(at));
+      continue;
+    }
+    void* made = nullptr;
+    switch (random.below(4)) {
+      case 0: made = ELC_malloc(size); break;
+      case 1: made = ELC_calloc(size, 1); break;
+      case 2: made = ELC_Program_aligned_alloc(size_t{8} << random.below(5), size); break;
+      default:
+        made = ELC_realloc(blocks.empty() ? nullptr : blocks.back(), size);
+        if (!blocks.empty()) blocks.pop_back();
+    }
+    blocks.push_back(static_cast<char*>(made));
+  }
+  elc::state::process().heap.arrange();
+  for (const elc::state::Block& block : elc::state::process().heap.slots()) memset(block.address, 0, block.size);
+  Line line;
+  REQUIRE_OK(line.save());
+  for (const char* block : blocks)
+    for (uintptr_t before = 1; before <= elc::state::kApart; ++before) {
+      const elc::format::PointerLeaf leaf = elc::state::process().blocks->encode(reinterpret_cast<void*>(reinterpret_cast<uintptr_t>(block) - before));
+      CHECK(leaf.block == elc::state::process().blocks->encode(block).block);
+      CHECK(leaf.position == elc::format::position_before(before));
+    }
 }
 
 TEST_CASE("where a variable ends and another begins, a pointer leads to the one that begins with what it points to, else to the end") {

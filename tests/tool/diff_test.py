@@ -43,7 +43,7 @@ class DiffTest(unittest.TestCase):
     def tearDown(self):
         shutil.rmtree(self.place)
 
-    def file(self, name, machine=X86, line=None, types=None, **variables):
+    def file(self, name, machine=X86, line=None, types=None, sections=None, **variables):
         """A file of a line with these variables, each a kind or type, its count and its values (or bytes), and the path."""
         machine = Machine(machine)
         directory = u32(1) + u64(0, 0, len(variables))
@@ -52,7 +52,7 @@ class DiffTest(unittest.TestCase):
             count = 1 if isinstance(content, bytes) else len(content) // (2 if kind == POINTER else 1)
             directory += u32(0) + opaque(variable.encode()) + u32(kind) + u64(count)
             values += content if isinstance(content, bytes) else machine.packed(kind, content)
-        sections = {"vars": directory + values}
+        sections = {"vars": directory + values, **(sections or {})}
         if types is not None:
             sections.update(types=types, heap=u32(1) + u64(1, 0))
         path = os.path.join(self.place, name)
@@ -144,6 +144,10 @@ class Values(DiffTest):
         new = [d for d in self.differences(a, b) if d["name"] != "new"]
         self.assertEqual([d["name"] for d in new], ["q"])
         self.assertEqual(new[0]["first"], {"place": "", "a": "&x[0]", "b": "&x[1]"})
+        heap = dict(types=u64(0), heap=u32(2) + u64(2, 1, 1, 1) + u32(DOUBLE) + u64(3, 0) + bytes(24))
+        a = self.file("a", sections=heap, p=(POINTER, [2 ** 63 + 1, 2 ** 56 - 1]))
+        b = self.file("b", sections=heap, p=(POINTER, [2 ** 63 + 1, 2]))
+        self.assertEqual(self.differences(a, b)[0]["first"], {"place": "", "a": "heap block 1, [-1]", "b": "heap block 1[2]"})
 
     def test_structures_and_unions(self):
         def field(name, kind, count=1):

@@ -162,6 +162,7 @@ class Export(unittest.TestCase):
         self.assertEqual(self.npy("main.twice", "-r", "0")[2], [2])
         self.assertIn("no variable another", self.export("another", "-r", "0", code=64))
         self.assertIn("into the middle", self.export("inside", "-r", "0", code=64))
+        self.assertEqual(self.npy("from_one", "-r", "1")[2], [1, 2, 3])  # that counts from 1
         self.assertIn("nothing that is saved", self.export("nothing", "-r", "0", code=64))
         self.assertIn("ranks 0 to 2", self.export("step", "-r", "3", code=64))
         self.export("step", line="2", code=64)

@@ -8,6 +8,7 @@
 
 #include "elc.h"
 #include "portable_format/writer.h"
+#include "state/process.h"
 #include "state/state.h"
 #include "store/store.h"
 
@@ -48,6 +49,7 @@ format::Representation other_machine() {
 
 void write_rank(const char* dir, uint32_t rank) {
   state::reset();
+  state::process().keeps_apart = true;
   const int r = static_cast<int>(rank);
   int step = 7 + r;
   double field[2][3], wide[2][2] = {}, infinite[3] = {1e308 * 10, -1e308 * 10, 0.1};
@@ -73,7 +75,7 @@ void write_rank(const char* dir, uint32_t rank) {
   double matrix[6] = {11, 21, 12, 22, 13, 23};
   int is = 1;
   double* heap = static_cast<double*>(ELC_new(ELC_DOUBLE, 3));
-  double *inside = heap + 1, *nothing = nullptr, *at_wide = wide[0];
+  double *inside = heap + 1, *nothing = nullptr, *at_wide = wide[0], *from_one = heap - 1;
   for (int i = 0; i < 3; ++i) heap[i] = i + r;
 
   ELC_VAR(step);
@@ -94,6 +96,7 @@ void write_rank(const char* dir, uint32_t rank) {
   ELC_PTR(heap);
   ELC_PTR(inside);
   ELC_PTR(nothing);
+  ELC_PTR(from_one);
   ELC_Enter("main");
   int local = 1, twice = 2;
   ELC_VAR(local);

@@ -5,6 +5,7 @@ committed after   from the beginning of a line until it is where it is to be (of
 time of the steps the whole run, with three lines; of plain: without
 bytes of a line   on the disk
 restart           from the start of the job to where it goes on with its first step"""
+import glob
 import os
 import re
 import shutil
@@ -53,8 +54,7 @@ class Peer:
         if not job.wait(PATIENCE) or job.popen.returncode != 0:
             raise Failed("%s failed:\n%s%s" % (self.name, job.text()[-2000:], job.complaints()[-4000:]))
         text = job.text()
-        job.destroy()  # VeloC leaves a process
-        job.close()
+        self.end(job)
         return {name: float(re.search(r"^%s: ([0-9.]+)" % name, text, re.M).group(1))
                 for name in ("longest stop", "slowest step", "steps", "committed after")}
 
@@ -66,13 +66,15 @@ class Peer:
         self.clear()
         job = self.start(10 ** 7, 10 ** 5)
         self.wait_for(job, r"committed line")
-        job.destroy()
-        job.close()
+        self.end(job)
         yield "bytes of a line", self.bytes()
         begin = time.monotonic()
         job = self.start(10 ** 7, 0)
         self.wait_for(job, r"^ready at step [1-9]|\nready at step [1-9]")
         yield "restart", time.monotonic() - begin
+        self.end(job)
+
+    def end(self, job):
         job.destroy()
         job.close()
 
@@ -123,6 +125,12 @@ class VeloC(Peer):
         for folder in (self.memory, self.disk):
             shutil.rmtree(folder, ignore_errors=True)
             os.makedirs(folder)
+
+    def end(self, job):
+        """It leaves a process, and by what that leaves in shared memory the next job takes it for alive."""
+        super().end(job)
+        for path in glob.glob("/dev/shm/*veloc-*"):
+            os.remove(path)
 
     def close(self):
         shutil.rmtree(self.memory, ignore_errors=True)
@@ -178,12 +186,19 @@ class DMTCP(Peer):
 
     def begin(self, command):
         """The coordinator, and a job under it, whose words go to `output`."""
+        if os.path.exists(self.port):
+            os.remove(self.port)
         subprocess.run([self.tool("dmtcp_coordinator"), "--daemon", "--exit-on-last", "-q", "-p", "0", "--port-file", self.port,
                         "--ckptdir", self.folder], cwd=self.folder, check=True, stdin=subprocess.DEVNULL,
                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        end = time.monotonic() + PATIENCE
+        while not os.path.exists(self.port) or not os.path.getsize(self.port):  # it is a process of its own
+            if time.monotonic() > end:
+                raise Failed("DMTCP: no coordinator")
+            time.sleep(0.005)
         with open(self.port, encoding="utf-8") as file:
             self.number = file.read().strip()
-        variables = dict(os.environ, DMTCP_COORD_PORT=self.number, DMTCP_GZIP="0", **launch.environment("openmpi", "/tmp"))
+        variables = dict(os.environ, DMTCP_COORD_PORT=self.number, DMTCP_GZIP="0", HWLOC_COMPONENTS="-linuxio", **launch.environment("openmpi", "/tmp"))
         self.output = open(os.path.join(self.home, "output"), "w+b")
         return subprocess.Popen(command, cwd=self.folder, env=variables, stdin=subprocess.DEVNULL, stdout=self.output,
                                 stderr=subprocess.STDOUT, start_new_session=True)

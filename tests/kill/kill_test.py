@@ -17,6 +17,7 @@ import argparse
 import os
 import random
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -450,6 +451,7 @@ def main():
     tally = Tally()
     end = None if options.minutes is None else time.monotonic() + 60 * options.minutes
     failures = 0
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("stopped: seed %d, %s" % (options.seed, tally)))
     print("kill test, seed %d, %s" % (options.seed, ", ".join("%s (%s)" % (b.path, b.mpi) for b in builds)), flush=True)
     number = 0 if options.case is None else options.case - 1
     while True:

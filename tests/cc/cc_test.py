@@ -864,6 +864,7 @@ class Unfit(Cases):
 
     def test_settings(self): self.unfit("setenv(): what it sets is lost", "#include <stdlib.h>", 'if (setenv("NAME", "x", 1) != 0) result++;')
     def test_descriptors(self): self.unfit("open(): the stream or file", "#include <fcntl.h>", 'open("/dev/null", O_RDONLY);')
+    def test_declared_by_the_call(self): self.unfit("open(): the stream or file", "", 'open("/dev/null", 0);')
     def test_memory_of_others(self): self.unfit("canonicalize_file_name(): its memory", "#include <stdlib.h>", 'free(canonicalize_file_name("."));')
     def test_other_processes(self): self.unfit("system(): other processes", "#include <stdlib.h>", 'result += system("true");')
     def test_by_a_pointer(self): self.unfit("system(): other processes", "#include <stdlib.h>", 'int (*by)(const char *) = system; result += by("true");')

@@ -978,7 +978,12 @@ static int by_value(const void *a, const void *b) { const char *x = *(char **)a,
         self.assert_restarts("prog", Projects.ANSWER)
 
     def test_locks_of_threads(self):
-        self.unfit("omp_init_lock(): a lock of OpenMP", "#include <omp.h>\nstatic omp_lock_t *lock;", "lock = calloc(1, sizeof *lock); omp_init_lock(lock);", "-fopenmp")
+        """In memory, of the file, and of a function in which a line is taken."""
+        for outside, call in (("static omp_lock_t *lock;", "lock = calloc(1, sizeof *lock); omp_init_lock(lock);"), ("static omp_lock_t lock;", "omp_init_lock(&lock);"),
+                              ("", "omp_lock_t lock; omp_init_lock(&lock); deep(1, 1);")):
+            with self.subTest(call):
+                self.unfit("omp_init_lock(): a lock of OpenMP", "#include <omp.h>\n" + outside, call, "-fopenmp")
+        self.unfit("omp_init_nest_lock(): a lock of OpenMP", "#include <omp.h>\nstatic omp_nest_lock_t lock;", "omp_init_nest_lock(&lock);", "-fopenmp")
 
     def test_in_an_initialiser(self):
         self.write("prog.c", PROGRAM % ("static int (*by)(const char *) = system;", 'result += by("true");'))

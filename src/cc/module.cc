@@ -80,6 +80,7 @@ class FileVisitor : public Visitor {
         const std::string why = name + "() (" + unit_.place(reference->getLocation()) + "): " + known.text;
         if (in_initialiser_) m_.error(reference->getLocation(), name + "(): " + known.text);
         else m_.edits_.replace(begin, end, "(ELC_Program_unfit(" + quoted(why) + "), " + name + ")");
+        if (function->isImplicit()) declare(name, function);  // by the call, which is none of a mere name now
       }
       if (!own && !direct_.contains(reference) && !is_mpi(name)) add_function(symbol, name, false);
     }

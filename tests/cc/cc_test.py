@@ -1000,6 +1000,7 @@ static long streams(void) {
                 self.cc("prog.c", "-w", "-D_GNU_SOURCE", "-o", "prog")
                 self.assert_restarts("prog", Projects.ANSWER)
 
+    def test_declared_by_the_call(self): self.unfit("pipe(): other processes", "", 'int ends[2]; result += pipe(ends);')
     def test_memory_of_others(self): self.unfit("canonicalize_file_name(): its memory", "#include <stdlib.h>", 'free(canonicalize_file_name("."));')
     def test_other_processes(self): self.unfit("pipe(): other processes", "#include <unistd.h>", 'int ends[2]; result += pipe(ends);')
     def test_by_a_pointer(self): self.unfit("setenv(): what it sets is lost", "", 'int (*by)(const char *, const char *, int) = setenv; result += by("NAME", "x", 1);')
@@ -1113,7 +1114,12 @@ static int by_value(const void *a, const void *b) { const char *x = *(char **)a,
         self.assert_restarts("prog", Projects.ANSWER)
 
     def test_locks_of_threads(self):
-        self.unfit("omp_init_lock(): a lock of OpenMP", "#include <omp.h>\nstatic omp_lock_t *lock;", "lock = calloc(1, sizeof *lock); omp_init_lock(lock);", "-fopenmp")
+        """In memory, of the file, and of a function in which a line is taken."""
+        for outside, call in (("static omp_lock_t *lock;", "lock = calloc(1, sizeof *lock); omp_init_lock(lock);"), ("static omp_lock_t lock;", "omp_init_lock(&lock);"),
+                              ("", "omp_lock_t lock; omp_init_lock(&lock); deep(1, 1);")):
+            with self.subTest(call):
+                self.unfit("omp_init_lock(): a lock of OpenMP", "#include <omp.h>\n" + outside, call, "-fopenmp")
+        self.unfit("omp_init_nest_lock(): a lock of OpenMP", "#include <omp.h>\nstatic omp_nest_lock_t lock;", "omp_init_nest_lock(&lock);", "-fopenmp")
 
     def test_in_an_initialiser(self):
         self.write("prog.c", PROGRAM % ("static int (*by)(const char *, const char *, int) = setenv;", 'result += by("NAME", "x", 1);'))

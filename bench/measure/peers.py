@@ -176,7 +176,7 @@ class DMTCP(Peer):
     def __init__(self, bench, options, size):
         super().__init__(bench, options, size)
         self.program = bench.build.program("large-plain")
-        self.port = os.path.join(self.home, "port")
+        self.begun = 0
         self.folder = os.path.join(self.home, "images")
         self.bin = options.dmtcp
         os.makedirs(self.folder)
@@ -186,20 +186,21 @@ class DMTCP(Peer):
 
     def begin(self, command):
         """The coordinator, and a job under it, whose words go to `output`."""
-        if os.path.exists(self.port):
-            os.remove(self.port)
-        subprocess.run([self.tool("dmtcp_coordinator"), "--daemon", "--exit-on-last", "-q", "-p", "0", "--port-file", self.port,
+        self.begun += 1
+        port = os.path.join(self.home, "port-%d" % self.begun)  # a coordinator that ends takes its file along, and another's of that name
+        subprocess.run([self.tool("dmtcp_coordinator"), "--daemon", "--exit-on-last", "-q", "-p", "0", "--port-file", port,
                         "--ckptdir", self.folder], cwd=self.folder, check=True, stdin=subprocess.DEVNULL,
                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         end = time.monotonic() + PATIENCE
-        while not os.path.exists(self.port) or not os.path.getsize(self.port):  # it is a process of its own
+        while not os.path.exists(port) or not os.path.getsize(port):  # it is a process of its own
             if time.monotonic() > end:
                 raise Failed("DMTCP: no coordinator")
             time.sleep(0.005)
-        with open(self.port, encoding="utf-8") as file:
+        with open(port, encoding="utf-8") as file:
             self.number = file.read().strip()
         variables = dict(os.environ, DMTCP_COORD_PORT=self.number, DMTCP_GZIP="0", HWLOC_COMPONENTS="-linuxio", **launch.environment("openmpi", "/tmp"))
         self.output = open(os.path.join(self.home, "output"), "w+b")
+        command = [word.replace("{port}", self.number) for word in command]
         return subprocess.Popen(command, cwd=self.folder, env=variables, stdin=subprocess.DEVNULL, stdout=self.output,
                                 stderr=subprocess.STDOUT, start_new_session=True)
 
@@ -242,7 +243,7 @@ class DMTCP(Peer):
         self.command("--kill")
         job.wait(60)
         begin = time.monotonic()
-        job = self.begin(["sh", os.path.join(self.folder, "dmtcp_restart_script.sh"), "-p", "0"])
+        job = self.begin(["sh", os.path.join(self.folder, "dmtcp_restart_script.sh"), "-p", "{port}"])
         self.await_text(job, r"\bstep ")
         yield "restart", time.monotonic() - begin
         self.command("--kill")

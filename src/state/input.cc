@@ -5,12 +5,17 @@
 // Of an input that had not come to its end when the line was taken, nobody knows the rest, and the standard input of a restart
 // begins anew, or with what another run has left: a program that comes there is ended.
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+#if ELC_HAVE_OWN_INPUT
+#include <stdio_ext.h>
+#endif
 
 #include "base/attention.h"
+#include "base/descriptor.h"
 #include "elc.h"
 #include "state/library.h"
 #include "state/process.h"
@@ -106,18 +111,30 @@ void register_input() {
 
 bool is_own_input(FILE* stream) { return stream != nullptr && stream == input().stream; }
 
-void set_input(FILE* stream) {
+FILE* reopen_input(const char* path) {
+  Input& in = input();
+  const Descriptor file(open(path, O_RDONLY | O_CLOEXEC));
+  const int error = errno;
+  const bool is_there = file.open() && dup2(file.get(), STDIN_FILENO) >= 0;
+  ELC_free(in.bytes);
+  in.bytes = nullptr;
+  in.size = in.at = in.at_in_line = 0;
+  in.is_over = is_there ? 0 : 1;
+  in.has_ended = 0;
+  in.is_lost = false;
 #if ELC_HAVE_OWN_INPUT
-  stdin = stream;
-#else
-  (void)stream;
+  __fpurge(in.stream);  // what was read of the one before
+  fseeko(in.stream, 0, SEEK_SET);
+  clearerr(in.stream);
 #endif
+  if (!is_there) errno = error;
+  return is_there ? in.stream : nullptr;
 }
 
 Result take_input() {
   Input& in = input();
   if (in.stream == nullptr) return Result();
-  if (stdin != in.stream && !process().streams.follows(stdin)) return Result::error("the program has set its standard input to another stream");
+  if (stdin != in.stream) return Result::error("the program has set its standard input to another stream");
   const off_t at = ftello(in.stream);
   if (at < 0) return Result::error("the place in the standard input is not known: %s", strerror(errno));
   in.has_ended = feof(in.stream) != 0 ? 1 : 0;

@@ -25,8 +25,9 @@ void put_rounding(const ELC_Program_rounding& by, const int state[kRoundingWords
 
 // The standard input (input.cc), in the same way.
 void register_input();
-bool is_own_input(FILE* stream);  // that stands for the standard input, and cannot be opened anew
-void set_input(FILE* stream);     // stdin
+bool is_own_input(FILE* stream);  // that stands for the standard input
+// freopen of it. What it reads from now on is another file's; nullptr: that cannot be opened, and nothing comes.
+FILE* reopen_input(const char* path);
 Result take_input();
 Result put_input();
 

@@ -8,7 +8,6 @@
 
 #include "base/message.h"
 #include "base/write.h"
-#include "state/library.h"
 #include "state/process.h"
 #include "state/streams.h"
 
@@ -263,7 +262,6 @@ Result Streams::apply(format::Reader& reader) {
   }
   for (SavedStream& saved : saved_) {
     ELC_TRY(reopen(roots_, saved));
-    if (saved.standard == 1) set_input(saved.file);
     Stream& stream = open_.push_back({});
     stream.file = saved.file;
     stream.path = Text::copy(saved.path.view());
@@ -277,7 +275,6 @@ Result Streams::prepare() {
   ELC_TRY(adopt());
   for (SavedStream& saved : saved_) {
     if (saved.standard != 0) saved.file = saved.standard == 1 ? stdin : saved.standard == 2 ? stdout : stderr;
-    if (is_own_input(saved.file)) saved.file = nullptr;
     if (saved.file != nullptr) continue;
     Descriptor nowhere(::open(kNowhere, O_RDONLY | O_CLOEXEC));
     if (nowhere.open()) saved.file = fdopen(nowhere.get(), "r");

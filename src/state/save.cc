@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "portable_format/integer.h"
+#include "state/asked.h"
 #include "state/blocks.h"
 #include "state/library.h"
 #include "state/process.h"
@@ -55,9 +56,14 @@ Result check_before_array(Saving& saving, uintptr_t value) {
   constexpr uintptr_t kUnit = 2 * sizeof(void*);
   constexpr uint64_t kLeastElement = 4;
   if (!saving.process.is_prepared) return Result();
-  const auto leads_to = [&](uintptr_t begin, TypeId type) {
+  const auto is_whole = [&](uintptr_t begin, TypeId type) {
     const uint64_t element = saving.process.types.size_of(type);
-    return begin - value < 2 * kUnit && element >= kLeastElement && (begin - value) % element == 0 && are_of(saving.process, type, saving.target);
+    return begin - value < 2 * kUnit && element >= kLeastElement && (begin - value) % element == 0;
+  };
+  const auto leads_to = [&](uintptr_t begin, TypeId type) { return is_whole(begin, type) && are_of(saving.process, type, saving.target); };
+  // For a pointer that has another type for the block: no farther than other memory is kept away, the end of which may be meant.
+  const auto leads_to_other = [&](uintptr_t begin) {
+    return saving.target != format::kNone && begin - value <= kApart && is_whole(begin, saving.target);
   };
   const auto refused = [&](uintptr_t begin, const char* what) {
     return Result::error("a pointer in it leads to %llu bytes before %s, as for an array that counts from a number; a restart would not "
@@ -66,7 +72,7 @@ Result check_before_array(Saving& saving, uintptr_t value) {
   };
   for (uintptr_t at = (value / kUnit + 1) * kUnit; at - value < 2 * kUnit; at += kUnit) {
     const Block* const block = saving.process.heap.find(reinterpret_cast<const void*>(at));
-    if (block != nullptr && leads_to(at, block->type)) return refused(at, "a block of memory");
+    if (block != nullptr && (leads_to(at, block->type) || leads_to_other(at))) return refused(at, "a block of memory");
   }
   const Region* const next = saving.process.blocks->region_after(value);
   if (next == nullptr || next->count < 2 || !leads_to(reinterpret_cast<uintptr_t>(next->address), next->type)) return Result();

@@ -205,13 +205,13 @@ FILE* Streams::open_anew(const char* path, const char* mode, FILE* file) {
     open_.erase(i);
     break;
   }
-  const bool is_own = is_own_input(file), is_followed = path != nullptr && !(file == stdout && output_.open());
-  FILE* const made = is_own && path != nullptr ? fopen(path, mode) : is_own ? nullptr : freopen(path, mode, file);
+  if (is_own_input(file) && path != nullptr && mode[0] == 'r') return reopen_input(path);
+  const bool is_followed = path != nullptr && !is_own_input(file) && !(file == stdout && output_.open());
+  FILE* const made = is_own_input(file) ? nullptr : freopen(path, mode, file);
   if (made == nullptr || !is_followed) {
     ELC_Program_unfit("freopen() without a name, in vain, or of an output that elc run keeps: lines do not have that");
     return made;
   }
-  if (is_own) set_input(made);
   forget_opened(process(), fileno(made));
   Stream& stream = open_.push_back({});
   stream.file = made;
@@ -219,12 +219,6 @@ FILE* Streams::open_anew(const char* path, const char* mode, FILE* file) {
   stream.mode = Text::copy(mode);
   stream.standard = standard;
   return made;
-}
-
-bool Streams::follows(FILE* file) const {
-  for (const Stream& stream : open_)
-    if (stream.file == file) return true;
-  return false;
 }
 
 // The program is told here, too, of what was lost when a line flushed the stream.

@@ -80,7 +80,6 @@ class Streams {
   FILE* open(const char* path, const char* mode);
   FILE* open_anew(const char* path, const char* mode, FILE* file);
   int close(FILE* file);
-  bool follows(FILE* file) const;
   int close_all();
 
   uint64_t number_of(FILE* file) const;    // kWildStream for one that is not known

@@ -233,9 +233,9 @@ class Right(Cases):
 #include <stdio.h>
 int main(int argc, char **argv) {
   int i, rank, sum;
-  FILE *log = stdout, *other;
+  FILE *log = stdout, *other, *in = stdin;
   char name[20];
-  if (freopen("numbers", "r", stdin) == NULL) return 1;
+  if (freopen("numbers", "r", stdin) != in) return 1;
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   sprintf(name, "first-%d", rank);
@@ -261,8 +261,8 @@ int main(int argc, char **argv) {
 """)
         self.write("numbers", "".join("%d\n" % (7 * i) for i in range(100)))
         names = ["%s-%d" % (what, rank) for what in ("first", "out", "other") for rank in range(2)] + ["err-1"]
-        for how in "scanf", "fscanf(stdin,":  # with the library's own standard input, and without
-            define = "-DINPUT(...)=%s" % ("scanf(__VA_ARGS__)" if how == "scanf" else "fscanf(stdin, __VA_ARGS__)")
+        for how in "scanf(__VA_ARGS__)", "fscanf(stdin, __VA_ARGS__)", "(i & 1 ? scanf(__VA_ARGS__) : fscanf(in, __VA_ARGS__))":
+            define = "-DINPUT(...)=" + how
             self.cc("prog.c", "-w", define, "-o", "prog")
             self.cc("prog.c", "-w", define, "-o", "plain", "-felc-off")
             expected = None
@@ -1235,6 +1235,14 @@ static double **convert_matrix(double *a, int nrl, int nrh, int ncl, int nch) {
 static void free_dvector(double *v, int nl) { free(v + nl); }
 static void free_dmatrix(double **m, int nrl, int nrh, int ncl) { int i; for (i = nrh; i >= nrl; i--) free(m[i] + ncl); free(m + nrl); }
 """
+
+    def test_counts_from_one_in_other_elements(self):
+        """A pointer of another type than the block's elements, of which it is not a whole number before it, is no place in a line."""
+        self.write("prog.c", PROGRAM % ("struct pair { double re, im; };", """static struct pair *pairs; static double *values;
+    if (i == 0) { pairs = malloc(40 * sizeof *pairs); values = (double *)pairs - 1; }
+    values[1] = i; result += (long)values[1];"""))
+        self.cc("prog.c", "-w", "-o", "prog")
+        self.assert_refuses_line("values' .*a pointer in it leads to 8 bytes before a block of memory")
 
     def test_arrays_that_count_from_one(self):
         """Eigenvalues by Jacobi's rotations: globals, variables of functions, members of structs, rows, memory that grows or was freed."""

@@ -205,9 +205,10 @@ FILE* Streams::open_anew(const char* path, const char* mode, FILE* file) {
     open_.erase(i);
     break;
   }
-  if (is_own_input(file) && path != nullptr && mode[0] == 'r') return reopen_input(path);
-  const bool is_followed = path != nullptr && !is_own_input(file) && !(file == stdout && output_.open());
-  FILE* const made = is_own_input(file) ? nullptr : freopen(path, mode, file);
+  const bool is_own = is_own_input(file);  // which the C library cannot open anew
+  if (is_own && path != nullptr && mode[0] == 'r') return reopen_input(path);
+  const bool is_followed = path != nullptr && !is_own && !(file == stdout && output_.open());
+  FILE* const made = !is_own ? freopen(path, mode, file) : path == nullptr ? file : nullptr;
   if (made == nullptr || !is_followed) {
     ELC_Program_unfit("freopen() without a name, in vain, or of an output that elc run keeps: lines do not have that");
     return made;

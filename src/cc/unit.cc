@@ -3,10 +3,10 @@
 #include <map>
 
 #include "clang/Basic/Diagnostic.h"
-#include "clang/Sema/SemaDiagnostic.h"
 #include "clang/Basic/SourceManager.h"
 #include "clang/Frontend/TextDiagnosticPrinter.h"
 #include "clang/Lex/Lexer.h"
+#include "clang/Sema/SemaDiagnostic.h"
 #include "clang/Tooling/Tooling.h"
 
 namespace elc::cc {

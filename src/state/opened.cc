@@ -41,6 +41,7 @@ void note(int descriptor, const char* what) {
 
 }  // namespace
 
+// No other thread opens a file while a line is taken.
 Result check_opened(Process& p) {
   for (size_t i = p.opened.size(); i-- > 0;) {
     if (is_open(p.opened[i])) return Result::error("the program has called %s", p.opened[i].what);

@@ -39,7 +39,7 @@ Result read_directory(format::Cursor& in, Vector<SavedStream>* saved) {
     stream.path = Text::copy(in.string());
     std::string_view mode = in.string();
     if (!mode.empty() && mode.front() >= '0' && mode.front() <= '2') {
-      stream.standard = 1 + (mode.front() - '0');
+      stream.standard = kStdin + static_cast<uint64_t>(mode.front() - '0');
       mode.remove_prefix(1);
     }
     stream.at_end = mode.ends_with(kAtEnd);
@@ -262,11 +262,7 @@ Result Streams::apply(format::Reader& reader) {
   }
   for (SavedStream& saved : saved_) {
     ELC_TRY(reopen(roots_, saved));
-    Stream& stream = open_.push_back({});
-    stream.file = saved.file;
-    stream.path = Text::copy(saved.path.view());
-    stream.mode = Text::copy(saved.mode.view());
-    stream.standard = saved.standard;
+    follow(saved.file, saved.path.view(), saved.mode.view(), saved.standard);
   }
   return output_.open() ? direct_output() : Result();
 }
@@ -274,7 +270,7 @@ Result Streams::apply(format::Reader& reader) {
 Result Streams::prepare() {
   ELC_TRY(adopt());
   for (SavedStream& saved : saved_) {
-    if (saved.standard != 0) saved.file = saved.standard == 1 ? stdin : saved.standard == 2 ? stdout : stderr;
+    if (saved.standard != kNoStream) saved.file = stream_of(saved.standard);
     if (saved.file != nullptr) continue;
     Descriptor nowhere(::open(kNowhere, O_RDONLY | O_CLOEXEC));
     if (nowhere.open()) saved.file = fdopen(nowhere.get(), "r");
@@ -289,7 +285,7 @@ Result Streams::prepare() {
 Result Streams::adopt() {
   for (SavedStream& saved : saved_) {
     for (size_t i = 0; i < open_.size() && saved.file == nullptr; ++i) {
-      if (saved.standard != 0 || open_[i].path.view() != saved.path.view() || open_[i].mode.view() != saved.mode.view()) continue;
+      if (saved.standard != kNoStream || open_[i].path.view() != saved.path.view() || open_[i].mode.view() != saved.mode.view()) continue;
       saved.file = open_[i].file;
       fflush(saved.file);  // what the set-up wrote goes before the file is brought back
       open_.erase(i);

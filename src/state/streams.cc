@@ -188,23 +188,35 @@ FILE* Streams::open(const char* path, const char* mode) {
   const bool spare = spared(path, mode);
   FILE* file = spare ? tmpfile() : fopen(path, mode);
   if (file == nullptr) return nullptr;
+  const Stream& stream = follow(file, path, mode, kNoStream);
+  if (tells_ && !spare) tell(stream);
+  return file;
+}
+
+const Stream& Streams::follow(FILE* file, std::string_view path, std::string_view mode, uint64_t standard) {
   forget_opened(process(), fileno(file));
   Stream& stream = open_.push_back({});
   stream.file = file;
   stream.path = Text::copy(path);
   stream.mode = Text::copy(mode);
-  if (tells_ && !spare) tell(stream);
-  return file;
+  stream.standard = standard;
+  return stream;
+}
+
+int Streams::forget(FILE* file) {
+  for (size_t i = 0; i < open_.size(); ++i) {
+    if (open_[i].file != file) continue;
+    const int lost = open_[i].lost;
+    open_.erase(i);
+    return lost;
+  }
+  return 0;
 }
 
 // freopen: a stream that lines do not follow becomes one that they do.
 FILE* Streams::open_anew(const char* path, const char* mode, FILE* file) {
-  const int standard = file == stdin ? 1 : file == stdout ? 2 : file == stderr ? 3 : 0;
-  for (size_t i = 0; i < open_.size(); ++i) {
-    if (open_[i].file != file) continue;
-    open_.erase(i);
-    break;
-  }
+  const uint64_t number = number_of(file);
+  forget(file);
   const bool is_own = is_own_input(file);  // which the C library cannot open anew
   if (is_own && path != nullptr && mode[0] == 'r') return reopen_input(path);
   const bool is_followed = path != nullptr && !is_own && !(file == stdout && output_.open());
@@ -213,24 +225,13 @@ FILE* Streams::open_anew(const char* path, const char* mode, FILE* file) {
     ELC_Program_unfit("freopen() without a name, in vain, or of an output that elc run keeps: lines do not have that");
     return made;
   }
-  forget_opened(process(), fileno(made));
-  Stream& stream = open_.push_back({});
-  stream.file = made;
-  stream.path = Text::copy(path);
-  stream.mode = Text::copy(mode);
-  stream.standard = standard;
+  follow(made, path, mode, number < kFirstStream ? number : kNoStream);
   return made;
 }
 
 // The program is told here, too, of what was lost when a line flushed the stream.
 int Streams::close(FILE* file) {
-  int lost = 0;
-  for (size_t i = 0; i < open_.size(); ++i) {
-    if (open_[i].file != file) continue;
-    lost = open_[i].lost;
-    open_.erase(i);
-    break;
-  }
+  const int lost = forget(file);
   const int result = fclose(file);
   if (result != 0 || lost == 0) return result;
   errno = lost;

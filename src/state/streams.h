@@ -46,7 +46,7 @@ struct Stream {
   FILE* file = nullptr;
   Text path;  // as the program gave it
   Text mode;
-  int standard = 0;  // 1, 2, 3: it is the standard input, output or error, which the program has opened anew
+  uint64_t standard = kNoStream;  // its number, if it is a standard one that the program has opened anew
   int lost = 0;  // the errno with which what the program wrote did not come to the file; 0: all of it did
 };
 
@@ -54,7 +54,7 @@ struct Stream {
 struct SavedStream {
   Text path;
   Text mode;            // of fopen
-  int standard = 0;     // as in Stream: in the file, the mode begins with it then
+  uint64_t standard = kNoStream;  // as in Stream: in the file, the mode begins with its descriptor then
   bool at_end = false;  // the program had been told so (feof): in the file, the mode ends with kAtEnd then
   StreamKind kind = StreamKind::kRead;
   uint64_t offset = 0;
@@ -119,6 +119,8 @@ class Streams {
   void clear();  // forgets all streams; closes none
 
  private:
+  const Stream& follow(FILE* file, std::string_view path, std::string_view mode, uint64_t standard);
+  int forget(FILE* file);  // Stream::lost
   Result adopt();
   bool spared(const char* path, const char* mode) const;
   void tell(const Stream& stream);

@@ -222,7 +222,7 @@ class File {
                          {"length", s.length},
                          {"at_end", s.at_end}});
       constexpr const char* kStandard[] = {"", "input", "output", "error"};
-      if (s.standard != 0) streams.back()["standard"] = kStandard[s.standard];
+      if (s.standard != state::kNoStream) streams.back()["standard"] = kStandard[s.standard];
       if (most_ > 0 && s.kind == state::StreamKind::kWrite) streams.back()["content"] = next_bytes(in, s.length);
     }
     if (most_ > 0) check(in.finish());

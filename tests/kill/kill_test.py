@@ -345,7 +345,7 @@ class Case:
             newest = (launch.committed(self.directory) or [0])[-1]
             mark = self.finished_mark()
             self.tally.crossed += previous is not None and previous is not build
-            self.tally.chains += newest != 0 and launch.relied_on(self.builds[0].program("elc"), self.directory, newest) >= 4
+            self.tally.chains += self.options.chains and newest != 0 and launch.relied_on(self.builds[0].program("elc"), self.directory, newest) >= 4
             if hurt and build.mpi == "lam":  # whose daemon keeps messages of ranks killed in MPI_Init: others may hang
                 subprocess.run(["lamclean"], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
             job = self.start(build)

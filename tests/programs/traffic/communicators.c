@@ -63,9 +63,12 @@ static void duplicate(long k, MPI_Comm *made) {
   MPI_Comm_dup(of, made);
 }
 
-/* On other processors MPICH (its device ch3) does not come out of MPI_Comm_disconnect now and then, without the library, too. */
-static void let_go(long k, MPI_Comm *c) {
-  if (!native || ask(k, 20) % 4 != 0) {
+/*
+On other processors MPICH (its device ch3) does not come out of MPI_Comm_disconnect now and then, without the library, too.
+LAM's waits for what a buffered send has left under way, and gives its request back twice: then two others are one.
+*/
+static void let_go(long k, MPI_Comm *c, int may_disconnect) {
+  if (!may_disconnect || !native || ask(k, 20) % 4 != 0) {
     MPI_Comm_free(c); /* with a message under way, perhaps */
     return;
   }
@@ -85,7 +88,11 @@ static void end_duplicate(long k, MPI_Comm *c) {
   finish_receive(k, &receiving[slot(k)], &last);
   if (examine(k, in[slot(k)], &last) != (uint64_t)from_of(k)) fail(k, "a message of another process");
   use(k, *c);
-  let_go(k, c);
+#ifdef LAM_MPI
+  let_go(k, c, 0);
+#else
+  let_go(k, c, 1);
+#endif
 }
 
 /* One of some processes, or with a topology. */
@@ -113,5 +120,5 @@ void end_life(long k) {
     return;
   }
   use(k, *c);
-  if (*c != MPI_COMM_NULL) let_go(k, c);
+  if (*c != MPI_COMM_NULL) let_go(k, c, 1);
 }

@@ -512,7 +512,7 @@ std::string Function::beginning() {
     else if (!v.is_changed) enter += "elc_f." + v.name + " = " + v.name + "; ";
     Described d;
     std::string why;
-    if (!module_.types().describe(v.type, &d, &why)) {
+    if (!module_.types().describe(v.type, &d, &why, v.declared != nullptr && module_.program().characters().are_text(unit_, v.declared))) {
       refuse(at, (v.is_parameter || v.declared != nullptr ? "'" + v.shown + "'" : "a part of an expression") + " lives while a call can reach MPI, and cannot be part of lines: " + why);
       continue;
     }

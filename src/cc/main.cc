@@ -288,8 +288,7 @@ class Driver {
       if (number.is_kept)
         fprintf(stderr, "elc-cc: %s: %s may be in variables: a restart needs %s with the same number for it\n", number.place.c_str(), name.c_str(),
                 name.starts_with("MPI") ? "an MPI" : "a machine");
-    if (!program.characters_are_text())
-      fprintf(stderr, "elc-cc: %s: memory of characters is used as something else: arrays of characters are saved as bytes\n", program.text_ends_at().c_str());
+    for (const std::string& note : program.characters().notes()) fprintf(stderr, "elc-cc: %s\n", note.c_str());
   }
 
   bool replace(const Input& input, const std::vector<std::string>& objects) {

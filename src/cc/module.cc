@@ -170,7 +170,7 @@ class FileVisitor : public Visitor {
   // The memory that the call returns holds elements of this type.
   void give(const CallExpr* call, QualType element) {
     seen_.insert(call);
-    const std::string type = m_.types_.of_memory(element);
+    const std::string type = m_.types_.of_memory(element, m_.program_.characters().are_text(unit_, call));
     if (type.empty()) return;
     m_.memory_[call] = type;
     m_.edits_.wrap(unit_.begin_of(call->getBeginLoc()), unit_.end_of(call->getEndLoc()), "ELC_Program_as(", ", " + type + ")");
@@ -272,7 +272,7 @@ class FileVisitor : public Visitor {
     const std::string name = "elc_l" + std::to_string(m_.literals_.size() + 1);
     Described described;
     std::string why;
-    if (!m_.types_.describe(literal->getType(), &described, &why))
+    if (!m_.types_.describe(literal->getType(), &described, &why, m_.program_.characters().are_text(unit_, literal)))
       return m_.error(literal->getBeginLoc(), "a compound literal cannot be part of lines: " + why);
     m_.literals_.push_back({literal, name, declared_});
     m_.add_entry(m_.program_.file_name(unit_) + ":literal " + std::to_string(m_.literals_.size()), name, described, literal->getType().isConstant(unit_.context()));
@@ -384,7 +384,7 @@ void Module::add_variable(const VarDecl* variable, const std::string& symbol, co
     described.count = static_cast<uint64_t>(unit_.context().getTypeSizeInChars(variable->getType()).getQuantity());
     return add_entry(unique_name(name), symbol, described, true);
   }
-  if (!types_.describe(variable->getType(), &described, &why)) return error(variable->getLocation(), "'" + shown + "' cannot be part of lines: " + why);
+  if (!types_.describe(variable->getType(), &described, &why, program_.characters().are_text(unit_, variable))) return error(variable->getLocation(), "'" + shown + "' cannot be part of lines: " + why);
   if (described.count == 0) return;
   add_entry(unique_name(name), symbol, described, variable->getType().isConstant(unit_.context()));
 }

@@ -14,24 +14,6 @@ using namespace clang;
 
 namespace {
 
-bool is_character(QualType type) { return !type.isNull() && type->isAnyCharacterType(); }
-
-// What a pointer or an array of characters is, below conversions that the compiler adds.
-const Expr* below_conversions(const Expr* e) {
-  for (;;) {
-    e = e->IgnoreParens();
-    const auto* cast = dyn_cast<ImplicitCastExpr>(e);
-    if (cast == nullptr) return e;
-    e = cast->getSubExpr();
-  }
-}
-
-QualType element_of(QualType type) {
-  if (type->isPointerType()) return type->getPointeeType();
-  if (const ArrayType* array = type->getAsArrayTypeUnsafe()) return array->getElementType();
-  return QualType();
-}
-
 // Directives of OpenMP whose work is over when the program has come behind them, or behind the directive around them.
 bool is_over_at_its_end(const OMPExecutableDirective* directive) {
   switch (directive->getDirectiveKind()) {
@@ -65,12 +47,6 @@ bool is_over_at_its_end(const OMPExecutableDirective* directive) {
     default:
       return false;
   }
-}
-
-// Functions that see nothing but bytes or text in characters.
-bool leaves_characters_alone(const std::string& name) {
-  static const std::set<std::string> all = {"free", "memset", "ELC_free", "strlen", "memchr", "memcmp", "fwrite"};
-  return all.contains(name);
 }
 
 int makes_of(const std::string& name) {
@@ -191,7 +167,6 @@ class Collector : public Visitor {
     const QualType from = cast->getSubExpr()->getType(), to = cast->getType();
     if (cast->getCastKind() == CK_BitCast && from->isFunctionPointerType() && to->isFunctionPointerType())
       program_.unite(Program::signature_of(from->getPointeeType()), Program::signature_of(to->getPointeeType()));
-    look_at_characters(cast);
     return true;
   }
 
@@ -307,45 +282,13 @@ class Collector : public Visitor {
     program_.callbacks_.push_back(callback);
   }
 
-  // Memory of characters that is used as something else may hold anything; a line then has bytes, for machines of one
-  // representation.
-  void look_at_characters(const CastExpr* cast) {
-    if (unit_.in_system_header(cast->getBeginLoc())) return;
-    const QualType to = cast->getType();
-    if (!to->isPointerType()) return;
-    const Expr* from = below_conversions(cast->getSubExpr());
-    const QualType held = element_of(from->getType());
-    if (held.isNull()) return;
-    const QualType becomes = to->getPointeeType();
-    if (is_character(held) && !is_character(becomes) && !isa<StringLiteral>(from)) {
-      if (!becomes->isVoidType() || !harmless_.contains(cast)) see_end_of_text(cast);
-    } else if (!is_character(held) && !held->isVoidType() && is_character(becomes)) {
-      see_end_of_text(cast);
-    }
-  }
-
  public:
-  // Before the arguments are seen: conversions to void * by which a call looks at characters, and no more.
   bool dataTraverseStmtPre(Stmt* statement) override {
     if (const auto* directive = dyn_cast<OMPExecutableDirective>(statement)) {
       ++directives_;
       program_.has_threads_ = true;
       if (!is_over_at_its_end(directive)) program_.devices_.push_back(unit_.place(directive->getBeginLoc()));
     }
-    const auto* call = dyn_cast<CallExpr>(statement);
-    if (call == nullptr) return true;
-    const FunctionDecl* callee = callee_of(call);
-    if (callee == nullptr) return true;
-    const std::string name = callee->getName().str();
-    bool all = leaves_characters_alone(name);
-    if (is_mpi(name)) all = travels_as_characters(call);
-    if (name == "memcpy" || name == "memmove") {
-      all = true;
-      for (unsigned i = 0; i < 2 && i < call->getNumArgs(); ++i)
-        all &= is_character(element_of(below_conversions(call->getArg(i))->getType()));
-    }
-    if (!all) return true;
-    for (const Expr* argument : call->arguments()) mark(argument);
     return true;
   }
 
@@ -355,42 +298,12 @@ class Collector : public Visitor {
   }
 
  private:
-  // Whether all datatypes that a call of MPI is given are those of characters.
-  bool travels_as_characters(const CallExpr* call) const {
-    bool some = false;
-    for (const Expr* argument : call->arguments()) {
-      const auto* type = argument->getType()->getAs<TypedefType>();
-      if (type == nullptr || type->getDecl()->getName() != "MPI_Datatype") continue;
-      const Expr* e = argument->IgnoreParenCasts();
-      if (const auto* address = dyn_cast<UnaryOperator>(e)) e = address->getSubExpr()->IgnoreParenCasts();
-      const auto* object = dyn_cast<DeclRefExpr>(e);  // Open MPI, LAM
-      std::string name = object == nullptr ? "" : object->getDecl()->getName().str();
-      Expr::EvalResult number;  // MPICH
-      if (object == nullptr && argument->EvaluateAsInt(number, unit_.context()))
-        name = std::to_string(number.Val.getInt().getZExtValue() & 0xffffffff);
-      static const std::set<std::string> kCharacters = {"ompi_mpi_char", "ompi_mpi_signed_char", "ompi_mpi_unsigned_char",
-                                                        "lam_mpi_char",  "lam_mpi_unsigned_char", "1275068673" /* 0x4c000101 */,
-                                                        "1275068696" /* 0x4c000118 */, "1275068674" /* 0x4c000102 */};
-      if (!kCharacters.contains(name)) return false;
-      some = true;
-    }
-    return some;
-  }
-
-  void see_end_of_text(const CastExpr* cast) {
-    if (program_.text_ends_at_.empty()) program_.text_ends_at_ = unit_.place(cast->getBeginLoc());
-  }
-
-  void mark(const Expr* e) {
-    for (e = e->IgnoreParens(); const auto* cast = dyn_cast<CastExpr>(e); e = cast->getSubExpr()->IgnoreParens()) harmless_.insert(cast);
-  }
-
   Program& program_;
   const Unit& unit_;
   FunctionFacts* facts_ = nullptr;
   std::string key_;  // of that function
   int directives_ = 0;  // of OpenMP, around what is seen
-  std::set<const Expr*> direct_, harmless_, passed_;
+  std::set<const Expr*> direct_, passed_;
   std::map<const FunctionDecl*, bool> keeping_nothing_;  // definitions in headers of the system
   std::set<std::string> taken_;
   std::set<const Pragma*> pragmas_;  // in front of what they are for
@@ -425,6 +338,7 @@ void Program::add(const Unit& unit) {
   Collector collector(*this, unit);
   collector.TraverseDecl(unit.context().getTranslationUnitDecl());
   collector.finish();
+  characters_.add(unit);
   add_sizes(unit);
   add_addresses(unit);
 }
@@ -516,6 +430,7 @@ void Program::unite(const std::string& a, const std::string& b) {
 
 void Program::conclude(std::vector<std::string>* errors) {
   follow_given_addresses();
+  characters_.conclude();
   errors->insert(errors->end(), misplaced_.begin(), misplaced_.end());
   // Facts of functions that are not defined say no more than that their address is taken.
   for (auto f = functions_.begin(); f != functions_.end();) f = f->second.name.empty() ? functions_.erase(f) : std::next(f);

@@ -8,6 +8,7 @@
 #include <tuple>
 #include <vector>
 
+#include "cc/characters.h"
 #include "cc/known.h"
 #include "cc/sizes.h"
 #include "cc/unit.h"
@@ -107,8 +108,7 @@ class Program {
   std::string name_of(const Unit& unit, const clang::FunctionDecl* function) const;
   bool defines(const Unit& unit, const clang::FunctionDecl* function) const;
   Known known(const std::string& name) const;
-  bool characters_are_text() const { return text_ends_at_.empty(); }
-  const std::string& text_ends_at() const { return text_ends_at_; }
+  const Characters& characters() const { return characters_; }
   std::vector<std::string> names_of_instrumented() const;
   bool uses_variable(const std::string& name) const { return used_variables_.contains(name); }
   int thread_level() const { return thread_level_; }
@@ -131,6 +131,7 @@ class Program {
   bool is_address_taken(const Unit& unit, const clang::FunctionDecl* function) const;
 
   static std::string signature_of(clang::QualType function);
+  static std::string key_of(const Unit& unit, const clang::FunctionDecl* function);
 
  private:
   friend class Collector;
@@ -146,7 +147,6 @@ class Program {
   void check_pragmas(const Unit& unit, const std::set<const Pragma*>& seen);
   void check_threads(std::vector<std::string>* errors) const;
   void check_foreign(const FunctionFacts& of, std::set<std::string>* told, std::vector<std::string>* errors);
-  static std::string key_of(const Unit& unit, const clang::FunctionDecl* function);
 
   Options options_;
   std::map<std::string, FunctionFacts> functions_;         // by key
@@ -175,7 +175,7 @@ class Program {
   std::map<std::string, int> given_;                       // by key: ELC_Program_function's given_to
   std::set<std::string> error_handlers_;                   // keys of functions that can reach MPI
   std::set<std::string> instrumented_, targets_;           // keys; signatures
-  std::string text_ends_at_;  // where memory of characters is first used as something else; empty: nowhere
+  Characters characters_;
   bool has_sites_ = false;
   bool draws_numbers_ = false;
   bool has_threads_ = false;

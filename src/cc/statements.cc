@@ -175,7 +175,7 @@ void Function::emit_extents(const VarDecl* variable) {
     extents += size + ", ";
   }
   if (!is_array) return;
-  const std::string memory = module_.types().of_elements(element), type = memory.empty() ? "0" : memory;
+  const std::string memory = module_.types().of_elements(element, module_.program().characters().are_text(unit_, variable)), type = memory.empty() ? "0" : memory;
   out_ += "{ const __typeof__(sizeof 0) elc_x[] = {" + extents + "}; " + v.name + " = ELC_Program_array(" + v.name + ", " + std::to_string(dimensions) +
           ", elc_x, sizeof *" + v.name + ", " + type + "); } ";
 }

@@ -153,7 +153,7 @@ std::string Types::scalar(int number) {
   return name;
 }
 
-bool Types::describe(QualType type, Described* to, std::string* why) {
+bool Types::describe(QualType type, Described* to, std::string* why, bool are_text) {
   bool is_array = false;
   to->count = 1;
   while (number_by_name(type) == 0) {
@@ -178,7 +178,7 @@ bool Types::describe(QualType type, Described* to, std::string* why) {
     return false;
   }
   if (const int number = number_of_scalar(type)) {
-    to->type = scalar(is_array && !characters_are_text_ && is_character_number(number) ? ELC_BYTE : number);
+    to->type = scalar(is_array && !are_text && is_character_number(number) ? ELC_BYTE : number);
     return true;
   }
   if (type->isFunctionPointerType()) {
@@ -296,7 +296,7 @@ bool Types::add_fields(const RecordDecl* record, const RecordDecl* of, uint64_t 
     }
     Described described;
     const Pragma* const cases = unit_.pragma_of(field, Pragma::Kind::kUnion);
-    if (cases != nullptr ? !describe_union(field, *cases, of, at, &described, why) : !describe(field->getType(), &described, why)) {
+    if (cases != nullptr ? !describe_union(field, *cases, of, at, &described, why) : !describe(field->getType(), &described, why, program_.characters().are_text(unit_, field))) {
       *why = "its member '" + field->getName().str() + "': " + *why;
       return false;
     }
@@ -330,7 +330,7 @@ bool Types::describe_union(const FieldDecl* field, const Pragma& cases, const Re
     Described one;
     const std::string name = member->getName().str();
     if (member->isBitField() || name.empty()) return refuse("a bit-field, or a member without a name, of the union");
-    if (!describe(member->getType(), &one, why)) {
+    if (!describe(member->getType(), &one, why, program_.characters().are_text(unit_, member))) {
       *why = "'" + name + "': " + *why;
       return false;
     }
@@ -388,23 +388,23 @@ bool Types::add_bit_field(const FieldDecl* field, const RecordDecl* of, const st
   return true;
 }
 
-std::string Types::of_elements(QualType type) {
+std::string Types::of_elements(QualType type, bool are_text) {
   if (type->isVariableArrayType()) type = unit_.context().getBaseElementType(type);
   if (type->isVoidType() || type->isFunctionType() || type->isIncompleteType()) return "";
   Described described;
   std::string why;
   const auto* record = type->getAs<RecordType>();
-  if (!describe(type, &described, &why)) {
+  if (!describe(type, &described, &why, are_text)) {
     if (record == nullptr || !records_[record->getDecl()->getDefinition()].has_open_array) return "";
     described = records_[record->getDecl()->getDefinition()].described;
   }
   const int number = number_of_scalar(type);
-  if (is_character_number(number) && !characters_are_text_) return "";
+  if (is_character_number(number) && !are_text) return "";
   return described.type;
 }
 
-std::string Types::of_memory(QualType type) {
-  const std::string element = of_elements(type);
+std::string Types::of_memory(QualType type, bool are_text) {
+  const std::string element = of_elements(type, are_text);
   const auto* record = type->getAs<RecordType>();
   if (element.empty() || record == nullptr || !ends_openly(record->getDecl()->getDefinition())) return element;
   return element + " + " + std::to_string(ELC_PROGRAM_OPEN);

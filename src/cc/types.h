@@ -21,13 +21,13 @@ struct Described {
 class Types {
  public:
   Types(const Program& program, const Unit& unit)
-      : program_(program), unit_(unit), characters_are_text_(program.characters_are_text()) {}
+      : program_(program), unit_(unit) {}
 
-  // False, with the reason, for what lines cannot have.
-  bool describe(clang::QualType type, Described* to, std::string* why);
+  // False, with the reason, for what lines cannot have. An array of characters that are not known to be text is bytes.
+  bool describe(clang::QualType type, Described* to, std::string* why, bool are_text = false);
   // The type that memory gets when a pointer to it becomes one to `type`; empty: none better than bytes.
-  std::string of_memory(clang::QualType type);
-  std::string of_elements(clang::QualType type);  // of an array: a struct that ends openly does not
+  std::string of_memory(clang::QualType type, bool are_text = false);
+  std::string of_elements(clang::QualType type, bool are_text = false);  // of an array: a struct that ends openly does not
   bool holds_addresses(clang::QualType type) const;
   // In a union that is bytes.
   bool may_hide_address(clang::QualType type) const;
@@ -50,7 +50,6 @@ class Types {
 
   const Program& program_;
   const Unit& unit_;
-  const bool characters_are_text_;
   std::map<int, std::string> scalars_;
   struct Made {
     Described described;

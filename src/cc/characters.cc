@@ -1,0 +1,633 @@
+#include "cc/characters.h"
+
+#include <algorithm>
+
+#include "cc/known.h"
+#include "cc/program.h"
+#include "cc/visitor.h"
+
+namespace elc::cc {
+
+using namespace clang;
+
+namespace {
+
+// What pointers and arrays of any depth are of in the end.
+QualType base_of(QualType type) {
+  for (;;) {
+    if (type->isPointerType()) type = type->getPointeeType();
+    else if (const ArrayType* array = type->getAsArrayTypeUnsafe()) type = array->getElementType();
+    else return type;
+  }
+}
+
+bool are_characters(QualType base) { return base->isAnyCharacterType(); }
+bool has_class(QualType type) { return are_characters(base_of(type)) || base_of(type)->isVoidType(); }
+bool is_pointer(QualType type) { return type->isPointerType() || type->isArrayType(); }
+bool is_array_of_characters(QualType type) { return type->isArrayType() && type->getBaseElementTypeUnsafe()->isAnyCharacterType(); }
+
+// As it is written, below conversions that the compiler adds.
+const Expr* written(const Expr* e) {
+  for (;;) {
+    e = e->IgnoreParens();
+    const auto* cast = dyn_cast<ImplicitCastExpr>(e);
+    if (cast == nullptr) return e;
+    e = cast->getSubExpr();
+  }
+}
+
+constexpr const char* kOthers = "";  // among the sources of a pointer: what is not followed
+
+bool is_one_of(const char* names, const std::string& name) { return (" " + std::string(names) + " ").find(" " + name + " ") != std::string::npos; }
+
+// Functions of the C library: pointers to anything that they are given lead to bytes for them, and to nothing else.
+bool sees_bytes(const std::string& name) {
+  return is_one_of("free ELC_free realloc memset memchr memrchr memcmp bcmp bzero explicit_bzero fread fwrite fread_unlocked fwrite_unlocked read write pread pwrite "
+                   "send recv puts setvbuf setbuf", name);
+}
+bool brings_bytes(const std::string& name) { return is_one_of("fread fread_unlocked read pread recv", name); }
+bool copies(const std::string& name) { return is_one_of("memcpy memmove mempcpy bcopy", name); }
+bool allocates(const std::string& name) { return is_one_of("malloc calloc valloc aligned_alloc memalign ELC_malloc ELC_calloc strdup strndup", name); }
+// What they return leads to what they are given first.
+bool returns_first(const std::string& name) {
+  return is_one_of("strcpy strncpy strcat strncat stpcpy stpncpy strchr strrchr strchrnul strstr strcasestr strpbrk fgets gets getcwd memchr memrchr memset memcpy memmove "
+                   "mempcpy basename dirname realpath index rindex inet_ntop", name);
+}
+
+}  // namespace
+
+class CharacterVisitor : public Visitor {
+ public:
+  CharacterVisitor(Characters& all, const Unit& unit) : all_(all), unit_(unit) {}
+
+  bool TraverseFunctionDecl(FunctionDecl* function) override {
+    if (unit_.in_system_header(function->getLocation())) return true;
+    const FunctionDecl* const outer = function_;
+    if (function->doesThisDeclarationHaveABody()) {
+      function_ = function;
+      const std::string key = Program::key_of(unit_, function);
+      all_.defined_.insert(key);
+      // Where it is called without a prototype, or as another function, it may be given anything.
+      for (unsigned i = 0; i < function->getNumParams(); ++i)
+        if (const QualType type = function->getParamDecl(i)->getType(); type->isPointerType()) use(parameter(key, i), type, unit_.place(function->getLocation()));
+      if (function->getReturnType()->isPointerType()) use(returned(function), function->getReturnType(), unit_.place(function->getLocation()));
+    }
+    const bool through = Visitor::TraverseFunctionDecl(function);
+    function_ = outer;
+    return through;
+  }
+
+  bool VisitVarDecl(VarDecl* variable) override {
+    if (is_array_of_characters(variable->getType()) && !unit_.in_system_header(variable->getLocation())) see_array(variable, variable->getName().str());
+    if (variable->getInit() != nullptr && variable->getType()->isIntegerType()) all_.unite(holder(variable), value(variable->getInit()));
+    else if (variable->getInit() != nullptr) initialise(variable->getType(), of(variable), variable->getInit());
+    if (variable->getInit() != nullptr && variable->getType()->isPointerType()) note_sources(name_of(unit_, variable), variable->getInit());
+    return true;
+  }
+
+  bool VisitRecordDecl(RecordDecl* record) override {
+    if (unit_.in_system_header(record->getLocation())) return true;
+    for (const FieldDecl* field : record->fields())
+      if (is_array_of_characters(field->getType())) {
+        see_array(field, field->getName().str());
+        all_.members_[name_of(QualType(record->getTypeForDecl(), 0))].insert(of(field));
+      }
+    return true;
+  }
+
+  bool VisitCompoundLiteralExpr(CompoundLiteralExpr* literal) override {
+    initialise(literal->getType(), of(literal), literal->getInitializer());
+    return true;
+  }
+
+  bool VisitBinaryOperator(BinaryOperator* both) override {
+    if (both->isAssignmentOp() && both->getType()->isIntegerType()) all_.unite(value(both->getLHS()), value(both->getRHS()));
+    if (both->getOpcode() != BO_Assign || !both->getType()->isPointerType()) return true;
+    all_.unite(of(both->getLHS()), of(both->getRHS()));
+    if (const auto* to = dyn_cast<DeclRefExpr>(both->getLHS()->IgnoreParens())) note_sources(name_of(unit_, to->getDecl()), both->getRHS());
+    return true;
+  }
+
+  // Where it leads to may be changed by others.
+  bool VisitUnaryOperator(UnaryOperator* one) override {
+    const auto* to = dyn_cast<DeclRefExpr>(one->getSubExpr()->IgnoreParens());
+    if (one->getOpcode() == UO_AddrOf && to != nullptr && to->getType()->isPointerType()) all_.sources_[name_of(unit_, to->getDecl())].insert(kOthers);
+    return true;
+  }
+
+  bool VisitReturnStmt(ReturnStmt* s) override {
+    if (s->getRetValue() == nullptr || function_ == nullptr) return true;
+    if (function_->getReturnType()->isIntegerType()) all_.unite(returned(function_), value(s->getRetValue()));
+    if (!function_->getReturnType()->isPointerType()) return true;
+    all_.unite(returned(function_), of(s->getRetValue()));
+    note_sources(name_of_returned(function_), s->getRetValue());
+    return true;
+  }
+
+  bool VisitCallExpr(CallExpr* call) override {
+    const FunctionDecl* callee = callee_of(call);
+    if (callee == nullptr) {
+      all_.called_.insert(signature_of(call));
+      for (unsigned i = 0; i < call->getNumArgs(); ++i) all_.unite(parameter(signature_of(call), i), of_or_value(call->getArg(i)));
+    } else {
+      direct_.insert(call->getCallee()->IgnoreParenImpCasts());
+      if (is_of_system(callee)) give_to_system(call, callee);
+      else give(call, callee);
+    }
+    return true;
+  }
+
+  // One that is not called there may be called as any of its kind.
+  bool VisitDeclRefExpr(DeclRefExpr* reference) override {
+    const auto* function = dyn_cast<FunctionDecl>(reference->getDecl());
+    if (function == nullptr || direct_.contains(reference) || is_of_system(function)) return true;
+    join(function, Program::signature_of(function->getType()));
+    return true;
+  }
+
+  bool VisitCastExpr(CastExpr* cast) override {
+    const QualType from = cast->getSubExpr()->getType(), to = cast->getType();
+    if (cast->getCastKind() == CK_PointerToIntegral) all_.see_other(of(cast->getSubExpr()), place(cast));
+    if (!to->isPointerType() || !is_pointer(from)) return true;
+    if (from->isFunctionPointerType() || to->isFunctionPointerType()) {
+      if (from->isFunctionPointerType() && to->isFunctionPointerType()) join_signatures(from->getPointeeType(), to->getPointeeType());
+      else all_.see_other(of(cast->getSubExpr()), place(cast));
+      return true;
+    }
+    if (has_class(from) && !has_class(to)) {
+      const int node = of(cast->getSubExpr());
+      if (isa<StringLiteral>(written(cast))) return true;
+      if (are_characters(base_of(from))) all_.see_other(node, place(cast));
+      else use(node, to, place(cast));
+    } else if (!has_class(from) && !has_class(to)) {
+      see_as(base_of(from), base_of(to), place(cast));
+    }
+    return true;
+  }
+
+  static std::string name_of(const Unit& unit, const ValueDecl* declared) {
+    if (const auto* field = dyn_cast<FieldDecl>(declared)) {
+      const std::string record = spelling(field->getParent());
+      if (!record.empty() && !field->getName().empty()) return record + "." + field->getName().str();
+    } else if (const auto* parameter = dyn_cast<ParmVarDecl>(declared)) {
+      if (const auto* function = dyn_cast<FunctionDecl>(parameter->getDeclContext()))
+        return Program::key_of(unit, function) + "#" + std::to_string(parameter->getFunctionScopeIndex());
+    } else if (const auto* variable = dyn_cast<VarDecl>(declared); variable != nullptr && variable->hasGlobalStorage() && variable->isExternallyVisible()) {
+      return variable->getName().str();
+    }
+    return at(unit, declared->getCanonicalDecl()->getLocation());
+  }
+
+  static std::string name_of(const Unit& unit, const Expr* made) { return at(unit, made->getBeginLoc()) + "()"; }
+
+ private:
+  static std::string at(const Unit& unit, SourceLocation location) { return std::to_string(unit.number()) + "@" + std::to_string(unit.begin_of(location)); }
+
+  std::string place(const Expr* e) const { return unit_.place(e->getBeginLoc()); }
+  bool is_of_system(const FunctionDecl* function) const { return unit_.in_system_header(function->getCanonicalDecl()->getLocation()) || function->getBuiltinID() != 0; }
+
+  // Types of which one may be seen as the other have one name.
+  std::string name_of(QualType type) const {
+    type = type.getCanonicalType().getUnqualifiedType();
+    if (type->isEnumeralType()) type = type->castAs<EnumType>()->getDecl()->getIntegerType();
+    if (type->isSignedIntegerType() && !type->isBooleanType()) type = unit_.context().getCorrespondingUnsignedType(type);
+    const auto* record = type->getAs<RecordType>();
+    if (record == nullptr) return type.getAsString();
+    const std::string name = spelling(record->getDecl());
+    return name.empty() ? at(unit_, record->getDecl()->getLocation()) : name;
+  }
+
+  static std::string signature_of(const CallExpr* call) {
+    const QualType type = call->getCallee()->getType();
+    return Program::signature_of(type->isPointerType() ? type->getPointeeType() : type);
+  }
+
+  int parameter(const std::string& function, unsigned number) { return all_.node(function + "#" + std::to_string(number)); }
+  std::string name_of_returned(const FunctionDecl* function) const { return Program::key_of(unit_, function) + "="; }
+  int returned(const FunctionDecl* function) { return all_.node(name_of_returned(function)); }
+  int more() { return all_.node("..."); }  // arguments of functions that take any number
+
+  // How many arguments functions may have that are called by pointers.
+  static constexpr unsigned kMost = 32;
+
+  void join(const FunctionDecl* function, const std::string& signature) {
+    const std::string key = Program::key_of(unit_, function);
+    all_.unite_functions(key, signature, function->getNumParams());
+    all_.taken_.insert({key, signature, function->getNumParams()});
+  }
+
+  void join_signatures(QualType a, QualType b) {
+    all_.unite_functions(Program::signature_of(a), Program::signature_of(b), kMost);
+  }
+
+  void see_array(const ValueDecl* array, const std::string& name) {
+    all_.arrays_.emplace(of(array), unit_.place(array->getLocation()) + ": '" + name + "'");
+  }
+
+  void use(int node, QualType pointer, const std::string& where) {
+    if (node >= 0 && !has_class(pointer) && !pointer->isFunctionPointerType())
+      all_.classes_[static_cast<size_t>(all_.find(node))].used.emplace(name_of(base_of(pointer)), where);
+  }
+
+  int holder(const ValueDecl* declared) { return all_.node(name_of(unit_, declared)); }
+  int of_or_value(const Expr* e) { return e->getType()->isIntegerType() ? value(e) : of(e); }
+
+  // The class of the memory that a number is one character of, copied through variables: bytes of something else may be. What has been
+  // computed is a number of its own.
+  int value(const Expr* e) {
+    e = e->IgnoreParens();
+    if (!e->getType()->isIntegerType()) return -1;
+    if (const auto* cast = dyn_cast<CastExpr>(e)) return value(cast->getSubExpr());
+    if (const auto* reference = dyn_cast<DeclRefExpr>(e)) return isa<VarDecl>(reference->getDecl()) ? holder(reference->getDecl()) : -1;
+    if (const auto* member = dyn_cast<MemberExpr>(e)) return holder(member->getMemberDecl());
+    if (const auto* choice = dyn_cast<ConditionalOperator>(e)) {
+      const int node = value(choice->getTrueExpr()), with = value(choice->getFalseExpr());
+      all_.unite(node, with);
+      return node >= 0 ? node : with;
+    }
+    if (const auto* both = dyn_cast<BinaryOperator>(e)) {
+      if (both->isAssignmentOp()) return value(both->getLHS());
+      if (both->getOpcode() == BO_Comma) return value(both->getRHS());
+      if (!both->isBitwiseOp()) return -1;
+      const int node = value(both->getLHS()), with = value(both->getRHS());
+      all_.unite(node, with);
+      return node >= 0 ? node : with;
+    }
+    if (const auto* call = dyn_cast<CallExpr>(e)) {
+      const FunctionDecl* callee = callee_of(call);
+      return callee == nullptr ? all_.node(signature_of(call) + "=") : is_of_system(callee) ? -1 : returned(callee);
+    }
+    const auto* one = dyn_cast<UnaryOperator>(e);
+    if (one != nullptr && one->getOpcode() != UO_Deref) return value(one->getSubExpr());
+    if (one == nullptr && !isa<ArraySubscriptExpr>(e)) return -1;
+    if (are_characters(e->getType())) return of(e);
+    const Expr* base = written(one != nullptr ? one->getSubExpr() : cast<ArraySubscriptExpr>(e)->getBase());
+    const auto* whole = dyn_cast<DeclRefExpr>(base);
+    const auto* member = dyn_cast<MemberExpr>(base);
+    return whole != nullptr ? holder(whole->getDecl()) : member != nullptr ? holder(member->getMemberDecl()) : -1;
+  }
+
+  int of(const ValueDecl* declared) { return has_class(declared->getType()) ? all_.node(name_of(unit_, declared)) : -1; }
+
+  int other(const Expr* e) {
+    const int node = all_.fresh();
+    all_.see_other(node, place(e));
+    return node;
+  }
+
+  // The class of what a pointer leads to, or of a place. Negative: it has none.
+  int of(const Expr* e) {
+    e = e->IgnoreParens();
+    if (const auto* reference = dyn_cast<DeclRefExpr>(e)) return of(reference->getDecl());
+    if (const auto* member = dyn_cast<MemberExpr>(e)) return of(member->getMemberDecl());
+    if (const auto* element = dyn_cast<ArraySubscriptExpr>(e)) return of(element->getBase());
+    if (const auto* cast = dyn_cast<CastExpr>(e)) return of_cast(cast);
+    if (const auto* one = dyn_cast<UnaryOperator>(e)) return of(one->getSubExpr());
+    if (const auto* both = dyn_cast<BinaryOperator>(e)) {
+      if (both->getOpcode() == BO_Comma) return of(both->getRHS());
+      return of(is_pointer(both->getLHS()->getType()) || both->isAssignmentOp() ? both->getLHS() : both->getRHS());
+    }
+    if (const auto* choice = dyn_cast<ConditionalOperator>(e)) {
+      const int node = of(choice->getTrueExpr()), with = of(choice->getFalseExpr());
+      all_.unite(node, with);
+      return node >= 0 ? node : with;
+    }
+    if (!has_class(e->getType()) || isa<StringLiteral, PredefinedExpr, ImplicitValueInitExpr>(e)) return -1;
+    if (const auto* call = dyn_cast<CallExpr>(e)) return of_call(call);
+    if (isa<CompoundLiteralExpr>(e)) return all_.node(name_of(unit_, e));
+    if (isa<VAArgExpr>(e)) return more();
+    if (const auto* list = dyn_cast<InitListExpr>(e); list != nullptr && list->getNumInits() == 1) return of(list->getInit(0));
+    return is_pointer(e->getType()) ? other(e) : -1;
+  }
+
+  int of_cast(const CastExpr* cast) {
+    const QualType from = cast->getSubExpr()->getType(), to = cast->getType();
+    if (cast->getCastKind() == CK_NullToPointer || !has_class(to)) return -1;
+    if (!is_pointer(from)) return is_pointer(to) ? other(cast) : -1;
+    if (has_class(from)) return of(cast->getSubExpr());
+    if (cast->getSubExpr()->isNullPointerConstant(unit_.context(), Expr::NPC_ValueDependentIsNull) != Expr::NPCK_NotNull) return -1;
+    if (are_characters(base_of(to)) || from->isFunctionPointerType()) return other(cast);
+    const int node = all_.fresh();
+    all_.classes_[static_cast<size_t>(node)].put.emplace(name_of(base_of(from)), place(cast));
+    return node;
+  }
+
+  int of_call(const CallExpr* call) {
+    const FunctionDecl* callee = callee_of(call);
+    if (callee == nullptr) return all_.node(signature_of(call) + "=");
+    const std::string name = callee->getName().str();
+    const int node = all_.node(name_of(unit_, call));
+    if (!is_of_system(callee)) {
+      if (callee->getReturnType()->isVoidPointerType()) all_.returned_.emplace_back(node, Program::key_of(unit_, callee));
+      else all_.unite(node, returned(callee));
+    } else if ((returns_first(name) || name == "realloc") && call->getNumArgs() > 0) {
+      all_.unite(node, of(call->getArg(0)));
+    } else if (name == "bsearch" && call->getNumArgs() > 1) {
+      all_.unite(node, of(call->getArg(1)));
+    } else if (name == "strtok" || name == "strtok_r") {
+      all_.unite(node, all_.node("strtok()"));
+    }
+    return node;
+  }
+
+  void give(const CallExpr* call, const FunctionDecl* callee) {
+    const std::string key = Program::key_of(unit_, callee);
+    for (unsigned i = 0; i < call->getNumArgs(); ++i) {
+      const Expr* argument = call->getArg(i);
+      const bool is_more = callee->isVariadic() && i >= callee->getNumParams();
+      all_.unite(is_more ? more() : parameter(key, i), of_or_value(argument));
+      if (is_more) continue;
+      if (i >= callee->getNumParams() || base_of(callee->getParamDecl(i)->getType())->isVoidType()) all_.given_anything_.emplace(parameter(key, i), std::make_pair(key, place(argument)));
+    }
+  }
+
+  void give_to_system(const CallExpr* call, const FunctionDecl* callee) {
+    std::string name = callee->getName().str();
+    if (name.starts_with("__builtin_")) name = name.substr(10);
+    if (is_mpi(name)) return give_to_mpi(call);
+    if (copies(name) && call->getNumArgs() >= 2) return copy(call);
+    if (name == "strtok" || name == "strtok_r") all_.unite(all_.node("strtok()"), of(call->getArg(0)));
+    const bool returns_end = name.starts_with("strto") && call->getNumArgs() > 1 && !name.starts_with("strtok");
+    if (returns_end) all_.unite(of(call->getArg(0)), of(call->getArg(1)));
+    const FunctionDecl* const compares = name == "qsort" || name == "bsearch" ? function_in(call) : nullptr;
+    for (unsigned i = 0; i < call->getNumArgs(); ++i) {
+      const Expr* argument = written(call->getArg(i));
+      const int node = of(argument);
+      if (node < 0 || !is_pointer(argument->getType())) continue;
+      const bool is_more = i >= callee->getNumParams();
+      if (is_more ? are_characters(base_of(argument->getType())) : are_characters(base_of(callee->getParamDecl(i)->getType()))) {
+        see_text(argument);
+      } else if (compares != nullptr) {
+        for (unsigned p = 0; p < compares->getNumParams(); ++p) all_.unite(parameter(Program::key_of(unit_, compares), p), of(call->getArg(i)));
+      } else if (is_more ? name.find("scanf") != std::string::npos : !sees_bytes(name)) {
+        all_.see_other(node, place(argument));
+      } else if (brings_bytes(name)) {
+        all_.classes_[static_cast<size_t>(all_.find(node))].is_copied = true;
+      }
+    }
+  }
+
+  static const FunctionDecl* function_in(const CallExpr* call) {
+    const auto* last = dyn_cast<DeclRefExpr>(call->getArg(call->getNumArgs() - 1)->IgnoreParenCasts());
+    return last == nullptr ? nullptr : dyn_cast<FunctionDecl>(last->getDecl());
+  }
+
+  // What goes as characters or bytes comes as that.
+  void give_to_mpi(const CallExpr* call) {
+    const bool as_characters = travels_as_characters(call);
+    for (const Expr* argument : call->arguments()) {
+      const Expr* e = written(argument);
+      const int node = is_pointer(e->getType()) ? of(e) : -1;
+      if (node < 0 || !argument->getType()->isVoidPointerType()) continue;
+      all_.classes_[static_cast<size_t>(all_.find(node))].is_copied = true;
+      if (!as_characters) all_.see_other(node, place(e));
+    }
+  }
+
+  void copy(const CallExpr* call) {
+    const Expr *a = written(call->getArg(0)), *b = written(call->getArg(1));
+    for (const auto& [one, with] : {std::pair(a, b), std::pair(b, a)}) {
+      const int node = of(one);
+      if (node < 0) continue;
+      all_.classes_[static_cast<size_t>(all_.find(node))].is_copied = true;
+      if (!has_class(with->getType())) all_.see_other(node, place(one));
+    }
+    all_.unite(of(a), of(b));
+  }
+
+  // An array of characters that is given to a function as text.
+  void see_text(const Expr* e) {
+    while (const auto* element = dyn_cast<ArraySubscriptExpr>(e)) e = written(element->getBase());
+    if (is_array_of_characters(e->getType()) && isa<DeclRefExpr, MemberExpr>(e)) all_.texts_.insert(of(e));
+  }
+
+  static bool begins_with(QualType type, QualType first) {
+    const auto* record = type->getAs<RecordType>();
+    if (record == nullptr || !record->getDecl()->isStruct() || record->getDecl()->field_empty()) return false;
+    const QualType own = record->getDecl()->field_begin()->getType().getCanonicalType().getUnqualifiedType();
+    return own == first.getCanonicalType().getUnqualifiedType() || begins_with(own, first);
+  }
+
+  // Whether the members of one are the first of the other: their arrays of characters are the same memory.
+  bool have_one_beginning(const RecordDecl* a, const RecordDecl* b) {
+    if (a->getDefinition() == nullptr || b->getDefinition() == nullptr) return false;
+    a = a->getDefinition(), b = b->getDefinition();
+    auto left = a->field_begin(), right = b->field_begin();
+    std::vector<std::pair<int, int>> same;
+    for (; left != a->field_end() && right != b->field_end(); ++left, ++right) {
+      if (left->getType().getCanonicalType() != right->getType().getCanonicalType() || left->isBitField() != right->isBitField()) return false;
+      same.emplace_back(of(*left), of(*right));
+    }
+    for (const auto& [one, other] : same) all_.unite(one, other);
+    return true;
+  }
+
+  // A struct that is seen as another: the characters of one may be what the other has there.
+  void see_as(QualType from, QualType to, const std::string& where) {
+    const std::string name = name_of(from), other = name_of(to);
+    if (name == other || !(from->isRecordType() || to->isRecordType()) || begins_with(from, to) || begins_with(to, from)) return;
+    if (from->isStructureType() && to->isStructureType() && have_one_beginning(from->castAs<RecordType>()->getDecl(), to->castAs<RecordType>()->getDecl())) return;
+    for (const std::string& one : {name, other}) {
+      const int node = all_.node("struct " + one);
+      all_.see_other(node, where);
+    }
+  }
+
+  void initialise(QualType type, int node, const Expr* init) {
+    init = init->IgnoreParens();
+    if (const auto* list = dyn_cast<InitListExpr>(init)) {
+      if (!list->isSemanticForm() && list->getSemanticForm() != nullptr) list = list->getSemanticForm();
+      const auto* record = type->getAs<RecordType>();
+      const ArrayType* array = type->getAsArrayTypeUnsafe();
+      if (record != nullptr && record->getDecl()->isUnion()) {
+        if (list->getInitializedFieldInUnion() != nullptr && list->getNumInits() > 0)
+          initialise(list->getInitializedFieldInUnion()->getType(), of(list->getInitializedFieldInUnion()), list->getInit(0));
+      } else if (record != nullptr) {
+        unsigned i = 0;
+        for (const FieldDecl* field : record->getDecl()->fields()) {
+          if (field->isUnnamedBitfield()) continue;
+          if (i >= list->getNumInits()) break;
+          initialise(field->getType(), of(field), list->getInit(i++));
+        }
+      } else {
+        for (const Expr* one : list->inits()) initialise(array == nullptr ? type : array->getElementType(), node, one);
+      }
+    } else if (type->isPointerType()) {
+      all_.unite(node, of(init));
+    } else if (is_array_of_characters(type) && isa<StringLiteral>(init)) {
+      all_.texts_.insert(node);
+    } else if (are_characters(type)) {
+      all_.unite(node, value(init));
+    }
+  }
+
+  // What a pointer of a function's may have come from.
+  void note_sources(const std::string& of, const Expr* e) {
+    e = e->IgnoreParenCasts();
+    std::set<std::string>& sources = all_.sources_[of];
+    const auto* call = dyn_cast<CallExpr>(e);
+    const auto* reference = dyn_cast<DeclRefExpr>(e);
+    const auto* variable = reference == nullptr ? nullptr : dyn_cast<VarDecl>(reference->getDecl());
+    if (const auto* choice = dyn_cast<ConditionalOperator>(e)) note_sources(of, choice->getTrueExpr()), note_sources(of, choice->getFalseExpr());
+    else if (call != nullptr && callee_of(call) != nullptr) sources.insert(is_of_system(callee_of(call)) ? callee_of(call)->getName().str() + "()" : name_of_returned(callee_of(call)));
+    else if (variable != nullptr && variable->hasLocalStorage() && !isa<ParmVarDecl>(variable)) sources.insert(name_of(unit_, variable));
+    else if (e->isNullPointerConstant(unit_.context(), Expr::NPC_ValueDependentIsNull) == Expr::NPCK_NotNull) sources.insert(kOthers);
+  }
+
+  // Whether all datatypes that a call of MPI is given are those of characters, or of bytes.
+  bool travels_as_characters(const CallExpr* call) const {
+    bool some = false;
+    for (const Expr* argument : call->arguments()) {
+      const auto* type = argument->getType()->getAs<TypedefType>();
+      if (type == nullptr || type->getDecl()->getName() != "MPI_Datatype") continue;
+      const Expr* e = argument->IgnoreParenCasts();
+      if (const auto* address = dyn_cast<UnaryOperator>(e)) e = address->getSubExpr()->IgnoreParenCasts();
+      const auto* object = dyn_cast<DeclRefExpr>(e);  // Open MPI, LAM
+      std::string name = object == nullptr ? "" : object->getDecl()->getName().str();
+      Expr::EvalResult number;  // MPICH
+      if (object == nullptr && argument->EvaluateAsInt(number, unit_.context()))
+        name = std::to_string(number.Val.getInt().getZExtValue() & 0xffffffff);
+      static const std::set<std::string> kCharacters = {"ompi_mpi_char", "ompi_mpi_signed_char", "ompi_mpi_unsigned_char", "ompi_mpi_byte",
+                                                        "lam_mpi_char",  "lam_mpi_unsigned_char", "lam_mpi_byte", "1275068673" /* 0x4c000101 */,
+                                                        "1275068696" /* 0x4c000118 */, "1275068674" /* 0x4c000102 */, "1275068685" /* 0x4c00010d */};
+      if (!kCharacters.contains(name)) return false;
+      some = true;
+    }
+    return some;
+  }
+
+  Characters& all_;
+  const Unit& unit_;
+  const FunctionDecl* function_ = nullptr;
+  std::set<const Expr*> direct_;
+};
+
+int Characters::node(const std::string& name) {
+  const auto [at, is_new] = nodes_.emplace(name, 0);
+  if (is_new) at->second = fresh();
+  return at->second;
+}
+
+int Characters::fresh() {
+  above_.push_back(static_cast<int>(above_.size()));
+  classes_.emplace_back();
+  return above_.back();
+}
+
+int Characters::find(int node) const {
+  while (above_[static_cast<size_t>(node)] != node) node = above_[static_cast<size_t>(node)] = above_[static_cast<size_t>(above_[static_cast<size_t>(node)])];
+  return node;
+}
+
+void Characters::unite(int a, int b) {
+  if (a < 0 || b < 0) return;
+  a = find(a), b = find(b);
+  if (a == b) return;
+  above_[static_cast<size_t>(b)] = a;
+  Class &to = classes_[static_cast<size_t>(a)], &from = classes_[static_cast<size_t>(b)];
+  if (to.other.empty()) to.other = from.other;
+  to.is_copied |= from.is_copied;
+  to.put.merge(from.put);
+  to.used.merge(from.used);
+}
+
+void Characters::unite_functions(const std::string& a, const std::string& b, unsigned parameters) {
+  for (unsigned i = 0; i < parameters && a != b; ++i) unite(node(a + "#" + std::to_string(i)), node(b + "#" + std::to_string(i)));
+  unite(node(a + "="), node(b + "="));
+}
+
+void Characters::see_other(int node, const std::string& place) {
+  if (node < 0) return;
+  std::string& other = classes_[static_cast<size_t>(find(node))].other;
+  if (other.empty()) other = place;
+}
+
+// Whether all that a function returns is memory that nobody has used yet.
+bool Characters::is_given_memory(const std::string& function, std::set<std::string>* seen) const {
+  if (!seen->insert(function).second) return true;
+  if (function.ends_with("()")) return allocates(function.substr(0, function.size() - 2));
+  const auto sources = sources_.find(function);
+  return sources != sources_.end() &&
+         std::all_of(sources->second.begin(), sources->second.end(), [&](const std::string& from) { return from != kOthers && is_given_memory(from, seen); });
+}
+
+void Characters::add(const Unit& unit) { CharacterVisitor(*this, unit).TraverseDecl(unit.context().getTranslationUnitDecl()); }
+
+void Characters::conclude() {
+  // Without a prototype a function may be called as any that returns the same.
+  const auto returned = [](const std::string& signature) { return signature.substr(0, signature.find(" (")); };
+  for (const auto& [key, signature, parameters] : taken_)
+    for (const std::string& called : called_)
+      if ((called.ends_with(" ()") || signature.ends_with(" ()")) && returned(called) == returned(signature)) unite_functions(key, called, parameters);
+  for (const auto& [node, call] : given_anything_)
+    if (!defined_.contains(call.first)) see_other(node, call.second);
+  // What is known of the memory that such a function gives is known of all its calls.
+  std::vector<std::pair<int, std::string>> given;
+  for (const auto& [node, function] : returned_) {
+    std::set<std::string> seen;
+    if (defined_.contains(function) && is_given_memory(function + "=", &seen)) given.emplace_back(node, function);
+    else unite(node, this->node(function + "="));
+  }
+  for (bool grows = true; grows;) {
+    grows = false;
+    for (auto g = given.begin(); g != given.end();) {
+      const int result = find(node(g->second + "="));
+      if (classes_[static_cast<size_t>(result)].used.empty() && classes_[static_cast<size_t>(result)].other.empty()) {
+        ++g;
+        continue;
+      }
+      unite(g->first, result);
+      g = given.erase(g);
+      grows = true;
+    }
+  }
+  for (const auto& [name, members] : members_) {
+    const auto seen = nodes_.find("struct " + name);
+    if (seen == nodes_.end()) continue;
+    for (const int member : members) see_other(member, classes_[static_cast<size_t>(find(seen->second))].other);
+  }
+  // A pointer to anything that becomes one to a struct of another type than any that it has come from.
+  for (size_t i = 0; i < classes_.size(); ++i) {
+    const Class& one = classes_[i];
+    if (find(static_cast<int>(i)) != static_cast<int>(i) || one.put.empty()) continue;
+    for (const auto& [type, where] : one.used) {
+      if (one.put.contains(type)) continue;
+      for (const auto* types : {&one.put, &one.used})
+        for (const auto& [name, place] : *types)
+          if (const auto members = members_.find(name); members != members_.end())
+            for (const int member : members->second) see_other(member, where);
+    }
+  }
+}
+
+bool Characters::is_text(int node) const {
+  const Class& one = classes_[static_cast<size_t>(find(node))];
+  if (!one.other.empty()) return false;
+  if (one.put.empty() && one.used.empty()) return true;
+  // A pointer to variables of several types, of which the program knows by other means what it has: text is one of them.
+  const bool is_of_any = std::any_of(one.used.begin(), one.used.end(), [&](const auto& used) { return one.put.contains(used.first); });
+  return is_of_any && !one.is_copied && texts_.contains(node);
+}
+
+bool Characters::are_text(const Unit& unit, const ValueDecl* array) const {
+  const auto found = nodes_.find(CharacterVisitor::name_of(unit, array));
+  return found != nodes_.end() && is_text(found->second);
+}
+
+bool Characters::are_text(const Unit& unit, const Expr* made) const {
+  const auto found = nodes_.find(CharacterVisitor::name_of(unit, made));
+  return found != nodes_.end() && is_text(found->second);
+}
+
+std::vector<std::string> Characters::notes() const {
+  std::vector<std::string> all;
+  for (const auto& [node, array] : arrays_) {
+    if (is_text(node)) continue;
+    const Class& one = classes_[static_cast<size_t>(find(node))];
+    all.push_back(array + " is saved as bytes: its characters may be something else (" +
+                  (!one.other.empty() ? one.other : !one.used.empty() ? one.used.begin()->second : one.put.begin()->second) + ")");
+  }
+  return all;
+}
+
+}  // namespace elc::cc

@@ -1,0 +1,71 @@
+// Memory of characters: which of it is text. A program may have there the bytes of something else, too, as in the buffers of its messages;
+// a machine of another representation has those otherwise, so that a line has bytes.
+//
+// Pointers that are given to each other lead to memory of one class, over the whole program and all members of a struct's type (Steensgaard,
+// Points-to Analysis in Almost Linear Time, POPL 1996). Of such a class it is known what else the program has it as.
+#ifndef ELC_CC_CHARACTERS_H
+#define ELC_CC_CHARACTERS_H
+
+#include <map>
+#include <set>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "cc/unit.h"
+#include "clang/AST/Decl.h"
+#include "clang/AST/Expr.h"
+
+namespace elc::cc {
+
+class Characters {
+ public:
+  void add(const Unit& unit);  // parsed
+  // When all have been added.
+  void conclude();
+
+  // Whether an array of a variable or member, an array without a name, or the memory that a call gives to a pointer to characters is text.
+  bool are_text(const Unit& unit, const clang::ValueDecl* array) const;
+  bool are_text(const Unit& unit, const clang::Expr* made) const;
+
+  // What is not, and why.
+  std::vector<std::string> notes() const;
+
+ private:
+  friend class CharacterVisitor;
+
+  // What is in memory, beside characters, by the names of its types, and where: `put` by the address of such; `used` by a pointer to such
+  // that has been one to anything.
+  struct Class {
+    std::string other;  // where it is something else for certain; empty: nowhere
+    bool is_copied = false;  // by functions that do not know what it is
+    std::map<std::string, std::string> put, used;
+  };
+
+  int node(const std::string& name);
+  int fresh();
+  int find(int node) const;
+  void unite(int a, int b);  // negative: none
+  // What they are given, and what they return.
+  void unite_functions(const std::string& a, const std::string& b, unsigned parameters);
+  void see_other(int node, const std::string& place);
+  bool is_given_memory(const std::string& function, std::set<std::string>* seen) const;
+  bool is_text(int node) const;
+
+  std::map<std::string, int> nodes_;
+  mutable std::vector<int> above_;
+  std::vector<Class> classes_;  // those of roots count
+  std::set<int> texts_;         // arrays that the program has as text
+  std::map<int, std::string> arrays_;  // variables and members, and where they are
+  std::map<std::string, std::set<int>> members_;         // of structs: arrays of characters
+  std::set<std::string> defined_;                        // functions
+  std::set<std::tuple<std::string, std::string, unsigned>> taken_;  // functions to which there are pointers, their signatures, and how many parameters they have
+  std::set<std::string> called_;                         // signatures of pointers
+  std::map<int, std::pair<std::string, std::string>> given_anything_;  // parameters that are pointers to anything: their function, where it is called
+  std::map<std::string, std::set<std::string>> sources_; // of what functions return, and what their variables have: functions that are called, and others
+  std::vector<std::pair<int, std::string>> returned_;    // by calls of functions that return pointers to anything
+};
+
+}  // namespace elc::cc
+
+#endif

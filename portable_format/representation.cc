@@ -144,6 +144,8 @@ const char* kind_name(Kind kind) {
   return kind < kKindCount ? kNames[kind] : "?";
 }
 
+bool is_floating(Kind kind) { return kind == kFloat || kind == kDouble || kind == kLdouble; }
+
 bool is_integer(Kind kind) {
   return (kind >= kChar && kind <= kUllong) || (kind >= kWchar && kind <= kUint64);
 }

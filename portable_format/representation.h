@@ -37,6 +37,7 @@ inline bool is_handle(Kind kind) { return kind >= kPointer && kind < kKindCount;
 // Of them, those that are a block and a position in a file.
 inline bool has_position(Kind kind) { return kind == kPointer || kind == kMpiAint; }
 bool is_integer(Kind kind);       // of C, kBool and kByte excluded
+bool is_floating(Kind kind);      // kFloat, kDouble, kLdouble
 bool is_complex(Kind kind);       // two leaves: the real part, the imaginary part
 Kind part_of_complex(Kind kind);  // kFloat for kFloatComplex ...; other kinds as they are
 

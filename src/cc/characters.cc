@@ -101,6 +101,8 @@ class CharacterVisitor : public Visitor {
   }
 
   bool VisitBinaryOperator(BinaryOperator* both) override {
+    if (both->isEqualityOp()) let_go(both->getLHS(), ""), let_go(both->getRHS(), "");
+    if (both->getOpcode() == BO_Assign && is_null(both->getRHS())) let_go(both->getLHS(), "");
     if (both->isAssignmentOp() && both->getType()->isIntegerType()) all_.unite(value(both->getLHS()), value(both->getRHS()));
     if (both->getOpcode() != BO_Assign || !both->getType()->isPointerType()) return true;
     all_.unite(of(both->getLHS()), of(both->getRHS()));
@@ -108,8 +110,11 @@ class CharacterVisitor : public Visitor {
     return true;
   }
 
+  bool VisitIfStmt(IfStmt* s) override { return let_go(s->getCond(), ""), true; }
+
   // Where it leads to may be changed by others.
   bool VisitUnaryOperator(UnaryOperator* one) override {
+    if (one->getOpcode() == UO_LNot) let_go(one->getSubExpr(), "");
     const auto* to = dyn_cast<DeclRefExpr>(one->getSubExpr()->IgnoreParens());
     if (one->getOpcode() == UO_AddrOf && to != nullptr && to->getType()->isPointerType()) all_.sources_[name_of(unit_, to->getDecl())].insert(kOthers);
     return true;
@@ -137,8 +142,9 @@ class CharacterVisitor : public Visitor {
     return true;
   }
 
-  // One that is not called there may be called as any of its kind.
+  // A function that is not called there may be called as any of its kind.
   bool VisitDeclRefExpr(DeclRefExpr* reference) override {
+    if (isa<ParmVarDecl>(reference->getDecl()) && !let_go_.contains(reference)) all_.let_go_[name_of(unit_, reference->getDecl())].insert(kOthers);
     const auto* function = dyn_cast<FunctionDecl>(reference->getDecl());
     if (function == nullptr || direct_.contains(reference) || is_of_system(function)) return true;
     join(function, Program::signature_of(function->getType()));
@@ -226,7 +232,7 @@ class CharacterVisitor : public Visitor {
 
   void use(int node, QualType pointer, const std::string& where) {
     if (node >= 0 && !has_class(pointer) && !pointer->isFunctionPointerType())
-      all_.classes_[static_cast<size_t>(all_.find(node))].used.emplace(name_of(base_of(pointer)), where);
+      all_.class_of(node).used.emplace(name_of(base_of(pointer)), where);
   }
 
   int holder(const ValueDecl* declared) { return all_.node(name_of(unit_, declared)); }
@@ -305,10 +311,10 @@ class CharacterVisitor : public Visitor {
     if (cast->getCastKind() == CK_NullToPointer || !has_class(to)) return -1;
     if (!is_pointer(from)) return is_pointer(to) ? other(cast) : -1;
     if (has_class(from)) return of(cast->getSubExpr());
-    if (cast->getSubExpr()->isNullPointerConstant(unit_.context(), Expr::NPC_ValueDependentIsNull) != Expr::NPCK_NotNull) return -1;
+    if (is_null(cast->getSubExpr())) return -1;
     if (are_characters(base_of(to)) || from->isFunctionPointerType()) return other(cast);
     const int node = all_.fresh();
-    all_.classes_[static_cast<size_t>(node)].put.emplace(name_of(base_of(from)), place(cast));
+    all_.class_of(node).put.emplace(name_of(base_of(from)), place(cast));
     return node;
   }
 
@@ -335,8 +341,12 @@ class CharacterVisitor : public Visitor {
     for (unsigned i = 0; i < call->getNumArgs(); ++i) {
       const Expr* argument = call->getArg(i);
       const bool is_more = callee->isVariadic() && i >= callee->getNumParams();
-      all_.unite(is_more ? more() : parameter(key, i), of_or_value(argument));
+      const int node = of_or_value(argument);
+      if (is_more) all_.unite(more(), node);
       if (is_more) continue;
+      const std::string to = key + "#" + std::to_string(i);
+      all_.passed_.emplace_back(to, node);
+      let_go(argument, to);
       if (i >= callee->getNumParams() || base_of(callee->getParamDecl(i)->getType())->isVoidType()) all_.given_anything_.emplace(parameter(key, i), std::make_pair(key, place(argument)));
     }
   }
@@ -352,6 +362,7 @@ class CharacterVisitor : public Visitor {
     const FunctionDecl* const compares = name == "qsort" || name == "bsearch" ? function_in(call) : nullptr;
     for (unsigned i = 0; i < call->getNumArgs(); ++i) {
       const Expr* argument = written(call->getArg(i));
+      if (name == "free" || name == "ELC_free") let_go(argument, "");
       const int node = of(argument);
       if (node < 0 || !is_pointer(argument->getType())) continue;
       const bool is_more = i >= callee->getNumParams();
@@ -362,7 +373,7 @@ class CharacterVisitor : public Visitor {
       } else if (is_more ? name.find("scanf") != std::string::npos : !sees_bytes(name)) {
         all_.see_other(node, place(argument));
       } else if (brings_bytes(name)) {
-        all_.classes_[static_cast<size_t>(all_.find(node))].is_copied = true;
+        all_.class_of(node).is_copied = true;
       }
     }
   }
@@ -379,7 +390,7 @@ class CharacterVisitor : public Visitor {
       const Expr* e = written(argument);
       const int node = is_pointer(e->getType()) ? of(e) : -1;
       if (node < 0 || !argument->getType()->isVoidPointerType()) continue;
-      all_.classes_[static_cast<size_t>(all_.find(node))].is_copied = true;
+      all_.class_of(node).is_copied = true;
       if (!as_characters) all_.see_other(node, place(e));
     }
   }
@@ -389,7 +400,7 @@ class CharacterVisitor : public Visitor {
     for (const auto& [one, with] : {std::pair(a, b), std::pair(b, a)}) {
       const int node = of(one);
       if (node < 0) continue;
-      all_.classes_[static_cast<size_t>(all_.find(node))].is_copied = true;
+      all_.class_of(node).is_copied = true;
       if (!has_class(with->getType())) all_.see_other(node, place(one));
     }
     all_.unite(of(a), of(b));
@@ -471,8 +482,21 @@ class CharacterVisitor : public Visitor {
     if (const auto* choice = dyn_cast<ConditionalOperator>(e)) note_sources(of, choice->getTrueExpr()), note_sources(of, choice->getFalseExpr());
     else if (call != nullptr && callee_of(call) != nullptr) sources.insert(is_of_system(callee_of(call)) ? callee_of(call)->getName().str() + "()" : name_of_returned(callee_of(call)));
     else if (variable != nullptr && variable->hasLocalStorage() && !isa<ParmVarDecl>(variable)) sources.insert(name_of(unit_, variable));
-    else if (e->isNullPointerConstant(unit_.context(), Expr::NPC_ValueDependentIsNull) == Expr::NPCK_NotNull) sources.insert(kOthers);
+    else if (!is_null(e)) sources.insert(kOthers);
   }
+
+  // A parameter that is given to another function, or freed, or compared, and not used otherwise.
+  void let_go(const Expr* e, const std::string& to) {
+    e = written(e);
+    if (const auto* cast = dyn_cast<CStyleCastExpr>(e); cast != nullptr && cast->getType()->isVoidPointerType()) e = written(cast->getSubExpr());
+    if (const auto* one = dyn_cast<UnaryOperator>(e); one != nullptr && one->getOpcode() == UO_Deref && e->getType()->isPointerType()) e = written(one->getSubExpr());
+    const auto* reference = dyn_cast<DeclRefExpr>(e);
+    if (reference == nullptr || !isa<ParmVarDecl>(reference->getDecl()) || !let_go_.insert(reference).second) return;
+    std::set<std::string>& all = all_.let_go_[name_of(unit_, reference->getDecl())];
+    if (!to.empty()) all.insert(to);
+  }
+
+  bool is_null(const Expr* e) const { return e->isNullPointerConstant(unit_.context(), Expr::NPC_ValueDependentIsNull) != Expr::NPCK_NotNull; }
 
   // Whether all datatypes that a call of MPI is given are those of characters, or of bytes.
   bool travels_as_characters(const CallExpr* call) const {
@@ -499,7 +523,7 @@ class CharacterVisitor : public Visitor {
   Characters& all_;
   const Unit& unit_;
   const FunctionDecl* function_ = nullptr;
-  std::set<const Expr*> direct_;
+  std::set<const Expr*> direct_, let_go_;
 };
 
 int Characters::node(const std::string& name) {
@@ -509,22 +533,23 @@ int Characters::node(const std::string& name) {
 }
 
 int Characters::fresh() {
-  above_.push_back(static_cast<int>(above_.size()));
+  above_.push_back(above_.size());
   classes_.emplace_back();
-  return above_.back();
+  return static_cast<int>(above_.size()) - 1;
 }
 
 int Characters::find(int node) const {
-  while (above_[static_cast<size_t>(node)] != node) node = above_[static_cast<size_t>(node)] = above_[static_cast<size_t>(above_[static_cast<size_t>(node)])];
-  return node;
+  size_t at = static_cast<size_t>(node);
+  while (above_[at] != at) at = above_[at] = above_[above_[at]];
+  return static_cast<int>(at);
 }
 
 void Characters::unite(int a, int b) {
   if (a < 0 || b < 0) return;
   a = find(a), b = find(b);
   if (a == b) return;
-  above_[static_cast<size_t>(b)] = a;
-  Class &to = classes_[static_cast<size_t>(a)], &from = classes_[static_cast<size_t>(b)];
+  Class &to = class_of(a), &from = class_of(b);
+  above_[static_cast<size_t>(b)] = static_cast<size_t>(a);
   if (to.other.empty()) to.other = from.other;
   to.is_copied |= from.is_copied;
   to.put.merge(from.put);
@@ -538,8 +563,16 @@ void Characters::unite_functions(const std::string& a, const std::string& b, uns
 
 void Characters::see_other(int node, const std::string& place) {
   if (node < 0) return;
-  std::string& other = classes_[static_cast<size_t>(find(node))].other;
+  std::string& other = class_of(node).other;
   if (other.empty()) other = place;
+}
+
+// Whether a function does nothing with what it is given there but free or compare it.
+bool Characters::is_let_go(const std::string& parameter, std::set<std::string>* seen) const {
+  if (!seen->insert(parameter).second) return true;
+  const auto to = let_go_.find(parameter);
+  if (to == let_go_.end()) return defined_.contains(parameter.substr(0, parameter.rfind('#')));
+  return std::all_of(to->second.begin(), to->second.end(), [&](const std::string& other) { return other != kOthers && is_let_go(other, seen); });
 }
 
 // Whether all that a function returns is memory that nobody has used yet.
@@ -559,6 +592,10 @@ void Characters::conclude() {
   for (const auto& [key, signature, parameters] : taken_)
     for (const std::string& called : called_)
       if ((called.ends_with(" ()") || signature.ends_with(" ()")) && returned(called) == returned(signature)) unite_functions(key, called, parameters);
+  for (const auto& [parameter, given] : passed_) {
+    std::set<std::string> seen;
+    if (!is_let_go(parameter, &seen)) unite(this->node(parameter), given);
+  }
   for (const auto& [node, call] : given_anything_)
     if (!defined_.contains(call.first)) see_other(node, call.second);
   // What is known of the memory that such a function gives is known of all its calls.
@@ -572,7 +609,7 @@ void Characters::conclude() {
     grows = false;
     for (auto g = given.begin(); g != given.end();) {
       const int result = find(node(g->second + "="));
-      if (classes_[static_cast<size_t>(result)].used.empty() && classes_[static_cast<size_t>(result)].other.empty()) {
+      if (class_of(result).used.empty() && class_of(result).other.empty()) {
         ++g;
         continue;
       }
@@ -584,7 +621,7 @@ void Characters::conclude() {
   for (const auto& [name, members] : members_) {
     const auto seen = nodes_.find("struct " + name);
     if (seen == nodes_.end()) continue;
-    for (const int member : members) see_other(member, classes_[static_cast<size_t>(find(seen->second))].other);
+    for (const int member : members) see_other(member, class_of(seen->second).other);
   }
   // A pointer to anything that becomes one to a struct of another type than any that it has come from.
   for (size_t i = 0; i < classes_.size(); ++i) {
@@ -601,7 +638,7 @@ void Characters::conclude() {
 }
 
 bool Characters::is_text(int node) const {
-  const Class& one = classes_[static_cast<size_t>(find(node))];
+  const Class& one = class_of(node);
   if (!one.other.empty()) return false;
   if (one.put.empty() && one.used.empty()) return true;
   // A pointer to variables of several types, of which the program knows by other means what it has: text is one of them.
@@ -623,7 +660,7 @@ std::vector<std::string> Characters::notes() const {
   std::vector<std::string> all;
   for (const auto& [node, array] : arrays_) {
     if (is_text(node)) continue;
-    const Class& one = classes_[static_cast<size_t>(find(node))];
+    const Class& one = class_of(node);
     all.push_back(array + " is saved as bytes: its characters may be something else (" +
                   (!one.other.empty() ? one.other : !one.used.empty() ? one.used.begin()->second : one.put.begin()->second) + ")");
   }

@@ -45,16 +45,19 @@ class Characters {
   int node(const std::string& name);
   int fresh();
   int find(int node) const;
+  Class& class_of(int node) { return classes_[static_cast<size_t>(find(node))]; }
+  const Class& class_of(int node) const { return classes_[static_cast<size_t>(find(node))]; }
   void unite(int a, int b);  // negative: none
   // What they are given, and what they return.
   void unite_functions(const std::string& a, const std::string& b, unsigned parameters);
   void see_other(int node, const std::string& place);
   bool is_given_memory(const std::string& function, std::set<std::string>* seen) const;
+  bool is_let_go(const std::string& parameter, std::set<std::string>* seen) const;
   bool is_text(int node) const;
 
   std::map<std::string, int> nodes_;
-  mutable std::vector<int> above_;
-  std::vector<Class> classes_;  // those of roots count
+  mutable std::vector<size_t> above_;  // those that they are of one class with; roots: themselves
+  std::vector<Class> classes_;          // those of roots count
   std::set<int> texts_;         // arrays that the program has as text
   std::map<int, std::string> arrays_;  // variables and members, and where they are
   std::map<std::string, std::set<int>> members_;         // of structs: arrays of characters
@@ -62,6 +65,8 @@ class Characters {
   std::set<std::tuple<std::string, std::string, unsigned>> taken_;  // functions to which there are pointers, their signatures, and how many parameters they have
   std::set<std::string> called_;                         // signatures of pointers
   std::map<int, std::pair<std::string, std::string>> given_anything_;  // parameters that are pointers to anything: their function, where it is called
+  std::vector<std::pair<std::string, int>> passed_;      // to parameters
+  std::map<std::string, std::set<std::string>> let_go_;  // of parameters: those that they are given to, and others
   std::map<std::string, std::set<std::string>> sources_; // of what functions return, and what their variables have: functions that are called, and others
   std::vector<std::pair<int, std::string>> returned_;    // by calls of functions that return pointers to anything
 };

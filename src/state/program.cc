@@ -136,6 +136,11 @@ char** begin_program(const ELC_Program& program, int argc, char** argv) {
   return copy == nullptr ? argv : copy;
 }
 
+// Half of a double may be what an address of 32 bits is, by chance, and in many of them some are: they are not looked at there.
+static bool may_be_any(const format::TypeInfo& info) {
+  return sizeof(uintptr_t) == 4 && format::is_floating(format::part_of_complex(info.kind));
+}
+
 // Which words of an element hold addresses or handles, which a restart sets: of the one at `element`, as unions are not always the same.
 static void mark_words(const format::TypeTable& types, TypeId type, const uint8_t* element, uint64_t offset, const uint8_t* enclosing, Vector<bool>* set) {
   const format::TypeInfo& info = types.info(type);
@@ -153,7 +158,7 @@ static void mark_words(const format::TypeTable& types, TypeId type, const uint8_
       for (uint64_t i = 0; i < field.count; ++i)
         mark_words(types, field.type, element, offset + field.offset + i * types.size_of(field.type), is_struct ? element + offset : enclosing, set);
     }
-  } else if (info.has_handle) {
+  } else if (info.has_handle || may_be_any(info)) {
     mark(offset, info.size);
   }
 }
@@ -251,7 +256,8 @@ Result check_addresses(const Process& p, const uint8_t* begin, uint64_t size, Ty
   if (!p.is_prepared) return Result();
   const format::TypeInfo& info = p.types.info(type);
   Vector<bool> set;
-  if (info.has_handle) {
+  if (may_be_any(info)) return Result();
+  if (info.has_handle || (sizeof(uintptr_t) == 4 && info.kind == format::kStruct && info.size % kWord == 0)) {
     if (info.kind != format::kStruct || info.size % kWord != 0) return Result();
     set.resize(static_cast<size_t>(info.size / kWord));
   }

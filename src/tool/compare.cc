@@ -169,14 +169,13 @@ struct Values {
   }
 };
 
-bool is_floating(Kind kind) { return kind == format::kFloat || kind == format::kDouble || kind == format::kLdouble; }
 
 // Whether two scalars can be compared by value.
 bool comparable(Kind a, Kind b) {
   if (a == b) return true;
   if (format::is_integer(a) && format::is_integer(b)) return true;
-  return format::is_complex(a) == format::is_complex(b) && is_floating(format::part_of_complex(a)) &&
-         is_floating(format::part_of_complex(b));
+  return format::is_complex(a) == format::is_complex(b) && format::is_floating(format::part_of_complex(a)) &&
+         format::is_floating(format::part_of_complex(b));
 }
 
 class Walk {
@@ -367,7 +366,7 @@ class Walk {
 
   void leaf(const Kind (&kinds)[2], const uint8_t* const (&at)[2]) {
     found_->values += 1;
-    if (is_floating(kinds[0])) return floating(kinds, at);
+    if (format::is_floating(kinds[0])) return floating(kinds, at);
     if (format::is_integer(kinds[0]) || kinds[0] == format::kByte || kinds[0] == format::kBool) return integers(kinds, at);
     if (text(0, kinds[0], at[0]) != text(1, kinds[1], at[1])) note_leaves(kinds, at, false, -1);
   }

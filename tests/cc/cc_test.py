@@ -1545,6 +1545,8 @@ struct numbers { int kind; int more[4]; };
 struct list { struct list *next; void *what; } *lists;
 static void push(void *what) { struct list *l = malloc(sizeof *l); l->next = lists, l->what = what, lists = l; }
 
+static void release(void *p) { if (p != NULL) free(p); }
+static void forget(void **at) { release(*at); *at = NULL; }
 static void *grab(size_t n) { void *p = malloc(n); if (p == NULL) exit(1); return p; }
 static char *written, *numbers;
 static double *reals;
@@ -1589,6 +1591,7 @@ int main(int argc, char **argv) {
   for (i = 0; i < 9; i++) text_counted[i] = '0' + number % 10;
   push(other_list), ((int *)lists->what)[0] = 2;
   { struct holder *h = &(struct holder){1, other_literal, ""}; *(int *)h->buffer = 1; }
+  written = grab(8), release(written), numbers = grab(16), forget((void **)&numbers), reals = grab(8), forget((void **)&reals);
   written = grab(21), strcpy(written, "written"), numbers = grab(31), ((int *)numbers)[1] = 4, reals = grab(16), reals[0] = 1, reals[1] = 2;
   for (i = 0; i < 100; i++) result += deep(i, 5) + strlen(text_option) + strlen(written) + ((int *)numbers)[1] + (long)reals[1] + out + message.kind;
   if (rank == 0) printf("result: %ld\n", result);
@@ -1636,6 +1639,8 @@ struct cell { double x; int n; struct cell *next; %s };
 struct pool { size_t width; void *cells; };
 static struct pool pool;
 static size_t kept; static long *table;
+static void release(void *p) { if (p != NULL) free(p); }
+static void forget(void **at) { release(*at); *at = NULL; }
 static void *grab(size_t n) { void *p = calloc(1, n); if (!p) exit(1); return p; }
 static size_t times(int n, size_t width) { return n * width; }
 static void init(struct pool *p, size_t width) { p->width = width; p->cells = grab(10 * width); }

@@ -327,8 +327,6 @@ void Image::match_runs(const Process& p, const format::Reader& reader) {
 
 void Image::match_run(const Process& p, const format::Reader& reader, SavedRun* run) const {
   run->misfit = format::fits(reader.types(), run->type, writer, p.types, run->memory_type, !p.strict);
-  if (run->misfit.ok() && run->rest > 0)
-    run->misfit = format::fits(reader.types(), format::kByte, writer, p.types, format::kByte, false);
   run->is_other = run->misfit.ok() && !format::fits(reader.types(), run->type, writer, p.types, run->memory_type, false).ok();
   const uint64_t element = p.types.size_of(run->memory_type);
   if (run->misfit.ok() && (run->rest > PTRDIFF_MAX || (element > 0 && run->count > (PTRDIFF_MAX - run->rest) / element)))

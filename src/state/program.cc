@@ -136,9 +136,11 @@ char** begin_program(const ELC_Program& program, int argc, char** argv) {
   return copy == nullptr ? argv : copy;
 }
 
-// Half of a double may be what an address of 32 bits is, by chance, and in many of them some are: they are not looked at there.
+// Where addresses have 32 bits, half of a double, or four characters, may be one by chance, and of many some are: they are not looked at
+// there; integers are taken for one that leads to the beginning of something.
+static constexpr bool kIsNarrow = sizeof(uintptr_t) == 4;
 static bool may_be_any(const format::TypeInfo& info) {
-  return sizeof(uintptr_t) == 4 && format::is_floating(format::part_of_complex(info.kind));
+  return kIsNarrow && (format::is_floating(format::part_of_complex(info.kind)) || (info.size == 1 && info.kind != format::kByte));
 }
 
 // Which words of an element hold addresses or handles, which a restart sets: of the one at `element`, as unions are not always the same.
@@ -257,7 +259,7 @@ Result check_addresses(const Process& p, const uint8_t* begin, uint64_t size, Ty
   const format::TypeInfo& info = p.types.info(type);
   Vector<bool> set;
   if (may_be_any(info)) return Result();
-  if (info.has_handle || (sizeof(uintptr_t) == 4 && info.kind == format::kStruct && info.size % kWord == 0)) {
+  if (info.has_handle || (kIsNarrow && info.kind == format::kStruct && info.size % kWord == 0)) {
     if (info.kind != format::kStruct || info.size % kWord != 0) return Result();
     set.resize(static_cast<size_t>(info.size / kWord));
   }
@@ -276,7 +278,9 @@ Result check_addresses(const Process& p, const uint8_t* begin, uint64_t size, Ty
     if (!set.empty() && set[static_cast<size_t>(word % set.size())]) continue;
     const void* const address = reinterpret_cast<const void*>(value);
     const bool leads_to_stream = is_stream(p, value);
-    if (!leads_to_stream && p.blocks->encode(address).block == format::kWildBlock && p.function_by_address.find(value) == nullptr) continue;
+    const format::PointerLeaf leaf = p.blocks->encode(address);
+    const bool leads = leaf.block != format::kWildBlock && (!kIsNarrow || is_bytes || leaf.position == 0);
+    if (!leads_to_stream && !leads && p.function_by_address.find(value) == nullptr) continue;
     return Result::error("memory of %llu bytes, which is taken for %s, holds an address%s (%p, at byte %llu), which a restart would "
                          "not set; memory from malloc is what its result is converted to a pointer to",
                          static_cast<unsigned long long>(size), info.kind == format::kByte ? "bytes" : info.name, leads_to_stream ? " of a stream" : "", address,

@@ -172,11 +172,26 @@ Result pass_variables(format::Cursor& in, Restoring& restoring, const format::Re
   return in.finish();
 }
 
+// Bytes that nobody has written, as where a program rounds sizes up, are zeros on all machines.
+Result pass_zeros(format::Cursor& in, const Restoring& restoring, uint64_t count, uint8_t* address, const LeafDecoder& leaves) {
+  uint8_t bytes[256];
+  for (uint64_t left = count; left > 0;) {
+    const uint64_t part = left < sizeof bytes ? left : sizeof bytes;
+    ELC_TRY(in.read_value(format::kByte, restoring.process.types, format::kByte, bytes, part, leaves));
+    for (uint64_t i = 0; i < part; ++i)
+      if (bytes[i] != 0) return Result::error("what comes behind its elements is bytes, which go to no machine of another representation");
+    left -= part;
+  }
+  if (address != nullptr) memset(address, 0, static_cast<size_t>(count));
+  return Result();
+}
+
 Result pass_block(format::Cursor& in, Restoring& restoring, const format::Reader& reader, const SavedRun& run,
                   uint8_t* address, const LeafDecoder& leaves) {
   ELC_TRY(pass_value(in, restoring, reader, run.type, run.memory_type, address, run.count, leaves));
   if (run.rest == 0) return Result();
   uint8_t* rest = address == nullptr ? nullptr : address + (run.size - run.rest);
+  if (!(restoring.image.writer == format::Representation::here())) return pass_zeros(in, restoring, run.rest, rest, leaves);
   return pass_value(in, restoring, reader, format::kByte, format::kByte, rest, run.rest, leaves);
 }
 

@@ -70,6 +70,7 @@ typedef struct ELC_Program {
   int reads_input;   /* the standard one */
   int uses_library;  /* it calls something of what stands below under "what the C library keeps" */
   int aligns;        /* it asks for memory that is aligned; more than 1: it rounds addresses to multiples of so many bytes */
+  int apart;         /* so many bytes before a block of memory a pointer may lead */
   const ELC_Program_rounding *rounding; /* NULL: it does not ask how numbers are rounded, or for exceptions of theirs */
   int (*in_parallel)(void); /* omp_get_level. Threads may call malloc and its relatives and ask for the time, and call nothing
                              * else of this. NULL: there are none */

@@ -46,6 +46,8 @@ bool sees_bytes(const std::string& name) {
                    "send recv puts setvbuf setbuf", name);
 }
 bool brings_bytes(const std::string& name) { return is_one_of("fread fread_unlocked read pread recv", name); }
+// It keeps numbers of its own in what it is given.
+bool makes_state(const std::string& name) { return is_one_of("initstate initstate_r setstate setstate_r", name); }
 bool copies(const std::string& name) { return is_one_of("memcpy memmove mempcpy bcopy", name); }
 bool allocates(const std::string& name) { return is_one_of("malloc calloc valloc aligned_alloc memalign ELC_malloc ELC_calloc strdup strndup", name); }
 // What they return leads to what they are given first.
@@ -78,6 +80,10 @@ class CharacterVisitor : public Visitor {
   }
 
   bool VisitVarDecl(VarDecl* variable) override {
+    // Another file may have it as characters.
+    if (variable->hasGlobalStorage() && variable->isExternallyVisible() && is_pointer(variable->getType()) && !has_class(variable->getType()) &&
+        !unit_.in_system_header(variable->getLocation()))
+      all_.see_other(all_.node(name_of(unit_, variable)), unit_.place(variable->getLocation()));
     if (is_array_of_characters(variable->getType()) && !unit_.in_system_header(variable->getLocation())) see_array(variable, variable->getName().str());
     if (variable->getInit() != nullptr && variable->getType()->isIntegerType()) all_.unite(holder(variable), value(variable->getInit()));
     else if (variable->getInit() != nullptr) initialise(variable->getType(), of(variable), variable->getInit());
@@ -86,12 +92,11 @@ class CharacterVisitor : public Visitor {
   }
 
   bool VisitRecordDecl(RecordDecl* record) override {
-    if (unit_.in_system_header(record->getLocation())) return true;
+    if (unit_.in_system_header(record->getLocation()) || !record->isThisDeclarationADefinition()) return true;
     for (const FieldDecl* field : record->fields())
-      if (is_array_of_characters(field->getType())) {
-        see_array(field, field->getName().str());
-        all_.members_[name_of(QualType(record->getTypeForDecl(), 0))].insert(of(field));
-      }
+      if (is_array_of_characters(field->getType())) see_array(field, field->getName().str());
+    add_members(record, &all_.members_[name_of(QualType(record->getTypeForDecl(), 0))]);
+    if (record->isUnion()) see_union(record);
     return true;
   }
 
@@ -103,7 +108,12 @@ class CharacterVisitor : public Visitor {
   bool VisitBinaryOperator(BinaryOperator* both) override {
     if (both->isEqualityOp()) let_go(both->getLHS(), ""), let_go(both->getRHS(), "");
     if (both->getOpcode() == BO_Assign && is_null(both->getRHS())) let_go(both->getLHS(), "");
-    if (both->isAssignmentOp() && both->getType()->isIntegerType()) all_.unite(value(both->getLHS()), value(both->getRHS()));
+    if (both->isAssignmentOp() && both->getType()->isIntegerType()) {
+      const bool adds = both->getOpcode() == BO_AddAssign || both->getOpcode() == BO_SubAssign;
+      if (!both->isCompoundAssignmentOp() || both->getOpcode() == BO_AndAssign || both->getOpcode() == BO_OrAssign || both->getOpcode() == BO_XorAssign ||
+          (adds && is_character_in_memory(both->getLHS()) && is_character_in_memory(both->getRHS())))
+        all_.unite(value(both->getLHS()), value(both->getRHS()));
+    }
     if (both->getOpcode() != BO_Assign || !both->getType()->isPointerType()) return true;
     all_.unite(of(both->getLHS()), of(both->getRHS()));
     if (const auto* to = dyn_cast<DeclRefExpr>(both->getLHS()->IgnoreParens())) note_sources(name_of(unit_, to->getDecl()), both->getRHS());
@@ -112,8 +122,12 @@ class CharacterVisitor : public Visitor {
 
   bool VisitIfStmt(IfStmt* s) override { return let_go(s->getCond(), ""), true; }
 
-  // Where it leads to may be changed by others.
+  // Where a pointer leads to may be changed by others; the first member of a struct is where that is.
   bool VisitUnaryOperator(UnaryOperator* one) override {
+    const auto* member = one->getOpcode() == UO_AddrOf ? dyn_cast<MemberExpr>(one->getSubExpr()->IgnoreParens()) : nullptr;
+    const auto* field = member == nullptr ? nullptr : dyn_cast<FieldDecl>(member->getMemberDecl());
+    if (field != nullptr && field->getFieldIndex() == 0 && field->getType()->isRecordType())
+      all_.unite(seen(field->getType()), seen(QualType(field->getParent()->getTypeForDecl(), 0)));
     if (one->getOpcode() == UO_LNot) let_go(one->getSubExpr(), "");
     const auto* to = dyn_cast<DeclRefExpr>(one->getSubExpr()->IgnoreParens());
     if (one->getOpcode() == UO_AddrOf && to != nullptr && to->getType()->isPointerType()) all_.sources_[name_of(unit_, to->getDecl())].insert(kOthers);
@@ -133,7 +147,9 @@ class CharacterVisitor : public Visitor {
     const FunctionDecl* callee = callee_of(call);
     if (callee == nullptr) {
       all_.called_.insert(signature_of(call));
-      for (unsigned i = 0; i < call->getNumArgs(); ++i) all_.unite(parameter(signature_of(call), i), of_or_value(call->getArg(i)));
+      const auto* prototype = called_type(call)->getAs<FunctionProtoType>();
+      for (unsigned i = 0; i < call->getNumArgs(); ++i)
+        all_.unite(parameter(signature_of(call), i), given(call->getArg(i), prototype != nullptr && i < prototype->getNumParams()));
     } else {
       direct_.insert(call->getCallee()->IgnoreParenImpCasts());
       if (is_of_system(callee)) give_to_system(call, callee);
@@ -146,8 +162,9 @@ class CharacterVisitor : public Visitor {
   bool VisitDeclRefExpr(DeclRefExpr* reference) override {
     if (isa<ParmVarDecl>(reference->getDecl()) && !let_go_.contains(reference)) all_.let_go_[name_of(unit_, reference->getDecl())].insert(kOthers);
     const auto* function = dyn_cast<FunctionDecl>(reference->getDecl());
-    if (function == nullptr || direct_.contains(reference) || is_of_system(function)) return true;
-    join(function, Program::signature_of(function->getType()));
+    if (function == nullptr || direct_.contains(reference)) return true;
+    if (is_of_system(function)) return see_system(function), true;
+    join(function, signature_of(function->getType()));
     return true;
   }
 
@@ -164,7 +181,7 @@ class CharacterVisitor : public Visitor {
       const int node = of(cast->getSubExpr());
       if (isa<StringLiteral>(written(cast))) return true;
       if (are_characters(base_of(from))) all_.see_other(node, place(cast));
-      else use(node, to, place(cast));
+      use(node, to, place(cast));
     } else if (!has_class(from) && !has_class(to)) {
       see_as(base_of(from), base_of(to), place(cast));
     }
@@ -195,7 +212,8 @@ class CharacterVisitor : public Visitor {
   // Types of which one may be seen as the other have one name.
   std::string name_of(QualType type) const {
     type = type.getCanonicalType().getUnqualifiedType();
-    if (type->isEnumeralType()) type = type->castAs<EnumType>()->getDecl()->getIntegerType();
+    if (const auto* enumerated = type->getAs<EnumType>(); enumerated != nullptr && !enumerated->getDecl()->getIntegerType().isNull())
+      type = enumerated->getDecl()->getIntegerType();
     if (type->isSignedIntegerType() && !type->isBooleanType()) type = unit_.context().getCorrespondingUnsignedType(type);
     const auto* record = type->getAs<RecordType>();
     if (record == nullptr) return type.getAsString();
@@ -203,15 +221,24 @@ class CharacterVisitor : public Visitor {
     return name.empty() ? at(unit_, record->getDecl()->getLocation()) : name;
   }
 
-  static std::string signature_of(const CallExpr* call) {
+  // One that takes nothing is told from one without a prototype.
+  static std::string signature_of(QualType function) {
+    const std::string signature = Program::signature_of(function);
+    const auto* prototype = function.isNull() ? nullptr : function->getAs<FunctionProtoType>();
+    const bool takes_nothing = prototype != nullptr && prototype->getNumParams() == 0 && !prototype->isVariadic();
+    return takes_nothing ? signature.substr(0, signature.size() - 2) + "(void)" : signature;
+  }
+  static std::string signature_of(const CallExpr* call) { return signature_of(called_type(call)); }
+  static QualType called_type(const CallExpr* call) {
     const QualType type = call->getCallee()->getType();
-    return Program::signature_of(type->isPointerType() ? type->getPointeeType() : type);
+    return type->isPointerType() ? type->getPointeeType() : type;
   }
 
-  int parameter(const std::string& function, unsigned number) { return all_.node(function + "#" + std::to_string(number)); }
+  int parameter(const std::string& function, unsigned number, const char* of = "") { return all_.node(function + "#" + std::to_string(number) + of); }
   std::string name_of_returned(const FunctionDecl* function) const { return Program::key_of(unit_, function) + "="; }
   int returned(const FunctionDecl* function) { return all_.node(name_of_returned(function)); }
   int more() { return all_.node("..."); }  // arguments of functions that take any number
+  int more_numbers() { return all_.node("...[]"); }
 
   // How many arguments functions may have that are called by pointers.
   static constexpr unsigned kMost = 32;
@@ -223,7 +250,7 @@ class CharacterVisitor : public Visitor {
   }
 
   void join_signatures(QualType a, QualType b) {
-    all_.unite_functions(Program::signature_of(a), Program::signature_of(b), kMost);
+    all_.unite_functions(signature_of(a), signature_of(b), kMost);
   }
 
   void see_array(const ValueDecl* array, const std::string& name) {
@@ -235,8 +262,30 @@ class CharacterVisitor : public Visitor {
       all_.class_of(node).used.emplace(name_of(base_of(pointer)), where);
   }
 
-  int holder(const ValueDecl* declared) { return all_.node(name_of(unit_, declared)); }
-  int of_or_value(const Expr* e) { return e->getType()->isIntegerType() ? value(e) : of(e); }
+  // Of numbers: a variable, or the elements of one that is no characters.
+  int holder(const ValueDecl* declared) {
+    return all_.node(name_of(unit_, declared) + (is_pointer(declared->getType()) && !has_class(declared->getType()) ? "[]" : ""));
+  }
+
+  // Of an argument; without a prototype nothing says what it becomes.
+  int given(const Expr* e, bool has_prototype) {
+    if (e->getType()->isIntegerType()) return value(e);
+    const int node = of(e);
+    if (node >= 0 || has_prototype || !is_pointer(e->getType()) || e->getType()->isFunctionPointerType() || has_class(e->getType()) || is_null(e)) return node;
+    return put(e->getType(), place(e));
+  }
+
+  int put(QualType pointer, const std::string& where) {
+    const int node = all_.fresh();
+    all_.class_of(node).put.emplace(name_of(base_of(pointer)), where);
+    return node;
+  }
+
+  static bool is_character_in_memory(const Expr* e) {
+    e = written(e);
+    const auto* one = dyn_cast<UnaryOperator>(e);
+    return are_characters(e->getType()) && (isa<ArraySubscriptExpr>(e) || (one != nullptr && one->getOpcode() == UO_Deref));
+  }
 
   // The class of the memory that a number is one character of, copied through variables: bytes of something else may be. What has been
   // computed is a number of its own.
@@ -246,6 +295,13 @@ class CharacterVisitor : public Visitor {
     if (const auto* cast = dyn_cast<CastExpr>(e)) return value(cast->getSubExpr());
     if (const auto* reference = dyn_cast<DeclRefExpr>(e)) return isa<VarDecl>(reference->getDecl()) ? holder(reference->getDecl()) : -1;
     if (const auto* member = dyn_cast<MemberExpr>(e)) return holder(member->getMemberDecl());
+    if (isa<VAArgExpr>(e)) return more_numbers();
+    if (const Expr* last = last_of(e)) return value(last);
+    if (const auto* choice = dyn_cast<BinaryConditionalOperator>(e)) {
+      const int node = value(choice->getCommon()), with = value(choice->getFalseExpr());
+      all_.unite(node, with);
+      return node >= 0 ? node : with;
+    }
     if (const auto* choice = dyn_cast<ConditionalOperator>(e)) {
       const int node = value(choice->getTrueExpr()), with = value(choice->getFalseExpr());
       all_.unite(node, with);
@@ -254,8 +310,10 @@ class CharacterVisitor : public Visitor {
     if (const auto* both = dyn_cast<BinaryOperator>(e)) {
       if (both->isAssignmentOp()) return value(both->getLHS());
       if (both->getOpcode() == BO_Comma) return value(both->getRHS());
-      if (!both->isBitwiseOp()) return -1;
-      const int node = value(both->getLHS()), with = value(both->getRHS());
+      const bool adds = both->isAdditiveOp() || both->isShiftOp();
+      if (!adds && !both->isBitwiseOp()) return -1;
+      const int node = !adds || is_character_in_memory(both->getLHS()) ? value(both->getLHS()) : -1;
+      const int with = !adds || is_character_in_memory(both->getRHS()) ? value(both->getRHS()) : -1;
       all_.unite(node, with);
       return node >= 0 ? node : with;
     }
@@ -273,7 +331,58 @@ class CharacterVisitor : public Visitor {
     return whole != nullptr ? holder(whole->getDecl()) : member != nullptr ? holder(member->getMemberDecl()) : -1;
   }
 
-  int of(const ValueDecl* declared) { return has_class(declared->getType()) ? all_.node(name_of(unit_, declared)) : -1; }
+  int seen(QualType type) { return all_.node("struct " + name_of(type)); }  // as something else, as a whole
+
+  // All in it that is characters, or leads to some.
+  void add_members(const RecordDecl* record, std::set<int>* all) {
+    for (const FieldDecl* field : record->fields()) {
+      const auto* inner = unit_.context().getBaseElementType(field->getType())->getAs<RecordType>();
+      if (inner != nullptr && inner->getDecl()->getDefinition() != nullptr) add_members(inner->getDecl()->getDefinition(), all);
+      else if (has_class(field->getType())) all->insert(of(field));
+    }
+  }
+
+  static bool are_all_characters(QualType type) {
+    while (const ArrayType* array = type->getAsArrayTypeUnsafe()) type = array->getElementType();
+    const auto* record = type->getAs<RecordType>();
+    return record == nullptr ? are_characters(type)
+                             : std::all_of(record->getDecl()->field_begin(), record->getDecl()->field_end(), [](const FieldDecl* f) { return are_all_characters(f->getType()); });
+  }
+
+  // Its members are the same memory, and those that are pointers lead to the same.
+  void see_union(const RecordDecl* record) {
+    const std::string where = unit_.place(record->getLocation());
+    bool has_others = false;
+    std::set<int> characters;
+    std::vector<const FieldDecl*> pointers;
+    for (const FieldDecl* field : record->fields()) {
+      const QualType type = field->getType();
+      has_others |= !are_all_characters(type);
+      if (type->isPointerType()) pointers.push_back(field);
+      else if (type->isRecordType()) add_members(type->castAs<RecordType>()->getDecl(), &characters);
+      else if (has_class(type)) characters.insert(of(field));
+    }
+    for (const int node : characters)
+      if (has_others) all_.see_other(node, where);
+    for (const FieldDecl* one : pointers)
+      for (const FieldDecl* other : pointers) {
+        all_.unite(of(one), of(other));
+        use(of(one), other->getType(), where);
+      }
+  }
+
+  int of(const ValueDecl* declared) {
+    if (!has_class(declared->getType())) return -1;
+    const int node = all_.node(name_of(unit_, declared));
+    if (base_of(declared->getType())->isVoidType() && (isa<FieldDecl>(declared) || declared->getType()->isArrayType())) all_.class_of(node).is_of_table = true;
+    return node;
+  }
+
+  // Of statements in parentheses.
+  static const Expr* last_of(const Expr* e) {
+    const auto* statements = dyn_cast<StmtExpr>(e);
+    return statements == nullptr || statements->getSubStmt()->body_empty() ? nullptr : dyn_cast<Expr>(statements->getSubStmt()->body_back());
+  }
 
   int other(const Expr* e) {
     const int node = all_.fresh();
@@ -292,6 +401,12 @@ class CharacterVisitor : public Visitor {
     if (const auto* both = dyn_cast<BinaryOperator>(e)) {
       if (both->getOpcode() == BO_Comma) return of(both->getRHS());
       return of(is_pointer(both->getLHS()->getType()) || both->isAssignmentOp() ? both->getLHS() : both->getRHS());
+    }
+    if (const Expr* last = last_of(e)) return of(last);
+    if (const auto* choice = dyn_cast<BinaryConditionalOperator>(e)) {
+      const int node = of(choice->getCommon()), with = of(choice->getFalseExpr());
+      all_.unite(node, with);
+      return node >= 0 ? node : with;
     }
     if (const auto* choice = dyn_cast<ConditionalOperator>(e)) {
       const int node = of(choice->getTrueExpr()), with = of(choice->getFalseExpr());
@@ -312,9 +427,12 @@ class CharacterVisitor : public Visitor {
     if (!is_pointer(from)) return is_pointer(to) ? other(cast) : -1;
     if (has_class(from)) return of(cast->getSubExpr());
     if (is_null(cast->getSubExpr())) return -1;
-    if (are_characters(base_of(to)) || from->isFunctionPointerType()) return other(cast);
-    const int node = all_.fresh();
-    all_.class_of(node).put.emplace(name_of(base_of(from)), place(cast));
+    if (from->isFunctionPointerType()) return other(cast);
+    const int node = put(from, place(cast));
+    const Expr* e = written(cast->getSubExpr());
+    const auto* one = dyn_cast<UnaryOperator>(e);
+    if (e->getType()->isArrayType() || (one != nullptr && one->getOpcode() == UO_AddrOf)) all_.class_of(node).of_variables.insert(name_of(base_of(from)));
+    if (are_characters(base_of(to))) all_.see_other(node, place(cast));
     return node;
   }
 
@@ -336,18 +454,38 @@ class CharacterVisitor : public Visitor {
     return node;
   }
 
+  // Whether something else than characters is given by a pointer, too: what is not known may put that into them.
+  bool gives_pointers_to_others(const CallExpr* call) const {
+    return std::any_of(call->arg_begin(), call->arg_end(), [&](const Expr* e) {
+      e = written(e);
+      return is_pointer(e->getType()) && !has_class(e->getType()) && !e->getType()->isFunctionPointerType() && !is_null(e);
+    });
+  }
+
+  // An integer that a function is given by a pointer.
+  void share_numbers(const Expr* argument, int to) {
+    const Expr* e = written(argument);
+    if (!is_pointer(e->getType()) || !base_of(e->getType())->isIntegerType() || has_class(e->getType())) return;
+    if (const auto* one = dyn_cast<UnaryOperator>(e); one != nullptr && one->getOpcode() == UO_AddrOf) e = written(one->getSubExpr());
+    while (const auto* element = dyn_cast<ArraySubscriptExpr>(e)) e = written(element->getBase());
+    if (const auto* whole = dyn_cast<DeclRefExpr>(e)) all_.unite(holder(whole->getDecl()), to);
+    else if (const auto* member = dyn_cast<MemberExpr>(e)) all_.unite(holder(member->getMemberDecl()), to);
+  }
+
   void give(const CallExpr* call, const FunctionDecl* callee) {
     const std::string key = Program::key_of(unit_, callee);
+    const bool gives_others = gives_pointers_to_others(call);
     for (unsigned i = 0; i < call->getNumArgs(); ++i) {
       const Expr* argument = call->getArg(i);
       const bool is_more = callee->isVariadic() && i >= callee->getNumParams();
-      const int node = of_or_value(argument);
-      if (is_more) all_.unite(more(), node);
+      const int node = given(argument, !is_more && callee->getType()->getAs<FunctionProtoType>() != nullptr);
+      if (is_more) all_.unite(argument->getType()->isIntegerType() ? more_numbers() : more(), node);
       if (is_more) continue;
+      share_numbers(argument, parameter(key, i, "[]"));
       const std::string to = key + "#" + std::to_string(i);
       all_.passed_.emplace_back(to, node);
       let_go(argument, to);
-      if (i >= callee->getNumParams() || base_of(callee->getParamDecl(i)->getType())->isVoidType()) all_.given_anything_.emplace(parameter(key, i), std::make_pair(key, place(argument)));
+      if (gives_others || i >= callee->getNumParams() || base_of(callee->getParamDecl(i)->getType())->isVoidType()) all_.given_anything_.emplace(parameter(key, i), std::make_pair(key, place(argument)));
     }
   }
 
@@ -359,6 +497,12 @@ class CharacterVisitor : public Visitor {
     if (name == "strtok" || name == "strtok_r") all_.unite(all_.node("strtok()"), of(call->getArg(0)));
     const bool returns_end = name.starts_with("strto") && call->getNumArgs() > 1 && !name.starts_with("strtok");
     if (returns_end) all_.unite(of(call->getArg(0)), of(call->getArg(1)));
+    // What is not of the C library may put into one what the other leads to.
+    const bool is_foreign = known_function(name).kind == Known::Kind::kUnknown || unit_.file(callee->getCanonicalDecl()->getLocation()).ends_with("zlib.h");
+    const bool gives_others = is_foreign && gives_pointers_to_others(call);
+    int all_given = -1;
+    const DeclRefExpr* const last = reference_in(call);
+    if (last != nullptr && (name == "qsort" || name == "bsearch")) direct_.insert(last);
     const FunctionDecl* const compares = name == "qsort" || name == "bsearch" ? function_in(call) : nullptr;
     for (unsigned i = 0; i < call->getNumArgs(); ++i) {
       const Expr* argument = written(call->getArg(i));
@@ -366,7 +510,13 @@ class CharacterVisitor : public Visitor {
       const int node = of(argument);
       if (node < 0 || !is_pointer(argument->getType())) continue;
       const bool is_more = i >= callee->getNumParams();
-      if (is_more ? are_characters(base_of(argument->getType())) : are_characters(base_of(callee->getParamDecl(i)->getType()))) {
+      if (is_foreign) {
+        all_.unite(all_given, node);
+        all_given = node;
+      }
+      if (gives_others || makes_state(name)) {
+        all_.see_other(node, place(argument));
+      } else if (is_more ? are_characters(base_of(argument->getType())) : are_characters(base_of(callee->getParamDecl(i)->getType()))) {
         see_text(argument);
       } else if (compares != nullptr) {
         for (unsigned p = 0; p < compares->getNumParams(); ++p) all_.unite(parameter(Program::key_of(unit_, compares), p), of(call->getArg(i)));
@@ -374,24 +524,56 @@ class CharacterVisitor : public Visitor {
         all_.see_other(node, place(argument));
       } else if (brings_bytes(name)) {
         all_.class_of(node).is_copied = true;
+        all_.unite(node, all_.node("files"));
       }
+    }
+    if (name == "fwrite" || name == "write" || name == "pwrite" || name == "fwrite_unlocked") go_through("files", call->getArg(name[0] == 'f' ? 0 : 1));
+  }
+
+  // What comes out of it may be what went in.
+  void go_through(const std::string& way, const Expr* e) {
+    e = written(e);
+    const int node = of(e);
+    if (node >= 0) all_.unite(node, all_.node(way));
+    else all_.see_other(all_.node(way), place(e));
+  }
+
+  // A function of the C library that is called by a pointer.
+  void see_system(const FunctionDecl* function) {
+    const std::string name = function->getName().str(), signature = signature_of(function->getType());
+    if (copies(name)) {
+      all_.unite(parameter(signature, 0), parameter(signature, 1));
+      all_.unite(parameter(signature, 0), all_.node(signature + "="));
+      all_.class_of(parameter(signature, 0)).is_copied = true;
+    } else if (!sees_bytes(name)) {
+      for (unsigned i = 0; i < function->getNumParams(); ++i)
+        if (function->getParamDecl(i)->getType()->isVoidPointerType()) all_.see_other(parameter(signature, i), unit_.place(function->getLocation()));
     }
   }
 
+  static const DeclRefExpr* reference_in(const CallExpr* call) {
+    if (call->getNumArgs() == 0) return nullptr;
+    const Expr* e = call->getArg(call->getNumArgs() - 1)->IgnoreParenCasts();
+    if (const auto* one = dyn_cast<UnaryOperator>(e); one != nullptr && one->getOpcode() == UO_AddrOf) e = one->getSubExpr()->IgnoreParenCasts();
+    return dyn_cast<DeclRefExpr>(e);
+  }
+
   static const FunctionDecl* function_in(const CallExpr* call) {
-    const auto* last = dyn_cast<DeclRefExpr>(call->getArg(call->getNumArgs() - 1)->IgnoreParenCasts());
+    const DeclRefExpr* const last = reference_in(call);
     return last == nullptr ? nullptr : dyn_cast<FunctionDecl>(last->getDecl());
   }
 
-  // What goes as characters or bytes comes as that.
+  // What goes as characters comes as that.
   void give_to_mpi(const CallExpr* call) {
-    const bool as_characters = travels_as_characters(call);
+    const std::string way = way_of(call);
     for (const Expr* argument : call->arguments()) {
       const Expr* e = written(argument);
-      const int node = is_pointer(e->getType()) ? of(e) : -1;
-      if (node < 0 || !argument->getType()->isVoidPointerType()) continue;
-      all_.class_of(node).is_copied = true;
-      if (!as_characters) all_.see_other(node, place(e));
+      if (!is_pointer(e->getType()) || !argument->getType()->isVoidPointerType()) continue;
+      const int node = of(e);
+      if (node >= 0) all_.class_of(node).is_copied = true;
+      if (!way.empty()) go_through(way, e);
+      else if (node >= 0) all_.see_other(node, place(e));
+      else if (has_numbers_alone(call) && base_of(e->getType())->isRecordType()) all_.see_other(seen(base_of(e->getType())), place(e));
     }
   }
 
@@ -404,6 +586,7 @@ class CharacterVisitor : public Visitor {
       if (!has_class(with->getType())) all_.see_other(node, place(one));
     }
     all_.unite(of(a), of(b));
+    if (of(a) < 0 && of(b) < 0) see_as(base_of(a->getType()), base_of(b->getType()), place(a));
   }
 
   // An array of characters that is given to a function as text.
@@ -436,12 +619,15 @@ class CharacterVisitor : public Visitor {
   // A struct that is seen as another: the characters of one may be what the other has there.
   void see_as(QualType from, QualType to, const std::string& where) {
     const std::string name = name_of(from), other = name_of(to);
-    if (name == other || !(from->isRecordType() || to->isRecordType()) || begins_with(from, to) || begins_with(to, from)) return;
-    if (from->isStructureType() && to->isStructureType() && have_one_beginning(from->castAs<RecordType>()->getDecl(), to->castAs<RecordType>()->getDecl())) return;
-    for (const std::string& one : {name, other}) {
-      const int node = all_.node("struct " + one);
-      all_.see_other(node, where);
+    if (name == other || !(from->isRecordType() || to->isRecordType())) return;
+    const bool are_structs = from->isStructureType() && to->isStructureType();
+    const bool is_first = are_structs && (begins_with(from, to) || begins_with(to, from));
+    if (is_first || (are_structs && have_one_beginning(from->castAs<RecordType>()->getDecl(), to->castAs<RecordType>()->getDecl()))) {
+      all_.unite(seen(from), seen(to));
+      return;
     }
+    all_.see_other(seen(from), where);
+    all_.see_other(seen(to), where);
   }
 
   void initialise(QualType type, int node, const Expr* init) {
@@ -498,26 +684,38 @@ class CharacterVisitor : public Visitor {
 
   bool is_null(const Expr* e) const { return e->isNullPointerConstant(unit_.context(), Expr::NPC_ValueDependentIsNull) != Expr::NPCK_NotNull; }
 
-  // Whether all datatypes that a call of MPI is given are those of characters, or of bytes.
-  bool travels_as_characters(const CallExpr* call) const {
-    bool some = false;
+  // What messages of characters, and of bytes, go through: all datatypes that the call is given are such. Empty: others.
+  std::string way_of(const CallExpr* call) const {
+    static const std::set<std::string> kCharacters = {"ompi_mpi_char", "ompi_mpi_signed_char", "ompi_mpi_unsigned_char", "ompi_mpi_int8_t", "ompi_mpi_uint8_t",
+                                                      "lam_mpi_char", "lam_mpi_unsigned_char", "1275068673" /* 0x4c000101 */,
+                                                      "1275068696" /* 0x4c000118 */, "1275068674" /* 0x4c000102 */};
+    static const std::set<std::string> kBytes = {"ompi_mpi_byte", "lam_mpi_byte", "1275068685" /* 0x4c00010d */};
+    const std::vector<std::string> all = datatypes_of(call);
+    if (all.empty()) return "";
+    if (std::all_of(all.begin(), all.end(), [](const std::string& name) { return kCharacters.contains(name); })) return "messages of characters";
+    return std::all_of(all.begin(), all.end(), [](const std::string& name) { return kBytes.contains(name); }) ? "messages of bytes" : "";
+  }
+
+  // Of MPI's own; an empty name for one that the program has made.
+  std::vector<std::string> datatypes_of(const CallExpr* call) const {
+    std::vector<std::string> all;
     for (const Expr* argument : call->arguments()) {
       const auto* type = argument->getType()->getAs<TypedefType>();
       if (type == nullptr || type->getDecl()->getName() != "MPI_Datatype") continue;
       const Expr* e = argument->IgnoreParenCasts();
       if (const auto* address = dyn_cast<UnaryOperator>(e)) e = address->getSubExpr()->IgnoreParenCasts();
       const auto* object = dyn_cast<DeclRefExpr>(e);  // Open MPI, LAM
-      std::string name = object == nullptr ? "" : object->getDecl()->getName().str();
+      const std::string name = object == nullptr ? "" : object->getDecl()->getName().str();
       Expr::EvalResult number;  // MPICH
-      if (object == nullptr && argument->EvaluateAsInt(number, unit_.context()))
-        name = std::to_string(number.Val.getInt().getZExtValue() & 0xffffffff);
-      static const std::set<std::string> kCharacters = {"ompi_mpi_char", "ompi_mpi_signed_char", "ompi_mpi_unsigned_char", "ompi_mpi_byte",
-                                                        "lam_mpi_char",  "lam_mpi_unsigned_char", "lam_mpi_byte", "1275068673" /* 0x4c000101 */,
-                                                        "1275068696" /* 0x4c000118 */, "1275068674" /* 0x4c000102 */, "1275068685" /* 0x4c00010d */};
-      if (!kCharacters.contains(name)) return false;
-      some = true;
+      if (object == nullptr && argument->EvaluateAsInt(number, unit_.context())) all.push_back(std::to_string(number.Val.getInt().getZExtValue() & 0xffffffff));
+      else all.push_back(name.starts_with("ompi_mpi_") || name.starts_with("lam_mpi_") ? name : "");
     }
-    return some;
+    return all;
+  }
+
+  bool has_numbers_alone(const CallExpr* call) const {
+    const std::vector<std::string> all = datatypes_of(call);
+    return !all.empty() && std::none_of(all.begin(), all.end(), [](const std::string& name) { return name.empty(); });
   }
 
   Characters& all_;
@@ -552,6 +750,8 @@ void Characters::unite(int a, int b) {
   above_[static_cast<size_t>(b)] = static_cast<size_t>(a);
   if (to.other.empty()) to.other = from.other;
   to.is_copied |= from.is_copied;
+  to.is_of_table |= from.is_of_table;
+  to.of_variables.merge(from.of_variables);
   to.put.merge(from.put);
   to.used.merge(from.used);
 }
@@ -609,7 +809,7 @@ void Characters::conclude() {
     grows = false;
     for (auto g = given.begin(); g != given.end();) {
       const int result = find(node(g->second + "="));
-      if (class_of(result).used.empty() && class_of(result).other.empty()) {
+      if (const Class& one = class_of(result); one.used.empty() && one.put.empty() && one.other.empty() && !one.is_copied) {
         ++g;
         continue;
       }
@@ -623,27 +823,30 @@ void Characters::conclude() {
     if (seen == nodes_.end()) continue;
     for (const int member : members) see_other(member, class_of(seen->second).other);
   }
-  // A pointer to anything that becomes one to a struct of another type than any that it has come from.
+  // A pointer to anything that becomes one to a struct of another type than any that it has come from, or by which some are copied.
+  std::vector<std::pair<int, std::string>> found;
   for (size_t i = 0; i < classes_.size(); ++i) {
     const Class& one = classes_[i];
     if (find(static_cast<int>(i)) != static_cast<int>(i) || one.put.empty()) continue;
-    for (const auto& [type, where] : one.used) {
-      if (one.put.contains(type)) continue;
-      for (const auto* types : {&one.put, &one.used})
-        for (const auto& [name, place] : *types)
-          if (const auto members = members_.find(name); members != members_.end())
-            for (const int member : members->second) see_other(member, where);
-    }
+    const auto unexplained = std::find_if(one.used.begin(), one.used.end(), [&](const auto& used) { return !one.put.contains(used.first); });
+    const bool is_mixed = one.put.size() > 1 && (one.is_copied || !one.other.empty());
+    if (unexplained == one.used.end() && !is_mixed) continue;
+    const std::string where = is_mixed ? one.put.begin()->second : unexplained->second;
+    for (const auto* types : {&one.put, &one.used})
+      for (const auto& [name, place] : *types)
+        if (const auto members = members_.find(name); members != members_.end())
+          for (const int member : members->second) found.emplace_back(member, where);
   }
+  for (const auto& [member, where] : found) see_other(member, where);
 }
 
 bool Characters::is_text(int node) const {
   const Class& one = class_of(node);
   if (!one.other.empty()) return false;
   if (one.put.empty() && one.used.empty()) return true;
-  // A pointer to variables of several types, of which the program knows by other means what it has: text is one of them.
-  const bool is_of_any = std::any_of(one.used.begin(), one.used.end(), [&](const auto& used) { return one.put.contains(used.first); });
-  return is_of_any && !one.is_copied && texts_.contains(node);
+  // A table of pointers to variables of several types, of which the program knows by other means what they are: text is one of them.
+  const bool is_of_any = std::any_of(one.used.begin(), one.used.end(), [&](const auto& used) { return one.of_variables.contains(used.first); });
+  return is_of_any && one.is_of_table && !one.is_copied && texts_.contains(node);
 }
 
 bool Characters::are_text(const Unit& unit, const ValueDecl* array) const {

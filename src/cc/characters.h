@@ -39,7 +39,9 @@ class Characters {
   struct Class {
     std::string other;  // where it is something else for certain; empty: nowhere
     bool is_copied = false;  // by functions that do not know what it is
+    bool is_of_table = false;  // or of members of structs that are pointers to anything
     std::map<std::string, std::string> put, used;
+    std::set<std::string> of_variables;  // of what is put
   };
 
   int node(const std::string& name);

@@ -162,6 +162,16 @@ class Collector : public Visitor {
     return true;
   }
 
+  // Where pointers may lead to before what they point to, as for arrays that count from 1.
+  bool VisitBinaryOperator(BinaryOperator* both) override {
+    if (both->getType()->isPointerType() && (both->getOpcode() == BO_Sub || both->getOpcode() == BO_SubAssign)) keep_apart(both->getLHS(), both->getRHS());
+    return true;
+  }
+  bool VisitUnaryOperator(UnaryOperator* one) override {
+    if (one->getType()->isPointerType() && one->isDecrementOp()) keep_apart(one->getSubExpr(), nullptr);
+    return true;
+  }
+
   // A pointer to a function that becomes one of another signature may be called as that.
   bool VisitCastExpr(CastExpr* cast) override {
     const QualType from = cast->getSubExpr()->getType(), to = cast->getType();
@@ -178,6 +188,18 @@ class Collector : public Visitor {
  private:
   void see_pragma(const DeclaratorDecl* declared, Pragma::Kind kind) {
     if (const Pragma* const pragma = unit_.pragma_of(declared, kind)) pragmas_.insert(pragma);
+  }
+
+  // By so many elements, or one; not by more than a page of memory is to be lost for.
+  void keep_apart(const Expr* pointer, const Expr* by) {
+    constexpr int64_t kMost = 1024, kUnit = 16;
+    const QualType element = pointer->getType()->getPointeeType();
+    if (element->isIncompleteType() || element->isFunctionType() || element->isVariableArrayType() || unit_.in_system_header(pointer->getBeginLoc())) return;
+    Expr::EvalResult number;
+    const bool is_constant = by != nullptr && by->EvaluateAsInt(number, unit_.context());
+    const int64_t elements = is_constant ? number.Val.getInt().getExtValue() : 1, size = unit_.context().getTypeSizeInChars(element).getQuantity();
+    if (elements <= 0 || elements > kMost || size > kMost || elements * size > kMost) return;
+    program_.apart_ = std::max(program_.apart_, static_cast<int>((elements * size + kUnit - 1) / kUnit * kUnit));
   }
 
   FunctionFacts& here() { return facts_ != nullptr ? *facts_ : program_.at_file_scope_; }

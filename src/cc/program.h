@@ -121,6 +121,7 @@ class Program {
   bool reads_input() const { return reads_input_; }
   bool gets_attributes() const { return gets_attributes_; }
   int aligns() const { return aligns_; }  // as ELC_Program has it (elc_program.h)
+  int apart() const { return apart_; }    // the same
   size_t functions() const { return functions_.size(); }
   size_t instrumented() const { return instrumented_.size(); }
 
@@ -184,6 +185,7 @@ class Program {
   bool rounds_ = false;
   bool reads_input_ = false;
   int aligns_ = 0;
+  int apart_ = 16;
   bool gets_attributes_ = false;
   int thread_level_ = -1;
 };

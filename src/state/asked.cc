@@ -32,7 +32,7 @@ size_t alignment_of_all = 0;
 size_t asked_for(size_t size) {
   static signed char gap = -1;
   if (gap < 0) gap = puts_side_by_side() ? 1 : 0;
-  const size_t apart = process().keeps_apart ? kApart : 0, more = apart + static_cast<size_t>(gap);
+  const size_t apart = process().apart, more = apart + static_cast<size_t>(gap);
   if (size == 0) return 1 + apart;
   return size > SIZE_MAX - more ? SIZE_MAX : size + more;
 }

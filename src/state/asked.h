@@ -6,9 +6,6 @@
 
 namespace elc::state {
 
-// So many bytes before a block of a program that keeps them apart (Process), no other lies or ends.
-constexpr size_t kApart = 16;
-
 // Bytes of memory for a block of `size`: at least one, so that each block has an address of its own, and one more than the
 // block has where the C library, or what has taken the place of its malloc, puts blocks right behind each other, so that one
 // past the end of a block is not the beginning of another. SIZE_MAX, which no memory has, where that is no number.

@@ -152,7 +152,7 @@ bool offset_in(const format::TypeTable& types, TypeId type, uint64_t count, uint
   const uint64_t leaf = format::leaf_of(position);
   if (const uint64_t before = format::leaves_before(position); before > 0) {
     const uint64_t elements = before / info.leaves;
-    if (before % info.leaves != 0 || format::extra_of(position) != 0 || elements > kApart || info.size > kApart || elements * info.size > kApart) return false;
+    if (before % info.leaves != 0 || format::extra_of(position) != 0 || elements > process().apart || info.size > process().apart || elements * info.size > process().apart) return false;
     *offset = uint64_t{0} - elements * info.size;
     return true;
   }
@@ -220,7 +220,7 @@ format::PointerLeaf BlockMap::encode(const void* pointer, TypeId target) const {
   if (block != nullptr && address - begin_of(*block) < block->size) return in_block(*block, address);
   if (region != nullptr && address - region->begin == region->size) return in_region(*region, address);
   if (block != nullptr && address - begin_of(*block) == block->size) return in_block(*block, address);
-  return process_->keeps_apart ? before_block(address, target) : format::PointerLeaf{format::kWildBlock, address};
+  return process_->apart > 0 ? before_block(address, target) : format::PointerLeaf{format::kWildBlock, address};
 }
 
 bool are_of(const Process& process, TypeId type, TypeId target) {
@@ -231,7 +231,7 @@ bool are_of(const Process& process, TypeId type, TypeId target) {
 // Memory that was freed may have been there as well, but nobody follows a pointer to it.
 format::PointerLeaf BlockMap::before_block(uintptr_t address, TypeId target) const {
   constexpr uintptr_t kUnit = 2 * sizeof(void*);
-  for (uintptr_t at = (address / kUnit + 1) * kUnit; at - address <= kApart; at += kUnit) {
+  for (uintptr_t at = (address / kUnit + 1) * kUnit; at - address <= process_->apart; at += kUnit) {
     const Block* const block = process_->heap.find(reinterpret_cast<const void*>(at));
     if (block == nullptr) continue;
     const format::TypeInfo& type = process_->types.info(block->type);

@@ -95,7 +95,7 @@ struct Process {
 
   bool is_prepared = false;         // by a tool, as a whole (elc_program.h)
   bool aligns = false;              // and asks for aligned memory
-  bool keeps_apart = false;         // blocks, so that what leads to shortly before one leads to no other: of a prepared program
+  size_t apart = 0;                 // bytes before each block in which no other lies or ends, as pointers may lead there: of a prepared program
   bool has_threads = false;         // that call malloc: of a prepared program
   void (*settings)(int is_restart) = nullptr;  // of a prepared program
   bool are_described = false;       // the frames, which are in `frames` only while a line is taken, or entered again

@@ -105,7 +105,7 @@ char** begin_program(const ELC_Program& program, int argc, char** argv) {
   Process& p = process();
   p.is_prepared = true;
   p.aligns = program.aligns != 0;
-  p.keeps_apart = p.heap.size() == 0;  // else a constructor of the program has made some that are not
+  p.apart = p.heap.size() == 0 ? static_cast<size_t>(program.apart) : 0;  // else a constructor of the program has made some that are not
   if (program.aligns > 1) align_all(static_cast<size_t>(program.aligns));
   for (size_t i = 0; i < program.number_count; ++i) add_number(&program.numbers[i]);
   HashMap<const ELC_Program_variable*> known;

@@ -63,7 +63,7 @@ Result check_before_array(Saving& saving, uintptr_t value) {
   const auto leads_to = [&](uintptr_t begin, TypeId type) { return is_whole(begin, type) && are_of(saving.process, type, saving.target); };
   // For a pointer that has another type for the block: no farther than other memory is kept away, the end of which may be meant.
   const auto leads_to_other = [&](uintptr_t begin) {
-    return saving.target != format::kNone && begin - value <= kApart && is_whole(begin, saving.target);
+    return saving.target != format::kNone && begin - value <= saving.process.apart && is_whole(begin, saving.target);
   };
   const auto refused = [&](uintptr_t begin, const char* what) {
     return Result::error("a pointer in it leads to %llu bytes before %s, as for an array that counts from a number; a restart would not "

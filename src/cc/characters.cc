@@ -684,16 +684,14 @@ class CharacterVisitor : public Visitor {
 
   bool is_null(const Expr* e) const { return e->isNullPointerConstant(unit_.context(), Expr::NPC_ValueDependentIsNull) != Expr::NPCK_NotNull; }
 
-  // What messages of characters, and of bytes, go through: all datatypes that the call is given are such. Empty: others.
+  // What messages of characters, or of bytes, go through: all datatypes that the call is given are such. Empty: others.
   std::string way_of(const CallExpr* call) const {
-    static const std::set<std::string> kCharacters = {"ompi_mpi_char", "ompi_mpi_signed_char", "ompi_mpi_unsigned_char", "ompi_mpi_int8_t", "ompi_mpi_uint8_t",
-                                                      "lam_mpi_char", "lam_mpi_unsigned_char", "1275068673" /* 0x4c000101 */,
-                                                      "1275068696" /* 0x4c000118 */, "1275068674" /* 0x4c000102 */};
-    static const std::set<std::string> kBytes = {"ompi_mpi_byte", "lam_mpi_byte", "1275068685" /* 0x4c00010d */};
+    static const std::set<std::string> kCharacters = {"ompi_mpi_char", "ompi_mpi_signed_char", "ompi_mpi_unsigned_char", "ompi_mpi_int8_t", "ompi_mpi_uint8_t", "ompi_mpi_byte",
+                                                      "lam_mpi_char", "lam_mpi_unsigned_char", "lam_mpi_byte", "1275068673" /* 0x4c000101 */,
+                                                      "1275068696" /* 0x4c000118 */, "1275068674" /* 0x4c000102 */, "1275068685" /* 0x4c00010d */};
     const std::vector<std::string> all = datatypes_of(call);
-    if (all.empty()) return "";
-    if (std::all_of(all.begin(), all.end(), [](const std::string& name) { return kCharacters.contains(name); })) return "messages of characters";
-    return std::all_of(all.begin(), all.end(), [](const std::string& name) { return kBytes.contains(name); }) ? "messages of bytes" : "";
+    const bool are_characters = !all.empty() && std::all_of(all.begin(), all.end(), [](const std::string& name) { return kCharacters.contains(name); });
+    return are_characters ? "messages of " + all[0] : "";
   }
 
   // Of MPI's own; an empty name for one that the program has made.

@@ -1245,6 +1245,18 @@ static void free_dmatrix(double **m, int nrl, int nrh, int ncl) { int i; for (i 
         self.cc("prog.c", "-w", "-o", "prog")
         self.assert_refuses_line("values' .*a pointer in it leads to 8 bytes before a block of memory")
 
+    def test_large_elements_that_count_from_one(self):
+        """Blocks are as far apart as the program subtracts from pointers."""
+        self.right("""struct row { double x[5]; int k; }; static struct row *rows, *later; static double *from_three; static long *between[8];
+static struct row *make(int n) { struct row *v = (struct row *)malloc(n * sizeof *v); int i; for (i = 0; i < n; i++) v[i].k = i, v[i].x[2] = i; v--; return v; }""",
+                   """if (i % 7 == 0) {
+      static int n; between[n % 8] = malloc(40 + 16 * (n % 3)); memset(between[n % 8], 1, 40); n++;
+      if (rows != NULL) free(rows + 1), free(later + 1), free(from_three + 3);
+      rows = make(3 + i % 5); later = (struct row *)malloc(4 * sizeof *later) - 1; memset(later + 1, 0, 4 * sizeof *later);
+      from_three = (double *)calloc(9, sizeof(double)) - 3;
+    }
+    deep(1, 1); later[2].k += i, from_three[4] += rows[2].k; result += rows[3].k + (long)rows[3].x[2] + later[2].k + (long)from_three[4] + later[4].k;""")
+
     def test_arrays_that_count_from_one(self):
         """Eigenvalues by Jacobi's rotations: globals, variables of functions, members of structs, rows, memory that grows or was freed."""
         outside = self.NRUTIL + r"""
@@ -1524,7 +1536,13 @@ static char other_cast[16], other_param[16], other_void[16], other_kept[16], oth
 static void copy_bytes(char *to, const char *from, int n) { while (n-- > 0) *to++ = *from++; }
 static int last_byte(const char *of) { int c = of[3]; return c & 0xff; }
 static long fill_ints(a) int *a; { return a[0] = 4; }
-static char text_copied[16], text_counted[16], other_undeclared[16];
+static char text_copied[16], text_counted[16], other_undeclared[16], other_swapped[8], other_by_union[16], other_relayed[16], other_reversed[8];
+union word { double d; char other_bytes[8]; };
+union place { char *characters; double *numbers; };
+struct packet { int kind; char other_content[40]; };
+struct begin { int kind; };
+struct cell { int kind; double x; };
+struct record { char other_text[16]; };
 static long (*filling)() = fill_ints;
 static void fill_characters(char *to) { ((int *)to)[1] = 7; }
 static void fill_anything(void *to) { long *at = to; *at = 5; }
@@ -1589,6 +1607,10 @@ int main(int argc, char **argv) {
   { unsigned long where = (unsigned long)other_as_number; *(int *)where = 3; }
   for (i = 0; text_given[i] != 0; i++) text_copied[i] = text_given[i];
   for (i = 0; i < 9; i++) text_counted[i] = '0' + number % 10;
+  { union word w; union place at; w.d = real; for (i = 0; i < 8; i++) other_swapped[i] = w.other_bytes[7 - i]; at.characters = other_by_union; *at.numbers++ = 1; }
+  { static struct packet packet; struct begin *b = (struct begin *)&packet; struct cell cell = {1, 2}; ((double *)(b + 1))[0] = 4; memcpy(&packet, &cell, sizeof cell); }
+  { struct record record; char *byte = (char *)&real; memcpy(&record, &real, sizeof real); number += record.other_text[0] != 0; other_reversed[0] = *byte; }
+  MPI_Bcast(other_relayed, 8, MPI_SIGNED_CHAR, 0, MPI_COMM_WORLD), MPI_Bcast(&real, 8, MPI_SIGNED_CHAR, 0, MPI_COMM_WORLD);
   push(other_list), ((int *)lists->what)[0] = 2;
   { struct holder *h = &(struct holder){1, other_literal, ""}; *(int *)h->buffer = 1; }
   written = grab(8), release(written), numbers = grab(16), forget((void **)&numbers), reals = grab(8), forget((void **)&reals);

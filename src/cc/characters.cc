@@ -281,6 +281,11 @@ class CharacterVisitor : public Visitor {
     return node;
   }
 
+  int either(int a, int b) {
+    all_.unite(a, b);
+    return a >= 0 ? a : b;
+  }
+
   static bool is_character_in_memory(const Expr* e) {
     e = written(e);
     const auto* one = dyn_cast<UnaryOperator>(e);
@@ -297,16 +302,8 @@ class CharacterVisitor : public Visitor {
     if (const auto* member = dyn_cast<MemberExpr>(e)) return holder(member->getMemberDecl());
     if (isa<VAArgExpr>(e)) return more_numbers();
     if (const Expr* last = last_of(e)) return value(last);
-    if (const auto* choice = dyn_cast<BinaryConditionalOperator>(e)) {
-      const int node = value(choice->getCommon()), with = value(choice->getFalseExpr());
-      all_.unite(node, with);
-      return node >= 0 ? node : with;
-    }
-    if (const auto* choice = dyn_cast<ConditionalOperator>(e)) {
-      const int node = value(choice->getTrueExpr()), with = value(choice->getFalseExpr());
-      all_.unite(node, with);
-      return node >= 0 ? node : with;
-    }
+    if (const auto* choice = dyn_cast<BinaryConditionalOperator>(e)) return either(value(choice->getCommon()), value(choice->getFalseExpr()));
+    if (const auto* choice = dyn_cast<ConditionalOperator>(e)) return either(value(choice->getTrueExpr()), value(choice->getFalseExpr()));
     if (const auto* both = dyn_cast<BinaryOperator>(e)) {
       if (both->isAssignmentOp()) return value(both->getLHS());
       if (both->getOpcode() == BO_Comma) return value(both->getRHS());
@@ -314,8 +311,7 @@ class CharacterVisitor : public Visitor {
       if (!adds && !both->isBitwiseOp()) return -1;
       const int node = !adds || is_character_in_memory(both->getLHS()) ? value(both->getLHS()) : -1;
       const int with = !adds || is_character_in_memory(both->getRHS()) ? value(both->getRHS()) : -1;
-      all_.unite(node, with);
-      return node >= 0 ? node : with;
+      return either(node, with);
     }
     if (const auto* call = dyn_cast<CallExpr>(e)) {
       const FunctionDecl* callee = callee_of(call);
@@ -403,16 +399,8 @@ class CharacterVisitor : public Visitor {
       return of(is_pointer(both->getLHS()->getType()) || both->isAssignmentOp() ? both->getLHS() : both->getRHS());
     }
     if (const Expr* last = last_of(e)) return of(last);
-    if (const auto* choice = dyn_cast<BinaryConditionalOperator>(e)) {
-      const int node = of(choice->getCommon()), with = of(choice->getFalseExpr());
-      all_.unite(node, with);
-      return node >= 0 ? node : with;
-    }
-    if (const auto* choice = dyn_cast<ConditionalOperator>(e)) {
-      const int node = of(choice->getTrueExpr()), with = of(choice->getFalseExpr());
-      all_.unite(node, with);
-      return node >= 0 ? node : with;
-    }
+    if (const auto* choice = dyn_cast<BinaryConditionalOperator>(e)) return either(of(choice->getCommon()), of(choice->getFalseExpr()));
+    if (const auto* choice = dyn_cast<ConditionalOperator>(e)) return either(of(choice->getTrueExpr()), of(choice->getFalseExpr()));
     if (!has_class(e->getType()) || isa<StringLiteral, PredefinedExpr, ImplicitValueInitExpr>(e)) return -1;
     if (const auto* call = dyn_cast<CallExpr>(e)) return of_call(call);
     if (isa<CompoundLiteralExpr>(e)) return all_.node(name_of(unit_, e));

@@ -173,11 +173,12 @@ Result pass_variables(format::Cursor& in, Restoring& restoring, const format::Re
 }
 
 // Bytes that nobody has written, as where a program rounds sizes up, are zeros on all machines.
-Result pass_zeros(format::Cursor& in, const Restoring& restoring, uint64_t count, uint8_t* address, const LeafDecoder& leaves) {
+Result pass_zeros(format::Cursor& in, uint64_t count, uint8_t* address) {
   uint8_t bytes[256];
   for (uint64_t left = count; left > 0;) {
     const uint64_t part = left < sizeof bytes ? left : sizeof bytes;
-    ELC_TRY(in.read_value(format::kByte, restoring.process.types, format::kByte, bytes, part, leaves));
+    in.bytes(bytes, static_cast<size_t>(part));
+    if (!in.ok()) return in.finish();
     for (uint64_t i = 0; i < part; ++i)
       if (bytes[i] != 0) return Result::error("what comes behind its elements is bytes, which go to no machine of another representation");
     left -= part;
@@ -191,7 +192,7 @@ Result pass_block(format::Cursor& in, Restoring& restoring, const format::Reader
   ELC_TRY(pass_value(in, restoring, reader, run.type, run.memory_type, address, run.count, leaves));
   if (run.rest == 0) return Result();
   uint8_t* rest = address == nullptr ? nullptr : address + (run.size - run.rest);
-  if (!(restoring.image.writer == format::Representation::here())) return pass_zeros(in, restoring, run.rest, rest, leaves);
+  if (!(restoring.image.writer == format::Representation::here())) return pass_zeros(in, run.rest, rest);
   return pass_value(in, restoring, reader, format::kByte, format::kByte, rest, run.rest, leaves);
 }
 

@@ -179,15 +179,17 @@ static void aggregates(int r, long t)
 static struct { double x; int n; } drawn[5000];
 static unsigned keys[20000];
 static char letters[50000];
+static struct { double x; int n; double y; } *rounded; /* in memory whose size is a multiple of its alignment */
 static double *draw(int n)
 {
-    double *all = calloc(1, n * sizeof *all + 4); /* and a little more, as who rounds sizes up has it */
+    double *all = malloc(n * sizeof *all);
     u64 x = 88172645463325252ull;
     int i;
 
+    rounded = aligned_alloc(64, (5001 * sizeof *rounded + 63) / 64 * 64);
     for (i = 0; i < n; i++) {
         x ^= x << 13, x ^= x >> 7, x ^= x << 17;
-        drawn[i % 5000].x = all[i] = (double) (x >> 11) / 4503599627370496.0;
+        drawn[i % 5000].x = rounded[i % 5001].x = rounded[i % 5001].y = all[i] = (double) (x >> 11) / 4503599627370496.0;
         keys[i % 20000] = (unsigned) x, letters[i % 50000] = (char) (' ' + x % 90);
     }
     return all;
@@ -207,7 +209,7 @@ int main(int argc, char **argv)
         rounds = atoi(argv[1]);
     digits = draw(100000);
     for (r = 0; r < rounds; r++) {
-        mix((long long) ((digits[r * 31 % 100000] + drawn[r % 5000].x) * 1000000.0) + keys[r % 20000] + letters[r % 50000]);
+        mix((long long) ((digits[r * 31 % 100000] + drawn[r % 5000].x + rounded[r % 5001].y) * 1000000.0) + keys[r % 20000] + letters[r % 50000]);
         t = (t * 3 + second(t) + first(r)) % 100003;
         scalars(r, t);
         aggregates(r, t + lookup(r));

@@ -118,7 +118,8 @@ TEST_CASE("one past the end of a variable is not the variable of another type th
 // As begin_program of a program that elc-cc has prepared.
 static void new_prepared_process() {
   new_process();
-  elc::state::process().is_prepared = elc::state::process().keeps_apart = true;
+  elc::state::process().is_prepared = true;
+  elc::state::process().apart = 16;
 }
 
 struct Rows {
@@ -200,7 +201,7 @@ TEST_CASE("what is before a block, but not by whole elements, or for elements of
 }
 
 TEST_CASE("a restart sets no pointer farther before a block than blocks are apart, whatever the line says") {
-  new_process();
+  new_prepared_process();
   const elc::format::TypeTable& types = elc::state::types();
   const auto offset = [&types](elc::format::Kind kind, uint64_t leaves, uint64_t extra = 0) {
     uint64_t found = 0;
@@ -251,7 +252,7 @@ TEST_CASE("in front of a block no other ends, whatever its size and however it w
   Line line;
   REQUIRE_OK(line.save());
   for (const char* block : blocks)
-    for (uintptr_t before = 1; before <= elc::state::kApart; ++before) {
+    for (uintptr_t before = 1; before <= elc::state::process().apart; ++before) {
       const elc::format::PointerLeaf leaf = elc::state::process().blocks->encode(reinterpret_cast<void*>(reinterpret_cast<uintptr_t>(block) - before));
       CHECK(leaf.block == elc::state::process().blocks->encode(block).block);
       CHECK(leaf.position == elc::format::position_before(before));

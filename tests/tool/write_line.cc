@@ -49,7 +49,7 @@ format::Representation other_machine() {
 
 void write_rank(const char* dir, uint32_t rank) {
   state::reset();
-  state::process().keeps_apart = true;
+  state::process().apart = 16;
   const int r = static_cast<int>(rank);
   int step = 7 + r;
   double field[2][3], wide[2][2] = {}, infinite[3] = {1e308 * 10, -1e308 * 10, 0.1};

@@ -507,7 +507,7 @@ class CharacterVisitor : public Visitor {
       } else if (is_more ? are_characters(base_of(argument->getType())) : are_characters(base_of(callee->getParamDecl(i)->getType()))) {
         see_text(argument);
       } else if (compares != nullptr) {
-        for (unsigned p = 0; p < compares->getNumParams(); ++p) all_.unite(parameter(Program::key_of(unit_, compares), p), of(call->getArg(i)));
+        for (unsigned p = 0; p < compares->getNumParams(); ++p) all_.unite(parameter(Program::key_of(unit_, compares), p), node);
       } else if (is_more ? name.find("scanf") != std::string::npos : !sees_bytes(name)) {
         all_.see_other(node, place(argument));
       } else if (brings_bytes(name)) {
@@ -567,14 +567,14 @@ class CharacterVisitor : public Visitor {
 
   void copy(const CallExpr* call) {
     const Expr *a = written(call->getArg(0)), *b = written(call->getArg(1));
-    for (const auto& [one, with] : {std::pair(a, b), std::pair(b, a)}) {
-      const int node = of(one);
+    const int to = of(a), from = of(b);
+    if (to < 0 && from < 0) return see_as(base_of(a->getType()), base_of(b->getType()), place(a));
+    for (const auto& [node, one, with] : {std::tuple(to, a, b), std::tuple(from, b, a)}) {
       if (node < 0) continue;
       all_.class_of(node).is_copied = true;
       if (!has_class(with->getType())) all_.see_other(node, place(one));
     }
-    all_.unite(of(a), of(b));
-    if (of(a) < 0 && of(b) < 0) see_as(base_of(a->getType()), base_of(b->getType()), place(a));
+    all_.unite(to, from);
   }
 
   // An array of characters that is given to a function as text.

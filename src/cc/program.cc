@@ -164,11 +164,15 @@ class Collector : public Visitor {
 
   // Where pointers may lead to before what they point to, as for arrays that count from 1.
   bool VisitBinaryOperator(BinaryOperator* both) override {
-    if (both->getType()->isPointerType() && (both->getOpcode() == BO_Sub || both->getOpcode() == BO_SubAssign)) keep_apart(both->getLHS(), both->getRHS());
+    if (!both->getType()->isPointerType() || !(both->isAdditiveOp() || both->getOpcode() == BO_AddAssign || both->getOpcode() == BO_SubAssign)) return true;
+    const bool subtracts = both->getOpcode() == BO_Sub || both->getOpcode() == BO_SubAssign, is_first = both->getLHS()->getType()->isPointerType();
+    keep_apart(is_first ? both->getLHS() : both->getRHS(), is_first ? both->getRHS() : both->getLHS(), subtracts ? 1 : -1);
     return true;
   }
   bool VisitUnaryOperator(UnaryOperator* one) override {
-    if (one->getType()->isPointerType() && one->isDecrementOp()) keep_apart(one->getSubExpr(), nullptr);
+    if (one->getType()->isPointerType() && one->isDecrementOp()) keep_apart(one->getSubExpr(), nullptr, 1);
+    const auto* element = one->getOpcode() == UO_AddrOf ? dyn_cast<ArraySubscriptExpr>(one->getSubExpr()->IgnoreParens()) : nullptr;
+    if (element != nullptr) keep_apart(element->getBase(), element->getIdx(), -1);
     return true;
   }
 
@@ -190,14 +194,14 @@ class Collector : public Visitor {
     if (const Pragma* const pragma = unit_.pragma_of(declared, kind)) pragmas_.insert(pragma);
   }
 
-  // By so many elements, or one; not by more than a page of memory is to be lost for.
-  void keep_apart(const Expr* pointer, const Expr* by) {
+  // By so many elements, which are subtracted (1) or added (-1); by one where that is no constant. What takes too much memory is left.
+  void keep_apart(const Expr* pointer, const Expr* by, int sign) {
     constexpr int64_t kMost = 1024, kUnit = 16;
     const QualType element = pointer->getType()->getPointeeType();
     if (element->isIncompleteType() || element->isFunctionType() || element->isVariableArrayType() || unit_.in_system_header(pointer->getBeginLoc())) return;
     Expr::EvalResult number;
     const bool is_constant = by != nullptr && by->EvaluateAsInt(number, unit_.context());
-    const int64_t elements = is_constant ? number.Val.getInt().getExtValue() : 1, size = unit_.context().getTypeSizeInChars(element).getQuantity();
+    const int64_t elements = sign * (is_constant ? number.Val.getInt().getExtValue() : 1), size = unit_.context().getTypeSizeInChars(element).getQuantity();
     if (elements <= 0 || elements > kMost || size > kMost || elements * size > kMost) return;
     program_.apart_ = std::max(program_.apart_, static_cast<int>((elements * size + kUnit - 1) / kUnit * kUnit));
   }

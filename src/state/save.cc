@@ -412,13 +412,14 @@ Result save_heap(Saving& saving, const LeafEncoder& leaves) {
 
 }  // namespace
 
+Result check_files() { return check_opened(process()); }
+
 Result begin_save() {
   Process& p = process();
   ELC_TRY(register_noted(p));
   if (!p.unregistered.empty())
     return Result::error("%s could not be registered, so a line would not be whole", p.unregistered.c_str());
   if (p.unfit != nullptr) return Result::error("the program has called %s", p.unfit);
-  ELC_TRY(check_opened(p));
   ELC_TRY(enter_described_frames(p));
   ELC_TRY(check_way_back(p));
   close_up(p);

@@ -115,6 +115,10 @@ void keep_number(const char* name);
 // A global of the library's own, wherever the program is.
 Result add_global(const char* name, void* address, format::TypeId type, size_t count);
 
+// Whether no file is open that lines do not have and would need. Before the library opens one for the line, which may get the descriptor of
+// a file that was closed, and the inode of one that was removed.
+Result check_files();
+
 // Saving, in three steps. The program's data are not changed. An error (overlapping regions, a call without a label on
 // the stack, a way back that the program does not have, a file that cannot be read, the writer's) means that the line is
 // to be abandoned.

@@ -1247,14 +1247,17 @@ static void free_dmatrix(double **m, int nrl, int nrh, int ncl) { int i; for (i 
 
     def test_large_elements_that_count_from_one(self):
         """Blocks are as far apart as the program subtracts from pointers."""
-        self.right("""struct row { double x[5]; int k; }; static struct row *rows, *later; static double *from_three; static long *between[8];
+        self.right("""struct row { double x[5]; int k; }; static struct row *rows, *later, *by_index, *by_sum; static double *from_three; static long *between[8];
 static struct row *make(int n) { struct row *v = (struct row *)malloc(n * sizeof *v); int i; for (i = 0; i < n; i++) v[i].k = i, v[i].x[2] = i; v--; return v; }""",
                    """if (i % 7 == 0) {
       static int n; between[n % 8] = malloc(40 + 16 * (n % 3)); memset(between[n % 8], 1, 40); n++;
       if (rows != NULL) free(rows + 1), free(later + 1), free(from_three + 3);
       rows = make(3 + i % 5); later = (struct row *)malloc(4 * sizeof *later) - 1; memset(later + 1, 0, 4 * sizeof *later);
       from_three = (double *)calloc(9, sizeof(double)) - 3;
+      if (by_index != NULL) free(by_index + 1), free(by_sum + 2);
+      by_index = &((struct row *)calloc(2, sizeof *rows))[-1], by_sum = -2 + (struct row *)calloc(2, sizeof *rows);
     }
+    by_index[1].k += i, by_sum[2].k += by_index[1].k, result += by_sum[2].k;
     deep(1, 1); later[2].k += i, from_three[4] += rows[2].k; result += rows[3].k + (long)rows[3].x[2] + later[2].k + (long)from_three[4] + later[4].k;""")
 
     def test_arrays_that_count_from_one(self):

@@ -100,6 +100,7 @@ Result write_state(line::LineNumber line) {
   if (!alone()) return Result::error("another thread was in MPI (last called: %s)", runtime.call);
   if (runtime.cannot != nullptr) return Result::error("%s", runtime.cannot);
   ELC_TRY(runtime.obstacles.check());
+  ELC_TRY(state::check_files());
   ELC_TRY(current().file.open(dir(), line, runtime.run, static_cast<uint32_t>(runtime.rank), current().together));
   format::WriterOptions options;
   options.buffer = current().chunk.data();

@@ -412,7 +412,8 @@ Result save_heap(Saving& saving, const LeafEncoder& leaves) {
 
 }  // namespace
 
-Result check_files() { return check_opened(process()); }
+// A call behind which there are no lines at all is told first, by begin_save().
+Result check_files() { return process().unfit != nullptr ? Result() : check_opened(process()); }
 
 Result begin_save() {
   Process& p = process();

@@ -88,11 +88,7 @@ static void end_duplicate(long k, MPI_Comm *c) {
   finish_receive(k, &receiving[slot(k)], &last);
   if (examine(k, in[slot(k)], &last) != (uint64_t)from_of(k)) fail(k, "a message of another process");
   use(k, *c);
-#ifdef LAM_MPI
-  let_go(k, c, 0);
-#else
-  let_go(k, c, 1);
-#endif
+  let_go(k, c, mpi3 != 0); /* not with LAM, nor in a run that may come to it */
 }
 
 /* One of some processes, or with a topology. */

@@ -156,13 +156,13 @@ void finish_receive(long k, MPI_Request *request, MPI_Status *status) {
     case 4: MPI_Waitany(2, two, &index, status); break;
     case 5: while (!flag) MPI_Testany(2, two, &index, &flag, status); break;
     case 6: MPI_Waitsome(2, two, &count, indices, statuses); *status = statuses[0]; break;
+    case 7: /* with any MPI, because a run may go from one to another in between */
 #if MPI_VERSION >= 3
-    case 7:
       if (mpi3)
         while (!flag) MPI_Request_get_status(*request, &flag, status);
+#endif
       MPI_Wait(request, status);
       return;
-#endif
     default:
       for (count = 0; count == 0;) MPI_Testsome(2, two, &count, indices, statuses);
       *status = statuses[0];

@@ -75,15 +75,19 @@ class Driver {
     const std::string macros = scratch_.file("macros"), named = scratch_.file("named.i"), plain = scratch_.file("plain.i"), mpi = scratch_.file("mpi.h");
     if (run(preprocessor({"-dM"}, macros)) != 0) return false;
     const std::string header = header_of_numbers(read_file(macros));
+    std::string with_names;
     if (!header.empty()) {
       if (!write_file(mpi, header)) return false;
       if (run_quietly(preprocessor({"-I" + fs::path(mpi).parent_path().string()}, named)) == 0) {
-        *text = read_file(named);
-        if (!are_in_strings(*text)) return true;
+        with_names = read_file(named);
+        if (!are_in_strings(with_names)) return *text = std::move(with_names), true;
       }
     }
     if (run(preprocessor({}, plain)) != 0) return false;
-    *text = read_file(plain) + (header.empty() ? "" : any_of_numbers(header));
+    *text = read_file(plain);
+    with_names = with_strings_of(*text, with_names);
+    if (!with_names.empty()) *text = std::move(with_names);
+    else if (!header.empty()) *text += any_of_numbers(header);
     return true;
   }
 

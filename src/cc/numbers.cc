@@ -87,6 +87,34 @@ bool fits_int(const std::string& body) {
   return true;
 }
 
+struct Piece {
+  size_t begin, end;
+};
+// What stands in quotes, in preprocessed text.
+std::vector<Piece> strings_in(const std::string& text) {
+  std::vector<Piece> all;
+  for (size_t at = 0; at < text.size(); ++at) {
+    const char quote = text[at];
+    if (quote == '#' && (at == 0 || text[at - 1] == '\n')) at = std::min(text.find('\n', at), text.size());  // the name of a file
+    if (quote != '"' && quote != '\'') continue;
+    const size_t begin = ++at;
+    while (at < text.size() && text[at] != quote) at += text[at] == '\\' ? 2 : 1;
+    all.push_back({begin, std::min(at, text.size())});
+  }
+  return all;
+}
+
+bool has_name(const Piece& piece, const std::string& named) {
+  return named.substr(piece.begin, piece.end - piece.begin).find(kPrefix) != std::string::npos;
+}
+
+// Whether it says nothing beside such a number, so that the program may read that from it.
+bool is_number_alone(const Piece& piece, const std::string& named) {
+  for (const std::string& token : tokens_of(named.substr(piece.begin, piece.end - piece.begin)))
+    if (is_word(token[0]) && std::isdigit(static_cast<unsigned char>(token[0])) == 0 && token != "int" && !token.starts_with(kPrefix)) return false;
+  return true;
+}
+
 }  // namespace
 
 std::string header_of_numbers(const std::string& text) {
@@ -109,16 +137,24 @@ std::string header_of_numbers(const std::string& text) {
   return out + "#endif\n";
 }
 
-bool are_in_strings(const std::string& text) {
-  for (size_t at = 0; at < text.size(); ++at) {
-    const char quote = text[at];
-    if (quote == '#' && (at == 0 || text[at - 1] == '\n')) at = std::min(text.find('\n', at), text.size());  // the name of a file
-    if (quote != '"' && quote != '\'') continue;
-    const size_t begin = ++at;
-    while (at < text.size() && text[at] != quote) at += text[at] == '\\' ? 2 : 1;
-    if (text.substr(begin, at - begin).find(kPrefix) != std::string::npos) return true;
-  }
+bool are_in_strings(const std::string& named) {
+  for (const Piece& piece : strings_in(named))
+    if (has_name(piece, named)) return true;
   return false;
+}
+
+std::string with_strings_of(const std::string& plain, const std::string& named) {
+  const std::vector<Piece> right = strings_in(plain), found = strings_in(named);
+  if (right.size() != found.size()) return "";
+  for (const Piece& piece : found)
+    if (has_name(piece, named) && is_number_alone(piece, named)) return "";
+  std::string out;
+  size_t at = 0;
+  for (size_t i = 0; i < found.size(); ++i) {
+    out.append(named, at, found[i].begin - at).append(plain, right[i].begin, right[i].end - right[i].begin);
+    at = found[i].end;
+  }
+  return out.append(named, at);
 }
 
 std::string any_of_numbers(const std::string& header) {

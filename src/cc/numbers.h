@@ -12,9 +12,11 @@ namespace elc::cc {
 // The header, for a compiler that has these macros (-E -dM). Empty: none of them is of MPI.
 std::string header_of_numbers(const std::string& macros);
 
-// Whether one was used where it can be no constant of an enumeration: `text`, which is preprocessed with the header, is not that of
-// the program then. (In #if it is an error of the compiler.)
-bool are_in_strings(const std::string& text);
+// Text that was preprocessed with the header may have names in its strings: a macro makes strings of what it is given, as assert does.
+bool are_in_strings(const std::string& named);
+// It with the strings of what was preprocessed without the header. Empty: they are not the same program, or a string is such a number
+// and nothing else, which the program may read from it.
+std::string with_strings_of(const std::string& plain, const std::string& named);
 
 // What comes behind the text of a program that could not be preprocessed with the header: of each constant it may have the number.
 std::string any_of_numbers(const std::string& header);

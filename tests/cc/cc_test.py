@@ -1867,6 +1867,14 @@ class Numbers(Cases):
             self.assertLess({"MPI_PROC_NULL", "MPI_ANY_SOURCE", "MPI_ROOT"}, self.found(inside, outside))
             self.assert_restarts("prog", Projects.ANSWER)
 
+    def test_in_what_a_macro_makes_a_string(self):
+        """As assert does of what another macro gives it."""
+        outside = "#include <assert.h>\n#define RIGHT(x) assert((x) == MPI_SUCCESS)\n#define TEXT(x) #x\n#define TEXT_OF(x) TEXT(x)\nconst char *in = TEXT_OF(is(MPI_ANY_TAG));"
+        inside = ("RIGHT(MPI_Send(&i, 0, MPI_INT, MPI_PROC_NULL, 1, MPI_COMM_WORLD)); if (i == MPI_UNDEFINED) i = MPI_ERR_TAG;"
+                  "{ char right[20]; sprintf(right, \"%d\", MPI_ANY_TAG); result += strstr(in, right) == NULL || strstr(in, \"elc\") != NULL; }")
+        self.assertEqual(self.found(inside, outside), {"MPI_ERR_TAG", "MPI_UNDEFINED", "MPI_ANY_TAG"})
+        self.assert_restarts("prog", Projects.ANSWER)
+
     def other_mpi(self, number, outside, inside):
         """One that has this number for MPI_PROC_NULL, and for MPI_MINE."""
         self.write("other/mpi.h", "#ifndef OTHER\n#define OTHER\n#include_next <mpi.h>\n#define MPI_MINE NUMBER\n#endif\n")

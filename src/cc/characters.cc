@@ -116,7 +116,10 @@ class CharacterVisitor : public Visitor {
     }
     if (both->getOpcode() != BO_Assign || !both->getType()->isPointerType()) return true;
     all_.unite(of(both->getLHS()), of(both->getRHS()));
-    if (const auto* to = dyn_cast<DeclRefExpr>(both->getLHS()->IgnoreParens())) note_sources(name_of(unit_, to->getDecl()), both->getRHS());
+    if (const auto* to = dyn_cast<DeclRefExpr>(both->getLHS()->IgnoreParens())) {
+      let_go(to, "");
+      note_sources(name_of(unit_, to->getDecl()), both->getRHS());
+    }
     return true;
   }
 
@@ -139,6 +142,7 @@ class CharacterVisitor : public Visitor {
     if (function_->getReturnType()->isIntegerType()) all_.unite(returned(function_), value(s->getRetValue()));
     if (!function_->getReturnType()->isPointerType()) return true;
     all_.unite(returned(function_), of(s->getRetValue()));
+    let_go(s->getRetValue(), name_of_returned(function_));
     note_sources(name_of_returned(function_), s->getRetValue());
     return true;
   }
@@ -273,6 +277,12 @@ class CharacterVisitor : public Visitor {
     const int node = of(e);
     if (node >= 0 || has_prototype || !is_pointer(e->getType()) || e->getType()->isFunctionPointerType() || has_class(e->getType()) || is_null(e)) return node;
     return put(e->getType(), place(e));
+  }
+
+  std::vector<int> given(const CallExpr* call) {
+    std::vector<int> all;
+    for (const Expr* argument : call->arguments()) all.push_back(is_pointer(argument->getType()) ? of(argument) : -1);
+    return all;
   }
 
   int put(QualType pointer, const std::string& where) {
@@ -430,7 +440,7 @@ class CharacterVisitor : public Visitor {
     const std::string name = callee->getName().str();
     const int node = all_.node(name_of(unit_, call));
     if (!is_of_system(callee)) {
-      if (callee->getReturnType()->isVoidPointerType()) all_.returned_.emplace_back(node, Program::key_of(unit_, callee));
+      if (callee->getReturnType()->isVoidPointerType()) all_.returned_.push_back({node, Program::key_of(unit_, callee), given(call)});
       else all_.unite(node, returned(callee));
     } else if ((returns_first(name) || name == "realloc") && call->getNumArgs() > 0) {
       all_.unite(node, of(call->getArg(0)));
@@ -495,6 +505,7 @@ class CharacterVisitor : public Visitor {
     for (unsigned i = 0; i < call->getNumArgs(); ++i) {
       const Expr* argument = written(call->getArg(i));
       if (name == "free" || name == "ELC_free") let_go(argument, "");
+      if (name == "realloc" && i == 0 && function_ != nullptr) let_go(argument, name_of_returned(function_));
       const int node = of(argument);
       if (node < 0 || !is_pointer(argument->getType())) continue;
       const bool is_more = i >= callee->getNumParams();
@@ -654,8 +665,9 @@ class CharacterVisitor : public Visitor {
     const auto* reference = dyn_cast<DeclRefExpr>(e);
     const auto* variable = reference == nullptr ? nullptr : dyn_cast<VarDecl>(reference->getDecl());
     if (const auto* choice = dyn_cast<ConditionalOperator>(e)) note_sources(of, choice->getTrueExpr()), note_sources(of, choice->getFalseExpr());
+    else if (call != nullptr && callee_of(call) != nullptr && callee_of(call)->getName() == "realloc" && call->getNumArgs() > 0) note_sources(of, call->getArg(0));
     else if (call != nullptr && callee_of(call) != nullptr) sources.insert(is_of_system(callee_of(call)) ? callee_of(call)->getName().str() + "()" : name_of_returned(callee_of(call)));
-    else if (variable != nullptr && variable->hasLocalStorage() && !isa<ParmVarDecl>(variable)) sources.insert(name_of(unit_, variable));
+    else if (variable != nullptr && variable->hasLocalStorage()) sources.insert(name_of(unit_, variable));
     else if (!is_null(e)) sources.insert(kOthers);
   }
 
@@ -753,24 +765,74 @@ void Characters::see_other(int node, const std::string& place) {
   if (other.empty()) other = place;
 }
 
-// Whether a function does nothing with what it is given there but free or compare it.
-bool Characters::is_let_go(const std::string& parameter, std::set<std::string>* seen) const {
-  if (!seen->insert(parameter).second) return true;
+// Whether a function does nothing with what it is given there but free or compare it, or return it, or what realloc makes of it.
+bool Characters::is_let_go(const std::string& parameter, bool may_return, std::set<std::string>* seen) const {
+  if (!seen->insert(parameter + (may_return ? "+" : "-")).second) return true;
   const auto to = let_go_.find(parameter);
   if (to == let_go_.end()) return defined_.contains(parameter.substr(0, parameter.rfind('#')));
-  return std::all_of(to->second.begin(), to->second.end(), [&](const std::string& other) { return other != kOthers && is_let_go(other, seen); });
+  return std::all_of(to->second.begin(), to->second.end(), [&](const std::string& other) {
+    if (other == kOthers) return false;
+    if (!other.ends_with('=')) return is_let_go(other, false, seen);
+    std::set<std::string> sources;
+    return may_return && is_source(other, parameter, &sources) && is_given_memory(other, seen);
+  });
 }
 
-// Whether all that a function returns is memory that nobody has used yet.
+bool Characters::is_source(const std::string& of, const std::string& parameter, std::set<std::string>* seen) const {
+  const auto sources = sources_.find(of);
+  if (!seen->insert(of).second || sources == sources_.end()) return false;
+  return std::any_of(sources->second.begin(), sources->second.end(), [&](const std::string& from) { return from == parameter || is_source(from, parameter, seen); });
+}
+
+// Whether all that a function returns is memory that nobody has used yet, or what it was given, which it has not used.
 bool Characters::is_given_memory(const std::string& function, std::set<std::string>* seen) const {
   if (!seen->insert(function).second) return true;
   if (function.ends_with("()")) return allocates(function.substr(0, function.size() - 2));
+  const bool is_parameter = function.find('#') != std::string::npos;
+  if (is_parameter && !is_let_go(function, true, seen)) return false;
   const auto sources = sources_.find(function);
-  return sources != sources_.end() &&
-         std::all_of(sources->second.begin(), sources->second.end(), [&](const std::string& from) { return from != kOthers && is_given_memory(from, seen); });
+  if (sources == sources_.end()) return is_parameter;
+  return std::all_of(sources->second.begin(), sources->second.end(), [&](const std::string& from) { return from != kOthers && is_given_memory(from, seen); });
 }
 
 void Characters::add(const Unit& unit) { CharacterVisitor(*this, unit).TraverseDecl(unit.context().getTranslationUnitDecl()); }
+
+// What is known of the memory that such functions give or are given is known of all their calls.
+void Characters::tell_calls_apart() {
+  std::vector<std::pair<int, int>> let_go;
+  for (const auto& [parameter, given] : passed_) {
+    std::set<std::string> seen;
+    if (is_let_go(parameter, true, &seen)) let_go.emplace_back(node(parameter), given);
+    else unite(node(parameter), given);
+  }
+  std::vector<Call> apart;
+  for (const Call& call : returned_) {
+    std::set<std::string> seen;
+    if (defined_.contains(call.function) && is_given_memory(call.function + "=", &seen)) apart.push_back(call);
+    else unite(call.node, node(call.function + "="));
+  }
+  const auto is_known = [this](int node) {
+    const Class& one = class_of(node);
+    return !one.used.empty() || !one.put.empty() || !one.other.empty() || one.is_copied;
+  };
+  for (bool grows = true; grows;) {
+    grows = false;
+    const auto join = [&](int a, int b) {
+      if (a < 0 || b < 0 || find(a) == find(b)) return;
+      unite(a, b);
+      grows = true;
+    };
+    for (const auto& [parameter, given] : let_go)
+      if (is_known(parameter)) join(parameter, given);
+    for (const Call& call : apart) {
+      const int result = node(call.function + "=");
+      if (is_known(result)) join(call.node, result);
+      // It may return what it is given.
+      for (size_t i = 0; i < call.given.size(); ++i)
+        if (find(node(call.function + "#" + std::to_string(i))) == find(result)) join(call.node, call.given[i]);
+    }
+  }
+}
 
 void Characters::conclude() {
   // Without a prototype a function may be called as any that returns the same.
@@ -778,32 +840,9 @@ void Characters::conclude() {
   for (const auto& [key, signature, parameters] : taken_)
     for (const std::string& called : called_)
       if ((called.ends_with(" ()") || signature.ends_with(" ()")) && returned(called) == returned(signature)) unite_functions(key, called, parameters);
-  for (const auto& [parameter, given] : passed_) {
-    std::set<std::string> seen;
-    if (!is_let_go(parameter, &seen)) unite(this->node(parameter), given);
-  }
   for (const auto& [node, call] : given_anything_)
     if (!defined_.contains(call.first)) see_other(node, call.second);
-  // What is known of the memory that such a function gives is known of all its calls.
-  std::vector<std::pair<int, std::string>> given;
-  for (const auto& [node, function] : returned_) {
-    std::set<std::string> seen;
-    if (defined_.contains(function) && is_given_memory(function + "=", &seen)) given.emplace_back(node, function);
-    else unite(node, this->node(function + "="));
-  }
-  for (bool grows = true; grows;) {
-    grows = false;
-    for (auto g = given.begin(); g != given.end();) {
-      const int result = find(node(g->second + "="));
-      if (const Class& one = class_of(result); one.used.empty() && one.put.empty() && one.other.empty() && !one.is_copied) {
-        ++g;
-        continue;
-      }
-      unite(g->first, result);
-      g = given.erase(g);
-      grows = true;
-    }
-  }
+  tell_calls_apart();
   for (const auto& [name, members] : members_) {
     const auto seen = nodes_.find("struct " + name);
     if (seen == nodes_.end()) continue;

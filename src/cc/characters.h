@@ -54,7 +54,9 @@ class Characters {
   void unite_functions(const std::string& a, const std::string& b, unsigned parameters);
   void see_other(int node, const std::string& place);
   bool is_given_memory(const std::string& function, std::set<std::string>* seen) const;
-  bool is_let_go(const std::string& parameter, std::set<std::string>* seen) const;
+  void tell_calls_apart();
+  bool is_let_go(const std::string& parameter, bool may_return, std::set<std::string>* seen) const;
+  bool is_source(const std::string& of, const std::string& parameter, std::set<std::string>* seen) const;
   bool is_text(int node) const;
 
   std::map<std::string, int> nodes_;
@@ -68,9 +70,15 @@ class Characters {
   std::set<std::string> called_;                         // signatures of pointers
   std::map<int, std::pair<std::string, std::string>> given_anything_;  // parameters that are pointers to anything: their function, where it is called
   std::vector<std::pair<std::string, int>> passed_;      // to parameters
-  std::map<std::string, std::set<std::string>> let_go_;  // of parameters: those that they are given to, and others
+  std::map<std::string, std::set<std::string>> let_go_;  // of parameters: those that they are given to, what their function returns, and others
   std::map<std::string, std::set<std::string>> sources_; // of what functions return, and what their variables have: functions that are called, and others
-  std::vector<std::pair<int, std::string>> returned_;    // by calls of functions that return pointers to anything
+  // A call of a function that may give memory of its own to each, or what it was given itself.
+  struct Call {
+    int node;
+    std::string function;
+    std::vector<int> given;
+  };
+  std::vector<Call> returned_;
 };
 
 }  // namespace elc::cc

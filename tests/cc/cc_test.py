@@ -1643,6 +1643,48 @@ class Characters(Cases):
         show = os.path.join(BUILD.path, "src", "tool", "elc"), "show", "--json", os.path.join(self.home, "lines", "line-000001", "rank-000000.elc")
         self.assertLessEqual({"char[21]", "bytes[31]", "double[2]"}, {block["type"] for block in json.loads(self.run_words(*show))["heap"]})
 
+    def test_functions_that_give_memory(self):
+        """For anything, or what they were given: each call has what its own memory is. Blocks of odd sizes are something else than text."""
+        outside = """
+static void *take(size_t n) { void *p = calloc(n, 1); if (p == NULL) exit(1); return p; }
+static void *more(void *p, size_t n) { void *q = p == NULL ? malloc(n) : realloc(p, n); if (!q) exit(1); return q; }
+static void *longer(void *p, size_t n) { p = realloc(p, n); if (p == NULL) exit(1); return p; }
+static void *checked(void *p) { if (p == NULL) exit(1); return p; }
+static void *numbered(void *p, size_t n) { int *q = realloc(p, n); q[1] = 4; return q; }
+static int *last;
+static void renumber(void *p, size_t n) { last = more(p, n); last[0] = 7; }
+static char *kept; static long *counts;
+static void keep(void *p, size_t n) { kept = more(p, n); }
+static void *copied(const void *from, size_t n) { void *p = take(n); memcpy(p, from, n); return p; }
+static char *texts[8], *others[8], *word; static double *reals; static int *numbers;
+"""
+        inside = """
+if (i == 0) {
+  strcpy(texts[0] = take(100), "taken"); reals = (double *)take(160); reals[0] = 2.5;
+  strcpy(texts[1] = more(NULL, 10), "more"); texts[1] = more(texts[1], 102);
+  numbers = more(NULL, 8); numbers = more(numbers, 400); numbers[99] = 3;
+  strcpy(texts[2] = longer(NULL, 11), "longer"); texts[2] = longer(texts[2], 104);
+  strcpy(texts[3] = checked(malloc(106)), "checked"); counts = checked(malloc(320)); counts[39] = 4;
+  others[0] = take(107); others[0] = numbered(others[0], 109);
+  others[1] = take(10); renumber(others[1], 111); others[1] = (char *)last;
+  others[2] = more(NULL, 113); *(int *)others[2] = 5;
+  others[3] = take(12); *(int *)others[3] = 1; keep(others[3], 115); others[3] = kept;
+  others[4] = longer(NULL, 117); ((short *)others[4])[2] = 5; others[4] = longer(others[4], 119);
+  others[5] = copied(reals, 121); word = copied("text", 5);
+}
+deep(1, 1); result += strlen(texts[0]) + reals[0] + numbers[99] + strlen(texts[1]) + strlen(texts[2]) + counts[39] + last[1] + others[2][0] + others[4][4];
+"""
+        self.write("prog.c", PROGRAM % (outside, inside))
+        self.cc("prog.c", "-w", "-o", "prog")
+        self.take_line("prog")
+        show = os.path.join(BUILD.path, "src", "tool", "elc"), "show", "--json", os.path.join(self.home, "lines", "line-000001", "rank-000000.elc")
+        types = {block["type"] for block in json.loads(self.run_words(*show))["heap"]}
+        self.assertLessEqual({"char[%d]" % n for n in (100, 102, 104, 106)} | {"bytes[%d]" % n for n in (109, 111, 113, 115, 119, 121)} |
+                             {"double[20]", "int[100]", "long[40]"}, types)
+        shutil.rmtree(os.path.join(self.home, "lines"))
+        self.cc("prog.c", "-w", "-o", "plain", "-felc-off")
+        self.assert_restarts("prog", self.start("plain"))
+
     def test_files(self):
         """A pointer is followed from file to file."""
         self.write("one.c", PROGRAM % ("char other[16], text[16], copied[16]; void copy(char *, char *, int), fill(char *); void say(char *);", "fill(other); say(text); copy(copied, (char *)&result, 4); result += other[0] + text[0] + copied[0] % 2;"))

@@ -66,6 +66,7 @@ typedef struct ELC_Frame_function {
   const ELC_Frame_variable *variables;
   const unsigned short *const *live; /* of each label, from 1: 1 + the numbers of its variables, and 0 */
   int labels;
+  const char *const *callees; /* of each label, from 1: the function that is called there, which has a frame; NULL: not known */
 } ELC_Frame_function;
 
 typedef struct ELC_Frame {

@@ -49,6 +49,13 @@ const VarDecl* variable_of(const Expr* e) {
   }
 }
 
+bool returns(const Stmt* s) {
+  if (s == nullptr || isa<ReturnStmt>(s)) return s != nullptr;
+  for (const Stmt* child : s->children())
+    if (returns(child)) return true;
+  return false;
+}
+
 // A va_list.
 bool is_argument_list(QualType type) {
   if (const auto* adjusted = type->getAs<DecayedType>()) type = adjusted->getOriginalType();
@@ -274,6 +281,7 @@ Function::Function(Module& module, const FunctionDecl* function) : module_(modul
     arrays_.push_back("ELC_Program_leave(&elc_a)");
   }
   find_moved(function->getBody());
+  enters_late_ = enters_for_calls();
   ReturnVisitor(*this).TraverseStmt(function->getBody());
   struct Renamer : Visitor {
     Function& f;
@@ -445,6 +453,34 @@ void Function::check_arguments(const Stmt* s) {
   for (const Stmt* child : s->children()) check_arguments(child);
 }
 
+// A function that often returns without a call that has a label does better without a frame then. Of one that pointers lead to, or that
+// may be called in another way than by its name, a line could not tell that it is missing.
+bool Function::enters_for_calls() {
+  const Program& program = module_.program();
+  if (function_->isMain() || function_->isVariadic() || program.is_address_taken(unit_, function_) || program.is_error_handler(unit_, function_)) return false;
+  if (uses_alloca_ || has_directives_ || has_jumps_ || !arrays_.empty()) return false;
+  count_labels(function_->getBody(), false, true);
+  return !has_labels_in_loops_ && labels_always_come_to_ <= 1;
+}
+
+void Function::count_labels(const Stmt* s, bool in_loop, bool always) {
+  if (s == nullptr || !has_label(s)) return;
+  if (const auto* call = dyn_cast<CallExpr>(s); call != nullptr && kind_of(call) != Call::kPlain) {
+    has_labels_in_loops_ |= in_loop;
+    labels_always_come_to_ += always ? 1 : 0;
+  }
+  in_loop |= isa<ForStmt, WhileStmt, DoStmt>(s);
+  const auto* both = dyn_cast<BinaryOperator>(s);
+  const bool chooses = isa<IfStmt, SwitchStmt, AbstractConditionalOperator>(s) || (both != nullptr && both->isLogicalOp());
+  bool is_first = true;  // the condition
+  for (const Stmt* child : s->children()) {
+    if (child == nullptr) continue;
+    count_labels(child, in_loop, always && (!chooses || is_first));
+    is_first = false;
+    if (isa<CompoundStmt>(s) && returns(child)) always = false;
+  }
+}
+
 size_t Function::add(Variable variable) {
   variables_.push_back(std::move(variable));
   return variables_.size() - 1;
@@ -464,7 +500,7 @@ size_t Function::temporary(QualType type) {
 std::string Function::leave() const {
   std::string out;
   for (const std::string& array : arrays_) out += array + "; ";
-  return out + "ELC_Innermost = elc_f.elc_h.caller; ";
+  return enters_late_ ? out : out + kLeave;
 }
 
 void Function::refuse(SourceLocation at, const std::string& what) {
@@ -474,13 +510,17 @@ void Function::refuse(SourceLocation at, const std::string& what) {
 
 // ---- The frame ----
 
-std::string Function::store(const std::vector<size_t>& live) const {
+std::string Function::stored(const Variable& v) const {
+  return "elc_f." + v.name + " = " + (v.in_place ? "(void *)&" : "") + v.name + "; ";
+}
+
+std::string Function::before_call(const std::vector<size_t>& live) const {
   std::string out;
   for (const size_t i : live) {
     const Variable& v = variables_[i];
-    if (!v.in_place && v.is_changed) out += "elc_f." + v.name + " = " + v.name + "; ";
+    if (enters_late_ || (!v.in_place && v.is_changed)) out += stored(v);
   }
-  return out;
+  return enters_late_ ? out + kEnter : out;
 }
 
 std::string Function::restore(const std::vector<size_t>& live, const std::string& but) const {
@@ -493,7 +533,7 @@ std::string Function::restore(const std::vector<size_t>& live, const std::string
 }
 
 std::string Function::beginning() {
-  std::string moved, members, enter, described, lists, all, ways;
+  std::string moved, members, clear, places, described, lists, all, callees, ways;
   std::set<std::string> shown;
   for (const Variable& v : variables_) {
     const SourceLocation at = v.declared != nullptr ? v.declared->getLocation() : function_->getLocation();
@@ -505,11 +545,10 @@ std::string Function::beginning() {
       if (v.declared != nullptr && v.declared->hasAttr<AlignedAttr>())
         moved += " __attribute__((aligned(" + std::to_string(unit_.context().getDeclAlign(v.declared).getQuantity()) + ")))";
       moved += is_set ? " = 0; " : "; ";
-      if (is_cleared) enter += "__builtin_memset((void *)&" + v.name + ", 0, sizeof " + v.name + "); ";
+      if (is_cleared) clear += "__builtin_memset((void *)&" + v.name + ", 0, sizeof " + v.name + "); ";
     }
     members += (v.in_place ? "void *" + v.name : module_.declaration(v.type, v.name, at)) + "; ";
-    if (v.in_place) enter += "elc_f." + v.name + " = (void *)&" + v.name + "; ";
-    else if (!v.is_changed) enter += "elc_f." + v.name + " = " + v.name + "; ";
+    if (v.in_place || !v.is_changed) places += stored(v);
     Described d;
     std::string why;
     if (!module_.types().describe(v.type, &d, &why, v.declared != nullptr && module_.program().characters().are_text(unit_, v.declared))) {
@@ -527,6 +566,7 @@ std::string Function::beginning() {
     for (const size_t v : labels_[i].live) lists += std::to_string(v + 1) + ", ";
     lists += i + 1 < labels_.size() ? "0}, " : "0}; ";
     all += "elc_l" + number + ", ";
+    callees += labels_[i].callee.empty() ? "0, " : "\"" + labels_[i].callee + "\", ";
     ways += "case " + number + ": " + labels_[i].again + restore(labels_[i].live, labels_[i].result) + "goto elc_L" + number + "; ";
   }
   std::string out = declared_ + copies_ + moved;
@@ -535,8 +575,9 @@ std::string Function::beginning() {
   out += "static const struct ELC_Frame_variable elc_v[] = {" + described + "{0, 0, 0, 0, 0, 0}}; ";
   if (!labels_.empty()) out += "static const unsigned short " + lists;
   out += "static const unsigned short *const elc_l[] = {" + all + "}; ";
+  out += "static const char *const elc_c[] = {" + callees + "}; ";
   out += "static const struct ELC_Frame_function elc_fn = {\"" + module_.program().name_of(unit_, function_) + "\", elc_v, elc_l, " +
-         std::to_string(labels_.size()) + "}; ";
+         std::to_string(labels_.size()) + ", elc_c}; ";
   if (function_->isMain()) {
     const bool has_words = function_->getNumParams() > 1;
     const std::string count = has_words ? variables_[moved_.at(function_->getParamDecl(0))].name : "0";
@@ -546,17 +587,18 @@ std::string Function::beginning() {
   if (function_->isMain() && module_.program().everywhere()) out += "atexit(elc_end); ";
   if (module_.program().is_error_handler(unit_, function_))
     out += "ELC_Program_unfit(\"" + function_->getName().str() + "(), which MPI may have called in the middle of a call\"); ";
-  out += "elc_f.elc_h.caller = ELC_Innermost; elc_f.elc_h.function = &elc_fn; " + kBehind + "ELC_Innermost = &elc_f.elc_h; " + enter;
-  out += "if (__builtin_expect(ELC_Reentering, 0)) switch (ELC_Reenter(&elc_f.elc_h)) { " + ways + "default: break; } ";
-  return out;
+  const std::string enter = kEnter + kBehind + places, reenter = "switch (ELC_Reenter(&elc_f.elc_h)) { " + ways + "default: break; } ";
+  out += clear;
+  if (enters_late_) return out + "if (__builtin_expect(ELC_Reentering, 0)) { " + enter + reenter + kLeave + "} ";
+  return out + enter + "if (__builtin_expect(ELC_Reentering, 0)) " + reenter;
 }
 
 Edits::Edit Function::transform() {
   const auto* body = cast<CompoundStmt>(function_->getBody());
   const size_t begin = unit_.begin_of(body->getLBracLoc()) + 1, end = unit_.begin_of(body->getRBracLoc());
   if (module_.program().everywhere()) {
-    labels_.push_back({true, scope_, "", ""});
-    out_ += store(scope_) + "elc_L1: elc_f.elc_h.label = elc_f.elc_h.is_site = 1; ELC_Checkpoint(); " + kBehind;
+    labels_.push_back({true, scope_, "", "", ""});
+    out_ += before_call(scope_) + "elc_L1: elc_f.elc_h.label = elc_f.elc_h.is_site = 1; ELC_Checkpoint(); " + behind_call();
   }
   emit_children(body);
   say_line(body->getRBracLoc());

@@ -18,6 +18,8 @@ namespace elc::cc {
 
 // Behind a call: no label is where the function is.
 inline const std::string kBehind = "elc_f.elc_h.label = elc_f.elc_h.is_site = 0; ";
+inline const std::string kEnter = "elc_f.elc_h.caller = ELC_Innermost; elc_f.elc_h.function = &elc_fn; ELC_Innermost = &elc_f.elc_h; ";
+inline const std::string kLeave = "ELC_Innermost = elc_f.elc_h.caller; ";
 
 class Function {
  public:
@@ -47,6 +49,7 @@ class Function {
     std::vector<size_t> live;  // variables
     std::string again;         // of a call: the statement that makes it in a restart
     std::string result;        // the variable that has its value then; empty: none
+    std::string callee;        // the name of the function that is called; empty: not known
   };
   enum class Call { kPlain, kSite, kInstrumented };
 
@@ -59,6 +62,8 @@ class Function {
   void change_array(const clang::VarDecl* variable, Variable* v);
   bool is_plain(const clang::Expr* size) const;
   void push_scope(size_t variable);
+  bool enters_for_calls();
+  void count_labels(const clang::Stmt* statement, bool in_loop, bool always);
   size_t add(Variable variable);
   std::string free_variable(const std::string& name) const;
   clang::DeclContext::lookup_result declared_outside(const std::string& name) const;  // of functions
@@ -91,7 +96,9 @@ class Function {
   void refuse(clang::SourceLocation at, const std::string& what);
 
   // ---- The frame
-  std::string store(const std::vector<size_t>& live) const;
+  std::string stored(const Variable& variable) const;
+  std::string before_call(const std::vector<size_t>& live) const;
+  std::string behind_call() const { return enters_late_ ? kLeave : kBehind; }
   std::string restore(const std::vector<size_t>& live, const std::string& but) const;
   std::string again(const clang::CallExpr* call, const std::string& result) const;
   std::string beginning();
@@ -115,6 +122,9 @@ class Function {
   bool has_typeof_ = false;
   bool has_jumps_ = false;  // goto
   bool uses_alloca_ = false;
+  bool has_labels_in_loops_ = false;
+  int labels_always_come_to_ = 0;
+  bool enters_late_ = false;  // the frame is there for each call with a label, and not between them
   clang::SourceLocation last_argument_;  // of those that are variable: where they are used last
   std::set<const clang::Stmt*> loops_with_arguments_;
   std::set<std::string> lists_;  // variables that are lists of arguments

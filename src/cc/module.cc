@@ -775,7 +775,7 @@ std::string Module::prelude() const {
   std::string out =
       "struct ELC_Frame_variable { const char *name; const int *type, *target; unsigned long count, place; int is_elsewhere; }; "
       "struct ELC_Frame_function { const char *name; const struct ELC_Frame_variable *variables; const unsigned short *const *live; "
-      "int labels; }; "
+      "int labels; const char *const *callees; }; "
       "struct ELC_Frame { struct ELC_Frame *caller; const struct ELC_Frame_function *function; int label, is_site; }; "
       "extern struct ELC_Frame *ELC_Innermost; extern int ELC_Reentering; extern int ELC_Reenter(struct ELC_Frame *); "
       "struct ELC_Field { const char *name; unsigned long offset; int type; unsigned long count; }; "

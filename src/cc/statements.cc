@@ -419,10 +419,11 @@ std::string Function::call(const CallExpr* call, Call kind, bool is_used) {
   if (valued) result = variables_[temporary(call->getType())].name;
   if (!label.is_site) label.again = again(call, result);
   label.result = result;
+  if (kind == Call::kInstrumented && callee_of(call) != nullptr) label.callee = callee_of(call)->getName().str();
   labels_.push_back(label);
   const std::string made = valued ? set(result, call->getType(), callee + "(" + arguments + ")") : callee + "(" + arguments + "); ";
-  out_ += store(label.live) + (label.is_site ? place : "") + "elc_f.elc_h.label = " + number + "; elc_f.elc_h.is_site = " +
-          (label.is_site ? "1; " : "0; ") + made + (label.is_site ? "" : place) + kBehind;
+  out_ += before_call(label.live) + (label.is_site ? place : "") + "elc_f.elc_h.label = " + number + "; elc_f.elc_h.is_site = " +
+          (label.is_site ? "1; " : "0; ") + made + (label.is_site ? "" : place) + behind_call();
   const std::string memory = module_.memory_of(call);
   return memory.empty() || result.empty() ? result : "ELC_Program_as(" + result + ", " + memory + ")";
 }

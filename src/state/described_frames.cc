@@ -34,6 +34,15 @@ bool is_on_the_way(const Process& p, const ELC_Frame& frame) {
   return frame.caller->label == p.frames.back().label;
 }
 
+// Whether this is the function that is called at the frame's label. Where several have its name, it has that of its file before it.
+bool may_call(const ELC_Frame& frame, const char* function) {
+  const char* const* const callees = frame.function->callees;
+  const char* const called = callees == nullptr || frame.label > frame.function->labels ? nullptr : callees[frame.label - 1];
+  if (called == nullptr) return true;
+  const char* const file = strrchr(function, ':');
+  return strcmp(called, file == nullptr ? function : file + 1) == 0;
+}
+
 }  // namespace
 
 bool has_described_frames() { return ELC_Innermost != nullptr; }
@@ -57,7 +66,7 @@ Result enter_described_frames(Process& p) {
     const ELC_Frame& frame = *chain[i];
     enter(p, frame.function->name, false);
     p.frames.back().label = frame.label;
-    p.label_is_fresh = frame.label != 0;  // for the function that is called
+    p.label_is_fresh = frame.label != 0 && (i == 0 || may_call(frame, chain[i - 1]->function->name));
     if (frame.label != 0) ELC_TRY(add_live(frame, frame.label));
   }
   p.label_is_fresh = false;

@@ -3,6 +3,7 @@
 
 #include <setjmp.h>
 #include <stddef.h>
+#include <string.h>
 
 #include "helper.h"
 
@@ -68,7 +69,8 @@ const ELC_Frame_variable inner_variables[] = {{"local", &kLong, nullptr, 4, offs
                                               {"total", &kPointer, &kLong, 1, offsetof(InnerFrame, total), 0}};
 const unsigned short inner_live[] = {1, 2, 3, 4, 0};
 const unsigned short* const inner_labels[] = {inner_live, inner_live};
-const ELC_Frame_function inner_function = {"inner", inner_variables, inner_labels, 2};
+const char* const inner_callees[] = {nullptr, "inner"};
+const ELC_Frame_function inner_function = {"inner", inner_variables, inner_labels, 2, inner_callees};
 
 long inner(long depth, long* total) {
   long i = 0, local[4] = {0, 0, 0, 0}, result;
@@ -119,7 +121,7 @@ const ELC_Frame_variable program_variables[] = {{"total", &kLong, nullptr, 1, of
                                                 {"round", &kLong, nullptr, 1, offsetof(ProgramFrame, round), 0}};
 const unsigned short program_live[] = {1, 2, 3, 0};
 const unsigned short* const program_labels[] = {program_live, program_live};
-const ELC_Frame_function program_function = {"program", program_variables, program_labels, 2};
+const ELC_Frame_function program_function = {"program", program_variables, program_labels, 2, nullptr};
 
 long program() {
   long total = 1, sum = 0, round = 0, result;
@@ -240,6 +242,24 @@ TEST_CASE("described frames: a call without a label refuses lines") {
   CHECK(contains(site.saved, "without a label of its own"));
 }
 
+TEST_CASE("described frames: another function than that which is called at the label refuses lines") {
+  // One between them, which has no frame, has called it.
+  for (const char* name : {"inner", "file.c:inner", "outer", "file.c:outer"}) {
+    CAPTURE(name);
+    const ELC_Frame_function called = {name, inner_variables, inner_labels, 2, nullptr};
+    begin(0);
+    in_frame(inner_function, [&](ELC_Frame& caller) {
+      ELC_FRAME_CALL(caller, 2);
+      in_frame(called, [](ELC_Frame& frame) {
+        ELC_FRAME_SITE(frame, 1);
+        site.call();
+      });
+    });
+    if (strstr(name, "inner") != nullptr) CHECK(site.saved == "ok");
+    else CHECK(contains(site.saved, (std::string("has called ") + name + "() without a label of its own").c_str()));
+  }
+}
+
 TEST_CASE("described frames: behind them there is no line") {
   begin(-1);
   program();
@@ -268,7 +288,7 @@ TEST_CASE("described frames: a program that differs from the saved one is refuse
   CHECK(contains(gave_up, "has entered inner()"));
 
   restart();
-  static const ELC_Frame_function shorter = {"program", program_variables, program_labels, 0};
+  static const ELC_Frame_function shorter = {"program", program_variables, program_labels, 0, nullptr};
   if (setjmp(escape) == 0) in_frame(shorter, [](ELC_Frame& frame) { ELC_Reenter(&frame); });
   CHECK(contains(gave_up, "program() has no label 1"));
 

@@ -20,6 +20,7 @@ class Array {
  public:
   size_t size() const { return size_; }
   bool empty() const { return size_ == 0; }
+  size_t capacity() const { return data_ == nullptr ? 0 : header()->capacity; }
 
  protected:
   Array() = default;
@@ -45,7 +46,6 @@ class Array {
   };
   Header* header() const { return static_cast<Header*>(data_) - 1; }
   size_t grown(size_t size) const { return size > 2 * capacity() ? size : 2 * capacity(); }
-  size_t capacity() const { return data_ == nullptr ? 0 : header()->capacity; }
 };
 
 template <class T>

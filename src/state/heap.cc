@@ -1,5 +1,6 @@
 #include "state/heap.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/compiler.h"
@@ -75,19 +76,13 @@ void Heap::spare(uintptr_t address, Table* table) {
   ++spare_count_;
 }
 
-uint32_t* Heap::place_of(const void* address) {
-  const uintptr_t at = number_of(address);
-  if (Table* table = table_of(at); table != nullptr && at % kUnit == 0)
-    if (uint32_t& entry = entry_of(table, at); entry != 0) return &entry;
-  return others_.size() == 0 ? nullptr : others_.find(at);
-}
-
 uint32_t Heap::enter(const void* address, uint64_t size, uint32_t slot) {
   const uintptr_t at = number_of(address);
   Table* table = size < kSmall && at % kUnit == 0 ? table_for(at) : nullptr;
   if (table == nullptr) {
     const uint32_t before = leave(address);
     others_.at(at) = slot;
+    ++others_like(at);
     return before;
   }
   const uint32_t before = std::exchange(entry_of(table, at), slot);
@@ -107,10 +102,11 @@ uint32_t Heap::leave(const void* address) {
 }
 
 uint32_t Heap::leave_other(uintptr_t address) {
-  const uint32_t* found = others_.size() == 0 ? nullptr : others_.find(address);
+  const uint32_t* found = others_like(address) == 0 ? nullptr : others_.find(address);
   if (found == nullptr) return 0;
   const uint32_t slot = *found;
   others_.remove(address);
+  --others_like(address);
   return slot;
 }
 
@@ -128,15 +124,12 @@ size_t Heap::last_small(uintptr_t low, uintptr_t high) const {
 
 // ---- Blocks ------------------------------------------------------------------------------------------
 
-Block* Heap::find(const void* address) {
-  const uint32_t* slot = place_of(address);
-  return slot == nullptr ? nullptr : &slots_[*slot - 1];
-}
-
 // Also for the slots to wait one day: nobody can be told then that there is no memory for it.
 bool Heap::make_slots() {
   const size_t slots = slots_.size() + 1;
-  return slots <= kMostSlots && slots_.make_room(1) && waiting_.make_room(slots);
+  if (slots > kMostSlots || !slots_.make_room(1) || !waiting_.make_room(slots)) return false;
+  room_ = std::min(std::min(slots_.capacity(), waiting_.capacity()), kMostSlots);
+  return true;
 }
 
 void Heap::forget_slots() {
@@ -189,6 +182,7 @@ void Heap::arrange() {
 bool Heap::take_over(Vector<Block>&& blocks, uint64_t next_id) {
   clear();
   slots_.swap(blocks);
+  room_ = 0;
   next_id_ = ordered_ = next_id;
   bool room = slots_.size() <= kMostSlots && waiting_.make_room(slots_.size());
   for (size_t i = 0; i < slots_.size() && room; ++i) {
@@ -214,6 +208,7 @@ void Heap::clear() {
   }
   spare_count_ = 0;
   others_.clear();
+  for (uint32_t& like : others_like_) like = 0;
   slots_.clear();
   waiting_.clear();
   reused_ = false;

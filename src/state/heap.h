@@ -39,7 +39,7 @@ class Heap {
   // The block that begins at `address`, or nullptr. Valid until a block is added.
   Block* find(const void* address);
   // Room for one more block. false: there is no memory for it.
-  bool make_room() { return (!waiting_.empty() || make_slots()) && others_.make_room(); }
+  bool make_room() { return (!waiting_.empty() || slots_.size() < room_ || make_slots()) && others_.make_room(); }
   // A block that the C library has given; after make_room.
   Block& add(void* address, uint64_t size, format::TypeId type);
   // Instead of all there are, those of a line: by ascending id, below `next_id`. false: there is no memory for them, and
@@ -100,6 +100,8 @@ class Heap {
   void spare(uintptr_t address, Table* table);
   // What is entered is 1 + slot, 0 for none.
   uint32_t* place_of(const void* address);                            // nullptr: nothing is
+  // Whether there may be one in the hash table.
+  uint32_t& others_like(uintptr_t address) { return others_like_[address / kUnit % kLikes]; }
   uint32_t enter(const void* address, uint64_t size, uint32_t slot);  // what was entered before
   uint32_t leave(const void* address);                                // the same
   uint32_t leave_other(uintptr_t address);                            // of the hash table alone
@@ -111,17 +113,34 @@ class Heap {
   Area** areas_ = nullptr;
   size_t table_count_ = 0;
   HashMap<uint32_t> others_;  // by address
+  // How many of those have an address like this: large blocks begin at few places of their pages, so that hardly any small one is like
+  // them, and nobody has to look for it there.
+  static constexpr size_t kLikes = 1024;
+  uint32_t others_like_[kLikes] = {};
   Table* spare_ = nullptr;  // without an entry
   size_t spare_count_ = 0;
   Vector<uint32_t> waiting_;  // slots whose blocks were freed: they are as they were, and the last is taken next. Has room for all
+  size_t room_ = 0;       // slots that there is memory for, in both
   bool reused_ = false;   // a slot, since arrange()
   uint64_t ordered_ = 1;  // blocks of ids below this are in the order of their ids
   uint64_t generation_ = 0;
   uint64_t next_id_ = 1;
 };
 
-// What is made and freed most, small blocks in memory that has a table already, is written for few instructions: a processor
+// What is made, found and freed most, small blocks in memory that has a table already, is written for few instructions: a processor
 // that waits for memory goes on with what comes behind only as far as these let it see.
+
+ELC_INLINE uint32_t* Heap::place_of(const void* address) {
+  const uintptr_t at = reinterpret_cast<uintptr_t>(address);
+  if (Table* table = table_of(at); table != nullptr && at % kUnit == 0) [[likely]]
+    if (uint32_t& entry = entry_of(table, at); entry != 0) [[likely]] return &entry;
+  return others_like(at) == 0 ? nullptr : others_.find(at);
+}
+
+ELC_INLINE Block* Heap::find(const void* address) {
+  const uint32_t* slot = place_of(address);
+  return slot == nullptr ? nullptr : &slots_[*slot - 1];
+}
 
 ELC_INLINE Block& Heap::add(void* address, uint64_t size, format::TypeId type) {
   const uintptr_t at = reinterpret_cast<uintptr_t>(address);
@@ -136,7 +155,7 @@ ELC_INLINE Block& Heap::add(void* address, uint64_t size, format::TypeId type) {
     reused_ = true;
   }
   Table* const table = table_of(at);
-  if (size < kSmall && at % kUnit == 0 && table != nullptr && entry_of(table, at) == 0 && others_.size() == 0) [[likely]] {
+  if (size < kSmall && at % kUnit == 0 && table != nullptr && entry_of(table, at) == 0 && others_like(at) == 0) [[likely]] {
     entry_of(table, at) = slot + 1;
     ++table->used;
   } else if (const uint32_t before = enter(address, size, slot + 1); before != 0) {

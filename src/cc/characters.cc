@@ -440,7 +440,8 @@ class CharacterVisitor : public Visitor {
     const std::string name = callee->getName().str();
     const int node = all_.node(name_of(unit_, call));
     if (!is_of_system(callee)) {
-      if (callee->getReturnType()->isVoidPointerType()) all_.returned_.push_back({node, Program::key_of(unit_, callee), given(call)});
+      const QualType to = callee->getReturnType()->getPointeeType();
+      if (to->isVoidType() || to->isAnyCharacterType()) all_.returned_.push_back({node, Program::key_of(unit_, callee), given(call), !to->isVoidType()});
       else all_.unite(node, returned(callee));
     } else if ((returns_first(name) || name == "realloc") && call->getNumArgs() > 0) {
       all_.unite(node, of(call->getArg(0)));
@@ -808,7 +809,9 @@ void Characters::tell_calls_apart() {
   std::vector<Call> apart;
   for (const Call& call : returned_) {
     std::set<std::string> seen;
-    if (defined_.contains(call.function) && is_given_memory(call.function + "=", &seen)) apart.push_back(call);
+    // What a pointer to it gives is not known by the call.
+    const bool is_taken = call.as_characters && std::any_of(taken_.begin(), taken_.end(), [&](const auto& taken) { return std::get<0>(taken) == call.function; });
+    if (defined_.contains(call.function) && !is_taken && is_given_memory(call.function + "=", &seen)) apart.push_back(call);
     else unite(call.node, node(call.function + "="));
   }
   const auto is_known = [this](int node) {
@@ -832,6 +835,8 @@ void Characters::tell_calls_apart() {
         if (find(node(call.function + "#" + std::to_string(i))) == find(result)) join(call.node, call.given[i]);
     }
   }
+  for (const Call& call : apart)
+    if (call.as_characters && !is_known(node(call.function + "="))) giving_.insert(call.function);
 }
 
 void Characters::conclude() {
@@ -868,6 +873,8 @@ void Characters::conclude() {
 bool Characters::is_text(int node) const {
   const Class& one = class_of(node);
   if (!one.other.empty()) return false;
+  for (const std::string& function : giving_)
+    if (find(nodes_.at(function + "=")) == find(node)) return false;
   if (one.put.empty() && one.used.empty()) return true;
   // A table of pointers to variables of several types, of which the program knows by other means what they are: text is one of them.
   const bool is_of_any = std::any_of(one.used.begin(), one.used.end(), [&](const auto& used) { return one.of_variables.contains(used.first); });
@@ -883,6 +890,8 @@ bool Characters::are_text(const Unit& unit, const Expr* made) const {
   const auto found = nodes_.find(CharacterVisitor::name_of(unit, made));
   return found != nodes_.end() && is_text(found->second);
 }
+
+bool Characters::gives_memory(const Unit& unit, const FunctionDecl* function) const { return giving_.contains(Program::key_of(unit, function)); }
 
 std::vector<std::string> Characters::notes() const {
   std::vector<std::string> all;

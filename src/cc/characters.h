@@ -27,6 +27,8 @@ class Characters {
   // Whether an array of a variable or member, an array without a name, or the memory that a call gives to a pointer to characters is text.
   bool are_text(const Unit& unit, const clang::ValueDecl* array) const;
   bool are_text(const Unit& unit, const clang::Expr* made) const;
+  // Whether a function that returns a pointer to characters gives memory for anything: each of its calls says what that holds.
+  bool gives_memory(const Unit& unit, const clang::FunctionDecl* function) const;
 
   // What is not, and why.
   std::vector<std::string> notes() const;
@@ -77,8 +79,10 @@ class Characters {
     int node;
     std::string function;
     std::vector<int> given;
+    bool as_characters;
   };
   std::vector<Call> returned_;
+  std::set<std::string> giving_;  // functions that return pointers to characters, and give memory for anything
 };
 
 }  // namespace elc::cc

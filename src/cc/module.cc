@@ -51,7 +51,11 @@ class FileVisitor : public Visitor {
     const FunctionDecl* callee = callee_of(call);
     if (callee == nullptr) return true;
     direct_.insert(call->getCallee()->IgnoreParenImpCasts());
-    if (m_.program_.defines(unit_, callee)) return true;
+    if (m_.program_.defines(unit_, callee)) {
+      // What is converted has been seen before.
+      if (!seen_.contains(call) && m_.program_.characters().gives_memory(unit_, callee)) give(call, call->getType()->getPointeeType(), true);
+      return true;
+    }
     const Known known = m_.program_.known(callee->getName().str());
     if (known.kind == Known::Kind::kUnknown) return true;
     if (known.file != Known::File::kNone) follow_file(call, known);
@@ -168,12 +172,14 @@ class FileVisitor : public Visitor {
 
  private:
   // The memory that the call returns holds elements of this type.
-  void give(const CallExpr* call, QualType element) {
+  void give(const CallExpr* call, QualType element, bool is_as_it_is = false) {
     seen_.insert(call);
     const std::string type = m_.types_.of_memory(element, m_.program_.characters().are_text(unit_, call));
     if (type.empty()) return;
-    m_.memory_[call] = type;
-    m_.edits_.wrap(unit_.begin_of(call->getBeginLoc()), unit_.end_of(call->getEndLoc()), "ELC_Program_as(", ", " + type + ")");
+    std::string before = "ELC_Program_as(", behind = ", " + type + ")";
+    if (is_as_it_is) before = "((" + m_.declaration(call->getType(), "", call->getBeginLoc()) + ")" + before, behind += ")";
+    m_.memory_[call] = {before, behind};
+    m_.edits_.wrap(unit_.begin_of(call->getBeginLoc()), unit_.end_of(call->getEndLoc()), before, behind);
   }
 
   // The type that a pragma says.

@@ -42,10 +42,10 @@ class Module {
   Types& types() { return types_; }
   const Types& types() const { return types_; }
   Edits& edits() { return edits_; }
-  // The type that the memory gets which this call returns; empty: it says nothing.
-  std::string memory_of(const clang::CallExpr* call) const {
+  // The value of this call, of which it says what the memory is that it returns, if it does so.
+  std::string with_memory(const clang::CallExpr* call, const std::string& value) const {
     const auto found = memory_.find(call);
-    return found == memory_.end() ? "" : found->second;
+    return found == memory_.end() ? value : found->second.first + value + found->second.second;
   }
   // The types that a declaration in a function makes are to be the file's, before the function: what is moved there, too, or describes
   // them has to see them. The same of a type by itself, if a function has it.
@@ -97,7 +97,7 @@ class Module {
   std::set<const clang::DeclStmt*> lifted_, plain_;            // plain: typedefs of what depends on variables, written as what they are
   std::set<std::string> lifted_names_;
   std::map<const clang::Decl*, std::pair<std::string, std::string>> renamed_;  // types and enumerators: what they were called, and are
-  std::map<const clang::CallExpr*, std::string> memory_;
+  std::map<const clang::CallExpr*, std::pair<std::string, std::string>> memory_;  // what comes before it, and behind
   std::string strings_;                                         // text: their definitions
   std::string variables_, functions_;                           // text: initialisers of the module
   std::set<std::string> names_;                                 // of variables

@@ -424,8 +424,7 @@ std::string Function::call(const CallExpr* call, Call kind, bool is_used) {
   const std::string made = valued ? set(result, call->getType(), callee + "(" + arguments + ")") : callee + "(" + arguments + "); ";
   out_ += before_call(label.live) + (label.is_site ? place : "") + "elc_f.elc_h.label = " + number + "; elc_f.elc_h.is_site = " +
           (label.is_site ? "1; " : "0; ") + made + (label.is_site ? "" : place) + behind_call();
-  const std::string memory = module_.memory_of(call);
-  return memory.empty() || result.empty() ? result : "ELC_Program_as(" + result + ", " + memory + ")";
+  return result.empty() ? result : module_.with_memory(call, result);
 }
 
 // In a restart the function is entered with arguments that do not count: it has its own from the line.

@@ -1646,9 +1646,13 @@ class Characters(Cases):
     def test_functions_that_give_memory(self):
         """For anything, or what they were given: each call has what its own memory is. Blocks of odd sizes are something else than text."""
         outside = """
-static void *take(size_t n) { void *p = calloc(n, 1); if (p == NULL) exit(1); return p; }
+static char *take(size_t n) { char *p = (char *)calloc(n, 1); if (p == NULL) exit(1); return p; }
+static char *twin(const char *of) { char *p = malloc(108); if (p != NULL) strcpy(p, of); return p; }
+static char *called(size_t n) { return take(n); }
+static char *by_pointer(size_t n) { return take(n); }
+static char *(*caller)(size_t) = by_pointer;
 static void *more(void *p, size_t n) { void *q = p == NULL ? malloc(n) : realloc(p, n); if (!q) exit(1); return q; }
-static void *longer(void *p, size_t n) { p = realloc(p, n); if (p == NULL) exit(1); return p; }
+static char *longer(char *p, size_t n) { p = realloc(p, n); if (p == NULL) exit(1); return p; }
 static void *checked(void *p) { if (p == NULL) exit(1); return p; }
 static void *numbered(void *p, size_t n) { int *q = realloc(p, n); q[1] = 4; return q; }
 static int *last;
@@ -1670,16 +1674,18 @@ if (i == 0) {
   others[2] = more(NULL, 113); *(int *)others[2] = 5;
   others[3] = take(12); *(int *)others[3] = 1; keep(others[3], 115); others[3] = kept;
   others[4] = longer(NULL, 117); ((short *)others[4])[2] = 5; others[4] = longer(others[4], 119);
+  texts[5] = twin(twin("twin") + 1); texts[6] = &called(110)[0]; strcpy(texts[6], "called");
+  others[6] = caller(122); ((int *)others[6])[3] = 4;
   others[5] = copied(reals, 121); word = copied("text", 5);
 }
-deep(1, 1); result += strlen(texts[0]) + reals[0] + numbers[99] + strlen(texts[1]) + strlen(texts[2]) + counts[39] + last[1] + others[2][0] + others[4][4];
+deep(1, 1); result += strlen(texts[0]) + reals[0] + numbers[99] + strlen(texts[1]) + strlen(texts[2]) + counts[39] + last[1] + others[2][0] + others[4][4] + strlen(texts[5]);
 """
         self.write("prog.c", PROGRAM % (outside, inside))
         self.cc("prog.c", "-w", "-o", "prog")
         self.take_line("prog")
         show = os.path.join(BUILD.path, "src", "tool", "elc"), "show", "--json", os.path.join(self.home, "lines", "line-000001", "rank-000000.elc")
         types = {block["type"] for block in json.loads(self.run_words(*show))["heap"]}
-        self.assertLessEqual({"char[%d]" % n for n in (100, 102, 104, 106)} | {"bytes[%d]" % n for n in (109, 111, 113, 115, 119, 121)} |
+        self.assertLessEqual({"char[%d]" % n for n in (100, 102, 104, 106, 108, 110)} | {"bytes[%d]" % n for n in (109, 111, 113, 115, 119, 121, 122)} |
                              {"double[20]", "int[100]", "long[40]"}, types)
         shutil.rmtree(os.path.join(self.home, "lines"))
         self.cc("prog.c", "-w", "-o", "plain", "-felc-off")

@@ -11,7 +11,8 @@
  *     static const ELC_Frame_variable variables[] = {{"total", &pointer, &number, 1, offsetof(struct Sum, total), 0},
  *                                                    {"n", &number, NULL, 1, offsetof(struct Sum, n), 0}};
  *     static const unsigned short all[] = {1, 2, 0}, *const live[] = {all, all};
- *     static const ELC_Frame_function sum_function = {"sum", variables, live, 2};
+ *     static const char *const callees[] = {NULL, "sum"};
+ *     static const ELC_Frame_function sum_function = {"sum", variables, live, 2, callees};
  *
  *     void sum(long n, long *total) {
  *       struct Sum f;
@@ -39,7 +40,9 @@
  * main enters its frame behind MPI_Init. All is for the thread that calls MPI. A function that is left by longjmp or an
  * exception has to leave its frame: whoever catches that sets ELC_Innermost to its own. ELC_VAR and its relatives
  * register globals, wherever they are called. Where a call has no label of its own - it is over, which ELC_FRAME_BEHIND
- * says, or it came through foreign code - lines are refused. The method is the thesis's flow table (libELC, 2005, section
+ * says, or it came through foreign code - lines are refused. A function may also enter its frame for each call with a label and
+ * leave it behind that, if all functions that call it have labels that name it (callees): where its frame is missing, the next
+ * one on the stack is that of another function, and lines are refused as well. The method is the thesis's flow table (libELC, 2005, section
  * 4.2.2.2), written down when a line is taken and not before. */
 #ifndef ELC_FRAME_H
 #define ELC_FRAME_H

@@ -243,7 +243,14 @@ Function::Function(Module& module, const FunctionDecl* function) : module_(modul
   has_typeof_ = inside.find("typeof") != std::string::npos;
   if (inside.find("__label__") != std::string::npos) refuse(function->getLocation(), "labels of blocks (__label__)");
   BodyVisitor(*this).TraverseStmt(function->getBody());
-  if (last_argument_.isValid()) check_arguments(function->getBody());
+  if (last_argument_.isValid() && wants_arguments_late(function->getBody())) {
+    const std::string what = "variable arguments (" + unit_.place(last_argument_) + ") are wanted after a call that can reach MPI";
+    // By its name alone a line knows that it is on the stack.
+    if (uses_alloca_ || function->isMain() || module.program().is_address_taken(unit_, function)) refuse(function->getLocation(), what);
+    else module.warn(function->getLocation(), "no line is taken in " + function->getName().str() + "(): " + what);
+    is_left_alone_ = true;
+    return;
+  }
   if (last_argument_.isValid() && module.program().everywhere()) refuse(last_argument_, "variable arguments are wanted after a line that is taken everywhere");
   if (uses_alloca_ && has_directives_) refuse(function->getLocation(), "alloca() and directives of OpenMP: use malloc");
   if (function->isMain() && function->getNumParams() > 2 && function->getParamDecl(2)->isReferenced())
@@ -444,13 +451,14 @@ void Function::push_scope(size_t variable) {
 }
 
 // Variable arguments are gone in a restart: the function has to be done with them when it first calls what can reach MPI.
-void Function::check_arguments(const Stmt* s) {
-  if (s == nullptr || !has_label(s)) return;
+bool Function::wants_arguments_late(const Stmt* s) const {
+  if (s == nullptr || !has_label(s)) return false;
   const auto* call = dyn_cast<CallExpr>(s);
   const bool is_early = call != nullptr && kind_of(call) != Call::kPlain && unit_.begin_of(call->getBeginLoc()) < unit_.begin_of(last_argument_);
-  if (!function_->isVariadic() || has_jumps_ || is_early || loops_with_arguments_.contains(s))
-    return refuse(s->getBeginLoc(), "variable arguments (" + unit_.place(last_argument_) + ") are wanted after a call that can reach MPI");
-  for (const Stmt* child : s->children()) check_arguments(child);
+  if (!function_->isVariadic() || has_jumps_ || is_early || loops_with_arguments_.contains(s)) return true;
+  for (const Stmt* child : s->children())
+    if (wants_arguments_late(child)) return true;
+  return false;
 }
 
 // A function that often returns without a call that has a label does better without a frame then. Of one that pointers lead to, or that
@@ -596,6 +604,7 @@ std::string Function::beginning() {
 Edits::Edit Function::transform() {
   const auto* body = cast<CompoundStmt>(function_->getBody());
   const size_t begin = unit_.begin_of(body->getLBracLoc()) + 1, end = unit_.begin_of(body->getRBracLoc());
+  if (is_left_alone_) return {begin, end, true, module_.edits().text(begin, end), ""};
   if (module_.program().everywhere()) {
     labels_.push_back({true, scope_, "", "", ""});
     out_ += before_call(scope_) + "elc_L1: elc_f.elc_h.label = elc_f.elc_h.is_site = 1; ELC_Checkpoint(); " + behind_call();

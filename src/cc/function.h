@@ -58,7 +58,7 @@ class Function {
   bool has_label(const clang::Stmt* statement) const;
   void find_moved(const clang::Stmt* statement);
   void move(const clang::DeclStmt* statement);
-  void check_arguments(const clang::Stmt* statement);
+  bool wants_arguments_late(const clang::Stmt* statement) const;
   void change_array(const clang::VarDecl* variable, Variable* v);
   bool is_plain(const clang::Expr* size) const;
   void push_scope(size_t variable);
@@ -118,6 +118,7 @@ class Function {
   std::set<std::string> names_;
   int next_ = 1;
   bool is_refused_ = false;
+  bool is_left_alone_ = false;  // it has neither frame nor labels: no line is taken in it
   bool has_tasks_ = false, has_directives_ = false;  // of OpenMP
   bool has_typeof_ = false;
   bool has_jumps_ = false;  // goto

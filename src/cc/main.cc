@@ -274,7 +274,7 @@ class Driver {
     if (!job.unit->parsed() && !job.unit->parse()) errors.push_back(job.unit->record().source + ": cannot be read again");
     if (errors.empty()) {
       Module module(program, *job.unit, &errors);
-      if (!write_file(job.text, module.transform(units)) || !write_lines(job.notes, module.types().notes())) return Job::kLost;
+      if (!write_file(job.text, module.transform(units)) || !write_lines(job.notes, module.notes())) return Job::kLost;
     }
     const std::vector<std::string> files = {"-w", "-x", "cpp-output", "-c", job.text, "-o", job.object};
     if (errors.empty() && run(std::vector{compiler} + job.unit->record().flags + files) != 0) {

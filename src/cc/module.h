@@ -52,6 +52,13 @@ class Module {
   void lift(const clang::DeclStmt* statement);
   void lift(clang::QualType type);
   void error(clang::SourceLocation at, const std::string& what) { errors_->push_back(unit_.place(at) + ": " + what); }
+  void warn(clang::SourceLocation at, const std::string& what) { warnings_.push_back(unit_.place(at) + ": " + what); }
+  // What a user has to know, and what is saved as bytes.
+  std::vector<std::string> notes() const {
+    std::vector<std::string> all = warnings_;
+    all.insert(all.end(), types_.notes().begin(), types_.notes().end());
+    return all;
+  }
 
   // Of a declaration of `name`, as C writes it; empty, with an error, where the type has no name.
   std::string declaration(clang::QualType type, const std::string& name, clang::SourceLocation at);
@@ -97,6 +104,7 @@ class Module {
   std::set<const clang::DeclStmt*> lifted_, plain_;            // plain: typedefs of what depends on variables, written as what they are
   std::set<std::string> lifted_names_;
   std::map<const clang::Decl*, std::pair<std::string, std::string>> renamed_;  // types and enumerators: what they were called, and are
+  std::vector<std::string> warnings_;
   std::map<const clang::CallExpr*, std::pair<std::string, std::string>> memory_;  // what comes before it, and behind
   std::string strings_;                                         // text: their definitions
   std::string variables_, functions_;                           // text: initialisers of the module

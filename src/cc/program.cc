@@ -127,14 +127,14 @@ class Collector : public Visitor {
       if (variable->isExternallyVisible() && variable->getDefinition() == nullptr)
         program_.used_variables_.insert(variable->getName().str()), here().uses_variables.emplace(variable->getName().str(), unit_.place(reference->getLocation()));
     } else if (isa<EnumConstantDecl>(reference->getDecl()) && !passed_.contains(reference)) {
-      const std::string name = number_named(reference->getDecl()->getName().str());
+      const std::string name = number_of(reference->getDecl());
       if (!name.empty()) here().numbers.emplace(name, unit_.place(reference->getLocation()));
     }
     return true;
   }
 
   bool VisitEnumConstantDecl(EnumConstantDecl* constant) override {
-    const std::string name = number_named(constant->getName().str());
+    const std::string name = number_of(constant);
     if (!name.empty()) program_.values_of_numbers_[name] = constant->getInitVal().getExtValue();
     // Preprocessed without names: somewhere in the file there may be any of them.
     if (name == any_number()) program_.at_file_scope_.numbers.emplace(name, unit_.record().source);
@@ -219,9 +219,17 @@ class Collector : public Visitor {
       pass_number(to, both->getRHS());
     } else if (const auto* reference = dyn_cast<DeclRefExpr>(e)) {
       passed_.insert(reference);
-      const std::string name = number_named(reference->getDecl()->getName().str());
+      const std::string name = number_of(reference->getDecl());
       if (!name.empty()) here().given.emplace(to, name, unit_.place(reference->getLocation()));
     }
+  }
+
+  // A program may have constants of its own that are called so.
+  std::string number_of(const ValueDecl* declared) const {
+    if (!isa<EnumConstantDecl>(declared)) return "";
+    const std::string file = unit_.file(declared->getLocation());
+    const bool is_own = declared->getName().startswith("MPI_") && !file.substr(file.rfind('/') + 1).starts_with("mpi");
+    return is_own ? "" : number_named(declared->getName().str());
   }
 
   static QualType pointee_of_callee(const CallExpr* call) {

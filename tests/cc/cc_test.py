@@ -898,14 +898,33 @@ static void note(void) { FILE *f = fopen("note", "a"); fclose(f); }""", """{ int
     def test_computed_goto(self): self.refuses("a computed goto", inside="{ void *p = &&there; goto *p; there: deep(1, 1); }")
 
     def test_variable_arguments(self):
+        """No line is taken in a function that wants them later; a pointer may not lead to it."""
         many = "#include <stdarg.h>\nstatic long many(int n, ...) { va_list of; long s = 0; va_start(of, n); %s va_end(of); return s; }"
-        for body in ("MPI_Barrier(MPI_COMM_WORLD); s = va_arg(of, int);", 'MPI_Barrier(MPI_COMM_WORLD); vprintf("", of);',
-                     'va_list *at = &of; MPI_Barrier(MPI_COMM_WORLD); vprintf("", *at);', "while (n-- > 0) s += deep(va_arg(of, int), 1);",
+        lines, looked = os.path.join(self.home, "lines"), 0
+        for body in ("MPI_Barrier(MPI_COMM_WORLD); s = va_arg(of, int);", 'MPI_Barrier(MPI_COMM_WORLD); vsprintf((char[9]){0}, "", of);',
+                     'va_list *at = &of; MPI_Barrier(MPI_COMM_WORLD); vsprintf((char[9]){0}, "", *at);', "while (n-- > 1) s += deep(va_arg(of, int), 1);",
                      "{ int k; for (k = 0; k < n; k++) { va_end(of); va_start(of, n); s += va_arg(of, int); deep(s, 1); } }",
                      "again: s += va_arg(of, int); if (n-- > 1) goto again;"):
-            self.refuses("are wanted after a call that can reach MPI", many % (body + (" va_end(of); deep(1, 1); va_start(of, n); " if "goto" in body else "")), "many(1, 2);")
+            outside = many % (body + (" va_end(of); deep(1, 1); va_start(of, n); " if "goto" in body else ""))
+            self.write("prog.c", PROGRAM % (outside, "deep(1, 1); many(2, 2, 3); deep(1, 1);"))
+            self.cc("prog.c", "-w", "-o", "plain", "-felc-off")
+            said = self.cc("prog.c", "-w", "-o", "prog")
+            self.assertRegex(said, r"prog\.c:\d+: no line is taken in many\(\): variable arguments \(prog\.c:\d+\) are wanted after a call that can reach MPI")
+            right = self.start("plain")
+            for site in self.chance.sample(range(20, 30), 2):
+                out, said = self.planned("prog", site)
+                self.assertEqual(out, right, said)
+                for line in launch.committed(lines):
+                    looked += 1
+                    out, said = self.planned("prog", ELC_RESTART=str(line))
+                    self.assertIn("restarting from line", said)
+                    self.assertEqual(out, right, "site %d\n%s" % (site, said))
+                shutil.rmtree(lines, ignore_errors=True)
+            os.remove(os.path.join(self.home, "prog"))
+            self.refuses("are wanted after a call that can reach MPI", outside + " static long (*pointer)(int, ...) = many;", "pointer(1, 2);")
+        self.assertGreater(looked, 2)
         self.refuses("are wanted after a call that can reach MPI", "#include <stdarg.h>\nstatic long one(va_list *of) { MPI_Barrier(MPI_COMM_WORLD); return va_arg(*of, int); }"
-                     "static long many(int n, ...) { va_list of; long s; va_start(of, n); s = one(&of); va_end(of); return s; }", "many(1, 2);")
+                     "static long many(int n, ...) { va_list of; long s; va_start(of, n); s = one(&of); va_end(of); return s; } static long (*pointer)(va_list *) = one;", "pointer(0); many(1, 2);")
 
     def test_arrays_of_variable_length_in_clauses(self):
         """Of what is named there a directive makes its own; elements of shared ones are used as they are."""
@@ -1905,6 +1924,7 @@ class Numbers(Cases):
                        "MPI_Waitall(0, NULL, MPI_STATUSES_IGNORE); }")
         self.assertEqual(self.found(inside, outside), wanted)
         self.assertEqual(self.found(send % "MPI_PROC_NULL + MPI_SUCCESS"), set())
+        self.assertEqual(self.found("i += MPI_OWN;", "enum { MPI_OWN = 1 }; int kept = MPI_OWN;"), set())
         self.assertEqual(self.found("MPI_Mine(MPI_ERR_RANK);", "static int kept; void MPI_Mine(int what) { kept = what; }"), {"MPI_ERR_RANK"})
 
     def test_where_they_cannot_be_seen(self):

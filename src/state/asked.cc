@@ -43,14 +43,9 @@ void* zeroed(size_t count, size_t size) {
     errno = ENOMEM;
     return nullptr;
   }
-  if (alignment_of_all != 0) return zeroed_at(alignment_of_all, count * size);
-  constexpr size_t kSmall = 1024;
-  const size_t all = asked_for(count * size);
-  if (all > kSmall) return calloc(1, all);
-  // glibc's calloc does not take what has just been freed, as its malloc does; compilers would make a calloc of the two.
-  static void* (*const volatile get)(size_t) = malloc;
-  void* const memory = get(all);
-  return memory == nullptr ? nullptr : memset(memory, 0, all);
+  // glibc's calloc seldom gives what has just been freed, as malloc does at once: a pointer that a program has left to that leads
+  // nowhere, and not to, or before, other memory, of which a line could not have it.
+  return alignment_of_all == 0 ? calloc(1, asked_for(count * size)) : zeroed_at(alignment_of_all, count * size);
 }
 
 void* zeroed_at(size_t alignment, size_t size) {

@@ -835,8 +835,11 @@ void Characters::tell_calls_apart() {
         if (find(node(call.function + "#" + std::to_string(i))) == find(result)) join(call.node, call.given[i]);
     }
   }
-  for (const Call& call : apart)
-    if (call.as_characters && !is_known(node(call.function + "="))) giving_.insert(call.function);
+  for (const Call& call : apart) {
+    if (!call.as_characters || is_known(node(call.function + "="))) continue;
+    giving_.insert(call.function);
+    giving_classes_.insert(find(node(call.function + "=")));
+  }
 }
 
 void Characters::conclude() {
@@ -872,9 +875,7 @@ void Characters::conclude() {
 
 bool Characters::is_text(int node) const {
   const Class& one = class_of(node);
-  if (!one.other.empty()) return false;
-  for (const std::string& function : giving_)
-    if (find(nodes_.at(function + "=")) == find(node)) return false;
+  if (!one.other.empty() || giving_classes_.contains(find(node))) return false;
   if (one.put.empty() && one.used.empty()) return true;
   // A table of pointers to variables of several types, of which the program knows by other means what they are: text is one of them.
   const bool is_of_any = std::any_of(one.used.begin(), one.used.end(), [&](const auto& used) { return one.of_variables.contains(used.first); });

@@ -83,6 +83,7 @@ class Characters {
   };
   std::vector<Call> returned_;
   std::set<std::string> giving_;  // functions that return pointers to characters, and give memory for anything
+  std::set<int> giving_classes_;  // of that memory, before it is given
 };
 
 }  // namespace elc::cc

@@ -342,7 +342,8 @@ class Scenes(Jobs):
 
     # ---- Datatypes of addresses ----
 
-    def test_datatype_of_addresses(self): self.killed_and_restarted("absolute")
+    def test_datatype_of_addresses(self):
+        self.killed_and_restarted("absolute", line=None)  # who does not know yet that it has committed asks for another
 
     def test_datatype_of_a_distance(self):
         job = self.run_scene("distance", "0")

@@ -86,7 +86,8 @@ Result lock_files() {
   ELC_TRY(runtime.file_locks.take(dir(), numbers, &other));
   if (other == files.size()) return Result();
   return Result::error("the file '%s' is open for writing in another rank, too, and a restart could not bring it back: let one "
-                       "rank write to it (ELC_fopen), or open it for all together (MPI_File_open)", files[other].path.c_str());
+                       "rank open it, or all together (MPI_File_open), or start each rank in a directory of its own (mpirun -wdir)",
+                       files[other].path.c_str());
 }
 
 bool next_is_whole() { return current().chain.empty() || current().chain.size() >= runtime.config.incremental; }

@@ -36,8 +36,6 @@ const Expr* written(const Expr* e) {
   }
 }
 
-constexpr const char* kOthers = "";  // among the sources of a pointer: what is not followed
-
 bool is_one_of(const char* names, const std::string& name) { return (" " + std::string(names) + " ").find(" " + name + " ") != std::string::npos; }
 
 // Functions of the C library: pointers to anything that they are given lead to bytes for them, and to nothing else.
@@ -133,7 +131,7 @@ class CharacterVisitor : public Visitor {
       all_.unite(seen(field->getType()), seen(QualType(field->getParent()->getTypeForDecl(), 0)));
     if (one->getOpcode() == UO_LNot) let_go(one->getSubExpr(), "");
     const auto* to = dyn_cast<DeclRefExpr>(one->getSubExpr()->IgnoreParens());
-    if (one->getOpcode() == UO_AddrOf && to != nullptr && to->getType()->isPointerType()) all_.sources_[name_of(unit_, to->getDecl())].insert(kOthers);
+    if (one->getOpcode() == UO_AddrOf && to != nullptr && to->getType()->isPointerType()) all_.sources_[name_of(unit_, to->getDecl())].insert(Characters::kOthers);
     return true;
   }
 
@@ -164,7 +162,7 @@ class CharacterVisitor : public Visitor {
 
   // A function that is not called there may be called as any of its kind.
   bool VisitDeclRefExpr(DeclRefExpr* reference) override {
-    if (isa<ParmVarDecl>(reference->getDecl()) && !let_go_.contains(reference)) all_.let_go_[name_of(unit_, reference->getDecl())].insert(kOthers);
+    if (isa<ParmVarDecl>(reference->getDecl()) && !let_go_.contains(reference)) all_.let_go_[name_of(unit_, reference->getDecl())].insert(Characters::kOthers);
     const auto* function = dyn_cast<FunctionDecl>(reference->getDecl());
     if (function == nullptr || direct_.contains(reference)) return true;
     if (is_of_system(function)) return see_system(function), true;
@@ -441,8 +439,8 @@ class CharacterVisitor : public Visitor {
     const int node = all_.node(name_of(unit_, call));
     if (!is_of_system(callee)) {
       const QualType to = callee->getReturnType()->getPointeeType();
-      if (to->isVoidType() || to->isAnyCharacterType()) all_.returned_.push_back({node, Program::key_of(unit_, callee), given(call), !to->isVoidType()});
-      else all_.unite(node, returned(callee));
+      if (!to->isVoidType() && !to->isAnyCharacterType()) all_.unite(node, returned(callee));
+      else if (returning_.insert(call).second) all_.returned_.push_back({node, Program::key_of(unit_, callee), given(call), !to->isVoidType()});
     } else if ((returns_first(name) || name == "realloc") && call->getNumArgs() > 0) {
       all_.unite(node, of(call->getArg(0)));
     } else if (name == "bsearch" && call->getNumArgs() > 1) {
@@ -667,9 +665,10 @@ class CharacterVisitor : public Visitor {
     const auto* variable = reference == nullptr ? nullptr : dyn_cast<VarDecl>(reference->getDecl());
     if (const auto* choice = dyn_cast<ConditionalOperator>(e)) note_sources(of, choice->getTrueExpr()), note_sources(of, choice->getFalseExpr());
     else if (call != nullptr && callee_of(call) != nullptr && callee_of(call)->getName() == "realloc" && call->getNumArgs() > 0) note_sources(of, call->getArg(0));
-    else if (call != nullptr && callee_of(call) != nullptr) sources.insert(is_of_system(callee_of(call)) ? callee_of(call)->getName().str() + "()" : name_of_returned(callee_of(call)));
+    else if (call != nullptr && callee_of(call) != nullptr && !is_of_system(callee_of(call))) sources.insert(name_of_returned(callee_of(call)));
+    else if (call != nullptr && callee_of(call) != nullptr && allocates(callee_of(call)->getName().str())) return;
     else if (variable != nullptr && variable->hasLocalStorage()) sources.insert(name_of(unit_, variable));
-    else if (!is_null(e)) sources.insert(kOthers);
+    else if (!is_null(e)) sources.insert(Characters::kOthers);
   }
 
   // A parameter that is given to another function, or freed, or compared, and not used otherwise.
@@ -720,167 +719,10 @@ class CharacterVisitor : public Visitor {
   Characters& all_;
   const Unit& unit_;
   const FunctionDecl* function_ = nullptr;
-  std::set<const Expr*> direct_, let_go_;
+  std::set<const Expr*> direct_, let_go_, returning_;
 };
 
-int Characters::node(const std::string& name) {
-  const auto [at, is_new] = nodes_.emplace(name, 0);
-  if (is_new) at->second = fresh();
-  return at->second;
-}
-
-int Characters::fresh() {
-  above_.push_back(above_.size());
-  classes_.emplace_back();
-  return static_cast<int>(above_.size()) - 1;
-}
-
-int Characters::find(int node) const {
-  size_t at = static_cast<size_t>(node);
-  while (above_[at] != at) at = above_[at] = above_[above_[at]];
-  return static_cast<int>(at);
-}
-
-void Characters::unite(int a, int b) {
-  if (a < 0 || b < 0) return;
-  a = find(a), b = find(b);
-  if (a == b) return;
-  Class &to = class_of(a), &from = class_of(b);
-  above_[static_cast<size_t>(b)] = static_cast<size_t>(a);
-  if (to.other.empty()) to.other = from.other;
-  to.is_copied |= from.is_copied;
-  to.is_of_table |= from.is_of_table;
-  to.of_variables.merge(from.of_variables);
-  to.put.merge(from.put);
-  to.used.merge(from.used);
-}
-
-void Characters::unite_functions(const std::string& a, const std::string& b, unsigned parameters) {
-  for (unsigned i = 0; i < parameters && a != b; ++i) unite(node(a + "#" + std::to_string(i)), node(b + "#" + std::to_string(i)));
-  unite(node(a + "="), node(b + "="));
-}
-
-void Characters::see_other(int node, const std::string& place) {
-  if (node < 0) return;
-  std::string& other = class_of(node).other;
-  if (other.empty()) other = place;
-}
-
-// Whether a function does nothing with what it is given there but free or compare it, or return it, or what realloc makes of it.
-bool Characters::is_let_go(const std::string& parameter, bool may_return, std::set<std::string>* seen) const {
-  if (!seen->insert(parameter + (may_return ? "+" : "-")).second) return true;
-  const auto to = let_go_.find(parameter);
-  if (to == let_go_.end()) return defined_.contains(parameter.substr(0, parameter.rfind('#')));
-  return std::all_of(to->second.begin(), to->second.end(), [&](const std::string& other) {
-    if (other == kOthers) return false;
-    if (!other.ends_with('=')) return is_let_go(other, false, seen);
-    std::set<std::string> sources;
-    return may_return && is_source(other, parameter, &sources) && is_given_memory(other, seen);
-  });
-}
-
-bool Characters::is_source(const std::string& of, const std::string& parameter, std::set<std::string>* seen) const {
-  const auto sources = sources_.find(of);
-  if (!seen->insert(of).second || sources == sources_.end()) return false;
-  return std::any_of(sources->second.begin(), sources->second.end(), [&](const std::string& from) { return from == parameter || is_source(from, parameter, seen); });
-}
-
-// Whether all that a function returns is memory that nobody has used yet, or what it was given, which it has not used.
-bool Characters::is_given_memory(const std::string& function, std::set<std::string>* seen) const {
-  if (!seen->insert(function).second) return true;
-  if (function.ends_with("()")) return allocates(function.substr(0, function.size() - 2));
-  const bool is_parameter = function.find('#') != std::string::npos;
-  if (is_parameter && !is_let_go(function, true, seen)) return false;
-  const auto sources = sources_.find(function);
-  if (sources == sources_.end()) return is_parameter;
-  return std::all_of(sources->second.begin(), sources->second.end(), [&](const std::string& from) { return from != kOthers && is_given_memory(from, seen); });
-}
-
 void Characters::add(const Unit& unit) { CharacterVisitor(*this, unit).TraverseDecl(unit.context().getTranslationUnitDecl()); }
-
-// What is known of the memory that such functions give or are given is known of all their calls.
-void Characters::tell_calls_apart() {
-  std::vector<std::pair<int, int>> let_go;
-  for (const auto& [parameter, given] : passed_) {
-    std::set<std::string> seen;
-    if (is_let_go(parameter, true, &seen)) let_go.emplace_back(node(parameter), given);
-    else unite(node(parameter), given);
-  }
-  std::vector<Call> apart;
-  for (const Call& call : returned_) {
-    std::set<std::string> seen;
-    // What a pointer to it gives is not known by the call.
-    const bool is_taken = call.as_characters && std::any_of(taken_.begin(), taken_.end(), [&](const auto& taken) { return std::get<0>(taken) == call.function; });
-    if (defined_.contains(call.function) && !is_taken && is_given_memory(call.function + "=", &seen)) apart.push_back(call);
-    else unite(call.node, node(call.function + "="));
-  }
-  const auto is_known = [this](int node) {
-    const Class& one = class_of(node);
-    return !one.used.empty() || !one.put.empty() || !one.other.empty() || one.is_copied;
-  };
-  for (bool grows = true; grows;) {
-    grows = false;
-    const auto join = [&](int a, int b) {
-      if (a < 0 || b < 0 || find(a) == find(b)) return;
-      unite(a, b);
-      grows = true;
-    };
-    for (const auto& [parameter, given] : let_go)
-      if (is_known(parameter)) join(parameter, given);
-    for (const Call& call : apart) {
-      const int result = node(call.function + "=");
-      if (is_known(result)) join(call.node, result);
-      // It may return what it is given.
-      for (size_t i = 0; i < call.given.size(); ++i)
-        if (find(node(call.function + "#" + std::to_string(i))) == find(result)) join(call.node, call.given[i]);
-    }
-  }
-  for (const Call& call : apart) {
-    if (!call.as_characters || is_known(node(call.function + "="))) continue;
-    giving_.insert(call.function);
-    giving_classes_.insert(find(node(call.function + "=")));
-  }
-}
-
-void Characters::conclude() {
-  // Without a prototype a function may be called as any that returns the same.
-  const auto returned = [](const std::string& signature) { return signature.substr(0, signature.find(" (")); };
-  for (const auto& [key, signature, parameters] : taken_)
-    for (const std::string& called : called_)
-      if ((called.ends_with(" ()") || signature.ends_with(" ()")) && returned(called) == returned(signature)) unite_functions(key, called, parameters);
-  for (const auto& [node, call] : given_anything_)
-    if (!defined_.contains(call.first)) see_other(node, call.second);
-  tell_calls_apart();
-  for (const auto& [name, members] : members_) {
-    const auto seen = nodes_.find("struct " + name);
-    if (seen == nodes_.end()) continue;
-    for (const int member : members) see_other(member, class_of(seen->second).other);
-  }
-  // A pointer to anything that becomes one to a struct of another type than any that it has come from, or by which some are copied.
-  std::vector<std::pair<int, std::string>> found;
-  for (size_t i = 0; i < classes_.size(); ++i) {
-    const Class& one = classes_[i];
-    if (find(static_cast<int>(i)) != static_cast<int>(i) || one.put.empty()) continue;
-    const auto unexplained = std::find_if(one.used.begin(), one.used.end(), [&](const auto& used) { return !one.put.contains(used.first); });
-    const bool is_mixed = one.put.size() > 1 && (one.is_copied || !one.other.empty());
-    if (unexplained == one.used.end() && !is_mixed) continue;
-    const std::string where = is_mixed ? one.put.begin()->second : unexplained->second;
-    for (const auto* types : {&one.put, &one.used})
-      for (const auto& [name, place] : *types)
-        if (const auto members = members_.find(name); members != members_.end())
-          for (const int member : members->second) found.emplace_back(member, where);
-  }
-  for (const auto& [member, where] : found) see_other(member, where);
-}
-
-bool Characters::is_text(int node) const {
-  const Class& one = class_of(node);
-  if (!one.other.empty() || giving_classes_.contains(find(node))) return false;
-  if (one.put.empty() && one.used.empty()) return true;
-  // A table of pointers to variables of several types, of which the program knows by other means what they are: text is one of them.
-  const bool is_of_any = std::any_of(one.used.begin(), one.used.end(), [&](const auto& used) { return one.of_variables.contains(used.first); });
-  return is_of_any && one.is_of_table && !one.is_copied && texts_.contains(node);
-}
 
 bool Characters::are_text(const Unit& unit, const ValueDecl* array) const {
   const auto found = nodes_.find(CharacterVisitor::name_of(unit, array));
@@ -893,16 +735,5 @@ bool Characters::are_text(const Unit& unit, const Expr* made) const {
 }
 
 bool Characters::gives_memory(const Unit& unit, const FunctionDecl* function) const { return giving_.contains(Program::key_of(unit, function)); }
-
-std::vector<std::string> Characters::notes() const {
-  std::vector<std::string> all;
-  for (const auto& [node, array] : arrays_) {
-    if (is_text(node)) continue;
-    const Class& one = class_of(node);
-    all.push_back(array + " is saved as bytes: its characters may be something else (" +
-                  (!one.other.empty() ? one.other : !one.used.empty() ? one.used.begin()->second : one.put.begin()->second) + ")");
-  }
-  return all;
-}
 
 }  // namespace elc::cc

@@ -46,6 +46,8 @@ class Characters {
     std::set<std::string> of_variables;  // of what is put
   };
 
+  static constexpr const char* kOthers = "";  // among the sources of a pointer, or what a parameter is given to: what is not followed
+
   int node(const std::string& name);
   int fresh();
   int find(int node) const;
@@ -73,7 +75,7 @@ class Characters {
   std::map<int, std::pair<std::string, std::string>> given_anything_;  // parameters that are pointers to anything: their function, where it is called
   std::vector<std::pair<std::string, int>> passed_;      // to parameters
   std::map<std::string, std::set<std::string>> let_go_;  // of parameters: those that they are given to, what their function returns, and others
-  std::map<std::string, std::set<std::string>> sources_; // of what functions return, and what their variables have: functions that are called, and others
+  std::map<std::string, std::set<std::string>> sources_; // of what functions return, and what their variables have: functions that are called, variables, and others
   // A call of a function that may give memory of its own to each, or what it was given itself.
   struct Call {
     int node;

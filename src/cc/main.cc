@@ -85,9 +85,10 @@ class Driver {
     }
     if (run(preprocessor({}, plain)) != 0) return false;
     *text = read_file(plain);
-    with_names = with_strings_of(*text, with_names);
-    if (!with_names.empty()) *text = std::move(with_names);
-    else if (!header.empty()) *text += any_of_numbers(header);
+    if (header.empty()) return true;
+    if (!with_names.empty()) with_names = with_strings_of(*text, with_names);
+    if (with_names.empty()) *text += any_of_numbers(header);
+    else *text = std::move(with_names);
     return true;
   }
 

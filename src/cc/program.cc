@@ -88,6 +88,13 @@ class Collector : public Visitor {
     if (variable->hasGlobalStorage() && !variable->isStaticLocal() && variable->isExternallyVisible() &&
         variable->isThisDeclarationADefinition() != VarDecl::DeclarationOnly)
       program_.variables_.insert(variable->getName().str());
+    // It is called where the variable ends, by no call in the text.
+    if (const auto* cleanup = variable->getAttr<CleanupAttr>(); cleanup != nullptr && facts_ != nullptr) {
+      const std::string key = Program::key_of(unit_, cleanup->getFunctionDecl());
+      facts_->calls.insert(key);
+      facts_->refers.insert(key);
+      taken_.insert(key);
+    }
     return true;
   }
 

@@ -894,6 +894,14 @@ static void note(void) { FILE *f = fopen("note", "a"); fclose(f); }""", """{ int
                         "struct part { int a, b; }; static int *first = &((struct part){1, 2}).b;"):
             self.refuses("a compound literal outside of functions", outside, "result += sizeof first;")
 
+    def test_cleanup(self):
+        """The function is called where the variable ends, and no text says so."""
+        outside = "%s static void ended(int *p) { %s } static void use(int n) { __attribute__((cleanup(ended))) int local = n; %s }"
+        self.refuses("'local' has an attribute cleanup", outside % ("", "", "deep(1, 1);"), "use(i);")
+        self.refuses("'local' has an attribute cleanup", outside % ("", "MPI_Barrier(MPI_COMM_WORLD);", ""), "use(i);")
+        self.refuses("-felc-stateless=others", outside % ("void others(int);", "others(*p);", ""), "use(i);")
+        self.right(outside % ("static int ends;", "ends += *p;", "local++;"), "use(i); result += ends; deep(1, 1);")
+
     def test_literal(self): self.refuses("the address of a compound literal", inside="{ int *p = (int[]){1, 2}; deep(p[1], 1); }")
     def test_computed_goto(self): self.refuses("a computed goto", inside="{ void *p = &&there; goto *p; there: deep(1, 1); }")
 

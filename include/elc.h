@@ -267,7 +267,8 @@ int ELC_Set_type(void *block, ELC_Type type);
  * the mode allows writing, content; at restart the file is brought back to the content of the line
  * and reopened into the same variable, which is registered with ELC_FILEVAR. A regular file, or /dev/null, below the
  * directory in which the job was started or one of ELC_FILE_ROOTS: elc(7). A line flushes the streams; where that fails,
- * what the program wrote may be lost: no line is taken until the stream is closed, and ELC_fclose returns EOF. */
+ * what the program wrote may be lost: no line is taken until the stream is closed, and ELC_fclose returns EOF.
+ * One rank writes to a file; others may have it open by "w", if they have written nothing: elc.3. */
 FILE *ELC_fopen(const char *path, const char *mode);
 int ELC_fclose(FILE *stream);
 int ELC_fcloseall(void);

@@ -327,7 +327,7 @@ Result fill(format::Reader& reader, const HandleCodec& codec) {
   return put_library();
 }
 
-Result bring_back_files(format::Reader& reader) { return process().streams.apply(reader); }
+Result bring_back_files(format::Reader& reader, AllWell all_well) { return process().streams.apply(reader, all_well); }
 
 const Vector<Text>& changes() { return process().image->changes; }
 

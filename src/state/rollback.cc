@@ -166,6 +166,16 @@ Result shorten_appended(const FileRoots& roots, const SavedStream& saved) {
                                                                       : io_error("shorten", saved.path.c_str(), errno);
 }
 
+// Several processes may do so.
+Result empty_file(const FileRoots& roots, const SavedStream& saved) {
+  Place place;
+  ELC_TRY(place.find(roots, saved.path.c_str()));
+  Descriptor file(openat(place.directory(), place.name(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666));
+  if (file.open()) return Result();
+  ELC_TRY(place.open(Access::kChange, O_WRONLY, &file));
+  return ftruncate(file.get(), 0) == 0 ? Result() : io_error("empty", saved.path.c_str(), errno);
+}
+
 void remove_temporary(const FileRoots& roots, const SavedStream& saved, size_t number) {
   Place place;
   if (place.find(roots, saved.path.c_str()).ok()) unlinkat(place.directory(), temporary_name(place, number).c_str(), 0);
@@ -211,7 +221,8 @@ Result reopen(const FileRoots& roots, SavedStream& saved) {
   if (saved.file == nullptr || dup2(file.get(), fileno(saved.file)) < 0) return io_error("open", path, errno);
   const int inherited = strchr(saved.mode.c_str(), 'e') == nullptr ? 0 : FD_CLOEXEC;
   if (fcntl(fileno(saved.file), F_SETFD, inherited) != 0) return io_error("open", path, errno);
-  if (saved.kind != StreamKind::kSpecial && fseeko(saved.file, static_cast<off_t>(saved.offset), SEEK_SET) != 0)
+  // Where it begins a stream that is not moved stays one that has not been (is_untouched).
+  if (saved.kind != StreamKind::kSpecial && saved.offset != 0 && fseeko(saved.file, static_cast<off_t>(saved.offset), SEEK_SET) != 0)
     return io_error("seek in", path, errno);
   if (saved.at_end && getc(saved.file) != EOF)
     return Result::error("the file '%s' does not end where the program had come to its end when the line was taken", path);
@@ -240,31 +251,58 @@ Result Streams::check(format::Reader& reader) {
   return Result();
 }
 
-Result Streams::apply(format::Reader& reader) {
+Result Streams::write_temporaries(format::Cursor& in) const {
+  for (size_t i = 0; i < saved_.size(); ++i)
+    if (saved_[i].kind == StreamKind::kWrite && !saved_[i].is_unwritten()) ELC_TRY(write_temporary(roots_, saved_[i], i, in));
+  return Result();
+}
+
+void Streams::remove_temporaries() const {
+  for (size_t i = 0; i < saved_.size(); ++i)
+    if (saved_[i].kind == StreamKind::kWrite && !saved_[i].is_unwritten()) remove_temporary(roots_, saved_[i], i);
+}
+
+Result Streams::make_empty() const {
+  for (const SavedStream& saved : saved_)
+    if (saved.is_unwritten()) ELC_TRY(empty_file(roots_, saved));
+  return Result();
+}
+
+Result Streams::put_back() const {
+  for (size_t i = 0; i < saved_.size(); ++i) {
+    const SavedStream& saved = saved_[i];
+    if (saved.kind == StreamKind::kWrite && !saved.is_unwritten()) ELC_TRY(replace(roots_, saved, i));
+    if (saved.kind == StreamKind::kAppend) ELC_TRY(shorten_appended(roots_, saved));
+  }
+  return Result();
+}
+
+Result Streams::open_all() {
+  for (SavedStream& saved : saved_) {
+    ELC_TRY(reopen(roots_, saved));
+    follow(saved.file, saved.path.view(), saved.mode.view(), saved.standard);
+  }
+  return output_.open() ? direct_output() : Result();
+}
+
+// A file that others have open, too, has its content before any opens it, and nobody empties it after that.
+Result Streams::apply(format::Reader& reader, AllWell all_well) {
   format::Cursor in;
   SavedTerminal terminals[3];
   Vector<SavedStream> known;  // read over, to come to the content
   ELC_TRY(in.open(&reader, "files"));
   ELC_TRY(read_files(in, terminals, &known));
   restore_terminals(terminals);
-  Result status;
-  for (size_t i = 0; i < saved_.size() && status.ok(); ++i)
-    if (saved_[i].kind == StreamKind::kWrite) status = write_temporary(roots_, saved_[i], i, in);
-  if (!status.ok()) {
-    for (size_t i = 0; i < saved_.size(); ++i)
-      if (saved_[i].kind == StreamKind::kWrite) remove_temporary(roots_, saved_[i], i);
+  Result status = write_temporaries(in);
+  if (!all_well(status.ok())) {
+    remove_temporaries();
     return status;
   }
-  for (size_t i = 0; i < saved_.size(); ++i) {
-    const SavedStream& saved = saved_[i];
-    if (saved.kind == StreamKind::kWrite) ELC_TRY(replace(roots_, saved, i));
-    if (saved.kind == StreamKind::kAppend) ELC_TRY(shorten_appended(roots_, saved));
-  }
-  for (SavedStream& saved : saved_) {
-    ELC_TRY(reopen(roots_, saved));
-    follow(saved.file, saved.path.view(), saved.mode.view(), saved.standard);
-  }
-  return output_.open() ? direct_output() : Result();
+  status = make_empty();
+  if (!all_well(status.ok())) return status;
+  status = put_back();
+  if (!all_well(status.ok())) return status;
+  return open_all();
 }
 
 Result Streams::prepare() {

@@ -151,12 +151,23 @@ struct Relied {
 };
 Vector<Relied> take_relied();
 
+// What a line has of a file that is open for writing.
+enum class Kept : uint8_t {
+  kNothing,  // nothing was written through the stream: a restart makes the file empty, if no other process brings it back
+  kContent,  // a restart brings it back
+  kLength,   // what the file had stays in it
+};
+
 // A file that the program had open for writing at the last save().
 struct Written {
   uint64_t number = 0;  // the same in all processes of a machine, and no other file's
   Text path;
+  Kept kept = Kept::kLength;
+  Descriptor directory;  // of a file of which nothing is kept: where it lies
 };
 const Vector<Written>& written_files();
+// Fails unless a file of which nothing is kept is empty.
+Result check_empty(const Written& file);
 // The random numbers of the C library: whether they are registered; a checksum of their state, to see whether some are drawn.
 bool has_random();
 struct DrawnNumbers {
@@ -236,7 +247,10 @@ Result fill(format::Reader& reader, const HandleCodec& codec);
 
 // After that, when all processes have been filled, so that no line is damaged: brings files and terminals back. Fails only
 // if something failed that no check can foresee (a full disk); the process must end then, and can be restarted again.
-Result bring_back_files(format::Reader& reader);
+// Several processes may have a file open: each calls `all_well` between the steps, which waits for all and says whether nothing
+// has failed in any of them. Where something has, that is the end, and the failure is returned where it was.
+using AllWell = bool (*)(bool here);
+Result bring_back_files(format::Reader& reader, AllWell all_well);
 
 // From fill() until set_recovering(false): the address that a pointer of the line has now; nullptr for
 // NULL, wild and impossible pointers.

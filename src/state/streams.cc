@@ -7,6 +7,9 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#ifdef __GLIBC__
+#include <stdio_ext.h>
+#endif
 
 #include "base/compiler.h"
 #include "base/message.h"
@@ -25,6 +28,17 @@ Result io_error(const char* what, const char* path, int error) {
 
 bool same_file(const struct stat& a, const struct stat& b) { return a.st_dev == b.st_dev && a.st_ino == b.st_ino; }
 
+// Has nothing ever been read, written or moved through the stream? The GNU C library gives it a buffer when it has to; of
+// others that is not known. Who has written to the descriptor instead has moved that.
+bool is_untouched(FILE* file) {
+#ifdef __GLIBC__
+  return __fbufsize(file) == 0 && ftello(file) == 0;
+#else
+  static_cast<void>(file);
+  return false;
+#endif
+}
+
 }  // namespace
 
 // What the directory of "files" says of a stream, and where its file is.
@@ -34,7 +48,10 @@ struct Snapshot {
   StreamKind kind = StreamKind::kSpecial;
   uint64_t offset = 0, length = 0;
   bool at_end = false;
+  bool unwritten = false;
   uint64_t number = 0;  // of the file: Written
+
+  Kept kept() const { return unwritten ? Kept::kNothing : kind == StreamKind::kWrite ? Kept::kContent : Kept::kLength; }
 };
 
 namespace {
@@ -138,7 +155,40 @@ Result Streams::look_at(Stream& stream, Snapshot* out) const {
   out->number = number_of_file(about);
   if (out->at_end && out->offset != out->length)
     return Result::error("the program has come to the end of '%s', which is longer now: close it, or clear its end (clearerr)", path);
+  out->unwritten = out->kind == StreamKind::kWrite && stream.mode.c_str()[0] == 'w' && is_untouched(stream.file);
   return Result();
+}
+
+// Where this process has the file in another stream, too, that one's order of things counts.
+void Streams::find_unwritten(Vector<Snapshot>& snapshots) {
+  for (Snapshot& one : snapshots) {
+    for (const Snapshot& other : snapshots)
+      if (&one != &other && other.kind != StreamKind::kSpecial && other.number == one.number) one.unwritten = false;
+    if (one.unwritten) one.length = 0;
+  }
+}
+
+Result Streams::note_written(const Snapshot& snapshot) {
+  if (snapshot.kind != StreamKind::kWrite && snapshot.kind != StreamKind::kAppend) return Result();
+  Written& written = written_.push_back({});
+  written.number = snapshot.number;
+  written.path = Text::copy(snapshot.stream->path.view());
+  written.kept = snapshot.kept();
+  if (!snapshot.unwritten) return Result();
+  written.directory = Descriptor(fcntl(snapshot.place.directory(), F_DUPFD_CLOEXEC, 0));
+  return written.directory.open() ? Result() : io_error("look at", snapshot.stream->path.c_str(), errno);
+}
+
+// By its name: to close another descriptor of it would take the locks that the program may have on it (fcntl).
+Result check_empty(const Written& file) {
+  const char* const path = file.path.c_str();
+  const char* const slash = strrchr(path, '/');
+  struct stat about;
+  if (fstatat(file.directory.get(), slash == nullptr ? path : slash + 1, &about, AT_SYMLINK_NOFOLLOW) != 0) return io_error("look at", path, errno);
+  if (number_of_file(about) != file.number) return Result::error("the file '%s' was replaced while it was saved", path);
+  if (about.st_size == 0) return Result();
+  return Result::error("the file '%s' is open for writing, and what is in it was written through another stream that is closed, or by a "
+                       "rank on another machine: a restart could not bring that back; let who has not written to it close it, too, or not open it", path);
 }
 
 // A file whose content is not in the line, and the names of all.
@@ -341,12 +391,10 @@ Result Streams::save(format::Writer& writer) {
     Snapshot& snapshot = snapshots.push_back({});
     ELC_TRY(look_at(stream, &snapshot));
   }
+  find_unwritten(snapshots);
   relied_.clear();
   written_.clear();
-  for (const Snapshot& snapshot : snapshots) {
-    if (snapshot.kind != StreamKind::kWrite && snapshot.kind != StreamKind::kAppend) continue;
-    written_.push_back({snapshot.number, Text::copy(snapshot.stream->path.view())});
-  }
+  for (const Snapshot& snapshot : snapshots) ELC_TRY(note_written(snapshot));
   writer.begin_section("files");
   Encoder& out = writer.encoder();
   out.u32(kSectionLayout);

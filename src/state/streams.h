@@ -60,6 +60,9 @@ struct SavedStream {
   uint64_t offset = 0;
   uint64_t length = 0;
   FILE* file = nullptr;  // where it is open again, or will be
+
+  // Nothing had been written through it: the file is empty, or as another process brings it back.
+  bool is_unwritten() const { return kind == StreamKind::kWrite && mode.c_str()[0] == 'w' && offset == 0 && length == 0; }
 };
 
 // What section "files" says of a standard descriptor.
@@ -112,8 +115,8 @@ class Streams {
   // same FILE, the others are closed.
   Result prepare();
   // After prepare(): brings the files back and opens them. Everything that can fail for want of space comes before the first
-  // change of a file. A kill at any instant leaves files that the next restart brings back.
-  Result apply(format::Reader& reader);
+  // change of a file. A kill at any instant leaves files that the next restart brings back. As bring_back_files in state.h.
+  Result apply(format::Reader& reader, AllWell all_well);
 
   size_t saved_count() const { return saved_.size(); }
   void clear();  // forgets all streams; closes none
@@ -127,10 +130,17 @@ class Streams {
   Result find_again(const Stream& stream, Place* place) const;
   Result look_at(Stream& stream, Snapshot* out) const;
   static Result flush(Stream& stream);
+  static void find_unwritten(Vector<Snapshot>& snapshots);
+  Result note_written(const Snapshot& snapshot);
   Result rely_on(Snapshot& snapshot);
   Result find_directory(const char* path, Place* place) const;
   Result save_directory(format::Writer& writer);
   Result return_to(const char* directory);
+  Result write_temporaries(format::Cursor& in) const;
+  void remove_temporaries() const;
+  Result make_empty() const;
+  Result put_back() const;
+  Result open_all();
   Result direct_output();
   Result save_output(format::Writer& writer);
   void add_relied(Descriptor file, const char* path);

@@ -276,7 +276,20 @@ Result Lock::take(const char* dir, const char* name) {
       dir, path.c_str(), static_cast<long>(whole.l_pid));
 }
 
-Result FileLocks::take(const char* dir, const Vector<uint64_t>& files, size_t* other) {
+namespace {
+
+// An offset is not negative. At the first byte is locked who writes; the second is for all.
+struct flock bytes_of(uint64_t file, short type, off_t first, off_t count) {
+  struct flock range = whole_file();
+  range.l_type = type;
+  range.l_start = static_cast<off_t>(file >> 3) * 2 + first;
+  range.l_len = count;
+  return range;
+}
+
+}  // namespace
+
+Result FileLocks::take(const char* dir, const Vector<File>& files, size_t* other) {
   *other = files.size();
   if (!file_.open()) {
     if (files.empty()) return {};
@@ -284,16 +297,21 @@ Result FileLocks::take(const char* dir, const Vector<uint64_t>& files, size_t* o
     ELC_TRY(top.open(dir));
     ELC_TRY(open_shared(top, "files.lock", O_RDWR, &file_));
   }
-  struct flock range = whole_file();
-  range.l_type = F_UNLCK;
-  fcntl(file_.get(), F_SETLK, &range);
-  range.l_type = F_WRLCK;
-  range.l_len = 1;
+  struct flock all = whole_file();
+  all.l_type = F_UNLCK;
+  fcntl(file_.get(), F_SETLK, &all);
   for (size_t i = 0; i < files.size() && *other == files.size(); ++i) {
-    range.l_start = static_cast<off_t>(files[i] >> 2);  // an offset is not negative
+    struct flock range = files[i].use == Use::kUnwritten ? bytes_of(files[i].number, F_RDLCK, 1, 1)
+                         : files[i].use == Use::kWrites  ? bytes_of(files[i].number, F_WRLCK, 0, 1)
+                                                         : bytes_of(files[i].number, F_WRLCK, 0, 2);
     if (fcntl(file_.get(), F_SETLK, &range) != 0 && (errno == EACCES || errno == EAGAIN)) *other = i;
   }
   return {};
+}
+
+bool FileLocks::is_written_elsewhere(uint64_t number) const {
+  struct flock range = bytes_of(number, F_WRLCK, 0, 1);
+  return file_.open() && fcntl(file_.get(), F_GETLK, &range) == 0 && range.l_type != F_UNLCK;
 }
 
 }  // namespace elc::store

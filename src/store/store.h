@@ -316,13 +316,25 @@ class Lock {
   Descriptor file_;
 };
 
-// The files to which the processes of a job write: each is a byte of the file "files.lock", locked by its process until that
-// ends or has it no longer. A file system without locks is not an error.
+// The files that the processes of a job have open for writing: each is two bytes of the file "files.lock", locked by its
+// process until that ends or has it no longer. A file system without locks is not an error.
 class FileLocks {
  public:
-  // Locks `files`, by numbers of theirs, in place of those before. *other: the index of one that another process has
-  // locked; files.size(): there is none.
-  Result take(const char* dir, const Vector<uint64_t>& files, size_t* other);
+  enum class Use {
+    kUnwritten,  // beside any that have it so, and one that
+    kWrites,     // writes to it
+    kAlone,      // beside nobody
+  };
+  struct File {
+    uint64_t number = 0;
+    Use use = Use::kAlone;
+  };
+
+  // Locks `files`, in place of those before. *other: the index of one that another process has locked so that both cannot be;
+  // files.size(): there is none.
+  Result take(const char* dir, const Vector<File>& files, size_t* other);
+  // Does another process have a lock of it that is not kUnwritten?
+  bool is_written_elsewhere(uint64_t number) const;
 
  private:
   Descriptor file_;

@@ -310,6 +310,47 @@ static void end_alone(void) {
   MPI_File_close(&files[0]);
 }
 
+/* A file that each rank opens by fopen, and to which one writes, or none. */
+static FILE *stream;
+static void open_stream(void) {
+  stream = ELC_fopen(path, "w");
+  check(stream != NULL, "a stream that can be opened");
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+static void act_on_stream(void) {
+  if (rank == 0) fputs("before, or behind\n", stream);
+}
+static void go_on_with_stream(void) {
+  if (rank == 1) fputs(fresh ? "                                and more than once\n" : "                  and once\n", stream);
+  fflush(stream);
+}
+static void end_stream(void) {
+  char line[64] = "";
+  FILE *file;
+  ELC_fclose(stream);
+  MPI_Barrier(MPI_COMM_WORLD);
+  file = fopen(path, "r");
+  check(file != NULL && fgets(line, sizeof line, file) != NULL, "the file");
+  check(strncmp(line, "before, or behind\n", 18) == 0 || strncmp(line, "                  ", 18) == 0, "the line of one rank or another");
+  check(fresh || fgets(line, sizeof line, file) == NULL || strcmp(line, "and once\n") == 0, "the end of the file");
+  fclose(file);
+}
+
+/* Each writes to it. */
+static void act_on_stream_of_all(void) { fputs("each\n", stream); }
+
+/* One has written to it, and closed it. */
+static void open_and_close(void) {
+  open_stream();
+  if (rank != 0) return;
+  fputs("one\n", stream);
+  ELC_fclose(stream);
+  stream = NULL;
+}
+static void end_closed(void) {
+  if (stream != NULL) ELC_fclose(stream);
+}
+
 static const struct Scene {
   const char *name;
   void (*set_up)(void), (*before)(void), (*act)(void), (*go_on)(void), (*end)(void);
@@ -325,6 +366,9 @@ static const struct Scene {
     {"both", nothing, open_both, act_together, go_on_together, end_together},
     {"shared", nothing, open_together, act_shared, go_on_together, end_together},
     {"several", nothing, open_to_aggregate, act_several, go_on_together, end_together},
+    {"stream", nothing, open_stream, act_on_stream, go_on_with_stream, end_stream},
+    {"stream_of_all", nothing, open_stream, act_on_stream_of_all, nothing, end_closed},
+    {"stream_closed", nothing, open_and_close, nothing, nothing, end_closed},
 };
 
 /* Whether the line asked for has ended, which may be with a refusal. */
@@ -353,6 +397,7 @@ int main(int argc, char **argv) {
   ELC_VAR(out);
   ELC_MPIFILE(files);
   ELC_DATATYPE(comb);
+  ELC_FILEVAR(stream);
   fresh = ELC_Restore() == ELC_FRESH;
   if (fresh && scene->set_up == nothing) {
     if (rank == 0) remove(path);

@@ -276,6 +276,73 @@ TEST_CASE("a line that is damaged where the check has not read it changes no fil
   CHECK(read_file("update") == "0123456789");
 }
 
+#ifdef __GLIBC__  // of others it is not known what was written through a stream
+TEST_CASE("a file to which nothing was written is empty after a restart, and nobody's") {
+  Playground playground;
+  new_process();
+  FILE *out = ELC_fopen("out", "w"), *other = nullptr;
+  ELC_FILEVAR(out);
+  ELC_FILEVAR(other);
+  const auto kept = [&] { return elc::state::written_files()[0].kept; };
+  Line line, later;
+  REQUIRE_OK(line.save());
+  CHECK(kept() == elc::state::Kept::kNothing);
+  CHECK(elc::state::check_empty(elc::state::written_files()[0]).ok());
+  write_file("out", "of another process");
+  REQUIRE_OK(later.save());
+  CHECK(kept() == elc::state::Kept::kNothing);
+  CHECK(contains(text(elc::state::check_empty(elc::state::written_files()[0])), "'out'"));
+  rename("out", "elsewhere"), write_file("out", "");
+  CHECK(contains(text(elc::state::check_empty(elc::state::written_files()[0])), "replaced"));
+  for (const bool is_there : {true, false}) {
+    if (!is_there) unlink("out");
+    new_process();
+    ELC_FILEVAR(out);
+    ELC_FILEVAR(other);
+    REQUIRE_OK(line.restore());
+    CHECK(read_file("out").empty());
+    CHECK_FALSE(leftovers());
+    REQUIRE_OK(later.save());
+    CHECK(kept() == elc::state::Kept::kNothing);
+    fputs("something", out);
+    REQUIRE_OK(later.save());
+    CHECK(kept() == elc::state::Kept::kContent);
+    ELC_fcloseall();
+    CHECK(read_file("out") == "something");
+  }
+}
+
+TEST_CASE("what a program has moved, or has open twice, it may have written") {
+  Playground playground;
+  for (const char* mode : {"w", "w+", "r+"}) {
+    new_process();
+    write_file("out", "");
+    FILE* out = ELC_fopen("out", mode);
+    if (mode[0] == 'w') fputs("text", out), rewind(out);
+    Line line;
+    REQUIRE_OK(line.save());
+    CHECK(elc::state::written_files()[0].kept == elc::state::Kept::kContent);
+    ELC_fcloseall();
+  }
+  for (const char* mode : {"w", "a", "r"}) {
+    new_process();
+    ELC_fopen("out", "w");
+    fputs("content", ELC_fopen("out", mode));
+    Line line;
+    REQUIRE_OK(line.save());
+    CHECK(elc::state::written_files()[0].kept == elc::state::Kept::kContent);
+    ELC_fcloseall();
+  }
+  new_process();
+  FILE* out = ELC_fopen("out", "w");
+  REQUIRE(write(fileno(out), "text", 4) == 4);
+  Line line;
+  REQUIRE_OK(line.save());
+  CHECK(elc::state::written_files()[0].kept == elc::state::Kept::kContent);
+  ELC_fcloseall();
+}
+#endif
+
 TEST_CASE("a file that cannot be saved makes the line be refused") {
   Playground playground;
   new_process();

@@ -261,6 +261,7 @@ TEST_CASE("clean removes left-over temporary files and leaves files of others") 
 }
 
 TEST_CASE("of a file to which two processes write the second is told, until the first has given it up") {
+  using Use = store::FileLocks::Use;
   FaultyDisk disk;
   store::system_calls = store::kRealSystem;
   int to_child[2], from_child[2];
@@ -268,27 +269,44 @@ TEST_CASE("of a file to which two processes write the second is told, until the 
   const pid_t child = fork();
   if (child == 0) {
     store::FileLocks locks;
-    Vector<uint64_t> files;
+    Vector<store::FileLocks::File> files;
     size_t other;
     char go;
-    for (const uint64_t number : {uint64_t{40}, UINT64_MAX}) files.push_back(number);
-    bool good = locks.take(disk.dir(), files, &other).ok() && other == 2;
+    for (const uint64_t number : {uint64_t{40}, UINT64_MAX}) files.push_back({number, Use::kAlone});
+    files.push_back({80, Use::kWrites});
+    files.push_back({88, Use::kUnwritten});
+    bool good = locks.take(disk.dir(), files, &other).ok() && other == 4;
     good = good && write(from_child[1], "", 1) == 1 && read(to_child[0], &go, 1) == 1;
-    good = good && locks.take(disk.dir(), Vector<uint64_t>(), &other).ok() && write(from_child[1], "", 1) == 1;
+    good = good && locks.take(disk.dir(), {}, &other).ok() && write(from_child[1], "", 1) == 1;
     good = good && read(to_child[0], &go, 1) == 1;
     _exit(good ? 0 : 1);
   }
   char there;
   REQUIRE(read(from_child[0], &there, 1) == 1);
   store::FileLocks locks;
-  Vector<uint64_t> files;
-  size_t other;
-  for (const uint64_t number : {uint64_t{44}, UINT64_MAX}) files.push_back(number);
-  REQUIRE(locks.take(disk.dir(), files, &other).ok());
-  CHECK(other == 1);
+  const auto takes = [&](uint64_t number, Use use) {
+    Vector<store::FileLocks::File> files;
+    files.push_back({48, Use::kAlone});
+    files.push_back({number, use});
+    size_t other = 0;
+    REQUIRE(locks.take(disk.dir(), files, &other).ok());
+    REQUIRE(other >= 1);
+    return other == 2;
+  };
+  for (const Use use : {Use::kUnwritten, Use::kWrites, Use::kAlone}) {
+    CHECK(!takes(UINT64_MAX, use));
+    CHECK(takes(80, use) == (use == Use::kUnwritten));
+    CHECK(takes(88, use) == (use != Use::kAlone));
+  }
+  CHECK(locks.is_written_elsewhere(40));
+  CHECK(locks.is_written_elsewhere(80));
+  CHECK(!locks.is_written_elsewhere(88));
+  CHECK(!locks.is_written_elsewhere(48));  // it is here
   REQUIRE((write(to_child[1], "", 1) == 1 && read(from_child[0], &there, 1) == 1));
-  REQUIRE(locks.take(disk.dir(), files, &other).ok());
-  CHECK(other == 2);
+  CHECK(takes(UINT64_MAX, Use::kAlone));
+  CHECK(takes(80, Use::kWrites));
+  CHECK(takes(88, Use::kAlone));
+  CHECK(!locks.is_written_elsewhere(80));
   REQUIRE(write(to_child[1], "", 1) == 1);
   int code = -1;
   REQUIRE(waitpid(child, &code, 0) == child);

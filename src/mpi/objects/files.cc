@@ -201,7 +201,7 @@ void add_written_files(Vector<state::Written>* written) {
   for (size_t i = 0; i < runtime.files.size(); ++i) {
     const File& file = *runtime.files.at(i);
     if (file.saved.writes && file.rank == 0)
-      written->push_back({state::number_of_file(file.about), Text::copy(file.saved.path.view())});
+      written->push_back({state::number_of_file(file.about), Text::copy(file.saved.path.view()), state::Kept::kLength, Descriptor()});
   }
 }
 

@@ -70,24 +70,34 @@ const char* dir() { return runtime.config.dir.c_str(); }
 
 // Of a file to which two ranks write, each would bring back its own.
 Result lock_files() {
+  using Use = store::FileLocks::Use;
   Vector<state::Written> files;
-  for (const state::Written& file : state::written_files()) files.push_back({file.number, Text::copy(file.path.view())});
+  for (const state::Written& file : state::written_files())
+    files.push_back({file.number, Text::copy(file.path.view()), file.kept, Descriptor()});
   const size_t streams = files.size();
   add_written_files(&files);
   check_files(files);
-  Vector<uint64_t> numbers;
+  Vector<store::FileLocks::File> locked;
   for (const state::Written& file : files) {
-    for (const uint64_t number : numbers)
-      if (number == file.number && numbers.size() >= streams)
+    for (const store::FileLocks::File& before : locked)
+      if (before.number == file.number && locked.size() >= streams)
         return Result::error("the file '%s' is open for writing twice, and a restart could not bring it back", file.path.c_str());
-    numbers.push_back(file.number);
+    const Use use = file.kept == state::Kept::kNothing ? Use::kUnwritten : file.kept == state::Kept::kContent ? Use::kWrites : Use::kAlone;
+    locked.push_back({file.number, use});
   }
   size_t other;
-  ELC_TRY(runtime.file_locks.take(dir(), numbers, &other));
+  ELC_TRY(runtime.file_locks.take(dir(), locked, &other));
   if (other == files.size()) return Result();
   return Result::error("the file '%s' is open for writing in another rank, too, and a restart could not bring it back: let one "
                        "rank open it, or all together (MPI_File_open), or start each rank in a directory of its own (mpirun -wdir)",
                        files[other].path.c_str());
+}
+
+// When all ranks have locked theirs: a file that nobody writes is empty after a restart.
+Result check_unwritten() {
+  for (const state::Written& file : state::written_files())
+    if (file.kept == state::Kept::kNothing && !runtime.file_locks.is_written_elsewhere(file.number)) ELC_TRY(state::check_empty(file));
+  return Result();
 }
 
 bool next_is_whole() { return current().chain.empty() || current().chain.size() >= runtime.config.incremental; }
@@ -140,6 +150,7 @@ Result write_line(const line::Saved& saved) {
     return Result::error("several threads called MPI while messages crossed the line; the next one may be quieter");
   if (runtime.cannot != nullptr) return Result::error("%s", runtime.cannot);
   ELC_TRY(unspoiled(saved.line, saved.replay));
+  ELC_TRY(check_unwritten());
   current().writer->begin_section("line");
   saved.encode(current().writer->encoder());
   current().writer->end_section();

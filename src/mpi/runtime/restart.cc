@@ -198,6 +198,13 @@ void tell_changes() {
   for (const Text& change : state::changes()) say("the program is not that of the line: %s", change.c_str());
 }
 
+bool all_well(bool here) {
+  const int failed = here ? 0 : 1;
+  int any = 0;
+  PMPI_Allreduce(const_cast<int*>(&failed), &any, 1, MPI_INT, MPI_MAX, runtime.control);
+  return any == 0;
+}
+
 }  // namespace
 
 uint64_t account_of_set_up() {
@@ -279,7 +286,7 @@ void restore() {
   agree(runtime.windows.make_again(runtime.restart->objects.windows));
   memory_changed = true;
   agree(found_out(state::fill(runtime.restart->reader, handle_codec())));
-  agree(state::bring_back_files(runtime.restart->reader), kStartAgain);
+  agree(state::bring_back_files(runtime.restart->reader, all_well), kStartAgain);
   agree(set_attributes_again(communicators), kStartAgain);
   agree(cut_files(files, all_files), kStartAgain);
   agree(view_again(files), kStartAgain);

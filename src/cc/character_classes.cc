@@ -37,9 +37,20 @@ void Characters::unite(int a, int b) {
   to.used.merge(from.used);
 }
 
-void Characters::unite_functions(const std::string& a, const std::string& b, unsigned parameters) {
-  for (unsigned i = 0; i < parameters && a != b; ++i) unite(node(a + "#" + std::to_string(i)), node(b + "#" + std::to_string(i)));
-  unite(node(a + "="), node(b + "="));
+// As by a function that does nothing else than call the other with what it is given, and return what that returns.
+void Characters::lead(const std::string& from, const std::string& to, unsigned parameters, Gives gives) {
+  if (from == to || !led_.emplace(from, to).second) return;
+  defined_.insert(from);
+  Call call{node(from + "="), to, {}, gives == Gives::kCharacters};
+  for (unsigned i = 0; i < parameters; ++i) {
+    const std::string given = from + "#" + std::to_string(i), parameter = to + "#" + std::to_string(i);
+    passed_.emplace_back(parameter, node(given));
+    let_go_[given].insert(parameter);
+    call.given.push_back(node(given));
+  }
+  sources_[from + "="].insert(to + "=");
+  if (gives == Gives::kOther) unite(call.node, node(to + "="));
+  else returned_.push_back(std::move(call));
 }
 
 void Characters::see_other(int node, const std::string& place) {
@@ -88,9 +99,7 @@ void Characters::tell_calls_apart() {
   std::vector<Call> apart;
   for (const Call& call : returned_) {
     std::set<std::string> seen;
-    // What a pointer to it gives is not known by the call.
-    const bool is_taken = call.as_characters && std::any_of(taken_.begin(), taken_.end(), [&](const auto& taken) { return std::get<0>(taken) == call.function; });
-    if (defined_.contains(call.function) && !is_taken && is_given_memory(call.function + "=", &seen)) apart.push_back(call);
+    if (defined_.contains(call.function) && is_given_memory(call.function + "=", &seen)) apart.push_back(call);
     else unite(call.node, node(call.function + "="));
   }
   const auto is_known = [this](int node) {
@@ -124,9 +133,9 @@ void Characters::tell_calls_apart() {
 void Characters::conclude() {
   // Without a prototype a function may be called as any that returns the same.
   const auto returned = [](const std::string& signature) { return signature.substr(0, signature.find(" (")); };
-  for (const auto& [key, signature, parameters] : taken_)
+  for (const auto& [key, signature, parameters, gives] : taken_)
     for (const std::string& called : called_)
-      if ((called.ends_with(" ()") || signature.ends_with(" ()")) && returned(called) == returned(signature)) unite_functions(key, called, parameters);
+      if ((called.ends_with(" ()") || signature.ends_with(" ()")) && returned(called) == returned(signature)) lead(called, key, parameters, gives);
   for (const auto& [node, call] : given_anything_)
     if (!defined_.contains(call.first)) see_other(node, call.second);
   tell_calls_apart();

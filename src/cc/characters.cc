@@ -148,10 +148,14 @@ class CharacterVisitor : public Visitor {
   bool VisitCallExpr(CallExpr* call) override {
     const FunctionDecl* callee = callee_of(call);
     if (callee == nullptr) {
-      all_.called_.insert(signature_of(call));
+      const std::string signature = signature_of(call);
+      all_.called_.insert(signature);
       const auto* prototype = called_type(call)->getAs<FunctionProtoType>();
-      for (unsigned i = 0; i < call->getNumArgs(); ++i)
-        all_.unite(parameter(signature_of(call), i), given(call->getArg(i), prototype != nullptr && i < prototype->getNumParams()));
+      for (unsigned i = 0; i < call->getNumArgs(); ++i) {
+        const std::string to = signature + "#" + std::to_string(i);
+        all_.passed_.emplace_back(to, given(call->getArg(i), prototype != nullptr && i < prototype->getNumParams()));
+        let_go(call->getArg(i), to);
+      }
     } else {
       direct_.insert(call->getCallee()->IgnoreParenImpCasts());
       if (is_of_system(callee)) give_to_system(call, callee);
@@ -204,8 +208,21 @@ class CharacterVisitor : public Visitor {
   }
 
   static std::string name_of(const Unit& unit, const Expr* made) { return at(unit, made->getBeginLoc()) + "()"; }
+  static std::string signature_of(const CallExpr* call) { return signature_of(called_type(call)); }
 
  private:
+  // One that takes nothing is told from one without a prototype.
+  static std::string signature_of(QualType function) {
+    const std::string signature = Program::signature_of(function);
+    const auto* prototype = function.isNull() ? nullptr : function->getAs<FunctionProtoType>();
+    const bool takes_nothing = prototype != nullptr && prototype->getNumParams() == 0 && !prototype->isVariadic();
+    return takes_nothing ? signature.substr(0, signature.size() - 2) + "(void)" : signature;
+  }
+  static QualType called_type(const CallExpr* call) {
+    const QualType type = call->getCallee()->getType();
+    return type->isPointerType() ? type->getPointeeType() : type;
+  }
+
   static std::string at(const Unit& unit, SourceLocation location) { return std::to_string(unit.number()) + "@" + std::to_string(unit.begin_of(location)); }
 
   std::string place(const Expr* e) const { return unit_.place(e->getBeginLoc()); }
@@ -223,36 +240,32 @@ class CharacterVisitor : public Visitor {
     return name.empty() ? at(unit_, record->getDecl()->getLocation()) : name;
   }
 
-  // One that takes nothing is told from one without a prototype.
-  static std::string signature_of(QualType function) {
-    const std::string signature = Program::signature_of(function);
-    const auto* prototype = function.isNull() ? nullptr : function->getAs<FunctionProtoType>();
-    const bool takes_nothing = prototype != nullptr && prototype->getNumParams() == 0 && !prototype->isVariadic();
-    return takes_nothing ? signature.substr(0, signature.size() - 2) + "(void)" : signature;
-  }
-  static std::string signature_of(const CallExpr* call) { return signature_of(called_type(call)); }
-  static QualType called_type(const CallExpr* call) {
-    const QualType type = call->getCallee()->getType();
-    return type->isPointerType() ? type->getPointeeType() : type;
-  }
-
   int parameter(const std::string& function, unsigned number, const char* of = "") { return all_.node(function + "#" + std::to_string(number) + of); }
   std::string name_of_returned(const FunctionDecl* function) const { return Program::key_of(unit_, function) + "="; }
   int returned(const FunctionDecl* function) { return all_.node(name_of_returned(function)); }
   int more() { return all_.node("..."); }  // arguments of functions that take any number
   int more_numbers() { return all_.node("...[]"); }
 
+  static QualType return_type_of(QualType function) { return function->castAs<FunctionType>()->getReturnType(); }
+  static Characters::Gives gives_of(QualType returned) {
+    const QualType to = returned->getPointeeType();
+    if (to.isNull()) return Characters::Gives::kOther;
+    return to->isVoidType() ? Characters::Gives::kAnything : to->isAnyCharacterType() ? Characters::Gives::kCharacters : Characters::Gives::kOther;
+  }
+
   // How many arguments functions may have that are called by pointers.
   static constexpr unsigned kMost = 32;
 
   void join(const FunctionDecl* function, const std::string& signature) {
     const std::string key = Program::key_of(unit_, function);
-    all_.unite_functions(key, signature, function->getNumParams());
-    all_.taken_.insert({key, signature, function->getNumParams()});
+    const Characters::Gives gives = gives_of(function->getReturnType());
+    all_.lead(signature, key, function->getNumParams(), gives);
+    all_.taken_.insert({key, signature, function->getNumParams(), gives});
   }
 
   void join_signatures(QualType a, QualType b) {
-    all_.unite_functions(signature_of(a), signature_of(b), kMost);
+    all_.lead(signature_of(a), signature_of(b), kMost, gives_of(return_type_of(b)));
+    all_.lead(signature_of(b), signature_of(a), kMost, gives_of(return_type_of(a)));
   }
 
   void see_array(const ValueDecl* array, const std::string& name) {
@@ -434,13 +447,13 @@ class CharacterVisitor : public Visitor {
 
   int of_call(const CallExpr* call) {
     const FunctionDecl* callee = callee_of(call);
-    if (callee == nullptr) return all_.node(signature_of(call) + "=");
-    const std::string name = callee->getName().str();
+    const std::string name = callee == nullptr ? "" : callee->getName().str();
     const int node = all_.node(name_of(unit_, call));
-    if (!is_of_system(callee)) {
-      const QualType to = callee->getReturnType()->getPointeeType();
-      if (!to->isVoidType() && !to->isAnyCharacterType()) all_.unite(node, returned(callee));
-      else if (returning_.insert(call).second) all_.returned_.push_back({node, Program::key_of(unit_, callee), given(call), !to->isVoidType()});
+    if (callee == nullptr || !is_of_system(callee)) {
+      const std::string function = callee == nullptr ? signature_of(call) : Program::key_of(unit_, callee);
+      const Characters::Gives gives = gives_of(callee == nullptr ? call->getType() : callee->getReturnType());
+      if (gives == Characters::Gives::kOther) all_.unite(node, all_.node(function + "="));
+      else if (returning_.insert(call).second) all_.returned_.push_back({node, function, given(call), gives == Characters::Gives::kCharacters});
     } else if ((returns_first(name) || name == "realloc") && call->getNumArgs() > 0) {
       all_.unite(node, of(call->getArg(0)));
     } else if (name == "bsearch" && call->getNumArgs() > 1) {
@@ -539,6 +552,10 @@ class CharacterVisitor : public Visitor {
   // A function of the C library that is called by a pointer.
   void see_system(const FunctionDecl* function) {
     const std::string name = function->getName().str(), signature = signature_of(function->getType());
+    all_.defined_.insert(signature);
+    for (unsigned i = 0; i < function->getNumParams() && name != "free"; ++i) all_.let_go_[signature + "#" + std::to_string(i)].insert(Characters::kOthers);
+    std::set<std::string>& sources = all_.sources_[signature + "="];
+    if (!allocates(name)) sources.insert(Characters::kOthers);
     if (copies(name)) {
       all_.unite(parameter(signature, 0), parameter(signature, 1));
       all_.unite(parameter(signature, 0), all_.node(signature + "="));
@@ -664,9 +681,10 @@ class CharacterVisitor : public Visitor {
     const auto* reference = dyn_cast<DeclRefExpr>(e);
     const auto* variable = reference == nullptr ? nullptr : dyn_cast<VarDecl>(reference->getDecl());
     if (const auto* choice = dyn_cast<ConditionalOperator>(e)) note_sources(of, choice->getTrueExpr()), note_sources(of, choice->getFalseExpr());
-    else if (call != nullptr && callee_of(call) != nullptr && callee_of(call)->getName() == "realloc" && call->getNumArgs() > 0) note_sources(of, call->getArg(0));
-    else if (call != nullptr && callee_of(call) != nullptr && !is_of_system(callee_of(call))) sources.insert(name_of_returned(callee_of(call)));
-    else if (call != nullptr && callee_of(call) != nullptr && allocates(callee_of(call)->getName().str())) return;
+    else if (call != nullptr && callee_of(call) == nullptr) sources.insert(signature_of(call) + "=");
+    else if (call != nullptr && callee_of(call)->getName() == "realloc" && call->getNumArgs() > 0) note_sources(of, call->getArg(0));
+    else if (call != nullptr && !is_of_system(callee_of(call))) sources.insert(name_of_returned(callee_of(call)));
+    else if (call != nullptr && allocates(callee_of(call)->getName().str())) return;
     else if (variable != nullptr && variable->hasLocalStorage()) sources.insert(name_of(unit_, variable));
     else if (!is_null(e)) sources.insert(Characters::kOthers);
   }
@@ -734,6 +752,9 @@ bool Characters::are_text(const Unit& unit, const Expr* made) const {
   return found != nodes_.end() && is_text(found->second);
 }
 
-bool Characters::gives_memory(const Unit& unit, const FunctionDecl* function) const { return giving_.contains(Program::key_of(unit, function)); }
+bool Characters::gives_memory(const Unit& unit, const CallExpr* call) const {
+  const FunctionDecl* const callee = callee_of(call);
+  return giving_.contains(callee == nullptr ? CharacterVisitor::signature_of(call) : Program::key_of(unit, callee));
+}
 
 }  // namespace elc::cc

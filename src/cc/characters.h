@@ -28,7 +28,7 @@ class Characters {
   bool are_text(const Unit& unit, const clang::ValueDecl* array) const;
   bool are_text(const Unit& unit, const clang::Expr* made) const;
   // Whether a function that returns a pointer to characters gives memory for anything: each of its calls says what that holds.
-  bool gives_memory(const Unit& unit, const clang::FunctionDecl* function) const;
+  bool gives_memory(const Unit& unit, const clang::CallExpr* call) const;
 
   // What is not, and why.
   std::vector<std::string> notes() const;
@@ -54,8 +54,9 @@ class Characters {
   Class& class_of(int node) { return classes_[static_cast<size_t>(find(node))]; }
   const Class& class_of(int node) const { return classes_[static_cast<size_t>(find(node))]; }
   void unite(int a, int b);  // negative: none
-  // What they are given, and what they return.
-  void unite_functions(const std::string& a, const std::string& b, unsigned parameters);
+  enum class Gives { kOther, kAnything, kCharacters };  // what a function's result leads to, if it is a pointer
+  // A call of the one, a signature, may be one of the other.
+  void lead(const std::string& from, const std::string& to, unsigned parameters, Gives gives);
   void see_other(int node, const std::string& place);
   bool is_given_memory(const std::string& function, std::set<std::string>* seen) const;
   void tell_calls_apart();
@@ -69,8 +70,10 @@ class Characters {
   std::set<int> texts_;         // arrays that the program has as text
   std::map<int, std::string> arrays_;  // variables and members, and where they are
   std::map<std::string, std::set<int>> members_;         // of structs: arrays of characters
-  std::set<std::string> defined_;                        // functions
-  std::set<std::tuple<std::string, std::string, unsigned>> taken_;  // functions to which there are pointers, their signatures, and how many parameters they have
+  std::set<std::string> defined_;                        // functions, and signatures by which some are called
+  // Functions to which there are pointers, their signatures, how many parameters they have, and what they give.
+  std::set<std::tuple<std::string, std::string, unsigned, Gives>> taken_;
+  std::set<std::pair<std::string, std::string>> led_;
   std::set<std::string> called_;                         // signatures of pointers
   std::map<int, std::pair<std::string, std::string>> given_anything_;  // parameters that are pointers to anything: their function, where it is called
   std::vector<std::pair<std::string, int>> passed_;      // to parameters

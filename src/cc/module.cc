@@ -49,13 +49,11 @@ class FileVisitor : public Visitor {
   bool VisitCallExpr(CallExpr* call) override {
     if (const Pragma* const pragma = unit_.pragma_of(call)) give_type(call, *pragma);
     const FunctionDecl* callee = callee_of(call);
+    // What is converted has been seen before.
+    if (!seen_.contains(call) && m_.program_.characters().gives_memory(unit_, call)) give(call, call->getType()->getPointeeType(), true);
     if (callee == nullptr) return true;
     direct_.insert(call->getCallee()->IgnoreParenImpCasts());
-    if (m_.program_.defines(unit_, callee)) {
-      // What is converted has been seen before.
-      if (!seen_.contains(call) && m_.program_.characters().gives_memory(unit_, callee)) give(call, call->getType()->getPointeeType(), true);
-      return true;
-    }
+    if (m_.program_.defines(unit_, callee)) return true;
     const Known known = m_.program_.known(callee->getName().str());
     if (known.kind == Known::Kind::kUnknown) return true;
     if (known.file != Known::File::kNone) follow_file(call, known);

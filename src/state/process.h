@@ -120,6 +120,10 @@ struct Process {
   HashMap<TypeId> types_with_gaps;  // in a prepared program: of structs, those in which the gaps are bytes
   Vector<uintptr_t> places;  // in a prepared program: what the addresses of its memory begin with
   bool has_foreign_addresses = false;  // in pointers of a prepared program
+  // Where a prepared program has last taken what is not the beginning of a block for pointers.
+  static constexpr size_t kMostTables = 256;
+  const void* tables[kMostTables] = {};
+  size_t next_table = 0;
   uintptr_t executable = 0, executable_end = 0;  // of a prepared program: where it lies itself
   Vector<SavedFrame> saved_frames;
   BlockMap* blocks = nullptr;  // owned; made at the first save

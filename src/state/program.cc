@@ -304,6 +304,7 @@ ELC_EXPORT void* ELC_Program_as(void* memory, ELC_Type type) {
   const bool is_open = type >= ELC_PROGRAM_OPEN;
   if (is_open) type -= ELC_PROGRAM_OPEN;
   if (block != nullptr && is_open && block->type == type) block->is_open = true;  // a restart does not know it of one without more
+  if (block == nullptr && type == ELC_POINTER) p.tables[p.next_table++ % Process::kMostTables] = memory;
   if (block == nullptr || (block->type != ELC_BYTE && !block->guessed)) return memory;
   const uint64_t element = p.types.size_of(type);
   if (element == 0 || block->size < element) return memory;

@@ -247,6 +247,40 @@ void find_shared(Process& p) {
   });
 }
 
+// A variable that is a pointer into a block; empty: there is none.
+Text who_leads_to(const Process& p, const Block& block) {
+  Vector<const Region*> regions;
+  list_regions(p, &regions);
+  for (const Region* region : regions) {
+    if (p.types.info(region->type).kind != format::kPointer) continue;
+    for (uint64_t i = 0; i < region->count; ++i) {
+      uintptr_t pointer;
+      memcpy(&pointer, static_cast<const uint8_t*>(region->address) + i * sizeof pointer, sizeof pointer);
+      if (pointer - reinterpret_cast<uintptr_t>(block.address) < block.size) return Text::format("; '%s' of %s leads there", region->name, owner_of(p, *region).c_str());
+    }
+  }
+  return Text();
+}
+
+// Bytes behind whose beginning the program has pointers, as where it aligns memory itself: they are that, if there is nothing else.
+void find_tables(Process& p) {
+  for (const void* const table : p.tables) {
+    const Block* const found = table == nullptr ? nullptr : p.blocks->block_of(table);
+    if (found == nullptr || found->type != format::kByte || found->guessed || found->stays_bytes) continue;
+    const uint64_t offset = static_cast<uint64_t>(static_cast<const uint8_t*>(table) - found->address);
+    bool are_pointers = offset % sizeof table == 0 && found->size % sizeof table == 0;
+    for (uint64_t at = 0; at < found->size && are_pointers; at += sizeof table) {
+      const void* word;
+      memcpy(&word, found->address + at, sizeof word);
+      are_pointers = p.blocks->encode(word).block != format::kWildBlock;
+    }
+    if (!are_pointers) continue;
+    Block* const block = p.heap.find(found->address);
+    block->type = format::kPointer;
+    block->guessed = true;
+  }
+}
+
 void write_directory(format::Writer& writer, const Process& p, const Vector<const Region*>& regions) {
   Encoder& out = writer.encoder();
   out.u32(kSectionLayout);
@@ -392,9 +426,10 @@ Result save_heap(Saving& saving, const LeafEncoder& leaves) {
     saving.writer.cut_before(block.id, block.size);
     const HeapRun run = run_of(p, block);
     if (p.is_prepared && run.type == format::kByte) ELC_TRY(check_numbers(saving, run.type, block.address, run.count));
-    ELC_TRY(check_addresses(p, block.address, block.size - run.rest, run.type));
+    Result checked = check_addresses(p, block.address, block.size - run.rest, run.type);
     if (p.is_prepared && run.rest > 0) ELC_TRY(check_numbers(saving, format::kByte, block.address + (block.size - run.rest), run.rest));
-    ELC_TRY(check_addresses(p, block.address + (block.size - run.rest), run.rest, format::kByte));
+    if (checked.ok()) checked = check_addresses(p, block.address + (block.size - run.rest), run.rest, format::kByte);
+    if (!checked.ok()) return Result::error("%s%s", checked.message(), who_leads_to(p, block).c_str());
     Result written = saving.writer.write_value(run.type, block.address, run.count, leaves);
     if (written.ok() && run.rest > 0)
       written =
@@ -433,6 +468,7 @@ Result begin_save() {
   if (p.blocks == nullptr) p.blocks = make<BlockMap>();
   ELC_TRY(p.blocks->build(p));
   find_shared(p);
+  find_tables(p);
   return Result();
 }
 

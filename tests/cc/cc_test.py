@@ -671,6 +671,18 @@ strftime(zone, sizeof zone, "%Z", when); result += zone[0] + strlen(setlocale(LC
                            " else if (i < 40) { all[j] = malloc(size + %d); for (k = 0; k < 20; k++) in(all[j])[k] = k * j; }"
                            " deep(1, 1); for (k = 0; k < 20; k++) result += in(all[i * 7 %% (i < 40 ? i + 1 : 40)])[k]; }" % (most, most))
 
+    def test_aligned_tables(self):
+        """By the program, behind what it does not use: the memory is what it has there, if that is all."""
+        allocator = """
+static void *aligned(size_t size, int p) { int shift = 1 << p; unsigned long mask = shift - 1; char *raw = malloc(size + shift); return (void *)((unsigned long)(raw + shift) & ~mask); }
+static double x[8], **t; static struct { double **at; } *in;
+"""
+        inside = "if (!t) { int k; t = aligned(8 * sizeof *t, %d); for (k = 0; k < 8; k++) t[k] = x + k; %s } *t[i %% 8] += i; deep(1, 1); result += *t[(i + 1) %% 8];"
+        for p in (3, 5, 6): self.right(allocator, inside % (p, ""))
+        self.write("prog.c", PROGRAM % (allocator, inside % (6, "((int *)t)[-2] = 7;")))
+        self.cc("prog.c", "-w", "-o", "prog")
+        self.assert_refuses_line("'prog.c:t' of the globals leads there")
+
     def test_aligned_structs(self):
         """Whose size is no multiple of the alignment: the memory is larger than they are."""
         self.right("struct cell { struct cell *next; long a, b, c; double x; }; static struct cell *one, *three;", """
@@ -1188,6 +1200,7 @@ class Lines(Cases):
         self.refused("holds an address", "static char *pool; static long *kept; struct n { struct n *next; };",
                      "if (pool == NULL) { pool = malloc(4096); kept = malloc(8); }"
                      "memcpy(pool + 8, &kept, sizeof kept);")
+        self.assert_refuses_line("; .prog.c:pool. of the globals leads there")
         self.refused("holds an address", "static double *pool;",
                      "if (pool == NULL) pool = malloc(4096); ((double **)pool)[3] = pool;")
 
@@ -1676,18 +1689,20 @@ class Characters(Cases):
 static char *take(size_t n) { char *p = (char *)calloc(n, 1); if (p == NULL) exit(1); return p; }
 static char *twin(const char *of) { char *p = malloc(108); if (p != NULL) strcpy(p, of); return p; }
 static char *called(size_t n) { return take(n); }
+static char *numbered_for(int first, size_t n) { int *p = (int *)take(n); p[0] = first; return (char *)p; }
 static char *by_pointer(size_t n) { return take(n); }
 static char *(*caller)(size_t) = by_pointer;
+static struct { void *(*get)(size_t); void (*let)(void *); void *(*other)(int, size_t); } hooks = {malloc, free, (void *(*)(int, size_t))numbered_for};
 static void *more(void *p, size_t n) { void *q = p == NULL ? malloc(n) : realloc(p, n); if (!q) exit(1); return q; }
 static char *longer(char *p, size_t n) { p = realloc(p, n); if (p == NULL) exit(1); return p; }
 static void *checked(void *p) { if (p == NULL) exit(1); return p; }
 static void *numbered(void *p, size_t n) { int *q = realloc(p, n); q[1] = 4; return q; }
 static int *last;
 static void renumber(void *p, size_t n) { last = more(p, n); last[0] = 7; }
-static char *kept; static long *counts;
+static char *kept; static long *counts; static float *floats;
 static void keep(void *p, size_t n) { kept = more(p, n); }
 static void *copied(const void *from, size_t n) { void *p = take(n); memcpy(p, from, n); return p; }
-static char *texts[8], *others[8], *word; static double *reals; static int *numbers;
+static char *texts[8], *others[9], *word; static double *reals; static int *numbers;
 """
         inside = """
 if (i == 0) {
@@ -1702,18 +1717,20 @@ if (i == 0) {
   others[3] = take(12); *(int *)others[3] = 1; keep(others[3], 115); others[3] = kept;
   others[4] = longer(NULL, 117); ((short *)others[4])[2] = 5; others[4] = longer(others[4], 119);
   texts[5] = twin(twin("twin") + 1); texts[6] = &called(110)[0]; strcpy(texts[6], "called");
-  others[6] = caller(122); ((int *)others[6])[3] = 4;
+  others[6] = caller(122); ((int *)others[6])[3] = 4; others[7] = hooks.other(3, 123);
+  texts[4] = caller(124); strcpy(texts[4], "by a pointer"); strcpy(texts[7] = hooks.get(126), "by another");
+  hooks.let(hooks.get(17)); others[8] = hooks.get(125); *(float *)others[8] = 5; floats = (float *)caller(168); floats[41] = 6;
   others[5] = copied(reals, 121); word = copied("text", 5);
 }
-deep(1, 1); result += strlen(texts[0]) + reals[0] + numbers[99] + strlen(texts[1]) + strlen(texts[2]) + counts[39] + last[1] + others[2][0] + others[4][4] + strlen(texts[5]);
+deep(1, 1); result += strlen(texts[0]) + reals[0] + numbers[99] + strlen(texts[1]) + strlen(texts[2]) + counts[39] + last[1] + others[2][0] + others[4][4] + strlen(texts[5]) + floats[41];
 """
         self.write("prog.c", PROGRAM % (outside, inside))
         self.cc("prog.c", "-w", "-o", "prog")
         self.take_line("prog")
         show = os.path.join(BUILD.path, "src", "tool", "elc"), "show", "--json", os.path.join(self.home, "lines", "line-000001", "rank-000000.elc")
         types = {block["type"] for block in json.loads(self.run_words(*show))["heap"]}
-        self.assertLessEqual({"char[%d]" % n for n in (100, 102, 104, 106, 108, 110)} | {"bytes[%d]" % n for n in (109, 111, 113, 115, 119, 121, 122)} |
-                             {"double[20]", "int[100]", "long[40]"}, types)
+        self.assertLessEqual({"char[%d]" % n for n in (100, 102, 104, 106, 108, 110, 124, 126)} |
+                             {"bytes[%d]" % n for n in (109, 111, 113, 115, 119, 121, 122, 123, 125)} | {"double[20]", "int[100]", "long[40]", "float[42]"}, types)
         shutil.rmtree(os.path.join(self.home, "lines"))
         self.cc("prog.c", "-w", "-o", "plain", "-felc-off")
         self.assert_restarts("prog", self.start("plain"))

@@ -30,7 +30,7 @@ import time
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, ".."))
 import launch  # noqa: E402
-from cc_test import WRAPPER  # noqa: E402
+from cases import WRAPPER  # noqa: E402
 
 PATIENCE = 600  # seconds
 

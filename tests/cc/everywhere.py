@@ -21,7 +21,7 @@ import tempfile
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, ".."))
 import launch  # noqa: E402
-from cc_test import WRAPPER  # noqa: E402
+from cases import WRAPPER  # noqa: E402
 
 PATIENCE = 120  # seconds
 PATIENCE_WITH_PROGRAMS = 5  # of csmith: some never end

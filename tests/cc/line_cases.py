@@ -1,0 +1,217 @@
+"""What is found out when a line is taken."""
+
+import re
+import struct
+
+from cases import ANSWER, Cases, PROGRAM
+
+
+class Lines(Cases):
+    """What is found out when a line is taken."""
+
+    def refused(self, message, outside, inside, *words):
+        self.write("prog.c", PROGRAM % (outside, inside))
+        self.cc("prog.c", "-o", "prog", *words)
+        self.assert_refuses_line(re.escape(message))
+
+    def test_address_in_bytes(self):
+        """A block that is taken for numbers and has an address in it, as pools of memory have."""
+        self.refused("holds an address", "static char *pool; static long *kept; struct n { struct n *next; };",
+                     "if (pool == NULL) { pool = malloc(4096); kept = malloc(8); }"
+                     "memcpy(pool + 8, &kept, sizeof kept);")
+        self.assert_refuses_line("; .prog.c:pool. of the globals leads there")
+        self.refused("holds an address", "static double *pool;",
+                     "if (pool == NULL) pool = malloc(4096); ((double **)pool)[3] = pool;")
+
+    def test_stream_in_other_memory(self):
+        """Of which nothing says that it has one, as pools of memory and pointers to anything have."""
+        for way, outside, inside in (("bytes", "static char *pool; struct to { long n; FILE *file; };",
+                                      "if (pool == NULL) { pool = malloc(4096); ((struct to *)(pool + 64))->file = stdout; }"),
+                                     ("pointer", "static void *to[2];", "to[1] = stderr;"),
+                                     ("opened", "static void *to;", 'if (to == NULL) to = fopen("file", "w");')):
+            with self.subTest(way):
+                self.refused("a stream", outside, inside)
+
+    def test_foreign_addresses(self):
+        """Structs that are sent whole, with a pointer of the sender's that nobody follows."""
+        particle = "struct particle { long n; struct particle *of_sender; }; static struct particle *all;"
+        inside = ("if (all == NULL) all = malloc(10 * sizeof *all);"
+                  "{ struct { long n, address; } sent = {i, 0x123456789ab0}; memcpy(&all[i % 10], &sent, sizeof sent); } deep(1, 1);"
+                  "result += all[i % 10].n - i;")
+        if struct.calcsize("P") == 8:
+            self.refused("link with -felc-foreign-addresses", particle, inside)
+            self.right(particle, inside, "-felc-foreign-addresses")
+
+    def test_pointer_to_what_lines_lack(self):
+        self.write("other.c", 'static char own[4] = "own"; void give(char **to) { *to = own; }')
+        self.run_words("gcc", "-c", "other.c")
+        self.refused("points to something of the program that lines do not have", "void give(char **to); static char *given;",
+                     "give(&given); result += given[0] == 'x';", "other.o", "-felc-stateless=give")
+
+    def test_address_in_variables_of_functions(self):
+        for declared, is_wrong in (("unsigned long kept[3]; kept[1] = (unsigned long)&result;", "kept[1] == 0"),
+                                   ("struct { int n; unsigned long at; } kept; kept.at = (unsigned long)&result;", "kept.at == 0"),
+                                   ("unsigned long kept, *to = &kept; *to = (unsigned long)&result;", "*to == 0"),
+                                   ("static long at[1000]; long kept[1000]; kept[7] = (long)&at[3];", "kept[7] == 0")):
+            with self.subTest(declared):
+                self.refused("holds an address", "", "if (i == 0) { %s int k; for (k = 0; k < 100; k++) deep(1, 1); result += %s; }" % (declared, is_wrong))
+
+    def test_one_before_a_block_is_no_end_of_another(self):
+        """Of blocks whose sizes fill what the C library has for them, the end lies where an array that counts from 1 begins. In a
+        restart, which makes them in the order in which the program did, there is another one in front."""
+        for size, kind, before in (24, "double", 1), (40, "int", 2), (104, "struct pair", 1):
+            with self.subTest("%d bytes, %s, %d" % (size, kind, before)):
+                self.right("struct pair { long n; double x; }; static char *front[300], *between; static %s *a; static long sum(char *b, int n) "
+                           "{ long s = 0; while (n-- > 0) s += b[n]; return s; }"
+                           "static void make(void) { int k; for (k = 0; k < 300; k++) { front[k] = malloc(%d); a = (%s *)malloc(10 * sizeof *a) - %d; }"
+                           "for (k = 290; k < 300; k++) free(front[k]); between = malloc(500); for (k = 290; k < 300; k++) "
+                           "{ front[k] = malloc(%d); memset(front[k], 1, %d); } memset(a + %d, 1, 10 * sizeof *a); }"
+                           % (kind, size, kind, before, size, size, before),
+                           "if (a == NULL) make(); deep(1, 1); memset(a + %d + i %% 10, i & 7, sizeof *a);"
+                           "result += sum((char *)(a + %d), 10 * sizeof *a) + sum(front[i / 10 + 290], %d);" % (before, before, size))
+
+    # Of the first edition of Numerical Recipes: what it returns leads to before the memory, and so do the rows of its matrices.
+    NRUTIL = r"""
+static double *dvector(int nl, int nh) { double *v = (double *)malloc((unsigned)(nh - nl + 1) * sizeof(double)); return v - nl; }
+static int *ivector(int nl, int nh) { int *v = (int *)malloc((unsigned)(nh - nl + 1) * sizeof(int)); return v - nl; }
+static unsigned char *cvector(int nl, int nh) { unsigned char *v = (unsigned char *)malloc((unsigned)(nh - nl + 1)); return v - nl; }
+static double **dmatrix(int nrl, int nrh, int ncl, int nch) {
+  int i;
+  double **m = (double **)malloc((unsigned)(nrh - nrl + 1) * sizeof(double *));
+  m -= nrl;
+  for (i = nrl; i <= nrh; i++) {
+    m[i] = (double *)malloc((unsigned)(nch - ncl + 1) * sizeof(double));
+    m[i] -= ncl;
+  }
+  return m;
+}
+static double **convert_matrix(double *a, int nrl, int nrh, int ncl, int nch) {
+  int i, j, ncol = nch - ncl + 1;
+  double **m = (double **)malloc((unsigned)(nrh - nrl + 1) * sizeof(double *));
+  m -= nrl;
+  for (i = nrl, j = 0; i <= nrh; i++, j++) m[i] = a + ncol * j - ncl;
+  return m;
+}
+static void free_dvector(double *v, int nl) { free(v + nl); }
+static void free_dmatrix(double **m, int nrl, int nrh, int ncl) { int i; for (i = nrh; i >= nrl; i--) free(m[i] + ncl); free(m + nrl); }
+"""
+
+    def test_counts_from_one_in_other_elements(self):
+        """A pointer of another type than the block's elements, of which it is not a whole number before it, is no place in a line."""
+        self.write("prog.c", PROGRAM % ("struct pair { double re, im; };", """static struct pair *pairs; static double *values;
+    if (i == 0) { pairs = malloc(40 * sizeof *pairs); values = (double *)pairs - 1; }
+    values[1] = i; result += (long)values[1];"""))
+        self.cc("prog.c", "-w", "-o", "prog")
+        self.assert_refuses_line("values' .*a pointer in it leads to 8 bytes before a block of memory")
+
+    def test_large_elements_that_count_from_one(self):
+        """Blocks are as far apart as the program subtracts from pointers."""
+        self.right("""struct row { double x[5]; int k; }; static struct row *rows, *later, *by_index, *by_sum; static double *from_three; static long *between[8];
+static struct row *make(int n) { struct row *v = (struct row *)malloc(n * sizeof *v); int i; for (i = 0; i < n; i++) v[i].k = i, v[i].x[2] = i; v--; return v; }""",
+                   """if (i % 7 == 0) {
+      static int n; between[n % 8] = malloc(40 + 16 * (n % 3)); memset(between[n % 8], 1, 40); n++;
+      if (rows != NULL) free(rows + 1), free(later + 1), free(from_three + 3);
+      rows = make(3 + i % 5); later = (struct row *)malloc(4 * sizeof *later) - 1; memset(later + 1, 0, 4 * sizeof *later);
+      from_three = (double *)calloc(9, sizeof(double)) - 3;
+      if (by_index != NULL) free(by_index + 1), free(by_sum + 2);
+      by_index = &((struct row *)calloc(2, sizeof *rows))[-1], by_sum = -2 + (struct row *)calloc(2, sizeof *rows);
+    }
+    by_index[1].k += i, by_sum[2].k += by_index[1].k, result += by_sum[2].k;
+    deep(1, 1); later[2].k += i, from_three[4] += rows[2].k; result += rows[3].k + (long)rows[3].x[2] + later[2].k + (long)from_three[4] + later[4].k;""")
+
+    def test_arrays_that_count_from_one(self):
+        """Eigenvalues by Jacobi's rotations: globals, variables of functions, members of structs, rows, memory that grows or was freed."""
+        outside = self.NRUTIL + r"""
+#include <math.h>
+struct pair { double re, im; };
+struct problem { int n; double **a, *d; struct pair *z; struct { int *of; } index; };
+static struct problem problem;
+static double **global, *gone, *grown;
+static unsigned char *kinds;
+static double sweep(double **a, double *d, int n) {
+  int i, j, k, *order = ivector(2, n + 1);
+  double off = 0, *b = dvector(1, n), **rows = dmatrix(1, n, 0, n);
+  for (i = 1; i <= n; i++) { b[i] = d[i]; order[i + 1] = i; deep(1, 1); }
+  for (i = 1; i < n; i++)
+    for (j = i + 1; j <= n; j++) {
+      double theta, t, c, s;
+      if (fabs(a[i][j]) < 1e-12) continue;
+      theta = (a[j][j] - a[i][i]) / (2 * a[i][j]);
+      t = (theta < 0 ? -1 : 1) / (fabs(theta) + sqrt(theta * theta + 1));
+      c = 1 / sqrt(t * t + 1), s = t * c;
+      for (k = 1; k <= n; k++) { double x = a[k][i], y = a[k][j]; a[k][i] = c * x - s * y; a[k][j] = s * x + c * y; rows[k][i] = x; }
+      for (k = 1; k <= n; k++) { double x = a[i][k], y = a[j][k]; a[i][k] = c * x - s * y; a[j][k] = s * x + c * y; rows[i][0] += y; }
+      deep(1, 1);
+    }
+  for (i = 1; i <= n; i++) { d[order[i + 1]] = a[i][i]; off += fabs(d[i] - b[i]); deep(1, 1); }
+  free(order + 2);
+  free_dvector(b, 1);
+  free_dmatrix(rows, 1, n, 0);
+  return off;
+}
+static double solve(int n, int step) {
+  static double *flat;
+  int i, j;
+  double **m, sum = 0;
+  if (flat == NULL) flat = (double *)malloc(100 * sizeof(double));
+  for (i = 0; i < n * n; i++) flat[i] = 1.0 / (1 + i / n + i % n + step);
+  m = convert_matrix(flat, 1, n, 1, n);
+  sum += sweep(m, problem.d, n);
+  for (i = 1; i <= n; i++) for (j = 1; j <= n; j++) problem.a[i][j] = m[i][j], sum += (i + 1) * m[i][j], problem.z[i].im += m[i][j];
+  free(m + 1);
+  return sum;
+}
+static void begin(void) {
+  int i;
+  problem.n = 5, problem.a = dmatrix(1, 5, 1, 5), problem.d = dvector(1, 5), problem.z = (struct pair *)calloc(5, sizeof(struct pair)) - 1;
+  problem.index.of = ivector(1, 5), kinds = cvector(1, 9), global = dmatrix(2, 4, 2, 3), gone = dvector(1, 3), grown = dvector(1, 2);
+  for (i = 1; i <= 5; i++) problem.d[i] = 0, problem.index.of[i] = 6 - i;
+  for (i = 1; i <= 9; i++) kinds[i] = i;
+  grown[1] = 1, grown[2] = 2, global[4][3] = 43, global[2][2] = 22;
+  free(gone + 1);
+}
+"""
+        inside = r"""
+    if (i == 0) begin();
+    if (i % 10 == 3) { int n = i / 10 + 3; grown = (double *)realloc(grown + 1, n * sizeof(double)) - 1; grown[n] = n; }
+    result += (long)(1e6 * solve(problem.n, i)) + kinds[i % 9 + 1] + (long)grown[2] + (long)(global[4][3] += global[2][2]) + problem.index.of[i % 5 + 1];
+    result += (long)(1e3 * problem.z[i % 5 + 1].im);
+"""
+        self.right(outside, inside, self.chance.choice(["-O0", "-O2"]), "-lm")
+
+    def test_arrays_that_begin_far_before_their_memory(self):
+        """By a number that a variable has: nobody keeps so much free."""
+        if struct.calcsize("P") != 8:
+            return
+        self.refused("before a block of memory", "static double *a; static int by = 3;", "if (i == 0) a = (double *)malloc(80) - by;")
+
+    def test_address_of_no_value(self):
+        self.refused("but to no value there", "static struct { unsigned a : 4, b : 12; long n; } bits; static char *at;", "at = (char *)&bits + 1;")
+
+    def test_address_in_a_union(self):
+        """Of which nothing says which member is in use: numbers are in lines, and addresses in none."""
+        union = "union { long n; double d; char *text; } "
+        for where in ("static struct { int kind; %s u; } kept[2];", "static %s kept[2];"):
+            of = "kept[1].u" if "kind" in where else "kept[1]"
+            with self.subTest(where):
+                self.write("prog.c", PROGRAM % (where % union, of + ".n = 1; deep(1, 1); result += " + of + ".n + i;"))
+                self.assertRegex(self.cc("prog.c", "-o", "prog"), r"elc-cc: warning: prog\.c:7: .* is saved as bytes: .*; while it holds an address no line is taken")
+                self.assert_restarts("prog", self.start("prog"))
+                self.refused("holds an address", where % union + " static char all[10];", of + ".text = all; deep(1, 1); result += " + of + ".text != all;")
+
+    def test_address_in_a_parameter(self):
+        """That is a union, and nothing else holds it."""
+        self.write("prog.c", PROGRAM % ("struct v { int kind; union { long n; char *text; } u; }; static char all[10]; static long f(struct v one, int n) {"
+                                        "long s = 0; while (n-- > 0) s += deep(1, 1) + (one.u.text != all); return s; }", "result += f((struct v){1, {.text = all}}, 400);"))
+        self.cc("prog.c", "-o", "prog")
+        self.assert_refuses_line(r"saving 'one' of f\(\): memory of 16 bytes, which is taken for prog\.c:struct v, holds an address")
+
+    def test_distance_of_blocks(self):
+        """Datatypes of one block are right, wherever it is; one that goes from a block to another is of this run alone."""
+        make = ("static char *one, *two; static MPI_Datatype type; static void make(char *a, char *b) { MPI_Aint at[2]; int k[2] = {8, 8};"
+                "MPI_Get_address(a, at); MPI_Get_address(b, at + 1); at[1] -= at[0]; at[0] = 0;"
+                "MPI_Type_create_hindexed(2, k, at, MPI_CHAR, &type); MPI_Type_commit(&type); }")
+        self.refused("the distance of two blocks of memory", make, "if (!one) { one = malloc(100); two = malloc(5000); make(one + 8, two); }")
+        self.write("prog.c", PROGRAM % (make, "if (!two) { two = malloc(5000); one = malloc(100); make(two + 8, two + 4000); } if (i == 99) MPI_Type_free(&type);"))
+        self.cc("prog.c", "-o", "prog")
+        self.assert_restarts("prog", ANSWER)

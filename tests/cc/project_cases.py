@@ -1,0 +1,102 @@
+"""Projects are built as their owners do it, and options are as those of a compiler."""
+
+import os
+import shutil
+import tempfile
+
+from cases import ANSWER, Cases, PROGRAM, WRAPPER
+
+
+class Projects(Cases):
+    def test_one_command(self):
+        self.write("prog.c", PROGRAM % ("", ""))
+        self.cc("prog.c", "-O2", "-Wall", "-o", "prog")
+        self.assert_restarts("prog", ANSWER)
+
+    def test_objects_archives_and_responses(self):
+        """Compiled one by one, some in an archive, some joined by ld -r; words from a file; a member that nobody wants, and that
+        could not be linked."""
+        parts = {"include/part one.h": "long first(long), second(long), third(long);\n",
+                 "first.c": '#include "part one.h"\n#include <mpi.h>\nstatic int calls;\nlong first(long x) { calls++; '
+                            "MPI_Barrier(MPI_COMM_WORLD); return second(x) + calls - calls; }\n",
+                 "second.c": '#include "part one.h"\nstatic int calls;\nlong second(long x) { calls += 2; return third(x) + (calls & 0); }\n',
+                 "third.c": '#include "part one.h"\nlong third(long x) { return x * FACTOR; }\n',
+                 "unwanted.c": "int nobody_has_this(void);\nunion { int *p; long n; } refused;\n"
+                               "int unwanted(void) { return nobody_has_this() + (refused.p == 0); }\n"}
+        for name, text in parts.items():
+            self.write(name, text)
+        self.write("prog.c", PROGRAM % ('#include "part one.h"', "result += first(i) - i * 3;"))
+        self.write("words", '-Iinclude "-DFACTOR=3" -O1\n-g')
+        for name in ("prog", "first", "second", "third", "unwanted"):
+            self.cc("@words", "-c", name + ".c")
+        self.run_words("ar", "rcs", "libparts.a", "third.o", "unwanted.o")
+        self.run_words("ld", "-r", "first.o", "second.o", "-o", "joined.o")
+        self.cc("prog.o", "joined.o", "-L.", "-lparts", "-o", "prog")
+        self.assert_restarts("prog", ANSWER)
+        self.assertNotIn(".elc", self.run_words("readelf", "-S", "-W", "prog"))
+
+    def test_files_of_one_name(self):
+        """Functions, variables, strings and structs of files that are called the same are told apart."""
+        for folder, members in ("a", "long n; double x;"), ("b", "double x; int n[3];"):
+            self.write(folder + "/part.h", "struct Part { %s };\n" % members)
+            self.write(folder + "/part.c", """#include <mpi.h>
+#include "part.h"
+static long setenv(long x);
+static struct Part kept;
+static long reach(long x) { static long calls; long sum; const char *name = "%s"; MPI_Allreduce(&x, &sum, 1, MPI_LONG, MPI_SUM, MPI_COMM_WORLD); kept.x += 1; return sum + name[0] + ++calls; }
+static long setenv(long x) { return reach(x) + (long)kept.x; }
+long part_%s(long x) { return setenv(x); }
+""" % (folder, folder))
+        self.write("prog.c", PROGRAM % ("long part_a(long), part_b(long);", "result += part_a(result % 7) + part_b(i);"))
+        self.cc("prog.c", "a/part.c", "b/part.c", "-o", "prog")
+        self.cc("-felc-off", "prog.c", "a/part.c", "b/part.c", "-o", "plain")
+        self.assert_restarts("prog", self.start("plain"))
+        # What one file defines for itself says nothing of what another one calls.
+        self.write("prog.c", PROGRAM % ("#include <stdlib.h>\nlong part_a(long), part_b(long);", 'result += setenv("NAME", "x", 1);'))
+        self.assertIn("prog.c:22: setenv(): what it sets", self.cc("prog.c", "a/part.c", "b/part.c", "-o", "prog"))
+
+    def test_variables_in_common(self):
+        self.write("other.c", "long shared; double table[4];\nvoid other(void) { shared += 1; table[1] += shared; }\n")
+        self.write("prog.c", PROGRAM % ("long shared; double table[4]; void other(void);", "other(); result += shared + table[1];"))
+        self.cc("-fcommon", "prog.c", "other.c", "-o", "prog")
+        self.cc("-fcommon", "prog.c", "other.c", "-o", "plain", "-felc-off")
+        self.assert_restarts("prog", self.start("plain"))
+
+    def test_as_the_compiler(self):
+        """What is not for elc-cc is the compiler's: preprocessing, dependencies, assembly, versions, errors with their places."""
+        self.write("a.c", '#include "a.h"\nint f(void) { return A; }\n')
+        self.write("a.h", "#define A 3\n")
+        self.assertIn("return 3", self.cc("-E", "a.c"))
+        self.assertIn("a.h", self.cc("-MM", "a.c"))
+        self.cc("-S", "a.c")
+        self.cc("-MMD", "-MF", "a.d", "-c", "a.c", "-o", "a.o")
+        with open(os.path.join(self.home, "a.d")) as file:
+            self.assertIn("a.h", file.read())
+        self.assertIn("Free Software", self.cc("--version"))
+        self.write("wrong.c", "int f(void) {\n  return nothing;\n}\n")
+        self.assertRegex(self.cc("-c", "wrong.c", code=1), r"wrong\.c:2:.*nothing")
+        self.write("plain.c", '#include <stdio.h>\nint main(void) { puts("plain"); return 0; }\n')
+        self.cc("plain.c", "-o", "plain")
+        self.assertEqual(self.run_words(os.path.join(self.home, "plain")), "plain\n")
+        self.assertIn("-felc-what is no option of elc-cc", self.cc("-felc-what", "-c", "a.c", code=1))
+
+    def test_lines_of_the_source(self):
+        """A debugger sees the program as it was written."""
+        self.write("prog.c", PROGRAM % ("", ""))
+        self.cc("-g", "prog.c", "-o", "prog")
+        told = self.run_words("readelf", "--debug-dump=decodedline", "prog")
+        with open(os.path.join(self.home, "prog.c")) as file:
+            calls = [n for n, text in enumerate(file, 1) if "MPI_Allreduce" in text or "result += deep" in text]
+        for line in calls:
+            self.assertRegex(told, r"prog\.c +%d " % line)
+
+    def test_installed(self):
+        there = tempfile.mkdtemp(prefix="elc-cc-")  # a wrapper's compiler has no blanks in its name
+        self.addCleanup(shutil.rmtree, there)
+        self.run_words("meson", "install", "--no-rebuild", "-C", self.build.path, "--destdir", there)
+        for folder, _, files in os.walk(there):
+            if "elc-cc" in files:
+                self.environment[WRAPPER[self.build.mpi][1]] = os.path.join(folder, "elc-cc")
+        self.write("prog.c", PROGRAM % ("", ""))
+        self.cc("prog.c", "-o", "prog")
+        self.assertEqual(self.start("prog"), ANSWER)

@@ -1,0 +1,398 @@
+"""What elc-cc refuses names file and line; what it cannot refuse by then refuses lines."""
+
+import os
+import re
+import shutil
+
+from cases import ANSWER, Cases, launch, PROGRAM
+
+
+class Refused(Cases):
+    """What cannot be right after a restart is an error, with file and line, before there is a program."""
+
+    def refuses(self, message, outside="", inside="", line=None, words=()):
+        self.write("prog.c", PROGRAM % (outside, inside))
+        said = self.cc("prog.c", "-o", "prog", *words, code=1)
+        self.assertIn(message, said)
+        self.assertRegex(said, r"elc-cc: prog\.c:\d+: ")
+        self.assertFalse(os.path.exists(os.path.join(self.home, "prog")))
+        return said
+
+    def test_unknown_function(self):
+        self.write("other.s", ".globl other\nother: ret\n.section .note.GNU-stack\n")
+        self.run_words("gcc", "-c", "other.s")
+        self.refuses("other() is in none of the files that elc-cc has compiled", "void other(void);", "other();", words=["other.o"])
+        self.cc("prog.c", "other.o", "-o", "prog", "-felc-stateless=other")
+
+    def test_linear_algebra(self):
+        """It is known, with what the compiler of Fortran adds to names, and without; what only looks like it is not."""
+        names = ("cblas_dgemm", "dgemm_", "idamax", "zdscal_", "LAPACKE_dgesv")
+        self.write("prog.c", PROGRAM % ("".join("int %s();" % name for name in names), "result += i > 1000 ? %s : 0;" % " + ".join("%s()" % name for name in names)))
+        self.write("lib.s", "".join(".globl %s\n%s: ret\n" % (name, name) for name in names) + ".section .note.GNU-stack\n")
+        self.cc("prog.c", "lib.s", "-o", "known")
+        self.refuses("dgemmy_() is in none of the files", "int dgemmy_();", "result += dgemmy_();")
+
+    def test_functions_of_system_headers(self):
+        """Seen through are those that call the compiler's own functions and each other, and nothing else."""
+        self.write("sys/seen.h", """
+#include <mpi.h>
+#include <stdlib.h>
+static inline int half(int x) { return x / 2; }
+static inline int bits(int x) { return __builtin_popcount(half(x)); }
+static inline int drawn(void) { return rand(); }
+static inline int waits(void) { return MPI_Barrier(MPI_COMM_WORLD); }
+static inline int calls(int (*f)(int)) { return f(1); }
+static inline int counts(void) { static int n; return ++n; }
+static inline int again(int x) { return x == 0 ? 0 : again(x - 1); }
+""")
+        self.write("prog.c", PROGRAM % ("#include <seen.h>\n", "result += bits(i);"))
+        self.cc("-isystem", "sys", "prog.c", "-o", "seen")
+        for name, argument in (("drawn", ""), ("waits", ""), ("calls", "half"), ("counts", ""), ("again", "3")):
+            self.refuses(name + "() is in none of the files", "#include <seen.h>\n", "result += %s(%s);" % (name, argument), words=["-isystem", "sys"])
+
+    def test_unknown_variable(self):
+        self.refuses("the variable 'environ' is in none of the files", "extern char **environ;", "result += environ != 0;")
+
+    def test_environment(self):
+        self.write("prog.c", "#include <mpi.h>\nint main(int argc, char **argv, char **all) { MPI_Init(&argc, &argv); MPI_Barrier(MPI_COMM_WORLD); MPI_Finalize(); return all[0] == 0; }")
+        self.assertIn("prog.c:2: main(), which can reach MPI: the environment that main() is given is not part of lines", self.cc("prog.c", "-o", "prog", code=1))
+
+    def test_jumps(self): self.refuses("setjmp(): a restart cannot set", "#include <setjmp.h>\njmp_buf b;", "if (setjmp(b)) i++;")
+    def test_contexts(self): self.refuses("getcontext(): a restart cannot set", "#include <ucontext.h>\nstatic ucontext_t *c;", "result += getcontext(c);")
+
+    def test_exit_handlers(self):
+        self.refuses("bye(), which can reach MPI, may be given to atexit()", "void bye(void) { MPI_Barrier(MPI_COMM_WORLD); }", "atexit(bye);")
+
+    def test_threads(self):
+        said = self.refuses("deep(), which can reach MPI, may be called by threads of OpenMP, in the directive around", """
+#include <omp.h>
+static int each;
+#pragma omp threadprivate(each)
+static long pure(long x) { return x + 1; }
+static long (*by)(long) = pure, (*other)(long, int) = deep;
+static void note(void) { FILE *f = fopen("note", "a"); fclose(f); }""", """{ int k;
+    #pragma omp parallel for
+    for (k = 0; k < 4; k++) { deep(k, 1); note(); result += by(k); }
+    #pragma omp parallel
+    {
+      #pragma omp master
+      MPI_Barrier(MPI_COMM_WORLD);
+      each += getenv("PATH") != NULL;
+    }
+    #pragma omp target
+    result++; }""", words=["-fopenmp"])
+        for what in ("MPI_Barrier() may be called by threads", "fopen() may be called by threads", "getenv() may be called by threads", "'each' is of each thread",
+                     "a directive of OpenMP after which something may be under way or elsewhere"):
+            self.assertIn(what, said)
+        self.assertNotIn("pure()", said)
+
+    def test_results_of_others(self): self.refuses("what it returns a pointer to is not the program", inside="{ void *p = __builtin_return_address(0); result += p != 0; }")
+    def test_profiling(self): self.refuses("PMPI_Barrier(): libELC does not see it", inside="PMPI_Barrier(MPI_COMM_WORLD);")
+
+    def test_callback(self):
+        compare = "static int compare(const void *a, const void *b) { MPI_Barrier(MPI_COMM_WORLD); return a < b; }\nint v[2];"
+        self.refuses("compare(), which can reach MPI, may be given to qsort()", compare, "qsort(v, 2, sizeof *v, compare);")
+        pointer = compare + "\nint (*by)(const void *, const void *) = compare;"
+        self.refuses("a function that can reach MPI may be given to qsort()", pointer, "qsort(v, 2, sizeof *v, by); by(v, v);")
+
+    def test_union(self):
+        for member in ("void (*p)(void)", "FILE *p", "MPI_Comm p"):
+            self.refuses("union u may hold a function, a stream or an object of MPI, and nothing says when", "union u { long n; %s; } u;" % member, "u.n = i;")
+
+    def test_open_struct(self):
+        self.refuses("ends with an array whose size", "struct s { int n; long more[]; } *p, s;", "s.n = i;")
+
+    def test_struct_of_the_system(self):
+        self.refuses("is of a system header", "#include <pthread.h>\npthread_mutex_t m;", "result += sizeof m - sizeof m;")
+
+    def test_each_threads_own(self):
+        self.refuses("'t' is of each thread", "__thread int t;", "\n#pragma omp parallel\n t = i;", words=["-fopenmp"])
+
+
+    def test_alloca(self): self.refuses("alloca() and directives", "#include <alloca.h>", "{ char *p = alloca(10);\n#pragma omp parallel\np[0] = 1; }", words=("-fopenmp",))
+    def test_assembly(self): self.refuses("inline assembly", inside='__asm__ volatile ("nop");')
+    def test_literals_outside(self):
+        for outside in ("static struct part { int n; struct part *next; } first = {1, &(struct part){2, 0}};", "static void *first = (struct { int a, b; }[]){{1, 2}};",
+                        "struct part { struct part *next; int n; }; static struct part first = {&(struct part){&first, 2}, 1};",
+                        "struct part { int a, b; }; static int *first = &((struct part){1, 2}).b;"):
+            self.refuses("a compound literal outside of functions", outside, "result += sizeof first;")
+
+    def test_cleanup(self):
+        """The function is called where the variable ends, and no text says so."""
+        outside = "%s static void ended(int *p) { %s } static void use(int n) { __attribute__((cleanup(ended))) int local = n; %s }"
+        self.refuses("'local' has an attribute cleanup", outside % ("", "", "deep(1, 1);"), "use(i);")
+        self.refuses("'local' has an attribute cleanup", outside % ("", "MPI_Barrier(MPI_COMM_WORLD);", ""), "use(i);")
+        self.refuses("-felc-stateless=others", outside % ("void others(int);", "others(*p);", ""), "use(i);")
+        self.right(outside % ("static int ends;", "ends += *p;", "local++;"), "use(i); result += ends; deep(1, 1);")
+
+    def test_literal(self): self.refuses("the address of a compound literal", inside="{ int *p = (int[]){1, 2}; deep(p[1], 1); }")
+    def test_computed_goto(self): self.refuses("a computed goto", inside="{ void *p = &&there; goto *p; there: deep(1, 1); }")
+
+    def test_variable_arguments(self):
+        """No line is taken in a function that wants them later; a pointer may not lead to it."""
+        many = "#include <stdarg.h>\nstatic long many(int n, ...) { va_list of; long s = 0; va_start(of, n); %s va_end(of); return s; }"
+        lines, looked = os.path.join(self.home, "lines"), 0
+        for body in ("MPI_Barrier(MPI_COMM_WORLD); s = va_arg(of, int);", 'MPI_Barrier(MPI_COMM_WORLD); vsprintf((char[9]){0}, "", of);',
+                     'va_list *at = &of; MPI_Barrier(MPI_COMM_WORLD); vsprintf((char[9]){0}, "", *at);', "while (n-- > 1) s += deep(va_arg(of, int), 1);",
+                     "{ int k; for (k = 0; k < n; k++) { va_end(of); va_start(of, n); s += va_arg(of, int); deep(s, 1); } }",
+                     "again: s += va_arg(of, int); if (n-- > 1) goto again;"):
+            outside = many % (body + (" va_end(of); deep(1, 1); va_start(of, n); " if "goto" in body else ""))
+            self.write("prog.c", PROGRAM % (outside, "deep(1, 1); many(2, 2, 3); deep(1, 1);"))
+            self.cc("prog.c", "-w", "-o", "plain", "-felc-off")
+            said = self.cc("prog.c", "-w", "-o", "prog")
+            self.assertRegex(said, r"prog\.c:\d+: no line is taken in many\(\): variable arguments \(prog\.c:\d+\) are wanted after a call that can reach MPI")
+            right = self.start("plain")
+            for site in self.chance.sample(range(20, 30), 2):
+                out, said = self.planned("prog", site)
+                self.assertEqual(out, right, said)
+                for line in launch.committed(lines):
+                    looked += 1
+                    out, said = self.planned("prog", ELC_RESTART=str(line))
+                    self.assertIn("restarting from line", said)
+                    self.assertEqual(out, right, "site %d\n%s" % (site, said))
+                shutil.rmtree(lines, ignore_errors=True)
+            os.remove(os.path.join(self.home, "prog"))
+            self.refuses("are wanted after a call that can reach MPI", outside + " static long (*pointer)(int, ...) = many;", "pointer(1, 2);")
+        self.assertGreater(looked, 2)
+        self.refuses("are wanted after a call that can reach MPI", "#include <stdarg.h>\nstatic long one(va_list *of) { MPI_Barrier(MPI_COMM_WORLD); return va_arg(*of, int); }"
+                     "static long many(int n, ...) { va_list of; long s; va_start(of, n); s = one(&of); va_end(of); return s; } static long (*pointer)(va_list *) = one;", "pointer(0); many(1, 2);")
+
+    def test_arrays_of_variable_length_in_clauses(self):
+        """Of what is named there a directive makes its own; elements of shared ones are used as they are."""
+        uses = "static long use(int n, int (*a)[n]) { deep(1, 1); return a[0][0]; }"
+        for inside in ("long m[i + 1][i + 2]; int k;\n#pragma omp parallel for shared(m)\nfor (k = 0; k <= i; k++) m[k][k] = k;\ndeep(m[i][i], 1);",
+                       "long v[i + 1]; int k; v[0] = 0;\n#pragma omp parallel for firstprivate(v)\nfor (k = 0; k <= i; k++) v[k] = k;\ndeep(v[0], 1);"):
+            self.refuses("is of variable length", uses, "{ %s }" % inside, words=("-fopenmp",))
+        for length in ("count++", "*at", "9 / count", "sizes.n[0]"):
+            self.refuses("is more than sums and products", "static struct { int n[1]; } sizes; static int count; static long use(int *at, double (*a)[%s]) { deep(1, 1); return a[0][0]; }" % length,
+                         "{ double a[9] = {0}; use(&i, (void *)a); }")
+        self.refuses("is of variable length", "static long like(int n) { long a[n]; a[0] = 1; n++; __typeof__(a) b; b[0] = 2; deep(1, 1); return a[0] + b[0] + sizeof b; }", "like(i + 1);")
+
+    def test_no_main(self):
+        self.write("prog.c", PROGRAM.replace("int main", "int other_main") % ("", ""))
+        self.write("main.s", ".globl main\nmain: ret\n.section .note.GNU-stack\n")
+        self.run_words("gcc", "-c", "main.s")
+        self.assertIn("main() is in none of the files", self.cc("prog.c", "main.o", "-o", "prog", code=1))
+
+
+class Unfit(Cases):
+    """Functions after whose call there are no lines: a warning, and a run that does not call them has lines."""
+
+    def unfit(self, why, outside, call, *words):
+        for when, called in (("i < 0", False), ("i == 1", True)):
+            self.write("prog.c", PROGRAM % (outside, "if (%s) { %s }" % (when, call)))
+            said = self.cc("prog.c", "-w", "-D_GNU_SOURCE", "-o", "prog", *words)
+            self.assertRegex(said, r"elc-cc: warning: prog\.c:\d+: " + re.escape(why) + ".*: when it has been called no line is taken")
+            if called:
+                self.assert_refuses_line(r"abandoned.*: the program has called " + re.escape(why.split(":")[0]) + r" \(prog\.c:\d+\)" + re.escape(why[why.index(":"):]))
+            else:
+                self.assert_restarts("prog", ANSWER)
+
+    def test_settings(self): self.unfit("setenv(): what it sets is lost", "#include <stdlib.h>", 'if (setenv("NAME", "x", 1) != 0) result++;')
+    def test_descriptors(self):
+        self.unfit("dup2(): the stream that", "#include <fcntl.h>\n#include <unistd.h>", 'dup2(2, 20);')
+        for call in 'read(0, &result, 0)', 'fcntl(2, F_DUPFD, 20)', 'fcntl(open("/dev/null", O_RDONLY), F_DUPFD_CLOEXEC, 20)', 'lseek(fileno(stderr), 0, SEEK_CUR)':
+            with self.subTest(call):
+                self.write("prog.c", PROGRAM % ("#include <fcntl.h>\n#include <unistd.h>", "if (i == 1) %s;" % call))
+                self.cc("prog.c", "-w", "-D_GNU_SOURCE", "-o", "prog")
+                self.assert_refuses_line(r"the program has called %s\(\) .*: what it does to a file that the program has not" % call.split("(")[0])
+
+    FILES = r"""
+#include <dirent.h>
+#include <fcntl.h>
+#include <unistd.h>
+static long one(const char *name) {
+  char text[16] = "";
+  const int file = open(name, O_RDONLY), again = dup(file);
+  const long size = lseek(file, 0, SEEK_END);
+  if (file < 0 || fcntl(again, F_GETFD) < 0 || pread(again, text, 4, 0) != 4) abort();
+  if (close(file) != 0 || close(again) != 0 || close(again) == 0) abort();
+  return size + text[0];
+}
+static long entries(const char *name) {
+  long n = 0;
+  struct dirent *e;
+  DIR *all = opendir(name);
+  while ((e = readdir(all)) != NULL) n += strcmp(e->d_name, ".") == 0;
+  closedir(all);
+  return n;
+}
+static long streams(void) {
+  char made[] = "made-XXXXXX", word[16] = "";
+  int number;
+  FILE *in = popen("echo one", "r"), *out = fdopen(number = mkstemp(made), "w"), *gone;
+  if (in == NULL || fgets(word, sizeof word, in) == NULL || pclose(in) != 0) abort();
+  if (out == NULL || number < 0 || fputs(word, out) < 0 || fclose(out) != 0) abort();
+  if ((gone = tmpfile()) == NULL || fclose(gone) != 0 || system("exit 3") == 0) abort();
+  number = one(made);
+  remove(made);
+  return number;
+}
+"""
+
+    def test_files_that_are_closed_again(self):
+        """Lines are taken behind and before, whatever the files' descriptors are used for then."""
+        self.right(self.FILES, 'result += one("prog.c") + entries(".") + streams(); if (i == 40) { FILE *kept = fopen("prog.c", "r"); result += fgetc(kept); }',
+                   "-D_GNU_SOURCE")
+
+    def test_files_that_are_open(self):
+        """A line is refused while one of them is open, by name, and the next one is not."""
+        for what, opens, closes in (("open", "file = open(\"prog.c\", O_RDONLY)", "close(file)"), ("mkstemp", "file = mkstemp(name)", "close(file)"),
+                                    ("opendir", "at = opendir(\".\")", "closedir(at)"), ("popen", "at = popen(\"cat >/dev/null\", \"w\")", "pclose(at)"),
+                                    ("fdopen", "at = fdopen(open(\"prog.c\", O_RDONLY), \"r\")", "fclose(at)"), ("tmpfile", "at = tmpfile()", "fclose(at)"),
+                                    ("dup", "file = dup(2)", "close(file)")):
+            with self.subTest(what):
+                outside = "#include <dirent.h>\n#include <fcntl.h>\n#include <unistd.h>\nstatic int file; static void *at; static char name[] = \"new-XXXXXX\";"
+                self.write("prog.c", PROGRAM % (outside, "if (i == 1) %s; if (i == 95) %s;" % (opens, closes)))
+                said = self.cc("prog.c", "-w", "-D_GNU_SOURCE", "-o", "prog")
+                self.assertRegex(said, r"elc-cc: warning: prog\.c:\d+: %s\(\): while what it opens is open no line is taken" % what)
+                self.assert_refuses_line(r"abandoned.*: the program has called %s\(\) \(prog\.c:\d+\): while what it opens is open" % what)
+                self.write("prog.c", PROGRAM % (outside, "if (i == 0) { %s; %s; }" % (opens, closes)))
+                self.cc("prog.c", "-w", "-D_GNU_SOURCE", "-o", "prog")
+                self.assert_restarts("prog", ANSWER)
+
+    def test_declared_by_the_call(self): self.unfit("pipe(): other processes", "", 'int ends[2]; result += pipe(ends);')
+    def test_memory_of_others(self): self.unfit("canonicalize_file_name(): its memory", "#include <stdlib.h>", 'free(canonicalize_file_name("."));')
+    def test_other_processes(self): self.unfit("pipe(): other processes", "#include <unistd.h>", 'int ends[2]; result += pipe(ends);')
+    def test_by_a_pointer(self): self.unfit("setenv(): what it sets is lost", "", 'int (*by)(const char *, const char *, int) = setenv; result += by("NAME", "x", 1);')
+    def test_names_of_threads(self): self.unfit("pthread_self(): what it returns", "#include <pthread.h>\nstatic pthread_t first;", "first = pthread_self();")
+
+    HASHES = """#include <stdint.h>
+static long *kept[64]; static struct table { size_t size, mask, at; uintptr_t key; long *where[64]; unsigned (*by)(const void *); } t = {64, 63}; static uintptr_t pair[2];
+static unsigned hash(unsigned long key) { return (unsigned)(key >> 7 & 1); }
+static size_t at(void *p) { return (size_t)p; }
+static size_t place(void *p, size_t size) { return (size_t)p % size; }
+static unsigned by_pointer(const void *p) { return (unsigned)(uintptr_t)p; }
+size_t known_outside(void *p, size_t size) { return (size_t)p % size; }
+static unsigned of_bytes(const void *key, size_t n) { const unsigned char *s = key; unsigned h = 5381; while (n-- > 0) h = h * 33 + *s++; return h; }
+static unsigned of_one(const char *s, int n) { unsigned h = 0; for (int k = 0; k < n; k++) { h += s[k]; h += h << 10; } return h; }
+"""
+
+    def test_numbers_of_addresses(self):
+        """As tables have them that are searched by pointers: after a restart nothing would be found there."""
+        for function, use in (("main", "kept[(uintptr_t)&i >> 4 & 63] = NULL;"), ("hash", "hash((unsigned long)&i);"), ("main", "kept[place(&i, t.size)] = NULL;"),
+                              ("known_outside", "known_outside(&i, 64);"), ("of_bytes", "int *p = &i; of_bytes(&p, sizeof p);"), ("of_one", "uintptr_t k = (uintptr_t)&i; of_one((char *)&k, sizeof k);")):
+            with self.subTest(use):
+                self.unfit(function + "(): it computes with an address as a number", self.HASHES, use)
+        self.write("prog.c", PROGRAM % ("", "srand((unsigned)(unsigned long)&i * 31);"))
+        self.assertEqual("", self.cc("prog.c", "-w", "-o", "prog", "-felc-address-numbers"))
+        self.assert_restarts("prog", ANSWER)
+
+    def test_where_numbers_of_addresses_are_seen(self):
+        uses = """kept[(size_t)&i / sizeof i % 61] = 0;
+uintptr_t h = (uintptr_t)&i, g; g = h + 1; kept[3] = g * 31 > 7 ? kept[2] : NULL;
+unsigned long h = (unsigned long)(char *)&i; h ^= 5; if (h == 0) kept[0] = 0;
+kept[at(&i) * 3 % 5] = 0;
+t.where[(uintptr_t)&i % t.size] = 0;
+t.where[(uintptr_t)&i & (t.size - 1)] = 0;
+size_t h = (uintptr_t)&i & t.mask; t.where[h] = 0;
+kept[((size_t)&i & 0x3f0) >> 4] = 0;
+kept[((size_t)&i & 0xff0) / 64 % t.size] = 0;
+t.at = (uintptr_t)&i % t.size;
+struct table u = {1, (size_t)&i % t.size}; t.mask = u.size;
+long **slot = t.where + (uintptr_t)&i % t.size; *slot = 0;
+kept[(uint8_t)(uintptr_t)&i / 4 % 64] = 0;
+t.key = (uintptr_t)&i; kept[t.key * 7 % 64] = 0;
+pair[1] = (uintptr_t)&i; kept[(pair[1] >> 5) % 64] = 0;
+uintptr_t two[2] = {1, (uintptr_t)&i}; kept[two[1] / 8 % 64] = 0;
+struct table u = {.key = (uintptr_t)&i}; kept[u.key / 8 % 64] = 0;
+int *p = &i; unsigned char *byte = (unsigned char *)(&p); kept[byte[1] * 3 % 64] = 0;
+int *p = &i; uintptr_t k; memcpy(&k, &p, sizeof k); kept[k * 3 % 64] = 0;
+kept[((char *)&i - (char *)0) / 4 % 61] = 0;
+t.by = by_pointer; kept[t.by(&i) % 61] = 0;
+kept[({ uintptr_t k = (uintptr_t)&i; k % t.size; })] = 0;
+struct table u; u = (struct table){.key = (uintptr_t)&i}; kept[u.key / 8 % 64] = 0;
+kept[(int)((uintptr_t)&i * 0.618) % 64] = 0;
+static unsigned known; known = (unsigned)(uintptr_t)&i; if (known == 7) kept[0] = 0;
+int *p = &i; unsigned char b[8]; memcpy(b, &p, sizeof p); kept[b[1] * 5 % 64] = 0;
+int *p = &i; struct { unsigned low, high; } w; memcpy(&w, &p, sizeof w); kept[(w.low ^ w.high) % 64] = 0;
+qsort(kept, 64, sizeof *kept, by_address);
+qsort(all, 2, sizeof *all, by_member);""".split("\n")
+        functions = ("static struct named { char *name; int n; } all[2];\n"
+                     "static int by_address(const void *a, const void *b) { const long *x = *(long **)a, *y = *(long *const *)b; return x < y ? -1 : x > y; }\n"
+                     "static int by_member(const void *a, const void *b) { return (int)(((struct named *)a)->name - ((const struct named *)b)->name); }\n")
+        functions += "".join("static void f%d(int i) { %s }\n" % (n, use) for n, use in enumerate(uses))
+        calls = "".join("f%d(i); " % n for n in range(len(uses)))
+        functions += "static unsigned of_key(const char *s) { return s[0] * 31; } static void g(int i) { struct { int n; void *p; } key = {1, &i}; of_key((char *)&key); }\n"
+        self.write("prog.c", PROGRAM % (self.HASHES + functions, "if (i < 0) { %s g(i); }" % calls))
+        told = set(re.findall(r"(\w+)\(\): it computes with an address as a number", self.cc("prog.c", "-w", "-o", "prog")))
+        self.assertEqual([], [use for n, use in enumerate(uses) if "f%d" % n not in told and "qsort" not in use and "by_pointer" not in use])
+        self.assertLessEqual({"of_key", "by_address", "by_member", "by_pointer"}, told)
+
+    def test_numbers_of_addresses_in_another_file(self):
+        self.write("hash.c", "unsigned hash(unsigned long key, int seed) { return (unsigned)(key >> 7) + seed; }\n"
+                             "unsigned again(int seed, unsigned long key) { unsigned long k = key; return hash(k + 8, seed); }\n"
+                             "unsigned other(unsigned long n) { return n * 31 % 7; }\n")
+        declared = "unsigned hash(unsigned long, int), again(int, unsigned long), other(unsigned long);\n"
+        for use, is_told in (("hash((unsigned long)&i, 1);", True), ("again(2, (unsigned long)&i);", True), ("again(other(5), hash(i, 3));", False)):
+            with self.subTest(use):
+                self.write("prog.c", PROGRAM % (declared, use))
+                told = self.cc("prog.c", "hash.c", "-w", "-o", "prog")
+                if not is_told:
+                    self.assertEqual("", told)
+                    self.assert_restarts("prog", ANSWER)
+                    continue
+                self.assertIn("hash.c:1: hash(): it computes with an address as a number", told)
+                self.assert_refuses_line(r"abandoned: rank.*the program has called hash\(\) \(hash\.c:1\): it computes with an address as a number")
+
+    def test_what_is_no_number_of_an_address(self):
+        """It is compared, becomes a pointer again, or says how memory is aligned."""
+        self.write("prog.c", PROGRAM % ("""#include <stdint.h>
+struct s { int a, b; }; static char memory[1000]; static struct header { size_t padding, align, at; char *begin; } header = {0, 64};
+static size_t page_mask = ~(size_t)4095; static void called_back(uintptr_t user) { char *p = (char *)user; if (p == NULL) abort(); } static void (*by)(uintptr_t) = called_back;
+static size_t behind(const void *p, size_t n) { return (uintptr_t)p % n; }
+int is_aligned(const void *p, size_t n) { return (uintptr_t)p % n == 0; }
+char *next(char *p, size_t n) { size_t offset = (uintptr_t)p % n; return offset == 0 ? p : p + (n - offset); }
+static void swap(void *a, void *b, size_t n) { char *x = a, *y = b; while (n-- > 0) { char c = *x; *x++ = *y; *y++ = c; } }
+static int by_value(const void *a, const void *b) { const char *x = *(char **)a, *y = *(char **)b, *end = x + 2; while (x < end && *x == *y) x++, y++; return a < b ? *x - *y : *x < *y; }
+#define NEXT(p, n) ((char *)0 + (((char *)(p) - (char *)0 + (n)) & ~(n)))
+""", """
+{ char *p = memory + 3, *q = memory; size_t n = (size_t)p, size = sizeof memory, align = 64, mask = align - 1;
+  p += (64 - n % 64) % 64; p = (char *)(((size_t)p + align - 1) / align * align); p = (char *)(((size_t)p + 255) & ~(size_t)255);
+  result += (((size_t)p & 255) != 0) + ((size_t)p % align) + (((size_t)p - (size_t)memory) * 3 > 3 * size) + (&i == (int *)((size_t)&i + 0) ? 0 : 1);
+  result += (size_t)&((struct s *)0)->b * 2 / sizeof(int) - 2;
+  p = (char *)((uintptr_t)p >> 6 << 6); p = (char *)((uintptr_t)p & ~mask); p = (char *)(((uintptr_t)p + mask) & -align); p -= (uintptr_t)p & mask;
+  p += -(uintptr_t)p & mask; p = next(p, align); p = NEXT(p, 63); if (behind(p, align) != 0) p += align - behind(p, align);
+  { size_t o = (uintptr_t)p % align; if (o) o = align - o; header.begin = (char *)((uintptr_t)p + o); p += o; }
+  header.begin = (char *)(((uintptr_t)p + header.align - 1) / header.align * header.align); header.at = (uintptr_t)p & page_mask;
+  { size_t high = ~(header.align - 1), pages = (uintptr_t)p / size; header.begin = (char *)((((uintptr_t)p + align - 1) & high)); header.begin = (char *)(pages * size); }
+  if (((int)(uintptr_t)p & 7) != 0 || (unsigned)(size_t)p % 16 > 7) q = memory; by((uintptr_t)p); header.at = 0;
+  header.padding = (align - ((uintptr_t)p & mask)) & mask; header.begin = p + header.padding; if (!is_aligned(header.begin, align)) result++;
+  { double *x = (double *)memory; size_t k = 0, peel = ((align - (uintptr_t)x % align) % align) / sizeof *x; for (; k < peel; k++) x[k] = 0; x[k] = 1; }
+  snprintf(memory, sizeof memory, "%lx %zu", (unsigned long)&i, (size_t)p % align); swap(&p, &q, sizeof p); if (p != memory) result++;
+  { char *two[2] = {p, p + 1}; qsort(two, 2, sizeof *two, by_value); } }"""))
+        self.assertEqual("", self.cc("prog.c", "-w", "-o", "prog"))
+        self.assert_restarts("prog", ANSWER)
+
+    def test_locks_of_threads(self):
+        """In memory, of the file, and of a function in which a line is taken."""
+        for outside, call in (("static omp_lock_t *lock;", "lock = calloc(1, sizeof *lock); omp_init_lock(lock);"), ("static omp_lock_t lock;", "omp_init_lock(&lock);"),
+                              ("", "omp_lock_t lock; omp_init_lock(&lock); deep(1, 1);")):
+            with self.subTest(call):
+                self.unfit("omp_init_lock(): a lock of OpenMP", "#include <omp.h>\n" + outside, call, "-fopenmp")
+        self.unfit("omp_init_nest_lock(): a lock of OpenMP", "#include <omp.h>\nstatic omp_nest_lock_t lock;", "omp_init_nest_lock(&lock);", "-fopenmp")
+
+    def test_in_an_initialiser(self):
+        self.write("prog.c", PROGRAM % ("static int (*by)(const char *, const char *, int) = setenv;", 'result += by("NAME", "x", 1);'))
+        self.assertIn("setenv(): what it sets", self.cc("prog.c", "-o", "prog", code=1))
+
+    def test_an_error_handler(self):
+        if self.build.mpi == "lam":
+            self.skipTest("it has no MPI_Comm_create_errhandler")
+        self.write("prog.c", PROGRAM % ("static void on_error(MPI_Comm *comm, int *code, ...) { deep(1, 1); MPI_Abort(*comm, *code); }",
+                                        "if (i == 0) { MPI_Errhandler h; MPI_Comm_create_errhandler(on_error, &h); MPI_Errhandler_free(&h); }"))
+        self.assertIn("on_error() can reach MPI, and MPI may call it", self.cc("prog.c", "-o", "prog"))
+        self.assert_restarts("prog", ANSWER)
+
+    def test_characters_that_are_read_again(self):
+        """By ungetc, what was read: as if it had not been. Another character is in no line."""
+        with open(os.path.join(self.home, "data"), "w") as file:
+            file.write("".join("%d,%d;" % (i, i * i) for i in range(200)))
+        inside = """
+if (!data) data = fopen("%s/data", "r");
+{ int n = 0, c; long v = 0; while ((c = getc(data)) >= '0' && c <= '9') v = v * 10 + c - '0';
+  if (c != EOF) { %s } deep(1, 1); if (getc(data) != c) result++; result += v; }"""
+        self.right("static FILE *data;", inside % (self.home, "n = ungetc(c, data); result += n != c;"))
+        self.write("prog.c", PROGRAM % ("static FILE *data;", inside % (self.home, "ungetc('x', data);")))
+        self.cc("prog.c", "-w", "-o", "prog")
+        self.assert_refuses_line(r"ungetc\(\) with another character")

@@ -48,6 +48,7 @@ void Characters::lead(const std::string& from, const std::string& to, unsigned p
     let_go_[given].insert(parameter);
     call.given.push_back(node(given));
   }
+  for (const char* more : {"...", "...[]"}) unite(node(from + more), node(to + more));
   sources_[from + "="].insert(to + "=");
   if (gives == Gives::kOther) unite(call.node, node(to + "="));
   else returned_.push_back(std::move(call));
@@ -130,6 +131,18 @@ void Characters::tell_calls_apart() {
   }
 }
 
+// What a pointer to a struct leads to that is defined nowhere is all that becomes such a pointer.
+void Characters::see_through_opaque() {
+  for (const std::string& name : opaque_) {
+    if (members_.contains(name)) continue;
+    const int all = node("opaque " + name);
+    for (size_t i = 0; i < classes_.size(); ++i)
+      if (const Class& one = classes_[i]; find(static_cast<int>(i)) == static_cast<int>(i) && (one.put.contains(name) || one.used.contains(name))) unite(all, static_cast<int>(i));
+    class_of(all).put.erase(name);
+    class_of(all).used.erase(name);
+  }
+}
+
 void Characters::conclude() {
   // Without a prototype a function may be called as any that returns the same.
   const auto returned = [](const std::string& signature) { return signature.substr(0, signature.find(" (")); };
@@ -138,6 +151,7 @@ void Characters::conclude() {
       if ((called.ends_with(" ()") || signature.ends_with(" ()")) && returned(called) == returned(signature)) lead(called, key, parameters, gives);
   for (const auto& [node, call] : given_anything_)
     if (!defined_.contains(call.first)) see_other(node, call.second);
+  see_through_opaque();
   tell_calls_apart();
   for (const auto& [name, members] : members_) {
     const auto seen = nodes_.find("struct " + name);

@@ -145,13 +145,21 @@ class CharacterVisitor : public Visitor {
     return true;
   }
 
+  bool VisitVAArgExpr(VAArgExpr* argument) override { return use_list(argument->getSubExpr()), true; }
+
   bool VisitCallExpr(CallExpr* call) override {
     const FunctionDecl* callee = callee_of(call);
+    if (callee != nullptr && is_of_system(callee))
+      for (const Expr* argument : call->arguments()) use_list(argument);
     if (callee == nullptr) {
       const std::string signature = signature_of(call);
       all_.called_.insert(signature);
       const auto* prototype = called_type(call)->getAs<FunctionProtoType>();
       for (unsigned i = 0; i < call->getNumArgs(); ++i) {
+        if (prototype != nullptr && prototype->isVariadic() && i >= prototype->getNumParams()) {
+          all_.unite(more(signature, call->getArg(i)->getType()), given(call->getArg(i), false));
+          continue;
+        }
         const std::string to = signature + "#" + std::to_string(i);
         all_.passed_.emplace_back(to, given(call->getArg(i), prototype != nullptr && i < prototype->getNumParams()));
         let_go(call->getArg(i), to);
@@ -166,6 +174,7 @@ class CharacterVisitor : public Visitor {
 
   // A function that is not called there may be called as any of its kind.
   bool VisitDeclRefExpr(DeclRefExpr* reference) override {
+    if (is_list(reference->getType()) && !lists_.contains(reference)) share_arguments();
     if (isa<ParmVarDecl>(reference->getDecl()) && !let_go_.contains(reference)) all_.let_go_[name_of(unit_, reference->getDecl())].insert(Characters::kOthers);
     const auto* function = dyn_cast<FunctionDecl>(reference->getDecl());
     if (function == nullptr || direct_.contains(reference)) return true;
@@ -243,8 +252,40 @@ class CharacterVisitor : public Visitor {
   int parameter(const std::string& function, unsigned number, const char* of = "") { return all_.node(function + "#" + std::to_string(number) + of); }
   std::string name_of_returned(const FunctionDecl* function) const { return Program::key_of(unit_, function) + "="; }
   int returned(const FunctionDecl* function) { return all_.node(name_of_returned(function)); }
-  int more() { return all_.node("..."); }  // arguments of functions that take any number
-  int more_numbers() { return all_.node("...[]"); }
+  // The arguments of a function that takes any number of them, or of those whose lists others have, too: what pointers among them lead to,
+  // and from where numbers are.
+  int more(const std::string& function, QualType type) { return all_.node(function + (type->isIntegerType() ? "...[]" : "...")); }
+
+  bool is_list(QualType type) const {
+    const ASTContext& context = unit_.context();
+    const QualType list = context.getBuiltinVaListType();
+    if (context.hasSameUnqualifiedType(type, list)) return true;
+    return list->isArrayType() && type->isPointerType() && context.hasSameUnqualifiedType(type->getPointeeType(), context.getAsArrayType(list)->getElementType());
+  }
+
+  // A list that a function with such arguments has in a variable.
+  const DeclRefExpr* own_list(const Expr* e) const {
+    const auto* reference = dyn_cast<DeclRefExpr>(e->IgnoreParenCasts());
+    const auto* variable = reference == nullptr ? nullptr : dyn_cast<VarDecl>(reference->getDecl());
+    return variable != nullptr && variable->hasLocalStorage() && !isa<ParmVarDecl>(variable) ? reference : nullptr;
+  }
+
+  // By va_start and the like, or by the C library.
+  void use_list(const Expr* e) {
+    if (const DeclRefExpr* const own = own_list(e); own != nullptr && is_list(own->getType())) lists_.insert(own);
+    else if (is_list(e->getType())) share_arguments();
+  }
+
+  // The function gives its list away, or has others.
+  void share_arguments() {
+    if (function_ == nullptr || !function_->isVariadic()) return;
+    for (const QualType type : {unit_.context().VoidPtrTy, unit_.context().IntTy}) all_.unite(more(Program::key_of(unit_, function_), type), more("", type));
+  }
+
+  int of_argument(const VAArgExpr* e) {
+    const bool is_own = function_ != nullptr && function_->isVariadic() && own_list(e->getSubExpr()) != nullptr;
+    return more(is_own ? Program::key_of(unit_, function_) : "", e->getType());
+  }
 
   static QualType return_type_of(QualType function) { return function->castAs<FunctionType>()->getReturnType(); }
   static Characters::Gives gives_of(QualType returned) {
@@ -274,7 +315,7 @@ class CharacterVisitor : public Visitor {
 
   void use(int node, QualType pointer, const std::string& where) {
     if (node >= 0 && !has_class(pointer) && !pointer->isFunctionPointerType())
-      all_.class_of(node).used.emplace(name_of(base_of(pointer)), where);
+      all_.class_of(node).used.emplace(noted(base_of(pointer)), where);
   }
 
   // Of numbers: a variable, or the elements of one that is no characters.
@@ -296,9 +337,16 @@ class CharacterVisitor : public Visitor {
     return all;
   }
 
+  // The name of what a pointer is to.
+  std::string noted(QualType type) {
+    const std::string name = name_of(type);
+    if (const auto* record = type->getAs<RecordType>(); record != nullptr && record->getDecl()->getDefinition() == nullptr) all_.opaque_.insert(name);
+    return name;
+  }
+
   int put(QualType pointer, const std::string& where) {
     const int node = all_.fresh();
-    all_.class_of(node).put.emplace(name_of(base_of(pointer)), where);
+    all_.class_of(node).put.emplace(noted(base_of(pointer)), where);
     return node;
   }
 
@@ -321,7 +369,7 @@ class CharacterVisitor : public Visitor {
     if (const auto* cast = dyn_cast<CastExpr>(e)) return value(cast->getSubExpr());
     if (const auto* reference = dyn_cast<DeclRefExpr>(e)) return isa<VarDecl>(reference->getDecl()) ? holder(reference->getDecl()) : -1;
     if (const auto* member = dyn_cast<MemberExpr>(e)) return holder(member->getMemberDecl());
-    if (isa<VAArgExpr>(e)) return more_numbers();
+    if (const auto* argument = dyn_cast<VAArgExpr>(e)) return of_argument(argument);
     if (const Expr* last = last_of(e)) return value(last);
     if (const auto* choice = dyn_cast<BinaryConditionalOperator>(e)) return either(value(choice->getCommon()), value(choice->getFalseExpr()));
     if (const auto* choice = dyn_cast<ConditionalOperator>(e)) return either(value(choice->getTrueExpr()), value(choice->getFalseExpr()));
@@ -425,7 +473,7 @@ class CharacterVisitor : public Visitor {
     if (!has_class(e->getType()) || isa<StringLiteral, PredefinedExpr, ImplicitValueInitExpr>(e)) return -1;
     if (const auto* call = dyn_cast<CallExpr>(e)) return of_call(call);
     if (isa<CompoundLiteralExpr>(e)) return all_.node(name_of(unit_, e));
-    if (isa<VAArgExpr>(e)) return more();
+    if (const auto* argument = dyn_cast<VAArgExpr>(e)) return of_argument(argument);
     if (const auto* list = dyn_cast<InitListExpr>(e); list != nullptr && list->getNumInits() == 1) return of(list->getInit(0));
     return is_pointer(e->getType()) ? other(e) : -1;
   }
@@ -489,7 +537,8 @@ class CharacterVisitor : public Visitor {
       const Expr* argument = call->getArg(i);
       const bool is_more = callee->isVariadic() && i >= callee->getNumParams();
       const int node = given(argument, !is_more && callee->getType()->getAs<FunctionProtoType>() != nullptr);
-      if (is_more) all_.unite(argument->getType()->isIntegerType() ? more_numbers() : more(), node);
+      if (is_more) all_.unite(more(key, argument->getType()), node);
+      if (is_more && gives_others) all_.given_anything_.emplace(more(key, argument->getType()), std::make_pair(key, place(argument)));
       if (is_more) continue;
       share_numbers(argument, parameter(key, i, "[]"));
       const std::string to = key + "#" + std::to_string(i);
@@ -737,7 +786,7 @@ class CharacterVisitor : public Visitor {
   Characters& all_;
   const Unit& unit_;
   const FunctionDecl* function_ = nullptr;
-  std::set<const Expr*> direct_, let_go_, returning_;
+  std::set<const Expr*> direct_, let_go_, returning_, lists_;
 };
 
 void Characters::add(const Unit& unit) { CharacterVisitor(*this, unit).TraverseDecl(unit.context().getTranslationUnitDecl()); }

@@ -60,6 +60,7 @@ class Characters {
   void see_other(int node, const std::string& place);
   bool is_given_memory(const std::string& function, std::set<std::string>* seen) const;
   void tell_calls_apart();
+  void see_through_opaque();
   bool is_let_go(const std::string& parameter, bool may_return, std::set<std::string>* seen) const;
   bool is_source(const std::string& of, const std::string& parameter, std::set<std::string>* seen) const;
   bool is_text(int node) const;
@@ -70,6 +71,7 @@ class Characters {
   std::set<int> texts_;         // arrays that the program has as text
   std::map<int, std::string> arrays_;  // variables and members, and where they are
   std::map<std::string, std::set<int>> members_;         // of structs: arrays of characters
+  std::set<std::string> opaque_;                         // structs that are not defined in some file
   std::set<std::string> defined_;                        // functions, and signatures by which some are called
   // Functions to which there are pointers, their signatures, how many parameters they have, and what they give.
   std::set<std::tuple<std::string, std::string, unsigned, Gives>> taken_;

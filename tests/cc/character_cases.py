@@ -59,6 +59,20 @@ static struct holder holder = {0, other_kept, ""};
 static char *table[2] = {other_table, NULL};
 static char *elsewhere(void) { return other_returned; }
 static void fill_more(int n, ...) { va_list all; va_start(all, n); while (n-- > 0) *(int *)va_arg(all, char *) = 4; va_end(all); }
+/* Each function's arguments are its own, unless it gives its list away. */
+static char text_told[16], text_logged[64], other_scanned[16], other_by_list[16], other_by_pointer[16];
+static void tell(const char *how, ...) { va_list all; va_start(all, how); vsnprintf(text_logged, sizeof text_logged, how, all); va_end(all); }
+static void scan(const char *from, const char *how, ...) { va_list all; va_start(all, how); vsscanf(from, how, all); va_end(all); }
+static void fill_list(va_list all) { *(int *)va_arg(all, char *) = 4; }
+static void fill_by_list(int n, ...) { va_list all; va_start(all, n); fill_list(all); va_end(all); }
+static void fill_by_pointer(int n, ...) { va_list all; va_start(all, n); *(short *)va_arg(all, char *) = n; va_end(all); }
+static void (*filling_more)(int, ...) = fill_by_pointer;
+/* Structs that are defined nowhere. */
+struct hiding *hidden; struct turning *turned;
+struct titled { int n; char text_title[16]; } titled; struct turning_from { int n; char other_from[16]; } turning_from; struct turning_to { double d[3]; };
+static struct hiding *hide(void *p) { return (struct hiding *)p; }
+static void name(struct hiding *h) { struct titled *t = (struct titled *)(void *)h; strcpy(t->text_title, "title"); }
+static double *turn(struct turning *t) { return ((struct turning_to *)(void *)t)->d; }
 /* A container that copies what it is given. */
 struct queue { char *memory; size_t size; } queue = {other_in_container, sizeof(int)};
 static void put(struct queue *q, const void *from) { memcpy(q->memory, from, q->size); }
@@ -106,6 +120,8 @@ int main(int argc, char **argv) {
   MPI_Pack(&number, 1, MPI_INT, other_packed, sizeof other_packed, &at, MPI_COMM_WORLD);
   *(int *)(rank == 0 ? other_chosen[0] : other_chosen[1]) = 1;
   again = chained = other_chained, *(int *)again = 2, fill_more(1, other_more), put(&queue, &number), get(&queue, &out);
+  strcpy(text_told, "told"), tell("%s %d", text_told, number), scan("7 seven", "%d %s", &number, other_scanned), fill_by_list(1, other_by_list), filling_more(1, other_by_pointer);
+  hidden = hide(&titled), name(hidden), turned = (struct turning *)(void *)&turning_from, turn(turned)[1] = 2;
   ((struct numbers *)&message)->more[1] = 3;
   copy_bytes(other_byte_by_byte, (char *)&number, sizeof number), filling(other_undeclared);
   for (i = 0; i < 4; i++) { int c = ((char *)&number)[i]; other_through_int[i] = c; }

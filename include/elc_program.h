@@ -115,6 +115,11 @@ int ELC_Program_errhandler_free(void *handler);
 #define ELC_PROGRAM_OPEN 0x40000000
 void *ELC_Program_as(void *block, ELC_Type type);
 
+/* The program has moved a pointer back by a distance that it computes, from `from` to `to`, which it returns: `to` may lead to before the
+ * memory that it is of, or into other memory. A line has it as so many elements before that. _on: only if `from` is such a pointer. */
+void *ELC_Program_moved(void *from, void *to);
+void *ELC_Program_moved_on(void *from, void *to);
+
 /* The function of the frame that a restart enters next, for a call by a pointer, which is not back yet. */
 void (*ELC_Program_target(void))(void);
 

@@ -134,6 +134,26 @@ class FileVisitor : public Visitor {
     return true;
   }
 
+  bool TraverseFunctionDecl(FunctionDecl* function) override {
+    const bool outer = allocates_;
+    if (function->doesThisDeclarationHaveABody()) allocates_ = allocates(function->getBody());
+    const bool all = Visitor::TraverseFunctionDecl(function);
+    allocates_ = outer;
+    return all;
+  }
+
+  // A pointer that is moved back may lead to before its memory then, as where an array counts from a number.
+  bool VisitBinaryOperator(BinaryOperator* both) override {
+    const bool is_kept = allocates_ || !is_local(both->getLHS());
+    if (both->getOpcode() == BO_Assign && is_kept) follow_move(both->getRHS());
+    if (both->isCompoundAssignmentOp() && is_kept) follow_move(both);
+    return true;
+  }
+  bool VisitReturnStmt(ReturnStmt* s) override {
+    if (s->getRetValue() != nullptr) follow_move(s->getRetValue());
+    return true;
+  }
+
   bool VisitCompoundLiteralExpr(CompoundLiteralExpr* e) override {
     if (e->isFileScope() && !values_.contains(e)) refuse(e);
     return true;
@@ -142,6 +162,7 @@ class FileVisitor : public Visitor {
   // Where there is but one thread, what each has is what all have.
   bool VisitVarDecl(VarDecl* variable) override {
     if (variable->getInit() != nullptr) values_.insert(variable->getInit()->IgnoreParens());
+    if (variable->getInit() != nullptr && variable->hasLocalStorage() && allocates_) follow_move(variable->getInit());
     if (variable->getTLSKind() == VarDecl::TLS_None || m_.program_.has_threads() || variable->isStaticLocal()) return true;
     const std::string& text = unit_.text();
     const auto is_of_word = [&](size_t at) { return isalnum(static_cast<unsigned char>(text[at])) || text[at] == '_'; };
@@ -202,6 +223,69 @@ class FileVisitor : public Visitor {
     if (!type.empty() && is_simple)
       m_.edits_.wrap(unit_.begin_of(source->getBeginLoc()), unit_.end_of(source->getEndLoc()), "ELC_Program_as(", ", " + type + ")");
     return true;
+  }
+
+  static bool is_local(const Expr* e) {
+    const auto* reference = dyn_cast<DeclRefExpr>(e->IgnoreParens());
+    const auto* variable = reference == nullptr ? nullptr : dyn_cast<VarDecl>(reference->getDecl());
+    return variable != nullptr && variable->hasLocalStorage();
+  }
+
+  // Whether a function gets memory.
+  bool allocates(const Stmt* s) const {
+    if (const auto* call = dyn_cast<CallExpr>(s)) {
+      const FunctionDecl* callee = callee_of(call);
+      const bool is_of_anything = call->getType()->isVoidPointerType() || (call->getType()->isPointerType() && call->getType()->getPointeeType()->isAnyCharacterType());
+      if (is_of_anything && (callee == nullptr || m_.program_.defines(unit_, callee) || m_.program_.known(callee->getName().str()).allocates)) return true;
+    }
+    return std::any_of(s->child_begin(), s->child_end(), [&](const Stmt* child) { return child != nullptr && allocates(child); });
+  }
+
+  // By a distance that is computed, or more than is kept free before blocks.
+  bool is_far(const Expr* pointer, const Expr* by, bool subtracts) const {
+    const QualType element = pointer->getType()->getPointeeType();
+    Expr::EvalResult number;
+    if (element->isIncompleteType() && !element->isVoidType()) return false;
+    if (element->isFunctionType() || element->isVariableArrayType()) return false;
+    const auto* one = dyn_cast<UnaryOperator>(by->IgnoreParenImpCasts());
+    if (!by->EvaluateAsInt(number, unit_.context())) return subtracts || (one != nullptr && one->getOpcode() == UO_Minus);
+    const int64_t elements = (subtracts ? 1 : -1) * number.Val.getInt().getExtValue();
+    const int64_t size = element->isVoidType() ? 1 : unit_.context().getTypeSizeInChars(element).getQuantity();
+    return elements > 0 && size > 0 && elements > m_.program_.apart() / size;
+  }
+
+  // Returns whether it is followed, so that what comes of it has to be, too.
+  bool follow_move(Expr* e) {
+    e = e->IgnoreParenCasts();
+    if (auto* choice = dyn_cast<ConditionalOperator>(e)) {
+      const bool first = follow_move(choice->getTrueExpr());
+      return follow_move(choice->getFalseExpr()) || first;
+    }
+    auto* both = dyn_cast<BinaryOperator>(e);
+    if (both == nullptr || !both->getType()->isPointerType() || in_initialiser_ || moves_.contains(both)) return both != nullptr && moves_.contains(both);
+    const BinaryOperatorKind how = both->getOpcode();
+    const bool subtracts = how == BO_Sub || how == BO_SubAssign, assigns = how == BO_SubAssign || how == BO_AddAssign;
+    if (!(subtracts || how == BO_Add || assigns) || !both->getLHS()->getType()->isPointerType()) return false;
+    const bool goes_on = !assigns && follow_move(both->getLHS());
+    const bool is_far_away = goes_on || is_far(both->getLHS(), both->getRHS(), subtracts);
+    if (!(is_far_away || allocates_) || reaches_mpi(both)) return false;
+    const std::string call = is_far_away ? "ELC_Program_moved" : "ELC_Program_moved_on";
+    const auto* reference = dyn_cast<DeclRefExpr>(both->getLHS()->IgnoreParens());
+    const auto* variable = reference == nullptr ? nullptr : dyn_cast<VarDecl>(reference->getDecl());
+    if (assigns && variable != nullptr && variable->getStorageClass() == SC_Register) return false;
+    moves_.insert(both);
+    const size_t at = unit_.begin_of(both->getOperatorLoc());
+    const std::string sign = subtracts ? "-" : "+";
+    if (assigns) {
+      m_.edits_.wrap(unit_.begin_of(both->getBeginLoc()), unit_.end_of(both->getEndLoc()), "__extension__ ({ __auto_type elc_at = &(",
+                     "); (__typeof__(elc_from))" + call + "((void *)elc_from, (void *)*elc_at); })");
+      m_.edits_.replace(at, at + 2, "); __auto_type elc_from = *elc_at; *elc_at " + sign + "= (");
+    } else {
+      m_.edits_.wrap(unit_.begin_of(both->getBeginLoc()), unit_.end_of(both->getEndLoc()), "__extension__ ({ __auto_type elc_from = (",
+                     "))); })");
+      m_.edits_.replace(at, at + 1, "); (__typeof__(elc_from))" + call + "((void *)elc_from, (void *)(elc_from " + sign + " (");
+    }
+    return is_far_away;
   }
 
   bool reaches_mpi(const Stmt* s) const {
@@ -324,6 +408,8 @@ class FileVisitor : public Visitor {
   std::set<const Expr*> seen_;
   std::set<const Expr*> values_;  // literals to which no pointer leads, or which have a name already
   std::set<size_t> of_threads_;   // the words that said so
+  bool allocates_ = false;  // the function at hand
+  std::set<const Expr*> moves_;
   bool in_initialiser_ = false;  // of a variable of the file, where nothing can be called
   size_t declared_ = 0;          // where the declaration begins that is gone over
   std::set<std::string> functions_;
@@ -787,6 +873,7 @@ std::string Module::prelude() const {
       "extern int ELC_Union(const char *, unsigned long, int, const struct ELC_Field *, int (*)(const void *, const void *)); "
       "extern int ELC_Accessor(int, long long (*)(const void *), void (*)(void *, long long)); "
       "extern void *ELC_Program_as(void *, int); extern void *ELC_Program_array(void *, int, const unsigned long *, unsigned long, int); extern void (*ELC_Program_target(void))(void); "
+      "extern void *ELC_Program_moved(void *, void *), *ELC_Program_moved_on(void *, void *); "
       "extern void *(*ELC_Program_alloca(void **))(unsigned long); extern void ELC_Program_leave(void **); "
       "struct ELC_Program_variable { const char *name; void *address; const int *type, *target; unsigned long count; int is_constant; }; "
       "struct ELC_Program_function { const char *name; void (*function)(void); int given_to; }; "

@@ -146,13 +146,15 @@ bool position_in(const format::TypeTable& types, TypeId type, uint64_t count, ui
   return true;
 }
 
+constexpr uint64_t kFarthest = sizeof(void*) == 4 ? uint64_t{1} << 30 : uint64_t{1} << 46;
+
 bool offset_in(const format::TypeTable& types, TypeId type, uint64_t count, uint64_t rest, uint64_t position,
                const format::Representation& writer, uint64_t* offset) {
   const format::TypeInfo& info = types.info(type);
   const uint64_t leaf = format::leaf_of(position);
   if (const uint64_t before = format::leaves_before(position); before > 0) {
     const uint64_t elements = before / info.leaves;
-    if (before % info.leaves != 0 || format::extra_of(position) != 0 || elements > process().apart || info.size > process().apart || elements * info.size > process().apart) return false;
+    if (before % info.leaves != 0 || format::extra_of(position) != 0 || elements > kFarthest / info.size) return false;
     *offset = uint64_t{0} - elements * info.size;
     return true;
   }

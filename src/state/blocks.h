@@ -102,7 +102,7 @@ inline uint64_t elements_of(const Process& process, const Block& block) {
 // The position of a byte in a block: that of its type, or in the rest, a leaf for each byte.
 bool position_in(const format::TypeTable& types, TypeId type, uint64_t count, uint64_t rest, uint64_t offset,
                  const void* memory, uint64_t* position);
-// Before a block, `offset` is negative, modulo 2^64; false where that is farther than blocks are apart.
+// Before a block, `offset` is negative, modulo 2^64; false where that is farther than there are addresses.
 bool offset_in(const format::TypeTable& types, TypeId type, uint64_t count, uint64_t rest, uint64_t position,
                const format::Representation& writer, uint64_t* offset);
 

@@ -119,6 +119,8 @@ struct Process {
   Text unregistered;  // what could not be registered (libELC.h, ELC_STATIC, ELC_RANDOM), so that no line may be taken
   HashMap<TypeId> types_with_gaps;  // in a prepared program: of structs, those in which the gaps are bytes
   Vector<uintptr_t> places;  // in a prepared program: what the addresses of its memory begin with
+  HashMap<uintptr_t> moved;  // by a prepared program: pointers to before or behind what they are of, and where they were before
+  size_t most_moved = 0;     // that are kept until those are looked for of which nothing has to be known
   bool has_foreign_addresses = false;  // in pointers of a prepared program
   // Where a prepared program has last taken what is not the beginning of a block for pointers.
   static constexpr size_t kMostTables = 256;
@@ -200,6 +202,11 @@ void find_gaps(Process& process);
 // And if a pointer to nothing that a line has is no address at all: then its memory is not what it is taken for.
 Result check_wild(const Process& process, uintptr_t value);
 Result check_addresses(const Process& process, const uint8_t* begin, uint64_t size, TypeId type);
+
+// A pointer that a program has moved by a distance that it computes; when a line is taken, with the blocks; and as a line has it.
+void note_moved(Process& process, uintptr_t from, uintptr_t to);
+void settle_moved(Process& process);
+Result encode_moved(const Process& process, uintptr_t to, uintptr_t from, format::PointerLeaf* out);
 
 // In a prepared program: fails if a file is open that lines do not follow. The descriptor is one of a stream that they do follow.
 Result check_opened(Process& process);

@@ -280,7 +280,8 @@ Result check_addresses(const Process& p, const uint8_t* begin, uint64_t size, Ty
     const bool leads_to_stream = is_stream(p, value);
     const format::PointerLeaf leaf = p.blocks->encode(address);
     const bool leads = leaf.block != format::kWildBlock && (!kIsNarrow || is_bytes || leaf.position == 0);
-    if (!leads_to_stream && !leads && p.function_by_address.find(value) == nullptr) continue;
+    const bool is_moved = p.moved.size() > 0 && p.moved.find(value) != nullptr;
+    if (!leads_to_stream && !leads && !is_moved && p.function_by_address.find(value) == nullptr) continue;
     return Result::error("memory of %llu bytes, which is taken for %s, holds an address%s (%p, at byte %llu), which a restart would "
                          "not set; memory from malloc is what its result is converted to a pointer to",
                          static_cast<unsigned long long>(size), info.kind == format::kByte ? "bytes" : info.name, leads_to_stream ? " of a stream" : "", address,
@@ -314,6 +315,19 @@ ELC_EXPORT void* ELC_Program_as(void* memory, ELC_Type type) {
   block->type = type;
   block->guessed = block->stays_bytes = false;
   return memory;
+}
+
+ELC_EXPORT void* ELC_Program_moved(void* from, void* to) {
+  const elc::state::Alone alone;
+  elc::state::note_moved(process(), reinterpret_cast<uintptr_t>(from), reinterpret_cast<uintptr_t>(to));
+  return to;
+}
+
+ELC_EXPORT void* ELC_Program_moved_on(void* from, void* to) {
+  const elc::state::Alone alone;
+  Process& p = process();
+  if (p.moved.size() > 0 && p.moved.find(reinterpret_cast<uintptr_t>(from)) != nullptr) elc::state::note_moved(p, reinterpret_cast<uintptr_t>(from), reinterpret_cast<uintptr_t>(to));
+  return to;
 }
 
 ELC_EXPORT void (*ELC_Program_target(void))(void) {

@@ -43,12 +43,13 @@ Result resolve(const Image& image, const format::TypeTable& types, const Pointer
     return Result::error("it points to a static whose function the program has not called yet, so that its place is not known");
   const bool is_before = format::leaves_before(in.position) > 0;
   uint64_t offset = 0;
-  if ((is_before && (target.run == nullptr || process().apart == 0)) ||
+  if ((is_before && (target.run == nullptr || !process().is_prepared)) ||
       (in.position != 0 && !offset_in(types, target.type, target.count, target.rest, in.position, image.writer, &offset)))
-    return Result::error(is_before ? "it points to before a block of memory, where nothing is kept free in this program or on this machine"
+    return Result::error(is_before ? "it points to before a block of memory: this program does not follow that, or this machine has not as many addresses"
                                    : "it points into the middle of a value that is of another size on this machine");
   const uintptr_t begin = reinterpret_cast<uintptr_t>(target.address);
   *address = begin == 0 ? nullptr : reinterpret_cast<uint8_t*>(begin + static_cast<uintptr_t>(offset));
+  if (is_before && begin != 0) process().moved.at(reinterpret_cast<uintptr_t>(*address)) = begin;
   return Result();
 }
 

@@ -83,6 +83,10 @@ Result encode_pointer(void* context, const void* leaf, PointerLeaf* out) {
   Saving& saving = *static_cast<Saving*>(context);
   const void* pointer;
   memcpy(&pointer, leaf, sizeof pointer);
+  if (saving.process.moved.size() > 0) {
+    const uintptr_t value = reinterpret_cast<uintptr_t>(pointer);
+    if (const uintptr_t* const from = saving.process.moved.find(value)) return encode_moved(saving.process, value, *from, out);
+  }
   *out = saving.process.blocks->encode(pointer, saving.target);
   if (out->block != format::kWildBlock) return Result();
   if (const Region* late = late_static_at(saving.process, pointer))
@@ -468,6 +472,7 @@ Result begin_save() {
   if (p.blocks == nullptr) p.blocks = make<BlockMap>();
   ELC_TRY(p.blocks->build(p));
   find_shared(p);
+  settle_moved(p);
   find_tables(p);
   return Result();
 }

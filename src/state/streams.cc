@@ -272,7 +272,9 @@ FILE* Streams::open_anew(const char* path, const char* mode, FILE* file) {
   const bool is_followed = path != nullptr && !is_own && !(file == stdout && output_.open());
   FILE* const made = !is_own ? freopen(path, mode, file) : path == nullptr ? file : nullptr;
   if (made == nullptr || !is_followed) {
-    ELC_Program_unfit("freopen() without a name, in vain, or of an output that elc run keeps: lines do not have that");
+    ELC_Program_unfit(path == nullptr   ? "freopen() without a name: lines do not have a stream whose mode has changed"
+                      : made == nullptr ? "freopen() in vain: lines do not have a stream that is closed by that"
+                                        : "freopen() of an output that elc run keeps (--output): lines have the file where that is");
     return made;
   }
   follow(made, path, mode, number < kFirstStream ? number : kNoStream);

@@ -180,10 +180,36 @@ static void begin(void) {
         self.right(outside, inside, self.chance.choice(["-O0", "-O2"]), "-lm")
 
     def test_arrays_that_begin_far_before_their_memory(self):
-        """By a number that a variable has: nobody keeps so much free."""
-        if struct.calcsize("P") != 8:
-            return
-        self.refused("before a block of memory", "static double *a; static int by = 3;", "if (i == 0) a = (double *)malloc(80) - by;")
+        """By a number that a variable has: into other memory, or where there is none."""
+        outside = r"""
+struct node { double mass; int next; };
+static struct node *base, *nodes; static double *other, *first, **m, *row; static int by = 3, count = 1000; static void *hole;
+static struct { double *v; char *text; } kept;
+static double *vector(long nl, long nh) { double *v = (double *)malloc((size_t)(nh - nl + 2) * sizeof(double)); if (!v) exit(1); return v - nl + 1; }
+static double **matrix(long nrl, long nrh, long ncl, long nch) {
+  long i, rows = nrh - nrl + 1, columns = nch - ncl + 1; double **all = (double **)malloc((size_t)(rows + 1) * sizeof(double *));
+  all += 1; all -= nrl; all[nrl] = (double *)malloc((size_t)(rows * columns + 1) * sizeof(double)); all[nrl] += 1; all[nrl] -= ncl;
+  for (i = nrl + 1; i <= nrh; i++) all[i] = all[i - 1] + columns;
+  return all;
+}
+static void free_matrix(double **all, long nrl, long ncl) { free((char *)(all[nrl] + ncl - 1)); free((char *)(all + nrl - 1)); }
+static void begin(void) {
+  int k; first = malloc(7000 * 8); hole = malloc(64000); other = malloc(12000 * 8); for (k = 0; k < 12000; k++) other[k] = 3; free(hole); hole = NULL;
+  base = malloc(200 * sizeof *base); nodes = base - count; for (k = 0; k < 200; k++) nodes[count + k].mass = k;
+  kept.v = by > 0 ? (double *)malloc(80) - 2 * by : NULL; kept.text = malloc(30); kept.text -= 500 * by; kept.v[9] = 7; strcpy(kept.text + 1500, "text");
+  row = vector(40, 60); for (k = 40; k <= 60; k++) row[k] = k;
+}
+"""
+        inside = r"""
+  if (i == 0) { begin(); m = matrix(by, 8, 10, 20); }
+  if (i % 9 == 8) { free_matrix(m, by, 10); by = 3 + i % 4; m = matrix(by, 8, 10, 20); }
+  m[8][20] = i; m[by][10] = 2 * i; nodes[count + i].mass += i; kept.text[1500] = 'a' + i % 20;
+  deep(1, 1); result += (long)(nodes[count + i / 2].mass + m[8][20] + m[by][10] + kept.v[9] + row[40 + i % 21] + other[i]) + strlen(kept.text + 1500) + kept.text[1500];
+"""
+        self.right(outside, inside)
+        for by, inside in ((100, "c = (char *)(v = (double *)malloc(80)) - by;"), (-100, "v = (double *)malloc(80) - by;")):
+            self.refused("a pointer in it was moved to", "static double *v; static char *c; static int by = %d;" % by, "if (i == 0) { %s }" % inside)
+        self.refused("before or behind a variable", "static double v[4], *at; static int by = 100;", "at = v - by;")
 
     def test_address_of_no_value(self):
         self.refused("but to no value there", "static struct { unsigned a : 4, b : 12; long n; } bits; static char *at;", "at = (char *)&bits + 1;")

@@ -185,6 +185,8 @@ void *ELC_Program_opened_directory(void *directory, const char *what);
 /* A descriptor, to which something is done that lines do not have: unfit, as above, unless the program has opened it itself so. */
 int ELC_Program_used(int descriptor, const char *what);
 void *ELC_Program_freopen(const char *path, const char *mode, void *stream); /* standard streams, too, are streams of lines then */
+int ELC_Program_fclose(void *stream); /* the standard ones for output go nowhere then, after a restart as well */
+int ELC_Program_fileno(void *stream); /* from now on something may be written to it that the stream does not know */
 int ELC_Program_ungetc(int character, void *stream);
 int ELC_Program_setvbuf(void *stream, char *buffer, int mode, size_t size);
 void ELC_Program_setbuf(void *stream, char *buffer);

@@ -84,7 +84,7 @@ class FileVisitor : public Visitor {
         else m_.edits_.replace(begin, end, "(ELC_Program_unfit(" + quoted(why) + "), " + name + ")");
         if (function->isImplicit()) declare(name, function);  // by the call, which is none of a mere name now
       }
-      if (!own && !direct_.contains(reference) && !is_mpi(name)) add_function(symbol, name, false);
+      if (!own && !direct_.contains(reference)) add_function(symbol, name, false);
     }
     return true;
   }

@@ -92,7 +92,8 @@ bool is_handle(int number) { return number >= ELC_POINTER; }
 bool is_plain_struct_of_system(const std::string& name) {
   static const std::set<std::string> all = {"timeval", "timespec", "tm", "div_t", "ldiv_t", "lldiv_t", "stat", "rusage", "utsname", "tms",
                                             "option", "timezone", "cpu_set_t", "__sigset_t", "sigaction", "rlimit", "itimerval",
-                                            "sysinfo", "statvfs", "random_data", "drand48_data", "imaxdiv_t", "omp_lock_t", "omp_nest_lock_t"};
+                                            "sysinfo", "statvfs", "random_data", "drand48_data", "imaxdiv_t", "omp_lock_t", "omp_nest_lock_t",
+                                            "_G_fpos_t", "_G_fpos64_t", "__mbstate_t"};
   return all.contains(name);
 }
 
@@ -248,7 +249,7 @@ bool Types::describe_record(const RecordDecl* declared, Described* to, std::stri
   std::string fields;
   if (const int pointer = record->isUnion() ? number_of_pointers(record) : 0; pointer != 0) {
     made.described.type = scalar(pointer);
-  } else if (unit_.in_system_header(record->getLocation()) && !is_plain_struct_of_system(record->getName().str()) &&
+  } else if (unit_.in_system_header(record->getLocation()) && !plain_.contains(record) && !is_plain_struct_of_system(record->getName().str()) &&
       !(record->getTypedefNameForAnonDecl() != nullptr && is_plain_struct_of_system(record->getTypedefNameForAnonDecl()->getName().str()))) {
     made.why = name + " is of a system header, and may be more than its content";
   } else if (record->hasFlexibleArrayMember() && !has_open_array(record)) {
@@ -290,6 +291,7 @@ bool Types::add_fields(const RecordDecl* record, const RecordDecl* of, uint64_t 
       continue;
     }
     const auto* inner = field->getType()->getAs<RecordType>();
+    if (inner != nullptr && spelling(inner->getDecl()).empty() && unit_.in_system_header(record->getLocation())) plain_.insert(inner->getDecl()->getDefinition());
     if (field->isAnonymousStructOrUnion() && inner != nullptr && inner->getDecl()->isStruct()) {
       if (!add_fields(inner->getDecl(), of, at, path + "anonymous_", fields, why)) return false;
       continue;

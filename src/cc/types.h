@@ -3,6 +3,7 @@
 #define ELC_CC_TYPES_H
 
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -57,6 +58,7 @@ class Types {
     bool has_open_array = false;  // ... but as memory, without what comes behind it
   };
   std::map<const clang::RecordDecl*, Made> records_;
+  std::set<const clang::RecordDecl*> plain_;  // without a name, in a struct of the system that is no more than its content
   std::vector<std::string> notes_;
   std::string variables_, functions_, makers_;
   int next_ = 1;

@@ -119,6 +119,7 @@ struct Process {
   Text unregistered;  // what could not be registered (libELC.h, ELC_STATIC, ELC_RANDOM), so that no line may be taken
   HashMap<TypeId> types_with_gaps;  // in a prepared program: of structs, those in which the gaps are bytes
   Vector<uintptr_t> places;  // in a prepared program: what the addresses of its memory begin with
+  uintptr_t low_end = 0;     // in it: where memory ends that begins with nothing, behind the executable
   HashMap<uintptr_t> moved;  // by a prepared program: pointers to before or behind what they are of, and where they were before
   size_t most_moved = 0;     // that are kept until those are looked for of which nothing has to be known
   bool has_foreign_addresses = false;  // in pointers of a prepared program
@@ -199,6 +200,10 @@ Result take_number(const Region& region, const int line[kNumberWords], bool chan
 void note_places(Process& process);
 // Blocks with something between the members of their structs get a type that has it.
 void find_gaps(Process& process);
+// And blocks whose values are none of their type's are bytes.
+void find_reused(Process& process);
+// Whether a value is one that an address of the program's memory may have, be it of what is gone.
+bool may_be_address(const Process& process, uintptr_t value);
 // And if a pointer to nothing that a line has is no address at all: then its memory is not what it is taken for.
 Result check_wild(const Process& process, uintptr_t value);
 Result check_addresses(const Process& process, const uint8_t* begin, uint64_t size, TypeId type);

@@ -8,6 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "base/compiler.h"
 #include "state/asked.h"
 #include "state/blocks.h"
@@ -199,11 +201,15 @@ void find_gaps(Process& p) {
 // The upper bits of an address: those of all that a program has are few.
 static uintptr_t place_of(uintptr_t address) { return sizeof address == 8 ? address >> 18 >> 18 : 0; }
 
+// Behind the last block that lies low: those that were there before.
+constexpr uintptr_t kMostBehind = uintptr_t{64} << 20;
+
 void note_places(Process& p) {
   if (!p.is_prepared) return;
   p.places.clear();
   const auto note = [&](const void* address) {
     const uintptr_t place = place_of(reinterpret_cast<uintptr_t>(address));
+    if (place == 0) p.low_end = std::max(p.low_end, reinterpret_cast<uintptr_t>(address) + kMostBehind);
     for (const uintptr_t known : p.places)
       if (known == place) return;
     p.places.push_back(place);
@@ -230,6 +236,15 @@ bool in_different_blocks(const void* a, const void* b) {
 // The C library has these, and a restart has others.
 static bool is_stream(const Process& p, uintptr_t value) { return p.streams.number_of(reinterpret_cast<FILE*>(value)) != kWildStream; }
 
+bool may_be_address(const Process& p, uintptr_t value) {
+  if (value < kLeast || value > kMostAddress) return false;
+  // Of an executable that lies where it was linked to, below most numbers, memory is behind it.
+  if (sizeof value == 8 && place_of(value) == 0) return value >= p.executable && value < p.low_end;
+  bool is = p.places.empty() || p.has_foreign_addresses;
+  for (const uintptr_t place : p.places) is = is || place == place_of(value);
+  return is;
+}
+
 Result check_wild(const Process& p, uintptr_t value) {
   if (!p.is_prepared) return Result();
   const intptr_t number = static_cast<intptr_t>(value);
@@ -243,9 +258,7 @@ Result check_wild(const Process& p, uintptr_t value) {
   if (value - p.executable < p.executable_end - p.executable)
     return Result::error("a pointer in it points to something of the program that lines do not have (%p), and which a restart would not find",
                          reinterpret_cast<void*>(value));
-  bool is_address = value >= kLeast && value <= kMostAddress && (p.places.empty() || p.has_foreign_addresses);
-  for (const uintptr_t place : p.places) is_address = is_address || (value >= kLeast && place == place_of(value));
-  if (is_address) return Result();
+  if (may_be_address(p, value)) return Result();
   return Result::error("a pointer in it has the value %p, which is no address, and which a restart would not bring back: the memory may be not "
                        "what the program has converted malloc's result to; or it is an address of another process, which came with other data: "
                        "if the program never follows it, link with -felc-foreign-addresses",

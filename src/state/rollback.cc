@@ -100,7 +100,7 @@ Result check_writable(const Place& place, const SavedStream& saved) {
                         strerror(errno));
 }
 
-Result check_stream(const FileRoots& roots, const SavedStream& saved) {
+Result check_stream(const FileRoots& roots, const SavedStream& saved, const Vector<SavedStream>& all) {
   const char* path = saved.path.c_str();
   if (saved.kind == StreamKind::kSpecial)
     return is_null_device(path) ? Result()
@@ -108,7 +108,11 @@ Result check_stream(const FileRoots& roots, const SavedStream& saved) {
                                                 path);
   Place place;
   ELC_TRY(place.find(roots, path));
-  return saved.kind == StreamKind::kWrite ? check_writable(place, saved) : check_present(place, saved);
+  if (saved.kind == StreamKind::kWrite) return check_writable(place, saved);
+  // What this process reads while it writes it is brought back.
+  for (const SavedStream& other : all)
+    if (saved.kind == StreamKind::kRead && other.kind == StreamKind::kWrite && other.path.view() == saved.path.view()) return Result();
+  return check_present(place, saved);
 }
 
 int write_all(int fd, const uint8_t* data, size_t size) {
@@ -221,8 +225,8 @@ Result reopen(const FileRoots& roots, SavedStream& saved) {
   if (saved.file == nullptr || dup2(file.get(), fileno(saved.file)) < 0) return io_error("open", path, errno);
   const int inherited = strchr(saved.mode.c_str(), 'e') == nullptr ? 0 : FD_CLOEXEC;
   if (fcntl(fileno(saved.file), F_SETFD, inherited) != 0) return io_error("open", path, errno);
-  // Where it begins a stream that is not moved stays one that has not been (is_untouched).
-  if (saved.kind != StreamKind::kSpecial && saved.offset != 0 && fseeko(saved.file, static_cast<off_t>(saved.offset), SEEK_SET) != 0)
+  // One that was not moved stays so (is_untouched).
+  if (saved.kind != StreamKind::kSpecial && !saved.is_unwritten() && fseeko(saved.file, static_cast<off_t>(saved.offset), SEEK_SET) != 0)
     return io_error("seek in", path, errno);
   if (saved.at_end && getc(saved.file) != EOF)
     return Result::error("the file '%s' does not end where the program had come to its end when the line was taken", path);
@@ -247,7 +251,7 @@ Result Streams::check(format::Reader& reader) {
     ELC_TRY(return_to(saved_.back().path.c_str()));
     saved_.pop_back();
   }
-  for (const SavedStream& saved : saved_) ELC_TRY(check_stream(roots_, saved));
+  for (const SavedStream& saved : saved_) ELC_TRY(check_stream(roots_, saved, saved_));
   return Result();
 }
 

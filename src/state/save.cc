@@ -112,22 +112,23 @@ Result encode_address(void* context, const void* leaf, PointerLeaf* out) {
   return Result();
 }
 
-uint64_t number_of_function(Saving& saving, const void* leaf) {
+Result number_of_function(Saving& saving, const void* leaf, uint64_t* out) {
   void (*function)(void);
   memcpy(&function, leaf, sizeof function);
-  if (function == nullptr) return 0;
-  const uint32_t* index = saving.process.function_by_address.find(reinterpret_cast<uintptr_t>(function));
-  if (index != nullptr) return *index;
-  note_wild(saving, reinterpret_cast<uintptr_t>(function));
-  return kWildFunction;
+  *out = 0;
+  if (function == nullptr) return Result();
+  const uintptr_t value = reinterpret_cast<uintptr_t>(function);
+  const uint32_t* index = saving.process.function_by_address.find(value);
+  *out = index != nullptr ? *index : kWildFunction;
+  if (index != nullptr) return Result();
+  note_wild(saving, value);
+  if (!saving.process.is_prepared || may_be_address(saving.process, value)) return Result();
+  return Result::error("a pointer to a function has the value %p, which is no address, and which a restart would not bring back", reinterpret_cast<void*>(value));
 }
 
 Result encode_handle(void* context, Kind kind, const void* leaf, uint64_t* out) {
   Saving& saving = *static_cast<Saving*>(context);
-  if (kind == format::kFunction) {
-    *out = number_of_function(saving, leaf);
-    return Result();
-  }
+  if (kind == format::kFunction) return number_of_function(saving, leaf, out);
   if (kind == format::kFile) {
     FILE* file;
     memcpy(&file, leaf, sizeof file);
@@ -474,6 +475,7 @@ Result begin_save() {
   find_shared(p);
   settle_moved(p);
   find_tables(p);
+  find_reused(p);
   return Result();
 }
 

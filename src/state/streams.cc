@@ -29,7 +29,7 @@ Result io_error(const char* what, const char* path, int error) {
 bool same_file(const struct stat& a, const struct stat& b) { return a.st_dev == b.st_dev && a.st_ino == b.st_ino; }
 
 // Has nothing ever been read, written or moved through the stream? The GNU C library gives it a buffer when it has to; of
-// others that is not known. Who has written to the descriptor instead has moved that.
+// others that is not known.
 bool is_untouched(FILE* file) {
 #ifdef __GLIBC__
   return __fbufsize(file) == 0 && ftello(file) == 0;
@@ -155,7 +155,7 @@ Result Streams::look_at(Stream& stream, Snapshot* out) const {
   out->number = number_of_file(about);
   if (out->at_end && out->offset != out->length)
     return Result::error("the program has come to the end of '%s', which is longer now: close it, or clear its end (clearerr)", path);
-  out->unwritten = out->kind == StreamKind::kWrite && stream.mode.c_str()[0] == 'w' && is_untouched(stream.file);
+  out->unwritten = out->kind == StreamKind::kWrite && stream.mode.c_str()[0] == 'w' && !stream.is_described && is_untouched(stream.file);
   return Result();
 }
 
@@ -288,6 +288,12 @@ int Streams::close(FILE* file) {
   if (result != 0 || lost == 0) return result;
   errno = lost;
   return EOF;
+}
+
+int Streams::descriptor_of(FILE* file) {
+  for (Stream& stream : open_)
+    if (stream.file == file) stream.is_described = true;
+  return fileno(file);
 }
 
 int Streams::close_all() {
@@ -428,5 +434,12 @@ ELC_EXPORT int ELC_Program_chdir(const char* path) { return process().streams.ch
 ELC_EXPORT FILE* ELC_fopen(const char* path, const char* mode) { return process().streams.open(path, mode); }
 ELC_EXPORT void* ELC_Program_freopen(const char* path, const char* mode, void* stream) { return process().streams.open_anew(path, mode, static_cast<FILE*>(stream)); }
 ELC_EXPORT int ELC_fclose(FILE* stream) { return process().streams.close(stream); }
+// What is written to a closed one goes nowhere, after a restart as well.
+ELC_EXPORT int ELC_Program_fclose(void* stream) {
+  FILE* const file = static_cast<FILE*>(stream);
+  if (file != stdout && file != stderr) return process().streams.close(file);
+  return process().streams.open_anew("/dev/null", "w", file) != nullptr ? 0 : EOF;
+}
+ELC_EXPORT int ELC_Program_fileno(void* stream) { return process().streams.descriptor_of(static_cast<FILE*>(stream)); }
 ELC_EXPORT int ELC_fcloseall(void) { return process().streams.close_all(); }
 }

@@ -47,6 +47,7 @@ struct Stream {
   Text path;  // as the program gave it
   Text mode;
   uint64_t standard = kNoStream;  // its number, if it is a standard one that the program has opened anew
+  bool is_described = false;  // the program has its descriptor
   int lost = 0;  // the errno with which what the program wrote did not come to the file; 0: all of it did
 };
 
@@ -84,6 +85,7 @@ class Streams {
   FILE* open_anew(const char* path, const char* mode, FILE* file);
   int close(FILE* file);
   int close_all();
+  int descriptor_of(FILE* file);  // fileno
 
   uint64_t number_of(FILE* file) const;    // kWildStream for one that is not known
   FILE* stream_of(uint64_t number) const;  // nullptr for no, or an impossible number

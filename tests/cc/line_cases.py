@@ -23,6 +23,28 @@ class Lines(Cases):
         self.refused("holds an address", "static double *pool;",
                      "if (pool == NULL) pool = malloc(4096); ((double **)pool)[3] = pool;")
 
+    def test_memory_that_is_used_again(self):
+        """As something else, with addresses: nothing says where these are."""
+        self.refused("holds an address", "struct event { void (*fire)(struct event *); struct event *next; }; struct pair { long key; struct pair *next; };"
+                     "static void *spare; static struct event *event; static struct pair *pair; static void *cell(void) { if (spare == NULL) spare = calloc(1, 16); return spare; }",
+                     "if (i == 0) { event = cell(); event->next = event; event = NULL; pair = cell(); pair->key = 1000; pair->next = pair; }")
+
+    def test_number_in_a_pointer_to_a_function(self):
+        self.refused("a pointer to a function has the value 0x2, which is no address", "static void (*none)(void);", "none = (void (*)(void))2;")
+
+    def test_numbers_in_pointers_of_an_executable_that_lies_low(self):
+        for value in ("100000", "0xdeadbeef", "0x200000001"):
+            if struct.calcsize("P") == 8:
+                self.refused("which is no address", "static void *mark;", "mark = (void *)%s;" % value, "-no-pie", "-w")
+        self.right("static double *x; static void *gone; static struct s { struct s *next; double v; } *all;",
+                   "if (i == 0) { x = malloc(800); memset(x, 0, 800); gone = malloc(5000); free(gone); } { struct s *s = malloc(sizeof *s); s->next = all; s->v = i; all = s; x[i] = i; }"
+                   " deep(1, 1); result += (long)(x[i / 2] + (all->next != NULL ? all->next->v : 0));", "-no-pie")
+
+    def test_file_to_which_each_writes_by_its_descriptor(self):
+        """One by the stream, too: the others seem to have written nothing."""
+        self.refused("is open for writing in another rank", "#include <unistd.h>\nstatic FILE *file;",
+                     'if (file == NULL) { file = fopen("shared", "w"); if (rank == 0) fputs("head", file); } pwrite(fileno(file), "text", 4, 10 + 8 * i + 4 * rank);')
+
     def test_stream_in_other_memory(self):
         """Of which nothing says that it has one, as pools of memory and pointers to anything have."""
         for way, outside, inside in (("bytes", "static char *pool; struct to { long n; FILE *file; };",

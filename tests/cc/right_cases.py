@@ -454,6 +454,56 @@ strftime(zone, sizeof zone, "%Z", when); result += zone[0] + strlen(setlocale(LC
                            " else if (i < 40) { all[j] = malloc(size + %d); for (k = 0; k < 20; k++) in(all[j])[k] = k * j; }"
                            " deep(1, 1); for (k = 0; k < 20; k++) result += in(all[i * 7 %% (i < 40 ? i + 1 : 40)])[k]; }" % (most, most))
 
+    def test_positions_in_files(self):
+        self.right("static FILE *file; static fpos_t at;",
+                   "{ char line[20] = \"\"; fpos_t here; if (file == NULL) { file = fopen(rank == 0 ? \"positions-0\" : \"positions-1\", \"w+\"); fputs(\"one\\ntwo\\nthree\\n\", file);"
+                   " rewind(file); fgets(line, 20, file); fgetpos(file, &at); } fgetpos(file, &here); fsetpos(file, &at); deep(1, 1); fgets(line, 20, file); result += strlen(line) + line[1];"
+                   " if (i % 3 == 2) fsetpos(file, &here); }")
+
+    def test_memory_that_is_used_again(self):
+        """As something else than it was made for: all of its bits are there after a restart."""
+        outside = """
+#include <stdbool.h>
+static char *arena; static size_t used; static void *cells[4];
+static void *take(size_t n) { void *p; if (arena == NULL) arena = malloc(1 << 14); p = arena + used; used += (n + 15) & ~(size_t)15; return p; }
+struct settings { bool is_loud; int level; }; struct bits { unsigned a : 3, b : 9; int n; }; struct plain { unsigned key; int n; };
+static void *cell(int k, size_t n) { if (cells[k] == NULL) cells[k] = calloc(1, n); return cells[k]; }
+static double *x; static int *ix; static struct settings *settings;
+"""
+        inside = """
+{ int k;
+  if (i == 0) {
+    settings = take(sizeof *settings), settings->is_loud = true, settings->level = 3, x = take(50 * sizeof *x), ix = take(50 * sizeof *ix);
+    for (k = 0; k < 50; k++) x[k] = k * .1, ix[k] = 37 * k;
+    ((bool *)cell(0, 16))[3] = true, ((long double *)cell(1, 64))[3] = 1.5L, ((struct bits *)cell(2, 32))[1].a = 4, ((void (**)(void))cell(3, 16))[0] = NULL;
+  }
+  if (i % 25 == 3) {
+    unsigned char *u = cell(0, 16); double *d = cell(1, 64); struct plain *p = cell(2, 32); long *l = cell(3, 16);
+    for (k = 0; k < 8; k++) u[k] = 30 * k + i % 9, d[k] = 10.1 * k + i;
+    for (k = 0; k < 4; k++) p[k].key = 123456789 + k * i;
+    l[0] = i, l[1] = 2 * i;
+  }
+  x[i % 50] += i; deep(1, 1);
+  for (k = 0; k < 50; k++) result += (long)(1e9 * x[k]) + ix[k];
+  result += settings->level;
+  if (i >= 3) for (k = 0; k < 8; k++) result += ((unsigned char *)cells[0])[k] + (long)(1e9 * ((double *)cells[1])[k]) + ((struct plain *)cells[2])[k % 4].key + ((long *)cells[3])[k % 2];
+}
+"""
+        self.right(outside, inside)
+
+    def test_pointers_to_functions_of_mpi(self):
+        self.right("static double (*clock_of)(void); static struct { int (*wait)(MPI_Comm), (*about[2])(MPI_Comm, int *); } calls;",
+                   "{ int n = 0; if (i == 0) clock_of = MPI_Wtime, calls.wait = MPI_Barrier, calls.about[0] = MPI_Comm_rank, calls.about[1] = MPI_Comm_size;"
+                   " deep(1, 1); calls.wait(MPI_COMM_WORLD); calls.about[i % 2](MPI_COMM_WORLD, &n); result += n + (clock_of() < 0); }")
+
+    def test_standard_output_that_is_closed(self):
+        self.right("", "if (i == 0 && rank != 0) fclose(stdout); deep(1, 1); if (rank != 0) printf(\"%d\\n\", i);")
+
+    def test_reading_what_is_written(self):
+        """To its end, which is farther on when it is restarted."""
+        self.right("static FILE *out, *in;", "{ char line[20]; if (out == NULL) { const char *name = rank == 0 ? \"both-0\" : \"both-1\"; out = fopen(name, \"w\"); in = fopen(name, \"r\"); }"
+                   " fprintf(out, \"%d\\n\", i * i); fflush(out); while (fgets(line, 20, in)) result += atol(line); deep(1, 1); clearerr(in); }")
+
     def test_aligned_tables(self):
         """By the program, behind what it does not use: the memory is what it has there, if that is all."""
         allocator = """

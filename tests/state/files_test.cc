@@ -312,6 +312,22 @@ TEST_CASE("a file to which nothing was written is empty after a restart, and nob
   }
 }
 
+TEST_CASE("a stream that was moved back to the beginning is one that was written, after a restart as well") {
+  Playground playground;
+  new_process();
+  FILE* out = ELC_fopen("out", "w+");
+  ELC_FILEVAR(out);
+  fputs("head", out), rewind(out);
+  Line line, later;
+  REQUIRE_OK(line.save());
+  new_process();
+  ELC_FILEVAR(out);
+  REQUIRE_OK(line.restore());
+  REQUIRE_OK(later.save());
+  CHECK(elc::state::written_files()[0].kept == elc::state::Kept::kContent);
+  ELC_fcloseall();
+}
+
 TEST_CASE("what a program has moved, or has open twice, it may have written") {
   Playground playground;
   for (const char* mode : {"w", "w+", "r+"}) {

@@ -116,7 +116,7 @@ int ELC_Program_errhandler_free(void *handler);
 void *ELC_Program_as(void *block, ELC_Type type);
 
 /* The program has moved a pointer back by a distance that it computes, from `from` to `to`, which it returns: `to` may lead to before the
- * memory that it is of, or into other memory. A line has it as so many elements before that. _on: only if `from` is such a pointer. */
+ * memory that it is of, or into other memory. A line has it as so many elements before that. _on: only if `from` is such a pointer, or behind `to`. */
 void *ELC_Program_moved(void *from, void *to);
 void *ELC_Program_moved_on(void *from, void *to);
 

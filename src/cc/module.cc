@@ -49,6 +49,8 @@ class FileVisitor : public Visitor {
   bool VisitCallExpr(CallExpr* call) override {
     if (const Pragma* const pragma = unit_.pragma_of(call)) give_type(call, *pragma);
     const FunctionDecl* callee = callee_of(call);
+    for (Expr* argument : call->arguments())
+      if (allocates_) follow_move(argument);
     // What is converted has been seen before.
     if (!seen_.contains(call) && m_.program_.characters().gives_memory(unit_, call)) give(call, call->getType()->getPointeeType(), true);
     if (callee == nullptr) return true;
@@ -254,20 +256,51 @@ class FileVisitor : public Visitor {
     return elements > 0 && size > 0 && elements > m_.program_.apart() / size;
   }
 
+  static bool has_minus(const Expr* e) {
+    e = e->IgnoreParenCasts();
+    const auto* one = dyn_cast<UnaryOperator>(e);
+    const auto* both = dyn_cast<BinaryOperator>(e);
+    return (one != nullptr && one->getOpcode() == UO_Minus) ||
+           (both != nullptr && (both->getOpcode() == BO_Sub || has_minus(both->getLHS()) || has_minus(both->getRHS())));
+  }
+
+  // &p[-n]
+  bool follow_address(UnaryOperator* address) {
+    auto* element = address->getOpcode() == UO_AddrOf ? dyn_cast<ArraySubscriptExpr>(address->getSubExpr()) : nullptr;
+    if (element == nullptr || in_initialiser_ || element->getBase() != element->getLHS() || !has_minus(element->getIdx()) || reaches_mpi(address)) return false;
+    Expr::EvalResult number;
+    if (element->getIdx()->EvaluateAsInt(number, unit_.context()) && !is_far(element->getBase(), element->getIdx(), false)) return false;
+    if (!moves_.insert(address).second) return true;
+    const size_t begin = unit_.begin_of(address->getOperatorLoc()), end = unit_.begin_of(element->getRBracketLoc());
+    const size_t open = unit_.text().find('[', unit_.end_of(element->getLHS()->getEndLoc()));
+    m_.edits_.replace(begin, begin + 1, "__extension__ ({ __auto_type elc_from = (");
+    m_.edits_.replace(open, open + 1, "); (__typeof__(elc_from))ELC_Program_moved((void *)elc_from, (void *)(elc_from + (");
+    m_.edits_.replace(end, end + 1, "))); })");
+    return true;
+  }
+
   // Returns whether it is followed, so that what comes of it has to be, too.
   bool follow_move(Expr* e) {
     e = e->IgnoreParenCasts();
+    if (auto* literal = dyn_cast<CompoundLiteralExpr>(e)) e = literal->getInitializer();
+    if (auto* list = dyn_cast<InitListExpr>(e)) {
+      for (Expr* init : list->inits()) follow_move(init);
+      return false;
+    }
     if (auto* choice = dyn_cast<ConditionalOperator>(e)) {
       const bool first = follow_move(choice->getTrueExpr());
       return follow_move(choice->getFalseExpr()) || first;
     }
+    if (auto* address = dyn_cast<UnaryOperator>(e)) return follow_address(address);
     auto* both = dyn_cast<BinaryOperator>(e);
     if (both == nullptr || !both->getType()->isPointerType() || in_initialiser_ || moves_.contains(both)) return both != nullptr && moves_.contains(both);
     const BinaryOperatorKind how = both->getOpcode();
     const bool subtracts = how == BO_Sub || how == BO_SubAssign, assigns = how == BO_SubAssign || how == BO_AddAssign;
-    if (!(subtracts || how == BO_Add || assigns) || !both->getLHS()->getType()->isPointerType()) return false;
-    const bool goes_on = !assigns && follow_move(both->getLHS());
-    const bool is_far_away = goes_on || is_far(both->getLHS(), both->getRHS(), subtracts);
+    const bool is_first = both->getLHS()->getType()->isPointerType();
+    if (!(subtracts || how == BO_Add || assigns)) return false;
+    Expr *const pointer = is_first ? both->getLHS() : both->getRHS(), *const by = is_first ? both->getRHS() : both->getLHS();
+    const bool goes_on = !assigns && follow_move(pointer);
+    const bool is_far_away = goes_on || is_far(pointer, by, subtracts);
     if (!(is_far_away || allocates_) || reaches_mpi(both)) return false;
     const std::string call = is_far_away ? "ELC_Program_moved" : "ELC_Program_moved_on";
     const auto* reference = dyn_cast<DeclRefExpr>(both->getLHS()->IgnoreParens());
@@ -280,6 +313,10 @@ class FileVisitor : public Visitor {
       m_.edits_.wrap(unit_.begin_of(both->getBeginLoc()), unit_.end_of(both->getEndLoc()), "__extension__ ({ __auto_type elc_at = &(",
                      "); (__typeof__(elc_from))" + call + "((void *)elc_from, (void *)*elc_at); })");
       m_.edits_.replace(at, at + 2, "); __auto_type elc_from = *elc_at; *elc_at " + sign + "= (");
+    } else if (!is_first) {
+      m_.edits_.wrap(unit_.begin_of(both->getBeginLoc()), unit_.end_of(both->getEndLoc()), "__extension__ ({ __auto_type elc_by = (",
+                     "); (__typeof__(elc_from))" + call + "((void *)elc_from, (void *)(elc_from + elc_by)); })");
+      m_.edits_.replace(at, at + 1, "); __auto_type elc_from = (");
     } else {
       m_.edits_.wrap(unit_.begin_of(both->getBeginLoc()), unit_.end_of(both->getEndLoc()), "__extension__ ({ __auto_type elc_from = (",
                      "))); })");

@@ -6,24 +6,41 @@
 
 namespace elc::state {
 
-// Of those that are in the memory that they are of, or whose memory is gone, nothing has to be known.
+// What is gone, or where the program has other memory by now, is forgotten, and what is in the memory that it is of.
 void settle_moved(Process& p) {
-  HashMap<uintptr_t> kept;
-  p.moved.each([&](uint64_t to, uintptr_t from) {
-    const format::PointerLeaf of = p.blocks->encode(reinterpret_cast<const void*>(from));
+  HashMap<Moved> kept;
+  p.moved.each([&](uint64_t to, const Moved& moved) {
+    const Block* const block = p.blocks->block_of(reinterpret_cast<const void*>(moved.from));
+    if (moved.block != 0 && (block == nullptr || block->id != moved.block)) return;
+    if (moved.block == 0 && block != nullptr && block->id >= moved.next_id) return;
+    const format::PointerLeaf of = p.blocks->encode(reinterpret_cast<const void*>(moved.from));
     const format::PointerLeaf leads = p.blocks->encode(reinterpret_cast<const void*>(static_cast<uintptr_t>(to)));
-    if (of.block != format::kWildBlock && of.block != leads.block) kept.at(to) = from;
+    if (of.block != format::kWildBlock && of.block != leads.block) kept.at(to) = moved;
   });
   p.moved = std::move(kept);
 }
 
+// The block that holds an address, if that is near its beginning: what programs move is mostly that, or one element behind.
+static const Block* block_near(Process& p, uintptr_t address) {
+  constexpr uintptr_t kNear = 64;
+  for (uintptr_t back = 0; back <= kNear && back <= address; back += sizeof(void*)) {
+    const Block* const block = p.heap.find(reinterpret_cast<const void*>(address - back));
+    if (block != nullptr) return back <= block->size ? block : nullptr;
+  }
+  return nullptr;
+}
+
 void note_moved(Process& p, uintptr_t from, uintptr_t to) {
   constexpr size_t kLeast = 4096;
-  const Block* const block = from == 0 ? nullptr : p.heap.find(reinterpret_cast<const void*>(from));
-  if (from == to || from == 0 || (block != nullptr && to - from <= block->size)) return;
-  const uintptr_t* const before = p.moved.find(from);  // in two steps
-  const uintptr_t first = before == nullptr ? from : *before;
-  p.moved.at(to) = first;
+  if (from == to || from == 0) return;
+  // In several steps, from a place that may be in other memory, unless what was there is gone.
+  const Moved* const before = p.moved.find(from);
+  const Block* block = before == nullptr ? nullptr : block_near(p, before->from);
+  const bool goes_on = before != nullptr && (before->block == 0 || (block != nullptr && block->id == before->block));
+  if (!goes_on) block = block_near(p, from);
+  const Moved moved = goes_on ? *before : Moved{from, block == nullptr ? 0 : block->id, p.heap.next_id()};
+  if (block != nullptr && to - reinterpret_cast<uintptr_t>(block->address) <= block->size) return p.moved.remove(to);
+  p.moved.at(to) = moved;
   if (p.moved.size() <= std::max(kLeast, p.most_moved)) return;
   if (p.blocks == nullptr) p.blocks = make<BlockMap>();
   if (p.blocks->build(p).ok()) settle_moved(p);
@@ -32,6 +49,9 @@ void note_moved(Process& p, uintptr_t from, uintptr_t to) {
 
 Result encode_moved(const Process& p, uintptr_t to, uintptr_t from, format::PointerLeaf* out) {
   const Block* const block = p.blocks->block_of(reinterpret_cast<const void*>(from));
+  const Block* const other = p.blocks->block_of(reinterpret_cast<const void*>(to));
+  if (other != nullptr && reinterpret_cast<uintptr_t>(other->address) == to)
+    return Result::error("a pointer in it leads to where a block of memory begins, and to where another was moved that is of other memory: nothing says which it is");
   if (block == nullptr) return Result::error("a pointer in it was moved to before or behind a variable, where a restart would not find it: use memory from malloc");
   const format::TypeInfo& type = p.types.info(block->type);
   const uintptr_t begin = reinterpret_cast<uintptr_t>(block->address), distance = begin - to;

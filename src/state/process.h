@@ -80,6 +80,13 @@ struct Opened {
 // A function pointer in a file is 1 + the index of its name, 0 for NULL, or this.
 constexpr uint64_t kWildFunction = ~uint64_t{0};
 
+// Where a pointer was before it was moved.
+struct Moved {
+  uintptr_t from = 0;
+  uint64_t block = 0;    // in the block of this id; 0: not known, which was made
+  uint64_t next_id = 0;  // before this one
+};
+
 struct Process {
   format::TypeTable types;
   NameStack names;
@@ -120,7 +127,7 @@ struct Process {
   HashMap<TypeId> types_with_gaps;  // in a prepared program: of structs, those in which the gaps are bytes
   Vector<uintptr_t> places;  // in a prepared program: what the addresses of its memory begin with
   uintptr_t low_end = 0;     // in it: where memory ends that begins with nothing, behind the executable
-  HashMap<uintptr_t> moved;  // by a prepared program: pointers to before or behind what they are of, and where they were before
+  HashMap<Moved> moved;      // by a prepared program: pointers to before or behind what they are of
   size_t most_moved = 0;     // that are kept until those are looked for of which nothing has to be known
   bool has_foreign_addresses = false;  // in pointers of a prepared program
   // Where a prepared program has last taken what is not the beginning of a block for pointers.

@@ -339,7 +339,8 @@ ELC_EXPORT void* ELC_Program_moved(void* from, void* to) {
 ELC_EXPORT void* ELC_Program_moved_on(void* from, void* to) {
   const elc::state::Alone alone;
   Process& p = process();
-  if (p.moved.size() > 0 && p.moved.find(reinterpret_cast<uintptr_t>(from)) != nullptr) elc::state::note_moved(p, reinterpret_cast<uintptr_t>(from), reinterpret_cast<uintptr_t>(to));
+  const uintptr_t before = reinterpret_cast<uintptr_t>(from), behind = reinterpret_cast<uintptr_t>(to);
+  if (behind < before || (p.moved.size() > 0 && p.moved.find(before) != nullptr)) elc::state::note_moved(p, before, behind);
   return to;
 }
 

@@ -7,30 +7,44 @@
 namespace elc::state {
 namespace {
 
-// Whether values of a type may have bits in memory that a line does not bring back.
-bool may_lose(const format::TypeTable& types, TypeId type) {
+// Where in an element there may be bits that a line does not bring back: a leaf, or a struct with bit-fields.
+struct Doubtful {
+  TypeId type;
+  uint64_t offset;
+};
+
+void find_doubtful(const format::TypeTable& types, TypeId type, uint64_t offset, Vector<Doubtful>* all) {
   const format::TypeInfo& info = types.info(type);
-  if (types.accessor(type) != nullptr || info.kind == format::kBool || format::part_of_complex(info.kind) == format::kLdouble) return true;
-  if (info.kind != format::kStruct) return format::is_handle(info.kind) && !format::has_position(info.kind);
-  for (const format::FieldInfo& field : types.fields(type))
-    if (may_lose(types, field.type)) return true;
-  return false;
+  bool has_bits = false;
+  for (size_t i = 0; info.kind == format::kStruct && i < types.fields(type).size(); ++i) {
+    const format::FieldInfo& field = types.fields(type)[i];
+    has_bits = has_bits || types.accessor(field.type) != nullptr;
+    for (uint64_t k = 0; k < field.count && types.accessor(field.type) == nullptr; ++k) {
+      const size_t before = all->size();
+      find_doubtful(types, field.type, offset + field.offset + k * types.size_of(field.type), all);
+      if (all->size() == before) break;  // nor in the others
+    }
+  }
+  // Handles that are integers may have any value, and statuses.
+  const bool is_address = format::is_handle(info.kind) && !format::has_position(info.kind) && info.kind != format::kMpiStatus && info.size == sizeof(uintptr_t);
+  if (has_bits || is_address || info.kind == format::kBool || format::part_of_complex(info.kind) == format::kLdouble) all->push_back({type, offset});
 }
 
 // Bit-fields, in the bytes in which they are: beside them there is nothing.
 bool keeps_bits(const format::TypeTable& types, TypeId type, const uint8_t* at) {
-  Vector<uint8_t> used, copy;
-  used.resize(static_cast<size_t>(types.size_of(type)));
-  copy.resize(used.size());
-  bool has_some = false;
+  constexpr size_t kMost = 256;
+  const size_t size = static_cast<size_t>(types.size_of(type));
+  uint8_t small[2 * kMost] = {};
+  Vector<uint8_t> large;
+  if (size > kMost) large.resize(2 * size);
+  uint8_t *const used = size > kMost ? large.data() : small, *const copy = used + size;
   for (const format::FieldInfo& field : types.fields(type)) {
     const format::Accessor* const how = types.accessor(field.type);
     if (how == nullptr) continue;
-    has_some = true;
-    how->set(used.data(), -1);
-    how->set(copy.data(), how->get(at));
+    how->set(used, -1);
+    how->set(copy, how->get(at));
   }
-  for (size_t i = 0; i < used.size() && has_some; ++i)
+  for (size_t i = 0; i < size; ++i)
     if (used[i] != 0 && copy[i] != at[i]) return false;
   return true;
 }
@@ -47,23 +61,18 @@ bool is_zero_behind_value(const format::TypeInfo& info, const uint8_t* at) {
 
 bool is_of_type(const Process& p, TypeId type, const uint8_t* at) {
   const format::TypeInfo& info = p.types.info(type);
-  if (info.kind == format::kStruct) {
-    if (info.walked && !keeps_bits(p.types, type, at)) return false;
-    for (const format::FieldInfo& field : p.types.fields(type)) {
-      if (p.types.accessor(field.type) != nullptr || !may_lose(p.types, field.type)) continue;
-      const uint64_t size = p.types.size_of(field.type);
-      for (uint64_t i = 0; i < field.count; ++i)
-        if (!is_of_type(p, field.type, at + field.offset + i * size)) return false;
-    }
-    return true;
-  }
+  if (info.kind == format::kStruct) return keeps_bits(p.types, type, at);
   if (info.kind == format::kBool) return *at <= 1;
   if (format::part_of_complex(info.kind) == format::kLdouble) return is_zero_behind_value(info, at);
-  // Handles that are integers may have any value.
-  if (!format::is_handle(info.kind) || format::has_position(info.kind) || info.size != sizeof(uintptr_t) || info.kind == format::kMpiStatus) return true;
   uintptr_t value;
   memcpy(&value, at, sizeof value);
   return value == 0 || may_be_address(p, value);
+}
+
+bool is_of_type(const Process& p, const Vector<Doubtful>& all, const uint8_t* element) {
+  for (const Doubtful& one : all)
+    if (!is_of_type(p, one.type, element + one.offset)) return false;
+  return true;
 }
 
 }  // namespace
@@ -72,12 +81,16 @@ bool is_of_type(const Process& p, TypeId type, const uint8_t* at) {
 void find_reused(Process& p) {
   if (!p.is_prepared) return;
   TypeId last = format::kNone;
-  bool loses = false;
+  Vector<Doubtful> all;  // of that
   for (Block& block : p.heap.slots()) {
-    if (block.type != last) last = block.type, loses = may_lose(p.types, last);
-    const uint64_t size = p.types.size_of(block.type), count = loses ? elements_of(p, block) : 0;
+    if (block.type != last) {
+      last = block.type;
+      all.clear();
+      find_doubtful(p.types, last, 0, &all);
+    }
+    const uint64_t size = p.types.size_of(block.type), count = all.empty() ? 0 : elements_of(p, block);
     for (uint64_t i = 0; i < count; ++i) {
-      if (is_of_type(p, block.type, block.address + i * size)) continue;
+      if (is_of_type(p, all, block.address + i * size)) continue;
       block.type = format::kByte;
       block.guessed = block.is_open = false;
       break;

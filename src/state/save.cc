@@ -85,7 +85,7 @@ Result encode_pointer(void* context, const void* leaf, PointerLeaf* out) {
   memcpy(&pointer, leaf, sizeof pointer);
   if (saving.process.moved.size() > 0) {
     const uintptr_t value = reinterpret_cast<uintptr_t>(pointer);
-    if (const uintptr_t* const from = saving.process.moved.find(value)) return encode_moved(saving.process, value, *from, out);
+    if (const Moved* const moved = saving.process.moved.find(value)) return encode_moved(saving.process, value, moved->from, out);
   }
   *out = saving.process.blocks->encode(pointer, saving.target);
   if (out->block != format::kWildBlock) return Result();
@@ -467,6 +467,7 @@ Result begin_save() {
   ELC_TRY(locate_resizing(p));
   if (p.random != nullptr) ELC_TRY(p.random->take());
   ELC_TRY(take_library());
+  p.heap.arrange();  // what is freed may be no memory any more
   guess_types(p);
   note_places(p);
   find_gaps(p);

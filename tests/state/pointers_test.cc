@@ -267,6 +267,17 @@ TEST_CASE("a pointer that was moved before a block by any distance is there in a
   CHECK(elc::state::process().moved.size() == 0);
 }
 
+TEST_CASE("a line looks at no memory that was freed") {
+  new_prepared_process();
+  const ELC_Field fields[] = {{"c", 0, ELC_CHAR, 1}, {"gap_at_1", 1, ELC_BYTE, 7}, {"d", 8, ELC_DOUBLE, 1}};
+  const ELC_Type type = ELC_Struct("gap", 16, 3, fields);
+  elc::state::process().types_with_gaps.at(static_cast<uint64_t>(type)) = type;
+  REQUIRE(ELC_new(type, 1) != nullptr);
+  ELC_free(ELC_new(type, size_t{4} << 20));  // so much goes back to the system
+  Line line;
+  REQUIRE_OK(line.save());
+}
+
 TEST_CASE("in front of a block no other ends, whatever its size and however it was made") {
   new_prepared_process();
   int roots = 0;

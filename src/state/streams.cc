@@ -7,15 +7,16 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#ifdef __GLIBC__
-#include <stdio_ext.h>
-#endif
 
 #include "base/compiler.h"
 #include "base/message.h"
 #include "elc_program.h"
 #include "state/library.h"
 #include "state/process.h"
+
+#if ELC_HAVE_WEAK
+extern "C" ELC_WEAK size_t __fbufsize(FILE* file);  // of <stdio_ext.h>, which not every system has
+#endif
 
 namespace elc::state {
 namespace {
@@ -31,8 +32,8 @@ bool same_file(const struct stat& a, const struct stat& b) { return a.st_dev == 
 // Has nothing ever been read, written or moved through the stream? The GNU C library gives it a buffer when it has to; of
 // others that is not known.
 bool is_untouched(FILE* file) {
-#ifdef __GLIBC__
-  return __fbufsize(file) == 0 && ftello(file) == 0;
+#if ELC_HAVE_WEAK
+  return __fbufsize != nullptr && __fbufsize(file) == 0 && ftello(file) == 0;
 #else
   static_cast<void>(file);
   return false;

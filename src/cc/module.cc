@@ -49,8 +49,8 @@ class FileVisitor : public Visitor {
   bool VisitCallExpr(CallExpr* call) override {
     if (const Pragma* const pragma = unit_.pragma_of(call)) give_type(call, *pragma);
     const FunctionDecl* callee = callee_of(call);
-    for (Expr* argument : call->arguments())
-      if (allocates_) follow_move(argument);
+    if (allocates_ && (callee == nullptr || m_.program_.defines(unit_, callee)))
+      for (Expr* argument : call->arguments()) follow_move(argument);
     // What is converted has been seen before.
     if (!seen_.contains(call) && m_.program_.characters().gives_memory(unit_, call)) give(call, call->getType()->getPointeeType(), true);
     if (callee == nullptr) return true;
@@ -155,6 +155,10 @@ class FileVisitor : public Visitor {
     if (s->getRetValue() != nullptr) follow_move(s->getRetValue());
     return true;
   }
+  bool VisitForStmt(ForStmt* s) override {
+    if (s->getInc() != nullptr) pass_step(s->getInc());
+    return true;
+  }
 
   bool VisitCompoundLiteralExpr(CompoundLiteralExpr* e) override {
     if (e->isFileScope() && !values_.contains(e)) refuse(e);
@@ -254,6 +258,14 @@ class FileVisitor : public Visitor {
     const int64_t elements = (subtracts ? 1 : -1) * number.Val.getInt().getExtValue();
     const int64_t size = element->isVoidType() ? 1 : unit_.context().getTypeSizeInChars(element).getQuantity();
     return elements > 0 && size > 0 && elements > m_.program_.apart() / size;
+  }
+
+  // How a loop goes on stays as it is written: directives of OpenMP want it so, and what such a pointer comes to nobody follows.
+  void pass_step(const Expr* e) {
+    e = e->IgnoreParens();
+    const auto* both = dyn_cast<BinaryOperator>(e);
+    moves_.insert(e);
+    if (both != nullptr && both->getOpcode() == BO_Comma) pass_step(both->getLHS()), pass_step(both->getRHS());
   }
 
   static bool has_minus(const Expr* e) {
@@ -445,8 +457,8 @@ class FileVisitor : public Visitor {
   std::set<const Expr*> seen_;
   std::set<const Expr*> values_;  // literals to which no pointer leads, or which have a name already
   std::set<size_t> of_threads_;   // the words that said so
-  bool allocates_ = false;  // the function at hand
-  std::set<const Expr*> moves_;
+  bool allocates_ = false;        // the function at hand
+  std::set<const Expr*> moves_;   // of pointers, that are followed already, or are not to be
   bool in_initialiser_ = false;  // of a variable of the file, where nothing can be called
   size_t declared_ = 0;          // where the declaration begins that is gone over
   std::set<std::string> functions_;

@@ -49,7 +49,7 @@ Result resolve(const Image& image, const format::TypeTable& types, const Pointer
                                    : "it points into the middle of a value that is of another size on this machine");
   const uintptr_t begin = reinterpret_cast<uintptr_t>(target.address);
   *address = begin == 0 ? nullptr : reinterpret_cast<uint8_t*>(begin + static_cast<uintptr_t>(offset));
-  if (is_before && begin != 0) note_moved(process(), begin, reinterpret_cast<uintptr_t>(*address));
+  if (is_before && begin != 0) process().moved.at(reinterpret_cast<uintptr_t>(*address)) = {begin, in.block - format::kFirstById, 0};
   return Result();
 }
 

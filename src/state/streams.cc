@@ -439,7 +439,8 @@ ELC_EXPORT int ELC_fclose(FILE* stream) { return process().streams.close(stream)
 ELC_EXPORT int ELC_Program_fclose(void* stream) {
   FILE* const file = static_cast<FILE*>(stream);
   if (file != stdout && file != stderr) return process().streams.close(file);
-  return process().streams.open_anew("/dev/null", "w", file) != nullptr ? 0 : EOF;
+  const int flushed = fflush(file);
+  return process().streams.open_anew("/dev/null", "w", file) != nullptr ? flushed : EOF;
 }
 ELC_EXPORT int ELC_Program_fileno(void* stream) { return process().streams.descriptor_of(static_cast<FILE*>(stream)); }
 ELC_EXPORT int ELC_fcloseall(void) { return process().streams.close_all(); }

@@ -124,7 +124,7 @@ static void free_dmatrix(double **m, int nrl, int nrh, int ncl) { int i; for (i 
     if (i == 0) { pairs = malloc(40 * sizeof *pairs); values = (double *)pairs - 1; }
     values[1] = i; result += (long)values[1];"""))
         self.cc("prog.c", "-w", "-o", "prog")
-        self.assert_refuses_line("values' .*a pointer in it leads to 8 bytes before a block of memory")
+        self.assert_refuses_line("values' .*a pointer in it was moved to 8 bytes before a block of")
 
     def test_large_elements_that_count_from_one(self):
         """Blocks are as far apart as the program subtracts from pointers."""

@@ -4,6 +4,7 @@
 
 #include "cc/addresses.h"
 #include "cc/function.h"
+#include "cc/moves.h"
 #include "cc/visitor.h"
 #include "clang/AST/Attr.h"
 #include "elc_program.h"
@@ -49,8 +50,6 @@ class FileVisitor : public Visitor {
   bool VisitCallExpr(CallExpr* call) override {
     if (const Pragma* const pragma = unit_.pragma_of(call)) give_type(call, *pragma);
     const FunctionDecl* callee = callee_of(call);
-    if (allocates_ && (callee == nullptr || m_.program_.defines(unit_, callee)))
-      for (Expr* argument : call->arguments()) follow_move(argument);
     // What is converted has been seen before.
     if (!seen_.contains(call) && m_.program_.characters().gives_memory(unit_, call)) give(call, call->getType()->getPointeeType(), true);
     if (callee == nullptr) return true;
@@ -136,30 +135,6 @@ class FileVisitor : public Visitor {
     return true;
   }
 
-  bool TraverseFunctionDecl(FunctionDecl* function) override {
-    const bool outer = allocates_;
-    if (function->doesThisDeclarationHaveABody()) allocates_ = allocates(function->getBody());
-    const bool all = Visitor::TraverseFunctionDecl(function);
-    allocates_ = outer;
-    return all;
-  }
-
-  // A pointer that is moved back may lead to before its memory then, as where an array counts from a number.
-  bool VisitBinaryOperator(BinaryOperator* both) override {
-    const bool is_kept = allocates_ || !is_local(both->getLHS());
-    if (both->getOpcode() == BO_Assign && is_kept) follow_move(both->getRHS());
-    if (both->isCompoundAssignmentOp() && is_kept) follow_move(both);
-    return true;
-  }
-  bool VisitReturnStmt(ReturnStmt* s) override {
-    if (s->getRetValue() != nullptr) follow_move(s->getRetValue());
-    return true;
-  }
-  bool VisitForStmt(ForStmt* s) override {
-    if (s->getInc() != nullptr) pass_step(s->getInc());
-    return true;
-  }
-
   bool VisitCompoundLiteralExpr(CompoundLiteralExpr* e) override {
     if (e->isFileScope() && !values_.contains(e)) refuse(e);
     return true;
@@ -168,7 +143,6 @@ class FileVisitor : public Visitor {
   // Where there is but one thread, what each has is what all have.
   bool VisitVarDecl(VarDecl* variable) override {
     if (variable->getInit() != nullptr) values_.insert(variable->getInit()->IgnoreParens());
-    if (variable->getInit() != nullptr && variable->hasLocalStorage() && allocates_) follow_move(variable->getInit());
     if (variable->getTLSKind() == VarDecl::TLS_None || m_.program_.has_threads() || variable->isStaticLocal()) return true;
     const std::string& text = unit_.text();
     const auto is_of_word = [&](size_t at) { return isalnum(static_cast<unsigned char>(text[at])) || text[at] == '_'; };
@@ -225,126 +199,10 @@ class FileVisitor : public Visitor {
     if (source->getType().isConstQualified() || from->getPointeeType().isConstQualified()) return true;
     m_.lift(to);
     const std::string type = m_.types_.of_memory(to);
-    const bool is_simple = isa<DeclRefExpr, MemberExpr, ArraySubscriptExpr>(source) || (isa<ConditionalOperator>(source) && !reaches_mpi(source));
+    const bool is_simple = isa<DeclRefExpr, MemberExpr, ArraySubscriptExpr>(source) || (isa<ConditionalOperator>(source) && !m_.program_.reaches_mpi(unit_, source));
     if (!type.empty() && is_simple)
       m_.edits_.wrap(unit_.begin_of(source->getBeginLoc()), unit_.end_of(source->getEndLoc()), "ELC_Program_as(", ", " + type + ")");
     return true;
-  }
-
-  static bool is_local(const Expr* e) {
-    const auto* reference = dyn_cast<DeclRefExpr>(e->IgnoreParens());
-    const auto* variable = reference == nullptr ? nullptr : dyn_cast<VarDecl>(reference->getDecl());
-    return variable != nullptr && variable->hasLocalStorage();
-  }
-
-  // Whether a function gets memory.
-  bool allocates(const Stmt* s) const {
-    if (const auto* call = dyn_cast<CallExpr>(s)) {
-      const FunctionDecl* callee = callee_of(call);
-      const bool is_of_anything = call->getType()->isVoidPointerType() || (call->getType()->isPointerType() && call->getType()->getPointeeType()->isAnyCharacterType());
-      if (is_of_anything && (callee == nullptr || m_.program_.defines(unit_, callee) || m_.program_.known(callee->getName().str()).allocates)) return true;
-    }
-    return std::any_of(s->child_begin(), s->child_end(), [&](const Stmt* child) { return child != nullptr && allocates(child); });
-  }
-
-  // By a distance that is computed, or more than is kept free before blocks.
-  bool is_far(const Expr* pointer, const Expr* by, bool subtracts) const {
-    const QualType element = pointer->getType()->getPointeeType();
-    Expr::EvalResult number;
-    if (element->isIncompleteType() && !element->isVoidType()) return false;
-    if (element->isFunctionType() || element->isVariableArrayType()) return false;
-    const auto* one = dyn_cast<UnaryOperator>(by->IgnoreParenImpCasts());
-    if (!by->EvaluateAsInt(number, unit_.context())) return subtracts || (one != nullptr && one->getOpcode() == UO_Minus);
-    const int64_t elements = (subtracts ? 1 : -1) * number.Val.getInt().getExtValue();
-    const int64_t size = element->isVoidType() ? 1 : unit_.context().getTypeSizeInChars(element).getQuantity();
-    return elements > 0 && size > 0 && elements > m_.program_.apart() / size;
-  }
-
-  // How a loop goes on stays as it is written: directives of OpenMP want it so, and what such a pointer comes to nobody follows.
-  void pass_step(const Expr* e) {
-    e = e->IgnoreParens();
-    const auto* both = dyn_cast<BinaryOperator>(e);
-    moves_.insert(e);
-    if (both != nullptr && both->getOpcode() == BO_Comma) pass_step(both->getLHS()), pass_step(both->getRHS());
-  }
-
-  static bool has_minus(const Expr* e) {
-    e = e->IgnoreParenCasts();
-    const auto* one = dyn_cast<UnaryOperator>(e);
-    const auto* both = dyn_cast<BinaryOperator>(e);
-    return (one != nullptr && one->getOpcode() == UO_Minus) ||
-           (both != nullptr && (both->getOpcode() == BO_Sub || has_minus(both->getLHS()) || has_minus(both->getRHS())));
-  }
-
-  // &p[-n]
-  bool follow_address(UnaryOperator* address) {
-    auto* element = address->getOpcode() == UO_AddrOf ? dyn_cast<ArraySubscriptExpr>(address->getSubExpr()) : nullptr;
-    if (element == nullptr || in_initialiser_ || element->getBase() != element->getLHS() || !has_minus(element->getIdx()) || reaches_mpi(address)) return false;
-    Expr::EvalResult number;
-    if (element->getIdx()->EvaluateAsInt(number, unit_.context()) && !is_far(element->getBase(), element->getIdx(), false)) return false;
-    if (!moves_.insert(address).second) return true;
-    const size_t begin = unit_.begin_of(address->getOperatorLoc()), end = unit_.begin_of(element->getRBracketLoc());
-    const size_t open = unit_.text().find('[', unit_.end_of(element->getLHS()->getEndLoc()));
-    m_.edits_.replace(begin, begin + 1, "__extension__ ({ __auto_type elc_from = (");
-    m_.edits_.replace(open, open + 1, "); (__typeof__(elc_from))ELC_Program_moved((void *)elc_from, (void *)(elc_from + (");
-    m_.edits_.replace(end, end + 1, "))); })");
-    return true;
-  }
-
-  // Returns whether it is followed, so that what comes of it has to be, too.
-  bool follow_move(Expr* e) {
-    e = e->IgnoreParenCasts();
-    if (auto* literal = dyn_cast<CompoundLiteralExpr>(e)) e = literal->getInitializer();
-    if (auto* list = dyn_cast<InitListExpr>(e)) {
-      for (Expr* init : list->inits()) follow_move(init);
-      return false;
-    }
-    if (auto* choice = dyn_cast<ConditionalOperator>(e)) {
-      const bool first = follow_move(choice->getTrueExpr());
-      return follow_move(choice->getFalseExpr()) || first;
-    }
-    if (auto* address = dyn_cast<UnaryOperator>(e)) return follow_address(address);
-    auto* both = dyn_cast<BinaryOperator>(e);
-    if (both == nullptr || !both->getType()->isPointerType() || in_initialiser_ || moves_.contains(both)) return both != nullptr && moves_.contains(both);
-    const BinaryOperatorKind how = both->getOpcode();
-    const bool subtracts = how == BO_Sub || how == BO_SubAssign, assigns = how == BO_SubAssign || how == BO_AddAssign;
-    const bool is_first = both->getLHS()->getType()->isPointerType();
-    if (!(subtracts || how == BO_Add || assigns)) return false;
-    Expr *const pointer = is_first ? both->getLHS() : both->getRHS(), *const by = is_first ? both->getRHS() : both->getLHS();
-    const bool goes_on = !assigns && follow_move(pointer);
-    const bool is_far_away = goes_on || is_far(pointer, by, subtracts);
-    if (!(is_far_away || allocates_) || reaches_mpi(both)) return false;
-    const std::string call = is_far_away ? "ELC_Program_moved" : "ELC_Program_moved_on";
-    const auto* reference = dyn_cast<DeclRefExpr>(both->getLHS()->IgnoreParens());
-    const auto* variable = reference == nullptr ? nullptr : dyn_cast<VarDecl>(reference->getDecl());
-    if (assigns && variable != nullptr && variable->getStorageClass() == SC_Register) return false;
-    moves_.insert(both);
-    const size_t at = unit_.begin_of(both->getOperatorLoc());
-    const std::string sign = subtracts ? "-" : "+";
-    if (assigns) {
-      m_.edits_.wrap(unit_.begin_of(both->getBeginLoc()), unit_.end_of(both->getEndLoc()), "__extension__ ({ __auto_type elc_at = &(",
-                     "); (__typeof__(elc_from))" + call + "((void *)elc_from, (void *)*elc_at); })");
-      m_.edits_.replace(at, at + 2, "); __auto_type elc_from = *elc_at; *elc_at " + sign + "= (");
-    } else if (!is_first) {
-      m_.edits_.wrap(unit_.begin_of(both->getBeginLoc()), unit_.end_of(both->getEndLoc()), "__extension__ ({ __auto_type elc_by = (",
-                     "); (__typeof__(elc_from))" + call + "((void *)elc_from, (void *)(elc_from + elc_by)); })");
-      m_.edits_.replace(at, at + 1, "); __auto_type elc_from = (");
-    } else {
-      m_.edits_.wrap(unit_.begin_of(both->getBeginLoc()), unit_.end_of(both->getEndLoc()), "__extension__ ({ __auto_type elc_from = (",
-                     "))); })");
-      m_.edits_.replace(at, at + 1, "); (__typeof__(elc_from))" + call + "((void *)elc_from, (void *)(elc_from " + sign + " (");
-    }
-    return is_far_away;
-  }
-
-  bool reaches_mpi(const Stmt* s) const {
-    if (const auto* call = dyn_cast<CallExpr>(s)) {
-      const FunctionDecl* callee = callee_of(call);
-      if (callee == nullptr ? m_.program_.may_reach_site(call) : is_site(callee->getName().str()) || m_.program_.reaches_site(unit_, callee)) return true;
-    }
-    for (const Stmt* child : s->children())
-      if (child != nullptr && reaches_mpi(child)) return true;
-    return false;
   }
 
   // What a function that keeps no pointers is given.
@@ -457,8 +315,6 @@ class FileVisitor : public Visitor {
   std::set<const Expr*> seen_;
   std::set<const Expr*> values_;  // literals to which no pointer leads, or which have a name already
   std::set<size_t> of_threads_;   // the words that said so
-  bool allocates_ = false;        // the function at hand
-  std::set<const Expr*> moves_;   // of pointers, that are followed already, or are not to be
   bool in_initialiser_ = false;  // of a variable of the file, where nothing can be called
   size_t declared_ = 0;          // where the declaration begins that is gone over
   std::set<std::string> functions_;
@@ -818,6 +674,7 @@ std::string Module::transform(size_t units) {
   for (const Definition& d : all)
     if (program_.is_address_taken(unit_, d.function)) visitor.add_function(d.function->getName().str(), program_.name_of(unit_, d.function), program_.given_to(unit_, d.function));
 
+  follow_moves(unit_, program_, &edits_);
   if (!program_.may_compute_with_addresses()) watch_addresses();
   Renamer(*this).TraverseDecl(file);
 

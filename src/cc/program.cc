@@ -690,6 +690,14 @@ bool Program::may_reach_site(const CallExpr* by_pointer) const {
   return targets_.contains(find(signature_of(type->isPointerType() ? type->getPointeeType() : type)));
 }
 
+bool Program::reaches_mpi(const Unit& unit, const Stmt* s) const {
+  if (const auto* call = dyn_cast<CallExpr>(s)) {
+    const FunctionDecl* callee = callee_of(call);
+    if (callee == nullptr ? may_reach_site(call) : is_site(callee->getName().str()) || reaches_site(unit, callee)) return true;
+  }
+  return std::any_of(s->child_begin(), s->child_end(), [&](const Stmt* child) { return child != nullptr && reaches_mpi(unit, child); });
+}
+
 std::string Program::name_of(const Unit& unit, const FunctionDecl* function) const {
   const std::string name = function->getName().str();
   const auto count = names_.find(name);

@@ -100,6 +100,7 @@ class Program {
   bool has_main() const { return functions_.contains("main"); }
   bool reaches_site(const Unit& unit, const clang::FunctionDecl* function) const;
   bool may_reach_site(const clang::CallExpr* by_pointer) const;
+  bool reaches_mpi(const Unit& unit, const clang::Stmt* statement) const;  // by a call in it
   // Whether files have different structs or unions of this name.
   bool is_ambiguous(const std::string& struct_name) const { return ambiguous_.contains(struct_name); }
   // So much of the path of a source as no other one has.

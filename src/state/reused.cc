@@ -80,17 +80,17 @@ bool is_of_type(const Process& p, const Vector<Doubtful>& all, const uint8_t* el
 // They are bytes from now on, until the program converts a pointer to them again.
 void find_reused(Process& p) {
   if (!p.is_prepared) return;
-  TypeId last = format::kNone;
-  Vector<Doubtful> all;  // of that
+  HashMap<Vector<Doubtful>> of_types;
   for (Block& block : p.heap.slots()) {
-    if (block.type != last) {
-      last = block.type;
-      all.clear();
-      find_doubtful(p.types, last, 0, &all);
+    const Vector<Doubtful>* all = of_types.find(static_cast<uint64_t>(block.type));
+    if (all == nullptr) {
+      Vector<Doubtful>& made = of_types.at(static_cast<uint64_t>(block.type));
+      find_doubtful(p.types, block.type, 0, &made);
+      all = &made;
     }
-    const uint64_t size = p.types.size_of(block.type), count = all.empty() ? 0 : elements_of(p, block);
+    const uint64_t size = p.types.size_of(block.type), count = all->empty() ? 0 : elements_of(p, block);
     for (uint64_t i = 0; i < count; ++i) {
-      if (is_of_type(p, all, block.address + i * size)) continue;
+      if (is_of_type(p, *all, block.address + i * size)) continue;
       block.type = format::kByte;
       block.guessed = block.is_open = false;
       break;

@@ -257,13 +257,13 @@ Result Streams::check(format::Reader& reader) {
 
 Result Streams::write_temporaries(format::Cursor& in) const {
   for (size_t i = 0; i < saved_.size(); ++i)
-    if (saved_[i].kind == StreamKind::kWrite && !saved_[i].is_unwritten()) ELC_TRY(write_temporary(roots_, saved_[i], i, in));
+    if (saved_[i].has_content()) ELC_TRY(write_temporary(roots_, saved_[i], i, in));
   return Result();
 }
 
 void Streams::remove_temporaries() const {
   for (size_t i = 0; i < saved_.size(); ++i)
-    if (saved_[i].kind == StreamKind::kWrite && !saved_[i].is_unwritten()) remove_temporary(roots_, saved_[i], i);
+    if (saved_[i].has_content()) remove_temporary(roots_, saved_[i], i);
 }
 
 Result Streams::make_empty() const {
@@ -275,7 +275,7 @@ Result Streams::make_empty() const {
 Result Streams::put_back() const {
   for (size_t i = 0; i < saved_.size(); ++i) {
     const SavedStream& saved = saved_[i];
-    if (saved.kind == StreamKind::kWrite && !saved.is_unwritten()) ELC_TRY(replace(roots_, saved, i));
+    if (saved.has_content()) ELC_TRY(replace(roots_, saved, i));
     if (saved.kind == StreamKind::kAppend) ELC_TRY(shorten_appended(roots_, saved));
   }
   return Result();

@@ -64,6 +64,8 @@ struct SavedStream {
 
   // Nothing had been written through it: the file is empty, or as another process brings it back.
   bool is_unwritten() const { return kind == StreamKind::kWrite && mode.c_str()[0] == 'w' && offset == 0 && length == 0; }
+  // The line has its content, which a restart brings back.
+  bool has_content() const { return kind == StreamKind::kWrite && !is_unwritten(); }
 };
 
 // What section "files" says of a standard descriptor.

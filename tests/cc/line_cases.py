@@ -207,7 +207,10 @@ static void begin(void) {
 struct node { double mass; int next; };
 static struct node *base, *nodes; static double *other, *first, **m, *row; static int by = 3, count = 1000; static void *hole;
 static struct { double *v; char *text; } kept;
-static struct node *ways[6]; static void set(struct node *n) { ways[4] = n; }
+static struct node *ways[8]; static void set(struct node *n) { ways[4] = n; }
+static struct { unsigned by : 12; } bits = {1000};
+static void by_others(struct node *b) { struct node *one, *other; other = one = b - count; ways[6] = other; }
+static int held(struct node *b) { struct node *mine = b - bits.by; deep(1, 1); return mine[1004].next; }
 static double *vector(long nl, long nh) { double *v = (double *)malloc((size_t)(nh - nl + 2) * sizeof(double)); if (!v) exit(1); return v - nl + 1; }
 static double **matrix(long nrl, long nrh, long ncl, long nch) {
   long i, rows = nrh - nrl + 1, columns = nch - ncl + 1; double **all = (double **)malloc((size_t)(rows + 1) * sizeof(double *));
@@ -221,14 +224,14 @@ static void begin(void) {
   base = malloc(200 * sizeof *base); nodes = base - count; for (k = 0; k < 200; k++) nodes[count + k].mass = k, nodes[count + k].next = 0;
   kept.v = by > 0 ? (double *)malloc(80) - 2 * by : NULL; kept.text = malloc(30); kept.text -= 500 * by; kept.v[9] = 7; strcpy(kept.text + 1500, "text");
   row = vector(40, 60); for (k = 40; k <= 60; k++) row[k] = k;
-  { long off = -(long)count; struct { struct node *n; } in = {base - count}; ways[0] = &base[-count]; ways[1] = off + base; ways[2] = base + off; ways[3] = in.n; set(base - count); ways[5] = &(base + 3)[0 - count] - 3; }
+  { long off = -(long)count; struct { struct node *n; } in = {base - count}; ways[0] = &base[-count]; ways[1] = off + base; ways[2] = base + off; ways[3] = in.n; set(base - count); by_others(base); memcpy(&ways[7], &(struct node *){base - count}, sizeof ways[7]); ways[5] = &(base + 3)[0 - count] - 3; }
 }
 """
         inside = r"""
   if (i == 0) { begin(); m = matrix(by, 8, 10, 20); }
   if (i % 9 == 8) { free_matrix(m, by, 10); by = 3 + i % 4; m = matrix(by, 8, 10, 20); }
   m[8][20] = i; m[by][10] = 2 * i; nodes[count + i].mass += i; kept.text[1500] = 'a' + i % 20;
-  deep(1, 1); result += ways[i % 6][count + 4].next + (ways[i % 6] == nodes); nodes[count + 4].next = i; result += (long)(nodes[count + i / 2].mass + m[8][20] + m[by][10] + kept.v[9] + row[40 + i % 21] + other[i]) + strlen(kept.text + 1500) + kept.text[1500];
+  deep(1, 1); result += ways[i % 8][count + 4].next + (ways[i % 8] == nodes) + held(base); nodes[count + 4].next = i; result += (long)(nodes[count + i / 2].mass + m[8][20] + m[by][10] + kept.v[9] + row[40 + i % 21] + other[i]) + strlen(kept.text + 1500) + kept.text[1500];
 """
         self.right(outside, inside)
         for by, inside in ((100, "c = (char *)(v = (double *)malloc(80)) - by;"), (-100, "v = (double *)malloc(80) - by;")):

@@ -1,0 +1,197 @@
+#include "cc/moves.h"
+
+#include <algorithm>
+#include <set>
+#include <string>
+
+#include "cc/known.h"
+#include "cc/visitor.h"
+#include "clang/AST/Decl.h"
+#include "clang/AST/Expr.h"
+
+namespace elc::cc {
+
+using namespace clang;
+
+namespace {
+
+class MoveVisitor : public Visitor {
+ public:
+  MoveVisitor(const Unit& unit, const Program& program, Edits& edits) : unit_(unit), program_(program), edits_(edits) {}
+
+  bool TraverseFunctionDecl(FunctionDecl* function) override {
+    const bool allocated = allocates_, kept = keeps_;
+    if (function->doesThisDeclarationHaveABody()) {
+      allocates_ = allocates(function->getBody());
+      keeps_ = allocates_ || function->getReturnType()->isPointerType() || program_.reaches_site(unit_, function) || gives_pointers(function->getBody());
+    }
+    const bool all = Visitor::TraverseFunctionDecl(function);
+    allocates_ = allocated, keeps_ = kept;
+    return all;
+  }
+
+  bool TraverseVarDecl(VarDecl* variable) override {
+    const bool outer = in_initialiser_;
+    in_initialiser_ |= variable->hasGlobalStorage();
+    const bool all = Visitor::TraverseVarDecl(variable);
+    in_initialiser_ = outer;
+    return all;
+  }
+
+  bool VisitBinaryOperator(BinaryOperator* both) override {
+    const bool is_kept = keeps_ || !is_local(both->getLHS());
+    if (both->getOpcode() == BO_Assign && is_kept) follow_move(both->getRHS());
+    if (both->isCompoundAssignmentOp() && is_kept) follow_move(both);
+    return true;
+  }
+  bool VisitVarDecl(VarDecl* variable) override {
+    if (variable->getInit() != nullptr && keeps_) follow_move(variable->getInit());
+    return true;
+  }
+  bool VisitCompoundLiteralExpr(CompoundLiteralExpr* literal) override {
+    if (keeps_) follow_move(literal);
+    return true;
+  }
+  bool VisitReturnStmt(ReturnStmt* s) override {
+    if (s->getRetValue() != nullptr) follow_move(s->getRetValue());
+    return true;
+  }
+  bool VisitCallExpr(CallExpr* call) override {
+    const FunctionDecl* callee = callee_of(call);
+    if (keeps_ && (callee == nullptr || program_.defines(unit_, callee)))
+      for (Expr* argument : call->arguments()) follow_move(argument);
+    return true;
+  }
+  bool VisitForStmt(ForStmt* s) override {
+    if (s->getInc() != nullptr) pass_step(s->getInc());
+    return true;
+  }
+
+ private:
+  static bool is_local(const Expr* e) {
+    const auto* reference = dyn_cast<DeclRefExpr>(e->IgnoreParens());
+    const auto* variable = reference == nullptr ? nullptr : dyn_cast<VarDecl>(reference->getDecl());
+    return variable != nullptr && variable->hasLocalStorage();
+  }
+
+  // Whether a function gets memory.
+  bool allocates(const Stmt* s) const {
+    const auto* call = dyn_cast<CallExpr>(s);
+    if (call != nullptr && call->getType()->isPointerType()) {
+      const FunctionDecl* callee = callee_of(call);
+      const QualType to = call->getType()->getPointeeType();
+      const bool is_of_anything = to->isVoidType() || to->isAnyCharacterType();
+      if (is_of_anything && (callee == nullptr || program_.defines(unit_, callee) || program_.known(callee->getName().str()).allocates)) return true;
+    }
+    return std::any_of(s->child_begin(), s->child_end(), [&](const Stmt* child) { return child != nullptr && allocates(child); });
+  }
+
+  // Whether somebody else may have what is in its variables: it puts pointers elsewhere.
+  static bool gives_pointers(const Stmt* s) {
+    const auto* both = dyn_cast<BinaryOperator>(s);
+    if (both != nullptr && both->getOpcode() == BO_Assign && both->getType()->isPointerType() && !is_local(both->getLHS())) return true;
+    return std::any_of(s->child_begin(), s->child_end(), [](const Stmt* child) { return child != nullptr && gives_pointers(child); });
+  }
+
+  // By a distance that is computed, or more than is kept free before blocks.
+  bool is_far(const Expr* pointer, const Expr* by, bool subtracts) const {
+    const QualType element = pointer->getType()->getPointeeType();
+    Expr::EvalResult number;
+    if (element->isIncompleteType() && !element->isVoidType()) return false;
+    if (element->isFunctionType() || element->isVariableArrayType()) return false;
+    const auto* one = dyn_cast<UnaryOperator>(by->IgnoreParenImpCasts());
+    if (!by->EvaluateAsInt(number, unit_.context())) return subtracts || (one != nullptr && one->getOpcode() == UO_Minus);
+    const int64_t elements = (subtracts ? 1 : -1) * number.Val.getInt().getExtValue();
+    const int64_t size = element->isVoidType() ? 1 : unit_.context().getTypeSizeInChars(element).getQuantity();
+    return elements > 0 && size > 0 && elements > program_.apart() / size;
+  }
+
+  // How a loop goes on stays as it is written: directives of OpenMP want it so, and what such a pointer comes to nobody follows.
+  void pass_step(const Expr* e) {
+    e = e->IgnoreParens();
+    const auto* both = dyn_cast<BinaryOperator>(e);
+    moves_.insert(e);
+    if (both != nullptr && both->getOpcode() == BO_Comma) pass_step(both->getLHS()), pass_step(both->getRHS());
+  }
+
+  static bool has_minus(const Expr* e) {
+    e = e->IgnoreParenCasts();
+    const auto* one = dyn_cast<UnaryOperator>(e);
+    const auto* both = dyn_cast<BinaryOperator>(e);
+    return (one != nullptr && one->getOpcode() == UO_Minus) ||
+           (both != nullptr && (both->getOpcode() == BO_Sub || has_minus(both->getLHS()) || has_minus(both->getRHS())));
+  }
+
+  // &p[-n]
+  bool follow_address(UnaryOperator* address) {
+    auto* element = address->getOpcode() == UO_AddrOf ? dyn_cast<ArraySubscriptExpr>(address->getSubExpr()) : nullptr;
+    if (element == nullptr || in_initialiser_ || element->getBase() != element->getLHS() || !has_minus(element->getIdx()) || program_.reaches_mpi(unit_, address)) return false;
+    Expr::EvalResult number;
+    if (element->getIdx()->EvaluateAsInt(number, unit_.context()) && !is_far(element->getBase(), element->getIdx(), false)) return false;
+    if (!moves_.insert(address).second) return true;
+    const size_t begin = unit_.begin_of(address->getOperatorLoc()), end = unit_.begin_of(element->getRBracketLoc());
+    const size_t open = unit_.text().find('[', unit_.end_of(element->getLHS()->getEndLoc()));
+    edits_.replace(begin, begin + 1, "__extension__ ({ __auto_type elc_from = (");
+    edits_.replace(open, open + 1, "); (__typeof__(elc_from))ELC_Program_moved((void *)elc_from, (void *)(elc_from + (");
+    edits_.replace(end, end + 1, "))); })");
+    return true;
+  }
+
+  // A pointer that may be kept. Returns whether it is followed, so that what comes of it has to be, too.
+  bool follow_move(Expr* e) {
+    e = e->IgnoreParenCasts();
+    if (auto* literal = dyn_cast<CompoundLiteralExpr>(e)) e = literal->getInitializer();
+    if (auto* list = dyn_cast<InitListExpr>(e)) {
+      for (Expr* init : list->inits()) follow_move(init);
+      return false;
+    }
+    if (auto* choice = dyn_cast<ConditionalOperator>(e)) {
+      const bool first = follow_move(choice->getTrueExpr());
+      return follow_move(choice->getFalseExpr()) || first;
+    }
+    if (auto* address = dyn_cast<UnaryOperator>(e)) return follow_address(address);
+    auto* both = dyn_cast<BinaryOperator>(e);
+    if (both == nullptr || !both->getType()->isPointerType() || in_initialiser_ || moves_.contains(both)) return both != nullptr && moves_.contains(both);
+    const BinaryOperatorKind how = both->getOpcode();
+    if (how == BO_Assign || how == BO_Comma) return follow_move(both->getRHS());
+    const bool subtracts = how == BO_Sub || how == BO_SubAssign, assigns = how == BO_SubAssign || how == BO_AddAssign;
+    const bool is_first = both->getLHS()->getType()->isPointerType();
+    if (!(subtracts || how == BO_Add || assigns)) return false;
+    Expr *const pointer = is_first ? both->getLHS() : both->getRHS(), *const by = is_first ? both->getRHS() : both->getLHS();
+    const bool goes_on = !assigns && follow_move(pointer);
+    const bool is_far_away = goes_on || is_far(pointer, by, subtracts);
+    if (!(is_far_away || allocates_) || program_.reaches_mpi(unit_, both)) return false;
+    const std::string call = is_far_away ? "ELC_Program_moved" : "ELC_Program_moved_on";
+    const auto* reference = dyn_cast<DeclRefExpr>(both->getLHS()->IgnoreParens());
+    const auto* variable = reference == nullptr ? nullptr : dyn_cast<VarDecl>(reference->getDecl());
+    if (assigns && variable != nullptr && variable->getStorageClass() == SC_Register) return false;
+    moves_.insert(both);
+    // The left side, the right one with what computes the result, and the result. A bit-field becomes an integer by the sign.
+    const std::string sign = subtracts ? "-" : "+";
+    const char* const left = assigns ? "elc_at = &(" : is_first ? "elc_from = (" : "elc_by = +(";
+    const std::string right = assigns ? "elc_from = *elc_at; *elc_at " + sign + "= (" : is_first ? "elc_by = +(" : "elc_from = (";
+    const std::string to = assigns ? "*elc_at" : "(elc_from " + sign + " elc_by)";
+    const size_t at = unit_.begin_of(both->getOperatorLoc());
+    edits_.wrap(unit_.begin_of(both->getBeginLoc()), unit_.end_of(both->getEndLoc()), std::string("__extension__ ({ __auto_type ") + left,
+                "); (__typeof__(elc_from))" + call + "((void *)elc_from, (void *)" + to + "); })");
+    edits_.replace(at, at + (assigns ? 2 : 1), "); __auto_type " + right);
+    return is_far_away;
+  }
+
+  const Unit& unit_;
+  const Program& program_;
+  Edits& edits_;
+  bool allocates_ = false, keeps_ = false;  // the function at hand
+  bool in_initialiser_ = false;             // of a variable of the file, where nothing can be called
+  std::set<const Expr*> moves_;             // that are followed already, or are not to be
+};
+
+}  // namespace
+
+void follow_moves(const Unit& unit, const Program& program, Edits* edits) {
+  MoveVisitor visitor(unit, program, *edits);
+  for (Decl* d : unit.context().getTranslationUnitDecl()->decls())
+    if (!unit.in_system_header(d->getLocation())) visitor.TraverseDecl(d);
+}
+
+}  // namespace elc::cc

@@ -68,6 +68,7 @@ typedef struct ELC_Program {
   int thread_level;  /* that the program asks MPI for; -1: it calls MPI_Init */
   int draws_numbers; /* it calls rand, random, drand48 or the like, whose state is part of lines */
   int reads_input;   /* the standard one */
+  int reads_clocks;  /* other than the calendar's */
   int uses_library;  /* it calls something of what stands below under "what the C library keeps" */
   int aligns;        /* it asks for memory that is aligned; more than 1: it rounds addresses to multiples of so many bytes */
   int apart;         /* so many bytes before a block of memory a pointer may lead */
@@ -84,6 +85,10 @@ typedef struct ELC_Program {
 /* Initialises MPI, registers what the modules have, and returns a copy of argv that lines have. What cannot be registered is told,
  * and no lines are taken. The program has no word of libELC: in a program that registers by itself nothing is defined. */
 char **ELC_Program_begin(const ELC_Program *program, int argc, char **argv);
+
+/* Before main(), as a constructor: the stack may become larger. Functions that were written anew have a place for each variable of
+ * blocks that follow each other, and copies of initial values. */
+void ELC_Program_stack(void);
 
 /* In the place of MPI_Init, MPI_Init_thread, MPI_Initialized and MPI_Wtime. */
 int ELC_Program_init(int *argc, char ***argv);
@@ -193,9 +198,13 @@ void ELC_Program_setbuf(void *stream, char *buffer);
 void ELC_Program_setbuffer(void *stream, char *buffer, size_t size);
 void ELC_Program_setlinebuf(void *stream);
 
-/* time, clock, gettimeofday, clock_gettime, timespec_get, getpid and getppid, as ELC_Nondeterministic has them repeated; those that threads ask for are not, and no line is taken whose messages they may cross; `of` and `to` are those of the C library. */
+/* time, clock, gettimeofday, clock_gettime, timespec_get, getpid and getppid, as ELC_Nondeterministic has them repeated; those that
+ * threads ask for are not, and no line is taken whose messages they may cross; `of` and `to` are those of the C library. Clocks that are
+ * not the calendar's go on after a restart from where the line was taken. */
 long ELC_Program_time(void *to);
 long ELC_Program_clock(void);
+long ELC_Program_times(void *to); /* this and getrusage are not repeated */
+int ELC_Program_getrusage(int of, void *to);
 int ELC_Program_gettimeofday(void *to, void *zone);
 int ELC_Program_clock_gettime(int clock, void *to);
 int ELC_Program_timespec_get(void *to, int base);

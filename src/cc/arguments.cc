@@ -47,7 +47,7 @@ void read_own(const std::string& word, Arguments* a) {
   else if (word == "-felc-report") a->reports = true;
   else if (word.starts_with("-felc-library=")) a->library = value("-felc-library=");
   else if (word.starts_with("-felc-stateless=")) {
-    std::string name;
+    std::string name;  // or how names begin, with a *
     for (const char c : value("-felc-stateless=") + ",") {
       if (c != ',') name += c;
       else if (!name.empty()) a->stateless.insert(std::exchange(name, ""));

@@ -550,8 +550,7 @@ std::string Function::beginning() {
     const bool is_cleared = !is_set && !v.is_parameter && (is_zeroed(unit_.context(), v.type) || module_.types().holds_addresses(v.type));
     if (!v.is_parameter) {
       moved += module_.declaration(v.type, v.name, at);
-      if (v.declared != nullptr && v.declared->hasAttr<AlignedAttr>())
-        moved += " __attribute__((aligned(" + std::to_string(unit_.context().getDeclAlign(v.declared).getQuantity()) + ")))";
+      if (v.declared != nullptr) moved += module_.alignment(v.declared);
       moved += is_set ? " = 0; " : "; ";
       if (is_cleared) clear += "__builtin_memset((void *)&" + v.name + ", 0, sizeof " + v.name + "); ";
     }

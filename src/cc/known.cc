@@ -64,7 +64,7 @@ const Names& plain() {
     fgetwc getwc fgetws fwscanf vfwscanf swscanf vswscanf
 
     difftime localtime_r gmtime_r ctime_r asctime_r strftime strftime_l strptime mktime timegm timelocal tzset clock_getres
-    getrusage times nanosleep clock_nanosleep usleep sleep sched_yield select poll mlock munlock mlockall munlockall madvise statfs fstatfs
+    nanosleep clock_nanosleep usleep sleep sched_yield select poll mlock munlock mlockall munlockall madvise statfs fstatfs
     getpwuid_r getpwnam_r tcgetattr
 
     access eaccess euidaccess faccessat stat fstat lstat fstatat stat64 fstat64 lstat64 fstatat64 __xstat __fxstat __lxstat
@@ -190,6 +190,8 @@ const std::map<std::string, std::string>& replaced() {
       {"fcloseall", "ELC_fcloseall"},
       {"time", "ELC_Program_time"},
       {"clock", "ELC_Program_clock"},
+      {"times", "ELC_Program_times"},
+      {"getrusage", "ELC_Program_getrusage"},
       {"gettimeofday", "ELC_Program_gettimeofday"},
       {"clock_gettime", "ELC_Program_clock_gettime"},
       {"timespec_get", "ELC_Program_timespec_get"},
@@ -306,23 +308,62 @@ bool rounds(const std::string& name) {
   return all.contains(name);
 }
 
-// BLAS and what is used most of LAPACK, in C and as Fortran compilers name them: they work on what they are given.
+// BLAS and LAPACK, in C and as Fortran compilers name them: they work on what they are given. Not those that are given a function, nor
+// lacon, which keeps where it is.
 bool is_linear_algebra(const std::string& name) {
   if (name.starts_with("cblas_") || name.starts_with("LAPACKE_")) return true;
   static const Names all = words(R"(rotg rotmg rot rotm swap scal copy axpy dot dotu dotc dsdot sdsdot nrm2 asum amax
     gemv gbmv hemv hbmv hpmv symv sbmv spmv trmv tbmv tpmv trsv tbsv tpsv ger geru gerc her hpr her2 hpr2 syr spr syr2 spr2
     gemm symm hemm syrk herk syr2k her2k trmm trsm
-    gesv getrf getrs getri gecon geequ posv potrf potrs potri gtsv pttrf pttrs sysv sytrf sytrs trtrs trtri geqrf gelqf orgqr ungqr ormqr unmqr
-    gels gelsd gelss syev syevd heev heevd sygv hegv geev gesvd gesdd lacpy lange lansy lamch laset laswp larnv lascl)");
+    bbcsd bdsdc bdsqr bdsvdx cgesv cposv sum1 disna drscl gbbrd gbcon gbequ gbequb gbrfs gbsv gbsvx gbtf2 gbtrf gbtrs gebak gebal gebd2 gebrd gecon
+    geequ geequb geev geevx gegs gegv gehd2 gehrd gejsv gelq gelq2 gelqf gelqt gelqt3 gels gelsd gelss gelst gelsx gelsy gemlq gemlqt gemqr gemqrt
+    geql2 geqlf geqp3 geqpf geqr geqr2 geqr2p geqrf geqrfp geqrt geqrt2 geqrt3 gerfs gerq2 gerqf gesc2 gesdd gesv gesvd gesvdq gesvdx gesvj gesvx
+    getc2 getf2 getrf getrf2 getri getrs getsls getsqrhrt ggbak ggbal ggev ggev3 ggevx ggglm gghd3 gghrd gglse ggqrf ggrqf ggsvd ggsvd3 ggsvp ggsvp3
+    gsvj0 gsvj1 gtcon gtrfs gtsv gtsvx gttrf gttrs gtts2 hb2st_kernels hbev hbev_2stage hbevd hbevd_2stage hbevx hbevx_2stage hbgst hbgv hbgvd hbgvx
+    hbtrd hecon hecon_3 hecon_rook heequb heev heev_2stage heevd heevd_2stage heevr heevr_2stage heevx heevx_2stage hegs2 hegst hegv hegv_2stage
+    hegvd hegvx herfs hesv hesv_aa hesv_aa_2stage hesv_rk hesv_rook hesvx heswapr hetd2 hetf2 hetf2_rk hetf2_rook hetrd hetrd_2stage hetrd_hb2st
+    hetrd_he2hb hetrf hetrf_aa hetrf_aa_2stage hetrf_rk hetrf_rook hetri hetri2 hetri2x hetri_3 hetri_3x hetri_rook hetrs hetrs2 hetrs_3 hetrs_aa
+    hetrs_aa_2stage hetrs_rook hfrk hgeqz hpcon hpev hpevd hpevx hpgst hpgv hpgvd hpgvx hprfs hpsv hpsvx hptrd hptrf hptri hptrs hsein
+    hseqr isnan labad labrd lacgv lacn2 lacp2 lacpy lacrm lacrt ladiv ladiv1 ladiv2 lae2 laebz laed0 laed1 laed2 laed3 laed4 laed5 laed6 laed7 laed8
+    laed9 laeda laein laesy laev2 laexc lag2 lag2c lag2d lag2s lag2z lags2 lagtf lagtm lagts lagv2 lahef lahef_aa lahef_rk lahef_rook lahqr lahr2
+    lahrd laic1 laisnan laln2 lals0 lalsa lalsd lamc3 lamch lamrg lamswlq lamtsqr laneg langb lange langt lanhb lanhe lanhf lanhp lanhs lanht lansb
+    lansf lansp lanst lansy lantb lantp lantr lanv2 laorhr_col_getrfnp laorhr_col_getrfnp2 lapll lapmr lapmt lapy2 lapy3 laqgb laqge laqhb laqhe
+    laqhp laqp2 laqps laqr0 laqr1 laqr2 laqr3 laqr4 laqr5 laqsb laqsp laqsy laqtr laqz0 laqz1 laqz2 laqz3 laqz4 lar1v lar2v larcm larf larfb
+    larfb_gett larfg larfgp larft larfx larfy largv larmm larnv larra larrb larrc larrd larre larrf larrj larrk larrr larrv lartg lartgp lartgs
+    lartv laruv larz larzb larzt las2 lascl lasd0 lasd1 lasd2 lasd3 lasd4 lasd5 lasd6 lasd7 lasd8 lasda lasdq lasdt laset lasq1 lasq2 lasq3 lasq4
+    lasq5 lasq6 lasr lasrt lassq lasv2 laswlq laswp lasy2 lasyf lasyf_aa lasyf_rk lasyf_rook lat2c lat2s latbs latdf latps latrd latrs latrs3 latrz
+    latsqr latzm launhr_col_getrfnp launhr_col_getrfnp2 lauu2 lauum opgtr opmtr orbdb orbdb1 orbdb2 orbdb3 orbdb4 orbdb5 orbdb6 orcsd orcsd2by1
+    org2l org2r orgbr orghr orgl2 orglq orgql orgqr orgr2 orgrq orgtr orgtsqr orgtsqr_row orhr_col orm22 orm2l orm2r ormbr ormhr orml2 ormlq ormql
+    ormqr ormr2 ormr3 ormrq ormrz ormtr pbcon pbequ pbrfs pbstf pbsv pbsvx pbtf2 pbtrf pbtrs pftrf pftri pftrs pocon poequ poequb porfs posv posvx
+    potf2 potrf potrf2 potri potrs ppcon ppequ pprfs ppsv ppsvx pptrf pptri pptrs pstf2 pstrf ptcon pteqr ptrfs ptsv ptsvx pttrf pttrs ptts2
+    rscl sb2st_kernels sbev sbev_2stage sbevd sbevd_2stage sbevx sbevx_2stage sbgst sbgv sbgvd sbgvx sbtrd sfrk sgesv spcon spev spevd
+    spevx spgst spgv spgvd spgvx sposv sprfs spsv spsvx sptrd sptrf sptri sptrs srscl stebz stedc stegr stein stemr steqr sterf stev stevd stevr
+    stevx sycon sycon_3 sycon_rook syconv syconvf syconvf_rook syequb syev syev_2stage syevd syevd_2stage syevr syevr_2stage syevx syevx_2stage
+    sygs2 sygst sygv sygv_2stage sygvd sygvx syrfs sysv sysv_aa sysv_aa_2stage sysv_rk sysv_rook sysvx syswapr sytd2 sytf2 sytf2_rk sytf2_rook sytrd
+    sytrd_2stage sytrd_sb2st sytrd_sy2sb sytrf sytrf_aa sytrf_aa_2stage sytrf_rk sytrf_rook sytri sytri2 sytri2x sytri_3 sytri_3x sytri_rook sytrs
+    sytrs2 sytrs_3 sytrs_aa sytrs_aa_2stage sytrs_rook tbcon tbrfs tbtrs tfsm tftri tfttp tfttr tgevc tgex2 tgexc tgsen tgsja tgsna tgsy2 tgsyl
+    tpcon tplqt tplqt2 tpmlqt tpmqrt tpqrt tpqrt2 tprfb tprfs tptri tptrs tpttf tpttr trcon trevc trevc3 trexc trrfs trsen trsna trsyl trsyl3 trti2
+    trtri trtrs trttf trttp tzrqf tzrzf unbdb unbdb1 unbdb2 unbdb3 unbdb4 unbdb5 unbdb6 uncsd uncsd2by1 ung2l ung2r ungbr unghr ungl2 unglq ungql
+    ungqr ungr2 ungrq ungtr ungtsqr ungtsqr_row unhr_col unm22 unm2l unm2r unmbr unmhr unml2 unmlq unmql unmqr unmr2 unmr3 unmrq unmrz unmtr upgtr
+    upmtr zsum1)");
   static const Names kinds = words("s d c z sc dz cs zd is id ic iz");
+  static const Names others = words("lsame_ lsamen_ xerbla_ ilaenv_ ilaver_");
   const std::string spelled = name.ends_with("_") ? name.substr(0, name.size() - 1) : name;
   for (const std::string& kind : kinds)
     if (spelled.starts_with(kind) && all.contains(spelled.substr(kind.size()))) return true;
-  return false;
+  return others.contains(name);
 }
+
+// What MPI_NULL_COPY_FN, MPI_COMM_DUP_FN and the like stand for in the MPIs' headers.
+bool copies_attributes(const std::string& name) { return name.starts_with("OMPI_C_MPI_") || name == "MPIR_Dup_fn"; }
 
 bool reads_input(const std::string& name) {
   static const Names all = words("scanf vscanf getchar getchar_unlocked gets");
+  return all.contains(name);
+}
+
+bool reads_clock(const std::string& name) {
+  static const Names all = words("MPI_Wtime omp_get_wtime clock clock_gettime times getrusage");
   return all.contains(name);
 }
 
@@ -335,7 +376,7 @@ const Names& settings() {
 const Names& for_threads() {
   static const Names all = words(
       "malloc calloc realloc free strdup __strdup strndup posix_memalign aligned_alloc memalign valloc pvalloc _mm_malloc _mm_free "
-      "time clock gettimeofday clock_gettime timespec_get MPI_Wtime omp_get_wtime");
+      "time clock times getrusage gettimeofday clock_gettime timespec_get MPI_Wtime omp_get_wtime");
   return all;
 }
 
@@ -364,6 +405,7 @@ Known known_function(const std::string& spelled) {
   known.rounds = rounds(name);
   known.keeps = known.rounds || keeps(name);
   known.reads_input = reads_input(name);
+  known.reads_clock = reads_clock(name);
   known.returns_own = returning_own().contains(name) || is_alloca(name);
   if (const auto r = replaced().find(name); r != replaced().end()) {
     known.kind = Known::Kind::kReplaced;
@@ -394,7 +436,7 @@ Known known_function(const std::string& spelled) {
   } else if (draws(name)) {
     known.kind = Known::Kind::kPlain;
     known.draws_numbers = true;
-  } else if (plain().contains(name) || known.reads_input || mathematics().contains(name) || is_linear_algebra(name) || is_mpi(name) || name.starts_with("__builtin_")) {
+  } else if (plain().contains(name) || known.reads_input || mathematics().contains(name) || is_linear_algebra(name) || is_mpi(name) || copies_attributes(name) || name.starts_with("__builtin_")) {
     known.kind = Known::Kind::kPlain;
     known.allocates = is_alloca(name);
   }

@@ -29,6 +29,7 @@ struct Known {
   bool aligns = false;         // memory
   bool gets_attributes = false;  // of MPI
   bool reads_input = false;    // the standard one
+  bool reads_clock = false;    // other than the calendar's
   bool allocates = false;      // its result may be memory that nobody has given a type
   bool is_for_threads = false;  // of a replaced one: several may call it at the same time
   File file = File::kNone;

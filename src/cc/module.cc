@@ -37,6 +37,7 @@ const VarDecl* definition_of(const VarDecl* variable) {
 // A parameter or result in a declaration that needs none of the file's types.
 std::string bare(QualType type) {
   if (type->isPointerType()) return "void *";
+  if (const auto* named = type->getAs<EnumType>()) type = named->getDecl()->getIntegerType();
   return type.getCanonicalType().getUnqualifiedType().getAsString();
 }
 
@@ -69,6 +70,8 @@ class FileVisitor : public Visitor {
     if (const auto* variable = dyn_cast<VarDecl>(reference->getDecl())) {
       const auto known = m_.statics_.find(variable->getCanonicalDecl());
       if (known != m_.statics_.end()) m_.edits_.replace(begin, end, known->second);
+      const std::string name = variable->getName().str(), why = variable->isExternallyVisible() && variable->getDefinition() == nullptr ? m_.program_.why_foreign(name) : "";
+      if (!why.empty()) refuse_lines(reference, why, "code that uses '" + name + "'", "(*(", ", &" + name + "))");
     } else if (const auto* function = dyn_cast<FunctionDecl>(reference->getDecl())) {
       const std::string name = function->getName().str();
       const bool own = m_.program_.defines(unit_, function);
@@ -79,10 +82,9 @@ class FileVisitor : public Visitor {
         m_.edits_.replace(begin, end, symbol);
         declare(symbol, function);
       }
-      if (!own && known.kind == Known::Kind::kUnfit && !followed_.contains(reference)) {
-        const std::string why = name + "() (" + unit_.place(reference->getLocation()) + "): " + known.text;
-        if (in_initialiser_) m_.error(reference->getLocation(), name + "(): " + known.text);
-        else m_.edits_.replace(begin, end, "(ELC_Program_unfit(" + quoted(why) + "), " + name + ")");
+      const std::string why = own || followed_.contains(reference) ? "" : known.kind == Known::Kind::kUnfit ? known.text : m_.program_.why_foreign(name);
+      if (!why.empty()) {
+        refuse_lines(reference, why, name + "()", "(", ", " + name + ")");
         if (function->isImplicit()) declare(name, function);  // by the call, which is none of a mere name now
       }
       if (!own && !direct_.contains(reference)) add_function(symbol, name, false);
@@ -140,9 +142,19 @@ class FileVisitor : public Visitor {
     return true;
   }
 
+  // The C library's own streams have a restart's; which other one a variable of its has, lines do not say.
+  bool VisitBinaryOperator(BinaryOperator* both) override {
+    const auto* const to = both->isAssignmentOp() ? dyn_cast<DeclRefExpr>(both->getLHS()->IgnoreParens()) : nullptr;
+    const std::string name = to == nullptr ? "" : to->getDecl()->getName().str();
+    if ((name == "stdin" || name == "stdout" || name == "stderr") && unit_.in_system_header(to->getDecl()->getLocation()))
+      refuse_lines(to, "lines do not have which stream it is when the program has set it; use freopen()", "code that sets " + name, "(*(", ", &" + name + "))");
+    return true;
+  }
+
   // Where there is but one thread, what each has is what all have.
   bool VisitVarDecl(VarDecl* variable) override {
     if (variable->getInit() != nullptr) values_.insert(variable->getInit()->IgnoreParens());
+    clear(variable);
     if (variable->getTLSKind() == VarDecl::TLS_None || m_.program_.has_threads() || variable->isStaticLocal()) return true;
     const std::string& text = unit_.text();
     const auto is_of_word = [&](size_t at) { return isalnum(static_cast<unsigned char>(text[at])) || text[at] == '_'; };
@@ -296,6 +308,26 @@ class FileVisitor : public Visitor {
     followed_.insert(callee);
   }
 
+  // What a function leaves out of a struct is what was there before: perhaps an address that a line would find in numbers to which the
+  // struct is copied.
+  void clear(const VarDecl* variable) {
+    constexpr int64_t kMost = 512;  // so much costs little
+    const ASTContext& context = unit_.context();
+    const QualType type = variable->getType();
+    if (!variable->hasLocalStorage() || variable->getInit() != nullptr || isa<ParmVarDecl>(variable) || variable->hasAttrs() || unit_.in_system_header(variable->getLocation())) return;
+    if (type->isVariablyModifiedType() || type.isConstQualified() || !context.getBaseElementType(type)->isStructureType() || context.getBaseElementType(type)->getAsRecordDecl()->isImplicit()) return;
+    const int64_t size = context.getTypeSizeInChars(type).getQuantity();
+    if (size < context.getTypeSizeInChars(context.VoidPtrTy).getQuantity() || size > kMost) return;
+    m_.edits_.wrap(unit_.begin_of(variable->getLocation()), unit_.end_of(variable->getEndLoc()), "", " = {0}");
+  }
+
+  // From where this is evaluated on.
+  void refuse_lines(const DeclRefExpr* reference, const std::string& why, const std::string& what, const std::string& before, const std::string& behind) {
+    if (in_initialiser_) return m_.error(reference->getLocation(), what + ": " + why);
+    const std::string unfit = "ELC_Program_unfit(" + quoted(what + " (" + unit_.place(reference->getLocation()) + "): " + why) + ")";
+    m_.edits_.replace(unit_.begin_of(reference->getLocation()), unit_.end_of(reference->getLocation()), before + unfit + behind);
+  }
+
   void declare(const std::string& symbol, const FunctionDecl* function) {
     std::string parameters;
     for (const ParmVarDecl* parameter : function->parameters())
@@ -358,6 +390,13 @@ std::string Module::declaration(QualType type, const std::string& name, SourceLo
   if (out.find("(unnamed") == std::string::npos && out.find("(anonymous") == std::string::npos) return out;
   error(at, "the type of '" + name + "' has no name: give the struct, union or enum one");
   return "int " + name;
+}
+
+std::string Module::alignment(const VarDecl* variable) const {
+  const ASTContext& context = unit_.context();
+  const int64_t by = context.getDeclAlign(variable, true).getQuantity();
+  if (!variable->hasAttr<AlignedAttr>() && by <= context.getTypeAlignInChars(variable->getType().getCanonicalType()).getQuantity()) return "";
+  return " __attribute__((aligned(" + std::to_string(by) + ")))";
 }
 
 static bool is_jump_buffer(const ASTContext& context, QualType type) {
@@ -690,8 +729,7 @@ std::string Module::transform(size_t units) {
       if (variable->getDeclContext() != d.function) continue;
       const std::string& symbol = statics_.at(variable);
       out += "static " + declaration(variable->getType(), symbol, variable->getLocation());
-      if (variable->hasAttr<AlignedAttr>())
-        out += " __attribute__((aligned(" + std::to_string(unit_.context().getDeclAlign(variable).getQuantity()) + ")))";
+      out += alignment(variable);
       if (const Expr* init = variable->getInit())
         out += " = " + edits_.text(unit_.begin_of(init->getBeginLoc()), unit_.end_of(init->getEndLoc()));
       out += "; ";
@@ -788,7 +826,7 @@ std::string Module::prelude() const {
       "struct ELC_Program_rounding { int (*get)(void), (*set)(int), (*test)(int), (*clear)(int), (*raise)(int), (*enabled)(void), (*enable)(int), "
       "(*disable)(int); }; "
       "struct ELC_Program_number { const char *name, *place; int value, is_kept; }; "
-      "struct ELC_Program { const struct ELC_Program_module *const *modules; unsigned long module_count; int thread_level, draws_numbers, reads_input, "
+      "struct ELC_Program { const struct ELC_Program_module *const *modules; unsigned long module_count; int thread_level, draws_numbers, reads_input, reads_clocks, "
       "uses_library, aligns, apart; const struct ELC_Program_rounding *rounding; int (*in_parallel)(void); void (*settings)(int); const struct ELC_Program_number *numbers; unsigned long number_count; "
       "const char *executable, *executable_end; int has_foreign_addresses; }; "
       "extern void ELC_Program_unfit(const char *); extern int ELC_Program_opened(int, const char *), ELC_Program_used(int, const char *); "
@@ -833,12 +871,13 @@ std::string Module::program_text(size_t units) const {
   for (const auto& [name, number] : program_.numbers())
     out += "{\"" + name + "\", " + quoted(number.place) + ", " + std::to_string(static_cast<int>(number.value)) + ", " + (number.is_kept ? "1}, " : "0}, ");
   out += "{0, 0, 0, 0}}; ";
+  out += "extern void ELC_Program_stack(void); __attribute__((constructor)) static void elc_stack(void) { ELC_Program_stack(); } ";
   if (program_.has_threads()) out += "extern int omp_get_level(void); ";
   // Hidden: in the executable that may lie anywhere the first is at 0, where the dynamic linker of some machines finds no symbol.
   out += "extern const char __executable_start[] __attribute__((weak, visibility(\"hidden\"))), _end[] __attribute__((weak, visibility(\"hidden\"))); ";
   return out + settings_text() + "static const struct ELC_Program elc_program = {elc_modules, " + std::to_string(units) + ", " +
          std::to_string(program_.thread_level()) + ", " + (program_.draws_numbers() ? "1, " : "0, ") +
-         (program_.reads_input() ? "1, " : "0, ") + (program_.uses_library() ? "1, " : "0, ") + std::to_string(program_.aligns()) + ", " + std::to_string(program_.apart()) + ", " +
+         (program_.reads_input() ? "1, " : "0, ") + (program_.reads_clocks() ? "1, " : "0, ") + (program_.uses_library() ? "1, " : "0, ") + std::to_string(program_.aligns()) + ", " + std::to_string(program_.apart()) + ", " +
          (program_.rounds() ? "&elc_rounding, " : "0, ") + (program_.has_threads() ? "omp_get_level" : "0") + ", elc_settings, elc_numbers, " +
          std::to_string(program_.numbers().size()) + ", __executable_start, _end, " + (program_.has_foreign_addresses() ? "1}; " : "0}; ");
 }

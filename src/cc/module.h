@@ -62,6 +62,8 @@ class Module {
 
   // Of a declaration of `name`, as C writes it; empty, with an error, where the type has no name.
   std::string declaration(clang::QualType type, const std::string& name, clang::SourceLocation at);
+  // What its declaration has to add where it is aligned otherwise than its type is.
+  std::string alignment(const clang::VarDecl* variable) const;
 
  private:
   friend class FileVisitor;

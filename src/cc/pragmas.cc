@@ -67,7 +67,7 @@ bool read(const std::string& said, Pragma* pragma) {
   if (word == "stateless") {
     pragma->kind = Pragma::Kind::kStateless;
     pragma->words = split(rest, ',');
-    return std::all_of(pragma->words.begin(), pragma->words.end(), is_name);
+    return std::all_of(pragma->words.begin(), pragma->words.end(), [](const std::string& name) { return is_name(name.ends_with("*") ? name.substr(0, name.size() - 1) : name); });
   }
   pragma->kind = Pragma::Kind::kUnion;
   return word == "union" && read_cases(rest, pragma);

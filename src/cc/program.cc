@@ -505,7 +505,7 @@ void Program::conclude(std::vector<std::string>* errors) {
     }
   }
   for (const Callback& c : callbacks_) {
-    if (external_.contains(c.receiver) || !reachable_.contains(c.by)) continue;
+    if (external_.contains(c.receiver) || !reachable_.contains(c.by) || known(c.receiver).kind == Known::Kind::kUnknown) continue;
     const bool reaches = c.key.empty() ? targets_.contains(find(c.signature)) : instrumented_.contains(c.key);
     if (!reaches) continue;
     if (makes_error_handler(c.receiver) && !c.key.empty()) {
@@ -521,25 +521,28 @@ void Program::conclude(std::vector<std::string>* errors) {
   find_kept_sizes();
   find_numbers();
   std::set<std::string> told;
-  reads_input_ = at_file_scope_.uses_variables.contains("stdin");
-  check_foreign(at_file_scope_, &told, errors);
-  for (const std::string& key : reachable_) {
-    const FunctionFacts& f = functions_.at(key);
+  const auto see = [&](const FunctionFacts& f) {
     for (const auto& [name, place] : f.uses) {
       const Known k = external_.contains(name) ? Known() : known(name);
       draws_numbers_ |= k.draws_numbers;
       uses_library_ |= k.keeps;
       rounds_ |= k.rounds;
       reads_input_ |= k.reads_input;
+      reads_clocks_ |= k.reads_clock;
       aligns_ = std::max(aligns_, k.aligns ? 1 : 0);
       gets_attributes_ |= k.gets_attributes;
     }
     reads_input_ |= f.uses_variables.contains("stdin");
+    check_foreign(f, &told, errors);
+  };
+  see(at_file_scope_);
+  for (const std::string& key : reachable_) {
+    const FunctionFacts& f = functions_.at(key);
+    see(f);
     aligns_ = std::max(aligns_, f.rounds_addresses);
     if (!options_.may_compute_with_addresses)
       for (const std::string& place : f.computes_with_addresses)
         warnings_.push_back(place + ": " + f.name + "(): " + kComputesWithAddress + ": when it has been called no line is taken (-felc-address-numbers)");
-    check_foreign(f, &told, errors);
   }
 }
 
@@ -655,24 +658,35 @@ void Program::check_foreign(const FunctionFacts& of, std::set<std::string>* told
     if (k.kind == Known::Kind::kUnfit && k.file != Known::File::kUsed)
       warnings_.push_back(place + ": " + name + "(): " + k.text + (k.file == Known::File::kNone ? ": when it has been called no line is taken" : ""));
     if (k.kind == Known::Kind::kRefused) errors->push_back(place + ": " + name + "(): " + k.text);
-    if (k.kind == Known::Kind::kPlain && !k.returns_own && returning_pointers_.contains(name) && !options_.stateless.contains(name))
+    if (k.kind == Known::Kind::kPlain && !k.returns_own && returning_pointers_.contains(name) && !is_stateless(name))
       errors->push_back(place + ": " + name + "(): what it returns a pointer to is not the program's, and not part of lines");
-    if (k.kind == Known::Kind::kUnknown)
-      errors->push_back(place + ": " + name +
-                        "() is in none of the files that elc-cc has compiled: compile it with elc-cc, too, or say -felc-stateless=" + name +
-                        " if it keeps nothing from call to call, keeps no pointer that it is given, and calls no function of the program");
+    if (k.kind != Known::Kind::kUnknown) continue;
+    foreign_.insert(name);
+    warnings_.push_back(place + ": " + name + "(): " + why_foreign(name) + ": when it has been called no line is taken");
   }
   for (const auto& [name, place] : of.uses_variables) {
-    if (variables_.contains(name) || is_known_variable(name) || !told->insert(name).second) continue;
-    errors->push_back(place + ": the variable '" + name + "' is in none of the files that elc-cc has compiled, so that lines do not have it");
+    if (variables_.contains(name) || is_known_variable(name) || is_stateless(name) || !told->insert(name).second) continue;
+    foreign_.insert(name);
+    warnings_.push_back(place + ": the variable '" + name + "': " + why_foreign(name) + ": when it has been used no line is taken");
   }
 }
 
 Known Program::known(const std::string& name) const {
-  if (!options_.stateless.contains(name)) return known_function(name);
-  Known k;
-  k.kind = Known::Kind::kPlain;
+  Known k = options_.stateless.contains(name) ? Known() : known_function(name);
+  if (k.kind == Known::Kind::kUnknown && is_stateless(name)) k.kind = Known::Kind::kPlain;
   return k;
+}
+
+bool Program::is_stateless(const std::string& name) const {
+  return std::any_of(options_.stateless.begin(), options_.stateless.end(), [&](const std::string& said) {
+    return said.ends_with("*") ? name.starts_with(said.substr(0, said.size() - 1)) : name == said;
+  });
+}
+
+std::string Program::why_foreign(const std::string& name) const {
+  if (!foreign_.contains(name)) return "";
+  return "it is in none of the files that elc-cc has compiled; compile these with elc-cc, too, or say -felc-stateless=" + name +
+         " if it keeps nothing from call to call, keeps no pointer that it is given, and calls no function of the program";
 }
 
 std::vector<std::string> Program::names_of_instrumented() const {

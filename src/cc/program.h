@@ -18,7 +18,7 @@
 namespace elc::cc {
 
 struct Options {
-  std::set<std::string> stateless;  // functions of which the user says that they keep and call nothing
+  std::set<std::string> stateless;  // functions of which the user says that they keep and call nothing; with a * at the end, all that begin so
   bool everywhere = false;          // for tests: all functions get frames, and a site at their beginning
   bool has_foreign_addresses = false;  // in pointers, of other processes, which the program does not follow
   bool may_compute_with_addresses = false;  // what comes of it is nothing that a restart needs
@@ -109,6 +109,8 @@ class Program {
   std::string name_of(const Unit& unit, const clang::FunctionDecl* function) const;
   bool defines(const Unit& unit, const clang::FunctionDecl* function) const;
   Known known(const std::string& name) const;
+  // Why no line is taken when this function, or variable, of a library has been used; empty: one is.
+  std::string why_foreign(const std::string& name) const;
   const Characters& characters() const { return characters_; }
   std::vector<std::string> names_of_instrumented() const;
   bool uses_variable(const std::string& name) const { return used_variables_.contains(name); }
@@ -120,6 +122,7 @@ class Program {
   bool uses_library() const { return uses_library_; }
   bool rounds() const { return rounds_; }
   bool reads_input() const { return reads_input_; }
+  bool reads_clocks() const { return reads_clocks_; }
   bool gets_attributes() const { return gets_attributes_; }
   int aligns() const { return aligns_; }  // as ELC_Program has it (elc_program.h)
   int apart() const { return apart_; }    // the same
@@ -147,6 +150,7 @@ class Program {
   void find_kept_sizes();
   void find_numbers();
   void check_pragmas(const Unit& unit, const std::set<const Pragma*>& seen);
+  bool is_stateless(const std::string& name) const;
   void check_threads(std::vector<std::string>* errors) const;
   void check_foreign(const FunctionFacts& of, std::set<std::string>* told, std::vector<std::string>* errors);
 
@@ -158,6 +162,7 @@ class Program {
   std::map<std::string, int> names_;                       // how many functions have it
   std::set<std::string> external_;                         // names of functions that all files can call
   std::set<std::string> returning_pointers_;               // names of functions that no file defines
+  std::set<std::string> foreign_;                          // names that a run can come to, and of which nothing is known
   std::vector<std::string> warnings_;
   std::vector<std::string> misplaced_;                     // pragmas, and why
   std::vector<ThreadedCall> threaded_;
@@ -185,6 +190,7 @@ class Program {
   std::set<ParameterKey> given_addresses_;  // by functions of other files
   bool rounds_ = false;
   bool reads_input_ = false;
+  bool reads_clocks_ = false;
   int aligns_ = 0;
   int apart_ = 16;
   bool gets_attributes_ = false;

@@ -16,6 +16,19 @@ bool has_constants(const ASTContext& context, QualType type) {
   return false;
 }
 
+// As memset leaves it.
+bool is_zero(const Expr* e) {
+  e = e->IgnoreParenImpCasts();
+  if (const auto* list = dyn_cast<InitListExpr>(e)) {
+    if (!list->isSemanticForm()) list = list->getSemanticForm();
+    return list != nullptr && std::all_of(list->begin(), list->end(), [](const Stmt* part) { return part != nullptr && is_zero(cast<Expr>(part)); });
+  }
+  if (const auto* number = dyn_cast<IntegerLiteral>(e)) return number->getValue() == 0;
+  if (const auto* number = dyn_cast<FloatingLiteral>(e)) return number->getValue().isPosZero();
+  if (const auto* text = dyn_cast<StringLiteral>(e)) return text->getLength() == 0;
+  return isa<ImplicitValueInitExpr>(e);
+}
+
 // Of what cannot be assigned: an initialiser, or a struct with constant members.
 std::string copied(const std::string& name, const std::string& value) {
   return "{ __typeof__(" + name + ") elc_i = " + value + "; __builtin_memcpy((void *)&" + name + ", &elc_i, sizeof elc_i); } ";
@@ -187,7 +200,7 @@ void Function::emit_initial(const VarDecl* variable) {
   const Expr* plain = init->IgnoreParens();
   if (isa<InitListExpr>(plain) || isa<StringLiteral>(plain)) {
     const std::string value = value_of(init);
-    out_ += copied(name, value);
+    out_ += is_zero(init) ? "__builtin_memset((void *)&" + name + ", 0, sizeof " + name + "); " : copied(name, value);
   } else {
     const std::string value = value_of(init);
     out_ += variable->getType()->isVariablyModifiedType() ? name + " = (void *)(" + value + "); " : set(name, variable->getType(), value);

@@ -134,6 +134,24 @@ int number_of_pointers(const RecordDecl* record) {
   return number;
 }
 
+// Of a union whose members, at any depth, are numbers of one type, as those of a vector by name and by index: it does not matter which of
+// them is in use. None: null.
+QualType only_number(QualType type, QualType known = QualType()) {
+  for (; number_by_name(type) == 0 && type->isConstantArrayType(); type = type->getAsArrayTypeUnsafe()->getElementType()) {}
+  const RecordDecl* const record = number_by_name(type) == 0 ? type->getAsRecordDecl() : nullptr;
+  if (record == nullptr) {
+    const QualType number = type.getCanonicalType().getUnqualifiedType();
+    const bool is_one = number_by_name(type) == 0 && number->isBuiltinType() && number->isArithmeticType() && !number->isBooleanType() && !number->isAnyCharacterType() &&
+                        !number->isSpecificBuiltinType(BuiltinType::LongDouble) && (known.isNull() || known == number);
+    return is_one ? number : QualType();
+  }
+  for (const FieldDecl* field : record->fields()) {
+    known = field->isBitField() || record->hasAttr<PackedAttr>() ? QualType() : only_number(field->getType(), known);
+    if (known.isNull()) break;
+  }
+  return known;
+}
+
 // Whether it, an element of it, or a member at any depth is what is looked for.
 template <class F>
 bool has_part(QualType type, F is_wanted) {
@@ -249,6 +267,9 @@ bool Types::describe_record(const RecordDecl* declared, Described* to, std::stri
   std::string fields;
   if (const int pointer = record->isUnion() ? number_of_pointers(record) : 0; pointer != 0) {
     made.described.type = scalar(pointer);
+  } else if (const QualType number = record->isUnion() ? only_number(QualType(record->getTypeForDecl(), 0)) : QualType(); !number.isNull()) {
+    made.described.type = scalar(number_of_scalar(number));
+    made.described.count = size / static_cast<uint64_t>(unit_.context().getTypeSizeInChars(number).getQuantity());
   } else if (unit_.in_system_header(record->getLocation()) && !plain_.contains(record) && !is_plain_struct_of_system(record->getName().str()) &&
       !(record->getTypedefNameForAnonDecl() != nullptr && is_plain_struct_of_system(record->getTypedefNameForAnonDecl()->getName().str()))) {
     made.why = name + " is of a system header, and may be more than its content";

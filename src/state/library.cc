@@ -17,6 +17,7 @@
 
 #include "base/compiler.h"
 #include "elc_program.h"
+#include "state/clocks.h"
 #include "state/process.h"
 #include "state/state.h"
 
@@ -150,6 +151,7 @@ void register_library(const ELC_Program& program) {
 
 Result take_library() {
   ELC_TRY(take_input());
+  take_clocks();
   Library& l = library();
   if (!l.is_used) return Result();
   const char* const locale = setlocale(LC_ALL, nullptr);
@@ -161,6 +163,7 @@ Result take_library() {
 
 Result put_library() {
   ELC_TRY(put_input());
+  put_clocks();
   Library& l = library();
   if (!l.is_used) return Result();
   const char* const locale = setlocale(LC_ALL, nullptr);

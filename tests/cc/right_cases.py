@@ -491,6 +491,64 @@ static double *x; static int *ix; static struct settings *settings;
 """
         self.right(outside, inside)
 
+    def test_clocks(self):
+        """They go on from where the line was taken, also those of a processor."""
+        outside = """#include <sys/resource.h>
+#include <sys/times.h>
+#include <time.h>
+static double (*wall)(void) = MPI_Wtime, last[6];
+static long back(void) {
+  long n = 0;
+  int k;
+  volatile double work = 0;
+  struct timespec t, p;
+  struct tms used;
+  struct rusage all;
+  for (k = 0; k < 100000; k++) work += k;
+  clock_gettime(CLOCK_MONOTONIC, &t), clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &p), getrusage(RUSAGE_SELF, &all);
+  double now[] = {wall(), clock(), t.tv_sec + 1e-9 * t.tv_nsec, p.tv_sec + 1e-9 * p.tv_nsec, times(&used), all.ru_utime.tv_sec + 1 + 1e-6 * all.ru_utime.tv_usec};
+  for (k = 0; k < 6; k++) n += now[k] < last[k], last[k] = k == 5 ? now[k] - 1 : now[k];
+  return n;
+}"""
+        self.right(outside, "result += back();", "-D_GNU_SOURCE")
+
+    def test_functions_that_only_tables_name(self):
+        self.right("static int (*drawn)(void) = rand; static void (*set)(unsigned) = srand;", "if (i == 0) set(5); result += drawn();")
+
+    def test_unions_of_numbers_of_one_type(self):
+        """By name and by index; no word of it, and machines of another representation may have it."""
+        outside = ("typedef union { struct { double x, y, z; }; double v[3]; } vector; typedef union { float m[2][2]; struct { float a, b; } row[2]; } matrix;"
+                   "static struct particle { vector at; int id; matrix m; } *all; static union { long one; long many[2]; } counts;")
+        inside = ("if (all == NULL) all = malloc(4 * sizeof *all); all[i % 4].at.v[i % 3] += i; all[i % 4].m.m[1][i % 2] += 1; counts.many[i % 2]++; deep(1, 1);"
+                  "result += all[1].at.x + all[2].at.z + all[3].m.row[1].b + counts.one;")
+        self.write("prog.c", PROGRAM % (outside, inside))
+        self.assertEqual("", self.cc("prog.c", "-o", "prog"))
+        self.right(outside, inside)
+
+    def test_stack(self):
+        """Arrays of blocks that follow each other, some with initial values, take more of it than compilers take."""
+        block = "{ double a[300000]%s; a[i] += i; deep(1, 1); result += a[i]; }"
+        self.right("", "if (i == 9) memset(memset((char[4]){0}, 1, 4), 0, 4);" + "".join(block % initial for initial in (" = {0}", " = {1, 2}", " = {[7] = 1.5}")) +
+                   '{ char text[3000000] = ""; text[i] = i; deep(1, 1); result += text[i]; }')
+
+    def test_alignment_by_the_type(self):
+        self.right("typedef float vector[16] __attribute__((aligned(64))); static long is_off(void *at) { return (unsigned long)at % 64; }",
+                   "{ char c = i; vector v = {1}; char d = c; vector w; static char e; static vector x; w[0] = x[1] = v[0]; deep(c, 1); result += is_off(v) + is_off(w) + is_off(x) + w[0] + c + d + e; }")
+
+    def test_members_that_are_never_set(self):
+        """What a function leaves out of a struct that it copies to the heap is nothing: not what the stack had there."""
+        self.right("""struct part { double at[3], by[3]; int n; };
+static char table[64];
+__attribute__((noinline)) static void leave_addresses(void) { char *volatile p[64]; int k; for (k = 0; k < 64; k++) p[k] = table + k; }
+__attribute__((noinline)) static struct part *made(double x) {
+  struct part one, *kept = malloc(sizeof *kept);
+  one.at[0] = one.at[1] = one.at[2] = x;
+  one.n = 1;
+  *kept = one;
+  return kept;
+}
+static struct part *all[100];""", "leave_addresses(); all[i] = made(i); deep(1, 1); result += all[i]->at[1] + all[i / 2]->n;")
+
     def test_pointers_to_functions_of_mpi(self):
         self.right("static double (*clock_of)(void); static struct { int (*wait)(MPI_Comm), (*about[2])(MPI_Comm, int *); } calls;",
                    "{ int n = 0; if (i == 0) clock_of = MPI_Wtime, calls.wait = MPI_Barrier, calls.about[0] = MPI_Comm_rank, calls.about[1] = MPI_Comm_size;"

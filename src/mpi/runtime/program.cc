@@ -4,7 +4,9 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/time.h>
+#include <sys/times.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -18,6 +20,7 @@
 #include "mpi/runtime/messages.h"
 #include "mpi/runtime/runtime.h"
 #include "portable_format/checksum.h"
+#include "state/clocks.h"
 #include "state/state.h"
 
 namespace {
@@ -136,7 +139,20 @@ Integer repeated(Integer value) {
   return static_cast<Integer>(number);
 }
 
+bool is_of_calendar(int clock) {
+#ifdef CLOCK_REALTIME_COARSE
+  if (clock == CLOCK_REALTIME_COARSE) return true;
+#endif
+#ifdef CLOCK_TAI
+  if (clock == CLOCK_TAI) return true;
+#endif
+  return clock == CLOCK_REALTIME;
+}
+
 }  // namespace
+
+using elc::state::ahead;
+using elc::state::kSecond;
 
 extern "C" {
 
@@ -186,6 +202,7 @@ ELC_EXPORT char** ELC_Program_begin(const ELC_Program* program, int argc, char**
   if (!known.ok()) elc::mpi::give_up(known);
   in_parallel = program->in_parallel;
   make_functions(*program);
+  if (program->reads_clocks != 0) elc::state::register_clocks([] { return PMPI_Wtime(); });
   return elc::state::begin_program(*program, count, words);
 }
 
@@ -279,7 +296,7 @@ ELC_EXPORT int ELC_Program_group_translate_ranks(MPI_Group from, int count, int*
 }
 
 ELC_EXPORT double ELC_Program_wtime(void) {
-  double now = PMPI_Wtime();
+  double now = PMPI_Wtime() + static_cast<double>(ahead(elc::state::kWall)) / static_cast<double>(kSecond);
   if (!is_of_threads()) ELC_Nondeterministic(&now, ELC_DOUBLE, 1);
   return now;
 }
@@ -290,7 +307,26 @@ ELC_EXPORT long ELC_Program_time(void* to) {
   return static_cast<long>(now);
 }
 
-ELC_EXPORT long ELC_Program_clock(void) { return static_cast<long>(repeated(clock())); }
+ELC_EXPORT long ELC_Program_clock(void) { return static_cast<long>(repeated(clock() + static_cast<clock_t>(ahead(elc::state::kProcessor) / (kSecond / CLOCKS_PER_SEC)))); }
+
+ELC_EXPORT long ELC_Program_times(void* to) {
+  struct tms* const used = static_cast<struct tms*>(to);
+  clock_t now = times(used);
+  if (now == static_cast<clock_t>(-1)) return -1;
+  const int64_t tick = kSecond / sysconf(_SC_CLK_TCK);
+  if (used != nullptr) used->tms_utime += static_cast<clock_t>(ahead(elc::state::kProcessor) / tick);
+  return static_cast<long>(now + static_cast<clock_t>(ahead(elc::state::kMonotonic) / tick));
+}
+
+ELC_EXPORT int ELC_Program_getrusage(int of, void* to) {
+  struct rusage* const used = static_cast<struct rusage*>(to);
+  const int code = getrusage(of, used);
+  if (code != 0 || of != RUSAGE_SELF) return code;
+  const int64_t all = used->ru_utime.tv_sec * kSecond + used->ru_utime.tv_usec * 1000 + ahead(elc::state::kProcessor), shown = all < 0 ? 0 : all;
+  used->ru_utime.tv_sec = static_cast<time_t>(shown / kSecond);
+  used->ru_utime.tv_usec = static_cast<suseconds_t>(shown % kSecond / 1000);
+  return code;
+}
 
 ELC_EXPORT int ELC_Program_gettimeofday(void* to, void*) {
   struct timeval* const now = static_cast<struct timeval*>(to);
@@ -305,8 +341,13 @@ ELC_EXPORT int ELC_Program_clock_gettime(int id, void* to) {
   struct timespec* const now = static_cast<struct timespec*>(to);
   const int code = clock_gettime(static_cast<clockid_t>(id), now);
   if (code != 0) return code;
-  now->tv_sec = repeated(now->tv_sec);
-  now->tv_nsec = repeated(now->tv_nsec);
+  const bool is_of_processor = id == CLOCK_PROCESS_CPUTIME_ID || id == CLOCK_THREAD_CPUTIME_ID;
+  const int64_t more = is_of_calendar(id) ? 0 : ahead(is_of_processor ? elc::state::kProcessor : elc::state::kMonotonic);
+  int64_t seconds = now->tv_sec + more / kSecond, rest = now->tv_nsec + more % kSecond;
+  if (rest < 0) rest += kSecond, --seconds;
+  if (rest >= kSecond) rest -= kSecond, ++seconds;
+  now->tv_sec = repeated(static_cast<time_t>(seconds));
+  now->tv_nsec = repeated(static_cast<long>(rest));
   return code;
 }
 

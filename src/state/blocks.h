@@ -93,10 +93,14 @@ inline uint64_t alignment_of(uint64_t size) {
   return alignment > alignof(max_align_t) ? alignment : 0;
 }
 
+// In an open block of pointers: of those in front, before what they lead to (reused.cc). For the line being taken.
+uint64_t rows_in(const Process& process, const Block& block);
+
 // A heap block is `count` elements of its type and `rest` bytes, which are too few for another, or what an open one ends with.
 inline uint64_t elements_of(const Process& process, const Block& block) {
   const uint64_t element = process.types.size_of(block.type);
-  return block.is_open && block.size >= element ? 1 : block.size / element;
+  if (!block.is_open || block.size < element) return block.size / element;
+  return block.type == format::kPointer ? rows_in(process, block) : 1;
 }
 
 // The position of a byte in a block: that of its type, or in the rest, a leaf for each byte.

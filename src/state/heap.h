@@ -22,7 +22,7 @@ struct Block {
   format::TypeId type = 0;     // kByte until the program says better
   bool guessed = false;        // the type is that of the pointers to it, and only for the line being taken
   bool stays_bytes = false;    // no pointer to it says what it holds: pointers to numbers of other sizes lead into it, too
-  bool is_open = false;        // one element of its type, and bytes: of a struct that ends with more than its type says
+  bool is_open = false;        // one element of its type, and bytes: of a struct that ends with more than its type says; or rows_in()
 };
 
 // Blocks in slots, and two ways to the slot of an address. Where small blocks begin is in tables that have an entry for each

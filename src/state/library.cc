@@ -11,9 +11,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/types.h>
 #include <time.h>
 #include <unistd.h>
+
+#include <algorithm>
 
 #include "base/compiler.h"
 #include "elc_program.h"
@@ -186,6 +189,16 @@ using elc::state::lasting_copy;
 using elc::state::library;
 
 extern "C" {
+
+// What a system leaves free behind the stack, as Linux does, is more than this.
+ELC_EXPORT void ELC_Program_stack(void) {
+  constexpr rlim_t kMost = rlim_t{64} << 20, kTimes = 4;
+  struct rlimit limit;
+  if (getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur >= kMost) return;
+  limit.rlim_cur = std::min(limit.rlim_cur * kTimes, kMost);
+  if (limit.rlim_max != RLIM_INFINITY) limit.rlim_cur = std::min(limit.rlim_cur, limit.rlim_max);
+  setrlimit(RLIMIT_STACK, &limit);
+}
 
 ELC_EXPORT char* ELC_Program_getenv(const char* name) { return lasting_copy(getenv(name)); }
 ELC_EXPORT char* ELC_Program_strerror(int error) { return lasting_copy(strerror(error)); }

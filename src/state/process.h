@@ -128,6 +128,7 @@ struct Process {
   Vector<uintptr_t> places;  // in a prepared program: what the addresses of its memory begin with
   uintptr_t low_end = 0;     // in it: where memory ends that begins with nothing, behind the executable
   HashMap<Moved> moved;      // by a prepared program: pointers to before or behind what they are of
+  HashMap<uint64_t> rows;    // by the address of an open block of pointers: rows_in()
   size_t most_moved = 0;     // that are kept until those are looked for of which nothing has to be known
   bool has_foreign_addresses = false;  // in pointers of a prepared program
   // Where a prepared program has last taken what is not the beginning of a block for pointers.
@@ -209,6 +210,7 @@ void note_places(Process& process);
 void find_gaps(Process& process);
 // And blocks whose values are none of their type's are bytes.
 void find_reused(Process& process);
+void find_rows(Process& process);
 // Whether a value is one that an address of the program's memory may have, be it of what is gone.
 bool may_be_address(const Process& process, uintptr_t value);
 // And if a pointer to nothing that a line has is no address at all: then its memory is not what it is taken for.

@@ -6,7 +6,6 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -311,16 +310,6 @@ using elc::state::Process;
 using elc::state::process;
 
 extern "C" {
-
-// What a system leaves free behind the stack, as Linux does, is more than this.
-ELC_EXPORT void ELC_Program_stack(void) {
-  constexpr rlim_t kMost = rlim_t{64} << 20, kTimes = 4;
-  struct rlimit limit;
-  if (getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur >= kMost) return;
-  limit.rlim_cur = std::min(limit.rlim_cur * kTimes, kMost);
-  if (limit.rlim_max != RLIM_INFINITY) limit.rlim_cur = std::min(limit.rlim_cur, limit.rlim_max);
-  setrlimit(RLIMIT_STACK, &limit);
-}
 
 ELC_EXPORT void* ELC_Program_as(void* memory, ELC_Type type) {
   const elc::state::Alone alone;

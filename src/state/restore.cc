@@ -253,7 +253,7 @@ Result allocate_blocks(Process& p, Image& image) {
         break;
       }
       image.addresses.push_back(static_cast<uint8_t*>(memory));
-      const bool is_open = run.count == 1 && run.rest > 0;  // what follows one element is no other
+      const bool is_open = run.count == 1 && run.rest > 0 && run.memory_type != format::kPointer;  // what follows one element is no other
       blocks.push_back({static_cast<uint8_t*>(memory), run.size, id, run.memory_type, false, p.is_prepared && run.memory_type == format::kByte, is_open});
     }
   }

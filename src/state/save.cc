@@ -477,6 +477,7 @@ Result begin_save() {
   settle_moved(p);
   find_tables(p);
   find_reused(p);
+  find_rows(p);
   return Result();
 }
 

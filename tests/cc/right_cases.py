@@ -491,6 +491,34 @@ static double *x; static int *ix; static struct settings *settings;
 """
         self.right(outside, inside)
 
+    def test_rows_behind_their_pointers(self):
+        """In one block; what is there may look like an address of the stack, and be no multiple of a pointer."""
+        outside = """
+static void *rows(int n, int m, size_t size) {
+  char **a = calloc(1, n * sizeof *a + n * m * size), *data = (char *)(a + n);
+  int k;
+  for (k = 0; k < n; k++) a[k] = data + k * m * size;
+  return a;
+}
+static int **of_int(int n, int m) {
+  int **a = (int **)malloc(n * sizeof *a + n * m * sizeof **a), k;
+  for (a[0] = (int *)(a + n), k = 1; k < n; k++) a[k] = a[k - 1] + m;
+  return a;
+}
+static double ***cube(int n) {
+  double ***a = calloc(1, n * sizeof *a + n * n * sizeof **a + n * n * n * sizeof ***a), **b = (double **)(a + n), *data = (double *)(b + n * n);
+  int k;
+  for (k = 0; k < n * n; k++) b[k] = data + k * n, a[k / n] = b + k / n * n;
+  return a;
+}
+static int **a, **seven; static short **s; static double **d, ***c;"""
+        inside = """if (i == 0) a = of_int(4, 6), seven = rows(7, 5, sizeof **seven), s = rows(3, 3, sizeof **s), d = rows(4, 4, sizeof **d), c = cube(3);
+{ int k; for (k = 0; k < 24; k++) a[0][k] = 32767; }
+seven[i % 7][i % 5] += i, s[i % 3][2] += i, d[i % 4][i % 3] += i + 0.5, c[i % 3][i % 2][1] += i + 0.25;
+if (i % 2) deep(1, 1); else MPI_Sendrecv_replace(d[1], 4, MPI_DOUBLE, 1 - rank, 0, 1 - rank, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+result += a[1][3] - 32767 + seven[6][4] + s[1][2] + d[3][2] + 4 * c[2][0][1];"""
+        self.right(outside, inside)
+
     def test_clocks(self):
         """They go on from where the line was taken, also those of a processor."""
         outside = """#include <sys/resource.h>

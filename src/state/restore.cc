@@ -254,7 +254,8 @@ Result allocate_blocks(Process& p, Image& image) {
       }
       image.addresses.push_back(static_cast<uint8_t*>(memory));
       const bool is_open = run.count == 1 && run.rest > 0 && run.memory_type != format::kPointer;  // what follows one element is no other
-      blocks.push_back({static_cast<uint8_t*>(memory), run.size, id, run.memory_type, false, p.is_prepared && run.memory_type == format::kByte, is_open});
+      const bool has_rows = run.memory_type == format::kPointer && run.rest >= sizeof(void*);  // for that line
+      blocks.push_back({static_cast<uint8_t*>(memory), run.size, id, run.memory_type, has_rows, p.is_prepared && run.memory_type == format::kByte, is_open});
     }
   }
   while (old < before.size()) free(before[old++].address);

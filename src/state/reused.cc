@@ -76,7 +76,8 @@ bool is_of_type(const Process& p, const Vector<Doubtful>& all, const uint8_t* el
   return true;
 }
 
-// How many words the block begins with that lead somewhere, if one of them leads into it and none behind them leads anywhere; else 0.
+// How many words the block begins with that lead somewhere, if one of them leads into it (the first that is anything, where the block
+// has been bytes) and none behind them leads anywhere; else 0.
 uint64_t rows_before_data(const Process& p, const Block& block) {
   const uint64_t count = block.size / sizeof(uintptr_t);
   const auto word = [&block](uint64_t i) {
@@ -89,10 +90,12 @@ uint64_t rows_before_data(const Process& p, const Block& block) {
     return value == 0 || leads_into(value) || p.moved.find(value) != nullptr || p.blocks->encode(reinterpret_cast<const void*>(value)).block != format::kWildBlock;
   };
   bool is_of_rows = false;
-  for (uint64_t i = 0; i < count && !is_of_rows; ++i) is_of_rows = leads_into(word(i));
+  for (uint64_t i = 0; i < count && !is_of_rows; ++i) {
+    is_of_rows = leads_into(word(i));
+    if (block.type == format::kByte && word(i) != 0) break;
+  }
   uint64_t rows = 0;
   while (is_of_rows && rows < count && leads(word(rows))) ++rows;
-  if (!is_of_rows || rows * sizeof(uintptr_t) == block.size) return 0;
   for (uint64_t i = rows; i < count; ++i)
     if (word(i) != 0 && leads(word(i))) return 0;
   return rows;
@@ -123,19 +126,20 @@ void find_reused(Process& p) {
 
 uint64_t rows_in(const Process& process, const Block& block) { return *process.rows.find(reinterpret_cast<uintptr_t>(block.address)); }
 
-// `int **rows = malloc(n * sizeof *rows + n * m * sizeof **rows)`: pointers, and behind them what they lead to, which is bytes.
+// `int **rows = malloc(n * sizeof *rows + n * m * sizeof **rows)`: pointers, and behind them what they lead to, which is bytes. And
+// `((void **)p)[-1] = block`, where a program aligns memory itself.
 void find_rows(Process& p) {
   if (!p.is_prepared) return;
   p.rows.clear();
   for (Block& block : p.heap.slots()) {
-    const bool is_odd = block.type == format::kByte && !block.stays_bytes && block.size % sizeof(uintptr_t) != 0;  // no multiple of a pointer
-    if (block.type != format::kPointer && !is_odd) continue;
+    const bool is_bytes = block.type == format::kByte && !block.stays_bytes && !block.guessed;
+    if (block.type != format::kPointer && !is_bytes) continue;
     block.is_open = false;
     const uint64_t rows = rows_before_data(p, block);
     if (rows == 0 || !p.rows.make_room()) continue;
     p.rows.at(reinterpret_cast<uintptr_t>(block.address)) = rows;
-    block.is_open = true;
-    if (!is_odd) continue;
+    block.is_open = rows * sizeof(uintptr_t) < block.size;
+    if (!is_bytes) continue;
     block.type = format::kPointer;
     block.guessed = true;
   }

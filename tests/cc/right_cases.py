@@ -519,6 +519,24 @@ if (i % 2) deep(1, 1); else MPI_Sendrecv_replace(d[1], 4, MPI_DOUBLE, 1 - rank, 
 result += a[1][3] - 32767 + seven[6][4] + s[1][2] + d[3][2] + 4 * c[2][0][1];"""
         self.right(outside, inside)
 
+    def test_the_block_in_front_of_what_is_aligned(self):
+        """As programs have it that align memory themselves, and free it: the pointer is one, what is behind it is bytes."""
+        self.right("""#include <stdint.h>
+static void *aligned(size_t size, size_t by) {
+  void *block = calloc(1, size + by - 1 + sizeof(void *)), *p = (void *)(((uintptr_t)block + sizeof(void *) + by - 1) & ~(uintptr_t)(by - 1));
+  ((void **)p)[-1] = block;
+  return p;
+}
+static char *again(size_t size) {
+  char *block = (char *)calloc(1, size + 64), *p = block + 64 - ((size_t)block & 63);
+  *(char **)(p - sizeof(char *)) = block;
+  return p;
+}
+static void ends(void *p) { if (p != NULL) free(((void **)p)[-1]); }
+static double *d; static int *n, *m;""", """if (i % 40 == 0) ends(d), d = aligned(100 * sizeof *d, 64);
+if (i == 0) n = aligned(33 * sizeof *n, 32), m = (int *)again(10 * sizeof *m);
+d[i] += i + 0.5, n[i % 33] += i, m[i % 10] += i; deep(1, 1); result += d[i / 2] + n[i % 7] + m[3] + (unsigned long)d % 64;""")
+
     def test_clocks(self):
         """They go on from where the line was taken, also those of a processor."""
         outside = """#include <sys/resource.h>

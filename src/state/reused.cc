@@ -2,6 +2,8 @@
 // the pointers to them.
 #include <string.h>
 
+#include <algorithm>
+
 #include "state/blocks.h"
 #include "state/process.h"
 
@@ -79,6 +81,7 @@ bool is_of_type(const Process& p, const Vector<Doubtful>& all, const uint8_t* el
 // How many words the block begins with that lead somewhere, if one of them leads into it (the first that is anything, where the block
 // has been bytes) and none behind them leads anywhere; else 0.
 uint64_t rows_before_data(const Process& p, const Block& block) {
+  constexpr uint64_t kMostUnused = 1024, kMostLookedAt = 65536;  // words in front of the first, and of the data: a line looks at all of it
   const uint64_t count = block.size / sizeof(uintptr_t);
   const auto word = [&block](uint64_t i) {
     uintptr_t value;
@@ -92,12 +95,12 @@ uint64_t rows_before_data(const Process& p, const Block& block) {
   bool is_of_rows = false;
   for (uint64_t i = 0; i < count && !is_of_rows; ++i) {
     is_of_rows = leads_into(word(i));
-    if (block.type == format::kByte && word(i) != 0) break;
+    if (block.type == format::kByte && (word(i) != 0 || i == kMostUnused)) break;
   }
   uint64_t rows = 0;
   while (is_of_rows && rows < count && leads(word(rows))) ++rows;
-  for (uint64_t i = rows; i < count; ++i)
-    if (word(i) != 0 && leads(word(i))) return 0;
+  for (uint64_t i = rows; i < std::min(count, rows + kMostLookedAt); ++i)
+    if (may_be_address(p, word(i)) && leads(word(i))) return 0;
   return rows;
 }
 

@@ -34,6 +34,12 @@ const VarDecl* definition_of(const VarDecl* variable) {
   return acting != nullptr ? acting : variable;
 }
 
+bool has_reference(const Stmt* s, const FunctionDecl* to) {
+  const auto* const reference = dyn_cast<DeclRefExpr>(s);
+  return (reference != nullptr && reference->getDecl()->getCanonicalDecl() == to->getCanonicalDecl()) ||
+         std::any_of(s->child_begin(), s->child_end(), [&](const Stmt* child) { return child != nullptr && has_reference(child, to); });
+}
+
 // A parameter or result in a declaration that needs none of the file's types.
 std::string bare(QualType type) {
   if (type->isPointerType()) return "void *";
@@ -725,6 +731,11 @@ std::string Module::transform(size_t units) {
     for (const DeclStmt* statement : lifted_)
       if (owners_.at(statement) == d.function) types[unit_.begin_of(statement->getBeginLoc())] = lifted_text(statement);
     for (const auto& [place, text] : types) out += text;
+    bool names_function = false;
+    for (const VarDecl* variable : static_order_)
+      names_function |= variable->getDeclContext() == d.function && variable->getInit() != nullptr && has_reference(variable->getInit(), d.function);
+    if (names_function)
+      out += (d.function->isExternallyVisible() ? "" : "static ") + declaration(d.function->getType(), d.function->getName().str(), d.function->getLocation()) + "; ";
     for (const VarDecl* variable : static_order_) {
       if (variable->getDeclContext() != d.function) continue;
       const std::string& symbol = statics_.at(variable);

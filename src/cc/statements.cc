@@ -117,6 +117,8 @@ void Function::emit(const Stmt* s) {
   } else if (const auto* l = dyn_cast<LabelStmt>(s)) {
     out_ += l->getDecl()->getName().str() + ": ";
     emit_block(l->getSubStmt());
+  } else if (const auto* a = dyn_cast<AttributedStmt>(s)) {
+    emit(a->getSubStmt());  // what is said of a loop is of one as it is
   } else if (const auto* r = dyn_cast<ReturnStmt>(s)) {
     out_ += "{ ";
     const std::string value = value_of(r->getRetValue());

@@ -51,6 +51,7 @@ class Errors : public clang::TextDiagnosticPrinter {
   void HandleDiagnostic(clang::DiagnosticsEngine::Level level, const clang::Diagnostic& info) override {
     if (info.getID() == clang::diag::note_previous_implicit_declaration && !conflicts_.empty()) conflicts_.back().with_implicit = true;
     if (level < clang::DiagnosticsEngine::Error) return;
+    if (info.getID() == clang::diag::err_init_element_not_constant) return;  // as the compiler has it, which has compiled it: 4 * atan(1)
     if (info.hasSourceManager() && info.getLocation().isValid() && info.getSourceManager().isInSystemHeader(info.getLocation())) {
       llvm::SmallString<100> text;
       info.FormatDiagnostic(text);
@@ -133,11 +134,12 @@ class Errors : public clang::TextDiagnosticPrinter {
 bool Unit::parse() {
   text_ = record_.text;
   blank_malloc_attributes(&text_);
+  find_own_files();
   std::vector<std::string> misunderstood;
   const bool all_pragmas = take_pragmas(&text_, &pragmas_, &misunderstood);
   for (const std::string& what : misunderstood) llvm::errs() << what << "\n";
   std::vector<std::string> arguments = {"-x", "c", "-fsyntax-only", "-undef", "-w", "-Wno-everything", "-ferror-limit=0", "-fgnuc-version=12.2.0",
-                                        "-D_Float16=__fp16", "-Xclang", "-fallow-half-arguments-and-returns"};
+                                        "-D_Float16=__fp16", "-Xclang", "-fallow-half-arguments-and-returns", "-fdouble-square-bracket-attributes"};
   // Types that GCC has itself; for other compilers headers of the C library define them.
   const std::string widest = record_.target.find("86") == std::string::npos ? "long double" : "__float128";
   for (const auto& [name, type] : std::map<std::string, std::string>{
@@ -162,6 +164,16 @@ bool Unit::parse() {
     return parse();
   }
   return errors.all_in_functions(*ast_) && all_pragmas;
+}
+
+// Those that the preprocessor names without saying that they are headers of the system: # LINE "FILE" FLAGS...
+void Unit::find_own_files() {
+  own_files_.clear();
+  const std::string mark = "\n# ";
+  for (size_t at = text_.starts_with(mark.substr(1)) ? 0 : text_.find(mark); at != std::string::npos; at = text_.find(mark, at + 1)) {
+    const size_t end = std::min(text_.find('\n', at + 1), text_.size()), first = text_.find('"', at), last = text_.rfind('"', end);
+    if (first < last && last < end && text_.substr(last, end - last).find(" 3") == std::string::npos) own_files_.insert(text_.substr(first + 1, last - first - 1));
+  }
 }
 
 const Pragma* Unit::pragma_of(const clang::DeclaratorDecl* declared, Pragma::Kind kind) const {

@@ -3,6 +3,7 @@
 #define ELC_CC_UNIT_H
 
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -51,13 +52,17 @@ class Unit {
   std::string place(clang::SourceLocation at) const;
   unsigned line(clang::SourceLocation at) const;
   std::string file(clang::SourceLocation at) const;
-  bool in_system_header(clang::SourceLocation at) const { return sources().isInSystemHeader(at); }
+  // Not what a macro of such a header has made in a file of the program's.
+  bool in_system_header(clang::SourceLocation at) const { return sources().isInSystemHeader(at) && !own_files_.contains(file(at)); }
 
  private:
+  void find_own_files();
+
   Record record_;
   size_t number_;
   std::string text_;  // as it is parsed: what clang does not know of GCC's is blank
   std::vector<Pragma> pragmas_;
+  std::set<std::string> own_files_;  // of the program
   std::unique_ptr<clang::ASTUnit> ast_;
 };
 

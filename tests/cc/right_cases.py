@@ -537,6 +537,35 @@ static double *d; static int *n, *m;""", """if (i % 40 == 0) ends(d), d = aligne
 if (i == 0) n = aligned(33 * sizeof *n, 32), m = (int *)again(10 * sizeof *m);
 d[i] += i + 0.5, n[i % 33] += i, m[i % 10] += i; deep(1, 1); result += d[i / 2] + n[i % 7] + m[3] + (unsigned long)d % 64;""")
 
+    def test_initial_values_that_gcc_computes(self):
+        self.right("#include <math.h>\nstatic const double pi = 4 * atan(1.0); double table[2] = {sqrt(2.25), 1}; const double other = acos(-1.0);",
+                   "{ static double half = sqrt(0.25); half += pi * i + table[i % 2] - other * i; deep(1, 1); result += half; }", "-lm")
+
+    def test_what_is_said_of_statements(self):
+        """It stays where nothing in them can reach MPI."""
+        self.right("", """switch (i % 4) { case 0: result++; __attribute__((fallthrough)); case 1: deep(1, 1); result += 2; [[fallthrough]]; default: result += 3; }
+{ int k;
+#pragma GCC unroll 4
+  for (k = 0; k < 8; k++) result += k;
+#pragma unroll 4
+  for (k = 0; k < 4; k++) result += deep(k, 1);
+#pragma unroll(2)
+  for (k = 0; k < 4; k++) result += k;
+#pragma GCC ivdep
+  for (k = 0; k < 4; k++) deep(k, 1); }""")
+
+    def test_structs_by_macros_of_system_headers(self):
+        outside = """#include <sys/queue.h>
+struct node { long n; TAILQ_ENTRY(node) link; LIST_ENTRY(node) also; };
+static TAILQ_HEAD(all, node) all = TAILQ_HEAD_INITIALIZER(all); LIST_HEAD(some, node) some;"""
+        inside = """{ struct node *one = malloc(sizeof *one), *k; one->n = i;
+  TAILQ_INSERT_TAIL(&all, one, link); if (i % 3 == 0) LIST_INSERT_HEAD(&some, one, also);
+  deep(1, 1); TAILQ_FOREACH(k, &all, link) result += k->n; LIST_FOREACH(k, &some, also) result -= k->n; }"""
+        self.right(outside, inside)
+
+    def test_a_static_that_leads_to_its_function(self):
+        self.right("static long down(int n) { static long (*self)(int) = down; return n == 0 ? deep(1, 1) : self(n - 1) + n; }", "result += down(i % 4);")
+
     def test_clocks(self):
         """They go on from where the line was taken, also those of a processor."""
         outside = """#include <sys/resource.h>

@@ -87,7 +87,7 @@ class Function {
   std::string value_of(const clang::Expr* e, bool is_used = true);
   std::string call(const clang::CallExpr* call, Call kind, bool is_used);
   std::string value_of_block(const clang::StmtExpr* e, bool is_used);
-  std::string argument(const clang::Expr* e, clang::QualType type);
+  std::string argument(const clang::Expr* e, clang::QualType type, bool is_rank = false);
   std::set<const clang::Expr*> operands_before_calls(const clang::Expr* e) const;
   std::string substituted(const clang::Expr* e);
   std::string truth_of(const clang::Expr* e);

@@ -5,6 +5,7 @@
 #include "cc/addresses.h"
 #include "cc/function.h"
 #include "cc/moves.h"
+#include "cc/ranks.h"
 #include "cc/visitor.h"
 #include "clang/AST/Attr.h"
 #include "elc_program.h"
@@ -721,6 +722,7 @@ std::string Module::transform(size_t units) {
 
   follow_moves(unit_, program_, &edits_);
   if (!program_.may_compute_with_addresses()) watch_addresses();
+  if (program_.translates_ranks()) translate_ranks(unit_, &edits_);
   Renamer(*this).TraverseDecl(file);
 
   // From here on the changes are complete, and texts can be taken.
@@ -850,6 +852,7 @@ std::string Module::prelude() const {
   const std::string size = QualType(unit_.context().getSizeType()).getAsString();
   for (size_t at = 0; (at = out.find("unsigned long", at)) != std::string::npos; at += size.size()) out.replace(at, 13, size);
   for (const auto& [symbol, text] : replaced_) out += text;
+  if (program_.translates_ranks()) out += rank_functions(program_.own_ranks());
   return out + types_.variables() + strings_;
 }
 

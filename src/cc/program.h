@@ -10,6 +10,7 @@
 
 #include "cc/characters.h"
 #include "cc/known.h"
+#include "cc/ranks.h"
 #include "cc/sizes.h"
 #include "cc/unit.h"
 #include "clang/AST/Decl.h"
@@ -119,6 +120,9 @@ class Program {
   bool has_threads() const { return has_threads_; }
   const std::map<std::string, Setting>& settings() const { return settings_; }  // by name: those that it calls
   const std::map<std::string, Number>& numbers() const { return numbers_; }     // by name
+  // Whether ranks are not those of its MPI (ranks.h), whose numbers these are, by name.
+  bool translates_ranks() const { return !own_ranks_.empty(); }
+  const std::map<std::string, int>& own_ranks() const { return own_ranks_; }
   bool uses_library() const { return uses_library_; }
   bool rounds() const { return rounds_; }
   bool reads_input() const { return reads_input_; }
@@ -149,6 +153,7 @@ class Program {
   std::string add_size(const Size& size, const std::string& file);
   void find_kept_sizes();
   void find_numbers();
+  void find_ranks();
   void check_pragmas(const Unit& unit, const std::set<const Pragma*>& seen);
   bool is_stateless(const std::string& name) const;
   void check_threads(std::vector<std::string>* errors) const;
@@ -170,6 +175,9 @@ class Program {
   std::map<std::string, Setting> settings_;
   std::map<std::string, long long> values_of_numbers_;     // of all that the program's MPI has
   std::map<std::string, Number> numbers_;
+  RankFacts ranks_;
+  std::map<std::string, int> own_ranks_;
+  bool has_stateless_ = false;                             // functions that the user says are
   std::vector<GivenSize> given_sizes_;
   std::set<std::string> keeps_;                            // holders of numbers (sizes.h), with the keys of their functions
   std::map<std::string, std::set<std::string>> given_by_;  // of each holder: those that what it has comes from

@@ -1,5 +1,6 @@
 // What is in a function that gets a frame: statements and expressions with labels in them, written anew.
 #include "cc/function.h"
+#include "cc/ranks.h"
 #include "clang/AST/StmtOpenMP.h"
 
 namespace elc::cc {
@@ -402,7 +403,7 @@ std::string Function::substituted(const Expr* e) {
 
 // What has an effect, or is a call itself, is evaluated before the variables are stored; a call that is made again does not
 // evaluate it again.
-std::string Function::argument(const Expr* e, QualType type) {
+std::string Function::argument(const Expr* e, QualType type, bool is_rank) {
   if (!has_label(e) && !e->HasSideEffects(unit_.context())) return text(e);
   const std::string value = value_of(e);
   if (type->isVariablyModifiedType()) {  // of what the function that is called knows
@@ -411,8 +412,9 @@ std::string Function::argument(const Expr* e, QualType type) {
     return variables_[kept].name;
   }
   const size_t kept = temporary(type);
-  out_ += set(variables_[kept].name, type, value);
-  return variables_[kept].name;
+  // What is kept is the program's, as a restart may be under another MPI.
+  out_ += set(variables_[kept].name, type, is_rank ? "elc_rank_of(" + value + ")" : value);
+  return is_rank ? "elc_rank(" + variables_[kept].name + ")" : variables_[kept].name;
 }
 
 std::string Function::call(const CallExpr* call, Call kind, bool is_used) {
@@ -423,7 +425,8 @@ std::string Function::call(const CallExpr* call, Call kind, bool is_used) {
   const auto* prototype = (called->isPointerType() ? called->getPointeeType() : called)->getAs<FunctionProtoType>();
   for (unsigned i = 0; i < call->getNumArgs(); ++i) {
     const bool known = prototype != nullptr && i < prototype->getNumParams();
-    arguments += (arguments.empty() ? "" : ", ") + argument(call->getArg(i), known ? prototype->getParamType(i) : call->getArg(i)->getType());
+    arguments += (arguments.empty() ? "" : ", ") + argument(call->getArg(i), known ? prototype->getParamType(i) : call->getArg(i)->getType(),
+                                                                  module_.program().translates_ranks() && is_rank(call, i));
   }
   Label label;
   label.is_site = kind == Call::kSite;

@@ -16,7 +16,7 @@ namespace elc::cc {
   M(DeclaratorDecl, clang::DeclaratorDecl*) M(DoStmt, clang::DoStmt*) M(EnumConstantDecl, clang::EnumConstantDecl*)                 \
   M(ForStmt, clang::ForStmt*) M(GenericSelectionExpr, clang::GenericSelectionExpr*) M(GotoStmt, clang::GotoStmt*)                   \
   M(IfStmt, clang::IfStmt*) M(ImplicitCastExpr, clang::ImplicitCastExpr*)                                                           \
-  M(OMPExecutableDirective, clang::OMPExecutableDirective*) M(OffsetOfExpr, clang::OffsetOfExpr*)                                   \
+  M(MemberExpr, clang::MemberExpr*) M(OMPExecutableDirective, clang::OMPExecutableDirective*) M(OffsetOfExpr, clang::OffsetOfExpr*) \
   M(PredefinedExpr, clang::PredefinedExpr*) M(RecordDecl, clang::RecordDecl*) M(ReturnStmt, clang::ReturnStmt*)                     \
   M(SwitchStmt, clang::SwitchStmt*) M(TagDecl, clang::TagDecl*) M(TagTypeLoc, clang::TagTypeLoc)                                    \
   M(TypedefNameDecl, clang::TypedefNameDecl*) M(TypedefTypeLoc, clang::TypedefTypeLoc)                                              \

@@ -29,9 +29,22 @@ void add_number(const ELC_Program_number* constant) {
   process().globals.back().is_number = true;
 }
 
-void keep_number(const char* name) {
+static Number* find_number(const char* name) {
   for (Number* const number : numbers())
-    if (strcmp(number->constant->name, name) == 0) number->words[0] = 1;
+    if (strcmp(number->constant->name, name) == 0) return number;
+  return nullptr;
+}
+
+int value_of_number(const char* name, int otherwise) {
+  const Number* const number = find_number(name);
+  return number == nullptr ? otherwise : number->constant->value;
+}
+
+int keep_number(const char* name, int otherwise) {
+  Number* const number = find_number(name);
+  if (number == nullptr) return otherwise;
+  number->words[0] = 1;
+  return number->constant->value;
 }
 
 Result take_number(const Region& region, const int line[kNumberWords], bool change) {

@@ -110,8 +110,10 @@ struct HandleCodec {
 char** begin_program(const ELC_Program& program, int argc, char** argv);
 // A number that lines have: a restart goes on where it is the same. `number` stays where it is.
 void add_number(const ELC_Program_number* number);
-// The program has been given this constant of MPI, and may have it in variables.
-void keep_number(const char* name);
+// The program has been given this constant of MPI, and may have it in variables: as the number that is returned, which is not MPI's where
+// a program has the same under each. `otherwise`: where it has said nothing of it.
+int keep_number(const char* name, int otherwise);
+int value_of_number(const char* name, int otherwise);
 // A global of the library's own, wherever the program is.
 Result add_global(const char* name, void* address, format::TypeId type, size_t count);
 

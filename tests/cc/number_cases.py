@@ -249,6 +249,55 @@ class Numbers(Cases):
         self.assertIn("nothing was changed", said)
         self.assertNotIn("result: ", said)
 
+    RANKS = """
+static int left, right, any = MPI_ANY_SOURCE; static MPI_Comm row; static MPI_Status last;
+static int next(int *at) { return ++*at; }
+static void pass(long *v, int to, int from, MPI_Status *status) { MPI_Sendrecv(v, 1, MPI_LONG, to, 3, v + 1, 1, MPI_LONG, from, 3, MPI_COMM_WORLD, status); }
+static long around(int rank, int i) {
+  long v[2] = {i, 0}, n = 0, in = 0;
+  int at = 0, sides[3], ends[2], sizes[1] = {2}, periodic[1] = {0}, k;
+  MPI_Status both[2];
+  MPI_Request requests[2];
+  MPI_Group all, same;
+  if (i == 0) {
+    left = rank > 0 ? rank - 1 : MPI_PROC_NULL, right = rank < 1 ? rank + 1 : MPI_PROC_NULL;
+    MPI_Cart_create(MPI_COMM_WORLD, 1, sizes, periodic, 0, &row);
+  }
+  MPI_Cart_shift(row, 0, 1, ends, ends + 1);
+  if (ends[0] != left || ends[1] != right) abort();
+  sides[0] = left, sides[1] = right, sides[2] = left;
+  pass(v, right, left, &last);
+  n += v[1] + (last.MPI_SOURCE == MPI_PROC_NULL ? 100 : last.MPI_SOURCE);
+  MPI_Irecv(&in, 1, MPI_LONG, left == MPI_PROC_NULL ? left : any, 4, MPI_COMM_WORLD, requests);
+  MPI_Isend(v, 1, MPI_LONG, sides[at++ + 1], 4, MPI_COMM_WORLD, requests + 1);
+  MPI_Waitall(2, requests, both);
+  n += in;
+  at = 0;
+  if (rank == 0) MPI_Send(v, 1, MPI_LONG, sides[next(&at)], 5, MPI_COMM_WORLD);
+  else MPI_Recv(&in, 1, MPI_LONG, any, 5, MPI_COMM_WORLD, both), n += both[0].MPI_SOURCE == left, n += in;
+  at = 0;
+  MPI_Send(v, 1, MPI_LONG, sides[at++ * 0 + rank * 1], 6, MPI_COMM_WORLD);
+  MPI_Comm_group(MPI_COMM_WORLD, &all), MPI_Group_incl(all, 1, (int[]){1}, &same);
+  MPI_Group_translate_ranks(all, 3, sides, same, ends);
+  MPI_Group_free(&all), MPI_Group_free(&same);
+  for (k = 0; k < 2; k++) n += ends[k] == MPI_PROC_NULL ? 7 : ends[k] == MPI_UNDEFINED ? 5 : ends[k];
+  return n;
+}"""
+
+    def test_ranks_that_are_none(self):
+        """They are the same numbers under each MPI, if nothing stands in the way: then they are those of the MPI."""
+        outside = self.RANKS.replace("translate_ranks(all, 3", "translate_ranks(all, 2").replace("ends[2]", "ends[3]")
+        lines, own = os.path.join(self.home, "lines"), -1 if self.build.mpi == "mpich" else -2
+        for more, number in (("", -2), ("{ int *source = &last.MPI_SOURCE; result += *source == 9; }", own),
+                             ("{ int (*by)(const void *, int, MPI_Datatype, int, int, MPI_Comm) = (void *)MPI_Send; result += by == NULL; }", own)):
+            with self.subTest(more):
+                inside = "result += around(rank, i); %s" % more
+                self.right(outside, inside)
+                self.take_line("prog")
+                shown = self.run_words(self.tool, "show", "--dir", lines, str(launch.newest(lines)), "--values", "2")
+                self.assertRegex(shown, r"MPI_PROC_NULL.*\n?.*\b1\b.*\n?.* %d\b" % number)
+                shutil.rmtree(lines)
+
     def test_what_mpi_gives(self):
         """MPI_Cart_shift gives MPI_PROC_NULL at an edge; on a ring it gives ranks, and any MPI will do."""
         show = [self.tool, "show"]

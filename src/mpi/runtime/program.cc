@@ -282,15 +282,19 @@ ELC_EXPORT int ELC_Program_free_mem(void* memory) {
 
 ELC_EXPORT int ELC_Program_cart_shift(MPI_Comm comm, int direction, int by, int* source, int* to) {
   const int code = MPI_Cart_shift(comm, direction, by, source, to);
-  if (code == MPI_SUCCESS && (*source == MPI_PROC_NULL || *to == MPI_PROC_NULL)) elc::state::keep_number("MPI_PROC_NULL");
+  for (int* const rank : {source, to})
+    if (code == MPI_SUCCESS && *rank == MPI_PROC_NULL) *rank = elc::state::keep_number("MPI_PROC_NULL", MPI_PROC_NULL);
   return code;
 }
 
 ELC_EXPORT int ELC_Program_group_translate_ranks(MPI_Group from, int count, int* ranks, MPI_Group to, int* theirs) {
-  const int code = MPI_Group_translate_ranks(from, count, ranks, to, theirs);
+  const int null = elc::state::value_of_number("MPI_PROC_NULL", MPI_PROC_NULL);
+  elc::Vector<int> given;
+  for (int i = 0; i < count; ++i) given.push_back(ranks[i] == null ? MPI_PROC_NULL : ranks[i]);
+  const int code = MPI_Group_translate_ranks(from, count, given.data(), to, theirs);
   for (int i = 0; code == MPI_SUCCESS && i < count; ++i) {
-    if (theirs[i] == MPI_PROC_NULL) elc::state::keep_number("MPI_PROC_NULL");
-    if (theirs[i] == MPI_UNDEFINED) elc::state::keep_number("MPI_UNDEFINED");
+    if (theirs[i] == MPI_PROC_NULL) theirs[i] = elc::state::keep_number("MPI_PROC_NULL", MPI_PROC_NULL);
+    else if (theirs[i] == MPI_UNDEFINED) elc::state::keep_number("MPI_UNDEFINED", MPI_UNDEFINED);
   }
   return code;
 }

@@ -56,16 +56,6 @@ bool returns(const Stmt* s) {
   return false;
 }
 
-// A va_list.
-bool is_argument_list(QualType type) {
-  if (const auto* adjusted = type->getAs<DecayedType>()) type = adjusted->getOriginalType();
-  while (const auto* named = type->getAs<TypedefType>()) {
-    if (named->getDecl()->getName() == "__builtin_va_list") return true;
-    type = named->getDecl()->getUnderlyingType();
-  }
-  return false;
-}
-
 }  // namespace
 
 // What has to be known of a body before it is written: whose address is taken, what is assigned, what is refused.

@@ -32,6 +32,20 @@ bool is_fixed(QualType type) {
   }
 }
 
+// Whether a function takes none of its further arguments itself, and gives them to none but those that print.
+bool only_prints(const Unit& unit, const Stmt* s) {
+  static const std::set<std::string> all = {"__builtin_va_start", "__builtin_va_end", "__builtin_va_copy", "vprintf", "vfprintf", "vsprintf", "vsnprintf", "vdprintf",
+                                            "vasprintf", "__vprintf_chk", "__vfprintf_chk", "__vsprintf_chk", "__vsnprintf_chk", "vwarn", "vwarnx", "vsyslog"};
+  if (isa<VAArgExpr>(s)) return false;
+  if (const auto* call = dyn_cast<CallExpr>(s)) {
+    const FunctionDecl* const callee = call->getDirectCallee();
+    const FunctionDecl* const definition = callee == nullptr ? nullptr : callee->getDefinition();
+    if (callee != nullptr && (definition == nullptr || unit.in_system_header(definition->getLocation())) && all.contains(callee->getName().str())) return true;
+  }
+  if (const auto* reference = dyn_cast<DeclRefExpr>(s); reference != nullptr && is_argument_list(reference->getDecl()->getType())) return false;
+  return std::all_of(s->child_begin(), s->child_end(), [&](const Stmt* child) { return child == nullptr || only_prints(unit, child); });
+}
+
 class SizeVisitor : public Visitor {
  public:
   explicit SizeVisitor(const Unit& unit) : unit_(unit) {}
@@ -44,7 +58,7 @@ class SizeVisitor : public Visitor {
       // What is in memory that it is given may go anywhere.
       for (const ParmVarDecl* parameter : function->parameters())
         if (!parameter->getType()->isIntegerType()) here().keeps.insert(holder_of(parameter));
-      if (function->isVariadic()) here().keeps.insert({function, kMore});
+      if (function->isVariadic() && !only_prints(unit_, function->getBody())) here().keeps.insert({function, kMore});
     }
     const bool all = Visitor::TraverseFunctionDecl(function);
     function_ = outer;

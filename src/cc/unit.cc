@@ -222,6 +222,15 @@ unsigned Unit::line(clang::SourceLocation at) const {
   return presumed.isValid() ? presumed.getLine() : 0;
 }
 
+bool is_argument_list(clang::QualType type) {
+  if (const auto* adjusted = type->getAs<clang::DecayedType>()) type = adjusted->getOriginalType();
+  while (const auto* named = type->getAs<clang::TypedefType>()) {
+    if (named->getDecl()->getName() == "__builtin_va_list") return true;
+    type = named->getDecl()->getUnderlyingType();
+  }
+  return false;
+}
+
 std::string Unit::place(clang::SourceLocation at) const { return file(at) + ":" + std::to_string(line(at)); }
 
 }  // namespace elc::cc

@@ -66,6 +66,9 @@ class Unit {
   std::unique_ptr<clang::ASTUnit> ast_;
 };
 
+// Whether it is a va_list.
+bool is_argument_list(clang::QualType type);
+
 }  // namespace elc::cc
 
 #endif

@@ -32,6 +32,8 @@ static int made(void) {
   at[1] = offsetof(struct cell, n); MPI_Type_create_struct(3, n, at, of, &t); MPI_Type_free(&t); return sizeof n / sizeof(int) - 3;
 }
 static int several(int n, ...) { __builtin_va_list all; __builtin_va_start(all, n); kept = __builtin_va_arg(all, size_t); __builtin_va_end(all); return n - 1; }
+static int told(const char *text, ...) { __builtin_va_list all, also; int n; __builtin_va_start(all, text); __builtin_va_copy(also, all); n = vsnprintf(NULL, 0, text, also); __builtin_va_end(all); return n > 0; }
+static void *got(size_t n) { void *p = malloc(n); if (p == NULL) told("no %%d bytes", (int)n); return p; }
 static void copied(void) { size_t n = sizeof(struct cell); memcpy(&kept, &n, sizeof n); }
 static const size_t places[] = {offsetof(struct cell, n), sizeof(struct cell)};
 """
@@ -60,6 +62,7 @@ static const size_t places[] = {offsetof(struct cell, n), sizeof(struct cell)};
                              ("{ MPI_Aint at[2] = {0, offsetof(struct cell, n)}; result += make(at) > 0; }", "offsetof (struct cell, n)"),
                              ("result += made();", None),
                              ("result += several(1, sizeof(struct pool));", "sizeof (struct pool)"),
+                             ("free(got(sizeof(struct cell))); result += told(\"%d\", (int)sizeof(struct pool)) - 1;", None),
                              ("copied();", "sizeof (struct cell)"),
                              ("{ struct cell c; kept = (char *)&c.next - (char *)&c; }", "sizes of types"),
                              ("{ struct cell c[2]; kept = (size_t)(c + 1) - (size_t)c; }", "sizes of types"),

@@ -110,8 +110,8 @@ int ELC_Program_op_free(void *op);
 int ELC_Program_errhandler_create(void (*function)(void), void *handler);
 int ELC_Program_errhandler_free(void *handler);
 
-/* MPI_Alloc_mem and MPI_Free_mem, by malloc; MPI_Cart_shift and MPI_Group_translate_ranks, which give MPI_PROC_NULL, as the number that the program has for it. elc-cc declares
- * them as MPI has them. */
+/* MPI_Alloc_mem and MPI_Free_mem, by malloc; MPI_Cart_shift and MPI_Group_translate_ranks, which give MPI_PROC_NULL, as the
+ * number that the program has for it. elc-cc declares them as MPI has them. */
 
 /* What a conversion says of the memory at `block`: that it holds elements of `type`. Sets the type of a block from ELC_malloc that
  * has none; does nothing where there is no block. One whose size is no multiple of the type's remains bytes, unless

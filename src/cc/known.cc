@@ -354,6 +354,9 @@ bool is_linear_algebra(const std::string& name) {
   return others.contains(name);
 }
 
+// The compiler's own.
+bool is_atomic(const std::string& name) { return name.starts_with("__atomic_") || name.starts_with("__sync_"); }
+
 // What MPI_NULL_COPY_FN, MPI_COMM_DUP_FN and the like stand for in the MPIs' headers.
 bool copies_attributes(const std::string& name) { return name.starts_with("OMPI_C_MPI_") || name == "MPIR_Dup_fn"; }
 
@@ -436,7 +439,8 @@ Known known_function(const std::string& spelled) {
   } else if (draws(name)) {
     known.kind = Known::Kind::kPlain;
     known.draws_numbers = true;
-  } else if (plain().contains(name) || known.reads_input || mathematics().contains(name) || is_linear_algebra(name) || is_mpi(name) || copies_attributes(name) || name.starts_with("__builtin_")) {
+  } else if (plain().contains(name) || known.reads_input || mathematics().contains(name) || is_linear_algebra(name) || is_mpi(name) ||
+             copies_attributes(name) || is_atomic(name) || name.starts_with("__builtin_")) {
     known.kind = Known::Kind::kPlain;
     known.allocates = is_alloca(name);
   }

@@ -94,7 +94,7 @@ class FileVisitor : public Visitor {
         refuse_lines(reference, why, name + "()", "(", ", " + name + ")");
         if (function->isImplicit()) declare(name, function);  // by the call, which is none of a mere name now
       }
-      if (!own && !direct_.contains(reference)) add_function(symbol, name, false);
+      if (!own && !direct_.contains(reference) && !name.starts_with("__atomic_")) add_function(symbol, name, false);  // no pointer can lead there
     }
     return true;
   }

@@ -93,7 +93,9 @@ bool is_plain_struct_of_system(const std::string& name) {
   static const std::set<std::string> all = {"timeval", "timespec", "tm", "div_t", "ldiv_t", "lldiv_t", "stat", "rusage", "utsname", "tms",
                                             "option", "timezone", "cpu_set_t", "__sigset_t", "sigaction", "rlimit", "itimerval",
                                             "sysinfo", "statvfs", "random_data", "drand48_data", "imaxdiv_t", "omp_lock_t", "omp_nest_lock_t",
-                                            "_G_fpos_t", "_G_fpos64_t", "__mbstate_t"};
+                                            "_G_fpos_t", "_G_fpos64_t", "__mbstate_t", "fd_set", "termios", "sockaddr", "sockaddr_in", "in_addr", "statfs", "iovec",
+                                            "pollfd", "utimbuf", "flock", "timex", "mallinfo", "mallinfo2", "winsize", "sched_param", "sembuf", "dirent",
+                                            "max_align_t", "__fsid_t"};
   return all.contains(name);
 }
 
@@ -192,9 +194,14 @@ bool Types::describe(QualType type, Described* to, std::string* why, bool are_te
     type = vector->getElementType();
     is_array = true;
   }
-  if (type->isAtomicType()) {
-    *why = "lines have no values of the type " + type.getAsString();
-    return false;
+  if (const auto* atomic = type->getAs<AtomicType>(); atomic != nullptr && unit_.context().getTypeSize(atomic->getValueType()) == unit_.context().getTypeSize(type))
+    type = atomic->getValueType();
+  if (const auto* number = type->getAs<BuiltinType>(); number != nullptr && unit_.context().getTypeSize(type) == 128 && number_of_scalar(type) == 0) {
+    const std::string note = unit_.record().source + ": " + type.getAsString() + " is saved as bytes: lines have no numbers of that type";
+    if (std::find(notes_.begin(), notes_.end(), note) == notes_.end()) notes_.push_back(note);
+    to->type = scalar(ELC_BYTE);
+    to->count *= 16;
+    return true;
   }
   if (const int number = number_of_scalar(type)) {
     to->type = scalar(is_array && !are_text && is_character_number(number) ? ELC_BYTE : number);

@@ -566,6 +566,15 @@ static TAILQ_HEAD(all, node) all = TAILQ_HEAD_INITIALIZER(all); LIST_HEAD(some, 
     def test_a_static_that_leads_to_its_function(self):
         self.right("static long down(int n) { static long (*self)(int) = down; return n == 0 ? deep(1, 1) : self(n - 1) + n; }", "result += down(i % 4);")
 
+    def test_atomic_and_wide_numbers(self):
+        """Of 128 bits and more: bytes, which is told."""
+        self.right("""#include <poll.h>
+#include <stdatomic.h>
+static _Atomic long all; static struct pollfd polled[2]; static unsigned __int128 wide[2] = {1, 2}; static int lock;
+static unsigned __int128 half(unsigned __int128 x) { unsigned __int128 kept = x / 2; deep(1, 1); return kept + 1; }""",
+                   """{ atomic_int n = i; while (__sync_lock_test_and_set(&lock, 1)) {} n++; atomic_fetch_add(&all, i); wide[i % 2] *= 1000003; wide[0] += half(wide[1]);
+  polled[i % 2].fd += __sync_fetch_and_add(&lock, 1); __sync_lock_release(&lock); deep(1, 1); result += n + all + (long)(wide[0] % 1001) + polled[1].fd; }""")
+
     def test_clocks(self):
         """They go on from where the line was taken, also those of a processor."""
         outside = """#include <sys/resource.h>

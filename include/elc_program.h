@@ -176,6 +176,12 @@ void *ELC_Program_localtime(const void *at); /* a struct tm *, of a time_t * */
 void *ELC_Program_gmtime(const void *at);
 char *ELC_Program_asctime(const void *time);
 char *ELC_Program_ctime(const void *at);
+void *ELC_Program_localtime_r(const void *at, void *to); /* the names of zones are copies, as getenv's are */
+void *ELC_Program_gmtime_r(const void *at, void *to);
+long ELC_Program_mktime(void *time);
+long ELC_Program_timegm(void *time);
+char *ELC_Program_strptime(const char *text, const char *format, void *to);
+char *ELC_Program_strerror_r(int error, char *to, size_t size); /* that of the GNU C library, with the text in `to` */
 char *ELC_Program_setlocale(int category, const char *name);
 int ELC_Program_atexit(void (*function)(void));
 void *ELC_Program_signal(int number, void *handler);
@@ -202,8 +208,13 @@ void ELC_Program_setlinebuf(void *stream);
  * threads ask for are not, and no line is taken whose messages they may cross; `of` and `to` are those of the C library. Clocks that are
  * not the calendar's go on after a restart from where the line was taken. */
 long ELC_Program_time(void *to);
+/* So are the result of a function that has looked outside of the program, and the bytes that it has put where _at said before; and
+ * whether a file is there. */
+void ELC_Program_outside_at(void *at, size_t seen);
+int ELC_Program_outside(int result);
+void *ELC_Program_fopen(const char *path, const char *mode);
 long ELC_Program_clock(void);
-long ELC_Program_times(void *to); /* this and getrusage are not repeated */
+long ELC_Program_times(void *to);
 int ELC_Program_getrusage(int of, void *to);
 int ELC_Program_gettimeofday(void *to, void *zone);
 int ELC_Program_clock_gettime(int clock, void *to);

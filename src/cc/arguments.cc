@@ -43,6 +43,7 @@ void read_own(const std::string& word, Arguments* a) {
   else if (word == "-felc-everywhere") a->everywhere = true;
   else if (word == "-felc-foreign-addresses") a->has_foreign_addresses = true;
   else if (word == "-felc-address-numbers") a->may_compute_with_addresses = true;
+  else if (word == "-felc-common-ranks") a->has_common_ranks = true;
   else if (word == "-felc-keep") a->keeps = true;
   else if (word == "-felc-report") a->reports = true;
   else if (word.starts_with("-felc-library=")) a->library = value("-felc-library=");

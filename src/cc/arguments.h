@@ -28,7 +28,7 @@ struct Arguments {
   std::vector<std::string> directories;  // of -L
   // Of elc-cc itself.
   bool everywhere = false, is_off = false, keeps = false, reports = false, has_foreign_addresses = false,
-       may_compute_with_addresses = false;
+       may_compute_with_addresses = false, has_common_ranks = false;
   std::string library;
   std::set<std::string> stateless;
   std::string unknown;  // an option of its own that it does not have

@@ -30,7 +30,7 @@ const Names& plain() {
     memcpy memmove memset memcmp __memcmpeq memchr memrchr rawmemchr memccpy mempcpy __mempcpy memmem memfrob explicit_bzero
     strcpy strncpy strcat strncat strcmp strncmp strcoll strcoll_l strxfrm strxfrm_l strchr strrchr strchrnul strstr strcasestr
     strspn strcspn strpbrk strlen strnlen strtok_r __strtok_r strsep strcasecmp strncasecmp strcasecmp_l strncasecmp_l stpcpy
-    __stpcpy stpncpy __stpncpy strverscmp strerror_r __xpg_strerror_r bcopy bzero bcmp index rindex ffs ffsl ffsll swab
+    __stpcpy stpncpy __stpncpy strverscmp __xpg_strerror_r bcopy bzero bcmp index rindex ffs ffsl ffsll swab
 
     isalnum isalpha isblank iscntrl isdigit isgraph islower isprint ispunct isspace isupper isxdigit isascii toupper tolower
     toascii _toupper _tolower __ctype_b_loc __ctype_tolower_loc __ctype_toupper_loc __ctype_get_mb_cur_max
@@ -63,7 +63,7 @@ const Names& plain() {
     fwide wprintf fwprintf swprintf vwprintf vfwprintf vswprintf fputwc putwc putwchar fputws
     fgetwc getwc fgetws fwscanf vfwscanf swscanf vswscanf
 
-    difftime localtime_r gmtime_r ctime_r asctime_r strftime strftime_l strptime mktime timegm timelocal tzset clock_getres
+    difftime ctime_r asctime_r strftime strftime_l tzset clock_getres
     nanosleep clock_nanosleep usleep sleep sched_yield select poll mlock munlock mlockall munlockall madvise statfs fstatfs
     getpwuid_r getpwnam_r tcgetattr
 
@@ -92,8 +92,8 @@ const Names& returning_own() {
   static const Names all = words(R"(
     memcpy memmove memset memchr memrchr rawmemchr memccpy mempcpy __mempcpy memmem memfrob strcpy strncpy strcat strncat strchr strrchr
     strchrnul strstr strcasestr strpbrk strtok_r __strtok_r strsep stpcpy __stpcpy stpncpy __stpncpy index rindex bsearch lfind lsearch
-    mkdtemp mktemp tmpnam_r fgets fgets_unlocked fgetws fgetws_unlocked gcvt localtime_r gmtime_r ctime_r asctime_r strptime inet_ntop
-    basename __xpg_basename dirname strerror_r wcscpy wcsncpy wcscat wcsncat wcschr wcsrchr wcschrnul wcspbrk wcsstr wcswcs wcstok wcpcpy
+    mkdtemp mktemp tmpnam_r fgets fgets_unlocked fgetws fgetws_unlocked gcvt ctime_r asctime_r inet_ntop
+    basename __xpg_basename dirname wcscpy wcsncpy wcscat wcsncat wcschr wcsrchr wcschrnul wcspbrk wcsstr wcswcs wcstok wcpcpy
     wcpncpy wmemchr wmemcpy wmemmove wmemset wmempcpy
     readdir readdir64 __errno_location __ctype_b_loc __ctype_tolower_loc __ctype_toupper_loc __builtin_assume_aligned)");
   return all;
@@ -180,8 +180,15 @@ const std::map<std::string, std::string>& replaced() {
       {"gmtime", "ELC_Program_gmtime"},
       {"asctime", "ELC_Program_asctime"},
       {"ctime", "ELC_Program_ctime"},
-      {"fopen", "ELC_fopen"},
-      {"fopen64", "ELC_fopen"},
+      {"localtime_r", "ELC_Program_localtime_r"},
+      {"gmtime_r", "ELC_Program_gmtime_r"},
+      {"mktime", "ELC_Program_mktime"},
+      {"timelocal", "ELC_Program_mktime"},
+      {"timegm", "ELC_Program_timegm"},
+      {"strptime", "ELC_Program_strptime"},
+      {"strerror_r", "ELC_Program_strerror_r"},
+      {"fopen", "ELC_Program_fopen"},
+      {"fopen64", "ELC_Program_fopen"},
       {"fclose", "ELC_Program_fclose"},
       {"fileno", "ELC_Program_fileno"},
       {"fileno_unlocked", "ELC_Program_fileno"},
@@ -299,7 +306,7 @@ const Reasons& unfit() {
 // Those that keep something which lines have (the library's take_library).
 bool keeps(const std::string& name) {
   static const Names all = words(R"(strtok localtime gmtime asctime ctime setlocale atexit signal sigaction setvbuf setbuf setbuffer
-    setlinebuf)");
+    setlinebuf __errno_location perror err verr warn vwarn error)");
   return all.contains(name);
 }
 
@@ -370,6 +377,14 @@ bool reads_clock(const std::string& name) {
   return all.contains(name);
 }
 
+// Functions that look at files and the machine; and which argument leads to where they put what they see (-1: none).
+const std::map<std::string, int>& looking_outside() {
+  static const std::map<std::string, int> all = {{"access", -1},  {"eaccess", -1}, {"euidaccess", -1}, {"faccessat", -1}, {"stat", 1},      {"lstat", 1},
+                                                 {"fstat", 1},    {"stat64", 1},   {"lstat64", 1},     {"fstat64", 1},    {"fstatat", 2},   {"fstatat64", 2},
+                                                 {"statvfs", 1},  {"fstatvfs", 1}, {"statfs", 1},      {"fstatfs", 1},    {"sysinfo", 0}};
+  return all;
+}
+
 // Settings of the process that are one number, which means the same on all machines.
 const Names& settings() {
   static const Names all = words("umask omp_set_num_threads omp_set_dynamic omp_set_nested omp_set_max_active_levels");
@@ -409,6 +424,7 @@ Known known_function(const std::string& spelled) {
   known.keeps = known.rounds || keeps(name);
   known.reads_input = reads_input(name);
   known.reads_clock = reads_clock(name);
+  if (const auto outside = looking_outside().find(name); outside != looking_outside().end()) known.looks_outside = true, known.fills = outside->second;
   known.returns_own = returning_own().contains(name) || is_alloca(name);
   if (const auto r = replaced().find(name); r != replaced().end()) {
     known.kind = Known::Kind::kReplaced;

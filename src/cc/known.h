@@ -33,6 +33,8 @@ struct Known {
   bool allocates = false;      // its result may be memory that nobody has given a type
   bool is_for_threads = false;  // of a replaced one: several may call it at the same time
   File file = File::kNone;
+  bool looks_outside = false;   // at what other programs may change at any time
+  int fills = -1;               // and this argument leads to where it puts what it sees
   bool is_setting = false;     // of a replaced one: its last call is repeated in a restart
 };
 

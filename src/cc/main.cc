@@ -201,7 +201,7 @@ class Driver {
   // `needed`: whether the program calls MPI.
   bool transform(bool* needed) {
     std::vector<std::string> errors;
-    Program program({arguments_.stateless, arguments_.everywhere, arguments_.has_foreign_addresses, arguments_.may_compute_with_addresses});
+    Program program({arguments_.stateless, arguments_.everywhere, arguments_.has_foreign_addresses, arguments_.may_compute_with_addresses, arguments_.has_common_ranks});
     drop_unwanted();
     for (const Input& input : inputs_)
       for (const Member& member : input.members)

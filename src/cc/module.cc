@@ -63,8 +63,10 @@ class FileVisitor : public Visitor {
     if (callee == nullptr) return true;
     direct_.insert(call->getCallee()->IgnoreParenImpCasts());
     if (m_.program_.defines(unit_, callee)) return true;
+    give_result(call, callee);
     const Known known = m_.program_.known(callee->getName().str());
     if (known.kind == Known::Kind::kUnknown) return true;
+    if (known.looks_outside) repeat(call, known);
     if (known.file != Known::File::kNone) follow_file(call, known);
     if (call->getType()->isPointerType()) return true;  // perhaps into what it was given
     for (const Expr* argument : call->arguments()) keep(argument);
@@ -84,7 +86,9 @@ class FileVisitor : public Visitor {
       const bool own = m_.program_.defines(unit_, function);
       const Known known = m_.program_.known(name);
       std::string symbol = name;
-      if (!own && known.kind == Known::Kind::kReplaced) {
+      // The C library has two of this name.
+      const bool is_of_posix = name == "strerror_r" && !function->getReturnType()->isPointerType();
+      if (!own && known.kind == Known::Kind::kReplaced && !is_of_posix) {
         symbol = known.text;
         m_.edits_.replace(begin, end, symbol);
         declare(symbol, function);
@@ -291,6 +295,21 @@ class FileVisitor : public Visitor {
     m_.literals_.push_back({literal, name, declared_});
     m_.add_entry(m_.program_.file_name(unit_) + ":literal " + std::to_string(m_.literals_.size()), name, described, literal->getType().isConstant(unit_.context()));
     m_.edits_.replace(unit_.begin_of(literal->getBeginLoc()), unit_.end_of(literal->getEndLoc()), name);
+  }
+
+  // What it sees may be another thing when a restart does again what a process has done behind its part of the line.
+  void repeat(const CallExpr* call, const Known& known) {
+    const Expr* const to = known.fills >= 0 && static_cast<unsigned>(known.fills) < call->getNumArgs() ? call->getArg(static_cast<unsigned>(known.fills)) : nullptr;
+    m_.edits_.wrap(unit_.begin_of(call->getBeginLoc()), unit_.end_of(call->getEndLoc()), "ELC_Program_outside(", ")");
+    if (to != nullptr)
+      m_.edits_.wrap(unit_.begin_of(to->getBeginLoc()), unit_.end_of(to->getEndLoc()), "({ __auto_type elc_a = ", "; ELC_Program_outside_at(elc_a, sizeof *elc_a); elc_a; })");
+  }
+
+  // What takes a function's place returns a void * for any pointer.
+  void give_result(const CallExpr* call, const FunctionDecl* callee) {
+    const QualType type = call->getType();
+    if (type->isVoidPointerType() || !type->isPointerType() || m_.program_.known(callee->getName().str()).kind != Known::Kind::kReplaced) return;
+    m_.edits_.wrap(unit_.begin_of(call->getBeginLoc()), unit_.end_of(call->getEndLoc()), "((" + m_.declaration(type, "", call->getBeginLoc()) + ")", ")");
   }
 
   // A call by its name of what opens a file, or does something to one.
@@ -842,7 +861,7 @@ std::string Module::prelude() const {
       "struct ELC_Program { const struct ELC_Program_module *const *modules; unsigned long module_count; int thread_level, draws_numbers, reads_input, reads_clocks, "
       "uses_library, aligns, apart; const struct ELC_Program_rounding *rounding; int (*in_parallel)(void); void (*settings)(int); const struct ELC_Program_number *numbers; unsigned long number_count; "
       "const char *executable, *executable_end; int has_foreign_addresses; }; "
-      "extern void ELC_Program_unfit(const char *); extern int ELC_Program_opened(int, const char *), ELC_Program_used(int, const char *); "
+      "extern void ELC_Program_unfit(const char *); extern int ELC_Program_outside(int); extern void ELC_Program_outside_at(void *, unsigned long); extern int ELC_Program_opened(int, const char *), ELC_Program_used(int, const char *); "
       "extern void *ELC_Program_opened_stream(void *, const char *), *ELC_Program_opened_directory(void *, const char *); "
       "extern char **ELC_Program_begin(const struct ELC_Program *, int, char **); ";
   if (program_.everywhere())

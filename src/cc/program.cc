@@ -382,10 +382,9 @@ void Program::add(const Unit& unit) {
   characters_.add(unit);
   add_sizes(unit);
   add_addresses(unit);
-  const auto null = values_of_numbers_.find("MPI_PROC_NULL");
-  if (null == values_of_numbers_.end() || null->second == common_ranks().at("MPI_PROC_NULL")) return;
+  if (!options_.has_common_ranks) return;
   const RankFacts ranks = ranks_in(unit);
-  ranks_.is_lost |= ranks.is_lost;
+  ranks_.lost.insert(ranks.lost.begin(), ranks.lost.end());
   ranks_.called.insert(ranks.called.begin(), ranks.called.end());
 }
 
@@ -549,7 +548,7 @@ void Program::conclude(std::vector<std::string>* errors) {
       for (const std::string& place : f.computes_with_addresses)
         warnings_.push_back(place + ": " + f.name + "(): " + kComputesWithAddress + ": when it has been called no line is taken (-felc-address-numbers)");
   }
-  find_ranks();
+  find_ranks(errors);
 }
 
 // From main, and from what initialisers of variables hold.
@@ -592,19 +591,22 @@ void Program::find_kept_sizes() {
   }
 }
 
-// Only of a program that keeps one of them, and gives them to nobody else. Another one may rely on the numbers that its MPI has.
-void Program::find_ranks() {
-  bool is_kept = false, are_other = false;
+void Program::find_ranks(std::vector<std::string>* errors) {
+  bool are_other = false;
   std::map<std::string, int> own;
   for (const auto& [name, common] : common_ranks()) {
     const auto value = values_of_numbers_.find(name);
     if (value == values_of_numbers_.end()) return;
     own[name] = static_cast<int>(value->second);
     are_other |= value->second != common;
-    is_kept |= numbers_.contains(name);
   }
-  const bool calls_again = std::any_of(ranks_.called.begin(), ranks_.called.end(), [&](const std::string& key) { return instrumented_.contains(key); });
-  if (!is_kept || !are_other || ranks_.is_lost || calls_again || has_stateless_ || !foreign_.empty()) return;
+  if (!are_other || !options_.has_common_ranks) return;
+  std::set<std::string> lost = ranks_.lost;
+  for (const auto& [key, place] : ranks_.called)
+    if (instrumented_.contains(key)) lost.insert(place + ": a rank comes from a call that can reach MPI");
+  const std::string others = !stateless_.empty() ? stateless_ : foreign_.empty() ? "" : *foreign_.begin();
+  if (!others.empty()) lost.insert("no file that elc-cc has compiled has " + others + ", which may call MPI, too");
+  for (const std::string& why : lost) errors->push_back(why + " (-felc-common-ranks)");
   own_ranks_ = own;
   for (const auto& [name, common] : common_ranks())
     if (const auto number = numbers_.find(name); number != numbers_.end()) number->second.value = common;
@@ -679,7 +681,7 @@ void Program::check_foreign(const FunctionFacts& of, std::set<std::string>* told
   for (const auto& [name, place] : of.uses) {
     if (external_.contains(name) || !told->insert(name).second) continue;
     const Known k = known(name);
-    has_stateless_ |= is_stateless(name);
+    if (is_stateless(name)) stateless_ = name;
     if (k.kind == Known::Kind::kUnfit && k.file != Known::File::kUsed)
       warnings_.push_back(place + ": " + name + "(): " + k.text + (k.file == Known::File::kNone ? ": when it has been called no line is taken" : ""));
     if (k.kind == Known::Kind::kRefused) errors->push_back(place + ": " + name + "(): " + k.text);

@@ -23,6 +23,7 @@ struct Options {
   bool everywhere = false;          // for tests: all functions get frames, and a site at their beginning
   bool has_foreign_addresses = false;  // in pointers, of other processes, which the program does not follow
   bool may_compute_with_addresses = false;  // what comes of it is nothing that a restart needs
+  bool has_common_ranks = false;       // ranks.h
 };
 
 // A parameter of the function of this key.
@@ -153,7 +154,7 @@ class Program {
   std::string add_size(const Size& size, const std::string& file);
   void find_kept_sizes();
   void find_numbers();
-  void find_ranks();
+  void find_ranks(std::vector<std::string>* errors);
   void check_pragmas(const Unit& unit, const std::set<const Pragma*>& seen);
   bool is_stateless(const std::string& name) const;
   void check_threads(std::vector<std::string>* errors) const;
@@ -177,7 +178,7 @@ class Program {
   std::map<std::string, Number> numbers_;
   RankFacts ranks_;
   std::map<std::string, int> own_ranks_;
-  bool has_stateless_ = false;                             // functions that the user says are
+  std::string stateless_;                                  // a function that the user says is
   std::vector<GivenSize> given_sizes_;
   std::set<std::string> keeps_;                            // holders of numbers (sizes.h), with the keys of their functions
   std::map<std::string, std::set<std::string>> given_by_;  // of each holder: those that what it has comes from

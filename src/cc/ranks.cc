@@ -40,8 +40,10 @@ class RankVisitor : public Visitor {
     if (callee == nullptr) return true;
     direct_.insert(call->getCallee()->IgnoreParenImpCasts());
     for (unsigned i = 0; i < call->getNumArgs(); ++i) {
-      if (!takes_rank(callee, i)) continue;
       const Expr* const rank = call->getArg(i);
+      if (i < callee->getNumParams() && callee->getParamDecl(i)->getName().empty() && callee->getParamDecl(i)->getType()->isIntegerType())
+        lose(call->getBeginLoc(), "the MPI's header does not say which arguments of " + callee->getName().str() + "() are ranks");
+      if (!takes_rank(callee, i)) continue;
       find_calls(rank);
       if (edits_ != nullptr) edits_->wrap(unit_.begin_of(rank->getBeginLoc()), unit_.end_of(rank->getEndLoc()), "elc_rank(", ")");
     }
@@ -57,20 +59,21 @@ class RankVisitor : public Visitor {
   }
 
   bool VisitMemberExpr(MemberExpr* member) override {
-    facts.is_lost |= is_source(member) && !read_.contains(member);
+    if (is_source(member) && !read_.contains(member)) lose(member->getBeginLoc(), "MPI_SOURCE of a status is not only read");
     return true;
   }
 
   bool VisitDeclRefExpr(DeclRefExpr* reference) override {
     const FunctionDecl* const function = of_mpi(dyn_cast<FunctionDecl>(reference->getDecl()));
     if (function == nullptr || direct_.contains(reference)) return true;
-    for (unsigned i = 0; i < function->getNumParams(); ++i) facts.is_lost |= takes_rank(function, i);
+    for (unsigned i = 0; i < function->getNumParams(); ++i)
+      if (takes_rank(function, i)) lose(reference->getLocation(), function->getName().str() + "() may be called by a pointer");
     return true;
   }
 
   bool VisitEnumConstantDecl(EnumConstantDecl* constant) override {
     const std::string name = constant->getName().str();
-    facts.is_lost |= name == any_number();
+    if (name == any_number()) facts.lost.insert(unit_.record().source + ": constants of MPI are numbers in #if, or in strings");
     const auto common = common_ranks().find(number_named(name));
     if (edits_ == nullptr || common == common_ranks().end() || constant->getInitExpr() == nullptr) return true;
     const Expr* const value = constant->getInitExpr()->IgnoreImpCasts();
@@ -81,11 +84,13 @@ class RankVisitor : public Visitor {
   RankFacts facts;
 
  private:
+  void lose(SourceLocation at, const std::string& why) { facts.lost.insert(unit_.place(at) + ": " + why); }
+
   void find_calls(const Stmt* s) {
     if (const auto* call = dyn_cast<CallExpr>(s)) {
       const FunctionDecl* const callee = callee_of(call);
-      facts.is_lost |= callee == nullptr;
-      if (callee != nullptr) facts.called.insert(Program::key_of(unit_, callee));
+      if (callee == nullptr) lose(call->getBeginLoc(), "a rank comes from a call by a pointer");
+      else facts.called.emplace(Program::key_of(unit_, callee), unit_.place(call->getBeginLoc()));
     }
     for (const Stmt* child : s->children())
       if (child != nullptr) find_calls(child);

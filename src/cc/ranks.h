@@ -1,6 +1,7 @@
 // Ranks that are none: MPI_PROC_NULL, MPI_ANY_SOURCE and MPI_ROOT. Programs keep them in variables, as the neighbours of a process at an
-// edge, and MPICH has other numbers for them than Open MPI and LAM. A program that does so has the latter's under each MPI: what it gives
-// to MPI as a rank, and what a status says, is translated where it is given and read.
+// edge, and MPICH has other numbers for them than Open MPI and LAM. With -felc-common-ranks a program has the latter's under each MPI: what
+// it gives to MPI as a rank, and what a status says, is translated where it is given and read. (What it prints is then not what its MPI
+// has, so that it has to be asked for.)
 #ifndef ELC_CC_RANKS_H
 #define ELC_CC_RANKS_H
 
@@ -17,8 +18,8 @@ namespace elc::cc {
 const std::map<std::string, int>& common_ranks();
 
 struct RankFacts {
-  bool is_lost = false;            // one may come to MPI, or from it, in a way that cannot be translated
-  std::set<std::string> called;    // keys of functions that arguments call which are ranks: none may be called again in a restart
+  std::set<std::string> lost;                 // where one may come to MPI, or from it, in a way that cannot be translated, and why
+  std::map<std::string, std::string> called;  // keys of functions that arguments call which are ranks, and where: none may be called again in a restart
 };
 RankFacts ranks_in(const Unit& unit);
 

@@ -166,13 +166,17 @@ bool Unit::parse() {
   return errors.all_in_functions(*ast_) && all_pragmas;
 }
 
-// Those that the preprocessor names without saying that they are headers of the system: # LINE "FILE" FLAGS...
+// Those that the preprocessor names at last without saying that they are headers of the system: # LINE "FILE" FLAGS... (One that says so
+// itself, by a pragma, is named without first.)
 void Unit::find_own_files() {
   own_files_.clear();
   const std::string mark = "\n# ";
   for (size_t at = text_.starts_with(mark.substr(1)) ? 0 : text_.find(mark); at != std::string::npos; at = text_.find(mark, at + 1)) {
     const size_t end = std::min(text_.find('\n', at + 1), text_.size()), first = text_.find('"', at), last = text_.rfind('"', end);
-    if (first < last && last < end && text_.substr(last, end - last).find(" 3") == std::string::npos) own_files_.insert(text_.substr(first + 1, last - first - 1));
+    if (first >= last || last >= end) continue;
+    const std::string name = text_.substr(first + 1, last - first - 1);
+    if (text_.substr(last, end - last).find(" 3") == std::string::npos) own_files_.insert(name);
+    else own_files_.erase(name);
   }
 }
 

@@ -6,6 +6,7 @@
 
 #include "base/attention.h"
 #include "base/compiler.h"
+#include "state/library.h"
 #include "state/process.h"
 #include "state/state.h"
 
@@ -115,6 +116,7 @@ ELC_EXPORT int ELC_Reenter(ELC_Frame* frame) {
   ELC_Reentering = 0;
   if (elc::state::arrived_hook != nullptr) elc::state::arrived_hook();
   elc::state::leave_described_frames(p);
+  elc::state::bring_back_error();
   return label;
 }
 }

@@ -24,6 +24,8 @@
 #include "state/process.h"
 #include "state/state.h"
 
+extern "C" ELC_WEAK time_t timegm(struct tm* time);  // which not every system has; a program that calls it does
+
 namespace elc::state {
 namespace {
 
@@ -43,6 +45,7 @@ struct Library {
   int dispositions[kSignals];
   int handler_flags[kSignals];
   uint64_t blocked[kSignals];  // while the handler runs
+  int error;                   // errno
   void (*at_exit[kMostAtExit])(void);
   int at_exit_count;
   bool is_used;
@@ -50,6 +53,8 @@ struct Library {
   TypeId type_of_time;
   Vector<char*>* texts;  // copies that the program has
 };
+
+int noted_error = 0;
 
 Library& library() {
   static Library& all = *make<Library>();
@@ -67,6 +72,15 @@ void note_signal(int number, const struct sigaction& set) {
   l.blocked[number] = 0;
   for (int other = 1; other < kSignals; ++other)
     if (sigismember(&set.sa_mask, other) == 1) l.blocked[number] |= uint64_t{1} << (other - 1);
+}
+
+// To memory of the program's, in which a line looks at all bytes.
+void tell_signal(const struct sigaction& from, struct sigaction* to) {
+  memset(to, 0, sizeof *to);
+  to->sa_handler = from.sa_handler;
+  to->sa_flags = from.sa_flags;
+  for (int i = 1; i < kSignals; ++i)
+    if (sigismember(&from.sa_mask, i) == 1) sigaddset(&to->sa_mask, i);
 }
 
 void set_signal(int number) {
@@ -93,15 +107,20 @@ char* lasting_copy(const char* text) {
   return copy;
 }
 
+struct tm* keep_zone(struct tm* time) {
+#if ELC_HAVE_TM_ZONE
+  if (time != nullptr) time->tm_zone = lasting_copy(time->tm_zone);
+#endif
+  return time;
+}
+
 struct tm* kept_time(const struct tm* found) {
   Library& l = library();
   if (found == nullptr) return nullptr;
   if (l.time == nullptr) l.time = static_cast<struct tm*>(ELC_new(l.type_of_time, 1));
   if (l.time == nullptr) return nullptr;
   *l.time = *found;
-#if ELC_HAVE_TM_ZONE
-  l.time->tm_zone = lasting_copy(found->tm_zone);
-#endif
+  keep_zone(l.time);
   return l.time;
 }
 
@@ -147,6 +166,7 @@ void register_library(const ELC_Program& program) {
              {"dispositions of signals", l.dispositions, ELC_INT, kSignals},
              {"flags of signal handlers", l.handler_flags, ELC_INT, kSignals},
              {"signals that handlers block", l.blocked, ELC_UINT64, kSignals},
+             {"errno", &l.error, ELC_INT, 1},
              {"exit handlers", l.at_exit, ELC_FUNCTION, kMostAtExit},
              {"number of exit handlers", &l.at_exit_count, ELC_INT, 1}};
   for (const auto& v : all) outcome(add_global(v.name, v.address, v.type, v.count));
@@ -161,7 +181,19 @@ Result take_library() {
   if (locale == nullptr || strlen(locale) >= kTextSize) return Result::error("the program's locale has no name that a line could hold");
   strcpy(l.locale, locale);
   if (l.round_by != nullptr) take_rounding(*l.round_by, l.rounding);
+  for (int i = 1; i < kSignals; ++i) {
+    struct sigaction now;
+    const bool is_by_program = l.dispositions[i] == kFunction && sigaction(i, nullptr, &now) == 0;
+    if (is_by_program && now.sa_handler == SIG_DFL) note_signal(i, now);  // it was for once (SA_RESETHAND)
+  }
+  l.error = noted_error;
   return Result();
+}
+
+void note_error(int error) { noted_error = error; }
+
+void bring_back_error() {
+  if (library().is_used) errno = library().error;
 }
 
 Result put_library() {
@@ -183,6 +215,7 @@ Result put_library() {
 
 }  // namespace elc::state
 
+using elc::state::keep_zone;
 using elc::state::kept_text;
 using elc::state::kept_time;
 using elc::state::lasting_copy;
@@ -222,6 +255,28 @@ ELC_EXPORT char* ELC_Program_ctime(const void* at) {
   return time == nullptr ? nullptr : kept_text(asctime(time));
 }
 
+ELC_EXPORT void* ELC_Program_localtime_r(const void* at, void* to) { return keep_zone(localtime_r(static_cast<const time_t*>(at), static_cast<struct tm*>(to))); }
+ELC_EXPORT void* ELC_Program_gmtime_r(const void* at, void* to) { return keep_zone(gmtime_r(static_cast<const time_t*>(at), static_cast<struct tm*>(to))); }
+ELC_EXPORT long ELC_Program_mktime(void* time) {
+  const time_t at = mktime(static_cast<struct tm*>(time));
+  keep_zone(static_cast<struct tm*>(time));
+  return static_cast<long>(at);
+}
+ELC_EXPORT long ELC_Program_timegm(void* time) {
+  const time_t at = timegm(static_cast<struct tm*>(time));
+  keep_zone(static_cast<struct tm*>(time));
+  return static_cast<long>(at);
+}
+ELC_EXPORT char* ELC_Program_strptime(const char* text, const char* format, void* to) {
+  char* const behind = strptime(text, format, static_cast<struct tm*>(to));
+  keep_zone(static_cast<struct tm*>(to));
+  return behind;
+}
+ELC_EXPORT char* ELC_Program_strerror_r(int error, char* to, size_t size) {
+  snprintf(to, size, "%s", strerror(error));
+  return to;
+}
+
 ELC_EXPORT char* ELC_Program_strtok(char* text, const char* separators) { return strtok_r(text, separators, &library().strtok_at); }
 
 ELC_EXPORT char* ELC_Program_setlocale(int category, const char* name) { return lasting_copy(setlocale(category, name)); }
@@ -242,7 +297,9 @@ ELC_EXPORT void* ELC_Program_signal(int number, void* handler) {
 
 ELC_EXPORT int ELC_Program_sigaction(int number, const void* to, void* before) {
   const auto* const set = static_cast<const struct sigaction*>(to);
-  const int code = sigaction(number, set, static_cast<struct sigaction*>(before));
+  struct sigaction known = {};  // the system does not set all of it
+  const int code = sigaction(number, set, before == nullptr ? nullptr : &known);
+  if (code == 0 && before != nullptr) elc::state::tell_signal(known, static_cast<struct sigaction*>(before));
   if (code == 0 && set != nullptr && number > 0 && number < elc::state::kSignals) elc::state::note_signal(number, *set);
   return code;
 }

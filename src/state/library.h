@@ -17,6 +17,8 @@ void register_library(const ELC_Program& program);
 // Before a line: as it is now. After a restart: as the line has it.
 Result take_library();
 Result put_library();
+// errno is that of the line again, where the program uses it.
+void bring_back_error();
 
 // How numbers are rounded and which exceptions they raise (rounding.cc).
 constexpr int kRoundingWords = 3;

@@ -55,7 +55,7 @@ Result take_number(const Region& region, const int line[kNumberWords], bool chan
     if (line[0] != 0 && line[1] != constant.value)
       return Result::error("the program may have %s in its variables (%s), which is %d in the line, and %d in %s: restart it %s",
                            constant.name, constant.place, line[1], constant.value, is_of_mpi ? "the MPI of this restart" : "this program on this machine",
-                           is_of_mpi ? "with the MPI that the line was taken with" : "as it was, on a machine like that on which the line was taken");
+                           is_of_mpi ? "with the MPI that the line was taken with (ranks that are none: -felc-common-ranks, elc-cc.1)" : "as it was, on a machine like that on which the line was taken");
     if (change && line[0] != 0) number->words[0] = 1;
   }
   return Result();

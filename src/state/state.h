@@ -114,6 +114,8 @@ void add_number(const ELC_Program_number* number);
 // a program has the same under each. `otherwise`: where it has said nothing of it.
 int keep_number(const char* name, int otherwise);
 int value_of_number(const char* name, int otherwise);
+// What errno is as the program sees it, of which a line that is taken now is.
+void note_error(int error);
 // A global of the library's own, wherever the program is.
 Result add_global(const char* name, void* address, format::TypeId type, size_t count);
 

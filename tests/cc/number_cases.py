@@ -288,18 +288,24 @@ static long around(int rank, int i) {
 }"""
 
     def test_ranks_that_are_none(self):
-        """They are the same numbers under each MPI, if nothing stands in the way: then they are those of the MPI."""
+        """They are the same numbers under each MPI, if that is asked for; if it cannot be, that is an error."""
         outside = self.RANKS.replace("translate_ranks(all, 3", "translate_ranks(all, 2").replace("ends[2]", "ends[3]")
-        lines, own = os.path.join(self.home, "lines"), -1 if self.build.mpi == "mpich" else -2
-        for more, number in (("", -2), ("{ int *source = &last.MPI_SOURCE; result += *source == 9; }", own),
-                             ("{ int (*by)(const void *, int, MPI_Datatype, int, int, MPI_Comm) = (void *)MPI_Send; result += by == NULL; }", own)):
-            with self.subTest(more):
-                inside = "result += around(rank, i); %s" % more
-                self.right(outside, inside)
-                self.take_line("prog")
-                shown = self.run_words(self.tool, "show", "--dir", lines, str(launch.newest(lines)), "--values", "2")
-                self.assertRegex(shown, r"MPI_PROC_NULL.*\n?.*\b1\b.*\n?.* %d\b" % number)
-                shutil.rmtree(lines)
+        lines, own, common = os.path.join(self.home, "lines"), -1 if self.build.mpi == "mpich" else -2, "-felc-common-ranks"
+        for words, number in (((), own), ((common,), -2)):
+            self.right(outside, "result += around(rank, i);", *words)
+            self.take_line("prog")
+            shown = self.run_words(self.tool, "show", "--dir", lines, str(launch.newest(lines)), "--values", "2")
+            self.assertRegex(shown, r"MPI_PROC_NULL.*\n?.*\b1\b.*\n?.* %d\b" % number)
+            shutil.rmtree(lines)
+        for more, why in (("{ int *source = &last.MPI_SOURCE; result += *source == 9; }", "MPI_SOURCE of a status is not only read"),
+                          ("{ void *by = (void *)MPI_Send; result += by == NULL; }", "MPI_Send() may be called by a pointer"),
+                          ("if (i < 0) MPI_Send(&i, 1, MPI_INT, deep(i, 1), 9, MPI_COMM_WORLD);", "a rank comes from a call that can reach MPI"),
+                          ("\n#if MPI_ANY_TAG < 0\nresult += 0;\n#endif\n", "constants of MPI are numbers in #if"),
+                          ("if (i < 0) result += getpagesizes();", "no file that elc-cc has compiled has getpagesizes")):
+            self.write("prog.c", PROGRAM % (outside + "int getpagesizes();", "result += around(rank, i);" + more))
+            self.write("more.s", ".globl getpagesizes\ngetpagesizes: ret\n.section .note.GNU-stack\n")
+            said = self.cc("prog.c", "more.s", "-w", "-o", "prog", common, code=0 if own == -2 else 1)
+            (self.assertNotIn if own == -2 else self.assertIn)(why, said)
 
     def test_what_mpi_gives(self):
         """MPI_Cart_shift gives MPI_PROC_NULL at an edge; on a ring it gives ranks, and any MPI will do."""

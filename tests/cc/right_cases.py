@@ -575,6 +575,74 @@ static unsigned __int128 half(unsigned __int128 x) { unsigned __int128 kept = x 
                    """{ atomic_int n = i; while (__sync_lock_test_and_set(&lock, 1)) {} n++; atomic_fetch_add(&all, i); wide[i % 2] *= 1000003; wide[0] += half(wide[1]);
   polled[i % 2].fd += __sync_fetch_and_add(&lock, 1); __sync_lock_release(&lock); deep(1, 1); result += n + all + (long)(wide[0] % 1001) + polled[1].fd; }""")
 
+    def test_what_others_may_change(self):
+        """A process has looked at it behind its part of the line, and told the other one before that took its own: a restart sees the same."""
+        outside = """#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/times.h>
+#include <unistd.h>
+static int step;
+static double seen(int k) {
+  struct stat about; struct tms used; struct rusage all; FILE *made; volatile double work = 0; int n;
+  for (n = 0; n < 300000 * (k % 3 + 1); n++) work += n;
+  if (k % 5 == 0) return made = fopen("seen", "w"), fclose(made), stat("seen", &about), about.st_mtim.tv_nsec;
+  if (k % 5 == 1) return times(&used) + used.tms_utime;
+  if (k % 5 == 2) return getrusage(RUSAGE_SELF, &all), all.ru_utime.tv_usec;
+  return k % 5 == 3 ? access("there", F_OK) : (made = fopen("new", "r")) == NULL ? 7 : fclose(made);
+}
+static double given[15], kept[15];"""
+        inside = """if (i < 15) {
+  if (rank == 1) given[i] = seen(i), MPI_Send(&given[i], 1, MPI_DOUBLE, 0, 1, MPI_COMM_WORLD);
+  else MPI_Recv(&kept[i], 1, MPI_DOUBLE, 1, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+} else if (i == 15) { int k;
+  if (rank == 1) MPI_Send(given, 15, MPI_DOUBLE, 0, 2, MPI_COMM_WORLD); else MPI_Recv(given, 15, MPI_DOUBLE, 1, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  for (k = 0; k < 15 && rank == 0; k++) result += given[k] != kept[k]; }"""
+        self.write("prog.c", PROGRAM.replace("result += deep(i, 5);", "if (i >= 15) result += deep(i, 5);") % (outside, inside))
+        self.cc("prog.c", "-w", "-D_GNU_SOURCE", "-o", "prog")
+        lines, right = os.path.join(self.home, "lines"), None
+        for before in self.chance.sample(range(3, 12), 4):
+            for name in ("seen", "new"):
+                if os.path.exists(os.path.join(self.home, name)): os.remove(os.path.join(self.home, name))
+            is_there = self.chance.randrange(2)
+            if is_there: self.write("there", "")
+            out, said = self.planned("prog", (before + 3, before))
+            right = right or out
+            self.assertEqual(out, right, said)
+            self.assertEqual(launch.committed(lines), [1], said)
+            self.write("new", "")
+            if is_there: os.remove(os.path.join(self.home, "there"))
+            else: self.write("there", "")
+            again, said = self.planned("prog", ELC_RESTART="1")
+            self.assertEqual(again, right, "%d %s" % (before, said))
+            os.remove(os.path.join(self.home, "there")) if not is_there else None
+            shutil.rmtree(lines)
+
+    def test_errno(self):
+        """Of a call that failed before MPI was asked whether one has failed anywhere; neither a line nor a restart changes it."""
+        self.right("#include <errno.h>", 'errno = 0; { FILE *none = fopen(i % 2 ? "not/there" : ".", "w"); long bad = none == NULL; deep(1, 1);'
+                   ' result += errno == (i % 2 ? ENOENT : EISDIR) ? bad : 1000; result += strcmp(strerror(errno), strerror(i % 2 ? ENOENT : EISDIR)) != 0; }')
+
+    def test_results_as_they_are_declared(self):
+        self.right("#include <signal.h>\n#include <time.h>\n#include <unistd.h>\nstatic int signals; static void caught(int n) { signals += n; }",
+                   """{ time_t t = 86400L * i; char text[] = "one,two", *copy = strdup("copy"); void (*before)(int);
+  result += localtime(&t)->tm_year + (*gmtime(&t)).tm_mon + (sizeof *localtime(&t) == sizeof(struct tm)) + ctime(&t)[3] + *asctime(gmtime(&t));
+  result += (getenv("PATH")[0] == 0) + strtok(text, ",")[0] + *strerror(0) + getcwd(NULL, 0)[0] + strdup("x")[0];
+  before = signal(SIGUSR1, caught); deep(1, 1); if (before == caught) signal(SIGUSR1, caught)(1); result += signals + copy[1]; }""", "-D_GNU_SOURCE")
+
+    def test_times_of_day(self):
+        """With the names of their zones, which the C library has."""
+        self.right("#include <time.h>\nstatic struct tm kept[6];", """{ time_t t = 86400L * i; char text[64] = ""; int k;
+  localtime_r(&t, &kept[0]), gmtime_r(&t, &kept[1]), kept[2] = kept[1], mktime(&kept[2]), kept[3] = kept[1], timegm(&kept[3]);
+  memset(&kept[4], 0, sizeof kept[4]), strptime("2005-06-07", "%%Y-%%m-%%d", &kept[4]), mktime(&kept[4]), kept[5] = *localtime(&t);
+  deep(1, 1);
+  for (k = 0; k < 6; k++) strftime(text, sizeof text, "%%Z %%j", &kept[k]), result += strlen(text) + text[0] + atol(text + 4); }
+  { char why[64]; const char *said = strerror_r(i %% 3, why, sizeof why); deep(1, 1); result += said[1] + strlen(said); }""".replace("%%", "%"), "-D_GNU_SOURCE")
+
+    def test_handlers_for_once(self):
+        self.right("#include <signal.h>\nstatic int caught; static void note(int n) { caught++; } static struct sigaction before;",
+                   """{ struct sigaction set, now; if (i == 0) memset(&set, 0, sizeof set), set.sa_handler = note, set.sa_flags = SA_RESETHAND, sigaction(SIGUSR2, &set, &before);
+  if (i == 3) raise(SIGUSR2); deep(1, 1); sigaction(SIGUSR2, NULL, &now); deep(1, 1); result += caught + (now.sa_handler == SIG_DFL) + (before.sa_handler == SIG_DFL); }""")
+
     def test_clocks(self):
         """They go on from where the line was taken, also those of a processor."""
         outside = """#include <sys/resource.h>

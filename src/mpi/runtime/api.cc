@@ -50,6 +50,7 @@ void arrive_at_site() {
 int site(Site where) {
   bool asks = where == Site::kCheckpointNow;
   const Entered entered(asks ? "ELC_Checkpoint_now" : "ELC_Checkpoint");
+  const KeptError kept;
   if (called_back()) {
     if (asks) cannot_checkpoint("ELC_Checkpoint_now was called in a function that MPI calls");
     return 0;

@@ -1,10 +1,13 @@
 // Programs that a tool has prepared as a whole (elc_program.h): MPI at their beginning, and clocks.
 #include "elc_program.h"
 
+#include <errno.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/time.h>
 #include <sys/times.h>
 #include <time.h>
@@ -138,6 +141,16 @@ Integer repeated(Integer value) {
   ELC_Nondeterministic(&number, ELC_INT64, 1);
   return static_cast<Integer>(number);
 }
+
+// Others may write what it has.
+bool is_of_system(const char* path, FILE* file) {
+  struct stat now;
+  const bool is_file = fstat(fileno(file), &now) == 0 && S_ISREG(now.st_mode);
+  return !is_file || strncmp(path, "/proc/", 6) == 0 || strncmp(path, "/sys/", 5) == 0;
+}
+
+void* outside_at = nullptr;
+size_t outside_seen = 0;
 
 bool is_of_calendar(int clock) {
 #ifdef CLOCK_REALTIME_COARSE
@@ -318,17 +331,23 @@ ELC_EXPORT long ELC_Program_times(void* to) {
   clock_t now = times(used);
   if (now == static_cast<clock_t>(-1)) return -1;
   const int64_t tick = kSecond / sysconf(_SC_CLK_TCK);
-  if (used != nullptr) used->tms_utime += static_cast<clock_t>(ahead(elc::state::kProcessor) / tick);
-  return static_cast<long>(now + static_cast<clock_t>(ahead(elc::state::kMonotonic) / tick));
+  if (used != nullptr) {
+    used->tms_utime += static_cast<clock_t>(ahead(elc::state::kProcessor) / tick);
+    if (!is_of_threads()) ELC_Nondeterministic(used, ELC_BYTE, sizeof *used);
+  }
+  return static_cast<long>(repeated(now + static_cast<clock_t>(ahead(elc::state::kMonotonic) / tick)));
 }
 
 ELC_EXPORT int ELC_Program_getrusage(int of, void* to) {
   struct rusage* const used = static_cast<struct rusage*>(to);
   const int code = getrusage(of, used);
-  if (code != 0 || of != RUSAGE_SELF) return code;
-  const int64_t all = used->ru_utime.tv_sec * kSecond + used->ru_utime.tv_usec * 1000 + ahead(elc::state::kProcessor), shown = all < 0 ? 0 : all;
-  used->ru_utime.tv_sec = static_cast<time_t>(shown / kSecond);
-  used->ru_utime.tv_usec = static_cast<suseconds_t>(shown % kSecond / 1000);
+  if (code != 0) return code;
+  if (of == RUSAGE_SELF) {
+    const int64_t all = used->ru_utime.tv_sec * kSecond + used->ru_utime.tv_usec * 1000 + ahead(elc::state::kProcessor), shown = all < 0 ? 0 : all;
+    used->ru_utime.tv_sec = static_cast<time_t>(shown / kSecond);
+    used->ru_utime.tv_usec = static_cast<suseconds_t>(shown % kSecond / 1000);
+  }
+  if (!is_of_threads()) ELC_Nondeterministic(used, ELC_BYTE, sizeof *used);
   return code;
 }
 
@@ -358,6 +377,29 @@ ELC_EXPORT int ELC_Program_clock_gettime(int id, void* to) {
 ELC_EXPORT int ELC_Program_timespec_get(void* to, int base) {
   if (base != TIME_UTC) return 0;
   return ELC_Program_clock_gettime(CLOCK_REALTIME, to) == 0 ? base : 0;
+}
+
+ELC_EXPORT void ELC_Program_outside_at(void* at, size_t seen) {
+  if (!is_of_threads()) outside_at = at, outside_seen = seen;
+}
+
+ELC_EXPORT int ELC_Program_outside(int result) {
+  if (is_of_threads()) return result;
+  const int known = repeated(result);
+  if (outside_at != nullptr) ELC_Nondeterministic(outside_at, ELC_BYTE, outside_seen);
+  outside_at = nullptr;
+  return known;
+}
+
+ELC_EXPORT void* ELC_Program_fopen(const char* path, const char* mode) {
+  FILE* const file = ELC_fopen(path, mode);
+  if (file != nullptr && is_of_system(path, file)) elc::mpi::spoil_replay("the program has opened a device, or a file of the system's, while messages crossed the line");
+  const int is_there = file != nullptr ? 1 : 0, was_there = repeated(is_there);
+  if (is_there == was_there) return file;
+  if (file == nullptr) elc::mpi::give_up(elc::Result::error("the program had opened '%s' when the line was taken, and now it cannot be opened", path));
+  ELC_Program_fclose(file);
+  errno = ENOENT;
+  return nullptr;
 }
 
 ELC_EXPORT int ELC_Program_getpid(void) { return repeated(getpid()); }

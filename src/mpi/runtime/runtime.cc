@@ -276,6 +276,7 @@ line::EventLogging* make_coordinator() {
 }
 
 void look() {
+  const KeptError kept;
   const uint64_t begin = now();
   line::Coordinator& process = *runtime.coordinator;
   while (receive_control()) {
@@ -335,6 +336,7 @@ void line_ended(bool committed) {
 bool labelled_call() {
   if (!state::take_label()) return false;
   if (!runtime.restored && !state::has_saved_frames()) give_up(state::misplaced());
+  const KeptError kept;
   look_if_due();
   runtime.site = Site::kCall;
   if (runtime.examination != nullptr) [[unlikely]] come_to_examined_site();
@@ -344,6 +346,7 @@ bool labelled_call() {
 
 void site_while_waiting(line::Posting* repeated) {
   if (!may_take_line()) return;
+  const KeptError kept;
   if (repeated != nullptr) repeated->repeated = true;
   runtime.site = Site::kCall;
   runtime.coordinator->site();

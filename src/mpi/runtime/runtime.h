@@ -7,6 +7,7 @@
 #ifndef ELC_MPI_RUNTIME_RUNTIME_H
 #define ELC_MPI_RUNTIME_RUNTIME_H
 
+#include <errno.h>
 #include <mpi.h>
 #include <sched.h>
 #include <sys/types.h>
@@ -143,6 +144,18 @@ uint64_t now();
 // processor. So looking costs the program a thousandth of its time (a delay of one process is one of all that
 // wait for it), and a fifth while a line is open.
 void look_if_due();
+
+// What the library does on its own account between calls of the program leaves errno as it was; a line has it.
+class KeptError {
+ public:
+  KeptError() : error_(errno) { state::note_error(error_); }
+  ~KeptError() { errno = error_; }
+  KeptError(const KeptError&) = delete;
+  KeptError& operator=(const KeptError&) = delete;
+
+ private:
+  const int error_;
+};
 
 // On the usual path of every wrapped call.
 inline void tick() {

@@ -76,6 +76,10 @@ const Names& plain() {
     sysinfo getrlimit getrlimit64 getpriority setpriority nice kill raise
     sched_getcpu getcpu sched_getaffinity sched_setaffinity __sched_cpucount sched_get_priority_max sched_get_priority_min
     getopt getopt_long getopt_long_only fnmatch basename __xpg_basename dirname backtrace backtrace_symbols_fd
+    pthread_mutex_init pthread_mutex_destroy pthread_mutex_lock pthread_mutex_trylock pthread_mutex_unlock pthread_mutexattr_init
+    pthread_mutexattr_destroy pthread_mutexattr_settype pthread_cond_init pthread_cond_destroy pthread_cond_signal pthread_cond_broadcast
+    pthread_rwlock_init pthread_rwlock_destroy pthread_rwlock_rdlock pthread_rwlock_wrlock pthread_rwlock_unlock
+    pthread_attr_init pthread_attr_destroy pthread_attr_setstacksize pthread_attr_setdetachstate pthread_attr_setscope
     pthread_equal pthread_getaffinity_np pthread_setaffinity_np pthread_setname_np pthread_getname_np
     sigemptyset sigfillset sigaddset sigdelset sigismember sigisemptyset
     htonl htons ntohl ntohs inet_addr inet_aton inet_pton inet_ntop

@@ -337,7 +337,7 @@ class FileVisitor : public Visitor {
   // What a function leaves out of a struct is what was there before: perhaps an address that a line would find in numbers to which the
   // struct is copied.
   void clear(const VarDecl* variable) {
-    constexpr int64_t kMost = 512;  // so much costs little
+    constexpr int64_t kMost = 1024;  // so much costs little
     const ASTContext& context = unit_.context();
     const QualType type = variable->getType();
     if (!variable->hasLocalStorage() || variable->getInit() != nullptr || isa<ParmVarDecl>(variable) || variable->hasAttrs() || unit_.in_system_header(variable->getLocation())) return;
@@ -439,7 +439,8 @@ void Module::add_variable(const VarDecl* variable, const std::string& symbol, co
   if ((variable->getTLSKind() != VarDecl::TLS_None && program_.has_threads()) || variable->hasAttr<OMPThreadPrivateDeclAttr>()) return error(variable->getLocation(), "'" + shown + "' is of each thread, which lines cannot have");
   Described described;
   std::string why;
-  if (is_transient || is_jump_buffer(unit_.context(), variable->getType())) {  // what is in the latter goes with the function that has set it
+  // What is in a buffer for jumps goes with the function that has set it; nobody waits for a lock where there is one thread.
+  if (is_transient || is_jump_buffer(unit_.context(), variable->getType()) || Types::is_lock(unit_.context().getBaseElementType(variable->getType()))) {
     described = this->described(unit_.context().UnsignedCharTy);
     described.count = static_cast<uint64_t>(unit_.context().getTypeSizeInChars(variable->getType()).getQuantity());
     return add_entry(unique_name(name), symbol, described, true);

@@ -41,6 +41,7 @@ std::vector<std::string> tokens_of(const std::string& body) {
     }
     size_t end = at + 1;
     while (is_word(body[at]) && end < body.size() && is_word(body[end])) ++end;
+    if ((body[at] == '<' || body[at] == '>') && end < body.size() && body[end] == body[at]) ++end;
     all.push_back(body.substr(at, end - at));
     at = end;
   }

@@ -257,6 +257,14 @@ std::string Types::unique_name(const RecordDecl* record) const {
   return unique;
 }
 
+bool Types::is_lock(QualType type) {
+  static const std::set<std::string> all = {"pthread_mutex_t", "pthread_cond_t", "pthread_rwlock_t", "pthread_mutexattr_t", "pthread_condattr_t",
+                                            "pthread_rwlockattr_t", "pthread_attr_t", "pthread_barrier_t", "sem_t"};
+  const RecordDecl* const record = type->getAsRecordDecl();
+  if (record == nullptr) return false;
+  return all.contains(record->getTypedefNameForAnonDecl() != nullptr ? record->getTypedefNameForAnonDecl()->getName().str() : record->getName().str());
+}
+
 bool Types::describe_record(const RecordDecl* declared, Described* to, std::string* why) {
   const RecordDecl* record = declared->getDefinition();
   if (record == nullptr) {
@@ -277,6 +285,9 @@ bool Types::describe_record(const RecordDecl* declared, Described* to, std::stri
   } else if (const QualType number = record->isUnion() ? only_number(QualType(record->getTypeForDecl(), 0)) : QualType(); !number.isNull()) {
     made.described.type = scalar(number_of_scalar(number));
     made.described.count = size / static_cast<uint64_t>(unit_.context().getTypeSizeInChars(number).getQuantity());
+  } else if (is_lock(QualType(record->getTypeForDecl(), 0))) {
+    made.described.type = scalar(ELC_BYTE);
+    made.described.count = size;
   } else if (unit_.in_system_header(record->getLocation()) && !plain_.contains(record) && !is_plain_struct_of_system(record->getName().str()) &&
       !(record->getTypedefNameForAnonDecl() != nullptr && is_plain_struct_of_system(record->getTypedefNameForAnonDecl()->getName().str()))) {
     made.why = name + " is of a system header, and may be more than its content";

@@ -30,6 +30,8 @@ class Types {
   std::string of_memory(clang::QualType type, bool are_text = false);
   std::string of_elements(clang::QualType type, bool are_text = false);  // of an array: a struct that ends openly does not
   bool holds_addresses(clang::QualType type) const;
+  // What threads wait for or are made by: bytes, which no function of one thread lacks after a restart.
+  static bool is_lock(clang::QualType type);
   // In a union that is bytes.
   bool may_hide_address(clang::QualType type) const;
   // Streams, functions and MPI's objects, which a restart makes anew: that bytes hold one cannot be seen.

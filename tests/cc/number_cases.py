@@ -234,6 +234,11 @@ class Numbers(Cases):
         self.assertEqual(self.found(inside, outside), {"MPI_ERR_TAG", "MPI_UNDEFINED", "MPI_ANY_TAG"})
         self.assert_restarts("prog", ANSWER)
 
+    def test_the_programs_own(self):
+        """A name that begins as MPI's do, and stands for an expression."""
+        self.compile("-DMPI_OURS=(1LL<<5>>0)", "-DMPI_MORE=8>>2", inside="result += MPI_OURS - 32 + (MPI_MORE) - 2;")
+        self.assert_restarts("prog", ANSWER)
+
     def other_mpi(self, number, outside, inside):
         """One that has this number for MPI_PROC_NULL, and for MPI_MINE."""
         self.write("other/mpi.h", "#ifndef OTHER\n#define OTHER\n#include_next <mpi.h>\n#define MPI_MINE NUMBER\n#endif\n")

@@ -142,6 +142,17 @@ Integer repeated(Integer value) {
   return static_cast<Integer>(number);
 }
 
+// A struct of the system's, which only a machine of this kind has.
+void repeat_bytes(void* at, size_t size) {
+  if (is_of_threads()) return;
+  const int64_t own = static_cast<int64_t>(elc::mpi::native_representation_code());
+  int64_t code = own;
+  ELC_Nondeterministic(&code, ELC_INT64, 1);
+  if (code != own)
+    elc::mpi::give_up(elc::Result::error("what the program has asked the system for while messages crossed the line can be repeated only on a machine of the same representation"));
+  ELC_Nondeterministic(at, ELC_BYTE, size);
+}
+
 // Others may write what it has.
 bool is_of_system(const char* path, FILE* file) {
   struct stat now;
@@ -333,7 +344,7 @@ ELC_EXPORT long ELC_Program_times(void* to) {
   const int64_t tick = kSecond / sysconf(_SC_CLK_TCK);
   if (used != nullptr) {
     used->tms_utime += static_cast<clock_t>(ahead(elc::state::kProcessor) / tick);
-    if (!is_of_threads()) ELC_Nondeterministic(used, ELC_BYTE, sizeof *used);
+    repeat_bytes(used, sizeof *used);
   }
   return static_cast<long>(repeated(now + static_cast<clock_t>(ahead(elc::state::kMonotonic) / tick)));
 }
@@ -347,7 +358,7 @@ ELC_EXPORT int ELC_Program_getrusage(int of, void* to) {
     used->ru_utime.tv_sec = static_cast<time_t>(shown / kSecond);
     used->ru_utime.tv_usec = static_cast<suseconds_t>(shown % kSecond / 1000);
   }
-  if (!is_of_threads()) ELC_Nondeterministic(used, ELC_BYTE, sizeof *used);
+  repeat_bytes(used, sizeof *used);
   return code;
 }
 
@@ -386,7 +397,7 @@ ELC_EXPORT void ELC_Program_outside_at(void* at, size_t seen) {
 ELC_EXPORT int ELC_Program_outside(int result) {
   if (is_of_threads()) return result;
   const int known = repeated(result);
-  if (outside_at != nullptr) ELC_Nondeterministic(outside_at, ELC_BYTE, outside_seen);
+  if (outside_at != nullptr) repeat_bytes(outside_at, outside_seen);
   outside_at = nullptr;
   return known;
 }

@@ -136,9 +136,19 @@ int number_of_pointers(const RecordDecl* record) {
   return number;
 }
 
-// Of a union whose members, at any depth, are numbers of one type, as those of a vector by name and by index: it does not matter which of
-// them is in use. None: null.
-QualType only_number(QualType type, QualType known = QualType()) {
+// Whether it, an element of it, or a member at any depth is what is looked for.
+template <class F>
+bool has_part(QualType type, F is_wanted) {
+  while (const ArrayType* array = type->getAsArrayTypeUnsafe()) type = array->getElementType();
+  if (is_wanted(type)) return true;
+  const auto* record = type->getAs<RecordType>();
+  return record != nullptr && std::any_of(record->getDecl()->field_begin(), record->getDecl()->field_end(),
+                                          [&](const FieldDecl* field) { return has_part(field->getType(), is_wanted); });
+}
+
+}  // namespace
+
+QualType only_number(QualType type, QualType known) {
   for (; number_by_name(type) == 0 && type->isConstantArrayType(); type = type->getAsArrayTypeUnsafe()->getElementType()) {}
   const RecordDecl* const record = number_by_name(type) == 0 ? type->getAsRecordDecl() : nullptr;
   if (record == nullptr) {
@@ -153,18 +163,6 @@ QualType only_number(QualType type, QualType known = QualType()) {
   }
   return known;
 }
-
-// Whether it, an element of it, or a member at any depth is what is looked for.
-template <class F>
-bool has_part(QualType type, F is_wanted) {
-  while (const ArrayType* array = type->getAsArrayTypeUnsafe()) type = array->getElementType();
-  if (is_wanted(type)) return true;
-  const auto* record = type->getAs<RecordType>();
-  return record != nullptr && std::any_of(record->getDecl()->field_begin(), record->getDecl()->field_end(),
-                                          [&](const FieldDecl* field) { return has_part(field->getType(), is_wanted); });
-}
-
-}  // namespace
 
 std::string Types::scalar(int number) {
   std::string& name = scalars_[number];

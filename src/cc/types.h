@@ -19,6 +19,10 @@ struct Described {
   uint64_t count = 1;
 };
 
+// The type of number of which it consists, at any depth, and of no other; null: there is none. In a union of such, as those of a vector
+// by name and by index, it does not matter which of its members is in use. `known`: what was found before.
+clang::QualType only_number(clang::QualType type, clang::QualType known = clang::QualType());
+
 class Types {
  public:
   Types(const Program& program, const Unit& unit)

@@ -21,3 +21,9 @@ def third_of(module, mpi):
     """The names of those of its tests, as unittest.main has them, that fall to this MPI: each falls to one of the three."""
     every = [name.partition(".")[2] for name in names_of(unittest.defaultTestLoader.loadTestsFromModule(module))]
     return [name for name in every if mpi in drawn(name, "openmpi", "mpich", "lam")]
+
+
+def two_thirds_of(module):
+    """The names of two of three of its tests."""
+    every = [name.partition(".")[2] for name in names_of(unittest.defaultTestLoader.loadTestsFromModule(module))]
+    return [name for name in every if drawn(name, True, True, False)[0]]

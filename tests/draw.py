@@ -17,13 +17,16 @@ def names_of(suite):
     return [name for test in suite for name in (names_of(test) if isinstance(test, unittest.TestSuite) else [test.id()])]
 
 
+def every_of(module):
+    """The names of its tests, as unittest.main has them."""
+    return [name.partition(".")[2] for name in names_of(unittest.defaultTestLoader.loadTestsFromModule(module))]
+
+
 def third_of(module, mpi):
-    """The names of those of its tests, as unittest.main has them, that fall to this MPI: each falls to one of the three."""
-    every = [name.partition(".")[2] for name in names_of(unittest.defaultTestLoader.loadTestsFromModule(module))]
-    return [name for name in every if mpi in drawn(name, "openmpi", "mpich", "lam")]
+    """The names of those of its tests that fall to this MPI: each falls to one of the three."""
+    return [name for name in every_of(module) if mpi in drawn(name, "openmpi", "mpich", "lam")]
 
 
 def two_thirds_of(module):
     """The names of two of three of its tests."""
-    every = [name.partition(".")[2] for name in names_of(unittest.defaultTestLoader.loadTestsFromModule(module))]
-    return [name for name in every if drawn(name, True, True, False)[0]]
+    return [name for name in every_of(module) if drawn(name, True, True, False)[0]]

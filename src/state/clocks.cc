@@ -37,7 +37,7 @@ void take_clocks() {
 }
 
 void put_clocks() {
-  if (clocks.wall == nullptr) return;
+  if (clocks.wall == nullptr || clocks.when[kMonotonic] == 0) return;  // the line is of a program that read none
   for (int i = 0; i < kClocks; ++i) clocks.added[i] = clocks.when[i] - by_system(static_cast<Clock>(i));
 }
 

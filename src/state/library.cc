@@ -114,6 +114,20 @@ struct tm* keep_zone(struct tm* time) {
   return time;
 }
 
+// Where `call` may set it: what else is there may be nothing.
+template <class F>
+auto keeping_zone(void* of, F call) {
+  struct tm* const time = static_cast<struct tm*>(of);
+#if ELC_HAVE_TM_ZONE
+  const char* const before = time->tm_zone;
+  const auto result = call(time);
+  if (time->tm_zone != before) keep_zone(time);
+  return result;
+#else
+  return call(time);
+#endif
+}
+
 struct tm* kept_time(const struct tm* found) {
   Library& l = library();
   if (found == nullptr) return nullptr;
@@ -216,6 +230,7 @@ Result put_library() {
 }  // namespace elc::state
 
 using elc::state::keep_zone;
+using elc::state::keeping_zone;
 using elc::state::kept_text;
 using elc::state::kept_time;
 using elc::state::lasting_copy;
@@ -257,20 +272,10 @@ ELC_EXPORT char* ELC_Program_ctime(const void* at) {
 
 ELC_EXPORT void* ELC_Program_localtime_r(const void* at, void* to) { return keep_zone(localtime_r(static_cast<const time_t*>(at), static_cast<struct tm*>(to))); }
 ELC_EXPORT void* ELC_Program_gmtime_r(const void* at, void* to) { return keep_zone(gmtime_r(static_cast<const time_t*>(at), static_cast<struct tm*>(to))); }
-ELC_EXPORT long ELC_Program_mktime(void* time) {
-  const time_t at = mktime(static_cast<struct tm*>(time));
-  keep_zone(static_cast<struct tm*>(time));
-  return static_cast<long>(at);
-}
-ELC_EXPORT long ELC_Program_timegm(void* time) {
-  const time_t at = timegm(static_cast<struct tm*>(time));
-  keep_zone(static_cast<struct tm*>(time));
-  return static_cast<long>(at);
-}
+ELC_EXPORT long ELC_Program_mktime(void* time) { return static_cast<long>(keeping_zone(time, [](struct tm* t) { return mktime(t); })); }
+ELC_EXPORT long ELC_Program_timegm(void* time) { return static_cast<long>(keeping_zone(time, [](struct tm* t) { return timegm(t); })); }
 ELC_EXPORT char* ELC_Program_strptime(const char* text, const char* format, void* to) {
-  char* const behind = strptime(text, format, static_cast<struct tm*>(to));
-  keep_zone(static_cast<struct tm*>(to));
-  return behind;
+  return keeping_zone(to, [&](struct tm* t) { return strptime(text, format, t); });
 }
 ELC_EXPORT char* ELC_Program_strerror_r(int error, char* to, size_t size) {
   snprintf(to, size, "%s", strerror(error));

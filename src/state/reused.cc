@@ -127,17 +127,19 @@ void find_reused(Process& p) {
   }
 }
 
-uint64_t rows_in(const Process& process, const Block& block) { return *process.rows.find(reinterpret_cast<uintptr_t>(block.address)); }
+uint64_t rows_in(const Process& process, const Block& block) {
+  const uint64_t all = block.size / sizeof(uintptr_t);
+  const uint64_t* const rows = process.rows.find(reinterpret_cast<uintptr_t>(block.address));
+  return rows == nullptr ? all : std::min(*rows, all);  // none: it was moved since the line
+}
 
 // `int **rows = malloc(n * sizeof *rows + n * m * sizeof **rows)`: pointers, and behind them what they lead to, which is bytes. And
 // `((void **)p)[-1] = block`, where a program aligns memory itself.
 void find_rows(Process& p) {
   if (!p.is_prepared) return;
-  p.rows.clear();
   for (Block& block : p.heap.slots()) {
     const bool is_bytes = block.type == format::kByte && !block.stays_bytes && !block.guessed;
     if (block.type != format::kPointer && !is_bytes) continue;
-    block.is_open = false;
     const uint64_t rows = rows_before_data(p, block);
     if (rows == 0 || !p.rows.make_room()) continue;
     p.rows.at(reinterpret_cast<uintptr_t>(block.address)) = rows;

@@ -220,9 +220,11 @@ void each_typed_pointer(const Process& p, F one) {
 }
 
 // Blocks that are bytes because the program said nothing, but to which typed pointers point, are of the
-// pointers' type in this line. Pointers that disagree leave them bytes.
+// pointers' type in this line. Pointers that disagree leave them bytes. Which have rows is found anew, too.
 void guess_types(Process& p) {
+  p.rows.clear();
   for (Block& block : p.heap.slots()) {
+    if (block.type == format::kPointer) block.is_open = false;
     if (!block.guessed) continue;
     block.type = format::kByte;
     block.guessed = false;

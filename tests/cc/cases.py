@@ -84,12 +84,13 @@ class Cases(unittest.TestCase):
         return self.run_words(*launch.launcher(self.build.mpi, ranks, names), os.path.join(self.home, program), given=given, **variables)
 
     def planned(self, program, site=None, **variables):
-        """What it prints, and what is said; its two processes take a line at this site or beside it (src/mpi/runtime/examination.h), or each at its own."""
+        """What it prints, and what is said; its two processes take a line at this site or beside it (src/mpi/runtime/examination.h), or each at its own; lines at several,
+        if it is a text with these."""
         looked = tempfile.mkdtemp(dir=self.home)
         with open(os.path.join(looked, "plan"), "w") as file:
             for rank in range(2):
-                own = site[rank] if isinstance(site, tuple) else None if site is None else site + rank * self.chance.randrange(-1, 2)
-                file.write("%d 0 1%s\n" % (rank, "" if own is None else " %d" % own))
+                own = site[rank] if isinstance(site, tuple) else site if site is None or isinstance(site, str) else site + rank * self.chance.randrange(-1, 2)
+                file.write("%d 0 1%s\n" % (rank, "" if own is None else " %s" % own))
         said = self.start(program, ELC_DIR=os.path.join(self.home, "lines"), ELC_DOCTOR=looked, ELC_EVERY="0", ELC_VERBOSE="1", **variables)
         with open(os.path.join(looked, "out-0")) as file:
             return file.read(), said

@@ -519,6 +519,31 @@ if (i % 2) deep(1, 1); else MPI_Sendrecv_replace(d[1], 4, MPI_DOUBLE, 1 - rank, 
 result += a[1][3] - 32767 + seven[6][4] + s[1][2] + d[3][2] + 4 * c[2][0][1];"""
         self.right(outside, inside)
 
+    def test_rows_that_move_between_lines(self):
+        """And lead into each other: nothing of an earlier line is taken for the present."""
+        outside = """
+static double **rows(double **old, int n, int m) {
+  double **a = realloc(old, n * sizeof *a + n * m * sizeof **a), *data = (double *)(a + n);
+  int k;
+  for (k = 0; k < n; k++) a[k] = data + k * m;
+  for (k = 0; k < n * m; k++) data[k] = k;
+  return a;
+}
+static double **a, **b, **c, **views[3];"""
+        inside = """if (i % 10 == 0) a = rows(a, 5, 9 + i % 3), b = rows(b, 4, 800 - i), free(c), c = rows(NULL, 3, 70 + i);
+a[4] = b[2], views[0] = i % 2 ? a : c, views[1] = malloc(3 * sizeof **views), views[1][0] = c[2] + 1, views[1][1] = b[3], views[1][2] = NULL, views[2] = b;
+b[i % 4][i % 7] += i, c[i % 3][i % 60] += 1; deep(1, 1); result += a[4][i % 7] + views[0][1][2] + views[1][0][i % 9] + views[2][3][1];"""
+        self.write("prog.c", PROGRAM % (outside, inside))
+        self.cc("prog.c", "-w", "-o", "plain", "-felc-off")
+        self.cc("prog.c", "-w", "-o", "prog")
+        right, lines = self.start("plain"), os.path.join(self.home, "lines")
+        sites = sorted(self.chance.sample(range(5, 190), 6))
+        out, said = self.planned("prog", " ".join(map(str, sites)))
+        self.assertEqual(out, right, said)
+        self.assertEqual(launch.newest(lines), 6, said)
+        out, said = self.planned("prog", " ".join(str(site) for site in range(4, 190 - sites[-1], 9)), ELC_RESTART="6")
+        self.assertEqual(out, right, "%s\n%s" % (sites, said))
+
     def test_the_block_in_front_of_what_is_aligned(self):
         """As programs have it that align memory themselves, and free it: the pointer is one, what is behind it is bytes."""
         self.right("""#include <stdint.h>

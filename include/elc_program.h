@@ -208,10 +208,9 @@ void ELC_Program_setlinebuf(void *stream);
  * threads ask for are not, and no line is taken whose messages they may cross; `of` and `to` are those of the C library. Clocks that are
  * not the calendar's go on after a restart from where the line was taken. */
 long ELC_Program_time(void *to);
-/* So are the result of a function that has looked outside of the program, and the bytes that it has put where _at said before; and
+/* So are the result of a function that has looked outside of the program, and the `seen` bytes that it has put to `at` (NULL: none); and
  * whether a file is there. */
-void ELC_Program_outside_at(void *at, size_t seen);
-int ELC_Program_outside(int result);
+int ELC_Program_outside(int result, void *at, size_t seen);
 void *ELC_Program_fopen(const char *path, const char *mode);
 long ELC_Program_clock(void);
 long ELC_Program_times(void *to);

@@ -300,9 +300,10 @@ class FileVisitor : public Visitor {
   // What it sees may be another thing when a restart does again what a process has done behind its part of the line.
   void repeat(const CallExpr* call, const Known& known) {
     const Expr* const to = known.fills >= 0 && static_cast<unsigned>(known.fills) < call->getNumArgs() ? call->getArg(static_cast<unsigned>(known.fills)) : nullptr;
-    m_.edits_.wrap(unit_.begin_of(call->getBeginLoc()), unit_.end_of(call->getEndLoc()), "ELC_Program_outside(", ")");
+    m_.edits_.wrap(unit_.begin_of(call->getBeginLoc()), unit_.end_of(call->getEndLoc()), "({ void *elc_to = 0; __typeof__(sizeof 0) elc_n = 0; int elc_r = ",
+                   "; ELC_Program_outside(elc_r, elc_to, elc_n); })");
     if (to != nullptr)
-      m_.edits_.wrap(unit_.begin_of(to->getBeginLoc()), unit_.end_of(to->getEndLoc()), "({ __auto_type elc_a = ", "; ELC_Program_outside_at(elc_a, sizeof *elc_a); elc_a; })");
+      m_.edits_.wrap(unit_.begin_of(to->getBeginLoc()), unit_.end_of(to->getEndLoc()), "({ __auto_type elc_a = ", "; elc_to = (void *)elc_a; elc_n = sizeof *elc_a; elc_a; })");
   }
 
   // What takes a function's place returns a void * for any pointer.
@@ -863,7 +864,7 @@ std::string Module::prelude() const {
       "struct ELC_Program { const struct ELC_Program_module *const *modules; unsigned long module_count; int thread_level, draws_numbers, reads_input, reads_clocks, "
       "uses_library, aligns, apart; const struct ELC_Program_rounding *rounding; int (*in_parallel)(void); void (*settings)(int); const struct ELC_Program_number *numbers; unsigned long number_count; "
       "const char *executable, *executable_end; int has_foreign_addresses; }; "
-      "extern void ELC_Program_unfit(const char *); extern int ELC_Program_outside(int); extern void ELC_Program_outside_at(void *, unsigned long); extern int ELC_Program_opened(int, const char *), ELC_Program_used(int, const char *); "
+      "extern void ELC_Program_unfit(const char *); extern int ELC_Program_outside(int, void *, unsigned long); extern int ELC_Program_opened(int, const char *), ELC_Program_used(int, const char *); "
       "extern void *ELC_Program_opened_stream(void *, const char *), *ELC_Program_opened_directory(void *, const char *); "
       "extern char **ELC_Program_begin(const struct ELC_Program *, int, char **); ";
   if (program_.everywhere())

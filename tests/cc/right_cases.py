@@ -608,9 +608,9 @@ static unsigned __int128 half(unsigned __int128 x) { unsigned __int128 kept = x 
 #include <unistd.h>
 static int step;
 static double seen(int k) {
-  struct stat about; struct tms used; struct rusage all; FILE *made; volatile double work = 0; int n;
+  struct stat about, other; struct tms used; struct rusage all; FILE *made; volatile double work = 0; int n;
   for (n = 0; n < 300000 * (k % 3 + 1); n++) work += n;
-  if (k % 5 == 0) return made = fopen("seen", "w"), fclose(made), stat("seen", &about), about.st_mtim.tv_nsec;
+  if (k % 5 == 0) return made = fopen("seen", "w"), fclose(made), stat(stat(".", &other) == 0 ? "seen" : "", &about), about.st_mtim.tv_nsec;
   if (k % 5 == 1) return times(&used) + used.tms_utime;
   if (k % 5 == 2) return getrusage(RUSAGE_SELF, &all), all.ru_utime.tv_usec;
   return k % 5 == 3 ? access("there", F_OK) : (made = fopen("new", "r")) == NULL ? 7 : fclose(made);
@@ -659,6 +659,7 @@ static double given[15], kept[15];"""
         self.right("#include <time.h>\nstatic struct tm kept[6];", """{ time_t t = 86400L * i; char text[64] = ""; int k;
   localtime_r(&t, &kept[0]), gmtime_r(&t, &kept[1]), kept[2] = kept[1], mktime(&kept[2]), kept[3] = kept[1], timegm(&kept[3]);
   memset(&kept[4], 0, sizeof kept[4]), strptime("2005-06-07", "%%Y-%%m-%%d", &kept[4]), mktime(&kept[4]), kept[5] = *localtime(&t);
+  { struct tm none; memset(&none, 'A', sizeof none); strptime("2001", "%%Y", &none), mktime(&none); result += none.tm_year; memset(&none, 0, sizeof none); }
   deep(1, 1);
   for (k = 0; k < 6; k++) strftime(text, sizeof text, "%%Z %%j", &kept[k]), result += strlen(text) + text[0] + atol(text + 4); }
   { char why[64]; const char *said = strerror_r(i %% 3, why, sizeof why); deep(1, 1); result += said[1] + strlen(said); }""".replace("%%", "%"), "-D_GNU_SOURCE")

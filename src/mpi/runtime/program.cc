@@ -160,9 +160,6 @@ bool is_of_system(const char* path, FILE* file) {
   return !is_file || strncmp(path, "/proc/", 6) == 0 || strncmp(path, "/sys/", 5) == 0;
 }
 
-void* outside_at = nullptr;
-size_t outside_seen = 0;
-
 bool is_of_calendar(int clock) {
 #ifdef CLOCK_REALTIME_COARSE
   if (clock == CLOCK_REALTIME_COARSE) return true;
@@ -390,15 +387,9 @@ ELC_EXPORT int ELC_Program_timespec_get(void* to, int base) {
   return ELC_Program_clock_gettime(CLOCK_REALTIME, to) == 0 ? base : 0;
 }
 
-ELC_EXPORT void ELC_Program_outside_at(void* at, size_t seen) {
-  if (!is_of_threads()) outside_at = at, outside_seen = seen;
-}
-
-ELC_EXPORT int ELC_Program_outside(int result) {
-  if (is_of_threads()) return result;
+ELC_EXPORT int ELC_Program_outside(int result, void* at, size_t seen) {
   const int known = repeated(result);
-  if (outside_at != nullptr) repeat_bytes(outside_at, outside_seen);
-  outside_at = nullptr;
+  if (at != nullptr) repeat_bytes(at, seen);
   return known;
 }
 

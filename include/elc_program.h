@@ -103,6 +103,13 @@ int ELC_Program_get_address(const void *location, void *address);
 #define ELC_PROGRAM_ATTRIBUTES 8
 extern int ELC_Program_attributes[ELC_PROGRAM_ATTRIBUTES];
 
+/* MPI_Buffer_attach and MPI_Buffer_detach. MPI gets memory of the library's, of the same size, so that what it writes there is in no line,
+ * and a restart gives it such memory again. What the program has given is in lines as two variables. */
+extern void *ELC_Program_buffer; /* NULL: none */
+extern int ELC_Program_buffer_size;
+int ELC_Program_buffer_attach(void *buffer, int size);
+int ELC_Program_buffer_detach(void *buffer, int *size);
+
 /* MPI_Op_create and MPI_Op_free; MPI_Comm_create_errhandler or MPI_Errhandler_create, and MPI_Errhandler_free. What is made of
  * functions that the modules name has been made by ELC_Program_begin, as by a set-up; the program gets these. */
 int ELC_Program_op_create(void (*function)(void), int commute, void *op);

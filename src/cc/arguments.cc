@@ -53,7 +53,7 @@ void read_own(const std::string& word, Arguments* a) {
       if (c != ',') name += c;
       else if (!name.empty()) a->stateless.insert(std::exchange(name, ""));
     }
-  } else a->unknown = word;
+  } else a->refused = word + " is no option of elc-cc";
 }
 
 bool is_dependency(const std::string& word) {
@@ -88,6 +88,8 @@ Arguments read_arguments(const std::vector<std::string>& given) {
     if (word == "-x") language = w.text.back() == "none" ? "" : w.text.back();
     if (word == "-L") a.directories.push_back(w.text.back());
     else if (word.starts_with("-L")) a.directories.push_back(word.substr(2));
+    if (word.starts_with("-fpack-struct"))
+      a.refused = word + " changes the structs of MPI and of the C library, too: pack those that shall be packed (__attribute__((packed)))";
     a.compiles_only |= word == "-c";
     a.is_static |= word == "-static";
     a.is_shared |= word == "-shared" || word == "-r" || word == "-Wl,-r";

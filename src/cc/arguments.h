@@ -31,7 +31,7 @@ struct Arguments {
        may_compute_with_addresses = false, has_common_ranks = false;
   std::string library;
   std::set<std::string> stateless;
-  std::string unknown;  // an option of its own that it does not have
+  std::string refused;  // an option that it does not have, or that a program cannot have, and why
 
   std::vector<std::string> all() const;
 };

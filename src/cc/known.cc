@@ -152,6 +152,8 @@ const std::map<std::string, std::string>& replaced() {
       {"strndup", "ELC_Program_strndup"},
       {"MPI_Alloc_mem", "ELC_Program_alloc_mem"},
       {"MPI_Free_mem", "ELC_Program_free_mem"},
+      {"MPI_Buffer_attach", "ELC_Program_buffer_attach"},
+      {"MPI_Buffer_detach", "ELC_Program_buffer_detach"},
       {"reallocarray", "ELC_Program_reallocarray"},
       {"cfree", "ELC_Program_free"},
       {"getenv", "ELC_Program_getenv"},
@@ -438,6 +440,7 @@ Known known_function(const std::string& spelled) {
     known.allocates = name == "malloc" || name == "calloc" || name == "realloc" || name == "valloc" || name == "pvalloc" || name == "reallocarray" ||
                       r->second == "ELC_Program_aligned_alloc" || r->second == "ELC_Program_mm_malloc";
     known.gets_attributes = known.text == "ELC_Program_get_attr";
+    known.attaches = name == "MPI_Buffer_attach";
     known.is_for_threads = for_threads().contains(name);
   } else if (settings().contains(name)) {
     known.kind = Known::Kind::kReplaced;

@@ -28,6 +28,7 @@ struct Known {
   bool rounds = false;         // numbers otherwise than usual
   bool aligns = false;         // memory
   bool gets_attributes = false;  // of MPI
+  bool attaches = false;         // a buffer for sends
   bool reads_input = false;    // the standard one
   bool reads_clock = false;    // other than the calendar's
   bool allocates = false;      // its result may be memory that nobody has given a type

@@ -48,7 +48,7 @@ class Driver {
   }
 
   int run_all() {
-    if (!arguments_.unknown.empty()) return fail(arguments_.unknown + " is no option of elc-cc");
+    if (!arguments_.refused.empty()) return fail(arguments_.refused);
     if (arguments_.passes || arguments_.is_off) return run(std::vector{compiler_} + arguments_.all());
     if (arguments_.compiles_only) return compile();
     return link();

@@ -825,6 +825,11 @@ void Module::add_process() {
     strings_ += "extern int ELC_Program_attributes[" + std::to_string(ELC_PROGRAM_ATTRIBUTES) + "]; ";
     add_entry("attributes of MPI", "ELC_Program_attributes", numbers, true);
   }
+  if (program_.attaches()) {
+    strings_ += "extern void *ELC_Program_buffer; extern int ELC_Program_buffer_size; ";
+    add_entry("the buffer for sends", "ELC_Program_buffer", described(context.VoidPtrTy), false);
+    add_entry("the size of the buffer for sends", "ELC_Program_buffer_size", described(context.IntTy), false);
+  }
   if (!program_.has_threads()) return;
   // Programs have memory for as many threads as they have begun with.
   strings_ += "extern int omp_get_max_threads(void); extern void omp_set_num_threads(int); static int elc_threads; ";

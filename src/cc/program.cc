@@ -123,7 +123,11 @@ class Collector : public Visitor {
   bool VisitDeclRefExpr(DeclRefExpr* reference) override {
     if (const auto* function = dyn_cast<FunctionDecl>(reference->getDecl())) {
       const std::string key = Program::key_of(unit_, function);
-      if (!direct_.contains(reference)) taken_.insert(key);
+      if (!direct_.contains(reference)) {
+        taken_.insert(key);
+        const std::string name = function->getName().str();
+        if (is_site(name)) program_.has_sites_ = true, program_.pointed_sites_.emplace(name, unit_.place(reference->getLocation()));
+      }
       here().refers.insert(key);
       if (!has_own_body(function) && !keeps_nothing(function)) {
         here().uses.emplace(function->getName().str(), unit_.place(reference->getLocation()));
@@ -521,6 +525,8 @@ void Program::conclude(std::vector<std::string>* errors) {
     errors->push_back(c.place + ": " + what + " may be given to " + c.receiver +
                       "(), which is not the program's: a restart could not come back through it");
   }
+  for (const auto& [name, place] : pointed_sites_)
+    if (!external_.contains(name)) warnings_.push_back(place + ": " + name + "() may be called by a pointer: in such a call no line is taken");
   check_threads(errors);
   find_kept_sizes();
   find_numbers();
@@ -535,6 +541,7 @@ void Program::conclude(std::vector<std::string>* errors) {
       reads_clocks_ |= k.reads_clock;
       aligns_ = std::max(aligns_, k.aligns ? 1 : 0);
       gets_attributes_ |= k.gets_attributes;
+      attaches_ |= k.attaches;
     }
     reads_input_ |= f.uses_variables.contains("stdin");
     check_foreign(f, &told, errors);

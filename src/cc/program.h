@@ -129,6 +129,7 @@ class Program {
   bool reads_input() const { return reads_input_; }
   bool reads_clocks() const { return reads_clocks_; }
   bool gets_attributes() const { return gets_attributes_; }
+  bool attaches() const { return attaches_; }
   int aligns() const { return aligns_; }  // as ELC_Program has it (elc_program.h)
   int apart() const { return apart_; }    // the same
   size_t functions() const { return functions_.size(); }
@@ -168,6 +169,7 @@ class Program {
   std::map<std::string, int> names_;                       // how many functions have it
   std::set<std::string> external_;                         // names of functions that all files can call
   std::set<std::string> returning_pointers_;               // names of functions that no file defines
+  std::map<std::string, std::string> pointed_sites_;       // functions of MPI at which lines are taken, to which there are pointers; where
   std::set<std::string> foreign_;                          // names that a run can come to, and of which nothing is known
   std::vector<std::string> warnings_;
   std::vector<std::string> misplaced_;                     // pragmas, and why
@@ -203,6 +205,7 @@ class Program {
   int aligns_ = 0;
   int apart_ = 16;
   bool gets_attributes_ = false;
+  bool attaches_ = false;
   int thread_level_ = -1;
 };
 

@@ -445,6 +445,16 @@ strftime(zone, sizeof zone, "%Z", when); result += zone[0] + strlen(setlocale(LC
                    "result += m[3] + b[i / 2] + c[1] + 7 * (((uintptr_t)a % 64) + ((uintptr_t)b % 4096) + (uintptr_t)c % 256);"
                    "if (i == 99) { MPI_Free_mem(m); free(a); free(b); free(c); }")
 
+    def test_buffer_for_sends(self):
+        """The one that MPI has at the line; the program gets back what it has given, and nothing was written there."""
+        self.right("static double *room; static char fixed[4096]; enum { kSize = 400 + 10 * MPI_BSEND_OVERHEAD };",
+                   "{ double x = i + rank, y; void *was; int size, k; if (i == 0) { room = calloc(1, kSize); MPI_Buffer_attach(room, kSize); }"
+                   " if (i == 40) { MPI_Buffer_detach(&was, &size); result += (was == room) + size; } if (i == 60) MPI_Buffer_attach(fixed, 4096);"
+                   " if (i < 40 || i >= 60) MPI_Bsend(&x, 1, MPI_DOUBLE, 1 - rank, i, MPI_COMM_WORLD);"
+                   " deep(1, 1); if (i < 40 || i >= 60) { MPI_Recv(&y, 1, MPI_DOUBLE, 1 - rank, i, MPI_COMM_WORLD, MPI_STATUS_IGNORE); result += y; }"
+                   " for (k = 0; k < 50; k++) result += room[k] + fixed[k];"
+                   " if (i == 99) { MPI_Buffer_detach(&was, &size); result += (was == fixed) + size; } }")
+
     def test_addresses_that_are_rounded(self):
         """What a program finds in its memory by rounding the address of a block a restart finds, too."""
         for rounded, most in (("((size_t)raw + 63) & ~(size_t)63", 64), ("((size_t)raw + align - 1) / align * align", 64), ("(size_t)raw + 256 - (size_t)raw % 256", 256)):

@@ -56,7 +56,8 @@ PROGRAMS.update(("unchanged/" + name, lambda r, n: (2, [n * r.randint(2000, 3000
 
 
 def report(job):
-    return "%s\n--- output\n%s\n--- errors\n%s" % (" ".join(job.command), job.text()[-2000:], job.complaints()[-4000:])
+    return "%s\ncode %s\n--- output\n%s\n--- errors\n%s" % (" ".join(job.command), job.popen.returncode, job.text()[-2000:],
+                                                            job.complaints()[-4000:])
 
 
 class Case:

@@ -153,6 +153,18 @@ void repeat_bytes(void* at, size_t size) {
   ELC_Nondeterministic(at, ELC_BYTE, size);
 }
 
+void* memory_of_sends;  // that MPI_Bsend copies into; nullptr: none
+
+int attach(int size) {
+  if (memory_of_sends != nullptr || size < 0) return PMPI_Buffer_attach(memory_of_sends, size);  // MPI says what it says of such a call
+  memory_of_sends = malloc(size > 0 ? static_cast<size_t>(size) : 1);
+  const int code = memory_of_sends == nullptr ? MPI_ERR_NO_MEM : PMPI_Buffer_attach(memory_of_sends, size);
+  if (code == MPI_SUCCESS) return code;
+  free(memory_of_sends);
+  memory_of_sends = nullptr;
+  return code;
+}
+
 // Others may write what it has.
 bool is_of_system(const char* path, FILE* file) {
   struct stat now;
@@ -171,6 +183,11 @@ bool is_of_calendar(int clock) {
 }
 
 }  // namespace
+
+void elc::mpi::attach_again() {
+  if (ELC_Program_buffer == nullptr || attach(ELC_Program_buffer_size) == MPI_SUCCESS) return;
+  give_up(Result::error("the buffer of %d bytes that the program had given to MPI_Buffer_attach cannot be had again", ELC_Program_buffer_size));
+}
 
 using elc::state::ahead;
 using elc::state::kSecond;
@@ -298,6 +315,28 @@ ELC_EXPORT int ELC_Program_alloc_mem(MPI_Aint size, MPI_Info, void* to) {
 
 ELC_EXPORT int ELC_Program_free_mem(void* memory) {
   ELC_Program_free(memory);
+  return MPI_SUCCESS;
+}
+
+ELC_EXPORT void* ELC_Program_buffer;
+ELC_EXPORT int ELC_Program_buffer_size;
+
+ELC_EXPORT int ELC_Program_buffer_attach(void* buffer, int size) {
+  const int code = attach(size);
+  if (code != MPI_SUCCESS) return code;
+  ELC_Program_buffer = buffer;
+  ELC_Program_buffer_size = size;
+  return MPI_SUCCESS;
+}
+
+ELC_EXPORT int ELC_Program_buffer_detach(void* buffer, int* size) {
+  const int code = PMPI_Buffer_detach(&memory_of_sends, size);
+  if (code != MPI_SUCCESS) return code;
+  free(memory_of_sends);
+  memory_of_sends = nullptr;
+  memcpy(buffer, &ELC_Program_buffer, sizeof ELC_Program_buffer);
+  ELC_Program_buffer = nullptr;
+  ELC_Program_buffer_size = 0;
   return MPI_SUCCESS;
 }
 

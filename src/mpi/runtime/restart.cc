@@ -295,6 +295,7 @@ void restore() {
   const Result completed = complete_collectives(runtime.restart->objects, runtime.restart->saved);
   if (!completed.ok()) give_up(completed);
   replace_process();
+  attach_again();
   post_again(runtime.restart->objects);
   runtime.coordinator->start_recovery();
   wait_until([] { return runtime.coordinator->running(); });

@@ -209,6 +209,8 @@ void finish();
 
 // Restores the state of the line here: all processes call it. Ends the job on failure.
 void restore();
+// The memory for sends with a buffer that the line has, if MPI had got that from a program that a tool has prepared.
+void attach_again();
 // Before that, in a restart: state::saved_count of its line.
 Result saved_count(const char* name, int64_t* count);
 // Coordinator::account, and of the collective operations.

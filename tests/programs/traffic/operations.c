@@ -49,6 +49,9 @@ MPI_Comm comm_of(long k) { return ask(k, 10) % 2 == 0 ? MPI_COMM_WORLD : copy; }
 
 void fail(long k, const char *what) {
   fprintf(stderr, "traffic: rank %d, step %ld, operation %ld of kind %d: %s\n", rank, step, k, (int)kind_of(k), what);
+  /* Launchers may end without having read what was said just before an abort. */
+  struct timespec pause = {0, 200000000};
+  nanosleep(&pause, NULL);
   MPI_Abort(MPI_COMM_WORLD, 3);
 }
 

@@ -456,9 +456,6 @@ Known known_function(const std::string& spelled) {
   } else if (const auto no = refused().find(name); no != refused().end()) {
     known.kind = Known::Kind::kRefused;
     known.text = no->second;
-  } else if (name.starts_with("PMPI_")) {
-    known.kind = Known::Kind::kRefused;
-    known.text = "libELC does not see it; call the function without P";
   } else if (draws(name)) {
     known.kind = Known::Kind::kPlain;
     known.draws_numbers = true;

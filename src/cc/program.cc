@@ -123,6 +123,7 @@ class Collector : public Visitor {
   bool VisitDeclRefExpr(DeclRefExpr* reference) override {
     if (const auto* function = dyn_cast<FunctionDecl>(reference->getDecl())) {
       const std::string key = Program::key_of(unit_, function);
+      if (unit_.profiles(reference)) program_.profiled_.emplace(function->getName().str(), unit_.place(reference->getLocation()));
       if (!direct_.contains(reference)) {
         taken_.insert(key);
         const std::string name = function->getName().str();
@@ -525,6 +526,8 @@ void Program::conclude(std::vector<std::string>* errors) {
     errors->push_back(c.place + ": " + what + " may be given to " + c.receiver +
                       "(), which is not the program's: a restart could not come back through it");
   }
+  for (const auto& [name, place] : profiled_)
+    if (external_.contains(name)) errors->push_back(place + ": P" + name + "() in a program that defines " + name + "(), in whose place the library is");
   for (const auto& [name, place] : pointed_sites_)
     if (!external_.contains(name)) warnings_.push_back(place + ": " + name + "() may be called by a pointer: in such a call no line is taken");
   check_threads(errors);

@@ -169,6 +169,7 @@ class Program {
   std::map<std::string, int> names_;                       // how many functions have it
   std::set<std::string> external_;                         // names of functions that all files can call
   std::set<std::string> returning_pointers_;               // names of functions that no file defines
+  std::map<std::string, std::string> profiled_;            // functions of MPI that are called by PMPI_...; where
   std::map<std::string, std::string> pointed_sites_;       // functions of MPI at which lines are taken, to which there are pointers; where
   std::set<std::string> foreign_;                          // names that a run can come to, and of which nothing is known
   std::vector<std::string> warnings_;

@@ -23,6 +23,8 @@ struct Record {
 
 class Unit {
  public:
+  static constexpr char kProfiling = '\f';  // white space, in front of such a name
+
   Unit(Record record, size_t number) : record_(std::move(record)), number_(number) {}
 
   // False, with a message, where the text is not understood.
@@ -48,6 +50,8 @@ class Unit {
   size_t end_of(clang::SourceLocation last) const;
   // Whether the program names what this refers to there. Else it is of clang's own making.
   bool names(const clang::DeclRefExpr* e) const;
+  // Whether the program names a function of MPI's profiling interface there, of which the one without P is called.
+  bool profiles(const clang::DeclRefExpr* e) const;
   // "file:line" of the program's own source.
   std::string place(clang::SourceLocation at) const;
   unsigned line(clang::SourceLocation at) const;

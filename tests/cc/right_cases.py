@@ -445,6 +445,13 @@ strftime(zone, sizeof zone, "%Z", when); result += zone[0] + strlen(setlocale(LC
                    "result += m[3] + b[i / 2] + c[1] + 7 * (((uintptr_t)a % 64) + ((uintptr_t)b % 4096) + (uintptr_t)c % 256);"
                    "if (i == 99) { MPI_Free_mem(m); free(a); free(b); free(c); }")
 
+    def test_profiling_interface(self):
+        """Its names are those of MPI, but in text."""
+        self.right('#define CALL(name) P##name\nstatic const char *what = "PMPI_Barrier", letter = \'\\\'\', *other = "\\"PMPI_"; int PMPI_own = 3;\nstatic int (*by)(MPI_Comm, int *) = PMPI_Comm_rank;',
+                   "{ int sum, me; double begin = PMPI_Wtime(); by(MPI_COMM_WORLD, &me); if (me != rank || begin > PMPI_Wtime()) result = -1; deep(1, 1);"
+                   " PMPI_Allreduce(&i, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD); CALL(MPI_Barrier)(MPI_COMM_WORLD);"
+                   " result += sum + strlen(what) + strlen(other) + letter + PMPI_own; }")
+
     def test_buffer_for_sends(self):
         """The one that MPI has at the line; the program gets back what it has given, and nothing was written there."""
         self.right("static double *room; static char fixed[4096]; enum { kSize = 400 + 10 * MPI_BSEND_OVERHEAD };",

@@ -41,6 +41,11 @@ const char* TypeTable::Strings::keep(std::string_view text) {
   return all.push_back(copy);
 }
 
+void TypeTable::Strings::forget_last() {
+  release(all.back());
+  all.pop_back();
+}
+
 TypeTable::TypeTable() {
   const Representation& mine = Representation::here();
   for (uint32_t k = 1; k < kKindCount; ++k) {
@@ -151,6 +156,16 @@ void TypeTable::add(TypeInfo type, std::string_view name, std::span<const FieldS
   }
   made_.push_back(type);
   by_name_.at(hash_of(name)).push_back(id);
+}
+
+void TypeTable::shorten(TypeId from) {
+  while (end() > from) {
+    const TypeInfo& last = made_.back();
+    by_name_.at(hash_of(last.name)).pop_back();
+    fields_.resize(last.first_field);
+    for (uint32_t i = 0; i <= last.field_count; ++i) strings_.forget_last();  // its own, and those of its fields
+    made_.pop_back();
+  }
 }
 
 bool TypeTable::same(TypeId id, Kind kind, uint64_t size, std::span<const FieldSpec> specs,

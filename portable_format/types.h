@@ -95,6 +95,8 @@ class TypeTable {
   // A struct of `size` bytes; fields ascending, inside it and not overlapping. If the name is known, `made`
   // is the known type if it is the same, else it is an error. An error changes nothing.
   Result make_struct(std::string_view name, uint64_t size, std::span<const FieldSpec> fields, TypeId* made);
+  // Forgets the types that were made last: from this one on, of which no other is made.
+  void shorten(TypeId from);
   // A union: members in any order, each inside `size` bytes. The functions `active` must be equal for the
   // types to be the same.
   Result make_union(std::string_view name, uint64_t size, std::span<const FieldSpec> members,
@@ -147,6 +149,7 @@ class TypeTable {
     }
     ~Strings();
     const char* keep(std::string_view text);
+    void forget_last();
   };
   Result make(Kind kind, std::string_view name, uint64_t size, std::span<const FieldSpec> fields,
               ActiveMember active, TypeId* made);

@@ -449,6 +449,7 @@ class AddressVisitor : public Visitor {
     const auto* both = dyn_cast<BinaryOperator>(e);
     if (both == nullptr) return kNothing;
     if (both->getOpcode() == BO_Assign || both->getOpcode() == BO_Comma) return of(both->getRHS());
+    if (is_behind(both)) return kNothing;
     unsigned result = kNothing;
     combine(operation(both), both->getLHS(), both->getRHS(), &result);
     return both->getType()->isPointerType() ? result & kBytes : result;
@@ -461,9 +462,26 @@ class AddressVisitor : public Visitor {
       const QualType element = context_.getAsArrayType(type)->getElementType();
       return element->isPointerType() || (of(pointer) & kAddress) != 0 ? kBytes : kNothing;
     }
-    if (!type->isPointerType()) return kNothing;
+    if (!type->isPointerType() || (are_characters && is_behind(pointer))) return kNothing;
     const bool has = type->getPointeeType()->isPointerType() || (are_characters && has_pointer(type->getPointeeType()));
     return has ? kBytes : of(pointer) & kBytes;
+  }
+
+  // What lies behind one struct, as text does for which there is room in the same block: p + 1, &p[1], (char *)p + sizeof *p.
+  bool is_behind(const Expr* e) const {
+    e = e->IgnoreParenCasts();
+    const Expr *base = nullptr, *by = nullptr;
+    if (const auto* sum = dyn_cast<BinaryOperator>(e); sum != nullptr && sum->getOpcode() == BO_Add) base = sum->getLHS(), by = sum->getRHS();
+    if (const auto* at = dyn_cast<UnaryOperator>(e); at != nullptr && at->getOpcode() == UO_AddrOf)
+      if (const auto* element = dyn_cast<ArraySubscriptExpr>(at->getSubExpr()->IgnoreParens())) base = element->getBase(), by = element->getIdx();
+    if (base == nullptr || !base->getType()->isPointerType()) return false;
+    const QualType of_struct = base->IgnoreParenCasts()->getType();
+    if (!of_struct->isPointerType() || !of_struct->getPointeeType()->isRecordType() || of_struct->getPointeeType()->isIncompleteType()) return false;
+    const QualType element = base->getType()->getPointeeType();
+    if (!element->isVoidType() && (element->isIncompleteType() || element->isFunctionType())) return false;
+    uint64_t number = 0;
+    const uint64_t size = element->isVoidType() ? 1 : static_cast<uint64_t>(context_.getTypeSizeInChars(element).getQuantity());
+    return constant(by, &number) && number * size == static_cast<uint64_t>(context_.getTypeSizeInChars(of_struct->getPointeeType()).getQuantity());
   }
 
   unsigned narrowed(unsigned what, QualType from, QualType to) const {

@@ -2,6 +2,8 @@
 
 #include <fcntl.h>
 
+#include <functional>
+
 #include "cc/addresses.h"
 #include "cc/function.h"
 #include "cc/moves.h"
@@ -196,12 +198,36 @@ class FileVisitor : public Visitor {
   // The memory that the call returns holds elements of this type.
   void give(const CallExpr* call, QualType element, bool is_as_it_is = false) {
     seen_.insert(call);
-    const std::string type = m_.types_.of_memory(element, m_.program_.characters().are_text(unit_, call));
+    std::string type = m_.types_.of_memory(element, m_.program_.characters().are_text(unit_, call));
     if (type.empty()) return;
+    if (element->isRecordType() && type.find('+') == std::string::npos && asks_for_more(call, element)) type += " + " + std::to_string(ELC_PROGRAM_OPEN);
     std::string before = "ELC_Program_as(", behind = ", " + type + ")";
     if (is_as_it_is) before = "((" + m_.declaration(call->getType(), "", call->getBeginLoc()) + ")" + before, behind += ")";
     m_.memory_[call] = {before, behind};
     m_.edits_.wrap(unit_.begin_of(call->getBeginLoc()), unit_.end_of(call->getEndLoc()), before, behind);
+  }
+
+  // Whether it is given the size of one element and something more, as of text behind a struct.
+  bool asks_for_more(const CallExpr* call, QualType element) const {
+    const auto is_size = [&](const Stmt* e) {
+      const auto* size = dyn_cast<UnaryExprOrTypeTraitExpr>(e);
+      return size != nullptr && size->getKind() == UETT_SizeOf && unit_.context().hasSameUnqualifiedType(size->getTypeOfArgument(), element);
+    };
+    const std::function<int(const Stmt*)> sizes_in = [&](const Stmt* e) {
+      int all = is_size(e) ? 1 : 0;
+      for (const Stmt* child : e->children()) all += child == nullptr || isa<UnaryExprOrTypeTraitExpr>(e) ? 0 : sizes_in(child);
+      return all;
+    };
+    const std::function<bool(const Expr*)> is_term = [&](const Expr* e) {
+      e = e->IgnoreParenCasts();
+      const auto* sum = dyn_cast<BinaryOperator>(e);
+      return sum != nullptr && sum->getOpcode() == BO_Add ? is_term(sum->getLHS()) || is_term(sum->getRHS()) : is_size(e);
+    };
+    for (const Expr* argument : call->arguments()) {
+      const auto* sum = dyn_cast<BinaryOperator>(argument->IgnoreParenCasts());
+      if (sum != nullptr && sum->getOpcode() == BO_Add && is_term(sum) && sizes_in(sum) == 1) return true;
+    }
+    return false;
   }
 
   // The type that a pragma says.
@@ -216,13 +242,15 @@ class FileVisitor : public Visitor {
   // A pointer that no call has returned says what memory is, too; where that holds addresses, a line has to know it.
   bool see_pointer(CastExpr* cast, const Expr* source) {
     const QualType from = source->getType(), to = cast->getType()->getPointeeType();
-    if (!from->isPointerType() || !(from->isVoidPointerType() || from->getPointeeType()->isAnyCharacterType())) return true;
+    if (!from->isPointerType() || !(from->isVoidPointerType() || from->getPointeeType()->isArithmeticType())) return true;
     if (to->isIncompleteType() || !m_.types_.holds_addresses(to) || in_initialiser_ || !seen_.insert(source).second) return true;
     if (source->isNullPointerConstant(unit_.context(), Expr::NPC_ValueDependentIsNull) != Expr::NPCK_NotNull) return true;
     if (source->getType().isConstQualified() || from->getPointeeType().isConstQualified()) return true;
     m_.lift(to);
     const std::string type = m_.types_.of_memory(to);
-    const bool is_simple = isa<DeclRefExpr, MemberExpr, ArraySubscriptExpr>(source) || (isa<ConditionalOperator>(source) && !m_.program_.reaches_mpi(unit_, source));
+    const auto* const sum = dyn_cast<BinaryOperator>(source);
+    const bool is_simple = isa<DeclRefExpr, MemberExpr, ArraySubscriptExpr>(source) ||
+                           ((isa<ConditionalOperator>(source) || (sum != nullptr && sum->isAdditiveOp())) && !m_.program_.reaches_mpi(unit_, source));
     if (!type.empty() && is_simple)
       m_.edits_.wrap(unit_.begin_of(source->getBeginLoc()), unit_.end_of(source->getEndLoc()), "ELC_Program_as(", ", " + type + ")");
     return true;

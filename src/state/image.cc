@@ -170,7 +170,7 @@ Result Image::index_runs() {
   return Result();
 }
 
-Result Image::match(const Process& p, const format::Reader& reader) {
+Result Image::match(Process& p, const format::Reader& reader) {
   writer = reader.representation();
   ELC_TRY(match_frames(p));
   ELC_TRY(match_variables(p, reader));
@@ -312,16 +312,19 @@ void Image::match_functions(const Process& p) {
 }
 
 // A made type of the heap is found by its name: no variable says which of the program's it is.
-void Image::match_runs(const Process& p, const format::Reader& reader) {
+void Image::match_runs(Process& p, const format::Reader& reader) {
   for (SavedRun& run : runs) {
     const format::TypeInfo& type = reader.types().info(run.type);
     run.memory_type = run.type < format::kFirstMade ? run.type : p.types.find(type.name);
     if (run.memory_type == format::kNone) run.memory_type = type_described(type.name, type.packed);
+    if (run.memory_type == format::kNone && is_name_of_parts(type.name)) run.memory_type = type_of_parts(p, reader.types(), type);
     if (run.memory_type == format::kNone) {
       run.misfit = Result::error("the program has made no type '%s' (ELC_Struct, ELC_Union; OnStructureDef)", type.name);
       continue;
     }
     match_run(p, reader, &run);
+    if (is_name_of_parts(type.name) && !(writer == format::Representation::here()))
+      run.misfit = Result::error("memory that the program's own allocator has given out in parts goes to no machine of another representation");
   }
 }
 

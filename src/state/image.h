@@ -58,7 +58,7 @@ struct Image {
   // The same for "heap".
   Result read_heap(format::Cursor& in, const format::Reader& reader);
   // Finds the place of every variable, function and block type in the program.
-  Result match(const Process& process, const format::Reader& reader);
+  Result match(Process& process, const format::Reader& reader);
 
   // What a pointer of the line points into. False for a number that the line does not have.
   struct Target {
@@ -93,7 +93,7 @@ struct Image {
   Result check_leftovers(const Process& process, const format::Reader& reader);
   Result leave_out(const Process& process, const format::Reader& reader, const SavedVariable& variable, const Vector<const Region*>& added);
   void match_functions(const Process& process);
-  void match_runs(const Process& process, const format::Reader& reader);
+  void match_runs(Process& process, const format::Reader& reader);
   void match_run(const Process& process, const format::Reader& reader, SavedRun* run) const;
   // After a change of the runs. Fails if there is no memory.
   Result index_runs();

@@ -87,6 +87,12 @@ struct Moved {
   uint64_t next_id = 0;  // before this one
 };
 
+// What the program takes the memory in the middle of a block for, if the block was there then: those that were made later have other ids.
+struct Part {
+  TypeId type = 0;
+  uint64_t next_id = 0;
+};
+
 struct Process {
   format::TypeTable types;
   NameStack names;
@@ -128,6 +134,9 @@ struct Process {
   Vector<uintptr_t> places;  // in a prepared program: what the addresses of its memory begin with
   uintptr_t low_end = 0;     // in it: where memory ends that begins with nothing, behind the executable
   HashMap<Moved> moved;      // by a prepared program: pointers to before or behind what they are of
+  HashMap<Part> parts;       // by a prepared program, by their addresses: parts of blocks
+  Vector<Block> without_parts;  // of the last line: blocks as they are without
+  TypeId first_of_parts = format::kNone;  // that was made for blocks of parts
   HashMap<uint64_t> rows;    // by the address of an open block of pointers: rows_in()
   size_t most_moved = 0;     // that are kept until those are looked for of which nothing has to be known
   bool has_foreign_addresses = false;  // in pointers of a prepared program
@@ -211,6 +220,25 @@ void find_gaps(Process& process);
 // And blocks whose values are none of their type's are bytes.
 void find_reused(Process& process);
 void find_rows(Process& process);
+// Where in an element there may be bits that a line does not bring back: a leaf, or a struct with bit-fields. And whether there are none.
+struct Doubtful {
+  TypeId type;
+  uint64_t offset;
+};
+void find_doubtful(const format::TypeTable& types, TypeId type, uint64_t offset, Vector<Doubtful>* all);
+bool is_of_type(const Process& process, const Vector<Doubtful>& all, const uint8_t* element);
+
+// Parts of blocks (parts.cc). What the program has converted a pointer into a block to; for the line being taken, the types of blocks; and
+// without them again.
+void note_part(Process& process, const void* memory, TypeId type);
+void find_parts(Process& process);
+void forget_parts(Process& process);
+// In a restart: the type of this name in a file, made here of the program's types (kNone: it has not all of them), and then what the
+// blocks of it hold, noted again.
+inline constexpr const char* kPartsName = "memory in parts";
+bool is_name_of_parts(const char* name);
+TypeId type_of_parts(Process& process, const format::TypeTable& file, const format::TypeInfo& type);
+void note_parts(Process& process);
 // Whether a value is one that an address of the program's memory may have, be it of what is gone.
 bool may_be_address(const Process& process, uintptr_t value);
 // And if a pointer to nothing that a line has is no address at all: then its memory is not what it is taken for.

@@ -318,13 +318,17 @@ ELC_EXPORT void* ELC_Program_as(void* memory, ELC_Type type) {
   const bool is_open = type >= ELC_PROGRAM_OPEN;
   if (is_open) type -= ELC_PROGRAM_OPEN;
   if (block != nullptr && is_open && block->type == type) block->is_open = true;  // a restart does not know it of one without more
+  if (block == nullptr && memory != nullptr && type != ELC_BYTE) elc::state::note_part(p, memory, type);
   if (block == nullptr && type == ELC_POINTER) p.tables[p.next_table++ % Process::kMostTables] = memory;
   if (block == nullptr || (block->type != ELC_BYTE && !block->guessed)) return memory;
   const uint64_t element = p.types.size_of(type);
   if (element == 0 || block->size < element) return memory;
   block->is_open = is_open;
   const bool is_power = (element & (element - 1)) == 0;  // of two: a division costs more than all the rest
-  if (const uint64_t rest = is_power ? block->size & (element - 1) : block->size % element; !is_open && rest != 0 && (!p.aligns || rest >= elc::state::alignment_of(block->size))) return memory;
+  if (const uint64_t rest = is_power ? block->size & (element - 1) : block->size % element; !is_open && rest != 0 && (!p.aligns || rest >= elc::state::alignment_of(block->size))) {
+    elc::state::note_part(p, memory, type);  // it begins with that
+    return memory;
+  }
   block->type = type;
   block->guessed = block->stays_bytes = false;
   return memory;

@@ -254,12 +254,13 @@ Result allocate_blocks(Process& p, Image& image) {
       }
       image.addresses.push_back(static_cast<uint8_t*>(memory));
       const bool is_open = run.count == 1 && run.rest > 0 && run.memory_type != format::kPointer;  // what follows one element is no other
-      const bool has_rows = run.memory_type == format::kPointer && run.rest >= sizeof(void*);  // for that line
-      blocks.push_back({static_cast<uint8_t*>(memory), run.size, id, run.memory_type, has_rows, p.is_prepared && run.memory_type == format::kByte, is_open});
+      const bool has_rows = run.memory_type == format::kPointer && run.rest >= sizeof(void*);
+      const bool is_of_that_line = has_rows || is_name_of_parts(p.types.info(run.memory_type).name);
+      blocks.push_back({static_cast<uint8_t*>(memory), run.size, id, run.memory_type, is_of_that_line, p.is_prepared && run.memory_type == format::kByte, is_open});
     }
   }
   while (old < before.size()) free(before[old++].address);
-  if (p.heap.take_over(std::move(blocks), image.next_id)) return status;
+  if (p.heap.take_over(std::move(blocks), image.next_id)) return note_parts(p), status;
   return no_memory(image.blocks * sizeof(uint32_t), "the table of the heap of the line");
 }
 

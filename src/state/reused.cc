@@ -8,13 +8,6 @@
 #include "state/process.h"
 
 namespace elc::state {
-namespace {
-
-// Where in an element there may be bits that a line does not bring back: a leaf, or a struct with bit-fields.
-struct Doubtful {
-  TypeId type;
-  uint64_t offset;
-};
 
 void find_doubtful(const format::TypeTable& types, TypeId type, uint64_t offset, Vector<Doubtful>* all) {
   const format::TypeInfo& info = types.info(type);
@@ -32,6 +25,8 @@ void find_doubtful(const format::TypeTable& types, TypeId type, uint64_t offset,
   const bool is_address = format::is_handle(info.kind) && !format::has_position(info.kind) && info.kind != format::kMpiStatus && info.size == sizeof(uintptr_t);
   if (has_bits || is_address || info.kind == format::kBool || format::part_of_complex(info.kind) == format::kLdouble) all->push_back({type, offset});
 }
+
+namespace {
 
 // Bit-fields, in the bytes in which they are: beside them there is nothing.
 bool keeps_bits(const format::TypeTable& types, TypeId type, const uint8_t* at) {
@@ -72,11 +67,15 @@ bool is_of_type(const Process& p, TypeId type, const uint8_t* at) {
   return value == 0 || may_be_address(p, value);
 }
 
+}  // namespace
+
 bool is_of_type(const Process& p, const Vector<Doubtful>& all, const uint8_t* element) {
   for (const Doubtful& one : all)
     if (!is_of_type(p, one.type, element + one.offset)) return false;
   return true;
 }
+
+namespace {
 
 // How many words the block begins with that lead somewhere, if one of them leads into it (the first that is anything, where the block
 // has been bytes) and none behind them leads anywhere; else 0.

@@ -470,6 +470,7 @@ Result begin_save() {
   if (p.random != nullptr) ELC_TRY(p.random->take());
   ELC_TRY(take_library());
   p.heap.arrange();  // what is freed may be no memory any more
+  forget_parts(p);
   guess_types(p);
   note_places(p);
   find_gaps(p);
@@ -478,6 +479,7 @@ Result begin_save() {
   find_shared(p);
   settle_moved(p);
   find_tables(p);
+  find_parts(p);
   find_reused(p);
   find_rows(p);
   return Result();

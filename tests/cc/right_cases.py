@@ -445,6 +445,118 @@ strftime(zone, sizeof zone, "%Z", when); result += zone[0] + strlen(setlocale(LC
                    "result += m[3] + b[i / 2] + c[1] + 7 * (((uintptr_t)a % 64) + ((uintptr_t)b % 4096) + (uintptr_t)c % 256);"
                    "if (i == 99) { MPI_Free_mem(m); free(a); free(b); free(c); }")
 
+    def test_memory_in_parts(self):
+        """Of allocators of the program's own: structs, text, numbers and pointers in one block, also where a block begins with a struct, and
+        memory is given out anew. With several lines, and further ones behind a restart."""
+        self.write("prog.c", r"""
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+struct chunk { struct chunk *next; size_t used, size; };
+static struct chunk *chunks; static char *base; static size_t base_used;
+static void *get(size_t n) { struct chunk *c = chunks; n = (n + 7) & ~(size_t)7;
+  if (c == NULL || c->used + n > c->size) { c = malloc(sizeof *c + 3000); c->next = chunks; c->used = 0; c->size = 3000; chunks = c; }
+  c->used += n; return (char *)(c + 1) + c->used - n; }
+static void *raw(size_t n) { void *p; if (base == NULL) base = malloc(1 << 16); p = base + base_used; base_used += (n + 15) & ~(size_t)15; return p; }
+static void reset(void) { base_used = 0; }
+struct node { struct node *left, *right; int key; char tag; double w[3]; };
+struct list { struct list *next; char *text; long n; int (*f)(int); };
+static int one(int i) { return i + 1; } static int two(int i) { return 2 * i; }
+static struct node *root; static struct list *head;
+static void insert(struct node **at, int key) { while (*at) at = key < (*at)->key ? &(*at)->left : &(*at)->right; *at = get(sizeof **at); memset(*at, 0, sizeof **at); (*at)->key = key; (*at)->tag = 'a' + key % 26; (*at)->w[1] = key * .5; }
+static double sum(struct node *n) { return n == NULL ? 0 : n->w[1] + n->tag + sum(n->left) - sum(n->right); }
+int main(int argc, char **argv) {
+  int i, k, rank, n = 0; double result = 0, all; struct node **index = NULL;
+  MPI_Init(&argc, &argv); MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  for (i = 0; i < 100; i++) {
+    char text[40]; struct list *l; double *d; struct node **table;
+    insert(&root, (i * 37 + rank) % 101);
+    if (i % 10 == 0) { l = get(sizeof *l); sprintf(text, "element %d of %d", i, rank); l->text = strcpy(get(strlen(text) + 1), text); l->next = head; l->n = i; l->f = i % 20 ? one : two; head = l; }
+    if (i % 25 == 3) { index = get(20 * sizeof *index); n = 0; for (struct node *m = root; m && n < 20; m = m->right) index[n++] = m; }
+    if (i % 7 == 0) reset();
+    d = raw(5 * sizeof *d); for (k = 0; k < 5; k++) d[k] = i * k;
+    table = raw(4 * sizeof *table); for (k = 0; k < 4; k++) table[k] = k % 2 ? root : root->right;
+    l = raw(sizeof *l); l->next = head; l->text = raw(30); strcpy(l->text, "scratch"); l->n = i; l->f = two;
+    MPI_Barrier(MPI_COMM_WORLD);
+    for (k = 0; k < 5; k++) result += d[k];
+    for (k = 0; k < 4; k++) if (table[k]) result += table[k]->key;
+    result += sum(root) + strlen(l->text) + l->f(3) + l->n; for (l = l->next; l; l = l->next) result += l->f(l->n) + strlen(l->text);
+    for (k = 0; k < n; k++) result += index[k]->key;
+  }
+  MPI_Reduce(&result, &all, 1, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
+  if (rank == 0) printf("%.15g\n", all);
+  MPI_Finalize();
+  return 0;
+}
+""")
+        self.cc("prog.c", "-w", "-o", "plain", "-felc-off")
+        self.cc("prog.c", "-w", "-o", "prog")
+        expected = self.start("plain")
+        for sites, line, more in (("5 20 21 40 60 90", 3, "50 70 71 95"), ("1 2 3 99", 4, "3"), ("%d" % self.chance.randrange(1, 99), 1, "")):
+            out, said = self.planned("prog", sites, ELC_KEEP="20")
+            self.assertEqual(out, expected, said)
+            self.assertEqual(launch.committed(os.path.join(self.home, "lines")), list(range(1, len(sites.split()) + 1)), said)
+            out, said = self.planned("prog", more or None, ELC_KEEP="20", ELC_RESTART=str(line))
+            self.assertIn("restarting from line", said)
+            self.assertNotIn("abandoned", said)
+            self.assertEqual(out, expected, said)
+            shutil.rmtree(os.path.join(self.home, "lines"))
+
+    def test_pools(self):
+        """Memory that a program divides by itself: cells of a block, a stack with headers, and text behind structs."""
+        self.write("prog.c", r"""
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+struct item { struct item *next; double v; char *name; };
+struct hdr { struct hdr *prev; size_t size; };
+static char *block; static struct item *unused, *used; static size_t size = sizeof(struct item) + 24;
+static char *heap, *top; static struct hdr *last;
+static void *take(size_t n) { struct hdr *h = (struct hdr *)top; n = (n + 15) & ~(size_t)15; h->prev = last; h->size = n; last = h; top += sizeof *h + n; return top - n; }
+static void drop(void *p) { struct hdr *h = (struct hdr *)((char *)p - sizeof(struct hdr)); if (h == last) { last = h->prev; top = (char *)h; } }
+struct owner { double *v; struct owner **back; }; struct named { struct named *next; char *name, *more; };
+int main(int argc, char **argv) {
+  int i, k, rank; double result = 0, all; struct owner *o; double *v; struct named *names = NULL, *s;
+  MPI_Init(&argc, &argv); MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  block = (char *)malloc(50 * size); for (i = 0; i < 50; i++) { struct item *n = (struct item *)(block + i * size); n->next = unused; unused = n; }
+  heap = top = malloc(1 << 14);
+  o = malloc(sizeof *o); v = malloc(100 * sizeof *v + sizeof(struct owner *)); o->v = v; o->back = (struct owner **)(v + 100); *o->back = o;
+  for (i = 0; i < 100; i++) {
+    s = malloc(sizeof *s + 24 * (1 + i % 3)); s->next = names; s->name = (char *)(s + 1); s->more = (char *)s + sizeof *s; sprintf(s->name, "name %d", i); s->more += 2; names = s;
+    v[i] = i; for (s = names; s; s = s->next) result += s->name[5] + s->more[0];
+    result += (*o->back)->v[i / 2];
+    struct item *n = unused; unused = n->next; n->next = used; used = n; n->v = i + rank * .1; n->name = (char *)(n + 1); sprintf(n->name, "item %d", i);
+    int *a = take(20 + i % 7), *b; for (k = 0; k < 5; k++) a[k] = i * k;
+    struct item **t = take(5 * sizeof *t); for (k = 0; k < 5; k++) t[k] = k & 1 ? n : NULL;
+    if (i % 5 == 2) b = take(9), b[1] = i;
+    MPI_Barrier(MPI_COMM_WORLD);
+    for (k = 0; k < 5; k++) { result += a[k]; if (t[k]) result += t[k]->v + strlen(t[k]->name); }
+    for (n = used; n; n = n->next) result += n->v + n->name[5];
+    if (i % 5 != 2) { drop(t); drop(a); }
+    if (i % 3 == 1) { n = used->next; used->next = n->next; n->next = unused; unused = n; }
+    if (i > 60 && used) { n = used; used = n->next; n->next = unused; unused = n; }
+    for (struct hdr *h = last; h; h = h->prev) result += h->size;
+  }
+  MPI_Reduce(&result, &all, 1, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
+  if (rank == 0) printf("%.15g\n", all);
+  MPI_Finalize();
+  return 0;
+}
+""")
+        self.cc("prog.c", "-w", "-o", "plain", "-felc-off")
+        self.cc("prog.c", "-w", "-o", "prog")
+        expected = self.start("plain")
+        out, said = self.planned("prog", "1 2 30 31 70 99", ELC_KEEP="20")
+        self.assertEqual(out, expected, said)
+        self.assertNotIn("abandoned", said)
+        for line in range(6, 0, -1):  # a restart removes those behind its own
+            out, said = self.planned("prog", "20 40 80" if line == 1 else None, ELC_KEEP="20", ELC_RESTART=str(line))
+            self.assertIn("restarting from line", said)
+            self.assertNotIn("abandoned", said)
+            self.assertEqual(out, expected, said)
+
     def test_profiling_interface(self):
         """Its names are those of MPI, but in text."""
         self.right('#define CALL(name) P##name\nstatic const char *what = "PMPI_Barrier", letter = \'\\\'\', *other = "\\"PMPI_"; int PMPI_own = 3;\nstatic int (*by)(MPI_Comm, int *) = PMPI_Comm_rank;',

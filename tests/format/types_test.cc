@@ -157,6 +157,28 @@ void crosses(const TypeTable& types, TypeId type, const std::vector<T>& values) 
 
 }  // namespace
 
+TEST_CASE("types that were made last are forgotten, and made again") {
+  Made made;
+  const TypeId end = made.types.end();
+  for (uint64_t count = 1; count < 4; ++count) {
+    TypeId one = 0, other = 0;
+    const FieldSpec first[] = {{"at_0", 0, made.point, count}}, second[] = {{"at_0", 0, made.node, count}};
+    REQUIRE(made.types.make_struct("struct one", count * sizeof(Point), first, &one).ok());
+    REQUIRE(made.types.make_struct("struct other", count * sizeof(Node), second, &other).ok());
+    CHECK(one == end);
+    CHECK(made.types.find("struct other") == other);
+    CHECK(made.types.fields(one)[0].count == count);
+    made.types.shorten(other);
+    CHECK(made.types.find("struct other") == kNone);
+    CHECK(made.types.find("struct one") == one);
+    made.types.shorten(end);
+    CHECK(made.types.find("struct one") == kNone);
+    CHECK(made.types.end() == end);
+    CHECK(made.types.find("struct node") == made.node);
+    CHECK(made.types.fields(made.node).size() == 13);
+  }
+}
+
 TEST_CASE("structs with every kind of field, nested and in arrays, cross between all machines") {
   Made made;
   crosses(made.types, made.point, some_points(100000));

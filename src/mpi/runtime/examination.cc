@@ -252,7 +252,10 @@ void read_plan() {
     char* end = nullptr;
     const bool ours = strtol(at, &end, 10) == runtime.rank;
     Vector<uint64_t> numbers;
-    for (at = end; *at == ' '; at = end) numbers.push_back(strtoull(at, &end, 10));
+    for (at = end; *at == ' '; at = end) {
+      numbers.push_back(strtoull(at, &end, 10));
+      if (end == at) break;
+    }
     if (*at != '\n' || numbers.size() < 2) return give_up(Result::error("elc doctor: the plan in %s is none", here().dir.c_str()));
     ++at;
     if (!ours) continue;

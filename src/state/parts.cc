@@ -1,0 +1,245 @@
+// Memory that a program's own allocator gives out in parts: blocks that hold elements of several types. What the program converts a
+// pointer into such a block to says what is there; a line believes that where all that is there can be of the type, and has the block as
+// a struct of these parts, and bytes between them.
+#include <string.h>
+
+#include <algorithm>
+
+#include "base/sort.h"
+#include "state/blocks.h"
+#include "state/process.h"
+
+namespace elc::state {
+namespace {
+
+constexpr size_t kMostFields = 4096;
+
+struct Noted {
+  uint64_t offset;
+  TypeId type;
+};
+
+// Which bytes of an element are of its fields.
+void mark_fields(const format::TypeTable& types, TypeId type, uint64_t offset, Vector<bool>* set) {
+  const format::TypeInfo& info = types.info(type);
+  if (info.kind != format::kStruct) {
+    for (uint64_t i = 0; i < info.size; ++i) (*set)[static_cast<size_t>(offset + i)] = true;
+    return;
+  }
+  for (const format::FieldInfo& field : types.fields(type))
+    for (uint64_t i = 0; i < field.count; ++i) mark_fields(types, field.type, offset + field.offset + i * types.size_of(field.type), set);
+}
+
+bool has_only_pointers(const format::TypeTable& types, TypeId type) {
+  const format::TypeInfo& info = types.info(type);
+  if (info.walked) return false;
+  for (const format::FieldInfo& field : types.fields(type))
+    if (!has_only_pointers(types, field.type)) return false;
+  return info.kind == format::kStruct || !format::is_handle(info.kind) || info.kind == format::kPointer || info.kind == format::kFunction;
+}
+
+// What can be told of all elements of a type at once.
+class Judge {
+ public:
+  Judge(const Process& process, TypeId type) : p_(process), type_(type), is_known_(has_only_pointers(process.types, type)) {
+    if (!is_known_) return;
+    Vector<bool> used;
+    used.resize(static_cast<size_t>(process.types.size_of(type)));
+    mark_fields(process.types, type, 0, &used);
+    for (size_t i = 0; i < used.size(); ++i)
+      if (!used[i]) unused_.push_back(i);
+    find_doubtful(process.types, type, 0, &doubtful_);
+  }
+  // Whether what is there can be an element: what is between its fields is 0, and its pointers lead somewhere.
+  bool allows(const uint8_t* at) const {
+    for (const size_t i : unused_)
+      if (at[i] != 0) return false;
+    return is_known_ && is_of_type(p_, doubtful_, at) && leads(type_, at);
+  }
+  bool has_pointers() const { return is_known_ && p_.types.info(type_).has_handle; }
+
+ private:
+  bool leads(TypeId type, const uint8_t* at) const {
+    const format::TypeInfo& info = p_.types.info(type);
+    for (const format::FieldInfo& field : p_.types.fields(type))
+      for (uint64_t i = 0; i < field.count && p_.types.info(field.type).has_handle; ++i)
+        if (!leads(field.type, at + field.offset + i * p_.types.size_of(field.type))) return false;
+    if (info.kind == format::kStruct || !info.has_handle) return true;
+    uintptr_t value;
+    memcpy(&value, at, sizeof value);
+    if (value == 0) return true;
+    if (info.kind == format::kFunction) return p_.function_by_address.find(value) != nullptr;
+    return p_.moved.find(value) != nullptr || p_.blocks->encode(reinterpret_cast<const void*>(value)).block != format::kWildBlock;
+  }
+
+  const Process& p_;
+  const TypeId type_;
+  const bool is_known_;
+  Vector<size_t> unused_;  // bytes between fields
+  Vector<Doubtful> doubtful_;
+};
+
+class Parts {
+ public:
+  Parts(Process& process, Block& block) : p_(process), block_(block) {}
+
+  // `all`: by ascending offset, and none twice.
+  void find(const Vector<Noted>& all) {
+    const uint64_t element = p_.types.size_of(block_.type);
+    if (block_.type != format::kByte && !block_.is_open && is_whole(element)) return;
+    if (block_.type != format::kByte && (all.empty() || all[0].offset != 0)) add(block_.type, 0, block_.is_open ? element : all[0].offset);
+    for (size_t i = 0; i < all.size(); ++i) {
+      const uint64_t end = i + 1 < all.size() ? all[i + 1].offset : block_.size;
+      if (all[i].offset >= end_) add(all[i].type, all[i].offset, end);
+    }
+    if (fields_.empty() || !fill_up(block_.size / sizeof(uintptr_t) * sizeof(uintptr_t))) return;
+    make();
+  }
+
+ private:
+  bool is_whole(uint64_t element) const {
+    const Judge base(p_, block_.type);
+    for (uint64_t at = 0; at + element <= block_.size; at += element)
+      if (!base.allows(block_.address + at)) return false;
+    return check_addresses(p_, block_.address, block_.size, block_.type).ok();
+  }
+  // As many elements as there can be. Without pointers they are bytes, as what is between the parts, and in them.
+  void add(TypeId of, uint64_t begin, uint64_t end) {
+    const TypeId* const with_gaps = p_.types_with_gaps.find(static_cast<uint64_t>(of));
+    const TypeId type = with_gaps == nullptr ? of : *with_gaps;
+    const Judge judge(p_, type);
+    if (!judge.has_pointers()) return;
+    const uint64_t size = p_.types.size_of(type);
+    uint64_t count = 0;
+    while ((count + 1) * size <= end - begin && judge.allows(block_.address + begin + count * size)) ++count;
+    if (count == 0 || !fill_up(begin)) return;
+    fields_.push_back({{}, begin, type, count});
+    end_ = begin + count * size;
+  }
+  // Bytes, if they hold no address.
+  bool fill_up(uint64_t to) {
+    if (to <= end_) return true;
+    if (!check_addresses(p_, block_.address + end_, to - end_, format::kByte).ok()) return false;
+    fields_.push_back({{}, end_, format::kByte, to - end_});
+    end_ = to;
+    return true;
+  }
+  void make() {
+    if (fields_.size() > kMostFields) return;
+    Vector<Text> names;
+    uint64_t all = mix64(end_);
+    for (format::FieldSpec& field : fields_) {
+      names.push_back(Text::format("at_%llu", static_cast<unsigned long long>(field.offset)));
+      for (const char* c = p_.types.info(field.type).name; *c != '\0'; ++c) all = mix64(all ^ static_cast<unsigned char>(*c));
+      all = mix64(mix64(all ^ field.offset) ^ field.count);
+    }
+    for (size_t i = 0; i < fields_.size(); ++i) fields_[i].name = names[i].view();
+    TypeId made;
+    const Text name = Text::format("%s %016llx", kPartsName, static_cast<unsigned long long>(all));
+    if (!p_.types.make_struct(name.view(), end_, {fields_.data(), fields_.size()}, &made).ok()) return;
+    p_.without_parts.push_back(block_);
+    block_.type = made;
+    block_.guessed = true;
+    block_.is_open = false;
+  }
+
+  Process& p_;
+  Block& block_;
+  uint64_t end_ = 0;  // of the fields
+  Vector<format::FieldSpec> fields_;
+};
+
+}  // namespace
+
+bool is_name_of_parts(const char* name) { return strncmp(name, kPartsName, strlen(kPartsName)) == 0; }
+
+void note_part(Process& p, const void* memory, TypeId type) {
+  constexpr size_t kMost = size_t{1} << 16;
+  const uint64_t key = reinterpret_cast<uintptr_t>(memory);
+  Part* known = p.parts.find(key);
+  if (known == nullptr && p.parts.size() < kMost && p.parts.make_room()) known = &p.parts.at(key);
+  if (known != nullptr) *known = {type, p.heap.next_id()};
+}
+
+static bool is_of_parts(const Process& p, TypeId type) { return type >= format::kFirstMade && is_name_of_parts(p.types.info(type).name); }
+
+// One that a restart has made is as the program has it, bytes.
+void forget_parts(Process& p) {
+  if (p.first_of_parts == format::kNone) return;
+  for (Block& block : p.heap.slots()) {
+    if (!is_of_parts(p, block.type)) continue;
+    block.type = format::kByte;
+    block.guessed = false;
+  }
+  for (const Block& before : p.without_parts) {
+    Block* const block = p.heap.find(before.address);
+    if (block == nullptr || block->id != before.id || block->type != format::kByte) continue;
+    block->type = before.type;
+    block->guessed = before.guessed;
+    block->is_open = before.is_open;
+  }
+  p.without_parts.clear();
+  TypeId last = p.types.end();
+  while (last > p.first_of_parts && is_of_parts(p, last - 1)) --last;
+  p.types.shorten(last);
+  p.first_of_parts = format::kNone;
+}
+
+void find_parts(Process& p) {
+  if (!p.is_prepared || p.parts.size() == 0) return;
+  struct OfBlock {
+    Block* block;
+    Noted noted;
+  };
+  Vector<OfBlock> all;
+  Vector<uint64_t> gone;
+  p.parts.each([&](uint64_t address, const Part& part) {
+    const Block* const found = p.blocks->block_of(reinterpret_cast<const void*>(static_cast<uintptr_t>(address)));
+    const uint64_t offset = found == nullptr ? 0 : address - reinterpret_cast<uintptr_t>(found->address);
+    if (found == nullptr || found->id >= part.next_id || offset >= found->size) gone.push_back(address);
+    else all.push_back({p.heap.find(found->address), {offset, part.type}});
+  });
+  for (const uint64_t address : gone) p.parts.remove(address);
+  sort(all, [](const OfBlock& a, const OfBlock& b) { return a.block != b.block ? a.block < b.block : a.noted.offset < b.noted.offset; });
+  p.first_of_parts = p.types.end();
+  for (size_t i = 0, end; i < all.size(); i = end) {
+    Vector<Noted> of_block;
+    for (end = i; end < all.size() && all[end].block == all[i].block; ++end) of_block.push_back(all[end].noted);
+    Block& block = *all[i].block;
+    const bool has_pointers = p.types.info(block.type).has_handle;
+    bool says_more = false;  // than the block's own type: where pointers are
+    for (const Noted& part : of_block) says_more = says_more || ((has_pointers || !are_of(p, block.type, part.type)) && p.types.info(part.type).has_handle);
+    if (says_more && block.type != format::kPointer) Parts(p, block).find(of_block);
+    else if (block.type != format::kByte)
+      for (const Noted& part : of_block) p.parts.remove(reinterpret_cast<uintptr_t>(block.address) + part.offset);
+  }
+  if (p.first_of_parts == p.types.end()) p.first_of_parts = format::kNone;
+}
+
+TypeId type_of_parts(Process& p, const format::TypeTable& file, const format::TypeInfo& type) {
+  Vector<format::FieldSpec> fields;
+  uint64_t end = 0;
+  for (uint32_t i = 0; i < type.field_count; ++i) {
+    const format::FieldInfo& field = file.field(type, i);
+    const TypeId here = field.type < format::kFirstMade ? field.type : p.types.find(file.info(field.type).name);
+    if (here == format::kNone) return format::kNone;
+    fields.push_back({field.name, end, here, field.count});
+    end += field.count * p.types.size_of(here);
+  }
+  const TypeId next = p.types.end();
+  TypeId made;
+  if (!p.types.make_struct(type.name, end, {fields.data(), fields.size()}, &made).ok()) return format::kNone;
+  if (p.first_of_parts == format::kNone) p.first_of_parts = next;
+  return made;
+}
+
+void note_parts(Process& p) {
+  if (p.first_of_parts == format::kNone) return;
+  for (const Block& block : p.heap.slots()) {
+    if (!is_of_parts(p, block.type)) continue;
+    for (const format::FieldInfo& field : p.types.fields(block.type))
+      if (field.type != format::kByte) note_part(p, block.address + field.offset, field.type);
+  }
+}
+
+}  // namespace elc::state

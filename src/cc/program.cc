@@ -529,7 +529,7 @@ void Program::conclude(std::vector<std::string>* errors) {
   for (const auto& [name, place] : profiled_)
     if (external_.contains(name)) errors->push_back(place + ": P" + name + "() in a program that defines " + name + "(), in whose place the library is");
   for (const auto& [name, place] : pointed_sites_)
-    if (!external_.contains(name)) warnings_.push_back(place + ": " + name + "() may be called by a pointer: in such a call no line is taken");
+    if (!external_.contains(name)) warnings_.push_back(place + ": there is a pointer to " + name + "(): no line is taken in calls by it");
   check_threads(errors);
   find_kept_sizes();
   find_numbers();

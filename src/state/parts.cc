@@ -22,26 +22,38 @@ struct Noted {
 // Which bytes of an element are of its fields.
 void mark_fields(const format::TypeTable& types, TypeId type, uint64_t offset, Vector<bool>* set) {
   const format::TypeInfo& info = types.info(type);
+  const auto mark = [&](uint64_t at) { (*set)[static_cast<size_t>(offset + at)] = true; };
   if (info.kind != format::kStruct) {
-    for (uint64_t i = 0; i < info.size; ++i) (*set)[static_cast<size_t>(offset + i)] = true;
+    for (uint64_t i = 0; i < info.size; ++i) mark(i);
     return;
   }
-  for (const format::FieldInfo& field : types.fields(type))
-    for (uint64_t i = 0; i < field.count; ++i) mark_fields(types, field.type, offset + field.offset + i * types.size_of(field.type), set);
+  for (const format::FieldInfo& field : types.fields(type)) {
+    if (const format::Accessor* const bits = types.accessor(field.type)) {
+      Vector<uint8_t> all;
+      all.resize(static_cast<size_t>(info.size));
+      bits->set(all.data(), -1);
+      for (size_t i = 0; i < all.size(); ++i)
+        if (all[i] != 0) mark(i);
+    }
+    const uint64_t size = types.accessor(field.type) != nullptr ? 0 : types.size_of(field.type);
+    for (uint64_t i = 0; size > 0 && i < field.count; ++i) mark_fields(types, field.type, offset + field.offset + i * size, set);
+  }
 }
 
-bool has_only_pointers(const format::TypeTable& types, TypeId type) {
+// Of numbers, pointers and streams.
+bool is_known(const format::TypeTable& types, TypeId type) {
+  if (types.accessor(type) != nullptr) return true;
   const format::TypeInfo& info = types.info(type);
-  if (info.walked) return false;
+  if (info.kind == format::kUnion) return false;
   for (const format::FieldInfo& field : types.fields(type))
-    if (!has_only_pointers(types, field.type)) return false;
-  return info.kind == format::kStruct || !format::is_handle(info.kind) || info.kind == format::kPointer || info.kind == format::kFunction;
+    if (!is_known(types, field.type)) return false;
+  return !format::is_handle(info.kind) || info.kind == format::kPointer || info.kind == format::kFunction || info.kind == format::kFile;
 }
 
 // What can be told of all elements of a type at once.
 class Judge {
  public:
-  Judge(const Process& process, TypeId type) : p_(process), type_(type), is_known_(has_only_pointers(process.types, type)) {
+  Judge(const Process& process, TypeId type) : p_(process), type_(type), is_known_(is_known(process.types, type)) {
     if (!is_known_) return;
     Vector<bool> used;
     used.resize(static_cast<size_t>(process.types.size_of(type)));
@@ -62,14 +74,16 @@ class Judge {
   bool leads(TypeId type, const uint8_t* at) const {
     const format::TypeInfo& info = p_.types.info(type);
     for (const format::FieldInfo& field : p_.types.fields(type))
-      for (uint64_t i = 0; i < field.count && p_.types.info(field.type).has_handle; ++i)
+      for (uint64_t i = 0; p_.types.accessor(field.type) == nullptr && p_.types.info(field.type).has_handle && i < field.count; ++i)
         if (!leads(field.type, at + field.offset + i * p_.types.size_of(field.type))) return false;
     if (info.kind == format::kStruct || !info.has_handle) return true;
     uintptr_t value;
     memcpy(&value, at, sizeof value);
     if (value == 0) return true;
+    if (info.kind == format::kFile) return p_.streams.number_of(reinterpret_cast<FILE*>(value)) != kWildStream;
     if (info.kind == format::kFunction) return p_.function_by_address.find(value) != nullptr;
-    return p_.moved.find(value) != nullptr || p_.blocks->encode(reinterpret_cast<const void*>(value)).block != format::kWildBlock;
+    const bool leads = p_.moved.find(value) != nullptr || p_.blocks->encode(reinterpret_cast<const void*>(value)).block != format::kWildBlock;
+    return leads || check_wild(p_, value).ok();  // as to memory that was freed
   }
 
   const Process& p_;

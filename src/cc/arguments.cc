@@ -90,6 +90,8 @@ Arguments read_arguments(const std::vector<std::string>& given) {
     else if (word.starts_with("-L")) a.directories.push_back(word.substr(2));
     if (word.starts_with("-fpack-struct"))
       a.refused = word + " changes the structs of MPI and of the C library, too: pack those that shall be packed (__attribute__((packed)))";
+    if (word == "-mms-bitfields" || word.starts_with("-mlong-double-") || word == "-malign-double" || word == "-fshort-wchar")
+      a.refused = word + ": elc-cc does not know how structs and numbers lie in memory then";
     a.compiles_only |= word == "-c";
     a.is_static |= word == "-static";
     a.is_shared |= word == "-shared" || word == "-r" || word == "-Wl,-r";

@@ -2,6 +2,7 @@
 
 #include "cc/visitor.h"
 #include "clang/AST/Attr.h"
+#include "clang/AST/ParentMapContext.h"
 #include "clang/AST/DeclOpenMP.h"
 #include "clang/AST/ExprOpenMP.h"
 #include "clang/AST/StmtOpenMP.h"
@@ -67,7 +68,6 @@ class BodyVisitor : public Visitor {
     const VarDecl* variable = variable_of(op->getSubExpr());
     if (variable != nullptr && op->getOpcode() == UO_AddrOf) f_.address_taken_.insert(variable->getCanonicalDecl());
     if (variable != nullptr && op->isIncrementDecrementOp()) f_.assigned_.insert(variable->getCanonicalDecl());
-    if (op->getOpcode() == UO_AddrOf && isa<CompoundLiteralExpr>(op->getSubExpr()->IgnoreParens())) see_literal(op);
     if (op->getOpcode() == UO_AddrOf && op->getSubExpr()->getType()->isArrayType()) f_.measured_.insert(array_of(op->getSubExpr()));
     return true;
   }
@@ -77,9 +77,14 @@ class BodyVisitor : public Visitor {
     return true;
   }
   bool VisitImplicitCastExpr(ImplicitCastExpr* cast) override {
-    if (cast->getCastKind() != CK_ArrayToPointerDecay) return true;
-    const Expr* const array = cast->getSubExpr()->IgnoreParens();
-    if (isa<CompoundLiteralExpr>(array)) see_literal(cast);
+    if (cast->getCastKind() == CK_LValueToRValue) values_.insert(cast->getSubExpr()->IgnoreParens());
+    return true;
+  }
+  // A literal lives as long as its block, and may be led to all that time; but for what is only read, or given to the C library.
+  bool VisitCompoundLiteralExpr(CompoundLiteralExpr* e) override {
+    const bool is_pure = !e->HasSideEffects(f_.unit_.context()) && !f_.has_label(e);
+    const bool lasts = !e->isFileScope() && !values_.contains(e) && !(fine_.contains(e) && is_pure);
+    if (lasts && directives_ == 0 && f_.has_label(block_)) f_.literals_[block_].push_back({e, 0});
     return true;
   }
   bool VisitDeclRefExpr(DeclRefExpr* e) override {
@@ -108,10 +113,13 @@ class BodyVisitor : public Visitor {
   bool VisitVAArgExpr(VAArgExpr* e) override { return see_arguments(e), true; }
   bool VisitGotoStmt(GotoStmt*) override { return f_.has_jumps_ = true, true; }
   bool VisitCallExpr(CallExpr* call) override {
-    if (f_.kind_of(call) != Function::Call::kInstrumented)
-      for (const Expr* argument : call->arguments()) mark(argument);
     const FunctionDecl* callee = callee_of(call);
     if (callee == nullptr) return true;
+    // Those of <tgmath.h>, of which clang does not know what they return.
+    if (callee->isImplicit() && callee->getBuiltinID() == 0 && callee->getName().startswith("__builtin_") && f_.has_label(around(call)))
+      f_.refuse(call->getBeginLoc(), callee->getName().str() + "(), and calls that can reach MPI in one statement: put its value into a variable");
+    if (!f_.module_.program().defines(f_.unit_, callee) && !callee->getName().startswith("MPI_") && !call->getType()->isPointerType())
+      for (const Expr* argument : call->arguments()) mark(argument);
     const std::string name = callee->getName().str();
     if (is_setjmp(name)) f_.refuse(call->getBeginLoc(), name + "(): a restart cannot set the place to which longjmp goes");
     if (name == "__builtin_va_end") {  // which does nothing, and does not see what was started
@@ -151,16 +159,20 @@ class BodyVisitor : public Visitor {
     return all;
   }
   bool VisitUnaryExprOrTypeTraitExpr(UnaryExprOrTypeTraitExpr* e) override {
-    if (!e->isArgumentType()) f_.measured_.insert(variable_of(e->getArgumentExpr()));
+    if (e->isArgumentType()) return true;
+    f_.measured_.insert(variable_of(e->getArgumentExpr()));
+    values_.insert(e->getArgumentExpr()->IgnoreParens());
     return true;
   }
 
   bool dataTraverseStmtPre(Stmt* statement) override {
     if (isa<ForStmt, WhileStmt, DoStmt>(statement)) loops_.push_back(statement);
+    if (isa<OMPExecutableDirective>(statement)) ++directives_;
     return true;
   }
   bool dataTraverseStmtPost(Stmt* statement) override {
     if (!loops_.empty() && loops_.back() == statement) loops_.pop_back();
+    if (isa<OMPExecutableDirective>(statement)) --directives_;
     return true;
   }
 
@@ -176,23 +188,33 @@ class BodyVisitor : public Visitor {
     const auto* reference = dyn_cast<DeclRefExpr>(e);
     return reference == nullptr ? nullptr : dyn_cast<VarDecl>(reference->getDecl());
   }
-  // Literals in what is given to a call that comes back before the next line live as long as they are wanted.
+  // The whole expression.
+  const Stmt* around(const Expr* e) const {
+    DynTypedNode node = DynTypedNode::create(*e);
+    const Stmt* whole = e;
+    for (;;) {
+      const auto parents = f_.unit_.context().getParents(node);
+      if (parents.size() != 1 || (parents[0].get<Expr>() == nullptr && parents[0].get<VarDecl>() == nullptr && parents[0].get<DeclStmt>() == nullptr)) return whole;
+      node = parents[0];
+      if (const auto* const outer = node.get<Stmt>()) whole = outer;
+    }
+  }
+  // What is given to a call that comes back before the next line.
   void mark(const Expr* e) {
     for (;;) {
       e = e->IgnoreParens();
       fine_.insert(e);
+      const auto* at = dyn_cast<UnaryOperator>(e);
       if (const auto* cast = dyn_cast<CastExpr>(e)) e = cast->getSubExpr();
+      else if (at != nullptr && at->getOpcode() == UO_AddrOf) e = at->getSubExpr();
       else return;
     }
-  }
-  void see_literal(const Expr* e) {
-    // It lives as long as its block.
-    if (!fine_.contains(e) && f_.has_label(block_)) f_.refuse(e->getBeginLoc(), "the address of a compound literal: give it a name");
   }
 
   Function& f_;
   const Stmt* block_ = nullptr;
-  std::set<const Expr*> fine_, ended_;
+  int directives_ = 0;  // of OpenMP, around what is seen
+  std::set<const Expr*> fine_, values_, ended_;
   std::vector<const Stmt*> loops_;  // around what is seen
 };
 
@@ -278,6 +300,7 @@ Function::Function(Module& module, const FunctionDecl* function) : module_(modul
     arrays_.push_back("ELC_Program_leave(&elc_a)");
   }
   find_moved(function->getBody());
+  move_literals();
   enters_late_ = enters_for_calls();
   ReturnVisitor(*this).TraverseStmt(function->getBody());
   struct Renamer : Visitor {
@@ -348,6 +371,24 @@ void Function::move(const DeclStmt* statement) {
     if (v.type->isVariablyModifiedType()) change_array(variable, &v);
     if (variable->hasAttr<CleanupAttr>()) refuse(variable->getLocation(), "'" + v.shown + "' has an attribute cleanup");
     moved_[variable->getCanonicalDecl()] = add(v);
+  }
+}
+
+void Function::move_literals() {
+  for (auto& [block, literals] : literals_) {
+    for (Literal& literal : literals) {
+      Variable v;
+      v.name = free_variable("elc_literal" + std::to_string(next_++));
+      v.shown = "a literal";
+      Qualifiers dropped;
+      v.type = unit_.context().getUnqualifiedArrayType(literal.e->getType(), dropped);
+      v.in_place = true;
+      names_.insert(v.name);
+      module_.lift(v.type);
+      literal.variable = add(v);
+      module_.edits().wrap(unit_.begin_of(literal.e->getBeginLoc()), unit_.end_of(literal.e->getEndLoc()), "(*({ __builtin_memcpy((void *)&" + v.name + ", &",
+                           ", sizeof " + v.name + "); &" + v.name + "; }))");
+    }
   }
 }
 
@@ -577,9 +618,12 @@ std::string Function::beginning() {
          std::to_string(labels_.size()) + ", elc_c}; ";
   if (function_->isMain()) {
     const bool has_words = function_->getNumParams() > 1;
+    for (unsigned i = 0; has_words && i < 2; ++i)
+      if (function_->getParamDecl(i)->getName().empty()) return refuse(function_->getLocation(), "main() has a parameter without a name"), "";
     const std::string count = has_words ? variables_[moved_.at(function_->getParamDecl(0))].name : "0";
     const std::string words = has_words ? variables_[moved_.at(function_->getParamDecl(1))].name : "";
-    out += (has_words ? words + " = " : "") + "ELC_Program_begin(&elc_program, " + count + ", " + (has_words ? words : "(char **)0") + "); ";
+    out += "static int elc_begun; if (elc_begun++ == 0) { ";  // it may be called again
+    out += (has_words ? words + " = " : "") + "ELC_Program_begin(&elc_program, " + count + ", " + (has_words ? words : "(char **)0") + "); } ";
   }
   if (function_->isMain() && module_.program().everywhere()) out += "atexit(elc_end); ";
   if (module_.program().is_error_handler(unit_, function_))

@@ -51,6 +51,10 @@ class Function {
     std::string result;        // the variable that has its value then; empty: none
     std::string callee;        // the name of the function that is called; empty: not known
   };
+  struct Literal {
+    const clang::CompoundLiteralExpr* e;
+    size_t variable;
+  };
   enum class Call { kPlain, kSite, kInstrumented };
 
   // ---- Analysis
@@ -58,10 +62,12 @@ class Function {
   bool has_label(const clang::Stmt* statement) const;
   void find_moved(const clang::Stmt* statement);
   void move(const clang::DeclStmt* statement);
+  void move_literals();
   bool wants_arguments_late(const clang::Stmt* statement) const;
   void change_array(const clang::VarDecl* variable, Variable* v);
   bool is_plain(const clang::Expr* size) const;
   void push_scope(size_t variable);
+  void begin_scope(const clang::CompoundStmt* block);
   bool enters_for_calls();
   void count_labels(const clang::Stmt* statement, bool in_loop, bool always);
   size_t add(Variable variable);
@@ -87,7 +93,11 @@ class Function {
   std::string value_of(const clang::Expr* e, bool is_used = true);
   std::string call(const clang::CallExpr* call, Call kind, bool is_used);
   std::string value_of_block(const clang::StmtExpr* e, bool is_used);
+  void find_values(const clang::Stmt* s, std::vector<const clang::Expr*>* values) const;
+  bool calls_beside(const clang::Stmt* s, const std::vector<const clang::Expr*>& values) const;
+  std::string value_in_memory(const clang::Expr* e, const std::vector<const clang::Expr*>& values);
   std::string argument(const clang::Expr* e, clang::QualType type, bool is_rank = false);
+  bool is_wide(const clang::Expr* e) const;
   std::set<const clang::Expr*> operands_before_calls(const clang::Expr* e) const;
   std::string substituted(const clang::Expr* e);
   std::string truth_of(const clang::Expr* e);
@@ -110,6 +120,7 @@ class Function {
   std::set<const clang::VarDecl*> address_taken_, assigned_, measured_, named_;  // the last in directives
   std::vector<std::string> arrays_;  // of variable length, and what alloca gave: calls that give their memory back
   std::map<const clang::VarDecl*, size_t> moved_;
+  std::map<const clang::Stmt*, std::vector<Literal>> literals_;  // compound literals that last, by their blocks
   std::vector<Variable> variables_;
   std::vector<Label> labels_;
   std::vector<size_t> scope_;

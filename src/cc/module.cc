@@ -10,6 +10,7 @@
 #include "cc/ranks.h"
 #include "cc/visitor.h"
 #include "clang/AST/Attr.h"
+#include "clang/AST/ParentMapContext.h"
 #include "elc_program.h"
 
 namespace elc::cc {
@@ -96,8 +97,9 @@ class FileVisitor : public Visitor {
         declare(symbol, function);
       }
       const std::string why = own || followed_.contains(reference) ? "" : known.kind == Known::Kind::kUnfit ? known.text : m_.program_.why_foreign(name);
-      if (!why.empty()) {
-        refuse_lines(reference, why, name + "()", "(", ", " + name + ")");
+      if (!why.empty() && !is_asked_for(reference)) {
+        if (function->getBuiltinID() != 0 && name.starts_with("__builtin_")) refuse_lines(reference, why, name + "()", "(", ", " + name + ")");
+        else refuse_lines(reference, why, name + "()", "(*(", ", &" + name + "))");
         if (function->isImplicit()) declare(name, function);  // by the call, which is none of a mere name now
       }
       if (!own && !direct_.contains(reference) && !name.starts_with("__atomic_")) add_function(symbol, name, false);  // no pointer can lead there
@@ -205,6 +207,21 @@ class FileVisitor : public Visitor {
     if (is_as_it_is) before = "((" + m_.declaration(call->getType(), "", call->getBeginLoc()) + ")" + before, behind += ")";
     m_.memory_[call] = {before, behind};
     m_.edits_.wrap(unit_.begin_of(call->getBeginLoc()), unit_.end_of(call->getEndLoc()), before, behind);
+  }
+
+  // Whether the program asks there whether there is such a function: if (hook), hook != NULL.
+  bool is_asked_for(const DeclRefExpr* reference) const {
+    DynTypedNode node = DynTypedNode::create(*reference);
+    for (;;) {
+      const auto parents = unit_.context().getParents(node);
+      if (parents.size() != 1) return false;
+      node = parents[0];
+      if (node.get<ImplicitCastExpr>() != nullptr || node.get<ParenExpr>() != nullptr) continue;
+      const auto* both = node.get<BinaryOperator>();
+      const auto* one = node.get<UnaryOperator>();
+      if (both != nullptr) return both->isEqualityOp() || both->isLogicalOp();
+      return one != nullptr ? one->getOpcode() == UO_LNot : node.get<IfStmt>() != nullptr || node.get<ConditionalOperator>() != nullptr;
+    }
   }
 
   // Whether it is given the size of one element and something more, as of text behind a struct.
@@ -434,6 +451,26 @@ class Renamer : public Visitor {
   Module& m_;
 };
 
+// The type without names of typedefs, but for those that have attributes which it has not without.
+static QualType with_attributes(ASTContext& context, QualType type) {
+  const Qualifiers qualifiers = type.getCanonicalType().getLocalQualifiers();
+  for (QualType sugar = type; sugar.getTypePtr() != sugar.getSingleStepDesugaredType(context).getTypePtr(); sugar = sugar.getSingleStepDesugaredType(context)) {
+    const auto* const named = dyn_cast<TypedefType>(sugar.getTypePtr());
+    const bool matters = named != nullptr && (named->getDecl()->hasAttr<AlignedAttr>() || named->getDecl()->hasAttr<MayAliasAttr>());
+    if (matters && named->getDecl()->getDeclContext()->isTranslationUnit()) return context.getQualifiedType(context.getTypedefType(named->getDecl()), qualifiers);
+  }
+  const QualType canonical = type.getCanonicalType();
+  if (const auto* pointer = type->getAs<PointerType>(); pointer != nullptr && !pointer->getPointeeType()->isFunctionType()) {
+    const QualType pointee = with_attributes(context, pointer->getPointeeType());
+    return pointee.isCanonical() ? canonical : context.getQualifiedType(context.getPointerType(pointee), qualifiers);
+  }
+  if (const auto* array = context.getAsConstantArrayType(type)) {
+    const QualType element = with_attributes(context, array->getElementType());
+    return element.isCanonical() ? canonical : context.getConstantArrayType(element, array->getSize(), nullptr, ArrayType::Normal, 0);
+  }
+  return canonical;
+}
+
 std::string Module::declaration(QualType type, const std::string& name, SourceLocation at) {
   PrintingPolicy policy(unit_.context().getLangOpts());
   policy.SuppressTagKeyword = false;
@@ -441,7 +478,7 @@ std::string Module::declaration(QualType type, const std::string& name, SourceLo
   std::string out;
   llvm::raw_string_ostream stream(out);
   // Without the names that typedefs have: a variable of the function may hide one.
-  type.getCanonicalType().print(stream, policy, name);
+  with_attributes(unit_.context(), type).print(stream, policy, name);
   stream.flush();
   if (out.find("(unnamed") == std::string::npos && out.find("(anonymous") == std::string::npos) return out;
   error(at, "the type of '" + name + "' has no name: give the struct, union or enum one");
@@ -793,6 +830,8 @@ std::string Module::transform(size_t units) {
       const std::string& symbol = statics_.at(variable);
       out += "static " + declaration(variable->getType(), symbol, variable->getLocation());
       out += alignment(variable);
+      if (const auto* section = variable->getAttr<SectionAttr>()) out += " __attribute__((section(" + quoted(section->getName().str()) + ")))";
+      if (variable->hasAttr<UsedAttr>()) out += " __attribute__((used))";
       if (const Expr* init = variable->getInit())
         out += " = " + edits_.text(unit_.begin_of(init->getBeginLoc()), unit_.end_of(init->getEndLoc()));
       out += "; ";

@@ -133,8 +133,24 @@ void Function::emit(const Stmt* s) {
   scope_.resize(scope);
 }
 
+// What lives from the beginning of the block: its literals, and where a goto may lead back, what pointers may lead to before it is declared.
+void Function::begin_scope(const CompoundStmt* block) {
+  if (const auto known = literals_.find(block); known != literals_.end())
+    for (const Literal& literal : known->second) scope_.push_back(literal.variable);
+  for (const Stmt* child : block->body()) {
+    const auto* const statement = dyn_cast<DeclStmt>(child);
+    if (!has_jumps_ || statement == nullptr) continue;
+    for (const Decl* d : statement->decls()) {
+      const auto* const variable = dyn_cast<VarDecl>(d);
+      const auto moved = variable == nullptr ? moved_.end() : moved_.find(variable->getCanonicalDecl());
+      if (moved != moved_.end() && variables_[moved->second].in_place) scope_.push_back(moved->second);
+    }
+  }
+}
+
 void Function::emit_children(const CompoundStmt* compound) {
   const size_t scope = scope_.size();
+  begin_scope(compound);
   for (const Stmt* child : compound->body()) emit(child);
   scope_.resize(scope);
 }
@@ -153,7 +169,8 @@ void Function::emit_declaration(const DeclStmt* statement) {
     const auto* const variable = dyn_cast<VarDecl>(d);
     if (variable != nullptr && variable->hasLocalStorage()) {
       if (!moved_.contains(variable->getCanonicalDecl())) continue;  // a list of arguments, which is over before a line is taken
-      push_scope(moved_.at(variable->getCanonicalDecl()));
+      const size_t moved = moved_.at(variable->getCanonicalDecl());
+      if (std::find(scope_.begin(), scope_.end(), moved) == scope_.end()) push_scope(moved);
       if (variable->getType()->isVariablyModifiedType()) emit_extents(variable);
       if (variable->getInit() == nullptr) continue;
       say_line(variable->getLocation());
@@ -271,6 +288,8 @@ void Function::redirect_continues(const Stmt* s, const std::string& label) {
 
 // ---- Expressions ----
 
+static const char* const kWide = "a bit-field of more bits than an int has, in an expression with calls that can reach MPI: put it into a variable before";
+
 // An assignment, also to what has constant members.
 std::string Function::set(const std::string& name, QualType type, const std::string& value) const {
   if (!has_constants(unit_.context(), type)) return name + " = " + value + "; ";
@@ -309,6 +328,7 @@ std::string Function::value_of(const Expr* e, bool is_used) {
   }
   if (const auto* choice = dyn_cast<ConditionalOperator>(e)) {
     const bool valued = is_used && !e->getType()->isVoidType();
+    if (valued && (is_wide(choice->getTrueExpr()) || is_wide(choice->getFalseExpr()))) refuse(e->getBeginLoc(), kWide);
     const std::string condition = value_of(choice->getCond());
     const std::string result = valued ? variables_[temporary(e->getType())].name : "";
     out_ += "if (" + condition + ") { ";
@@ -344,11 +364,13 @@ std::string Function::value_of_block(const StmtExpr* e, bool is_used) {
   const size_t scope = scope_.size();
   if (valued && !isa<Expr>(e->getSubStmt()->body_back())) refuse(e->getBeginLoc(), "a statement expression whose value has a label");
   out_ += "{ ";
+  begin_scope(e->getSubStmt());
   for (const Stmt* child : e->getSubStmt()->body()) {
     const auto* last = valued && child == e->getSubStmt()->body_back() ? dyn_cast<Expr>(child) : nullptr;
     if (last == nullptr) {
       emit(child);
     } else {
+      if (is_wide(last)) refuse(e->getBeginLoc(), kWide);
       const std::string value = value_of(last);
       out_ += set(result, e->getType(), value);
     }
@@ -356,6 +378,12 @@ std::string Function::value_of_block(const StmtExpr* e, bool is_used) {
   out_ += " }";
   scope_.resize(scope);
   return result;
+}
+
+// A bit-field of more bits than an int has is of a type that C has no name for.
+bool Function::is_wide(const Expr* e) const {
+  const FieldDecl* const bits = e->IgnoreParenImpCasts()->getSourceBitField();
+  return bits != nullptr && bits->getBitWidthValue(unit_.context()) > unit_.context().getIntWidth(unit_.context().IntTy);
 }
 
 // C leaves open what comes first, but compilers have a number on the left before they call what is on the right, and programs rely on
@@ -366,6 +394,7 @@ std::set<const Expr*> Function::operands_before_calls(const Expr* e) const {
     const Expr* const inner = left->IgnoreParenImpCasts();
     if (!left->getType()->isArithmeticType() || isa<DeclRefExpr>(inner) || left->isEvaluatable(unit_.context())) return;
     if (isa<CallExpr>(inner) && has_label(inner)) return;  // is kept anyway
+    if (is_wide(inner)) return;
     Described d;
     std::string why;
     if (module_.types().describe(left->getType(), &d, &why)) first.insert(left);
@@ -401,11 +430,55 @@ std::string Function::substituted(const Expr* e) {
   return module_.edits().text(unit_.begin_of(e->getBeginLoc()), unit_.end_of(e->getEndLoc()), values);
 }
 
+// A pointer into an array of a struct that is a value, as of a function's result, leads to memory that the compiler has for it as long as
+// the statement lasts: here it is a variable. `values`: those structs, outside of calls.
+void Function::find_values(const Stmt* s, std::vector<const Expr*>* values) const {
+  const auto* cast = dyn_cast<ImplicitCastExpr>(s);
+  if (cast != nullptr && cast->getCastKind() == CK_ArrayToPointerDecay) {
+    const Expr* of = cast->getSubExpr()->IgnoreParens();
+    for (;;) {
+      const auto* member = dyn_cast<MemberExpr>(of);
+      const auto* element = dyn_cast<ArraySubscriptExpr>(of);
+      if (member != nullptr && !member->isArrow()) of = member->getBase()->IgnoreParens();
+      else if (element != nullptr && element->getBase()->IgnoreParenImpCasts()->getType()->isArrayType()) of = element->getBase()->IgnoreParenImpCasts();
+      else break;
+    }
+    const auto* call = dyn_cast<CallExpr>(of);
+    if (of->isPRValue() && of->getType()->isRecordType()) {
+      if (call == nullptr || kind_of(call) == Call::kPlain) values->push_back(of);
+      return;
+    }
+  }
+  if (isa<CallExpr, StmtExpr>(s)) return;
+  for (const Stmt* child : s->children())
+    if (child != nullptr) find_values(child, values);
+}
+
+// Whether there is a call with a label that is in none of the values.
+bool Function::calls_beside(const Stmt* s, const std::vector<const Expr*>& values) const {
+  if (!has_label(s) || std::find(values.begin(), values.end(), s) != values.end()) return false;
+  if (isa<CallExpr>(s)) return true;
+  return std::any_of(s->child_begin(), s->child_end(), [&](const Stmt* child) { return child != nullptr && calls_beside(child, values); });
+}
+
+std::string Function::value_in_memory(const Expr* e, const std::vector<const Expr*>& values) {
+  std::vector<Edits::Edit> kept;
+  for (const Expr* value : values) {
+    const std::string text = value_of(value), name = variables_[temporary(value->getType())].name;
+    out_ += set(name, value->getType(), text);
+    kept.push_back({unit_.begin_of(value->getBeginLoc()), unit_.end_of(value->getEndLoc()), true, name, ""});
+  }
+  if (calls_beside(e, values)) refuse(e->getBeginLoc(), "an array of a struct that is a value, and calls that can reach MPI beside it: give it a name");
+  return module_.edits().text(unit_.begin_of(e->getBeginLoc()), unit_.end_of(e->getEndLoc()), kept);
+}
+
 // What has an effect, or is a call itself, is evaluated before the variables are stored; a call that is made again does not
 // evaluate it again.
 std::string Function::argument(const Expr* e, QualType type, bool is_rank) {
-  if (!has_label(e) && !e->HasSideEffects(unit_.context())) return text(e);
-  const std::string value = value_of(e);
+  std::vector<const Expr*> values;
+  if (e->getType()->isPointerType()) find_values(e, &values);
+  if (values.empty() && !has_label(e) && !e->HasSideEffects(unit_.context())) return text(e);
+  const std::string value = values.empty() ? value_of(e) : value_in_memory(e, values);
   if (type->isVariablyModifiedType()) {  // of what the function that is called knows
     const size_t kept = temporary(unit_.context().VoidPtrTy);
     out_ += variables_[kept].name + " = (void *)(" + value + "); ";

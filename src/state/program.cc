@@ -116,8 +116,8 @@ char** begin_program(const ELC_Program& program, int argc, char** argv) {
     if (module == nullptr) continue;
     module->make_types();
     for (size_t k = 0; k < module->function_count; ++k)
-      if (ELC_Register_function(module->functions[k].name, module->functions[k].function) != ELC_OK)
-        p.unregistered = Text::format("the function %s", module->functions[k].name);
+      if (module->functions[k].function != nullptr && ELC_Register_function(module->functions[k].name, module->functions[k].function) != ELC_OK)
+        p.unregistered = Text::format("the function %s", module->functions[k].name);  // NULL: a weak one that nobody defines
     register_variables(*module, &known);
   }
   make_types_with_gaps(p, p.types.end());

@@ -122,7 +122,9 @@ class FileVisitor : public Visitor {
     if (call == nullptr) return see_pointer(cast, source);
     if (seen_.contains(call) || unit_.pragma_of(call) != nullptr) return true;
     const QualType from = call->getType();
-    if (!from->isPointerType() || !(from->isVoidPointerType() || from->getPointeeType()->isAnyCharacterType())) return true;
+    if (!from->isPointerType()) return true;
+    const bool is_of_numbers = from->getPointeeType()->isArithmeticType() && m_.types_.holds_addresses(to->getPointeeType());
+    if (!(from->isVoidPointerType() || from->getPointeeType()->isAnyCharacterType() || is_of_numbers)) return true;
     const FunctionDecl* callee = callee_of(call);
     if (callee != nullptr && !m_.program_.defines(unit_, callee)) {
       const Known known = m_.program_.known(callee->getName().str());

@@ -157,9 +157,19 @@ class MoveVisitor : public Visitor {
     const bool subtracts = how == BO_Sub || how == BO_SubAssign, assigns = how == BO_SubAssign || how == BO_AddAssign;
     const bool is_first = both->getLHS()->getType()->isPointerType();
     if (!(subtracts || how == BO_Add || assigns)) return false;
-    Expr *const pointer = is_first ? both->getLHS() : both->getRHS(), *const by = is_first ? both->getRHS() : both->getLHS();
-    const bool goes_on = !assigns && follow_move(pointer);
-    const bool is_far_away = goes_on || is_far(pointer, by, subtracts);
+    Expr* pointer = is_first ? both->getLHS() : both->getRHS();
+    bool is_far_away = is_far(pointer, is_first ? both->getRHS() : both->getLHS(), subtracts);
+    // In p + a - b it is p that is moved, once: what p + a is nobody keeps, and it may be anything.
+    std::vector<BinaryOperator*> steps;
+    while (auto* const step = assigns ? nullptr : dyn_cast<BinaryOperator>(pointer->IgnoreParenCasts())) {
+      const bool is_step = step->getType()->isPointerType() && step->isAdditiveOp() && !moves_.contains(step);
+      if (!is_step) break;
+      const bool is_left = step->getLHS()->getType()->isPointerType();
+      pointer = is_left ? step->getLHS() : step->getRHS();
+      is_far_away |= is_far(pointer, is_left ? step->getRHS() : step->getLHS(), step->getOpcode() == BO_Sub);
+      steps.push_back(step);
+    }
+    if (!assigns && follow_move(pointer)) is_far_away = true;
     if (!(is_far_away || allocates_) || program_.reaches_mpi(unit_, both)) return false;
     const std::string call = is_far_away ? "ELC_Program_moved" : "ELC_Program_moved_on";
     const auto* reference = dyn_cast<DeclRefExpr>(both->getLHS()->IgnoreParens());
@@ -172,10 +182,22 @@ class MoveVisitor : public Visitor {
     const std::string right = assigns ? "elc_from = *elc_at; *elc_at " + sign + "= (" : is_first ? "elc_by = +(" : "elc_from = (";
     const std::string to = assigns ? "*elc_at" : "(elc_from " + sign + " elc_by)";
     const size_t at = unit_.begin_of(both->getOperatorLoc());
-    edits_.wrap(unit_.begin_of(both->getBeginLoc()), unit_.end_of(both->getEndLoc()), std::string("__extension__ ({ __auto_type ") + left,
-                "); (__typeof__(elc_from))" + call + "((void *)elc_from, (void *)" + to + "); })");
+    const std::string base = steps.empty() ? "" : "void *elc_base; ", from = steps.empty() ? "(void *)elc_from" : "elc_base";
+    edits_.wrap(unit_.begin_of(both->getBeginLoc()), unit_.end_of(both->getEndLoc()), "__extension__ ({ " + base + "__auto_type " + left,
+                "); (__typeof__(elc_from))" + call + "(" + from + ", (void *)" + to + "); })");
     edits_.replace(at, at + (assigns ? 2 : 1), "); __auto_type " + right);
+    for (const BinaryOperator* step : steps) write_step(step, step == steps.back());
     return is_far_away;
+  }
+
+  // One of several in an expression, of which the first has what is moved.
+  void write_step(const BinaryOperator* step, bool is_first_of_all) {
+    moves_.insert(step);
+    const bool is_left = step->getLHS()->getType()->isPointerType();
+    const size_t at = unit_.begin_of(step->getOperatorLoc());
+    edits_.wrap(unit_.begin_of(step->getBeginLoc()), unit_.end_of(step->getEndLoc()), std::string("__extension__ ({ __auto_type ") + (is_left ? "elc_from = (" : "elc_by = +("),
+                std::string("); ") + (is_first_of_all ? "elc_base = (void *)elc_from; " : "") + "elc_from " + (step->getOpcode() == BO_Sub ? "-" : "+") + " elc_by; })");
+    edits_.replace(at, at + 1, std::string("); __auto_type ") + (is_left ? "elc_by = +(" : "elc_from = ("));
   }
 
   const Unit& unit_;

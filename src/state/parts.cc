@@ -40,14 +40,14 @@ void mark_fields(const format::TypeTable& types, TypeId type, uint64_t offset, V
   }
 }
 
-// Of numbers, pointers and streams.
+// Of numbers, pointers, streams, and handles that are addresses.
 bool is_known(const format::TypeTable& types, TypeId type) {
   if (types.accessor(type) != nullptr) return true;
   const format::TypeInfo& info = types.info(type);
   if (info.kind == format::kUnion) return false;
   for (const format::FieldInfo& field : types.fields(type))
     if (!is_known(types, field.type)) return false;
-  return !format::is_handle(info.kind) || info.kind == format::kPointer || info.kind == format::kFunction || info.kind == format::kFile;
+  return !format::is_handle(info.kind) || info.size == sizeof(void*);  // others are numbers, which may be anything
 }
 
 // What can be told of all elements of a type at once.
@@ -81,6 +81,7 @@ class Judge {
     memcpy(&value, at, sizeof value);
     if (value == 0) return true;
     if (info.kind == format::kFile) return p_.streams.number_of(reinterpret_cast<FILE*>(value)) != kWildStream;
+    if (info.kind >= format::kMpiComm) return may_be_address(p_, value);
     if (info.kind == format::kFunction) return p_.function_by_address.find(value) != nullptr;
     const bool leads = p_.moved.find(value) != nullptr || p_.blocks->encode(reinterpret_cast<const void*>(value)).block != format::kWildBlock;
     return leads || check_wild(p_, value).ok();  // as to memory that was freed

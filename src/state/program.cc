@@ -320,6 +320,8 @@ ELC_EXPORT void* ELC_Program_as(void* memory, ELC_Type type) {
   if (block != nullptr && is_open && block->type == type) block->is_open = true;  // a restart does not know it of one without more
   if (block == nullptr && memory != nullptr && type != ELC_BYTE) elc::state::note_part(p, memory, type);
   if (block == nullptr && type == ELC_POINTER) p.tables[p.next_table++ % Process::kMostTables] = memory;
+  if (block != nullptr && block->type != type && block->type != ELC_BYTE && !block->guessed && p.types.info(type).has_handle)
+    elc::state::note_part(p, memory, type);  // what it was made for first may be an allocator's own
   if (block == nullptr || (block->type != ELC_BYTE && !block->guessed)) return memory;
   const uint64_t element = p.types.size_of(type);
   if (element == 0 || block->size < element) return memory;

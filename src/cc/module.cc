@@ -818,10 +818,9 @@ std::string Module::transform(size_t units) {
   std::vector<std::pair<size_t, std::string>> statics;
   for (const Definition& d : all) {
     std::string out;
-    std::map<size_t, std::string> types;  // in order
+    std::map<size_t, std::string> moved;  // in the order of the source: the one may need the other
     for (const DeclStmt* statement : lifted_)
-      if (owners_.at(statement) == d.function) types[unit_.begin_of(statement->getBeginLoc())] = lifted_text(statement);
-    for (const auto& [place, text] : types) out += text;
+      if (owners_.at(statement) == d.function) moved[unit_.begin_of(statement->getBeginLoc())] = lifted_text(statement);
     bool names_function = false;
     for (const VarDecl* variable : static_order_)
       names_function |= variable->getDeclContext() == d.function && variable->getInit() != nullptr && has_reference(variable->getInit(), d.function);
@@ -830,14 +829,14 @@ std::string Module::transform(size_t units) {
     for (const VarDecl* variable : static_order_) {
       if (variable->getDeclContext() != d.function) continue;
       const std::string& symbol = statics_.at(variable);
-      out += "static " + declaration(variable->getType(), symbol, variable->getLocation());
-      out += alignment(variable);
-      if (const auto* section = variable->getAttr<SectionAttr>()) out += " __attribute__((section(" + quoted(section->getName().str()) + ")))";
-      if (variable->hasAttr<UsedAttr>()) out += " __attribute__((used))";
+      std::string text = "static " + declaration(variable->getType(), symbol, variable->getLocation()) + alignment(variable);
+      if (const auto* section = variable->getAttr<SectionAttr>()) text += " __attribute__((section(" + quoted(section->getName().str()) + ")))";
+      if (variable->hasAttr<UsedAttr>()) text += " __attribute__((used))";
       if (const Expr* init = variable->getInit())
-        out += " = " + edits_.text(unit_.begin_of(init->getBeginLoc()), unit_.end_of(init->getEndLoc()));
-      out += "; ";
+        text += " = " + edits_.text(unit_.begin_of(init->getBeginLoc()), unit_.end_of(init->getEndLoc()));
+      moved[unit_.begin_of(variable->getLocation())] = text + "; ";
     }
+    for (const auto& [place, text] : moved) out += text;
     if (!out.empty()) statics.emplace_back(d.place, d.place == 0 ? out + "\n" : out);  // where the first line mark is
   }
   for (const DeclStmt* statement : lifted_) leave_lifted(statement);

@@ -10,6 +10,7 @@ from cases import Cases, launch, SEED
 from draw import two_thirds_of
 from character_cases import Characters  # noqa: F401
 from line_cases import Lines  # noqa: F401
+from memory_cases import Memory  # noqa: F401
 from number_cases import Addresses, Numbers, Sizes  # noqa: F401
 from pragma_cases import Pragmas  # noqa: F401
 from project_cases import Projects  # noqa: F401

@@ -125,7 +125,16 @@ static void note(void) { FILE *f = fopen("note", "a"); fclose(f); }""", """{ int
         self.refuses("'local' has an attribute cleanup", outside % ("", "MPI_Barrier(MPI_COMM_WORLD);", ""), "use(i);")
         self.right(outside % ("static int ends;", "ends += *p;", "local++;"), "use(i); result += ends; deep(1, 1);")
 
-    def test_literal(self): self.refuses("the address of a compound literal", inside="{ int *p = (int[]){1, 2}; deep(p[1], 1); }")
+    def test_what_clang_does_not_know(self):
+        """What functions return that it does not have, how wide some bit-fields are that GCC has, and other layouts."""
+        self.refuses("__builtin_tgmath(), and calls that can reach MPI in one statement", "#include <tgmath.h>", "{ float f = i; result += sqrt(f) * deep(1, 1); }", words=["-lm"])
+        self.refuses("a bit-field of more bits than an int has", "struct bits { unsigned long b : 40; } s;", "result += (i ? s.b : deep(1, 1)) > 3;")
+        for flag in "-mms-bitfields", "-malign-double", "-fpack-struct":
+            self.assertIn("elc-cc: " + flag, self.cc("prog.c", flag, "-o", "prog", code=1))
+
+    def test_main_without_names(self):
+        self.write("main.c", "#include <mpi.h>\nint main(int, char **argv) { MPI_Init(0, 0); MPI_Barrier(MPI_COMM_WORLD); MPI_Finalize(); return argv == 0; }\n")
+        self.assertIn("main() has a parameter without a name", self.cc("main.c", "-w", "-o", "main", code=1))
     def test_computed_goto(self): self.refuses("a computed goto", inside="{ void *p = &&there; goto *p; there: deep(1, 1); }")
 
     def test_variable_arguments(self):

@@ -437,171 +437,6 @@ strftime(zone, sizeof zone, "%Z", when); result += zone[0] + strlen(setlocale(LC
 { volatile double one = 1, three = 3; result += one / three > 1 / 3.; }
 """, "-lm")
 
-    def test_aligned_memory(self):
-        """Also where a restart has got it; and that of MPI_Alloc_mem."""
-        self.right("#include <stdint.h>\nstatic double *a, *b, *m; static char *c;",
-                   "if (i == 0) { posix_memalign((void **)&a, 64, 24); b = aligned_alloc(4096, 8192); c = aligned_alloc(256, 3);"
-                   " MPI_Alloc_mem(80, MPI_INFO_NULL, &m); memset(a, 0, 24); memset(b, 0, 8192); memset(c, 0, 3); memset(m, 0, 80); } deep(1, 1); a[i % 3] += i; b[i] = i; m[i % 10] += a[1]; c[i % 3] += 1;"
-                   "result += m[3] + b[i / 2] + c[1] + 7 * (((uintptr_t)a % 64) + ((uintptr_t)b % 4096) + (uintptr_t)c % 256);"
-                   "if (i == 99) { MPI_Free_mem(m); free(a); free(b); free(c); }")
-
-    def test_memory_in_parts(self):
-        """Of allocators of the program's own: structs, text, numbers and pointers in one block, also where a block begins with a struct, and
-        memory is given out anew. With several lines, and further ones behind a restart."""
-        self.write("prog.c", r"""
-#include <mpi.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-struct chunk { struct chunk *next; size_t used, size; };
-static struct chunk *chunks; static char *base; static size_t base_used;
-static void *get(size_t n) { struct chunk *c = chunks; n = (n + 7) & ~(size_t)7;
-  if (c == NULL || c->used + n > c->size) { c = malloc(sizeof *c + 3000); c->next = chunks; c->used = 0; c->size = 3000; chunks = c; }
-  c->used += n; return (char *)(c + 1) + c->used - n; }
-static void *raw(size_t n) { void *p; if (base == NULL) base = malloc(1 << 16); p = base + base_used; base_used += (n + 15) & ~(size_t)15; return p; }
-static void reset(void) { base_used = 0; }
-struct node { struct node *left, *right; int key; char tag; double w[3]; };
-struct list { struct list *next; char *text; long n; int (*f)(int); };
-static int one(int i) { return i + 1; } static int two(int i) { return 2 * i; }
-static struct node *root; static struct list *head;
-static void insert(struct node **at, int key) { while (*at) at = key < (*at)->key ? &(*at)->left : &(*at)->right; *at = get(sizeof **at); memset(*at, 0, sizeof **at); (*at)->key = key; (*at)->tag = 'a' + key % 26; (*at)->w[1] = key * .5; }
-static double sum(struct node *n) { return n == NULL ? 0 : n->w[1] + n->tag + sum(n->left) - sum(n->right); }
-int main(int argc, char **argv) {
-  int i, k, rank, n = 0; double result = 0, all; struct node **index = NULL;
-  MPI_Init(&argc, &argv); MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  for (i = 0; i < 100; i++) {
-    char text[40]; struct list *l; double *d; struct node **table;
-    insert(&root, (i * 37 + rank) % 101);
-    if (i % 10 == 0) { l = get(sizeof *l); sprintf(text, "element %d of %d", i, rank); l->text = strcpy(get(strlen(text) + 1), text); l->next = head; l->n = i; l->f = i % 20 ? one : two; head = l; }
-    if (i % 25 == 3) { index = get(20 * sizeof *index); n = 0; for (struct node *m = root; m && n < 20; m = m->right) index[n++] = m; }
-    if (i % 7 == 0) reset();
-    d = raw(5 * sizeof *d); for (k = 0; k < 5; k++) d[k] = i * k;
-    table = raw(4 * sizeof *table); for (k = 0; k < 4; k++) table[k] = k % 2 ? root : root->right;
-    l = raw(sizeof *l); l->next = head; l->text = raw(30); strcpy(l->text, "scratch"); l->n = i; l->f = two;
-    MPI_Barrier(MPI_COMM_WORLD);
-    for (k = 0; k < 5; k++) result += d[k];
-    for (k = 0; k < 4; k++) if (table[k]) result += table[k]->key;
-    result += sum(root) + strlen(l->text) + l->f(3) + l->n; for (l = l->next; l; l = l->next) result += l->f(l->n) + strlen(l->text);
-    for (k = 0; k < n; k++) result += index[k]->key;
-  }
-  MPI_Reduce(&result, &all, 1, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
-  if (rank == 0) printf("%.15g\n", all);
-  MPI_Finalize();
-  return 0;
-}
-""")
-        self.cc("prog.c", "-w", "-o", "plain", "-felc-off")
-        self.cc("prog.c", "-w", "-o", "prog")
-        expected = self.start("plain")
-        for sites, line, more in (("5 20 21 40 60 90", 3, "50 70 71 95"), ("1 2 3 99", 4, "3"), ("%d" % self.chance.randrange(1, 99), 1, "")):
-            out, said = self.planned("prog", sites, ELC_KEEP="20")
-            self.assertEqual(out, expected, said)
-            self.assertEqual(launch.committed(os.path.join(self.home, "lines")), list(range(1, len(sites.split()) + 1)), said)
-            out, said = self.planned("prog", more or None, ELC_KEEP="20", ELC_RESTART=str(line))
-            self.assertIn("restarting from line", said)
-            self.assertNotIn("abandoned", said)
-            self.assertEqual(out, expected, said)
-            shutil.rmtree(os.path.join(self.home, "lines"))
-
-    def test_pools(self):
-        """Memory that a program divides by itself: cells of a block, a stack with headers, and text behind structs."""
-        self.write("prog.c", r"""
-#include <mpi.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-struct item { struct item *next; double v; char *name; };
-struct hdr { struct hdr *prev; size_t size; };
-static char *block; static struct item *unused, *used; static size_t size = sizeof(struct item) + 24;
-static char *heap, *top; static struct hdr *last;
-static void *take(size_t n) { struct hdr *h = (struct hdr *)top; n = (n + 15) & ~(size_t)15; h->prev = last; h->size = n; last = h; top += sizeof *h + n; return top - n; }
-static void drop(void *p) { struct hdr *h = (struct hdr *)((char *)p - sizeof(struct hdr)); if (h == last) { last = h->prev; top = (char *)h; } }
-struct owner { double *v; struct owner **back; }; struct named { struct named *next; char *name, *more; };
-int main(int argc, char **argv) {
-  int i, k, rank; double result = 0, all; struct owner *o; double *v; struct named *names = NULL, *s;
-  MPI_Init(&argc, &argv); MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  block = (char *)malloc(50 * size); for (i = 0; i < 50; i++) { struct item *n = (struct item *)(block + i * size); n->next = unused; unused = n; }
-  heap = top = malloc(1 << 14);
-  o = malloc(sizeof *o); v = malloc(100 * sizeof *v + sizeof(struct owner *)); o->v = v; o->back = (struct owner **)(v + 100); *o->back = o;
-  for (i = 0; i < 100; i++) {
-    s = malloc(sizeof *s + 24 * (1 + i % 3)); s->next = names; s->name = (char *)(s + 1); s->more = (char *)s + sizeof *s; sprintf(s->name, "name %d", i); s->more += 2; names = s;
-    v[i] = i; for (s = names; s; s = s->next) result += s->name[5] + s->more[0];
-    result += (*o->back)->v[i / 2];
-    struct item *n = unused; unused = n->next; n->next = used; used = n; n->v = i + rank * .1; n->name = (char *)(n + 1); sprintf(n->name, "item %d", i);
-    int *a = take(20 + i % 7), *b; for (k = 0; k < 5; k++) a[k] = i * k;
-    struct item **t = take(5 * sizeof *t); for (k = 0; k < 5; k++) t[k] = k & 1 ? n : NULL;
-    if (i % 5 == 2) b = take(9), b[1] = i;
-    MPI_Barrier(MPI_COMM_WORLD);
-    for (k = 0; k < 5; k++) { result += a[k]; if (t[k]) result += t[k]->v + strlen(t[k]->name); }
-    for (n = used; n; n = n->next) result += n->v + n->name[5];
-    if (i % 5 != 2) { drop(t); drop(a); }
-    if (i % 3 == 1) { n = used->next; used->next = n->next; n->next = unused; unused = n; }
-    if (i > 60 && used) { n = used; used = n->next; n->next = unused; unused = n; }
-    for (struct hdr *h = last; h; h = h->prev) result += h->size;
-  }
-  MPI_Reduce(&result, &all, 1, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
-  if (rank == 0) printf("%.15g\n", all);
-  MPI_Finalize();
-  return 0;
-}
-""")
-        self.cc("prog.c", "-w", "-o", "plain", "-felc-off")
-        self.cc("prog.c", "-w", "-o", "prog")
-        expected = self.start("plain")
-        out, said = self.planned("prog", "1 2 30 31 70 99", ELC_KEEP="20")
-        self.assertEqual(out, expected, said)
-        self.assertNotIn("abandoned", said)
-        for line in range(6, 0, -1):  # a restart removes those behind its own
-            out, said = self.planned("prog", "20 40 80" if line == 1 else None, ELC_KEEP="20", ELC_RESTART=str(line))
-            self.assertIn("restarting from line", said)
-            self.assertNotIn("abandoned", said)
-            self.assertEqual(out, expected, said)
-
-    def test_parts_of_all_kinds(self):
-        """Bit-fields, streams, functions, and what lay between the members of a struct that was copied; in memory that is freed and made anew."""
-        self.write("prog.c", r"""
-#include <mpi.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-union val { long i; double d; char *s; };
-struct cell { struct cell *next; unsigned a : 3, b : 9; union val v; };
-struct fn { int (*f)(int); struct fn *n; FILE *out; };
-struct pair { short x; struct pair *p; char c; };
-static char *mem; static size_t used, room;
-static void *get(size_t n) { n = (n + 7) & ~(size_t)7; if (used + n > room) { fprintf(stderr, "full\n"); exit(1); } used += n; return mem + used - n; }
-static int one(int i) { return i + 1; } static int two(int i) { return 2 * i; }
-int main(int argc, char **argv) {
-  int i, rank; double result = 0, all; struct fn *fs = NULL; struct cell *cells = NULL; struct pair *ps = NULL;
-  MPI_Init(&argc, &argv); MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  for (i = 0; i < 100; i++) {
-    if (i % 13 == 0) { free(mem); room = 2000 + i * 8; mem = malloc(room); used = 0; fs = NULL; cells = NULL; ps = NULL; }
-    if (i % 3 == 0) { struct fn *f = get(sizeof *f); f->f = i % 2 ? one : two; f->n = fs; f->out = stdout; fs = f; }
-    if (i % 4 == 1) { struct cell *c = get(sizeof *c); c->next = cells; c->a = i; c->b = i * 3; c->v.i = i; cells = c; }
-    { struct pair *p = get(sizeof *p); struct pair q; memset(&q, 0x5a, sizeof q); q.x = i; q.p = ps; q.c = 'c'; *p = q; ps = p; }
-    MPI_Barrier(MPI_COMM_WORLD);
-    for (struct fn *f = fs; f; f = f->n) result += f->f(i) + (f->out == stdout);
-    for (struct cell *c = cells; c; c = c->next) result += c->a + c->b + c->v.i;
-    for (struct pair *p = ps; p; p = p->p) result += p->x * p->c;
-  }
-  MPI_Reduce(&result, &all, 1, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
-  if (rank == 0) printf("%.15g\n", all);
-  MPI_Finalize();
-  return 0;
-}
-""")
-        self.cc("prog.c", "-w", "-o", "plain", "-felc-off")
-        self.cc("prog.c", "-w", "-o", "prog")
-        expected = self.start("plain")
-        out, said = self.planned("prog", "9 12 30 66 67", ELC_KEEP="20")
-        self.assertEqual(out, expected, said)
-        self.assertNotIn("abandoned", said)
-        for line in range(5, 0, -1):
-            out, said = self.planned("prog", "10 50" if line == 1 else None, ELC_KEEP="20", ELC_RESTART=str(line))
-            self.assertIn("restarting from line", said)
-            self.assertNotIn("abandoned", said)
-            self.assertEqual(out, expected, said)
-
     def test_profiling_interface(self):
         """Its names are those of MPI, but in text."""
         self.right('#define CALL(name) P##name\nstatic const char *what = "PMPI_Barrier", letter = \'\\\'\', *other = "\\"PMPI_"; int PMPI_own = 3;\nstatic int (*by)(MPI_Comm, int *) = PMPI_Comm_rank;',
@@ -609,132 +444,11 @@ int main(int argc, char **argv) {
                    " PMPI_Allreduce(&i, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD); CALL(MPI_Barrier)(MPI_COMM_WORLD);"
                    " result += sum + strlen(what) + strlen(other) + letter + PMPI_own; }")
 
-    def test_buffer_for_sends(self):
-        """The one that MPI has at the line; the program gets back what it has given, and nothing was written there."""
-        self.right("static double *room; static char fixed[4096]; enum { kSize = 400 + 10 * MPI_BSEND_OVERHEAD };",
-                   "{ double x = i + rank, y; void *was; int size, k; if (i == 0) { room = calloc(1, kSize); MPI_Buffer_attach(room, kSize); }"
-                   " if (i == 40) { MPI_Buffer_detach(&was, &size); result += (was == room) + size; } if (i == 60) MPI_Buffer_attach(fixed, 4096);"
-                   " if (i < 40 || i >= 60) MPI_Bsend(&x, 1, MPI_DOUBLE, 1 - rank, i, MPI_COMM_WORLD);"
-                   " deep(1, 1); if (i < 40 || i >= 60) { MPI_Recv(&y, 1, MPI_DOUBLE, 1 - rank, i, MPI_COMM_WORLD, MPI_STATUS_IGNORE); result += y; }"
-                   " for (k = 0; k < 50; k++) result += room[k] + fixed[k];"
-                   " if (i == 99) { MPI_Buffer_detach(&was, &size); result += (was == fixed) + size; } }")
-
-    def test_addresses_that_are_rounded(self):
-        """What a program finds in its memory by rounding the address of a block a restart finds, too."""
-        for rounded, most in (("((size_t)raw + 63) & ~(size_t)63", 64), ("((size_t)raw + align - 1) / align * align", 64), ("(size_t)raw + 256 - (size_t)raw % 256", 256)):
-            with self.subTest(rounded):
-                self.right("static size_t align = 64; static char *all[40];\nstatic long *in(char *raw) { return (long *)(%s); }" % rounded,
-                           "{ int j = i %% 40, k; size_t size = 160 + 16 * j; if (i >= 80) { all[j] = realloc(all[j], size + %d + 8 * i); for (k = 0; k < 20; k++) in(all[j])[k] = k; }"
-                           " else if (i < 40) { all[j] = malloc(size + %d); for (k = 0; k < 20; k++) in(all[j])[k] = k * j; }"
-                           " deep(1, 1); for (k = 0; k < 20; k++) result += in(all[i * 7 %% (i < 40 ? i + 1 : 40)])[k]; }" % (most, most))
-
     def test_positions_in_files(self):
         self.right("static FILE *file; static fpos_t at;",
                    "{ char line[20] = \"\"; fpos_t here; if (file == NULL) { file = fopen(rank == 0 ? \"positions-0\" : \"positions-1\", \"w+\"); fputs(\"one\\ntwo\\nthree\\n\", file);"
                    " rewind(file); fgets(line, 20, file); fgetpos(file, &at); } fgetpos(file, &here); fsetpos(file, &at); deep(1, 1); fgets(line, 20, file); result += strlen(line) + line[1];"
                    " if (i % 3 == 2) fsetpos(file, &here); }")
-
-    def test_memory_that_is_used_again(self):
-        """As something else than it was made for: all of its bits are there after a restart."""
-        outside = """
-#include <stdbool.h>
-static char *arena; static size_t used; static void *cells[4];
-static void *take(size_t n) { void *p; if (arena == NULL) arena = malloc(1 << 14); p = arena + used; used += (n + 15) & ~(size_t)15; return p; }
-struct settings { bool is_loud; int level; }; struct bits { unsigned a : 3, b : 9; int n; }; struct plain { unsigned key; int n; };
-static void *cell(int k, size_t n) { if (cells[k] == NULL) cells[k] = calloc(1, n); return cells[k]; }
-static double *x; static int *ix; static struct settings *settings;
-"""
-        inside = """
-{ int k;
-  if (i == 0) {
-    settings = take(sizeof *settings), settings->is_loud = true, settings->level = 3, x = take(50 * sizeof *x), ix = take(50 * sizeof *ix);
-    for (k = 0; k < 50; k++) x[k] = k * .1, ix[k] = 37 * k;
-    ((bool *)cell(0, 16))[3] = true, ((long double *)cell(1, 64))[3] = 1.5L, ((struct bits *)cell(2, 32))[1].a = 4, ((void (**)(void))cell(3, 16))[0] = NULL;
-  }
-  if (i % 25 == 3) {
-    unsigned char *u = cell(0, 16); double *d = cell(1, 64); struct plain *p = cell(2, 32); long *l = cell(3, 16);
-    for (k = 0; k < 8; k++) u[k] = 30 * k + i % 9, d[k] = 10.1 * k + i;
-    for (k = 0; k < 4; k++) p[k].key = 123456789 + k * i;
-    l[0] = i, l[1] = 2 * i;
-  }
-  x[i % 50] += i; deep(1, 1);
-  for (k = 0; k < 50; k++) result += (long)(1e9 * x[k]) + ix[k];
-  result += settings->level;
-  if (i >= 3) for (k = 0; k < 8; k++) result += ((unsigned char *)cells[0])[k] + (long)(1e9 * ((double *)cells[1])[k]) + ((struct plain *)cells[2])[k % 4].key + ((long *)cells[3])[k % 2];
-}
-"""
-        self.right(outside, inside)
-
-    def test_rows_behind_their_pointers(self):
-        """In one block; what is there may look like an address of the stack, and be no multiple of a pointer."""
-        outside = """
-static void *rows(int n, int m, size_t size) {
-  char **a = calloc(1, n * sizeof *a + n * m * size), *data = (char *)(a + n);
-  int k;
-  for (k = 0; k < n; k++) a[k] = data + k * m * size;
-  return a;
-}
-static int **of_int(int n, int m) {
-  int **a = (int **)malloc(n * sizeof *a + n * m * sizeof **a), k;
-  for (a[0] = (int *)(a + n), k = 1; k < n; k++) a[k] = a[k - 1] + m;
-  return a;
-}
-static double ***cube(int n) {
-  double ***a = calloc(1, n * sizeof *a + n * n * sizeof **a + n * n * n * sizeof ***a), **b = (double **)(a + n), *data = (double *)(b + n * n);
-  int k;
-  for (k = 0; k < n * n; k++) b[k] = data + k * n, a[k / n] = b + k / n * n;
-  return a;
-}
-static int **a, **seven; static short **s; static double **d, ***c;"""
-        inside = """if (i == 0) a = of_int(4, 6), seven = rows(7, 5, sizeof **seven), s = rows(3, 3, sizeof **s), d = rows(4, 4, sizeof **d), c = cube(3);
-{ int k; for (k = 0; k < 24; k++) a[0][k] = 32767; }
-seven[i % 7][i % 5] += i, s[i % 3][2] += i, d[i % 4][i % 3] += i + 0.5, c[i % 3][i % 2][1] += i + 0.25;
-if (i % 2) deep(1, 1); else MPI_Sendrecv_replace(d[1], 4, MPI_DOUBLE, 1 - rank, 0, 1 - rank, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-result += a[1][3] - 32767 + seven[6][4] + s[1][2] + d[3][2] + 4 * c[2][0][1];"""
-        self.right(outside, inside)
-
-    def test_rows_that_move_between_lines(self):
-        """And lead into each other: nothing of an earlier line is taken for the present."""
-        outside = """
-static double **rows(double **old, int n, int m) {
-  double **a = realloc(old, n * sizeof *a + n * m * sizeof **a), *data = (double *)(a + n);
-  int k;
-  for (k = 0; k < n; k++) a[k] = data + k * m;
-  for (k = 0; k < n * m; k++) data[k] = k;
-  return a;
-}
-static double **a, **b, **c, **views[3];"""
-        inside = """if (i % 10 == 0) a = rows(a, 5, 9 + i % 3), b = rows(b, 4, 800 - i), free(c), c = rows(NULL, 3, 70 + i);
-a[4] = b[2], views[0] = i % 2 ? a : c, views[1] = malloc(3 * sizeof **views), views[1][0] = c[2] + 1, views[1][1] = b[3], views[1][2] = NULL, views[2] = b;
-b[i % 4][i % 7] += i, c[i % 3][i % 60] += 1; deep(1, 1); result += a[4][i % 7] + views[0][1][2] + views[1][0][i % 9] + views[2][3][1];"""
-        self.write("prog.c", PROGRAM % (outside, inside))
-        self.cc("prog.c", "-w", "-o", "plain", "-felc-off")
-        self.cc("prog.c", "-w", "-o", "prog")
-        right, lines = self.start("plain"), os.path.join(self.home, "lines")
-        sites = sorted(self.chance.sample(range(5, 190), 6))
-        out, said = self.planned("prog", " ".join(map(str, sites)))
-        self.assertEqual(out, right, said)
-        self.assertEqual(launch.newest(lines), 6, said)
-        out, said = self.planned("prog", " ".join(str(site) for site in range(4, 190 - sites[-1], 9)), ELC_RESTART="6")
-        self.assertEqual(out, right, "%s\n%s" % (sites, said))
-
-    def test_the_block_in_front_of_what_is_aligned(self):
-        """As programs have it that align memory themselves, and free it: the pointer is one, what is behind it is bytes."""
-        self.right("""#include <stdint.h>
-static void *aligned(size_t size, size_t by) {
-  void *block = calloc(1, size + by - 1 + sizeof(void *)), *p = (void *)(((uintptr_t)block + sizeof(void *) + by - 1) & ~(uintptr_t)(by - 1));
-  ((void **)p)[-1] = block;
-  return p;
-}
-static char *again(size_t size) {
-  char *block = (char *)calloc(1, size + 64), *p = block + 64 - ((size_t)block & 63);
-  *(char **)(p - sizeof(char *)) = block;
-  return p;
-}
-static void ends(void *p) { if (p != NULL) free(((void **)p)[-1]); }
-static double *d; static int *n, *m;""", """if (i % 40 == 0) ends(d), d = aligned(100 * sizeof *d, 64);
-if (i == 0) n = aligned(33 * sizeof *n, 32), m = (int *)again(10 * sizeof *m);
-d[i] += i + 0.5, n[i % 33] += i, m[i % 10] += i; deep(1, 1); result += d[i / 2] + n[i % 7] + m[3] + (unsigned long)d % 64;""")
 
     def test_initial_values_that_gcc_computes(self):
         self.right("#include <math.h>\nstatic const double pi = 4 * atan(1.0); double table[2] = {sqrt(2.25), 1}; const double other = acos(-1.0);",
@@ -923,34 +637,6 @@ static struct part *all[100];""", "leave_addresses(); all[i] = made(i); deep(1, 
         self.right("static FILE *out, *in;", "{ char line[20]; if (out == NULL) { const char *name = rank == 0 ? \"both-0\" : \"both-1\"; out = fopen(name, \"w\"); in = fopen(name, \"r\"); }"
                    " fprintf(out, \"%d\\n\", i * i); fflush(out); while (fgets(line, 20, in)) result += atol(line); deep(1, 1); clearerr(in); }")
 
-    def test_aligned_tables(self):
-        """By the program, behind what it does not use, or uses for a number."""
-        allocator = """
-static void *aligned(size_t size, int p) { int shift = 1 << p; unsigned long mask = shift - 1; char *raw = malloc(size + shift); return (void *)((unsigned long)(raw + shift) & ~mask); }
-static double x[8], **t; static struct { double **at; } *in;
-"""
-        inside = "if (!t) { int k; t = aligned(8 * sizeof *t, %d); for (k = 0; k < 8; k++) t[k] = x + k; %s } *t[i %% 8] += i; deep(1, 1); result += *t[(i + 1) %% 8];"
-        for p in (3, 5, 6): self.right(allocator, inside % (p, ""))
-        self.right(allocator, (inside % (6, "((int *)t)[-2] = 7;")) + "result += ((int *)t)[-2];")
-
-    def test_aligned_structs(self):
-        """Whose size is no multiple of the alignment: the memory is larger than they are."""
-        self.right("struct cell { struct cell *next; long a, b, c; double x; }; static struct cell *one, *three;", """
-if (!one) {
-  void *p;
-  one = posix_memalign(&p, 16, sizeof *one) ? 0 : p; three = posix_memalign(&p, 64, 3 * sizeof *three) ? 0 : p;
-  memset(one, 0, sizeof *one); memset(three, 0, 3 * sizeof *three);
-  one->next = three; three->next = three + 1; three[1].next = three + 2; three[2].next = one;
-}
-deep(i, 1); one = one->next; one->a += i; one->x += one->a * 0.5; result += one->next->a + one->x + 1000 * ((size_t)three % 64) + (size_t)one % 8;""")
-
-    def test_memory_or_none(self):
-        """What a choice is converted to a pointer to, all that it may be points to."""
-        self.right("struct cell { struct cell *next; long n; }; static struct cell *all, *cells; static void *spare;", """
-{ struct cell *c = i % 3 != 0 ? malloc(sizeof *c) : NULL, *d = i < 50 ? (spare = malloc(sizeof *d)) : spare;
-  if (c) { c->next = all; c->n = i; all = c; }
-  d->n = i; d->next = all; cells = d; deep(i, 1); result += d->n + (d->next ? d->next->n : 7) + (all && all->next ? all->next->n : 0); }""")
-
     def test_unions_of_pointers(self):
         """It does not matter which of them is in use; and an attribute that clang does not know."""
         self.right("#include <signal.h>\nextern void *made(int) __attribute__((__malloc__, __malloc__(free), __alloc_size__(1)));"
@@ -1045,3 +731,84 @@ if (i == 99) { fclose(before); fclose(here); before = fopen("home0/here", "r"); 
         self.write("prog.c", PROGRAM % (outside, 'if (i == 3 && chdir("/usr") != 0) result = -1;'))
         self.cc("prog.c", "-o", "prog")
         self.assert_refuses_line("abandoned.*: the directory in which the program works: .* lies in /usr, and a restart touches files only below")
+
+    def test_compound_literals(self):
+        """They live as long as their blocks, whoever leads to them."""
+        self.right("""
+struct pair { int a, b, all[3]; }; struct list { struct pair *of; const char *name; };
+static double norm(const double *v, int n) { double s = 0; while (n-- > 0) s += v[n] * v[n]; return s; }
+static int count(int k) { return 3 * k + 1; }
+static int *keep(int *p) { return p; }
+static int use(int *p) { int s = 0, k; for (k = 0; k < 3; k++) { deep(1, 1); s += ++*p; } return s; }
+static int *kept;
+""", """
+{ int got = 0, x = i, *q = keep((int[]){i, 2, 3}), *p = &(struct pair){1, i}.b, *r = (struct pair){1, 2, {3, i, 5}}.all; double s, two[2], v[4] = {1, 2, 3, i};
+  struct list l = {&(struct pair){.a = i, .all = {1, i, 3}}, "a literal"}; char text[20];
+  kept = (int[2]){i, i + 1};
+  MPI_Sendrecv(&(int){count(i)}, 1, MPI_INT, 1 - rank, 0, &got, 1, MPI_INT, 1 - rank, 0, MPI_COMM_WORLD, &(MPI_Status){0});
+  result += got;
+  MPI_Allreduce(&(double){norm(v, 4)}, &s, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+  MPI_Allreduce((double[]){norm(v, 2), norm(v, 3)}, two, 2, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+  MPI_Sendrecv(strcpy((char[20]){0}, rank ? "one" : "zero"), 20, MPI_CHAR, 1 - rank, 0, text, 20, MPI_CHAR, 1 - rank, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  MPI_Bcast(&(int){x++}, 1, MPI_INT, 0, MPI_COMM_WORLD);
+  result += s + two[0] + two[1] + strlen(text) + use(&(struct pair){10 + rank}.a) + use((int[]){i, 1}) + x;
+  deep(1, 1); ++*p; q[0]++; r[1]++; l.of->all[1]++; kept[0] += deep(1, 1) + kept[1];
+  result += *p + q[0] + q[2] + r[1] + r[2] + l.of->all[1] + l.of->all[2] + l.of->a + kept[0] + strlen(l.name); }
+""")
+
+    def test_arrays_of_results(self):
+        """In a struct that a function returns, or that another value is: they are there as long as the call that is given them."""
+        self.right("""
+struct row { double v[4]; }; struct table { int n; struct row rows[2]; }; struct name { char s[16]; };
+static struct row some = {{1, 2, 3, 4}}, other = {{5, 6, 7, 8}};
+static struct row make(int k) { struct row x; int i; for (i = 0; i < 4; i++) x.v[i] = k + i; return x; }
+static struct table tables(int k) { struct table t = {k, {make(k), make(k + 1)}}; return t; }
+static struct name named(int k) { struct name n; sprintf(n.s, "name%d", k); return n; }
+static double use(const double *v, int n) { double s = 0; int i; for (i = 0; i < n; i++) { deep(1, 1); s = s * 3 + v[i]; } return s; }
+static double both(double *a, double *b) { a[0]++; b[1]++; deep(1, 1); return a[0] + b[1] + a[3] * b[3]; }
+static int length(const char *s) { deep(1, 1); return strlen(s); }
+""", """
+{ double sum[4];
+  result += use(make(i).v, 4) + both(make(i).v, make(i + 1).v) + use((i % 2 ? some : other).v, 4) + use(({ struct row q = make(5); q; }).v, 4) + length(named(i).s);
+  result += use(tables(i).rows[1].v, 3) + use(make(i).v + 1, 2) + use(make(deep(1, 1)).v, 2) + use(1 + tables(i).rows[0].v, 2);
+  MPI_Allreduce(make(i).v, sum, 4, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD); result += sum[3];
+  MPI_Sendrecv(make(i + rank).v, 4, MPI_DOUBLE, 1 - rank, 0, sum, 4, MPI_DOUBLE, 1 - rank, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE); result += sum[0]; }
+""")
+
+    def test_back_to_before_a_declaration(self):
+        self.right("static int *p;", "{ int n = 0; p = 0; again: deep(1, 1); if (p) result += *p; int x = 42 + n + i; p = &x; if (n++ < 4) goto again; result += *p; }")
+
+    def test_main_that_is_called_again(self):
+        self.write("prog.c", """
+#include <mpi.h>
+#include <stdio.h>
+int main(int argc, char **argv) {
+  static int depth, sum; int one = 1, all, mine = depth++, i;
+  if (mine == 0) MPI_Init(&argc, &argv);
+  for (i = 0; i < 20; i++) { MPI_Allreduce(&one, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD); sum += all * (mine + 1) + argc; }
+  if (mine < 3) main(argc + 1, argv);
+  for (i = 0; i < 5; i++) { MPI_Allreduce(&one, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD); sum += all + argc; }
+  if (mine > 0) return 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &mine);
+  if (mine == 0) printf("%d\\n", sum);
+  MPI_Finalize();
+  return 0;
+}
+""")
+        self.cc("prog.c", "-w", "-o", "plain", "-felc-off")
+        self.cc("prog.c", "-w", "-o", "prog")
+        self.assert_restarts("prog", self.start("plain"))
+
+    def test_functions_that_may_be_missing(self):
+        """Weak ones that nobody defines: whether there is one a program may ask."""
+        self.right("extern void hook(int) __attribute__((weak)); extern int other(void) __attribute__((weak));",
+                   "if (hook) hook(i); if (other != NULL && i) result += other(); result += !hook + (other ? 1 : 2); deep(1, 1);")
+
+    def test_attributes_of_typedefs(self):
+        """A variable has them in its new place, too."""
+        self.right("""
+typedef float loose __attribute__((vector_size(16), aligned(4))); typedef float four __attribute__((vector_size(16)));
+typedef unsigned __attribute__((may_alias)) bits;
+static float numbers[100];
+__attribute__((noinline)) static int look(float *f) { bits *p = (bits *)f; int s = 0, k; for (k = 0; k < 3; k++) { f[0] = k + 1.0f; *p ^= 0x80000000u; if (f[0] < 0) s++; if (k == 1) deep(1, 1); } return s; }
+""", "{ loose *p = (loose *)(numbers + 1 + i % 4); four s; int k; for (k = 0; k < 100; k++) numbers[k] = k; deep(1, 1); s = *p + p[1]; result += s[0] + s[3] + look(numbers); }", "-O3")

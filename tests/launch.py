@@ -4,6 +4,8 @@ Every process of a job carries a mark in its environment, and only marked proces
 daemon has started are found as well as those that mpirun has, and nothing else is touched.
 """
 
+import contextlib
+import glob
 import hashlib
 import itertools
 import json
@@ -204,6 +206,11 @@ class Job:
     def clean(self):
         shutil.rmtree(self.scratch, ignore_errors=True)
         _unclean.discard(self)
+        if self.mpi == "openmpi" and self.popen.returncode != 0:
+            # Killed while it opens a file, it leaves a semaphore by the name of the file that the next job waits for.
+            for left in glob.glob("/dev/shm/sem.OMPIO_*"):
+                with contextlib.suppress(OSError):
+                    os.remove(left)
         left = self.mpi == "lam" and not self.inside and self.popen.returncode != 0
         if left and not _unclean:  # lamclean would end other jobs, too
             subprocess.run(["lamclean"], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,

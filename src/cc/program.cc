@@ -166,9 +166,12 @@ class Collector : public Visitor {
       if (const Pragma* const cases = unit_.pragma_of(field, Pragma::Kind::kUnion))
         for (const std::string& word : cases->words) content += word + ",";
       content += field->getType().getCanonicalType().getAsString() + " " + field->getName().str();
+      // In another file its own fields may be others.
+      if (const auto* inner = unit_.context().getBaseElementType(field->getType())->getAsRecordDecl()) content += "{" + contents_[inner->getDefinition()] + "}";
       if (field->isBitField()) content += ":" + std::to_string(field->getBitWidthValue(unit_.context()));
       content += ";";
     }
+    contents_[record] = content;
     const auto [known, is_new] = program_.structs_.emplace(name, content);
     if (!is_new && known->second != content) program_.ambiguous_.insert(name);
     return true;
@@ -349,6 +352,7 @@ class Collector : public Visitor {
   FunctionFacts* facts_ = nullptr;
   std::string key_;  // of that function
   int directives_ = 0;  // of OpenMP, around what is seen
+  std::map<const RecordDecl*, std::string> contents_;  // of structs of this file: their fields
   std::set<const Expr*> direct_, passed_;
   std::map<const FunctionDecl*, bool> keeping_nothing_;  // definitions in headers of the system
   std::set<std::string> taken_;

@@ -428,3 +428,12 @@ int main(int argc, char **argv) {
   }
   for (i = 0; i < N; i++) free(holes[i]);
 """ + loop.replace("VALUE", "++*fronts[i / D]->diagonal[i % D]").replace("RIGHT", "fronts[i / D]->diagonal[i % D] == diagonal(fronts[i / D], i % D)"), "3 7")
+
+    def test_memory_that_is_something_else_now(self):
+        """And holds addresses where it had numbers, or functions, before."""
+        self.right("static double *pool;", "if (pool == NULL) pool = malloc(4096); ((double **)pool)[3] = pool + i; deep(1, 1); pool[5] += i; result += (((double **)pool)[3] == pool + i) + pool[5];")
+        self.right("struct event { void (*fire)(struct event *); struct event *next; }; struct pair { long key; struct pair *next; };"
+                   "static void *spare; static struct event *event; static struct pair *pair; static void *cell(void) { if (spare == NULL) spare = calloc(1, 16); return spare; }",
+                   "if (i == 0) { event = cell(); event->next = event; event = NULL; pair = cell(); pair->key = 1000; pair->next = pair; } deep(1, 1); result += ++pair->next->key;")
+        self.right("static char *pool; struct to { long n; FILE *file; };",
+                   "if (pool == NULL) { pool = malloc(4096); ((struct to *)(pool + 64))->file = stdout; } deep(1, 1); result += ((struct to *)(pool + 64))->file == stdout;")

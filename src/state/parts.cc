@@ -16,7 +16,7 @@ constexpr size_t kMostFields = 4096;
 
 struct Noted {
   uint64_t offset;
-  TypeId type;
+  TypeId type, before;  // as in Part
 };
 
 // Which bytes of an element are of its fields.
@@ -105,7 +105,8 @@ class Parts {
     if (block_.type != format::kByte && (all.empty() || all[0].offset != 0)) add(block_.type, 0, block_.is_open ? element : all[0].offset);
     for (size_t i = 0; i < all.size(); ++i) {
       const uint64_t end = i + 1 < all.size() ? all[i + 1].offset : block_.size;
-      if (all[i].offset >= end_) add(all[i].type, all[i].offset, end);
+      // A program may look at what is there by way of another type first.
+      if (all[i].offset >= end_ && !add(all[i].type, all[i].offset, end) && all[i].before != format::kNone) add(all[i].before, all[i].offset, end);
     }
     if (fields_.empty() || !fill_up(block_.size / sizeof(uintptr_t) * sizeof(uintptr_t))) return;
     make();
@@ -118,18 +119,19 @@ class Parts {
       if (!base.allows(block_.address + at)) return false;
     return check_addresses(p_, block_.address, block_.size, block_.type).ok();
   }
-  // As many elements as there can be. Without pointers they are bytes, as what is between the parts, and in them.
-  void add(TypeId of, uint64_t begin, uint64_t end) {
+  // As many elements as there can be; false: there can be none. Without pointers they are bytes, as what is between the parts, and in them.
+  bool add(TypeId of, uint64_t begin, uint64_t end) {
     const TypeId* const with_gaps = p_.types_with_gaps.find(static_cast<uint64_t>(of));
     const TypeId type = with_gaps == nullptr ? of : *with_gaps;
     const Judge judge(p_, type);
-    if (!judge.has_pointers()) return;
+    if (!judge.has_pointers()) return false;
     const uint64_t size = p_.types.size_of(type);
     uint64_t count = 0;
     while ((count + 1) * size <= end - begin && judge.allows(block_.address + begin + count * size)) ++count;
-    if (count == 0 || !fill_up(begin)) return;
+    if (count == 0 || !fill_up(begin)) return false;
     fields_.push_back({{}, begin, type, count});
     end_ = begin + count * size;
+    return true;
   }
   // Bytes, if they hold no address.
   bool fill_up(uint64_t to) {
@@ -173,7 +175,9 @@ void note_part(Process& p, const void* memory, TypeId type) {
   const uint64_t key = reinterpret_cast<uintptr_t>(memory);
   Part* known = p.parts.find(key);
   if (known == nullptr && p.parts.size() < kMost && p.parts.make_room()) known = &p.parts.at(key);
-  if (known != nullptr) *known = {type, p.heap.next_id()};
+  if (known == nullptr) return;
+  const TypeId before = known->type == type ? known->before : known->type;
+  *known = {type, before, p.heap.next_id()};
 }
 
 static bool is_of_parts(const Process& p, TypeId type) { return type >= format::kFirstMade && is_name_of_parts(p.types.info(type).name); }
@@ -212,7 +216,7 @@ void find_parts(Process& p) {
     const Block* const found = p.blocks->block_of(reinterpret_cast<const void*>(static_cast<uintptr_t>(address)));
     const uint64_t offset = found == nullptr ? 0 : address - reinterpret_cast<uintptr_t>(found->address);
     if (found == nullptr || found->id >= part.next_id || offset >= found->size) gone.push_back(address);
-    else all.push_back({p.heap.find(found->address), {offset, part.type}});
+    else all.push_back({p.heap.find(found->address), {offset, part.type, part.before}});
   });
   for (const uint64_t address : gone) p.parts.remove(address);
   sort(all, [](const OfBlock& a, const OfBlock& b) { return a.block != b.block ? a.block < b.block : a.noted.offset < b.noted.offset; });
@@ -223,7 +227,8 @@ void find_parts(Process& p) {
     Block& block = *all[i].block;
     const bool has_pointers = p.types.info(block.type).has_handle;
     bool says_more = false;  // than the block's own type: where pointers are
-    for (const Noted& part : of_block) says_more = says_more || ((has_pointers || !are_of(p, block.type, part.type)) && p.types.info(part.type).has_handle);
+    const auto says = [&](TypeId type) { return type != format::kNone && (has_pointers || !are_of(p, block.type, type)) && p.types.info(type).has_handle; };
+    for (const Noted& part : of_block) says_more = says_more || says(part.type) || says(part.before);
     if (says_more && block.type != format::kPointer) Parts(p, block).find(of_block);
     else if (block.type != format::kByte)
       for (const Noted& part : of_block) p.parts.remove(reinterpret_cast<uintptr_t>(block.address) + part.offset);

@@ -90,6 +90,7 @@ struct Moved {
 // What the program takes the memory in the middle of a block for, if the block was there then: those that were made later have other ids.
 struct Part {
   TypeId type = 0;
+  TypeId before = 0;  // what it has taken it for before; kNone: nothing else
   uint64_t next_id = 0;
 };
 

@@ -343,13 +343,16 @@ deep(i, 1); one = one->next; one->a += i; one->x += one->a * 0.5; result += one-
 #include <stdio.h>
 #include <stdlib.h>
 #include <stdint.h>
-struct node { struct node *next; double v; char *name; };
+struct node { struct node *next; double v; char *name; }; struct other { int kind, n; MPI_Comm comm; double *at; struct node *first; };
+static int kind_of(void *p) { struct node *n = (struct node *)p; return n->v > -1 ? 1 : 0; }
 static double *numbers(size_t n) { return (double *)malloc(n + 8); }
 static void *anything(size_t n) { long *p = (long *)malloc(n); if (p == NULL) exit(1); return p; }
 static void *aligned(size_t n) { char *raw = malloc(n + 64), *p = (char *)(((uintptr_t)raw + 63) & ~(uintptr_t)63); return p; }
 int main(int argc, char **argv) {
   int i, k, rank, in[2] = {0}, out[2]; double result = 0, all; struct node *nodes = NULL; MPI_Request *requests;
   MPI_Init(&argc, &argv); MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  struct other *o = (struct other *)anything(sizeof *o + 16);
+  o->kind = 0x1000003; o->n = 5; o->comm = MPI_COMM_WORLD; o->at = &result;
   requests = aligned(4 * sizeof *requests);
   for (k = 0; k < 4; k++) requests[k] = MPI_REQUEST_NULL;
   for (i = 0; i < 50; i++) {
@@ -361,7 +364,9 @@ int main(int argc, char **argv) {
     MPI_Isend(&out[0], 1, MPI_INT, 1 - rank, 0, MPI_COMM_WORLD, &requests[2]); MPI_Isend(&out[1], 1, MPI_INT, 1 - rank, 1, MPI_COMM_WORLD, &requests[3]);
     MPI_Waitall(4, requests, MPI_STATUSES_IGNORE);
     for (n = nodes; n; n = n->next) result += n->v * n->name[0];
-    result += in[0] + in[1];
+    o->first = nodes; kind_of(o);
+    MPI_Barrier(o->comm);
+    result += in[0] + in[1] + o->first->v;
   }
   MPI_Reduce(&result, &all, 1, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
   if (rank == 0) printf("%.15g\n", all);

@@ -207,8 +207,8 @@ class Job:
         shutil.rmtree(self.scratch, ignore_errors=True)
         _unclean.discard(self)
         if self.mpi == "openmpi" and self.popen.returncode != 0:
-            # Killed while it opens a file, it leaves a semaphore by the name of the file that the next job waits for.
-            for left in glob.glob("/dev/shm/sem.OMPIO_*"):
+            # Killed while it opens a file (TRAFFIC_FILE), it leaves a semaphore by that name, which the next job waits for.
+            for left in glob.glob("/dev/shm/sem.OMPIO_lines.data*"):
                 with contextlib.suppress(OSError):
                     os.remove(left)
         left = self.mpi == "lam" and not self.inside and self.popen.returncode != 0

@@ -476,7 +476,7 @@ std::string Function::value_in_memory(const Expr* e, const std::vector<const Exp
 // evaluate it again.
 std::string Function::argument(const Expr* e, QualType type, bool is_rank) {
   std::vector<const Expr*> values;
-  if (e->getType()->isPointerType()) find_values(e, &values);
+  if (e->getType()->isPointerType() || e->getType()->isRecordType()) find_values(e, &values);
   if (values.empty() && !has_label(e) && !e->HasSideEffects(unit_.context())) return text(e);
   const std::string value = values.empty() ? value_of(e) : value_in_memory(e, values);
   if (type->isVariablyModifiedType()) {  // of what the function that is called knows

@@ -166,7 +166,7 @@ bool Unit::parse() {
     if (flag.starts_with("-std=")) standard = flag;
     if (flag == "-ansi") standard = "-std=c89";
     if (flag == "-fopenmp" || flag.starts_with("-fopenmp=")) arguments.push_back("-fopenmp");  // with -fopenmp-simd there are no threads
-    if (flag == "-m32" || flag == "-funsigned-char" || flag == "-fsigned-char" || flag == "-fshort-enums" || flag == "-fms-extensions" || flag == "-fplan9-extensions") arguments.push_back(flag == "-fplan9-extensions" ? "-fms-extensions" : flag);
+    if (flag == "-m32" || flag == "-funsigned-char" || flag == "-fsigned-char" || flag == "-fshort-enums" || flag == "-fms-extensions") arguments.push_back(flag);
   }
   arguments.push_back(standard);
   if (!record_.target.empty()) arguments.insert(arguments.end(), {"-target", record_.target});

@@ -57,7 +57,7 @@ struct Image {
   Result read_declared(format::Reader& reader);
   // The same for "heap".
   Result read_heap(format::Cursor& in, const format::Reader& reader);
-  // Finds the place of every variable, function and block type in the program.
+  // Finds the place of every variable, function and block type in the program, and makes the types of blocks in parts.
   Result match(Process& process, const format::Reader& reader);
 
   // What a pointer of the line points into. False for a number that the line does not have.

@@ -27,33 +27,29 @@ void mark_fields(const format::TypeTable& types, TypeId type, uint64_t offset, V
     for (uint64_t i = 0; i < info.size; ++i) mark(i);
     return;
   }
+  Vector<uint8_t> bits;
+  bits.resize(static_cast<size_t>(info.size));
+  set_bit_fields(types, type, bits.data());
+  for (size_t i = 0; i < bits.size(); ++i)
+    if (bits[i] != 0) mark(i);
   for (const format::FieldInfo& field : types.fields(type)) {
-    if (const format::Accessor* const bits = types.accessor(field.type)) {
-      Vector<uint8_t> all;
-      all.resize(static_cast<size_t>(info.size));
-      bits->set(all.data(), -1);
-      for (size_t i = 0; i < all.size(); ++i)
-        if (all[i] != 0) mark(i);
-    }
     const uint64_t size = types.accessor(field.type) != nullptr ? 0 : types.size_of(field.type);
     for (uint64_t i = 0; size > 0 && i < field.count; ++i) mark_fields(types, field.type, offset + field.offset + i * size, set);
   }
 }
 
-// Of numbers, pointers, streams, and handles that are addresses.
-bool is_known(const format::TypeTable& types, TypeId type) {
-  if (types.accessor(type) != nullptr) return true;
-  const format::TypeInfo& info = types.info(type);
-  if (info.kind == format::kUnion) return false;
+// Of a union nobody can tell what it may hold.
+bool has_union(const format::TypeTable& types, TypeId type) {
+  if (types.accessor(type) != nullptr) return false;
   for (const format::FieldInfo& field : types.fields(type))
-    if (!is_known(types, field.type)) return false;
-  return !format::is_handle(info.kind) || info.size == sizeof(void*);  // others are numbers, which may be anything
+    if (has_union(types, field.type)) return true;
+  return types.info(type).kind == format::kUnion;
 }
 
 // What can be told of all elements of a type at once.
 class Judge {
  public:
-  Judge(const Process& process, TypeId type) : p_(process), type_(type), is_known_(is_known(process.types, type)) {
+  Judge(const Process& process, TypeId type) : p_(process), type_(type), is_known_(!has_union(process.types, type)) {
     if (!is_known_) return;
     Vector<bool> used;
     used.resize(static_cast<size_t>(process.types.size_of(type)));
@@ -68,6 +64,7 @@ class Judge {
       if (at[i] != 0) return false;
     return is_known_ && is_of_type(p_, doubtful_, at) && leads(type_, at);
   }
+  bool is_known() const { return is_known_; }
   bool has_pointers() const { return is_known_ && p_.types.info(type_).has_handle; }
 
  private:
@@ -76,12 +73,12 @@ class Judge {
     for (const format::FieldInfo& field : p_.types.fields(type))
       for (uint64_t i = 0; p_.types.accessor(field.type) == nullptr && p_.types.info(field.type).has_handle && i < field.count; ++i)
         if (!leads(field.type, at + field.offset + i * p_.types.size_of(field.type))) return false;
-    if (info.kind == format::kStruct || !info.has_handle) return true;
+    if (info.kind == format::kStruct || !info.has_handle || info.size != sizeof(uintptr_t)) return true;  // what is no handle is refused later
     uintptr_t value;
     memcpy(&value, at, sizeof value);
     if (value == 0) return true;
     if (info.kind == format::kFile) return p_.streams.number_of(reinterpret_cast<FILE*>(value)) != kWildStream;
-    if (info.kind >= format::kMpiComm) return may_be_address(p_, value);
+    if (info.kind >= format::kMpiComm) return info.kind == format::kMpiAint || info.kind == format::kMpiStatus || may_be_address(p_, value);
     if (info.kind == format::kFunction) return p_.function_by_address.find(value) != nullptr;
     const bool leads = p_.moved.find(value) != nullptr || p_.blocks->encode(reinterpret_cast<const void*>(value)).block != format::kWildBlock;
     return leads || check_wild(p_, value).ok();  // as to memory that was freed
@@ -101,8 +98,10 @@ class Parts {
   // `all`: by ascending offset, and none twice.
   void find(const Vector<Noted>& all) {
     const uint64_t element = p_.types.size_of(block_.type);
+    // What the block's own type has, such as handles of MPI that are numbers, is not to become bytes because another one was looked at.
+    if (!Judge(p_, block_.type).is_known()) return;
     if (block_.type != format::kByte && !block_.is_open && is_whole(element)) return;
-    if (block_.type != format::kByte && (all.empty() || all[0].offset != 0)) add(block_.type, 0, block_.is_open ? element : all[0].offset);
+    if (block_.type != format::kByte && all[0].offset != 0) add(block_.type, 0, block_.is_open ? element : all[0].offset);
     for (size_t i = 0; i < all.size(); ++i) {
       const uint64_t end = i + 1 < all.size() ? all[i + 1].offset : block_.size;
       // A program may look at what is there by way of another type first.

@@ -228,6 +228,8 @@ struct Doubtful {
 };
 void find_doubtful(const format::TypeTable& types, TypeId type, uint64_t offset, Vector<Doubtful>* all);
 bool is_of_type(const Process& process, const Vector<Doubtful>& all, const uint8_t* element);
+// All bits of a struct's bit-fields.
+void set_bit_fields(const format::TypeTable& types, TypeId type, uint8_t* element);
 
 // Parts of blocks (parts.cc). What the program has converted a pointer into a block to; for the line being taken, the types of blocks; and
 // without them again.

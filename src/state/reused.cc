@@ -26,6 +26,11 @@ void find_doubtful(const format::TypeTable& types, TypeId type, uint64_t offset,
   if (has_bits || is_address || info.kind == format::kBool || format::part_of_complex(info.kind) == format::kLdouble) all->push_back({type, offset});
 }
 
+void set_bit_fields(const format::TypeTable& types, TypeId type, uint8_t* element) {
+  for (const format::FieldInfo& field : types.fields(type))
+    if (const format::Accessor* const how = types.accessor(field.type)) how->set(element, -1);
+}
+
 namespace {
 
 // Bit-fields, in the bytes in which they are: beside them there is nothing.
@@ -36,12 +41,9 @@ bool keeps_bits(const format::TypeTable& types, TypeId type, const uint8_t* at) 
   Vector<uint8_t> large;
   if (size > kMost) large.resize(2 * size);
   uint8_t *const used = size > kMost ? large.data() : small, *const copy = used + size;
-  for (const format::FieldInfo& field : types.fields(type)) {
-    const format::Accessor* const how = types.accessor(field.type);
-    if (how == nullptr) continue;
-    how->set(used, -1);
-    how->set(copy, how->get(at));
-  }
+  set_bit_fields(types, type, used);
+  for (const format::FieldInfo& field : types.fields(type))
+    if (const format::Accessor* const how = types.accessor(field.type)) how->set(copy, how->get(at));
   for (size_t i = 0; i < size; ++i)
     if (used[i] != 0 && copy[i] != at[i]) return false;
   return true;

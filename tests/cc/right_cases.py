@@ -767,9 +767,13 @@ static struct name named(int k) { struct name n; sprintf(n.s, "name%d", k); retu
 static double use(const double *v, int n) { double s = 0; int i; for (i = 0; i < n; i++) { deep(1, 1); s = s * 3 + v[i]; } return s; }
 static double both(double *a, double *b) { a[0]++; b[1]++; deep(1, 1); return a[0] + b[1] + a[3] * b[3]; }
 static int length(const char *s) { deep(1, 1); return strlen(s); }
+struct view { const double *at; int n; };
+static double of_view(struct view w) { return use(w.at, w.n); }
+static double of_views(const struct view *w) { return use(w->at, w->n); }
 """, """
 { double sum[4];
   result += use(make(i).v, 4) + both(make(i).v, make(i + 1).v) + use((i % 2 ? some : other).v, 4) + use(({ struct row q = make(5); q; }).v, 4) + length(named(i).s);
+  result += of_view((struct view){make(i).v, 3}) + of_views(&(struct view){make(i + 2).v, 2});
   result += use(tables(i).rows[1].v, 3) + use(make(i).v + 1, 2) + use(make(deep(1, 1)).v, 2) + use(1 + tables(i).rows[0].v, 2);
   MPI_Allreduce(make(i).v, sum, 4, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD); result += sum[3];
   MPI_Sendrecv(make(i + rank).v, 4, MPI_DOUBLE, 1 - rank, 0, sum, 4, MPI_DOUBLE, 1 - rank, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE); result += sum[0]; }

@@ -4,7 +4,8 @@
  * modified; a variadic helper, inline functions, functions without prototypes,
  * argv kept in globals, ternary lvalues, shifts, sizeof, compound literals,
  * several declarators in one declaration, pointers to arrays, assert, unions,
- * functions with a void result, MPI inside macros.
+ * functions with a void result, MPI inside macros, structs that begin with
+ * another one, by way of which they are looked at, with objects of MPI behind.
  */
 #include <assert.h>
 #include <stdarg.h>
@@ -20,6 +21,8 @@
 
 struct vec { int x, y, z; };
 struct big { double d[4]; struct vec v; char name[12]; };
+struct thing { struct thing *next; int kind; };
+struct channel { struct thing thing; MPI_Comm comm; int uses; };
 union word { uint32_t u; unsigned char c[4]; };
 
 int rank, size;
@@ -140,6 +143,47 @@ static void stir(long *a, long *b)
     *a += there & 0xfff, *b = (*b << 1 ^ there) & 0xffff;
 }
 
+static struct thing *things;
+
+static int kind_of(void *any)
+{
+    struct thing *thing = (struct thing *) any;
+
+    return thing->kind;
+}
+
+static void open_channels(int n)                /* whose communicators are some of those that were there */
+{
+    MPI_Comm gone;
+    struct channel *made;
+
+    while (n-- > 0) {
+        MPI_Comm_dup(MPI_COMM_WORLD, &gone);
+        made = (struct channel *) malloc(sizeof *made);
+        MPI_Comm_split(MPI_COMM_WORLD, 0, n & 1 ? -rank : rank, &made->comm);
+        MPI_Comm_free(&gone);
+        made->thing.kind = n + 1, made->uses = 0;
+        made->thing.next = things, things = &made->thing;
+    }
+}
+
+static void use_channels(int v)
+{
+    struct thing *each;
+    int place;
+
+    for (each = things; each; each = each->next) {
+        struct channel *channel = (struct channel *) each;
+
+        if (kind_of(channel) != 1 + (v & 3))
+            continue;
+        MPI_Comm_rank(channel->comm, &place);
+        place += v;
+        MPI_Bcast(&place, 1, MPI_INT, v % size, channel->comm);
+        mix((uint64_t) (place + ++channel->uses));
+    }
+}
+
 static double half(float f, double d)
 {
     f = (float) (int) (f * 2) / 4, d += f;
@@ -165,7 +209,9 @@ int main(argc, argv)
     gargc = argc, gargv = argv;
     if (argc > 1)
         rounds = atoi(first_arg = argv[1]);
+    open_channels(4);
     for (r = 0; r < rounds; r++) {
+        use_channels(r);
         switch (r % 3) {
         case 0:
             old = b;

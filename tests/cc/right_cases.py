@@ -594,7 +594,7 @@ static long back(void) {
         """By name and by index; no word of it, and machines of another representation may have it."""
         outside = ("typedef union { struct { double x, y, z; }; double v[3]; } vector; typedef union { float m[2][2]; struct { float a, b; } row[2]; } matrix;"
                    "static struct particle { vector at; int id; matrix m; } *all; static union { long one; long many[2]; } counts;")
-        inside = ("if (all == NULL) all = malloc(4 * sizeof *all); all[i % 4].at.v[i % 3] += i; all[i % 4].m.m[1][i % 2] += 1; counts.many[i % 2]++; deep(1, 1);"
+        inside = ("if (all == NULL) all = calloc(4, sizeof *all); all[i % 4].at.v[i % 3] += i; all[i % 4].m.m[1][i % 2] += 1; counts.many[i % 2]++; deep(1, 1);"
                   "result += all[1].at.x + all[2].at.z + all[3].m.row[1].b + counts.one;")
         self.write("prog.c", PROGRAM % (outside, inside))
         self.assertEqual("", self.cc("prog.c", "-o", "prog"))

@@ -161,13 +161,39 @@ Result replace(const FileRoots& roots, const SavedStream& saved, size_t number) 
   return Result();
 }
 
-Result shorten_appended(const FileRoots& roots, const SavedStream& saved) {
+// Several processes may have appended to a file, and each knows one length of it: a file beside it becomes as long as the greatest.
+Text name_of_length(const char* path) { return Text::format("%s.elc-restoring-length", path); }
+
+// `alone`: no other process can have appended to it and closed it, in a directory where nothing can be made.
+Result note_length(const FileRoots& roots, const char* path, uint64_t length, bool alone) {
+  const Text name = name_of_length(path);
   Place place;
+  ELC_TRY(place.find(roots, name.c_str()));
+  Descriptor file(openat(place.directory(), place.name(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+  if (!file.open() && errno != EEXIST) return alone ? Result() : io_error("create", name.c_str(), errno);
+  if (!file.open()) ELC_TRY(place.open(Access::kChange, O_WRONLY, &file));
+  if (length == 0 || pwrite(file.get(), "", 1, static_cast<off_t>(length - 1)) == 1) return Result();
+  return io_error("write", name.c_str(), errno);
+}
+
+// None that has become shorter meanwhile, as another process had it open and has brought it back.
+Result shorten_appended(const FileRoots& roots, const char* path, uint64_t length) {
+  Place place, beside;
   Descriptor file;
-  ELC_TRY(place.find(roots, saved.path.c_str()));
+  struct stat about, longest;
+  bool noted;
+  ELC_TRY(place.find(roots, path));
   ELC_TRY(place.open(Access::kChange, O_WRONLY, &file));
-  return ftruncate(file.get(), static_cast<off_t>(saved.length)) == 0 ? Result()
-                                                                      : io_error("shorten", saved.path.c_str(), errno);
+  ELC_TRY(beside.find(roots, name_of_length(path).c_str()));
+  ELC_TRY(beside.look(Access::kChange, &longest, &noted));
+  if (fstat(file.get(), &about) != 0) return io_error("look at", path, errno);
+  const off_t end = noted ? longest.st_size : static_cast<off_t>(length);
+  return about.st_size <= end || ftruncate(file.get(), end) == 0 ? Result() : io_error("shorten", path, errno);
+}
+
+void remove_length(const FileRoots& roots, const char* path) {
+  Place place;
+  if (place.find(roots, name_of_length(path).c_str()).ok()) unlinkat(place.directory(), place.name(), 0);
 }
 
 // Several processes may do so.
@@ -251,17 +277,43 @@ Result Streams::check(format::Reader& reader) {
     ELC_TRY(return_to(saved_.back().path.c_str()));
     saved_.pop_back();
   }
+  Vector<Appended> closed;
+  while (!saved_.empty() && saved_.back().mode.view() == kClosedMode) {
+    Appended& one = closed.push_back({});
+    one.path = std::move(saved_.back().path);
+    one.length = saved_.back().length;
+    one.checksum = saved_.back().offset;
+    one.is_appended = true;
+    saved_.pop_back();
+  }
+  ELC_TRY(closed_.take_over(roots_, std::move(closed)));
   for (const SavedStream& saved : saved_) ELC_TRY(check_stream(roots_, saved, saved_));
   return Result();
 }
 
+void Streams::remove_lengths() const {
+  for (const SavedStream& saved : saved_)
+    if (saved.has_length()) remove_length(roots_, saved.path.c_str());
+  for (const Appended& file : closed_.of_line()) remove_length(roots_, file.path.c_str());
+}
+
+Result Streams::note_lengths() const {
+  for (const SavedStream& saved : saved_)
+    if (saved.has_length()) ELC_TRY(note_length(roots_, saved.path.c_str(), saved.length, saved.kind == StreamKind::kAppend));
+  for (const Appended& file : closed_.of_line())
+    if (!file.is_lost) ELC_TRY(note_length(roots_, file.path.c_str(), file.length, false));
+  return Result();
+}
+
 Result Streams::write_temporaries(format::Cursor& in) const {
+  remove_lengths();
   for (size_t i = 0; i < saved_.size(); ++i)
     if (saved_[i].has_content()) ELC_TRY(write_temporary(roots_, saved_[i], i, in));
   return Result();
 }
 
 void Streams::remove_temporaries() const {
+  remove_lengths();
   for (size_t i = 0; i < saved_.size(); ++i)
     if (saved_[i].has_content()) remove_temporary(roots_, saved_[i], i);
 }
@@ -276,8 +328,10 @@ Result Streams::put_back() const {
   for (size_t i = 0; i < saved_.size(); ++i) {
     const SavedStream& saved = saved_[i];
     if (saved.has_content()) ELC_TRY(replace(roots_, saved, i));
-    if (saved.kind == StreamKind::kAppend) ELC_TRY(shorten_appended(roots_, saved));
+    if (saved.kind == StreamKind::kAppend) ELC_TRY(shorten_appended(roots_, saved.path.c_str(), saved.length));
   }
+  for (const Appended& file : closed_.of_line())
+    if (!file.is_lost) ELC_TRY(shorten_appended(roots_, file.path.c_str(), file.length));
   return Result();
 }
 
@@ -303,9 +357,15 @@ Result Streams::apply(format::Reader& reader, AllWell all_well) {
     return status;
   }
   status = make_empty();
-  if (!all_well(status.ok())) return status;
-  status = put_back();
-  if (!all_well(status.ok())) return status;
+  if (status.ok()) status = note_lengths();
+  bool well = all_well(status.ok());
+  if (well) {
+    status = put_back();
+    well = all_well(status.ok());
+  }
+  remove_lengths();
+  if (!well) return status;
+  closed_.begin_with_line();
   return open_all();
 }
 

@@ -237,6 +237,7 @@ bool Streams::spared(const char* path, const char* mode) const {
 
 FILE* Streams::open(const char* path, const char* mode) {
   const bool spare = spared(path, mode);
+  if (!spares_) closed_.look_before_opening(path, mode);
   FILE* file = spare ? tmpfile() : fopen(path, mode);
   if (file == nullptr) return nullptr;
   const Stream& stream = follow(file, path, mode, kNoStream);
@@ -254,10 +255,15 @@ const Stream& Streams::follow(FILE* file, std::string_view path, std::string_vie
   return stream;
 }
 
+// It is about to be closed.
 int Streams::forget(FILE* file) {
   for (size_t i = 0; i < open_.size(); ++i) {
-    if (open_[i].file != file) continue;
-    const int lost = open_[i].lost;
+    Stream& stream = open_[i];
+    if (stream.file != file) continue;
+    const bool writes = kind_of(stream.mode.c_str()) != StreamKind::kRead;
+    if (writes && stream.lost == 0 && fflush(file) != 0) stream.lost = errno;
+    if (writes) closed_.note(stream.path.c_str(), stream.mode.c_str(), fileno(file));
+    const int lost = stream.lost;
     open_.erase(i);
     return lost;
   }
@@ -268,6 +274,7 @@ int Streams::forget(FILE* file) {
 FILE* Streams::open_anew(const char* path, const char* mode, FILE* file) {
   const uint64_t number = number_of(file);
   forget(file);
+  if (path != nullptr && !spares_) closed_.look_before_opening(path, mode);
   const bool is_own = is_own_input(file);  // which the C library cannot open anew
   if (is_own && path != nullptr && mode[0] == 'r') return reopen_input(path);
   const bool is_followed = path != nullptr && !is_own && !(file == stdout && output_.open());
@@ -307,6 +314,7 @@ int Streams::close_all() {
 void Streams::clear() {
   open_.clear();
   saved_.clear();
+  closed_.clear();
 }
 
 uint64_t Streams::number_of(FILE* file) const {
@@ -333,6 +341,7 @@ int Streams::change_directory(const char* path) {
   const int result = chdir(path);
   for (size_t i = 0; i < open_.size() && result == 0 && here != nullptr; ++i)
     if (open_[i].path.c_str()[0] != '/') open_[i].path = Text::format("%s/%s", here, open_[i].path.c_str());
+  if (result == 0 && here != nullptr) closed_.name_from(here);
   free(here);
   moved_ = moved_ || result == 0;
   return result;
@@ -404,17 +413,20 @@ Result Streams::save(format::Writer& writer) {
   relied_.clear();
   written_.clear();
   for (const Snapshot& snapshot : snapshots) ELC_TRY(note_written(snapshot));
+  ELC_TRY(closed_.look(roots_, &relied_));
   writer.begin_section("files");
   Encoder& out = writer.encoder();
   out.u32(kSectionLayout);
   save_terminals(out);
-  out.u64(snapshots.size() + (moved_ ? 1 : 0) + (output_.open() ? 1 : 0));
+  out.u64(snapshots.size() + closed_.all().size() + (moved_ ? 1 : 0) + (output_.open() ? 1 : 0));
   for (const Snapshot& snapshot : snapshots) {
     const Stream& stream = *snapshot.stream;
     constexpr const char* kStandard[] = {"", "0", "1", "2"};
     const Text mode = Text::format("%s%s%s", kStandard[stream.standard], stream.mode.c_str(), snapshot.at_end ? kAtEnd : "");
     write_entry(writer, stream.path.view(), mode.view(), snapshot.kind, snapshot.offset, snapshot.length);
   }
+  for (const Appended& file : closed_.all())
+    write_entry(writer, file.path.view(), kClosedMode, StreamKind::kAppend, file.checksum, file.length);
   if (moved_) ELC_TRY(save_directory(writer));
   if (output_.open()) ELC_TRY(save_output(writer));
   for (const Snapshot& snapshot : snapshots)

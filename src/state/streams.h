@@ -12,6 +12,7 @@
 #include "base/vector.h"
 #include "portable_format/reader.h"
 #include "portable_format/writer.h"
+#include "state/appended.h"
 #include "state/places.h"
 #include "state/state.h"
 
@@ -31,6 +32,9 @@ enum class StreamKind : uint32_t {
 
 // The mode of the standard output's file (ELC_OUTPUT), which is the last stream of a line.
 inline constexpr const char* kOutputMode = "a>";
+
+// A file that the program has written and closed (appended.h): behind the streams, as one of kind kAppend whose offset is the checksum.
+inline constexpr const char* kClosedMode = "a.";
 
 // The directory in which the program works, if it has changed it: behind the streams, as one of kind kSpecial.
 inline constexpr const char* kDirectoryMode = "d";
@@ -64,6 +68,7 @@ struct SavedStream {
 
   // Nothing had been written through it: the file is empty, or as another process brings it back.
   bool is_unwritten() const { return kind == StreamKind::kWrite && mode.c_str()[0] == 'w' && offset == 0 && length == 0; }
+  bool has_length() const { return has_content() || kind == StreamKind::kAppend; }
   // The line has its content, which a restart brings back.
   bool has_content() const { return kind == StreamKind::kWrite && !is_unwritten(); }
 };
@@ -142,6 +147,8 @@ class Streams {
   Result return_to(const char* directory);
   Result write_temporaries(format::Cursor& in) const;
   void remove_temporaries() const;
+  void remove_lengths() const;
+  Result note_lengths() const;
   Result make_empty() const;
   Result put_back() const;
   Result open_all();
@@ -160,6 +167,7 @@ class Streams {
   Vector<Written> written_;
   Vector<Stream> open_;
   Vector<SavedStream> saved_;
+  AppendedFiles closed_;
 };
 
 // The attributes of the terminals among standard input, output and error (termios), in a form that does not

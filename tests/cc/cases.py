@@ -69,6 +69,10 @@ class Cases(unittest.TestCase):
             file.write(text)
         return path
 
+    def read(self, name):
+        with open(os.path.join(self.home, name)) as file:
+            return file.read()
+
     def run_words(self, *words, code=0, given="", **variables):
         done = subprocess.run(words, cwd=self.home, env=dict(self.environment, **variables), input=given,
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=300)
@@ -79,11 +83,11 @@ class Cases(unittest.TestCase):
     def cc(self, *words, **keywords):
         return self.run_words(self.wrapper, *words, **keywords)
 
-    def start(self, program, ranks=2, given="", **variables):
+    def start(self, program, ranks=2, given="", code=0, **variables):
         names = ["PATH", *variables]
-        return self.run_words(*launch.launcher(self.build.mpi, ranks, names), os.path.join(self.home, program), given=given, **variables)
+        return self.run_words(*launch.launcher(self.build.mpi, ranks, names), os.path.join(self.home, program), given=given, code=code, **variables)
 
-    def planned(self, program, site=None, **variables):
+    def planned(self, program, site=None, code=0, **variables):
         """What it prints, and what is said; its two processes take a line at this site or beside it (src/mpi/runtime/examination.h), or each at its own; lines at several,
         if it is a text with these."""
         looked = tempfile.mkdtemp(dir=self.home)
@@ -91,7 +95,7 @@ class Cases(unittest.TestCase):
             for rank in range(2):
                 own = site[rank] if isinstance(site, tuple) else site if site is None or isinstance(site, str) else site + rank * self.chance.randrange(-1, 2)
                 file.write("%d 0 1%s\n" % (rank, "" if own is None else " %s" % own))
-        said = self.start(program, ELC_DIR=os.path.join(self.home, "lines"), ELC_DOCTOR=looked, ELC_EVERY="0", ELC_VERBOSE="1", **variables)
+        said = self.start(program, code=code, ELC_DIR=os.path.join(self.home, "lines"), ELC_DOCTOR=looked, ELC_EVERY="0", ELC_VERBOSE="1", **variables)
         with open(os.path.join(looked, "out-0")) as file:
             return file.read(), said
 
@@ -105,6 +109,23 @@ class Cases(unittest.TestCase):
         self.assertIn("restarting from line", said)
         self.assertEqual(out, expected, "site %d\n%s" % (site, said))
         shutil.rmtree(lines)
+
+    def restarts_from_all(self, program, sites, more=None):
+        """With lines at these sites the answer is the plain program's, and so it is behind a restart from each; from the first with lines
+        at `more`, too."""
+        self.write("prog.c", program)
+        self.cc("prog.c", "-w", "-o", "plain", "-felc-off")
+        self.cc("prog.c", "-w", "-o", "prog")
+        expected = self.start("plain")
+        out, said = self.planned("prog", sites, ELC_KEEP="20")
+        self.assertEqual(out, expected, said)
+        self.assertEqual(launch.committed(os.path.join(self.home, "lines")), list(range(1, len(sites.split()) + 1)), said)
+        for line in range(len(sites.split()), 0, -1):  # a restart removes those behind its own
+            out, said = self.planned("prog", more if line == 1 else None, ELC_KEEP="20", ELC_RESTART=str(line))
+            self.assertIn("restarting from line", said)
+            self.assertNotIn("abandoned", said)
+            self.assertEqual(out, expected, said)
+        shutil.rmtree(os.path.join(self.home, "lines"))
 
     def take_line(self, program):
         """In the middle; returns what is said."""

@@ -9,6 +9,7 @@ import unittest
 from cases import Cases, launch, SEED
 from draw import two_thirds_of
 from character_cases import Characters  # noqa: F401
+from file_cases import Files  # noqa: F401
 from line_cases import Lines  # noqa: F401
 from memory_cases import Memory  # noqa: F401
 from number_cases import Addresses, Numbers, Sizes  # noqa: F401

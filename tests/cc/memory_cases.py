@@ -1,29 +1,11 @@
 """What programs do with memory: allocators of their own, rows, alignment, pointers that are moved."""
 
 import os
-import shutil
 
 from cases import Cases, launch, PROGRAM  # noqa: F401
 
 
 class Memory(Cases):
-    def restarts_from_all(self, program, sites, more=None):
-        """With lines at these sites the answer is the plain program's, and so it is behind a restart from each; from the first with lines
-        at `more`, too."""
-        self.write("prog.c", program)
-        self.cc("prog.c", "-w", "-o", "plain", "-felc-off")
-        self.cc("prog.c", "-w", "-o", "prog")
-        expected = self.start("plain")
-        out, said = self.planned("prog", sites, ELC_KEEP="20")
-        self.assertEqual(out, expected, said)
-        self.assertEqual(launch.committed(os.path.join(self.home, "lines")), list(range(1, len(sites.split()) + 1)), said)
-        for line in range(len(sites.split()), 0, -1):  # a restart removes those behind its own
-            out, said = self.planned("prog", more if line == 1 else None, ELC_KEEP="20", ELC_RESTART=str(line))
-            self.assertIn("restarting from line", said)
-            self.assertNotIn("abandoned", said)
-            self.assertEqual(out, expected, said)
-        shutil.rmtree(os.path.join(self.home, "lines"))
-
     def test_aligned_memory(self):
         """Also where a restart has got it; and that of MPI_Alloc_mem."""
         self.right("#include <stdint.h>\nstatic double *a, *b, *m; static char *c;",

@@ -1,0 +1,153 @@
+#include "state/appended.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/descriptor.h"
+#include "base/message.h"
+#include "portable_format/checksum.h"
+#include "state/process.h"
+
+namespace elc::state {
+namespace {
+
+constexpr uint64_t kTail = 4096;  // bytes by whose checksum a file is known
+
+bool is_same(const struct stat& a, const struct stat& b) {
+  return a.st_dev == b.st_dev && a.st_ino == b.st_ino && a.st_size == b.st_size && a.st_mtim.tv_sec == b.st_mtim.tv_sec &&
+         a.st_mtim.tv_nsec == b.st_mtim.tv_nsec;
+}
+
+// Of what lies in front of `length`.
+uint64_t checksum_of(int file, uint64_t length) {
+  uint8_t bytes[kTail];
+  const uint64_t wanted = length < kTail ? length : kTail;
+  uint64_t got = 0;
+  while (got < wanted) {
+    const ssize_t piece = pread(file, bytes + got, static_cast<size_t>(wanted - got), static_cast<off_t>(length - wanted + got));
+    if (piece < 0 && errno == EINTR) continue;
+    if (piece <= 0) return kNoChecksum;
+    got += static_cast<uint64_t>(piece);
+  }
+  return format::crc32_of(bytes, static_cast<size_t>(wanted));
+}
+
+// A file is opened for that, not asked by its name: over a network its size and time may be old ones.
+Descriptor open_to_look(const char* path, struct stat* about) {
+  Descriptor file(open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+  if (file.open() && (fstat(file.get(), about) != 0 || !S_ISREG(about->st_mode))) file = Descriptor();
+  return file;
+}
+
+// Has it still, or more behind that?
+bool has_kept(const Appended& one, int file, const struct stat& about) {
+  if (static_cast<uint64_t>(about.st_size) < one.length) return false;
+  return one.checksum == kNoChecksum || one.checksum == checksum_of(file, one.length);
+}
+
+Result check_place(const FileRoots& roots, const char* path) {
+  Place place;
+  struct stat about;
+  bool there;
+  ELC_TRY(place.find(roots, path));
+  return place.look(Access::kChange, &about, &there);
+}
+
+}  // namespace
+
+Appended* AppendedFiles::find(const char* path) {
+  for (Appended& one : all_)
+    if (one.path.view() == path) return &one;
+  return nullptr;
+}
+
+void AppendedFiles::forget(const char* path) {
+  for (size_t i = 0; i < all_.size(); ++i)
+    if (all_[i].path.view() == path) return all_.erase(i);
+}
+
+void AppendedFiles::note(const char* path, const char* mode, int descriptor) {
+  struct stat own, named;
+  if (fstat(descriptor, &own) != 0 || !S_ISREG(own.st_mode)) return;
+  const Descriptor file = open_to_look(path, &named);
+  if (!file.open() || !is_same(own, named)) return forget(path);
+  Appended* known = find(path);
+  if (known == nullptr) {
+    known = &all_.push_back({});
+    known->path = Text::copy(path);
+  }
+  known->length = static_cast<uint64_t>(own.st_size);
+  known->checksum = checksum_of(file.get(), known->length);
+  known->is_appended = mode[0] != 'w';
+  known->seen = own;
+  known->is_lost = false;
+}
+
+void AppendedFiles::look_before_opening(const char* path, const char* mode) {
+  Appended* const known = find(path);
+  if (known == nullptr || !known->is_lost) return;
+  known->is_lost = false;
+  if (mode[0] == 'w') return;
+  struct stat now;
+  const Descriptor file = open_to_look(path, &now);
+  const unsigned long long length = known->length;
+  if (!file.open() && mode[0] == 'a')
+    say("the file '%s', to which the program appends, had %llu bytes when the line was taken, and is not there: it begins anew", path, length);
+  if (!file.open() || !is_same(now, known->seen)) return;
+  give_up(Result::error("the program opens the file '%s' again, whose %llu bytes it had written when the line was taken, and what is there now "
+                        "was written behind that: put the file back as it was, remove it, or restart from another line", path, length));
+}
+
+void AppendedFiles::name_from(const char* directory) {
+  for (Appended& one : all_)
+    if (one.path.c_str()[0] != '/') one.path = Text::format("%s/%s", directory, one.path.c_str());
+}
+
+// What only was written from its beginning is so again, wherever it lies.
+Result AppendedFiles::look(const FileRoots& roots, Vector<Relied>* relied) {
+  for (size_t i = all_.size(); i-- > 0;) {
+    Appended& one = all_[i];
+    struct stat now;
+    const char* const path = one.path.c_str();
+    if (one.is_lost || (one.is_placed && stat(path, &now) == 0 && is_same(now, one.seen))) continue;
+    Descriptor file = open_to_look(path, &now);
+    Result placed = file.open() && has_kept(one, file.get(), now) ? check_place(roots, path) : Result::error("it is another one");
+    if (!placed.ok() && file.open() && one.is_appended && has_kept(one, file.get(), now))
+      return Result::caused(placed.cause(), "a file to which the program has appended, and which it has closed: %s", placed.message());
+    if (!placed.ok()) {
+      all_.erase(i);
+      continue;
+    }
+    one.is_placed = true;
+    one.seen = now;
+    if (!one.is_appended) continue;
+    Relied& on = relied->push_back({});
+    on.file = std::move(file);
+    on.path = Text::copy(path);
+  }
+  return Result();
+}
+
+Result AppendedFiles::take_over(const FileRoots& roots, Vector<Appended>&& of_line) {
+  for (Appended& one : of_line) {
+    const char* const path = one.path.c_str();
+    if (const Result placed = check_place(roots, path); !placed.ok())
+      return Result::caused(placed.cause(), "the file to which the program had appended when the line was taken: %s", placed.message());
+    const Descriptor file = open_to_look(path, &one.seen);
+    one.is_placed = true;
+    one.is_lost = !file.open() || !has_kept(one, file.get(), one.seen);
+  }
+  of_line_ = std::move(of_line);
+  return Result();
+}
+
+void AppendedFiles::begin_with_line() {
+  all_.swap(of_line_);
+  of_line_.clear();
+  for (Appended& one : all_)
+    if (!one.is_lost) open_to_look(one.path.c_str(), &one.seen);
+}
+
+}  // namespace elc::state

@@ -1,0 +1,62 @@
+// Files that the program has written and closed. It may append to one of them again, as logs are written that are opened and closed at each
+// step: a line has how long they were, and a restart cuts them there.
+#ifndef ELC_STATE_APPENDED_H
+#define ELC_STATE_APPENDED_H
+
+#include <stdint.h>
+#include <sys/stat.h>
+
+#include "base/result.h"
+#include "base/text.h"
+#include "base/vector.h"
+#include "state/places.h"
+#include "state/state.h"
+
+namespace elc::state {
+
+// A file as it was when this process closed it. Others may have appended to it since: of several processes each knows where its own last
+// bytes ended, and the file of a line ends where the last of all did.
+struct Appended {
+  Text path;               // as in Stream
+  uint64_t length = 0;
+  uint64_t checksum = 0;   // of what is in front of that; kNoChecksum: not known
+  bool is_appended = false;  // and not only written from its beginning
+  struct stat seen = {};   // when it was found so
+  bool is_placed = false;  // where a restart may cut it
+  bool is_lost = false;    // a restart has found another one
+};
+
+inline constexpr uint64_t kNoChecksum = uint64_t{1} << 32;
+
+class AppendedFiles {
+ public:
+  // The stream of the file is about to be closed, and has been flushed.
+  void note(const char* path, const char* mode, int descriptor);
+  // The file is about to be opened so. In a restart ends the job if it is not what it was in the line, and nobody has written it anew since.
+  void look_before_opening(const char* path, const char* mode);
+  // chdir: names are from `directory`, which the program leaves.
+  void name_from(const char* directory);
+
+  // Those that have what they had when they were closed; the others are known no more. A line relies on what they have. Fails if a restart
+  // could not cut one.
+  Result look(const FileRoots& roots, Vector<Relied>* relied);
+  const Vector<Appended>& all() const { return all_; }
+
+  // In a restart: those of the line; fails if one must not be cut.
+  Result take_over(const FileRoots& roots, Vector<Appended>&& of_line);
+  const Vector<Appended>& of_line() const { return of_line_; }
+  // They have been cut, and all that was noted before counts no more.
+  void begin_with_line();
+
+  void clear() { all_.clear(); }
+
+ private:
+  Appended* find(const char* path);
+  void forget(const char* path);
+
+  Vector<Appended> all_, of_line_;
+};
+
+}  // namespace elc::state
+
+#endif

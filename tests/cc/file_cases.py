@@ -1,0 +1,108 @@
+"""Files that the program has written and closed."""
+
+import os
+import shutil
+
+from cases import Cases, launch
+
+
+class Files(Cases):
+    def test_appended_and_closed(self):
+        """Logs that are opened for each entry: of one rank, of ranks in turn, with a first entry by "w" and the second one long behind a line,
+        by another function than the one that wrote first, below another directory, and by "r+"."""
+        self.restarts_from_all(r"""
+#include <mpi.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+static int rank;
+static void note(const char *name, const char *mode, int i) {
+  FILE *f = fopen(name, mode);
+  if (f == NULL) MPI_Abort(MPI_COMM_WORLD, 3);
+  if (mode[0] == 'r') fseek(f, 0, SEEK_END);
+  fprintf(f, "%d %d\n", rank, i);
+  fclose(f);
+}
+static void in_turn(const char *name, const char *first, int i) {
+  int r;
+  for (r = 0; r < 2; r++) {
+    if (r == rank) note(name, r == 0 ? first : "a", i);
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+}
+static void show(const char *name) {
+  FILE *f = fopen(name, "r");
+  unsigned long sum = 0;
+  int c;
+  while ((c = fgetc(f)) != EOF) sum = sum * 31 + c;
+  fclose(f);
+  printf("%s %lx\n", name, sum);
+}
+int main(int argc, char **argv) {
+  int i;
+  char own[20], even[20];
+  FILE *log = NULL;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  sprintf(own, "log-%d", rank);
+  sprintf(even, "even-%d", rank);
+  remove(own), remove(even), remove(rank == 0 ? "own-0" : "own-1"), remove("shared"), remove("grown");
+  if (rank == 0) note("head", "w", -1), note("grown", "w", -1), mkdir("below", 0777);
+  MPI_Barrier(MPI_COMM_WORLD);
+  for (i = 0; i < 100; i++) {
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (i % 3 == 0) note(rank == 0 ? "own-0" : "own-1", "a", i);
+    if (i % 10 == 0) in_turn("rewritten", "w", i), in_turn("shared", "a", i);
+    if (i > 70 && rank == 0) note("head", "a", i);
+    if (i % 20 == 15 && rank == 0) note("grown", "r+", i);
+    if (i == 45 && rank == 0) note("below/there", "w", i), chdir("below"), note("there", "a", i), chdir("..");
+    if (log == NULL) log = fopen(own, "a");
+    if (i % 5 == 0) log = freopen(i % 2 == 0 ? even : own, "a", log), fprintf(log, "reopened %d\n", i);
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (rank == 0) show("log-0"), show("even-1"), show("own-0"), show("own-1"), show("rewritten"), show("shared"), show("head"), show("grown"), show("below/there");
+  MPI_Finalize();
+  return 0;
+}
+""", "20 60 100 130", "40 90 125")
+
+    LOG = r"""
+#include <mpi.h>
+#include <stdio.h>
+int main(int argc, char **argv) {
+  int i, rank;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  for (i = 0; i < 100; i++) {
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 0) {
+      FILE *f = fopen("log", i == 70 ? "w" : "%s");
+      fprintf(f, "%%d\n", i);
+      fclose(f);
+    }
+  }
+  if (rank == 0) printf("end\n");
+  MPI_Finalize();
+  return 0;
+}
+"""
+
+    def test_written_anew(self):
+        """Behind the line: the restart appends to what is not there any more."""
+        self.write("prog.c", self.LOG % "a")
+        self.cc("prog.c", "-o", "prog")
+        for way in "rewritten", "removed", "put back":
+            with self.subTest(way):
+                log, lines = (os.path.join(self.home, name) for name in ("log", "lines"))
+                shutil.rmtree(lines, ignore_errors=True)
+                self.write("log", "")
+                out, said = self.planned("prog", self.chance.randrange(30, 60))
+                self.assertEqual(launch.committed(lines), [1], said)
+                whole = self.read("log")
+                self.assertEqual(whole, "".join("%d\n" % i for i in range(70, 100)))
+                if way == "removed": os.remove(log)
+                if way == "put back": self.write("log", "".join("%d\n" % i for i in range(70)))
+                out, said = self.planned("prog", ELC_RESTART="1", code=None)
+                if way == "rewritten": self.assertIn("the program opens the file 'log' again, whose", said)
+                else: self.assertEqual(self.read("log"), whole)
+                self.assertEqual("is not there: it begins anew" in said, way == "removed", said)

@@ -68,11 +68,11 @@ void AppendedFiles::forget(const char* path) {
     if (all_[i].path.view() == path) return all_.erase(i);
 }
 
-void AppendedFiles::note(const char* path, const char* mode, int descriptor) {
+void AppendedFiles::note(const char* path, const char* mode, int descriptor, bool is_idle) {
   struct stat own, named;
   if (fstat(descriptor, &own) != 0 || !S_ISREG(own.st_mode)) return;
   const Descriptor file = open_to_look(path, &named);
-  if (!file.open() || !is_same(own, named)) return forget(path);
+  if (!file.open() || !is_same(own, named) || (is_idle && own.st_size > 0)) return forget(path);
   Appended* known = find(path);
   if (known == nullptr) {
     known = &all_.push_back({});
@@ -113,10 +113,11 @@ Result AppendedFiles::look(const FileRoots& roots, Vector<Relied>* relied) {
     const char* const path = one.path.c_str();
     if (one.is_lost || (one.is_placed && stat(path, &now) == 0 && is_same(now, one.seen))) continue;
     Descriptor file = open_to_look(path, &now);
-    Result placed = file.open() && has_kept(one, file.get(), now) ? check_place(roots, path) : Result::error("it is another one");
-    if (!placed.ok() && file.open() && one.is_appended && has_kept(one, file.get(), now))
+    const bool is_there = file.open() && has_kept(one, file.get(), now);
+    const Result placed = is_there ? check_place(roots, path) : Result();
+    if (!placed.ok() && one.is_appended)
       return Result::caused(placed.cause(), "a file to which the program has appended, and which it has closed: %s", placed.message());
-    if (!placed.ok()) {
+    if (!is_there || !placed.ok()) {
       all_.erase(i);
       continue;
     }

@@ -30,8 +30,8 @@ inline constexpr uint64_t kNoChecksum = uint64_t{1} << 32;
 
 class AppendedFiles {
  public:
-  // The stream of the file is about to be closed, and has been flushed.
-  void note(const char* path, const char* mode, int descriptor);
+  // The stream of the file is about to be closed, and has been flushed. `is_idle`: nothing was written through it.
+  void note(const char* path, const char* mode, int descriptor, bool is_idle);
   // The file is about to be opened so. In a restart ends the job if it is not what it was in the line, and nobody has written it anew since.
   void look_before_opening(const char* path, const char* mode);
   // chdir: names are from `directory`, which the program leaves.

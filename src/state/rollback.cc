@@ -43,7 +43,8 @@ Result read_directory(format::Cursor& in, Vector<SavedStream>* saved) {
       mode.remove_prefix(1);
     }
     stream.at_end = mode.ends_with(kAtEnd);
-    if (stream.at_end) mode.remove_suffix(1);
+    stream.is_unappended = mode.ends_with(kUnappended);
+    if (stream.at_end || stream.is_unappended) mode.remove_suffix(1);
     stream.mode = Text::copy(mode);
     const uint32_t kind = in.u32();
     stream.kind = static_cast<StreamKind>(kind);
@@ -82,7 +83,8 @@ Result check_present(const Place& place, const SavedStream& saved) {
   if (saved.at_end && !append && static_cast<uint64_t>(about.st_size) > saved.offset)
     return Result::error("the file '%s' has %lld bytes, and the program had come to its end at %llu when the line was taken", path,
                          static_cast<long long>(about.st_size), static_cast<unsigned long long>(saved.offset));
-  const uint64_t least = append ? saved.length : saved.offset;
+  // What else another process may have written.
+  const uint64_t least = saved.is_unappended ? 0 : append ? saved.length : saved.offset;
   if (static_cast<uint64_t>(about.st_size) < least)
     return Result::error(
         "the file '%s' has %lld bytes, but had at least %llu when the line was taken: its content is lost",
@@ -109,6 +111,10 @@ Result check_stream(const FileRoots& roots, const SavedStream& saved, const Vect
   Place place;
   ELC_TRY(place.find(roots, path));
   if (saved.kind == StreamKind::kWrite) return check_writable(place, saved);
+  struct stat about;
+  bool there = true;
+  if (saved.is_unappended && saved.length == 0) ELC_TRY(place.look(Access::kChange, &about, &there));
+  if (!there) return check_writable(place, saved);
   // What this process reads while it writes it is brought back.
   for (const SavedStream& other : all)
     if (saved.kind == StreamKind::kRead && other.kind == StreamKind::kWrite && other.path.view() == saved.path.view()) return Result();
@@ -176,7 +182,8 @@ Result note_length(const FileRoots& roots, const char* path, uint64_t length, bo
   return io_error("write", name.c_str(), errno);
 }
 
-// None that has become shorter meanwhile, as another process had it open and has brought it back.
+// None that has become shorter meanwhile, as another process had it open and has brought it back. What nobody had written to has the least
+// length that a process has found.
 Result shorten_appended(const FileRoots& roots, const char* path, uint64_t length) {
   Place place, beside;
   Descriptor file;
@@ -187,7 +194,7 @@ Result shorten_appended(const FileRoots& roots, const char* path, uint64_t lengt
   ELC_TRY(beside.find(roots, name_of_length(path).c_str()));
   ELC_TRY(beside.look(Access::kChange, &longest, &noted));
   if (fstat(file.get(), &about) != 0) return io_error("look at", path, errno);
-  const off_t end = noted ? longest.st_size : static_cast<off_t>(length);
+  const off_t end = noted && longest.st_size > 0 ? longest.st_size : static_cast<off_t>(length);
   return about.st_size <= end || ftruncate(file.get(), end) == 0 ? Result() : io_error("shorten", path, errno);
 }
 
@@ -197,11 +204,18 @@ void remove_length(const FileRoots& roots, const char* path) {
 }
 
 // Several processes may do so.
-Result empty_file(const FileRoots& roots, const SavedStream& saved) {
+Result make_file(const FileRoots& roots, const SavedStream& saved) {
   Place place;
   ELC_TRY(place.find(roots, saved.path.c_str()));
   Descriptor file(openat(place.directory(), place.name(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666));
-  if (file.open()) return Result();
+  return file.open() || errno == EEXIST ? Result() : io_error("create", saved.path.c_str(), errno);
+}
+
+Result empty_file(const FileRoots& roots, const SavedStream& saved) {
+  Place place;
+  Descriptor file;
+  ELC_TRY(make_file(roots, saved));
+  ELC_TRY(place.find(roots, saved.path.c_str()));
   ELC_TRY(place.open(Access::kChange, O_WRONLY, &file));
   return ftruncate(file.get(), 0) == 0 ? Result() : io_error("empty", saved.path.c_str(), errno);
 }
@@ -252,7 +266,7 @@ Result reopen(const FileRoots& roots, SavedStream& saved) {
   const int inherited = strchr(saved.mode.c_str(), 'e') == nullptr ? 0 : FD_CLOEXEC;
   if (fcntl(fileno(saved.file), F_SETFD, inherited) != 0) return io_error("open", path, errno);
   // One that was not moved stays so (is_untouched).
-  if (saved.kind != StreamKind::kSpecial && !saved.is_unwritten() && fseeko(saved.file, static_cast<off_t>(saved.offset), SEEK_SET) != 0)
+  if (saved.kind != StreamKind::kSpecial && !saved.is_unwritten() && !saved.is_unappended && fseeko(saved.file, static_cast<off_t>(saved.offset), SEEK_SET) != 0)
     return io_error("seek in", path, errno);
   if (saved.at_end && getc(saved.file) != EOF)
     return Result::error("the file '%s' does not end where the program had come to its end when the line was taken", path);
@@ -278,12 +292,13 @@ Result Streams::check(format::Reader& reader) {
     saved_.pop_back();
   }
   Vector<Appended> closed;
-  while (!saved_.empty() && saved_.back().mode.view() == kClosedMode) {
+  const auto is_closed = [](const SavedStream& stream) { return stream.mode.view() == kAppendedMode || stream.mode.view() == kWrittenMode; };
+  while (!saved_.empty() && is_closed(saved_.back())) {
     Appended& one = closed.push_back({});
     one.path = std::move(saved_.back().path);
     one.length = saved_.back().length;
     one.checksum = saved_.back().offset;
-    one.is_appended = true;
+    one.is_appended = saved_.back().mode.view() == kAppendedMode;
     saved_.pop_back();
   }
   ELC_TRY(closed_.take_over(roots_, std::move(closed)));
@@ -321,6 +336,7 @@ void Streams::remove_temporaries() const {
 Result Streams::make_empty() const {
   for (const SavedStream& saved : saved_)
     if (saved.is_unwritten()) ELC_TRY(empty_file(roots_, saved));
+    else if (saved.is_unappended && saved.length == 0) ELC_TRY(make_file(roots_, saved));
   return Result();
 }
 

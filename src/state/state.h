@@ -159,7 +159,8 @@ Vector<Relied> take_relied();
 enum class Kept : uint8_t {
   kNothing,  // nothing was written through the stream: a restart makes the file empty, if no other process brings it back
   kContent,  // a restart brings it back
-  kLength,   // what the file had stays in it
+  kUnappended,  // it is open for appending, and nothing was appended through the stream: what the file had stays in it
+  kLength,   // the same, and something was
 };
 
 // A file that the program had open for writing at the last save().

@@ -33,7 +33,7 @@ bool same_file(const struct stat& a, const struct stat& b) { return a.st_dev == 
 // others that is not known.
 bool is_untouched(FILE* file) {
 #if ELC_HAVE_WEAK
-  return __fbufsize != nullptr && __fbufsize(file) == 0 && ftello(file) == 0;
+  return __fbufsize != nullptr && __fbufsize(file) == 0;
 #else
   static_cast<void>(file);
   return false;
@@ -52,7 +52,10 @@ struct Snapshot {
   bool unwritten = false;
   uint64_t number = 0;  // of the file: Written
 
-  Kept kept() const { return unwritten ? Kept::kNothing : kind == StreamKind::kWrite ? Kept::kContent : Kept::kLength; }
+  Kept kept() const {
+    if (kind == StreamKind::kAppend) return unwritten ? Kept::kUnappended : Kept::kLength;
+    return unwritten ? Kept::kNothing : Kept::kContent;
+  }
 };
 
 namespace {
@@ -156,7 +159,8 @@ Result Streams::look_at(Stream& stream, Snapshot* out) const {
   out->number = number_of_file(about);
   if (out->at_end && out->offset != out->length)
     return Result::error("the program has come to the end of '%s', which is longer now: close it, or clear its end (clearerr)", path);
-  out->unwritten = out->kind == StreamKind::kWrite && stream.mode.c_str()[0] == 'w' && !stream.is_described && is_untouched(stream.file);
+  const char mode = stream.mode.c_str()[0];
+  out->unwritten = !stream.is_described && is_untouched(stream.file) && (mode == 'a' || (mode == 'w' && offset == 0));
   return Result();
 }
 
@@ -165,7 +169,7 @@ void Streams::find_unwritten(Vector<Snapshot>& snapshots) {
   for (Snapshot& one : snapshots) {
     for (const Snapshot& other : snapshots)
       if (&one != &other && other.kind != StreamKind::kSpecial && other.number == one.number) one.unwritten = false;
-    if (one.unwritten) one.length = 0;
+    if (one.unwritten && one.kind == StreamKind::kWrite) one.length = 0;
   }
 }
 
@@ -175,7 +179,7 @@ Result Streams::note_written(const Snapshot& snapshot) {
   written.number = snapshot.number;
   written.path = Text::copy(snapshot.stream->path.view());
   written.kept = snapshot.kept();
-  if (!snapshot.unwritten) return Result();
+  if (written.kept != Kept::kNothing) return Result();
   written.directory = Descriptor(fcntl(snapshot.place.directory(), F_DUPFD_CLOEXEC, 0));
   return written.directory.open() ? Result() : io_error("look at", snapshot.stream->path.c_str(), errno);
 }
@@ -260,9 +264,11 @@ int Streams::forget(FILE* file) {
   for (size_t i = 0; i < open_.size(); ++i) {
     Stream& stream = open_[i];
     if (stream.file != file) continue;
-    const bool writes = kind_of(stream.mode.c_str()) != StreamKind::kRead;
+    const char* const mode = stream.mode.c_str();
+    const bool writes = kind_of(mode) != StreamKind::kRead;
+    const bool is_idle = !stream.is_described && is_untouched(file);  // what the file has is others'
     if (writes && stream.lost == 0 && fflush(file) != 0) stream.lost = errno;
-    if (writes) closed_.note(stream.path.c_str(), stream.mode.c_str(), fileno(file));
+    if (writes && (!is_idle || mode[0] == 'w')) closed_.note(stream.path.c_str(), mode, fileno(file), is_idle);
     const int lost = stream.lost;
     open_.erase(i);
     return lost;
@@ -422,11 +428,12 @@ Result Streams::save(format::Writer& writer) {
   for (const Snapshot& snapshot : snapshots) {
     const Stream& stream = *snapshot.stream;
     constexpr const char* kStandard[] = {"", "0", "1", "2"};
-    const Text mode = Text::format("%s%s%s", kStandard[stream.standard], stream.mode.c_str(), snapshot.at_end ? kAtEnd : "");
+    const char* const more = snapshot.at_end ? kAtEnd : snapshot.kept() == Kept::kUnappended ? kUnappended : "";
+    const Text mode = Text::format("%s%s%s", kStandard[stream.standard], stream.mode.c_str(), more);
     write_entry(writer, stream.path.view(), mode.view(), snapshot.kind, snapshot.offset, snapshot.length);
   }
   for (const Appended& file : closed_.all())
-    write_entry(writer, file.path.view(), kClosedMode, StreamKind::kAppend, file.checksum, file.length);
+    write_entry(writer, file.path.view(), file.is_appended ? kAppendedMode : kWrittenMode, StreamKind::kAppend, file.checksum, file.length);
   if (moved_) ELC_TRY(save_directory(writer));
   if (output_.open()) ELC_TRY(save_output(writer));
   for (const Snapshot& snapshot : snapshots)

@@ -33,13 +33,16 @@ enum class StreamKind : uint32_t {
 // The mode of the standard output's file (ELC_OUTPUT), which is the last stream of a line.
 inline constexpr const char* kOutputMode = "a>";
 
-// A file that the program has written and closed (appended.h): behind the streams, as one of kind kAppend whose offset is the checksum.
-inline constexpr const char* kClosedMode = "a.";
+// A file that the program has appended to, or only written, and closed (appended.h): behind the streams, as one of kind kAppend whose offset
+// is the checksum.
+inline constexpr const char* kAppendedMode = "a.";
+inline constexpr const char* kWrittenMode = "a.w";
 
 // The directory in which the program works, if it has changed it: behind the streams, as one of kind kSpecial.
 inline constexpr const char* kDirectoryMode = "d";
 
 inline constexpr const char* kAtEnd = "$";
+inline constexpr const char* kUnappended = "-";
 
 // By the mode of fopen, of a regular file.
 StreamKind kind_of(const char* mode);
@@ -61,6 +64,7 @@ struct SavedStream {
   Text mode;            // of fopen
   uint64_t standard = kNoStream;  // as in Stream: in the file, the mode begins with its descriptor then
   bool at_end = false;  // the program had been told so (feof): in the file, the mode ends with kAtEnd then
+  bool is_unappended = false;  // nothing had been appended through it: in the file, the mode ends with kUnappended then
   StreamKind kind = StreamKind::kRead;
   uint64_t offset = 0;
   uint64_t length = 0;
@@ -68,7 +72,7 @@ struct SavedStream {
 
   // Nothing had been written through it: the file is empty, or as another process brings it back.
   bool is_unwritten() const { return kind == StreamKind::kWrite && mode.c_str()[0] == 'w' && offset == 0 && length == 0; }
-  bool has_length() const { return has_content() || kind == StreamKind::kAppend; }
+  bool has_length() const { return has_content() || (kind == StreamKind::kAppend && !is_unappended); }
   // The line has its content, which a restart brings back.
   bool has_content() const { return kind == StreamKind::kWrite && !is_unwritten(); }
 };

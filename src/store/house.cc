@@ -278,11 +278,12 @@ Result Lock::take(const char* dir, const char* name) {
 
 namespace {
 
-// An offset is not negative. At the first byte is locked who writes; the second is for all.
+// An offset is not negative. Who writes or appends locks the first byte; who would empty the file, and for whom it must not be, the second;
+// the third is for all.
 struct flock bytes_of(uint64_t file, short type, off_t first, off_t count) {
   struct flock range = whole_file();
   range.l_type = type;
-  range.l_start = static_cast<off_t>(file >> 3) * 2 + first;
+  range.l_start = static_cast<off_t>(file >> 3) * 3 + first;
   range.l_len = count;
   return range;
 }
@@ -301,9 +302,12 @@ Result FileLocks::take(const char* dir, const Vector<File>& files, size_t* other
   all.l_type = F_UNLCK;
   fcntl(file_.get(), F_SETLK, &all);
   for (size_t i = 0; i < files.size() && *other == files.size(); ++i) {
-    struct flock range = files[i].use == Use::kUnwritten ? bytes_of(files[i].number, F_RDLCK, 1, 1)
-                         : files[i].use == Use::kWrites  ? bytes_of(files[i].number, F_WRLCK, 0, 1)
-                                                         : bytes_of(files[i].number, F_WRLCK, 0, 2);
+    constexpr struct {
+      short type;
+      off_t first, count;
+    } kLocks[] = {{F_RDLCK, 1, 1}, {F_RDLCK, 2, 1}, {F_WRLCK, 0, 1}, {F_WRLCK, 0, 2}, {F_WRLCK, 0, 3}};  // by Use
+    const auto& lock = kLocks[static_cast<size_t>(files[i].use)];
+    struct flock range = bytes_of(files[i].number, lock.type, lock.first, lock.count);
     if (fcntl(file_.get(), F_SETLK, &range) != 0 && (errno == EACCES || errno == EAGAIN)) *other = i;
   }
   return {};

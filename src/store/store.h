@@ -316,14 +316,16 @@ class Lock {
   Descriptor file_;
 };
 
-// The files that the processes of a job have open for writing: each is two bytes of the file "files.lock", locked by its
+// The files that the processes of a job have open for writing: each is three bytes of the file "files.lock", locked by its
 // process until that ends or has it no longer. A file system without locks is not an error.
 class FileLocks {
  public:
   enum class Use {
-    kUnwritten,  // beside any that have it so, and one that
-    kWrites,     // writes to it
-    kAlone,      // beside nobody
+    kUnwritten,   // beside any that have it so or unappended, and one that writes to it
+    kUnappended,  // beside any that have it so or unwritten, and one that writes or appends to it
+    kWrites,
+    kAppends,
+    kAlone,       // beside nobody
   };
   struct File {
     uint64_t number = 0;
@@ -333,7 +335,7 @@ class FileLocks {
   // Locks `files`, in place of those before. *other: the index of one that another process has locked so that both cannot be;
   // files.size(): there is none.
   Result take(const char* dir, const Vector<File>& files, size_t* other);
-  // Does another process have a lock of it that is not kUnwritten?
+  // Does another process have a lock of it that is neither kUnwritten nor kUnappended?
   bool is_written_elsewhere(uint64_t number) const;
 
  private:

@@ -217,10 +217,12 @@ class File {
     for (const state::SavedStream& s : streams_) {
       streams.push_back({{"path", s.path.c_str()},
                          {"mode", s.mode.c_str()},
+
                          {"kind", kKinds[static_cast<uint32_t>(s.kind)]},
                          {"offset", s.offset},
                          {"length", s.length},
-                         {"at_end", s.at_end}});
+                         {"at_end", s.at_end},
+                         {"unappended", s.is_unappended}});
       constexpr const char* kStandard[] = {"", "input", "output", "error"};
       if (s.standard != state::kNoStream) streams.back()["standard"] = kStandard[s.standard];
       if (most_ > 0 && s.kind == state::StreamKind::kWrite) streams.back()["content"] = next_bytes(in, s.length);

@@ -353,7 +353,7 @@ std::string Supervisor::cut_by_older(uint64_t line) const {
     try {
       const json facts = file_facts(path, 0);
       for (const json& stream : facts.value("streams", json::array()))
-        if (stream["kind"] == "append" && stream["mode"] != state::kOutputMode) return stream["path"];
+        if (stream["kind"] == "append" && stream["mode"] != state::kOutputMode && stream["mode"] != state::kWrittenMode) return stream["path"];
       for (const json& file : facts.value("mpi", json::object()).value("files", json::array()))
         if (file["mode"] == "write") return file["path"];
     } catch (const Refusal&) {

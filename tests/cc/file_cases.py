@@ -66,6 +66,41 @@ int main(int argc, char **argv) {
 }
 """, "20 60 100 130", "40 90 125")
 
+    def test_open_for_appending_in_all_ranks(self):
+        """One of them writes, or none yet, or another one behind the line, or nobody; to files that have something already."""
+        self.restarts_from_all(r"""
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+static void show(const char *name) {
+  char bytes[10000];
+  FILE *f = fopen(name, "r");
+  bytes[fread(bytes, 1, sizeof bytes - 1, f)] = 0;
+  fclose(f);
+  printf("%s: %s", name, bytes);
+}
+int main(int argc, char **argv) {
+  FILE *log, *later, *never, *new;
+  int i, rank;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  if (rank == 0 && getenv("ELC_RESTART") == NULL) system("echo of another run | tee log later >never; rm -f new");
+  MPI_Barrier(MPI_COMM_WORLD);
+  log = fopen("log", "a"), later = fopen("later", "a"), never = fopen("never", "a+"), new = fopen("new", "a");
+  for (i = 0; i < 100; i++) {
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 0 && i % 10 == 0) fprintf(log, "%d\n", i);
+    if (rank == 1 && i > 50 && i % 10 == 0) fprintf(later, "%d\n", i), fflush(later);
+    if (rank == 1 && i > 70 && i % 10 == 0) fprintf(new, "%d\n", i);
+  }
+  fclose(log), fclose(later), fclose(never), fclose(new);
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (rank == 0) show("log"), show("later"), show("never"), show("new");
+  MPI_Finalize();
+  return 0;
+}
+""", "20 40 60 80", "30 70")
+
     LOG = r"""
 #include <mpi.h>
 #include <stdio.h>

@@ -409,7 +409,8 @@ class RankFile(File):
                 s["standard"] = ("input", "output", "error")[int(s["mode"][0])]
                 s["mode"] = s["mode"][1:]
             s["at_end"] = s["mode"].endswith("$")
-            s["mode"] = s["mode"].rstrip("$")
+            s["unappended"] = s["mode"].endswith("-")
+            s["mode"] = s["mode"].rstrip("$-")
             content = x.opaque(s["length"]) if s["kind"] == "write" else None
             if self.most and content is not None:
                 s["content"] = content[:self.most].hex()

@@ -82,8 +82,8 @@ Result lock_files() {
     for (const store::FileLocks::File& before : locked)
       if (before.number == file.number && locked.size() >= streams)
         return Result::error("the file '%s' is open for writing twice, and a restart could not bring it back", file.path.c_str());
-    const Use use = file.kept == state::Kept::kNothing ? Use::kUnwritten : file.kept == state::Kept::kContent ? Use::kWrites : Use::kAlone;
-    locked.push_back({file.number, use});
+    constexpr Use kUses[] = {Use::kUnwritten, Use::kWrites, Use::kUnappended, Use::kAppends};  // by Kept
+    locked.push_back({file.number, locked.size() < streams ? kUses[static_cast<size_t>(file.kept)] : Use::kAlone});
   }
   size_t other;
   ELC_TRY(runtime.file_locks.take(dir(), locked, &other));

@@ -46,8 +46,8 @@ int main(int argc, char **argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   sprintf(own, "log-%d", rank);
   sprintf(even, "even-%d", rank);
-  remove(own), remove(even), remove(rank == 0 ? "own-0" : "own-1"), remove("shared"), remove("grown");
-  if (rank == 0) note("head", "w", -1), note("grown", "w", -1), mkdir("below", 0777);
+  remove(own), remove(even), remove(rank == 0 ? "own-0" : "own-1");
+  if (rank == 0) remove("shared"), note("head", "w", -1), note("grown", "w", -1), mkdir("below", 0777);
   MPI_Barrier(MPI_COMM_WORLD);
   for (i = 0; i < 100; i++) {
     MPI_Barrier(MPI_COMM_WORLD);

@@ -38,12 +38,6 @@ const VarDecl* definition_of(const VarDecl* variable) {
   return acting != nullptr ? acting : variable;
 }
 
-bool has_reference(const Stmt* s, const FunctionDecl* to) {
-  const auto* const reference = dyn_cast<DeclRefExpr>(s);
-  return (reference != nullptr && reference->getDecl()->getCanonicalDecl() == to->getCanonicalDecl()) ||
-         std::any_of(s->child_begin(), s->child_end(), [&](const Stmt* child) { return child != nullptr && has_reference(child, to); });
-}
-
 // A parameter or result in a declaration that needs none of the file's types.
 std::string bare(QualType type) {
   if (type->isPointerType()) return "void *";
@@ -570,8 +564,22 @@ class TypeLifter : public Visitor {
   bool VisitDeclRefExpr(DeclRefExpr* e) override {
     if (isa<EnumConstantDecl>(e->getDecl())) return need(e->getDecl());
     const auto* variable = dyn_cast<VarDecl>(e->getDecl());
-    depends_ |= variable != nullptr && variable->hasLocalStorage();
+    const bool is_local = variable != nullptr && variable->hasLocalStorage();
+    depends_ |= is_local;
+    if (!is_local) m_.note_inside(e->getDecl(), function_);
     return true;
+  }
+  // Of a variable of the function, it is a number where that is not.
+  bool TraverseUnaryExprOrTypeTraitExpr(UnaryExprOrTypeTraitExpr* e) override {
+    const bool before = depends_;
+    const bool all = Visitor::TraverseUnaryExprOrTypeTraitExpr(e);
+    Expr::EvalResult value;
+    if (depends_ && !before && e->EvaluateAsInt(value, m_.unit_.context())) {
+      const std::string number = "((" + e->getType().getCanonicalType().getAsString() + ")" + std::to_string(value.Val.getInt().getZExtValue()) + ")";
+      m_.edits_.replace(m_.unit_.begin_of(e->getBeginLoc()), m_.unit_.end_of(e->getEndLoc()), number);
+      depends_ = before;
+    }
+    return all;
   }
   bool VisitTypedefNameDecl(TypedefNameDecl* declared) override { return m_.rename(declared, function_), true; }
   bool VisitTagDecl(TagDecl* declared) override { return m_.rename(declared, function_), true; }
@@ -701,6 +709,14 @@ std::string Module::lifted_text(const DeclStmt* statement) {
   return out;
 }
 
+// What a function's text alone has declared when what moves to before it needs it: the function itself, and others that are declared inside.
+void Module::note_inside(const ValueDecl* named, const FunctionDecl* function) {
+  const auto* const variable = dyn_cast<VarDecl>(named);
+  if (!isa<FunctionDecl>(named) && (variable == nullptr || variable->isStaticLocal())) return;
+  if (named->getCanonicalDecl() == function->getCanonicalDecl() || named->getLexicalDeclContext()->isFunctionOrMethod())
+    inside_[function][named->getName().str()] = named;
+}
+
 // What remains of it where it was.
 void Module::leave_lifted(const DeclStmt* statement) {
   if (has_types_alone(statement)) return edits_.replace(unit_.begin_of(statement->getBeginLoc()), unit_.end_of(statement->getEndLoc()), ";");
@@ -821,11 +837,8 @@ std::string Module::transform(size_t units) {
     std::map<size_t, std::string> moved;  // in the order of the source: the one may need the other
     for (const DeclStmt* statement : lifted_)
       if (owners_.at(statement) == d.function) moved[unit_.begin_of(statement->getBeginLoc())] = lifted_text(statement);
-    bool names_function = false;
-    for (const VarDecl* variable : static_order_)
-      names_function |= variable->getDeclContext() == d.function && variable->getInit() != nullptr && has_reference(variable->getInit(), d.function);
-    if (names_function)
-      out += (d.function->isExternallyVisible() ? "" : "static ") + declaration(d.function->getType(), d.function->getName().str(), d.function->getLocation()) + "; ";
+    for (const auto& [name, inside] : inside_[d.function])
+      out += (inside->isExternallyVisible() ? "extern " : "static ") + declaration(inside->getType(), name, inside->getLocation()) + "; ";
     for (const VarDecl* variable : static_order_) {
       if (variable->getDeclContext() != d.function) continue;
       const std::string& symbol = statics_.at(variable);

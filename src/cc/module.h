@@ -50,6 +50,7 @@ class Module {
   // The types that a declaration in a function makes are to be the file's, before the function: what is moved there, too, or describes
   // them has to see them. The same of a type by itself, if a function has it.
   void lift(const clang::DeclStmt* statement);
+  void note_inside(const clang::ValueDecl* named, const clang::FunctionDecl* function);
   void lift(clang::QualType type);
   void error(clang::SourceLocation at, const std::string& what) { errors_->push_back(unit_.place(at) + ": " + what); }
   void warn(clang::SourceLocation at, const std::string& what) { warnings_.push_back(unit_.place(at) + ": " + what); }
@@ -105,6 +106,7 @@ class Module {
   std::map<const clang::FunctionDecl*, std::set<std::string>> local_names_;  // of variables and functions
   std::set<const clang::DeclStmt*> lifted_, plain_;            // plain: typedefs of what depends on variables, written as what they are
   std::set<std::string> lifted_names_;
+  std::map<const clang::FunctionDecl*, std::map<std::string, const clang::ValueDecl*>> inside_;  // by names
   std::map<const clang::Decl*, std::pair<std::string, std::string>> renamed_;  // types and enumerators: what they were called, and are
   std::vector<std::string> warnings_;
   std::map<const clang::CallExpr*, std::pair<std::string, std::string>> memory_;  // what comes before it, and behind

@@ -19,6 +19,8 @@ constexpr uintptr_t kWildAddress = static_cast<uintptr_t>(-2048);
 
 // No memory of a program lies as near to zero, on either side: such a value of a pointer is a mark, which a restart has again.
 constexpr int64_t kLeastAddress = 4096;
+// What a program may use as a mark, such as (void *)-1 and SIG_IGN, and comes back as it was.
+inline bool is_mark(int64_t value) { return value > -kLeastAddress && value < kLeastAddress; }
 
 // The variables of a process in the order of their numbers.
 void list_regions(const Process& process, Vector<const Region*>* out);

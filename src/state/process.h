@@ -77,8 +77,9 @@ struct Opened {
   const char* what;
 };
 
-// A function pointer in a file is 1 + the index of its name, 0 for NULL, or this.
+// A function pointer in a file is 1 + the index of its name, 0 for NULL, this number, or this + a value that is near to zero, as SIG_IGN is.
 constexpr uint64_t kWildFunction = ~uint64_t{0};
+constexpr uint64_t kFunctionMark = uint64_t{1} << 63;
 
 // Where a pointer was before it was moved.
 struct Moved {

@@ -247,8 +247,7 @@ bool may_be_address(const Process& p, uintptr_t value) {
 
 Result check_wild(const Process& p, uintptr_t value) {
   if (!p.is_prepared) return Result();
-  const intptr_t number = static_cast<intptr_t>(value);
-  if (number > -static_cast<intptr_t>(kLeast) && number < static_cast<intptr_t>(kLeast)) return Result();  // a mark
+  if (is_mark(static_cast<intptr_t>(value))) return Result();
   if (p.function_by_address.find(value) != nullptr)
     return Result::error("a pointer to data in it holds the address of a function, which a restart would not bring back: use a pointer to a function");
   if (is_stream(p, value)) return Result::error("a pointer to data in it holds a stream, which a restart would not bring back: use FILE *");

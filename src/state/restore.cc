@@ -58,10 +58,9 @@ Result decode_pointer(void* context, const PointerLeaf& in, void* leaf) {
   uint8_t* address = nullptr;
   if (in.block == format::kWildBlock) {
     address = reinterpret_cast<uint8_t*>(kWildAddress);
-    // What a program uses as a mark, such as (void *)-1.
     const bool is_narrow = restoring.image.writer.width[format::kPointer] == 4;
     const int64_t value = is_narrow ? static_cast<int32_t>(in.position) : static_cast<int64_t>(in.position);
-    if (value > -kLeastAddress && value < kLeastAddress) address = reinterpret_cast<uint8_t*>(static_cast<intptr_t>(value));
+    if (is_mark(value)) address = reinterpret_cast<uint8_t*>(static_cast<intptr_t>(value));
     else ++restoring.wild;
   } else if (in.block != format::kNullBlock) {
     ELC_TRY(resolve(restoring.image, restoring.process.types, in, &address));
@@ -94,6 +93,8 @@ Result decode_function(Restoring& restoring, uint64_t in, void* leaf) {
   if (in == kWildFunction) {
     ++restoring.wild;
     function = reinterpret_cast<void (*)(void)>(kWildAddress);
+  } else if (const auto mark = static_cast<int64_t>(in - kFunctionMark); is_mark(mark)) {
+    function = reinterpret_cast<void (*)(void)>(static_cast<intptr_t>(mark));
   } else if (in > image.functions.size()) {
     return Result::error("the checkpoint file is damaged: a pointer to a function without a name");
   } else if (in > 0) {

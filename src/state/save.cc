@@ -121,6 +121,7 @@ Result number_of_function(Saving& saving, const void* leaf, uint64_t* out) {
   const uint32_t* index = saving.process.function_by_address.find(value);
   *out = index != nullptr ? *index : kWildFunction;
   if (index != nullptr) return Result();
+  if (const int64_t mark = static_cast<intptr_t>(value); is_mark(mark)) return *out = kFunctionMark + static_cast<uint64_t>(mark), Result();
   note_wild(saving, value);
   if (!saving.process.is_prepared || may_be_address(saving.process, value)) return Result();
   return Result::error("a pointer to a function has the value %p, which is no address, and which a restart would not bring back", reinterpret_cast<void*>(value));

@@ -637,6 +637,35 @@ static struct part *all[100];""", "leave_addresses(); all[i] = made(i); deep(1, 
         self.right("static FILE *out, *in;", "{ char line[20]; if (out == NULL) { const char *name = rank == 0 ? \"both-0\" : \"both-1\"; out = fopen(name, \"w\"); in = fopen(name, \"r\"); }"
                    " fprintf(out, \"%d\\n\", i * i); fflush(out); while (fgets(line, 20, in)) result += atol(line); deep(1, 1); clearerr(in); }")
 
+    def test_numbers_in_pointers_to_functions(self):
+        """As SIG_IGN and SIG_ERR are, in variables and on the heap."""
+        self.right("#include <signal.h>\ntypedef void (*handler)(int); static handler before, none = SIG_ERR; static struct { handler f; int n; } *all; static int heard; static void hear(int s) { heard += s; }",
+                   "if (i == 0) { signal(SIGUSR1, SIG_IGN); signal(SIGUSR2, hear); all = calloc(3, sizeof *all); all[1].f = SIG_IGN; all[2].f = SIG_ERR; } before = signal(SIGUSR1, i % 2 ? SIG_IGN : hear);"
+                   " deep(1, 1); raise(SIGUSR1); signal(SIGUSR1, before); result += heard + (before == SIG_IGN) + 3 * (none == SIG_ERR) + 5 * (all[1].f == SIG_IGN) + 7 * (all[2].f == SIG_ERR) + 9 * (all[0].f == SIG_DFL);")
+
+    def test_statics_that_need_what_is_inside(self):
+        """Functions and variables that the block declares, and the size of another variable."""
+        self.right(r"""
+static long use(int i) {
+  int later(int);
+  extern long table[4];
+  char line[80];
+  double m[3][4];
+  static int (*f)(int) = later;
+  static long *t = &table[1];
+  static const size_t most = sizeof line, all = sizeof m / sizeof m[0] + sizeof(m[0][0]);
+  static struct { int (*g)(int); int n; } s = {later, sizeof line * 2};
+  static char buffer[sizeof line];
+  deep(1, 1);
+  t[i % 2]++;
+  snprintf(line, most, "%d", i);
+  buffer[i % 80] += line[0];
+  return f(i) + (long)all + s.g(1) + s.n + (long)sizeof buffer + buffer[i % 7] + *t;
+}
+long table[4] = {1, 2, 3, 4};
+int later(int i) { return 3 * i; }
+""", "result += use(i);")
+
     def test_unions_of_pointers(self):
         """It does not matter which of them is in use; and an attribute that clang does not know."""
         self.right("#include <signal.h>\nextern void *made(int) __attribute__((__malloc__, __malloc__(free), __alloc_size__(1)));"

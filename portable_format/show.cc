@@ -14,6 +14,8 @@ void pointer_text(const PointerLeaf& p, char* text, size_t size) {
     snprintf(text, size, "NULL");
   else if (p.block == kWildBlock)
     snprintf(text, size, "wild 0x%llx", position);
+  else if (!is_block(p))
+    snprintf(text, size, "%s %llu", p.block == kStreamBlock ? "stream" : "function", position);
   else if (const uint64_t before = leaves_before(p.position); before > 0)
     snprintf(text, size, "%s %llu - %llu", what, block, static_cast<unsigned long long>(before));
   else if (extra_of(p.position) == 0)

@@ -17,10 +17,13 @@ struct PointerLeaf {
 };
 constexpr uint64_t kNullBlock = 0;             // position 0
 constexpr uint64_t kWildBlock = ~uint64_t{0};  // position: the address it had, for people
+// What a pointer to anything may lead to, and is no block; position: the number of a leaf of kind kFile, of one of kind kFunction.
+constexpr uint64_t kStreamBlock = kWildBlock - 1, kFunctionBlock = kWildBlock - 2;
+inline bool is_block(const PointerLeaf& pointer) { return pointer.block != kNullBlock && pointer.block < kFunctionBlock; }
 // From here on a block is told by an id that it keeps from file to file, and not by its number in this one.
 constexpr uint64_t kFirstById = uint64_t{1} << 63;
 
-// "NULL", "wild 0x7f00", "block 3 + 7", "heap block 3 + 7", "heap block 3 - 1" (of leaves).
+// "NULL", "wild 0x7f00", "stream 4", "function 2", "block 3 + 7", "heap block 3 + 7", "heap block 3 - 1" (of leaves).
 void pointer_text(const PointerLeaf& pointer, char* text, size_t size);
 
 // An MPI_Aint in a file is a pointer, too, if it is an address; as a number its block is kNullBlock and its position the number.

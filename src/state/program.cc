@@ -236,6 +236,15 @@ bool in_different_blocks(const void* a, const void* b) {
 // The C library has these, and a restart has others.
 static bool is_stream(const Process& p, uintptr_t value) { return p.streams.number_of(reinterpret_cast<FILE*>(value)) != kWildStream; }
 
+bool leads_beside_memory(const Process& p, uintptr_t value, format::PointerLeaf* out) {
+  if (!p.is_prepared) return false;
+  const uint32_t* const function = p.function_by_address.find(value);
+  const uint64_t stream = p.streams.number_of(reinterpret_cast<FILE*>(value));
+  if (function != nullptr) *out = {format::kFunctionBlock, *function};
+  else if (stream != kWildStream) *out = {format::kStreamBlock, stream};
+  return function != nullptr || stream != kWildStream;
+}
+
 bool may_be_address(const Process& p, uintptr_t value) {
   if (value < kLeast || value > kMostAddress) return false;
   // Of an executable that lies where it was linked to, below most numbers, memory is behind it.
@@ -248,9 +257,6 @@ bool may_be_address(const Process& p, uintptr_t value) {
 Result check_wild(const Process& p, uintptr_t value) {
   if (!p.is_prepared) return Result();
   if (is_mark(static_cast<intptr_t>(value))) return Result();
-  if (p.function_by_address.find(value) != nullptr)
-    return Result::error("a pointer to data in it holds the address of a function, which a restart would not bring back: use a pointer to a function");
-  if (is_stream(p, value)) return Result::error("a pointer to data in it holds a stream, which a restart would not bring back: use FILE *");
   if (p.blocks != nullptr && p.blocks->holds(value, 1))
     return Result::error("a pointer in it points into memory that the line has (%p), but to no value there: to a gap or into bit-fields, "
                          "which a restart would not find", reinterpret_cast<void*>(value));

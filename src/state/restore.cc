@@ -53,40 +53,6 @@ Result resolve(const Image& image, const format::TypeTable& types, const Pointer
   return Result();
 }
 
-Result decode_pointer(void* context, const PointerLeaf& in, void* leaf) {
-  Restoring& restoring = *static_cast<Restoring*>(context);
-  uint8_t* address = nullptr;
-  if (in.block == format::kWildBlock) {
-    address = reinterpret_cast<uint8_t*>(kWildAddress);
-    const bool is_narrow = restoring.image.writer.width[format::kPointer] == 4;
-    const int64_t value = is_narrow ? static_cast<int32_t>(in.position) : static_cast<int64_t>(in.position);
-    if (is_mark(value)) address = reinterpret_cast<uint8_t*>(static_cast<intptr_t>(value));
-    else ++restoring.wild;
-  } else if (in.block != format::kNullBlock) {
-    ELC_TRY(resolve(restoring.image, restoring.process.types, in, &address));
-    if (leaf == nullptr && restoring.target != format::kNone) restoring.image.tell(in.block, restoring.target);
-  }
-  if (leaf != nullptr) memcpy(leaf, &address, sizeof address);
-  return Result();
-}
-
-Result decode_address(void* context, const PointerLeaf& in, void* leaf) {
-  const Restoring& restoring = *static_cast<Restoring*>(context);
-  const size_t size = static_cast<size_t>(restoring.process.types.info(format::kMpiAint).size);
-  int64_t value = static_cast<int64_t>(in.position);
-  if (in.block == format::kNullBlock) {
-    if (size < 8 && value != static_cast<int32_t>(value))
-      return Result::error("the value %lld does not fit an MPI_Aint of this machine", static_cast<long long>(value));
-  } else {
-    void* address = nullptr;
-    ELC_TRY(decode_pointer(context, in, leaf == nullptr ? nullptr : &address));
-    if (leaf != nullptr && restoring.codec->note_address != nullptr) restoring.codec->note_address(address);
-    value = static_cast<int64_t>(reinterpret_cast<intptr_t>(address));
-  }
-  if (leaf != nullptr) format::store_integer(static_cast<uint8_t*>(leaf), size, false, static_cast<uint64_t>(value));
-  return Result();
-}
-
 Result decode_function(Restoring& restoring, uint64_t in, void* leaf) {
   void (*function)(void) = nullptr;
   const Image& image = restoring.image;
@@ -114,6 +80,48 @@ Result decode_file(Restoring& restoring, uint64_t in, void* leaf) {
     return Result::error("the checkpoint file is damaged: a stream that is not there");
   FILE* file = streams.stream_of(in);
   if (leaf != nullptr) memcpy(leaf, &file, sizeof file);
+  return Result();
+}
+
+Result decode_pointer(void* context, const PointerLeaf& in, void* leaf) {
+  Restoring& restoring = *static_cast<Restoring*>(context);
+  uint8_t* address = nullptr;
+  if (in.block == format::kWildBlock) {
+    address = reinterpret_cast<uint8_t*>(kWildAddress);
+    const bool is_narrow = restoring.image.writer.width[format::kPointer] == 4;
+    const int64_t value = is_narrow ? static_cast<int32_t>(in.position) : static_cast<int64_t>(in.position);
+    if (is_mark(value)) address = reinterpret_cast<uint8_t*>(static_cast<intptr_t>(value));
+    else ++restoring.wild;
+  } else if (in.block == format::kStreamBlock) {
+    FILE* stream = nullptr;
+    ELC_TRY(decode_file(restoring, in.position, leaf == nullptr ? nullptr : &stream));
+    address = reinterpret_cast<uint8_t*>(stream);
+  } else if (in.block == format::kFunctionBlock) {
+    void (*function)(void) = nullptr;
+    ELC_TRY(decode_function(restoring, in.position, leaf == nullptr ? nullptr : &function));
+    address = reinterpret_cast<uint8_t*>(function);
+  } else if (in.block != format::kNullBlock) {
+    ELC_TRY(resolve(restoring.image, restoring.process.types, in, &address));
+    if (leaf == nullptr && restoring.target != format::kNone) restoring.image.tell(in.block, restoring.target);
+  }
+  if (leaf != nullptr) memcpy(leaf, &address, sizeof address);
+  return Result();
+}
+
+Result decode_address(void* context, const PointerLeaf& in, void* leaf) {
+  const Restoring& restoring = *static_cast<Restoring*>(context);
+  const size_t size = static_cast<size_t>(restoring.process.types.info(format::kMpiAint).size);
+  int64_t value = static_cast<int64_t>(in.position);
+  if (in.block == format::kNullBlock) {
+    if (size < 8 && value != static_cast<int32_t>(value))
+      return Result::error("the value %lld does not fit an MPI_Aint of this machine", static_cast<long long>(value));
+  } else {
+    void* address = nullptr;
+    ELC_TRY(decode_pointer(context, in, leaf == nullptr ? nullptr : &address));
+    if (leaf != nullptr && restoring.codec->note_address != nullptr) restoring.codec->note_address(address);
+    value = static_cast<int64_t>(reinterpret_cast<intptr_t>(address));
+  }
+  if (leaf != nullptr) format::store_integer(static_cast<uint8_t*>(leaf), size, false, static_cast<uint64_t>(value));
   return Result();
 }
 
@@ -338,8 +346,7 @@ const Vector<Text>& changes() { return process().image->changes; }
 void* address_of(const PointerLeaf& pointer) {
   const Process& p = process();
   uint8_t* address = nullptr;
-  if (p.image == nullptr || pointer.block == format::kNullBlock || pointer.block == format::kWildBlock)
-    return nullptr;
+  if (p.image == nullptr || !format::is_block(pointer)) return nullptr;
   // What MPI has of it has the types of the line.
   Image::Target target;
   if (!p.image->target(pointer.block, &target) || target.is_other) return nullptr;

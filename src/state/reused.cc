@@ -90,8 +90,9 @@ uint64_t rows_before_data(const Process& p, const Block& block) {
     return value;
   };
   const auto leads_into = [&](uintptr_t value) { return value - reinterpret_cast<uintptr_t>(block.address) < block.size; };
+  format::PointerLeaf beside;
   const auto leads = [&](uintptr_t value) {
-    return value == 0 || leads_into(value) || p.moved.find(value) != nullptr || p.blocks->encode(reinterpret_cast<const void*>(value)).block != format::kWildBlock;
+    return value == 0 || leads_beside_memory(p, value, &beside) || leads_into(value) || p.moved.find(value) != nullptr || p.blocks->encode(reinterpret_cast<const void*>(value)).block != format::kWildBlock;
   };
   bool is_of_rows = false;
   for (uint64_t i = 0; i < count && !is_of_rows; ++i) {

@@ -94,6 +94,7 @@ Result encode_pointer(void* context, const void* leaf, PointerLeaf* out) {
         "it points to the static '%s', whose place a restart does not know before its function is called: make it a global, "
         "registered in the set-up",
         late->name);
+  if (leads_beside_memory(saving.process, reinterpret_cast<uintptr_t>(pointer), out)) return Result();
   note_wild(saving, reinterpret_cast<uintptr_t>(pointer));
   ELC_TRY(check_wild(saving.process, reinterpret_cast<uintptr_t>(pointer)));
   ELC_TRY(check_before_array(saving, reinterpret_cast<uintptr_t>(pointer)));

@@ -81,6 +81,7 @@ struct File {
   std::string pointer_text(const format::PointerLeaf& p) const {
     if (p.block == format::kNullBlock) return "NULL";
     if (p.block == format::kWildBlock) return "wild";
+    if (!format::is_block(p)) return p.block == format::kStreamBlock ? "a stream" : "a function";
     char place[512] = "";
     const uint64_t leaf = format::leaf_of(p.position), extra = format::extra_of(p.position);
     std::string name;

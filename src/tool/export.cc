@@ -108,7 +108,7 @@ class Values {
     check(variables_.status());
     const bool swap = swaps();
     const format::PointerLeaf pointer = {format::load_integer(leaf, 8, swap, false), format::load_integer(leaf + 8, 8, swap, false)};
-    if (pointer.block == format::kNullBlock || pointer.block == format::kWildBlock)
+    if (!format::is_block(pointer))
       throw Refusal(kUsage, path_ + ": the pointer " + name + " points to nothing that is saved");
     if (pointer.block <= image_.variables.size())
       throw Refusal(kUsage, path_ + ": the pointer " + name + " points to the variable " +

@@ -40,13 +40,8 @@ class Lines(Cases):
                      'if (file == NULL) { file = fopen("shared", "w"); if (rank == 0) fputs("head", file); } pwrite(fileno(file), "text", 4, 10 + 8 * i + 4 * rank);')
 
     def test_stream_in_other_memory(self):
-        """Of which nothing says that it has one, as pools of memory and pointers to anything have."""
-        for way, outside, inside in (("bytes", "static char *pool;",
-                                      "if (pool == NULL) { FILE *to = stdout; pool = malloc(4096); memcpy(pool + 64, &to, sizeof to); }"),
-                                     ("pointer", "static void *to[2];", "to[1] = stderr;"),
-                                     ("opened", "static void *to;", 'if (to == NULL) to = fopen("file", "w");')):
-            with self.subTest(way):
-                self.refused("a stream", outside, inside)
+        """Of which nothing says that it has one, as pools of memory have."""
+        self.refused("a stream", "static char *pool;", "if (pool == NULL) { FILE *to = stdout; pool = malloc(4096); memcpy(pool + 64, &to, sizeof to); }")
 
     def test_foreign_addresses(self):
         """Structs that are sent whole, with a pointer of the sender's that nobody follows."""

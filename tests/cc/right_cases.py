@@ -637,6 +637,17 @@ static struct part *all[100];""", "leave_addresses(); all[i] = made(i); deep(1, 
         self.right("static FILE *out, *in;", "{ char line[20]; if (out == NULL) { const char *name = rank == 0 ? \"both-0\" : \"both-1\"; out = fopen(name, \"w\"); in = fopen(name, \"r\"); }"
                    " fprintf(out, \"%d\\n\", i * i); fflush(out); while (fgets(line, 20, in)) result += atol(line); deep(1, 1); clearerr(in); }")
 
+    def test_pointers_to_anything(self):
+        """They lead to streams and functions, too: in variables, in lists and in tables from malloc."""
+        self.right("""struct item { struct item *next; void *what; int kind; }; static struct item *all; static void *log_of, *none, **table; static int heard;
+static int twice(int x) { return 2 * x; } static int minus(int x) { return -x; }
+static void add(void *what, int kind) { struct item *one = malloc(sizeof *one); one->next = all; one->what = what; one->kind = kind; all = one; }""",
+                   """{ struct item *at; long size = 0; if (i == 0) { log_of = fopen(rank == 0 ? "any-0" : "any-1", "w+"); add(log_of, 0); add((void *)twice, 1); add((void *)minus, 1); add(stderr, 2); none = stdin;
+table = malloc(5 * sizeof *table); table[0] = (void *)minus; table[1] = log_of; table[2] = all; table[3] = NULL; table[4] = stdout; }
+deep(1, 1);
+for (at = all; at != NULL; at = at->next) { if (at->kind == 0) fprintf((FILE *)at->what, "%d\\n", i); if (at->kind == 1) result += ((int (*)(int))at->what)(i); if (at->kind == 2) result += at->what == (void *)stderr; }
+fseek((FILE *)table[1], 0, SEEK_END); size = ftell((FILE *)log_of); result += size + ((int (*)(int))table[0])(1) + (table[2] == all) + (none == stdin) + (table[4] == stdout); }""")
+
     def test_numbers_in_pointers_to_functions(self):
         """As SIG_IGN and SIG_ERR are, in variables and on the heap."""
         self.right("#include <signal.h>\ntypedef void (*handler)(int); static handler before, none = SIG_ERR; static struct { handler f; int n; } *all; static int heard; static void hear(int s) { heard += s; }",

@@ -168,6 +168,8 @@ def pointer(block, position):
     leaf, extra = position & 2 ** 56 - 1, position >> 56
     if block in (0, WILD):
         return "NULL" if block == 0 else "wild 0x%x" % position
+    if block >= 2**64 - 3:
+        return "%s %d" % ("stream" if block == 2**64 - 2 else "function", position)
     by_id = block >= 2 ** 63
     if leaf >= 2 ** 55:
         assert by_id and extra == 0

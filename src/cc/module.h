@@ -29,6 +29,9 @@ struct Definition {
   size_t place;  // where its declaration begins, or something before
 };
 
+// Where a type's own text ends, with its attributes.
+size_t end_of_type(const Unit& unit, const clang::Decl* type);
+
 class Module {
  public:
   Module(const Program& program, const Unit& unit, std::vector<std::string>* errors)
@@ -50,7 +53,6 @@ class Module {
   // The types that a declaration in a function makes are to be the file's, before the function: what is moved there, too, or describes
   // them has to see them. The same of a type by itself, if a function has it.
   void lift(const clang::DeclStmt* statement);
-  void note_inside(const clang::ValueDecl* named, const clang::FunctionDecl* function);
   void lift(clang::QualType type);
   void error(clang::SourceLocation at, const std::string& what) { errors_->push_back(unit_.place(at) + ": " + what); }
   void warn(clang::SourceLocation at, const std::string& what) { warnings_.push_back(unit_.place(at) + ": " + what); }
@@ -77,6 +79,8 @@ class Module {
   void name_tags();
   void find_types(const clang::FunctionDecl* function);
   void rename(clang::NamedDecl* declared, const clang::FunctionDecl* function);
+  void rename_uses();
+  void note_inside(const clang::ValueDecl* named, const clang::FunctionDecl* function);
   std::string lifted_text(const clang::DeclStmt* statement);
   void leave_lifted(const clang::DeclStmt* statement);
   void add_statics(const clang::FunctionDecl* function);

@@ -277,7 +277,7 @@ void measure_list(const Options& options, bool mixed, Figures& out) {
     *begin = seconds_of([&] { require(state::begin_save()); });
     *data = seconds_of([&] {
       require(state::save_data(writer, {}));
-      require(state::save_files(writer));
+      require(state::save_files(writer, 0));
       require(writer.finish());
     });
   };

@@ -2,11 +2,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/descriptor.h"
 #include "base/message.h"
+#include "base/wire.h"
 #include "portable_format/checksum.h"
 #include "state/process.h"
 
@@ -85,9 +87,77 @@ void AppendedFiles::note(const char* path, const char* mode, int descriptor, boo
   known->is_lost = false;
 }
 
+// One that has been written anew since is told by what it is: notes have other names.
+Appended* AppendedFiles::find_lost(const char* path) {
+  struct stat now;
+  for (Appended& one : all_)
+    if (one.is_lost && (one.path.view() == path || (stat(path, &now) == 0 && is_same(now, one.seen)))) return &one;
+  return nullptr;
+}
+
+// Not flushed: what is appended is not either.
+void AppendedFiles::note_opening(const char* path) {
+  struct stat about;
+  const Descriptor file = open_to_look(path, &about);
+  const bool is_there = file.open();
+  if (!is_there && errno != ENOENT) return;
+  char* const here = path[0] == '/' ? nullptr : getcwd(nullptr, 0);
+  Appended one;
+  one.path = here == nullptr ? Text::copy(path) : Text::format("%s/%s", here, path);
+  one.was_there = is_there;
+  one.length = is_there ? static_cast<uint64_t>(about.st_size) : 0;
+  one.checksum = is_there ? checksum_of(file.get(), one.length) : kNoChecksum;
+  free(here);
+  if (const Result written = write(one); !written.ok())
+    say("%s; what the program appends to '%s' would stay in it behind a restart from line %llu", written.message(), path, static_cast<unsigned long long>(line_));
+}
+
+Result AppendedFiles::write(const Appended& one) const {
+  Bytes note;
+  Encoder out(&note);
+  out.u64(line_);
+  out.boolean(one.was_there);
+  out.u64(one.length);
+  out.u64(one.checksum);
+  out.string(one.path.view());
+  return write_(note);
+}
+
+// A restart is noted, too, by an empty name: what was noted behind lines that it went back before is of no run that goes on.
+void AppendedFiles::take_notes(const Bytes& notes, uint64_t line) {
+  Vector<uint64_t> lines;
+  noted_.clear();
+  line_ = line;
+  has_notes_ = !notes.empty();
+  for (Decoder in(notes); in.left() > 0;) {
+    Appended one;
+    const uint64_t behind = in.u64();
+    one.is_noted = true;
+    one.was_there = in.boolean();
+    one.length = in.u64();
+    one.checksum = in.u64();
+    one.path = Text::copy(in.string());
+    if (!in.ok()) break;
+    if (!one.path.empty()) {
+      lines.push_back(behind);
+      noted_.push_back(std::move(one));
+      continue;
+    }
+    for (size_t i = noted_.size(); i-- > 0;)
+      if (lines[i] > behind) lines.erase(i), noted_.erase(i);
+  }
+  for (size_t i = noted_.size(); i-- > 0;) {
+    bool counts = lines[i] >= line;
+    for (size_t k = 0; k < i; ++k) counts = counts && (lines[k] < line || noted_[k].path.view() != noted_[i].path.view());
+    if (!counts) noted_.erase(i);
+  }
+}
+
 void AppendedFiles::look_before_opening(const char* path, const char* mode) {
-  Appended* const known = find(path);
-  if (known == nullptr || !known->is_lost) return;
+  const bool appends = mode[0] == 'a' || (mode[0] == 'r' && strchr(mode, '+') != nullptr);
+  Appended* const known = find_lost(path);
+  if (known == nullptr && appends && write_ != nullptr && line_ > 0 && find(path) == nullptr) note_opening(path);
+  if (known == nullptr) return;
   known->is_lost = false;
   if (mode[0] == 'w') return;
   struct stat now;
@@ -132,23 +202,29 @@ Result AppendedFiles::look(const FileRoots& roots, Vector<Relied>* relied) {
 }
 
 Result AppendedFiles::take_over(const FileRoots& roots, Vector<Appended>&& of_line) {
+  for (Appended& one : noted_) of_line.push_back(std::move(one));
+  noted_.clear();
   for (Appended& one : of_line) {
     const char* const path = one.path.c_str();
     if (const Result placed = check_place(roots, path); !placed.ok())
-      return Result::caused(placed.cause(), "the file to which the program had appended when the line was taken: %s", placed.message());
+      return Result::caused(placed.cause(), "a file to which the program has appended: %s", placed.message());
     const Descriptor file = open_to_look(path, &one.seen);
     one.is_placed = true;
-    one.is_lost = !file.open() || !has_kept(one, file.get(), one.seen);
+    one.is_lost = one.was_there && (!file.open() || !has_kept(one, file.get(), one.seen));
   }
   of_line_ = std::move(of_line);
   return Result();
 }
 
 void AppendedFiles::begin_with_line() {
-  all_.swap(of_line_);
-  of_line_.clear();
-  for (Appended& one : all_)
+  all_.clear();
+  for (Appended& one : of_line_) {
     if (!one.is_lost) open_to_look(one.path.c_str(), &one.seen);
+    if (!one.is_noted || one.is_lost) all_.push_back(std::move(one));
+  }
+  of_line_.clear();
+  if (!has_notes_) return;
+  if (const Result written = write(Appended()); !written.ok()) say("%s", written.message());
 }
 
 }  // namespace elc::state

@@ -1,5 +1,6 @@
 // Files that the program has written and closed. It may append to one of them again, as logs are written that are opened and closed at each
-// step: a line has how long they were, and a restart cuts them there.
+// step: a line has how long they were, and a restart cuts them there. What it opens for appending behind a line, and has not written
+// before, is noted with what it has then, before it is opened.
 #ifndef ELC_STATE_APPENDED_H
 #define ELC_STATE_APPENDED_H
 
@@ -24,6 +25,8 @@ struct Appended {
   struct stat seen = {};   // when it was found so
   bool is_placed = false;  // where a restart may cut it
   bool is_lost = false;    // a restart has found another one
+  bool is_noted = false;   // of no line: it is what it was when it was opened
+  bool was_there = true;   // then
 };
 
 inline constexpr uint64_t kNoChecksum = uint64_t{1} << 32;
@@ -34,6 +37,11 @@ class AppendedFiles {
   void note(const char* path, const char* mode, int descriptor, bool is_idle);
   // The file is about to be opened so. In a restart ends the job if it is not what it was in the line, and nobody has written it anew since.
   void look_before_opening(const char* path, const char* mode);
+  // What is to be noted is given to `write`, if a line has begun.
+  void keep_notes(WriteNote how) { write_ = how; }
+  void begin_line(uint64_t line) { line_ = line; }
+  void take_notes(const Bytes& notes, uint64_t line);
+
   // chdir: names are from `directory`, which the program leaves.
   void name_from(const char* directory);
 
@@ -42,7 +50,7 @@ class AppendedFiles {
   Result look(const FileRoots& roots, Vector<Relied>* relied);
   const Vector<Appended>& all() const { return all_; }
 
-  // In a restart: those of the line; fails if one must not be cut.
+  // In a restart: those of the line, and those that were noted behind it; fails if one must not be cut.
   Result take_over(const FileRoots& roots, Vector<Appended>&& of_line);
   const Vector<Appended>& of_line() const { return of_line_; }
   // They have been cut, and all that was noted before counts no more.
@@ -52,9 +60,16 @@ class AppendedFiles {
 
  private:
   Appended* find(const char* path);
+  Appended* find_lost(const char* path);
   void forget(const char* path);
 
-  Vector<Appended> all_, of_line_;
+  void note_opening(const char* path);
+  Result write(const Appended& note) const;
+
+  Vector<Appended> all_, of_line_, noted_;
+  WriteNote write_ = nullptr;
+  uint64_t line_ = 0;  // the last that has begun
+  bool has_notes_ = false;
 };
 
 }  // namespace elc::state

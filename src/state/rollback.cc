@@ -198,6 +198,20 @@ Result shorten_appended(const FileRoots& roots, const char* path, uint64_t lengt
   return about.st_size <= end || ftruncate(file.get(), end) == 0 ? Result() : io_error("shorten", path, errno);
 }
 
+// What was opened for appending behind the line. Where the line of another process has its length it is that; several may do so.
+Result undo_opening(const FileRoots& roots, const Appended& file) {
+  Place place, beside;
+  struct stat about;
+  bool there, noted;
+  ELC_TRY(place.find(roots, file.path.c_str()));
+  ELC_TRY(beside.find(roots, name_of_length(file.path.c_str()).c_str()));
+  ELC_TRY(beside.look(Access::kChange, &about, &noted));
+  if (!noted && !file.was_there) return unlinkat(place.directory(), place.name(), 0) == 0 || errno == ENOENT ? Result() : io_error("remove", file.path.c_str(), errno);
+  const Result shortened = shorten_appended(roots, file.path.c_str(), file.length);
+  ELC_TRY(place.look(Access::kChange, &about, &there));
+  return there ? shortened : Result();  // another one may have removed it
+}
+
 void remove_length(const FileRoots& roots, const char* path) {
   Place place;
   if (place.find(roots, name_of_length(path).c_str()).ok()) unlinkat(place.directory(), place.name(), 0);
@@ -316,7 +330,7 @@ Result Streams::note_lengths() const {
   for (const SavedStream& saved : saved_)
     if (saved.has_length()) ELC_TRY(note_length(roots_, saved.path.c_str(), saved.length, saved.kind == StreamKind::kAppend));
   for (const Appended& file : closed_.of_line())
-    if (!file.is_lost) ELC_TRY(note_length(roots_, file.path.c_str(), file.length, false));
+    if (!file.is_lost && !file.is_noted) ELC_TRY(note_length(roots_, file.path.c_str(), file.length, false));
   return Result();
 }
 
@@ -347,7 +361,7 @@ Result Streams::put_back() const {
     if (saved.kind == StreamKind::kAppend) ELC_TRY(shorten_appended(roots_, saved.path.c_str(), saved.length));
   }
   for (const Appended& file : closed_.of_line())
-    if (!file.is_lost) ELC_TRY(shorten_appended(roots_, file.path.c_str(), file.length));
+    if (!file.is_lost) ELC_TRY(file.is_noted ? undo_opening(roots_, file) : shorten_appended(roots_, file.path.c_str(), file.length));
   return Result();
 }
 

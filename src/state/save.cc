@@ -489,7 +489,7 @@ Result begin_save() {
 
 void end_save() { leave_described_frames(process()); }
 
-Result save_files(format::Writer& writer) { return process().streams.save(writer); }
+Result save_files(format::Writer& writer, uint64_t line) { return process().streams.save(writer, line); }
 
 Result save_data(format::Writer& writer, const HandleCodec& codec) {
   Saving saving = {process(), writer, codec};
@@ -501,7 +501,7 @@ Result save_data(format::Writer& writer, const HandleCodec& codec) {
 Result save(format::Writer& writer, const HandleCodec& codec) {
   Result saved = begin_save();
   if (saved.ok()) saved = save_data(writer, codec);
-  if (saved.ok()) saved = save_files(writer);
+  if (saved.ok()) saved = save_files(writer, 0);
   end_save();
   return saved;
 }

@@ -130,7 +130,7 @@ Result check_files();
 // First: what is to be saved, and where.
 Result begin_save();
 // Then, in any order: the section "files". Streams are flushed.
-Result save_files(format::Writer& writer);
+Result save_files(format::Writer& writer, uint64_t line);
 // And the sections "vars" and "heap". May be done in a copy of the process.
 Result save_data(format::Writer& writer, const HandleCodec& codec);
 // When the program runs on, in any case.
@@ -189,6 +189,13 @@ uint64_t number_of_file(const struct stat& about);
 // between them (ELC_FILE_ROOTS). From now on a stream that refuses lines, as a restart could not open its file, is told
 // when it is opened.
 void allow_files(const char* roots);
+
+// Between lines the program may open a file for appending that it had not written before: `write` is called with what a restart from
+// the line before has to know of it.
+using WriteNote = Result (*)(const Bytes& note);
+void keep_notes(WriteNote write);
+// Before check(): all that was written.
+void take_notes(const Bytes& notes, uint64_t line);
 
 // The standard output goes to a new file of this name: at once, or, where a restart is to come, from that on; what the set-up writes
 // again goes where it went. A line has how much of it was written.

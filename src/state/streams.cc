@@ -407,7 +407,7 @@ Result Streams::save_output(format::Writer& writer) {
   return Result();
 }
 
-Result Streams::save(format::Writer& writer) {
+Result Streams::save(format::Writer& writer, uint64_t line) {
   if (fflush(stdout) != 0 && output_.open())
     return Result::error("what the program wrote to its standard output is lost: %s", strerror(errno));
   Vector<Snapshot> snapshots;
@@ -420,6 +420,7 @@ Result Streams::save(format::Writer& writer) {
   written_.clear();
   for (const Snapshot& snapshot : snapshots) ELC_TRY(note_written(snapshot));
   ELC_TRY(closed_.look(roots_, &relied_));
+  closed_.begin_line(line);
   writer.begin_section("files");
   Encoder& out = writer.encoder();
   out.u32(kSectionLayout);

@@ -111,6 +111,9 @@ class Streams {
   // once more: what it writes by "w" or "a" to one that is there goes nowhere.
   void spare(bool spares) { spares_ = spares; }
 
+  void keep_notes(WriteNote write) { closed_.keep_notes(write); }
+  void take_notes(const Bytes& notes, uint64_t line) { closed_.take_notes(notes, line); }
+
   // chdir: from now on lines have the directory. Streams that are open are known by absolute names then.
   int change_directory(const char* path);
 
@@ -118,7 +121,7 @@ class Streams {
   Result keep_output(const char* path, bool restarts);
 
   // Section "files".
-  Result save(format::Writer& writer);
+  Result save(format::Writer& writer, uint64_t line);
   // What the line that was saved last relies on: state.h, take_relied.
   Vector<Relied> take_relied() { return std::move(relied_); }
   const Vector<Written>& written() const { return written_; }

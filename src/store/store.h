@@ -342,6 +342,20 @@ class FileLocks {
   Descriptor file_;
 };
 
+// What a process notes between lines in the file "notes-RANK" of a directory, as no line has it that is there then.
+class Notes {
+ public:
+  void keep(const char* dir, uint32_t rank);
+  // All, one behind the other; the last may not be whole. None is no error.
+  Result read(Bytes* all) const;
+  // A kill behind that does not undo it; a power cut may.
+  Result add(const Bytes& note);
+  Result forget();
+
+ private:
+  Text dir_, name_;
+};
+
 // ---- Requests to a running job -----------------------------------------------------------------
 
 enum class Order {

@@ -47,20 +47,25 @@ int main(int argc, char **argv) {
   sprintf(own, "log-%d", rank);
   sprintf(even, "even-%d", rank);
   remove(own), remove(even), remove(rank == 0 ? "own-0" : "own-1");
-  if (rank == 0) remove("shared"), note("head", "w", -1), note("grown", "w", -1), mkdir("below", 0777);
+  if (rank == 0) remove("late"), remove("with-head"), note("old", "w", -2), remove("shared"), note("head", "w", -1), note("grown", "w", -1), mkdir("below", 0777);
   MPI_Barrier(MPI_COMM_WORLD);
   for (i = 0; i < 100; i++) {
     MPI_Barrier(MPI_COMM_WORLD);
     if (i % 3 == 0) note(rank == 0 ? "own-0" : "own-1", "a", i);
     if (i % 10 == 0) in_turn("rewritten", "w", i), in_turn("shared", "a", i);
     if (i > 70 && rank == 0) note("head", "a", i);
+    if (i >= 35 && i % 10 == 5) in_turn("late", "a", i);
+    if (i > 35 && i % 10 == 2 && rank == 1) {
+      if (access("with-head", F_OK) != 0) note("with-head", "a", -7);
+      note("with-head", "a", i), note("old", "a", i);
+    }
     if (i % 20 == 15 && rank == 0) note("grown", "r+", i);
     if (i == 45 && rank == 0) note("below/there", "w", i), chdir("below"), note("there", "a", i), chdir("..");
     if (log == NULL) log = fopen(own, "a");
     if (i % 5 == 0) log = freopen(i % 2 == 0 ? even : own, "a", log), fprintf(log, "reopened %d\n", i);
   }
   MPI_Barrier(MPI_COMM_WORLD);
-  if (rank == 0) show("log-0"), show("even-1"), show("own-0"), show("own-1"), show("rewritten"), show("shared"), show("head"), show("grown"), show("below/there");
+  if (rank == 0) show("log-0"), show("even-1"), show("own-0"), show("own-1"), show("rewritten"), show("shared"), show("head"), show("grown"), show("below/there"), show("late"), show("with-head"), show("old");
   MPI_Finalize();
   return 0;
 }

@@ -151,7 +151,7 @@ TEST_CASE("what is declared of a line's variables is not trusted") {
     writer.begin_section("heap");
     writer.encoder().u32(1), writer.encoder().u64(1), writer.encoder().u64(0);
     writer.end_section();
-    REQUIRE_OK(elc::state::save_files(writer));
+    REQUIRE_OK(elc::state::save_files(writer, 0));
     return writer.finish();
   };
   const auto check = [&](uint32_t layout, const std::vector<Entry>& entries, uint64_t count) {

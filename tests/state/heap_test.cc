@@ -363,7 +363,7 @@ TEST_CASE("a directory of a heap that has more blocks than its section has bytes
   out.u32(1), out.u64(1 + runs * blocks), out.u64(runs);
   for (uint64_t i = 0; i < runs; ++i) out.u64(1 + i * blocks), out.u64(blocks), out.i32(ELC_BYTE), out.u64(1), out.u64(0);
   writer.end_section();
-  REQUIRE_OK(elc::state::save_files(writer));
+  REQUIRE_OK(elc::state::save_files(writer, 0));
   REQUIRE_OK(writer.finish());
   CHECK(contains(text(line.check()), "the directory of the heap contradicts itself"));
 }

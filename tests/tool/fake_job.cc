@@ -60,7 +60,7 @@ void rank_file(uint64_t line, uint32_t rank) {
   const std::string data(5000, static_cast<char>('a' + rank));
   writer.encoder().opaque(data.data(), data.size());
   writer.end_section();
-  need(state::save_files(writer));
+  need(state::save_files(writer, 0));
   need(writer.finish());
   need(file.finish());
 }

@@ -126,7 +126,7 @@ Result write_state(line::LineNumber line) {
   runtime.locals.begin_line();
   ELC_TRY(state::begin_save());
   ELC_TRY(current().data.write(line, current().writer));
-  ELC_TRY(state::save_files(*current().writer));
+  ELC_TRY(state::save_files(*current().writer, line));
   ELC_TRY(lock_files());
   Vector<state::Relied> relied = state::take_relied();
   ELC_TRY(rely_on_files(&relied));

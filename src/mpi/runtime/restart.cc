@@ -249,7 +249,9 @@ void open_store() {
   if (runtime.rank == 0) atexit(mark_at_exit);  // now, to be called after what the program registers later
   runtime.coordinator->number_from(static_cast<line::LineNumber>(plan.highest));
   if (plan.aggregate > 1 && runtime.size > 1) agree_who_writes_together(plan.aggregate);
-  if (plan.line == 0) return;
+  runtime.notes.keep(dir(), static_cast<uint32_t>(runtime.rank));
+  state::keep_notes([](const Bytes& note) { return runtime.notes.add(note); });
+  if (plan.line == 0) return agree(runtime.notes.forget());
   runtime.restored = false;
   state::set_recovering(true);
   runtime.restart = make<Restart>();
@@ -264,6 +266,9 @@ Result saved_count(const char* name, int64_t* count) { return state::saved_count
 
 void restore() {
   agree(whole_set_up());
+  Bytes notes;
+  agree(runtime.notes.read(&notes));
+  state::take_notes(notes, runtime.restart_line);
   agree(found_out(state::check(runtime.restart->reader)));
   tell_changes();
   const Vector<SavedFile>& files = runtime.restart->objects.files;

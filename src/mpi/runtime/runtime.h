@@ -78,6 +78,7 @@ struct Runtime {
 
   store::Lock job_lock;        // of process 0
   store::FileLocks file_locks;
+  store::Notes notes;
   pid_t finalized = 0;         // process 0, when it has been in MPI_Finalize
   bool exiting = false;        // the exit of process 0 has begun
   uint64_t run = 0;            // Commit::run

@@ -123,11 +123,24 @@ Result AppendedFiles::write(const Appended& one) const {
   return write_(note);
 }
 
+void AppendedFiles::note_writing(const char* path) {
+  if (write_ == nullptr || line_ == 0) return;
+  for (const Text& known : written_)
+    if (known.view() == path) return;
+  written_.push_back(Text::copy(path));
+  note_opening(path);
+}
+
+void AppendedFiles::begin_line(uint64_t line) {
+  line_ = line;
+  written_.clear();
+}
+
 // A restart is noted, too, by an empty name: what was noted behind lines that it went back before is of no run that goes on.
 void AppendedFiles::take_notes(const Bytes& notes, uint64_t line) {
   Vector<uint64_t> lines;
   noted_.clear();
-  line_ = line;
+  begin_line(line);
   has_notes_ = !notes.empty();
   for (Decoder in(notes); in.left() > 0;) {
     Appended one;

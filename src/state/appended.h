@@ -37,9 +37,12 @@ class AppendedFiles {
   void note(const char* path, const char* mode, int descriptor, bool is_idle);
   // The file is about to be opened so. In a restart ends the job if it is not what it was in the line, and nobody has written it anew since.
   void look_before_opening(const char* path, const char* mode);
+  // The file has been opened for writing by another function, and nobody tells when it is closed: it is noted once behind each line.
+  void note_writing(const char* path);
+
   // What is to be noted is given to `write`, if a line has begun.
   void keep_notes(WriteNote how) { write_ = how; }
-  void begin_line(uint64_t line) { line_ = line; }
+  void begin_line(uint64_t line);
   void take_notes(const Bytes& notes, uint64_t line);
 
   // chdir: names are from `directory`, which the program leaves.
@@ -67,6 +70,7 @@ class AppendedFiles {
   Result write(const Appended& note) const;
 
   Vector<Appended> all_, of_line_, noted_;
+  Vector<Text> written_;  // that have been noted behind this line
   WriteNote write_ = nullptr;
   uint64_t line_ = 0;  // the last that has begun
   bool has_notes_ = false;

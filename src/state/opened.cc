@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/compiler.h"
 #include "elc_program.h"
@@ -27,6 +28,17 @@ size_t place_of(const Vector<Opened>& all, int descriptor) {
   return i;
 }
 
+// A file to which it may append, by the name that it has, where the system tells that.
+void note_writing(int descriptor, const struct stat& now) {
+  char path[4096];
+  const int flags = fcntl(descriptor, F_GETFL);
+  if (flags < 0 || (flags & O_ACCMODE) == O_RDONLY || !S_ISREG(now.st_mode) || now.st_nlink == 0) return;
+  const ssize_t length = readlink(Text::format("/proc/self/fd/%d", descriptor).c_str(), path, sizeof path - 1);
+  if (length <= 0) return;
+  path[length] = '\0';
+  process().streams.note_writing(path);
+}
+
 void note(int descriptor, const char* what) {
   struct stat now;
   if (descriptor < 0 || fstat(descriptor, &now) != 0) return;
@@ -36,6 +48,7 @@ void note(int descriptor, const char* what) {
   const Opened opened = {descriptor, now.st_dev, now.st_ino, what};
   if (i < all.size()) all[i] = opened;
   else all.push_back(opened);
+  note_writing(descriptor, now);
   pthread_mutex_unlock(&lock);
 }
 

@@ -97,6 +97,7 @@ class Streams {
   int close(FILE* file);
   int close_all();
   int descriptor_of(FILE* file);  // fileno
+  void note_writing(const char* path) { closed_.note_writing(path); }  // it has been opened by another function
 
   uint64_t number_of(FILE* file) const;    // kWildStream for one that is not known
   FILE* stream_of(uint64_t number) const;  // nullptr for no, or an impossible number

@@ -11,6 +11,7 @@ class Files(Cases):
         """Logs that are opened for each entry: of one rank, of ranks in turn, with a first entry by "w" and the second one long behind a line,
         by another function than the one that wrote first, below another directory, and by "r+"."""
         self.restarts_from_all(r"""
+#include <fcntl.h>
 #include <mpi.h>
 #include <stdio.h>
 #include <sys/stat.h>
@@ -22,6 +23,13 @@ static void note(const char *name, const char *mode, int i) {
   if (mode[0] == 'r') fseek(f, 0, SEEK_END);
   fprintf(f, "%d %d\n", rank, i);
   fclose(f);
+}
+static void note_by_descriptor(const char *name, int flags, int i) {
+  char line[40];
+  int fd = open(name, flags | O_CREAT, 0666);
+  if (!(flags & O_APPEND)) lseek(fd, 0, SEEK_END);
+  if (write(fd, line, sprintf(line, "%d %d\n", rank, i)) < 0) MPI_Abort(MPI_COMM_WORLD, 4);
+  close(fd);
 }
 static void in_turn(const char *name, const char *first, int i) {
   int r;
@@ -47,7 +55,7 @@ int main(int argc, char **argv) {
   sprintf(own, "log-%d", rank);
   sprintf(even, "even-%d", rank);
   remove(own), remove(even), remove(rank == 0 ? "own-0" : "own-1");
-  if (rank == 0) remove("late"), remove("with-head"), note("old", "w", -2), remove("shared"), note("head", "w", -1), note("grown", "w", -1), mkdir("below", 0777);
+  if (rank == 0) remove("late"), remove("described"), remove("moved"), remove("with-head"), note("old", "w", -2), remove("shared"), note("head", "w", -1), note("grown", "w", -1), mkdir("below", 0777);
   MPI_Barrier(MPI_COMM_WORLD);
   for (i = 0; i < 100; i++) {
     MPI_Barrier(MPI_COMM_WORLD);
@@ -60,12 +68,13 @@ int main(int argc, char **argv) {
       note("with-head", "a", i), note("old", "a", i);
     }
     if (i % 20 == 15 && rank == 0) note("grown", "r+", i);
+    if (i % 4 == 0 && rank == 1) note_by_descriptor("described", O_WRONLY | O_APPEND, i), note_by_descriptor("moved", O_RDWR, i);
     if (i == 45 && rank == 0) note("below/there", "w", i), chdir("below"), note("there", "a", i), chdir("..");
     if (log == NULL) log = fopen(own, "a");
     if (i % 5 == 0) log = freopen(i % 2 == 0 ? even : own, "a", log), fprintf(log, "reopened %d\n", i);
   }
   MPI_Barrier(MPI_COMM_WORLD);
-  if (rank == 0) show("log-0"), show("even-1"), show("own-0"), show("own-1"), show("rewritten"), show("shared"), show("head"), show("grown"), show("below/there"), show("late"), show("with-head"), show("old");
+  if (rank == 0) show("log-0"), show("even-1"), show("own-0"), show("own-1"), show("rewritten"), show("shared"), show("head"), show("grown"), show("below/there"), show("late"), show("with-head"), show("described"), show("moved"), show("old");
   MPI_Finalize();
   return 0;
 }

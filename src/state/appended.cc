@@ -188,7 +188,8 @@ void AppendedFiles::name_from(const char* directory) {
     if (one.path.c_str()[0] != '/') one.path = Text::format("%s/%s", directory, one.path.c_str());
 }
 
-// What only was written from its beginning is so again, wherever it lies.
+// Where no restart may cut it is no place for a line to say so: the program may never append to it again, and if it does that is noted. Nor
+// is what only was written from its beginning, and is so again.
 Result AppendedFiles::look(const FileRoots& roots, Vector<Relied>* relied) {
   for (size_t i = all_.size(); i-- > 0;) {
     Appended& one = all_[i];
@@ -197,10 +198,15 @@ Result AppendedFiles::look(const FileRoots& roots, Vector<Relied>* relied) {
     if (one.is_lost || (one.is_placed && stat(path, &now) == 0 && is_same(now, one.seen))) continue;
     Descriptor file = open_to_look(path, &now);
     const bool is_there = file.open() && has_kept(one, file.get(), now);
-    const Result placed = is_there ? check_place(roots, path) : Result();
-    if (!placed.ok() && one.is_appended)
-      return Result::caused(placed.cause(), "a file to which the program has appended, and which it has closed: %s", placed.message());
-    if (!is_there || !placed.ok()) {
+    Place place;
+    bool is_cut = is_there && place.find(roots, path).ok();
+    if (is_cut) {
+      const Result changed = place.look(Access::kChange, &now, &is_cut);
+      if (!changed.ok() && one.is_appended)
+        return Result::caused(changed.cause(), "a file to which the program has appended, and which it has closed: %s", changed.message());
+      is_cut = is_cut && changed.ok();
+    }
+    if (!is_cut) {
       all_.erase(i);
       continue;
     }

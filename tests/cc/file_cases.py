@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import tempfile
 
 from cases import Cases, launch
 
@@ -155,3 +156,24 @@ int main(int argc, char **argv) {
                 if way == "rewritten": self.assertIn("the program opens the file 'log' again, whose", said)
                 else: self.assertEqual(self.read("log"), whole)
                 self.assertEqual("is not there: it begins anew" in said, way == "removed", said)
+
+    def test_appended_elsewhere(self):
+        """Where a restart touches no file: that matters only if it is appended to behind the line, too."""
+        elsewhere = tempfile.mkdtemp(prefix="elc elsewhere ")
+        self.addCleanup(shutil.rmtree, elsewhere)
+        log, lines = os.path.join(elsewhere, "log"), os.path.join(self.home, "lines")
+        for last, message in (20, None), (100, "a file to which the program has appended: the file"):
+            with self.subTest(last):
+                shutil.rmtree(lines, ignore_errors=True)
+                self.write("prog.c", (self.LOG % "a").replace('"log"', '"%s"' % log).replace("if (rank == 0) {", "if (rank == 0 && i != 70 && i < %d) {" % last))
+                self.cc("prog.c", "-o", "prog")
+                self.write(log, "")
+                out, said = self.planned("prog", self.chance.randrange(30, 60))
+                self.assertEqual(launch.committed(lines), [1], said)
+                whole = self.read(log)
+                if message:
+                    self.assertIn(message, self.planned("prog", ELC_RESTART="1", code=None)[1])
+                    self.assertEqual(self.read(log), whole)
+                out, said = self.planned("prog", ELC_RESTART="1", ELC_FILE_ROOTS=elsewhere if message else "")
+                self.assertEqual(out, "end\n", said)
+                self.assertEqual(self.read(log), whole)

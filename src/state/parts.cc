@@ -101,7 +101,7 @@ class Parts {
     const uint64_t element = p_.types.size_of(block_.type);
     // What the block's own type has, such as handles of MPI that are numbers, is not to become bytes because another one was looked at.
     if (!Judge(p_, block_.type).is_known()) return;
-    if (block_.type != format::kByte && !block_.is_open && is_whole(element)) return;
+    if (block_.type != format::kByte && !block_.is_open && is_whole(element) && !is_set_later(all)) return;
     if (block_.type != format::kByte && all[0].offset != 0) add(block_.type, 0, block_.is_open ? element : all[0].offset);
     for (size_t i = 0; i < all.size(); ++i) {
       const uint64_t end = i + 1 < all.size() ? all[i + 1].offset : block_.size;
@@ -118,6 +118,16 @@ class Parts {
     for (uint64_t at = 0; at + element <= block_.size; at += element)
       if (!base.allows(block_.address + at)) return false;
     return check_addresses(p_, block_.address, block_.size, block_.type).ok();
+  }
+  // Pointers that are all NULL as yet: the line has what they are, so that a restart knows it when they are set.
+  bool is_set_later(const Vector<Noted>& all) const {
+    for (const Noted& one : all) {
+      const uint64_t size = p_.types.size_of(one.type);
+      bool is_later = !p_.types.info(block_.type).has_handle && p_.types.info(one.type).has_handle && size <= block_.size - one.offset;
+      for (uint64_t i = 0; is_later && i < size; ++i) is_later = block_.address[one.offset + i] == 0;
+      if (is_later) return true;
+    }
+    return false;
   }
   // As many elements as there can be; false: there can be none. Without pointers they are bytes, as what is between the parts, and in them.
   bool add(TypeId of, uint64_t begin, uint64_t end) {

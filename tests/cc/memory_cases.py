@@ -14,6 +14,42 @@ class Memory(Cases):
                    "result += m[3] + b[i / 2] + c[1] + 7 * (((uintptr_t)a % 64) + ((uintptr_t)b % 4096) + (uintptr_t)c % 256);"
                    "if (i == 99) { MPI_Free_mem(m); free(a); free(b); free(c); }")
 
+    def test_pointers_that_are_set_later(self):
+        """Behind the numbers of a block; NULL when the line is taken, and set by way of a pointer that is there already."""
+        self.restarts_from_all(r"""
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+struct field { double *values; struct field **owner; int n; };
+static struct field *made(int n) {
+  struct field *f = malloc(sizeof *f);
+  f->values = (double *)malloc(sizeof(double) * n + sizeof(struct field *));
+  f->owner = (struct field **)(f->values + n);
+  f->n = n;
+  *f->owner = NULL;
+  return f;
+}
+int main(int argc, char **argv) {
+  struct field *all[4];
+  double sum = 0;
+  int i, k, rank;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  for (k = 0; k < 4; k++) all[k] = made(100 + k);
+  for (i = 0; i < 100; i++) {
+    MPI_Barrier(MPI_COMM_WORLD);
+    for (k = 0; k < 4; k++) {
+      if (i % 25 == 5 * k) *all[k]->owner = i % 50 < 25 ? all[(k + 1) % 4] : NULL;
+      all[k]->values[i % all[k]->n] += i + k;
+      sum += (*all[k]->owner == NULL ? k : (*all[k]->owner)->n) + all[k]->values[i / 2];
+    }
+  }
+  if (rank == 0) printf("%.17g\n", sum);
+  MPI_Finalize();
+  return 0;
+}
+""", "4 25 46 80", "7 14 28")
+
     def test_memory_in_parts(self):
         """Of allocators of the program's own: structs, text, numbers and pointers in one block, also where a block begins with a struct, and
         memory is given out anew. With several lines, and further ones behind a restart."""

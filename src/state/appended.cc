@@ -95,8 +95,13 @@ Appended* AppendedFiles::find_lost(const char* path) {
   return nullptr;
 }
 
-// Not flushed: what is appended is not either.
-void AppendedFiles::note_opening(const char* path) {
+// Once behind each line, as other ranks may open what one of them writes to. Not flushed: what is appended is not either.
+void AppendedFiles::note_writing(const char* path) {
+  if (write_ == nullptr || line_ == 0) return;
+  uint64_t key = 0;
+  for (const char* c = path; *c != '\0'; ++c) key = mix64(key + static_cast<uint8_t>(*c));
+  if (noted_now_.find(key) != nullptr) return;
+  noted_now_.at(key) = true;
   struct stat about;
   const Descriptor file = open_to_look(path, &about);
   const bool is_there = file.open();
@@ -123,17 +128,9 @@ Result AppendedFiles::write(const Appended& one) const {
   return write_(note);
 }
 
-void AppendedFiles::note_writing(const char* path) {
-  if (write_ == nullptr || line_ == 0) return;
-  for (const Text& known : written_)
-    if (known.view() == path) return;
-  written_.push_back(Text::copy(path));
-  note_opening(path);
-}
-
 void AppendedFiles::begin_line(uint64_t line) {
   line_ = line;
-  written_.clear();
+  noted_now_.clear();
 }
 
 // A restart is noted, too, by an empty name: what was noted behind lines that it went back before is of no run that goes on.
@@ -169,7 +166,7 @@ void AppendedFiles::take_notes(const Bytes& notes, uint64_t line) {
 void AppendedFiles::look_before_opening(const char* path, const char* mode) {
   const bool appends = mode[0] == 'a' || (mode[0] == 'r' && strchr(mode, '+') != nullptr);
   Appended* const known = find_lost(path);
-  if (known == nullptr && appends && write_ != nullptr && line_ > 0 && find(path) == nullptr) note_opening(path);
+  if (known == nullptr && appends && find(path) == nullptr) note_writing(path);
   if (known == nullptr) return;
   known->is_lost = false;
   if (mode[0] == 'w') return;

@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <sys/stat.h>
 
+#include "base/hash_map.h"
 #include "base/result.h"
 #include "base/text.h"
 #include "base/vector.h"
@@ -37,7 +38,7 @@ class AppendedFiles {
   void note(const char* path, const char* mode, int descriptor, bool is_idle);
   // The file is about to be opened so. In a restart ends the job if it is not what it was in the line, and nobody has written it anew since.
   void look_before_opening(const char* path, const char* mode);
-  // The file has been opened for writing by another function, and nobody tells when it is closed: it is noted once behind each line.
+  // The file is about to be opened for writing and is not known, or has been by another function, and nobody tells when it is closed.
   void note_writing(const char* path);
 
   // What is to be noted is given to `write`, if a line has begun.
@@ -66,11 +67,10 @@ class AppendedFiles {
   Appended* find_lost(const char* path);
   void forget(const char* path);
 
-  void note_opening(const char* path);
   Result write(const Appended& note) const;
 
   Vector<Appended> all_, of_line_, noted_;
-  Vector<Text> written_;  // that have been noted behind this line
+  HashMap<bool> noted_now_;  // behind this line, by a hash of the name
   WriteNote write_ = nullptr;
   uint64_t line_ = 0;  // the last that has begun
   bool has_notes_ = false;

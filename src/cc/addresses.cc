@@ -397,6 +397,16 @@ class AddressVisitor : public Visitor {
     }
   }
 
+  // Of a pointer, or one behind it, that is an integer which is taken for one, as MPI_Aint_add() of a size is: the integer.
+  static const Expr* made_of(const Expr* pointer) {
+    pointer = pointer->IgnoreParens();
+    if (const auto* both = dyn_cast<BinaryOperator>(pointer); both != nullptr && both->isAdditiveOp())
+      return made_of(both->getLHS()->getType()->isPointerType() ? both->getLHS() : both->getRHS());
+    const auto* cast = dyn_cast<CastExpr>(pointer);
+    if (cast == nullptr) return nullptr;
+    return cast->getCastKind() == CK_IntegralToPointer ? cast->getSubExpr() : cast->getSubExpr()->getType()->isPointerType() ? made_of(cast->getSubExpr()) : nullptr;
+  }
+
   unsigned of(const Expr* e) const {
     e = e->IgnoreParens();
     uint64_t number = 0;
@@ -404,7 +414,10 @@ class AddressVisitor : public Visitor {
       const Expr* const from = cast->getSubExpr();
       const QualType to = cast->getType();
       // A place in a struct, as that of a member of one at the address 0, is a constant.
-      if (cast->getCastKind() == CK_PointerToIntegral) return constant(e, &number) ? kNothing : narrowed(kAddress, from->getType(), to);
+      if (cast->getCastKind() == CK_PointerToIntegral) {
+        if (const Expr* const integer = made_of(from); constant(e, &number) || (integer != nullptr && of(integer) == kNothing)) return kNothing;
+        return narrowed(kAddress, from->getType(), to);
+      }
       if (to->isIntegerType() && from->getType()->isIntegerType())
         return to->isBooleanType() ? kNothing : narrowed(of(from), from->getType(), to);
       if (leads_to_numbers(to)) return bytes_of(from, to->getPointeeType()->isCharType());

@@ -92,6 +92,9 @@ Arguments read_arguments(const std::vector<std::string>& given) {
       a.refused = word + " changes the structs of MPI and of the C library, too: pack those that shall be packed (__attribute__((packed)))";
     if (word == "-mms-bitfields" || word.starts_with("-mlong-double-") || word == "-malign-double" || word == "-fshort-wchar")
       a.refused = word + ": elc-cc does not know how structs and numbers lie in memory then";
+    const size_t charset = word.find("exec-charset=");
+    if (charset != std::string::npos && word.starts_with("-f") && word.substr(charset + 13) != "UTF-8" && word.substr(charset + 13) != "utf-8")
+      a.refused = word + ": strings that become variables of lines would have other characters";
     a.compiles_only |= word == "-c";
     a.is_static |= word == "-static";
     a.is_shared |= word == "-shared" || word == "-r" || word == "-Wl,-r";
@@ -126,6 +129,7 @@ std::vector<std::string> compiling(const Arguments& arguments) {
   for (const Word& word : arguments.words) {
     const std::string& first = word.text[0];
     if (word.kind != Word::Kind::kOption) continue;
+    if (first.starts_with("-finput-charset=")) continue;  // it is UTF-8 now
     const bool wanted = first.starts_with("-O") || first.starts_with("-f") || first.starts_with("-m") || first.starts_with("-g") ||
                         first.starts_with("-std=") || first == "-ansi" || first == "-pthread" || first == "--param";
     if (wanted) out.insert(out.end(), word.text.begin(), word.text.end());

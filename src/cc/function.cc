@@ -299,6 +299,7 @@ Function::Function(Module& module, const FunctionDecl* function) : module_(modul
     scope_.push_back(add(memory));
     arrays_.push_back("ELC_Program_leave(&elc_a)");
   }
+  find_declared(function->getBody());
   find_moved(function->getBody());
   move_literals();
   enters_late_ = enters_for_calls();
@@ -338,6 +339,21 @@ bool Function::has_label(const Stmt* s) const {
   }
   for (const Stmt* child : s->children()) has |= has_label(child);
   return labelled_[s] = has;
+}
+
+// What blocks declare of the file's, which is declared at the beginning, too: nothing else may have its name there.
+void Function::find_declared(const Stmt* s) {
+  if (s == nullptr) return;
+  if (const auto* declaration = dyn_cast<DeclStmt>(s))
+    for (const Decl* d : declaration->decls()) {
+      const auto* variable = dyn_cast<VarDecl>(d);
+      if (!isa<FunctionDecl>(d) && (variable == nullptr || !variable->hasExternalStorage())) continue;
+      const std::string name = cast<NamedDecl>(d)->getName().str();
+      names_.insert(name);
+      for (const ParmVarDecl* parameter : function_->parameters())
+        if (parameter->getName() == name) refuse(d->getLocation(), "'" + name + "' is declared in a block, and a parameter has the same name: give that another one");
+    }
+  for (const Stmt* child : s->children()) find_declared(child);
 }
 
 // Variables of blocks with labels move to the beginning of the function.
@@ -636,7 +652,8 @@ std::string Function::beginning() {
 
 Edits::Edit Function::transform() {
   const auto* body = cast<CompoundStmt>(function_->getBody());
-  const size_t begin = unit_.begin_of(body->getLBracLoc()) + 1, end = unit_.begin_of(body->getRBracLoc());
+  const size_t brace = unit_.begin_of(body->getLBracLoc());
+  const size_t begin = brace + (unit_.text()[brace] == '<' ? 2 : 1), end = unit_.begin_of(body->getRBracLoc());
   if (is_left_alone_) return {begin, end, true, module_.edits().text(begin, end), ""};
   if (module_.program().everywhere()) {
     labels_.push_back({true, scope_, "", "", ""});

@@ -60,6 +60,7 @@ class Function {
   // ---- Analysis
   Call kind_of(const clang::CallExpr* call) const;
   bool has_label(const clang::Stmt* statement) const;
+  void find_declared(const clang::Stmt* statement);
   void find_moved(const clang::Stmt* statement);
   void move(const clang::DeclStmt* statement);
   void move_literals();
@@ -126,7 +127,7 @@ class Function {
   std::vector<size_t> scope_;
   std::map<const clang::Stmt*, std::string> continues_;  // statements whose continue is a goto
   std::string out_, declared_, copies_;
-  std::set<std::string> names_;
+  std::set<std::string> names_ = {"elc_f", "elc_h"};
   int next_ = 1;
   bool is_refused_ = false;
   bool is_left_alone_ = false;  // it has neither frame nor labels: no line is taken in it

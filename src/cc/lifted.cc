@@ -6,12 +6,18 @@ namespace elc::cc {
 
 using namespace clang;
 
-// Structs, unions and enums that only what is declared with them can speak of get names, so that the variables can move.
+// Structs, unions and enums that only what is declared with them can speak of get names, so that the variables can move; as do those that a
+// typedef names which a parameter hides.
 void Module::name_tags() {
   struct Finder : Visitor {
     std::vector<TagDecl*> found;
+    std::set<std::string> parameters;
     bool VisitTagDecl(TagDecl* tag) override {
-      if (tag->getName().empty() && tag->getTypedefNameForAnonDecl() == nullptr && tag->isThisDeclarationADefinition()) found.push_back(tag);
+      if (tag->getName().empty() && tag->isThisDeclarationADefinition()) found.push_back(tag);
+      return true;
+    }
+    bool VisitDeclaratorDecl(DeclaratorDecl* declared) override {
+      if (isa<ParmVarDecl>(declared)) parameters.insert(declared->getName().str());
       return true;
     }
   } finder;
@@ -19,11 +25,14 @@ void Module::name_tags() {
   int n = 0;
   for (TagDecl* tag : finder.found) {
     const auto* record = dyn_cast<RecordDecl>(tag);
+    const TypedefNameDecl* const named = tag->getTypedefNameForAnonDecl();
+    if (named != nullptr && !finder.parameters.contains(named->getName().str())) continue;
     if (unit_.in_system_header(tag->getLocation()) || (record != nullptr && record->isAnonymousStructOrUnion())) continue;
     const std::string name = "elc_unnamed_" + std::to_string(unit_.line(tag->getLocation())) + "_" + std::to_string(++n);
     const size_t behind = unit_.begin_of(tag->getBraceRange().getBegin());
     edits_.replace(behind, behind, " " + name + " ");
     tag->setDeclName(&unit_.context().Idents.get(name));
+    if (named != nullptr) tag->setTypedefNameForAnonDecl(nullptr);
   }
 }
 

@@ -537,7 +537,7 @@ void Module::watch_addresses() {
   const auto is_given = [this](const Parameter& p) { return program_.is_given_address(unit_, p.first, p.second); };
   for (const auto& [function, numbers] : numbers_of_addresses(unit_, is_given).functions)
     for (const Expr* made : numbers.made) {
-      const std::string why = function->getName().str() + "() (" + unit_.place(made->getBeginLoc()) + "): " + kComputesWithAddress;
+      const std::string why = function->getName().str() + "() (" + unit_.place(made->getBeginLoc()) + "): " + kComputesWithAddress + " (-felc-address-numbers, if it has not)";
       edits_.wrap(unit_.begin_of(made->getBeginLoc()), unit_.end_of(made->getEndLoc()), "(ELC_Program_unfit(" + quoted(why) + "), ", ")");
     }
 }
@@ -554,15 +554,15 @@ std::string Module::transform(size_t units) {
 
   FileVisitor visitor(*this);
   for (Decl* d : file->decls()) {
-    if (unit_.in_system_header(d->getLocation())) continue;
-    if (const auto* variable = dyn_cast<VarDecl>(d)) {
+    const bool is_of_system = unit_.in_system_header(d->getLocation());
+    if (const auto* variable = dyn_cast<VarDecl>(d); variable != nullptr && (!is_of_system || variable->isReferenced())) {
       const bool external = variable->isExternallyVisible();
       const std::string name = variable->getName().str();
       if (variable->isThisDeclarationADefinition() != VarDecl::DeclarationOnly)
         add_variable(definition_of(variable), name,
                      external ? name : program_.file_name(unit_) + ":" + name);
     }
-    visitor.TraverseDecl(d);
+    if (!is_of_system || (isa<VarDecl>(d) && cast<VarDecl>(d)->isReferenced())) visitor.TraverseDecl(d);
   }
   for (const Definition& d : all)
     if (d.function->isMain()) add_process();

@@ -64,7 +64,9 @@ size_t Function::end_of(const Stmt* s) const {
 }
 
 void Function::say_line(SourceLocation at) {
-  out_ += "\n# " + std::to_string(unit_.line(at)) + " \"" + unit_.file(at) + "\"\n";
+  std::string name;
+  for (const char c : unit_.file(at)) name += (c == '"' || c == '\\' ? "\\" : "") + std::string(1, c);
+  out_ += "\n# " + std::to_string(unit_.line(at)) + " \"" + name + "\"\n";
 }
 
 // ---- Statements ----
@@ -390,9 +392,16 @@ bool Function::is_wide(const Expr* e) const {
 // it, as with rand() % 6 + f(); so it is with what comes first in a list. When a variable alone is read they do not agree on.
 std::set<const Expr*> Function::operands_before_calls(const Expr* e) const {
   std::set<const Expr*> first;
+  // What the call may change, of operators whose left side is never read behind it.
+  const auto may_change = [&](const Expr* left) {
+    const auto* const both = dyn_cast<BinaryOperator>(e);
+    const auto* const variable = dyn_cast<VarDecl>(cast<DeclRefExpr>(left)->getDecl());
+    const bool is_ordered = both != nullptr && (both->isMultiplicativeOp() || both->isShiftOp() || both->getOpcode() == BO_Sub) && both->getOpcode() != BO_Mul;
+    return is_ordered && variable != nullptr && (!variable->hasLocalStorage() || address_taken_.contains(variable->getCanonicalDecl()));
+  };
   const auto see = [&](const Expr* left) {
     const Expr* const inner = left->IgnoreParenImpCasts();
-    if (!left->getType()->isArithmeticType() || isa<DeclRefExpr>(inner) || left->isEvaluatable(unit_.context())) return;
+    if (!left->getType()->isArithmeticType() || (isa<DeclRefExpr>(inner) && !may_change(inner)) || left->isEvaluatable(unit_.context())) return;
     if (isa<CallExpr>(inner) && has_label(inner)) return;  // is kept anyway
     if (is_wide(inner)) return;
     Described d;

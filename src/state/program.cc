@@ -145,27 +145,70 @@ static bool may_be_any(const format::TypeInfo& info) {
   return kIsNarrow && (format::is_floating(format::part_of_complex(info.kind)) || (info.size == 1 && info.kind != format::kByte));
 }
 
-// Which words of an element hold addresses or handles, which a restart sets: of the one at `element`, as unions are not always the same.
-static void mark_words(const format::TypeTable& types, TypeId type, const uint8_t* element, uint64_t offset, const uint8_t* enclosing, Vector<bool>* set) {
-  const format::TypeInfo& info = types.info(type);
-  const auto mark = [set](uint64_t begin, uint64_t size) {
-    constexpr uint64_t kWord = sizeof(uintptr_t);
-    for (uint64_t at = begin / kWord; at * kWord < begin + size && at < set->size(); ++at) (*set)[static_cast<size_t>(at)] = true;
+static bool is_gap(const format::FieldInfo& field) { return field.type == format::kByte && strncmp(field.name, "gap_at_", 7) == 0; }
+
+// Where in elements of a type a program may have put an address that is none to the type: where a number begins. Of the one at `element`,
+// as unions are not always the same.
+class Starts {
+ public:
+  Starts(const format::TypeTable& types, TypeId type) : types_(types), type_(type) {}
+
+  struct Start {
+    uint32_t at;
+    bool has_gap;  // what is between the fields is part of what begins there
   };
-  if (info.kind == format::kStruct || info.kind == format::kUnion) {
-    const bool is_struct = info.kind == format::kStruct;
-    const int active = is_struct ? 0 : info.active(element + offset, enclosing);
-    if (active < 0) return mark(offset, info.size);  // nothing of it is saved
-    int number = 0;
-    for (const format::FieldInfo& field : types.fields(type)) {
-      if (!is_struct && number++ != active) continue;
-      for (uint64_t i = 0; i < field.count; ++i)
-        mark_words(types, field.type, element, offset + field.offset + i * types.size_of(field.type), is_struct ? element + offset : enclosing, set);
+  const Vector<Start>& of(const uint8_t* element) {
+    const size_t size = static_cast<size_t>(types_.size_of(type_));
+    begins_.clear(), taken_.clear(), gaps_.clear(), all_.clear();
+    begins_.resize(size), taken_.resize(size), gaps_.resize(size);
+    mark(type_, element, 0, element);
+    for (size_t at = 0; at < size; ++at) {
+      bool is = begins_[at], has_gap = false, has_more = false;
+      for (size_t i = 0; is && i < kWord; ++i) {
+        const size_t byte = (at + i) % size;
+        is = !taken_[byte];
+        (gaps_[byte] ? has_gap : has_more) = true;
+      }
+      if (is) all_.push_back({static_cast<uint32_t>(at), has_gap && has_more});
     }
-  } else if (info.has_handle || may_be_any(info)) {
-    mark(offset, info.size);
+    return all_;
   }
-}
+
+ private:
+  static constexpr uint64_t kWord = sizeof(uintptr_t);
+
+  void take(uint64_t begin, uint64_t size) {
+    for (uint64_t at = begin; at < begin + size; ++at) taken_[static_cast<size_t>(at)] = true;
+  }
+  void mark(TypeId type, const uint8_t* element, uint64_t offset, const uint8_t* enclosing) {
+    const format::TypeInfo& info = types_.info(type);
+    if (info.kind == format::kStruct || info.kind == format::kUnion) {
+      const bool is_struct = info.kind == format::kStruct;
+      const int active = is_struct ? 0 : info.active(element + offset, enclosing);
+      if (active < 0) return take(offset, info.size);  // nothing of it is saved
+      int number = 0;
+      for (const format::FieldInfo& field : types_.fields(type)) {
+        if (!is_struct && number++ != active) continue;
+        const uint64_t size = types_.accessor(field.type) != nullptr ? 0 : types_.size_of(field.type);
+        for (uint64_t i = 0; size > 0 && i < field.count; ++i)
+          mark(field.type, element, offset + field.offset + i * size, is_struct ? element + offset : enclosing);
+        if (is_gap(field))
+          for (uint64_t i = 0; i < field.count; ++i) gaps_[static_cast<size_t>(offset + field.offset + i)] = true;
+      }
+    } else if (info.has_handle || may_be_any(info)) {
+      take(offset, info.size);
+    } else {
+      const uint64_t step = info.size < kWord ? info.size : kWord;
+      for (uint64_t at = offset; at < offset + info.size; at += step)
+        if (!kIsNarrow || info.kind == format::kByte || at % kWord == 0) begins_[static_cast<size_t>(at)] = true;
+    }
+  }
+
+  const format::TypeTable& types_;
+  const TypeId type_;
+  Vector<bool> begins_, taken_, gaps_;
+  Vector<Start> all_;
+};
 
 static bool is_zero(const uint8_t* at, uint64_t size) {
   for (uint64_t i = 0; i < size; ++i)
@@ -176,8 +219,7 @@ static bool is_zero(const uint8_t* at, uint64_t size) {
 static bool gaps_are_zero(const Process& p, const uint8_t* begin, TypeId twin) {
   for (const format::FieldInfo& field : p.types.fields(twin)) {
     const uint64_t size = p.types.size_of(field.type);
-    const bool is_gap = field.type == format::kByte && strncmp(field.name, "gap_at_", 7) == 0;
-    if (is_gap && !is_zero(begin + field.offset, field.count)) return false;
+    if (is_gap(field) && !is_zero(begin + field.offset, field.count)) return false;
     for (uint64_t i = 0; p.types.info(field.type).kind == format::kStruct && i < field.count; ++i)
       if (!gaps_are_zero(p, begin + field.offset + i * size, field.type)) return false;
   }
@@ -270,42 +312,56 @@ Result check_wild(const Process& p, uintptr_t value) {
                        reinterpret_cast<void*>(value));
 }
 
+// Whether there is an address of something that a restart has elsewhere.
+static bool holds_address(const Process& p, const uint8_t* at, bool is_bytes) {
+  uintptr_t value;
+  memcpy(&value, at, sizeof value);
+  if (value < kLeast || value > kMostAddress) return false;
+  const format::PointerLeaf leaf = p.blocks->encode(reinterpret_cast<const void*>(value));
+  const bool leads = leaf.block != format::kWildBlock && (!kIsNarrow || is_bytes || leaf.position == 0);
+  return leads || is_stream(p, value) || (p.moved.size() > 0 && p.moved.find(value) != nullptr) || p.function_by_address.find(value) != nullptr;
+}
+
+// The program takes what is there for something else, too.
+static bool has_parts_in(const Process& p, const uint8_t* begin, uint64_t size) {
+  bool has = false;
+  p.parts.each([&](uint64_t address, const Part&) { has = has || address - reinterpret_cast<uintptr_t>(begin) < size; });
+  return has;
+}
+
 // What a line has as numbers or bytes may hold no addresses: a restart would leave those of the run of the line.
 Result check_addresses(const Process& p, const uint8_t* begin, uint64_t size, TypeId type) {
   constexpr uint64_t kWord = sizeof(uintptr_t);
-  if (!p.is_prepared) return Result();
   const format::TypeInfo& info = p.types.info(type);
-  Vector<bool> set;
-  if (may_be_any(info)) return Result();
-  if (info.has_handle || (kIsNarrow && info.kind == format::kStruct && info.size % kWord == 0)) {
-    if (info.kind != format::kStruct || info.size % kWord != 0) return Result();
-    set.resize(static_cast<size_t>(info.size / kWord));
-  }
-  const bool is_bytes = info.kind == format::kByte || info.size == 1;  // which may have an address anywhere
-  const uint64_t step = is_bytes ? 1 : kWord;
-  // Those of a type's elements are counted from their beginning, wherever that is.
-  const uint64_t skip = is_bytes || !set.empty() ? 0 : (kWord - reinterpret_cast<uintptr_t>(begin) % kWord) % kWord;
-  for (uint64_t at = skip, word = 0; at + kWord <= size; at += step, ++word) {
-    if (const size_t of_element = set.empty() ? 1 : static_cast<size_t>(word % set.size()); of_element == 0 && (word == 0 || info.walked)) {
-      for (bool& is_set : set) is_set = false;
-      mark_words(p.types, type, begin + at, 0, begin + at, &set);
+  if (!p.is_prepared || info.size == 0 || may_be_any(info) || (info.has_handle && info.kind != format::kStruct)) return Result();
+  uint64_t found = size;
+  const bool is_bytes = info.kind == format::kByte || info.size == 1;
+  if (info.kind == format::kStruct || info.kind == format::kUnion) {
+    Starts starts(p.types, type);
+    const Vector<Starts::Start>* in_element = nullptr;
+    for (uint64_t element = 0; element + kWord <= size && found == size; element += info.size) {
+      if (in_element == nullptr || info.walked) in_element = &starts.of(begin + element);
+      for (const Starts::Start& start : *in_element) {
+        const uint64_t at = element + start.at;
+        if (at + kWord > size || !holds_address(p, begin + at, false)) continue;
+        // A struct that was copied has in its gaps what the stack had there.
+        if (!start.has_gap || has_parts_in(p, begin, size)) found = std::min(found, at);
+      }
     }
-    uintptr_t value;
-    memcpy(&value, begin + at, kWord);
-    if (value < kLeast || value > kMostAddress) continue;
-    if (!set.empty() && set[static_cast<size_t>(word % set.size())]) continue;
-    const void* const address = reinterpret_cast<const void*>(value);
-    const bool leads_to_stream = is_stream(p, value);
-    const format::PointerLeaf leaf = p.blocks->encode(address);
-    const bool leads = leaf.block != format::kWildBlock && (!kIsNarrow || is_bytes || leaf.position == 0);
-    const bool is_moved = p.moved.size() > 0 && p.moved.find(value) != nullptr;
-    if (!leads_to_stream && !leads && !is_moved && p.function_by_address.find(value) == nullptr) continue;
-    return Result::error("memory of %llu bytes, which is taken for %s, holds an address%s (%p, at byte %llu), which a restart would "
-                         "not set; memory from malloc is what its result is converted to a pointer to",
-                         static_cast<unsigned long long>(size), info.kind == format::kByte ? "bytes" : info.name, leads_to_stream ? " of a stream" : "", address,
-                         static_cast<unsigned long long>(at));
+  } else {
+    // On a machine of narrow addresses those of numbers are where numbers of that size are.
+    const uint64_t step = is_bytes ? 1 : kIsNarrow ? kWord : std::min<uint64_t>(info.size, kWord);
+    const uint64_t skip = is_bytes || !kIsNarrow ? 0 : (kWord - reinterpret_cast<uintptr_t>(begin) % kWord) % kWord;
+    for (uint64_t at = skip; at + kWord <= size && found == size; at += step)
+      if (holds_address(p, begin + at, is_bytes)) found = at;
   }
-  return Result();
+  if (found == size) return Result();
+  uintptr_t value;
+  memcpy(&value, begin + found, kWord);
+  return Result::error("memory of %llu bytes, which is taken for %s, holds an address%s (%p, at byte %llu), which a restart would "
+                       "not set; memory from malloc is what its result is converted to a pointer to",
+                       static_cast<unsigned long long>(size), info.kind == format::kByte ? "bytes" : info.name, is_stream(p, value) ? " of a stream" : "",
+                       reinterpret_cast<const void*>(value), static_cast<unsigned long long>(found));
 }
 
 }  // namespace elc::state

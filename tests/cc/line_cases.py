@@ -23,6 +23,17 @@ class Lines(Cases):
         self.refused("holds an address", "static double *pool; struct n { struct n *next; }; static struct n n;",
                      "if (pool == NULL) pool = malloc(4096); { struct n *at = &n; memcpy(pool + 3, &at, sizeof at); }")
 
+    def test_addresses_at_odd_places(self):
+        """Where numbers begin that are smaller than one: in bytes of structs, among small numbers, in structs with pointers that are packed."""
+        for declared, at in (("static struct { int type; unsigned char bytes[8]; int n; } all[4];", "all[2].bytes"), ("static int all[8];", "all + 3"),
+                             ("static unsigned short all[9];", "all + 2"), ("static struct { short n; char bytes[10]; } all;", "all.bytes + 1"),
+                             ("#pragma pack(1)\nstatic struct { char tag; void *p; char bytes[20]; } all[2];\n#pragma pack()", "all[1].bytes + 3"),
+                             ("static float *all;", "(all = all ? all : calloc(10, sizeof *all)) + 1"), ("static struct { int n[2]; char *name; int m[3]; } all;", "all.m + 1")):
+            with self.subTest(declared):
+                if struct.calcsize("P") == 8:
+                    self.refused("holds an address", "static long *kept;\n" + declared,
+                                 "if (kept == NULL) kept = calloc(4, 8); memcpy(%s, &kept, sizeof kept);" % at)
+
     def test_number_in_a_pointer_to_a_function(self):
         self.refused("a pointer to a function has the value 0x1001, which is no address", "static void (*none)(void);", "none = (void (*)(void))0x1001;")
 

@@ -98,6 +98,17 @@ int main(int argc, char **argv) {
         for sites, more in (("5 20 21 40 60 90", "50 70 71 95"), ("1 2 3 99", "3"), ("%d" % self.chance.randrange(1, 99), None)):
             self.restarts_from_all(program, sites, more)
 
+    def test_gaps_that_are_copied(self):
+        """With what the stack had there, which may be half an address, and is nobody's."""
+        self.right("""struct option { char key; char *name; int kind; char type; void *to; }; static int all[64];
+__attribute__((noinline)) static void leave_addresses(void) { void *volatile p[64]; int k; for (k = 0; k < 64; k++) p[k] = &all[k]; }
+__attribute__((noinline)) static struct option *made(int *to, int kind) {
+  struct option some[] = {{0, "alpha", kind, 'd', to}, {1, "beta", kind + 1, 'e', to + 1}, {0, 0, 0, 0, NULL}}, *kept = malloc(sizeof some);
+  memcpy(kept, some, sizeof some);
+  return kept;
+}
+static struct option *table;""", "leave_addresses(); if (i % 10 == 0) table = made(all + i % 7, i); deep(1, 1); *(int *)table[1].to += i; result += table[1].kind + table[0].name[2] + all[3];")
+
     def test_pools(self):
         """Memory that a program divides by itself: cells of a block, a stack with headers, and text behind structs."""
         self.restarts_from_all(r"""

@@ -35,6 +35,25 @@ class Projects(Cases):
         self.assert_restarts("prog", ANSWER)
         self.assertNotIn(".elc", self.run_words("readelf", "-S", "-W", "prog"))
 
+    def test_headers_of_libraries(self):
+        """By -isystem, and that say it of themselves: what they define is part of lines."""
+        self.write("sys/lib.h", "static int lib_state; static double lib_sum[3]; int lib_level; static const char *lib_name = \"lib\";\n#define NEXT() (lib_state = lib_state * 5 + 1)\n")
+        self.write("own/gen.h", "#pragma GCC system_header\nstatic long gen_state = 3;\n")
+        self.write("prog.c", PROGRAM % ('#include <lib.h>\n#include "gen.h"', "lib_level += i & 1; lib_sum[i % 3] += i; gen_state += i; deep(1, 1); result += NEXT() % 1000 + lib_level + lib_sum[1] + lib_name[0] + gen_state;"))
+        words = ("-w", "-isystem", "sys", "-Iown", "prog.c", "-o")
+        self.cc(*words, "plain", "-felc-off")
+        self.cc(*words, "prog")
+        self.assert_restarts("prog", self.start("plain"))
+
+    def test_characters_of_sources(self):
+        """What the preprocessor has converted is not converted again; and the name of a file may have any character."""
+        with open(os.path.join(self.home, "prog.c"), "w", encoding="latin-1") as file:
+            file.write('#line 7 "a \\"strange\\" name.c"\n' + PROGRAM % ("", 'const char *word = "\u00e9t\u00e9"; char letters[] = "\u00e9"; deep(1, 1); result += strlen(word) + sizeof letters + strlen(__FILE__);'))
+        self.cc("prog.c", "-finput-charset=ISO-8859-1", "-o", "plain", "-felc-off")
+        self.cc("prog.c", "-finput-charset=ISO-8859-1", "-o", "prog")
+        self.assert_restarts("prog", self.start("plain"))
+        self.assertIn("would have other characters", self.cc("prog.c", "-fexec-charset=ISO-8859-1", "-o", "prog", code=1))
+
     def test_files_of_one_name(self):
         """Functions, variables, strings and structs of files that are called the same are told apart."""
         for folder, members in ("a", "long n; double x;"), ("b", "double x; int n[3];"):

@@ -637,6 +637,28 @@ static struct part *all[100];""", "leave_addresses(); all[i] = made(i); deep(1, 
         self.right("static FILE *out, *in;", "{ char line[20]; if (out == NULL) { const char *name = rank == 0 ? \"both-0\" : \"both-1\"; out = fopen(name, \"w\"); in = fopen(name, \"r\"); }"
                    " fprintf(out, \"%d\\n\", i * i); fflush(out); while (fgets(line, 20, in)) result += atol(line); deep(1, 1); clearerr(in); }")
 
+    def test_the_left_side_is_read_before_the_call(self):
+        """Of operators that compilers evaluate so, when the call changes it."""
+        self.right("static long level = 90; static int shrink(int *n) { deep(1, 1); *n = *n / 2 + 1; return 1; } static long lower(void) { deep(1, 1); level = level * 2 / 3 + 9; return level + 2; }",
+                   "{ int n = 100 + i, m = 50 + i; static short s = 1000; result += n - shrink(&n); result += 3 * ((n - shrink(&n)) % 100) + n / shrink(&n) + (m << shrink(&m)) - m % (shrink(&m) + 2);"
+                   " result += level - lower() - (level - lower()) % 7 + level / lower(); s = s - lower() % 3; result += s; }")
+
+    def test_names_that_hide_others(self):
+        """A parameter has a typedef's name, a block declares what another block has as a variable of its own, a frame's own names."""
+        self.right(r"""
+typedef struct { int a, b; } pair; typedef struct { double x; } both; long shared = 5;
+static pair give(int k) { pair p = {k, 2}; deep(1, 1); return p; }
+static long hidden(int pair) { return give(pair).a + pair; }
+static long hides(const both both) { return (long)both.x + give(3).b; }
+static long shares(void) { long sum = 0; { extern long shared; shared += deep(1, 1) & 1; sum = shared; } { long shared = deep(2, 1); sum += shared; } return sum; }
+static long digraphs(int i) <% int elc_f = i, elc_h<:2:> = <%3, 4%>; deep(1, 1); return elc_f + elc_h<:1:>; %>
+""", "{ both b = {i}; result += hidden(i) + hides(b) + shares() + digraphs(i); }")
+
+    def test_sums_of_sizes(self):
+        """By MPI_Aint_add, which some MPIs write as a sum with a pointer."""
+        if self.build.mpi != "lam":
+            self.right("", "{ MPI_Aint lb, extent; int bytes; MPI_Type_get_extent(MPI_DOUBLE, &lb, &extent); bytes = MPI_Aint_add(lb, extent); deep(1, 1); result += bytes; }")
+
     def test_pointers_to_anything(self):
         """They lead to streams and functions, too: in variables, in lists and in tables from malloc."""
         self.right("""struct item { struct item *next; void *what; int kind; }; static struct item *all; static void *log_of, *none, **table; static int heard;

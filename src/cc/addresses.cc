@@ -224,7 +224,27 @@ class AddressVisitor : public Visitor {
     const auto* variable = dyn_cast_or_null<VarDecl>(target);
     const bool is_made = variable == nullptr || !variable->hasLocalStorage();
     if (is_made) make(value, kNumbers);
+    const auto* field = dyn_cast_or_null<FieldDecl>(target);
+    const bool is_part = field != nullptr && field->isBitField() && (of(value) & kAddress) != 0;
+    if (is_made && (is_part || hides_address(value))) found_[function_].made.push_back(value);
     if (target != nullptr) holds(target, what & may_hold(target->getType()) & (is_made ? ~kNumbers : ~0u));
+  }
+
+  // It is one no more as lines look for them: with the other sign, or with a mark in its upper bits.
+  bool hides_address(const Expr* value) const {
+    constexpr int kBits = 48;  // of an address
+    value = value->IgnoreParenCasts();
+    if (const auto* one = dyn_cast<UnaryOperator>(value)) return (one->getOpcode() == UO_Minus || one->getOpcode() == UO_Not) && (of(one->getSubExpr()) & kAddress) != 0;
+    const auto* both = dyn_cast<BinaryOperator>(value);
+    if (both == nullptr || (operation(both) != BO_Or && operation(both) != BO_Add)) return false;
+    for (const auto& [address, mark] : {std::pair(both->getLHS(), both->getRHS()), std::pair(both->getRHS(), both->getLHS())}) {
+      const auto* shift = dyn_cast<BinaryOperator>(mark->IgnoreParenCasts());
+      uint64_t number = 0, by = 0;
+      const bool is_high = constant(mark, &number) ? number >> kBits != 0 && static_cast<int64_t>(number) != -1
+                                                   : shift != nullptr && shift->getOpcode() == BO_Shl && constant(shift->getRHS(), &by) && by >= kBits;
+      if (is_high && (of(address) & kAddress) != 0) return true;
+    }
+    return false;
   }
 
   // memcpy() of a pointer's bytes into integers.

@@ -36,9 +36,12 @@ uint64_t checksum_of(int file, uint64_t length) {
   return format::crc32_of(bytes, static_cast<size_t>(wanted));
 }
 
-// A file is opened for that, not asked by its name: over a network its size and time may be old ones.
+// A file is opened for that, not asked by its name: over a network its size and time may be old ones. Nothing else is opened.
 Descriptor open_to_look(const char* path, struct stat* about) {
-  Descriptor file(open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+  if (stat(path, about) != 0) return Descriptor();
+  Descriptor file;
+  if (S_ISREG(about->st_mode)) file = Descriptor(open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+  else errno = EINVAL;
   if (file.open() && (fstat(file.get(), about) != 0 || !S_ISREG(about->st_mode))) file = Descriptor();
   return file;
 }
@@ -218,7 +221,8 @@ Result AppendedFiles::look(const FileRoots& roots, Vector<Relied>* relied) {
 }
 
 Result AppendedFiles::take_over(const FileRoots& roots, Vector<Appended>&& of_line) {
-  for (Appended& one : noted_) of_line.push_back(std::move(one));
+  for (Appended& one : noted_)
+    if (struct stat now; stat(one.path.c_str(), &now) == 0 && (!one.was_there || static_cast<uint64_t>(now.st_size) != one.length)) of_line.push_back(std::move(one));
   noted_.clear();
   for (Appended& one : of_line) {
     const char* const path = one.path.c_str();

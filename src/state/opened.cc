@@ -32,7 +32,8 @@ size_t place_of(const Vector<Opened>& all, int descriptor) {
 void note_writing(int descriptor, const struct stat& now) {
   char path[4096];
   const int flags = fcntl(descriptor, F_GETFL);
-  if (flags < 0 || (flags & O_ACCMODE) == O_RDONLY || !S_ISREG(now.st_mode) || now.st_nlink == 0) return;
+  const bool is_new = now.st_size == 0 && (flags & O_APPEND) == 0;  // and written from its beginning
+  if (flags < 0 || (flags & O_ACCMODE) == O_RDONLY || !S_ISREG(now.st_mode) || now.st_nlink == 0 || is_new) return;
   const ssize_t length = readlink(Text::format("/proc/self/fd/%d", descriptor).c_str(), path, sizeof path - 1);
   if (length <= 0) return;
   path[length] = '\0';

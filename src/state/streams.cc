@@ -270,7 +270,7 @@ int Streams::forget(FILE* file) {
     const bool writes = kind_of(mode) != StreamKind::kRead;
     const bool is_idle = !stream.is_described && is_untouched(file);  // what the file has is others'
     if (writes && stream.lost == 0 && fflush(file) != 0) stream.lost = errno;
-    if (writes && (!is_idle || mode[0] == 'w')) closed_.note(stream.path.c_str(), mode, fileno(file), is_idle);
+    if (writes && tells_ && (!is_idle || mode[0] == 'w')) closed_.note(stream.path.c_str(), mode, fileno(file), is_idle);
     const int lost = stream.lost;
     open_.erase(i);
     return lost;

@@ -166,7 +166,7 @@ class Streams {
 
   FileRoots roots_;
   bool spares_ = false;
-  bool tells_ = false;
+  bool tells_ = false;  // lines may be taken
   bool moved_ = false;  // the program has changed its directory
   Text told_;  // last
   Descriptor output_;  // of kOutputMode

@@ -340,6 +340,11 @@ kept[(int)((uintptr_t)&i * 0.618) % 64] = 0;
 static unsigned known; known = (unsigned)(uintptr_t)&i; if (known == 7) kept[0] = 0;
 int *p = &i; unsigned char b[8]; memcpy(b, &p, sizeof p); kept[b[1] * 5 % 64] = 0;
 int *p = &i; struct { unsigned low, high; } w; memcpy(&w, &p, sizeof w); kept[(w.low ^ w.high) % 64] = 0;
+static uint64_t u; u = (uint64_t)&i | 5ull << 56; if (u == 7) kept[0] = 0;
+static unsigned long u; u = (unsigned long)&i + ((unsigned long)i << 48); if (u == 7) kept[0] = 0;
+static long m; m = -(long)&i; if (m == 7) kept[0] = 0;
+static long m[2]; m[i & 1] = ~(long)&i; if (m[0] == 7) kept[0] = 0;
+static struct { uint64_t tag : 8, at : 56; } b; b.at = (uint64_t)&i; if (b.tag == 7) kept[0] = 0;
 qsort(kept, 64, sizeof *kept, by_address);
 qsort(all, 2, sizeof *all, by_member);""".split("\n")
         functions = ("static struct named { char *name; int n; } all[2];\n"

@@ -206,6 +206,7 @@ class AddressVisitor : public Visitor {
       const ValueDecl* const to = record == nullptr ? whole : field != none ? *field++ : nullptr;
       if (const auto* inner = dyn_cast<InitListExpr>(part)) initialise(to, inner);
       else if (to != nullptr) give(to, part);
+      if (is_part_of_word(to) && (of(part) & kAddress) != 0) found_[function_].made.push_back(part);
       if (record != nullptr) make(part, kNumbers);
     }
   }
@@ -224,10 +225,14 @@ class AddressVisitor : public Visitor {
     const auto* variable = dyn_cast_or_null<VarDecl>(target);
     const bool is_made = variable == nullptr || !variable->hasLocalStorage();
     if (is_made) make(value, kNumbers);
-    const auto* field = dyn_cast_or_null<FieldDecl>(target);
-    const bool is_part = field != nullptr && field->isBitField() && (of(value) & kAddress) != 0;
-    if (is_made && (is_part || hides_address(value))) found_[function_].made.push_back(value);
+    const bool is_part = is_part_of_word(target) && (of(value) & kAddress) != 0;
+    if (is_part || (is_made && hides_address(value))) found_[function_].made.push_back(value);
     if (target != nullptr) holds(target, what & may_hold(target->getType()) & (is_made ? ~kNumbers : ~0u));
+  }
+
+  static bool is_part_of_word(const ValueDecl* to) {
+    const auto* field = dyn_cast_or_null<FieldDecl>(to);
+    return field != nullptr && field->isBitField();
   }
 
   // It is one no more as lines look for them: with the other sign, or with a mark in its upper bits.

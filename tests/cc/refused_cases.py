@@ -345,6 +345,7 @@ static unsigned long u; u = (unsigned long)&i + ((unsigned long)i << 48); if (u 
 static long m; m = -(long)&i; if (m == 7) kept[0] = 0;
 static long m[2]; m[i & 1] = ~(long)&i; if (m[0] == 7) kept[0] = 0;
 static struct { uint64_t tag : 8, at : 56; } b; b.at = (uint64_t)&i; if (b.tag == 7) kept[0] = 0;
+struct { uint64_t tag : 8, at : 56; } b = {3, (uint64_t)&i}; if (b.tag == 7) kept[0] = 0;
 qsort(kept, 64, sizeof *kept, by_address);
 qsort(all, 2, sizeof *all, by_member);""".split("\n")
         functions = ("static struct named { char *name; int n; } all[2];\n"

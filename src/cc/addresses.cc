@@ -245,7 +245,7 @@ class AddressVisitor : public Visitor {
     for (const auto& [address, mark] : {std::pair(both->getLHS(), both->getRHS()), std::pair(both->getRHS(), both->getLHS())}) {
       const auto* shift = dyn_cast<BinaryOperator>(mark->IgnoreParenCasts());
       uint64_t number = 0, by = 0;
-      const bool is_high = constant(mark, &number) ? number >> kBits != 0 && static_cast<int64_t>(number) != -1
+      const bool is_high = constant(mark, &number) ? number >> kBits != 0 && number >> kBits != 0xffff  // a little less
                                                    : shift != nullptr && shift->getOpcode() == BO_Shl && constant(shift->getRHS(), &by) && by >= kBits;
       if (is_high && (of(address) & kAddress) != 0) return true;
     }

@@ -16,11 +16,14 @@ void Module::name_tags() {
       if (tag->getName().empty() && tag->isThisDeclarationADefinition()) found.push_back(tag);
       return true;
     }
-    bool VisitDeclaratorDecl(DeclaratorDecl* declared) override {
-      if (isa<ParmVarDecl>(declared)) parameters.insert(declared->getName().str());
-      return true;
+    bool TraverseFunctionDecl(FunctionDecl* function) override {  // of this file: what MPI's header calls its own is not the program's
+      if (function->doesThisDeclarationHaveABody() && !unit.in_system_header(function->getLocation()))
+        for (const ParmVarDecl* parameter : function->parameters()) parameters.insert(parameter->getName().str());
+      return Visitor::TraverseFunctionDecl(function);
     }
-  } finder;
+    const Unit& unit;
+    explicit Finder(const Unit& of) : unit(of) {}
+  } finder(unit_);
   finder.TraverseDecl(unit_.context().getTranslationUnitDecl());
   int n = 0;
   for (TagDecl* tag : finder.found) {

@@ -391,7 +391,7 @@ static int by_value(const void *a, const void *b) { const char *x = *(char **)a,
   p += (64 - n % 64) % 64; p = (char *)(((size_t)p + align - 1) / align * align); p = (char *)(((size_t)p + 255) & ~(size_t)255);
   result += (((size_t)p & 255) != 0) + ((size_t)p % align) + (((size_t)p - (size_t)memory) * 3 > 3 * size) + (&i == (int *)((size_t)&i + 0) ? 0 : 1);
   result += (size_t)&((struct s *)0)->b * 2 / sizeof(int) - 2;
-  p = (char *)((uintptr_t)p >> 6 << 6); p = (char *)((uintptr_t)p & ~mask); p = (char *)(((uintptr_t)p + mask) & -align); p -= (uintptr_t)p & mask;
+  header.at = (size_t)p + -16; header.at = 0; p = (char *)((uintptr_t)p >> 6 << 6); p = (char *)((uintptr_t)p & ~mask); p = (char *)(((uintptr_t)p + mask) & -align); p -= (uintptr_t)p & mask;
   p += -(uintptr_t)p & mask; p = next(p, align); p = NEXT(p, 63); if (behind(p, align) != 0) p += align - behind(p, align);
   { size_t o = (uintptr_t)p % align; if (o) o = align - o; header.begin = (char *)((uintptr_t)p + o); p += o; }
   header.begin = (char *)(((uintptr_t)p + header.align - 1) / header.align * header.align); header.at = (uintptr_t)p & page_mask;

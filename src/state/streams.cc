@@ -222,7 +222,7 @@ void Streams::add_relied(Descriptor file, const char* path) {
 void Streams::tell(const Stream& stream) {
   Place place;
   const std::string_view path = stream.path.view();
-  if (path.starts_with("/proc/") || path.starts_with("/sys/") || path.starts_with("/dev/")) return;  // is read and closed
+  if (path.starts_with("/proc/") || path.starts_with("/sys/")) return;  // is read and closed
   const Result found = find_again(stream, &place);
   if (found.ok() || told_.view() == found.message()) return;
   told_ = Text::copy(found.message());

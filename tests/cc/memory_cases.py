@@ -20,10 +20,12 @@ class Memory(Cases):
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 struct field { double *values; struct field **owner; int n; };
 static struct field *made(int n) {
   struct field *f = malloc(sizeof *f);
   f->values = (double *)malloc(sizeof(double) * n + sizeof(struct field *));
+  memset(f->values, 0, sizeof(double) * n);
   f->owner = (struct field **)(f->values + n);
   f->n = n;
   *f->owner = NULL;

@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include <string_view>
 #include <type_traits>
 
 #include "base/memory.h"
@@ -20,6 +21,12 @@ inline uint64_t mix64(uint64_t x) {
   x ^= x >> 27;
   x *= 0x94d049bb133111ebu;
   return x ^ (x >> 31);
+}
+
+// Of a text behind what `hash` is of.
+inline uint64_t mix_text(uint64_t hash, std::string_view text) {
+  for (const char c : text) hash = mix64(hash ^ static_cast<unsigned char>(c));
+  return hash;
 }
 
 // What all tables have in common, compiled once for all types: `stride` bytes for each entry, which is a

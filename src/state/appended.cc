@@ -69,8 +69,7 @@ Appended* AppendedFiles::find(const char* path) {
 }
 
 void AppendedFiles::forget(const char* path) {
-  for (size_t i = 0; i < all_.size(); ++i)
-    if (all_[i].path.view() == path) return all_.erase(i);
+  if (const Appended* const known = find(path)) all_.erase(static_cast<size_t>(known - all_.data()));
 }
 
 void AppendedFiles::note(const char* path, const char* mode, int descriptor, bool is_idle) {
@@ -92,17 +91,19 @@ void AppendedFiles::note(const char* path, const char* mode, int descriptor, boo
 
 // One that has been written anew since is told by what it is: notes have other names.
 Appended* AppendedFiles::find_lost(const char* path) {
+  bool has_lost = false;
+  for (const Appended& one : all_) has_lost = has_lost || one.is_lost;
   struct stat now;
+  const bool is_there = has_lost && stat(path, &now) == 0;
   for (Appended& one : all_)
-    if (one.is_lost && (one.path.view() == path || (stat(path, &now) == 0 && is_same(now, one.seen)))) return &one;
+    if (one.is_lost && (one.path.view() == path || (is_there && is_same(now, one.seen)))) return &one;
   return nullptr;
 }
 
 // Once behind each line, as other ranks may open what one of them writes to. Not flushed: what is appended is not either.
 void AppendedFiles::note_writing(const char* path) {
   if (write_ == nullptr || line_ == 0) return;
-  uint64_t key = 0;
-  for (const char* c = path; *c != '\0'; ++c) key = mix64(key + static_cast<uint8_t>(*c));
+  const uint64_t key = mix_text(0, path);
   if (noted_now_.find(key) != nullptr) return;
   noted_now_.at(key) = true;
   struct stat about;
@@ -116,19 +117,14 @@ void AppendedFiles::note_writing(const char* path) {
   one.length = is_there ? static_cast<uint64_t>(about.st_size) : 0;
   one.checksum = is_there ? checksum_of(file.get(), one.length) : kNoChecksum;
   free(here);
-  if (const Result written = write(one); !written.ok())
-    say("%s; what the program appends to '%s' would stay in it behind a restart from line %llu", written.message(), path, static_cast<unsigned long long>(line_));
-}
-
-Result AppendedFiles::write(const Appended& one) const {
   Bytes note;
   Encoder out(&note);
-  out.u64(line_);
   out.boolean(one.was_there);
   out.u64(one.length);
   out.u64(one.checksum);
   out.string(one.path.view());
-  return write_(note);
+  if (const Result written = write_(line_, note); !written.ok())
+    say("%s; what the program appends to '%s' would stay in it behind a restart from line %llu", written.message(), path, static_cast<unsigned long long>(line_));
 }
 
 void AppendedFiles::begin_line(uint64_t line) {
@@ -136,33 +132,23 @@ void AppendedFiles::begin_line(uint64_t line) {
   noted_now_.clear();
 }
 
-// A restart is noted, too, by an empty name: what was noted behind lines that it went back before is of no run that goes on.
-void AppendedFiles::take_notes(const Bytes& notes, uint64_t line) {
-  Vector<uint64_t> lines;
-  noted_.clear();
+// The first counts of those of a file.
+void AppendedFiles::take_notes(const Vector<Bytes>& notes, uint64_t line) {
   begin_line(line);
-  has_notes_ = !notes.empty();
-  for (Decoder in(notes); in.left() > 0;) {
+  noted_.clear();
+  HashMap<bool> known;
+  for (const Bytes& note : notes) {
+    Decoder in(note);
     Appended one;
-    const uint64_t behind = in.u64();
     one.is_noted = true;
     one.was_there = in.boolean();
     one.length = in.u64();
     one.checksum = in.u64();
     one.path = Text::copy(in.string());
-    if (!in.ok()) break;
-    if (!one.path.empty()) {
-      lines.push_back(behind);
-      noted_.push_back(std::move(one));
-      continue;
-    }
-    for (size_t i = noted_.size(); i-- > 0;)
-      if (lines[i] > behind) lines.erase(i), noted_.erase(i);
-  }
-  for (size_t i = noted_.size(); i-- > 0;) {
-    bool counts = lines[i] >= line;
-    for (size_t k = 0; k < i; ++k) counts = counts && (lines[k] < line || noted_[k].path.view() != noted_[i].path.view());
-    if (!counts) noted_.erase(i);
+    const uint64_t key = mix_text(0, one.path.view());
+    if (!in.ok() || known.find(key) != nullptr) continue;
+    known.at(key) = true;
+    noted_.push_back(std::move(one));
   }
 }
 
@@ -243,8 +229,6 @@ void AppendedFiles::begin_with_line() {
     if (!one.is_noted || one.is_lost) all_.push_back(std::move(one));
   }
   of_line_.clear();
-  if (!has_notes_) return;
-  if (const Result written = write(Appended()); !written.ok()) say("%s", written.message());
 }
 
 }  // namespace elc::state

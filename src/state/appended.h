@@ -44,7 +44,7 @@ class AppendedFiles {
   // What is to be noted is given to `write`, if a line has begun.
   void keep_notes(WriteNote how) { write_ = how; }
   void begin_line(uint64_t line);
-  void take_notes(const Bytes& notes, uint64_t line);
+  void take_notes(const Vector<Bytes>& notes, uint64_t line);
 
   // chdir: names are from `directory`, which the program leaves.
   void name_from(const char* directory);
@@ -67,13 +67,10 @@ class AppendedFiles {
   Appended* find_lost(const char* path);
   void forget(const char* path);
 
-  Result write(const Appended& note) const;
-
   Vector<Appended> all_, of_line_, noted_;
   HashMap<bool> noted_now_;  // behind this line, by a hash of the name
   WriteNote write_ = nullptr;
   uint64_t line_ = 0;  // the last that has begun
-  bool has_notes_ = false;
 };
 
 }  // namespace elc::state

@@ -157,8 +157,7 @@ class Parts {
     uint64_t all = mix64(end_);
     for (format::FieldSpec& field : fields_) {
       names.push_back(Text::format("at_%llu", static_cast<unsigned long long>(field.offset)));
-      for (const char* c = p_.types.info(field.type).name; *c != '\0'; ++c) all = mix64(all ^ static_cast<unsigned char>(*c));
-      all = mix64(mix64(all ^ field.offset) ^ field.count);
+      all = mix64(mix64(mix_text(all, p_.types.info(field.type).name) ^ field.offset) ^ field.count);
     }
     for (size_t i = 0; i < fields_.size(); ++i) fields_[i].name = names[i].view();
     TypeId made;

@@ -99,7 +99,7 @@ Vector<Relied> take_relied() { return process().streams.take_relied(); }
 Result find_place(const char* path, Place* place) { return process().streams.find_place(path, place); }
 
 void keep_notes(WriteNote write) { process().streams.keep_notes(write); }
-void take_notes(const Bytes& notes, uint64_t line) { process().streams.take_notes(notes, line); }
+void take_notes(const Vector<Bytes>& notes, uint64_t line) { process().streams.take_notes(notes, line); }
 
 void allow_files(const char* roots) { process().streams.allow(roots); }
 

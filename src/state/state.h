@@ -192,10 +192,10 @@ void allow_files(const char* roots);
 
 // Between lines the program may open a file for appending that it had not written before: `write` is called with what a restart from
 // the line before has to know of it.
-using WriteNote = Result (*)(const Bytes& note);
+using WriteNote = Result (*)(uint64_t line, const Bytes& note);
 void keep_notes(WriteNote write);
-// Before check(): all that was written.
-void take_notes(const Bytes& notes, uint64_t line);
+// Before check() of this line: what was written behind it, in that order.
+void take_notes(const Vector<Bytes>& notes, uint64_t line);
 
 // The standard output goes to a new file of this name: at once, or, where a restart is to come, from that on; what the set-up writes
 // again goes where it went. A line has how much of it was written.

@@ -103,9 +103,8 @@ Result write_content(const Snapshot& snapshot, format::Writer& writer) {
 uint64_t number_of_file(const struct stat& about) {
   char machine[256] = "";
   gethostname(machine, sizeof machine - 1);
-  uint64_t number = mix64(static_cast<uint64_t>(about.st_ino) ^ mix64(static_cast<uint64_t>(about.st_dev)));
-  for (const char* c = machine; *c != '\0'; ++c) number = mix64(number ^ static_cast<uint8_t>(*c));
-  return number;
+  const uint64_t number = mix64(static_cast<uint64_t>(about.st_ino) ^ mix64(static_cast<uint64_t>(about.st_dev)));
+  return mix_text(number, machine);
 }
 
 StreamKind kind_of(const char* mode) {

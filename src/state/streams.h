@@ -113,7 +113,7 @@ class Streams {
   void spare(bool spares) { spares_ = spares; }
 
   void keep_notes(WriteNote write) { closed_.keep_notes(write); }
-  void take_notes(const Bytes& notes, uint64_t line) { closed_.take_notes(notes, line); }
+  void take_notes(const Vector<Bytes>& notes, uint64_t line) { closed_.take_notes(notes, line); }
 
   // chdir: from now on lines have the directory. Streams that are open are known by absolute names then.
   int change_directory(const char* path);

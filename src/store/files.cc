@@ -6,6 +6,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "portable_format/checksum.h"
 #include "store/store.h"
 #include "store/system.h"
@@ -250,11 +252,11 @@ Result read_small_file(const Directory& dir, const char* name, size_t most, Byte
   ELC_TRY(open_file(dir, name, &fd, found));
   if (!*found) return {};
   *found = false;
-  content->resize(most + 1);
   size_t size = 0;
   int error = 0;
   while (size <= most) {
-    const ssize_t n = system_calls.read(fd, content->data() + size, most + 1 - size);
+    if (size == content->size()) content->resize(std::min(most + 1, std::max(2 * size, size_t{4096})));
+    const ssize_t n = system_calls.read(fd, content->data() + size, content->size() - size);
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) error = errno;
     if (n <= 0) break;

@@ -346,14 +346,18 @@ class FileLocks {
 class Notes {
  public:
   void keep(const char* dir, uint32_t rank);
-  // All, one behind the other; the last may not be whole. None is no error.
-  Result read(Bytes* all) const;
-  // A kill behind that does not undo it; a power cut may.
-  Result add(const Bytes& note);
+  // Behind this line. A kill behind that does not undo it; a power cut may. What no committed line needs is left out in time.
+  Result add(uint64_t line, const Bytes& note);
+  // What was noted behind this line and later ones, in that order; what runs that were given up have noted is among it, as nobody gives
+  // a line's number again.
+  Result read(uint64_t line, Vector<Bytes>* notes) const;
   Result forget();
 
  private:
+  Result clean(const Directory& top);
+
   Text dir_, name_;
+  uint64_t most_ = 0;  // bytes that the file may have before it is cleaned
 };
 
 // ---- Requests to a running job -----------------------------------------------------------------

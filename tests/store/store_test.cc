@@ -260,6 +260,66 @@ TEST_CASE("clean removes left-over temporary files and leaves files of others") 
   CHECK(fs::exists(std::string(disk.dir()) + "/line-x"));
 }
 
+TEST_CASE("notes are read behind a line, whole, and left out when no committed line needs them") {
+  FaultyDisk disk;
+  const auto bytes = [](const std::string& text) {
+    Bytes all;
+    all.append(reinterpret_cast<const uint8_t*>(text.data()), text.size());
+    return all;
+  };
+  const auto read = [&](uint64_t behind) {
+    store::Notes notes;
+    Vector<Bytes> found;
+    notes.keep(disk.dir(), 3);
+    REQUIRE(notes.read(behind, &found).ok());
+    std::string text;
+    for (const Bytes& note : found) text += (text.empty() ? "" : " ") + std::string(reinterpret_cast<const char*>(note.data()), std::min<size_t>(note.size(), 9));
+    return text;
+  };
+  const std::string path = std::string(disk.dir()) + "/notes-3";
+  store::Notes notes;
+  notes.keep(disk.dir(), 3);
+  CHECK(read(0).empty());
+  REQUIRE((notes.add(4, bytes("of 4")).ok() && notes.add(5, bytes("of 5")).ok() && notes.add(4, bytes("again")).ok()));
+  CHECK(read(4) == "of 4 of 5 again");
+  CHECK(read(5) == "of 5");
+  CHECK(read(6).empty());
+  std::ofstream(path, std::ios::app) << "half";  // of a record
+  CHECK(read(4) == "of 4 of 5 again");
+  fs::resize_file(path, fs::file_size(path) - 4);
+
+  // While there is a line that may be restarted all behind it is kept, however much that is.
+  line(disk.dir(), 5, 9);
+  line(disk.dir(), 6, 9, 5);
+  const std::string large(100000, 'x');
+  for (int i = 0; i < 40; ++i) REQUIRE(notes.add(6, bytes("large " + large)).ok());
+  CHECK(read(4).substr(0, 20) == "of 5 large xxx large");
+  fs::remove_all(store::line_path(disk.dir(), 5).c_str());
+  for (int i = 0; i < 80; ++i) REQUIRE(notes.add(7, bytes("large " + large)).ok());
+  CHECK(read(4).substr(0, 19) == "large xxx large xxx");
+  fs::remove_all(store::line_path(disk.dir(), 6).c_str());
+  line(disk.dir(), 8, 9);
+  for (int i = 0; i < 200; ++i) REQUIRE(notes.add(8, bytes("l " + large)).ok());
+  CHECK(read(4).substr(0, 3) == "l x");
+  REQUIRE(notes.forget().ok());
+  CHECK(read(0).empty());
+
+  // A call that fails loses no note, and says which file it is.
+  REQUIRE(notes.add(8, bytes("kept")).ok());
+  disk.full_at_write(1);
+  const Result full = notes.add(8, bytes("lost"));
+  CHECK((!full.ok() && strstr(full.message(), "notes-3") != nullptr));
+  disk.repair();
+  CHECK(read(8) == "kept");
+  REQUIRE(notes.add(8, bytes("behind it")).ok());
+  CHECK(read(8) == "kept behind it");
+  std::ofstream(path, std::ios::app) << "half of one";  // of a process that was killed
+  store::Notes others;
+  others.keep(disk.dir(), 3);
+  REQUIRE(others.add(8, bytes("more")).ok());
+  CHECK(read(8) == "kept behind it more");
+}
+
 TEST_CASE("of a file to which two processes write the second is told, until the first has given it up") {
   using Use = store::FileLocks::Use;
   FaultyDisk disk;

@@ -190,7 +190,7 @@ Result whole_set_up() {
 void tell_changes() {
   uint64_t mine = 0;
   for (const Text& change : state::changes())
-    for (const char c : change.view()) mine = mix64(mine ^ static_cast<unsigned char>(c));
+    mine = mix_text(mine, change.view());
   unsigned of_first[] = {static_cast<unsigned>(mine), static_cast<unsigned>(mine >> 32)};
   PMPI_Bcast(of_first, 2, MPI_UNSIGNED, 0, runtime.control);
   const bool same = of_first[0] == static_cast<unsigned>(mine) && of_first[1] == static_cast<unsigned>(mine >> 32);
@@ -250,7 +250,7 @@ void open_store() {
   runtime.coordinator->number_from(static_cast<line::LineNumber>(plan.highest));
   if (plan.aggregate > 1 && runtime.size > 1) agree_who_writes_together(plan.aggregate);
   runtime.notes.keep(dir(), static_cast<uint32_t>(runtime.rank));
-  state::keep_notes([](const Bytes& note) { return runtime.notes.add(note); });
+  state::keep_notes([](uint64_t line, const Bytes& note) { return runtime.notes.add(line, note); });
   if (plan.line == 0) return agree(runtime.notes.forget());
   runtime.restored = false;
   state::set_recovering(true);
@@ -266,8 +266,8 @@ Result saved_count(const char* name, int64_t* count) { return state::saved_count
 
 void restore() {
   agree(whole_set_up());
-  Bytes notes;
-  agree(runtime.notes.read(&notes));
+  Vector<Bytes> notes;
+  agree(runtime.notes.read(runtime.restart_line, &notes));
   state::take_notes(notes, runtime.restart_line);
   agree(found_out(state::check(runtime.restart->reader)));
   tell_changes();

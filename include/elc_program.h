@@ -69,6 +69,7 @@ typedef struct ELC_Program {
   int draws_numbers; /* it calls rand, random, drand48 or the like, whose state is part of lines */
   int reads_input;   /* the standard one */
   int reads_clocks;  /* other than the calendar's */
+  int makes_keyvals; /* keys of attributes of communicators */
   int uses_library;  /* it calls something of what stands below under "what the C library keeps" */
   int aligns;        /* it asks for memory that is aligned; more than 1: it rounds addresses to multiples of so many bytes */
   int apart;         /* so many bytes before a block of memory a pointer may lead */
@@ -116,6 +117,16 @@ int ELC_Program_op_create(void (*function)(void), int commute, void *op);
 int ELC_Program_op_free(void *op);
 int ELC_Program_errhandler_create(void (*function)(void), void *handler);
 int ELC_Program_errhandler_free(void *handler);
+
+/* Keys of attributes of communicators: so many have been made by ELC_Program_begin, as by a set-up, with functions that call the
+ * program's, and the program gets numbers of its own for them. A line has of each the program's function that copies (NULL: nobody
+ * copies), the one that deletes (NULL: none) and their extra state; whether it has not been freed, whether values are copied as they
+ * are, and how many attributes it has.
+ * In the place of MPI_Comm_create_keyval and MPI_Keyval_create, MPI_Comm_free_keyval, MPI_Comm_set_attr, MPI_Comm_delete_attr and
+ * those that MPI-1 has for them; ELC_Program_get_attr knows the numbers, too. elc-cc declares them as MPI has them. */
+#define ELC_PROGRAM_KEYVALS 32
+extern void *ELC_Program_keyval_pointers[ELC_PROGRAM_KEYVALS][3];
+extern int ELC_Program_keyval_numbers[ELC_PROGRAM_KEYVALS][3];
 
 /* MPI_Alloc_mem and MPI_Free_mem, by malloc; MPI_Cart_shift and MPI_Group_translate_ranks, which give MPI_PROC_NULL, as the
  * number that the program has for it. elc-cc declares them as MPI has them. */

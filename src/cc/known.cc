@@ -220,6 +220,14 @@ const std::map<std::string, std::string>& replaced() {
       {"MPI_Comm_get_attr", "ELC_Program_get_attr"},
       {"MPI_Attr_get", "ELC_Program_get_attr"},
       {"MPI_Win_get_attr", "ELC_Program_win_get_attr"},
+      {"MPI_Comm_create_keyval", "ELC_Program_keyval_create"},
+      {"MPI_Keyval_create", "ELC_Program_keyval_create"},
+      {"MPI_Comm_free_keyval", "ELC_Program_keyval_free"},
+      {"MPI_Keyval_free", "ELC_Program_keyval_free"},
+      {"MPI_Comm_set_attr", "ELC_Program_set_attr"},
+      {"MPI_Attr_put", "ELC_Program_set_attr"},
+      {"MPI_Comm_delete_attr", "ELC_Program_delete_attr"},
+      {"MPI_Attr_delete", "ELC_Program_delete_attr"},
       {"MPI_Cart_shift", "ELC_Program_cart_shift"},
       {"MPI_Group_translate_ranks", "ELC_Program_group_translate_ranks"},
       {"MPI_Op_create", "ELC_Program_op_create"},
@@ -440,6 +448,8 @@ Known known_function(const std::string& spelled) {
     known.allocates = name == "malloc" || name == "calloc" || name == "realloc" || name == "valloc" || name == "pvalloc" || name == "reallocarray" ||
                       r->second == "ELC_Program_aligned_alloc" || r->second == "ELC_Program_mm_malloc";
     known.gets_attributes = known.text == "ELC_Program_get_attr";
+    known.makes_keyvals = known.text == "ELC_Program_keyval_create";
+    known.keeps_pointers = known.makes_keyvals || known.text == "ELC_Program_set_attr";
     known.attaches = name == "MPI_Buffer_attach";
     known.is_for_threads = for_threads().contains(name);
   } else if (settings().contains(name)) {
@@ -463,6 +473,7 @@ Known known_function(const std::string& spelled) {
              copies_attributes(name) || is_atomic(name) || name.starts_with("__builtin_")) {
     known.kind = Known::Kind::kPlain;
     known.allocates = is_alloca(name);
+    known.keeps_pointers = is_mpi(name) && name.ends_with("end_init");
   }
   return known;
 }

@@ -28,6 +28,8 @@ struct Known {
   bool rounds = false;         // numbers otherwise than usual
   bool aligns = false;         // memory
   bool gets_attributes = false;  // of MPI
+  bool makes_keyvals = false;    // of such
+  bool keeps_pointers = false;   // that it is given, for later
   bool attaches = false;         // a buffer for sends
   bool reads_input = false;    // the standard one
   bool reads_clock = false;    // other than the calendar's

@@ -65,7 +65,7 @@ class FileVisitor : public Visitor {
     if (known.kind == Known::Kind::kUnknown) return true;
     if (known.looks_outside) repeat(call, known);
     if (known.file != Known::File::kNone) follow_file(call, known);
-    if (call->getType()->isPointerType()) return true;  // perhaps into what it was given
+    if (call->getType()->isPointerType() || known.keeps_pointers) return true;  // perhaps into what it was given
     for (const Expr* argument : call->arguments()) keep(argument);
     return true;
   }
@@ -650,6 +650,14 @@ void Module::add_process() {
     strings_ += "extern int ELC_Program_attributes[" + std::to_string(ELC_PROGRAM_ATTRIBUTES) + "]; ";
     add_entry("attributes of MPI", "ELC_Program_attributes", numbers, true);
   }
+  if (program_.makes_keyvals()) {
+    const std::string most = std::to_string(ELC_PROGRAM_KEYVALS);
+    strings_ += "extern void *ELC_Program_keyval_pointers[" + most + "][3]; extern int ELC_Program_keyval_numbers[" + most + "][3]; ";
+    Described pointers = described(context.VoidPtrTy), numbers = described(context.IntTy);
+    pointers.count = numbers.count = 3 * ELC_PROGRAM_KEYVALS;
+    add_entry("functions of keys of attributes", "ELC_Program_keyval_pointers", pointers, false);
+    add_entry("keys of attributes", "ELC_Program_keyval_numbers", numbers, false);
+  }
   if (program_.attaches()) {
     strings_ += "extern void *ELC_Program_buffer; extern int ELC_Program_buffer_size; ";
     add_entry("the buffer for sends", "ELC_Program_buffer", described(context.VoidPtrTy), false);
@@ -691,7 +699,7 @@ std::string Module::prelude() const {
       "struct ELC_Program_rounding { int (*get)(void), (*set)(int), (*test)(int), (*clear)(int), (*raise)(int), (*enabled)(void), (*enable)(int), "
       "(*disable)(int); }; "
       "struct ELC_Program_number { const char *name, *place; int value, is_kept; }; "
-      "struct ELC_Program { const struct ELC_Program_module *const *modules; unsigned long module_count; int thread_level, draws_numbers, reads_input, reads_clocks, "
+      "struct ELC_Program { const struct ELC_Program_module *const *modules; unsigned long module_count; int thread_level, draws_numbers, reads_input, reads_clocks, makes_keyvals, "
       "uses_library, aligns, apart; const struct ELC_Program_rounding *rounding; int (*in_parallel)(void); void (*settings)(int); const struct ELC_Program_number *numbers; unsigned long number_count; "
       "const char *executable, *executable_end; int has_foreign_addresses; }; "
       "extern void ELC_Program_unfit(const char *); extern int ELC_Program_outside(int, void *, unsigned long); extern int ELC_Program_opened(int, const char *), ELC_Program_used(int, const char *); "
@@ -743,7 +751,7 @@ std::string Module::program_text(size_t units) const {
   out += "extern const char __executable_start[] __attribute__((weak, visibility(\"hidden\"))), _end[] __attribute__((weak, visibility(\"hidden\"))); ";
   return out + settings_text() + "static const struct ELC_Program elc_program = {elc_modules, " + std::to_string(units) + ", " +
          std::to_string(program_.thread_level()) + ", " + (program_.draws_numbers() ? "1, " : "0, ") +
-         (program_.reads_input() ? "1, " : "0, ") + (program_.reads_clocks() ? "1, " : "0, ") + (program_.uses_library() ? "1, " : "0, ") + std::to_string(program_.aligns()) + ", " + std::to_string(program_.apart()) + ", " +
+         (program_.reads_input() ? "1, " : "0, ") + (program_.reads_clocks() ? "1, " : "0, ") + (program_.makes_keyvals() ? "1, " : "0, ") + (program_.uses_library() ? "1, " : "0, ") + std::to_string(program_.aligns()) + ", " + std::to_string(program_.apart()) + ", " +
          (program_.rounds() ? "&elc_rounding, " : "0, ") + (program_.has_threads() ? "omp_get_level" : "0") + ", elc_settings, elc_numbers, " +
          std::to_string(program_.numbers().size()) + ", __executable_start, _end, " + (program_.has_foreign_addresses() ? "1}; " : "0}; ");
 }

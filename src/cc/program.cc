@@ -548,6 +548,7 @@ void Program::conclude(std::vector<std::string>* errors) {
       reads_clocks_ |= k.reads_clock;
       aligns_ = std::max(aligns_, k.aligns ? 1 : 0);
       gets_attributes_ |= k.gets_attributes;
+      makes_keyvals_ |= k.makes_keyvals;
       attaches_ |= k.attaches;
     }
     reads_input_ |= f.uses_variables.contains("stdin");

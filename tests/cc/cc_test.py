@@ -1,17 +1,18 @@
 #!/usr/bin/env python3
 """cc_test.py BUILD [TEST...]: elc-cc as a compiler. Projects are built as their owners do it, with the MPI's own wrapper; what
-elc-cc refuses names file and line. That its programs survive is for the kill test (--programs unchanged). Without TEST a run has two of
-three; with ELC_TEST_ALL all."""
+elc-cc refuses names file and line. That its programs survive is for the kill test (--programs unchanged). Without TEST a run has half
+of them; with ELC_TEST_ALL all."""
 
 import sys
 import unittest
 
 from cases import Cases, launch, SEED
-from draw import two_thirds_of
+from draw import half_of
 from character_cases import Characters  # noqa: F401
 from file_cases import Files  # noqa: F401
 from line_cases import Lines  # noqa: F401
 from memory_cases import Memory  # noqa: F401
+from mpi_cases import Objects  # noqa: F401
 from number_cases import Addresses, Numbers, Sizes  # noqa: F401
 from pragma_cases import Pragmas  # noqa: F401
 from project_cases import Projects  # noqa: F401
@@ -25,7 +26,7 @@ def main():
         print("the archive of this build does not link by itself")
         sys.exit(77)
     print("elc-cc under %s, seed %d (ELC_TEST_SEED)" % (build.mpi, SEED), flush=True)
-    unittest.main(argv=[sys.argv[0], "-v", *(sys.argv[2:] or two_thirds_of(sys.modules["__main__"]))])
+    unittest.main(argv=[sys.argv[0], "-v", *(sys.argv[2:] or half_of(sys.modules["__main__"]))])
 
 
 if __name__ == "__main__":

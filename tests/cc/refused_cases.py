@@ -416,14 +416,6 @@ static int by_value(const void *a, const void *b) { const char *x = *(char **)a,
         self.write("prog.c", PROGRAM % ("static int (*by)(const char *, const char *, int) = setenv;", 'result += by("NAME", "x", 1);'))
         self.assertIn("setenv(): what it sets", self.cc("prog.c", "-o", "prog", code=1))
 
-    def test_an_error_handler(self):
-        if self.build.mpi == "lam":
-            self.skipTest("it has no MPI_Comm_create_errhandler")
-        self.write("prog.c", PROGRAM % ("static void on_error(MPI_Comm *comm, int *code, ...) { deep(1, 1); MPI_Abort(*comm, *code); }",
-                                        "if (i == 0) { MPI_Errhandler h; MPI_Comm_create_errhandler(on_error, &h); MPI_Errhandler_free(&h); }"))
-        self.assertIn("on_error() can reach MPI, and MPI may call it", self.cc("prog.c", "-o", "prog"))
-        self.assert_restarts("prog", ANSWER)
-
     def test_characters_that_are_read_again(self):
         """By ungetc, what was read: as if it had not been. Another character is in no line."""
         with open(os.path.join(self.home, "data"), "w") as file:

@@ -130,21 +130,6 @@ printf("%s", i == 1000 ? __func__ : "");""")
                    "for (int k = 0; k < n; k++) for (int l = 0; l < n; l++) a[k] = k + l - l;\nresult += n; } result += filled(n); result += n + (long)a[3]; }",
                    "-fopenmp")
 
-    def test_attributes_of_mpi(self):
-        """Pointers to what is in memory of MPI's."""
-        self.right("static int *most, *is_global;", "{ int flag, *universe; MPI_Attr_get(MPI_COMM_WORLD, MPI_WTIME_IS_GLOBAL, &is_global, &flag); if (!flag) is_global = &flag;"
-                   " if (i == 0) MPI_Attr_get(MPI_COMM_WORLD, MPI_TAG_UB, &most, &flag); MPI_Attr_get(MPI_COMM_WORLD, MPI_UNIVERSE_SIZE, &universe, &flag);"
-                   " if (!flag) universe = &flag; deep(1, 1); result += (*most >= 32767) + 2 * (*is_global == 0) + 4 * (*universe > 0); }")
-
-    def test_attributes_of_windows(self):
-        if self.build.mpi == "lam":
-            self.skipTest("of MPI 2")
-        self.right("static MPI_Win w; static MPI_Aint *size; static int *unit; static double data[5]; static void *base;",
-                   "{ int flag; if (i == 0) { MPI_Win_create(data, sizeof data, 8, MPI_INFO_NULL, MPI_COMM_WORLD, &w); "
-                   "MPI_Win_get_attr(w, MPI_WIN_SIZE, &size, &flag); MPI_Win_get_attr(w, MPI_WIN_BASE, &base, &flag); "
-                   "MPI_Win_get_attr(w, MPI_WIN_DISP_UNIT, &unit, &flag); } deep(1, 1); "
-                   "result += *size + *unit + 3 * (base == data); if (i == 99) MPI_Win_free(&w); }")
-
     def test_parts_of_paths(self):
         self.right("#include <libgen.h>\nstatic char path[] = \"a/b\", file[] = \"file\", *folder, *here, *last, *none;",
                    "if (i == 0) { none = basename(NULL); last = basename(path); folder = dirname(path); here = dirname(file); }"
@@ -192,40 +177,6 @@ changed[2] += i + ++(*whole)[1];
 if (i % 5 == 0) at = at->next != NULL ? at->next : &parts[i % 2];
 result += changed[2] % 100 + (*whole)[1] + strlen(at->name) + strlen(plain.name) + by_value[1];
 { int k; for (k = 0; k < at->count; k++) result += (long)at->values[k]; }""")
-
-    ERRORS = """
-static MPI_Comm with; static MPI_Errhandler kept; static long failed;
-static void once(MPI_Comm *comm, int *code, ...) { failed += *comm == with; }
-static void %s(MPI_Comm *comm, int *code, ...) { failed += 1000; }"""
-    FAILS = """
-if (i == 0) {
-  MPI_Errhandler other; CREATE(%s, &other);
-  MPI_Comm_dup(MPI_COMM_WORLD, &with); CREATE(once, &kept); SET(with, kept);
-  SET(MPI_COMM_WORLD, other); MPI_Errhandler_free(&other);
-}
-{ MPI_Errhandler now; GET(with, &now); result += now == kept; if (FREES) MPI_Errhandler_free(&now); }
-if (i %% 3 == 1) MPI_Send(&i, 1, MPI_INT, 77, 0, with);
-if (i == 90) SET(with, MPI_ERRORS_RETURN);
-if (i %% 7 == 1) MPI_Send(&i, 1, MPI_INT, 77, 0, MPI_COMM_WORLD);
-result += failed;"""
-
-    def names_of_errors(self):
-        """MPI-1 has other names, and MPI_Errhandler_get gives what is not to be freed."""
-        spelled = "MPI_Errhandler_%s" if self.build.mpi == "lam" else "MPI_Comm_%s_errhandler"
-        return ["-D%s=%s" % (what.upper(), spelled % what) for what in ("create", "set", "get")] + ["-DFREES=%d" % (self.build.mpi != "lam")]
-
-    def test_error_handlers(self):
-        self.right(self.ERRORS % "often", self.FAILS % "often", *self.names_of_errors())
-
-    def test_other_error_handlers(self):
-        """They have numbers in the line, by their functions' names."""
-        lines = os.path.join(self.home, "lines")
-        for name in ("often", "at_times"):
-            self.write("prog.c", PROGRAM % (self.ERRORS % name, self.FAILS % name))
-            self.cc("prog.c", "-w", "-o", name, *self.names_of_errors())
-        self.take_line("often")
-        said = self.start("at_times", code=65, ELC_DIR=lines, ELC_RESTART=str(launch.newest(lines)))
-        self.assertIn("functions that MPI calls, by a checksum of their names, in its variables (at_times() for errors, once() for errors)", said)
 
     def test_vectors(self):
         """The compiler's own headers are for that compiler: clang does not understand all that is in their functions."""
@@ -624,11 +575,6 @@ __attribute__((noinline)) static struct part *made(double x) {
 }
 static struct part *all[100];""", "leave_addresses(); all[i] = made(i); deep(1, 1); result += all[i]->at[1] + all[i / 2]->n;")
 
-    def test_pointers_to_functions_of_mpi(self):
-        self.right("static double (*clock_of)(void); static struct { int (*wait)(MPI_Comm), (*about[2])(MPI_Comm, int *); } calls;",
-                   "{ int n = 0; if (i == 0) clock_of = MPI_Wtime, calls.wait = MPI_Barrier, calls.about[0] = MPI_Comm_rank, calls.about[1] = MPI_Comm_size;"
-                   " deep(1, 1); calls.wait(MPI_COMM_WORLD); calls.about[i % 2](MPI_COMM_WORLD, &n); result += n + (clock_of() < 0); }")
-
     def test_standard_output_that_is_closed(self):
         self.right("", "if (i == 0 && rank != 0) fclose(stdout); deep(1, 1); if (rank != 0) printf(\"%d\\n\", i);")
 
@@ -653,11 +599,6 @@ static long hides(const both both) { return (long)both.x + give(3).b; }
 static long shares(void) { long sum = 0; { extern long shared; shared += deep(1, 1) & 1; sum = shared; } { long shared = deep(2, 1); sum += shared; } return sum; }
 static long digraphs(int i) <% int elc_f = i, elc_h<:2:> = <%3, 4%>; deep(1, 1); return elc_f + elc_h<:1:>; %>
 """, "{ both b = {i}; result += hidden(i) + hides(b) + shares() + digraphs(i); }")
-
-    def test_sums_of_sizes(self):
-        """By MPI_Aint_add, which some MPIs write as a sum with a pointer."""
-        if self.build.mpi != "lam":
-            self.right("", "{ MPI_Aint lb, extent; int bytes; MPI_Type_get_extent(MPI_DOUBLE, &lb, &extent); bytes = MPI_Aint_add(lb, extent); deep(1, 1); result += bytes; }")
 
     def test_pointers_to_anything(self):
         """They lead to streams and functions, too: in variables, in lists and in tables from malloc."""

@@ -21,6 +21,7 @@
 #include "elc.h"
 #include "mpi/datatype/datatype.h"
 #include "mpi/runtime/messages.h"
+#include "mpi/runtime/program_keyvals.h"
 #include "mpi/runtime/runtime.h"
 #include "portable_format/checksum.h"
 #include "state/clocks.h"
@@ -198,7 +199,7 @@ ELC_EXPORT int ELC_Program_attributes[ELC_PROGRAM_ATTRIBUTES];
 static_assert(kAttributeCount <= ELC_PROGRAM_ATTRIBUTES);
 
 ELC_EXPORT int ELC_Program_get_attr(MPI_Comm comm, int key, void* value, int* found) {
-  const int code = get_attribute(comm, key, value, found);
+  const int code = get_attribute(comm, elc::mpi::keyval_of(key), value, found);
   if (code != MPI_SUCCESS || *found == 0) return code;
   for (size_t i = 0; i < kAttributeCount; ++i) {
     if (key != kAttributes[i]) continue;
@@ -240,6 +241,7 @@ ELC_EXPORT char** ELC_Program_begin(const ELC_Program* program, int argc, char**
   if (!known.ok()) elc::mpi::give_up(known);
   in_parallel = program->in_parallel;
   make_functions(*program);
+  if (program->makes_keyvals != 0) elc::mpi::make_keyvals();
   if (program->reads_clocks != 0) elc::state::register_clocks([] { return PMPI_Wtime(); });
   return elc::state::begin_program(*program, count, words);
 }

@@ -1,0 +1,144 @@
+"""What MPI has for a program: attributes, functions that it calls, requests."""
+
+import os
+
+from cases import ANSWER, Cases, launch, PROGRAM
+
+
+class Objects(Cases):
+    def test_attributes_of_mpi(self):
+        """Pointers to what is in memory of MPI's."""
+        self.right("static int *most, *is_global;", "{ int flag, *universe; MPI_Attr_get(MPI_COMM_WORLD, MPI_WTIME_IS_GLOBAL, &is_global, &flag); if (!flag) is_global = &flag;"
+                   " if (i == 0) MPI_Attr_get(MPI_COMM_WORLD, MPI_TAG_UB, &most, &flag); MPI_Attr_get(MPI_COMM_WORLD, MPI_UNIVERSE_SIZE, &universe, &flag);"
+                   " if (!flag) universe = &flag; deep(1, 1); result += (*most >= 32767) + 2 * (*is_global == 0) + 4 * (*universe > 0); }")
+
+    def test_attributes_of_windows(self):
+        if self.build.mpi == "lam":
+            self.skipTest("of MPI 2")
+        self.right("static MPI_Win w; static MPI_Aint *size; static int *unit; static double data[5]; static void *base;",
+                   "{ int flag; if (i == 0) { MPI_Win_create(data, sizeof data, 8, MPI_INFO_NULL, MPI_COMM_WORLD, &w); "
+                   "MPI_Win_get_attr(w, MPI_WIN_SIZE, &size, &flag); MPI_Win_get_attr(w, MPI_WIN_BASE, &base, &flag); "
+                   "MPI_Win_get_attr(w, MPI_WIN_DISP_UNIT, &unit, &flag); } deep(1, 1); "
+                   "result += *size + *unit + 3 * (base == data); if (i == 99) MPI_Win_free(&w); }")
+
+    ERRORS = """
+static MPI_Comm with; static MPI_Errhandler kept; static long failed;
+static void once(MPI_Comm *comm, int *code, ...) { failed += *comm == with; }
+static void %s(MPI_Comm *comm, int *code, ...) { failed += 1000; }"""
+    FAILS = """
+if (i == 0) {
+  MPI_Errhandler other; CREATE(%s, &other);
+  MPI_Comm_dup(MPI_COMM_WORLD, &with); CREATE(once, &kept); SET(with, kept);
+  SET(MPI_COMM_WORLD, other); MPI_Errhandler_free(&other);
+}
+{ MPI_Errhandler now; GET(with, &now); result += now == kept; if (FREES) MPI_Errhandler_free(&now); }
+if (i %% 3 == 1) MPI_Send(&i, 1, MPI_INT, 77, 0, with);
+if (i == 90) SET(with, MPI_ERRORS_RETURN);
+if (i %% 7 == 1) MPI_Send(&i, 1, MPI_INT, 77, 0, MPI_COMM_WORLD);
+result += failed;"""
+
+    def names_of_errors(self):
+        """MPI-1 has other names, and MPI_Errhandler_get gives what is not to be freed."""
+        spelled = "MPI_Errhandler_%s" if self.build.mpi == "lam" else "MPI_Comm_%s_errhandler"
+        return ["-D%s=%s" % (what.upper(), spelled % what) for what in ("create", "set", "get")] + ["-DFREES=%d" % (self.build.mpi != "lam")]
+
+    def test_error_handlers(self):
+        self.right(self.ERRORS % "often", self.FAILS % "often", *self.names_of_errors())
+
+    def test_other_error_handlers(self):
+        """They have numbers in the line, by their functions' names."""
+        lines = os.path.join(self.home, "lines")
+        for name in ("often", "at_times"):
+            self.write("prog.c", PROGRAM % (self.ERRORS % name, self.FAILS % name))
+            self.cc("prog.c", "-w", "-o", name, *self.names_of_errors())
+        self.take_line("often")
+        said = self.start("at_times", code=65, ELC_DIR=lines, ELC_RESTART=str(launch.newest(lines)))
+        self.assertIn("functions that MPI calls, by a checksum of their names, in its variables (at_times() for errors, once() for errors)", said)
+
+    def test_pointers_to_functions_of_mpi(self):
+        self.right("static double (*clock_of)(void); static struct { int (*wait)(MPI_Comm), (*about[2])(MPI_Comm, int *); } calls;",
+                   "{ int n = 0; if (i == 0) clock_of = MPI_Wtime, calls.wait = MPI_Barrier, calls.about[0] = MPI_Comm_rank, calls.about[1] = MPI_Comm_size;"
+                   " deep(1, 1); calls.wait(MPI_COMM_WORLD); calls.about[i % 2](MPI_COMM_WORLD, &n); result += n + (clock_of() < 0); }")
+
+    def test_sums_of_sizes(self):
+        """By MPI_Aint_add, which some MPIs write as a sum with a pointer."""
+        if self.build.mpi != "lam":
+            self.right("", "{ MPI_Aint lb, extent; int bytes; MPI_Type_get_extent(MPI_DOUBLE, &lb, &extent); bytes = MPI_Aint_add(lb, extent); deep(1, 1); result += bytes; }")
+
+    def test_an_error_handler(self):
+        if self.build.mpi == "lam":
+            self.skipTest("it has no MPI_Comm_create_errhandler")
+        self.write("prog.c", PROGRAM % ("static void on_error(MPI_Comm *comm, int *code, ...) { deep(1, 1); MPI_Abort(*comm, *code); }",
+                                        "if (i == 0) { MPI_Errhandler h; MPI_Comm_create_errhandler(on_error, &h); MPI_Errhandler_free(&h); }"))
+        self.assertIn("on_error() can reach MPI, and MPI may call it", self.cc("prog.c", "-o", "prog"))
+        self.assert_restarts("prog", ANSWER)
+
+    # Names that MPI-1 has for them, too.
+    KEYS = r"""
+struct part { int n; double x; struct part *next; };
+static struct part *all;
+static int copies, deletes, seen, *scale, key = MPI_KEYVAL_INVALID, number, shared, none, at_end, other = MPI_KEYVAL_INVALID;
+static MPI_Comm mine, twins[3];
+static int copy_part(MPI_Comm c, int of, void *extra, void *in, void *out, int *is_copied) {
+  struct part *from = in, *to = malloc(sizeof *to);
+  *to = *from, to->n += *(int *)extra, to->next = all, all = to, *(void **)out = to;
+  copies++, *is_copied = from->n % 3 != 2;
+  return of != number ? MPI_SUCCESS : MPI_ERR_OTHER;
+}
+static int delete_part(MPI_Comm c, int of, void *in, void *extra) { deletes += *(int *)extra, ((struct part *)in)->x--; return MPI_SUCCESS; }
+static int share(MPI_Comm c, int of, void *extra, void *in, void *out, int *is_copied) { ++*(int *)extra, *(void **)out = in, *is_copied = 1; return MPI_SUCCESS; }
+static int tell(MPI_Comm c, int of, void *in, void *extra) { struct part *p; int n = 0; for (p = all; p; p = p->next) n += p->n; printf("%d %s\n", n, (char *)in); return MPI_SUCCESS; }
+static long look(MPI_Comm in) {
+  struct part *p; int has; void *v; long *to, found = 0;
+  MPI_Attr_get(in, key, &p, &has), found += has ? p->n + (long)p->x % 5 : 1000;
+  MPI_Attr_get(in, number, &v, &has), found += has ? (long)(MPI_Aint)v : 2000;
+  MPI_Attr_get(in, shared, &to, &has), found += !has ? 3000 : to == (long *)&seen;
+  MPI_Attr_get(in, none, &to, &has);
+  return found + 7 * has;
+}"""
+    MAKES = r"""
+if (i == 0) {
+  scale = malloc(sizeof *scale), *scale = 3, all = calloc(1, sizeof *all), all->n = 1;
+  MPI_Keyval_create(copy_part, delete_part, &key, scale);
+  MPI_Keyval_create(MPI_DUP_FN, MPI_NULL_DELETE_FN, &number, NULL);
+  MPI_Keyval_create(share, MPI_NULL_DELETE_FN, &shared, &seen);
+  MPI_Keyval_create(MPI_NULL_COPY_FN, MPI_NULL_DELETE_FN, &none, NULL);
+  MPI_Keyval_create(MPI_NULL_COPY_FN, tell, &at_end, NULL);
+  MPI_Comm_dup(MPI_COMM_WORLD, &mine), twins[0] = twins[1] = twins[2] = MPI_COMM_NULL;
+  MPI_Attr_put(mine, key, all), MPI_Attr_put(mine, number, (void *)(MPI_Aint)17), MPI_Attr_put(mine, shared, &seen), MPI_Attr_put(mine, none, &i);
+  if (rank == 0) MPI_Attr_put(mine, at_end, "the end");
+}
+{ MPI_Comm *twin = &twins[i % 3];
+  if (*twin != MPI_COMM_NULL) result += look(*twin);
+  if (i % 4 == 1 && *twin != MPI_COMM_NULL) MPI_Comm_free(twin);
+  if (i % 4 == 1) MPI_Comm_dup(i % 8 == 1 || twins[(i + 1) % 3] == MPI_COMM_NULL ? mine : twins[(i + 1) % 3], twin);
+  deep(1, 1); result += look(mine) + seen;
+  if (i % 10 == 3) MPI_Keyval_create(copy_part, delete_part, &other, scale), MPI_Attr_put(mine, other, all), result += other != key;
+  if (i % 10 == 6) MPI_Keyval_free(&other), result += other == MPI_KEYVAL_INVALID;
+  if (i % 20 == 17) MPI_Attr_put(mine, number, (void *)(MPI_Aint)i), MPI_Attr_delete(mine, shared), MPI_Attr_put(mine, shared, &seen);
+  if (i == 99) { MPI_Comm_free(&mine); for (i = 0; i < 3; i++) if (twins[i] != MPI_COMM_NULL) MPI_Comm_free(&twins[i]); i = 99; MPI_Keyval_free(&key); result += copies + deletes + seen; } }"""
+
+    def test_keys_of_attributes(self):
+        """Of the program's: their functions, extra states and values; those that are freed while there are attributes, and made anew."""
+        for sites in ("9 15 40", "70 81 160"):
+            self.restarts_from_all(PROGRAM % (self.KEYS, self.MAKES), sites, "4 11")
+
+    def test_more_keys_of_attributes(self):
+        """Than there are for programs: while they are there no line is taken, and the next one is."""
+        self.write("prog.c", PROGRAM % ("static int keys[40];", "int k; if (i == 0) for (k = 0; k < 40; k++) MPI_Keyval_create(MPI_NULL_COPY_FN, MPI_NULL_DELETE_FN, &keys[k], NULL);"
+                                        " if (i == 98) for (k = 0; k < 40; k++) MPI_Keyval_free(&keys[k]);"))
+        self.cc("prog.c", "-w", "-o", "prog")
+        self.assert_refuses_line("attribute key made by MPI_(Comm_create_keyval|Keyval_create)")
+
+    def test_functions_of_attributes(self):
+        """They cannot reach MPI: a restart would not come back through it."""
+        self.write("prog.c", PROGRAM % ("static int at_end(MPI_Comm c, int key, void *value, void *extra) { deep(1, 1); return MPI_SUCCESS; }",
+                                        "int key; MPI_Keyval_create(MPI_NULL_COPY_FN, at_end, &key, NULL);"))
+        self.assertIn("at_end(), which can reach MPI, may be given to MPI_Keyval_create()", self.cc("prog.c", "-w", "-o", "prog", code=1))
+
+    def test_strings_that_requests_have(self):
+        self.right("static MPI_Request sends[2], receive; static char got[6];",
+                   'if (i == 0) MPI_Send_init("first", 6, MPI_CHAR, 1 - rank, 1, MPI_COMM_WORLD, &sends[0]), MPI_Ssend_init("other", 6, MPI_CHAR, 1 - rank, 1, MPI_COMM_WORLD, &sends[1]),'
+                   ' MPI_Recv_init(got, 6, MPI_CHAR, 1 - rank, 1, MPI_COMM_WORLD, &receive);'
+                   ' MPI_Start(&receive); MPI_Start(&sends[i % 2]); deep(1, 1); MPI_Wait(&sends[i % 2], MPI_STATUS_IGNORE); MPI_Wait(&receive, MPI_STATUS_IGNORE); result += got[0] + strlen(got);'
+                   ' if (i == 99) MPI_Request_free(&sends[0]), MPI_Request_free(&sends[1]), MPI_Request_free(&receive);')

@@ -103,6 +103,8 @@ char* copy_text(const char* text, size_t length) {
 
 }  // namespace
 
+bool is_prepared() { return process().is_prepared; }
+
 char** begin_program(const ELC_Program& program, int argc, char** argv) {
   Process& p = process();
   p.is_prepared = true;

@@ -3,6 +3,7 @@
 import os
 import re
 import shutil
+import subprocess
 
 from cases import ANSWER, Cases, launch, PROGRAM
 
@@ -165,6 +166,22 @@ static void note(void) { FILE *f = fopen("note", "a"); fclose(f); }""", """{ int
         self.assertGreater(looked, 2)
         self.refuses("are wanted after a call that can reach MPI", "#include <stdarg.h>\nstatic long one(va_list *of) { MPI_Barrier(MPI_COMM_WORLD); return va_arg(*of, int); }"
                      "static long many(int n, ...) { va_list of; long s; va_start(of, n); s = one(&of); va_end(of); return s; } static long (*pointer)(va_list *) = one;", "pointer(0); many(1, 2);")
+
+    def test_a_line_that_waits(self):
+        """For a process that is where none can be taken: it is told, and what elc-cc has said of that."""
+        self.write("prog.c", PROGRAM % ("#include <stdarg.h>\n#include <unistd.h>\nstatic long many(int n, ...) { va_list of; long s; va_start(of, n); "
+                                        'while (n++ < 10000000 && access("stop", F_OK) != 0) MPI_Barrier(MPI_COMM_WORLD); s = va_arg(of, int); va_end(of); return s; }', "if (i == 50) many(1, 2);"))
+        self.assertIn("no line is taken in many()", self.cc("prog.c", "-w", "-o", "prog"))
+        command = launch.launcher(self.build.mpi, 1, ["PATH", "ELC_DIR", "ELC_EVERY", "ELC_LATE"]) + [os.path.join(self.home, "prog")]
+        variables = dict(self.environment, ELC_DIR=os.path.join(self.home, "lines"), ELC_EVERY="0.05", ELC_LATE="0.1")
+        with subprocess.Popen(command, cwd=self.home, env=variables, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as job:
+            said = ""
+            while "elc-cc has said when it compiled the program" not in said:
+                line = job.stdout.readline()
+                self.assertTrue(line, said)
+                said += line
+            self.write("stop", "")
+            self.assertIn("result: ", job.stdout.read())
 
     def test_arrays_of_variable_length_in_clauses(self):
         """Of what is named there a directive makes its own; elements of shared ones are used as they are."""

@@ -97,7 +97,8 @@ Arguments read_arguments(const std::vector<std::string>& given) {
       a.refused = word + ": strings that become variables of lines would have other characters";
     a.compiles_only |= word == "-c";
     a.is_static |= word == "-static";
-    a.is_shared |= word == "-shared" || word == "-r" || word == "-Wl,-r";
+    a.is_shared |= word == "-shared" || word == "--shared";
+    a.is_joined |= word == "-r" || word == "-Wl,-r";
     a.passes |= word == "-E" || word == "-S" || word == "-M" || word == "-MM" || word == "-fsyntax-only" || word == "-###";
     a.words.push_back(std::move(w));
   }

@@ -24,7 +24,9 @@ struct Arguments {
   std::string output;             // of -o; empty: none
   bool compiles_only = false;     // -c
   bool passes = false;            // the compiler itself does all there is to do: -E, -S, -M, no input
-  bool is_static = false, is_shared = false;
+  bool is_static = false;
+  bool is_shared = false;    // -shared
+  bool is_joined = false;    // -r
   std::vector<std::string> directories;  // of -L
   // Of elc-cc itself.
   bool everywhere = false, is_off = false, keeps = false, reports = false, has_foreign_addresses = false,

@@ -64,7 +64,7 @@ class Driver {
   bool record(const std::string& source, const std::string& object) {
     std::string text;
     if (!preprocess(source, &text)) return false;
-    return add_record(object, {source, output_of({compiler_, "-dumpmachine"}, scratch_), compiling(arguments_), text}, tool("objcopy"), scratch_);
+    return add_records(object, {{source, output_of({compiler_, "-dumpmachine"}, scratch_), compiling(arguments_), text}}, tool("objcopy"), scratch_);
   }
 
   // Where it calls MPI, with names for MPI's numbers.
@@ -109,15 +109,15 @@ class Driver {
     return 0;
   }
 
-  // The archive that -lNAME means, if there is no shared library before it.
-  std::string find_library(const Word& word) const {
+  // What -lNAME means, of the directories of -L.
+  std::string find_library(const Word& word, bool is_static) const {
     const std::string name = word.text.size() > 1 ? word.text[1] : word.text[0].substr(2);
     for (const std::string& directory : arguments_.directories) {
       if (name.starts_with(":")) {
         if (fs::exists(directory + "/" + name.substr(1))) return directory + "/" + name.substr(1);
         continue;
       }
-      if (!arguments_.is_static && fs::exists(directory + "/lib" + name + ".so")) return "";
+      if (!is_static && fs::exists(directory + "/lib" + name + ".so")) return directory + "/lib" + name + ".so";
       if (fs::exists(directory + "/lib" + name + ".a")) return directory + "/lib" + name + ".a";
     }
     return "";
@@ -129,7 +129,35 @@ class Driver {
     std::vector<Member> members;
   };
 
+  // A shared library that elc-cc has made is part of the program, as its objects are, so that all of that is seen. What it needs itself
+  // comes behind it.
+  void add_needed(size_t word, const Member& library) {
+    std::vector<std::string> directories = {fs::path(library.path).parent_path().string()};
+    directories = directories + library.directories + arguments_.directories;
+    std::vector<Word> needed;
+    for (const std::string& name : library.needed) {
+      std::error_code ignored;
+      const auto found = std::find_if(directories.begin(), directories.end(), [&](const std::string& d) { return fs::exists(fs::path(d) / name, ignored); });
+      if (found != directories.end()) needed.push_back({Word::Kind::kInput, {(fs::path(*found) / name).string()}});
+      else if (!name.starts_with("ld-")) needed.push_back({Word::Kind::kLibrary, {"-l:" + name}});
+    }
+    arguments_.words.insert(arguments_.words.begin() + static_cast<std::ptrdiff_t>(word) + 1, needed.begin(), needed.end());
+  }
+
+  // The linker has left out what the objects have kept.
+  int link_shared() {
+    if (const int code = run(std::vector{compiler_} + arguments_.all()); code != 0) return code;
+    drop_unwanted();
+    std::vector<Record> records;
+    for (const Input& input : inputs_)
+      for (const Member& member : input.members)
+        if (!member.is_shared_library) records.insert(records.end(), member.records.begin(), member.records.end());
+    const std::string& output = arguments_.output;
+    return records.empty() || add_records(output.empty() ? "a.out" : output, records, tool("objcopy"), scratch_) ? 0 : 1;
+  }
+
   int link() {
+    bool is_static = arguments_.is_static;
     for (size_t i = 0; i < arguments_.words.size(); ++i) {
       Word& word = arguments_.words[i];
       std::string path = word.text[0];
@@ -140,8 +168,9 @@ class Driver {
         word = {Word::Kind::kInput, {object}};
         path = object;
       } else if (word.kind == Word::Kind::kLibrary) {
-        path = find_library(word);
+        path = find_library(word, is_static);
       } else if (word.kind == Word::Kind::kOption) {
+        if (path == "-Wl,-Bstatic" || path == "-Wl,-Bdynamic") is_static = path == "-Wl,-Bstatic";
         continue;
       }
       std::vector<Member> members = path.empty() ? std::vector<Member>() : members_of(path, scratch_);
@@ -153,9 +182,15 @@ class Driver {
         if (!is_archive || !has_records) wanted_.insert(member.undefined.begin(), member.undefined.end());
       if (!has_records) continue;
       last_ = i;
+      if (members[0].is_shared_library && !arguments_.is_shared) {
+        std::error_code ignored;
+        if (shared_.insert(fs::canonical(path, ignored).string()).second) add_needed(i, members[0]);
+        else members.clear();
+      }
       inputs_.push_back({i, is_archive, std::move(members)});
     }
-    if (!inputs_.empty() && !arguments_.is_shared) {
+    if (arguments_.is_shared && !arguments_.is_joined) return link_shared();
+    if (!inputs_.empty() && !arguments_.is_joined) {
       bool needed = false;
       if (!transform(&needed)) return 1;
       if (needed) return link_with_library();
@@ -214,7 +249,11 @@ class Driver {
       if (kept > kMostKept) unit->forget();
     }
     if (!errors.empty()) return report(errors);
-    if (!program.has_sites()) return true;
+    if (!program.has_sites()) {
+      if (program.begins_mpi())
+        fprintf(stderr, "elc-cc: warning: no file that elc-cc has compiled sends, receives or waits by MPI: the program is linked without libELC, and takes no lines\n");
+      return true;
+    }
     if (!program.has_main()) return report({"main() is in none of the files that elc-cc has compiled"});
     program.conclude(&errors);
     for (const std::string& warning : program.warnings()) fprintf(stderr, "elc-cc: warning: %s\n", warning.c_str());
@@ -351,6 +390,7 @@ class Driver {
   Scratch scratch_;
   std::vector<Input> inputs_;
   std::set<std::string> wanted_;  // symbols that something asks for
+  std::set<std::string> shared_;  // libraries that are part of the program
   std::vector<std::unique_ptr<Unit>> units_;
   size_t last_ = 0;  // of the words that are inputs
 };

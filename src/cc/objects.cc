@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "llvm/Object/Archive.h"
+#include "llvm/Object/ELFObjectFile.h"
 #include "llvm/Object/ObjectFile.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Program.h"
@@ -53,8 +54,49 @@ std::vector<Record> unpacked(const std::string& section) {
   return all;
 }
 
+template <class ELFT>
+void read_dynamic(const llvm::object::ELFObjectFile<ELFT>& object, Member* member) {
+  auto entries = object.getELFFile().dynamicEntries();
+  if (!entries) return llvm::consumeError(entries.takeError());
+  const auto text = [&](uint64_t offset) -> std::string {
+    for (const auto& entry : *entries) {
+      if (entry.getTag() != llvm::ELF::DT_STRTAB) continue;
+      auto at = object.getELFFile().toMappedAddr(entry.getPtr() + offset);
+      if (at) return reinterpret_cast<const char*>(*at);
+      llvm::consumeError(at.takeError());
+    }
+    return "";
+  };
+  for (const auto& entry : *entries) {
+    if (entry.getTag() == llvm::ELF::DT_NEEDED) member->needed.push_back(text(entry.getVal()));
+    if (entry.getTag() != llvm::ELF::DT_RPATH && entry.getTag() != llvm::ELF::DT_RUNPATH) continue;
+    std::istringstream all(text(entry.getVal()));
+    for (std::string one; std::getline(all, one, ':');) {
+      const size_t origin = one.find("$ORIGIN");
+      if (origin != std::string::npos) one.replace(origin, 7, fs::path(member->path).parent_path().string());
+      member->directories.push_back(one);
+    }
+  }
+}
+
+void read_dynamic(const llvm::object::ObjectFile& object, Member* member) {
+  using namespace llvm::object;
+  const auto* const elf = llvm::dyn_cast<ELFObjectFileBase>(&object);
+  member->is_shared_library = elf != nullptr && elf->getEType() == llvm::ELF::ET_DYN;
+  if (!member->is_shared_library) return;
+  for (const SymbolRef& symbol : elf->getDynamicSymbolIterators()) {
+    const auto name = llvm::expectedToOptional(symbol.getName());
+    const auto flags = llvm::expectedToOptional(symbol.getFlags());
+    if (name && flags && (*flags & SymbolRef::SF_Undefined) != 0) member->undefined.push_back(name->str());
+  }
+  if (const auto* little = llvm::dyn_cast<ELF64LEObjectFile>(&object)) read_dynamic(*little, member);
+  if (const auto* big = llvm::dyn_cast<ELF64BEObjectFile>(&object)) read_dynamic(*big, member);
+  if (const auto* narrow = llvm::dyn_cast<ELF32LEObjectFile>(&object)) read_dynamic(*narrow, member);
+}
+
 Member member_of(const std::string& path, llvm::MemoryBufferRef buffer) {
-  Member member = {path, {}, {}, {}};
+  Member member;
+  member.path = path;
   auto object = llvm::object::ObjectFile::createObjectFile(buffer);
   if (!object) {
     llvm::consumeError(object.takeError());
@@ -71,6 +113,7 @@ Member member_of(const std::string& path, llvm::MemoryBufferRef buffer) {
     const auto content = llvm::expectedToOptional(section.getContents());
     if (name && content && *name == kSection) member.records = unpacked(content->str());
   }
+  read_dynamic(**object, &member);
   return member;
 }
 
@@ -144,9 +187,11 @@ bool write_file(const std::string& path, const std::string& content) {
   return false;
 }
 
-bool add_record(const std::string& object, const Record& record, const std::string& objcopy, Scratch& scratch) {
-  const std::string file = scratch.file("record");
-  return write_file(file, packed(record)) &&
+bool add_records(const std::string& object, const std::vector<Record>& records, const std::string& objcopy, Scratch& scratch) {
+  const std::string file = scratch.file("records");
+  std::string all;
+  for (const Record& record : records) all += packed(record);
+  return write_file(file, all) &&
          run({objcopy, "--add-section", std::string(kSection) + "=" + file, "--set-section-flags", std::string(kSection) + "=exclude", object}) == 0;
 }
 

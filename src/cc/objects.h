@@ -37,15 +37,17 @@ std::string output_of(const std::vector<std::string>& command, Scratch& scratch)
 std::string read_file(const std::string& path);
 bool write_file(const std::string& path, const std::string& content);
 
-// Puts a record into an object by `objcopy`, the compiler's: a section that the linker leaves out of programs. False, with a
-// message, if that failed.
-bool add_record(const std::string& object, const Record& record, const std::string& objcopy, Scratch& scratch);
+// Puts records into an object, or a shared library, by `objcopy`, the compiler's: a section that the linker leaves out of programs.
+// False, with a message, if that failed.
+bool add_records(const std::string& object, const std::vector<Record>& records, const std::string& objcopy, Scratch& scratch);
 
-// An input of the link: an object, or a member of an archive.
+// An input of the link: an object, a shared library, or a member of an archive.
 struct Member {
   std::string path;  // of the object; of a member a copy of it
   std::vector<Record> records;
   std::vector<std::string> defined, undefined;  // symbols
+  bool is_shared_library = false;
+  std::vector<std::string> needed, directories;  // of a shared library: others, and where it says that they are
 };
 // Of an object one, of an archive as many as it has; empty for what is neither.
 std::vector<Member> members_of(const std::string& path, Scratch& scratch);

@@ -770,6 +770,10 @@ std::string Program::file_name(const Unit& unit) const {
   }
 }
 
+bool Program::begins_mpi() const {
+  return std::any_of(functions_.begin(), functions_.end(), [](const auto& one) { return one.second.uses.contains("MPI_Init") || one.second.uses.contains("MPI_Init_thread"); });
+}
+
 bool Program::defines(const Unit& unit, const FunctionDecl* function) const {
   const auto f = functions_.find(key_of(unit, function));
   return f != functions_.end() && !f->second.name.empty();

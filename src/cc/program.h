@@ -93,6 +93,7 @@ class Program {
   const std::vector<std::string>& warnings() const { return warnings_; }
 
   bool has_sites() const { return has_sites_ || options_.everywhere; }
+  bool begins_mpi() const;  // it calls MPI_Init
   bool everywhere() const { return options_.everywhere; }
   bool has_foreign_addresses() const { return options_.has_foreign_addresses; }
   bool is_given_address(const Unit& unit, const clang::FunctionDecl* function, unsigned parameter) const {

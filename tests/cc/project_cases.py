@@ -35,6 +35,34 @@ class Projects(Cases):
         self.assert_restarts("prog", ANSWER)
         self.assertNotIn(".elc", self.run_words("readelf", "-S", "-W", "prog"))
 
+    def test_shared_libraries(self):
+        """Of the program's own, which are part of it: one that needs another, an archive in it, a library that the program does not name."""
+        self.write("one.c", "#include <math.h>\n#include <mpi.h>\nstatic long total; long counted; static long part(long x) { return x * 2; }\n"
+                            "long one(long x) { long s; x = part(x); MPI_Allreduce(&x, &s, 1, MPI_LONG, MPI_SUM, MPI_COMM_WORLD); counted++; return total += s + (long)sqrt(counted); }\n")
+        self.write("two.c", "#include <mpi.h>\nlong one(long), three(long);\nstatic long part(long x) { return x + 1; }\nlong two(long x) { MPI_Barrier(MPI_COMM_WORLD); return three(one(part(x))); }\n")
+        self.write("three.c", "static long last; long three(long x) { long was = last; last = x % 1000; return was; }\n")
+        self.write("unwanted.c", "long nowhere(void); long unwanted(void) { return nowhere(); }\n")
+        self.write("prog.c", PROGRAM % ("long two(long); extern long counted;", "result += two(i) + counted;"))
+        for off in (), ("-felc-off",):
+            self.cc("-fPIC", "-c", "-O1", "three.c", "unwanted.c", *off)
+            self.run_words("ar", "rcs", "libthree.a", "three.o", "unwanted.o")
+            os.makedirs(os.path.join(self.home, "lib"), exist_ok=True)
+            self.cc("-shared", "-fPIC", "one.c", "-Wl,-soname,libone.so.1", "-o", "lib/libone.so.1", "-lm", *off)
+            self.cc("-shared", "-fPIC", "two.c", "lib/libone.so.1", "-L.", "-lthree", "-Wl,-rpath,$ORIGIN", "-o", "lib/libtwo.so", *off)
+            if not off: self.run_words("strip", "lib/libtwo.so")
+            self.cc("prog.c", "-Llib", "-ltwo", "lib/libone.so.1", "-ltwo", "-Wl,-rpath," + os.path.join(self.home, "lib").replace(" ", "\\ "), "-o", "plain" if off else "prog", *off)
+            if not off: os.rename(os.path.join(self.home, "lib"), os.path.join(self.home, "gone"))
+        out = self.start("plain", LD_LIBRARY_PATH=os.path.join(self.home, "lib"))
+        self.assertNotEqual(out, ANSWER)
+        self.assert_restarts("prog", out)
+
+    def test_libraries_of_others(self):
+        """Where all that calls MPI is in one that elc-cc has not compiled no line can be taken, and that is told."""
+        self.write("one.c", "#include <mpi.h>\nlong one(long x) { long s; MPI_Allreduce(&x, &s, 1, MPI_LONG, MPI_SUM, MPI_COMM_WORLD); return s; }\n")
+        self.write("prog.c", "#include <mpi.h>\nlong one(long);\nint main(int argc, char **argv) { MPI_Init(&argc, &argv); one(1); MPI_Finalize(); return 0; }\n")
+        self.cc("-shared", "-fPIC", "one.c", "-o", "libone.so", "-felc-off")
+        self.assertIn("sends, receives or waits by MPI: the program is linked without libELC, and takes no lines", self.cc("prog.c", "-L.", "-lone", "-o", "prog"))
+
     def test_headers_of_libraries(self):
         """By -isystem, and that say it of themselves: what they define is part of lines."""
         self.write("sys/lib.h", "static int lib_state; static double lib_sum[3]; int lib_level; static const char *lib_name = \"lib\";\n#define NEXT() (lib_state = lib_state * 5 + 1)\n")

@@ -128,6 +128,10 @@ int ELC_Program_errhandler_free(void *handler);
 extern void *ELC_Program_keyval_pointers[ELC_PROGRAM_KEYVALS][3];
 extern int ELC_Program_keyval_numbers[ELC_PROGRAM_KEYVALS][3];
 
+/* MPI_Win_allocate, by malloc and MPI_Win_create; MPI_Win_free; what is said of windows in MPI_Win_get_attr is in memory that lines have.
+ * The memory of windows is a list of pairs: the next one, and the memory. */
+extern void *ELC_Program_windows;
+
 /* MPI_Alloc_mem and MPI_Free_mem, by malloc; MPI_Cart_shift and MPI_Group_translate_ranks, which give MPI_PROC_NULL, as the
  * number that the program has for it. elc-cc declares them as MPI has them. */
 

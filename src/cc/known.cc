@@ -220,6 +220,8 @@ const std::map<std::string, std::string>& replaced() {
       {"MPI_Comm_get_attr", "ELC_Program_get_attr"},
       {"MPI_Attr_get", "ELC_Program_get_attr"},
       {"MPI_Win_get_attr", "ELC_Program_win_get_attr"},
+      {"MPI_Win_allocate", "ELC_Program_win_allocate"},
+      {"MPI_Win_free", "ELC_Program_win_free"},
       {"MPI_Comm_create_keyval", "ELC_Program_keyval_create"},
       {"MPI_Keyval_create", "ELC_Program_keyval_create"},
       {"MPI_Comm_free_keyval", "ELC_Program_keyval_free"},
@@ -450,6 +452,7 @@ Known known_function(const std::string& spelled) {
     known.gets_attributes = known.text == "ELC_Program_get_attr";
     known.makes_keyvals = known.text == "ELC_Program_keyval_create";
     known.keeps_pointers = known.makes_keyvals || known.text == "ELC_Program_set_attr";
+    known.allocates_windows = name == "MPI_Win_allocate";
     known.attaches = name == "MPI_Buffer_attach";
     known.is_for_threads = for_threads().contains(name);
   } else if (settings().contains(name)) {

@@ -30,6 +30,7 @@ struct Known {
   bool gets_attributes = false;  // of MPI
   bool makes_keyvals = false;    // of such
   bool keeps_pointers = false;   // that it is given, for later
+  bool allocates_windows = false;
   bool attaches = false;         // a buffer for sends
   bool reads_input = false;    // the standard one
   bool reads_clock = false;    // other than the calendar's

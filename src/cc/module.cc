@@ -658,6 +658,10 @@ void Module::add_process() {
     add_entry("functions of keys of attributes", "ELC_Program_keyval_pointers", pointers, false);
     add_entry("keys of attributes", "ELC_Program_keyval_numbers", numbers, false);
   }
+  if (program_.allocates_windows()) {
+    strings_ += "extern void *ELC_Program_windows; ";
+    add_entry("memory of windows", "ELC_Program_windows", described(context.VoidPtrTy), false);
+  }
   if (program_.attaches()) {
     strings_ += "extern void *ELC_Program_buffer; extern int ELC_Program_buffer_size; ";
     add_entry("the buffer for sends", "ELC_Program_buffer", described(context.VoidPtrTy), false);

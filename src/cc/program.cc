@@ -549,6 +549,7 @@ void Program::conclude(std::vector<std::string>* errors) {
       aligns_ = std::max(aligns_, k.aligns ? 1 : 0);
       gets_attributes_ |= k.gets_attributes;
       makes_keyvals_ |= k.makes_keyvals;
+      allocates_windows_ |= k.allocates_windows;
       attaches_ |= k.attaches;
     }
     reads_input_ |= f.uses_variables.contains("stdin");

@@ -131,6 +131,7 @@ class Program {
   bool reads_clocks() const { return reads_clocks_; }
   bool gets_attributes() const { return gets_attributes_; }
   bool makes_keyvals() const { return makes_keyvals_; }
+  bool allocates_windows() const { return allocates_windows_; }
   bool attaches() const { return attaches_; }
   int aligns() const { return aligns_; }  // as ELC_Program has it (elc_program.h)
   int apart() const { return apart_; }    // the same
@@ -209,6 +210,7 @@ class Program {
   int apart_ = 16;
   bool gets_attributes_ = false;
   bool makes_keyvals_ = false;
+  bool allocates_windows_ = false;
   bool attaches_ = false;
   int thread_level_ = -1;
 };

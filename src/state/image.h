@@ -48,7 +48,7 @@ struct Image {
   uint64_t blocks = 0;
   bool by_id = false;  // so pointers tell the blocks
   Vector<SavedRun> runs;
-  Vector<uint8_t*> addresses;  // of the blocks, from fill() on
+  Vector<uint8_t*> addresses;  // of the blocks, from make_places() on
   Vector<Text> changes;  // what the program has otherwise than that of the line, in sentences; from match() on
 
   // Reads the directory of "vars"; leaves the cursor at its values. Trusts nothing.
@@ -64,7 +64,7 @@ struct Image {
   struct Target {
     TypeId type;  // in memory
     uint64_t count, rest;
-    uint8_t* address;     // nullptr before fill(), for a heap block
+    uint8_t* address;     // nullptr before make_places(), for a heap block
     const SavedRun* run;  // nullptr for a variable
     bool waiting;         // a static that has no place yet
     const SavedVariable* gone;  // a variable that the program has no more; nullptr: it is there

@@ -1,4 +1,4 @@
-// Restoring: check() goes over a whole line without changing anything, fill() goes over it again.
+// Restoring: check() goes over a whole line without changing anything, fill() goes over it again, in between make_places().
 #include <stdlib.h>
 #include <string.h>
 
@@ -317,15 +317,19 @@ Result check(format::Reader& reader) {
   return pass_heap(heap, restoring, reader, false);
 }
 
-Result fill(format::Reader& reader, const HandleCodec& codec) {
+Result make_places() {
   Process& p = process();
   if (p.image == nullptr) return Result::error("a line is to be restored that was not checked");
-  Restoring restoring = {p, *p.image, &codec};
   ELC_TRY(p.streams.prepare());
   ELC_TRY(allocate_blocks(p, *p.image));
   for (const SavedVariable& v : p.image->variables)
     if (v.region != nullptr && v.region->resizes) ELC_TRY(make_room_for(p, v.region));
-  if (codec.place != nullptr) ELC_TRY(codec.place());
+  return {};
+}
+
+Result fill(format::Reader& reader, const HandleCodec& codec) {
+  Process& p = process();
+  Restoring restoring = {p, *p.image, &codec};
   Image directory;  // read over, to come to the values
   format::Cursor variables, heap;
   ELC_TRY(variables.open(&reader, "vars"));

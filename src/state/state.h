@@ -7,6 +7,7 @@
 //     load_frames(reader)    in MPI_Init: the frames that are to be entered again
 //     arrived_hook           is called when all frames are entered again
 //     check(reader)          there, or in ELC_Restore: would everything fit? Changes nothing
+//     make_places()          its blocks are there
 //     fill(reader, codec)    makes it so in memory
 //     bring_back_files(reader)
 //     set_recovering(false)
@@ -102,8 +103,6 @@ struct HandleCodec {
   // could not have the right number.
   Result (*is_address)(intptr_t value, bool* is) = nullptr;
   void (*note_address)(const void* address) = nullptr;  // such a one, of this run, has been put into an MPI_Aint
-  // In fill(), when address_of() knows where the data of the line will be, and before a handle is read.
-  Result (*place)() = nullptr;
 };
 
 // elc_program.h: registers what the modules have; a copy of argv that lines have. Behind MPI_Init.
@@ -253,7 +252,9 @@ const Vector<Text>& changes();
 // Changes nothing, but that there is room for statics whose functions have not been called yet. One message names the thing, its function, what was expected and what was found.
 Result check(format::Reader& reader);
 
-// After a check() of the same reader that was ok: allocates the blocks of the line and fills everything in memory. Fails
+// After a check() that was ok: allocates the blocks of the line. Then address_of() knows where its data will be. Fails as fill() does.
+Result make_places();
+// Behind that, with the same reader: fills everything in memory. Fails
 // only if something failed that no check can foresee (the file is damaged where the check has not read it, no memory, a
 // handle that `codec` refuses); the process must end then, and can be restarted again.
 Result fill(format::Reader& reader, const HandleCodec& codec);

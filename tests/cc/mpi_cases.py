@@ -21,6 +21,23 @@ class Objects(Cases):
                    "MPI_Win_get_attr(w, MPI_WIN_DISP_UNIT, &unit, &flag); } deep(1, 1); "
                    "result += *size + *unit + 3 * (base == data); if (i == 99) MPI_Win_free(&w); }")
 
+    def test_memory_of_windows(self):
+        """From MPI_Win_allocate: it is the program's, and goes with the window."""
+        if self.build.mpi == "lam":
+            self.skipTest("of MPI 3")
+        outside = "static MPI_Win w, other = MPI_WIN_NULL; static long *mine, *row; static int *flavor;"
+        inside = """if (i == 0) { %s; memset(mine, 0, 10 * sizeof *mine); MPI_Win_fence(0, w); }
+if (i %% 30 == 10) { MPI_Win_allocate(rank * 3 * sizeof *row, sizeof *row, MPI_INFO_NULL, MPI_COMM_WORLD, &row, &other); if (rank) memset(row, 0, rank * 3 * sizeof *row); MPI_Win_fence(0, other); }
+{ long k = result + i; int has; void *base; MPI_Put(&k, 1, MPI_LONG, 1 - rank, i %% 10, 1, MPI_LONG, w); MPI_Win_fence(0, w); deep(1, 1);
+  MPI_Win_get_attr(w, MPI_WIN_CREATE_FLAVOR, &flavor, &has); MPI_Win_get_attr(w, MPI_WIN_BASE, &base, &has);
+  result = (result + mine[i %% 10] + mine[(i + 3) %% 10] + (*flavor == MPI_WIN_FLAVOR_ALLOCATE) + (base == mine)) %% 100003;
+  if (other != MPI_WIN_NULL) { MPI_Accumulate(&k, 1, MPI_LONG, 1, i %% 3, 1, MPI_LONG, MPI_SUM, other); MPI_Win_fence(0, other); if (rank) result += row[i %% 3] %% 17; } }
+if (i %% 30 == 25) MPI_Win_free(&other);
+if (i == 99) MPI_Win_free(&w);"""
+        for sites, makes in (("9 30 40", "MPI_Win_allocate(10 * sizeof *mine, sizeof *mine, MPI_INFO_NULL, MPI_COMM_WORLD, &mine, &w)"),
+                             ("70 95 160", "mine = malloc(10 * sizeof *mine); MPI_Win_create(mine, 10 * sizeof *mine, sizeof *mine, MPI_INFO_NULL, MPI_COMM_WORLD, &w)")):
+            self.restarts_from_all(PROGRAM % (outside, inside % makes), sites, "4 41")
+
     ERRORS = """
 static MPI_Comm with; static MPI_Errhandler kept; static long failed;
 static void once(MPI_Comm *comm, int *code, ...) { failed += *comm == with; }

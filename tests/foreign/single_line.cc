@@ -29,6 +29,7 @@ Result restore(const char* path) {
   ELC_TRY(source.open(path));
   ELC_TRY(reader.open(source.source()));
   ELC_TRY(elc::state::check(reader));
+  ELC_TRY(elc::state::make_places());
   ELC_TRY(elc::state::fill(reader, {}));
   return elc::state::bring_back_files(reader, [](bool here) { return here; });
 }

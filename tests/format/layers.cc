@@ -176,7 +176,7 @@ void examine_state(Reader* reader) {
   Program program(reader->representation() == Representation::here());
   (void)state::load_frames(*reader);
   if (!state::check(*reader).ok() || state::process().streams.saved_count() > 0) return;
-  if (!state::fill(*reader, kCodec).ok()) return;
+  if (!state::make_places().ok() || !state::fill(*reader, kCodec).ok()) return;
   (void)state::address_of({1, 0});
   state::set_recovering(false);
   ELC_Set_label(3);

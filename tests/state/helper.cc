@@ -59,6 +59,7 @@ Result Line::restore() {
   elc::format::Reader reader;
   ELC_TRY(open(&reader));
   ELC_TRY(elc::state::check(reader));
+  ELC_TRY(elc::state::make_places());
   ELC_TRY(elc::state::fill(reader, test_codec()));
   return elc::state::bring_back_files(reader, [](bool here) { return here; });
 }

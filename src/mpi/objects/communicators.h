@@ -147,7 +147,7 @@ void make_again(const Vector<SavedCommunicator>& saved);
 // Gives those that are there the names and error handlers that they had, and takes the attributes from them that they had not,
 // or with another value: the delete functions are called, as they were in the run of the line.
 Result name_again(const Vector<SavedCommunicator>& saved);
-// Behind state::apply: gives them the attributes that they had.
+// Behind state::fill: gives them the attributes that they had.
 Result set_attributes_again(const Vector<SavedCommunicator>& saved);
 
 }  // namespace elc::mpi

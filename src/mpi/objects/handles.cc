@@ -219,7 +219,6 @@ state::HandleCodec handle_codec() {
   codec.macro_of = macro_of;
   codec.is_address = is_address;
   codec.note_address = note_address;
-  codec.place = place_datatypes;
   return codec;
 }
 

@@ -84,11 +84,11 @@ Result Windows::save(Vector<SavedWindow>* saved) const {
     s.of_set_up = w->of_set_up;
     s.representation_code = native_representation_code();
     if (s.size > 0) s.memory = state::locate(w->memory);
-    if (s.size > 0 && !state::is_variable(reinterpret_cast<uintptr_t>(w->memory), s.size))
-      return Result::error(
-          "there is a window whose memory is not registered as one variable (%p, %llu bytes): register it by "
-          "ELC_ARRAY, and not from ELC_malloc or as data that change their size, which a restart has elsewhere",
-          w->memory, static_cast<unsigned long long>(s.size));
+    const auto begin = reinterpret_cast<uintptr_t>(w->memory);
+    if (s.size > 0 && !(s.of_set_up ? state::is_variable(begin, s.size) : state::is_registered(begin, s.size)))
+      return Result::error("there is a window whose memory is not registered as one variable%s (%p, %llu bytes): register it by ELC_ARRAY%s",
+                           s.of_set_up ? "" : " or block", w->memory, static_cast<unsigned long long>(s.size),
+                           s.of_set_up ? ", and not from ELC_malloc or as data that change their size, which a restart has elsewhere" : "");
     saved->push_back(std::move(s));
   }
   sort(*saved, [](const SavedWindow& a, const SavedWindow& b) { return a.identity < b.identity; });
@@ -126,9 +126,6 @@ Result can_be_made(const SavedWindow& then) {
   if (!same_lengths(native_representation_code(), then.representation_code))
     return Result::error("the window of operation %llu on a communicator was made behind the program's set-up, on a machine with "
                          "other sizes: restart on one like that, or let the set-up make it", operation_of(then));
-  if (then.size > 0 && state::address_of(then.memory) == nullptr)
-    return Result::error("the memory of the window of operation %llu on a communicator is not part of the saved state",
-                         operation_of(then));
   return {};
 }
 
@@ -144,6 +141,13 @@ Result Windows::fit(const Vector<SavedWindow>& saved) const {
                                             "in the run of the line", operation_of(then));
     ELC_TRY(now != nullptr ? fits(*now, then) : can_be_made(then));
   }
+  return {};
+}
+
+Result Windows::have_memory(const Vector<SavedWindow>& saved) const {
+  for (const SavedWindow& then : saved)
+    if (!then.of_set_up && then.size > 0 && state::address_of(then.memory) == nullptr)
+      return Result::error("the memory of the window of operation %llu on a communicator is not part of the saved state", operation_of(then));
   return {};
 }
 

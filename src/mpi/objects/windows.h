@@ -90,9 +90,11 @@ class Windows {
   // ---- Restart ----
   // Whether the set-up has made the windows of the line that it made then, and the others can be made again.
   Result fit(const Vector<SavedWindow>& saved) const;
-  // Makes those others, before state::apply, which wants to know their handles. Collective over the world.
+  // Behind state::make_places: whether those others' memory is there.
+  Result have_memory(const Vector<SavedWindow>& saved) const;
+  // Makes those others, before state::fill, which wants to know their handles. Collective over the world.
   Result make_again(const Vector<SavedWindow>& saved);
-  // After state::apply: whether their memory is that of the line.
+  // After state::fill: whether their memory is that of the line.
   Result find_memory(const Vector<SavedWindow>& saved) const;
   // They are as they were, and what else the set-up has made is freed. Collective over the members of each.
   void restore(const Vector<SavedWindow>& saved);

@@ -103,21 +103,6 @@ int get_attribute(MPI_Comm comm, int key, void* value, int* found) {
 #endif
 }
 
-// What MPI says of a window is in memory of its own, too. The program may keep the copy as long as it runs: one of each number.
-template <class Number>
-Number* kept(ELC_Type type, Number number) {
-  static elc::Vector<Number*>* all = nullptr;
-  if (all == nullptr) all = elc::make<elc::Vector<Number*>>();
-  for (Number* const known : *all)
-    if (*known == number) return known;
-  Number* const copy = static_cast<Number*>(ELC_new(type, 1));
-  if (copy != nullptr) {
-    *copy = number;
-    all->push_back(copy);
-  }
-  return copy;
-}
-
 // A program that ends before it has called MPI_Init would not have ended others.
 void end_unbegun() {
   int over = 0;
@@ -209,21 +194,6 @@ ELC_EXPORT int ELC_Program_get_attr(MPI_Comm comm, int key, void* value, int* fo
   }
   return code;
 }
-
-#if MPI_VERSION >= 2
-ELC_EXPORT int ELC_Program_win_get_attr(MPI_Win window, int key, void* value, int* found) {
-  const int code = MPI_Win_get_attr(window, key, value, found);
-  if (code != MPI_SUCCESS || *found == 0) return code;
-  void** const to = static_cast<void**>(value);
-  bool is_int = key == MPI_WIN_DISP_UNIT;
-#if MPI_VERSION >= 3
-  is_int = is_int || key == MPI_WIN_CREATE_FLAVOR || key == MPI_WIN_MODEL;
-#endif
-  if (is_int) *to = kept(ELC_INT, *static_cast<const int*>(*to));
-  if (key == MPI_WIN_SIZE) *to = kept(ELC_PTRDIFF, static_cast<ptrdiff_t>(*static_cast<const MPI_Aint*>(*to)));
-  return code;
-}
-#endif
 
 ELC_EXPORT char** ELC_Program_begin(const ELC_Program* program, int argc, char** argv) {
   int count = argc, provided;

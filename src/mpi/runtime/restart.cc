@@ -288,8 +288,11 @@ void restore() {
   agree(make_requests(runtime.restart->objects));
   const Vector<SavedFile> all_files = gather_files(files);
   agree(open_again(files, all_files));
-  agree(runtime.windows.make_again(runtime.restart->objects.windows));
   memory_changed = true;
+  agree(state::make_places());
+  agree(place_datatypes());
+  agree(runtime.windows.have_memory(runtime.restart->objects.windows));
+  agree(runtime.windows.make_again(runtime.restart->objects.windows));
   agree(found_out(state::fill(runtime.restart->reader, handle_codec())));
   agree(state::bring_back_files(runtime.restart->reader, all_well), kStartAgain);
   agree(set_attributes_again(communicators), kStartAgain);

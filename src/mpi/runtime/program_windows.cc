@@ -1,0 +1,98 @@
+// Windows of prepared programs (elc_program.h): what MPI says of them, and memory that it would give them.
+#include <mpi.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <utility>
+
+#include "base/compiler.h"
+#include "base/memory.h"
+#include "base/vector.h"
+#include "elc.h"
+#include "elc_program.h"
+#include "mpi/runtime/runtime.h"
+
+#if MPI_VERSION >= 2
+namespace {
+
+// What MPI says of a window is in memory of its own, too. The program may keep the copy as long as it runs: one of each number.
+template <class Number>
+Number* kept(ELC_Type type, Number number) {
+  static elc::Vector<Number*>* all = nullptr;
+  if (all == nullptr) all = elc::make<elc::Vector<Number*>>();
+  for (Number* const known : *all)
+    if (*known == number) return known;
+  Number* const copy = static_cast<Number*>(ELC_new(type, 1));
+  if (copy != nullptr) {
+    *copy = number;
+    all->push_back(copy);
+  }
+  return copy;
+}
+
+#if MPI_VERSION >= 3
+// Where the pair of its memory is entered; nullptr: the library has not allocated it.
+void** place_of_memory(MPI_Win window) {
+  void* memory = nullptr;
+  int found = 0;
+  if (ELC_Program_windows == nullptr || PMPI_Win_get_attr(window, MPI_WIN_BASE, &memory, &found) != MPI_SUCCESS || found == 0) return nullptr;
+  for (void** place = &ELC_Program_windows; *place != nullptr; place = static_cast<void**>(*place))
+    if (static_cast<void**>(*place)[1] == memory) return place;
+  return nullptr;
+}
+#endif
+
+}  // namespace
+#endif
+
+extern "C" {
+
+ELC_EXPORT void* ELC_Program_windows;
+
+#if MPI_VERSION >= 2
+ELC_EXPORT int ELC_Program_win_get_attr(MPI_Win window, int key, void* value, int* found) {
+  const int code = MPI_Win_get_attr(window, key, value, found);
+  if (code != MPI_SUCCESS || *found == 0) return code;
+  void** const to = static_cast<void**>(value);
+  bool is_int = key == MPI_WIN_DISP_UNIT;
+#if MPI_VERSION >= 3
+  is_int = is_int || key == MPI_WIN_CREATE_FLAVOR || key == MPI_WIN_MODEL;
+  int allocated = MPI_WIN_FLAVOR_ALLOCATE;
+  if (key == MPI_WIN_CREATE_FLAVOR && place_of_memory(window) != nullptr) *to = &allocated;
+#endif
+  if (is_int) *to = kept(ELC_INT, *static_cast<const int*>(*to));
+  if (key == MPI_WIN_SIZE) *to = kept(ELC_PTRDIFF, static_cast<ptrdiff_t>(*static_cast<const MPI_Aint*>(*to)));
+  return code;
+}
+#endif
+
+#if MPI_VERSION >= 3
+ELC_EXPORT int ELC_Program_win_allocate(MPI_Aint size, int unit, MPI_Info info, MPI_Comm comm, void* base, MPI_Win* window) {
+  void* const memory = ELC_Program_malloc(size > 0 ? static_cast<size_t>(size) : 1);
+  void** const pair = static_cast<void**>(ELC_new(ELC_POINTER, 2));
+  // The others are in the call.
+  if (memory == nullptr || pair == nullptr) elc::mpi::give_up(elc::no_memory(static_cast<uint64_t>(size), "the memory of MPI_Win_allocate()"));
+  const int code = MPI_Win_create(memory, size, unit, info, comm, window);
+  if (code != MPI_SUCCESS) {
+    ELC_Program_free(pair);
+    ELC_Program_free(memory);
+    return code;
+  }
+  pair[0] = std::exchange(ELC_Program_windows, pair);
+  pair[1] = memory;
+  memcpy(base, &memory, sizeof memory);
+  return code;
+}
+
+ELC_EXPORT int ELC_Program_win_free(MPI_Win* window) {
+  void** const place = place_of_memory(*window);
+  const int code = MPI_Win_free(window);
+  if (code != MPI_SUCCESS || place == nullptr) return code;
+  void** const pair = static_cast<void**>(*place);
+  *place = pair[0];
+  ELC_Program_free(pair[1]);
+  ELC_Program_free(pair);
+  return code;
+}
+#endif
+}

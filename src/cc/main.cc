@@ -64,7 +64,7 @@ class Driver {
   bool record(const std::string& source, const std::string& object) {
     std::string text;
     if (!preprocess(source, &text)) return false;
-    return add_records(object, {{source, output_of({compiler_, "-dumpmachine"}, scratch_), compiling(arguments_), text}}, tool("objcopy"), scratch_);
+    return add_records(object, {{source, output_of({compiler_, "-dumpmachine"}, scratch_), compiling(arguments_), text, {}, {}}}, tool("objcopy"), scratch_);
   }
 
   // Where it calls MPI, with names for MPI's numbers.
@@ -126,6 +126,7 @@ class Driver {
   struct Input {
     size_t word;
     bool is_archive;
+    bool is_library;  // or an archive: the program has what it asks for
     std::vector<Member> members;
   };
 
@@ -150,8 +151,14 @@ class Driver {
     drop_unwanted();
     std::vector<Record> records;
     for (const Input& input : inputs_)
-      for (const Member& member : input.members)
-        if (!member.is_shared_library) records.insert(records.end(), member.records.begin(), member.records.end());
+      for (const Member& member : input.members) {
+        if (member.is_shared_library) continue;
+        for (Record record : member.records) {
+          if (!member.runs_by_itself) record.defined = member.defined;
+          record.undefined = member.undefined;
+          records.push_back(std::move(record));
+        }
+      }
     const std::string& output = arguments_.output;
     return records.empty() || add_records(output.empty() ? "a.out" : output, records, tool("objcopy"), scratch_) ? 0 : 1;
   }
@@ -178,16 +185,21 @@ class Driver {
       for (const Member& member : members) has_records |= !member.records.empty();
       if (word.kind == Word::Kind::kInput) last_ = i;
       const bool is_archive = !members.empty() && members[0].path != path;  // of an archive they are copies
+      const bool is_library = has_records && members[0].is_shared_library;
       for (const Member& member : members)
-        if (!is_archive || !has_records) wanted_.insert(member.undefined.begin(), member.undefined.end());
+        if ((!is_archive && !is_library) || !has_records) {
+          wanted_.insert(member.undefined.begin(), member.undefined.end());
+          if (!is_archive && !member.is_shared_library)
+            for (const std::string& symbol : member.defined) owners_.emplace(symbol, nullptr);
+        }
       if (!has_records) continue;
       last_ = i;
-      if (members[0].is_shared_library && !arguments_.is_shared) {
+      if (is_library && !arguments_.is_shared) {
         std::error_code ignored;
         if (shared_.insert(fs::canonical(path, ignored).string()).second) add_needed(i, members[0]);
         else members.clear();
       }
-      inputs_.push_back({i, is_archive, std::move(members)});
+      inputs_.push_back({i, is_archive, is_archive || is_library, std::move(members)});
     }
     if (arguments_.is_shared && !arguments_.is_joined) return link_shared();
     if (!inputs_.empty() && !arguments_.is_joined) {
@@ -198,7 +210,7 @@ class Driver {
     return run(std::vector{compiler_} + arguments_.all());
   }
 
-  // Takes out of archives what the program does not ask for: that costs nothing then. What is not there is asked for by
+  // Takes out of libraries what the program does not ask for: that costs nothing then. What is not there is asked for by
   // nobody, or the linker says so.
   void drop_unwanted() {
     for (const Word& word : arguments_.words)
@@ -206,18 +218,26 @@ class Driver {
         if (text.find("-whole-archive") != std::string::npos || text.find("--undefined") != std::string::npos || text == "-u" || text.starts_with("-Wl,-u")) return;
     const auto is_wanted = [this](const Member& member) {
       bool wanted = member.defined.empty();
-      for (const std::string& name : member.defined) wanted |= wanted_.contains(name) || name == "main" || name == "__gnu_lto_slim";
+      for (const std::string& name : member.defined) {
+        // Of shared libraries the first that defines a symbol has it, behind the program's objects.
+        const auto owner = member.is_shared_library ? owners_.find(name) : owners_.end();
+        wanted |= (wanted_.contains(name) && (owner == owners_.end() || owner->second == &member)) || name == "main" || name == "__gnu_lto_slim";
+      }
       return wanted;
     };
     for (bool grows = true; grows;) {
       const size_t before = wanted_.size();
-      for (const Input& input : inputs_)
-        for (const Member& member : input.members)
-          if (input.is_archive && is_wanted(member)) wanted_.insert(member.undefined.begin(), member.undefined.end());
+      for (Input& input : inputs_)
+        for (Member& member : input.members) {
+          if (!input.is_library || member.is_wanted || !is_wanted(member)) continue;
+          member.is_wanted = true;
+          wanted_.insert(member.undefined.begin(), member.undefined.end());
+          for (const std::string& name : member.defined) owners_.emplace(name, &member);
+        }
       grows = wanted_.size() > before;
     }
     for (Input& input : inputs_)
-      if (input.is_archive) std::erase_if(input.members, [&](const Member& member) { return !is_wanted(member); });
+      if (input.is_library) std::erase_if(input.members, [](const Member& member) { return !member.is_wanted; });
   }
 
   // The options of a compilation that is part of a link.
@@ -390,6 +410,7 @@ class Driver {
   Scratch scratch_;
   std::vector<Input> inputs_;
   std::set<std::string> wanted_;  // symbols that something asks for
+  std::map<std::string, const Member*> owners_;  // of symbols; nullptr: an object
   std::set<std::string> shared_;  // libraries that are part of the program
   std::vector<std::unique_ptr<Unit>> units_;
   size_t last_ = 0;  // of the words that are inputs

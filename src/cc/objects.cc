@@ -20,12 +20,15 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr const char* kSection = ".elc";
-constexpr const char* kFirstLine = "elc-cc 1";
+constexpr const char* kFirstLine = "elc-cc 2";
 
 std::string packed(const Record& record) {
   std::ostringstream out;
-  out << kFirstLine << '\n' << record.source << '\n' << record.target << '\n' << record.flags.size() << '\n';
-  for (const std::string& flag : record.flags) out << flag << '\n';
+  out << kFirstLine << '\n' << record.source << '\n' << record.target << '\n';
+  for (const std::vector<std::string>* list : {&record.flags, &record.defined, &record.undefined}) {
+    out << list->size() << '\n';
+    for (const std::string& word : *list) out << word << '\n';
+  }
   out << record.text.size() << '\n' << record.text;
   return out.str();
 }
@@ -45,7 +48,8 @@ std::vector<Record> unpacked(const std::string& section) {
     Record record;
     record.source = line();
     record.target = line();
-    for (size_t n = strtoul(line().c_str(), nullptr, 10); n > 0; --n) record.flags.push_back(line());
+    for (std::vector<std::string>* list : {&record.flags, &record.defined, &record.undefined})
+      for (size_t n = strtoul(line().c_str(), nullptr, 10); n > 0; --n) list->push_back(line());
     const size_t size = strtoul(line().c_str(), nullptr, 10);
     record.text = section.substr(at, size);
     at += record.text.size();
@@ -112,6 +116,7 @@ Member member_of(const std::string& path, llvm::MemoryBufferRef buffer) {
     const auto name = llvm::expectedToOptional(section.getName());
     const auto content = llvm::expectedToOptional(section.getContents());
     if (name && content && *name == kSection) member.records = unpacked(content->str());
+    for (const char* list : {".init_array", ".ctors", ".fini_array", ".dtors"}) member.runs_by_itself |= name && name->startswith(list);
   }
   read_dynamic(**object, &member);
   return member;
@@ -201,7 +206,15 @@ std::vector<Member> members_of(const std::string& path, Scratch& scratch) {
   if (!buffer) return all;
   const llvm::StringRef content = (*buffer)->getBuffer();
   if (!content.startswith("!<arch>\n") && !content.startswith("!<thin>\n")) {
-    all.push_back(member_of(path, (*buffer)->getMemBufferRef()));
+    Member whole = member_of(path, (*buffer)->getMemBufferRef());
+    if (!whole.is_shared_library || whole.records.empty()) return {whole};
+    const std::vector<Record> records = std::move(whole.records);
+    for (const Record& record : records) {
+      all.push_back(whole);
+      all.back().records = {record};
+      all.back().defined = record.defined;
+      all.back().undefined = record.undefined;
+    }
     return all;
   }
   auto archive = llvm::object::Archive::create((*buffer)->getMemBufferRef());

@@ -46,10 +46,12 @@ struct Member {
   std::string path;  // of the object; of a member a copy of it
   std::vector<Record> records;
   std::vector<std::string> defined, undefined;  // symbols
+  bool runs_by_itself = false;  // some of it, before main() or behind
+  bool is_wanted = false;
   bool is_shared_library = false;
   std::vector<std::string> needed, directories;  // of a shared library: others, and where it says that they are
 };
-// Of an object one, of an archive as many as it has; empty for what is neither.
+// Of an object one; of an archive, or a shared library that elc-cc has made, as many as it has; empty for what is none of these.
 std::vector<Member> members_of(const std::string& path, Scratch& scratch);
 
 }  // namespace elc::cc

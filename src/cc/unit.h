@@ -19,6 +19,7 @@ struct Record {
   std::string target;              // of the compiler: its processor and system
   std::vector<std::string> flags;  // of the compiler, as they matter for text that is preprocessed
   std::string text;                // the C compiler's, preprocessed
+  std::vector<std::string> defined, undefined;  // in a shared library, symbols of its object; none is defined: nobody has to ask for it
 };
 
 class Unit {

@@ -36,19 +36,22 @@ class Projects(Cases):
         self.assertNotIn(".elc", self.run_words("readelf", "-S", "-W", "prog"))
 
     def test_shared_libraries(self):
-        """Of the program's own, which are part of it: one that needs another, an archive in it, a library that the program does not name."""
+        """Of the program's own, which are part of it: one that needs another, an archive in it, a library that the program does not name,
+        a function that the program has instead of a library's, and what is called before main()."""
         self.write("one.c", "#include <math.h>\n#include <mpi.h>\nstatic long total; long counted; static long part(long x) { return x * 2; }\n"
                             "long one(long x) { long s; x = part(x); MPI_Allreduce(&x, &s, 1, MPI_LONG, MPI_SUM, MPI_COMM_WORLD); counted++; return total += s + (long)sqrt(counted); }\n")
-        self.write("two.c", "#include <mpi.h>\nlong one(long), three(long);\nstatic long part(long x) { return x + 1; }\nlong two(long x) { MPI_Barrier(MPI_COMM_WORLD); return three(one(part(x))); }\n")
+        self.write("two.c", "#include <mpi.h>\nlong one(long), three(long), hook(long);\nstatic long part(long x) { return x + 1; }\nlong two(long x) { MPI_Barrier(MPI_COMM_WORLD); return three(one(hook(part(x)))); }\n")
+        self.write("hook.c", "long hook(long x) { return x; }\n")
+        self.write("starts.c", "extern long counted; static __attribute__((constructor)) void start(void) { counted = 5; }\n")
         self.write("three.c", "static long last; long three(long x) { long was = last; last = x % 1000; return was; }\n")
         self.write("unwanted.c", "long nowhere(void); long unwanted(void) { return nowhere(); }\n")
-        self.write("prog.c", PROGRAM % ("long two(long); extern long counted;", "result += two(i) + counted;"))
+        self.write("prog.c", PROGRAM % ("long two(long); extern long counted; long hook(long x) { return x + 2; }", "result += two(i) + counted;"))
         for off in (), ("-felc-off",):
             self.cc("-fPIC", "-c", "-O1", "three.c", "unwanted.c", *off)
             self.run_words("ar", "rcs", "libthree.a", "three.o", "unwanted.o")
             os.makedirs(os.path.join(self.home, "lib"), exist_ok=True)
             self.cc("-shared", "-fPIC", "one.c", "-Wl,-soname,libone.so.1", "-o", "lib/libone.so.1", "-lm", *off)
-            self.cc("-shared", "-fPIC", "two.c", "lib/libone.so.1", "-L.", "-lthree", "-Wl,-rpath,$ORIGIN", "-o", "lib/libtwo.so", *off)
+            self.cc("-shared", "-fPIC", "two.c", "hook.c", "starts.c", "lib/libone.so.1", "-L.", "-lthree", "-Wl,-rpath,$ORIGIN", "-o", "lib/libtwo.so", *off)
             if not off: self.run_words("strip", "lib/libtwo.so")
             self.cc("prog.c", "-Llib", "-ltwo", "lib/libone.so.1", "-ltwo", "-Wl,-rpath," + os.path.join(self.home, "lib").replace(" ", "\\ "), "-o", "plain" if off else "prog", *off)
             if not off: os.rename(os.path.join(self.home, "lib"), os.path.join(self.home, "gone"))

@@ -100,6 +100,9 @@ double ELC_Program_wtime(void);
 /* MPI_Get_address and MPI_Address. Datatypes that are made with the distance of two blocks of memory are seen by them. */
 int ELC_Program_get_address(const void *location, void *address);
 
+/* rename: what a line has of a file goes with its name. */
+int ELC_Program_rename(const char *from, const char *to);
+
 /* Those that MPI has itself; pointers to them are in lines, as are those to what it says of a window. */
 #define ELC_PROGRAM_ATTRIBUTES 8
 extern int ELC_Program_attributes[ELC_PROGRAM_ATTRIBUTES];

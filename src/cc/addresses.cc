@@ -69,8 +69,11 @@ class AddressVisitor : public Visitor {
     if (function_ == nullptr) return true;
     called_.insert(call->getCallee()->IgnoreParenImpCasts());
     const FunctionDecl* const callee = call->getDirectCallee();
-    if (callee != nullptr && unit_.in_system_header(callee->getLocation())) {
+    if (callee != nullptr && (unit_.in_system_header(callee->getLocation()) || callee->getBuiltinID() != 0)) {
       see_copy(call, callee);
+      // What another one makes of a number, and returns, is another number.
+      if (!call->getType()->isVoidType() && !call->getType()->isPointerType() && !gives_what_it_is_given(callee) && !is_mpi(callee->getName().str()))
+        for (unsigned i = 0; i < call->getNumArgs() && i < callee->getNumParams(); ++i) make(call->getArg(i), kNumbers | kAddress);
       return true;
     }
     for (unsigned i = 0; i < call->getNumArgs(); ++i) {
@@ -253,6 +256,12 @@ class AddressVisitor : public Visitor {
   }
 
   // memcpy() of a pointer's bytes into integers.
+  // As it is, or what was there before.
+  static bool gives_what_it_is_given(const FunctionDecl* callee) {
+    const llvm::StringRef name = callee->getDeclName().isIdentifier() ? callee->getName() : "";
+    return name.startswith("__builtin_expect") || name.startswith("__sync_") || name.startswith("__atomic_");
+  }
+
   void see_copy(const CallExpr* call, const FunctionDecl* callee) {
     if (!callee->getDeclName().isIdentifier() || (callee->getName() != "memcpy" && callee->getName() != "memmove") || call->getNumArgs() < 2) return;
     if ((of(call->getArg(1)) & kBytes) == 0) return;
@@ -457,7 +466,7 @@ class AddressVisitor : public Visitor {
     if (const auto* call = dyn_cast<CallExpr>(e)) {
       const FunctionDecl* const callee = call->getDirectCallee();
       unsigned of_arguments = kNothing;
-      if (callee != nullptr && callee->getBuiltinID() != 0)
+      if (callee != nullptr && gives_what_it_is_given(callee))
         for (const Expr* argument : call->arguments()) of_arguments |= of(argument);
       return callee != nullptr ? held(callee) | of_arguments : kNothing;
     }

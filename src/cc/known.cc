@@ -54,7 +54,7 @@ const Names& plain() {
     feof_unlocked ferror_unlocked clearerr_unlocked fileno_unlocked
     __bswap_16 __bswap_32 __bswap_64 htons htonl ntohs ntohl
     __printf_chk __fprintf_chk __sprintf_chk __snprintf_chk __vprintf_chk __vfprintf_chk __vsprintf_chk __vsnprintf_chk
-    remove rename renameat tmpnam_r warn vwarn warnx vwarnx err verr errx verrx error error_at_line
+    remove renameat tmpnam_r warn vwarn warnx vwarnx err verr errx verrx error error_at_line
 
     wcscpy wcsncpy wcscat wcsncat wcscmp wcsncmp wcscasecmp wcsncasecmp wcscoll wcsxfrm wcschr wcsrchr wcschrnul wcscspn wcsspn
     wcspbrk wcsstr wcswcs wcstok wcslen wcsnlen wcpcpy wcpncpy wmemchr wmemcmp wmemcpy wmemmove wmemset wmempcpy wcwidth wcswidth
@@ -201,6 +201,7 @@ const std::map<std::string, std::string>& replaced() {
       {"freopen", "ELC_Program_freopen"},
       {"freopen64", "ELC_Program_freopen"},
       {"fcloseall", "ELC_fcloseall"},
+      {"rename", "ELC_Program_rename"},
       {"time", "ELC_Program_time"},
       {"clock", "ELC_Program_clock"},
       {"times", "ELC_Program_times"},
@@ -483,7 +484,8 @@ Known known_function(const std::string& spelled) {
 
 bool is_known_variable(const std::string& name) {
   static const Names all = words("stdin stdout stderr optarg optind opterr optopt errno");
-  return all.contains(name) || name.starts_with("ompi_") || name.starts_with("lam_") || name.starts_with("MPI_") || name.starts_with("MPIR_");
+  return all.contains(name) || name.starts_with("ompi_") || name.starts_with("lam_") || name.starts_with("MPI_") || name.starts_with("MPIR_") ||
+         name.starts_with("__start_") || name.starts_with("__stop_");  // of a section, by the linker
 }
 
 bool is_site(const std::string& name) { return sites().contains(name); }

@@ -274,6 +274,11 @@ class Driver {
         fprintf(stderr, "elc-cc: warning: no file that elc-cc has compiled sends, receives or waits by MPI: the program is linked without libELC, and takes no lines\n");
       return true;
     }
+    for (const Word& word : arguments_.words)
+      for (const std::string& text : word.text)
+        if (text.find("--wrap") != std::string::npos || text.find("--defsym") != std::string::npos)
+          errors.push_back(text + ": functions would be called that the files do not name there, and elc-cc would not see that");
+    if (!errors.empty()) return report(errors);
     if (!program.has_main()) return report({"main() is in none of the files that elc-cc has compiled"});
     program.conclude(&errors);
     for (const std::string& warning : program.warnings()) fprintf(stderr, "elc-cc: warning: %s\n", warning.c_str());

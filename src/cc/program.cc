@@ -67,6 +67,10 @@ class Collector : public Visitor {
   bool TraverseFunctionDecl(FunctionDecl* function) override {
     if (unit_.in_system_header(function->getLocation())) return true;
     FunctionFacts* const outer = facts_;
+    see_other_name(function);
+    // They are called by no call in the text.
+    if (function->hasAttr<ConstructorAttr>() || function->hasAttr<DestructorAttr>() || function->hasAttr<UsedAttr>())
+      program_.at_file_scope_.refers.insert(Program::key_of(unit_, function));
     if (function->doesThisDeclarationHaveABody()) {
       FunctionFacts& facts = program_.functions_[Program::key_of(unit_, function)];
       facts.name = function->getName().str();
@@ -205,6 +209,29 @@ class Collector : public Visitor {
   }
 
  private:
+  // An alias, or a name for which the program chooses a function when it begins: as a function that calls those.
+  void see_other_name(const FunctionDecl* function) {
+    const auto* const alias = function->getAttr<AliasAttr>();
+    const auto* const chosen = function->getAttr<IFuncAttr>();
+    if (alias == nullptr && chosen == nullptr) return;
+    const std::string of = (alias != nullptr ? alias->getAliasee() : chosen->getResolver()).str(), key = Program::key_of(unit_, function);
+    FunctionFacts& facts = program_.functions_[key];
+    facts.name = function->getName().str();
+    facts.place = unit_.place(function->getLocation());
+    facts.signature = Program::signature_of(function->getType());
+    facts.is_other_name = true;
+    program_.external_.insert(facts.name);
+    for (const NamedDecl* named : unit_.context().getTranslationUnitDecl()->lookup(&unit_.context().Idents.get(of))) {
+      const auto* const target = dyn_cast<FunctionDecl>(named);
+      if (target == nullptr) continue;
+      const std::string target_key = Program::key_of(unit_, target);
+      facts.refers.insert(target_key);
+      taken_.insert(target_key);
+      if (alias != nullptr) facts.calls.insert(target_key);
+      else facts.calls_by.insert(facts.signature);
+    }
+  }
+
   void see_pragma(const DeclaratorDecl* declared, Pragma::Kind kind) {
     if (const Pragma* const pragma = unit_.pragma_of(declared, kind)) pragmas_.insert(pragma);
   }
@@ -778,6 +805,11 @@ bool Program::begins_mpi() const {
 bool Program::defines(const Unit& unit, const FunctionDecl* function) const {
   const auto f = functions_.find(key_of(unit, function));
   return f != functions_.end() && !f->second.name.empty();
+}
+
+bool Program::is_other_name(const Unit& unit, const FunctionDecl* function) const {
+  const auto f = functions_.find(key_of(unit, function));
+  return f != functions_.end() && f->second.is_other_name;
 }
 
 bool Program::is_address_taken(const Unit& unit, const FunctionDecl* function) const {

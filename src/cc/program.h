@@ -39,6 +39,7 @@ struct IfGivenAddress {
 struct FunctionFacts {
   std::string name, place, signature;
   bool is_static = false;
+  bool is_other_name = false;        // of a function, or of one that is chosen
   bool calls_site = false;
   bool is_address_taken = false;
   std::set<std::string> calls;       // keys of functions
@@ -143,6 +144,7 @@ class Program {
   // MPI may call it in the middle of a call, and it calls MPI.
   bool is_error_handler(const Unit& unit, const clang::FunctionDecl* function) const { return error_handlers_.contains(key_of(unit, function)); }
   bool is_address_taken(const Unit& unit, const clang::FunctionDecl* function) const;
+  bool is_other_name(const Unit& unit, const clang::FunctionDecl* function) const;
 
   static std::string signature_of(clang::QualType function);
   static std::string key_of(const Unit& unit, const clang::FunctionDecl* function);

@@ -519,7 +519,8 @@ std::string Function::call(const CallExpr* call, Call kind, bool is_used) {
   if (valued) result = variables_[temporary(call->getType())].name;
   if (!label.is_site) label.again = again(call, result);
   label.result = result;
-  if (kind == Call::kInstrumented && callee_of(call) != nullptr) label.callee = callee_of(call)->getName().str();
+  const FunctionDecl* const named = callee_of(call);
+  if (kind == Call::kInstrumented && named != nullptr && !module_.program().is_other_name(unit_, named)) label.callee = named->getName().str();
   labels_.push_back(label);
   const std::string made = valued ? set(result, call->getType(), callee + "(" + arguments + ")") : callee + "(" + arguments + "); ";
   out_ += before_call(label.live) + (label.is_site ? place : "") + "elc_f.elc_h.label = " + number + "; elc_f.elc_h.is_site = " +

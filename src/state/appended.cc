@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -87,6 +88,33 @@ void AppendedFiles::note(const char* path, const char* mode, int descriptor, boo
   known->is_appended = mode[0] != 'w';
   known->seen = own;
   known->is_lost = false;
+}
+
+void AppendedFiles::note_written(const char* path, bool is_new) {
+  struct stat now;
+  const Descriptor file = is_new || find(path) != nullptr ? open_to_look(path, &now) : Descriptor();
+  if (file.open()) note(path, is_new ? "w" : "a", file.get(), false);
+}
+
+int AppendedFiles::rename(const char* from, const char* to) {
+  struct stat now;
+  Appended* const lost = find_lost(from);
+  int code = 0;
+  if (lost == nullptr) {
+    code = ::rename(from, to);
+  } else {
+    // The run that was given up may have done it.
+    const Descriptor file = stat(from, &now) != 0 ? open_to_look(to, &now) : Descriptor();
+    if (!file.open() || static_cast<uint64_t>(now.st_size) != lost->length || !has_kept(*lost, file.get(), now))
+      give_up(Result::error("the program gives the file '%s' another name, whose %llu bytes it had written when the line was taken, and what is there now "
+                            "is not that: put the file back as it was, or restart from another line", from, static_cast<unsigned long long>(lost->length)));
+    lost->is_lost = false;
+    lost->seen = now;
+  }
+  if (code != 0) return code;
+  if (strcmp(from, to) != 0) forget(to);
+  if (Appended* const known = find(from)) known->path = Text::copy(to);
+  return code;
 }
 
 // One that has been written anew since is told by what it is: notes have other names.

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -28,16 +29,21 @@ size_t place_of(const Vector<Opened>& all, int descriptor) {
   return i;
 }
 
-// A file to which it may append, by the name that it has, where the system tells that.
-void note_writing(int descriptor, const struct stat& now) {
-  char path[4096];
-  const int flags = fcntl(descriptor, F_GETFL);
-  const bool is_new = now.st_size == 0 && (flags & O_APPEND) == 0;  // and written from its beginning
-  if (flags < 0 || (flags & O_ACCMODE) == O_RDONLY || !S_ISREG(now.st_mode) || now.st_nlink == 0 || is_new) return;
+// The name that it has, where the system tells that: from the directory of the program, if it is there.
+Text path_of(int descriptor) {
+  char path[4096], here[4096];
   const ssize_t length = readlink(Text::format("/proc/self/fd/%d", descriptor).c_str(), path, sizeof path - 1);
-  if (length <= 0) return;
+  if (length <= 0) return Text();
   path[length] = '\0';
-  process().streams.note_writing(path);
+  const size_t begin = getcwd(here, sizeof here) != nullptr ? strlen(here) : 0;
+  const bool is_here = begin > 1 && strncmp(path, here, begin) == 0 && path[begin] == '/';
+  return Text::copy(path + (is_here ? begin + 1 : 0));
+}
+
+// It is closed. What it has written is the file's as if it had been a stream.
+void forget(Vector<Opened>* all, size_t i) {
+  if (!(*all)[i].written.empty()) process().streams.note_written((*all)[i].written.c_str(), (*all)[i].is_new);
+  all->erase(i);
 }
 
 void note(int descriptor, const char* what) {
@@ -45,11 +51,18 @@ void note(int descriptor, const char* what) {
   if (descriptor < 0 || fstat(descriptor, &now) != 0) return;
   pthread_mutex_lock(&lock);
   Vector<Opened>& all = process().opened;
-  const size_t i = place_of(all, descriptor);
-  const Opened opened = {descriptor, now.st_dev, now.st_ino, what};
-  if (i < all.size()) all[i] = opened;
-  else all.push_back(opened);
-  note_writing(descriptor, now);
+  if (const size_t i = place_of(all, descriptor); i < all.size()) forget(&all, i);
+  Opened& opened = all.push_back({descriptor, now.st_dev, now.st_ino, what, {}, true});
+  const int flags = fcntl(descriptor, F_GETFL);
+  if (const Text path = S_ISREG(now.st_mode) && now.st_nlink > 0 && flags >= 0 ? path_of(descriptor) : Text(); !path.empty()) {
+    if ((flags & O_ACCMODE) == O_RDONLY) {
+      process().streams.look_before_reading(path.c_str());
+    } else {
+      opened.written = Text::copy(path.view());
+      opened.is_new = now.st_size == 0 && (flags & O_APPEND) == 0;
+      if (!opened.is_new) process().streams.note_writing(path.c_str());
+    }
+  }
   pthread_mutex_unlock(&lock);
 }
 
@@ -59,14 +72,14 @@ void note(int descriptor, const char* what) {
 Result check_opened(Process& p) {
   for (size_t i = p.opened.size(); i-- > 0;) {
     if (is_open(p.opened[i])) return Result::error("the program has called %s", p.opened[i].what);
-    p.opened.erase(i);
+    forget(&p.opened, i);
   }
   return Result();
 }
 
 void forget_opened(Process& p, int descriptor) {
   pthread_mutex_lock(&lock);
-  if (const size_t i = place_of(p.opened, descriptor); i < p.opened.size()) p.opened.erase(i);
+  if (const size_t i = place_of(p.opened, descriptor); i < p.opened.size()) forget(&p.opened, i);
   pthread_mutex_unlock(&lock);
 }
 

@@ -463,6 +463,7 @@ ELC_EXPORT int ELC_Program_fclose(void* stream) {
   const int flushed = fflush(file);
   return process().streams.open_anew("/dev/null", "w", file) != nullptr ? flushed : EOF;
 }
+ELC_EXPORT int ELC_Program_rename(const char* from, const char* to) { return process().streams.rename(from, to); }
 ELC_EXPORT int ELC_Program_fileno(void* stream) { return process().streams.descriptor_of(static_cast<FILE*>(stream)); }
 ELC_EXPORT int ELC_fcloseall(void) { return process().streams.close_all(); }
 }

@@ -97,7 +97,11 @@ class Streams {
   int close(FILE* file);
   int close_all();
   int descriptor_of(FILE* file);  // fileno
-  void note_writing(const char* path) { closed_.note_writing(path); }  // it has been opened by another function
+  // Files that are opened by other functions.
+  void note_writing(const char* path) { closed_.note_writing(path); }
+  void note_written(const char* path, bool is_new) { closed_.note_written(path, is_new); }
+  void look_before_reading(const char* path) { closed_.look_before_opening(path, "r"); }
+  int rename(const char* from, const char* to) { return closed_.rename(from, to); }
 
   uint64_t number_of(FILE* file) const;    // kWildStream for one that is not known
   FILE* stream_of(uint64_t number) const;  // nullptr for no, or an impossible number

@@ -177,3 +177,72 @@ int main(int argc, char **argv) {
                 out, said = self.planned("prog", ELC_RESTART="1", ELC_FILE_ROOTS=elsewhere if message else "")
                 self.assertEqual(out, "end\n", said)
                 self.assertEqual(self.read(log), whole)
+
+    def test_other_names_and_functions(self):
+        """What is written beside a file and put in its place, and what open() has written: a restart has what the line had, or says so."""
+        self.write("prog.c", r"""
+#include <fcntl.h>
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+static int rank;
+static void put(const char *name, int i, int by_descriptor) {
+  char line[40];
+  FILE *f = by_descriptor ? NULL : fopen(name, "w");
+  int fd = by_descriptor ? open(name, O_WRONLY | O_CREAT | O_TRUNC, 0666) : -1, n = sprintf(line, "%d\n", i);
+  if (f ? fputs(line, f) < 0 || fclose(f) != 0 : write(fd, line, n) != n || close(fd) != 0) abort();
+}
+static int get(const char *name) {
+  int n;
+  FILE *f = fopen(name, "r");
+  if (f == NULL || fscanf(f, "%d", &n) != 1) abort();
+  fclose(f);
+  return n;
+}
+static int get_by_descriptor(const char *name) {
+  char line[40] = "";
+  int fd = open(name, O_RDONLY);
+  if (read(fd, line, sizeof line - 1) <= 0) abort();
+  close(fd);
+  return atoi(line);
+}
+int main(int argc, char **argv) {
+  int i, beside = -1;
+  long sum = 0, all;
+  char own[20], next[20], other[20];
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  sprintf(own, "own-%d", rank), sprintf(next, "next-%d", rank), sprintf(other, "other-%d", rank);
+  for (i = 0; i < 40; i++) {
+    if (i % 10 == 0) put(next, i + 1, argc > 1), beside = i;
+    MPI_Allreduce(&sum, &all, 1, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
+    if (i % 10 == 5 && rename(next, own) != 0) abort();
+    if (i % 10 == 2) put(other, i, 1);
+    MPI_Allreduce(&sum, &all, 1, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
+    if (i >= 5) sum = sum * 7 % 1000003 + get(own) + all % 3;
+    if (i >= 2) sum += i % 2 ? get(other) : get_by_descriptor(other);
+  }
+  if (rank == 0) printf("%ld\n", sum);
+  MPI_Finalize();
+  return 0;
+}
+""")
+        self.cc("prog.c", "-w", "-o", "plain", "-felc-off")
+        self.cc("prog.c", "-w", "-o", "prog")
+        expected, right, told = self.start("plain"), 0, 0
+        for name in ("next-0", "next-1", "own-0", "own-1", "other-0", "other-1"):
+            if os.path.exists(os.path.join(self.home, name)): os.remove(os.path.join(self.home, name))
+        sites = [3, 9, 12, 14, 23, 31, 34, 47, 72, 75]
+        for site in sites:
+            out, said = self.planned("prog", " ".join(str(s) for s in (site, site + 4)), ELC_KEEP="20")
+            self.assertEqual(out, expected, said)
+            out, said = self.planned("prog", code=None, ELC_RESTART="1")
+            self.assertIn("restarting from line", said)
+            if out == expected: right += 1
+            else:
+                told += 1
+                self.assertRegex(said, "(opens the file '.*' again|gives the file '.*' another name), whose \\d+ bytes it had written when the line was taken", "site %d: %s" % (site, out))
+            shutil.rmtree(os.path.join(self.home, "lines"))
+        self.assertGreater(right, 0)
+        self.assertGreater(told, 0)

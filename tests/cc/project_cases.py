@@ -59,6 +59,32 @@ class Projects(Cases):
         self.assertNotEqual(out, ANSWER)
         self.assert_restarts("prog", out)
 
+    def test_other_names(self):
+        """Of functions, as Fortran has them, weak ones and such that are chosen; what is called before main() and by a handler of that."""
+        self.write("other.c", """#include <mpi.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+static long total, caught; static char text[] = "1 22 333 4444";
+static void on_signal(int n) { caught += rand() % 10 + n; }
+static __attribute__((constructor)) void start(void) { signal(SIGUSR1, on_signal); }
+static long all(long x) { long s; MPI_Allreduce(&x, &s, 1, MPI_LONG, MPI_SUM, MPI_COMM_WORLD); return total += s + caught; }
+long all_(long x) __attribute__((alias("all")));
+long word(int i) { const char *w; strcpy(text, "1 22 333 4444"); w = strtok(i % 4 == 0 ? text : NULL, " "); return w == NULL ? 0 : strlen(w); }
+long word_(int i) __attribute__((weak, alias("word")));
+long also(int i) { return i + drand48() * 10; }
+extern long also_(int i);
+#pragma weak also_ = also
+static long one(void) { return all(1); }
+static long (*choose(void))(void) { return one; }
+long chosen(void) __attribute__((ifunc("choose")));
+""")
+        self.write("prog.c", PROGRAM % ("#include <signal.h>\nlong all_(long), word_(int), also_(int), chosen(void);", "raise(SIGUSR1); result += all_(i) + word_(i) + also_(i) + chosen();"))
+        self.cc("prog.c", "other.c", "-w", "-o", "plain", "-felc-off")
+        self.cc("prog.c", "other.c", "-w", "-o", "prog")
+        for _ in range(3):
+            self.assert_restarts("prog", self.start("plain"))
+
     def test_libraries_of_others(self):
         """Where all that calls MPI is in one that elc-cc has not compiled no line can be taken, and that is told."""
         self.write("one.c", "#include <mpi.h>\nlong one(long x) { long s; MPI_Allreduce(&x, &s, 1, MPI_LONG, MPI_SUM, MPI_COMM_WORLD); return s; }\n")

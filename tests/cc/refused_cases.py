@@ -167,6 +167,11 @@ static void note(void) { FILE *f = fopen("note", "a"); fclose(f); }""", """{ int
         self.refuses("are wanted after a call that can reach MPI", "#include <stdarg.h>\nstatic long one(va_list *of) { MPI_Barrier(MPI_COMM_WORLD); return va_arg(*of, int); }"
                      "static long many(int n, ...) { va_list of; long s; va_start(of, n); s = one(&of); va_end(of); return s; } static long (*pointer)(va_list *) = one;", "pointer(0); many(1, 2);")
 
+    def test_names_that_the_linker_changes(self):
+        self.write("prog.c", PROGRAM % ("long __real_deep(long x, int n);\nlong __wrap_deep(long x, int n) { return __real_deep(x, n); }", ""))
+        for option in "-Wl,--wrap=deep", "-Wl,--defsym=other=deep":
+            self.assertIn(option + ": functions would be called that the files do not name there", self.cc("prog.c", "-w", option, "-o", "prog", code=1))
+
     def test_a_line_that_waits(self):
         """For a process that is where none can be taken: it is told, and what elc-cc has said of that."""
         self.write("prog.c", PROGRAM % ("#include <stdarg.h>\n#include <unistd.h>\nstatic long many(int n, ...) { va_list of; long s; va_start(of, n); "
@@ -359,6 +364,10 @@ int *p = &i; unsigned char b[8]; memcpy(b, &p, sizeof p); kept[b[1] * 5 % 64] = 
 int *p = &i; struct { unsigned low, high; } w; memcpy(&w, &p, sizeof w); kept[(w.low ^ w.high) % 64] = 0;
 static uint64_t u; u = (uint64_t)&i | 5ull << 56; if (u == 7) kept[0] = 0;
 static unsigned long u; u = (unsigned long)&i + ((unsigned long)i << 48); if (u == 7) kept[0] = 0;
+kept[__builtin_popcountll((uintptr_t)&i) % 64] = 0;
+static uint64_t u; u = __builtin_bswap64((uintptr_t)&i); if (u == 7) kept[0] = 0;
+kept[ldiv((long)&i, 61).rem] = 0;
+static long m; m = labs((long)&i); if (m == 7) kept[0] = 0;
 static long m; m = -(long)&i; if (m == 7) kept[0] = 0;
 static long m[2]; m[i & 1] = ~(long)&i; if (m[0] == 7) kept[0] = 0;
 static struct { uint64_t tag : 8, at : 56; } b; b.at = (uint64_t)&i; if (b.tag == 7) kept[0] = 0;

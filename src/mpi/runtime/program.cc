@@ -409,7 +409,7 @@ ELC_EXPORT void* ELC_Program_fopen(const char* path, const char* mode) {
   if (file != nullptr && is_of_system(path, file)) elc::mpi::spoil_replay("the program has opened a device, or a file of the system's, while messages crossed the line");
   const int is_there = file != nullptr ? 1 : 0, was_there = repeated(is_there);
   if (is_there == was_there) return file;
-  if (file == nullptr) elc::mpi::give_up(elc::Result::error("the program had opened '%s' when the line was taken, and now it cannot be opened", path));
+  if (file == nullptr) elc::mpi::give_up(elc::Result::error("the program had opened '%s' when the line was being taken, and now it cannot be opened: put the file back, or restart from another line", path));
   ELC_Program_fclose(file);
   errno = ENOENT;
   return nullptr;

@@ -57,6 +57,7 @@ class FileVisitor : public Visitor {
     const FunctionDecl* callee = callee_of(call);
     // What is converted has been seen before.
     if (!seen_.contains(call) && m_.program_.characters().gives_memory(unit_, call)) give(call, call->getType()->getPointeeType(), true);
+    for (const Expr* argument : call->arguments()) give_behind(call, argument);
     if (callee == nullptr) return true;
     direct_.insert(call->getCallee()->IgnoreParenImpCasts());
     if (m_.program_.defines(unit_, callee)) return true;
@@ -203,6 +204,28 @@ class FileVisitor : public Visitor {
     if (is_as_it_is) before = "((" + m_.declaration(call->getType(), "", call->getBeginLoc()) + ")" + before, behind += ")";
     m_.memory_[call] = {before, behind};
     m_.edits_.wrap(unit_.begin_of(call->getBeginLoc()), unit_.end_of(call->getEndLoc()), before, behind);
+  }
+
+  // The memory to which a call makes a pointer lead, that is given to it as one to anything: get((void **)&p, size).
+  void give_behind(const CallExpr* call, const Expr* argument) {
+    const FunctionDecl* const callee = callee_of(call);
+    const std::string name = callee == nullptr ? "" : callee->getName().str();
+    const auto* address = dyn_cast<UnaryOperator>(argument->IgnoreParenCasts());
+    const QualType to = argument->IgnoreParenImpCasts()->getType(), result = call->getType();
+    if (address == nullptr || address->getOpcode() != UO_AddrOf) return;
+    if (name != "MPI_Alloc_mem" && name != "MPI_Win_allocate" && (!to->isPointerType() || !to->getPointeeType()->isVoidPointerType())) return;
+    if (!address->getSubExpr()->getType()->isPointerType() || in_initialiser_ || m_.program_.reaches_mpi(unit_, call)) return;
+    const QualType element = address->getSubExpr()->getType()->getPointeeType();
+    if (element->isFunctionType() || element->isAnyCharacterType() || !(result->isVoidType() || result->isIntegerType() || result->isPointerType())) return;
+    m_.lift(element);
+    std::string type = m_.types_.of_memory(element);
+    if (type.empty()) return;
+    if (element->isRecordType() && type.find('+') == std::string::npos && asks_for_more(call, element)) type += " + " + std::to_string(ELC_PROGRAM_OPEN);
+    const std::string place = "elc_at" + std::to_string(++places_);
+    m_.edits_.wrap(unit_.begin_of(argument->getBeginLoc()), unit_.end_of(argument->getEndLoc()), "(" + place + " = (void **)(", "))");
+    m_.edits_.wrap(unit_.begin_of(call->getBeginLoc()), unit_.end_of(call->getEndLoc()),
+                   "({ void **" + place + "; " + (result->isVoidType() ? "" : bare(result) + " elc_given = "),
+                   "; ELC_Program_as(*" + place + ", " + type + "); " + (result->isVoidType() ? "" : "elc_given; ") + "})");
   }
 
   // Whether the program asks there whether there is such a function: if (hook), hook != NULL.
@@ -414,6 +437,7 @@ class FileVisitor : public Visitor {
   std::set<const StringLiteral*> kept_;
   std::map<std::pair<std::string, std::string>, std::string> names_;  // of the variables that strings are, by their type, or that they are a function's name
   std::set<const Expr*> seen_;
+  int places_ = 0;                // to which calls make pointers lead
   std::set<const Expr*> values_;  // literals to which no pointer leads, or which have a name already
   std::set<size_t> of_threads_;   // the words that said so
   bool in_initialiser_ = false;  // of a variable of the file, where nothing can be called

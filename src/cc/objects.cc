@@ -1,7 +1,10 @@
 #include "cc/objects.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -124,6 +127,23 @@ Member member_of(const std::string& path, llvm::MemoryBufferRef buffer) {
 
 }  // namespace
 
+namespace {
+
+std::string of_signals;  // the directory that goes when a signal ends the process
+
+void end_by(int signal_number) {
+  if (const pid_t child = fork(); child == 0) {
+    execl("/bin/rm", "rm", "-rf", "--", of_signals.c_str(), static_cast<char*>(nullptr));
+    _exit(127);
+  } else if (child > 0) {
+    waitpid(child, nullptr, 0);
+  }
+  signal(signal_number, SIG_DFL);
+  raise(signal_number);
+}
+
+}  // namespace
+
 Scratch::Scratch() {
   const char* const where = getenv("TMPDIR");
   std::string pattern = std::string(where != nullptr && *where != '\0' ? where : "/tmp") + "/elc-cc-XXXXXX";
@@ -131,7 +151,14 @@ Scratch::Scratch() {
     perror(("elc-cc: " + pattern).c_str());
     exit(1);
   }
-  path_ = pattern;
+  path_ = of_signals = pattern;
+  for (const int each : {SIGINT, SIGTERM, SIGHUP})
+    if (signal(each, end_by) == SIG_IGN) signal(each, SIG_IGN);
+}
+
+void Scratch::keep() {
+  keeps_ = true;
+  of_signals.clear();
 }
 
 Scratch::~Scratch() {

@@ -18,7 +18,7 @@ class Scratch {
   Scratch& operator=(const Scratch&) = delete;
 
   std::string file(const std::string& name);  // a new path whose name ends so
-  void keep() { keeps_ = true; }
+  void keep();
   const std::string& path() const { return path_; }
 
  private:

@@ -442,3 +442,25 @@ int main(int argc, char **argv) {
                    "if (i == 0) { event = cell(); event->next = event; event = NULL; pair = cell(); pair->key = 1000; pair->next = pair; } deep(1, 1); result += ++pair->next->key;")
         self.right("static char *pool; struct to { long n; FILE *file; };",
                    "if (pool == NULL) { pool = calloc(1, 4096); ((struct to *)(pool + 64))->file = stdout; } deep(1, 1); result += ((struct to *)(pool + 64))->file == stdout;")
+
+    def test_memory_that_an_address_is_given_for(self):
+        """What a function makes the program's pointer lead to: posix_memalign, the program's own, one that calls itself, MPI_Alloc_mem."""
+        self.right("""
+struct cell { double x; struct cell *next; char name[8]; }; struct named { struct named *next; int n; char name[1]; };
+static struct cell *first, *table[3]; static struct named *names; static struct cell **rows; static void *plain;
+static int get(void **to, size_t n) { void *p = calloc(1, n); if (p == NULL) return 1; *to = p; return 0; }
+static void get_both(void **to, void **other, size_t n) { get(to, n), get(other, n); }
+static void *deep_down(int n, void **to, size_t size) { struct cell *own; if (n > 0) return deep_down(n - 1, (void **)&own, size), free(own), deep_down(0, to, size); return get(to, size), *to; }
+""", """
+{ struct cell *c = NULL, *d; struct named *one; static struct cell *kept; int k;
+  if (posix_memalign((void **)&c, 64, sizeof *c) != 0) exit(1);
+  memset(c, 0, sizeof *c), c->x = i, c->next = first, first = c;
+  if (get((void **)&one, sizeof *one + 10) != 0) exit(1);
+  sprintf(one->name, "name %d", i), one->next = names, one->n = i, names = one;
+  if (i % 10 == 0) get_both((void **)(&table[i % 3]), (void **)&kept, 2 * sizeof *kept), kept[1].next = first, table[i % 3][1].next = kept;
+  if (i == 20) get((void **)&rows, 5 * sizeof *rows), rows[3] = first, MPI_Alloc_mem(4 * sizeof *d, MPI_INFO_NULL, &d), memset(d, 0, 4 * sizeof *d), d[2].next = first, rows[4] = d;
+  if (deep_down(3, (void **)&d, sizeof *d) != (void *)d) exit(2);
+  d->next = kept, d->x = i, plain = d; get(&plain, 8);
+  deep(1, 1);
+  for (k = 0, c = first; c != NULL && k < 20; c = c->next, k++) result += c->x;
+  result += strlen(names->name) + names->n + (kept[1].next->x > 3) + d->next[1].next->x; if (rows) result += rows[3]->x + rows[4][2].next->x; }""")

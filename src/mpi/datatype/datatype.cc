@@ -178,7 +178,9 @@ bool is_between_blocks(MPI_Aint distance) {
 // them with all displacements is that, and nothing else is looked at.
 static bool spans_blocks(const Vector<MPI_Aint>& displacements) {
   const Noted& n = noted();
-  bool found = false;
+  bool found = false, are_addresses = true;  // and no distances: a program may make such a type for each message
+  for (const MPI_Aint by : displacements) are_addresses = are_addresses && was_asked_for(by);
+  if (are_addresses) return false;
   const auto far = [](uintptr_t from, MPI_Aint by) {
     return state::in_different_blocks(reinterpret_cast<const void*>(from), reinterpret_cast<const void*>(from + static_cast<uintptr_t>(by)));
   };

@@ -189,19 +189,16 @@ Result check_way_back(const Process& p) {
         "%s() has come to a site between ELC_ENTER and ELC_Leave, but the program has called ELC_Restore: it is "
         "either restored in place or entered again",
         p.frames.back().function);
+  const char* const mend = p.is_prepared ? "elc-cc does not follow such a call; make it by its name, in a statement" : "put ELC_AT right before the call";
   for (size_t i = 0; i < p.frames.size(); ++i) {
     const Frame& frame = p.frames[i];
     const bool innermost = i + 1 == p.frames.size();
     if (frame.label != 0 && (innermost ? p.site_is_labelled : frame.entered_here)) continue;
     if (innermost)
       return Result::error(
-          "%s has come to a site without a label of its own, to which a restart could not come back: put ELC_AT right "
-          "before the call",
-          after_label(frame).c_str());
-    return Result::error(
-        "%s has called %s() without a label of its own, so that a restart could not come back to it: put ELC_AT right "
-        "before the call",
-        after_label(frame).c_str(), p.frames[i + 1].function);
+          "%s has come to a site without a label of its own, to which a restart could not come back: %s", after_label(frame).c_str(), mend);
+    return Result::error("%s has called %s() without a label of its own, so that a restart could not come back to it: %s", after_label(frame).c_str(),
+                         p.frames[i + 1].function, mend);
   }
   return Result();
 }

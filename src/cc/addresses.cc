@@ -255,13 +255,13 @@ class AddressVisitor : public Visitor {
     return false;
   }
 
-  // memcpy() of a pointer's bytes into integers.
   // As it is, or what was there before.
   static bool gives_what_it_is_given(const FunctionDecl* callee) {
     const llvm::StringRef name = callee->getDeclName().isIdentifier() ? callee->getName() : "";
     return name.startswith("__builtin_expect") || name.startswith("__sync_") || name.startswith("__atomic_");
   }
 
+  // memcpy() of a pointer's bytes into integers.
   void see_copy(const CallExpr* call, const FunctionDecl* callee) {
     if (!callee->getDeclName().isIdentifier() || (callee->getName() != "memcpy" && callee->getName() != "memmove") || call->getNumArgs() < 2) return;
     if ((of(call->getArg(1)) & kBytes) == 0) return;

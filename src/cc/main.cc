@@ -10,6 +10,7 @@
 #include <map>
 #include <memory>
 #include <set>
+#include <sstream>
 #include <thread>
 
 #include "cc/arguments.h"
@@ -134,7 +135,7 @@ class Driver {
   // comes behind it.
   void add_needed(size_t word, const Member& library) {
     std::vector<std::string> directories = {fs::path(library.path).parent_path().string()};
-    directories = directories + library.directories + arguments_.directories;
+    directories = directories + library.directories + arguments_.directories + searched();
     std::vector<Word> needed;
     for (const std::string& name : library.needed) {
       std::error_code ignored;
@@ -143,6 +144,23 @@ class Driver {
       else if (!name.starts_with("ld-")) needed.push_back({Word::Kind::kLibrary, {"-l:" + name}});
     }
     arguments_.words.insert(arguments_.words.begin() + static_cast<std::ptrdiff_t>(word) + 1, needed.begin(), needed.end());
+  }
+
+  // Where the linker looks for what libraries need: of -rpath and -rpath-link.
+  std::vector<std::string> searched() const {
+    std::vector<std::string> found;
+    bool is_next = false;
+    for (const Word& word : arguments_.words) {
+      const std::string& text = word.text.back();
+      std::istringstream all(word.text[0].starts_with("-Wl,") ? text.substr(4) : word.text[0] == "-Xlinker" ? text : "");
+      for (std::string one; std::getline(all, one, ',');) {
+        const size_t end = one.find('=');
+        if (is_next) found.push_back(one);
+        else if (one.starts_with("-rpath") && end != std::string::npos) found.push_back(one.substr(end + 1));
+        is_next = !is_next && (one == "-rpath" || one == "-rpath-link");
+      }
+    }
+    return found;
   }
 
   // The linker has left out what the objects have kept.
@@ -164,6 +182,7 @@ class Driver {
   }
 
   int link() {
+    const Arguments given = arguments_;
     bool is_static = arguments_.is_static;
     for (size_t i = 0; i < arguments_.words.size(); ++i) {
       Word& word = arguments_.words[i];
@@ -205,7 +224,7 @@ class Driver {
     if (!inputs_.empty() && !arguments_.is_joined) {
       bool needed = false;
       if (!transform(&needed)) return 1;
-      if (needed) return link_with_library();
+      return needed ? link_with_library() : run(std::vector{compiler_} + given.all());
     }
     return run(std::vector{compiler_} + arguments_.all());
   }

@@ -125,10 +125,6 @@ Member member_of(const std::string& path, llvm::MemoryBufferRef buffer) {
   return member;
 }
 
-}  // namespace
-
-namespace {
-
 std::string of_signals;  // the directory that goes when a signal ends the process
 
 void end_by(int signal_number) {

@@ -91,6 +91,16 @@ long chosen(void) __attribute__((ifunc("choose")));
         self.write("prog.c", "#include <mpi.h>\nlong one(long);\nint main(int argc, char **argv) { MPI_Init(&argc, &argv); one(1); MPI_Finalize(); return 0; }\n")
         self.cc("-shared", "-fPIC", "one.c", "-o", "libone.so", "-felc-off")
         self.assertIn("sends, receives or waits by MPI: the program is linked without libELC, and takes no lines", self.cc("prog.c", "-L.", "-lone", "-o", "prog"))
+        self.write("two.c", "long other(long); long two(long x) { return other(x); }\n")
+        os.makedirs(os.path.join(self.home, "deep"))
+        self.write("other.c", "long other(long x) { return x + 1; }\n")
+        self.cc("-shared", "-fPIC", "other.c", "-Wl,-soname,libother.so", "-o", "deep/libother.so")
+        self.cc("-shared", "-fPIC", "two.c", "deep/libother.so", "-Wl,-soname,libtwo.so", "-o", "libtwo.so")
+        self.write("plain.c", "long two(long);\nint main(void) { return (int)two(-1); }\n")
+        self.cc("plain.c", "libtwo.so", "-Wl,-rpath-link,deep", "-o", "nothing")
+        self.write("calls.c", PROGRAM % ("long two(long);", "result += two(i);"))
+        self.cc("calls.c", "libtwo.so", "-Wl,-rpath-link", "-Wl,deep/", "-Wl,-rpath-link,deep", "-o", "calls")
+        self.assertIn("result: ", self.start("calls"))
 
     def test_headers_of_libraries(self):
         """By -isystem, and that say it of themselves: what they define is part of lines."""

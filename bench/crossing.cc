@@ -301,7 +301,7 @@ void restart(const char* dir, Times* times) {
   double spent[3];
   spent[0] = seconds_of([&] { require(store::open_verified(dir, record, kLabel.rank, &source, &reader, state::is_filled_from)); });
   spent[1] = seconds_of([&] { require(state::check(reader)); });
-  spent[2] = seconds_of([&] { require(state::fill(reader, {})); });
+  spent[2] = seconds_of([&] { require(state::make_places()), require(state::fill(reader, {})); });
   for (int i = 0; i < 3; ++i) times->of[kOpen + i].push_back(spent[i]);
   times->of[kRestart].push_back(spent[0] + spent[1] + spent[2]);
 }

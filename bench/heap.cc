@@ -294,7 +294,7 @@ void measure_list(const Options& options, bool mixed, Figures& out) {
     require(reader.verify());
   });
   out[3] = seconds_of([&] { require(state::check(reader)); });
-  out[4] = seconds_of([&] { require(state::fill(reader, {})); });
+  out[4] = seconds_of([&] { require(state::make_places()), require(state::fill(reader, {})); });
   out[5] = seconds_of([&] { state::set_recovering(false); });
   const Node* node = first;
   for (size_t i = 0; i < options.nodes; ++i, node = node->next)

@@ -26,7 +26,3 @@ def third_of(module, mpi):
     """The names of those of its tests that fall to this MPI: each falls to one of the three."""
     return [name for name in every_of(module) if mpi in drawn(name, "openmpi", "mpich", "lam")]
 
-
-def half_of(module):
-    """The names of one of two of its tests."""
-    return [name for name in every_of(module) if drawn(name, True, False)[0]]

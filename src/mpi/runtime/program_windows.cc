@@ -12,7 +12,6 @@
 #include "elc_program.h"
 #include "mpi/runtime/runtime.h"
 
-#if MPI_VERSION >= 2
 namespace {
 
 // What MPI says of a window is in memory of its own, too. The program may keep the copy as long as it runs: one of each number.
@@ -30,7 +29,6 @@ Number* kept(ELC_Type type, Number number) {
   return copy;
 }
 
-#if MPI_VERSION >= 3
 // Where the pair of its memory is entered; nullptr: the library has not allocated it.
 void** place_of_memory(MPI_Win window) {
   void* memory = nullptr;
@@ -40,16 +38,13 @@ void** place_of_memory(MPI_Win window) {
     if (static_cast<void**>(*place)[1] == memory) return place;
   return nullptr;
 }
-#endif
 
 }  // namespace
-#endif
 
 extern "C" {
 
 ELC_EXPORT void* ELC_Program_windows;
 
-#if MPI_VERSION >= 2
 ELC_EXPORT int ELC_Program_win_get_attr(MPI_Win window, int key, void* value, int* found) {
   const int code = MPI_Win_get_attr(window, key, value, found);
   if (code != MPI_SUCCESS || *found == 0) return code;
@@ -64,7 +59,6 @@ ELC_EXPORT int ELC_Program_win_get_attr(MPI_Win window, int key, void* value, in
   if (key == MPI_WIN_SIZE) *to = kept(ELC_PTRDIFF, static_cast<ptrdiff_t>(*static_cast<const MPI_Aint*>(*to)));
   return code;
 }
-#endif
 
 #if MPI_VERSION >= 3
 ELC_EXPORT int ELC_Program_win_allocate(MPI_Aint size, int unit, MPI_Info info, MPI_Comm comm, void* base, MPI_Win* window) {
@@ -83,6 +77,7 @@ ELC_EXPORT int ELC_Program_win_allocate(MPI_Aint size, int unit, MPI_Info info, 
   memcpy(base, &memory, sizeof memory);
   return code;
 }
+#endif
 
 ELC_EXPORT int ELC_Program_win_free(MPI_Win* window) {
   void** const place = place_of_memory(*window);
@@ -94,5 +89,4 @@ ELC_EXPORT int ELC_Program_win_free(MPI_Win* window) {
   ELC_Program_free(pair);
   return code;
 }
-#endif
 }

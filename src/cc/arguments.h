@@ -17,6 +17,7 @@ struct Word {
   };
   Kind kind;
   std::vector<std::string> text;  // as it was given: an option and its argument
+  bool is_given = true;           // else a shared library wants it
 };
 
 struct Arguments {

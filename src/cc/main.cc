@@ -140,8 +140,8 @@ class Driver {
     for (const std::string& name : library.needed) {
       std::error_code ignored;
       const auto found = std::find_if(directories.begin(), directories.end(), [&](const std::string& d) { return fs::exists(fs::path(d) / name, ignored); });
-      if (found != directories.end()) needed.push_back({Word::Kind::kInput, {(fs::path(*found) / name).string()}});
-      else if (!name.starts_with("ld-")) needed.push_back({Word::Kind::kLibrary, {"-l:" + name}});
+      if (found != directories.end()) needed.push_back({Word::Kind::kInput, {(fs::path(*found) / name).string()}, false});
+      else if (!name.starts_with("ld-")) needed.push_back({Word::Kind::kLibrary, {"-l:" + name}, false});
     }
     arguments_.words.insert(arguments_.words.begin() + static_cast<std::ptrdiff_t>(word) + 1, needed.begin(), needed.end());
   }
@@ -182,7 +182,6 @@ class Driver {
   }
 
   int link() {
-    const Arguments given = arguments_;
     bool is_static = arguments_.is_static;
     for (size_t i = 0; i < arguments_.words.size(); ++i) {
       Word& word = arguments_.words[i];
@@ -224,7 +223,8 @@ class Driver {
     if (!inputs_.empty() && !arguments_.is_joined) {
       bool needed = false;
       if (!transform(&needed)) return 1;
-      return needed ? link_with_library() : run(std::vector{compiler_} + given.all());
+      if (needed) return link_with_library();
+      std::erase_if(arguments_.words, [](const Word& word) { return !word.is_given; });
     }
     return run(std::vector{compiler_} + arguments_.all());
   }

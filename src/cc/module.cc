@@ -194,12 +194,18 @@ class FileVisitor : public Visitor {
   }
 
  private:
+  // As ELC_Program_as has it; empty: none.
+  std::string type_of_memory(const CallExpr* call, QualType element, bool are_text) const {
+    const std::string type = m_.types_.of_memory(element, are_text);
+    const bool is_open = element->isRecordType() && !type.empty() && type.find('+') == std::string::npos && asks_for_more(call, element);
+    return is_open ? type + " + " + std::to_string(ELC_PROGRAM_OPEN) : type;
+  }
+
   // The memory that the call returns holds elements of this type.
   void give(const CallExpr* call, QualType element, bool is_as_it_is = false) {
     seen_.insert(call);
-    std::string type = m_.types_.of_memory(element, m_.program_.characters().are_text(unit_, call));
+    const std::string type = type_of_memory(call, element, m_.program_.characters().are_text(unit_, call));
     if (type.empty()) return;
-    if (element->isRecordType() && type.find('+') == std::string::npos && asks_for_more(call, element)) type += " + " + std::to_string(ELC_PROGRAM_OPEN);
     std::string before = "ELC_Program_as(", behind = ", " + type + ")";
     if (is_as_it_is) before = "((" + m_.declaration(call->getType(), "", call->getBeginLoc()) + ")" + before, behind += ")";
     m_.memory_[call] = {before, behind};
@@ -218,9 +224,8 @@ class FileVisitor : public Visitor {
     const QualType element = address->getSubExpr()->getType()->getPointeeType();
     if (element->isFunctionType() || element->isAnyCharacterType() || !(result->isVoidType() || result->isIntegerType() || result->isPointerType())) return;
     m_.lift(element);
-    std::string type = m_.types_.of_memory(element);
+    const std::string type = type_of_memory(call, element, false);
     if (type.empty()) return;
-    if (element->isRecordType() && type.find('+') == std::string::npos && asks_for_more(call, element)) type += " + " + std::to_string(ELC_PROGRAM_OPEN);
     const std::string place = "elc_at" + std::to_string(++places_);
     m_.edits_.wrap(unit_.begin_of(argument->getBeginLoc()), unit_.end_of(argument->getEndLoc()), "(" + place + " = (void **)(", "))");
     m_.edits_.wrap(unit_.begin_of(call->getBeginLoc()), unit_.end_of(call->getEndLoc()),

@@ -151,6 +151,7 @@ class Program {
 
  private:
   friend class Collector;
+  void collect(const Unit& unit);  // collector.cc
   std::string find(std::string signature) const;
   void unite(const std::string& a, const std::string& b);
   void find_reachable();

@@ -99,9 +99,8 @@ void AppendedFiles::note_written(const char* path, bool is_new) {
 int AppendedFiles::rename(const char* from, const char* to) {
   struct stat now;
   Appended* const lost = find_lost(from);
-  int code = 0;
   if (lost == nullptr) {
-    code = ::rename(from, to);
+    if (const int code = ::rename(from, to); code != 0) return code;
   } else {
     // The run that was given up may have done it.
     const Descriptor file = stat(from, &now) != 0 ? open_to_look(to, &now) : Descriptor();
@@ -111,10 +110,9 @@ int AppendedFiles::rename(const char* from, const char* to) {
     lost->is_lost = false;
     lost->seen = now;
   }
-  if (code != 0) return code;
   if (strcmp(from, to) != 0) forget(to);
   if (Appended* const known = find(from)) known->path = Text::copy(to);
-  return code;
+  return 0;
 }
 
 // One that has been written anew since is told by what it is: notes have other names.

@@ -49,20 +49,17 @@ void forget(Vector<Opened>* all, size_t i) {
 void note(int descriptor, const char* what) {
   struct stat now;
   if (descriptor < 0 || fstat(descriptor, &now) != 0) return;
+  Streams& streams = process().streams;
+  const int flags = fcntl(descriptor, F_GETFL);
+  const bool is_followed = streams.are_in_lines() && S_ISREG(now.st_mode) && now.st_nlink > 0 && flags >= 0;
+  Text path = is_followed ? path_of(descriptor) : Text();
+  const bool is_read = (flags & O_ACCMODE) == O_RDONLY, is_new = now.st_size == 0 && (flags & O_APPEND) == 0;
+  if (!path.empty() && is_read) streams.look_before_reading(path.c_str());
   pthread_mutex_lock(&lock);
   Vector<Opened>& all = process().opened;
   if (const size_t i = place_of(all, descriptor); i < all.size()) forget(&all, i);
-  Opened& opened = all.push_back({descriptor, now.st_dev, now.st_ino, what, {}, true});
-  const int flags = fcntl(descriptor, F_GETFL);
-  if (const Text path = S_ISREG(now.st_mode) && now.st_nlink > 0 && flags >= 0 ? path_of(descriptor) : Text(); !path.empty()) {
-    if ((flags & O_ACCMODE) == O_RDONLY) {
-      process().streams.look_before_reading(path.c_str());
-    } else {
-      opened.written = Text::copy(path.view());
-      opened.is_new = now.st_size == 0 && (flags & O_APPEND) == 0;
-      if (!opened.is_new) process().streams.note_writing(path.c_str());
-    }
-  }
+  if (!path.empty() && !is_read && !is_new) streams.note_writing(path.c_str());
+  all.push_back({descriptor, now.st_dev, now.st_ino, what, is_read ? Text() : std::move(path), is_new});
   pthread_mutex_unlock(&lock);
 }
 

@@ -75,8 +75,8 @@ struct Opened {
   dev_t device;
   ino_t file;
   const char* what;
-  Text written;        // its name, if it may be
-  bool is_new = true;  // from its beginning
+  Text written;  // its name, if it may be
+  bool is_new;   // from its beginning
 };
 
 // A function pointer in a file is 1 + the index of its name, 0 for NULL, this number, or this + a value that is near to zero, as SIG_IGN is.

@@ -329,6 +329,8 @@ Result make_places() {
 
 Result fill(format::Reader& reader, const HandleCodec& codec) {
   Process& p = process();
+  if (p.image == nullptr || p.image->addresses.size() != p.image->blocks)
+    return Result::error("a line is to be restored that was not checked, or whose data have no places");
   Restoring restoring = {p, *p.image, &codec};
   Image directory;  // read over, to come to the values
   format::Cursor variables, heap;

@@ -97,6 +97,7 @@ class Streams {
   int close(FILE* file);
   int close_all();
   int descriptor_of(FILE* file);  // fileno
+  bool are_in_lines() const { return tells_; }
   // Files that are opened by other functions.
   void note_writing(const char* path) { closed_.note_writing(path); }
   void note_written(const char* path, bool is_new) { closed_.note_written(path, is_new); }

@@ -113,6 +113,13 @@ Result read_line() {
   return state::load_frames(runtime.restart->reader);
 }
 
+// For the data of the line, and of what MPI has that knows where they are.
+Result make_places() {
+  ELC_TRY(state::make_places());
+  ELC_TRY(place_datatypes());
+  return runtime.windows.have_memory(runtime.restart->objects.windows);
+}
+
 // Why the line cannot be restored: that its file is damaged where it was not read before, if it is.
 Result found_out(const Result& failure) {
   if (failure.ok() || failure.system_failed()) return failure;
@@ -289,9 +296,7 @@ void restore() {
   const Vector<SavedFile> all_files = gather_files(files);
   agree(open_again(files, all_files));
   memory_changed = true;
-  agree(state::make_places());
-  agree(place_datatypes());
-  agree(runtime.windows.have_memory(runtime.restart->objects.windows));
+  agree(make_places());
   agree(runtime.windows.make_again(runtime.restart->objects.windows));
   agree(found_out(state::fill(runtime.restart->reader, handle_codec())));
   agree(state::bring_back_files(runtime.restart->reader, all_well), kStartAgain);

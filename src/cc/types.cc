@@ -88,6 +88,11 @@ bool is_character_number(int number) {
 
 bool is_handle(int number) { return number >= ELC_POINTER; }
 
+// That ends a function which tells what of a union is in use: nothing, or what is not known.
+std::string nothing_else_than_zeros(uint64_t size) {
+  return "for (; i < " + std::to_string(size) + "; i++) if (((const char *)elc_union)[i] != 0) return -2; return -1";
+}
+
 // Structs of the system whose content is all there is to them while lines are taken: none is when a lock was initialised (known.cc).
 bool is_plain_struct_of_system(const std::string& name) {
   static const std::set<std::string> all = {"timeval", "timespec", "tm", "div_t", "ldiv_t", "lldiv_t", "stat", "rusage", "utsname", "tms",
@@ -240,10 +245,8 @@ bool Types::may_hide_address(QualType type) const {
   return false;
 }
 
-bool Types::holds_objects(QualType type) const {
-  return has_part(type, [](QualType part) {
-    return part->isFunctionPointerType() || is_handle(number_by_name(part)) || (part->isPointerType() && is_stream(part->getPointeeType()));
-  });
+bool Types::holds_handles(QualType type) const {
+  return has_part(type, [](QualType part) { return is_handle(number_by_name(part)); });
 }
 
 std::string Types::unique_name(const RecordDecl* record) const {
@@ -293,14 +296,16 @@ bool Types::describe_record(const RecordDecl* declared, Described* to, std::stri
     made.why = name + " ends with a struct that ends with an array whose size its type does not say";
   } else if (record->isUnion()) {
     const QualType type(record->getTypeForDecl(), 0);
-    if (holds_objects(type)) {
-      made.why = name + " may hold a function, a stream or an object of MPI, and nothing says when it does (#pragma elc union)";
+    const std::string unknown = ": nothing says which of its members is in use", how = " (#pragma elc union)";
+    if (holds_handles(type)) {
+      notes_.push_back(unit_.place(record->getLocation()) + ": " + name + " may hold an object of MPI; while it holds anything no line is taken" + unknown + how);
+      made.described.type = make_unknown_union(record, size);
     } else {
-      notes_.push_back(unit_.place(record->getLocation()) + ": " + name + " is saved as bytes: nothing says which of its members is in use" +
-                       (holds_addresses(type) ? "; while it holds an address no line is taken" : "") + " (#pragma elc union)");
+      notes_.push_back(unit_.place(record->getLocation()) + ": " + name + " is saved as bytes" + unknown +
+                       (holds_addresses(type) ? "; while it holds an address no line is taken" : "") + how);
+      made.described.type = scalar(ELC_BYTE);
+      made.described.count = size;
     }
-    made.described.type = scalar(ELC_BYTE);
-    made.described.count = size;
   } else if (size == 0) {
     made.described.type = scalar(ELC_BYTE);
     made.described.count = 0;
@@ -315,6 +320,17 @@ bool Types::describe_record(const RecordDecl* declared, Described* to, std::stri
   *to = made.described;
   *why = made.why;
   return why->empty();
+}
+
+// A union of which a line can have only that nothing is in it: handles are numbers under some MPIs, which nobody can tell from others.
+std::string Types::make_unknown_union(const RecordDecl* record, uint64_t size) {
+  const std::string name = unique_name(record), active = "elc_nothing_in_" + as_identifier(name), type = "elc_t" + std::to_string(next_++);
+  functions_ += "__attribute__((__weak__)) int " + active + "(const void *elc_union, const void *of) { unsigned long i = 0; (void)of; " +
+                nothing_else_than_zeros(size) + "; } ";
+  variables_ += "static int " + type + "; ";
+  makers_ += "{ const struct ELC_Field elc_f[] = {{\"bytes\", 0, " + scalar(ELC_BYTE) + ", " + std::to_string(size) + "}}; " + type +
+             " = ELC_Union(\"" + name + "\", " + std::to_string(size) + ", 1, elc_f, " + active + "); } ";
+  return type;
 }
 
 bool Types::add_fields(const RecordDecl* record, const RecordDecl* of, uint64_t offset, const std::string& path, std::string* fields, std::string* why) {
@@ -361,9 +377,9 @@ bool Types::describe_union(const FieldDecl* field, const Pragma& cases, const Re
     return refuse("the struct has no member '" + first + "' before the union");
   if (type.empty()) return refuse("the struct around the union has no name");
   const RecordDecl* record = unit_.context().getBaseElementType(field->getType())->getAsRecordDecl();
-  const std::string size = std::to_string(unit_.context().getASTRecordLayout(record).getSize().getQuantity());
+  const uint64_t size = unit_.context().getASTRecordLayout(record).getSize().getQuantity();
   // What has not been written yet is in no use, though its struct may not say so yet.
-  std::string members, ways, fallback = "for (; i < " + size + "; i++) if (((const char *)elc_union)[i] != 0) return -2; return -1";
+  std::string members, ways, fallback = nothing_else_than_zeros(size);
   std::map<std::string, int> numbers = {{"-", -1}};
   for (const FieldDecl* member : record->fields()) {
     Described one;
@@ -399,7 +415,7 @@ bool Types::describe_union(const FieldDecl* field, const Pragma& cases, const Re
     to->count *= cast<ConstantArrayType>(array)->getSize().getZExtValue();
   variables_ += "static int " + to->type + "; ";
   makers_ += "{ const struct ELC_Field elc_f[] = {" + members + "}; " + to->type + " = ELC_Union(\"" + name + "\", " +
-             size + ", (int)(sizeof elc_f / sizeof elc_f[0]), elc_f, " + active + "); } ";
+             std::to_string(size) + ", (int)(sizeof elc_f / sizeof elc_f[0]), elc_f, " + active + "); } ";
   return true;
 }
 

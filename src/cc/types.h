@@ -38,8 +38,8 @@ class Types {
   static bool is_lock(clang::QualType type);
   // In a union that is bytes.
   bool may_hide_address(clang::QualType type) const;
-  // Streams, functions and MPI's objects, which a restart makes anew: that bytes hold one cannot be seen.
-  bool holds_objects(clang::QualType type) const;
+  // MPI's objects, which a restart makes anew: that bytes hold one cannot be seen.
+  bool holds_handles(clang::QualType type) const;
 
   const std::vector<std::string>& notes() const { return notes_; }  // what is saved as bytes
   const std::string& variables() const { return variables_; }  // text: their definitions
@@ -52,6 +52,7 @@ class Types {
   bool add_fields(const clang::RecordDecl* record, const clang::RecordDecl* of, uint64_t offset, const std::string& path, std::string* fields,
                   std::string* why);
   bool describe_union(const clang::FieldDecl* field, const Pragma& cases, const clang::RecordDecl* of, uint64_t at, Described* to, std::string* why);
+  std::string make_unknown_union(const clang::RecordDecl* record, uint64_t size);
   std::string unique_name(const clang::RecordDecl* record) const;
   bool add_bit_field(const clang::FieldDecl* field, const clang::RecordDecl* of, const std::string& path, std::string* fields, std::string* why);
 

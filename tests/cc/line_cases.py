@@ -252,6 +252,18 @@ static void begin(void) {
                 self.assert_restarts("prog", self.start("prog"))
                 self.refused("holds an address", where % union + " static char all[10];", of + ".text = all; deep(1, 1); result += " + of + ".text != all;")
 
+    def test_object_in_a_union(self):
+        """A function or a stream is an address; what is of MPI may be a number, and so no number is in a line."""
+        for member, value in (("void (*p)(void)", "nothing"), ("FILE *p", "stdout"), ("MPI_Comm p", "MPI_COMM_SELF")):
+            union, why = "union { long n; %s; } " % member, "which member of the union" if "MPI" in member else "holds an address"
+            helper = "static void nothing(void) { } static void (*volatile none)(void) = nothing; static struct { int kind; %s u; } kept[2];" % union
+            with self.subTest(member):
+                self.right(helper, "kept[0].u.n = %s; %s own; own.p = %s; result += own.p == %s; own.n = 0; deep(1, 1); result += kept[0].u.n + own.n;" %
+                           ("0" if "MPI" in member else "i", union, value, value))
+                for where in ("one->u", "own") if "MPI" in member else ("kept[1].u",):
+                    self.refused(why, helper, "%s own; struct { int kind; %s u; } *one; one = calloc(1, sizeof *one); own.n = 0; %s.p = %s; "
+                                 "for (int k = 0; k < 400; k++) deep(1, 1); result += %s.p != %s; free(one);" % (union, union, where, value, where, value))
+
     def test_address_in_a_parameter(self):
         """That is a union, and nothing else holds it."""
         self.write("prog.c", PROGRAM % ("struct v { int kind; union { long n; char *text; } u; }; static char all[10]; static long f(struct v one, int n) {"

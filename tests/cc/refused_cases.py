@@ -97,10 +97,6 @@ static void note(void) { FILE *f = fopen("note", "a"); fclose(f); }""", """{ int
         pointer = compare + "\nint (*by)(const void *, const void *) = compare;"
         self.refuses("a function that can reach MPI may be given to qsort()", pointer, "qsort(v, 2, sizeof *v, by); by(v, v);")
 
-    def test_union(self):
-        for member in ("void (*p)(void)", "FILE *p", "MPI_Comm p"):
-            self.refuses("union u may hold a function, a stream or an object of MPI, and nothing says when", "union u { long n; %s; } u;" % member, "u.n = i;")
-
     def test_open_struct(self):
         self.refuses("ends with an array whose size", "struct s { int n; long more[]; } *p, s;", "s.n = i;")
 

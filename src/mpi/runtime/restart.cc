@@ -37,6 +37,11 @@ constexpr const char* kStartAgain = "the line is as it was: start the program ag
 // them for either.
 bool memory_changed = false;
 
+// Another process ends this one: LAM's handler of signals calls exit().
+void end_changed() {
+  if (memory_changed) _exit(kExitCannot);
+}
+
 // What process 0 finds out for all.
 struct Start {
   uint64_t run = 0;
@@ -295,6 +300,7 @@ void restore() {
   agree(make_requests(runtime.restart->objects));
   const Vector<SavedFile> all_files = gather_files(files);
   agree(open_again(files, all_files));
+  atexit(end_changed);
   memory_changed = true;
   agree(make_places());
   agree(runtime.windows.make_again(runtime.restart->objects.windows));
@@ -307,6 +313,7 @@ void restore() {
   runtime.windows.restore(runtime.restart->objects.windows);
   const Result completed = complete_collectives(runtime.restart->objects, runtime.restart->saved);
   if (!completed.ok()) give_up(completed);
+  memory_changed = false;
   replace_process();
   attach_again();
   post_again(runtime.restart->objects);

@@ -604,8 +604,9 @@ std::string Function::beginning() {
     members += (v.in_place ? "void *" + v.name : module_.declaration(v.type, v.name, at)) + "; ";
     if (v.in_place || !v.is_changed) places += stored(v);
     Described d;
+    Types::More none;  // C has none in functions
     std::string why;
-    if (!module_.types().describe(v.type, &d, &why, v.declared != nullptr && module_.program().characters().are_text(unit_, v.declared))) {
+    if (v.declared != nullptr ? !module_.types().describe_variable(v.declared, v.type, &d, &none, &why) : !module_.types().describe(v.type, &d, &why)) {
       refuse(at, (v.is_parameter || v.declared != nullptr ? "'" + v.shown + "'" : "a part of an expression") + " lives while a call can reach MPI, and cannot be part of lines: " + why);
       continue;
     }

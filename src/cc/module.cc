@@ -511,9 +511,11 @@ void Module::add_variable(const VarDecl* variable, const std::string& symbol, co
     described.count = static_cast<uint64_t>(unit_.context().getTypeSizeInChars(variable->getType()).getQuantity());
     return add_entry(unique_name(name), symbol, described, true);
   }
-  if (!types_.describe(variable->getType(), &described, &why, program_.characters().are_text(unit_, variable))) return error(variable->getLocation(), "'" + shown + "' cannot be part of lines: " + why);
-  if (described.count == 0) return;
-  add_entry(unique_name(name), symbol, described, variable->getType().isConstant(unit_.context()));
+  Types::More more;
+  if (!types_.describe_variable(variable, variable->getType(), &described, &more, &why)) return error(variable->getLocation(), "'" + shown + "' cannot be part of lines: " + why);
+  const bool is_constant = variable->getType().isConstant(unit_.context());
+  if (described.count > 0) add_entry(unique_name(name), symbol, described, is_constant);
+  if (!more.member.empty()) add_entry(unique_name(name + "." + more.member), symbol + "." + more.member, more.described, is_constant);
 }
 
 std::string Module::unique_name(const std::string& name) {

@@ -232,6 +232,28 @@ bool Types::describe(QualType type, Described* to, std::string* why, bool are_te
   return false;
 }
 
+bool Types::describe_variable(const VarDecl* variable, QualType type, Described* to, More* more, std::string* why) {
+  if (describe(type, to, why, program_.characters().are_text(unit_, variable))) return true;
+  const RecordDecl* const record = type->isRecordType() ? type->getAsRecordDecl()->getDefinition() : nullptr;
+  if (record == nullptr || !records_[record].has_open_array) return false;
+  const FieldDecl* last = nullptr;
+  for (const FieldDecl* field : record->fields()) last = field;
+  const auto* const list = dyn_cast_or_null<InitListExpr>(variable->getAnyInitializer());
+  if (list != nullptr && list->getNumInits() > last->getFieldIndex() && list->getInit(last->getFieldIndex())->getType()->isConstantArrayType()) {
+    const ASTRecordLayout& layout = unit_.context().getASTRecordLayout(record);
+    if (layout.getFieldOffset(last->getFieldIndex()) / 8 < static_cast<uint64_t>(layout.getSize().getQuantity())) {
+      *why += ", and begins in the padding of the struct";
+      return false;
+    }
+    why->clear();
+    if (!describe(list->getInit(last->getFieldIndex())->getType(), &more->described, why, program_.characters().are_text(unit_, last))) return false;
+    more->member = last->getName().str();
+  }
+  *to = records_[record].described;
+  why->clear();
+  return true;
+}
+
 bool Types::holds_addresses(QualType type) const {
   return has_part(type, [](QualType part) { return part->isPointerType() || is_handle(number_by_name(part)); });
 }

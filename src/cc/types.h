@@ -30,6 +30,12 @@ class Types {
 
   // False, with the reason, for what lines cannot have. An array of characters that are not known to be text is bytes.
   bool describe(clang::QualType type, Described* to, std::string* why, bool are_text = false);
+  // A variable, which is one of `type`, and as `more` what its initialiser gives the array of no number of elements with which it ends.
+  struct More {
+    std::string member;  // empty: there is none
+    Described described;
+  };
+  bool describe_variable(const clang::VarDecl* variable, clang::QualType type, Described* to, More* more, std::string* why);
   // The type that memory gets when a pointer to it becomes one to `type`; empty: none better than bytes.
   std::string of_memory(clang::QualType type, bool are_text = false);
   std::string of_elements(clang::QualType type, bool are_text = false);  // of an array: a struct that ends openly does not

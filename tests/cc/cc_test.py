@@ -9,7 +9,9 @@ import unittest
 from cases import Cases, launch, SEED
 from draw import third_of
 from character_cases import Characters  # noqa: F401
+from code_cases import Code  # noqa: F401
 from file_cases import Files  # noqa: F401
+from library_cases import Library  # noqa: F401
 from line_cases import Lines  # noqa: F401
 from memory_cases import Memory  # noqa: F401
 from mpi_cases import Objects  # noqa: F401
@@ -17,7 +19,7 @@ from number_cases import Addresses, Numbers, Sizes  # noqa: F401
 from pragma_cases import Pragmas  # noqa: F401
 from project_cases import Projects  # noqa: F401
 from refused_cases import Refused, Unfit  # noqa: F401
-from right_cases import Right  # noqa: F401
+from value_cases import Values  # noqa: F401
 
 
 def main():

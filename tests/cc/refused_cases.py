@@ -98,7 +98,8 @@ static void note(void) { FILE *f = fopen("note", "a"); fclose(f); }""", """{ int
         self.refuses("a function that can reach MPI may be given to qsort()", pointer, "qsort(v, 2, sizeof *v, by); by(v, v);")
 
     def test_open_struct(self):
-        self.refuses("ends with an array whose size", "struct s { int n; long more[]; } *p, s;", "s.n = i;")
+        self.refuses("begins in the padding of the struct", "struct s { long n; int m; char more[]; } s = {1, 2, {3}};", "s.n = i;")
+        self.refuses("ends with a struct that ends with an array whose size", "struct s { int n; struct { int m; long more[]; } last; } s;", "s.n = i;")
 
     def test_struct_of_the_system(self):
         self.refuses("is of a system header", "#include <regex.h>\nregex_t m;", "result += sizeof m - sizeof m;")

@@ -1,89 +1,13 @@
-"""Programs that are right with lines, and after a restart."""
+"""Values of all types, wherever they are."""
 
 import os
-import shutil
 import subprocess
 
 from cases import Cases, launch, PROGRAM
 
 
-class Right(Cases):
-    """Found by attack."""
-
-    def test_streams_that_are_opened_anew(self):
-        """The standard ones, too: what went to the file behind the line is gone in a restart, and comes again."""
-        self.write("prog.c", r"""
-#include <mpi.h>
-#include <stdio.h>
-int main(int argc, char **argv) {
-  int i, rank, sum;
-  FILE *log = stdout, *other, *in = stdin;
-  char name[20];
-  if (freopen("numbers", "r", stdin) != in) return 1;
-  MPI_Init(&argc, &argv);
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  sprintf(name, "first-%d", rank);
-  other = fopen(name, "w");
-  fputs("one", other);
-  sprintf(name, "out-%d", rank);
-  if (freopen(name, "w", stdout) != stdout) return 1;
-  sprintf(name, "other-%d", rank);
-  other = freopen(name, "a", other);
-  sprintf(name, "err-%d", rank);
-  if (rank == 1 && freopen(name, "w", stderr) == NULL) return 1;
-  for (i = 0; i < 100; i++) {
-    int number = -1;
-    INPUT("%d", &number);
-    MPI_Allreduce(&number, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
-    fprintf(i & 1 ? log : stdout, "%d %d\n", i, sum);
-    fprintf(other, "%d\n", sum);
-    if (rank == 1) fprintf(stderr, "error %d\n", sum);
-  }
-  MPI_Finalize();
-  return 0;
-}
-""")
-        self.write("numbers", "".join("%d\n" % (7 * i) for i in range(100)))
-        names = ["%s-%d" % (what, rank) for what in ("first", "out", "other") for rank in range(2)] + ["err-1"]
-        for how in "scanf(__VA_ARGS__)", "fscanf(stdin, __VA_ARGS__)", "(i & 1 ? scanf(__VA_ARGS__) : fscanf(in, __VA_ARGS__))":
-            define = "-DINPUT(...)=" + how
-            self.cc("prog.c", "-w", define, "-o", "prog")
-            self.cc("prog.c", "-w", define, "-o", "plain", "-felc-off")
-            expected = None
-            for program, site, variables in (("plain", None, {}), ("prog", 40, {}), ("prog", None, {"ELC_RESTART": "1"})):
-                said = self.start(program) if program == "plain" else self.planned(program, site, **variables)[1]
-                files = {}
-                for name in names:
-                    with open(os.path.join(self.home, name), encoding="utf-8") as file:
-                        files[name] = [text for text in file if not text.startswith("elc: ")]  # what the library says goes there, too
-                    if program == "plain" or "ELC_RESTART" in variables:
-                        os.remove(os.path.join(self.home, name))
-                expected = expected or files
-                self.assertEqual(files, expected, said)
-                self.assertEqual("restarting from line" in said, bool(variables))
-            shutil.rmtree(os.path.join(self.home, "lines"))
-
-    def test_called_before_they_are_declared(self):
-        """As programs from before prototypes have it, which GCC takes with a warning."""
-        self.write("prog.c", """
-#include <mpi.h>
-#include <stdio.h>
-int total;
-main(argc, argv) int argc; char **argv; {
-  int i, over;
-  MPI_Init(&argc, &argv);
-  for (i = 0; i < 100; i++) { add(i); twice(); }
-  report();
-  MPI_Finalized(&over);
-  if (!over) MPI_Finalize();
-  return 0;
-}
-void add(i) int i; { int s; MPI_Allreduce(&i, &s, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD); total += s; }
-void twice(void) { add(2); }
-void report(void) { int r; MPI_Comm_rank(MPI_COMM_WORLD, &r); if (r == 0) printf("result: %d\\n", total); }
-""")
-        self.cc("prog.c", "-w", "-g", "-o", "prog")
-        self.assert_restarts("prog", "result: 10300\n")
+class Values(Cases):
+    """Found by attack: right with lines, and after a restart."""
 
     def test_data_behind_a_header(self):
         self.right("struct vec { long n; int flag; } *v;", "if (!v) { v = calloc(1, sizeof *v + 8 * sizeof(double)); v->n = 8; }"
@@ -109,26 +33,23 @@ void report(void) { int r; MPI_Comm_rank(MPI_COMM_WORLD, &r); if (r == 0) printf
             for (const struct text *t = texts; t != NULL; t = t->next) result += strlen(t->s) * t->s[0] + t->n;
             result += kept->self->v[i / 2];""")
 
-    def test_names_of_functions(self):
-        """__func__ and its like are strings; so is what a string is, whose address is taken."""
+    def test_variables_that_end_with_more(self):
+        """What an initialiser gives the array at their end is part of lines; what has no initialiser has nothing there."""
         self.right("""
-static const char *name, *again, (*whole)[6];
-static long length(const char *of, const char *in) { long n = deep(strlen(of), 0); return n + strlen(of) + strlen(in) + (of == in); }""", """
-name = again = __func__; whole = &"whole";
-result += length(__FUNCTION__, __func__) + length("other", __func__) + (name == __func__) + (again == name) + sizeof __func__ + strlen(*whole);
-printf("%s", i == 1000 ? __func__ : "");""")
+            static double d[4];
+            struct s { int n; int more[]; } a = {3, {1, 2, 3}}, none;
+            static struct t { char *name; struct e { int k; double *p; } list[]; } t = {"abc", {{1, d}, {2, d + 2}}};
+            static const struct t fixed = {"abc", {{1, d}, {2, d + 2}}};
+            struct text { long n; char s[]; } text = {2, "hello"};
+            int *in = &a.more[1]; struct e *last = &t.list[1]; struct s *whole = &a;""", """
+            static struct s inner = {2, {7, 8}}; struct s own; own.n = i;
+            inner.more[1]++; whole->more[2] += i; *in += 3; last->p[1] += 0.5; t.list[0].k++; text.s[i % 5]++; none.n++;
+            deep(1, 1);
+            result += own.n + inner.more[1] + a.more[2] + a.more[1] + fixed.list[1].p[1] + t.list[0].k + text.s[i % 5] + none.n;""")
 
     def test_strings_that_are_the_same(self):
         self.right('#define NONE "none"\nstatic const char *name = NONE; static const void *wide = L"none";\nstatic const char *pick(int i) { return i % 2 ? NONE : "other"; }',
                    "{ const char *own = NONE; deep(1, 1); result += (name == NONE) + 2 * (pick(i) == name) + 4 * (own == NONE) + 8 * (wide == L\"none\") + 16 * (wide == NONE); }")
-
-    def test_directives_of_variables_with_other_names(self):
-        """Clang refers to the bound of a loop where the program does not name it."""
-        self.right("static double a[100];\nstatic long filled(const int n) { int k; deep(n, 1);\n#pragma omp parallel for\n"
-                   "for (k = 0; k < n; k++) a[k] = k;\nreturn (long)a[n - 1]; }",
-                   "{ int n = 10; deep(1, 1); if (i % 2) { int n = 20; deep(2, 1);\n#pragma omp parallel for collapse(2)\n"
-                   "for (int k = 0; k < n; k++) for (int l = 0; l < n; l++) a[k] = k + l - l;\nresult += n; } result += filled(n); result += n + (long)a[3]; }",
-                   "-fopenmp")
 
     def test_parts_of_paths(self):
         self.right("#include <libgen.h>\nstatic char path[] = \"a/b\", file[] = \"file\", *folder, *here, *last, *none;",
@@ -138,10 +59,6 @@ printf("%s", i == 1000 ? __func__ : "");""")
     def test_names_of_variables(self):
         self.right('long a[3]; extern long b[3] __attribute__((alias("a"))); static long c; extern long d __attribute__((alias("c")));\nstatic long *to = &d;',
                    "b[i % 3] += i; d += i; deep(1, 1); a[i % 3] += 2; result += b[i % 3] + c + (to == &c) + (&a[1] == &b[1]);")
-
-    def test_names_that_the_compiler_knows(self):
-        self.right("double rintf(double x); double rintf(double x) { deep(1, 1); return x + 1; } static unsigned __int128 cut(unsigned __int128 n) { n &= (unsigned long)-1; return n; }",
-                   "result += rintf(i) + cut(i);", "-O2")
 
     def test_wide_strings(self):
         self.right("""#include <wchar.h>
@@ -186,26 +103,6 @@ result += changed[2] % 100 + (*whole)[1] + strlen(at->name) + strlen(plain.name)
 if (!sums) sums = _mm_malloc(4 * sizeof *sums, 16), sums[0] = sums[1] = sums[2] = sums[3] = _mm_set1_pd(1);
 sums[i % 4] = _mm_add_pd(_mm_mul_pd(sums[(i + 1) % 4], _mm_set1_pd(0.5)), _mm_cvtepi32_pd(_mm_set1_epi32(i)));
 { double two[2]; _mm_storeu_pd(two, sums[i % 4]); deep(i, 2); result += two[0] * 8 + two[1]; result += ((size_t)sums & 15); }""", "-O2")
-
-    def test_operands_on_the_left(self):
-        """C leaves open what comes first, but compilers do not."""
-        self.right("static long next; static long take(void) { return ++next; } static long more(long x) { next += 10; return deep(x, 1); }",
-                   "result += take() % 7 + more(i) + (next * 2 - more(i % 3)) + (more(1) * (next % 5 + 1) > more(2));")
-
-    def test_another_compiler(self):
-        """For clang the C library's headers define types that GCC has itself."""
-        if shutil.which("clang") is None:
-            self.skipTest("there is no clang")
-        self.environment["ELC_CC"] = "clang"
-        self.right("#include <math.h>\nstatic double half;", "half += 0.5; result += (long)sqrt(half) + deep(i, 1);", "-lm")
-
-    def test_a_stream_at_its_end(self):
-        with open(os.path.join(self.home, "data"), "w") as file:
-            file.write("1 2 3 4 5")
-        self.right("static FILE *data; static long read_of;", """
-if (!data) data = fopen("%s/data", "r");
-{ long n; while (fscanf(data, "%%ld", &n) == 1) read_of += n; }
-deep(i, 1); result += read_of + 1000 * (feof(data) != 0);""" % self.home)
 
     def test_cells_used_again(self):
         self.right("struct a { double x; int n; }; struct b { long n; int k, c; }; static struct b *cell;",
@@ -257,24 +154,8 @@ int first(int), second(int);""", "result += use(i) + in(make(i), make(3), i) + f
         finally:
             PROGRAM = outer
 
-    def test_blocks_without_calls(self):
-        """Literals whose block has none, assembly that is for the compiler alone, blocks in expressions of declarations."""
-        self.right("", "{ int *p = __builtin_malloc(8), k = ({ int twice = i * 2; twice + 1; }), l = deep(k, 1); p[1] = l;"
-                   ' { int *q = (int[]){i, 2}; p[1] += q[0] + q[1]; } __asm__ volatile ("" : "+r"(l) : : "memory");'
-                   " k = deep(l, 1); result += p[1] + k; free(p); }")
-
-    def test_expressions_of_gcc(self):
-        """?: without its middle, what is not evaluated, vectors, a function whose type is declared with it."""
-        self.right("typedef double v2 __attribute__((vector_size(16))); static v2 sum; struct Made { int a; } made(int x) { static int n; n += deep(x, 0);"
-                   " return (struct Made){n % 8}; } static v2 add(v2 a, v2 b) { deep(1, 0); return a + b; }",
-                   "{ long x = deep(i % 2, 0) - 2 ?: 7, n = 0; v2 v = {i, x}; result += x + __builtin_constant_p(deep(n++, 0)) + n;"
-                   " sum = add(v, sum); result += sum[0] + sum[1] + made(i).a; }")
-
     def test_values_of_ranges(self):
         self.right("", "{ int a[4] = {[0 ... 2] = deep(i, 1), [3] = 5}; result += a[0] + a[1] * 3 + a[2] * 5 + a[3]; }")
-
-    def test_statement_expressions(self):
-        self.right("", "{ int k; for (k = 0; k < 4; k++) result += ({ if (k == 2) continue; deep(k, 1); }) * 2; }")
 
     def test_arrays_of_variable_length(self):
         self.right("static long sum; static void add(long *a, int n) { while (n-- > 0) sum += a[n]; }"
@@ -345,78 +226,9 @@ static long work(int n) {
                    "static long leaf(int n) { char *p = alloca(n + 1); memset(p, 1, n); p[n] = 0; return strlen(p); }",
                    "result += listed(4) - 6 + leaf(i) - i;")
 
-    def test_variable_arguments(self):
-        """A function that is done with them before it calls MPI."""
-        self.right("#include <stdarg.h>\nstatic long all(int n, ...) { long s = 0; int k; va_list of; va_start(of, n); for (k = 0; k < n; k++) s += va_arg(of, long); va_end(of);"
-                   " for (k = 0; k < 300; k++) MPI_Barrier(MPI_COMM_WORLD); return deep(s, 2) - deep(0, 2); }"
-                   "static long told(const char *how, ...) { char text[50]; { va_list of; va_start(of, how); vsnprintf(text, 50, how, of); va_end(of); }"
-                   " MPI_Barrier(MPI_COMM_WORLD); return strlen(text); }"
-                   "static long ended(int n, ...) { va_list of; long s; va_start(of, n); s = va_arg(of, long); s += deep(s, n) - deep(0, n); va_end(of); return s; }",
-                   'result += all(3, 1L, 2L, (long)i) - 2 * (i + 3) + told("%d %s", 12, "ab") - 5 + ended(2, (long)i) - 3 * i;')
-
-    def test_jumps(self):
-        """Out of functions none of which is there when a line is taken."""
-        self.right("#include <setjmp.h>\nstatic jmp_buf out; static int depth(int n) { if (n > 20) longjmp(out, n); return depth(n + 3); }"
-                   "static int how(int n) { int c = setjmp(out); return c ? c : depth(n); }",
-                   "result += how(i % 20) - 21 >= 0 && how(0) == 21 ? 0 : 1000;")
-
-    def test_what_the_library_keeps(self):
-        """Places, settings, handlers and results of the C library."""
-        self.right(r"""
-#define _GNU_SOURCE
-#include <errno.h>
-#include <fenv.h>
-#include <locale.h>
-#include <signal.h>
-#include <time.h>
-#include <unistd.h>
-extern int asprintf(char **, const char *, ...); extern int feenableexcept(int); extern int fegetexcept(void);
-static int heard; static long ends;
-static void hear(int s) { heard += s == SIGUSR1; }
-static int own; static void bye(void) { if (own == 0) printf("bye %d\n", heard); }
-static char text[] = "1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30", *word, *why, *said, zone[20];
-static struct tm *when; static time_t zero;
-""", r"""
-if (i == 0) {
-  setvbuf(stdout, NULL, _IOFBF, 0); atexit(bye); own = rank; signal(SIGUSR1, hear); setlocale(LC_ALL, "C.UTF-8"); fesetround(FE_UPWARD);
-  feenableexcept(FE_INVALID); why = strerror(ENOENT); when = gmtime(&zero); word = strtok(text, " ");
-}
-raise(SIGUSR1); deep(1, 1);
-if (word) { result += atoi(word); word = strtok(NULL, " "); }
-free(said); asprintf(&said, "%d:%s", i, why); result += strlen(said) + fegetround() + fegetexcept() + when->tm_year;
-strftime(zone, sizeof zone, "%Z", when); result += zone[0] + strlen(setlocale(LC_ALL, NULL));
-{ volatile double one = 1, three = 3; result += one / three > 1 / 3.; }
-""", "-lm")
-
-    def test_profiling_interface(self):
-        """Its names are those of MPI, but in text."""
-        self.right('#define CALL(name) P##name\nstatic const char *what = "PMPI_Barrier", letter = \'\\\'\', *other = "\\"PMPI_"; int PMPI_own = 3;\nstatic int (*by)(MPI_Comm, int *) = PMPI_Comm_rank;',
-                   "{ int sum, me; double begin = PMPI_Wtime(); by(MPI_COMM_WORLD, &me); if (me != rank || begin > PMPI_Wtime()) result = -1; deep(1, 1);"
-                   " PMPI_Allreduce(&i, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD); CALL(MPI_Barrier)(MPI_COMM_WORLD);"
-                   " result += sum + strlen(what) + strlen(other) + letter + PMPI_own; }")
-
-    def test_positions_in_files(self):
-        self.right("static FILE *file; static fpos_t at;",
-                   "{ char line[20] = \"\"; fpos_t here; if (file == NULL) { file = fopen(rank == 0 ? \"positions-0\" : \"positions-1\", \"w+\"); fputs(\"one\\ntwo\\nthree\\n\", file);"
-                   " rewind(file); fgets(line, 20, file); fgetpos(file, &at); } fgetpos(file, &here); fsetpos(file, &at); deep(1, 1); fgets(line, 20, file); result += strlen(line) + line[1];"
-                   " if (i % 3 == 2) fsetpos(file, &here); }")
-
     def test_initial_values_that_gcc_computes(self):
         self.right("#include <math.h>\nstatic const double pi = 4 * atan(1.0); double table[2] = {sqrt(2.25), 1}; const double other = acos(-1.0);",
                    "{ static double half = sqrt(0.25); half += pi * i + table[i % 2] - other * i; deep(1, 1); result += half; }", "-lm")
-
-    def test_what_is_said_of_statements(self):
-        """It stays where nothing in them can reach MPI."""
-        self.right("", """switch (i % 4) { case 0: result++; __attribute__((fallthrough)); case 1: deep(1, 1); result += 2; [[fallthrough]]; default: result += 3; }
-{ int k;
-#pragma GCC unroll 4
-  for (k = 0; k < 8; k++) result += k;
-#pragma unroll 4
-  for (k = 0; k < 4; k++) result += deep(k, 1);
-#pragma unroll(2)
-  for (k = 0; k < 4; k++) result += k;
-#pragma GCC ivdep
-  for (k = 0; k < 4; k++) deep(k, 1); }""")
 
     def test_structs_by_macros_of_system_headers(self):
         outside = """#include <sys/queue.h>
@@ -439,108 +251,6 @@ static unsigned __int128 half(unsigned __int128 x) { unsigned __int128 kept = x 
                    """{ atomic_int n = i; while (__sync_lock_test_and_set(&lock, 1)) {} n++; atomic_fetch_add(&all, i); wide[i % 2] *= 1000003; wide[0] += half(wide[1]);
   polled[i % 2].fd += __sync_fetch_and_add(&lock, 1); __sync_lock_release(&lock); deep(1, 1); result += n + all + (long)(wide[0] % 1001) + polled[1].fd; }""")
 
-    def test_what_others_may_change(self):
-        """A process has looked at it behind its part of the line, and told the other one before that took its own: a restart sees the same."""
-        outside = """#include <sys/resource.h>
-#include <sys/stat.h>
-#include <sys/times.h>
-#include <unistd.h>
-static int step;
-static double seen(int k) {
-  struct stat about, other; struct tms used; struct rusage all; FILE *made; volatile double work = 0; int n;
-  for (n = 0; n < 300000 * (k % 3 + 1); n++) work += n;
-  if (k % 5 == 0) return made = fopen("seen", "w"), fclose(made), stat(stat(".", &other) == 0 ? "seen" : "", &about), about.st_mtim.tv_nsec;
-  if (k % 5 == 1) return times(&used) + used.tms_utime;
-  if (k % 5 == 2) return getrusage(RUSAGE_SELF, &all), all.ru_utime.tv_usec;
-  return k % 5 == 3 ? access("there", F_OK) : (made = fopen("new", "r")) == NULL ? 7 : fclose(made);
-}
-static double given[15], kept[15];"""
-        inside = """if (i < 15) {
-  if (rank == 1) given[i] = seen(i), MPI_Send(&given[i], 1, MPI_DOUBLE, 0, 1, MPI_COMM_WORLD);
-  else MPI_Recv(&kept[i], 1, MPI_DOUBLE, 1, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-} else if (i == 15) { int k;
-  if (rank == 1) MPI_Send(given, 15, MPI_DOUBLE, 0, 2, MPI_COMM_WORLD); else MPI_Recv(given, 15, MPI_DOUBLE, 1, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-  for (k = 0; k < 15 && rank == 0; k++) result += given[k] != kept[k]; }"""
-        self.write("prog.c", PROGRAM.replace("result += deep(i, 5);", "if (i >= 15) result += deep(i, 5);") % (outside, inside))
-        self.cc("prog.c", "-w", "-D_GNU_SOURCE", "-o", "prog")
-        lines, right = os.path.join(self.home, "lines"), None
-        for before in self.chance.sample(range(3, 12), 4):
-            for name in ("seen", "new"):
-                if os.path.exists(os.path.join(self.home, name)): os.remove(os.path.join(self.home, name))
-            is_there = self.chance.randrange(2)
-            if is_there: self.write("there", "")
-            out, said = self.planned("prog", (before + 3, before))
-            right = right or out
-            self.assertEqual(out, right, said)
-            self.assertEqual(launch.committed(lines), [1], said)
-            self.write("new", "")
-            if is_there: os.remove(os.path.join(self.home, "there"))
-            else: self.write("there", "")
-            again, said = self.planned("prog", ELC_RESTART="1")
-            self.assertEqual(again, right, "%d %s" % (before, said))
-            os.remove(os.path.join(self.home, "there")) if not is_there else None
-            shutil.rmtree(lines)
-
-    def test_errno(self):
-        """Of a call that failed before MPI was asked whether one has failed anywhere; neither a line nor a restart changes it."""
-        self.right("#include <errno.h>", 'errno = 0; { FILE *none = fopen(i % 2 ? "not/there" : ".", "w"); long bad = none == NULL; deep(1, 1);'
-                   ' result += errno == (i % 2 ? ENOENT : EISDIR) ? bad : 1000; result += strcmp(strerror(errno), strerror(i % 2 ? ENOENT : EISDIR)) != 0; }')
-
-    def test_results_as_they_are_declared(self):
-        self.right("#include <signal.h>\n#include <time.h>\n#include <unistd.h>\nstatic int signals; static void caught(int n) { signals += n; }",
-                   """{ time_t t = 86400L * i; char text[] = "one,two", *copy = strdup("copy"); void (*before)(int);
-  result += localtime(&t)->tm_year + (*gmtime(&t)).tm_mon + (sizeof *localtime(&t) == sizeof(struct tm)) + ctime(&t)[3] + *asctime(gmtime(&t));
-  result += (getenv("PATH")[0] == 0) + strtok(text, ",")[0] + *strerror(0) + getcwd(NULL, 0)[0] + strdup("x")[0];
-  before = signal(SIGUSR1, caught); deep(1, 1); if (before == caught) signal(SIGUSR1, caught)(1); result += signals + copy[1]; }""", "-D_GNU_SOURCE")
-
-    def test_times_of_day(self):
-        """With the names of their zones, which the C library has."""
-        self.right("#include <time.h>\nstatic struct tm kept[6];", """{ time_t t = 86400L * i; char text[64] = ""; int k;
-  localtime_r(&t, &kept[0]), gmtime_r(&t, &kept[1]), kept[2] = kept[1], mktime(&kept[2]), kept[3] = kept[1], timegm(&kept[3]);
-  memset(&kept[4], 0, sizeof kept[4]), strptime("2005-06-07", "%%Y-%%m-%%d", &kept[4]), mktime(&kept[4]), kept[5] = *localtime(&t);
-  { struct tm none; memset(&none, 'A', sizeof none); strptime("2001", "%%Y", &none), mktime(&none); result += none.tm_year; memset(&none, 0, sizeof none); }
-  deep(1, 1);
-  for (k = 0; k < 6; k++) strftime(text, sizeof text, "%%Z %%j", &kept[k]), result += strlen(text) + text[0] + atol(text + 4); }
-  { char why[64]; const char *said = strerror_r(i %% 3, why, sizeof why); deep(1, 1); result += said[1] + strlen(said); }""".replace("%%", "%"), "-D_GNU_SOURCE")
-
-    def test_handlers_for_once(self):
-        self.right("#include <signal.h>\nstatic int caught; static void note(int n) { caught++; } static struct sigaction before;",
-                   """{ struct sigaction set, now; if (i == 0) memset(&set, 0, sizeof set), set.sa_handler = note, set.sa_flags = SA_RESETHAND, sigaction(SIGUSR2, &set, &before);
-  if (i == 3) raise(SIGUSR2); deep(1, 1); sigaction(SIGUSR2, NULL, &now); deep(1, 1); result += caught + (now.sa_handler == SIG_DFL) + (before.sa_handler == SIG_DFL); }""")
-
-    def test_locks_without_threads(self):
-        """A program that could have several, in one that has one: a lock is open, or the program opens it."""
-        self.right("""#include <pthread.h>
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
-static struct { long n; pthread_mutex_t own; } *shared;
-static long next(void) { long n; pthread_mutex_lock(&lock); n = ++shared->n; pthread_cond_signal(&changed); pthread_mutex_unlock(&lock); return n; }""",
-                   """if (i == 0) shared = calloc(1, sizeof *shared), pthread_mutex_init(&shared->own, NULL);
-pthread_mutex_lock(&shared->own); deep(1, 1); result += next(); if (pthread_mutex_trylock(&shared->own) == 0) result = 0; pthread_mutex_unlock(&shared->own);""", "-lpthread")
-
-    def test_clocks(self):
-        """They go on from where the line was taken, also those of a processor."""
-        outside = """#include <sys/resource.h>
-#include <sys/times.h>
-#include <time.h>
-static double (*wall)(void) = MPI_Wtime, last[6];
-static long back(void) {
-  long n = 0;
-  int k;
-  volatile double work = 0;
-  struct timespec t, p;
-  struct tms used;
-  struct rusage all;
-  for (k = 0; k < 100000; k++) work += k;
-  clock_gettime(CLOCK_MONOTONIC, &t), clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &p), getrusage(RUSAGE_SELF, &all);
-  double now[] = {wall(), clock(), t.tv_sec + 1e-9 * t.tv_nsec, p.tv_sec + 1e-9 * p.tv_nsec, times(&used), all.ru_utime.tv_sec + 1 + 1e-6 * all.ru_utime.tv_usec};
-  for (k = 0; k < 6; k++) n += now[k] < last[k], last[k] = k == 5 ? now[k] - 1 : now[k];
-  return n;
-}"""
-        self.right(outside, "result += back();", "-D_GNU_SOURCE")
-
-    def test_functions_that_only_tables_name(self):
-        self.right("static int (*drawn)(void) = rand; static void (*set)(unsigned) = srand;", "if (i == 0) set(5); result += drawn();")
-
     def test_unions_of_numbers_of_one_type(self):
         """By name and by index; no word of it, and machines of another representation may have it."""
         outside = ("typedef union { struct { double x, y, z; }; double v[3]; } vector; typedef union { float m[2][2]; struct { float a, b; } row[2]; } matrix;"
@@ -550,12 +260,6 @@ static long back(void) {
         self.write("prog.c", PROGRAM % (outside, inside))
         self.assertEqual("", self.cc("prog.c", "-o", "prog"))
         self.right(outside, inside)
-
-    def test_stack(self):
-        """Arrays of blocks that follow each other, some with initial values, take more of it than compilers take."""
-        block = "{ double a[300000]%s; a[i] += i; deep(1, 1); result += a[i]; }"
-        self.right("", "if (i == 9) memset(memset((char[4]){0}, 1, 4), 0, 4);" + "".join(block % initial for initial in (" = {0}", " = {1, 2}", " = {[7] = 1.5}")) +
-                   '{ char text[3000000] = ""; text[i] = i; deep(1, 1); result += text[i]; }')
 
     def test_alignment_by_the_type(self):
         self.right("typedef float vector[16] __attribute__((aligned(64))); static long is_off(void *at) { return (unsigned long)at % 64; }",
@@ -574,31 +278,6 @@ __attribute__((noinline)) static struct part *made(double x) {
   return kept;
 }
 static struct part *all[100];""", "leave_addresses(); all[i] = made(i); deep(1, 1); result += all[i]->at[1] + all[i / 2]->n;")
-
-    def test_standard_output_that_is_closed(self):
-        self.right("", "if (i == 0 && rank != 0) fclose(stdout); deep(1, 1); if (rank != 0) printf(\"%d\\n\", i);")
-
-    def test_reading_what_is_written(self):
-        """To its end, which is farther on when it is restarted."""
-        self.right("static FILE *out, *in;", "{ char line[20]; if (out == NULL) { const char *name = rank == 0 ? \"both-0\" : \"both-1\"; out = fopen(name, \"w\"); in = fopen(name, \"r\"); }"
-                   " fprintf(out, \"%d\\n\", i * i); fflush(out); while (fgets(line, 20, in)) result += atol(line); deep(1, 1); clearerr(in); }")
-
-    def test_the_left_side_is_read_before_the_call(self):
-        """Of operators that compilers evaluate so, when the call changes it."""
-        self.right("static long level = 90; static int shrink(int *n) { deep(1, 1); *n = *n / 2 + 1; return 1; } static long lower(void) { deep(1, 1); level = level * 2 / 3 + 9; return level + 2; }",
-                   "{ int n = 100 + i, m = 50 + i; static short s = 1000; result += n - shrink(&n); result += 3 * ((n - shrink(&n)) % 100) + n / shrink(&n) + (m << shrink(&m)) - m % (shrink(&m) + 2);"
-                   " result += level - lower() - (level - lower()) % 7 + level / lower(); s = s - lower() % 3; result += s; }")
-
-    def test_names_that_hide_others(self):
-        """A parameter has a typedef's name, a block declares what another block has as a variable of its own, a frame's own names."""
-        self.right(r"""
-typedef struct { int a, b; } pair; typedef struct { double x; } both; long shared = 5;
-static pair give(int k) { pair p = {k, 2}; deep(1, 1); return p; }
-static long hidden(int pair) { return give(pair).a + pair; }
-static long hides(const both both) { return (long)both.x + give(3).b; }
-static long shares(void) { long sum = 0; { extern long shared; shared += deep(1, 1) & 1; sum = shared; } { long shared = deep(2, 1); sum += shared; } return sum; }
-static long digraphs(int i) <% int elc_f = i, elc_h<:2:> = <%3, 4%>; deep(1, 1); return elc_f + elc_h<:1:>; %>
-""", "{ both b = {i}; result += hidden(i) + hides(b) + shares() + digraphs(i); }")
 
     def test_pointers_to_anything(self):
         """They lead to streams and functions, too: in variables, in lists and in tables from malloc."""
@@ -647,45 +326,6 @@ int later(int i) { return 3 * i; }
                    "{ struct sigaction s = {0}; s.sa_handler = hear; sigemptyset(&s.sa_mask); if (i == 0) { sigaction(SIGUSR2, &s, NULL); u.l = calloc(4, 8); }"
                    " deep(1, 1); raise(SIGUSR2); u.l[i % 4] += i; result += u.l[1] + heard; }")
 
-    def test_standard_input(self):
-        """What was read is not read again; what was not, and was there, comes from the line."""
-        self.write("prog.c", PROGRAM % ("", "int n = 0; char c = 0; if (rank == 0 && scanf(\"%d%c\", &n, &c) == 2) result += n + c; deep(1, 1);"
-                                        "if (rank == 0 && i == 60) result += 7 * fgetc(stdin);"
-                                        "if (i == 99) result += feof(stdin) != 0; "
-                                        "{ int k; for (k = 0; k < 300; k++) MPI_Barrier(MPI_COMM_WORLD); }"))
-        self.cc("prog.c", "-w", "-o", "prog")
-        numbers = " ".join(str(n) for n in range(80)) + "\n"
-        expected = self.start("prog", given=numbers)
-        self.assertRegex(expected, "result: [0-9]+\n$")
-        lines = os.path.join(self.home, "lines")
-        self.assertEqual(self.start("prog", given=numbers, ELC_DIR=lines, ELC_EVERY="0.001", ELC_KEEP="1000"), expected)
-        taken = sorted(int(name[5:]) for name in os.listdir(lines) if name.startswith("line-"))
-        self.assertTrue(taken)
-        for line in (taken[0], taken[len(taken) // 2], taken[-1]):
-            self.assertIn(expected, self.start("prog", ELC_DIR=lines, ELC_RESTART=str(line)))
-
-    def test_aligned_memory_and_bound_processors(self):
-        self.right("#include <malloc.h>\n#include <sched.h>\nstatic double *a, *b; static long *c; static cpu_set_t here;"
-                   "static long off(void *p, long by) { return (long)p % by != 0; }",
-                   "{ cpu_set_t set; void *p; CPU_ZERO(&set); sched_getaffinity(0, sizeof set, &set); if (i % 7 == 0) sched_setaffinity(0, sizeof set, &set);"
-                   "if (!a) { a = posix_memalign(&p, 4096, 24) ? 0 : p; b = aligned_alloc(256, 512); c = memalign(64, 40); here = set; memset(a, 0, 24); memset(b, 0, 512); memset(c, 0, 40); }"
-                   "deep(i, 1); a[i % 3] += i * 0.5; b[i % 64] += i; c[i % 5] += (CPU_COUNT(&set) == CPU_COUNT(&here));"
-                   "result += a[1] + b[7] + c[2] + 1000000 * (off(a, 4096) + off(b, 256) + off(c, 64)); }", "-D_GNU_SOURCE")
-
-    def test_inline_without_a_definition(self):
-        """That no file has otherwise: the compiler had to put it where it is called."""
-        self.right("__attribute__((always_inline)) inline long once(long x) { return deep(x, 1) + 1; }", "result += once(i);", "-O2", "-std=gnu11")
-
-    def test_vectors_without_threads(self):
-        self.right("", """{ int k; long s = 0; deep(1, 1);
-    #pragma omp simd reduction(+ : s)
-    for (k = 0; k < 8; k++) s += k * i;
-    result += s; }""", "-fopenmp-simd")
-
-    def test_strings_found_in_strings(self):
-        self.right("static const char *at;", 'at = strchr("0123456789", \'0\' + i % 10); deep(1, 1); result += *at;')
-
-
     def test_numbers_of_other_sizes(self):
         """Memory that a pointer to longer numbers leads into, too, and one to shorter ones or a member alone."""
         outside = "struct held { int *n; }; static struct held first, *all[100]; static int *numbers; static long *of_first, *of_numbers, *within; static double *of_others; static int *others;"
@@ -717,23 +357,6 @@ result += numbers[i] + first.n[i] + numbers[204]; """
             finished = os.path.join(lines, "finished")
             if os.path.exists(finished):
                 os.remove(finished)
-
-    def test_another_directory(self):
-        """Each rank goes to one of its own; a file from before, and those that are there. Then one in which a restart touches nothing."""
-        outside = "#include <unistd.h>\n#include <sys/stat.h>\nstatic FILE *before, *here; static char name[20], at[4096];"
-        inside = """
-if (i == 3) {
-  sprintf(name, "before%d", rank); before = fopen(name, "w"); sprintf(name, "home%d", rank); mkdir(name, 0777);
-  if (chdir(name) != 0) result = -1;
-  here = fopen("here", "w+");
-}
-if (i == 60 && chdir("..") != 0) result = -1;
-if (i > 3) { fprintf(before, "%d\\n", i); fprintf(here, "%d\\n", i); result += ftell(before) + ftell(here) + strlen(getcwd(at, sizeof at)); }
-if (i == 99) { fclose(before); fclose(here); before = fopen("home0/here", "r"); fseek(before, 0, SEEK_END); result += ftell(before); }"""
-        self.right(outside, inside)
-        self.write("prog.c", PROGRAM % (outside, 'if (i == 3 && chdir("/usr") != 0) result = -1;'))
-        self.cc("prog.c", "-o", "prog")
-        self.assert_refuses_line("abandoned.*: the directory in which the program works: .* lies in /usr, and a restart touches files only below")
 
     def test_compound_literals(self):
         """They live as long as their blocks, whoever leads to them."""
@@ -781,35 +404,6 @@ static double of_views(const struct view *w) { return use(w->at, w->n); }
   MPI_Allreduce(make(i).v, sum, 4, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD); result += sum[3];
   MPI_Sendrecv(make(i + rank).v, 4, MPI_DOUBLE, 1 - rank, 0, sum, 4, MPI_DOUBLE, 1 - rank, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE); result += sum[0]; }
 """)
-
-    def test_back_to_before_a_declaration(self):
-        self.right("static int *p;", "{ int n = 0; p = 0; again: deep(1, 1); if (p) result += *p; int x = 42 + n + i; p = &x; if (n++ < 4) goto again; result += *p; }")
-
-    def test_main_that_is_called_again(self):
-        self.write("prog.c", """
-#include <mpi.h>
-#include <stdio.h>
-int main(int argc, char **argv) {
-  static int depth, sum; int one = 1, all, mine = depth++, i;
-  if (mine == 0) MPI_Init(&argc, &argv);
-  for (i = 0; i < 20; i++) { MPI_Allreduce(&one, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD); sum += all * (mine + 1) + argc; }
-  if (mine < 3) main(argc + 1, argv);
-  for (i = 0; i < 5; i++) { MPI_Allreduce(&one, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD); sum += all + argc; }
-  if (mine > 0) return 0;
-  MPI_Comm_rank(MPI_COMM_WORLD, &mine);
-  if (mine == 0) printf("%d\\n", sum);
-  MPI_Finalize();
-  return 0;
-}
-""")
-        self.cc("prog.c", "-w", "-o", "plain", "-felc-off")
-        self.cc("prog.c", "-w", "-o", "prog")
-        self.assert_restarts("prog", self.start("plain"))
-
-    def test_functions_that_may_be_missing(self):
-        """Weak ones that nobody defines: whether there is one a program may ask."""
-        self.right("extern void hook(int) __attribute__((weak)); extern int other(void) __attribute__((weak));",
-                   "if (hook) hook(i); if (other != NULL && i) result += other(); result += !hook + (other ? 1 : 2); deep(1, 1);")
 
     def test_attributes_of_typedefs(self):
         """A variable has them in its new place, too."""

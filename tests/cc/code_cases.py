@@ -1,0 +1,220 @@
+"""Statements, expressions, functions and their names."""
+
+import os
+import shutil
+
+from cases import Cases, launch, PROGRAM
+
+
+class Code(Cases):
+    """Found by attack: right with lines, and after a restart."""
+
+    def test_called_before_they_are_declared(self):
+        """As programs from before prototypes have it, which GCC takes with a warning."""
+        self.write("prog.c", """
+#include <mpi.h>
+#include <stdio.h>
+int total;
+main(argc, argv) int argc; char **argv; {
+  int i, over;
+  MPI_Init(&argc, &argv);
+  for (i = 0; i < 100; i++) { add(i); twice(); }
+  report();
+  MPI_Finalized(&over);
+  if (!over) MPI_Finalize();
+  return 0;
+}
+void add(i) int i; { int s; MPI_Allreduce(&i, &s, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD); total += s; }
+void twice(void) { add(2); }
+void report(void) { int r; MPI_Comm_rank(MPI_COMM_WORLD, &r); if (r == 0) printf("result: %d\\n", total); }
+""")
+        self.cc("prog.c", "-w", "-g", "-o", "prog")
+        self.assert_restarts("prog", "result: 10300\n")
+
+    def test_names_of_functions(self):
+        """__func__ and its like are strings; so is what a string is, whose address is taken."""
+        self.right("""
+static const char *name, *again, (*whole)[6];
+static long length(const char *of, const char *in) { long n = deep(strlen(of), 0); return n + strlen(of) + strlen(in) + (of == in); }""", """
+name = again = __func__; whole = &"whole";
+result += length(__FUNCTION__, __func__) + length("other", __func__) + (name == __func__) + (again == name) + sizeof __func__ + strlen(*whole);
+printf("%s", i == 1000 ? __func__ : "");""")
+
+    def test_directives_of_variables_with_other_names(self):
+        """Clang refers to the bound of a loop where the program does not name it."""
+        self.right("static double a[100];\nstatic long filled(const int n) { int k; deep(n, 1);\n#pragma omp parallel for\n"
+                   "for (k = 0; k < n; k++) a[k] = k;\nreturn (long)a[n - 1]; }",
+                   "{ int n = 10; deep(1, 1); if (i % 2) { int n = 20; deep(2, 1);\n#pragma omp parallel for collapse(2)\n"
+                   "for (int k = 0; k < n; k++) for (int l = 0; l < n; l++) a[k] = k + l - l;\nresult += n; } result += filled(n); result += n + (long)a[3]; }",
+                   "-fopenmp")
+
+    def test_operands_on_the_left(self):
+        """C leaves open what comes first, but compilers do not."""
+        self.right("static long next; static long take(void) { return ++next; } static long more(long x) { next += 10; return deep(x, 1); }",
+                   "result += take() % 7 + more(i) + (next * 2 - more(i % 3)) + (more(1) * (next % 5 + 1) > more(2));")
+
+    def test_another_compiler(self):
+        """For clang the C library's headers define types that GCC has itself."""
+        if shutil.which("clang") is None:
+            self.skipTest("there is no clang")
+        self.environment["ELC_CC"] = "clang"
+        self.right("#include <math.h>\nstatic double half;", "half += 0.5; result += (long)sqrt(half) + deep(i, 1);", "-lm")
+
+    def test_blocks_without_calls(self):
+        """Literals whose block has none, assembly that is for the compiler alone, blocks in expressions of declarations."""
+        self.right("", "{ int *p = __builtin_malloc(8), k = ({ int twice = i * 2; twice + 1; }), l = deep(k, 1); p[1] = l;"
+                   ' { int *q = (int[]){i, 2}; p[1] += q[0] + q[1]; } __asm__ volatile ("" : "+r"(l) : : "memory");'
+                   " k = deep(l, 1); result += p[1] + k; free(p); }")
+
+    def test_expressions_of_gcc(self):
+        """?: without its middle, what is not evaluated, vectors, a function whose type is declared with it."""
+        self.right("typedef double v2 __attribute__((vector_size(16))); static v2 sum; struct Made { int a; } made(int x) { static int n; n += deep(x, 0);"
+                   " return (struct Made){n % 8}; } static v2 add(v2 a, v2 b) { deep(1, 0); return a + b; }",
+                   "{ long x = deep(i % 2, 0) - 2 ?: 7, n = 0; v2 v = {i, x}; result += x + __builtin_constant_p(deep(n++, 0)) + n;"
+                   " sum = add(v, sum); result += sum[0] + sum[1] + made(i).a; }")
+
+    def test_statement_expressions(self):
+        self.right("", "{ int k; for (k = 0; k < 4; k++) result += ({ if (k == 2) continue; deep(k, 1); }) * 2; }")
+
+    def test_variable_arguments(self):
+        """A function that is done with them before it calls MPI."""
+        self.right("#include <stdarg.h>\nstatic long all(int n, ...) { long s = 0; int k; va_list of; va_start(of, n); for (k = 0; k < n; k++) s += va_arg(of, long); va_end(of);"
+                   " for (k = 0; k < 300; k++) MPI_Barrier(MPI_COMM_WORLD); return deep(s, 2) - deep(0, 2); }"
+                   "static long told(const char *how, ...) { char text[50]; { va_list of; va_start(of, how); vsnprintf(text, 50, how, of); va_end(of); }"
+                   " MPI_Barrier(MPI_COMM_WORLD); return strlen(text); }"
+                   "static long ended(int n, ...) { va_list of; long s; va_start(of, n); s = va_arg(of, long); s += deep(s, n) - deep(0, n); va_end(of); return s; }",
+                   'result += all(3, 1L, 2L, (long)i) - 2 * (i + 3) + told("%d %s", 12, "ab") - 5 + ended(2, (long)i) - 3 * i;')
+
+    def test_jumps(self):
+        """Out of functions none of which is there when a line is taken."""
+        self.right("#include <setjmp.h>\nstatic jmp_buf out; static int depth(int n) { if (n > 20) longjmp(out, n); return depth(n + 3); }"
+                   "static int how(int n) { int c = setjmp(out); return c ? c : depth(n); }",
+                   "result += how(i % 20) - 21 >= 0 && how(0) == 21 ? 0 : 1000;")
+
+    def test_profiling_interface(self):
+        """Its names are those of MPI, but in text."""
+        self.right('#define CALL(name) P##name\nstatic const char *what = "PMPI_Barrier", letter = \'\\\'\', *other = "\\"PMPI_"; int PMPI_own = 3;\nstatic int (*by)(MPI_Comm, int *) = PMPI_Comm_rank;',
+                   "{ int sum, me; double begin = PMPI_Wtime(); by(MPI_COMM_WORLD, &me); if (me != rank || begin > PMPI_Wtime()) result = -1; deep(1, 1);"
+                   " PMPI_Allreduce(&i, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD); CALL(MPI_Barrier)(MPI_COMM_WORLD);"
+                   " result += sum + strlen(what) + strlen(other) + letter + PMPI_own; }")
+
+    def test_what_is_said_of_statements(self):
+        """It stays where nothing in them can reach MPI."""
+        self.right("", """switch (i % 4) { case 0: result++; __attribute__((fallthrough)); case 1: deep(1, 1); result += 2; [[fallthrough]]; default: result += 3; }
+{ int k;
+#pragma GCC unroll 4
+  for (k = 0; k < 8; k++) result += k;
+#pragma unroll 4
+  for (k = 0; k < 4; k++) result += deep(k, 1);
+#pragma unroll(2)
+  for (k = 0; k < 4; k++) result += k;
+#pragma GCC ivdep
+  for (k = 0; k < 4; k++) deep(k, 1); }""")
+
+    def test_what_others_may_change(self):
+        """A process has looked at it behind its part of the line, and told the other one before that took its own: a restart sees the same."""
+        outside = """#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/times.h>
+#include <unistd.h>
+static int step;
+static double seen(int k) {
+  struct stat about, other; struct tms used; struct rusage all; FILE *made; volatile double work = 0; int n;
+  for (n = 0; n < 300000 * (k % 3 + 1); n++) work += n;
+  if (k % 5 == 0) return made = fopen("seen", "w"), fclose(made), stat(stat(".", &other) == 0 ? "seen" : "", &about), about.st_mtim.tv_nsec;
+  if (k % 5 == 1) return times(&used) + used.tms_utime;
+  if (k % 5 == 2) return getrusage(RUSAGE_SELF, &all), all.ru_utime.tv_usec;
+  return k % 5 == 3 ? access("there", F_OK) : (made = fopen("new", "r")) == NULL ? 7 : fclose(made);
+}
+static double given[15], kept[15];"""
+        inside = """if (i < 15) {
+  if (rank == 1) given[i] = seen(i), MPI_Send(&given[i], 1, MPI_DOUBLE, 0, 1, MPI_COMM_WORLD);
+  else MPI_Recv(&kept[i], 1, MPI_DOUBLE, 1, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+} else if (i == 15) { int k;
+  if (rank == 1) MPI_Send(given, 15, MPI_DOUBLE, 0, 2, MPI_COMM_WORLD); else MPI_Recv(given, 15, MPI_DOUBLE, 1, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  for (k = 0; k < 15 && rank == 0; k++) result += given[k] != kept[k]; }"""
+        self.write("prog.c", PROGRAM.replace("result += deep(i, 5);", "if (i >= 15) result += deep(i, 5);") % (outside, inside))
+        self.cc("prog.c", "-w", "-D_GNU_SOURCE", "-o", "prog")
+        lines, right = os.path.join(self.home, "lines"), None
+        for before in self.chance.sample(range(3, 12), 4):
+            for name in ("seen", "new"):
+                if os.path.exists(os.path.join(self.home, name)): os.remove(os.path.join(self.home, name))
+            is_there = self.chance.randrange(2)
+            if is_there: self.write("there", "")
+            out, said = self.planned("prog", (before + 3, before))
+            right = right or out
+            self.assertEqual(out, right, said)
+            self.assertEqual(launch.committed(lines), [1], said)
+            self.write("new", "")
+            if is_there: os.remove(os.path.join(self.home, "there"))
+            else: self.write("there", "")
+            again, said = self.planned("prog", ELC_RESTART="1")
+            self.assertEqual(again, right, "%d %s" % (before, said))
+            os.remove(os.path.join(self.home, "there")) if not is_there else None
+            shutil.rmtree(lines)
+
+    def test_results_as_they_are_declared(self):
+        self.right("#include <signal.h>\n#include <time.h>\n#include <unistd.h>\nstatic int signals; static void caught(int n) { signals += n; }",
+                   """{ time_t t = 86400L * i; char text[] = "one,two", *copy = strdup("copy"); void (*before)(int);
+  result += localtime(&t)->tm_year + (*gmtime(&t)).tm_mon + (sizeof *localtime(&t) == sizeof(struct tm)) + ctime(&t)[3] + *asctime(gmtime(&t));
+  result += (getenv("PATH")[0] == 0) + strtok(text, ",")[0] + *strerror(0) + getcwd(NULL, 0)[0] + strdup("x")[0];
+  before = signal(SIGUSR1, caught); deep(1, 1); if (before == caught) signal(SIGUSR1, caught)(1); result += signals + copy[1]; }""", "-D_GNU_SOURCE")
+
+    def test_functions_that_only_tables_name(self):
+        self.right("static int (*drawn)(void) = rand; static void (*set)(unsigned) = srand;", "if (i == 0) set(5); result += drawn();")
+
+    def test_stack(self):
+        """Arrays of blocks that follow each other, some with initial values, take more of it than compilers take."""
+        block = "{ double a[300000]%s; a[i] += i; deep(1, 1); result += a[i]; }"
+        self.right("", "if (i == 9) memset(memset((char[4]){0}, 1, 4), 0, 4);" + "".join(block % initial for initial in (" = {0}", " = {1, 2}", " = {[7] = 1.5}")) +
+                   '{ char text[3000000] = ""; text[i] = i; deep(1, 1); result += text[i]; }')
+
+    def test_the_left_side_is_read_before_the_call(self):
+        """Of operators that compilers evaluate so, when the call changes it."""
+        self.right("static long level = 90; static int shrink(int *n) { deep(1, 1); *n = *n / 2 + 1; return 1; } static long lower(void) { deep(1, 1); level = level * 2 / 3 + 9; return level + 2; }",
+                   "{ int n = 100 + i, m = 50 + i; static short s = 1000; result += n - shrink(&n); result += 3 * ((n - shrink(&n)) % 100) + n / shrink(&n) + (m << shrink(&m)) - m % (shrink(&m) + 2);"
+                   " result += level - lower() - (level - lower()) % 7 + level / lower(); s = s - lower() % 3; result += s; }")
+
+    def test_names_that_hide_others(self):
+        """A parameter has a typedef's name, a block declares what another block has as a variable of its own, a frame's own names."""
+        self.right(r"""
+typedef struct { int a, b; } pair; typedef struct { double x; } both; long shared = 5;
+static pair give(int k) { pair p = {k, 2}; deep(1, 1); return p; }
+static long hidden(int pair) { return give(pair).a + pair; }
+static long hides(const both both) { return (long)both.x + give(3).b; }
+static long shares(void) { long sum = 0; { extern long shared; shared += deep(1, 1) & 1; sum = shared; } { long shared = deep(2, 1); sum += shared; } return sum; }
+static long digraphs(int i) <% int elc_f = i, elc_h<:2:> = <%3, 4%>; deep(1, 1); return elc_f + elc_h<:1:>; %>
+""", "{ both b = {i}; result += hidden(i) + hides(b) + shares() + digraphs(i); }")
+
+    def test_inline_without_a_definition(self):
+        """That no file has otherwise: the compiler had to put it where it is called."""
+        self.right("__attribute__((always_inline)) inline long once(long x) { return deep(x, 1) + 1; }", "result += once(i);", "-O2", "-std=gnu11")
+
+    def test_back_to_before_a_declaration(self):
+        self.right("static int *p;", "{ int n = 0; p = 0; again: deep(1, 1); if (p) result += *p; int x = 42 + n + i; p = &x; if (n++ < 4) goto again; result += *p; }")
+
+    def test_main_that_is_called_again(self):
+        self.write("prog.c", """
+#include <mpi.h>
+#include <stdio.h>
+int main(int argc, char **argv) {
+  static int depth, sum; int one = 1, all, mine = depth++, i;
+  if (mine == 0) MPI_Init(&argc, &argv);
+  for (i = 0; i < 20; i++) { MPI_Allreduce(&one, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD); sum += all * (mine + 1) + argc; }
+  if (mine < 3) main(argc + 1, argv);
+  for (i = 0; i < 5; i++) { MPI_Allreduce(&one, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD); sum += all + argc; }
+  if (mine > 0) return 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &mine);
+  if (mine == 0) printf("%d\\n", sum);
+  MPI_Finalize();
+  return 0;
+}
+""")
+        self.cc("prog.c", "-w", "-o", "plain", "-felc-off")
+        self.cc("prog.c", "-w", "-o", "prog")
+        self.assert_restarts("prog", self.start("plain"))
+
+    def test_functions_that_may_be_missing(self):
+        """Weak ones that nobody defines: whether there is one a program may ask."""
+        self.right("extern void hook(int) __attribute__((weak)); extern int other(void) __attribute__((weak));",
+                   "if (hook) hook(i); if (other != NULL && i) result += other(); result += !hook + (other ? 1 : 2); deep(1, 1);")

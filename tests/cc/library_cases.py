@@ -1,0 +1,218 @@
+"""What the C library keeps, and what a program has from the system."""
+
+import os
+import shutil
+
+from cases import Cases, PROGRAM
+
+
+class Library(Cases):
+    """Found by attack: right with lines, and after a restart."""
+
+    def test_streams_that_are_opened_anew(self):
+        """The standard ones, too: what went to the file behind the line is gone in a restart, and comes again."""
+        self.write("prog.c", r"""
+#include <mpi.h>
+#include <stdio.h>
+int main(int argc, char **argv) {
+  int i, rank, sum;
+  FILE *log = stdout, *other, *in = stdin;
+  char name[20];
+  if (freopen("numbers", "r", stdin) != in) return 1;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  sprintf(name, "first-%d", rank);
+  other = fopen(name, "w");
+  fputs("one", other);
+  sprintf(name, "out-%d", rank);
+  if (freopen(name, "w", stdout) != stdout) return 1;
+  sprintf(name, "other-%d", rank);
+  other = freopen(name, "a", other);
+  sprintf(name, "err-%d", rank);
+  if (rank == 1 && freopen(name, "w", stderr) == NULL) return 1;
+  for (i = 0; i < 100; i++) {
+    int number = -1;
+    INPUT("%d", &number);
+    MPI_Allreduce(&number, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    fprintf(i & 1 ? log : stdout, "%d %d\n", i, sum);
+    fprintf(other, "%d\n", sum);
+    if (rank == 1) fprintf(stderr, "error %d\n", sum);
+  }
+  MPI_Finalize();
+  return 0;
+}
+""")
+        self.write("numbers", "".join("%d\n" % (7 * i) for i in range(100)))
+        names = ["%s-%d" % (what, rank) for what in ("first", "out", "other") for rank in range(2)] + ["err-1"]
+        for how in "scanf(__VA_ARGS__)", "fscanf(stdin, __VA_ARGS__)", "(i & 1 ? scanf(__VA_ARGS__) : fscanf(in, __VA_ARGS__))":
+            define = "-DINPUT(...)=" + how
+            self.cc("prog.c", "-w", define, "-o", "prog")
+            self.cc("prog.c", "-w", define, "-o", "plain", "-felc-off")
+            expected = None
+            for program, site, variables in (("plain", None, {}), ("prog", 40, {}), ("prog", None, {"ELC_RESTART": "1"})):
+                said = self.start(program) if program == "plain" else self.planned(program, site, **variables)[1]
+                files = {}
+                for name in names:
+                    with open(os.path.join(self.home, name), encoding="utf-8") as file:
+                        files[name] = [text for text in file if not text.startswith("elc: ")]  # what the library says goes there, too
+                    if program == "plain" or "ELC_RESTART" in variables:
+                        os.remove(os.path.join(self.home, name))
+                expected = expected or files
+                self.assertEqual(files, expected, said)
+                self.assertEqual("restarting from line" in said, bool(variables))
+            shutil.rmtree(os.path.join(self.home, "lines"))
+
+    def test_names_that_the_compiler_knows(self):
+        self.right("double rintf(double x); double rintf(double x) { deep(1, 1); return x + 1; } static unsigned __int128 cut(unsigned __int128 n) { n &= (unsigned long)-1; return n; }",
+                   "result += rintf(i) + cut(i);", "-O2")
+
+    def test_a_stream_at_its_end(self):
+        with open(os.path.join(self.home, "data"), "w") as file:
+            file.write("1 2 3 4 5")
+        self.right("static FILE *data; static long read_of;", """
+if (!data) data = fopen("%s/data", "r");
+{ long n; while (fscanf(data, "%%ld", &n) == 1) read_of += n; }
+deep(i, 1); result += read_of + 1000 * (feof(data) != 0);""" % self.home)
+
+    def test_what_the_library_keeps(self):
+        """Places, settings, handlers and results of the C library."""
+        self.right(r"""
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fenv.h>
+#include <locale.h>
+#include <signal.h>
+#include <time.h>
+#include <unistd.h>
+extern int asprintf(char **, const char *, ...); extern int feenableexcept(int); extern int fegetexcept(void);
+static int heard; static long ends;
+static void hear(int s) { heard += s == SIGUSR1; }
+static int own; static void bye(void) { if (own == 0) printf("bye %d\n", heard); }
+static char text[] = "1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30", *word, *why, *said, zone[20];
+static struct tm *when; static time_t zero;
+""", r"""
+if (i == 0) {
+  setvbuf(stdout, NULL, _IOFBF, 0); atexit(bye); own = rank; signal(SIGUSR1, hear); setlocale(LC_ALL, "C.UTF-8"); fesetround(FE_UPWARD);
+  feenableexcept(FE_INVALID); why = strerror(ENOENT); when = gmtime(&zero); word = strtok(text, " ");
+}
+raise(SIGUSR1); deep(1, 1);
+if (word) { result += atoi(word); word = strtok(NULL, " "); }
+free(said); asprintf(&said, "%d:%s", i, why); result += strlen(said) + fegetround() + fegetexcept() + when->tm_year;
+strftime(zone, sizeof zone, "%Z", when); result += zone[0] + strlen(setlocale(LC_ALL, NULL));
+{ volatile double one = 1, three = 3; result += one / three > 1 / 3.; }
+""", "-lm")
+
+    def test_positions_in_files(self):
+        self.right("static FILE *file; static fpos_t at;",
+                   "{ char line[20] = \"\"; fpos_t here; if (file == NULL) { file = fopen(rank == 0 ? \"positions-0\" : \"positions-1\", \"w+\"); fputs(\"one\\ntwo\\nthree\\n\", file);"
+                   " rewind(file); fgets(line, 20, file); fgetpos(file, &at); } fgetpos(file, &here); fsetpos(file, &at); deep(1, 1); fgets(line, 20, file); result += strlen(line) + line[1];"
+                   " if (i % 3 == 2) fsetpos(file, &here); }")
+
+    def test_errno(self):
+        """Of a call that failed before MPI was asked whether one has failed anywhere; neither a line nor a restart changes it."""
+        self.right("#include <errno.h>", 'errno = 0; { FILE *none = fopen(i % 2 ? "not/there" : ".", "w"); long bad = none == NULL; deep(1, 1);'
+                   ' result += errno == (i % 2 ? ENOENT : EISDIR) ? bad : 1000; result += strcmp(strerror(errno), strerror(i % 2 ? ENOENT : EISDIR)) != 0; }')
+
+    def test_times_of_day(self):
+        """With the names of their zones, which the C library has."""
+        self.right("#include <time.h>\nstatic struct tm kept[6];", """{ time_t t = 86400L * i; char text[64] = ""; int k;
+  localtime_r(&t, &kept[0]), gmtime_r(&t, &kept[1]), kept[2] = kept[1], mktime(&kept[2]), kept[3] = kept[1], timegm(&kept[3]);
+  memset(&kept[4], 0, sizeof kept[4]), strptime("2005-06-07", "%%Y-%%m-%%d", &kept[4]), mktime(&kept[4]), kept[5] = *localtime(&t);
+  { struct tm none; memset(&none, 'A', sizeof none); strptime("2001", "%%Y", &none), mktime(&none); result += none.tm_year; memset(&none, 0, sizeof none); }
+  deep(1, 1);
+  for (k = 0; k < 6; k++) strftime(text, sizeof text, "%%Z %%j", &kept[k]), result += strlen(text) + text[0] + atol(text + 4); }
+  { char why[64]; const char *said = strerror_r(i %% 3, why, sizeof why); deep(1, 1); result += said[1] + strlen(said); }""".replace("%%", "%"), "-D_GNU_SOURCE")
+
+    def test_handlers_for_once(self):
+        self.right("#include <signal.h>\nstatic int caught; static void note(int n) { caught++; } static struct sigaction before;",
+                   """{ struct sigaction set, now; if (i == 0) memset(&set, 0, sizeof set), set.sa_handler = note, set.sa_flags = SA_RESETHAND, sigaction(SIGUSR2, &set, &before);
+  if (i == 3) raise(SIGUSR2); deep(1, 1); sigaction(SIGUSR2, NULL, &now); deep(1, 1); result += caught + (now.sa_handler == SIG_DFL) + (before.sa_handler == SIG_DFL); }""")
+
+    def test_locks_without_threads(self):
+        """A program that could have several, in one that has one: a lock is open, or the program opens it."""
+        self.right("""#include <pthread.h>
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+static struct { long n; pthread_mutex_t own; } *shared;
+static long next(void) { long n; pthread_mutex_lock(&lock); n = ++shared->n; pthread_cond_signal(&changed); pthread_mutex_unlock(&lock); return n; }""",
+                   """if (i == 0) shared = calloc(1, sizeof *shared), pthread_mutex_init(&shared->own, NULL);
+pthread_mutex_lock(&shared->own); deep(1, 1); result += next(); if (pthread_mutex_trylock(&shared->own) == 0) result = 0; pthread_mutex_unlock(&shared->own);""", "-lpthread")
+
+    def test_clocks(self):
+        """They go on from where the line was taken, also those of a processor."""
+        outside = """#include <sys/resource.h>
+#include <sys/times.h>
+#include <time.h>
+static double (*wall)(void) = MPI_Wtime, last[6];
+static long back(void) {
+  long n = 0;
+  int k;
+  volatile double work = 0;
+  struct timespec t, p;
+  struct tms used;
+  struct rusage all;
+  for (k = 0; k < 100000; k++) work += k;
+  clock_gettime(CLOCK_MONOTONIC, &t), clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &p), getrusage(RUSAGE_SELF, &all);
+  double now[] = {wall(), clock(), t.tv_sec + 1e-9 * t.tv_nsec, p.tv_sec + 1e-9 * p.tv_nsec, times(&used), all.ru_utime.tv_sec + 1 + 1e-6 * all.ru_utime.tv_usec};
+  for (k = 0; k < 6; k++) n += now[k] < last[k], last[k] = k == 5 ? now[k] - 1 : now[k];
+  return n;
+}"""
+        self.right(outside, "result += back();", "-D_GNU_SOURCE")
+
+    def test_standard_output_that_is_closed(self):
+        self.right("", "if (i == 0 && rank != 0) fclose(stdout); deep(1, 1); if (rank != 0) printf(\"%d\\n\", i);")
+
+    def test_reading_what_is_written(self):
+        """To its end, which is farther on when it is restarted."""
+        self.right("static FILE *out, *in;", "{ char line[20]; if (out == NULL) { const char *name = rank == 0 ? \"both-0\" : \"both-1\"; out = fopen(name, \"w\"); in = fopen(name, \"r\"); }"
+                   " fprintf(out, \"%d\\n\", i * i); fflush(out); while (fgets(line, 20, in)) result += atol(line); deep(1, 1); clearerr(in); }")
+
+    def test_standard_input(self):
+        """What was read is not read again; what was not, and was there, comes from the line."""
+        self.write("prog.c", PROGRAM % ("", "int n = 0; char c = 0; if (rank == 0 && scanf(\"%d%c\", &n, &c) == 2) result += n + c; deep(1, 1);"
+                                        "if (rank == 0 && i == 60) result += 7 * fgetc(stdin);"
+                                        "if (i == 99) result += feof(stdin) != 0; "
+                                        "{ int k; for (k = 0; k < 300; k++) MPI_Barrier(MPI_COMM_WORLD); }"))
+        self.cc("prog.c", "-w", "-o", "prog")
+        numbers = " ".join(str(n) for n in range(80)) + "\n"
+        expected = self.start("prog", given=numbers)
+        self.assertRegex(expected, "result: [0-9]+\n$")
+        lines = os.path.join(self.home, "lines")
+        self.assertEqual(self.start("prog", given=numbers, ELC_DIR=lines, ELC_EVERY="0.001", ELC_KEEP="1000"), expected)
+        taken = sorted(int(name[5:]) for name in os.listdir(lines) if name.startswith("line-"))
+        self.assertTrue(taken)
+        for line in (taken[0], taken[len(taken) // 2], taken[-1]):
+            self.assertIn(expected, self.start("prog", ELC_DIR=lines, ELC_RESTART=str(line)))
+
+    def test_aligned_memory_and_bound_processors(self):
+        self.right("#include <malloc.h>\n#include <sched.h>\nstatic double *a, *b; static long *c; static cpu_set_t here;"
+                   "static long off(void *p, long by) { return (long)p % by != 0; }",
+                   "{ cpu_set_t set; void *p; CPU_ZERO(&set); sched_getaffinity(0, sizeof set, &set); if (i % 7 == 0) sched_setaffinity(0, sizeof set, &set);"
+                   "if (!a) { a = posix_memalign(&p, 4096, 24) ? 0 : p; b = aligned_alloc(256, 512); c = memalign(64, 40); here = set; memset(a, 0, 24); memset(b, 0, 512); memset(c, 0, 40); }"
+                   "deep(i, 1); a[i % 3] += i * 0.5; b[i % 64] += i; c[i % 5] += (CPU_COUNT(&set) == CPU_COUNT(&here));"
+                   "result += a[1] + b[7] + c[2] + 1000000 * (off(a, 4096) + off(b, 256) + off(c, 64)); }", "-D_GNU_SOURCE")
+
+    def test_vectors_without_threads(self):
+        self.right("", """{ int k; long s = 0; deep(1, 1);
+    #pragma omp simd reduction(+ : s)
+    for (k = 0; k < 8; k++) s += k * i;
+    result += s; }""", "-fopenmp-simd")
+
+    def test_strings_found_in_strings(self):
+        self.right("static const char *at;", 'at = strchr("0123456789", \'0\' + i % 10); deep(1, 1); result += *at;')
+
+    def test_another_directory(self):
+        """Each rank goes to one of its own; a file from before, and those that are there. Then one in which a restart touches nothing."""
+        outside = "#include <unistd.h>\n#include <sys/stat.h>\nstatic FILE *before, *here; static char name[20], at[4096];"
+        inside = """
+if (i == 3) {
+  sprintf(name, "before%d", rank); before = fopen(name, "w"); sprintf(name, "home%d", rank); mkdir(name, 0777);
+  if (chdir(name) != 0) result = -1;
+  here = fopen("here", "w+");
+}
+if (i == 60 && chdir("..") != 0) result = -1;
+if (i > 3) { fprintf(before, "%d\\n", i); fprintf(here, "%d\\n", i); result += ftell(before) + ftell(here) + strlen(getcwd(at, sizeof at)); }
+if (i == 99) { fclose(before); fclose(here); before = fopen("home0/here", "r"); fseek(before, 0, SEEK_END); result += ftell(before); }"""
+        self.right(outside, inside)
+        self.write("prog.c", PROGRAM % (outside, 'if (i == 3 && chdir("/usr") != 0) result = -1;'))
+        self.cc("prog.c", "-o", "prog")
+        self.assert_refuses_line("abandoned.*: the directory in which the program works: .* lies in /usr, and a restart touches files only below")

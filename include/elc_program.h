@@ -194,6 +194,8 @@ char *ELC_Program_dirname(char *path);
 char *ELC_Program_basename(char *path); /* that of <libgen.h> */
 char *ELC_Program_strsignal(int number);
 char *ELC_Program_getlogin(void);
+void *ELC_Program_getpwuid(unsigned user); /* a struct passwd * */
+void *ELC_Program_getpwnam(const char *name);
 
 /* What the C library keeps between calls: lines have it, and a restart sets it again. The memory of results is the program's. */
 char *ELC_Program_strtok(char *text, const char *separators);
@@ -211,6 +213,12 @@ char *ELC_Program_setlocale(int category, const char *name);
 int ELC_Program_atexit(void (*function)(void));
 void *ELC_Program_signal(int number, void *handler);
 int ELC_Program_sigaction(int number, const void *to, void *before);
+int ELC_Program_setenv(const char *name, const char *value, int overwrite);
+int ELC_Program_unsetenv(const char *name);
+int ELC_Program_putenv(char *variable); /* its memory is the program's */
+unsigned ELC_Program_alarm(unsigned seconds);
+int ELC_Program_setitimer(int which, const void *to, void *before); /* struct itimerval * */
+int ELC_Program_sigprocmask(int how, const void *to, void *before); /* and pthread_sigmask; sigset_t * */
 /* The program calls a function that lines are not for: from now on there are none. The text, which stays, is told: "name() (place): why". */
 void ELC_Program_unfit(const char *what);
 /* The program has opened a file by a function whose files lines do not have: none is taken while it is open. They return the first

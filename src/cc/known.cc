@@ -54,7 +54,7 @@ const Names& plain() {
     feof_unlocked ferror_unlocked clearerr_unlocked fileno_unlocked
     __bswap_16 __bswap_32 __bswap_64 htons htonl ntohs ntohl
     __printf_chk __fprintf_chk __sprintf_chk __snprintf_chk __vprintf_chk __vfprintf_chk __vsprintf_chk __vsnprintf_chk
-    remove renameat tmpnam_r warn vwarn warnx vwarnx err verr errx verrx error error_at_line
+    remove tmpnam_r warn vwarn warnx vwarnx err verr errx verrx error error_at_line
 
     wcscpy wcsncpy wcscat wcsncat wcscmp wcsncmp wcscasecmp wcsncasecmp wcscoll wcsxfrm wcschr wcsrchr wcschrnul wcscspn wcsspn
     wcspbrk wcsstr wcswcs wcstok wcslen wcsnlen wcpcpy wcpncpy wmemchr wmemcmp wmemcpy wmemmove wmemset wmempcpy wcwidth wcswidth
@@ -64,7 +64,7 @@ const Names& plain() {
     fgetwc getwc fgetws fwscanf vfwscanf swscanf vswscanf
 
     difftime ctime_r asctime_r strftime strftime_l tzset clock_getres
-    nanosleep clock_nanosleep usleep sleep sched_yield select poll mlock munlock mlockall munlockall madvise statfs fstatfs
+    nanosleep clock_nanosleep usleep sleep getitimer sched_yield select poll mlock munlock mlockall munlockall madvise statfs fstatfs
     getpwuid_r getpwnam_r tcgetattr
 
     access eaccess euidaccess faccessat stat fstat lstat fstatat stat64 fstat64 lstat64 fstatat64 __xstat __fxstat __lxstat
@@ -202,6 +202,15 @@ const std::map<std::string, std::string>& replaced() {
       {"freopen64", "ELC_Program_freopen"},
       {"fcloseall", "ELC_fcloseall"},
       {"rename", "ELC_Program_rename"},
+      {"setenv", "ELC_Program_setenv"},
+      {"unsetenv", "ELC_Program_unsetenv"},
+      {"putenv", "ELC_Program_putenv"},
+      {"alarm", "ELC_Program_alarm"},
+      {"setitimer", "ELC_Program_setitimer"},
+      {"sigprocmask", "ELC_Program_sigprocmask"},
+      {"pthread_sigmask", "ELC_Program_sigprocmask"},
+      {"getpwuid", "ELC_Program_getpwuid"},
+      {"getpwnam", "ELC_Program_getpwnam"},
       {"time", "ELC_Program_time"},
       {"clock", "ELC_Program_clock"},
       {"times", "ELC_Program_times"},
@@ -287,7 +296,7 @@ const Reasons& unfit() {
     add("its memory is not part of lines; use malloc",
         "mmap mmap64 munmap mremap brk sbrk shmat shm_open memfd_create wcsdup "
         "tempnam tmpnam canonicalize_file_name glob glob64 globfree wordexp regcomp regexec regfree regerror backtrace_symbols freeaddrinfo gai_strerror wordfree tsearch tfind "
-        "tdelete twalk tdestroy hsearch_r hcreate_r getpwuid getpwnam getpwent getgrgid getgrnam getgrent gethostbyname getaddrinfo "
+        "tdelete twalk tdestroy hsearch_r hcreate_r getpwent getgrgid getgrnam getgrent gethostbyname getaddrinfo "
         "ecvt fcvt qecvt qfcvt l64a localeconv nl_langinfo ttyname cuserid ctermid inet_ntoa gethostbyaddr getservbyname getprotobyname shmget shmdt shmctl");
     add("a lock of OpenMP is not part of lines: use a directive",
         "omp_init_lock omp_init_nest_lock omp_init_lock_with_hint omp_init_nest_lock_with_hint omp_set_lock omp_set_nest_lock omp_unset_lock "
@@ -303,8 +312,8 @@ const Reasons& unfit() {
         "send recv sendto recvfrom sendmsg recvmsg shutdown setsockopt getsockopt getsockname getpeername epoll_create epoll_create1 epoll_ctl "
         "epoll_wait semget semop semctl msgget msgsnd msgrcv sem_open sem_init sem_wait sem_trywait sem_post sem_close execvpe fexecve syscall");
     add("what it sets is lost in a restart",
-        "sigprocmask pthread_sigmask sigaltstack siginterrupt sigset sighold sigrelse sigignore alarm ualarm setitimer timer_create "
-        "_mm_setcsr __builtin_ia32_ldmxcsr __builtin_ia32_fxrstor __builtin_ia32_fxrstor64 __builtin_ia32_xrstor __builtin_ia32_xrstor64 on_exit at_quick_exit fchdir setenv putenv unsetenv clearenv fesetenv feholdexcept feupdateenv fesetmode "
+        "sigaltstack siginterrupt sigset sighold sigrelse sigignore ualarm timer_create "
+        "_mm_setcsr __builtin_ia32_ldmxcsr __builtin_ia32_fxrstor __builtin_ia32_fxrstor64 __builtin_ia32_xrstor __builtin_ia32_xrstor64 on_exit at_quick_exit fchdir clearenv fesetenv feholdexcept feupdateenv fesetmode "
         "setrlimit setrlimit64 prlimit prlimit64 setuid setgid seteuid setegid setpgid setsid openlog uselocale");
     add("it keeps a state that is not part of lines",
         "ungetwc hcreate hsearch hdestroy dlopen dlsym dlclose dlerror initstate setstate "
@@ -314,6 +323,7 @@ const Reasons& unfit() {
     add(kWhileOpen, kOpening);
     add(kWhileOpen, kOpeningStreams);
     add(kWhileOpen, kOpeningDirectories);
+    add("a restart would not know that a file was put in the place of another; use rename()", "renameat renameat2");
     add("what it does to a file that the program has not opened itself is not part of lines; use the functions of <stdio.h>", kUsing);
     return reasons;
   }();
@@ -323,7 +333,7 @@ const Reasons& unfit() {
 // Those that keep something which lines have (the library's take_library).
 bool keeps(const std::string& name) {
   static const Names all = words(R"(strtok localtime gmtime asctime ctime setlocale atexit signal sigaction setvbuf setbuf setbuffer
-    setlinebuf __errno_location perror err verr warn vwarn error)");
+    setlinebuf setenv unsetenv putenv alarm setitimer sigprocmask pthread_sigmask getpwuid getpwnam __errno_location perror err verr warn vwarn error)");
   return all.contains(name);
 }
 
@@ -452,7 +462,7 @@ Known known_function(const std::string& spelled) {
                       r->second == "ELC_Program_aligned_alloc" || r->second == "ELC_Program_mm_malloc";
     known.gets_attributes = known.text == "ELC_Program_get_attr";
     known.makes_keyvals = known.text == "ELC_Program_keyval_create";
-    known.keeps_pointers = known.makes_keyvals || known.text == "ELC_Program_set_attr";
+    known.keeps_pointers = known.makes_keyvals || known.text == "ELC_Program_set_attr" || name == "putenv";
     known.allocates_windows = name == "MPI_Win_allocate";
     known.attaches = name == "MPI_Buffer_attach";
     known.is_for_threads = for_threads().contains(name);

@@ -96,7 +96,7 @@ std::string nothing_else_than_zeros(uint64_t size) {
 // Structs of the system whose content is all there is to them while lines are taken: none is when a lock was initialised (known.cc).
 bool is_plain_struct_of_system(const std::string& name) {
   static const std::set<std::string> all = {"timeval", "timespec", "tm", "div_t", "ldiv_t", "lldiv_t", "stat", "rusage", "utsname", "tms",
-                                            "option", "timezone", "cpu_set_t", "__sigset_t", "sigaction", "rlimit", "itimerval",
+                                            "option", "timezone", "passwd", "group", "cpu_set_t", "__sigset_t", "sigaction", "rlimit", "itimerval",
                                             "sysinfo", "statvfs", "random_data", "drand48_data", "imaxdiv_t", "omp_lock_t", "omp_nest_lock_t",
                                             "_G_fpos_t", "_G_fpos64_t", "__mbstate_t", "fd_set", "termios", "sockaddr", "sockaddr_in", "in_addr", "statfs", "iovec",
                                             "pollfd", "utimbuf", "flock", "timex", "mallinfo", "mallinfo2", "winsize", "sched_param", "sembuf", "dirent",

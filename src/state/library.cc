@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <libgen.h>
 #include <locale.h>
+#include <pwd.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -38,6 +39,7 @@ struct Library {
   char* strtok_at;
   char* text;     // blocks: what asctime and ctime return,
   struct tm* time;  // and localtime and gmtime
+  passwd* user;     // and getpwuid and getpwnam
   char locale[kTextSize];
   int rounding[kRoundingWords];
   int buffers[2];  // of stdout and stderr: 1 + the mode that the program has asked for
@@ -50,7 +52,7 @@ struct Library {
   int at_exit_count;
   bool is_used;
   const ELC_Program_rounding* round_by;
-  TypeId type_of_time;
+  TypeId type_of_time, type_of_user;
   Vector<char*>* texts;  // copies that the program has
 };
 
@@ -138,6 +140,17 @@ struct tm* kept_time(const struct tm* found) {
   return l.time;
 }
 
+passwd* kept_user(const passwd* found) {
+  Library& l = library();
+  if (found == nullptr) return nullptr;
+  if (l.user == nullptr) l.user = static_cast<passwd*>(ELC_new(l.type_of_user, 1));
+  if (l.user == nullptr) return nullptr;
+  *l.user = *found;
+  for (char* passwd::*text : {&passwd::pw_name, &passwd::pw_passwd, &passwd::pw_gecos, &passwd::pw_dir, &passwd::pw_shell})
+    l.user->*text = lasting_copy(l.user->*text);
+  return l.user;
+}
+
 char* kept_text(const char* found) {
   constexpr size_t kMost = 64;  // of asctime 26, or more for years of more than four digits
   Library& l = library();
@@ -165,6 +178,11 @@ void register_library(const ELC_Program& program) {
 #endif
   };
   l.type_of_time = ELC_Struct("what localtime returns", sizeof(struct tm), static_cast<int>(sizeof fields / sizeof fields[0]), fields);
+  const ELC_Field parts[] = {{"pw_name", offsetof(passwd, pw_name), ELC_POINTER, 1},   {"pw_passwd", offsetof(passwd, pw_passwd), ELC_POINTER, 1},
+                             {"pw_uid", offsetof(passwd, pw_uid), ELC_UINT, 1},        {"pw_gid", offsetof(passwd, pw_gid), ELC_UINT, 1},
+                             {"pw_gecos", offsetof(passwd, pw_gecos), ELC_POINTER, 1}, {"pw_dir", offsetof(passwd, pw_dir), ELC_POINTER, 1},
+                             {"pw_shell", offsetof(passwd, pw_shell), ELC_POINTER, 1}};
+  l.type_of_user = ELC_Struct("what getpwuid returns", sizeof(passwd), static_cast<int>(sizeof parts / sizeof parts[0]), parts);
   const struct {
     const char* name;
     void* address;
@@ -173,6 +191,7 @@ void register_library(const ELC_Program& program) {
   } all[] = {{"place of strtok", &l.strtok_at, ELC_POINTER, 1},
              {"result of asctime", &l.text, ELC_POINTER, 1},
              {"result of localtime", &l.time, ELC_POINTER, 1},
+             {"result of getpwuid", &l.user, ELC_POINTER, 1},
              {"locale", l.locale, ELC_CHAR, kTextSize},
              {"rounding and exceptions", l.rounding, ELC_INT, kRoundingWords},
              {"buffers of streams", l.buffers, ELC_INT, 2},
@@ -184,6 +203,7 @@ void register_library(const ELC_Program& program) {
              {"exit handlers", l.at_exit, ELC_FUNCTION, kMostAtExit},
              {"number of exit handlers", &l.at_exit_count, ELC_INT, 1}};
   for (const auto& v : all) outcome(add_global(v.name, v.address, v.type, v.count));
+  register_environment();
 }
 
 Result take_library() {
@@ -200,6 +220,7 @@ Result take_library() {
     const bool is_by_program = l.dispositions[i] == kFunction && sigaction(i, nullptr, &now) == 0;
     if (is_by_program && now.sa_handler == SIG_DFL) note_signal(i, now);  // it was for once (SA_RESETHAND)
   }
+  take_timers();
   l.error = noted_error;
   return Result();
 }
@@ -215,6 +236,7 @@ Result put_library() {
   put_clocks();
   Library& l = library();
   if (!l.is_used) return Result();
+  put_environment();
   const char* const locale = setlocale(LC_ALL, nullptr);
   if ((locale == nullptr || strcmp(locale, l.locale) != 0) && setlocale(LC_ALL, l.locale) == nullptr)
     return Result::error("the program had the locale '%s', which is not there", l.locale);
@@ -224,6 +246,7 @@ Result put_library() {
     if (l.dispositions[i] != kUnchanged) set_signal(i);
   for (int i = 0; i < l.at_exit_count; ++i) atexit(l.at_exit[i]);
   if (l.round_by != nullptr) put_rounding(*l.round_by, l.rounding);
+  put_timers();
   return Result();
 }
 
@@ -233,6 +256,7 @@ using elc::state::keep_zone;
 using elc::state::keeping_zone;
 using elc::state::kept_text;
 using elc::state::kept_time;
+using elc::state::kept_user;
 using elc::state::lasting_copy;
 using elc::state::library;
 
@@ -260,6 +284,8 @@ ELC_EXPORT char* ELC_Program_basename(char* path) {
   const bool is_empty = path == nullptr || *path == '\0';
   return is_empty ? lasting_copy(basename(path)) : basename(path);
 }
+ELC_EXPORT void* ELC_Program_getpwuid(unsigned user) { return kept_user(getpwuid(user)); }
+ELC_EXPORT void* ELC_Program_getpwnam(const char* name) { return kept_user(getpwnam(name)); }
 ELC_EXPORT char* ELC_Program_getlogin(void) { return lasting_copy(getlogin()); }
 
 ELC_EXPORT void* ELC_Program_localtime(const void* at) { return kept_time(localtime(static_cast<const time_t*>(at))); }

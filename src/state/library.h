@@ -17,6 +17,11 @@ void register_library(const ELC_Program& program);
 // Before a line: as it is now. After a restart: as the line has it.
 Result take_library();
 Result put_library();
+// What the program has set of its process (environment.cc). Timers are put last: what they call finds all else.
+void register_environment();
+void take_timers();
+void put_environment();
+void put_timers();
 // errno is that of the line again, where the program uses it.
 void bring_back_error();
 

@@ -123,6 +123,45 @@ strftime(zone, sizeof zone, "%Z", when); result += zone[0] + strlen(setlocale(LC
   for (k = 0; k < 6; k++) strftime(text, sizeof text, "%%Z %%j", &kept[k]), result += strlen(text) + text[0] + atol(text + 4); }
   { char why[64]; const char *said = strerror_r(i %% 3, why, sizeof why); deep(1, 1); result += said[1] + strlen(said); }""".replace("%%", "%"), "-D_GNU_SOURCE")
 
+    def test_environment(self):
+        """What the program sets of it, by putenv in its own memory, too; many times one variable; by a pointer."""
+        self.right("""
+            #include <stdlib.h>
+            static char own[40] = "OWN=one"; static int (*by)(const char *, const char *, int) = setenv;
+            static int is(const char *name, const char *value) { const char *now = getenv(name); return now == NULL ? value == NULL : value != NULL && strcmp(now, value) == 0; }""", """
+            char number[20];
+            if (i == 0) { setenv("SET", "a", 1); setenv("SET", "b", 0); putenv("LITERAL=7"); putenv(own); setenv("GONE", "x", 1); unsetenv("GONE"); unsetenv("HOME"); }
+            if (i == 50) { strcpy(own, "OWN=two"); by("SET", "c", 1); putenv("LITERAL"); }
+            sprintf(number, "%d", i); setenv("COUNT", number, 1);
+            deep(1, 1);
+            if (!is("SET", i < 50 ? "a" : "c") || !is("LITERAL", i < 50 ? "7" : NULL) || !is("OWN", i < 50 ? "one" : "two") || !is("GONE", NULL) ||
+                !is("HOME", NULL) || !is("COUNT", number)) abort();
+            result += atoi(getenv("COUNT"));""")
+
+    def test_timers(self):
+        """They run on, and signals that are blocked stay so: each round waits for the timer."""
+        self.right("""
+            #include <signal.h>
+            #include <sys/time.h>
+            #include <unistd.h>
+            static volatile sig_atomic_t ticks, others; static void tick(int by) { (void)by; ticks = 1; } static void other(int by) { (void)by; others++; }""", """
+            static const struct itimerval each = {{0, 1000}, {0, 1000}}; struct itimerval before; sigset_t mask, now;
+            if (i == 0) {
+              signal(SIGALRM, tick); signal(SIGUSR1, other); setitimer(ITIMER_REAL, &each, &before);
+              sigemptyset(&mask); sigaddset(&mask, SIGUSR1); sigprocmask(SIG_BLOCK, &mask, NULL);
+            }
+            for (ticks = 0; !ticks;) {}
+            raise(SIGUSR1);
+            deep(1, 1);
+            sigprocmask(SIG_BLOCK, NULL, &now); result += sigismember(&now, SIGUSR1) + 7 * others;
+            if (i == 99) { alarm(0); sigprocmask(SIG_UNBLOCK, &now, NULL); result += 1000 * others; }""")
+
+    def test_users(self):
+        self.right("#include <pwd.h>\n#include <unistd.h>\nstatic struct passwd *user;", """
+            if (i == 0) user = getpwuid(getuid());
+            deep(1, 1);
+            if (user != NULL) result += strlen(user->pw_name) + user->pw_dir[0] + user->pw_uid + strlen(user->pw_shell);""")
+
     def test_handlers_for_once(self):
         self.right("#include <signal.h>\nstatic int caught; static void note(int n) { caught++; } static struct sigaction before;",
                    """{ struct sigaction set, now; if (i == 0) memset(&set, 0, sizeof set), set.sa_handler = note, set.sa_flags = SA_RESETHAND, sigaction(SIGUSR2, &set, &before);

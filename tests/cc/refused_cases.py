@@ -241,7 +241,7 @@ class Unfit(Cases):
         self.cc("prog.c", "-o", "prog")
         self.assert_refuses_line(r"the program has called code that sets stdout \(prog\.c:\d+\): lines do not have")
 
-    def test_settings(self): self.unfit("setenv(): what it sets is lost", "#include <stdlib.h>", 'if (setenv("NAME", "x", 1) != 0) result++;')
+    def test_settings(self): self.unfit("setrlimit(): what it sets is lost", "#include <sys/resource.h>", 'struct rlimit at; getrlimit(RLIMIT_CORE, &at); setrlimit(RLIMIT_CORE, &at);')
     def test_descriptors(self):
         self.unfit("dup2(): the stream that", "#include <fcntl.h>\n#include <unistd.h>", 'dup2(2, 20);')
         for call in 'read(0, &result, 0)', 'fcntl(2, F_DUPFD, 20)', 'fcntl(open("/dev/null", O_RDONLY), F_DUPFD_CLOEXEC, 20)', 'lseek(fileno(stderr), 0, SEEK_CUR)':
@@ -307,7 +307,7 @@ static long streams(void) {
     def test_declared_by_the_call(self): self.unfit("pipe(): other processes", "", 'int ends[2]; result += pipe(ends);')
     def test_memory_of_others(self): self.unfit("canonicalize_file_name(): its memory", "#include <stdlib.h>", 'free(canonicalize_file_name("."));')
     def test_other_processes(self): self.unfit("pipe(): other processes", "#include <unistd.h>", 'int ends[2]; result += pipe(ends);')
-    def test_by_a_pointer(self): self.unfit("setenv(): what it sets is lost", "", 'int (*by)(const char *, const char *, int) = setenv; result += by("NAME", "x", 1);')
+    def test_by_a_pointer(self): self.unfit("seteuid(): what it sets is lost", "#include <unistd.h>", 'int (*by)(uid_t) = seteuid; result += by(geteuid());')
     def test_names_of_threads(self): self.unfit("pthread_self(): what it returns", "#include <pthread.h>\nstatic pthread_t first;", "first = pthread_self();")
 
     HASHES = """#include <stdint.h>
@@ -436,8 +436,8 @@ static int by_value(const void *a, const void *b) { const char *x = *(char **)a,
         self.unfit("omp_init_nest_lock(): a lock of OpenMP", "#include <omp.h>\nstatic omp_nest_lock_t lock;", "omp_init_nest_lock(&lock);", "-fopenmp")
 
     def test_in_an_initialiser(self):
-        self.write("prog.c", PROGRAM % ("static int (*by)(const char *, const char *, int) = setenv;", 'result += by("NAME", "x", 1);'))
-        self.assertIn("setenv(): what it sets", self.cc("prog.c", "-o", "prog", code=1))
+        self.write("prog.c", PROGRAM % ("#include <unistd.h>\nstatic int (*by)(uid_t) = seteuid;", "result += by(geteuid());"))
+        self.assertIn("seteuid(): what it sets", self.cc("prog.c", "-o", "prog", code=1))
 
     def test_characters_that_are_read_again(self):
         """By ungetc, what was read: as if it had not been. Another character is in no line."""

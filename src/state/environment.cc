@@ -1,4 +1,7 @@
 // What the program has set of its process: variables of the environment, timers, signals that are blocked.
+#ifndef _XOPEN_SOURCE
+#define _XOPEN_SOURCE 700  // for putenv and timers
+#endif
 #include <signal.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -221,6 +221,8 @@ int ELC_Program_setitimer(int which, const void *to, void *before); /* struct it
 int ELC_Program_sigprocmask(int how, const void *to, void *before); /* and pthread_sigmask; sigset_t * */
 /* The program calls a function that lines are not for: from now on there are none. The text, which stays, is told: "name() (place): why". */
 void ELC_Program_unfit(const char *what);
+/* A pointer of which a number is made: that is for no line, too, unless it is a small number itself, which is the same in a restart. */
+void *ELC_Program_number_of(const volatile void *pointer, const char *what);
 /* The program has opened a file by a function whose files lines do not have: none is taken while it is open. They return the first
  * argument: a descriptor, a FILE *, a DIR *. */
 int ELC_Program_opened(int descriptor, const char *what);

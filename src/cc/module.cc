@@ -563,13 +563,30 @@ std::vector<Definition> definitions(const Unit& unit) {
 
 }  // namespace
 
+// The pointers of which a number is nothing but another form: then their values tell whether it is one of an address.
+static bool is_form_of(const Expr* e, const ASTContext& context, std::vector<const Expr*>* pointers) {
+  e = e->IgnoreParens();
+  if (const auto* either = dyn_cast<ConditionalOperator>(e)) return is_form_of(either->getTrueExpr(), context, pointers) && is_form_of(either->getFalseExpr(), context, pointers);
+  const auto* const cast = dyn_cast<CastExpr>(e);
+  if (cast != nullptr && cast->getCastKind() == CK_IntegralCast) return is_form_of(cast->getSubExpr(), context, pointers);
+  if (cast == nullptr || cast->getCastKind() != CK_PointerToIntegral) return e->isIntegerConstantExpr(context);
+  pointers->push_back(cast->getSubExpr());
+  return true;
+}
+
 // No line is taken when a function has made a number of an address.
 void Module::watch_addresses() {
   const auto is_given = [this](const Parameter& p) { return program_.is_given_address(unit_, p.first, p.second); };
   for (const auto& [function, numbers] : numbers_of_addresses(unit_, is_given).functions)
     for (const Expr* made : numbers.made) {
       const std::string why = function->getName().str() + "() (" + unit_.place(made->getBeginLoc()) + "): " + kComputesWithAddress + " (-felc-address-numbers, if it has not)";
-      edits_.wrap(unit_.begin_of(made->getBeginLoc()), unit_.end_of(made->getEndLoc()), "(ELC_Program_unfit(" + quoted(why) + "), ", ")");
+      std::vector<const Expr*> pointers;
+      if (!is_form_of(made, unit_.context(), &pointers)) {
+        edits_.wrap(unit_.begin_of(made->getBeginLoc()), unit_.end_of(made->getEndLoc()), "(ELC_Program_unfit(" + quoted(why) + "), ", ")");
+        continue;
+      }
+      for (const Expr* pointer : pointers)
+        edits_.wrap(unit_.begin_of(pointer->getBeginLoc()), unit_.end_of(pointer->getEndLoc()), "ELC_Program_number_of((const volatile void *)(", "), " + quoted(why) + ")");
     }
 }
 
@@ -737,7 +754,7 @@ std::string Module::prelude() const {
       "struct ELC_Program { const struct ELC_Program_module *const *modules; unsigned long module_count; int thread_level, draws_numbers, reads_input, reads_clocks, makes_keyvals, "
       "uses_library, aligns, apart; const struct ELC_Program_rounding *rounding; int (*in_parallel)(void); void (*settings)(int); const struct ELC_Program_number *numbers; unsigned long number_count; "
       "const char *executable, *executable_end; int has_foreign_addresses; }; "
-      "extern void ELC_Program_unfit(const char *); extern int ELC_Program_outside(int, void *, unsigned long); extern int ELC_Program_opened(int, const char *), ELC_Program_used(int, const char *); "
+      "extern void ELC_Program_unfit(const char *); extern void *ELC_Program_number_of(const volatile void *, const char *); extern int ELC_Program_outside(int, void *, unsigned long); extern int ELC_Program_opened(int, const char *), ELC_Program_used(int, const char *); "
       "extern void *ELC_Program_opened_stream(void *, const char *), *ELC_Program_opened_directory(void *, const char *); "
       "extern char **ELC_Program_begin(const struct ELC_Program *, int, char **); ";
   if (program_.everywhere())

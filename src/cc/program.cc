@@ -219,7 +219,7 @@ void Program::conclude(std::vector<std::string>* errors) {
     aligns_ = std::max(aligns_, f.rounds_addresses);
     if (!options_.may_compute_with_addresses)
       for (const std::string& place : f.computes_with_addresses)
-        warnings_.push_back(place + ": " + f.name + "(): " + kComputesWithAddress + ": when it has been called no line is taken (-felc-address-numbers)");
+        warnings_.push_back(place + ": " + f.name + "(): " + kComputesWithAddress + ": when it has done so no line is taken (-felc-address-numbers)");
   }
   find_ranks(errors);
 }

@@ -20,6 +20,7 @@
 #include "state/library.h"
 #include "state/process.h"
 #include "state/state.h"
+#include "state/unread.h"
 
 namespace elc::state {
 namespace {
@@ -33,6 +34,7 @@ struct Input {
   uint64_t at_in_line = 0;  // that the program gets
   int is_over = 0;          // no more comes
   int has_ended = 0;        // the program has been told so (feof)
+  bool is_given_back = false;  // the program has called ungetc
   bool is_lost = false;     // what else comes is not what would have come
   FILE* stream = nullptr;
 };
@@ -109,6 +111,8 @@ void register_input() {
 #endif
 }
 
+void gives_back_input() { input().is_given_back = true; }
+
 bool is_own_input(FILE* stream) { return stream != nullptr && stream == input().stream; }
 
 FILE* reopen_input(const char* path) {
@@ -135,6 +139,7 @@ Result take_input() {
   Input& in = input();
   if (in.stream == nullptr) return Result();
   if (stdin != in.stream) return Result::error("the program has set its standard input to another stream");
+  if (in.is_given_back) ELC_TRY(check_given_back(in.stream));
   const off_t at = ftello(in.stream);
   if (at < 0) return Result::error("the place in the standard input is not known: %s", strerror(errno));
   in.has_ended = feof(in.stream) != 0 ? 1 : 0;

@@ -340,17 +340,14 @@ ELC_EXPORT void ELC_Program_unfit(const char* what) {
   if (elc::state::process().unfit == nullptr) elc::state::process().unfit = what;
 }
 
-// What was read last may be read once more: then it is as if it had not been read, which lines have.
-ELC_EXPORT int ELC_Program_ungetc(int character, void* stream) {
-  FILE* const file = static_cast<FILE*>(stream);
-  const off_t behind = ftello(file);
-  if (character != EOF && behind > 0 && fseeko(file, behind - 1, SEEK_SET) == 0) {
-    const bool is_the_same = getc(file) == static_cast<unsigned char>(character);
-    if (fseeko(file, is_the_same ? behind - 1 : behind, SEEK_SET) == 0 && is_the_same) return static_cast<unsigned char>(character);
-  }
-  if (character != EOF) ELC_Program_unfit("ungetc() with another character than the program has read: lines do not have it");
-  return ungetc(character, file);
+ELC_EXPORT void* ELC_Program_number_of(const volatile void* pointer, const char* what) {
+  constexpr uintptr_t kNoAddress = 4096;  // below, and as many before the end of all addresses, nothing lies
+  const auto number = reinterpret_cast<uintptr_t>(pointer);
+  if (number >= kNoAddress && number < UINTPTR_MAX - kNoAddress) ELC_Program_unfit(what);
+  return const_cast<void*>(pointer);
 }
+
+ELC_EXPORT int ELC_Program_ungetc(int character, void* stream) { return elc::state::process().streams.give_back(character, static_cast<FILE*>(stream)); }
 
 ELC_EXPORT int ELC_Program_setvbuf(void* stream, char*, int mode, size_t) {
   const int code = setvbuf(static_cast<FILE*>(stream), nullptr, mode, 0);

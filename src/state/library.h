@@ -33,6 +33,7 @@ void put_rounding(const ELC_Program_rounding& by, const int state[kRoundingWords
 // The standard input (input.cc), in the same way.
 void register_input();
 bool is_own_input(FILE* stream);  // that stands for the standard input
+void gives_back_input();          // by ungetc
 // freopen of it. What it reads from now on is another file's; nullptr: that cannot be opened, and nothing comes.
 FILE* reopen_input(const char* path);
 Result take_input();

@@ -13,6 +13,7 @@
 #include "elc_program.h"
 #include "state/library.h"
 #include "state/process.h"
+#include "state/unread.h"
 
 #if ELC_HAVE_WEAK
 extern "C" ELC_WEAK size_t __fbufsize(FILE* file);  // of <stdio_ext.h>, which not every system has
@@ -143,6 +144,7 @@ Result Streams::flush(Stream& stream) {
 Result Streams::look_at(Stream& stream, Snapshot* out) const {
   const char* path = stream.path.c_str();
   out->stream = &stream;
+  if (stream.is_given_back && kind_of(stream.mode.c_str()) == StreamKind::kRead) ELC_TRY(check_given_back(stream.file));
   out->at_end = feof(stream.file) != 0;
   ELC_TRY(find_again(stream, &out->place));
   const bool regular = !out->place.way().empty();
@@ -303,6 +305,19 @@ int Streams::close(FILE* file) {
   if (result != 0 || lost == 0) return result;
   errno = lost;
   return EOF;
+}
+
+// While another one is open there are no lines. In a stream that is written, too, a line cannot look whether something was given back.
+int Streams::give_back(int character, FILE* file) {
+  const int given = ungetc(character, file);
+  if (given != EOF && is_own_input(file)) gives_back_input();
+  for (Stream& stream : open_) {
+    if (given == EOF || stream.file != file) continue;
+    stream.is_given_back = true;
+    if (kind_of(stream.mode.c_str()) != StreamKind::kRead && !check_given_back(file).ok())
+      ELC_Program_unfit("ungetc() with another character than the program has read, of a file that it writes, too: lines do not have it");
+  }
+  return given;
 }
 
 int Streams::descriptor_of(FILE* file) {

@@ -54,6 +54,7 @@ struct Stream {
   Text path;  // as the program gave it
   Text mode;
   uint64_t standard = kNoStream;  // its number, if it is a standard one that the program has opened anew
+  bool is_given_back = false;  // the program has called ungetc
   bool is_described = false;  // the program has its descriptor
   int lost = 0;  // the errno with which what the program wrote did not come to the file; 0: all of it did
 };
@@ -97,6 +98,7 @@ class Streams {
   int close(FILE* file);
   int close_all();
   int descriptor_of(FILE* file);  // fileno
+  int give_back(int character, FILE* file);  // ungetc
   bool are_in_lines() const { return tells_; }
   // Files that are opened by other functions.
   void note_writing(const char* path) { closed_.note_writing(path); }

@@ -350,7 +350,7 @@ class Collector : public Visitor {
       const QualType type = argument->getType()->isFunctionPointerType() ? argument->getType() : e->getType();
       callback.signature = Program::signature_of(type->getPointeeType());
     }
-    if (const int made = makes_of(receiver); made != 0 && !callback.key.empty()) program_.given_[callback.key] |= made;
+    callback.makes = makes_of(receiver);
     program_.callbacks_.push_back(callback);
   }
 

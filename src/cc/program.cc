@@ -175,6 +175,13 @@ void Program::conclude(std::vector<std::string>* errors) {
     }
   }
   for (const Callback& c : callbacks_) {
+    if (c.makes == 0 || !reachable_.contains(c.by)) continue;
+    if (!c.key.empty()) given_[c.key] |= c.makes;
+    else
+      for (const auto& [key, f] : functions_)
+        if (f.is_address_taken && find(f.signature) == find(c.signature)) given_[key] |= c.makes;
+  }
+  for (const Callback& c : callbacks_) {
     if (external_.contains(c.receiver) || !reachable_.contains(c.by) || known(c.receiver).kind == Known::Kind::kUnknown) continue;
     const bool reaches = c.key.empty() ? targets_.contains(find(c.signature)) : instrumented_.contains(c.key);
     if (!reaches) continue;

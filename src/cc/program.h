@@ -63,6 +63,7 @@ struct GivenSize {
 struct Callback {
   std::string place, receiver, key, signature;  // key: empty for one that a pointer holds
   std::string by;                               // the key of the function that gives it
+  int makes = 0;                                // what MPI makes of it: ELC_Program_function's given_to
 };
 
 // A call in a directive of OpenMP, which several threads may make at the same time.
@@ -140,6 +141,7 @@ class Program {
   size_t instrumented() const { return instrumented_.size(); }
 
   // As ELC_Program_function has it (elc_program.h).
+  // What MPI may make of it: of one that a pointer leads to, what it makes of any that the pointer may lead to.
   int given_to(const Unit& unit, const clang::FunctionDecl* function) const;
   // MPI may call it in the middle of a call, and it calls MPI.
   bool is_error_handler(const Unit& unit, const clang::FunctionDecl* function) const { return error_handlers_.contains(key_of(unit, function)); }

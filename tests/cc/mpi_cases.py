@@ -87,6 +87,19 @@ result += failed;"""
         if self.build.mpi != "lam":
             self.right("", "{ MPI_Aint lb, extent; int bytes; MPI_Type_get_extent(MPI_DOUBLE, &lb, &extent); bytes = MPI_Aint_add(lb, extent); deep(1, 1); result += bytes; }")
 
+    def test_operations_by_pointers(self):
+        """Of functions of their type, with a cast or without; they are kept, and requests that cross the line have them."""
+        self.right("""
+            static void mix(int *in, int *io, int *n, MPI_Datatype *t) { for (int k = 0; k < *n; k++) io[k] = (io[k] * 3 + in[k] + (*t != MPI_INT)) % 1000; }
+            static void most(void *in, void *io, int *n, MPI_Datatype *t) { for (int k = 0; k < *n; k++) if (*t == MPI_INT && ((int *)in)[k] > ((int *)io)[k]) ((int *)io)[k] = ((int *)in)[k]; }
+            static struct way { MPI_User_function *by; MPI_Op op; } ways[2] = {{(MPI_User_function *)mix}, {most}};
+            static int reduce(int x, MPI_User_function *by) { int y; MPI_Op op; MPI_Op_create(by, 1, &op); deep(1, 1); MPI_Allreduce(&x, &y, 1, MPI_INT, op, MPI_COMM_WORLD); MPI_Op_free(&op); return y; }""", """
+            int x = i + rank, y;
+            if (i == 0) for (int k = 0; k < 2; k++) MPI_Op_create(ways[k].by, k, &ways[k].op);
+            MPI_Allreduce(&x, &y, 1, MPI_INT, ways[i & 1].op, MPI_COMM_WORLD);
+            result += y + reduce(i * rank, i & 2 ? most : ways[0].by);
+            if (i == 99) for (int k = 0; k < 2; k++) MPI_Op_free(&ways[k].op);""")
+
     def test_an_error_handler(self):
         if self.build.mpi == "lam":
             self.skipTest("it has no MPI_Comm_create_errhandler")

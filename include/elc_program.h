@@ -216,8 +216,6 @@ int ELC_Program_sigaction(int number, const void *to, void *before);
 int ELC_Program_setenv(const char *name, const char *value, int overwrite);
 int ELC_Program_unsetenv(const char *name);
 int ELC_Program_putenv(char *variable); /* its memory is the program's */
-unsigned ELC_Program_alarm(unsigned seconds);
-int ELC_Program_setitimer(int which, const void *to, void *before); /* struct itimerval * */
 int ELC_Program_sigprocmask(int how, const void *to, void *before); /* and pthread_sigmask; sigset_t * */
 /* The program calls a function that lines are not for: from now on there are none. The text, which stays, is told: "name() (place): why". */
 void ELC_Program_unfit(const char *what);

@@ -64,7 +64,7 @@ const Names& plain() {
     fgetwc getwc fgetws fwscanf vfwscanf swscanf vswscanf
 
     difftime ctime_r asctime_r strftime strftime_l tzset clock_getres
-    nanosleep clock_nanosleep usleep sleep getitimer sched_yield select poll mlock munlock mlockall munlockall madvise statfs fstatfs
+    nanosleep clock_nanosleep usleep sleep alarm setitimer getitimer setrlimit setrlimit64 sched_yield select poll mlock munlock mlockall munlockall madvise statfs fstatfs
     getpwuid_r getpwnam_r tcgetattr
 
     access eaccess euidaccess faccessat stat fstat lstat fstatat stat64 fstat64 lstat64 fstatat64 __xstat __fxstat __lxstat
@@ -205,8 +205,6 @@ const std::map<std::string, std::string>& replaced() {
       {"setenv", "ELC_Program_setenv"},
       {"unsetenv", "ELC_Program_unsetenv"},
       {"putenv", "ELC_Program_putenv"},
-      {"alarm", "ELC_Program_alarm"},
-      {"setitimer", "ELC_Program_setitimer"},
       {"sigprocmask", "ELC_Program_sigprocmask"},
       {"pthread_sigmask", "ELC_Program_sigprocmask"},
       {"getpwuid", "ELC_Program_getpwuid"},
@@ -314,7 +312,7 @@ const Reasons& unfit() {
     add("what it sets is lost in a restart",
         "sigaltstack siginterrupt sigset sighold sigrelse sigignore ualarm timer_create "
         "_mm_setcsr __builtin_ia32_ldmxcsr __builtin_ia32_fxrstor __builtin_ia32_fxrstor64 __builtin_ia32_xrstor __builtin_ia32_xrstor64 on_exit at_quick_exit fchdir clearenv fesetenv feholdexcept feupdateenv fesetmode "
-        "setrlimit setrlimit64 prlimit prlimit64 setuid setgid seteuid setegid setpgid setsid openlog uselocale");
+        "prlimit prlimit64 setuid setgid seteuid setegid setpgid setsid openlog uselocale");
     add("it keeps a state that is not part of lines",
         "ungetwc hcreate hsearch hdestroy dlopen dlsym dlclose dlerror initstate setstate "
         "alphasort versionsort endpwent endgrent iconv iconv_close scandir getwchar wscanf vwscanf "
@@ -333,7 +331,7 @@ const Reasons& unfit() {
 // Those that keep something which lines have (the library's take_library).
 bool keeps(const std::string& name) {
   static const Names all = words(R"(strtok localtime gmtime asctime ctime setlocale atexit signal sigaction setvbuf setbuf setbuffer
-    setlinebuf setenv unsetenv putenv alarm setitimer sigprocmask pthread_sigmask getpwuid getpwnam __errno_location perror err verr warn vwarn error)");
+    setlinebuf setenv unsetenv putenv setrlimit setrlimit64 alarm setitimer sigprocmask pthread_sigmask getpwuid getpwnam __errno_location perror err verr warn vwarn error)");
   return all.contains(name);
 }
 

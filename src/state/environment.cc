@@ -1,4 +1,4 @@
-// What the program has set of its process: variables of the environment, timers, signals that are blocked.
+// What the program has set of its process: variables of the environment, limits, timers, signals that are blocked.
 #ifndef _XOPEN_SOURCE
 #define _XOPEN_SOURCE 700  // for putenv and timers
 #endif
@@ -7,9 +7,12 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
+
+#include <algorithm>
 
 #include "base/compiler.h"
 #include "elc_program.h"
@@ -21,6 +24,8 @@ namespace elc::state {
 namespace {
 
 constexpr int kMostVariables = 64;
+constexpr int kLimits = 16;  // of Linux
+constexpr uint64_t kNoLimit = UINT64_MAX;
 constexpr int kTimers[] = {ITIMER_REAL, ITIMER_VIRTUAL, ITIMER_PROF};
 constexpr int kTimerWords = 4;  // until it ends, and then each time: seconds and microseconds of both
 constexpr int kSignals = 65;    // of Linux, from 1
@@ -29,8 +34,9 @@ struct Environment {
   char* variables[kMostVariables];  // NAME=VALUE, or NAME of one that was removed
   int are_copies[kMostVariables];   // 0: the memory is the program's (putenv)
   int variable_count;
+  uint64_t limits[kLimits][2];  // by the resource: 1 + the limit, and 1 + the highest; 0: as it was at the beginning
+  rlimit first[kLimits];
   int64_t timers[sizeof kTimers / sizeof *kTimers][kTimerWords];
-  int has_timers;   // the program has set one
   uint64_t blocked;  // signals
   uint64_t pending;  // those that have come meanwhile
   int blocks;        // the program has said which are blocked
@@ -76,6 +82,18 @@ void note_copy(const char* name, const char* value) {
   note_variable(copy, true);
 }
 
+uint64_t number_of(rlim_t limit) { return limit == RLIM_INFINITY ? kNoLimit : static_cast<uint64_t>(limit) + 1; }
+rlim_t limit_of(uint64_t number) { return number == kNoLimit ? RLIM_INFINITY : static_cast<rlim_t>(number - 1); }
+
+// As far as the process may.
+void put_limit(int resource, const uint64_t (&saved)[2]) {
+  rlimit limit;
+  if (saved[0] == 0 || getrlimit(resource, &limit) != 0) return;
+  limit.rlim_max = std::min(limit.rlim_max, limit_of(saved[1]));
+  limit.rlim_cur = std::min(limit.rlim_max, limit_of(saved[0]));
+  setrlimit(resource, &limit);
+}
+
 uint64_t bits_of(const sigset_t& set) {
   uint64_t bits = 0;
   for (int i = 1; i < kSignals; ++i)
@@ -114,19 +132,27 @@ void register_environment() {
   } all[] = {{"variables of the environment", e.variables, ELC_POINTER, kMostVariables},
              {"copies of variables of the environment", e.are_copies, ELC_INT, kMostVariables},
              {"number of variables of the environment", &e.variable_count, ELC_INT, 1},
+             {"limits of resources", e.limits, ELC_UINT64, sizeof e.limits / sizeof(uint64_t)},
              {"timers", e.timers, ELC_INT64, sizeof e.timers / sizeof(int64_t)},
-             {"timers that were set", &e.has_timers, ELC_INT, 1},
              {"signals that are blocked", &e.blocked, ELC_UINT64, 1},
              {"signals that are pending", &e.pending, ELC_UINT64, 1},
              {"signals that were blocked", &e.blocks, ELC_INT, 1}};
   for (const auto& v : all) outcome(add_global(v.name, v.address, v.type, v.count));
+  for (int i = 0; i < kLimits; ++i) getrlimit(i, &e.first[i]);
 }
 
-void take_timers() {
+// Limits and timers are asked of the system: what the program has said of them may have had another form, on systems of 32 bits.
+void take_environment() {
   Environment& e = environment();
+  for (int i = 0; i < kLimits; ++i) {
+    rlimit now;
+    if (getrlimit(i, &now) != 0) continue;
+    const bool is_set = e.limits[i][0] != 0 || now.rlim_cur != e.first[i].rlim_cur || now.rlim_max != e.first[i].rlim_max;
+    if (is_set) e.limits[i][0] = number_of(now.rlim_cur), e.limits[i][1] = number_of(now.rlim_max);
+  }
   sigset_t come;
   e.pending = e.blocks != 0 && sigpending(&come) == 0 ? bits_of(come) & e.blocked : 0;
-  for (size_t i = 0; e.has_timers != 0 && i < sizeof kTimers / sizeof *kTimers; ++i) {
+  for (size_t i = 0; i < sizeof kTimers / sizeof *kTimers; ++i) {
     itimerval now = {};
     getitimer(kTimers[i], &now);
     e.timers[i][0] = now.it_value.tv_sec;
@@ -143,12 +169,13 @@ void put_environment() {
     else unsetenv(e.variables[i]);
   }
   if (e.variable_count > 0) tzset();
+  for (int i = 0; i < kLimits; ++i) put_limit(i, e.limits[i]);
 }
 
 void put_timers() {
   const Environment& e = environment();
   if (e.blocks != 0) put_mask();
-  for (size_t i = 0; e.has_timers != 0 && i < sizeof kTimers / sizeof *kTimers; ++i) {
+  for (size_t i = 0; i < sizeof kTimers / sizeof *kTimers; ++i) {
     itimerval set = {};
     set.it_value.tv_sec = static_cast<time_t>(e.timers[i][0]);
     set.it_value.tv_usec = static_cast<suseconds_t>(e.timers[i][1]);
@@ -159,8 +186,6 @@ void put_timers() {
 }
 
 }  // namespace elc::state
-
-using elc::state::environment;
 
 extern "C" {
 
@@ -181,16 +206,6 @@ ELC_EXPORT int ELC_Program_putenv(char* variable) {
   const int code = putenv(variable);
   if (code == 0) elc::state::note_variable(variable, false);
   return code;
-}
-
-ELC_EXPORT unsigned ELC_Program_alarm(unsigned seconds) {
-  environment().has_timers = 1;
-  return alarm(seconds);
-}
-
-ELC_EXPORT int ELC_Program_setitimer(int which, const void* to, void* before) {
-  environment().has_timers = 1;
-  return setitimer(which, static_cast<const itimerval*>(to), static_cast<itimerval*>(before));
 }
 
 ELC_EXPORT int ELC_Program_sigprocmask(int how, const void* to, void* before) {

@@ -220,7 +220,7 @@ Result take_library() {
     const bool is_by_program = l.dispositions[i] == kFunction && sigaction(i, nullptr, &now) == 0;
     if (is_by_program && now.sa_handler == SIG_DFL) note_signal(i, now);  // it was for once (SA_RESETHAND)
   }
-  take_timers();
+  take_environment();
   l.error = noted_error;
   return Result();
 }

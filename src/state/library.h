@@ -19,7 +19,7 @@ Result take_library();
 Result put_library();
 // What the program has set of its process (environment.cc). Timers are put last: what they call finds all else.
 void register_environment();
-void take_timers();
+void take_environment();
 void put_environment();
 void put_timers();
 // errno is that of the line again, where the program uses it.

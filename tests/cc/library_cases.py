@@ -138,6 +138,12 @@ strftime(zone, sizeof zone, "%Z", when); result += zone[0] + strlen(setlocale(LC
                 !is("HOME", NULL) || !is("COUNT", number)) abort();
             result += atoi(getenv("COUNT"));""")
 
+    def test_limits(self):
+        self.right("#include <sys/resource.h>", """
+            struct rlimit core, files; if (i == 0) { getrlimit(RLIMIT_NOFILE, &files); files.rlim_cur = 200; setrlimit(RLIMIT_NOFILE, &files); core.rlim_cur = core.rlim_max = 4096; setrlimit(RLIMIT_CORE, &core); }
+            deep(1, 1);
+            getrlimit(RLIMIT_NOFILE, &files); getrlimit(RLIMIT_CORE, &core); result += files.rlim_cur + core.rlim_max;""")
+
     def test_timers(self):
         """They run on, and signals that are blocked stay so: each round waits for the timer."""
         self.right("""

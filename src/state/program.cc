@@ -200,7 +200,7 @@ class Starts {
     } else if (info.has_handle || may_be_any(info)) {
       take(offset, info.size);
     } else {
-      const uint64_t step = info.size < kWord ? info.size : kWord;
+      const uint64_t step = std::min<uint64_t>(info.size, kIsNarrow ? kWord : kWord / 2);
       for (uint64_t at = offset; at < offset + info.size; at += step)
         if (!kIsNarrow || info.kind == format::kByte || at % kWord == 0) begins_[static_cast<size_t>(at)] = true;
     }
@@ -352,7 +352,8 @@ Result check_addresses(const Process& p, const uint8_t* begin, uint64_t size, Ty
     }
   } else {
     // On a machine of narrow addresses those of numbers are where numbers of that size are.
-    const uint64_t step = is_bytes ? 1 : kIsNarrow ? kWord : std::min<uint64_t>(info.size, kWord);
+    // On others one may stand behind an int, as where they are packed.
+    const uint64_t step = is_bytes ? 1 : kIsNarrow ? kWord : std::min<uint64_t>(info.size, kWord / 2);
     const uint64_t skip = is_bytes || !kIsNarrow ? 0 : (kWord - reinterpret_cast<uintptr_t>(begin) % kWord) % kWord;
     for (uint64_t at = skip; at + kWord <= size && found == size; at += step)
       if (holds_address(p, begin + at, is_bytes)) found = at;

@@ -28,7 +28,8 @@ class Lines(Cases):
         for declared, at in (("static struct { int type; unsigned char bytes[8]; int n; } all[4];", "all[2].bytes"), ("static int all[8];", "all + 3"),
                              ("static unsigned short all[9];", "all + 2"), ("static struct { short n; char bytes[10]; } all;", "all.bytes + 1"),
                              ("#pragma pack(1)\nstatic struct { char tag; void *p; char bytes[20]; } all[2];\n#pragma pack()", "all[1].bytes + 3"),
-                             ("static float *all;", "(all = all ? all : calloc(10, sizeof *all)) + 1"), ("static struct { int n[2]; char *name; int m[3]; } all;", "all.m + 1")):
+                             ("static float *all;", "(all = all ? all : calloc(10, sizeof *all)) + 1"),
+                             ("static double *all;", "(char *)(all = all ? all : calloc(10, sizeof *all)) + 12"), ("static struct { double x; long n[2]; } all;", "(char *)&all + 4"), ("static struct { int n[2]; char *name; int m[3]; } all;", "all.m + 1")):
             with self.subTest(declared):
                 if struct.calcsize("P") == 8:
                     self.refused("holds an address", "static long *kept;\n" + declared,

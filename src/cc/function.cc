@@ -512,7 +512,7 @@ bool Function::wants_arguments_late(const Stmt* s) const {
 // may be called in another way than by its name, a line could not tell that it is missing.
 bool Function::enters_for_calls() {
   const Program& program = module_.program();
-  if (function_->isMain() || function_->isVariadic() || program.is_address_taken(unit_, function_) || program.is_error_handler(unit_, function_)) return false;
+  if (function_->isMain() || function_->isVariadic() || program.is_address_taken(unit_, function_) || program.is_handler(unit_, function_)) return false;
   if (uses_alloca_ || has_directives_ || has_jumps_ || !arrays_.empty()) return false;
   count_labels(function_->getBody(), false, true);
   return !has_labels_in_loops_ && labels_always_come_to_ <= 1;
@@ -643,8 +643,8 @@ std::string Function::beginning() {
     out += (has_words ? words + " = " : "") + "ELC_Program_begin(&elc_program, " + count + ", " + (has_words ? words : "(char **)0") + "); } ";
   }
   if (function_->isMain() && module_.program().everywhere()) out += "atexit(elc_end); ";
-  if (module_.program().is_error_handler(unit_, function_))
-    out += "ELC_Program_unfit(\"" + function_->getName().str() + "(), which MPI may have called in the middle of a call\"); ";
+  if (module_.program().is_handler(unit_, function_))
+    out += "ELC_Program_unfit(\"" + function_->getName().str() + "(), which is called in the middle of a call of MPI, or at the exit\"); ";
   const std::string enter = kEnter + kBehind + places, reenter = "switch (ELC_Reenter(&elc_f.elc_h)) { " + ways + "default: break; } ";
   out += clear;
   if (enters_late_) return out + "if (__builtin_expect(ELC_Reentering, 0)) { " + enter + reenter + kLeave + "} ";

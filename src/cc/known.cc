@@ -30,7 +30,7 @@ const Names& plain() {
     memcpy memmove memset memcmp __memcmpeq memchr memrchr rawmemchr memccpy mempcpy __mempcpy memmem memfrob explicit_bzero
     strcpy strncpy strcat strncat strcmp strncmp strcoll strcoll_l strxfrm strxfrm_l strchr strrchr strchrnul strstr strcasestr
     strspn strcspn strpbrk strlen strnlen strtok_r __strtok_r strsep strcasecmp strncasecmp strcasecmp_l strncasecmp_l stpcpy
-    __stpcpy stpncpy __stpncpy strverscmp __xpg_strerror_r bcopy bzero bcmp index rindex ffs ffsl ffsll swab
+    __stpcpy stpncpy __stpncpy strverscmp __xpg_strerror_r bcopy bzero bcmp index rindex ffs ffsl ffsll swab insque remque
 
     isalnum isalpha isblank iscntrl isdigit isgraph islower isprint ispunct isspace isupper isxdigit isascii toupper tolower
     toascii _toupper _tolower __ctype_b_loc __ctype_tolower_loc __ctype_toupper_loc __ctype_get_mb_cur_max
@@ -64,7 +64,7 @@ const Names& plain() {
     fgetwc getwc fgetws fwscanf vfwscanf swscanf vswscanf
 
     difftime ctime_r asctime_r strftime strftime_l tzset clock_getres
-    nanosleep clock_nanosleep usleep sleep alarm setitimer getitimer setrlimit setrlimit64 sched_yield select poll mlock munlock mlockall munlockall madvise statfs fstatfs
+    nanosleep clock_nanosleep usleep sleep pause syslog vsyslog closelog setlogmask alarm setitimer getitimer setrlimit setrlimit64 sched_yield select poll mlock munlock mlockall munlockall madvise statfs fstatfs
     getpwuid_r getpwnam_r tcgetattr
 
     access eaccess euidaccess faccessat stat fstat lstat fstatat stat64 fstat64 lstat64 fstatat64 __xstat __fxstat __lxstat
@@ -96,7 +96,7 @@ const Names& returning_own() {
   static const Names all = words(R"(
     memcpy memmove memset memchr memrchr rawmemchr memccpy mempcpy __mempcpy memmem memfrob strcpy strncpy strcat strncat strchr strrchr
     strchrnul strstr strcasestr strpbrk strtok_r __strtok_r strsep stpcpy __stpcpy stpncpy __stpncpy index rindex bsearch lfind lsearch
-    mkdtemp mktemp tmpnam_r fgets fgets_unlocked fgetws fgetws_unlocked gcvt ctime_r asctime_r inet_ntop
+    mkdtemp mktemp tmpnam_r seed48 gets fgets fgets_unlocked fgetws fgetws_unlocked gcvt ctime_r asctime_r inet_ntop
     basename __xpg_basename dirname wcscpy wcsncpy wcscat wcsncat wcschr wcsrchr wcschrnul wcspbrk wcsstr wcswcs wcstok wcpcpy
     wcpncpy wmemchr wmemcpy wmemmove wmemset wmempcpy
     readdir readdir64 __errno_location __ctype_b_loc __ctype_tolower_loc __ctype_toupper_loc __builtin_assume_aligned)");

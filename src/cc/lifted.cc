@@ -240,6 +240,30 @@ class Renamer : public Visitor {
 
 void Module::rename_uses() { Renamer(*this).TraverseDecl(unit_.context().getTranslationUnitDecl()); }
 
+namespace {
+
+// A static variable of a function: its elements are const, or nothing is done to it but that they are read.
+bool is_only_read(const VarDecl* variable, const FunctionDecl* function, const ASTContext& context) {
+  struct Uses : Visitor {
+    const VarDecl* variable;
+    int all = 0, reads = 0;
+    bool VisitDeclRefExpr(DeclRefExpr* e) override { return all += e->getDecl() == variable, true; }
+    bool VisitImplicitCastExpr(ImplicitCastExpr* cast) override {
+      if (cast->getCastKind() != CK_LValueToRValue) return true;
+      const Expr* e = cast->getSubExpr()->IgnoreParens();
+      while (const auto* element = dyn_cast<ArraySubscriptExpr>(e)) e = element->getBase()->IgnoreParenImpCasts();
+      const auto* const named = dyn_cast<DeclRefExpr>(e);
+      return reads += named != nullptr && named->getDecl() == variable && variable->getType()->isArrayType(), true;
+    }
+  } uses;
+  if (context.getBaseElementType(variable->getType()).isConstQualified()) return true;
+  uses.variable = variable;
+  uses.TraverseStmt(function->getBody());
+  return uses.all == uses.reads;
+}
+
+}  // namespace
+
 // Static locals become variables of the file, before their function.
 void Module::add_statics(const FunctionDecl* function) {
   struct Finder : Visitor {
@@ -252,11 +276,21 @@ void Module::add_statics(const FunctionDecl* function) {
   } finder;
   finder.TraverseStmt(function->getBody());
   struct NameFinder : Visitor {
-    bool found = false;
+    bool found = false, has_labels = false;
     bool VisitPredefinedExpr(PredefinedExpr*) override { return found = true, true; }
+    bool VisitAddrLabelExpr(AddrLabelExpr*) override { return has_labels = true, true; }
   };
   const std::string owner = program_.name_of(unit_, function);
   for (const DeclStmt* statement : finder.found) {
+    // A table of labels, of an interpreter: it stays where the labels are, and no line needs it if it is always the same.
+    if (const auto* v = dyn_cast<VarDecl>(*statement->decl_begin()); v != nullptr && v->isStaticLocal() && v->getInit() != nullptr) {
+      NameFinder labels;
+      labels.TraverseStmt(const_cast<Expr*>(v->getInit()));
+      if (labels.has_labels) {
+        if (!statement->isSingleDecl() || !is_only_read(v, function, unit_.context())) error(v->getLocation(), "the static variable '" + v->getName().str() + "' has addresses of labels, and may be changed: make it a const one, alone");
+        continue;
+      }
+    }
     lift(statement);
     for (const Decl* d : statement->decls()) {
       const auto* v = dyn_cast<VarDecl>(d);

@@ -65,6 +65,7 @@ class Driver {
   bool record(const std::string& source, const std::string& object) {
     std::string text;
     if (!preprocess(source, &text)) return false;
+    text = with_letters(text);
     return add_records(object, {{source, output_of({compiler_, "-dumpmachine"}, scratch_), compiling(arguments_), text, {}, {}}}, tool("objcopy"), scratch_);
   }
 

@@ -491,11 +491,6 @@ std::string Module::alignment(const VarDecl* variable) const {
   return " __attribute__((aligned(" + std::to_string(by) + ")))";
 }
 
-static bool is_jump_buffer(const ASTContext& context, QualType type) {
-  const RecordDecl* const record = context.getBaseElementType(type)->getAsRecordDecl();
-  return record != nullptr && record->getName() == "__jmp_buf_tag";
-}
-
 void Module::add_variable(const VarDecl* variable, const std::string& symbol, const std::string& name) {
   if (variable->hasAttr<AliasAttr>() || variable->hasAttr<WeakRefAttr>()) return;  // another name of one that lines have
   if (!registered_.insert(variable->getCanonicalDecl()).second) return;
@@ -505,8 +500,9 @@ void Module::add_variable(const VarDecl* variable, const std::string& symbol, co
   if ((variable->getTLSKind() != VarDecl::TLS_None && program_.has_threads()) || variable->hasAttr<OMPThreadPrivateDeclAttr>()) return error(variable->getLocation(), "'" + shown + "' is of each thread, which lines cannot have");
   Described described;
   std::string why;
+  const QualType element = unit_.context().getBaseElementType(variable->getType());
   // What is in a buffer for jumps goes with the function that has set it; nobody waits for a lock where there is one thread.
-  if (is_transient || is_jump_buffer(unit_.context(), variable->getType()) || Types::is_lock(unit_.context().getBaseElementType(variable->getType()))) {
+  if (is_transient || Types::is_jump_buffer(element) || Types::is_lock(element)) {
     described = this->described(unit_.context().UnsignedCharTy);
     described.count = static_cast<uint64_t>(unit_.context().getTypeSizeInChars(variable->getType()).getQuantity());
     return add_entry(unique_name(name), symbol, described, true);
@@ -742,7 +738,7 @@ std::string Module::prelude() const {
       "extern int ELC_Union(const char *, unsigned long, int, const struct ELC_Field *, int (*)(const void *, const void *)); "
       "extern int ELC_Accessor(int, long long (*)(const void *), void (*)(void *, long long)); "
       "extern void *ELC_Program_as(void *, int); extern void *ELC_Program_array(void *, int, const unsigned long *, unsigned long, int); extern void (*ELC_Program_target(void))(void); "
-      "extern void *ELC_Program_moved(void *, void *), *ELC_Program_moved_on(void *, void *); "
+      "extern void *ELC_Program_moved(void *, void *), *ELC_Program_moved_here(void *, void *, const struct ELC_Frame_function *), *ELC_Program_moved_on(void *, void *); extern void ELC_Program_moves(const volatile void *); "
       "extern void *(*ELC_Program_alloca(void **))(unsigned long); extern void ELC_Program_leave(void **); "
       "struct ELC_Program_variable { const char *name; void *address; const int *type, *target; unsigned long count; int is_constant; }; "
       "struct ELC_Program_function { const char *name; void (*function)(void); int given_to; }; "

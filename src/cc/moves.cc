@@ -1,8 +1,11 @@
 #include "cc/moves.h"
 
 #include <algorithm>
+#include <map>
+#include <memory>
 #include <set>
 #include <string>
+#include <utility>
 
 #include "cc/known.h"
 #include "cc/visitor.h"
@@ -15,18 +18,50 @@ using namespace clang;
 
 namespace {
 
+// Pointers of a function that it only looks through, and compares: nobody else gets their values.
+class LookedThrough : public Visitor {
+ public:
+  explicit LookedThrough(const Stmt* body) { TraverseStmt(const_cast<Stmt*>(body)); }
+  bool is(const VarDecl* variable) const {
+    const auto all = all_.find(variable), only = only_.find(variable);
+    return variable->isLocalVarDecl() && variable->hasLocalStorage() && all != all_.end() && only != only_.end() && all->second == only->second;
+  }
+
+  bool VisitDeclRefExpr(DeclRefExpr* e) override { return ++all_[e->getDecl()], true; }
+  bool VisitMemberExpr(MemberExpr* e) override { return look(e->isArrow(), e->getBase()); }
+  bool VisitArraySubscriptExpr(ArraySubscriptExpr* e) override { return look(true, e->getBase()); }
+  bool VisitUnaryOperator(UnaryOperator* e) override { return look(e->getOpcode() == UO_Deref, e->getSubExpr()); }
+  bool VisitBinaryOperator(BinaryOperator* e) override {
+    look(e->isComparisonOp() || e->getOpcode() == BO_Assign, e->getLHS());
+    return look(e->isComparisonOp(), e->getRHS());
+  }
+
+ private:
+  bool look(bool is_allowed, const Expr* e) {
+    const auto* const reference = dyn_cast<DeclRefExpr>(e->IgnoreParenImpCasts());
+    if (is_allowed && reference != nullptr) ++only_[reference->getDecl()];
+    return true;
+  }
+
+  std::map<const Decl*, int> all_, only_;
+};
+
 class MoveVisitor : public Visitor {
  public:
   MoveVisitor(const Unit& unit, const Program& program, Edits& edits) : unit_(unit), program_(program), edits_(edits) {}
 
   bool TraverseFunctionDecl(FunctionDecl* function) override {
-    const bool allocated = allocates_, kept = keeps_;
+    const bool allocated = allocates_, kept = keeps_, had_frame = has_frame_;
+    std::unique_ptr<LookedThrough> outer = std::move(looked_through_);
     if (function->doesThisDeclarationHaveABody()) {
+      looked_through_ = function->isVariadic() ? nullptr : std::make_unique<LookedThrough>(function->getBody());  // those may have no frame
       allocates_ = allocates(function->getBody());
-      keeps_ = allocates_ || function->getReturnType()->isPointerType() || program_.reaches_site(unit_, function) || gives_pointers(function->getBody());
+      has_frame_ = program_.reaches_site(unit_, function);
+      keeps_ = allocates_ || function->getReturnType()->isPointerType() || has_frame_ || gives_pointers(function->getBody());
     }
     const bool all = Visitor::TraverseFunctionDecl(function);
-    allocates_ = allocated, keeps_ = kept;
+    allocates_ = allocated, keeps_ = kept, has_frame_ = had_frame;
+    looked_through_ = std::move(outer);
     return all;
   }
 
@@ -40,12 +75,21 @@ class MoveVisitor : public Visitor {
 
   bool VisitBinaryOperator(BinaryOperator* both) override {
     const bool is_kept = keeps_ || !is_local(both->getLHS());
-    if (both->getOpcode() == BO_Assign && is_kept) follow_move(both->getRHS());
-    if (both->isCompoundAssignmentOp() && is_kept) follow_move(both);
+    const bool assigns = both->getOpcode() == BO_Assign;
+    if (!is_kept || !(assigns || both->isCompoundAssignmentOp())) return true;
+    is_only_here_ = assigns && is_looked_through(both->getLHS());
+    // Where the pointer is known to be one that was moved, what else has its value is not taken for one.
+    const Expr* const to = both->getLHS();
+    if (is_global(to)) holder_ = unit_.text().substr(unit_.begin_of(to->getBeginLoc()), unit_.end_of(to->getEndLoc()) - unit_.begin_of(to->getBeginLoc()));
+    if (has_frame_ || !is_only_here_) follow_move(assigns ? both->getRHS() : both);  // else no line has it
+    is_only_here_ = false;
+    holder_.clear();
     return true;
   }
   bool VisitVarDecl(VarDecl* variable) override {
-    if (variable->getInit() != nullptr && keeps_) follow_move(variable->getInit());
+    is_only_here_ = looked_through_ != nullptr && looked_through_->is(variable);
+    if (variable->getInit() != nullptr && keeps_ && (has_frame_ || !is_only_here_)) follow_move(variable->getInit());
+    is_only_here_ = false;
     return true;
   }
   bool VisitCompoundLiteralExpr(CompoundLiteralExpr* literal) override {
@@ -68,6 +112,24 @@ class MoveVisitor : public Visitor {
   }
 
  private:
+  // A variable of the file, which has the same name here and in what comes of it, or a member of one.
+  static bool is_global(const Expr* e) {
+    e = e->IgnoreParens();
+    while (const auto* member = dyn_cast<MemberExpr>(e)) {
+      if (member->isArrow()) return false;
+      e = member->getBase()->IgnoreParens();
+    }
+    const auto* reference = dyn_cast<DeclRefExpr>(e);
+    const auto* variable = reference == nullptr ? nullptr : dyn_cast<VarDecl>(reference->getDecl());
+    return variable != nullptr && variable->hasGlobalStorage() && !variable->isStaticLocal() ? variable : nullptr;
+  }
+
+  bool is_looked_through(const Expr* e) const {
+    const auto* reference = dyn_cast<DeclRefExpr>(e->IgnoreParens());
+    const auto* variable = reference == nullptr ? nullptr : dyn_cast<VarDecl>(reference->getDecl());
+    return variable != nullptr && looked_through_ != nullptr && looked_through_->is(variable);
+  }
+
   static bool is_local(const Expr* e) {
     const auto* reference = dyn_cast<DeclRefExpr>(e->IgnoreParens());
     const auto* variable = reference == nullptr ? nullptr : dyn_cast<VarDecl>(reference->getDecl());
@@ -171,7 +233,8 @@ class MoveVisitor : public Visitor {
     }
     if (!assigns && follow_move(pointer)) is_far_away = true;
     if (!(is_far_away || allocates_) || program_.reaches_mpi(unit_, both)) return false;
-    const std::string call = is_far_away ? "ELC_Program_moved" : "ELC_Program_moved_on";
+    const std::string name = !is_far_away ? "ELC_Program_moved_on" : is_only_here_ ? "ELC_Program_moved_here" : "ELC_Program_moved";
+    const std::string call = holder_.empty() ? name : "(ELC_Program_moves(&(" + holder_ + ")), " + name + ")";
     const auto* reference = dyn_cast<DeclRefExpr>(both->getLHS()->IgnoreParens());
     const auto* variable = reference == nullptr ? nullptr : dyn_cast<VarDecl>(reference->getDecl());
     if (assigns && variable != nullptr && variable->getStorageClass() == SC_Register) return false;
@@ -184,7 +247,7 @@ class MoveVisitor : public Visitor {
     const size_t at = unit_.begin_of(both->getOperatorLoc());
     const std::string base = steps.empty() ? "" : "void *elc_base; ", from = steps.empty() ? "(void *)elc_from" : "elc_base";
     edits_.wrap(unit_.begin_of(both->getBeginLoc()), unit_.end_of(both->getEndLoc()), "__extension__ ({ " + base + "__auto_type " + left,
-                "); (__typeof__(elc_from))" + call + "(" + from + ", (void *)" + to + "); })");
+                "); (__typeof__(elc_from))" + call + "(" + from + ", (void *)" + to + (is_far_away && is_only_here_ ? ", &elc_fn" : "") + "); })");
     edits_.replace(at, at + (assigns ? 2 : 1), "); __auto_type " + right);
     for (const BinaryOperator* step : steps) write_step(step, step == steps.back());
     return is_far_away;
@@ -203,7 +266,10 @@ class MoveVisitor : public Visitor {
   const Unit& unit_;
   const Program& program_;
   Edits& edits_;
-  bool allocates_ = false, keeps_ = false;  // the function at hand
+  bool allocates_ = false, keeps_ = false, has_frame_ = false;  // the function at hand
+  std::unique_ptr<LookedThrough> looked_through_;  // of that
+  bool is_only_here_ = false;               // what is moved is for a variable of the function, whose value nobody else gets
+  std::string holder_;                      // the text of a variable of the file that gets what is moved; empty: it is another one
   bool in_initialiser_ = false;             // of a variable of the file, where nothing can be called
   std::set<const Expr*> moves_;             // that are followed already, or are not to be
 };

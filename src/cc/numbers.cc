@@ -116,7 +116,38 @@ bool is_number_alone(const Piece& piece, const std::string& named) {
   return true;
 }
 
+// The bytes of a character in UTF-8.
+std::string utf8_of(uint32_t c) {
+  if (c < 0x80) return std::string(1, static_cast<char>(c));
+  constexpr uint32_t kFirst[] = {0, 0xc0, 0xe0, 0xf0};
+  const int more = c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
+  std::string bytes(1, static_cast<char>(kFirst[more] | c >> (6 * more)));
+  for (int i = more; i-- > 0;) bytes += static_cast<char>(0x80 | (c >> (6 * i) & 0x3f));
+  return bytes;
+}
+
 }  // namespace
+
+std::string with_letters(const std::string& text) {
+  std::string out;
+  size_t at = 0;
+  const auto copy_to = [&](size_t end) {
+    for (; at < end; ++at) {
+      const size_t digits = text[at] != '\\' || at + 1 == end ? 0 : text[at + 1] == 'U' ? 8 : text[at + 1] == 'u' ? 4 : 0;
+      const bool is = digits > 0 && at + 2 + digits <= end && text.find_first_not_of("0123456789abcdefABCDEF", at + 2) >= at + 2 + digits;
+      if (!is) out += text[at];
+      else out += utf8_of(static_cast<uint32_t>(std::stoul(text.substr(at + 2, digits), nullptr, 16))), at += 1 + digits;
+    }
+  };
+  if (text.find("\\U") == std::string::npos && text.find("\\u") == std::string::npos) return text;
+  for (const Piece& piece : strings_in(text)) {
+    copy_to(piece.begin);
+    out.append(text, piece.begin, piece.end - piece.begin);
+    at = piece.end;
+  }
+  copy_to(text.size());
+  return out;
+}
 
 std::string header_of_numbers(const std::string& text) {
   const Macros macros = macros_of(text);

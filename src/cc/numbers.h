@@ -9,6 +9,10 @@
 
 namespace elc::cc {
 
+// Preprocessed text with the letters of names that GCC's preprocessor writes as numbers (\U000000e9): clang names them by letters, and a name
+// in the text is known by what clang says.
+std::string with_letters(const std::string& text);
+
 // The header, for a compiler that has these macros (-E -dM). Empty: none of them is of MPI.
 std::string header_of_numbers(const std::string& macros);
 

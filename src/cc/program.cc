@@ -185,9 +185,9 @@ void Program::conclude(std::vector<std::string>* errors) {
     if (external_.contains(c.receiver) || !reachable_.contains(c.by) || known(c.receiver).kind == Known::Kind::kUnknown) continue;
     const bool reaches = c.key.empty() ? targets_.contains(find(c.signature)) : instrumented_.contains(c.key);
     if (!reaches) continue;
-    if (makes_error_handler(c.receiver) && !c.key.empty()) {
-      if (error_handlers_.insert(c.key).second)
-        warnings_.push_back(c.place + ": " + functions_.at(c.key).name + "() can reach MPI, and MPI may call it: when it has been called no line is taken");
+    if ((makes_error_handler(c.receiver) || c.receiver == "atexit") && !c.key.empty()) {
+      if (handlers_.insert(c.key).second)
+        warnings_.push_back(c.place + ": " + functions_.at(c.key).name + "() can reach MPI, and " + (c.receiver == "atexit" ? "exit()" : "MPI") + " may call it: when it has been called no line is taken");
       continue;
     }
     const std::string what = c.key.empty() ? "a function that can reach MPI" : functions_.at(c.key).name + "(), which can reach MPI,";
@@ -365,7 +365,7 @@ void Program::check_foreign(const FunctionFacts& of, std::set<std::string>* told
     if (k.kind == Known::Kind::kUnfit && k.file != Known::File::kUsed)
       warnings_.push_back(place + ": " + name + "(): " + k.text + (k.file == Known::File::kNone ? ": when it has been called no line is taken" : ""));
     if (k.kind == Known::Kind::kRefused) errors->push_back(place + ": " + name + "(): " + k.text);
-    if (k.kind == Known::Kind::kPlain && !k.returns_own && returning_pointers_.contains(name) && !is_stateless(name))
+    if (k.kind == Known::Kind::kPlain && !k.returns_own && !is_mpi(name) && returning_pointers_.contains(name) && !is_stateless(name))
       errors->push_back(place + ": " + name + "(): what it returns a pointer to is not the program's, and not part of lines");
     if (k.kind != Known::Kind::kUnknown) continue;
     foreign_.insert(name);

@@ -144,7 +144,7 @@ class Program {
   // What MPI may make of it: of one that a pointer leads to, what it makes of any that the pointer may lead to.
   int given_to(const Unit& unit, const clang::FunctionDecl* function) const;
   // MPI may call it in the middle of a call, and it calls MPI.
-  bool is_error_handler(const Unit& unit, const clang::FunctionDecl* function) const { return error_handlers_.contains(key_of(unit, function)); }
+  bool is_handler(const Unit& unit, const clang::FunctionDecl* function) const { return handlers_.contains(key_of(unit, function)); }
   bool is_address_taken(const Unit& unit, const clang::FunctionDecl* function) const;
   bool is_other_name(const Unit& unit, const clang::FunctionDecl* function) const;
 
@@ -200,7 +200,7 @@ class Program {
   std::vector<Callback> callbacks_;
   mutable std::map<std::string, std::string> united_;      // signatures that casts make one
   std::map<std::string, int> given_;                       // by key: ELC_Program_function's given_to
-  std::set<std::string> error_handlers_;                   // keys of functions that can reach MPI
+  std::set<std::string> handlers_;                         // keys of functions that can reach MPI, and that MPI or exit() calls
   std::set<std::string> instrumented_, targets_;           // keys; signatures
   Characters characters_;
   bool has_sites_ = false;

@@ -288,6 +288,11 @@ bool Types::is_lock(QualType type) {
   return all.contains(record->getTypedefNameForAnonDecl() != nullptr ? record->getTypedefNameForAnonDecl()->getName().str() : record->getName().str());
 }
 
+bool Types::is_jump_buffer(QualType type) {
+  const RecordDecl* const record = type->getAsRecordDecl();
+  return record != nullptr && record->getName() == "__jmp_buf_tag";
+}
+
 bool Types::describe_record(const RecordDecl* declared, Described* to, std::string* why) {
   const RecordDecl* record = declared->getDefinition();
   if (record == nullptr) {
@@ -358,7 +363,7 @@ std::string Types::make_unknown_union(const RecordDecl* record, uint64_t size) {
 bool Types::add_fields(const RecordDecl* record, const RecordDecl* of, uint64_t offset, const std::string& path, std::string* fields, std::string* why) {
   const ASTRecordLayout& layout = unit_.context().getASTRecordLayout(record);
   for (const FieldDecl* field : record->fields()) {
-    if (field->getType()->isIncompleteArrayType()) continue;
+    if (field->getType()->isIncompleteArrayType() || is_jump_buffer(unit_.context().getBaseElementType(field->getType()))) continue;
     const uint64_t at = offset + layout.getFieldOffset(field->getFieldIndex()) / 8;
     if (field->isBitField()) {
       if (field->getName().empty()) continue;
@@ -472,7 +477,12 @@ std::string Types::of_elements(QualType type, bool are_text) {
   std::string why;
   const auto* record = type->getAs<RecordType>();
   if (!describe(type, &described, &why, are_text)) {
-    if (record == nullptr || !records_[record->getDecl()->getDefinition()].has_open_array) return "";
+    if (record == nullptr) return "";
+    if (!records_[record->getDecl()->getDefinition()].has_open_array) {
+      const std::string note = unit_.place(record->getDecl()->getDefinition()->getLocation()) + ": memory of " + spelling(record->getDecl()->getDefinition()) + " is saved as bytes: " + why;
+      if (std::find(notes_.begin(), notes_.end(), note) == notes_.end()) notes_.push_back(note);
+      return "";
+    }
     described = records_[record->getDecl()->getDefinition()].described;
   }
   const int number = number_of_scalar(type);

@@ -42,6 +42,7 @@ class Types {
   bool holds_addresses(clang::QualType type) const;
   // What threads wait for or are made by: bytes, which no function of one thread lacks after a restart.
   static bool is_lock(clang::QualType type);
+  static bool is_jump_buffer(clang::QualType type);  // which goes with the function that has set it
   // In a union that is bytes.
   bool may_hide_address(clang::QualType type) const;
   // MPI's objects, which a restart makes anew: that bytes hold one cannot be seen.

@@ -1,6 +1,8 @@
 // Pointers that a program has moved to before or behind what they are of: arrays that count from a number that it computes.
 #include <algorithm>
+#include <utility>
 
+#include "elc_frame.h"
 #include "state/blocks.h"
 #include "state/process.h"
 
@@ -30,7 +32,13 @@ static const Block* block_near(Process& p, uintptr_t address) {
   return nullptr;
 }
 
-void note_moved(Process& p, uintptr_t from, uintptr_t to) {
+bool is_on_stack(const ELC_Frame_function* function) {
+  for (const ELC_Frame* frame = ELC_Innermost; frame != nullptr; frame = frame->caller)
+    if (frame->function == function) return true;
+  return function == nullptr;
+}
+
+void note_moved(Process& p, uintptr_t from, uintptr_t to, const ELC_Frame_function* function) {
   constexpr size_t kLeast = 4096;
   if (from == to || from == 0) return;
   // In several steps, from a place that may be in other memory, unless what was there is gone.
@@ -38,7 +46,10 @@ void note_moved(Process& p, uintptr_t from, uintptr_t to) {
   const Block* block = before == nullptr ? nullptr : block_near(p, before->from);
   const bool goes_on = before != nullptr && (before->block == 0 || (block != nullptr && block->id == before->block));
   if (!goes_on) block = block_near(p, from);
-  const Moved moved = goes_on ? *before : Moved{from, block == nullptr ? 0 : block->id, p.heap.next_id()};
+  Moved moved = goes_on ? *before : Moved{from, block == nullptr ? 0 : block->id, p.heap.next_id()};
+  moved.holder = std::exchange(p.next_holder, nullptr);
+  const Moved* const known = p.moved.find(to);
+  moved.function = known == nullptr || known->function == function || !is_on_stack(known->function) ? function : nullptr;
   if (block != nullptr && to - reinterpret_cast<uintptr_t>(block->address) <= block->size) return p.moved.remove(to);
   p.moved.at(to) = moved;
   if (p.moved.size() <= std::max(kLeast, p.most_moved)) return;
@@ -47,11 +58,11 @@ void note_moved(Process& p, uintptr_t from, uintptr_t to) {
   p.most_moved = 2 * p.moved.size();
 }
 
-Result encode_moved(const Process& p, uintptr_t to, uintptr_t from, format::PointerLeaf* out) {
-  const Block* const block = p.blocks->block_of(reinterpret_cast<const void*>(from));
+Result encode_moved(const Process& p, uintptr_t to, const Moved& moved, const void* leaf, format::PointerLeaf* out) {
+  const Block* const block = p.blocks->block_of(reinterpret_cast<const void*>(moved.from));
   const Block* const other = p.blocks->block_of(reinterpret_cast<const void*>(to));
-  if (other != nullptr && reinterpret_cast<uintptr_t>(other->address) == to)
-    return Result::error("a pointer in it leads to where a block of memory begins, and to where another was moved that is of other memory: nothing says which it is");
+  if (other != nullptr && to - reinterpret_cast<uintptr_t>(other->address) < other->size && leaf != moved.holder)
+    return Result::error("a pointer in it leads into a block of memory, and to where another was moved that is of other memory: nothing says which it is");
   if (block == nullptr) return Result::error("a pointer in it was moved to before or behind a variable, where a restart would not find it: use memory from malloc");
   const format::TypeInfo& type = p.types.info(block->type);
   const uintptr_t begin = reinterpret_cast<uintptr_t>(block->address), distance = begin - to;

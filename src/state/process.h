@@ -21,6 +21,8 @@
 #include "state/scope.h"
 #include "state/streams.h"
 
+struct ELC_Frame_function;
+
 namespace elc::state {
 
 using format::Kind;
@@ -88,6 +90,8 @@ struct Moved {
   uintptr_t from = 0;
   uint64_t block = 0;    // in the block of this id; 0: not known, which was made
   uint64_t next_id = 0;  // before this one
+  const void* holder = nullptr;  // the variable that has got it, if that is known
+  const ELC_Frame_function* function = nullptr;  // not null: a variable of this one alone has it
 };
 
 // What the program takes the memory in the middle of a block for, if the block was there then: those that were made later have other ids.
@@ -143,6 +147,7 @@ struct Process {
   TypeId first_of_parts = format::kNone;  // that was made for blocks of parts
   HashMap<uint64_t> rows;    // by the address of an open block of pointers: rows_in()
   size_t most_moved = 0;     // that are kept until those are looked for of which nothing has to be known
+  const void* next_holder = nullptr;  // of what is moved next
   bool has_foreign_addresses = false;  // in pointers of a prepared program
   // Where a prepared program has last taken what is not the beginning of a block for pointers.
   static constexpr size_t kMostTables = 256;
@@ -254,9 +259,11 @@ Result check_wild(const Process& process, uintptr_t value);
 Result check_addresses(const Process& process, const uint8_t* begin, uint64_t size, TypeId type);
 
 // A pointer that a program has moved by a distance that it computes; when a line is taken, with the blocks; and as a line has it.
-void note_moved(Process& process, uintptr_t from, uintptr_t to);
+bool is_on_stack(const ELC_Frame_function* function);  // nullptr: yes
+void note_moved(Process& process, uintptr_t from, uintptr_t to, const ELC_Frame_function* function = nullptr);
 void settle_moved(Process& process);
-Result encode_moved(const Process& process, uintptr_t to, uintptr_t from, format::PointerLeaf* out);
+// `leaf`: where it is.
+Result encode_moved(const Process& process, uintptr_t to, const Moved& moved, const void* leaf, format::PointerLeaf* out);
 
 // In a prepared program: fails if a file is open that lines do not follow. The descriptor is one of a stream that they do follow.
 Result check_opened(Process& process);

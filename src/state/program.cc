@@ -157,7 +157,7 @@ class Starts {
 
   struct Start {
     uint32_t at;
-    bool has_gap;  // what is between the fields is part of what begins there
+    bool has_gap;  // so much of what is between the fields is part of what begins there that the rest may be anything
   };
   const Vector<Start>& of(const uint8_t* element) {
     const size_t size = static_cast<size_t>(types_.size_of(type_));
@@ -165,13 +165,14 @@ class Starts {
     begins_.resize(size), taken_.resize(size), gaps_.resize(size);
     mark(type_, element, 0, element);
     for (size_t at = 0; at < size; ++at) {
-      bool is = begins_[at], has_gap = false, has_more = false;
+      bool is = begins_[at];
+      size_t gap = 0;
       for (size_t i = 0; is && i < kWord; ++i) {
         const size_t byte = (at + i) % size;
         is = !taken_[byte];
-        (gaps_[byte] ? has_gap : has_more) = true;
+        if (gaps_[byte]) ++gap;
       }
-      if (is) all_.push_back({static_cast<uint32_t>(at), has_gap && has_more});
+      if (is) all_.push_back({static_cast<uint32_t>(at), gap > kWord / 2 && gap < kWord});
     }
     return all_;
   }
@@ -405,6 +406,14 @@ ELC_EXPORT void* ELC_Program_moved(void* from, void* to) {
   elc::state::note_moved(process(), reinterpret_cast<uintptr_t>(from), reinterpret_cast<uintptr_t>(to));
   return to;
 }
+
+ELC_EXPORT void* ELC_Program_moved_here(void* from, void* to, const struct ELC_Frame_function* function) {
+  const elc::state::Alone alone;
+  elc::state::note_moved(process(), reinterpret_cast<uintptr_t>(from), reinterpret_cast<uintptr_t>(to), function);
+  return to;
+}
+
+ELC_EXPORT void ELC_Program_moves(const volatile void* variable) { process().next_holder = const_cast<const void*>(variable); }
 
 ELC_EXPORT void* ELC_Program_moved_on(void* from, void* to) {
   const elc::state::Alone alone;

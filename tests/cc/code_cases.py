@@ -175,6 +175,41 @@ static double given[15], kept[15];"""
                    "{ int n = 100 + i, m = 50 + i; static short s = 1000; result += n - shrink(&n); result += 3 * ((n - shrink(&n)) % 100) + n / shrink(&n) + (m << shrink(&m)) - m % (shrink(&m) + 2);"
                    " result += level - lower() - (level - lower()) % 7 + level / lower(); s = s - lower() % 3; result += s; }")
 
+    def test_letters_in_names(self):
+        """GCC's preprocessor writes those that are none of ASCII as numbers, as a program may; in strings they are what they are."""
+        self.right("""
+            static struct größe { int höhe; } große; static double füll(const double größe, double *const feld, int n) {
+              double s = 0; for (int k = 0; k < n; k++) { feld[k] = größe * k + deep(1, 1); s += feld[k] + größe; } return s; }""", """
+            double feld[4]; struct größe { double höhe[2]; } größe = {{i, 2}}; große.höhe++;
+            int t\\u00e9 = deep(i, 1); { int té = 2; result += té + deep(té, 1) + (strcmp("\\u00e9", "\u00e9") == 0); }
+            result += t\\u00e9 + füll(i + .5, feld, 4) + große.höhe + größe.höhe[0];""")
+
+    def test_tables_of_labels(self):
+        """Of an interpreter that does not reach MPI: they are where the labels are, and always the same."""
+        outside = """static long run(const unsigned char *c) {
+              static %s op[] = {&&add, &&twice, &&less, &&halt}; static long calls; static const int by[] = {&&twice - &&add, 0};
+              long a = by[1] + 1; calls++; goto *op[*c++];
+              add: a += 3; goto *op[*c++]; twice: a *= 2; goto *op[*c++]; less: a--; goto *op[*c++]; halt: return a + calls; }
+              static unsigned char code[] = {0, 1, 2, 1, 1, 0, 3};"""
+        for kind in "void *const", "void *", "const void *const":
+            with self.subTest(kind):
+                self.right(outside % kind, "code[i % 6] = i % 3; result += run(code);")
+        self.write("prog.c", PROGRAM % ((outside % "void *").replace("calls++;", "op[calls % 3] = op[calls++ % 2];"), "result += run(code);"))
+        self.assertIn("the static variable 'op' has addresses of labels, and may be changed", self.cc("prog.c", "-w", "-o", "prog", code=1))
+
+    def test_buffers_for_jumps_in_structs(self):
+        """As those have that a library's errors come back through: they go with the function that has set them."""
+        self.right("""
+            #include <setjmp.h>
+            static struct stack { int depth; jmp_buf back[3]; int caught; } stack; static struct one { int n; jmp_buf back; } *made;
+            static void fail(int by) { if (by & 1) longjmp(made->back, by); longjmp(stack.back[stack.depth], by); }
+            static int guarded(int i) {
+              int got; stack.depth = i % 3;
+              if ((got = setjmp(i & 1 ? made->back : stack.back[stack.depth])) == 0) fail(i + 2);
+              memset(made->back, 0, sizeof made->back); stack.caught += got; return got; }""", """
+            if (!made) made = calloc(1, sizeof *made);
+            result += guarded(i); made->n += i; deep(1, 1); result += stack.caught % 7 + made->n;""")
+
     def test_names_that_hide_others(self):
         """A parameter has a typedef's name, a block declares what another block has as a variable of its own, a frame's own names."""
         self.right(r"""

@@ -123,6 +123,14 @@ strftime(zone, sizeof zone, "%Z", when); result += zone[0] + strlen(setlocale(LC
   for (k = 0; k < 6; k++) strftime(text, sizeof text, "%%Z %%j", &kept[k]), result += strlen(text) + text[0] + atol(text + 4); }
   { char why[64]; const char *said = strerror_r(i %% 3, why, sizeof why); deep(1, 1); result += said[1] + strlen(said); }""".replace("%%", "%"), "-D_GNU_SOURCE")
 
+    def test_exit_handlers_that_reach_mpi(self):
+        """Lines are taken until one is called."""
+        self.right("static void bye(void) { int over; MPI_Finalized(&over); if (!over) MPI_Barrier(MPI_COMM_WORLD); }", "if (i == 0) atexit(bye);")
+
+    def test_seeds_that_come_back(self):
+        """What seed48() returns nobody asks for."""
+        self.right("static unsigned short seed[3] = {1, 2, 3};", "if (i == 0) seed48(seed); deep(1, 1); result += drand48() * 100;")
+
     def test_environment(self):
         """What the program sets of it, by putenv in its own memory, too; many times one variable; by a pointer."""
         self.right("""

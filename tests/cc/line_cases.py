@@ -23,6 +23,14 @@ class Lines(Cases):
         self.refused("holds an address", "static double *pool; struct n { struct n *next; }; static struct n n;",
                      "if (pool == NULL) pool = malloc(4096); { struct n *at = &n; memcpy(pool + 3, &at, sizeof at); }")
 
+    def test_addresses_in_numbers_and_gaps(self):
+        """A list of free cells, linked through their beginnings, which lines have as an int and nothing."""
+        for made in "all = calloc(40, sizeof *all)", "for (int k = 0; k < 40; k++) { struct cell *c = calloc(1, sizeof *c); memcpy(c, &list, sizeof list); list = c; }":
+            with self.subTest(made):
+                self.refused("holds an address", "struct cell { int n; double x; }; static struct cell *list, *all;",
+                             "if (i == 0) { %s; for (int k = 0; all && k < 40; k++) { memcpy(all + k, &list, sizeof list); list = all + k; } } deep(1, 1); "
+                             "if (i == 99) { memcpy(&list, list, sizeof list); result += list->n == 1; }" % made)
+
     def test_addresses_at_odd_places(self):
         """Where numbers begin that are smaller than one: in bytes of structs, among small numbers, in structs with pointers that are packed."""
         for declared, at in (("static struct { int type; unsigned char bytes[8]; int n; } all[4];", "all[2].bytes"), ("static int all[8];", "all + 3"),

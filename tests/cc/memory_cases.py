@@ -434,6 +434,19 @@ int main(int argc, char **argv) {
   for (i = 0; i < N; i++) free(holes[i]);
 """ + loop.replace("VALUE", "++*fronts[i / D]->diagonal[i % D]").replace("RIGHT", "fronts[i / D]->diagonal[i % D] == diagonal(fronts[i / D], i % D)"), "3 7")
 
+    def test_pointers_that_were_moved_for_a_moment(self):
+        """In a function's variable, through which it looks where that is in range: what else has such a value later leads where it leads."""
+        moved = "static double *rows[400]; static struct cell { double x[7]; int n; } *cells; static double *table;"
+        work = """
+            if (!cells) { cells = calloc(40, sizeof *cells); table = calloc(4000, sizeof *table); for (int k = 0; k < 400; k++) rows[k] = table + 7 * k; }
+            for (int k = 0; k < 2000; k++) { struct cell *at = cells + k - 1980; if (k >= 1980 && k < 2020) at->x[k % 7] += i, at->n++; if (k % 700 == 0) deep(1, 1); }
+            for (int k = 0; k < 400; k++) rows[k][k % 7] += k * i; free(malloc(i * 100)); deep(1, 1);
+            for (int k = 0; k < 400; k++) result += (long)rows[k][k % 7] % 5 + (rows[k] != table + 7 * k);
+            result += cells[i % 40].n;"""
+        self.right(moved, work)
+        # Kept in a variable of the file, it is where it was moved to, and what leads there otherwise has no line.
+        self.restarts_from_all(PROGRAM % (moved + " static struct cell *base; static long by = 1000;", work + "if (i == 0) base = cells - by; result += base[by + i % 40].n;"), "9 30 40", "4 41")
+
     def test_memory_that_is_something_else_now(self):
         """And holds addresses where it had numbers, or functions, before."""
         self.right("static double *pool;", "if (pool == NULL) pool = calloc(1, 4096); ((double **)pool)[3] = pool + i; deep(1, 1); pool[5] += i; result += (((double **)pool)[3] == pool + i) + pool[5];")

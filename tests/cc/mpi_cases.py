@@ -43,6 +43,26 @@ if (i == 99) MPI_Win_free(&w);"""
                              ("70 95 160", "mine = malloc(10 * sizeof *mine); MPI_Win_create(mine, 10 * sizeof *mine, sizeof *mine, MPI_INFO_NULL, MPI_COMM_WORLD, &w)")):
             self.restarts_from_all(PROGRAM % (outside, inside % makes), sites, "4 41")
 
+    def test_memory_of_windows_where_others_cannot_be_made(self):
+        """As under Open MPI, whose processes may read each other's memory or not: MPI makes the window then, and refuses lines."""
+        if self.build.mpi == "lam":
+            self.skipTest("of MPI 3")
+        self.environment["OMPI_MCA_btl_vader_single_copy_mechanism"] = "none"
+        self.write("prog.c", PROGRAM % ("", """int *p, x = i; MPI_Win w; MPI_Win_allocate(sizeof *p, sizeof *p, MPI_INFO_NULL, MPI_COMM_WORLD, &p, &w); *p = 0; MPI_Win_fence(0, w);
+            if (rank) MPI_Put(&x, 1, MPI_INT, 0, 0, 1, MPI_INT, w); MPI_Win_fence(0, w); result += *p; MPI_Win_free(&w);"""))
+        self.cc("prog.c", "-w", "-o", "plain", "-felc-off")
+        self.cc("prog.c", "-w", "-o", "prog")
+        expected = self.start("plain")
+        self.assertEqual(self.start("prog"), expected)
+        self.assertIn(expected, self.start("prog", ELC_DIR=os.path.join(self.home, "lines"), ELC_EVERY="0.01"))
+
+    def test_error_handler_of_all_files(self):
+        if self.build.mpi == "lam":
+            self.skipTest("LAM knows none of MPI's own handlers")
+        self.write("prog.c", PROGRAM % ("", "if (i == 1) MPI_File_set_errhandler(MPI_FILE_NULL, MPI_ERRORS_ARE_FATAL);"))
+        self.cc("prog.c", "-w", "-o", "prog")
+        self.assert_refuses_line("MPI_File_set_errhandler of MPI_FILE_NULL: no line can be taken from now on")
+
     ERRORS = """
 static MPI_Comm with; static MPI_Errhandler kept; static long failed;
 static void once(MPI_Comm *comm, int *code, ...) { failed += *comm == with; }

@@ -60,9 +60,6 @@ static inline int again(int x) { return x == 0 ? 0 : again(x - 1); }
     def test_jumps(self): self.refuses("setjmp(): a restart cannot set", "#include <setjmp.h>\njmp_buf b;", "if (setjmp(b)) i++;")
     def test_contexts(self): self.refuses("getcontext(): a restart cannot set", "#include <ucontext.h>\nstatic ucontext_t *c;", "result += getcontext(c);")
 
-    def test_exit_handlers(self):
-        self.refuses("bye(), which can reach MPI, may be given to atexit()", "void bye(void) { MPI_Barrier(MPI_COMM_WORLD); }", "atexit(bye);")
-
     def test_threads(self):
         said = self.refuses("deep(), which can reach MPI, may be called by threads of OpenMP, in the directive around", """
 #include <omp.h>

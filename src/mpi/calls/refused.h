@@ -60,7 +60,8 @@ class Refused {
   }
   // This file is no more what a restart opens again.
   void hinders(MPI_File file) const {
-    if (file != MPI_FILE_NULL && !is_obstacle(HandleKind::kFile, handle_key(file))) makes(HandleKind::kFile, file);
+    if (file == MPI_FILE_NULL && !in_setup()) cannot_checkpoint("MPI_File_set_errhandler of MPI_FILE_NULL");  // for all that are opened later
+    else if (file != MPI_FILE_NULL && !is_obstacle(HandleKind::kFile, handle_key(file))) makes(HandleKind::kFile, file);
   }
   // It was a call in which the members of `made` took part, whatever they are members of beside: in the counts of messages.
   void together(MPI_Comm made) const;

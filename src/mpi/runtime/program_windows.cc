@@ -39,6 +39,26 @@ void** place_of_memory(MPI_Win window) {
   return nullptr;
 }
 
+#if MPI_VERSION >= 3
+// Errors of this communicator are returned as long as it lives.
+class Forgiving {
+ public:
+  explicit Forgiving(MPI_Comm comm) : comm_(comm) {
+    PMPI_Comm_get_errhandler(comm, &before_);
+    PMPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+  }
+  ~Forgiving() {
+    PMPI_Comm_set_errhandler(comm_, before_);
+    PMPI_Errhandler_free(&before_);
+  }
+  Forgiving(const Forgiving&) = delete;
+
+ private:
+  MPI_Comm comm_;
+  MPI_Errhandler before_ = MPI_ERRHANDLER_NULL;
+};
+#endif
+
 }  // namespace
 
 extern "C" {
@@ -61,16 +81,22 @@ ELC_EXPORT int ELC_Program_win_get_attr(MPI_Win window, int key, void* value, in
 }
 
 #if MPI_VERSION >= 3
+// Some MPIs make a window with memory of their own where they can make no other, as Open MPI does whose processes cannot read each other's.
 ELC_EXPORT int ELC_Program_win_allocate(MPI_Aint size, int unit, MPI_Info info, MPI_Comm comm, void* base, MPI_Win* window) {
+  if (!elc::mpi::following()) return MPI_Win_allocate(size, unit, info, comm, base, window);
   void* const memory = ELC_Program_malloc(size > 0 ? static_cast<size_t>(size) : 1);
   void** const pair = static_cast<void**>(ELC_new(ELC_POINTER, 2));
   // The others are in the call.
   if (memory == nullptr || pair == nullptr) elc::mpi::give_up(elc::no_memory(static_cast<uint64_t>(size), "the memory of MPI_Win_allocate()"));
-  const int code = MPI_Win_create(memory, size, unit, info, comm, window);
+  int code;
+  {
+    const Forgiving of_this(comm), of_all(MPI_COMM_WORLD);
+    code = MPI_Win_create(memory, size, unit, info, comm, window);
+  }
   if (code != MPI_SUCCESS) {
     ELC_Program_free(pair);
     ELC_Program_free(memory);
-    return code;
+    return MPI_Win_allocate(size, unit, info, comm, base, window);  // while it is there no line is taken
   }
   pair[0] = std::exchange(ELC_Program_windows, pair);
   pair[1] = memory;

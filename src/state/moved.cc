@@ -47,7 +47,7 @@ void note_moved(Process& p, uintptr_t from, uintptr_t to, const ELC_Frame_functi
   const bool goes_on = before != nullptr && (before->block == 0 || (block != nullptr && block->id == before->block));
   if (!goes_on) block = block_near(p, from);
   Moved moved = goes_on ? *before : Moved{from, block == nullptr ? 0 : block->id, p.heap.next_id()};
-  moved.holder = std::exchange(p.next_holder, nullptr);
+  if (const void* const holder = std::exchange(p.next_holder, nullptr); holder != nullptr) moved.holder = holder;
   const Moved* const known = p.moved.find(to);
   moved.function = known == nullptr || known->function == function || !is_on_stack(known->function) ? function : nullptr;
   if (block != nullptr && to - reinterpret_cast<uintptr_t>(block->address) <= block->size) return p.moved.remove(to);

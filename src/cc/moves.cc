@@ -121,7 +121,7 @@ class MoveVisitor : public Visitor {
     }
     const auto* reference = dyn_cast<DeclRefExpr>(e);
     const auto* variable = reference == nullptr ? nullptr : dyn_cast<VarDecl>(reference->getDecl());
-    return variable != nullptr && variable->hasGlobalStorage() && !variable->isStaticLocal() ? variable : nullptr;
+    return variable != nullptr && variable->hasGlobalStorage() && !variable->isStaticLocal();
   }
 
   bool is_looked_through(const Expr* e) const {

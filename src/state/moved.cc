@@ -44,13 +44,30 @@ void note_moved(Process& p, uintptr_t from, uintptr_t to, const ELC_Frame_functi
   // In several steps, from a place that may be in other memory, unless what was there is gone.
   const Moved* const before = p.moved.find(from);
   const Block* block = before == nullptr ? nullptr : block_near(p, before->from);
-  const bool goes_on = before != nullptr && (before->block == 0 || (block != nullptr && block->id == before->block));
+  const auto is_there = [&](const Moved& moved) {
+    const Block* const now = block_near(p, moved.from);
+    return moved.block == 0 || (now != nullptr && now->id == moved.block);
+  };
+  const bool goes_on = before != nullptr && is_there(*before);
   if (!goes_on) block = block_near(p, from);
   Moved moved = goes_on ? *before : Moved{from, block == nullptr ? 0 : block->id, p.heap.next_id()};
   if (const void* const holder = std::exchange(p.next_holder, nullptr); holder != nullptr) moved.holder = holder;
-  const Moved* const known = p.moved.find(to);
-  moved.function = known == nullptr || known->function == function || !is_on_stack(known->function) ? function : nullptr;
-  if (block != nullptr && to - reinterpret_cast<uintptr_t>(block->address) <= block->size) return p.moved.remove(to);
+  Moved* const known = p.moved.find(to);
+  if (block != nullptr && to - reinterpret_cast<uintptr_t>(block->address) <= block->size) {
+    if (known != nullptr && known->holder == nullptr) p.moved.remove(to);
+    return;
+  }
+  moved.function = function;
+  if (known != nullptr && is_there(*known) && is_on_stack(known->function)) {
+    if (known->block != moved.block) {  // either is right for who has got it
+      if (known->holder == nullptr && moved.holder != nullptr) *known = moved;
+      known->is_contested = true;
+      return;
+    }
+    moved.is_contested = known->is_contested;
+    if (known->function != function) moved.function = nullptr;
+    if (moved.holder == nullptr) moved.holder = known->holder;
+  }
   p.moved.at(to) = moved;
   if (p.moved.size() <= std::max(kLeast, p.most_moved)) return;
   if (p.blocks == nullptr) p.blocks = make<BlockMap>();
@@ -61,7 +78,8 @@ void note_moved(Process& p, uintptr_t from, uintptr_t to, const ELC_Frame_functi
 Result encode_moved(const Process& p, uintptr_t to, const Moved& moved, const void* leaf, format::PointerLeaf* out) {
   const Block* const block = p.blocks->block_of(reinterpret_cast<const void*>(moved.from));
   const Block* const other = p.blocks->block_of(reinterpret_cast<const void*>(to));
-  if (other != nullptr && to - reinterpret_cast<uintptr_t>(other->address) < other->size && leaf != moved.holder)
+  const bool may_be_other = moved.is_contested || (other != nullptr && to - reinterpret_cast<uintptr_t>(other->address) < other->size);
+  if (may_be_other && leaf != moved.holder)
     return Result::error("a pointer in it leads into a block of memory, and to where another was moved that is of other memory: nothing says which it is");
   if (block == nullptr) return Result::error("a pointer in it was moved to before or behind a variable, where a restart would not find it: use memory from malloc");
   const format::TypeInfo& type = p.types.info(block->type);

@@ -91,6 +91,7 @@ struct Moved {
   uint64_t block = 0;    // in the block of this id; 0: not known, which was made
   uint64_t next_id = 0;  // before this one
   const void* holder = nullptr;  // the variable that has got it, if that is known
+  bool is_contested = false;     // another place of other memory was moved there, too
   const ELC_Frame_function* function = nullptr;  // not null: a variable of this one alone has it
 };
 

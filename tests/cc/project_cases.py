@@ -127,19 +127,19 @@ long chosen(void) __attribute__((ifunc("choose")));
             self.write(folder + "/part.h", "struct Part { %s };\n" % members)
             self.write(folder + "/part.c", """#include <mpi.h>
 #include "part.h"
-static long setenv(long x);
+static long setgid(long x);
 static struct Part kept;
 static long reach(long x) { static long calls; long sum; const char *name = "%s"; MPI_Allreduce(&x, &sum, 1, MPI_LONG, MPI_SUM, MPI_COMM_WORLD); kept.x += 1; return sum + name[0] + ++calls; }
-static long setenv(long x) { return reach(x) + (long)kept.x; }
-long part_%s(long x) { return setenv(x); }
+static long setgid(long x) { return reach(x) + (long)kept.x; }
+long part_%s(long x) { return setgid(x); }
 """ % (folder, folder))
         self.write("prog.c", PROGRAM % ("long part_a(long), part_b(long);", "result += part_a(result % 7) + part_b(i);"))
         self.cc("prog.c", "a/part.c", "b/part.c", "-o", "prog")
         self.cc("-felc-off", "prog.c", "a/part.c", "b/part.c", "-o", "plain")
         self.assert_restarts("prog", self.start("plain"))
         # What one file defines for itself says nothing of what another one calls.
-        self.write("prog.c", PROGRAM % ("#include <stdlib.h>\nlong part_a(long), part_b(long);", 'result += setenv("NAME", "x", 1);'))
-        self.assertIn("prog.c:22: setenv(): what it sets", self.cc("prog.c", "a/part.c", "b/part.c", "-o", "prog"))
+        self.write("prog.c", PROGRAM % ("#include <unistd.h>\nlong part_a(long), part_b(long);", 'result += setgid(1);'))
+        self.assertIn("prog.c:22: setgid(): what it sets", self.cc("prog.c", "a/part.c", "b/part.c", "-o", "prog"))
 
     def test_variables_in_common(self):
         self.write("other.c", "long shared; double table[4];\nvoid other(void) { shared += 1; table[1] += shared; }\n")

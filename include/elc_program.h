@@ -150,7 +150,6 @@ void *ELC_Program_as(void *block, ELC_Type type);
 void *ELC_Program_moved(void *from, void *to);
 void *ELC_Program_moved_on(void *from, void *to);
 void *ELC_Program_moved_here(void *from, void *to, const struct ELC_Frame_function *function); /* for a variable of this one, whose value nobody else gets */
-void ELC_Program_moves(const volatile void *variable); /* which gets what is moved next */
 
 /* The function of the frame that a restart enters next, for a call by a pointer, which is not back yet. */
 void (*ELC_Program_target(void))(void);

@@ -738,7 +738,7 @@ std::string Module::prelude() const {
       "extern int ELC_Union(const char *, unsigned long, int, const struct ELC_Field *, int (*)(const void *, const void *)); "
       "extern int ELC_Accessor(int, long long (*)(const void *), void (*)(void *, long long)); "
       "extern void *ELC_Program_as(void *, int); extern void *ELC_Program_array(void *, int, const unsigned long *, unsigned long, int); extern void (*ELC_Program_target(void))(void); "
-      "extern void *ELC_Program_moved(void *, void *), *ELC_Program_moved_here(void *, void *, const struct ELC_Frame_function *), *ELC_Program_moved_on(void *, void *); extern void ELC_Program_moves(const volatile void *); "
+      "extern void *ELC_Program_moved(void *, void *), *ELC_Program_moved_here(void *, void *, const struct ELC_Frame_function *), *ELC_Program_moved_on(void *, void *); "
       "extern void *(*ELC_Program_alloca(void **))(unsigned long); extern void ELC_Program_leave(void **); "
       "struct ELC_Program_variable { const char *name; void *address; const int *type, *target; unsigned long count; int is_constant; }; "
       "struct ELC_Program_function { const char *name; void (*function)(void); int given_to; }; "

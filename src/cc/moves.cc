@@ -78,12 +78,8 @@ class MoveVisitor : public Visitor {
     const bool assigns = both->getOpcode() == BO_Assign;
     if (!is_kept || !(assigns || both->isCompoundAssignmentOp())) return true;
     is_only_here_ = assigns && is_looked_through(both->getLHS());
-    // Where the pointer is known to be one that was moved, what else has its value is not taken for one.
-    const Expr* const to = both->getLHS();
-    if (is_global(to)) holder_ = unit_.text().substr(unit_.begin_of(to->getBeginLoc()), unit_.end_of(to->getEndLoc()) - unit_.begin_of(to->getBeginLoc()));
     if (has_frame_ || !is_only_here_) follow_move(assigns ? both->getRHS() : both);  // else no line has it
     is_only_here_ = false;
-    holder_.clear();
     return true;
   }
   bool VisitVarDecl(VarDecl* variable) override {
@@ -112,18 +108,6 @@ class MoveVisitor : public Visitor {
   }
 
  private:
-  // A variable of the file, which has the same name here and in what comes of it, or a member of one.
-  static bool is_global(const Expr* e) {
-    e = e->IgnoreParens();
-    while (const auto* member = dyn_cast<MemberExpr>(e)) {
-      if (member->isArrow()) return false;
-      e = member->getBase()->IgnoreParens();
-    }
-    const auto* reference = dyn_cast<DeclRefExpr>(e);
-    const auto* variable = reference == nullptr ? nullptr : dyn_cast<VarDecl>(reference->getDecl());
-    return variable != nullptr && variable->hasGlobalStorage() && !variable->isStaticLocal();
-  }
-
   bool is_looked_through(const Expr* e) const {
     const auto* reference = dyn_cast<DeclRefExpr>(e->IgnoreParens());
     const auto* variable = reference == nullptr ? nullptr : dyn_cast<VarDecl>(reference->getDecl());
@@ -233,8 +217,7 @@ class MoveVisitor : public Visitor {
     }
     if (!assigns && follow_move(pointer)) is_far_away = true;
     if (!(is_far_away || allocates_) || program_.reaches_mpi(unit_, both)) return false;
-    const std::string name = !is_far_away ? "ELC_Program_moved_on" : is_only_here_ ? "ELC_Program_moved_here" : "ELC_Program_moved";
-    const std::string call = holder_.empty() ? name : "(ELC_Program_moves(&(" + holder_ + ")), " + name + ")";
+    const std::string call = !is_far_away ? "ELC_Program_moved_on" : is_only_here_ ? "ELC_Program_moved_here" : "ELC_Program_moved";
     const auto* reference = dyn_cast<DeclRefExpr>(both->getLHS()->IgnoreParens());
     const auto* variable = reference == nullptr ? nullptr : dyn_cast<VarDecl>(reference->getDecl());
     if (assigns && variable != nullptr && variable->getStorageClass() == SC_Register) return false;
@@ -269,7 +252,6 @@ class MoveVisitor : public Visitor {
   bool allocates_ = false, keeps_ = false, has_frame_ = false;  // the function at hand
   std::unique_ptr<LookedThrough> looked_through_;  // of that
   bool is_only_here_ = false;               // what is moved is for a variable of the function, whose value nobody else gets
-  std::string holder_;                      // the text of a variable of the file that gets what is moved; empty: it is another one
   bool in_initialiser_ = false;             // of a variable of the file, where nothing can be called
   std::set<const Expr*> moves_;             // that are followed already, or are not to be
 };

@@ -1,6 +1,5 @@
 // Pointers that a program has moved to before or behind what they are of: arrays that count from a number that it computes.
 #include <algorithm>
-#include <utility>
 
 #include "elc_frame.h"
 #include "state/blocks.h"
@@ -51,23 +50,13 @@ void note_moved(Process& p, uintptr_t from, uintptr_t to, const ELC_Frame_functi
   const bool goes_on = before != nullptr && is_there(*before);
   if (!goes_on) block = block_near(p, from);
   Moved moved = goes_on ? *before : Moved{from, block == nullptr ? 0 : block->id, p.heap.next_id()};
-  if (const void* const holder = std::exchange(p.next_holder, nullptr); holder != nullptr) moved.holder = holder;
   Moved* const known = p.moved.find(to);
-  if (block != nullptr && to - reinterpret_cast<uintptr_t>(block->address) <= block->size) {
-    if (known != nullptr && known->holder == nullptr) p.moved.remove(to);
-    return;
-  }
-  moved.function = function;
-  if (known != nullptr && is_there(*known) && is_on_stack(known->function)) {
-    if (known->block != moved.block) {  // either is right for who has got it
-      if (known->holder == nullptr && moved.holder != nullptr) *known = moved;
-      known->is_contested = true;
-      return;
-    }
-    moved.is_contested = known->is_contested;
-    if (known->function != function) moved.function = nullptr;
-    if (moved.holder == nullptr) moved.holder = known->holder;
-  }
+  const bool is_other = known != nullptr && known->block != moved.block && is_there(*known) && is_on_stack(known->function);
+  if (is_other) known->is_contested = true;
+  if (is_other) return;
+  if (block != nullptr && to - reinterpret_cast<uintptr_t>(block->address) <= block->size) return p.moved.remove(to);
+  moved.function = known != nullptr && known->function != function && is_on_stack(known->function) ? nullptr : function;
+  moved.is_contested = known != nullptr && known->block == moved.block && known->is_contested;
   p.moved.at(to) = moved;
   if (p.moved.size() <= std::max(kLeast, p.most_moved)) return;
   if (p.blocks == nullptr) p.blocks = make<BlockMap>();
@@ -75,12 +64,11 @@ void note_moved(Process& p, uintptr_t from, uintptr_t to, const ELC_Frame_functi
   p.most_moved = 2 * p.moved.size();
 }
 
-Result encode_moved(const Process& p, uintptr_t to, const Moved& moved, const void* leaf, format::PointerLeaf* out) {
+Result encode_moved(const Process& p, uintptr_t to, const Moved& moved, format::PointerLeaf* out) {
   const Block* const block = p.blocks->block_of(reinterpret_cast<const void*>(moved.from));
   const Block* const other = p.blocks->block_of(reinterpret_cast<const void*>(to));
-  const bool may_be_other = moved.is_contested || (other != nullptr && to - reinterpret_cast<uintptr_t>(other->address) < other->size);
-  if (may_be_other && leaf != moved.holder)
-    return Result::error("a pointer in it leads into a block of memory, and to where another was moved that is of other memory: nothing says which it is");
+  if (moved.is_contested || (other != nullptr && reinterpret_cast<uintptr_t>(other->address) == to))
+    return Result::error("a pointer in it leads to where a block of memory begins, or others lead, and to where another was moved that is of other memory: nothing says which it is");
   if (block == nullptr) return Result::error("a pointer in it was moved to before or behind a variable, where a restart would not find it: use memory from malloc");
   const format::TypeInfo& type = p.types.info(block->type);
   const uintptr_t begin = reinterpret_cast<uintptr_t>(block->address), distance = begin - to;

@@ -90,8 +90,7 @@ struct Moved {
   uintptr_t from = 0;
   uint64_t block = 0;    // in the block of this id; 0: not known, which was made
   uint64_t next_id = 0;  // before this one
-  const void* holder = nullptr;  // the variable that has got it, if that is known
-  bool is_contested = false;     // another place of other memory was moved there, too
+  bool is_contested = false;     // another pointer has been computed that leads there, of other memory
   const ELC_Frame_function* function = nullptr;  // not null: a variable of this one alone has it
 };
 
@@ -148,7 +147,6 @@ struct Process {
   TypeId first_of_parts = format::kNone;  // that was made for blocks of parts
   HashMap<uint64_t> rows;    // by the address of an open block of pointers: rows_in()
   size_t most_moved = 0;     // that are kept until those are looked for of which nothing has to be known
-  const void* next_holder = nullptr;  // of what is moved next
   bool has_foreign_addresses = false;  // in pointers of a prepared program
   // Where a prepared program has last taken what is not the beginning of a block for pointers.
   static constexpr size_t kMostTables = 256;
@@ -263,8 +261,7 @@ Result check_addresses(const Process& process, const uint8_t* begin, uint64_t si
 bool is_on_stack(const ELC_Frame_function* function);  // nullptr: yes
 void note_moved(Process& process, uintptr_t from, uintptr_t to, const ELC_Frame_function* function = nullptr);
 void settle_moved(Process& process);
-// `leaf`: where it is.
-Result encode_moved(const Process& process, uintptr_t to, const Moved& moved, const void* leaf, format::PointerLeaf* out);
+Result encode_moved(const Process& process, uintptr_t to, const Moved& moved, format::PointerLeaf* out);
 
 // In a prepared program: fails if a file is open that lines do not follow. The descriptor is one of a stream that they do follow.
 Result check_opened(Process& process);

@@ -413,8 +413,6 @@ ELC_EXPORT void* ELC_Program_moved_here(void* from, void* to, const struct ELC_F
   return to;
 }
 
-ELC_EXPORT void ELC_Program_moves(const volatile void* variable) { process().next_holder = const_cast<const void*>(variable); }
-
 ELC_EXPORT void* ELC_Program_moved_on(void* from, void* to) {
   const elc::state::Alone alone;
   Process& p = process();

@@ -103,8 +103,6 @@ Result decode_pointer(void* context, const PointerLeaf& in, void* leaf) {
   } else if (in.block != format::kNullBlock) {
     ELC_TRY(resolve(restoring.image, restoring.process.types, in, &address));
     if (leaf == nullptr && restoring.target != format::kNone) restoring.image.tell(in.block, restoring.target);
-    Moved* const moved = leaf == nullptr ? nullptr : process().moved.find(reinterpret_cast<uintptr_t>(address));
-    if (moved != nullptr) moved->holder = leaf;
   }
   if (leaf != nullptr) memcpy(leaf, &address, sizeof address);
   return Result();

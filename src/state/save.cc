@@ -87,7 +87,7 @@ Result encode_pointer(void* context, const void* leaf, PointerLeaf* out) {
     const uintptr_t value = reinterpret_cast<uintptr_t>(pointer);
     const Moved* const moved = saving.process.moved.find(value);
     const bool is_in_frame = reinterpret_cast<uintptr_t>(leaf) > reinterpret_cast<uintptr_t>(&saving);  // the stack grows down, and lies above all else
-    if (moved != nullptr && (moved->function == nullptr || (is_in_frame && is_on_stack(moved->function)))) return encode_moved(saving.process, value, *moved, leaf, out);
+    if (moved != nullptr && (moved->function == nullptr || (is_in_frame && is_on_stack(moved->function)))) return encode_moved(saving.process, value, *moved, out);
   }
   *out = saving.process.blocks->encode(pointer, saving.target);
   if (out->block != format::kWildBlock) return Result();

@@ -232,13 +232,7 @@ TEST_CASE("a pointer that was moved before a block by any distance is there in a
     double *const other = static_cast<double*>(ELC_new(ELC_DOUBLE, 3000)), *const block = static_cast<double*>(ELC_new(ELC_DOUBLE, 3));
     const ptrdiff_t distance = 8 * (other < block ? block - (other + 100) : 5000);  // into the other one, or to where nothing is
     block[1] = 5;
-    if (other < block) {
-      a.vector = moved(block, distance);
-      Line refused;
-      CHECK(contains(text(refused.save()), "a pointer in it leads into a block of memory, and to where another was moved"));
-    }
-    ELC_Program_moves(&a.vector);
-    a.vector = moved(in_two_steps ? moved(block + 1, distance) : block, in_two_steps ? 8 : distance);
+    a.vector = in_two_steps ? moved(moved(block + 1, distance), 8) : moved(block, distance);
     Line line, later;
     REQUIRE_OK(line.save());
     for (Line* from : {&line, &later}) {

@@ -20,7 +20,7 @@ class Objects(Cases):
                   "MPI_Win_get_attr(w, MPI_WIN_DISP_UNIT, &unit, &flag); } deep(1, 1); "
                   "result += *size + *unit + 3 * (base == data); if (i == 99) MPI_Win_free(&w); }")
         if self.build.mpi != "lam":
-            return self.right(outside, inside)
+            return self.restarts_from_all(PROGRAM % (outside, inside), "9 30 40", "4 41")  # none that MPI_Win_create crosses
         self.write("prog.c", PROGRAM % (outside, inside))
         self.cc("prog.c", "-w", "-o", "plain", "-felc-off")
         self.cc("prog.c", "-w", "-o", "prog")

@@ -18,19 +18,33 @@ using namespace clang;
 
 namespace {
 
+const VarDecl* variable_of(const Expr* e) {
+  const auto* const reference = dyn_cast<DeclRefExpr>(e->IgnoreParens());
+  return reference == nullptr ? nullptr : dyn_cast<VarDecl>(reference->getDecl());
+}
+
 // Pointers of a function that it only looks through, and compares: nobody else gets their values.
 class LookedThrough : public Visitor {
  public:
-  explicit LookedThrough(const Stmt* body) { TraverseStmt(const_cast<Stmt*>(body)); }
+  LookedThrough(const Stmt* body, const ASTContext& context) : context_(context) { TraverseStmt(const_cast<Stmt*>(body)); }
   bool is(const VarDecl* variable) const {
     const auto all = all_.find(variable), only = only_.find(variable);
-    return variable->isLocalVarDecl() && variable->hasLocalStorage() && all != all_.end() && only != only_.end() && all->second == only->second;
+    const bool is_pointer = variable->isLocalVarDecl() && variable->hasLocalStorage() && variable->getType()->isPointerType();
+    return is_pointer && !wants_arguments_ && all != all_.end() && only != only_.end() && all->second == only->second;
   }
 
   bool VisitDeclRefExpr(DeclRefExpr* e) override { return ++all_[e->getDecl()], true; }
   bool VisitMemberExpr(MemberExpr* e) override { return look(e->isArrow(), e->getBase()); }
-  bool VisitArraySubscriptExpr(ArraySubscriptExpr* e) override { return look(true, e->getBase()); }
-  bool VisitUnaryOperator(UnaryOperator* e) override { return look(e->getOpcode() == UO_Deref, e->getSubExpr()); }
+  bool VisitArraySubscriptExpr(ArraySubscriptExpr* e) override { return elements_.insert(e->getBase()), look(true, e->getBase()); }
+  bool VisitUnaryOperator(UnaryOperator* e) override {
+    if (e->getOpcode() == UO_AddrOf) give_address(e->getSubExpr());
+    return look(e->getOpcode() == UO_Deref, e->getSubExpr());
+  }
+  bool VisitImplicitCastExpr(ImplicitCastExpr* e) override {
+    if (e->getCastKind() == CK_ArrayToPointerDecay && !elements_.contains(e)) give_address(e->getSubExpr());
+    return true;
+  }
+  bool VisitVAArgExpr(VAArgExpr*) override { return wants_arguments_ = true, true; }  // such a function may have no frame
   bool VisitBinaryOperator(BinaryOperator* e) override {
     look(e->isComparisonOp() || e->getOpcode() == BO_Assign, e->getLHS());
     return look(e->isComparisonOp(), e->getRHS());
@@ -43,7 +57,31 @@ class LookedThrough : public Visitor {
     return true;
   }
 
+  // Somebody gets the address of what is there: that of its beginning is the pointer itself.
+  void give_address(const Expr* there) {
+    there = there->IgnoreParens();
+    if (const auto* member = dyn_cast<MemberExpr>(there)) {
+      const auto* const field = dyn_cast<FieldDecl>(member->getMemberDecl());
+      if (field != nullptr && context_.getFieldOffset(field) != 0) return;
+      return member->isArrow() ? give(member->getBase()) : give_address(member->getBase());
+    }
+    if (const auto* element = dyn_cast<ArraySubscriptExpr>(there)) {
+      Expr::EvalResult number;
+      if (element->getIdx()->EvaluateAsInt(number, context_) && number.Val.getInt() != 0) return;
+      const auto* const array = dyn_cast<ImplicitCastExpr>(element->getBase());
+      const bool is_in_array = array != nullptr && array->getCastKind() == CK_ArrayToPointerDecay;
+      return is_in_array ? give_address(array->getSubExpr()) : give(element->getBase());
+    }
+    if (const auto* one = dyn_cast<UnaryOperator>(there); one != nullptr && one->getOpcode() == UO_Deref) give(one->getSubExpr());
+  }
+  void give(const Expr* pointer) {
+    if (const VarDecl* const variable = variable_of(pointer->IgnoreParenImpCasts())) ++all_[variable];
+  }
+
+  const ASTContext& context_;
   std::map<const Decl*, int> all_, only_;
+  std::set<const Expr*> elements_;  // arrays of which one element is meant
+  bool wants_arguments_ = false;
 };
 
 class MoveVisitor : public Visitor {
@@ -54,7 +92,7 @@ class MoveVisitor : public Visitor {
     const bool allocated = allocates_, kept = keeps_, had_frame = has_frame_;
     std::unique_ptr<LookedThrough> outer = std::move(looked_through_);
     if (function->doesThisDeclarationHaveABody()) {
-      looked_through_ = function->isVariadic() ? nullptr : std::make_unique<LookedThrough>(function->getBody());  // those may have no frame
+      looked_through_ = std::make_unique<LookedThrough>(function->getBody(), unit_.context());
       allocates_ = allocates(function->getBody());
       has_frame_ = program_.reaches_site(unit_, function);
       keeps_ = allocates_ || function->getReturnType()->isPointerType() || has_frame_ || gives_pointers(function->getBody());
@@ -109,14 +147,12 @@ class MoveVisitor : public Visitor {
 
  private:
   bool is_looked_through(const Expr* e) const {
-    const auto* reference = dyn_cast<DeclRefExpr>(e->IgnoreParens());
-    const auto* variable = reference == nullptr ? nullptr : dyn_cast<VarDecl>(reference->getDecl());
+    const VarDecl* const variable = variable_of(e);
     return variable != nullptr && looked_through_ != nullptr && looked_through_->is(variable);
   }
 
   static bool is_local(const Expr* e) {
-    const auto* reference = dyn_cast<DeclRefExpr>(e->IgnoreParens());
-    const auto* variable = reference == nullptr ? nullptr : dyn_cast<VarDecl>(reference->getDecl());
+    const VarDecl* const variable = variable_of(e);
     return variable != nullptr && variable->hasLocalStorage();
   }
 
@@ -218,8 +254,7 @@ class MoveVisitor : public Visitor {
     if (!assigns && follow_move(pointer)) is_far_away = true;
     if (!(is_far_away || allocates_) || program_.reaches_mpi(unit_, both)) return false;
     const std::string call = !is_far_away ? "ELC_Program_moved_on" : is_only_here_ ? "ELC_Program_moved_here" : "ELC_Program_moved";
-    const auto* reference = dyn_cast<DeclRefExpr>(both->getLHS()->IgnoreParens());
-    const auto* variable = reference == nullptr ? nullptr : dyn_cast<VarDecl>(reference->getDecl());
+    const VarDecl* const variable = variable_of(both->getLHS());
     if (assigns && variable != nullptr && variable->getStorageClass() == SC_Register) return false;
     moves_.insert(both);
     // The left side, the right one with what computes the result, and the result. A bit-field becomes an integer by the sign.

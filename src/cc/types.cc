@@ -177,6 +177,10 @@ std::string Types::scalar(int number) {
   return name;
 }
 
+void Types::note(const std::string& what) {
+  if (std::find(notes_.begin(), notes_.end(), what) == notes_.end()) notes_.push_back(what);
+}
+
 bool Types::describe(QualType type, Described* to, std::string* why, bool are_text) {
   bool is_array = false;
   to->count = 1;
@@ -200,8 +204,7 @@ bool Types::describe(QualType type, Described* to, std::string* why, bool are_te
   if (const auto* atomic = type->getAs<AtomicType>(); atomic != nullptr && unit_.context().getTypeSize(atomic->getValueType()) == unit_.context().getTypeSize(type))
     type = atomic->getValueType();
   if (const auto* number = type->getAs<BuiltinType>(); number != nullptr && unit_.context().getTypeSize(type) == 128 && number_of_scalar(type) == 0) {
-    const std::string note = unit_.record().source + ": " + type.getAsString() + " is saved as bytes: lines have no numbers of that type";
-    if (std::find(notes_.begin(), notes_.end(), note) == notes_.end()) notes_.push_back(note);
+    note(unit_.record().source + ": " + type.getAsString() + " is saved as bytes: lines have no numbers of that type");
     to->type = scalar(ELC_BYTE);
     to->count *= 16;
     return true;
@@ -478,12 +481,12 @@ std::string Types::of_elements(QualType type, bool are_text) {
   const auto* record = type->getAs<RecordType>();
   if (!describe(type, &described, &why, are_text)) {
     if (record == nullptr) return "";
-    if (!records_[record->getDecl()->getDefinition()].has_open_array) {
-      const std::string note = unit_.place(record->getDecl()->getDefinition()->getLocation()) + ": memory of " + spelling(record->getDecl()->getDefinition()) + " is saved as bytes: " + why;
-      if (std::find(notes_.begin(), notes_.end(), note) == notes_.end()) notes_.push_back(note);
+    const RecordDecl* const definition = record->getDecl()->getDefinition();
+    if (!records_[definition].has_open_array) {
+      note(unit_.place(definition->getLocation()) + ": memory of " + spelling(definition) + " is saved as bytes: " + why);
       return "";
     }
-    described = records_[record->getDecl()->getDefinition()].described;
+    described = records_[definition].described;
   }
   const int number = number_of_scalar(type);
   if (is_character_number(number) && !are_text) return "";

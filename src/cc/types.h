@@ -54,6 +54,7 @@ class Types {
   const std::string& makers() const { return makers_; }        // statements, in order
 
  private:
+  void note(const std::string& what);  // once
   std::string scalar(int number);
   bool describe_record(const clang::RecordDecl* record, Described* to, std::string* why);
   bool add_fields(const clang::RecordDecl* record, const clang::RecordDecl* of, uint64_t offset, const std::string& path, std::string* fields,

@@ -28,7 +28,6 @@ constexpr int kLimits = 16;  // of Linux
 constexpr uint64_t kNoLimit = UINT64_MAX;
 constexpr int kTimers[] = {ITIMER_REAL, ITIMER_VIRTUAL, ITIMER_PROF};
 constexpr int kTimerWords = 4;  // until it ends, and then each time: seconds and microseconds of both
-constexpr int kSignals = 65;    // of Linux, from 1
 
 struct Environment {
   char* variables[kMostVariables];  // NAME=VALUE, or NAME of one that was removed
@@ -94,13 +93,6 @@ void put_limit(int resource, const uint64_t (&saved)[2]) {
   setrlimit(resource, &limit);
 }
 
-uint64_t bits_of(const sigset_t& set) {
-  uint64_t bits = 0;
-  for (int i = 1; i < kSignals; ++i)
-    if (sigismember(&set, i) == 1) bits |= uint64_t{1} << (i - 1);
-  return bits;
-}
-
 void note_mask() {
   Environment& e = environment();
   sigset_t now;
@@ -111,10 +103,7 @@ void note_mask() {
 
 void put_mask() {
   const Environment& e = environment();
-  sigset_t all;
-  sigemptyset(&all);
-  for (int i = 1; i < kSignals; ++i)
-    if ((e.blocked >> (i - 1) & 1) != 0) sigaddset(&all, i);
+  const sigset_t all = set_of(e.blocked);
   sigprocmask(SIG_SETMASK, &all, nullptr);
   for (int i = 1; i < kSignals; ++i)
     if ((e.pending >> (i - 1) & 1) != 0) raise(i);
@@ -122,22 +111,33 @@ void put_mask() {
 
 }  // namespace
 
+uint64_t bits_of(const sigset_t& set) {
+  uint64_t bits = 0;
+  for (int i = 1; i < kSignals; ++i)
+    if (sigismember(&set, i) == 1) bits |= uint64_t{1} << (i - 1);
+  return bits;
+}
+
+// All of its bytes are set: a line looks at those that a program has.
+sigset_t set_of(uint64_t bits) {
+  sigset_t set;
+  memset(&set, 0, sizeof set);
+  for (int i = 1; i < kSignals; ++i)
+    if ((bits >> (i - 1) & 1) != 0) sigaddset(&set, i);
+  return set;
+}
+
 void register_environment() {
   Environment& e = environment();
-  const struct {
-    const char* name;
-    void* address;
-    TypeId type;
-    size_t count;
-  } all[] = {{"variables of the environment", e.variables, ELC_POINTER, kMostVariables},
-             {"copies of variables of the environment", e.are_copies, ELC_INT, kMostVariables},
-             {"number of variables of the environment", &e.variable_count, ELC_INT, 1},
-             {"limits of resources", e.limits, ELC_UINT64, sizeof e.limits / sizeof(uint64_t)},
-             {"timers", e.timers, ELC_INT64, sizeof e.timers / sizeof(int64_t)},
-             {"signals that are blocked", &e.blocked, ELC_UINT64, 1},
-             {"signals that are pending", &e.pending, ELC_UINT64, 1},
-             {"signals that were blocked", &e.blocks, ELC_INT, 1}};
-  for (const auto& v : all) outcome(add_global(v.name, v.address, v.type, v.count));
+  const LibraryVariable all[] = {{"variables of the environment", e.variables, ELC_POINTER, kMostVariables},
+                                 {"copies of variables of the environment", e.are_copies, ELC_INT, kMostVariables},
+                                 {"number of variables of the environment", &e.variable_count, ELC_INT, 1},
+                                 {"limits of resources", e.limits, ELC_UINT64, sizeof e.limits / sizeof(uint64_t)},
+                                 {"timers", e.timers, ELC_INT64, sizeof e.timers / sizeof(int64_t)},
+                                 {"signals that are blocked", &e.blocked, ELC_UINT64, 1},
+                                 {"signals that are pending", &e.pending, ELC_UINT64, 1},
+                                 {"signals that were blocked", &e.blocks, ELC_INT, 1}};
+  register_all(all);
   for (int i = 0; i < kLimits; ++i) getrlimit(i, &e.first[i]);
 }
 

@@ -98,14 +98,10 @@ void register_input() {
   in.stream = (attention & kPassive) != 0 ? nullptr : fopencookie(&in, "r", {read_input, nullptr, seek_input, close_input});
   if (in.stream == nullptr) return;
   stdin = in.stream;
-  const struct {
-    const char* name;
-    void* address;
-    TypeId type;
-  } all[] = {{"standard input", &in.bytes, ELC_POINTER},         {"size of the standard input", &in.size, ELC_UINT64},
-             {"place in the standard input", &in.at_in_line, ELC_UINT64}, {"end of the standard input", &in.is_over, ELC_INT},
-             {"end of the standard input was read", &in.has_ended, ELC_INT}};
-  for (const auto& v : all) outcome(add_global(v.name, v.address, v.type, 1));
+  const LibraryVariable all[] = {{"standard input", &in.bytes, ELC_POINTER},         {"size of the standard input", &in.size, ELC_UINT64},
+                                 {"place in the standard input", &in.at_in_line, ELC_UINT64}, {"end of the standard input", &in.is_over, ELC_INT},
+                                 {"end of the standard input was read", &in.has_ended, ELC_INT}};
+  register_all(all);
 #else
   process().unregistered = Text::copy("the standard input, which the program reads,");
 #endif

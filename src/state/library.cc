@@ -30,7 +30,6 @@ extern "C" ELC_WEAK time_t timegm(struct tm* time);  // which not every system h
 namespace elc::state {
 namespace {
 
-constexpr int kSignals = 65;        // of Linux, from 1
 constexpr int kMostAtExit = 256;
 constexpr size_t kTextSize = 256;
 enum Disposition : int { kUnchanged = 0, kDefault, kIgnored, kFunction };
@@ -71,9 +70,7 @@ void note_signal(int number, const struct sigaction& set) {
   l.dispositions[number] = set.sa_handler == SIG_DFL ? kDefault : set.sa_handler == SIG_IGN ? kIgnored : kFunction;
   if (l.dispositions[number] == kFunction) l.handlers[number] = reinterpret_cast<void (*)(void)>(set.sa_handler);
   l.handler_flags[number] = set.sa_flags;
-  l.blocked[number] = 0;
-  for (int other = 1; other < kSignals; ++other)
-    if (sigismember(&set.sa_mask, other) == 1) l.blocked[number] |= uint64_t{1} << (other - 1);
+  l.blocked[number] = bits_of(set.sa_mask);
 }
 
 // To memory of the program's, in which a line looks at all bytes.
@@ -81,8 +78,7 @@ void tell_signal(const struct sigaction& from, struct sigaction* to) {
   memset(to, 0, sizeof *to);
   to->sa_handler = from.sa_handler;
   to->sa_flags = from.sa_flags;
-  for (int i = 1; i < kSignals; ++i)
-    if (sigismember(&from.sa_mask, i) == 1) sigaddset(&to->sa_mask, i);
+  to->sa_mask = set_of(bits_of(from.sa_mask));
 }
 
 void set_signal(int number) {
@@ -91,9 +87,7 @@ void set_signal(int number) {
   set.sa_handler = l.dispositions[number] == kDefault ? SIG_DFL : SIG_IGN;
   if (l.dispositions[number] == kFunction) set.sa_handler = reinterpret_cast<void (*)(int)>(l.handlers[number]);
   set.sa_flags = l.handler_flags[number];
-  sigemptyset(&set.sa_mask);
-  for (int other = 1; other < kSignals; ++other)
-    if ((l.blocked[number] >> (other - 1) & 1) != 0) sigaddset(&set.sa_mask, other);
+  set.sa_mask = set_of(l.blocked[number]);
   sigaction(number, &set, nullptr);
 }
 
@@ -161,6 +155,10 @@ char* kept_text(const char* found) {
 
 }  // namespace
 
+void register_all(std::span<const LibraryVariable> all) {
+  for (const LibraryVariable& one : all) outcome(add_global(one.name, one.address, one.type, one.count));
+}
+
 void register_library(const ELC_Program& program) {
   Library& l = library();
   if (program.reads_input != 0) register_input();
@@ -183,26 +181,21 @@ void register_library(const ELC_Program& program) {
                              {"pw_gecos", offsetof(passwd, pw_gecos), ELC_POINTER, 1}, {"pw_dir", offsetof(passwd, pw_dir), ELC_POINTER, 1},
                              {"pw_shell", offsetof(passwd, pw_shell), ELC_POINTER, 1}};
   l.type_of_user = ELC_Struct("what getpwuid returns", sizeof(passwd), static_cast<int>(sizeof parts / sizeof parts[0]), parts);
-  const struct {
-    const char* name;
-    void* address;
-    TypeId type;
-    size_t count;
-  } all[] = {{"place of strtok", &l.strtok_at, ELC_POINTER, 1},
-             {"result of asctime", &l.text, ELC_POINTER, 1},
-             {"result of localtime", &l.time, ELC_POINTER, 1},
-             {"result of getpwuid", &l.user, ELC_POINTER, 1},
-             {"locale", l.locale, ELC_CHAR, kTextSize},
-             {"rounding and exceptions", l.rounding, ELC_INT, kRoundingWords},
-             {"buffers of streams", l.buffers, ELC_INT, 2},
-             {"signal handlers", l.handlers, ELC_FUNCTION, kSignals},
-             {"dispositions of signals", l.dispositions, ELC_INT, kSignals},
-             {"flags of signal handlers", l.handler_flags, ELC_INT, kSignals},
-             {"signals that handlers block", l.blocked, ELC_UINT64, kSignals},
-             {"errno", &l.error, ELC_INT, 1},
-             {"exit handlers", l.at_exit, ELC_FUNCTION, kMostAtExit},
-             {"number of exit handlers", &l.at_exit_count, ELC_INT, 1}};
-  for (const auto& v : all) outcome(add_global(v.name, v.address, v.type, v.count));
+  const LibraryVariable all[] = {{"place of strtok", &l.strtok_at, ELC_POINTER, 1},
+                                 {"result of asctime", &l.text, ELC_POINTER, 1},
+                                 {"result of localtime", &l.time, ELC_POINTER, 1},
+                                 {"result of getpwuid", &l.user, ELC_POINTER, 1},
+                                 {"locale", l.locale, ELC_CHAR, kTextSize},
+                                 {"rounding and exceptions", l.rounding, ELC_INT, kRoundingWords},
+                                 {"buffers of streams", l.buffers, ELC_INT, 2},
+                                 {"signal handlers", l.handlers, ELC_FUNCTION, kSignals},
+                                 {"dispositions of signals", l.dispositions, ELC_INT, kSignals},
+                                 {"flags of signal handlers", l.handler_flags, ELC_INT, kSignals},
+                                 {"signals that handlers block", l.blocked, ELC_UINT64, kSignals},
+                                 {"errno", &l.error, ELC_INT, 1},
+                                 {"exit handlers", l.at_exit, ELC_FUNCTION, kMostAtExit},
+                                 {"number of exit handlers", &l.at_exit_count, ELC_INT, 1}};
+  register_all(all);
   register_environment();
 }
 

@@ -2,21 +2,41 @@
 #ifndef ELC_STATE_LIBRARY_H
 #define ELC_STATE_LIBRARY_H
 
+#include <signal.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 
+#include <span>
+
 #include "base/result.h"
+#include "portable_format/types.h"
 
 struct ELC_Program;
 struct ELC_Program_rounding;
 
 namespace elc::state {
 
+// What becomes a variable of lines.
+struct LibraryVariable {
+  const char* name;
+  void* address;
+  format::TypeId type;
+  size_t count = 1;
+};
+void register_all(std::span<const LibraryVariable> all);
+
 // What the program may use of it becomes variables of lines.
 void register_library(const ELC_Program& program);
 // Before a line: as it is now. After a restart: as the line has it.
 Result take_library();
 Result put_library();
+
+constexpr int kSignals = 65;  // of Linux, from 1
+// Signals as bits, of which the first is that of signal 1.
+uint64_t bits_of(const sigset_t& set);
+sigset_t set_of(uint64_t bits);
+
 // What the program has set of its process (environment.cc). Timers are put last: what they call finds all else.
 void register_environment();
 void take_environment();

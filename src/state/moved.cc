@@ -31,6 +31,9 @@ static const Block* block_near(Process& p, uintptr_t address) {
   return nullptr;
 }
 
+// Whether the memory that it is of is still there; `now`: what is there.
+static bool is_there(const Moved& moved, const Block* now) { return moved.block == 0 || (now != nullptr && now->id == moved.block); }
+
 bool is_on_stack(const ELC_Frame_function* function) {
   for (const ELC_Frame* frame = ELC_Innermost; frame != nullptr; frame = frame->caller)
     if (frame->function == function) return true;
@@ -43,17 +46,15 @@ void note_moved(Process& p, uintptr_t from, uintptr_t to, const ELC_Frame_functi
   // In several steps, from a place that may be in other memory, unless what was there is gone.
   const Moved* const before = p.moved.find(from);
   const Block* block = before == nullptr ? nullptr : block_near(p, before->from);
-  const auto is_there = [&](const Moved& moved) {
-    const Block* const now = block_near(p, moved.from);
-    return moved.block == 0 || (now != nullptr && now->id == moved.block);
-  };
-  const bool goes_on = before != nullptr && is_there(*before);
+  const bool goes_on = before != nullptr && is_there(*before, block);
   if (!goes_on) block = block_near(p, from);
   Moved moved = goes_on ? *before : Moved{from, block == nullptr ? 0 : block->id, p.heap.next_id()};
   Moved* const known = p.moved.find(to);
-  const bool is_other = known != nullptr && known->block != moved.block && is_there(*known) && is_on_stack(known->function);
-  if (is_other) known->is_contested = true;
-  if (is_other) return;
+  const bool is_other = known != nullptr && known->block != moved.block && is_there(*known, block_near(p, known->from)) && is_on_stack(known->function);
+  if (is_other) {
+    known->is_contested = true;
+    return;
+  }
   if (block != nullptr && to - reinterpret_cast<uintptr_t>(block->address) <= block->size) return p.moved.remove(to);
   moved.function = known != nullptr && known->function != function && is_on_stack(known->function) ? nullptr : function;
   moved.is_contested = known != nullptr && known->block == moved.block && known->is_contested;

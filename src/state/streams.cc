@@ -307,22 +307,27 @@ int Streams::close(FILE* file) {
   return EOF;
 }
 
+Stream* Streams::find(FILE* file) {
+  for (Stream& stream : open_)
+    if (stream.file == file) return &stream;
+  return nullptr;
+}
+
 // While another one is open there are no lines. In a stream that is written, too, a line cannot look whether something was given back.
 int Streams::give_back(int character, FILE* file) {
   const int given = ungetc(character, file);
-  if (given != EOF && is_own_input(file)) gives_back_input();
-  for (Stream& stream : open_) {
-    if (given == EOF || stream.file != file) continue;
-    stream.is_given_back = true;
-    if (kind_of(stream.mode.c_str()) != StreamKind::kRead && !check_given_back(file).ok())
-      ELC_Program_unfit("ungetc() with another character than the program has read, of a file that it writes, too: lines do not have it");
-  }
+  if (given == EOF) return EOF;
+  if (is_own_input(file)) gives_back_input();
+  Stream* const stream = find(file);
+  if (stream == nullptr) return given;
+  stream->is_given_back = true;
+  if (kind_of(stream->mode.c_str()) != StreamKind::kRead && !check_given_back(file).ok())
+    ELC_Program_unfit("ungetc() with another character than the program has read, of a file that it writes, too: lines do not have it");
   return given;
 }
 
 int Streams::descriptor_of(FILE* file) {
-  for (Stream& stream : open_)
-    if (stream.file == file) stream.is_described = true;
+  if (Stream* const stream = find(file); stream != nullptr) stream->is_described = true;
   return fileno(file);
 }
 

@@ -146,6 +146,7 @@ class Streams {
   void clear();  // forgets all streams; closes none
 
  private:
+  Stream* find(FILE* file);  // nullptr: lines do not follow it
   const Stream& follow(FILE* file, std::string_view path, std::string_view mode, uint64_t standard);
   int forget(FILE* file);  // Stream::lost
   Result adopt();

@@ -126,6 +126,9 @@ strftime(zone, sizeof zone, "%Z", when); result += zone[0] + strlen(setlocale(LC
     def test_exit_handlers_that_reach_mpi(self):
         """Lines are taken until one is called."""
         self.right("static void bye(void) { int over; MPI_Finalized(&over); if (!over) MPI_Barrier(MPI_COMM_WORLD); }", "if (i == 0) atexit(bye);")
+        self.write("prog.c", PROGRAM % ('static void bye(void) { int k; for (k = 0; k < 200; k++) deep(1, 1); puts("result: none"); MPI_Finalize(); }', "if (i == 2) { atexit(bye); exit(0); }"))
+        self.cc("prog.c", "-w", "-o", "prog")
+        self.assert_refuses_line(r"the program has called bye\(\), which is called in the middle of a call of MPI, or at the exit")
 
     def test_seeds_that_come_back(self):
         """What seed48() returns nobody asks for."""

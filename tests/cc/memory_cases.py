@@ -444,6 +444,15 @@ int main(int argc, char **argv) {
             for (int k = 0; k < 400; k++) result += (long)rows[k][k % 7] % 5 + (rows[k] != table + 7 * k);
             result += cells[i % 40].n;"""
         self.right(moved, work)
+        # In an array, or by the address of what is there, somebody else gets it; a function that wants its arguments late has no frame.
+        kept = " static struct cell *far[2], *first; static long by = 1000; static long lost; static long late(int n, va_list list) { struct cell *at = cells - by; long x = deep(n, 1); return x + va_arg(list, int) + at[by].n; }"
+        kept += " static long give(int n, ...) { va_list list; va_start(list, n); n = late(n, list); va_end(list); return n; }"
+        self.right("#include <stdarg.h>\n" + moved + kept, work + "if (i == 0) { struct cell *two[2] = {cells - by, NULL}, *one = cells - by; far[0] = two[0]; first = &one[0]; lost += one == far[0]; }"
+                   " deep(1, 1); result += far[0][by + i % 40].n + first[by + i % 30].n + lost + (first == cells - by);")
+        self.write("prog.c", PROGRAM % ("#include <stdarg.h>\n" + moved + kept, "if (i == 0) cells = calloc(40, sizeof *cells); result += give(i, 3);"))
+        self.cc("prog.c", "-w", "-o", "plain", "-felc-off")
+        self.cc("prog.c", "-w", "-o", "prog")
+        self.assertEqual(self.start("prog"), self.start("plain"))
         # Kept in a variable of the file, it is where it was moved to, and what leads there otherwise has no line.
         self.restarts_from_all(PROGRAM % (moved + " static struct cell *base; static long by = 1000;", work + "if (i == 0) base = cells - by; result += base[by + i % 40].n;"), "9 30 40", "4 41")
 

@@ -193,8 +193,9 @@ Result check_empty(const Written& file) {
   if (fstatat(file.directory.get(), slash == nullptr ? path : slash + 1, &about, AT_SYMLINK_NOFOLLOW) != 0) return io_error("look at", path, errno);
   if (number_of_file(about) != file.number) return Result::error("the file '%s' was replaced while it was saved", path);
   if (about.st_size == 0) return Result();
-  return Result::error("the file '%s' is open for writing, and what is in it was written through another stream that is closed, or by a "
-                       "rank on another machine: a restart could not bring that back; let who has not written to it close it, too, or not open it", path);
+  return Result::error("the file '%s' is open for writing, and what is in it was written through another stream that is closed, by a rank on "
+                       "another machine, or first of all while the line was taken: a restart could not bring that back; let who has not written to "
+                       "it close it, too, or not open it", path);
 }
 
 // A file whose content is not in the line, and the names of all.

@@ -266,7 +266,7 @@ if (i == 3) {
   here = fopen("here", "w+");
 }
 if (i == 60 && chdir("..") != 0) result = -1;
-if (i > 3) { fprintf(before, "%d\\n", i); fprintf(here, "%d\\n", i); result += ftell(before) + ftell(here) + strlen(getcwd(at, sizeof at)); }
+if (i > 2) { fprintf(before, "%d\\n", i); fprintf(here, "%d\\n", i); result += ftell(before) + ftell(here) + strlen(getcwd(at, sizeof at)); }
 if (i == 99) { fclose(before); fclose(here); before = fopen("home0/here", "r"); fseek(before, 0, SEEK_END); result += ftell(before); }"""
         self.right(outside, inside)
         self.write("prog.c", PROGRAM % (outside, 'if (i == 3 && chdir("/usr") != 0) result = -1;'))

@@ -284,7 +284,7 @@ static struct part *all[100];""", "leave_addresses(); all[i] = made(i); deep(1, 
         self.right("""struct item { struct item *next; void *what; int kind; }; static struct item *all; static void *log_of, *none, **table; static int heard;
 static int twice(int x) { return 2 * x; } static int minus(int x) { return -x; }
 static void add(void *what, int kind) { struct item *one = malloc(sizeof *one); one->next = all; one->what = what; one->kind = kind; all = one; }""",
-                   """{ struct item *at; long size = 0; if (i == 0) { log_of = fopen(rank == 0 ? "any-0" : "any-1", "w+"); add(log_of, 0); add((void *)twice, 1); add((void *)minus, 1); add(stderr, 2); none = stdin;
+                   """{ struct item *at; long size = 0; if (i == 0) { log_of = fopen(rank == 0 ? "any-0" : "any-1", "w+"); fputs("any\\n", log_of); add(log_of, 0); add((void *)twice, 1); add((void *)minus, 1); add(stderr, 2); none = stdin;
 table = malloc(5 * sizeof *table); table[0] = (void *)minus; table[1] = log_of; table[2] = all; table[3] = NULL; table[4] = stdout; }
 deep(1, 1);
 for (at = all; at != NULL; at = at->next) { if (at->kind == 0) fprintf((FILE *)at->what, "%d\\n", i); if (at->kind == 1) result += ((int (*)(int))at->what)(i); if (at->kind == 2) result += at->what == (void *)stderr; }

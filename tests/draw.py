@@ -22,7 +22,7 @@ def every_of(module):
     return [name.partition(".")[2] for name in names_of(unittest.defaultTestLoader.loadTestsFromModule(module))]
 
 
-def third_of(module, mpi):
-    """The names of those of its tests that fall to this MPI: each falls to one of the three."""
-    return [name for name in every_of(module) if mpi in drawn(name, "openmpi", "mpich", "lam")]
+def part_of(module, parts, part):
+    """The names of those of its tests that fall to this of the parts: each falls to one."""
+    return [name for name in every_of(module) if part in drawn(name, *parts)]
 

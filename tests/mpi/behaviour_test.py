@@ -21,7 +21,7 @@ import unittest
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, ".."))
 import launch  # noqa: E402
-from draw import SEED, drawn, third_of  # noqa: E402
+from draw import SEED, drawn, part_of  # noqa: E402
 sys.path.insert(0, os.path.join(HERE, "..", "format"))
 import second_reader  # noqa: E402
 
@@ -1219,7 +1219,7 @@ def run_side_by_side(build):
     """Those of the tests that fall to this MPI, drawn anew each time (all with ELC_TEST_ALL), two at a time: much of a job is the launcher's
     waiting. True: all is well."""
     mpi = launch.Build(build).mpi
-    every = third_of(sys.modules["__main__"], mpi)
+    every = part_of(sys.modules["__main__"], launch.MPIS, mpi)
     environment = dict(os.environ, ELC_TEST_SEED=str(SEED))
     # Jobs of one LAM disturb each other.
     apart = [os.path.join(HERE, "..", "with_lam")] if mpi == "lam" else []

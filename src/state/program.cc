@@ -20,19 +20,77 @@
 namespace elc::state {
 namespace {
 
-// `known`: by address. Files may define one variable together (tentative definitions of C, as -fcommon links them).
-void register_variables(const ELC_Program_module& module, HashMap<const ELC_Program_variable*>* known) {
-  Process& p = process();
-  for (size_t i = 0; i < module.variable_count; ++i) {
-    const ELC_Program_variable& v = module.variables[i];
-    const ELC_Program_variable*& first = known->at(reinterpret_cast<uintptr_t>(v.address));
-    if (first != nullptr && strcmp(first->name, v.name) == 0 && *first->type == *v.type && first->count == v.count) continue;
-    first = &v;
-    const TypeId target = v.target == nullptr ? TypeId{format::kNone} : *v.target;
-    const Result added = add_region(v.name, v.address, *v.type, v.count, target, {}, v.is_constant != 0, v.is_constant == 0);
+// Elements of one type that is no struct's, side by side.
+struct Run {
+  TypeId type;
+  uint64_t offset, count;
+};
+
+void add_runs(const format::TypeTable& types, TypeId type, uint64_t count, uint64_t offset, Vector<Run>* runs) {
+  const format::TypeInfo& info = types.info(type);
+  if (info.kind == format::kStruct && types.accessor(type) == nullptr) {
+    for (uint64_t i = 0; i < count; ++i)
+      for (const format::FieldInfo& field : types.fields(type)) add_runs(types, field.type, field.count, offset + i * info.size + field.offset, runs);
+    return;
+  }
+  if (!runs->empty() && runs->back().type == type && runs->back().offset + runs->back().count * info.size == offset) {
+    runs->back().count += count;
+  } else {
+    runs->push_back({type, offset, count});
+  }
+}
+
+// Whether what the one says of its bytes, which are not more than those of the other, that says, too.
+bool begins_as(const ELC_Program_variable& shorter, const ELC_Program_variable& longer) {
+  if (*shorter.type == *longer.type) return true;
+  const format::TypeTable& types = process().types;
+  Vector<Run> some, all;
+  add_runs(types, *shorter.type, shorter.count, 0, &some);
+  add_runs(types, *longer.type, longer.count, 0, &all);
+  for (size_t i = 0; i < some.size(); ++i) {
+    if (i >= all.size() || some[i].type != all[i].type || some[i].offset != all[i].offset) return false;
+    if (some[i].count != all[i].count && !(i + 1 == some.size() && some[i].count < all[i].count)) return false;
+  }
+  return true;
+}
+
+uint64_t size_of(const ELC_Program_variable& v) { return process().types.size_of(*v.type) * v.count; }
+
+// Files may define one variable together (tentative definitions of C, as -fcommon links them; the common blocks of what f2c has
+// made), each as it sees it: the longest is what there is.
+Vector<const ELC_Program_variable*> find_variables(const ELC_Program& program) {
+  Vector<const ELC_Program_variable*> all;
+  HashMap<size_t> known;  // by address: its place in `all`, and 1
+  for (size_t i = 0; i < program.module_count; ++i) {
+    const ELC_Program_module* const module = program.modules[i];
+    for (size_t k = 0; module != nullptr && k < module->variable_count; ++k) {
+      const ELC_Program_variable* const added = &module->variables[k];
+      size_t& place = known.at(reinterpret_cast<uintptr_t>(added->address));
+      if (place == 0 || strcmp(all[place - 1]->name, added->name) != 0) {
+        all.push_back(added);
+        place = all.size();
+        continue;
+      }
+      const ELC_Program_variable*& first = all[place - 1];
+      const bool is_longer = size_of(*added) > size_of(*first);
+      if (is_longer ? begins_as(*first, *added) : begins_as(*added, *first)) {
+        if (is_longer) first = added;
+        continue;
+      }
+      say("files of the program define '%s' as variables of different types: no line is taken, as nothing says what it is", added->name);
+      process().unregistered = Text::format("'%s', which files define as different types,", added->name);
+    }
+  }
+  return all;
+}
+
+void register_variables(const ELC_Program& program) {
+  for (const ELC_Program_variable* const v : find_variables(program)) {
+    const TypeId target = v->target == nullptr ? TypeId{format::kNone} : *v->target;
+    const Result added = add_region(v->name, v->address, *v->type, v->count, target, {}, v->is_constant != 0, v->is_constant == 0);
     if (added.ok()) continue;
     outcome(added);
-    p.unregistered = Text::format("'%s'", v.name);
+    process().unregistered = Text::format("'%s'", v->name);
   }
 }
 
@@ -112,7 +170,6 @@ char** begin_program(const ELC_Program& program, int argc, char** argv) {
   p.apart = p.heap.size() == 0 ? static_cast<size_t>(program.apart) : 0;  // else a constructor of the program has made some that are not
   if (program.aligns > 1) align_all(static_cast<size_t>(program.aligns));
   for (size_t i = 0; i < program.number_count; ++i) add_number(&program.numbers[i]);
-  HashMap<const ELC_Program_variable*> known;
   for (size_t i = 0; i < program.module_count; ++i) {
     const ELC_Program_module* module = program.modules[i];
     if (module == nullptr) continue;
@@ -120,8 +177,8 @@ char** begin_program(const ELC_Program& program, int argc, char** argv) {
     for (size_t k = 0; k < module->function_count; ++k)
       if (module->functions[k].function != nullptr && ELC_Register_function(module->functions[k].name, module->functions[k].function) != ELC_OK)
         p.unregistered = Text::format("the function %s", module->functions[k].name);  // NULL: a weak one that nobody defines
-    register_variables(*module, &known);
   }
+  register_variables(program);
   make_types_with_gaps(p, p.types.end());
   if (program.draws_numbers != 0) ELC_Register_random();
   p.has_threads = program.in_parallel != nullptr;

@@ -148,6 +148,19 @@ long part_%s(long x) { return setgid(x); }
         self.cc("-fcommon", "prog.c", "other.c", "-o", "plain", "-felc-off")
         self.assert_restarts("prog", self.start("plain"))
 
+    def test_common_blocks(self):
+        """As f2c makes them: each file has its own names, and perhaps less of them; not as other types."""
+        inside = "{ int k; other(i); com_.n += i; for (k = 0; k < 4; k++) result += (long)com_.x[k] + (long)blank_.v[k]; result += com_.n; }"
+        self.write("prog.c", PROGRAM % ("struct { double x[4]; int n; } com_; struct { double v[8]; } blank_; void other(int);", inside))
+        self.write("other.c", "struct { double y[2], z[2]; int m; } com_; struct { double u[8], w[9]; } blank_;\n"
+                   "void other(int i) { com_.z[i % 2] += com_.m; blank_.w[i % 9]++; blank_.u[i % 8] += i + blank_.w[8]; }\n")
+        self.cc("-fcommon", "prog.c", "other.c", "-o", "prog")
+        self.cc("-fcommon", "prog.c", "other.c", "-o", "plain", "-felc-off")
+        self.assert_restarts("prog", self.start("plain"))
+        self.write("other.c", "struct { double y[3]; int k[2], m; } com_;\nvoid other(int i) { com_.k[i % 2] += com_.m; }\n")
+        self.cc("-fcommon", "prog.c", "other.c", "-o", "prog")
+        self.assert_refuses_line("files of the program define 'com_' as variables of different types")
+
     def test_as_the_compiler(self):
         """What is not for elc-cc is the compiler's: preprocessing, dependencies, assembly, versions, errors with their places."""
         self.write("a.c", '#include "a.h"\nint f(void) { return A; }\n')

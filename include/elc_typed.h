@@ -331,10 +331,14 @@ int ELC_Register_sizes(const char *name, void *address, ELC_Type type, int outer
   {#f, offsetof(S, f) + 0 * ELC_CHECK_(((S *)0)->f), ELC_NUMBER_(((S *)0)->f), \
    sizeof(((S *)0)->f) / (ELC_ELEMENT_(((S *)0)->f))}
 
+/* An array of pointers is a pointer to pointers there; one alone leads to such, as to the rows of a matrix. */
 #define ELC_TARGET_(T, N) T * : N, T * * : N,
+#define ELC_ROWS_(T, N) T * * : 1,
 #define ELC_PTR(p)                                                                                       \
   ELC_Note_local(#p, (void *)&(p), ELC_POINTER, sizeof(p) / sizeof(1 ? (const volatile void *)0 : (p)), \
-                 ELC_GENERIC_((p), ELC_NUMBERS_(ELC_TARGET_) default : ELC_NO_TYPE))
+                 sizeof(p) == sizeof(void *) && ELC_GENERIC_((p), ELC_NUMBERS_(ELC_ROWS_) default : 0)   \
+                     ? ELC_POINTER                                                                       \
+                     : ELC_GENERIC_((p), ELC_NUMBERS_(ELC_TARGET_) default : ELC_NO_TYPE))
 
 #else
 #define ELC_PTR(p) ELC_Note_local(#p, (void *)&(p), ELC_POINTER, sizeof(p) / sizeof(void *), ELC_NO_TYPE)

@@ -150,6 +150,19 @@ Result encode_status(void* context, const void* leaf, format::StatusLeaf* out) {
   return codec.encode_status(codec.context, leaf, out);
 }
 
+// Memory of which the program has not said what it holds has no addresses either, or a restart would leave those of the run of the line.
+Result check_untyped(Process& p, const Block& block) {
+  for (uint64_t at = 0; at + sizeof(uintptr_t) <= block.size; at += sizeof(uintptr_t)) {
+    uintptr_t value;
+    memcpy(&value, block.address + at, sizeof value);
+    if (value == 0 || p.heap.find(reinterpret_cast<const void*>(value)) == nullptr) continue;
+    return Result::error("a block of %llu bytes from ELC_malloc, of which no type is known, holds at byte %llu the address of another one, which a "
+                         "restart would not set: say what it is, by ELC_new, ELC_Set_type or a pointer of that type (ELC_PTR)",
+                         static_cast<unsigned long long>(block.size), static_cast<unsigned long long>(at));
+  }
+  return Result();
+}
+
 // A pointer to something unknown is an error only to who asked to hear of it.
 void report_wild(Saving& saving, const Wild& wild, const char* name, const char* owner) {
   if (wild.pointers == 0 || !saving.process.check_pointers || saving.messages++ >= kMostWildMessages) return;
@@ -177,6 +190,35 @@ void add_wild(Saving& saving, TypeId type) {
 Text after_label(const Frame& frame) {
   return frame.label == 0 ? Text::format("%s()", frame.function)
                           : Text::format("%s(), after the call at its label %d,", frame.function, frame.label);
+}
+
+std::span<const Region> variables_of(const Process& p, size_t frame) {
+  const size_t first = p.frames[frame].first_region, end = frame + 1 < p.frames.size() ? p.frames[frame + 1].first_region : p.locals.size();
+  return {p.locals.data() + first, end - first};
+}
+
+// Whether all that this frame has on the stack is what the earlier one has, which is not there any more then.
+bool is_in_place_of(const Process& p, size_t frame, size_t earlier) {
+  const uint8_t* const stack = static_cast<const uint8_t*>(__builtin_frame_address(0));
+  bool has = false;
+  for (const Region& own : variables_of(p, frame)) {
+    if (own.name == nullptr || own.address < stack) continue;
+    has = false;
+    for (const Region& other : variables_of(p, earlier)) has |= other.name != nullptr && other.address == own.address && strcmp(other.name, own.name) == 0;
+    if (!has) return false;
+  }
+  return has;
+}
+
+Result check_left(const Process& p) {
+  for (size_t i = 1; i < p.frames.size(); ++i)
+    for (size_t k = i; k-- > 0;) {
+      if (strcmp(p.frames[k].function, p.frames[i].function) != 0) continue;
+      if (!is_in_place_of(p, i, k)) break;
+      return Result::error("%s() was left without ELC_Leave, by a return or a jump, before it was called again, and a restart could not come "
+                           "back to it: ELC_Leave belongs on each way out of a function with ELC_ENTER", p.frames[i].function);
+    }
+  return Result();
 }
 
 // A restart comes back to the site only if each function on the stack was called at a label of its own, and so was
@@ -434,6 +476,7 @@ Result save_heap(Saving& saving, const LeafEncoder& leaves) {
     saving.writer.cut_before(block.id, block.size);
     const HeapRun run = run_of(p, block);
     if (p.is_prepared && run.type == format::kByte) ELC_TRY(check_numbers(saving, run.type, block.address, run.count));
+    if (!p.is_prepared && run.type == format::kByte) ELC_TRY(check_untyped(p, block));
     Result checked = check_addresses(p, block.address, block.size - run.rest, run.type);
     if (p.is_prepared && run.rest > 0) ELC_TRY(check_numbers(saving, format::kByte, block.address + (block.size - run.rest), run.rest));
     if (checked.ok()) checked = check_addresses(p, block.address + (block.size - run.rest), run.rest, format::kByte);
@@ -467,6 +510,7 @@ Result begin_save() {
   ELC_TRY(enter_described_frames(p));
   ELC_TRY(check_way_back(p));
   close_up(p);
+  if (!p.is_prepared) ELC_TRY(check_left(p));
   ELC_TRY(locate_resizing(p));
   if (p.random != nullptr) ELC_TRY(p.random->take());
   ELC_TRY(take_library());

@@ -161,9 +161,10 @@ enum class Kept : uint8_t {
   kContent,  // a restart brings it back
   kUnappended,  // it is open for appending, and nothing was appended through the stream: what the file had stays in it
   kLength,   // the same, and something was
+  kRead,     // nothing, and it is not written: what is in it
 };
 
-// A file that the program had open for writing at the last save().
+// A file that the program had open at the last save().
 struct Written {
   uint64_t number = 0;  // the same in all processes of a machine, and no other file's
   Text path;

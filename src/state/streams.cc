@@ -54,6 +54,7 @@ struct Snapshot {
   uint64_t number = 0;  // of the file: Written
 
   Kept kept() const {
+    if (kind == StreamKind::kRead) return Kept::kRead;
     if (kind == StreamKind::kAppend) return unwritten ? Kept::kUnappended : Kept::kLength;
     return unwritten ? Kept::kNothing : Kept::kContent;
   }
@@ -144,13 +145,15 @@ Result Streams::flush(Stream& stream) {
 Result Streams::look_at(Stream& stream, Snapshot* out) const {
   const char* path = stream.path.c_str();
   out->stream = &stream;
-  if (stream.is_given_back && kind_of(stream.mode.c_str()) == StreamKind::kRead) ELC_TRY(check_given_back(stream.file));
+  const bool reads = kind_of(stream.mode.c_str()) == StreamKind::kRead;
+  if (reads && stream.is_given_back) ELC_TRY(check_given_back(stream.file));
   out->at_end = feof(stream.file) != 0;
   ELC_TRY(find_again(stream, &out->place));
   const bool regular = !out->place.way().empty();
   if (regular) out->kind = kind_of(stream.mode.c_str());
   if (out->kind != StreamKind::kRead) ELC_TRY(flush(stream));
   if (!regular) return Result();
+  if (reads && !is_prepared()) ELC_TRY(check_given_back(stream.file));  // of such a program's own calls nothing is seen
   struct stat about;
   if (fstat(fileno(stream.file), &about) != 0) return io_error("look at", path, errno);
   const off_t offset = ftello(stream.file);
@@ -175,7 +178,7 @@ void Streams::find_unwritten(Vector<Snapshot>& snapshots) {
 }
 
 Result Streams::note_written(const Snapshot& snapshot) {
-  if (snapshot.kind != StreamKind::kWrite && snapshot.kind != StreamKind::kAppend) return Result();
+  if (snapshot.kind == StreamKind::kSpecial) return Result();
   Written& written = written_.push_back({});
   written.number = snapshot.number;
   written.path = Text::copy(snapshot.stream->path.view());

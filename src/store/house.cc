@@ -278,12 +278,12 @@ Result Lock::take(const char* dir, const char* name) {
 
 namespace {
 
-// An offset is not negative. Who writes or appends locks the first byte; who would empty the file, and for whom it must not be, the second;
-// the third is for all.
+// An offset is not negative. Who writes or appends locks the first byte; for whom it must not be emptied the second, for whom it must not be
+// appended to the third; who reads it alone the fourth.
 struct flock bytes_of(uint64_t file, short type, off_t first, off_t count) {
   struct flock range = whole_file();
   range.l_type = type;
-  range.l_start = static_cast<off_t>(file >> 3) * 3 + first;
+  range.l_start = static_cast<off_t>(file >> 3) * 4 + first;
   range.l_len = count;
   return range;
 }
@@ -305,7 +305,7 @@ Result FileLocks::take(const char* dir, const Vector<File>& files, size_t* other
     constexpr struct {
       short type;
       off_t first, count;
-    } kLocks[] = {{F_RDLCK, 1, 1}, {F_RDLCK, 2, 1}, {F_WRLCK, 0, 1}, {F_WRLCK, 0, 2}, {F_WRLCK, 0, 3}};  // by Use
+    } kLocks[] = {{F_RDLCK, 1, 1}, {F_RDLCK, 2, 1}, {F_WRLCK, 0, 1}, {F_WRLCK, 0, 2}, {F_RDLCK, 3, 1}, {F_WRLCK, 0, 4}};  // by Use
     const auto& lock = kLocks[static_cast<size_t>(files[i].use)];
     struct flock range = bytes_of(files[i].number, lock.type, lock.first, lock.count);
     if (fcntl(file_.get(), F_SETLK, &range) != 0 && (errno == EACCES || errno == EAGAIN)) *other = i;

@@ -316,7 +316,7 @@ class Lock {
   Descriptor file_;
 };
 
-// The files that the processes of a job have open for writing: each is three bytes of the file "files.lock", locked by its
+// The files that the processes of a job have open: each is four bytes of the file "files.lock", locked by its
 // process until that ends or has it no longer. A file system without locks is not an error.
 class FileLocks {
  public:
@@ -325,6 +325,7 @@ class FileLocks {
     kUnappended,  // beside any that have it so or unwritten, and one that writes or appends to it
     kWrites,
     kAppends,
+    kReads,       // beside any but kAlone
     kAlone,       // beside nobody
   };
   struct File {
@@ -335,7 +336,7 @@ class FileLocks {
   // Locks `files`, in place of those before. *other: the index of one that another process has locked so that both cannot be;
   // files.size(): there is none.
   Result take(const char* dir, const Vector<File>& files, size_t* other);
-  // Does another process have a lock of it that is neither kUnwritten nor kUnappended?
+  // Does another process have a lock of it with which it writes?
   bool is_written_elsewhere(uint64_t number) const;
 
  private:

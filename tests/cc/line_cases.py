@@ -56,7 +56,7 @@ class Lines(Cases):
 
     def test_file_to_which_each_writes_by_its_descriptor(self):
         """One by the stream, too: the others seem to have written nothing."""
-        self.refused("is open for writing in another rank", "#include <unistd.h>\nstatic FILE *file;",
+        self.refused("is open in another rank, too, and written", "#include <unistd.h>\nstatic FILE *file;",
                      'if (file == NULL) { file = fopen("shared", "w"); if (rank == 0) fputs("head", file); } pwrite(fileno(file), "text", 4, 10 + 8 * i + 4 * rank);')
 
     def test_stream_in_other_memory(self):

@@ -938,14 +938,14 @@ class SharedFiles(Compared):
 
     def test_alone(self):
         self.numbers("alone")
-        self.refused_while_open("alone", "the file 'same-0' is open for writing in another rank", DATA="same")
+        self.refused_while_open("alone", "the file 'same-0' is open in another rank, too, and written", DATA="same")
 
     def test_stream(self):
         for early in (0b111, 0b001, 0b110, 0):  # rank 0 has written when the line is taken, or nobody has
             with self.subTest(early=bin(early)):
                 self.scene("stream", arguments=(str(early),))
                 shutil.rmtree(self.lines)
-        self.refused_while_open("stream_of_all", "the file 'data' is open for writing in another rank")
+        self.refused_while_open("stream_of_all", "the file 'data' is open in another rank, too, and written")
         shutil.rmtree(self.lines)
         self.refused_while_open("stream_closed", "the file 'data' is open for writing, and what is in it was written through another stream")
 

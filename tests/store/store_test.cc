@@ -337,7 +337,8 @@ TEST_CASE("of a file to which two processes write the second is told, until the 
     files.push_back({88, Use::kUnwritten});
     files.push_back({96, Use::kUnappended});
     files.push_back({104, Use::kAppends});
-    bool good = locks.take(disk.dir(), files, &other).ok() && other == 6;
+    files.push_back({112, Use::kReads});
+    bool good = locks.take(disk.dir(), files, &other).ok() && other == 7;
     good = good && write(from_child[1], "", 1) == 1 && read(to_child[0], &go, 1) == 1;
     good = good && locks.take(disk.dir(), {}, &other).ok() && write(from_child[1], "", 1) == 1;
     good = good && read(to_child[0], &go, 1) == 1;
@@ -355,19 +356,22 @@ TEST_CASE("of a file to which two processes write the second is told, until the 
     REQUIRE(other >= 1);
     return other == 2;
   };
-  for (const Use use : {Use::kUnwritten, Use::kUnappended, Use::kWrites, Use::kAppends, Use::kAlone}) {
+  for (const Use use : {Use::kUnwritten, Use::kUnappended, Use::kWrites, Use::kAppends, Use::kReads, Use::kAlone}) {
     const bool is_idle = use == Use::kUnwritten || use == Use::kUnappended;
     CHECK(!takes(UINT64_MAX, use));
-    CHECK(takes(80, use) == is_idle);
-    CHECK(takes(88, use) == (is_idle || use == Use::kWrites));
+    const bool reads = use == Use::kReads;
+    CHECK(takes(80, use) == (is_idle || reads));
+    CHECK(takes(88, use) == (is_idle || reads || use == Use::kWrites));
     CHECK(takes(96, use) == (use != Use::kAlone));
-    CHECK(takes(104, use) == (use == Use::kUnappended));
+    CHECK(takes(104, use) == (reads || use == Use::kUnappended));
+    CHECK(takes(112, use) == (use != Use::kAlone));
   }
   CHECK(locks.is_written_elsewhere(40));
   CHECK(locks.is_written_elsewhere(80));
   CHECK(!locks.is_written_elsewhere(88));
   CHECK(!locks.is_written_elsewhere(96));
   CHECK(locks.is_written_elsewhere(104));
+  CHECK(!locks.is_written_elsewhere(112));
   CHECK(!locks.is_written_elsewhere(48));  // it is here
   REQUIRE((write(to_child[1], "", 1) == 1 && read(from_child[0], &there, 1) == 1));
   CHECK(takes(UINT64_MAX, Use::kAlone));

@@ -280,16 +280,16 @@ ELC_EXPORT int MPI_Type_free(MPI_Datatype* type) {
   return gone();
 }
 
-// Gives handles of old types, each to be freed by the program.
+// Gives handles of old types, each to be freed by the program. Open MPI reads what was in the array behind those, too.
 ELC_EXPORT int MPI_Type_get_contents(MPI_Datatype type, int max_integers, int max_addresses, int max_olds,
                                      int integers[], MPI_Aint addresses[], MPI_Datatype olds[]) {
   const TypeCall now("MPI_Type_get_contents");
   int counts[3] = {0, 0, 0}, combiner = 0;
+  const bool known_counts = of_program() && PMPI_Type_get_envelope(type, &counts[0], &counts[1], &counts[2], &combiner) == MPI_SUCCESS;
+  if (known_counts && max_olds > counts[2]) max_olds = counts[2];
   const int result =
       PMPI_Type_get_contents(type, max_integers, max_addresses, max_olds, integers, addresses, olds);
-  if (result != MPI_SUCCESS || !of_program()) return result;
-  if (PMPI_Type_get_envelope(type, &counts[0], &counts[1], &counts[2], &combiner) != MPI_SUCCESS)
-    return result;
+  if (result != MPI_SUCCESS || !known_counts) return result;
   for (int i = 0; i < counts[2] && i < max_olds; ++i) {
     Datatype* known = datatypes().find(olds[i]);
     if (known == nullptr || known->constructor == Constructor::kNamed) continue;

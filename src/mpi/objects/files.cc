@@ -200,8 +200,9 @@ Result save_files(Vector<SavedFile>* saved) {
 void add_written_files(Vector<state::Written>* written) {
   for (size_t i = 0; i < runtime.files.size(); ++i) {
     const File& file = *runtime.files.at(i);
-    if (file.saved.writes && file.rank == 0)
-      written->push_back({state::number_of_file(file.about), Text::copy(file.saved.path.view()), state::Kept::kLength, Descriptor()});
+    if (file.saved.writes && file.rank != 0) continue;
+    written->push_back({state::number_of_file(file.about), Text::copy(file.saved.path.view()),
+                        file.saved.writes ? state::Kept::kLength : state::Kept::kRead, Descriptor()});
   }
 }
 

@@ -68,7 +68,8 @@ constexpr int kMany = 256;                       // processes
 
 const char* dir() { return runtime.config.dir.c_str(); }
 
-// Of a file to which two ranks write, each would bring back its own.
+// Of a file to which two ranks write, each would bring back its own; what is written over by MPI_File_write is not brought back, and
+// nobody may read it.
 Result lock_files() {
   using Use = store::FileLocks::Use;
   Vector<state::Written> files;
@@ -79,16 +80,21 @@ Result lock_files() {
   check_files(files);
   Vector<store::FileLocks::File> locked;
   for (const state::Written& file : files) {
+    constexpr Use kUses[] = {Use::kUnwritten, Use::kWrites, Use::kUnappended, Use::kAppends, Use::kReads};  // by Kept
+    const bool is_alone = locked.size() >= streams && file.kept != state::Kept::kRead;
     for (const store::FileLocks::File& before : locked)
-      if (before.number == file.number && locked.size() >= streams)
-        return Result::error("the file '%s' is open for writing twice, and a restart could not bring it back", file.path.c_str());
-    constexpr Use kUses[] = {Use::kUnwritten, Use::kWrites, Use::kUnappended, Use::kAppends};  // by Kept
-    locked.push_back({file.number, locked.size() < streams ? kUses[static_cast<size_t>(file.kept)] : Use::kAlone});
+      if (before.number == file.number && (is_alone || before.use == Use::kAlone))
+        return Result::error("the file '%s' is written by MPI_File_open, and open in another way, too: a restart could not bring back what is written "
+                             "over; no line is taken until one of the two is closed", file.path.c_str());
+    locked.push_back({file.number, is_alone ? Use::kAlone : kUses[static_cast<size_t>(file.kept)]});
   }
   size_t other;
   ELC_TRY(runtime.file_locks.take(dir(), locked, &other));
   if (other == files.size()) return Result();
-  return Result::error("the file '%s' is open for writing in another rank, too, and a restart could not bring it back: let one "
+  if (locked[other].use == Use::kReads)
+    return Result::error("the file '%s' is open for reading, and another rank writes it by MPI_File_open: a restart could not bring back what "
+                         "is written over; no line is taken until one of the two is closed", files[other].path.c_str());
+  return Result::error("the file '%s' is open in another rank, too, and written, and a restart could not bring it back: let one "
                        "rank open it, or all together (MPI_File_open), or start each rank in a directory of its own (mpirun -wdir)",
                        files[other].path.c_str());
 }

@@ -225,13 +225,14 @@ class Careless(Jobs):
     def test_nothing(self): self.told("nothing")
 
     def test_unasked(self):
-        for scene in ("stack", "stream", "random", "pointer"):
+        for scene in ("stack", "stream", "reading", "random", "pointer"):
             with self.subTest(scene):
                 self.lines = os.path.join(self.home, scene)
                 self.told(scene, check="0")
 
     def test_stack(self): self.told("stack", "'own' is registered, and was a variable of a function that has returned")
     def test_stream(self): self.told("stream", "plain-")
+    def test_reading(self): self.told("reading", "read-")
     def test_random(self): self.told("random", "ELC_RANDOM() puts it there")
 
     def test_pointer(self):

@@ -1,6 +1,6 @@
 /* careless.c - a program that has forgotten something, which ELC_CHECK tells, for tests/mpi/behaviour_test.py.
  *
- *     careless nothing|stack|gone|stream|random|pointer|blocks */
+ *     careless nothing|stack|gone|stream|reading|random|pointer|blocks */
 #include <elc.h>
 #include <fcntl.h>
 #include <mpi.h>
@@ -87,6 +87,12 @@ int main(int argc, char **argv) {
   known = ELC_fopen(rank == 0 ? "known-0" : rank == 1 ? "known-1" : "known-2", "w");
   ELC_Restore();
   if (is("stream")) plain = fopen(rank == 0 ? "plain-0" : "plain-1", "a");
+  if (is("reading")) {
+    plain = fopen(rank == 0 ? "read-0" : "read-1", "w+");
+    fputs("text", plain);
+    plain = freopen(rank == 0 ? "read-0" : "read-1", "r", plain);
+    if (getc(plain) != 't') return 1;
+  }
   lines(1);
   if (is("random")) set_up += rand();
   if (is("gone")) {

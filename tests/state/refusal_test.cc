@@ -224,6 +224,49 @@ TEST_CASE("a function that the program no longer names") {
   REQUIRE_OK(line.check());
 }
 
+TEST_CASE("a function that was left without ELC_Leave, and is called again") {
+  new_process();
+  int n = 1;
+  Line line;
+  const auto enter = [&n](int label) {
+    ELC_Enter("solve");
+    ELC_VAR(n);
+    ELC_Set_label(label);
+  };
+  ELC_Enter("main");
+  ELC_Set_label(1);
+  enter(1);  // and returns
+  ELC_Set_label(1);  // of main, as it thinks
+  enter(2);
+  elc::state::take_label();
+  CHECK(contains(text(line.save()), "solve() was left without ELC_Leave"));
+  ELC_Leave();
+  ELC_Leave();
+  ELC_Set_label(1);
+  enter(2);
+  elc::state::take_label();
+  REQUIRE_OK(line.save());
+}
+
+TEST_CASE("memory of no type that has addresses in it") {
+  new_process();
+  struct Cell {
+    long value;
+    Cell* next;
+  };
+  Cell* first = static_cast<Cell*>(ELC_malloc(sizeof(Cell)));
+  *first = {1, nullptr};
+  ELC_PTR(first);
+  Line line;
+  REQUIRE_OK(line.save());
+  first->next = static_cast<Cell*>(ELC_malloc(sizeof(Cell)));
+  *first->next = {2, nullptr};
+  CHECK(contains(text(line.save()), "a block of 16 bytes from ELC_malloc, of which no type is known, holds at byte 8 the address of another one"));
+  const ELC_Field fields[] = {ELC_FIELD(Cell, value), ELC_POINTER_FIELD(Cell, next)};
+  REQUIRE(ELC_Set_type(first, ELC_Struct("Cell", sizeof(Cell), 2, fields)) == ELC_OK);
+  REQUIRE_OK(line.save());
+}
+
 TEST_CASE("registrations that cannot be") {
   new_process();
   int a[10] = {}, b = 0;

@@ -33,9 +33,9 @@ bool is_news(const char* name) {
   return true;
 }
 
-// Calls visit(path, number) for each regular file that is open for writing, but the standard ones.
+// Calls visit(path, number, writes) for each regular file that is open for writing, or has been read, but the standard ones.
 template <class Visit>
-void each_written(Visit visit) {
+void each_used(Visit visit) {
   DIR* const list = opendir("/proc/self/fd");
   if (list == nullptr) return;
   while (const struct dirent* entry = readdir(list)) {
@@ -43,11 +43,13 @@ void each_written(Visit visit) {
     struct stat about;
     char path[4096];
     const int flags = fd > STDERR_FILENO ? fcntl(fd, F_GETFL) : -1;
-    if (flags < 0 || (flags & O_ACCMODE) == O_RDONLY || fstat(fd, &about) != 0 || !S_ISREG(about.st_mode)) continue;
+    if (flags < 0 || fstat(fd, &about) != 0 || !S_ISREG(about.st_mode)) continue;
+    const bool writes = (flags & O_ACCMODE) != O_RDONLY;
+    if (!writes && lseek(fd, 0, SEEK_CUR) <= 0) continue;
     const ssize_t length = readlink(Text::format("/proc/self/fd/%d", fd).c_str(), path, sizeof path - 1);
     if (length <= 0) continue;
     path[length] = '\0';
-    visit(path, state::number_of_file(about));
+    visit(path, state::number_of_file(about), writes);
   }
   closedir(list);
 }
@@ -67,7 +69,7 @@ bool is_of_no_interest(const char* path) {
 void begin_checks() {
   if (!runtime.config.check) return;
   runtime.checks = make<Checks>();
-  each_written([](const char*, uint64_t number) { here().others.push_back(number); });
+  each_used([](const char*, uint64_t number, bool) { here().others.push_back(number); });
 }
 
 Result check_memory() {
@@ -101,14 +103,17 @@ Result check_memory() {
 
 void check_files(const Vector<state::Written>& known) {
   if (runtime.checks == nullptr) return;
-  each_written([&](const char* path, uint64_t number) {
+  each_used([&](const char* path, uint64_t number, bool writes) {
     for (const state::Written& file : known)
       if (file.number == number) return;
     for (const uint64_t other : here().others)
       if (other == number) return;
     if (is_of_no_interest(path) || !is_news(path)) return;
-    say("ELC_CHECK: the file '%s' is open for writing, and not by ELC_fopen or MPI_File_open: a restart neither opens it nor brings "
-        "back its content", path);
+    if (writes)
+      say("ELC_CHECK: the file '%s' is open for writing, and not by ELC_fopen or MPI_File_open: a restart neither opens it nor brings "
+          "back its content", path);
+    else
+      say("ELC_CHECK: the file '%s' is being read, and not by ELC_fopen or MPI_File_open: a restart does not go on where it was", path);
   });
 }
 

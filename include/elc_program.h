@@ -102,6 +102,7 @@ int ELC_Program_get_address(const void *location, void *address);
 
 /* rename: what a line has of a file goes with its name. */
 int ELC_Program_rename(const char *from, const char *to);
+int ELC_Program_truncate(const char *path, long long length); /* the same of what it has */
 
 /* Those that MPI has itself; pointers to them are in lines, as are those to what it says of a window. */
 #define ELC_PROGRAM_ATTRIBUTES 8

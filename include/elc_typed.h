@@ -59,6 +59,7 @@ extern ELC_Local *ELC_Next_local, *ELC_End_of_locals;
 int ELC_Register_local(const char *name, void *address, ELC_Type type, size_t count, ELC_Type target);
 int ELC_Register_rows(const char *name, void *address, ELC_Type type, size_t count, int dimensions, size_t row, size_t part,
                       size_t last);
+int ELC_Note_struct(const char *name, void *address, ELC_Type type, size_t size); /* the same for `size` bytes, which have to be elements of it */
 ELC_INLINE_ int ELC_Note_local(const char *name, void *address, ELC_Type type, size_t count, ELC_Type target) {
   ELC_Local *const local = ELC_Next_local;
   if (local == ELC_End_of_locals) return ELC_Register_local(name, address, type, count, target);
@@ -96,6 +97,13 @@ ELC_INLINE_ int ELC_Note_rows(const char *name, void *address, ELC_Type type, si
 #include <type_traits>
 
 namespace elc_typed {
+
+/* A pointer to handles is not what is meant. */
+template <class T, class V> struct Handles {
+  static_assert(!std::is_same<typename std::remove_cv<typename std::remove_reference<V>::type>::type, T*>::value,
+                "this is a pointer to handles: register what it leads to");
+  static const size_t none = 0;
+};
 
 template <class T> struct Scalar { static const ELC_Type type = ELC_NO_TYPE; };
 #define ELC_SCALAR_(T, N) template <> struct Scalar<T> { static const ELC_Type type = N; };
@@ -224,6 +232,7 @@ template <class T> inline int pointers(const char *name, T &p) {
 #define ELC_FIELD(S, f) ::elc_typed::field<decltype(static_cast<S *>(0)->f)>(#f, offsetof(S, f))
 #define ELC_TYPE_OF(x) ::elc_typed::type_of(x)
 #define ELC_PTR(p) ::elc_typed::pointers(#p, (p))
+#define ELC_HOW_MANY_(T, v) (sizeof(v) / sizeof(T) + ::elc_typed::Handles<T, decltype((v))>::none)
 
 #elif defined ELC_GENERIC_
 
@@ -339,8 +348,14 @@ int ELC_Register_sizes(const char *name, void *address, ELC_Type type, int outer
                  sizeof(p) == sizeof(void *) && ELC_GENERIC_((p), ELC_NUMBERS_(ELC_ROWS_) default : 0)   \
                      ? ELC_POINTER                                                                       \
                      : ELC_GENERIC_((p), ELC_NUMBERS_(ELC_TARGET_) default : ELC_NO_TYPE))
+/* How many handles; a pointer to some is not what is meant. */
+#define ELC_HOW_MANY_(T, v)        \
+  (sizeof(v) / sizeof(T) + 0 * sizeof(struct { \
+    unsigned pointer_to_handles__register_these : ELC_GENERIC_(&(v), T * * : 0, default : 1) ? 1 : -1; \
+  }))
 
 #else
+#define ELC_HOW_MANY_(T, v) (sizeof(v) / sizeof(T))
 #define ELC_PTR(p) ELC_Note_local(#p, (void *)&(p), ELC_POINTER, sizeof(p) / sizeof(void *), ELC_NO_TYPE)
 #endif
 

@@ -69,7 +69,7 @@ const Names& plain() {
 
     access eaccess euidaccess faccessat stat fstat lstat fstatat stat64 fstat64 lstat64 fstatat64 __xstat __fxstat __lxstat
     statvfs fstatvfs unlink unlinkat link linkat symlink symlinkat readlink readlinkat mkdir mkdirat rmdir mkfifo chmod fchmod
-    chown lchown fchown utime utimes utimensat futimens truncate ftruncate truncate64 ftruncate64 sync fsync fdatasync
+    chown lchown fchown utime utimes utimensat futimens ftruncate ftruncate64 sync fsync fdatasync
     posix_fadvise posix_madvise posix_fallocate msync mknod mknodat write pwrite pwrite64 isatty ttyname_r system pclose readdir readdir64 closedir rewinddir telldir seekdir dirfd
     getuid geteuid getgid getegid getgroups getpgrp getpgid getsid gethostname getdomainname gethostid uname getlogin_r
     sysconf pathconf fpathconf confstr getpagesize getdtablesize get_nprocs get_nprocs_conf get_phys_pages get_avphys_pages
@@ -77,8 +77,8 @@ const Names& plain() {
     sched_getcpu getcpu sched_getaffinity sched_setaffinity __sched_cpucount sched_get_priority_max sched_get_priority_min
     getopt getopt_long getopt_long_only fnmatch basename __xpg_basename dirname backtrace backtrace_symbols_fd
     pthread_mutex_init pthread_mutex_destroy pthread_mutex_lock pthread_mutex_trylock pthread_mutex_unlock pthread_mutexattr_init
-    pthread_mutexattr_destroy pthread_mutexattr_settype pthread_cond_init pthread_cond_destroy pthread_cond_signal pthread_cond_broadcast
-    pthread_rwlock_init pthread_rwlock_destroy pthread_rwlock_rdlock pthread_rwlock_wrlock pthread_rwlock_unlock
+    pthread_mutexattr_destroy pthread_cond_init pthread_cond_destroy pthread_cond_signal pthread_cond_broadcast
+    pthread_rwlock_init pthread_rwlock_destroy pthread_rwlock_unlock
     pthread_attr_init pthread_attr_destroy pthread_attr_setstacksize pthread_attr_setdetachstate pthread_attr_setscope
     pthread_equal pthread_getaffinity_np pthread_setaffinity_np pthread_setname_np pthread_getname_np
     sigemptyset sigfillset sigaddset sigdelset sigismember sigisemptyset
@@ -202,6 +202,8 @@ const std::map<std::string, std::string>& replaced() {
       {"freopen64", "ELC_Program_freopen"},
       {"fcloseall", "ELC_fcloseall"},
       {"rename", "ELC_Program_rename"},
+      {"truncate", "ELC_Program_truncate"},
+      {"truncate64", "ELC_Program_truncate"},
       {"setenv", "ELC_Program_setenv"},
       {"unsetenv", "ELC_Program_unsetenv"},
       {"putenv", "ELC_Program_putenv"},
@@ -321,6 +323,9 @@ const Reasons& unfit() {
     add(kWhileOpen, kOpening);
     add(kWhileOpen, kOpeningStreams);
     add(kWhileOpen, kOpeningDirectories);
+    add("a restart has such a lock as a usual one, and free",
+        "pthread_mutexattr_settype pthread_rwlock_rdlock pthread_rwlock_wrlock pthread_rwlock_tryrdlock pthread_rwlock_trywrlock "
+        "pthread_rwlock_timedrdlock pthread_rwlock_timedwrlock pthread_spin_lock pthread_spin_trylock");
     add("a restart would not know that a file was put in the place of another; use rename()", "renameat renameat2");
     add("what it does to a file that the program has not opened itself is not part of lines; use the functions of <stdio.h>", kUsing);
     return reasons;

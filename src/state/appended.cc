@@ -115,6 +115,13 @@ int AppendedFiles::rename(const char* from, const char* to) {
   return 0;
 }
 
+int AppendedFiles::truncate(const char* path, off_t length) {
+  look_before_opening(path, "r+");
+  const int code = ::truncate(path, length);
+  if (code == 0) note_written(path, false);
+  return code;
+}
+
 // One that has been written anew since is told by what it is: notes have other names.
 Appended* AppendedFiles::find_lost(const char* path) {
   bool has_lost = false;
@@ -190,6 +197,9 @@ void AppendedFiles::look_before_opening(const char* path, const char* mode) {
   const unsigned long long length = known->length;
   if (!file.open() && mode[0] == 'a')
     say("the file '%s', to which the program appends, had %llu bytes when the line was taken, and is not there: it begins anew", path, length);
+  if (!file.open() && mode[0] == 'r')
+    give_up(Result::error("the program opens the file '%s' again, whose %llu bytes it had written when the line was taken, and which was removed "
+                          "behind that: put the file back as it was, or restart from another line", path, length));
   if (!file.open() || !is_same(now, known->seen)) return;
   give_up(Result::error("the program opens the file '%s' again, whose %llu bytes it had written when the line was taken, and what is there now "
                         "was written behind that: put the file back as it was, remove it, or restart from another line", path, length));

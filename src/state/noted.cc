@@ -54,6 +54,15 @@ ELC_EXPORT int ELC_Register_local(const char* name, void* address, ELC_Type type
   return elc::state::outcome(elc::state::add_region(name, address, type, count, target));
 }
 
+ELC_EXPORT int ELC_Note_struct(const char* name, void* address, ELC_Type type, size_t size) {
+  const size_t element = ELC_Sizeof(type);
+  if (element == 0 || size % element == 0) return ELC_Note_local(name, address, type, element == 0 ? 0 : size / element, ELC_NO_TYPE);
+  elc::state::Process& p = elc::state::process();
+  p.unregistered = elc::Text::format("'%s'", name);
+  return elc::state::outcome(elc::Result::error("'%s' has %llu bytes, which are no elements of '%s' of %llu: is it a pointer (ELC_PTR), or of another type?",
+                                                name, static_cast<unsigned long long>(size), p.types.info(type).name, static_cast<unsigned long long>(element)));
+}
+
 ELC_EXPORT int ELC_Register_rows(const char* name, void* address, ELC_Type type, size_t count, int dimensions, size_t row,
                                  size_t part, size_t last) {
   if (elc::state::make_room_to_note()) return ELC_Note_rows(name, address, type, count, dimensions, row, part, last);

@@ -488,6 +488,7 @@ ELC_EXPORT int ELC_Program_fclose(void* stream) {
   return process().streams.open_anew("/dev/null", "w", file) != nullptr ? flushed : EOF;
 }
 ELC_EXPORT int ELC_Program_rename(const char* from, const char* to) { return process().streams.rename(from, to); }
+ELC_EXPORT int ELC_Program_truncate(const char* path, long long length) { return process().streams.truncate(path, static_cast<off_t>(length)); }
 ELC_EXPORT int ELC_Program_fileno(void* stream) { return process().streams.descriptor_of(static_cast<FILE*>(stream)); }
 ELC_EXPORT int ELC_fcloseall(void) { return process().streams.close_all(); }
 }

@@ -105,6 +105,7 @@ class Streams {
   void note_written(const char* path, bool is_new) { closed_.note_written(path, is_new); }
   void look_before_reading(const char* path) { closed_.look_before_opening(path, "r"); }
   int rename(const char* from, const char* to) { return closed_.rename(from, to); }
+  int truncate(const char* path, off_t length) { return closed_.truncate(path, length); }
 
   uint64_t number_of(FILE* file) const;    // kWildStream for one that is not known
   FILE* stream_of(uint64_t number) const;  // nullptr for no, or an impossible number

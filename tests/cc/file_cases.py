@@ -157,6 +157,45 @@ int main(int argc, char **argv) {
                 else: self.assertEqual(self.read("log"), whole)
                 self.assertEqual("is not there: it begins anew" in said, way == "removed", said)
 
+    def test_removed_and_shortened(self):
+        """Behind the line, when it has been read: a restart that reads it again is ended, unless the file is put back."""
+        for how, said_of_it in ("remove(\"part\")", "which was removed behind that"), ("truncate(\"part\", 2)", "what is there now was written behind that"):
+            with self.subTest(how):
+                self.write("prog.c", r"""
+#include <mpi.h>
+#include <stdio.h>
+#include <unistd.h>
+int main(int argc, char **argv) {
+  int i, rank, n = -1;
+  FILE *f;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  if (rank == 0) {
+    f = fopen("part", "w");
+    fprintf(f, "123456789");
+    fclose(f);
+    truncate("part", 6);
+  }
+  for (i = 0; i < 100; i++) {
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank != 0 || i != 90) continue;
+    f = fopen("part", "r");
+    if (f != NULL) fscanf(f, "%d", &n), fclose(f);
+    if (PUT != 0) return 1;
+  }
+  if (rank == 0) printf("read: %d\n", n);
+  MPI_Finalize();
+  return 0;
+}
+""")
+                self.cc("-w", "-DPUT=" + how, "prog.c", "-o", "prog")
+                out, said = self.planned("prog", self.chance.randrange(30, 60))
+                self.assertEqual((out, launch.committed(os.path.join(self.home, "lines"))), ("read: 123456\n", [1]), said)
+                self.assertIn(said_of_it, self.planned("prog", ELC_RESTART="1", code=None)[1])
+                self.write("part", "123456")
+                self.assertEqual(self.planned("prog", ELC_RESTART="1")[0], "read: 123456\n")
+                shutil.rmtree(os.path.join(self.home, "lines"))
+
     def test_appended_elsewhere(self):
         """Where a restart touches no file: that matters only if it is appended to behind the line, too."""
         elsewhere = tempfile.mkdtemp(prefix="elc elsewhere ")

@@ -217,6 +217,11 @@ static long back(void) {
     def test_standard_output_that_is_closed(self):
         self.right("", "if (i == 0 && rank != 0) fclose(stdout); deep(1, 1); if (rank != 0) printf(\"%d\\n\", i);")
 
+    def test_where_a_thread_runs(self):
+        """The thread's name goes to a function that keeps it nowhere."""
+        self.right("#include <pthread.h>\n#include <sched.h>", "{ cpu_set_t set; CPU_ZERO(&set); pthread_getaffinity_np(pthread_self(), sizeof set, &set); result += CPU_COUNT(&set) > 0; }",
+                   "-D_GNU_SOURCE")
+
     def test_reading_what_is_written(self):
         """To its end, which is farther on when it is restarted."""
         self.right("static FILE *out, *in;", "{ char line[20]; if (out == NULL) { const char *name = rank == 0 ? \"both-0\" : \"both-1\"; out = fopen(name, \"w\"); in = fopen(name, \"r\"); }"

@@ -305,6 +305,11 @@ static long streams(void) {
     def test_memory_of_others(self): self.unfit("canonicalize_file_name(): its memory", "#include <stdlib.h>", 'free(canonicalize_file_name("."));')
     def test_other_processes(self): self.unfit("pipe(): other processes", "#include <unistd.h>", 'int ends[2]; result += pipe(ends);')
     def test_by_a_pointer(self): self.unfit("seteuid(): what it sets is lost", "#include <unistd.h>", 'int (*by)(uid_t) = seteuid; result += by(geteuid());')
+    def test_locks_of_other_kinds(self):
+        self.unfit("pthread_mutexattr_settype(): a restart has such a lock", "#include <pthread.h>\nstatic pthread_mutex_t lock; static pthread_mutexattr_t kind;",
+                   "pthread_mutexattr_init(&kind); pthread_mutexattr_settype(&kind, PTHREAD_MUTEX_RECURSIVE); pthread_mutex_init(&lock, &kind);")
+        self.unfit("pthread_rwlock_rdlock(): a restart has such a lock", "#include <pthread.h>\nstatic pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;", "pthread_rwlock_rdlock(&lock);")
+
     def test_names_of_threads(self): self.unfit("pthread_self(): what it returns", "#include <pthread.h>\nstatic pthread_t first;", "first = pthread_self();")
 
     HASHES = """#include <stdint.h>

@@ -248,6 +248,22 @@ TEST_CASE("a function that was left without ELC_Leave, and is called again") {
   REQUIRE_OK(line.save());
 }
 
+TEST_CASE("a variable of another size than its type, as a pointer to a struct is") {
+  new_process();
+  const ELC_Type type = make_point(false);
+  Point point = {1, 2};
+  Point* const to_it = &point;
+  double three[3] = {};
+  CHECK(ELC_STRUCT(point, type) == ELC_OK);
+  Line line;
+  REQUIRE_OK(line.save());
+  CHECK(ELC_STRUCT(to_it, type) == ELC_ERROR);
+  CHECK(contains(text(line.save()), "'to_it' could not be registered"));
+  new_process();
+  CHECK(ELC_STRUCT(three, make_point(false)) == ELC_ERROR);
+  CHECK(ELC_STRUCT(three, ELC_NO_TYPE) == ELC_ERROR);
+}
+
 TEST_CASE("memory of no type that has addresses in it") {
   new_process();
   struct Cell {

@@ -115,10 +115,7 @@ class Collector : public Visitor {
       facts_->calls.insert(Program::key_of(unit_, callee));
     }
     if (program_.defines(unit_, callee) || callee->getDefinition() != nullptr) return true;
-    // Which thread it is, is kept nowhere.
-    if (name.starts_with("pthread_") && name.ends_with("_np"))
-      for (const Expr* argument : call->arguments())
-        if (const auto* own = dyn_cast<CallExpr>(argument->IgnoreParenImpCasts())) passed_.insert(own->getCallee()->IgnoreParenImpCasts());
+    each_passing_self(call, [this](const Expr* self) { passed_.insert(self); });
     if (name == "MPI_Init_thread") ask_for_level(call);
     for (unsigned i = 0; i < call->getNumArgs(); ++i) look_at_argument(name, call->getArg(i));
     return true;
@@ -126,7 +123,7 @@ class Collector : public Visitor {
 
   bool VisitDeclRefExpr(DeclRefExpr* reference) override {
     if (const auto* function = dyn_cast<FunctionDecl>(reference->getDecl())) {
-      if (passed_.contains(reference) && function->getName() == "pthread_self") return true;
+      if (passed_.contains(reference)) return true;
       const std::string key = Program::key_of(unit_, function);
       if (unit_.profiles(reference)) program_.profiled_.emplace(function->getName().str(), unit_.place(reference->getLocation()));
       if (!direct_.contains(reference)) {

@@ -62,6 +62,7 @@ class FileVisitor : public Visitor {
     direct_.insert(call->getCallee()->IgnoreParenImpCasts());
     if (m_.program_.defines(unit_, callee)) return true;
     give_result(call, callee);
+    each_passing_self(call, [this](const Expr* self) { followed_.insert(self); });
     const Known known = m_.program_.known(callee->getName().str());
     if (known.kind == Known::Kind::kUnknown) return true;
     if (known.looks_outside) repeat(call, known);

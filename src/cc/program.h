@@ -229,6 +229,17 @@ std::string spelling(const clang::RecordDecl* record);
 // The function that is called, where the call names it.
 inline const clang::FunctionDecl* callee_of(const clang::CallExpr* call) { return call->getDirectCallee(); }
 
+// Calls visit(expression) for each pthread_self that a call is given, which keeps nowhere what that is.
+template <class F>
+void each_passing_self(const clang::CallExpr* call, F visit) {
+  const clang::FunctionDecl* const callee = callee_of(call);
+  if (callee == nullptr || !callee->getName().startswith("pthread_") || !callee->getName().endswith("_np")) return;
+  for (const clang::Expr* argument : call->arguments()) {
+    const auto* own = llvm::dyn_cast<clang::CallExpr>(argument->IgnoreParenImpCasts());
+    if (own != nullptr && callee_of(own) != nullptr && callee_of(own)->getName() == "pthread_self") visit(own->getCallee()->IgnoreParenImpCasts());
+  }
+}
+
 }  // namespace elc::cc
 
 #endif

@@ -199,8 +199,8 @@ std::span<const Region> variables_of(const Process& p, size_t frame) {
 
 // Whether all that this frame has on the stack is what the earlier one has, which is not there any more then.
 bool is_in_place_of(const Process& p, size_t frame, size_t earlier) {
-  const uint8_t* const stack = static_cast<const uint8_t*>(__builtin_frame_address(0));
   bool has = false;
+  const uint8_t* const stack = reinterpret_cast<const uint8_t*>(&has);
   for (const Region& own : variables_of(p, frame)) {
     if (own.name == nullptr || own.address < stack) continue;
     has = false;

@@ -14,6 +14,11 @@ class Lines(Cases):
         self.cc("prog.c", "-o", "prog", *words)
         self.assert_refuses_line(re.escape(message))
 
+    def test_files_that_are_read_and_written_over(self):
+        self.refused("is written by MPI_File_open, and open in another way, too: a restart could not bring back", "static MPI_File to; static FILE *from;",
+                     'if (i == 0) { MPI_File_open(MPI_COMM_WORLD, "over", MPI_MODE_CREATE | MPI_MODE_WRONLY, MPI_INFO_NULL, &to); from = fopen("over", "r"); }'
+                     ' if (rank == 0) MPI_File_write_at(to, 0, &i, 1, MPI_INT, MPI_STATUS_IGNORE); if (i == 99) { fclose(from); MPI_File_close(&to); }')
+
     def test_address_in_bytes(self):
         """A block that is taken for numbers and has an address in it, as pools of memory have."""
         self.refused("holds an address", "static char *pool; static long *kept; struct n { struct n *next; };",

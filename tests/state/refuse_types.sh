@@ -1,5 +1,5 @@
 #!/bin/sh
-# Variables that ELC_VAR has no type for must not compile, and the compiler's text must name what to use
+# Variables that ELC_VAR has no type for, and pointers to handles, must not compile, and the compiler's text must name what to use
 # instead; with every compiler that is here. Argument: the directory of elc.h.
 include=$1
 work=$(mktemp -d) || exit 1
@@ -16,7 +16,9 @@ struct s *p = 0; ELC_VAR(p)
 struct s *p = 0; ELC_ARRAY(p, 3)
 FILE *f = 0; ELC_VAR(f)
 const int c = 1; ELC_VAR(c)
-int **p = 0; int n = 0; ELC_ALLOCATED(p, n)'
+int **p = 0; int n = 0; ELC_ALLOCATED(p, n)
+typedef struct s *MPI_Request; MPI_Request *p = 0; ELC_REQUEST(p)
+typedef struct s MPI_Status; MPI_Status *p = 0; ELC_STATUS(p)'
 first='#include <elc.h>
 struct s { int a; };'
 
@@ -27,7 +29,7 @@ complain() {
   failed=1
 }
 
-is_advice() { grep -q -e 'use.ELC_PTR' -e 'ELC_PTR for a pointer'; }
+is_advice() { grep -q -e 'use.ELC_PTR' -e 'ELC_PTR for a pointer' -e 'pointer.to.handles'; }
 
 # A function for each, in one file: what the compiler says of a line begins with it, or has come to it from the macro.
 for compiler in "gcc -std=c11 -fmax-errors=0" "clang -std=c11 -ferror-limit=0" "gcc -std=c99 -fmax-errors=0" "clang -std=c99 -ferror-limit=0" \

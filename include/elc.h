@@ -275,12 +275,12 @@ int ELC_fcloseall(void);
 
 /* ---- Typed registration -------------------------------------------------------------------- */
 
-/* ELC_PTR(p): a pointer variable. ELC_FILEVAR(f): a FILE * variable. ELC_STRUCT(v, type): a variable
+/* ELC_PTR(p): a pointer variable. ELC_FILEVAR(f): a FILE * variable (or array). ELC_STRUCT(v, type): a variable
  * (or array) of a made type. ELC_COMM, ELC_DATATYPE, ELC_REQUEST, ELC_STATUS, ELC_MPIFILE, ELC_MPIWIN,
  * ELC_GROUP, ELC_INFO, ELC_OP, ELC_ERRHANDLER: variables (or arrays) that hold MPI handles or statuses.
  * ELC_AINT: those of the type MPI_Aint, which may be what MPI_Get_address gave.
  * ELC_RAW(v): bytes. */
-#define ELC_FILEVAR(f) ELC_Note_local(#f, (void *)&(f), ELC_FILE, 1, ELC_NO_TYPE)
+#define ELC_FILEVAR(f) ELC_Note_local(#f, (void *)&(f), ELC_FILE, ELC_HOW_MANY_(FILE *, f), ELC_NO_TYPE)
 #define ELC_STRUCT(v, type) ELC_Note_struct(#v, (void *)&(v), (type), sizeof(v))
 #define ELC_COMM(v) ELC_Note_local(#v, (void *)&(v), ELC_MPI_COMM, ELC_HOW_MANY_(MPI_Comm, v), ELC_NO_TYPE)
 #define ELC_DATATYPE(v) ELC_Note_local(#v, (void *)&(v), ELC_MPI_DATATYPE, ELC_HOW_MANY_(MPI_Datatype, v), ELC_NO_TYPE)

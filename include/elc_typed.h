@@ -206,6 +206,10 @@ template <class T> struct Target {
 };
 template <class T> struct Pointers; /* undefined for what is no pointer */
 template <class T> struct Pointers<T *> : Target<T> {};
+/* As to the rows of a matrix. */
+template <class T> struct Pointers<T **> {
+  static const ELC_Type type = Target<T>::type == ELC_NO_TYPE ? ELC_NO_TYPE : ELC_POINTER;
+};
 template <class T, size_t N> struct Pointers<T[N]> : Pointers<T> {};
 template <class T> inline int pointers(const char *name, T &p) {
   return ELC_Note_local(name, &p, ELC_POINTER, sizeof(T) / sizeof(void *), Pointers<T>::type);

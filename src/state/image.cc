@@ -40,14 +40,6 @@ bool is_product(uint64_t count, const Vector<uint64_t>& extents) {
 
 std::span<const uint64_t> all_of(const Vector<uint64_t>& list) { return {list.data(), list.size()}; }
 
-// The variables of a frame (1 + its index; 0 for the globals).
-std::span<const Region> scope_of(const Process& p, size_t frame) {
-  if (frame == 0) return {p.globals.data(), p.globals.size()};
-  const size_t first = p.frames[frame - 1].first_region;
-  const size_t end = frame < p.frames.size() ? p.frames[frame].first_region : p.locals.size();
-  return {p.locals.data() + first, end - first};
-}
-
 // Registered in the same order as before in almost every program: `hint` is where it should be.
 const Region* find_in(const Process& p, size_t frame, size_t hint, const Text& name) {
   const std::span<const Region> scope = scope_of(p, frame);

@@ -285,6 +285,9 @@ const Region* late_static_at(const Process& process, const void* address);
 // Closes up the places of variables that were unregistered, before the variables are gone through.
 void close_up(Process& process);
 
+// The variables of a frame (1 + its index; 0: the globals).
+std::span<const Region> scope_of(const Process& process, size_t frame);
+
 // The variable of that name in a frame (1 + its index; 0: a global), or nullptr. After close_up.
 const Region* find_variable(const Process& process, size_t frame, const char* name);
 

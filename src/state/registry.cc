@@ -462,6 +462,13 @@ void close_up(Process& p) {
   p.locals.resize(kept);
 }
 
+std::span<const Region> scope_of(const Process& p, size_t frame) {
+  if (frame == 0) return {p.globals.data(), p.globals.size()};
+  const size_t first = p.frames[frame - 1].first_region;
+  const size_t end = frame < p.frames.size() ? p.frames[frame].first_region : p.locals.size();
+  return {p.locals.data() + first, end - first};
+}
+
 const Region* find_variable(const Process& p, size_t frame, const char* name) {
   const Vector<Region>& regions = frame == 0 ? p.globals : p.locals;
   const ScopeTable* table = frame == 0 ? p.table_of_globals : p.frames[frame - 1].table;

@@ -192,29 +192,25 @@ Text after_label(const Frame& frame) {
                           : Text::format("%s(), after the call at its label %d,", frame.function, frame.label);
 }
 
-std::span<const Region> variables_of(const Process& p, size_t frame) {
-  const size_t first = p.frames[frame].first_region, end = frame + 1 < p.frames.size() ? p.frames[frame + 1].first_region : p.locals.size();
-  return {p.locals.data() + first, end - first};
-}
-
-// Whether all that this frame has on the stack is what the earlier one has, which is not there any more then.
+// Whether all that this frame (1 + its index) has on the stack is what the earlier one has, which is not there any more then.
 bool is_in_place_of(const Process& p, size_t frame, size_t earlier) {
   bool has = false;
   const uint8_t* const stack = reinterpret_cast<const uint8_t*>(&has);
-  for (const Region& own : variables_of(p, frame)) {
+  for (const Region& own : scope_of(p, frame)) {
     if (own.name == nullptr || own.address < stack) continue;
     has = false;
-    for (const Region& other : variables_of(p, earlier)) has |= other.name != nullptr && other.address == own.address && strcmp(other.name, own.name) == 0;
+    for (const Region& other : scope_of(p, earlier)) has |= other.name != nullptr && other.address == own.address && strcmp(other.name, own.name) == 0;
     if (!has) return false;
   }
   return has;
 }
 
+// A frame that was left without ELC_Leave is still there, and its function has come again.
 Result check_left(const Process& p) {
   for (size_t i = 1; i < p.frames.size(); ++i)
     for (size_t k = i; k-- > 0;) {
       if (strcmp(p.frames[k].function, p.frames[i].function) != 0) continue;
-      if (!is_in_place_of(p, i, k)) break;
+      if (!is_in_place_of(p, i + 1, k + 1)) break;
       return Result::error("%s() was left without ELC_Leave, by a return or a jump, before it was called again, and a restart could not come "
                            "back to it: ELC_Leave belongs on each way out of a function with ELC_ENTER", p.frames[i].function);
     }

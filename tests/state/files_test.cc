@@ -276,6 +276,29 @@ TEST_CASE("a line that is damaged where the check has not read it changes no fil
   CHECK(read_file("update") == "0123456789");
 }
 
+TEST_CASE("several streams in an array; what was given back to one is in no line") {
+  Playground playground;
+  write_file("in", "abcdef");
+  new_process();
+  FILE* both[2] = {ELC_fopen("in", "r"), ELC_fopen("in", "r")};
+  ELC_FILEVAR(both);
+  CHECK((getc(both[0]) == 'a' && getc(both[1]) == 'a' && getc(both[1]) == 'b'));
+  Line line, none;
+  REQUIRE_OK(line.save());
+  ungetc('b', both[1]);  // as it was read
+  REQUIRE_OK(none.save());
+  CHECK(getc(both[1]) == 'b');
+  ungetc('x', both[1]);
+  CHECK(contains(text(none.save()), "ungetc() has given a stream another character"));
+  CHECK((getc(both[1]) == 'x' && getc(both[1]) == 'c'));
+  new_process();
+  both[0] = both[1] = nullptr;
+  ELC_FILEVAR(both);
+  REQUIRE_OK(line.restore());
+  CHECK((getc(both[0]) == 'b' && getc(both[1]) == 'c'));
+  ELC_fcloseall();
+}
+
 #ifdef __GLIBC__  // of others it is not known what was written through a stream
 TEST_CASE("a file to which nothing was written is empty after a restart, and nobody's") {
   Playground playground;

@@ -99,6 +99,18 @@ int typed_register(void) {
   return errors;
 }
 
+double ***typed_rows(int make) {
+  static double **rows;
+  int i, k;
+  if (make) {
+    rows = ELC_malloc(2 * sizeof *rows);
+    for (i = 0; i < 2; i++) rows[i] = ELC_malloc(3 * sizeof **rows);
+    for (i = 0; i < 2; i++)
+      for (k = 0; k < 3; k++) rows[i][k] = 10 * i + k;
+  }
+  return ELC_PTR(rows) == ELC_OK ? &rows : 0;
+}
+
 int typed_types(void) {
   const int64_t i64 = 0;
   double vla[3];

@@ -2,6 +2,7 @@
 #include "typed.h"
 
 #include "helper.h"
+#include "state/process.h"
 
 TEST_CASE("the compiler finds types in C of 1989, 1999 and 2011") {
   static const struct {
@@ -21,6 +22,36 @@ TEST_CASE("the compiler finds types in C of 1989, 1999 and 2011") {
     CHECK(standard.touch(0, 1) == 18);
     REQUIRE_OK(line.restore());
     CHECK(standard.touch(1, 0) == 18);
+  }
+}
+
+double*** rows_in_cxx(int make) {
+  static double** rows;
+  if (make) {
+    rows = static_cast<double**>(ELC_malloc(2 * sizeof *rows));
+    for (int i = 0; i < 2; ++i) {
+      rows[i] = static_cast<double*>(ELC_malloc(3 * sizeof(double)));
+      for (int k = 0; k < 3; ++k) rows[i][k] = 10 * i + k;
+    }
+  }
+  return ELC_PTR(rows) == ELC_OK ? &rows : nullptr;
+}
+
+TEST_CASE("a pointer to rows leads to pointers, and these to the numbers") {
+  for (double*** (*enter)(int) : {typed_rows_c11, typed_rows_c99, typed_rows_gnu89, rows_in_cxx}) {
+    new_process();
+    REQUIRE(enter(1) != nullptr);
+    Line line;
+    REQUIRE_OK(line.save());
+    new_process();
+    double*** const rows = enter(0);
+    REQUIRE(rows != nullptr);
+    *rows = nullptr;
+    REQUIRE_OK(line.restore());
+    for (int i = 0; i < 2; ++i) {
+      REQUIRE(elc::state::process().heap.find((*rows)[i]) != nullptr);  // a block of this process
+      for (int k = 0; k < 3; ++k) CHECK((*rows)[i][k] == 10 * i + k);
+    }
   }
 }
 

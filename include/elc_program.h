@@ -103,6 +103,10 @@ int ELC_Program_get_address(const void *location, void *address);
 /* rename: what a line has of a file goes with its name. */
 int ELC_Program_rename(const char *from, const char *to);
 int ELC_Program_truncate(const char *path, long long length); /* the same of what it has */
+int ELC_Program_remove(const char *path); /* in a restart: whether or not the run that was given up has done it */
+int ELC_Program_unlink(const char *path);
+/* The program asks for what the name leads to (access, stat). In a restart the job ends if it is not what it was in the line. Returns the name. */
+const char *ELC_Program_asks_of(const char *path);
 
 /* Those that MPI has itself; pointers to them are in lines, as are those to what it says of a window. */
 #define ELC_PROGRAM_ATTRIBUTES 8

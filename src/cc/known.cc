@@ -54,7 +54,7 @@ const Names& plain() {
     feof_unlocked ferror_unlocked clearerr_unlocked fileno_unlocked
     __bswap_16 __bswap_32 __bswap_64 htons htonl ntohs ntohl
     __printf_chk __fprintf_chk __sprintf_chk __snprintf_chk __vprintf_chk __vfprintf_chk __vsprintf_chk __vsnprintf_chk
-    remove tmpnam_r warn vwarn warnx vwarnx err verr errx verrx error error_at_line
+    tmpnam_r warn vwarn warnx vwarnx err verr errx verrx error error_at_line
 
     wcscpy wcsncpy wcscat wcsncat wcscmp wcsncmp wcscasecmp wcsncasecmp wcscoll wcsxfrm wcschr wcsrchr wcschrnul wcscspn wcsspn
     wcspbrk wcsstr wcswcs wcstok wcslen wcsnlen wcpcpy wcpncpy wmemchr wmemcmp wmemcpy wmemmove wmemset wmempcpy wcwidth wcswidth
@@ -68,7 +68,7 @@ const Names& plain() {
     getpwuid_r getpwnam_r tcgetattr
 
     access eaccess euidaccess faccessat stat fstat lstat fstatat stat64 fstat64 lstat64 fstatat64 __xstat __fxstat __lxstat
-    statvfs fstatvfs unlink unlinkat link linkat symlink symlinkat readlink readlinkat mkdir mkdirat rmdir mkfifo chmod fchmod
+    statvfs fstatvfs unlinkat link linkat symlink symlinkat readlink readlinkat mkdir mkdirat rmdir mkfifo chmod fchmod
     chown lchown fchown utime utimes utimensat futimens ftruncate ftruncate64 sync fsync fdatasync
     posix_fadvise posix_madvise posix_fallocate msync mknod mknodat write pwrite pwrite64 isatty ttyname_r system pclose readdir readdir64 closedir rewinddir telldir seekdir dirfd
     getuid geteuid getgid getegid getgroups getpgrp getpgid getsid gethostname getdomainname gethostid uname getlogin_r
@@ -202,6 +202,8 @@ const std::map<std::string, std::string>& replaced() {
       {"freopen64", "ELC_Program_freopen"},
       {"fcloseall", "ELC_fcloseall"},
       {"rename", "ELC_Program_rename"},
+      {"remove", "ELC_Program_remove"},
+      {"unlink", "ELC_Program_unlink"},
       {"truncate", "ELC_Program_truncate"},
       {"truncate64", "ELC_Program_truncate"},
       {"setenv", "ELC_Program_setenv"},

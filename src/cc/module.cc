@@ -374,6 +374,9 @@ class FileVisitor : public Visitor {
                    "; ELC_Program_outside(elc_r, elc_to, elc_n); })");
     if (to != nullptr)
       m_.edits_.wrap(unit_.begin_of(to->getBeginLoc()), unit_.end_of(to->getEndLoc()), "({ __auto_type elc_a = ", "; elc_to = (void *)elc_a; elc_n = sizeof *elc_a; elc_a; })");
+    const Expr* const path = call->getNumArgs() > 0 ? call->getArg(0) : nullptr;
+    if (path != nullptr && path->getType()->isPointerType() && path != to)
+      m_.edits_.wrap(unit_.begin_of(path->getBeginLoc()), unit_.end_of(path->getEndLoc()), "ELC_Program_asks_of(", ")");
   }
 
   // What takes a function's place returns a void * for any pointer.
@@ -751,7 +754,7 @@ std::string Module::prelude() const {
       "struct ELC_Program { const struct ELC_Program_module *const *modules; unsigned long module_count; int thread_level, draws_numbers, reads_input, reads_clocks, makes_keyvals, "
       "uses_library, aligns, apart; const struct ELC_Program_rounding *rounding; int (*in_parallel)(void); void (*settings)(int); const struct ELC_Program_number *numbers; unsigned long number_count; "
       "const char *executable, *executable_end; int has_foreign_addresses; }; "
-      "extern void ELC_Program_unfit(const char *); extern void *ELC_Program_number_of(const volatile void *, const char *); extern int ELC_Program_outside(int, void *, unsigned long); extern int ELC_Program_opened(int, const char *), ELC_Program_used(int, const char *); "
+      "extern void ELC_Program_unfit(const char *); extern void *ELC_Program_number_of(const volatile void *, const char *); extern int ELC_Program_outside(int, void *, unsigned long); extern const char *ELC_Program_asks_of(const char *); extern int ELC_Program_opened(int, const char *), ELC_Program_used(int, const char *); "
       "extern void *ELC_Program_opened_stream(void *, const char *), *ELC_Program_opened_directory(void *, const char *); "
       "extern char **ELC_Program_begin(const struct ELC_Program *, int, char **); ";
   if (program_.everywhere())

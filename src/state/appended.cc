@@ -61,6 +61,12 @@ Result check_place(const FileRoots& roots, const char* path) {
   return place.look(Access::kChange, &about, &there);
 }
 
+[[noreturn]] void give_up_over(const Appended& lost, const char* does, bool is_there) {
+  give_up(Result::error("the program %s the file '%s' again, whose %llu bytes it had written when the line was taken, and %s behind that: put the file back "
+                        "as it was, %sor restart from another line", does, lost.path.c_str(), static_cast<unsigned long long>(lost.length),
+                        is_there ? "what is there now was written" : "which was removed", is_there ? "remove it, " : ""));
+}
+
 }  // namespace
 
 Appended* AppendedFiles::find(const char* path) {
@@ -197,12 +203,26 @@ void AppendedFiles::look_before_opening(const char* path, const char* mode) {
   const unsigned long long length = known->length;
   if (!file.open() && mode[0] == 'a')
     say("the file '%s', to which the program appends, had %llu bytes when the line was taken, and is not there: it begins anew", path, length);
-  if (!file.open() && mode[0] == 'r')
-    give_up(Result::error("the program opens the file '%s' again, whose %llu bytes it had written when the line was taken, and which was removed "
-                          "behind that: put the file back as it was, or restart from another line", path, length));
-  if (!file.open() || !is_same(now, known->seen)) return;
-  give_up(Result::error("the program opens the file '%s' again, whose %llu bytes it had written when the line was taken, and what is there now "
-                        "was written behind that: put the file back as it was, remove it, or restart from another line", path, length));
+  if (file.open() ? is_same(now, known->seen) : mode[0] == 'r') give_up_over(*known, "opens", file.open());
+}
+
+void AppendedFiles::look_before_asking(const char* path) {
+  Appended* const lost = find_lost(path);
+  if (lost == nullptr) return;
+  struct stat now;
+  const bool is_there = stat(path, &now) == 0;
+  if (!is_there || is_same(now, lost->seen)) give_up_over(*lost, "looks at", is_there);
+  lost->is_lost = false;
+}
+
+int AppendedFiles::remove(const char* path, int (*how)(const char*)) {
+  struct stat now;
+  Appended* const lost = find_lost(path);
+  // The run that was given up may have done it.
+  const bool is_gone = lost != nullptr && lstat(path, &now) != 0 && errno == ENOENT;
+  const int code = is_gone ? 0 : how(path);
+  if (code == 0) forget(lost != nullptr ? lost->path.c_str() : path);
+  return code;
 }
 
 void AppendedFiles::name_from(const char* directory) {

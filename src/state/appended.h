@@ -41,6 +41,9 @@ class AppendedFiles {
   // The file gets another name, and what had that is gone. Before, in a restart, ends the job if it is not what it was in the line.
   int rename(const char* from, const char* to);
   int truncate(const char* path, off_t length);
+  int remove(const char* path, int (*how)(const char*));
+  // The program asks whether the file is there, or what it is: the same of a restart.
+  void look_before_asking(const char* path);
   // A descriptor to which the file was written is closed now. `is_new`: from its beginning; else it is noted if it is known.
   void note_written(const char* path, bool is_new);
   // The file is about to be opened for writing and is not known, or has been by another function, and nobody tells when it is closed.

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -489,6 +490,12 @@ ELC_EXPORT int ELC_Program_fclose(void* stream) {
 }
 ELC_EXPORT int ELC_Program_rename(const char* from, const char* to) { return process().streams.rename(from, to); }
 ELC_EXPORT int ELC_Program_truncate(const char* path, long long length) { return process().streams.truncate(path, static_cast<off_t>(length)); }
+ELC_EXPORT int ELC_Program_remove(const char* path) { return process().streams.remove(path, ::remove); }
+ELC_EXPORT int ELC_Program_unlink(const char* path) { return process().streams.remove(path, ::unlink); }
+ELC_EXPORT const char* ELC_Program_asks_of(const char* path) {
+  if (path != nullptr) process().streams.look_before_asking(path);
+  return path;
+}
 ELC_EXPORT int ELC_Program_fileno(void* stream) { return process().streams.descriptor_of(static_cast<FILE*>(stream)); }
 ELC_EXPORT int ELC_fcloseall(void) { return process().streams.close_all(); }
 }

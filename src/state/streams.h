@@ -104,6 +104,8 @@ class Streams {
   void note_writing(const char* path) { closed_.note_writing(path); }
   void note_written(const char* path, bool is_new) { closed_.note_written(path, is_new); }
   void look_before_reading(const char* path) { closed_.look_before_opening(path, "r"); }
+  void look_before_asking(const char* path) { closed_.look_before_asking(path); }
+  int remove(const char* path, int (*how)(const char*)) { return closed_.remove(path, how); }
   int rename(const char* from, const char* to) { return closed_.rename(from, to); }
   int truncate(const char* path, off_t length) { return closed_.truncate(path, length); }
 

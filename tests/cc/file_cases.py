@@ -196,6 +196,48 @@ int main(int argc, char **argv) {
                 self.assertEqual(self.planned("prog", ELC_RESTART="1")[0], "read: 123456\n")
                 shutil.rmtree(os.path.join(self.home, "lines"))
 
+    def test_removed_and_asked_for(self):
+        """What was removed behind the line is removed by a restart as if it were there; one that asks for it before is ended."""
+        for asks, message in ("access(\"part\", F_OK) == 0", "the program looks at the file 'part' again"), ("stat(\"part\", &about) == 0 && about.st_size == 9", "looks at"), \
+                ("i != 90", None):
+            with self.subTest(asks):
+                self.write("prog.c", r"""
+#include <mpi.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+int main(int argc, char **argv) {
+  int i, rank, there = 0, removed = 0;
+  struct stat about;
+  FILE *f;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  if (rank == 0) {
+    f = fopen("part", "w");
+    fprintf(f, "123456789");
+    fclose(f);
+  }
+  for (i = 0; i < 100; i++) {
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank != 0) continue;
+    if (i % 10 == 0) there += ASKS;
+    if (i == 95) removed = unlink("part") == 0;
+  }
+  if (rank == 0) printf("there: %d, removed: %d %d\n", there, removed, remove("part"));
+  MPI_Finalize();
+  return 0;
+}
+""")
+                self.cc("-w", "-DASKS=" + asks, "prog.c", "-o", "prog")
+                right, said = self.planned("prog", self.chance.randrange(30, 60))
+                self.assertEqual(launch.committed(os.path.join(self.home, "lines")), [1], said)
+                self.assertIn("removed: 1 -1", right)
+                if message:
+                    self.assertIn(message, self.planned("prog", ELC_RESTART="1", code=None)[1])
+                    self.write("part", "123456789")
+                self.assertEqual(self.planned("prog", ELC_RESTART="1")[0], right)
+                shutil.rmtree(os.path.join(self.home, "lines"))
+
     def test_appended_elsewhere(self):
         """Where a restart touches no file: that matters only if it is appended to behind the line, too."""
         elsewhere = tempfile.mkdtemp(prefix="elc elsewhere ")

@@ -20,7 +20,7 @@ using namespace clang;
 namespace {
 
 // The bytes of a string as a literal of C.
-std::string quoted(StringRef bytes) {
+std::string in_quotes(StringRef bytes) {
   std::string out = "\"";
   for (const char c : bytes) {
     const auto byte = static_cast<unsigned char>(c);
@@ -331,7 +331,7 @@ class FileVisitor : public Visitor {
     Described characters = m_.described(is_wide ? element : QualType(unit_.context().CharTy));
     characters.count = literal->getLength() + 1;
     m_.strings_ += "static " + (is_wide ? element.getAsString() : "char") + " " + name + "[" + std::to_string(characters.count) + "] = " +
-                   (is_wide ? unit_.text().substr(begin, end - begin) : quoted(literal->getBytes())) + "; ";
+                   (is_wide ? unit_.text().substr(begin, end - begin) : in_quotes(literal->getBytes())) + "; ";
     m_.add_entry(m_.program_.file_name(unit_) + ":string " + std::to_string(m_.string_count_), name, characters, true);
     m_.edits_.replace(begin, end, name);
   }
@@ -390,7 +390,7 @@ class FileVisitor : public Visitor {
   void follow_file(const CallExpr* call, const Known& known) {
     const Expr* const callee = call->getCallee()->IgnoreParenImpCasts();
     const std::string name = callee_of(call)->getName().str();
-    const std::string why = ", " + quoted(name + "() (" + unit_.place(callee->getBeginLoc()) + "): " + known.text) + ")";
+    const std::string why = ", " + in_quotes(name + "() (" + unit_.place(callee->getBeginLoc()) + "): " + known.text) + ")";
     const Expr* around = call;
     std::string before = "ELC_Program_opened(", after = why;
     if (known.file == Known::File::kUsed) {
@@ -425,7 +425,7 @@ class FileVisitor : public Visitor {
   // From where this is evaluated on.
   void refuse_lines(const DeclRefExpr* reference, const std::string& why, const std::string& what, const std::string& before, const std::string& behind) {
     if (in_initialiser_) return m_.error(reference->getLocation(), what + ": " + why);
-    const std::string unfit = "ELC_Program_unfit(" + quoted(what + " (" + unit_.place(reference->getLocation()) + "): " + why) + ")";
+    const std::string unfit = "ELC_Program_unfit(" + in_quotes(what + " (" + unit_.place(reference->getLocation()) + "): " + why) + ")";
     m_.edits_.replace(unit_.begin_of(reference->getLocation()), unit_.end_of(reference->getLocation()), before + unfit + behind);
   }
 
@@ -582,11 +582,11 @@ void Module::watch_addresses() {
       const std::string why = function->getName().str() + "() (" + unit_.place(made->getBeginLoc()) + "): " + kComputesWithAddress + " (-felc-address-numbers, if it has not)";
       std::vector<const Expr*> pointers;
       if (!is_form_of(made, unit_.context(), &pointers)) {
-        edits_.wrap(unit_.begin_of(made->getBeginLoc()), unit_.end_of(made->getEndLoc()), "(ELC_Program_unfit(" + quoted(why) + "), ", ")");
+        edits_.wrap(unit_.begin_of(made->getBeginLoc()), unit_.end_of(made->getEndLoc()), "(ELC_Program_unfit(" + in_quotes(why) + "), ", ")");
         continue;
       }
       for (const Expr* pointer : pointers)
-        edits_.wrap(unit_.begin_of(pointer->getBeginLoc()), unit_.end_of(pointer->getEndLoc()), "ELC_Program_number_of((const volatile void *)(", "), " + quoted(why) + ")");
+        edits_.wrap(unit_.begin_of(pointer->getBeginLoc()), unit_.end_of(pointer->getEndLoc()), "ELC_Program_number_of((const volatile void *)(", "), " + in_quotes(why) + ")");
     }
 }
 
@@ -635,7 +635,7 @@ std::string Module::transform(size_t units) {
       if (variable->getDeclContext() != d.function) continue;
       const std::string& symbol = statics_.at(variable);
       std::string text = "static " + declaration(variable->getType(), symbol, variable->getLocation()) + alignment(variable);
-      if (const auto* section = variable->getAttr<SectionAttr>()) text += " __attribute__((section(" + quoted(section->getName().str()) + ")))";
+      if (const auto* section = variable->getAttr<SectionAttr>()) text += " __attribute__((section(" + in_quotes(section->getName().str()) + ")))";
       if (variable->hasAttr<UsedAttr>()) text += " __attribute__((used))";
       if (const Expr* init = variable->getInit())
         text += " = " + edits_.text(unit_.begin_of(init->getBeginLoc()), unit_.end_of(init->getEndLoc()));
@@ -795,7 +795,7 @@ std::string Module::program_text(size_t units) const {
   }
   out += "static const struct ELC_Program_number elc_numbers[] = {";
   for (const auto& [name, number] : program_.numbers())
-    out += "{\"" + name + "\", " + quoted(number.place) + ", " + std::to_string(static_cast<int>(number.value)) + ", " + (number.is_kept ? "1}, " : "0}, ");
+    out += "{\"" + name + "\", " + in_quotes(number.place) + ", " + std::to_string(static_cast<int>(number.value)) + ", " + (number.is_kept ? "1}, " : "0}, ");
   out += "{0, 0, 0, 0}}; ";
   out += "extern void ELC_Program_stack(void); __attribute__((constructor)) static void elc_stack(void) { ELC_Program_stack(); } ";
   if (program_.has_threads()) out += "extern int omp_get_level(void); ";

@@ -46,9 +46,9 @@ Layout handle_layout(std::initializer_list<std::pair<const char*, Layout>> parts
   return all;
 }
 
-class Values {
+class SavedValues {
  public:
-  explicit Values(const std::string& path) : path_(path) {
+  explicit SavedValues(const std::string& path) : path_(path) {
     check(source_.open(path.c_str()));
     check(reader_.open(source_.source()));
     check(variables_.open(&reader_, "vars"));
@@ -540,7 +540,7 @@ Ranks ranks_of(const std::string& what, const std::string& dir, int64_t rank) {
   return ranks;
 }
 
-Array load(const std::string& file, const std::string& variable) { return Values(file).load(variable); }
+Array load(const std::string& file, const std::string& variable) { return SavedValues(file).load(variable); }
 
 Array join(const std::vector<Array>& parts, uint64_t axis) {
   std::vector<std::vector<uint64_t>> shapes;

@@ -1,6 +1,7 @@
 // What a file says of its functions: what they call and refer to, and what they may be called by.
 #include <algorithm>
 #include <functional>
+#include <optional>
 
 #include "cc/numbers.h"
 #include "cc/program.h"
@@ -52,6 +53,63 @@ bool is_over_at_its_end(const OMPExecutableDirective* directive) {
 int makes_of(const std::string& name) {
   if (name == "MPI_Op_create") return ELC_PROGRAM_OPERATION;
   return name == "MPI_Errhandler_create" || name == "MPI_Comm_create_errhandler" ? ELC_PROGRAM_ERROR_HANDLER : 0;
+}
+
+// The greatest number that an expression can be, where that and all that its variables are set to are constants.
+class Greatest {
+ public:
+  explicit Greatest(const ASTContext& context) : context_(context) {}
+  std::optional<int64_t> of(const Expr* e);
+
+ private:
+  // What a variable of this file is set to, where that is all that is done with it but reading.
+  struct Values : Visitor {
+    explicit Values(const VarDecl* of) : variable(of) {}
+    bool VisitBinaryOperator(BinaryOperator* e) override {
+      if (e->getOpcode() == BO_Assign && is_it(e->getLHS())) all.push_back(e->getRHS()), ++understood;
+      return true;
+    }
+    bool VisitImplicitCastExpr(ImplicitCastExpr* e) override { return understood += e->getCastKind() == CK_LValueToRValue && is_it(e->getSubExpr()), true; }
+    bool VisitDeclRefExpr(DeclRefExpr* e) override { return used += e->getDecl() == variable, true; }
+    bool is_it(const Expr* e) const {
+      const auto* named = dyn_cast<DeclRefExpr>(e->IgnoreParens());
+      return named != nullptr && named->getDecl() == variable;
+    }
+    const VarDecl* variable;
+    std::vector<const Expr*> all;
+    int used = 0, understood = 0;
+  };
+
+  const ASTContext& context_;
+  std::set<const VarDecl*> under_way_;
+};
+
+std::optional<int64_t> Greatest::of(const Expr* e) {
+  Expr::EvalResult value;
+  if (e->EvaluateAsInt(value, context_)) return value.Val.getInt().getExtValue();
+  e = e->IgnoreParenImpCasts();
+  std::vector<const Expr*> all;
+  if (const auto* either = dyn_cast<ConditionalOperator>(e)) {
+    all = {either->getTrueExpr(), either->getFalseExpr()};
+  } else if (const auto* assignment = dyn_cast<BinaryOperator>(e); assignment != nullptr && assignment->getOpcode() == BO_Assign) {
+    all = {assignment->getRHS()};
+  } else {
+    const auto* named = dyn_cast<DeclRefExpr>(e);
+    const auto* variable = named != nullptr ? dyn_cast<VarDecl>(named->getDecl()) : nullptr;
+    if (variable == nullptr || isa<ParmVarDecl>(variable) || variable->isExternallyVisible() || !under_way_.insert(variable).second) return std::nullopt;
+    Values values(variable);
+    values.TraverseDecl(context_.getTranslationUnitDecl());
+    if (values.used != values.understood) return std::nullopt;
+    all = values.all;
+    if (const Expr* first = variable->getAnyInitializer()) all.push_back(first);
+  }
+  std::optional<int64_t> greatest;
+  for (const Expr* one : all) {
+    const std::optional<int64_t> next = of(one);
+    if (!next) return std::nullopt;
+    greatest = std::max(greatest.value_or(*next), *next);
+  }
+  return greatest;
 }
 
 }  // namespace
@@ -331,10 +389,9 @@ class Collector : public Visitor {
   }
 
   void ask_for_level(const CallExpr* call) {
-    Expr::EvalResult level;
-    const bool known = call->getNumArgs() > 2 && call->getArg(2)->EvaluateAsInt(level, unit_.context());
     constexpr int kMultiple = 3;  // of MPI's four levels
-    program_.thread_level_ = std::max(program_.thread_level_, known ? static_cast<int>(level.Val.getInt().getExtValue()) : kMultiple);
+    const std::optional<int64_t> level = call->getNumArgs() > 2 ? Greatest(unit_.context()).of(call->getArg(2)) : std::nullopt;
+    program_.thread_level_ = std::max(program_.thread_level_, static_cast<int>(level.value_or(kMultiple)));
   }
 
   void look_at_argument(const std::string& receiver, const Expr* argument) {

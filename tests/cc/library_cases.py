@@ -217,6 +217,29 @@ static long back(void) {
     def test_standard_output_that_is_closed(self):
         self.right("", "if (i == 0 && rank != 0) fclose(stdout); deep(1, 1); if (rank != 0) printf(\"%d\\n\", i);")
 
+    def test_level_of_threads(self):
+        """MPI is asked for what the program can ask for, and for the highest where nobody can tell: it is before the program knows."""
+        for level, asked in ("argc > 5 ? MPI_THREAD_SERIALIZED : level", 2), ("argc > 5 ? atoi(argv[1]) : level", 3), ("other", 1), ("*&level", 3), ("level + 1", 3):
+            with self.subTest(level):
+                self.write("prog.c", r"""
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+int main(int argc, char **argv) {
+  int level = MPI_THREAD_SINGLE, other, given, now;
+  if (argc > 4) level = other = MPI_THREAD_FUNNELED;
+  else other = level;
+  MPI_Init_thread(&argc, &argv, LEVEL, &given);
+  MPI_Query_thread(&now);
+  MPI_Barrier(MPI_COMM_WORLD);
+  printf("%d\n", now);
+  MPI_Finalize();
+  return 0;
+}
+""".replace("LEVEL", level))
+                self.cc("prog.c", "-o", "prog")
+                self.assertEqual(int(self.start("prog", ranks=1)), asked)
+
     def test_where_a_thread_runs(self):
         """The thread's name goes to a function that keeps it nowhere."""
         self.right("#include <pthread.h>\n#include <sched.h>", "{ cpu_set_t set; CPU_ZERO(&set); pthread_getaffinity_np(pthread_self(), sizeof set, &set); result += CPU_COUNT(&set) > 0; }",

@@ -6,6 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <string_view>
+
 #include "base/vector.h"
 
 namespace elc {
@@ -209,6 +211,39 @@ constexpr struct {
     {"ELC_VERBOSE", read_verbose, "0 (problems), 1 (each line) or 2 (more)"},
 };
 
+constexpr size_t kLongestName = 32;
+
+// How many letters have to be put in, left out or changed to make one name the other (Levenshtein's distance).
+size_t distance_of(std::string_view a, std::string_view b) {
+  size_t row[kLongestName + 1];  // of a's first letters to each beginning of b
+  if (a.size() > kLongestName || b.size() > kLongestName) return kLongestName;
+  for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  for (size_t i = 1; i <= a.size(); ++i) {
+    size_t before = row[0];
+    row[0] = i;
+    for (size_t j = 1; j <= b.size(); ++j) {
+      const size_t changed = before + (a[i - 1] != b[j - 1]);
+      before = row[j];
+      const size_t longer = (row[j] < row[j - 1] ? row[j] : row[j - 1]) + 1;
+      row[j] = changed < longer ? changed : longer;
+    }
+  }
+  return row[b.size()];
+}
+
+// The variable that somebody meant who wrote another name, if that is not quite another.
+const char* meant_by(std::string_view name) {
+  constexpr size_t kNear = 2;
+  const char* meant = nullptr;
+  size_t least = kNear + 1;
+  const auto look_at = [&](const char* known) {
+    if (const size_t distance = distance_of(name, known); distance < least) least = distance, meant = known;
+  };
+  look_at("ELC_DIR");
+  for (const auto& variable : kVariables) look_at(variable.name);
+  return least > 0 ? meant : nullptr;
+}
+
 }  // namespace
 
 bool parse_whole(const char* text, uint64_t* value) {
@@ -302,5 +337,17 @@ Result read_config(Config* config, Getter get) {
 }
 
 Result read_config(Config* config) { return read_config(config, getenv); }
+
+Text misspelt_variables(const char* const* environment) {
+  Text all;
+  for (; environment != nullptr && *environment != nullptr; ++environment) {
+    const char* const end = strchr(*environment, '=');
+    const std::string_view name(*environment, end == nullptr ? 0 : static_cast<size_t>(end - *environment));
+    const char* const meant = name.substr(0, 4) == "ELC_" ? meant_by(name) : nullptr;
+    if (meant != nullptr)
+      all = Text::format("%s%s%.*s is no variable of libELC: is %s meant?", all.c_str(), all.empty() ? "" : "; ", static_cast<int>(name.size()), name.data(), meant);
+  }
+  return all;
+}
 
 }  // namespace elc

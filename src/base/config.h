@@ -77,6 +77,9 @@ struct Config {
 Result read_config(Config* config, char* (*get)(const char* name));
 Result read_config(Config* config);
 
+// What is to be said of names in the environment ("NAME=value", the last one null) that are nearly those of variables; empty for nothing.
+Text misspelt_variables(const char* const* environment);
+
 // The values' own syntax, shared with the command line of `elc`. Each returns false for a text that
 // is not of the form, and leaves `value` alone.
 // Seconds: "90", "0.5", "15m", "2h", "1d"; not negative, at most 1e9.

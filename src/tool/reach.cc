@@ -14,6 +14,15 @@
 #include "debug_information.h"
 
 namespace elc::tool {
+
+// A variable to begin with.
+struct Root {
+  Dwarf_Die die;
+  uint64_t address = 0;
+  std::string key, file;   // of a static variable
+  std::string function;
+};
+
 namespace {
 
 constexpr unsigned kStackPointer = 7, kProgramCounter = 16;  // of x86-64, by their numbers in debug information
@@ -56,14 +65,6 @@ bool of_the_library(Dwarf_Die* die) {
     if (name.rfind(begin, 0) == 0) return true;
   return dwarf_tag(die) == DW_TAG_namespace && name == "elc";
 }
-
-// A variable to begin with.
-struct Root {
-  Dwarf_Die die;
-  uint64_t address = 0;
-  std::string key, file;   // of a static variable
-  std::string function;
-};
 
 struct Frame {
   uint64_t pc = 0;

@@ -2,12 +2,14 @@
 """matrix.py --build DIR --build DIR ...: a line that was taken on one machine is restarted on every other.
 
     matrix.py --build DIR ... [--chain NAME,NAME,...] [--programs A,B | --programs unchanged] [--seed S] [--rounds N]
+              [--links N]
 
 For each ordered pair of builds (other processors: tests/foreign/prepare; other MPIs) and each program: it runs under the
 first until a line has committed, and a random moment longer; all of it is killed; it goes on under the second from that
 line and ends with the digest that it has without libELC on this machine. With --chain a job goes through the builds one
 after the other instead, and is killed in each when a new line has committed; traffic/rich is killed only when a line
-has committed that has messages in transit, orphans and results of crossing collectives. The programs use operations
+has committed that has messages in transit, orphans and results of crossing collectives, with --links only when it relies on
+N others, as an incremental one does. The programs use operations
 alone that IEEE 754 rounds exactly, so every digest is the same on all machines, and must be.
 
 Ends with a table; a cell says how many restarts were right. Every random choice follows from the seed.
@@ -63,7 +65,8 @@ def report(job):
 class Case:
     """One program with random arguments: what it gives without libELC, and journeys of it."""
 
-    def __init__(self, name, seed, here, builds):
+    def __init__(self, name, seed, here, builds, links):
+        self.links = links
         self.name, self.seed, self.here, self.length = name, seed, here, 0
         self.builds = builds  # on the way
         self.program = name.removeprefix("unchanged/").split("/")[0]
@@ -105,14 +108,17 @@ class Case:
         return digest
 
     def rich(self, lines):
-        """Whether the newest line has all that a line can have, if that is asked for."""
-        if not self.asks_rich:
-            return True
+        """Whether the newest line has all that a line can have, and relies on as many others, if that is asked for."""
+        newest = launch.newest(lines)
+        found = []
         try:
-            found = launch.messages(self.here.program("elc"), lines, launch.newest(lines))
-        except (OSError, subprocess.CalledProcessError):
+            if self.links and launch.relied_on(self.here.program("elc"), lines, newest) < self.links:
+                return False
+            if self.asks_rich:
+                found = launch.messages(self.here.program("elc"), lines, newest)
+        except (OSError, StopIteration, subprocess.CalledProcessError):
             return False  # the job goes on meanwhile, and has removed it
-        return all(any(m[kind] for m in found) for kind in ("in_transit", "orphans", "crossing_results"))
+        return not self.asks_rich or all(any(m[kind] for m in found) for kind in ("in_transit", "orphans", "crossing_results"))
 
     def new_line(self, lines, seen):
         """A function that says whether a line that this stage may be killed after is there; it judges each line once."""
@@ -132,7 +138,7 @@ class Case:
         job = self.job(build, self.program, {"ELC_DIR": lines, "ELC_EVERY": "0.02", "TYPES_DIR": os.path.dirname(lines),
                                              "TRAFFIC_FILE": lines + ".data", "ELC_FILE_ROOTS": os.path.dirname(lines),
                                              "ELC_AGGREGATE": self.random.choice(["no", "node", "2"]),
-                                             "ELC_INCREMENTAL": self.random.choice(["1", "2", "8"]),
+                                             "ELC_INCREMENTAL": str(2 * self.links) if self.links else self.random.choice(["1", "2", "8"]),
                                              "ELC_BACKGROUND": self.random.choice(["no", "fork", "copy"]),
                                              "ELC_COMPRESS": self.random.choice(["no", "1", "1,2"])})
         if not last:
@@ -142,7 +148,7 @@ class Case:
                 job.destroy()
                 raise Failure("no new line that will do (the newest is %d): a hang?\n%s\n%s" %
                               (launch.newest(lines), stacks, report(job)))
-            if not self.asks_rich:
+            if not self.asks_rich and not self.links:
                 job.wait(self.random.random() * 0.05)
         if not last and job.running():
             job.destroy()
@@ -212,6 +218,7 @@ def main():
     p.add_argument("--programs", default=",".join(name for name in PROGRAMS if "/" not in name))
     p.add_argument("--seed", type=int, default=random.SystemRandom().randrange(1000000))
     p.add_argument("--rounds", type=int, default=1)
+    p.add_argument("--links", type=int, default=0, help="others that a line relies on when its job is killed, at least (default: any)")
     options = p.parse_args()
     builds = {b.name: b for b in map(launch.Build, options.build)}
     routes = [[builds[name] for name in chain.split(",")] for chain in options.chain]
@@ -223,7 +230,7 @@ def main():
     table, failures = {}, 0
     for number in range(options.rounds):
         for name in programs:
-            case = Case(name, "%d/%d/%s" % (options.seed, number, name), here, list(builds.values()))
+            case = Case(name, "%d/%d/%s" % (options.seed, number, name), here, list(builds.values()), options.links)
             for route in routes:
                 title = " to ".join(b.name for b in route)
                 begin = time.monotonic()

@@ -149,6 +149,15 @@ TEST_CASE("a value that is not allowed is named with its variable and what is al
   }
 }
 
+TEST_CASE("a name that is nearly that of a variable is told, others are not") {
+  const char* const right[] = {"PATH=/bin", "ELC_DIR=lines", "ELC_EVERY=5", "ELC_HOME=/opt", "ELC_DOCTOR=here", "ELC_=", "ELC_CC=gcc", "LANG", "XELC_EVRY=1", nullptr};
+  CHECK(misspelt_variables(right).empty());
+  CHECK(misspelt_variables(nullptr).empty());
+  const char* const wrong[] = {"ELC_EVRY=5", "ELC_DIR=lines", "ELC_DIRS=x", "ELC_INCREMENTALS=4", nullptr};
+  CHECK(misspelt_variables(wrong).view() ==
+        "ELC_EVRY is no variable of libELC: is ELC_EVERY meant?; ELC_DIRS is no variable of libELC: is ELC_DIR meant?; ELC_INCREMENTALS is no variable of libELC: is ELC_INCREMENTAL meant?");
+}
+
 TEST_CASE("signals by number: those that have a name here, and those for programs") {
   for (const int never : {SIGKILL, SIGSTOP, SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGABRT, SIGCHLD, SIGPIPE})
     CHECK(problem("ELC_SIGNAL", std::to_string(never)).find("ELC_SIGNAL=") == 0);

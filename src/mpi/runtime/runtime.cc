@@ -22,6 +22,8 @@
 extern "C" ELC_WEAK const char __executable_start;  // by the linkers of GNU and LLVM
 #endif
 
+extern "C" char** environ;  // POSIX has no header for it
+
 namespace elc::mpi {
 
 constinit RuntimeStorage runtime_storage;
@@ -463,6 +465,7 @@ void start() {
   PMPI_Comm_rank(MPI_COMM_WORLD, &runtime.rank);
   PMPI_Comm_size(MPI_COMM_WORLD, &runtime.size);
   set_message_rank(runtime.rank);
+  if (const Text misspelt = runtime.rank == 0 ? misspelt_variables(environ) : Text(); !misspelt.empty()) say("%s", misspelt.c_str());
   if (is_spawned() || !has_directory()) {
     record_datatypes(false);
     return;

@@ -308,6 +308,8 @@ const Reasons& unfit() {
         "_rdrand16_step _rdrand32_step _rdrand64_step _rdseed16_step _rdseed32_step _rdseed64_step "
         "__builtin_ia32_rdrand16_step __builtin_ia32_rdrand32_step __builtin_ia32_rdrand64_step __builtin_ia32_rdseed_hi_step "
         "__builtin_ia32_rdseed_si_step __builtin_ia32_rdseed_di_step __builtin_ia32_rdseed16_step __builtin_ia32_rdseed32_step __builtin_ia32_rdseed64_step");
+    add("in a restart the number is another object's, or nobody's: keep the handle",
+        "MPI_Comm_c2f MPI_Type_c2f MPI_Group_c2f MPI_Op_c2f MPI_Request_c2f MPI_Win_c2f MPI_File_c2f MPI_Info_c2f MPI_Errhandler_c2f MPI_Message_c2f");
     add("other processes are not part of lines",
         "fork vfork pipe pipe2 socket socketpair connect accept listen bind execv execvp execl execlp execle execve "
         "posix_spawn posix_spawnp wait waitpid waitid wait3 wait4 daemon "

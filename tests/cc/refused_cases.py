@@ -312,6 +312,12 @@ static long streams(void) {
 
     def test_names_of_threads(self): self.unfit("pthread_self(): what it returns", "#include <pthread.h>\nstatic pthread_t first;", "first = pthread_self();")
 
+    def test_numbers_of_fortran(self):
+        """Open MPI counts what it is asked for; MPICH's are its handles, and are found."""
+        self.write("prog.c", PROGRAM % ("static MPI_Fint number;", "if (i == 1) number = MPI_Comm_c2f(MPI_COMM_SELF); if (i > 1) deep(1, 1);"))
+        self.cc("prog.c", "-w", "-o", "prog")
+        self.assert_refuses_line(r"the program has called MPI_Comm_c2f\(\) \(prog\.c:\d+\): in a restart the number is another" if self.build.mpi != "mpich" else "has a handle of MPI")
+
     HASHES = """#include <stdint.h>
 static long *kept[64]; static struct table { size_t size, mask, at; uintptr_t key; long *where[64]; unsigned (*by)(const void *); } t = {64, 63}; static uintptr_t pair[2];
 static unsigned hash(unsigned long key) { return (unsigned)(key >> 7 & 1); }

@@ -93,10 +93,11 @@ void* address_of(F* function) {
   return reinterpret_cast<void*>(reinterpret_cast<uintptr_t>(function));
 }
 
-// The slot of one of the program's, or -1.
+// The slot of one of the program's, or -1. One that was freed is a key while it has attributes, for MPIs and programs that delete these by it.
 int number_of(int key) {
-  const bool is_own = key >= kFirst && key < kFirst + made && Slot{key - kFirst}.is_live() != 0;
-  return is_own ? key - kFirst : -1;
+  const bool is_one = key >= kFirst && key < kFirst + made;
+  const Slot slot = {is_one ? key - kFirst : 0};
+  return is_one && (slot.is_live() != 0 || slot.attributes() != 0) ? slot.number : -1;
 }
 
 }  // namespace
@@ -138,7 +139,7 @@ ELC_EXPORT int ELC_Program_keyval_create(Copy* copy, Delete* free, int* key, voi
 
 ELC_EXPORT int ELC_Program_keyval_free(int* key) {
   const int number = number_of(*key);
-  if (number >= 0) {
+  if (number >= 0 && Slot{number}.is_live() != 0) {
     Slot{number}.is_live() = 0;
     *key = elc::state::keep_number("MPI_KEYVAL_INVALID", MPI_KEYVAL_INVALID);
     return MPI_SUCCESS;

@@ -205,7 +205,7 @@ class CharacterVisitor : public Visitor {
 
   static std::string name_of(const Unit& unit, const ValueDecl* declared) {
     if (const auto* field = dyn_cast<FieldDecl>(declared)) {
-      const std::string record = spelling(field->getParent());
+      const std::string record = named(field->getParent());
       if (!record.empty() && !field->getName().empty()) return record + "." + field->getName().str();
     } else if (const auto* parameter = dyn_cast<ParmVarDecl>(declared)) {
       if (const auto* function = dyn_cast<FunctionDecl>(parameter->getDeclContext()))
@@ -216,6 +216,11 @@ class CharacterVisitor : public Visitor {
     return at(unit, declared->getCanonicalDecl()->getLocation());
   }
 
+  // Not by the name that the module has given since to one that had none.
+  static std::string named(const RecordDecl* record) {
+    const std::string name = spelling(record);
+    return name.find(kUnnamed) != std::string::npos ? "" : name;
+  }
   static std::string name_of(const Unit& unit, const Expr* made) { return at(unit, made->getBeginLoc()) + "()"; }
   static std::string signature_of(const CallExpr* call) { return signature_of(called_type(call)); }
 
@@ -245,7 +250,7 @@ class CharacterVisitor : public Visitor {
     if (type->isSignedIntegerType() && !type->isBooleanType()) type = unit_.context().getCorrespondingUnsignedType(type);
     const auto* record = type->getAs<RecordType>();
     if (record == nullptr) return type.getAsString();
-    const std::string name = spelling(record->getDecl());
+    const std::string name = named(record->getDecl());
     return name.empty() ? at(unit_, record->getDecl()->getLocation()) : name;
   }
 

@@ -31,7 +31,7 @@ void Module::name_tags() {
     const TypedefNameDecl* const named = tag->getTypedefNameForAnonDecl();
     if (named != nullptr && !finder.parameters.contains(named->getName().str())) continue;
     if (unit_.in_system_header(tag->getLocation()) || (record != nullptr && record->isAnonymousStructOrUnion())) continue;
-    const std::string name = "elc_unnamed_" + std::to_string(unit_.line(tag->getLocation())) + "_" + std::to_string(++n);
+    const std::string name = std::string(kUnnamed) + std::to_string(unit_.line(tag->getLocation())) + "_" + std::to_string(++n);
     const size_t behind = unit_.begin_of(tag->getBraceRange().getBegin());
     edits_.replace(behind, behind, " " + name + " ");
     tag->setDeclName(&unit_.context().Idents.get(name));
@@ -144,7 +144,7 @@ void Module::rename(NamedDecl* declared, const FunctionDecl* function) {
   ASTContext& context = unit_.context();
   const bool is_tag = isa<TagDecl>(declared);
   const std::string name = declared->getName().str();
-  if (name.empty() || name.starts_with("elc_unnamed_") || renamed_.contains(declared->getCanonicalDecl())) return;
+  if (name.empty() || name.starts_with(kUnnamed) || renamed_.contains(declared->getCanonicalDecl())) return;
   const auto is_free = [&](const std::string& other) {
     if (lifted_names_.contains((is_tag ? "struct " : "") + other) || (!is_tag && local_names_[function].contains(other))) return false;
     for (const NamedDecl* outside : context.getTranslationUnitDecl()->lookup(DeclarationName(&context.Idents.get(other))))
@@ -208,7 +208,7 @@ void Module::leave_lifted(const DeclStmt* statement) {
     const auto* tag = dyn_cast<TagDecl>(d);
     if (tag == nullptr || !tag->isThisDeclarationADefinition()) continue;
     const std::string name = tag->getName().str();
-    edits_.replace(unit_.begin_of(tag->getBraceRange().getBegin()), end_of_type(unit_, tag), name.starts_with("elc_unnamed_") ? " " + name + " " : "");
+    edits_.replace(unit_.begin_of(tag->getBraceRange().getBegin()), end_of_type(unit_, tag), name.starts_with(kUnnamed) ? " " + name + " " : "");
   }
 }
 

@@ -225,6 +225,7 @@ inline constexpr const char* kComputesWithAddress = "it computes with an address
 
 // The name by which C can speak of a struct or union; empty: there is none.
 std::string spelling(const clang::RecordDecl* record);
+inline constexpr const char* kUnnamed = "elc_unnamed_";  // what the name begins with that a module gives to a type without one
 
 // The function that is called, where the call names it.
 inline const clang::FunctionDecl* callee_of(const clang::CallExpr* call) { return call->getDirectCallee(); }

@@ -1,7 +1,9 @@
 #include "cc/sizes.h"
 
+#include "cc/types.h"
 #include "cc/visitor.h"
 #include "clang/AST/Expr.h"
+#include "clang/Basic/TargetInfo.h"
 
 namespace elc::cc {
 
@@ -140,8 +142,22 @@ class SizeVisitor : public Visitor {
     return true;
   }
 
-  // offsetof as it was written before there was one.
+  // LONG_MAX, ULONG_MAX, SIZE_MAX.
+  bool VisitIntegerLiteral(IntegerLiteral* number) override {
+    if (!is_fixed(number->getType()) && (number->getType()->isSignedIntegerType() ? number->getValue().isMaxSignedValue() : number->getValue().isMaxValue())) see_greatest(number);
+    return true;
+  }
+
+  // offsetof as it was written before there was one; (size_t)-1; and memory of doubles that is cut into integers.
   bool VisitCastExpr(CastExpr* cast) override {
+    if (cast->getCastKind() == CK_IntegralCast && isa<CStyleCastExpr>(cast) && cast->getType()->isUnsignedIntegerType() && !is_fixed(cast->getType())) {
+      Expr::EvalResult value;
+      if (cast->EvaluateAsInt(value, unit_.context()) && value.Val.getInt().isAllOnes()) see_greatest(cast);
+    }
+    if (cast->getCastKind() == CK_BitCast && isa<CStyleCastExpr>(cast) && is_of_other_numbers(cast)) {
+      const int order = unit_.context().getTargetInfo().isBigEndian() ? 1 : 0;
+      here().kept.push_back({kOtherNumbers, unit_.place(cast->getBeginLoc()), any_size(unit_) * 2 + order});
+    }
     if (cast->getCastKind() != CK_PointerToIntegral) return true;
     const auto* address = dyn_cast<UnaryOperator>(cast->getSubExpr()->IgnoreParenCasts());
     if (address == nullptr || address->getOpcode() != UO_AddrOf) return true;
@@ -260,6 +276,30 @@ class SizeVisitor : public Visitor {
   void see(const Expr* e, const std::string& name) {
     Expr::EvalResult value;
     if (e->EvaluateAsInt(value, unit_.context())) see(e, {name, unit_.place(e->getBeginLoc()), value.Val.getInt().getExtValue()});
+  }
+
+  // A pointer to numbers becomes one to others. What looks into a number by its own address, as mathematical functions do, leaves it a number.
+  bool is_of_other_numbers(const CastExpr* cast) const {
+    const Expr* const from = cast->getSubExpr()->IgnoreParenImpCasts();
+    const auto* address = dyn_cast<UnaryOperator>(from);
+    if (address != nullptr && address->getOpcode() == UO_AddrOf && !isa<ArraySubscriptExpr>(address->getSubExpr()->IgnoreParens())) return false;
+    const QualType was = element_of(from->getType()), is = element_of(cast->getType());
+    if (was.isNull() || is.isNull() || was->isCharType() || is->isCharType()) return false;
+    const ASTContext& context = unit_.context();
+    return context.getTypeSize(was) != context.getTypeSize(is) || is_fixed(was) != is_fixed(is);
+  }
+
+  // What a pointer, or an array, leads to, if that is numbers of one kind.
+  static QualType element_of(QualType type) {
+    const Type* const to = type->getPointeeOrArrayElementType();
+    QualType element(to, 0);
+    if (const auto* complex = element->getAs<ComplexType>()) element = complex->getElementType();
+    return only_number(element);
+  }
+
+  void see_greatest(const Expr* e) {
+    const QualType type = e->getType();
+    see(e, {"the greatest " + type.getCanonicalType().getUnqualifiedType().getAsString(), unit_.place(e->getBeginLoc()), static_cast<long long>(unit_.context().getTypeSize(type))});
   }
 
   void see_distance(const Expr* e) { see(e, {kAnySize, unit_.place(e->getBeginLoc()), any_size(unit_)}); }

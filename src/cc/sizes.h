@@ -39,6 +39,8 @@ struct SizesOfFunction {
 // That of a type that is not known: its value is how types are laid out.
 inline constexpr const char* kAnySize = "sizes of types";
 long long any_size(const Unit& unit);
+// The bytes of numbers in memory that is numbers of another type: its value is how both are laid out.
+inline constexpr const char* kOtherNumbers = "numbers in memory of others";
 
 // nullptr: initialisers of variables that are no constants.
 std::map<const clang::FunctionDecl*, SizesOfFunction> sizes_in(const Unit& unit);

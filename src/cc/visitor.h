@@ -15,7 +15,7 @@ namespace elc::cc {
   M(ConditionalOperator, clang::ConditionalOperator*) M(DeclRefExpr, clang::DeclRefExpr*) M(DeclStmt, clang::DeclStmt*)             \
   M(DeclaratorDecl, clang::DeclaratorDecl*) M(DoStmt, clang::DoStmt*) M(EnumConstantDecl, clang::EnumConstantDecl*)                 \
   M(ForStmt, clang::ForStmt*) M(GenericSelectionExpr, clang::GenericSelectionExpr*) M(GotoStmt, clang::GotoStmt*)                   \
-  M(IfStmt, clang::IfStmt*) M(ImplicitCastExpr, clang::ImplicitCastExpr*)                                                           \
+  M(IfStmt, clang::IfStmt*) M(ImplicitCastExpr, clang::ImplicitCastExpr*) M(IntegerLiteral, clang::IntegerLiteral*)                 \
   M(MemberExpr, clang::MemberExpr*) M(OMPExecutableDirective, clang::OMPExecutableDirective*) M(OffsetOfExpr, clang::OffsetOfExpr*) \
   M(PredefinedExpr, clang::PredefinedExpr*) M(RecordDecl, clang::RecordDecl*) M(ReturnStmt, clang::ReturnStmt*)                     \
   M(SwitchStmt, clang::SwitchStmt*) M(TagDecl, clang::TagDecl*) M(TagTypeLoc, clang::TagTypeLoc)                                    \

@@ -164,6 +164,15 @@ class Characters(Cases):
         show = self.tool, "show", "--json", os.path.join(self.home, "lines", "line-000001", "rank-000000.elc")
         self.assertLessEqual({"char[21]", "bytes[31]", "double[2]"}, {block["type"] for block in json.loads(self.run_words(*show))["heap"]})
 
+    def test_structs_without_names(self):
+        self.write("prog.c", PROGRAM % ("static struct { char name[20]; int n; } all[4]; static struct outer { struct { char within[8]; } of; int n; } outer;",
+                                        'sprintf(all[i % 4].name, "%d", i), strcpy(outer.of.within, all[i % 4].name); deep(1, 1); result += outer.of.within[0];'))
+        self.cc("prog.c", "-w", "-o", "prog")
+        self.take_line("prog")
+        shown = json.loads(self.run_words(self.tool, "show", "--json", os.path.join(self.home, "lines", "line-000001", "rank-000000.elc")))
+        fields = {field["name"]: field["type"] for one in shown["types"] for field in one.get("fields", [])}
+        self.assertEqual((fields["name"], fields["within"]), ("char[20]", "char[8]"))
+
     def test_functions_that_give_memory(self):
         """For anything, or what they were given: each call has what its own memory is. Blocks of odd sizes are something else than text."""
         outside = """

@@ -41,7 +41,7 @@ static const size_t places[] = {offsetof(struct cell, n), sizeof(struct cell)};
     def found(self, inside, more=""):
         self.write("prog.c", PROGRAM % (self.OUTSIDE % more, inside))
         said = self.cc("prog.c", "-w", "-o", "prog", "-felc-report")
-        return set(re.findall(r"elc-cc: .*prog\.c:\d+: (\S+ \(.*\)|sizes of types) may be in variables: a restart needs a machine", said))
+        return set(re.findall(r"elc-cc: .*prog\.c:\d+: (\S+ \(.*\)|sizes of types|numbers in memory of others|the greatest [a-z ]+) may be in variables: a restart needs a machine", said))
 
     def test_where_they_are_kept(self):
         """Not what functions that no line finds on the stack compute with, nor what is compared, or is a distance from a pointer."""
@@ -68,6 +68,14 @@ static const size_t places[] = {offsetof(struct cell, n), sizeof(struct cell)};
                              ("{ struct cell c[2]; kept = (size_t)(c + 1) - (size_t)c; }", "sizes of types"),
                              ("{ char *a = malloc(i + 1), *b = a + i; result += b - a - i; free(a); }", None),
                              ("{ int n; MPI_Type_size(MPI_LONG, &n); result += n > 4; }", "sizes of types"),
+                             ("{ double *work = malloc(20 * sizeof *work); int *pieces = (int *)(work + 10); pieces[i % 20] = i; result += pieces[i % 20] - i; free(work); }",
+                              "numbers in memory of others"),
+                             ("{ static double work[20]; long *pieces = (long *)&work[10]; pieces[i % 10] = i; result += pieces[i % 10] - i; }", "numbers in memory of others"),
+                             ("{ double x = i; float single[4] = {i}; result += ((unsigned *)&x)[1] > 9 && *(unsigned *)single > 9; }", None),
+                             ("{ struct { double x, y; } *pair = calloc(1, sizeof *pair); double *flat = (double *)pair; result += flat[1]; free(pair); }", None),
+                             ("kept = __LONG_MAX__; deep(1, 1); result += kept == __LONG_MAX__;", "the greatest long"),
+                             ("kept = (size_t)-1;", "the greatest unsigned long"),
+                             ("if (kept == (size_t)-1 || result == __LONG_MAX__) abort();", None),
                              ("{ size_t n = sizeof(long double); deep(1, n > 9); }", "sizeof (long double)")):
             with self.subTest(inside):
                 self.assertEqual(self.found(inside), {kept} - {None})

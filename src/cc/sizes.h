@@ -1,4 +1,4 @@
-// Sizes that a program computes with: sizeof, _Alignof and offsets in structs. One that is kept in a variable is another number on a
+// Sizes that a program computes with: sizeof, _Alignof, offsets in structs, and the greatest number of a type. One that is kept in a variable is another number on a
 // machine that lays types out differently, so that a restart there would be wrong.
 #ifndef ELC_CC_SIZES_H
 #define ELC_CC_SIZES_H

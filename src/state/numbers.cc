@@ -1,4 +1,4 @@
-// Constants of MPI, and sizes of types, that a prepared program may have in variables (elc_program.h). Each MPI, and each machine, has
+// Constants of MPI, sizes of types, and what else is a number of the machine, that a prepared program may have in variables (elc_program.h). Each MPI, and each machine, has
 // numbers of its own for them, and a variable of a line is the number that it is: so a line has the numbers, and a restart goes on where
 // they are the same.
 #include <string.h>

@@ -157,6 +157,13 @@ int main(int argc, char **argv) {
                 else: self.assertEqual(self.read("log"), whole)
                 self.assertEqual("is not there: it begins anew" in said, way == "removed", said)
 
+    WRITES_PART = """MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  if (rank == 0) {
+    f = fopen("part", "w");
+    fprintf(f, "123456789");
+    fclose(f);"""
+
     def test_removed_and_shortened(self):
         """Behind the line, when it has been read: a restart that reads it again is ended, unless the file is put back."""
         for how, said_of_it in ("remove(\"part\")", "which was removed behind that"), ("truncate(\"part\", 2)", "what is there now was written behind that"):
@@ -168,12 +175,7 @@ int main(int argc, char **argv) {
 int main(int argc, char **argv) {
   int i, rank, n = -1;
   FILE *f;
-  MPI_Init(&argc, &argv);
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  if (rank == 0) {
-    f = fopen("part", "w");
-    fprintf(f, "123456789");
-    fclose(f);
+  BEGIN
     truncate("part", 6);
   }
   for (i = 0; i < 100; i++) {
@@ -187,7 +189,7 @@ int main(int argc, char **argv) {
   MPI_Finalize();
   return 0;
 }
-""")
+""".replace("BEGIN", self.WRITES_PART))
                 self.cc("-w", "-DPUT=" + how, "prog.c", "-o", "prog")
                 out, said = self.planned("prog", self.chance.randrange(30, 60))
                 self.assertEqual((out, launch.committed(os.path.join(self.home, "lines"))), ("read: 123456\n", [1]), said)
@@ -210,12 +212,7 @@ int main(int argc, char **argv) {
   int i, rank, there = 0, removed = 0;
   struct stat about;
   FILE *f;
-  MPI_Init(&argc, &argv);
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  if (rank == 0) {
-    f = fopen("part", "w");
-    fprintf(f, "123456789");
-    fclose(f);
+  BEGIN
   }
   for (i = 0; i < 100; i++) {
     MPI_Barrier(MPI_COMM_WORLD);
@@ -227,7 +224,7 @@ int main(int argc, char **argv) {
   MPI_Finalize();
   return 0;
 }
-""")
+""".replace("BEGIN", self.WRITES_PART))
                 self.cc("-w", "-DASKS=" + asks, "prog.c", "-o", "prog")
                 right, said = self.planned("prog", self.chance.randrange(30, 60))
                 self.assertEqual(launch.committed(os.path.join(self.home, "lines")), [1], said)

@@ -70,11 +70,12 @@ bool EventLogging::suppress(ClassCount& c) {
   return true;
 }
 
-// A receive that may be with MPI and may be not would have to be logged by what becomes of it.
+// It would have to be logged by what becomes of it: with MPI, that may be either; held, the same call may find it
+// answered in a restart.
 Fate EventLogging::cancel(Posting& posting) {
   if (stopped_) return Fate::kOpen;
   const Fate fate = receives_.cancel(posting);
-  if (fate == Fate::kOpen && line_ != nullptr)
+  if ((fate == Fate::kOpen || (fate == Fate::kWithdrawn && applies(Rule::kCancelledHeld))) && line_ != nullptr)
     line_->refuse_while_open("MPI_Cancel was called for a receive while messages crossed the line; the next one is asked for as usual");
   return fate;
 }

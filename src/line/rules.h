@@ -21,6 +21,7 @@ enum class Rule : uint32_t {
   kStreamOrder,         // section 5: messages in transit are kept in the order of their stream
   kBackground,          // section 8: no send waits for its receive until all are released
   kCancelled,           // trap 12: nothing is implied for a cancelled receive before its fate is known
+  kCancelledHeld,       // trap 12: one that is withdrawn in a replay refuses the line that is open
   kUnfollowed,          // section 6: an unfollowed operation that crosses refuses the line
   kGroupCalls,          // section 6: so does a call on a group
   kPairWays,            // section 6: and one of a pair, whatever that has called the other way

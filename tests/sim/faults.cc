@@ -30,6 +30,7 @@ static const Variant kVariants[] = {
     {"stable", "a line commits before its files are stable", Fault::kNone, Rule::kStable},
     {"background", "a released process waits in a send", Fault::kNone, Rule::kBackground, true},
     {"cancelled", "a cancelled receive counts by what later ones observe", Fault::kNone, Rule::kCancelled},
+    {"held", "a receive is cancelled that is held, in a line of the replay", Fault::kNone, Rule::kCancelledHeld, true},
     {"unfollowed", "an operation that cannot be logged crosses a line", Fault::kNone, Rule::kUnfollowed},
     {"group", "a call on a group crosses a line", Fault::kNone, Rule::kGroupCalls},
     {"members", "an operation of a group is not told to its members", Fault::kNone, Rule::kTellMembers},

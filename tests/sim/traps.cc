@@ -498,6 +498,37 @@ std::string found_shown_after_cancel(Fault fault) {
   return recovered(scene, 1);
 }
 
+// A second line is begun in a replay, and a receive that is held is cancelled in it. Behind that line the queue has a
+// message for the same call.
+std::string found_cancelled_while_held(Fault fault) {
+  Script s(3);
+  s.on(p).recv(r, 1).site().send(q, 0).recv(q, 3).site();
+  s.on(q).site().site().irecv(2, kAny, 0).add({.op = sim::Op::kCancel, .slot = 2});
+  s.on(q).add({.op = sim::Op::kWaitCancelled, .peer = p, .tag = 0, .slot = 2}).send(p, 3).recv(kAny, 0);
+  s.on(r).site().site().send(q, 0).send(p, 1);
+  Scene scene(s, fault);
+  scene.request();
+  scene.run(r, 4);
+  scene.deliver(r, p);
+  scene.run(q, 3);
+  scene.deliver(r, q);
+  scene.run(p, 2);
+  restarted(scene, 1);
+  scene.request();
+  scene.run(q, 3);
+  scene.run(p, 1);
+  scene.deliver(p, q);
+  scene.run(q, 2);
+  scene.deliver(q, p);
+  scene.run(p, 2);
+  scene.run(r, 3);
+  scene.settle();
+  if (ordinary()) expect_line(scene, 1);
+  scene.kill();
+  scene.finish();
+  return scene.violation();
+}
+
 // In replay one receive is held until the program has seen, by a probe, what another has left.
 std::string found_probe_in_replay(Fault fault) {
   Script s(3);
@@ -822,6 +853,10 @@ TEST_CASE("found: a probe for one tag and the order of the stream") {
   expect_clean(found_any_tag_after_probe);
 }
 TEST_CASE("found: a communicator freed in the window") { expect_clean(found_freed_in_window); }
+TEST_CASE("found: a receive is cancelled that is held") {
+  expect_clean(found_cancelled_while_held);
+  expect_caught(found_cancelled_while_held, Rule::kCancelledHeld);
+}
 TEST_CASE("found: order of what a receive holds and what the queue has") {
   expect_clean(found_order_of_held);
   expect_caught(found_order_of_held, Rule::kStreamOrder);

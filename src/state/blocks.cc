@@ -164,21 +164,48 @@ bool offset_in(const format::TypeTable& types, TypeId type, uint64_t count, uint
   return true;
 }
 
-format::PointerLeaf BlockMap::in_region(const Extent& extent, uintptr_t address) const {
+// The type of the scalar that begins at an offset of elements of `type`; kNone: none does, or a union has it.
+static TypeId scalar_at(const format::TypeTable& types, TypeId type, uint64_t offset) {
+  while (types.info(type).kind == format::kStruct) {
+    offset %= types.info(type).size;
+    TypeId inner = format::kNone;
+    for (const format::FieldInfo& field : types.fields(type))
+      if (offset >= field.offset && offset - field.offset < field.count * types.size_of(field.type)) {
+        inner = field.type;
+        offset -= field.offset;
+        break;
+      }
+    if (inner == format::kNone) return format::kNone;
+    type = inner;
+  }
+  return type < format::kFirstMade && offset % types.info(type).size == 0 ? type : format::kNone;
+}
+
+// A pointer to `target`, at `offset` in elements of a struct: one behind an array of those is where a field of another type, or the next
+// element, begins, which on another machine may be farther. To characters anything may be pointed to.
+static void prefer_end(const format::TypeTable& types, TypeId type, uint64_t count, uint64_t offset, const void* memory, TypeId target, uint64_t* position) {
+  if (target <= format::kUchar || target >= format::kByte || types.info(type).kind != format::kStruct || format::extra_of(*position) != 0) return;
+  const uint64_t width = types.size_of(target), size = count * types.size_of(type);
+  if (offset < width || offset > size || (offset < size && scalar_at(types, type, offset) == target) || scalar_at(types, type, offset - width) != target) return;
+  uint64_t last;
+  if (types.position(type, count, offset - width, memory, &last)) *position = format::make_position(format::leaf_of(last), format::kPastLeaf);
+}
+
+format::PointerLeaf BlockMap::in_region(const Extent& extent, uintptr_t address, TypeId target) const {
   const Region& region = *regions_[extent.index];
+  const uint64_t offset = address - extent.begin;
   format::PointerLeaf pointer = {1 + extent.index, 0};
-  if (!process_->types.position(region.type, region.count, address - extent.begin, region.address,
-                                &pointer.position))
-    return {format::kWildBlock, address};
+  if (!process_->types.position(region.type, region.count, offset, region.address, &pointer.position)) return {format::kWildBlock, address};
+  prefer_end(process_->types, region.type, region.count, offset, region.address, target, &pointer.position);
   return pointer;
 }
 
-format::PointerLeaf BlockMap::in_block(const Block& block, uintptr_t address) const {
-  const uint64_t count = elements_of(*process_, block);
+format::PointerLeaf BlockMap::in_block(const Block& block, uintptr_t address, TypeId target) const {
+  const uint64_t count = elements_of(*process_, block), offset = address - begin_of(block);
   const uint64_t rest = block.size - count * process_->types.size_of(block.type);
   format::PointerLeaf pointer = {format::kFirstById + block.id, 0};
-  if (!position_in(process_->types, block.type, count, rest, address - begin_of(block), block.address, &pointer.position))
-    return {format::kWildBlock, address};
+  if (!position_in(process_->types, block.type, count, rest, offset, block.address, &pointer.position)) return {format::kWildBlock, address};
+  prefer_end(process_->types, block.type, count, offset, block.address, target, &pointer.position);
   return pointer;
 }
 
@@ -216,12 +243,12 @@ format::PointerLeaf BlockMap::encode(const void* pointer, TypeId target) const {
     const Extent* before = region != by_region_.data() ? region - 1 : region;
     const bool past_end = target != format::kNone && before->begin + before->size == address && regions_[before->index]->type == target &&
                           !may_begin(process_->types, regions_[region->index]->type, target);
-    return in_region(past_end ? *before : *region, address);
+    return in_region(past_end ? *before : *region, address, target);
   }
   const Block* block = last_block(address, address);
-  if (block != nullptr && address - begin_of(*block) < block->size) return in_block(*block, address);
-  if (region != nullptr && address - region->begin == region->size) return in_region(*region, address);
-  if (block != nullptr && address - begin_of(*block) == block->size) return in_block(*block, address);
+  if (block != nullptr && address - begin_of(*block) < block->size) return in_block(*block, address, target);
+  if (region != nullptr && address - region->begin == region->size) return in_region(*region, address, target);
+  if (block != nullptr && address - begin_of(*block) == block->size) return in_block(*block, address, target);
   return process_->apart > 0 ? before_block(address, target) : format::PointerLeaf{format::kWildBlock, address};
 }
 

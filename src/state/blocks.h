@@ -64,8 +64,8 @@ class BlockMap {
   // Of the blocks that reach to `low` or beyond, or end there, the one that begins last, at `high` or before. nullptr: none.
   const Block* last_block(uintptr_t low, uintptr_t high) const;
   Result check_regions() const;
-  format::PointerLeaf in_region(const Extent& extent, uintptr_t address) const;
-  format::PointerLeaf in_block(const Block& block, uintptr_t address) const;
+  format::PointerLeaf in_region(const Extent& extent, uintptr_t address, TypeId target) const;
+  format::PointerLeaf in_block(const Block& block, uintptr_t address, TypeId target) const;
   format::PointerLeaf before_block(uintptr_t address, TypeId target) const;
 
   Process* process_ = nullptr;

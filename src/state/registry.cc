@@ -572,7 +572,37 @@ void each_part(const format::TypeTable& types, TypeId type, const uint8_t* at, u
       each_part(types, field.type, at + field.offset, field.count, field.count * types.size_of(field.type), one);
 }
 
+// Whether the bytes from `begin` to `end`, counted from the first of `count` elements, are characters.
+bool are_characters(const format::TypeTable& types, TypeId type, uint64_t count, uint64_t begin, uint64_t end) {
+  const format::TypeInfo& info = types.info(type);
+  if (type < format::kFirstMade) return type == format::kChar || type == format::kSchar || type == format::kUchar;
+  for (uint64_t i = begin / info.size; i < count && i * info.size < end; ++i) {
+    const uint64_t at = i * info.size, from = begin > at ? begin - at : 0, to = std::min(end - at, info.size);
+    for (const format::FieldInfo& field : types.fields(type)) {
+      const uint64_t size = field.count * types.size_of(field.type);
+      if (size == 0 || field.offset >= to || field.offset + size <= from) continue;
+      const uint64_t first = from > field.offset ? from - field.offset : 0;
+      if (!are_characters(types, field.type, field.count, first, std::min(to - field.offset, size))) return false;
+    }
+    if (from == 0 && to == info.size) break;  // and so are all the others
+  }
+  return true;
+}
+
 }  // namespace
+
+Memory memory_at(const void* address, uint64_t size) {
+  const uintptr_t wanted = reinterpret_cast<uintptr_t>(address);
+  Memory found = Memory::kUnknown;
+  each_thing([&](const char*, const void* thing, uint64_t bytes, TypeId type, uint64_t count) {
+    const uint64_t begin = wanted - reinterpret_cast<uintptr_t>(thing);
+    if (wanted < reinterpret_cast<uintptr_t>(thing) || begin >= bytes || bytes - begin < size) return;
+    const format::TypeTable& types = process().types;
+    found = type >= 0 && are_characters(types, type, count, begin, std::min(begin + size, count * types.size_of(type))) ? Memory::kCharacters
+                                                                                                                      : Memory::kOther;
+  });
+  return found;
+}
 
 void each_registered(void* context, void (*one)(void* context, const char* name, const void* address, uint64_t size)) {
   each_thing([&](const char* name, const void* address, uint64_t size, TypeId, uint64_t) { one(context, name, address, size); });

@@ -230,6 +230,12 @@ void each_registered(void* context, void (*one)(void* context, const char* name,
 // What is saved of them: of each struct the fields that are declared, without the gaps between them.
 void each_saved(void* context, void (*one)(void* context, const char* name, const void* address, uint64_t size));
 
+// What memory is, of which a message from a machine of another representation has the bytes: what they are there only characters
+// are here.
+enum class Memory : uint8_t { kUnknown, kCharacters, kOther };
+// kUnknown: not all of it is registered. Looks at all variables and blocks.
+Memory memory_at(const void* address, uint64_t size);
+
 // Messages about wild pointers when state is saved or restored (ELC_CHECK).
 void set_check_pointers(bool on);
 

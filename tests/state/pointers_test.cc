@@ -377,6 +377,55 @@ TEST_CASE("where a variable ends and another begins, a pointer leads to the one 
   }
 }
 
+// Where fields and elements follow each other without gaps, and have some in the restart.
+TEST_CASE("one past an array in a struct is its end, where the next field, or element, is farther") {
+  struct Close {
+    double x;
+    int v[2];
+    float f;
+    int more[3];
+  };
+  struct Apart {
+    double x;
+    int v[2];
+    double gap;
+    float f;
+    int more[3];
+    int gaps[6];
+  };
+  const ELC_Field close[] = {ELC_FIELD(Close, x), ELC_FIELD(Close, v), ELC_FIELD(Close, f), ELC_FIELD(Close, more)};
+  const ELC_Field apart[] = {ELC_FIELD(Apart, x), ELC_FIELD(Apart, v), ELC_FIELD(Apart, f), ELC_FIELD(Apart, more)};
+  static_assert(sizeof(Close) == offsetof(Close, more) + sizeof Close{}.more);
+  int* ends[4];
+  float* to_float;
+  double* to_next;
+  char* to_character;
+  const auto enter = [&] {
+    ELC_Register_pointer("ends", ends, 4, ELC_INT);
+    ELC_Register_pointer("to_float", &to_float, 1, ELC_FLOAT), ELC_Register_pointer("to_next", &to_next, 1, ELC_DOUBLE);
+    ELC_Register_pointer("to_character", &to_character, 1, ELC_CHAR);
+  };
+  new_process();
+  Close global[2] = {};
+  ELC_Register("global", global, ELC_Struct("struct S", sizeof(Close), 4, close), 2);
+  Close* block = static_cast<Close*>(ELC_calloc(2, sizeof(Close)));
+  ELC_Set_type(block, ELC_Struct("struct S", sizeof(Close), 4, close));
+  ELC_Register_pointer("block", &block, 1, ELC_Struct("struct S", sizeof(Close), 4, close));
+  ends[0] = global[0].v + 2, ends[1] = global[0].more + 3, ends[2] = block[1].v + 2, ends[3] = block[1].more + 3;
+  to_float = &global[1].f, to_next = &global[1].x, to_character = reinterpret_cast<char*>(&global[1]);
+  enter();
+  Line line;
+  REQUIRE_OK(line.save());
+  new_process();
+  Apart other[2] = {}, *there = nullptr;
+  ELC_Register("global", other, ELC_Struct("struct S", sizeof(Apart), 4, apart), 2);
+  ELC_Register_pointer("block", &there, 1, ELC_Struct("struct S", sizeof(Apart), 4, apart));
+  enter();
+  REQUIRE_OK(line.restore());
+  CHECK((ends[0] == other[0].v + 2 && ends[1] == other[0].more + 3 && ends[2] == there[1].v + 2 && ends[3] == there[1].more + 3));
+  CHECK((to_float == &other[1].f && to_next == &other[1].x && to_character == reinterpret_cast<char*>(&other[1])));
+}
+
 TEST_CASE("integers on the heap are what the pointers of the program say, where the line has other lengths") {
   new_process();
   long* a[4];

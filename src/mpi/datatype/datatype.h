@@ -76,7 +76,8 @@ struct Unpacked {
 // this one), into `count` elements of `type` at `buffer`. It may be shorter than the buffer. `result` is
 // always set. Errors: a type that is not known; a code that is not valid; a value that does not fit a type of
 // this machine (the text names value and limit; the elements before it were put); a message that ends inside
-// a basic element; data of another machine that only its MPI could read (MPI_PACKED).
+// a basic element; data of another machine that only its MPI could read (MPI_PACKED); bytes of another machine (MPI_BYTE, or
+// characters) for memory that is known to be of something else, or, MPI_BYTE, is not known.
 Result unpack(const uint8_t* data, size_t size, uint64_t representation_code, void* buffer, int count,
               MPI_Datatype type, Unpacked* result);
 

@@ -7,6 +7,7 @@
 #include "mpi/datatype/datatype_table.h"
 #include "mpi/datatype/layout.h"
 #include "portable_format/convert.h"
+#include "state/state.h"
 
 namespace elc::mpi {
 namespace {
@@ -233,6 +234,54 @@ class Convertor : public Visitor {
   Result error_;
 };
 
+// Before that: where what arrives is bytes to MPI, which nothing converts, the memory must be of characters. Such a message
+// may be of anything, and its receiver casts.
+class Unconverted : public Visitor {
+ public:
+  Unconverted(const Foreign& foreign, size_t size) : foreign_(foreign), left_(size) {}
+
+  bool visit(uintptr_t at, const Piece& run) override {
+    const uint64_t step = uint64_t{foreign_.widths[run.kind]} * run.length, whole = std::min<uint64_t>(run.count, left_ / step);
+    if (run.kind != kByte && (run.kind < kChar || run.kind > kUchar)) return pass(whole * step, whole == run.count);
+    // Those between the first and the last are of the same array.
+    if (whole > 0) look(run.kind, at, run.length);
+    if (whole > 1) look(run.kind, at + static_cast<uintptr_t>(whole - 1) * static_cast<uintptr_t>(run.stride), run.length);
+    const uint64_t rest = whole < run.count ? left_ - whole * step : 0;
+    if (rest > 0) look(run.kind, at + static_cast<uintptr_t>(whole) * static_cast<uintptr_t>(run.stride), rest);
+    return pass(whole * step + rest, whole == run.count);
+  }
+
+  uint64_t together(const Layout& layout, uintptr_t at, int64_t stride, uint64_t n) override {
+    const uint64_t one = size_of(layout, foreign_);
+    n = std::min(n, left_ / one);
+    if (n < 3) return 0;
+    walk(layout, at, *this);
+    walk(layout, at + static_cast<uintptr_t>(n - 1) * static_cast<uintptr_t>(stride), *this);
+    static_cast<void>(pass((n - 2) * one, true));
+    return n;
+  }
+
+  Result take_error() { return static_cast<Result&&>(error_); }
+
+ private:
+  bool pass(uint64_t bytes, bool goes_on) {
+    left_ -= bytes;
+    return goes_on && error_.ok();
+  }
+
+  void look(Kind kind, uintptr_t at, uint64_t size) {
+    const state::Memory memory = state::memory_at(reinterpret_cast<const void*>(at), size);
+    if (memory == state::Memory::kCharacters || (memory == state::Memory::kUnknown && kind != kByte)) return;
+    error_ = Result::error("it comes from a machine of another representation as %s, which MPI does not convert, into memory that %s: "
+                           "send and receive with the datatype of what it is, or restart on a machine of that representation",
+                           kind == kByte ? "MPI_BYTE" : "characters", memory == state::Memory::kOther ? "is not of characters" : "lines do not have");
+  }
+
+  const Foreign& foreign_;
+  uint64_t left_;
+  Result error_;
+};
+
 Result not_known() {
   return Result::error(
       "a message has a datatype that was made in a way that the library does not know, or that is "
@@ -289,6 +338,9 @@ Result unpack_foreign(const uint8_t* data, size_t size, uint64_t code, void* buf
     return Result::error(
         "it holds data (of MPI_PACKED, or of a 16-byte Fortran type) that only the MPI and the machine it comes "
         "from can read");
+  Unconverted unconverted(*foreign, size);
+  walk(all, reinterpret_cast<uintptr_t>(buffer), unconverted);
+  ELC_TRY(unconverted.take_error());
   Convertor convertor(*foreign, data, size);
   const bool whole = walk(all, reinterpret_cast<uintptr_t>(buffer), convertor);
   result->size = convertor.done();

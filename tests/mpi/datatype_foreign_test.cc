@@ -1,7 +1,9 @@
 // Messages of other kinds of machines, unpacked into MPI datatypes.
 #include <stddef.h>
 
+#include "elc.h"
 #include "random_types.h"
+#include "state/state.h"
 
 using namespace elc;
 using namespace elc::mpi;
@@ -69,6 +71,12 @@ uint64_t big_endian_32() {
 
 }  // namespace
 
+// What the program has registered is this alone.
+static void register_memory(void* memory, size_t size) {
+  state::reset();
+  REQUIRE(ELC_Register("memory", memory, ELC_UCHAR, size) == ELC_OK);
+}
+
 TEST_CASE("the code of a representation can be reversed") {
   format::Representation r;
   uint32_t bytes = 0;
@@ -130,6 +138,7 @@ TEST_CASE("a message of a big-endian 32-bit machine is unpacked into structs") {
 
   Record got[10];
   memset(got, 0, sizeof got);
+  register_memory(got, sizeof got);
   Unpacked result;
   Result status =
       unpack(data_of(message.bytes), message.bytes.size(), big_endian_32(), got, 1, spread, &result);
@@ -188,6 +197,7 @@ TEST_CASE("many structs of another machine, strided both ways") {
            r.raw[1] == 0xb;
   };
   std::vector<Record> got(n);
+  register_memory(got.data(), n * sizeof(Record));
   for (Record& r : got) r.id[2] = -77;
   Unpacked result;
   REQUIRE(unpack(data_of(message.bytes), message.bytes.size(), big_endian_32(), got.data(), n, type, &result)
@@ -302,6 +312,52 @@ TEST_CASE("what cannot be read here is one clear error") {
   CHECK(std::string(status.message()).find("MPI_PACKED") != std::string::npos);
   status = unpack(data_of(message.bytes), 16, 12345, values, 2, MPI_INT, &result);
   CHECK(!status.ok());
-  CHECK(unpack(data_of(message.bytes), 8, wide, values, 8, MPI_BYTE, &result).ok());  // bytes are bytes
-  CHECK(memcmp(values, message.bytes.data(), 8) == 0);
+}
+
+// Nothing converts them, so they are no numbers here; of memory that is not registered nobody knows.
+TEST_CASE("bytes of another machine are put where there are characters alone") {
+  struct Mixed {
+    double x;
+    char text[8];
+    signed char more[4];
+    int n;
+  };
+  const uint64_t there = big_endian_32();
+  const uint8_t message[64] = {1, 2, 3};
+  Mixed mixed[3] = {};
+  state::reset();
+  const ELC_Field fields[] = {ELC_FIELD(Mixed, x), ELC_FIELD(Mixed, text), ELC_FIELD(Mixed, more), ELC_FIELD(Mixed, n)};
+  const ELC_Type type = ELC_Struct("struct Mixed", sizeof(Mixed), 4, fields);
+  REQUIRE(ELC_Register("mixed", mixed, type, 3) == ELC_OK);
+  char* const text = static_cast<char*>(ELC_malloc(100));
+  double* const numbers = static_cast<double*>(ELC_malloc(8 * sizeof(double)));
+  ELC_Set_type(text, ELC_CHAR), ELC_Set_type(numbers, ELC_DOUBLE);
+  char unknown[64] = {};
+  Unpacked result;
+  const auto takes = [&](void* to, int count, MPI_Datatype of) {
+    const Result status = unpack(message, static_cast<size_t>(count), there, to, count, of, &result);
+    if (!status.ok()) CHECK(std::string(status.message()).find(of == MPI_BYTE ? "MPI_BYTE" : "characters") != std::string::npos);
+    return status.ok();
+  };
+  for (const MPI_Datatype of : {MPI_BYTE, MPI_CHAR, MPI_UNSIGNED_CHAR}) {
+    CHECK(takes(text + 10, 64, of));
+    CHECK(memcmp(text + 10, message, 64) == 0);
+    CHECK(takes(mixed[1].text, 8, of));
+    CHECK(takes(mixed[1].text + 2, 10, of));
+    CHECK(takes(unknown, 64, of) == (of != MPI_BYTE));
+    CHECK(!takes(mixed[1].text, 13, of));
+    CHECK(!takes(&mixed[0], 8, of));
+    CHECK(!takes(&mixed[0], sizeof(Mixed), of));
+    CHECK(!takes(mixed[0].text, sizeof(Mixed), of));
+    CHECK(!takes(numbers + 1, 16, of));
+    CHECK(takes(numbers, 0, of));
+    CHECK(unpack(message, 8, 0, numbers, 8, of, &result).ok());  // of this machine
+  }
+  MPI_Datatype strided;  // of 64 times a byte of text, every other: the last ones are behind it
+  MPI_Type_vector(64, 1, 2, MPI_BYTE, &strided);
+  CHECK(unpack(message, 40, there, text, 1, strided, &result).ok());
+  CHECK(!unpack(message, 60, there, text, 1, strided, &result).ok());
+  MPI_Type_free(&strided);
+  ELC_free(text), ELC_free(numbers);
+  state::reset();
 }

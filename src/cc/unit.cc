@@ -8,6 +8,7 @@
 #include "clang/Basic/SourceManager.h"
 #include "clang/Frontend/TextDiagnosticPrinter.h"
 #include "clang/Lex/Lexer.h"
+#include "clang/Parse/ParseDiagnostic.h"
 #include "clang/Sema/SemaDiagnostic.h"
 #include "clang/Tooling/Tooling.h"
 
@@ -58,15 +59,32 @@ void name_mpi(std::string* text) {
   }
 }
 
+// Behind the colon before `at`, if nothing else is between but white space and what the preprocessor says of lines. 0: there is none.
+size_t behind_colon(const std::string& text, size_t at) {
+  while (at > 0) {
+    const size_t line = text.rfind('\n', at - 1) + 1, last = text.find_last_not_of(" \t\n\f", at - 1);
+    if (last == std::string::npos || text[line] == '#') at = line > 0 ? line - 1 : 0;
+    else if (last < line) at = last + 1;
+    else return text[last] == ':' ? last + 1 : 0;
+  }
+  return 0;
+}
+
 // Keeps where errors are in headers of the system, and tells the others.
 class Errors : public clang::TextDiagnosticPrinter {
  public:
-  Errors() : TextDiagnosticPrinter(llvm::errs(), options()) {}
+  explicit Errors(const std::string& text) : TextDiagnosticPrinter(llvm::errs(), options()), text_(text) {}
 
   void HandleDiagnostic(clang::DiagnosticsEngine::Level level, const clang::Diagnostic& info) override {
     if (info.getID() == clang::diag::note_previous_implicit_declaration && !conflicts_.empty()) conflicts_.back().with_implicit = true;
     if (level < clang::DiagnosticsEngine::Error) return;
     if (info.getID() == clang::diag::err_init_element_not_constant) return;  // as the compiler has it, which has compiled it: 4 * atan(1)
+    if (const unsigned what = info.getID(); what == clang::diag::err_expected_expression || what == clang::diag::err_unexpected_typedef ||
+                                            what == clang::diag::err_expected_statement || what == clang::diag::err_label_end_of_compound_statement) {
+      const size_t behind = behind_colon(text_, info.getSourceManager().getFileOffset(info.getSourceManager().getFileLoc(info.getLocation())));
+      if (behind != 0) bare_labels_.insert(behind);
+    }
+    if (!bare_labels_.empty()) return;  // it may follow from that
     if (info.hasSourceManager() && info.getLocation().isValid() && info.getSourceManager().isInSystemHeader(info.getLocation())) {
       llvm::SmallString<100> text;
       info.FormatDiagnostic(text);
@@ -82,6 +100,10 @@ class Errors : public clang::TextDiagnosticPrinter {
     are_others_ = true;
     TextDiagnosticPrinter::HandleDiagnostic(level, info);
   }
+
+  // Places behind labels that no statement follows, but a declaration or the end of a block: GCC lets that pass from 11 on. Where there
+  // are some, nothing is told.
+  const std::set<size_t>& bare_labels() const { return bare_labels_; }
 
   // Functions without a result that are called before they are declared, which GCC lets pass. Tells of other conflicts.
   std::vector<std::string> called_early(clang::ASTUnit& ast) {
@@ -139,6 +161,8 @@ class Errors : public clang::TextDiagnosticPrinter {
     are_others_ = true;
   }
 
+  const std::string& text_;
+  std::set<size_t> bare_labels_;
   std::vector<Conflict> conflicts_;  // of two declarations
   std::vector<std::pair<clang::SourceLocation, std::string>> in_headers_;
   bool are_others_ = false;
@@ -170,10 +194,15 @@ bool Unit::parse() {
   }
   arguments.push_back(standard);
   if (!record_.target.empty()) arguments.insert(arguments.end(), {"-target", record_.target});
-  Errors errors;
+  Errors errors(text_);
   ast_ = clang::tooling::buildASTFromCodeWithArgs(text_, arguments, "elc-cc-input.c", "elc-cc", std::make_shared<clang::PCHContainerOperations>(),
                                                   clang::tooling::getClangStripDependencyFileAdjuster(), {}, &errors);
   if (ast_ == nullptr) return false;
+  if (!errors.bare_labels().empty()) {
+    for (auto at = errors.bare_labels().rbegin(); at != errors.bare_labels().rend(); ++at) record_.text.insert(*at, ";");
+    pragmas_.clear();
+    return parse();
+  }
   if (const std::vector<std::string> early = errors.called_early(*ast_); !early.empty()) {
     for (const std::string& name : early) record_.text.insert(0, "void " + name + "();\n");
     pragmas_.clear();

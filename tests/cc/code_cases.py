@@ -98,6 +98,25 @@ printf("%s", i == 1000 ? __func__ : "");""")
                    " PMPI_Allreduce(&i, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD); CALL(MPI_Barrier)(MPI_COMM_WORLD);"
                    " result += sum + strlen(what) + strlen(other) + letter + PMPI_own; }")
 
+    def test_labels_without_statements(self):
+        """A declaration follows, or nothing: as in C23, and in GCC from 11 on."""
+        self.right("""
+            typedef struct { int a, b; } pair;
+            static int labels(int i) {
+              int s = 0;
+              switch (i % 5) {
+                case 0: /* nothing */
+                  int z = deep(1, 1); s += z; break;
+                case 1: case 2: { if (s) goto inner; s += deep(2, 1); inner: }
+                case 3: pair p = {i, deep(1, 1)}; s += p.a + p.b; break;
+                default: static int kept; kept += deep(1, 1); s += kept; }
+              if (i & 1) goto end;
+              s += deep(1, 1);
+              end: struct { double d; } last = {s * 0.5};
+              s += i ? (int)last.d : deep(1, 1);
+              switch (s & 3) { case 0: s++; break; case 1: } return s; }
+            static void at_end(int *i) { if (*i > 5) goto out; *i += deep(1, 1); out: }""", "{ int k = i; at_end(&k); result += labels(i) + k; }")
+
     def test_what_is_said_of_statements(self):
         """It stays where nothing in them can reach MPI."""
         self.right("", """switch (i % 4) { case 0: result++; __attribute__((fallthrough)); case 1: deep(1, 1); result += 2; [[fallthrough]]; default: result += 3; }

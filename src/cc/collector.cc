@@ -396,8 +396,14 @@ class Collector : public Visitor {
 
   void look_at_argument(const std::string& receiver, const Expr* argument) {
     const Expr* e = argument->IgnoreParenCasts();
-    if (const auto* address = dyn_cast<UnaryOperator>(e); address != nullptr && address->getOpcode() == UO_AddrOf)
+    const auto* const address = dyn_cast<UnaryOperator>(e);
+    if (address != nullptr && address->getOpcode() == UO_AddrOf) {
       e = address->getSubExpr()->IgnoreParenCasts();
+      const auto* const given = dyn_cast<DeclRefExpr>(e);
+      const bool is_function = given != nullptr && isa<FunctionDecl>(given->getDecl());
+      // Nothing that is known calls what a variable has which it is led to, as memcpy().
+      if (!is_function && (is_mpi(receiver) || known_function(receiver).kind != Known::Kind::kUnknown)) return;
+    }
     Callback callback;
     callback.receiver = receiver;
     callback.by = key_;

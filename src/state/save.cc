@@ -371,24 +371,25 @@ void save_declared(format::Writer& writer, const Vector<const Region*>& regions)
   writer.end_section();
 }
 
-// The same of what is registered as integers, or as bytes.
-Result check_numbers(const Saving& saving, TypeId type, const uint8_t* at, uint64_t count) {
+// The same of what is registered as integers, or as bytes; of the heap: as bytes alone.
+Result check_numbers(const Saving& saving, TypeId type, const uint8_t* at, uint64_t count, bool of_heap = false) {
   const HandleCodec& codec = saving.codec;
   const format::TypeTable& types = saving.process.types;
   if (codec.macro_of == nullptr || types.accessor(type) != nullptr) return Result();
   const format::TypeInfo& info = types.info(type);
   const bool bytes = info.kind == format::kByte;
   const bool all = bytes && saving.process.is_prepared;
+  if (of_heap && !info.has_byte) return Result();
   if (count > (bytes ? kMostPerhapsHandles * sizeof(void*) : kMostPerhapsHandles) && !all) return Result();
   if (bytes || format::is_integer(info.kind)) {
     for (const size_t size : {sizeof(int), sizeof(void*)}) {
       if (!bytes && info.size != size) continue;
-      for (uint64_t i = 0; i + size <= count * info.size; i += size) ELC_TRY(check_handle(codec, at + i, size));
+      for (uint64_t i = 0; i + size <= count * info.size; i += all ? 1 : size) ELC_TRY(check_handle(codec, at + i, size));  // copied to any place
     }
   } else if (info.kind == format::kStruct) {
     for (uint64_t i = 0; i < count; ++i)
       for (const format::FieldInfo& field : types.fields(type))
-        ELC_TRY(check_numbers(saving, field.type, at + i * info.size + field.offset, field.count));
+        ELC_TRY(check_numbers(saving, field.type, at + i * info.size + field.offset, field.count, of_heap));
   }
   return Result();
 }
@@ -471,10 +472,10 @@ Result save_heap(Saving& saving, const LeafEncoder& leaves) {
   for (const Block& block : p.heap.slots()) {
     saving.writer.cut_before(block.id, block.size);
     const HeapRun run = run_of(p, block);
-    if (p.is_prepared && run.type == format::kByte) ELC_TRY(check_numbers(saving, run.type, block.address, run.count));
     if (!p.is_prepared && run.type == format::kByte) ELC_TRY(check_untyped(p, block));
     Result checked = check_addresses(p, block.address, block.size - run.rest, run.type);
-    if (p.is_prepared && run.rest > 0) ELC_TRY(check_numbers(saving, format::kByte, block.address + (block.size - run.rest), run.rest));
+    if (checked.ok() && p.is_prepared) checked = check_numbers(saving, run.type, block.address, run.count, true);
+    if (checked.ok() && p.is_prepared) checked = check_numbers(saving, format::kByte, block.address + (block.size - run.rest), run.rest, true);
     if (checked.ok()) checked = check_addresses(p, block.address + (block.size - run.rest), run.rest, format::kByte);
     if (!checked.ok()) return Result::error("%s%s", checked.message(), who_leads_to(p, block).c_str());
     Result written = saving.writer.write_value(run.type, block.address, run.count, leaves);

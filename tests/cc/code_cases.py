@@ -182,6 +182,10 @@ static double given[15], kept[15];"""
     def test_functions_that_only_tables_name(self):
         self.right("static int (*drawn)(void) = rand; static void (*set)(unsigned) = srand;", "if (i == 0) set(5); result += drawn();")
 
+    def test_pointers_to_functions_that_are_copied(self):
+        """By memcpy(), which calls none: some can reach MPI."""
+        self.right("static void *table[2]; static long (*by)(long, int);", "if (i == 0) { table[1] = (void *)deep; memcpy(&by, table + 1, sizeof by); } result += by(1, 1);")
+
     def test_stack(self):
         """Arrays of blocks that follow each other, some with initial values, take more of it than compilers take."""
         block = "{ double a[300000]%s; a[i] += i; deep(1, 1); result += a[i]; }"

@@ -318,6 +318,15 @@ static long streams(void) {
         self.cc("prog.c", "-w", "-o", "prog")
         self.assert_refuses_line(r"the program has called MPI_Comm_c2f\(\) \(prog\.c:\d+\): in a restart the number is another" if self.build.mpi != "mpich" else "has a handle of MPI")
 
+    def test_handles_among_bytes(self):
+        """Copied to a place that no handle is aligned to, as into a key or a record that is packed."""
+        for outside, at in ("static char keys[3][12];", "keys[1] + 4"), ("static struct __attribute__((packed)) { char kind, bytes[9]; } *r;", "r->bytes"):
+            with self.subTest(at):
+                make = "if (!r) r = malloc(sizeof *r); " if "*r" in outside else ""
+                self.write("prog.c", PROGRAM % (outside, make + "if (i == 0) { MPI_Comm c; MPI_Comm_dup(MPI_COMM_WORLD, &c); memcpy(%s, &c, sizeof c); }" % at))
+                self.cc("prog.c", "-w", "-o", "prog")
+                self.assert_refuses_line("holds a handle of MPI")
+
     HASHES = """#include <stdint.h>
 static long *kept[64]; static struct table { size_t size, mask, at; uintptr_t key; long *where[64]; unsigned (*by)(const void *); } t = {64, 63}; static uintptr_t pair[2];
 static unsigned hash(unsigned long key) { return (unsigned)(key >> 7 & 1); }

@@ -80,6 +80,7 @@ const char* macro_of_mpis_own(uint64_t key) {
 const char* macro_of(void*, const void* handle, size_t bytes) {
   uint64_t key = 0;
   memcpy(&key, handle, bytes);
+  if (bytes == 8 && key >> 47 != 0) return nullptr;  // no pointer is so great
   if (bytes == sizeof(MPI_File) && is_file(from_key<MPI_File>(key))) return "ELC_MPIFILE";
   if (bytes != sizeof(MPI_Comm)) return nullptr;
   const bool made = kIntegers ? from_key<uint32_t>(key) >> 31 != 0 : key != 0;

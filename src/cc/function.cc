@@ -83,7 +83,8 @@ class BodyVisitor : public Visitor {
   // A literal lives as long as its block, and may be led to all that time; but for what is only read, or given to the C library.
   bool VisitCompoundLiteralExpr(CompoundLiteralExpr* e) override {
     const bool is_pure = !e->HasSideEffects(f_.unit_.context()) && !f_.has_label(e);
-    const bool lasts = !e->isFileScope() && !values_.contains(e) && !(fine_.contains(e) && is_pure);
+    const bool is_written = e->getLParenLoc().isValid();  // else clang has made it, of an argument that is a transparent union
+    const bool lasts = is_written && !e->isFileScope() && !values_.contains(e) && !(fine_.contains(e) && is_pure);
     if (lasts && directives_ == 0 && f_.has_label(block_)) f_.literals_[block_].push_back({e, 0});
     return true;
   }

@@ -46,6 +46,13 @@ void blank_malloc_attributes(std::string* text) {
   }
 }
 
+// GCC gives its own atomic_flag a value in braces, which clang does not take for what is _Atomic; its functions take one without as well.
+void blank_atomic_flag(std::string* text) {
+  const std::string begin = "typedef _Atomic struct", end = "} atomic_flag;";
+  for (size_t at = 0; (at = text->find(begin, at)) != std::string::npos; at += begin.size())
+    if (const size_t close = text->find('}', at); close != std::string::npos && text->compare(close, end.size(), end) == 0) text->replace(at + 8, 7, 7, ' ');
+}
+
 // By PMPI_Send a program means MPI_Send, and the library sees that: kProfiling takes the place of the P, so that all places stay.
 void name_mpi(std::string* text) {
   char quote = 0;  // of the literal around
@@ -173,6 +180,7 @@ class Errors : public clang::TextDiagnosticPrinter {
 bool Unit::parse() {
   text_ = record_.text;
   blank_malloc_attributes(&text_);
+  blank_atomic_flag(&text_);
   name_mpi(&text_);
   find_own_files();
   std::vector<std::string> misunderstood;

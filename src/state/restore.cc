@@ -78,7 +78,8 @@ Result decode_file(Restoring& restoring, uint64_t in, void* leaf) {
   const Streams& streams = restoring.process.streams;
   if (in != kWildStream && in >= kFirstStream + streams.saved_count())
     return Result::error("the checkpoint file is damaged: a stream that is not there");
-  FILE* file = streams.stream_of(in);
+  if (in == kWildStream) ++restoring.wild;  // closed: it was not NULL, either
+  FILE* file = in == kWildStream ? reinterpret_cast<FILE*>(kWildAddress) : streams.stream_of(in);
   if (leaf != nullptr) memcpy(leaf, &file, sizeof file);
   return Result();
 }

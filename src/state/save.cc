@@ -532,10 +532,14 @@ void end_save() { leave_described_frames(process()); }
 Result save_files(format::Writer& writer, uint64_t line) { return process().streams.save(writer, line); }
 
 Result save_data(format::Writer& writer, const HandleCodec& codec) {
-  Saving saving = {process(), writer, codec};
+  Process& p = process();
+  Saving saving = {p, writer, codec};
   const LeafEncoder leaves = {&saving, encode_pointer, encode_handle, encode_status, encode_address};
-  ELC_TRY(save_variables(saving, leaves));
-  return save_heap(saving, leaves);
+  p.codec = &codec;
+  Result saved = save_variables(saving, leaves);
+  if (saved.ok()) saved = save_heap(saving, leaves);
+  p.codec = nullptr;
+  return saved;
 }
 
 Result save(format::Writer& writer, const HandleCodec& codec) {

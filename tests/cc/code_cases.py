@@ -182,6 +182,20 @@ static double given[15], kept[15];"""
     def test_functions_that_only_tables_name(self):
         self.right("static int (*drawn)(void) = rand; static void (*set)(unsigned) = srand;", "if (i == 0) set(5); result += drawn();")
 
+    def test_transparent_unions(self):
+        """An argument becomes the union without a word of the program's."""
+        self.right("typedef union { int *i; float *f; } both __attribute__((transparent_union));\nstatic long first(both p) { return *p.i; }\n"
+                   "static long second(long before, both p) { return before + *p.i + deep(1, 1); }",
+                   "{ int n = i; result += first(&n) + deep(1, 1) + second(deep(2, 1), &n); }")
+
+    def test_flags_of_the_standard(self):
+        self.right("#include <stdatomic.h>\nstatic atomic_flag flag = ATOMIC_FLAG_INIT;",
+                   "if (!atomic_flag_test_and_set(&flag)) result += 3; if (i % 3 == 0) atomic_flag_clear(&flag); deep(1, 1);")
+
+    def test_pointers_to_streams_that_are_closed(self):
+        """They lead to nothing, but are not NULL."""
+        self.right("static FILE *log; static void *any;", 'if (i == 0) { log = fopen("/dev/null", "w"); any = log; fclose(log); } result += (log != NULL) + (any == (void *)log); deep(1, 1);')
+
     def test_pointers_to_functions_that_are_copied(self):
         """By memcpy(), which calls none: some can reach MPI."""
         self.right("static void *table[2]; static long (*by)(long, int);", "if (i == 0) { table[1] = (void *)deep; memcpy(&by, table + 1, sizeof by); } result += by(1, 1);")

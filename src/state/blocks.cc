@@ -178,13 +178,13 @@ static TypeId scalar_at(const format::TypeTable& types, TypeId type, uint64_t of
     if (inner == format::kNone) return format::kNone;
     type = inner;
   }
-  return type < format::kFirstMade && offset % types.info(type).size == 0 ? type : format::kNone;
+  return type < format::kFirstMade && offset % types.info(type).size == 0 ? type : static_cast<TypeId>(format::kNone);
 }
 
 // A pointer to `target`, at `offset` in elements of a struct: one behind an array of those is where a field of another type, or the next
 // element, begins, which on another machine may be farther. To characters anything may be pointed to.
 static void prefer_end(const format::TypeTable& types, TypeId type, uint64_t count, uint64_t offset, const void* memory, TypeId target, uint64_t* position) {
-  if (target <= format::kUchar || target >= format::kByte || types.info(type).kind != format::kStruct || format::extra_of(*position) != 0) return;
+  if (target <= static_cast<TypeId>(format::kUchar) || target >= static_cast<TypeId>(format::kByte) || types.info(type).kind != format::kStruct || format::extra_of(*position) != 0) return;
   const uint64_t width = types.size_of(target), size = count * types.size_of(type);
   if (offset < width || offset > size || (offset < size && scalar_at(types, type, offset) == target) || scalar_at(types, type, offset - width) != target) return;
   uint64_t last;

@@ -257,6 +257,7 @@ bool may_be_address(const Process& process, uintptr_t value);
 bool leads_beside_memory(const Process& process, uintptr_t value, format::PointerLeaf* out);
 // And if a pointer to nothing that a line has is no address at all: then its memory is not what it is taken for.
 Result check_wild(const Process& process, uintptr_t value);
+void forget_starts();  // before a line: types may be others than in the last one
 Result check_addresses(const Process& process, const uint8_t* begin, uint64_t size, TypeId type);
 
 // A pointer that a program has moved by a distance that it computes; when a line is taken, with the blocks; and as a line has it.

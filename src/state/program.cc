@@ -206,69 +206,90 @@ static bool may_be_any(const format::TypeInfo& info) {
 
 static bool is_gap(const format::FieldInfo& field) { return field.type == format::kByte && strncmp(field.name, "gap_at_", 7) == 0; }
 
-// Where in elements of a type a program may have put an address that is none to the type: where a number begins. Of the one at `element`,
-// as unions are not always the same.
+// Where in elements of a type a program may have put an address that is none to the type: where a number begins. Large elements are looked
+// at a window at a time, as what is allocated here is not given back while a copy of the process saves (base/memory.h).
 class Starts {
  public:
-  Starts(const format::TypeTable& types, TypeId type) : types_(types), type_(type) {}
+  static constexpr uint64_t kWindow = 65536;
 
   struct Start {
-    uint32_t at;
+    uint32_t at;   // in the window
     bool has_gap;  // so much of what is between the fields is part of what begins there that the rest may be anything
   };
-  const Vector<Start>& of(const uint8_t* element) {
-    const size_t size = static_cast<size_t>(types_.size_of(type_));
-    begins_.clear(), taken_.clear(), gaps_.clear(), all_.clear();
-    begins_.resize(size), taken_.resize(size), gaps_.resize(size);
-    mark(type_, element, 0, element);
-    for (size_t at = 0; at < size; ++at) {
-      bool is = begins_[at];
+  // Of the element that is there, as unions are not always the same. `from`: where the window begins, a multiple of its size. Until the next call.
+  const Vector<Start>& of(const format::TypeTable& types, TypeId type, const uint8_t* element, uint64_t from) {
+    const format::TypeInfo& info = types.info(type);
+    if (type == type_ && from == from_ && !info.walked) return all_;
+    type_ = type, from_ = from, types_ = &types;
+    const uint64_t end = std::min(info.size, from + kWindow), last = std::min(info.size, end + kWord);
+    marks_.clear(), all_.clear();
+    marks_.resize(static_cast<size_t>(end + kWord - from));
+    low_ = from, high_ = last, place_ = 0;
+    mark(type, element, 0, element);
+    for (uint64_t at = last; at < end + kWord; at += high_) {  // of the element behind it
+      low_ = 0, high_ = std::min(info.size, end + kWord - at), place_ = at - from;
+      mark(type, element, 0, element);
+    }
+    for (size_t at = 0; at < end - from; ++at) {
+      bool is = (marks_[at] & kBegins) != 0;
       size_t gap = 0;
-      for (size_t i = 0; is && i < kWord; ++i) {
-        const size_t byte = (at + i) % size;
-        is = !taken_[byte];
-        if (gaps_[byte]) ++gap;
+      for (size_t i = at; is && i < at + kWord; ++i) {
+        is = (marks_[i] & kTaken) == 0;
+        if ((marks_[i] & kGap) != 0) ++gap;
       }
       if (is) all_.push_back({static_cast<uint32_t>(at), gap > kWord / 2 && gap < kWord});
     }
     return all_;
   }
+  void forget() { type_ = format::kNone; }
 
  private:
   static constexpr uint64_t kWord = sizeof(uintptr_t);
+  static constexpr uint8_t kBegins = 1, kTaken = 2, kGap = 4;
 
-  void take(uint64_t begin, uint64_t size) {
-    for (uint64_t at = begin; at < begin + size; ++at) taken_[static_cast<size_t>(at)] = true;
+  void set(uint64_t begin, uint64_t size, uint8_t what, uint64_t step = 1) {
+    uint64_t at = begin;
+    if (at < low_) at += (low_ - at + step - 1) / step * step;
+    for (; at < std::min(begin + size, high_); at += step) marks_[static_cast<size_t>(at - low_ + place_)] |= what;
   }
   void mark(TypeId type, const uint8_t* element, uint64_t offset, const uint8_t* enclosing) {
-    const format::TypeInfo& info = types_.info(type);
+    const format::TypeInfo& info = types_->info(type);
     if (info.kind == format::kStruct || info.kind == format::kUnion) {
       const bool is_struct = info.kind == format::kStruct;
       const int active = is_struct ? 0 : info.active(element + offset, enclosing);
-      if (active < 0) return take(offset, info.size);  // nothing of it is saved
+      if (active < 0) return set(offset, info.size, kTaken);  // nothing of it is saved
       int number = 0;
-      for (const format::FieldInfo& field : types_.fields(type)) {
+      for (const format::FieldInfo& field : types_->fields(type)) {
         if (!is_struct && number++ != active) continue;
-        const uint64_t size = types_.accessor(field.type) != nullptr ? 0 : types_.size_of(field.type);
-        for (uint64_t i = 0; size > 0 && i < field.count; ++i)
-          mark(field.type, element, offset + field.offset + i * size, is_struct ? element + offset : enclosing);
-        if (is_gap(field))
-          for (uint64_t i = 0; i < field.count; ++i) gaps_[static_cast<size_t>(offset + field.offset + i)] = true;
+        const uint64_t size = types_->accessor(field.type) != nullptr ? 0 : types_->size_of(field.type), begin = offset + field.offset;
+        for (uint64_t i = size > 0 && begin < low_ ? (low_ - begin) / size : 0; size > 0 && i < field.count && begin + i * size < high_; ++i)
+          mark(field.type, element, begin + i * size, is_struct ? element + offset : enclosing);
+        if (is_gap(field)) set(begin, field.count, kGap);
       }
     } else if (info.has_handle || may_be_any(info)) {
-      take(offset, info.size);
+      set(offset, info.size, kTaken);
     } else {
       const uint64_t step = std::min<uint64_t>(info.size, kIsNarrow ? kWord : kWord / 2);
+      if (!kIsNarrow) return set(offset, info.size, kBegins, step);
       for (uint64_t at = offset; at < offset + info.size; at += step)
-        if (!kIsNarrow || info.kind == format::kByte || at % kWord == 0) begins_[static_cast<size_t>(at)] = true;
+        if (info.kind == format::kByte || at % kWord == 0) set(at, 1, kBegins);
     }
   }
 
-  const format::TypeTable& types_;
-  const TypeId type_;
-  Vector<bool> begins_, taken_, gaps_;
+  const format::TypeTable* types_ = nullptr;
+  TypeId type_ = format::kNone;
+  uint64_t from_ = 0;
+  uint64_t low_ = 0, high_ = 0, place_ = 0;  // what is marked: of an element, and from where in marks_
+  Vector<uint8_t> marks_;
   Vector<Start> all_;
 };
+
+static Starts* starts = nullptr;  // never destroyed, as the process
+
+void forget_starts() {
+  if (starts == nullptr) starts = make<Starts>();
+  starts->forget();
+}
 
 static bool is_zero(const uint8_t* at, uint64_t size) {
   for (uint64_t i = 0; i < size; ++i)
@@ -403,15 +424,14 @@ Result check_addresses(const Process& p, const uint8_t* begin, uint64_t size, Ty
   uint64_t found = size;
   const bool is_bytes = info.kind == format::kByte || info.size == 1;
   if (info.kind == format::kStruct || info.kind == format::kUnion) {
-    Starts starts(p.types, type);
-    const Vector<Starts::Start>* in_element = nullptr;
     for (uint64_t element = 0; element + kWord <= size && found == size; element += info.size) {
-      if (in_element == nullptr || info.walked) in_element = &starts.of(begin + element);
-      for (const Starts::Start& start : *in_element) {
-        const uint64_t at = element + start.at;
-        if (at + kWord > size || !holds_address(p, begin + at, false)) continue;
-        // A struct that was copied has in its gaps what the stack had there.
-        if (!start.has_gap || has_parts_in(p, begin, size)) found = std::min(found, at);
+      for (uint64_t from = 0; from < info.size && found == size; from += Starts::kWindow) {
+        for (const Starts::Start& start : starts->of(p.types, type, begin + element, from)) {
+          const uint64_t at = element + from + start.at;
+          if (at + kWord > size || !holds_address(p, begin + at, false)) continue;
+          // A struct that was copied has in its gaps what the stack had there.
+          if (!start.has_gap || has_parts_in(p, begin, size)) found = std::min(found, at);
+        }
       }
     }
   } else {

@@ -515,6 +515,7 @@ Result begin_save() {
   forget_parts(p);
   guess_types(p);
   note_places(p);
+  forget_starts();
   find_gaps(p);
   if (p.blocks == nullptr) p.blocks = make<BlockMap>();
   ELC_TRY(p.blocks->build(p));

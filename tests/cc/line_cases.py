@@ -48,6 +48,29 @@ class Lines(Cases):
                     self.refused("holds an address", "static long *kept;\n" + declared,
                                  "if (kept == NULL) kept = calloc(4, 8); memcpy(%s, &kept, sizeof kept);" % at)
 
+    BIG = "struct big { double u[9000]; int n[3]; char *name; int last; short more[2]; }; static struct big *all;"
+
+    def test_addresses_in_large_structs(self):
+        """Which are looked at a part at a time: in the first, where one ends, behind it, and from an element into the next."""
+        for at in ("all[1].u + 5", "(char *)all[0].u + 65532", "(char *)all[0].u + 65536", "all[1].n + 1", "&all[1].last", "(char *)&all[0].more"):
+            with self.subTest(at):
+                if struct.calcsize("P") == 8:
+                    self.refused("holds an address", "static long *kept;\n" + self.BIG,
+                                 "if (all == NULL) { all = calloc(3, sizeof *all); kept = calloc(4, 8); memcpy(%s, &kept, sizeof kept); }" % at)
+
+    def test_copies_of_the_process_with_large_structs(self):
+        """They have little memory, whatever the structs have in them, and however many there are."""
+        self.write("prog.c", PROGRAM % ("static struct { int calls; struct { int n; char name[124]; } of[20000]; } one, two; struct cell { double x; long n[7]; } *cells[40000];\n" + self.BIG,
+                                        "if (i == 0) { int k; all = calloc(40, sizeof *all); for (k = 0; k < 40000; k++) { cells[k] = calloc(1, sizeof *cells[k]); cells[k]->x = k; } }"
+                                        ' sprintf(one.of[i].name, "%d", i); two.of[i] = one.of[i]; two.calls++; all[i % 40].u[i] = i; result += (long)cells[i]->x; deep(1, 1);'))
+        self.cc("prog.c", "-w", "-o", "plain", "-felc-off")
+        self.cc("prog.c", "-w", "-o", "prog")
+        out, said = self.planned("prog", 50, ELC_BACKGROUND="fork")
+        self.assertEqual(out, self.start("plain"))
+        self.assertIn("is written by a copy of the process", said)
+        self.assertIn("line 1 has committed", said)
+        self.assertEqual(self.planned("prog", ELC_RESTART="1")[0], out)
+
     def test_number_in_a_pointer_to_a_function(self):
         self.refused("a pointer to a function has the value 0x1001, which is no address", "static void (*none)(void);", "none = (void (*)(void))0x1001;")
 

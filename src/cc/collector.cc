@@ -193,6 +193,7 @@ class Collector : public Visitor {
       if (!has_own_body(function) && !keeps_nothing(function)) {
         here().uses.emplace(function->getName().str(), unit_.place(reference->getLocation()));
         see_setting(function);
+        if (is_of_plain_lock(function)) program_.of_plain_locks_.insert(function->getName().str());
         if (function->getReturnType()->isPointerType()) program_.returning_pointers_.insert(function->getName().str());
       }
     } else if (const auto* variable = dyn_cast<VarDecl>(reference->getDecl())) {
@@ -338,6 +339,16 @@ class Collector : public Visitor {
   bool has_own_body(const FunctionDecl* function) const {
     const FunctionDecl* definition = function->getDefinition();
     return definition != nullptr && !unit_.in_system_header(definition->getLocation());
+  }
+
+  // Whether an OpenMP lock is in the program's memory as a whole, as GCC's is: then it is as any number there. Others lead to the runtime's.
+  static bool is_of_plain_lock(const FunctionDecl* function) {
+    const std::string name = function->getName().str();
+    if (!name.starts_with("omp_") || name.find("_nest_") != std::string::npos || function->getNumParams() == 0) return false;
+    const QualType type = function->getParamDecl(0)->getType()->getPointeeType();
+    const auto* const record = type.isNull() ? nullptr : type->getAsRecordDecl();
+    return record != nullptr && record->getDefinition() != nullptr &&
+           std::all_of(record->field_begin(), record->field_end(), [](const FieldDecl* f) { return f->getType()->isConstantArrayType(); });
   }
 
   // What a header of the system defines, such as those of vectors, is seen through, where nothing else is known of it: it may call the

@@ -300,7 +300,7 @@ const Reasons& unfit() {
         "tempnam tmpnam canonicalize_file_name glob glob64 globfree wordexp regcomp regexec regfree regerror backtrace_symbols freeaddrinfo gai_strerror wordfree tsearch tfind "
         "tdelete twalk tdestroy hsearch_r hcreate_r getpwent getgrgid getgrnam getgrent gethostbyname getaddrinfo "
         "ecvt fcvt qecvt qfcvt l64a localeconv nl_langinfo ttyname cuserid ctermid inet_ntoa gethostbyaddr getservbyname getprotobyname shmget shmdt shmctl");
-    add("a lock of OpenMP is not part of lines: use a directive",
+    add("a lock of OpenMP that leads to memory of its runtime, or may be nested, is not part of lines: use a directive",
         "omp_init_lock omp_init_nest_lock omp_init_lock_with_hint omp_init_nest_lock_with_hint omp_set_lock omp_set_nest_lock omp_unset_lock "
         "omp_unset_nest_lock omp_test_lock omp_test_nest_lock omp_destroy_lock omp_destroy_nest_lock");
     add("what it returns is another value in a restart",

@@ -458,11 +458,17 @@ static int by_value(const void *a, const void *b) { const char *x = *(char **)a,
 
     def test_locks_of_threads(self):
         """In memory, of the file, and of a function in which a line is taken."""
-        for outside, call in (("static omp_lock_t *lock;", "lock = calloc(1, sizeof *lock); omp_init_lock(lock);"), ("static omp_lock_t lock;", "omp_init_lock(&lock);"),
-                              ("", "omp_lock_t lock; omp_init_lock(&lock); deep(1, 1);")):
+        for outside, call in (("static omp_nest_lock_t *lock;", "lock = calloc(1, sizeof *lock); omp_init_nest_lock(lock);"), ("static omp_nest_lock_t lock;", "omp_init_nest_lock(&lock);"),
+                              ("", "omp_nest_lock_t lock; omp_init_nest_lock(&lock); deep(1, 1);")):
             with self.subTest(call):
-                self.unfit("omp_init_lock(): a lock of OpenMP", "#include <omp.h>\n" + outside, call, "-fopenmp")
-        self.unfit("omp_init_nest_lock(): a lock of OpenMP", "#include <omp.h>\nstatic omp_nest_lock_t lock;", "omp_init_nest_lock(&lock);", "-fopenmp")
+                self.unfit("omp_init_nest_lock(): a lock of OpenMP", "#include <omp.h>\n" + outside, call, "-fopenmp")
+
+    def test_locks_of_openmp(self):
+        """GCC has those that are not nested in the program's memory, as a number: held over a line, and not."""
+        self.right("#include <omp.h>\nstatic omp_lock_t locks[3], *held, *made;",
+                   "{ int j, k; if (!made) { made = calloc(1, sizeof *made); omp_init_lock(made); held = locks + 2; for (j = 0; j < 3; j++) omp_init_lock(locks + j); }\n"
+                   "if (i % 7 == 0) omp_set_lock(held); k = omp_test_lock(held); if (k && i % 5) omp_unset_lock(held), k += 2; result += k + deep(1, 1); if (i % 7 == 6) omp_unset_lock(held);\n"
+                   "\n#pragma omp parallel for\nfor (j = 0; j < 16; j++) { omp_set_lock(locks + j % 2); result += j; omp_unset_lock(locks + j % 2); }\n omp_set_lock(made); omp_unset_lock(made); }", "-fopenmp")
 
     def test_in_an_initialiser(self):
         self.write("prog.c", PROGRAM % ("#include <unistd.h>\nstatic int (*by)(uid_t) = seteuid;", "result += by(geteuid());"))

@@ -102,11 +102,14 @@ class Parts {
     // What the block's own type has, such as handles of MPI that are numbers, is not to become bytes because another one was looked at.
     if (!Judge(p_, block_.type).is_known()) return;
     if (block_.type != format::kByte && !block_.is_open && is_whole(element) && !is_set_later(all)) return;
-    if (block_.type != format::kByte && all[0].offset != 0) add(block_.type, 0, block_.is_open ? element : all[0].offset);
+    if (block_.type != format::kByte && all[0].offset != 0) add(block_.type, 0, block_.is_open ? element : all[0].offset, false);
     for (size_t i = 0; i < all.size(); ++i) {
       const uint64_t end = i + 1 < all.size() ? all[i + 1].offset : block_.size;
-      // A program may look at what is there by way of another type first.
-      if (all[i].offset >= end_ && !add(all[i].type, all[i].offset, end) && all[i].before != format::kNone) add(all[i].before, all[i].offset, end);
+      if (all[i].type == format::kPointer || all[i].before == format::kPointer) add_in_front(all[i].offset);
+      if (all[i].offset < end_) continue;
+      // A program may look at what is there by way of another type first, and an allocator at the first word of what was given back.
+      const bool is_other = !add(all[i].type, all[i].offset, end, true) && (all[i].before == format::kNone || !add(all[i].before, all[i].offset, end, true));
+      if (is_other && !add(all[i].type, all[i].offset, end, false) && all[i].before != format::kNone) add(all[i].before, all[i].offset, end, false);
     }
     if (fields_.empty() || !fill_up(block_.size / sizeof(uintptr_t) * sizeof(uintptr_t))) return;
     make();
@@ -130,7 +133,8 @@ class Parts {
     return false;
   }
   // As many elements as there can be; false: there can be none. Without pointers they are bytes, as what is between the parts, and in them.
-  bool add(TypeId of, uint64_t begin, uint64_t end) {
+  // `as_a_whole`: only if there are no addresses behind them.
+  bool add(TypeId of, uint64_t begin, uint64_t end, bool as_a_whole) {
     const TypeId* const with_gaps = p_.types_with_gaps.find(static_cast<uint64_t>(of));
     const TypeId type = with_gaps == nullptr ? of : *with_gaps;
     const Judge judge(p_, type);
@@ -138,10 +142,25 @@ class Parts {
     const uint64_t size = p_.types.size_of(type);
     uint64_t count = 0;
     while ((count + 1) * size <= end - begin && judge.allows(block_.address + begin + count * size)) ++count;
+    const uint64_t last = begin + count * size;
+    if (as_a_whole && !check_addresses(p_, block_.address + last, end - last, format::kByte).ok()) return false;
     if (count == 0 || !fill_up(begin)) return false;
     fields_.push_back({{}, begin, type, count});
     end_ = begin + count * size;
     return true;
+  }
+  // What was looked at as pointers may be the first behind some that an allocator keeps, as to the block that it has aligned.
+  void add_in_front(uint64_t end) {
+    uint64_t begin = end;
+    while (begin % sizeof(uintptr_t) == 0 && begin >= end_ + sizeof(uintptr_t) && leads(begin - sizeof(uintptr_t))) begin -= sizeof(uintptr_t);
+    if (begin == end || !fill_up(begin)) return;
+    fields_.push_back({{}, begin, format::kPointer, (end - begin) / sizeof(uintptr_t)});
+    end_ = end;
+  }
+  bool leads(uint64_t at) const {
+    const void* value;
+    memcpy(&value, block_.address + at, sizeof value);
+    return value != nullptr && p_.blocks->encode(value).block != format::kWildBlock;
   }
   // Bytes, if they hold no address.
   bool fill_up(uint64_t to) {
@@ -238,7 +257,7 @@ void find_parts(Process& p) {
     bool says_more = false;  // than the block's own type: where pointers are
     const auto says = [&](TypeId type) { return type != format::kNone && (has_pointers || !are_of(p, block.type, type)) && p.types.info(type).has_handle; };
     for (const Noted& part : of_block) says_more = says_more || says(part.type) || says(part.before);
-    if (says_more && block.type != format::kPointer) Parts(p, block).find(of_block);
+    if (says_more && (block.type != format::kPointer || !block.is_open)) Parts(p, block).find(of_block);
     else if (block.type != format::kByte)
       for (const Noted& part : of_block) p.parts.remove(reinterpret_cast<uintptr_t>(block.address) + part.offset);
   }

@@ -154,6 +154,38 @@ int main(int argc, char **argv) {
 }
 """, "1 2 30 31 70 99", "20 40 80")
 
+    def test_free_objects_that_are_linked_by_their_first_word(self):
+        """What they were is behind it still; a pool gives them out as characters, or as anything."""
+        for way in "char", "void":
+            with self.subTest(way):
+                self.right("""
+                    typedef struct update { struct update *next; unsigned long value; struct update *forward; } Update;
+                    static struct { WAY *head, *tail; } pool; static Update *list;
+                    static void fill(int n, int size) {
+                      char *at = (char *)malloc(n * size); int k;
+                      for (k = 0; k < n - 1; k++) *((WAY **)(at + k * size)) = at + (k + 1) * size;
+                      pool.head = at; pool.tail = at + (n - 1) * size; *((WAY **)pool.tail) = 0; }
+                    static WAY *get(void) { WAY *at = pool.head; pool.head = *((WAY **)pool.head); return at; }
+                    static void give_back(void *at) { *((WAY **)pool.tail) = at; *((WAY **)at) = 0; pool.tail = at; }""".replace("WAY", way), """
+                    if (i == 0) fill(40, sizeof(Update));
+                    { Update *u = (Update *)get(); u->value = 0x10000 + i * 77; u->forward = list; list = u; }
+                    if (i > 20) { Update *gone = list->forward; list->forward = gone->forward; result += gone->value % 1000; give_back(gone); }
+                    deep(1, 1);""")
+
+    def test_what_an_allocator_keeps_in_front(self):
+        """The block that it has aligned, and a size: in front of structs with pointers, and of numbers."""
+        self.right("""
+            #include <stddef.h>
+            struct item { int n; struct item *next; double v; }; static struct item *list; static double *numbers[100];
+            static void *aligned(size_t alignment, size_t size) {
+              char *base = malloc(2 * sizeof(char **) + size + alignment), *at;
+              at = base + 2 * sizeof(char **) + (alignment - ((ptrdiff_t)base + 2 * sizeof(char **)) % alignment) % alignment;
+              ((char **)at)[-1] = base; ((char **)at)[-2] = (char *)size; return at; }
+            static void let_go(void *p) { free(((char **)p)[-1]); }""", """
+            { struct item *p = (struct item *)aligned(8, sizeof *p); int k; p->n = i; p->v = i * .5; p->next = list; list = p;
+              numbers[i] = aligned(32, 700 * sizeof(double)); for (k = 0; k < 700; k++) numbers[i][k] = k * i; deep(1, 1);
+              if (i % 10 == 9) { p = list; list = list->next; result += p->n + (long)numbers[i / 2][7]; let_go(p); let_go(numbers[i / 2]); numbers[i / 2] = aligned(128, 80); numbers[i / 2][7] = 5; } }""")
+
     def test_parts_of_all_kinds(self):
         """Bit-fields, streams, functions, and what lay between the members of a struct that was copied; in memory that is freed and made anew."""
         self.restarts_from_all(r"""

@@ -193,7 +193,7 @@ class Collector : public Visitor {
       if (!has_own_body(function) && !keeps_nothing(function)) {
         here().uses.emplace(function->getName().str(), unit_.place(reference->getLocation()));
         see_setting(function);
-        if (is_of_plain_lock(function)) program_.of_plain_locks_.insert(function->getName().str());
+        if (is_of_plain_lock(function) || is_of_zlib(function)) program_.plain_as_declared_.insert(function->getName().str());
         if (function->getReturnType()->isPointerType()) program_.returning_pointers_.insert(function->getName().str());
       }
     } else if (const auto* variable = dyn_cast<VarDecl>(reference->getDecl())) {
@@ -349,6 +349,13 @@ class Collector : public Visitor {
     const auto* const record = type.isNull() ? nullptr : type->getAsRecordDecl();
     return record != nullptr && record->getDefinition() != nullptr &&
            std::all_of(record->field_begin(), record->field_end(), [](const FieldDecl* f) { return f->getType()->isConstantArrayType(); });
+  }
+
+  // Its functions that keep nothing; other libraries may have some of these names.
+  bool is_of_zlib(const FunctionDecl* function) const {
+    static const std::set<std::string> all = {"compress", "compress2", "compressBound", "uncompress", "uncompress2", "crc32", "crc32_z", "crc32_combine", "crc32_combine64",
+                                              "adler32", "adler32_z", "adler32_combine", "adler32_combine64", "zlibCompileFlags"};
+    return all.contains(function->getName().str()) && unit_.file(function->getCanonicalDecl()->getLocation()).ends_with("/zlib.h");
   }
 
   // What a header of the system defines, such as those of vectors, is seen through, where nothing else is known of it: it may call the

@@ -380,7 +380,7 @@ void Program::check_foreign(const FunctionFacts& of, std::set<std::string>* told
 
 Known Program::known(const std::string& name) const {
   Known k = options_.stateless.contains(name) ? Known() : known_function(name);
-  if ((k.kind == Known::Kind::kUnknown && is_stateless(name)) || of_plain_locks_.contains(name)) k.kind = Known::Kind::kPlain;
+  if ((k.kind == Known::Kind::kUnknown && is_stateless(name)) || plain_as_declared_.contains(name)) k.kind = Known::Kind::kPlain;
   return k;
 }
 

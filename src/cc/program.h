@@ -184,7 +184,7 @@ class Program {
   std::vector<std::string> misplaced_;                     // pragmas, and why
   std::vector<ThreadedCall> threaded_;
   std::vector<std::string> devices_;                       // directives that leave something on other devices, and where
-  std::set<std::string> of_plain_locks_;  // functions of OpenMP's locks that are in memory as a whole
+  std::set<std::string> plain_as_declared_;  // functions that are plain where they are declared so: of OpenMP's locks, and of zlib
   std::map<std::string, Setting> settings_;
   std::map<std::string, long long> values_of_numbers_;     // of all that the program's MPI has
   std::map<std::string, Number> numbers_;

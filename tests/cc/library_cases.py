@@ -9,6 +9,13 @@ from cases import Cases, PROGRAM
 class Library(Cases):
     """Found by attack: right with lines, and after a restart."""
 
+    def test_compression(self):
+        """What zlib does at once, and keeps nothing of."""
+        self.right("#include <zlib.h>\nstatic unsigned char *packed; static double data[100]; static unsigned long sum;", """
+            { int k; uLongf n = compressBound(sizeof data), m = sizeof data; if (!packed) packed = malloc(n); for (k = 0; k < 100; k++) data[k] = i + k / 10;
+              compress2(packed, &n, (unsigned char *)data, sizeof data, 6); sum = crc32(sum, packed, n); result += deep(n, 1);
+              result += uncompress((unsigned char *)data, &m, packed, n) == Z_OK; result += (long)data[i] + (long)(sum % 1000); }""", "-lz")
+
     def test_streams_that_are_opened_anew(self):
         """The standard ones, too: what went to the file behind the line is gone in a restart, and comes again."""
         self.write("prog.c", r"""

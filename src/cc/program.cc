@@ -108,6 +108,7 @@ void Program::check_pragmas(const Unit& unit, const std::set<const Pragma*>& see
 void Program::add_sizes(const Unit& unit) {
   const std::string file = unit.record().source;
   values_of_numbers_.emplace(kAnySize, any_size(unit));
+  size_of_long_double_ = std::max(size_of_long_double_, size_of_long_double(unit));
   const auto holder = [&unit](const Holder& h) { return key_of(unit, h.function) + " " + h.what; };
   for (const auto& [function, sizes] : sizes_in(unit)) {
     FunctionFacts& facts = function == nullptr ? at_file_scope_ : functions_[key_of(unit, function)];
@@ -142,6 +143,7 @@ void Program::unite(const std::string& a, const std::string& b) {
 void Program::conclude(std::vector<std::string>* errors) {
   follow_given_addresses();
   characters_.conclude();
+  if (size_of_long_double_ != 0) values_of_numbers_[kAnySize] = values_of_numbers_[kAnySize] * 47 + size_of_long_double_;
   errors->insert(errors->end(), misplaced_.begin(), misplaced_.end());
   // Facts of functions that are not defined say no more than that their address is taken.
   for (auto f = functions_.begin(); f != functions_.end();) f = f->second.name.empty() ? functions_.erase(f) : std::next(f);

@@ -97,6 +97,7 @@ class Program {
   bool has_sites() const { return has_sites_ || options_.everywhere; }
   bool begins_mpi() const;  // it calls MPI_Init
   bool everywhere() const { return options_.everywhere; }
+  bool has_long_doubles() const { return size_of_long_double_ != 0; }
   bool has_foreign_addresses() const { return options_.has_foreign_addresses; }
   bool is_given_address(const Unit& unit, const clang::FunctionDecl* function, unsigned parameter) const {
     return given_addresses_.contains({key_of(unit, function), parameter});
@@ -186,6 +187,7 @@ class Program {
   std::vector<std::string> devices_;                       // directives that leave something on other devices, and where
   std::set<std::string> plain_as_declared_;  // functions that are plain where they are declared so: of OpenMP's locks, and of zlib
   std::map<std::string, Setting> settings_;
+  long long size_of_long_double_ = 0;
   std::map<std::string, long long> values_of_numbers_;     // of all that the program's MPI has
   std::map<std::string, Number> numbers_;
   RankFacts ranks_;

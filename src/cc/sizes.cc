@@ -85,6 +85,7 @@ class SizeVisitor : public Visitor {
       if (!is_copied(callee, i)) use(call->getArg(i), {callee, is_more ? kMore : "#" + std::to_string(i)});
     }
     if (callee != nullptr && call->getType()->isIntegerType()) goes({callee, kReturned}, call);
+    if (callee != nullptr && call->getNumArgs() == 2 && (callee->getName() == "MPI_Get_address" || callee->getName() == "MPI_Address")) see_address(call);
     return true;
   }
 
@@ -94,13 +95,18 @@ class SizeVisitor : public Visitor {
   }
 
   bool VisitVarDecl(VarDecl* variable) override {
+    if (variable->getInit() != nullptr && is_place(variable->getInit())) places_.insert(variable);
     if (variable->getInit() != nullptr && is_of_function(variable)) use(variable->getInit(), holder_of(variable));
     return true;
   }
 
   bool VisitBinaryOperator(BinaryOperator* both) override {
     if (is_used_up(both)) pass(both->getLHS()), pass(both->getRHS());
-    if (both->getOpcode() == BO_Sub && !both->getType()->isPointerType() && is_place(both->getLHS()) && is_place(both->getRHS())) see_distance(both);
+    const bool of_pointers = both->getLHS()->getType()->isPointerType() && both->getRHS()->getType()->isPointerType();
+    const int places = is_place(both->getLHS()) + is_place(both->getRHS());
+    if (both->getOpcode() == BO_Sub && !both->getType()->isPointerType() && places >= (of_pointers ? 1 : 2)) see_distance(both);
+    if (const auto* to = dyn_cast<DeclRefExpr>(both->getLHS()->IgnoreParens()); to != nullptr && both->getOpcode() == BO_Assign && is_place(both->getRHS()))
+      places_.insert(dyn_cast<VarDecl>(to->getDecl()));
     if (!both->isAssignmentOp()) return true;
     if (both->getType()->isPointerType()) return pass(both->getRHS());
     const DeclRefExpr* const to = whole_of(both->getLHS());
@@ -227,7 +233,9 @@ class SizeVisitor : public Visitor {
   }
 
   // Of two such the distance in bytes may be that of members of a struct, or the size of an element.
-  static bool is_place(const Expr* e) {
+  bool is_place(const Expr* e) const {
+    const auto* const variable = dyn_cast<DeclRefExpr>(e->IgnoreParenImpCasts());
+    if (variable != nullptr && places_.contains(dyn_cast<VarDecl>(variable->getDecl()))) return true;
     const auto* cast = dyn_cast<CastExpr>(e->IgnoreParenImpCasts());
     if (cast == nullptr || cast->getSubExpr()->IgnoreParens()->getType()->getPointeeOrArrayElementType()->isAnyCharacterType()) return false;
     const QualType type = cast->getType();
@@ -302,6 +310,16 @@ class SizeVisitor : public Visitor {
     see(e, {"the greatest " + type.getCanonicalType().getUnqualifiedType().getAsString(), unit_.place(e->getBeginLoc()), static_cast<long long>(unit_.context().getTypeSize(type))});
   }
 
+  // MPI tells the addresses of members, of which a program makes distances.
+  void see_address(const CallExpr* call) {
+    const Size size = {kAnySize, unit_.place(call->getBeginLoc()), any_size(unit_)};
+    const auto* const to = dyn_cast<UnaryOperator>(call->getArg(1)->IgnoreParenImpCasts());
+    const DeclRefExpr* const whole = whole_of(to != nullptr && to->getOpcode() == UO_AddrOf ? to->getSubExpr() : call->getArg(1));
+    if (whole == nullptr) return here().kept.push_back(size);
+    used_[whole].push_back({});
+    here().given.emplace_back(size, holder_of(cast<VarDecl>(whole->getDecl())));
+  }
+
   void see_distance(const Expr* e) { see(e, {kAnySize, unit_.place(e->getBeginLoc()), any_size(unit_)}); }
 
   void see(const Expr* e, const Size& size) {
@@ -321,6 +339,7 @@ class SizeVisitor : public Visitor {
   const Unit& unit_;
   const FunctionDecl* function_ = nullptr;
   std::map<const Expr*, std::vector<Holder>> used_;  // and where the value goes
+  std::set<const VarDecl*> places_;  // pointers to characters that have been given one to something else
 };
 
 }  // namespace
@@ -328,9 +347,23 @@ class SizeVisitor : public Visitor {
 long long any_size(const Unit& unit) {
   const ASTContext& context = unit.context();
   long long all = 0;
-  for (const CanQualType& type : {context.VoidPtrTy, context.LongTy, context.LongLongTy, context.DoubleTy, context.LongDoubleTy})
+  for (const CanQualType& type : {context.VoidPtrTy, context.LongTy, context.LongLongTy, context.DoubleTy})
     all = all * 47 + context.getTypeInfo(type).Width + context.getTypeInfo(type).Align / 8;
   return all % 1000000;
+}
+
+long long size_of_long_double(const Unit& unit) {
+  struct Finder : Visitor {
+    explicit Finder(const Unit& in) : unit(in) {}
+    bool VisitBuiltinTypeLoc(BuiltinTypeLoc at) override {
+      return found |= at.getTypePtr()->getKind() == BuiltinType::LongDouble && !unit.in_system_header(at.getBeginLoc()), true;
+    }
+    const Unit& unit;
+    bool found = false;
+  } finder(unit);
+  finder.TraverseDecl(unit.context().getTranslationUnitDecl());
+  const TypeInfo info = unit.context().getTypeInfo(unit.context().LongDoubleTy);
+  return finder.found ? static_cast<long long>(info.Width * 47 + info.Align / 8) : 0;
 }
 
 std::map<const FunctionDecl*, SizesOfFunction> sizes_in(const Unit& unit) {

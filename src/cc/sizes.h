@@ -38,7 +38,9 @@ struct SizesOfFunction {
 
 // That of a type that is not known: its value is how types are laid out.
 inline constexpr const char* kAnySize = "sizes of types";
-long long any_size(const Unit& unit);
+long long any_size(const Unit& unit);  // of integers, doubles and pointers
+// How a long double is laid out, which is another thing on most machines; 0: the program has none there.
+long long size_of_long_double(const Unit& unit);
 // The bytes of numbers in memory that is numbers of another type: its value is how both are laid out.
 inline constexpr const char* kOtherNumbers = "numbers in memory of others";
 

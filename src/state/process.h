@@ -148,6 +148,7 @@ struct Process {
   TypeId first_of_parts = format::kNone;  // that was made for blocks of parts
   HashMap<uint64_t> rows;    // by the address of an open block of pointers: rows_in()
   size_t most_moved = 0;     // that are kept until those are looked for of which nothing has to be known
+  bool has_long_doubles = true;  // unless it is said that a prepared program has none
   bool has_foreign_addresses = false;  // in pointers of a prepared program
   // Where a prepared program has last taken what is not the beginning of a block for pointers.
   static constexpr size_t kMostTables = 256;

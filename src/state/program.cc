@@ -163,6 +163,15 @@ char* copy_text(const char* text, size_t length) {
 
 bool is_prepared() { return process().is_prepared; }
 
+// Also in a shared library, for which the program has not spoken.
+bool may_have_long_doubles() {
+  const Process& p = process();
+  for (TypeId type = format::kFirstMade; type < p.types.end(); ++type)
+    for (const format::FieldInfo& field : p.types.fields(type))
+      if (field.type >= 0 && format::part_of_complex(p.types.info(field.type).kind) == format::kLdouble) return true;
+  return p.has_long_doubles;
+}
+
 char** begin_program(const ELC_Program& program, int argc, char** argv) {
   Process& p = process();
   p.is_prepared = true;
@@ -183,6 +192,7 @@ char** begin_program(const ELC_Program& program, int argc, char** argv) {
   if (program.draws_numbers != 0) ELC_Register_random();
   p.has_threads = program.in_parallel != nullptr;
   p.has_foreign_addresses = program.has_foreign_addresses != 0;
+  p.has_long_doubles = program.has_long_doubles != 0;
   if (program.executable != nullptr && program.executable_end != nullptr) {
     p.executable = reinterpret_cast<uintptr_t>(program.executable);
     p.executable_end = reinterpret_cast<uintptr_t>(program.executable_end);
@@ -533,6 +543,9 @@ ELC_EXPORT void* ELC_Program_realloc(void* old, size_t size) {
   const elc::state::Alone alone;
   const Block* const block = old == nullptr ? nullptr : process().heap.find(old);
   if (block == nullptr) return old == nullptr ? ELC_calloc(1, size) : ELC_realloc(old, size);
+#ifdef __GLIBC__
+  if (size == 0) return ELC_free(old), nullptr;  // other C libraries give a block
+#endif
   const size_t before = static_cast<size_t>(block->size);
   char* const memory = static_cast<char*>(ELC_realloc(old, size));
   if (memory != nullptr && size > before) memset(memory + before, 0, size - before);
@@ -542,6 +555,7 @@ ELC_EXPORT void* ELC_Program_realloc(void* old, size_t size) {
 ELC_EXPORT int ELC_Program_posix_memalign(void** block, size_t alignment, size_t size) {
   const elc::state::Alone alone;
   elc::state::Heap& heap = process().heap;
+  if (alignment % sizeof(void*) != 0 || (alignment & (alignment - 1)) != 0 || alignment == 0) return EINVAL;
   const size_t least = size == 0 ? 1 : size;
   const size_t whole = alignment <= alignof(max_align_t) ? least : (least + alignment - 1) / alignment * alignment;  // less is malloc's
   void* memory = nullptr;

@@ -107,6 +107,7 @@ struct HandleCodec {
 
 // elc_program.h: registers what the modules have; a copy of argv that lines have. Behind MPI_Init.
 char** begin_program(const ELC_Program& program, int argc, char** argv);
+bool may_have_long_doubles();
 bool is_prepared();  // by a tool, as a whole: it is such a program
 // A number that lines have: a restart goes on where it is the same. `number` stays where it is.
 void add_number(const ELC_Program_number* number);

@@ -361,6 +361,13 @@ if (!one) {
 }
 deep(i, 1); one = one->next; one->a += i; one->x += one->a * 0.5; result += one->next->a + one->x + 1000 * ((size_t)three % 64) + (size_t)one % 8;""")
 
+    def test_memory_of_no_size(self):
+        """As the C library has it: realloc() to nothing may free; nothing is aligned to what is no power of two."""
+        self.right("static long *list; static int n; static void *aligned;",
+                   "if (n == 0) { n = 3; list = malloc(n * sizeof *list); } list[n - 1] = i; deep(1, 1); result += list[n - 1] + (realloc(malloc(8), 0) == NULL);"
+                   " list = realloc(list, --n * sizeof *list); result += list == NULL; if (n == 0) list = NULL;"
+                   " result += posix_memalign(&aligned, 3, 10) + posix_memalign(&aligned, 24, 10) + posix_memalign(&aligned, 4, 10); result += posix_memalign(&aligned, 64, 10); free(aligned);")
+
     def test_memory_or_none(self):
         """What a choice is converted to a pointer to, all that it may be points to."""
         self.right("struct cell { struct cell *next; long n; }; static struct cell *all, *cells; static void *spare;", """

@@ -24,6 +24,14 @@ MemoryRules rules_here() {
 
 bool operator==(const MemoryRules& a, const MemoryRules& b) { return memcmp(&a, &b, sizeof a) == 0; }
 
+// Whether structs are laid out there as they are here. Where nothing else is another thing, it is a long double: on each kind of processor.
+bool are_like_here(const MemoryRules& there) {
+  MemoryRules here = rules_here();
+  if (here == there) return true;
+  for (const Kind kind : {kLdouble, kLdoubleComplex}) here.width[kind] = there.width[kind], here.alignment[kind] = there.alignment[kind];
+  return here == there && !state::may_have_long_doubles();
+}
+
 // A type as the line has it, and what becomes of it here.
 struct Saved : SavedDatatype {
   Arguments arguments;  // the integers; the addresses for this machine once the type is made
@@ -323,7 +331,7 @@ bool carry_over(SavedTable* table, Saved* type, std::span<Datatype* const> olds)
 
 Result set_addresses(SavedTable* table, Saved* type, std::span<Datatype* const> olds) {
   if (type->addresses.empty()) return Result();
-  if (!type->places.empty() || table->rules == rules_here()) {  // place_datatypes() has the addresses
+  if (!type->places.empty() || are_like_here(table->rules)) {  // place_datatypes() has the addresses
     for (size_t k = 0; k < type->addresses.size(); ++k)
       type->arguments.addresses[k] = static_cast<MPI_Aint>(type->addresses[k]);
     return Result();

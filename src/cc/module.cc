@@ -120,7 +120,7 @@ class FileVisitor : public Visitor {
     const QualType from = call->getType();
     if (!from->isPointerType()) return true;
     const bool is_of_numbers = from->getPointeeType()->isArithmeticType() && m_.types_.holds_addresses(to->getPointeeType());
-    if (!(from->isVoidPointerType() || from->getPointeeType()->isAnyCharacterType() || is_of_numbers)) return true;
+    if (!(from->isVoidPointerType() || from->getPointeeType()->isAnyCharacterType() || is_of_numbers || begins_with(to->getPointeeType(), from->getPointeeType()))) return true;
     const FunctionDecl* callee = callee_of(call);
     if (callee != nullptr && !m_.program_.defines(unit_, callee)) {
       const Known known = m_.program_.known(callee->getName().str());
@@ -282,10 +282,24 @@ class FileVisitor : public Visitor {
   }
 
   // A pointer that no call has returned says what memory is, too; where that holds addresses, a line has to know it.
+  // Whether a struct begins with another, and has more: memory that a program gives for the one may be for the other.
+  bool begins_with(QualType whole, QualType first) const {
+    const RecordDecl* const part = first->getAsRecordDecl();
+    for (const RecordDecl* record = whole->getAsRecordDecl(); part != nullptr && record != nullptr && record->isStruct() && record->getDefinition() != nullptr;) {
+      record = record->getDefinition();
+      if (record->field_empty()) return false;
+      const FieldDecl* const field = *record->field_begin();
+      record = field->isBitField() ? nullptr : field->getType()->getAsRecordDecl();
+      if (record != nullptr && record->getCanonicalDecl() == part->getCanonicalDecl()) return unit_.context().getTypeSize(whole) > unit_.context().getTypeSize(first);
+    }
+    return false;
+  }
+
   bool see_pointer(CastExpr* cast, const Expr* source) {
     const QualType from = source->getType(), to = cast->getType()->getPointeeType();
-    if (!from->isPointerType() || !(from->isVoidPointerType() || from->getPointeeType()->isArithmeticType())) return true;
-    if (to->isIncompleteType() || !m_.types_.holds_addresses(to) || in_initialiser_ || !seen_.insert(source).second) return true;
+    const bool is_more = from->isPointerType() && begins_with(to, from->getPointeeType());
+    if (!from->isPointerType() || !(from->isVoidPointerType() || from->getPointeeType()->isArithmeticType() || is_more)) return true;
+    if (to->isIncompleteType() || !(is_more || m_.types_.holds_addresses(to)) || in_initialiser_ || !seen_.insert(source).second) return true;
     if (source->isNullPointerConstant(unit_.context(), Expr::NPC_ValueDependentIsNull) != Expr::NPCK_NotNull) return true;
     if (source->getType().isConstQualified() || from->getPointeeType().isConstQualified()) return true;
     m_.lift(to);

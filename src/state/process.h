@@ -156,7 +156,7 @@ struct Process {
   size_t next_table = 0;
   uintptr_t executable = 0, executable_end = 0;  // of a prepared program: where it lies itself
   Vector<SavedFrame> saved_frames;
-  const HandleCodec* codec = nullptr;  // of the line, while its data are saved
+  const HandleCodec* codec = nullptr;  // of the line that is being taken
   BlockMap* blocks = nullptr;  // owned; made at the first save
   Image* image = nullptr;      // owned; of the line that is being restored
   RandomNumbers* random = nullptr;  // owned; if ELC_RANDOM was called

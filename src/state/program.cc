@@ -301,6 +301,14 @@ void forget_starts() {
   starts->forget();
 }
 
+// Whether the elements of a type begin with one of another, and have more.
+static bool begins_with(const format::TypeTable& types, TypeId whole, TypeId first) {
+  if (whole < format::kFirstMade || first < format::kFirstMade || types.size_of(whole) <= types.size_of(first)) return false;
+  TypeId type = whole;
+  while (type != first && type >= format::kFirstMade && types.info(type).kind == format::kStruct) type = types.fields(type)[0].type;
+  return type == first;
+}
+
 static bool is_zero(const uint8_t* at, uint64_t size) {
   for (uint64_t i = 0; i < size; ++i)
     if (at[i] != 0) return false;
@@ -480,8 +488,10 @@ ELC_EXPORT void* ELC_Program_as(void* memory, ELC_Type type) {
   if (block == nullptr && type == ELC_POINTER) p.tables[p.next_table++ % Process::kMostTables] = memory;
   if (block != nullptr && block->type != type && block->type != ELC_BYTE && !block->guessed && p.types.info(type).has_handle)
     elc::state::note_part(p, memory, type);  // what it was made for first may be an allocator's own
-  if (block == nullptr || (block->type != ELC_BYTE && !block->guessed)) return memory;
   const uint64_t element = p.types.size_of(type);
+  if (block != nullptr && block->type != type && block->type != ELC_BYTE && !block->guessed && elc::state::begins_with(p.types, type, block->type) && block->size % element == 0)
+    block->type = type;
+  if (block == nullptr || (block->type != ELC_BYTE && !block->guessed)) return memory;
   if (element == 0 || block->size < element) return memory;
   block->is_open = is_open;
   const bool is_power = (element & (element - 1)) == 0;  // of two: a division costs more than all the rest

@@ -498,8 +498,13 @@ Result save_heap(Saving& saving, const LeafEncoder& leaves) {
 // A call behind which there are no lines at all is told first, by begin_save().
 Result check_files() { return process().unfit != nullptr ? Result() : check_opened(process()); }
 
-Result begin_save() {
+// Of the line: at once what is a handle of MPI is known.
+static HandleCodec codec_of_line;
+
+Result begin_save(const HandleCodec& codec) {
   Process& p = process();
+  codec_of_line = codec;
+  p.codec = &codec_of_line;
   ELC_TRY(register_noted(p));
   if (!p.unregistered.empty())
     return Result::error("%s could not be registered, so a line would not be whole", p.unregistered.c_str());
@@ -528,24 +533,24 @@ Result begin_save() {
   return Result();
 }
 
-void end_save() { leave_described_frames(process()); }
+void end_save() {
+  Process& p = process();
+  leave_described_frames(p);
+  p.codec = nullptr;
+}
 
 Result save_files(format::Writer& writer, uint64_t line) { return process().streams.save(writer, line); }
 
-Result save_data(format::Writer& writer, const HandleCodec& codec) {
-  Process& p = process();
-  Saving saving = {p, writer, codec};
+Result save_data(format::Writer& writer) {
+  Saving saving = {process(), writer, codec_of_line};
   const LeafEncoder leaves = {&saving, encode_pointer, encode_handle, encode_status, encode_address};
-  p.codec = &codec;
-  Result saved = save_variables(saving, leaves);
-  if (saved.ok()) saved = save_heap(saving, leaves);
-  p.codec = nullptr;
-  return saved;
+  ELC_TRY(save_variables(saving, leaves));
+  return save_heap(saving, leaves);
 }
 
 Result save(format::Writer& writer, const HandleCodec& codec) {
-  Result saved = begin_save();
-  if (saved.ok()) saved = save_data(writer, codec);
+  Result saved = begin_save(codec);
+  if (saved.ok()) saved = save_data(writer);
   if (saved.ok()) saved = save_files(writer, 0);
   end_save();
   return saved;

@@ -129,11 +129,11 @@ Result check_files();
 // to be abandoned.
 //
 // First: what is to be saved, and where.
-Result begin_save();
+Result begin_save(const HandleCodec& codec);
 // Then, in any order: the section "files". Streams are flushed.
 Result save_files(format::Writer& writer, uint64_t line);
 // And the sections "vars" and "heap". May be done in a copy of the process.
-Result save_data(format::Writer& writer, const HandleCodec& codec);
+Result save_data(format::Writer& writer);
 // When the program runs on, in any case.
 void end_save();
 // All of them.

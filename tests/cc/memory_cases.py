@@ -1,5 +1,8 @@
 """What programs do with memory: allocators of their own, rows, alignment, pointers that are moved."""
 
+import json
+import os
+
 import os
 
 from cases import Cases, launch, PROGRAM  # noqa: F401
@@ -360,6 +363,30 @@ if (!one) {
   one->next = three; three->next = three + 1; three[1].next = three + 2; three[2].next = one;
 }
 deep(i, 1); one = one->next; one->a += i; one->x += one->a * 0.5; result += one->next->a + one->x + 1000 * ((size_t)three % 64) + (size_t)one % 8;""")
+
+    def test_handles_in_memory_of_numbers(self):
+        """From an allocator that returns a pointer to doubles, as Zoltan's."""
+        self.right("""
+            struct plan { int n; MPI_Comm comm; MPI_Datatype type; }; static struct plan *plan; static MPI_Request *requests;
+            static double *give(size_t n) { return (double *)malloc(n); }""", """
+            { int in[4], out[4], k; if (!plan) { plan = (struct plan *)give(sizeof *plan); requests = (MPI_Request *)give(4 * sizeof *requests); plan->n = 4;
+                MPI_Comm_dup(MPI_COMM_WORLD, &plan->comm); MPI_Type_contiguous(1, MPI_INT, &plan->type); MPI_Type_commit(&plan->type); }
+              for (k = 0; k < plan->n; k++) { out[k] = i * k + rank; MPI_Irecv(&in[k], 1, plan->type, 1 - rank, k, plan->comm, &requests[k]); }
+              deep(1, 1);
+              for (k = 0; k < plan->n; k++) MPI_Send(&out[k], 1, plan->type, 1 - rank, k, plan->comm);
+              MPI_Waitall(4, requests, MPI_STATUSES_IGNORE); for (k = 0; k < 4; k++) result += in[k]; deep(in[0], 1); }""")
+
+    def test_structs_that_begin_with_another(self):
+        """A constructor has memory for the one that all begin with; in lines it is what it becomes, which other machines have to know."""
+        self.right("""
+            struct base { int kind, id; }; struct circle { struct base b; double x, y, r; }; struct ring { struct circle c; double inner; int n[2]; }; static struct base *all[10];
+            static struct base *make(int kind, int id, size_t size) { struct base *b = malloc(size); b->kind = kind; b->id = id; return b; }""", """
+            if (i == 0) { int k; for (k = 0; k < 10; k++) { struct circle *c = (struct circle *)(all[k] = make(k & 1, k, k & 1 ? sizeof(struct ring) : sizeof(struct circle))); c->x = k * .5;
+                if (c->b.kind) { struct ring *r = (struct ring *)c; r->inner = 7; r->n[1] = k; } } }
+            { struct circle *c = (struct circle *)all[i % 10]; c->y = i; result += (long)(c->x + c->y) + deep(c->b.id, 1); if (c->b.kind) result += ((struct ring *)all[i % 10])->n[1]; }""")
+        self.planned("prog", 50)
+        shown = json.loads(self.run_words(self.tool, "show", "--json", os.path.join(self.home, "lines", "line-000001", "rank-000000.elc")))
+        self.assertLessEqual({(5, "prog.c:struct circle"), (5, "prog.c:struct ring")}, {(block["blocks"], block["type"]) for block in shown["heap"]})
 
     def test_memory_of_no_size(self):
         """As the C library has it: realloc() to nothing may free; nothing is aligned to what is no power of two."""

@@ -172,7 +172,7 @@ TEST_CASE("blocks of many ids are in their order, however they were made and fre
     ELC_Register_pointer("blocks", blocks.data(), blocks.size(), ELC_BYTE);
     Line saved;
     REQUIRE_OK(saved.save());
-    REQUIRE_OK(elc::state::begin_save());
+    REQUIRE_OK(elc::state::begin_save({}));
     uint64_t last = 0;
     for (char* block : blocks) {
       uint64_t id;

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "base/message.h"
-#include "mpi/objects/handles.h"
 #include "mpi/runtime/runtime.h"
 #include "portable_format/compressor.h"
 #include "state/state.h"
@@ -165,13 +164,13 @@ Result LineData::copy_now() {
 Result LineData::save_data(bool in_copy) {
   const int level = runtime.config.compress;
   void* const memory = level > 0 ? try_allocate(format::Compressor::memory(threads())) : nullptr;
-  if (memory == nullptr) return state::save_data(*writer_, handle_codec());
+  if (memory == nullptr) return state::save_data(*writer_);
   format::Compressor compressor(memory, level, threads());
   store::Crew crew;
   compressor.began(in_copy ? crew.start_in_copy(compressor.wanted(), compress, &compressor)
                            : crew.start(compressor.wanted(), compress, &compressor));
   writer_->compress_with(&compressor);
-  const Result saved = state::save_data(*writer_, handle_codec());
+  const Result saved = state::save_data(*writer_);
   writer_->compress_with(nullptr);
   compressor.stop();
   crew.wait();

@@ -130,7 +130,7 @@ Result write_state(line::LineNumber line) {
   label.ranks = static_cast<uint32_t>(runtime.size);
   store::write_label(*current().writer, label);
   runtime.locals.begin_line();
-  ELC_TRY(state::begin_save());
+  ELC_TRY(state::begin_save(handle_codec()));
   ELC_TRY(current().data.write(line, current().writer));
   ELC_TRY(state::save_files(*current().writer, line));
   ELC_TRY(lock_files());

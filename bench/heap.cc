@@ -274,9 +274,9 @@ void measure_list(const Options& options, bool mixed, Figures& out) {
   file.bytes.clear();
   const auto save = [&](double* begin, double* data) {
     format::Writer writer(&state::types(), {&file, File::write});
-    *begin = seconds_of([&] { require(state::begin_save()); });
+    *begin = seconds_of([&] { require(state::begin_save({})); });
     *data = seconds_of([&] {
-      require(state::save_data(writer, {}));
+      require(state::save_data(writer));
       require(state::save_files(writer, 0));
       require(writer.finish());
     });

@@ -84,6 +84,27 @@ result += failed;"""
         spelled = "MPI_Errhandler_%s" if self.build.mpi == "lam" else "MPI_Comm_%s_errhandler"
         return ["-D%s=%s" % (what.upper(), spelled % what) for what in ("create", "set", "get")] + ["-DFREES=%d" % (self.build.mpi != "lam")]
 
+    def test_handles_that_are_not_set(self):
+        """A static one is 0, which is the null handle under some MPIs and of some kinds, and may be asked for."""
+        self.right("static MPI_Comm own; static MPI_Datatype type; static MPI_Request request; static MPI_Op op; static MPI_Info info; static struct { MPI_Group group; MPI_Win win; MPI_File file; } s, *made;", """
+            { int n = 0; if (!made) made = calloc(1, sizeof *made);
+              if (i > 40 && i % 20 == 1 && !own) MPI_Comm_dup(MPI_COMM_WORLD, &own);
+              if (i > 70 && !type) { MPI_Type_contiguous(2, MPI_INT, &type); MPI_Type_commit(&type); }
+              if (own) MPI_Comm_size(own, &n); result += n; if (type) MPI_Type_size(type, &n); result += n + deep(1, 1);
+              result += (own == 0) + (type == 0) * 2 + (request == 0) * 4 + (op == 0) * 8 + (info == 0) * 16 + (s.group == 0) * 32 + (s.win == 0) * 64 + (s.file == 0) * 128;
+              result += (made->group == 0) + (made->win == 0) + (made->file == 0) + (request == MPI_REQUEST_NULL) + (info == MPI_INFO_NULL) + (own == MPI_COMM_NULL);
+              if (i == 99) { MPI_Comm_free(&own); MPI_Type_free(&type); } }""")
+
+    def test_handles_of_what_is_gone(self):
+        """By way of another variable: they are handles of nothing, but not the null handle."""
+        self.right("static struct { MPI_Comm c; MPI_Datatype t; MPI_Group g; MPI_Info info; int id; } old[4];", """
+            { MPI_Comm c; MPI_Datatype t; MPI_Group g; MPI_Info info; int k;
+              MPI_Comm_split(MPI_COMM_WORLD, (rank + i) % 2 ? 0 : MPI_UNDEFINED, 0, &c); old[i % 4].c = c; old[i % 4].id = i;
+              if (c != MPI_COMM_NULL) { MPI_Barrier(c); MPI_Comm_free(&c); }
+              MPI_Type_contiguous(3, MPI_INT, &t); old[i % 4].t = t; MPI_Type_free(&t); MPI_Info_create(&info); old[i % 4].info = info; MPI_Info_free(&info);
+              MPI_Comm_group(MPI_COMM_WORLD, &g); old[i % 4].g = g; MPI_Group_free(&g); deep(1, 1);
+              for (k = 0; k < 4; k++) if (old[k].id) result += (old[k].c != MPI_COMM_NULL) + (old[k].t != MPI_DATATYPE_NULL) * 2 + (old[k].info != MPI_INFO_NULL) * 4 + (old[k].g != MPI_GROUP_NULL) * 8; }""")
+
     def test_error_handlers(self):
         self.right(self.ERRORS % "often", self.FAILS % "often", *self.names_of_errors())
 

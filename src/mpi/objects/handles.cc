@@ -35,7 +35,30 @@ uint64_t number_of_window(MPI_Win handle) {
   return window == nullptr || window->plain ? kNullIdentity : window->identity;
 }
 
-Result encode(void*, format::Kind kind, const void* address, uint64_t* to) {
+// What has no number is the null handle, or all zero where that is another: a variable that the program has not set, of which it may
+// ask that. Else what it had is gone: that is no handle, and not the null handle, either. (But a request: one of a send that MPI has done
+// with at once is known to nobody, and is complete.)
+template <class Handle>
+void tell_from_null(const void* address, Handle null, bool may_be_gone, uint64_t* number) {
+  const Handle handle = read<Handle>(address);
+  if (*number != 0 || handle == null) return;
+  if (handle == Handle()) *number = kUnsetHandle;
+  else if (may_be_gone) *number = kGoneHandle;
+}
+
+void tell_from_null(format::Kind kind, const void* address, uint64_t* number) {
+  if (kind == format::kMpiComm) tell_from_null<MPI_Comm>(address, MPI_COMM_NULL, true, number);
+  else if (kind == format::kMpiDatatype) tell_from_null<MPI_Datatype>(address, MPI_DATATYPE_NULL, true, number);
+  else if (kind == format::kMpiRequest) tell_from_null<MPI_Request>(address, MPI_REQUEST_NULL, false, number);
+  else if (kind == format::kMpiFile) tell_from_null<MPI_File>(address, MPI_FILE_NULL, true, number);
+  else if (kind == format::kMpiWin) tell_from_null<MPI_Win>(address, MPI_WIN_NULL, false, number);
+  else if (kind == format::kMpiGroup) tell_from_null<MPI_Group>(address, MPI_GROUP_NULL, true, number);
+  else if (kind == format::kMpiInfo) tell_from_null<MPI_Info>(address, MPI_INFO_NULL, true, number);
+  else if (kind == format::kMpiOp) tell_from_null<MPI_Op>(address, MPI_OP_NULL, true, number);
+  else if (kind == format::kMpiErrhandler) tell_from_null<MPI_Errhandler>(address, MPI_ERRHANDLER_NULL, true, number);
+}
+
+Result number_of_handle(format::Kind kind, const void* address, uint64_t* to) {
   LocalObjects& locals = runtime.locals;
   *to = 0;
   if (kind == format::kMpiComm) *to = runtime.comms.identity_of(read<MPI_Comm>(address));
@@ -47,6 +70,12 @@ Result encode(void*, format::Kind kind, const void* address, uint64_t* to) {
   else if (kind == format::kMpiInfo) *to = locals.number_of_info(read<MPI_Info>(address));
   else if (kind == format::kMpiOp) *to = locals.number_of_operation(read<MPI_Op>(address));
   else if (kind == format::kMpiErrhandler) *to = locals.number_of_error_handler(read<MPI_Errhandler>(address));
+  return Result();
+}
+
+Result encode(void*, format::Kind kind, const void* address, uint64_t* to) {
+  ELC_TRY(number_of_handle(kind, address, to));
+  tell_from_null(kind, address, to);
   return Result();
 }
 
@@ -134,10 +163,22 @@ Result find_info(uint64_t number, MPI_Info* handle) { return runtime.locals.find
 Result find_operation(uint64_t number, MPI_Op* handle) { return runtime.locals.find_operation(number, handle); }
 Result find_error_handler(uint64_t number, MPI_Errhandler* handle) { return runtime.locals.find_error_handler(number, handle); }
 
+// No MPI has such a handle: an address that no system gives out, or an integer of no kind of object.
+template <class Handle>
+Handle gone() {
+  Handle handle;
+  const intptr_t address = -2048;
+  const int integer = 0x3fffff00;
+  if (kIntegers && sizeof handle == sizeof integer) memcpy(&handle, &integer, sizeof integer);
+  else memcpy(&handle, &address, sizeof handle);
+  return handle;
+}
+
 template <class Handle>
 Result put(Result (*find)(uint64_t, Handle*), uint64_t number, void* address) {
-  Handle handle;
-  ELC_TRY(find(number, &handle));
+  Handle handle = Handle();
+  if (number == kGoneHandle) handle = gone<Handle>();
+  else if (number != kUnsetHandle) ELC_TRY(find(number, &handle));
   memcpy(address, &handle, sizeof handle);
   return {};
 }

@@ -7,7 +7,7 @@
 namespace elc::mpi {
 
 // Communicators by their identity, datatypes and requests by the library's own numbers; 0 is the null
-// handle, and a handle that means nothing (a variable not yet set) becomes the null handle.
+// handle, the two of section.h what is none.
 state::HandleCodec handle_codec();
 
 // A rank or a tag of a call or a status, as format::StatusLeaf has it.

@@ -39,6 +39,8 @@ inline constexpr uint64_t kCallsOnGroup = 0;
 inline constexpr int64_t kColourOfWindow = INT64_MIN;
 
 inline constexpr line::Identity kNullIdentity = 0;   // MPI_COMM_NULL
+// Handles that mean nothing: of variables that are not set, and are 0 where that is not the null handle; and of what is gone.
+inline constexpr uint64_t kUnsetHandle = ~uint64_t{0}, kGoneHandle = ~uint64_t{0} - 1;
 inline constexpr line::Identity kWorldIdentity = 1;
 inline constexpr line::Identity kSelfIdentity = 2;
 

@@ -325,7 +325,7 @@ static long streams(void) {
                 make = "if (!r) r = malloc(sizeof *r); " if "*r" in outside else ""
                 self.write("prog.c", PROGRAM % (outside, make + "if (i == 0) { MPI_Comm c; MPI_Comm_dup(MPI_COMM_WORLD, &c); memcpy(%s, &c, sizeof c); }" % at))
                 self.cc("prog.c", "-w", "-o", "prog")
-                self.assert_refuses_line("holds a handle of MPI")
+                self.assert_refuses_line("a handle of MPI")
 
     HASHES = """#include <stdint.h>
 static long *kept[64]; static struct table { size_t size, mask, at; uintptr_t key; long *where[64]; unsigned (*by)(const void *); } t = {64, 63}; static uintptr_t pair[2];

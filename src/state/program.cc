@@ -301,6 +301,17 @@ void forget_starts() {
   starts->forget();
 }
 
+// What the C library makes of a block that is to have no size: nothing, or another block.
+static bool realloc_frees() {
+  static int frees = -1;
+  const volatile size_t none = 0;
+  if (frees >= 0) return frees != 0;
+  void* const made = realloc(malloc(1), none);
+  frees = made == nullptr ? 1 : 0;
+  free(made);
+  return frees != 0;
+}
+
 // Whether the elements of a type begin with one of another, and have more.
 static bool begins_with(const format::TypeTable& types, TypeId whole, TypeId first) {
   if (whole < format::kFirstMade || first < format::kFirstMade || types.size_of(whole) <= types.size_of(first)) return false;
@@ -553,9 +564,7 @@ ELC_EXPORT void* ELC_Program_realloc(void* old, size_t size) {
   const elc::state::Alone alone;
   const Block* const block = old == nullptr ? nullptr : process().heap.find(old);
   if (block == nullptr) return old == nullptr ? ELC_calloc(1, size) : ELC_realloc(old, size);
-#ifdef __GLIBC__
-  if (size == 0) return ELC_free(old), nullptr;  // other C libraries give a block
-#endif
+  if (size == 0 && elc::state::realloc_frees()) return ELC_free(old), nullptr;
   const size_t before = static_cast<size_t>(block->size);
   char* const memory = static_cast<char*>(ELC_realloc(old, size));
   if (memory != nullptr && size > before) memset(memory + before, 0, size - before);

@@ -374,7 +374,8 @@ deep(i, 1); one = one->next; one->a += i; one->x += one->a * 0.5; result += one-
               for (k = 0; k < plan->n; k++) { out[k] = i * k + rank; MPI_Irecv(&in[k], 1, plan->type, 1 - rank, k, plan->comm, &requests[k]); }
               deep(1, 1);
               for (k = 0; k < plan->n; k++) MPI_Send(&out[k], 1, plan->type, 1 - rank, k, plan->comm);
-              MPI_Waitall(4, requests, MPI_STATUSES_IGNORE); for (k = 0; k < 4; k++) result += in[k]; deep(in[0], 1); }""")
+              MPI_Waitall(4, requests, MPI_STATUSES_IGNORE); for (k = 0; k < 4; k++) result += in[k]; deep(in[0], 1);
+              if (i == 99) { MPI_Comm_free(&plan->comm); MPI_Type_free(&plan->type); } }""")
 
     def test_structs_that_begin_with_another(self):
         """A constructor has memory for the one that all begin with; in lines it is what it becomes, which other machines have to know."""

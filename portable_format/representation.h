@@ -36,6 +36,7 @@ const char* kind_name(Kind kind);
 inline bool is_handle(Kind kind) { return kind >= kPointer && kind < kKindCount; }
 // Of them, those that are a block and a position in a file.
 inline bool has_position(Kind kind) { return kind == kPointer || kind == kMpiAint; }
+inline bool is_character(Kind kind) { return kind >= kChar && kind <= kUchar; }
 bool is_integer(Kind kind);       // of C, kBool and kByte excluded
 bool is_floating(Kind kind);      // kFloat, kDouble, kLdouble
 bool is_complex(Kind kind);       // two leaves: the real part, the imaginary part

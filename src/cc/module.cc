@@ -281,7 +281,6 @@ class FileVisitor : public Visitor {
     give(call, type);
   }
 
-  // A pointer that no call has returned says what memory is, too; where that holds addresses, a line has to know it.
   // Whether a struct begins with another, and has more: memory that a program gives for the one may be for the other.
   bool begins_with(QualType whole, QualType first) const {
     const RecordDecl* const part = first->getAsRecordDecl();
@@ -295,6 +294,8 @@ class FileVisitor : public Visitor {
     return false;
   }
 
+  // A pointer that no call has returned says what memory is, too; where that holds addresses, a line has to know it, and a restart
+  // elsewhere where it is more than it was made for.
   bool see_pointer(CastExpr* cast, const Expr* source) {
     const QualType from = source->getType(), to = cast->getType()->getPointeeType();
     const bool is_more = from->isPointerType() && begins_with(to, from->getPointeeType());

@@ -10,9 +10,9 @@ namespace elc::cc {
 // What can be visited: a kind of node, and how it is given.
 #define ELC_VISITED(M)                                                                                                              \
   M(AddrLabelExpr, clang::AddrLabelExpr*) M(ArraySubscriptExpr, clang::ArraySubscriptExpr*) M(AsmStmt, clang::AsmStmt*)             \
-  M(BinaryOperator, clang::BinaryOperator*) M(CallExpr, clang::CallExpr*) M(CaseStmt, clang::CaseStmt*)                             \
-  M(CastExpr, clang::CastExpr*) M(CompoundLiteralExpr, clang::CompoundLiteralExpr*)                                                 \
-  M(BuiltinTypeLoc, clang::BuiltinTypeLoc) M(ConditionalOperator, clang::ConditionalOperator*) M(DeclRefExpr, clang::DeclRefExpr*) M(DeclStmt, clang::DeclStmt*)             \
+  M(BinaryOperator, clang::BinaryOperator*) M(BuiltinTypeLoc, clang::BuiltinTypeLoc) M(CallExpr, clang::CallExpr*)                  \
+  M(CaseStmt, clang::CaseStmt*) M(CastExpr, clang::CastExpr*) M(CompoundLiteralExpr, clang::CompoundLiteralExpr*)                   \
+  M(ConditionalOperator, clang::ConditionalOperator*) M(DeclRefExpr, clang::DeclRefExpr*) M(DeclStmt, clang::DeclStmt*)             \
   M(DeclaratorDecl, clang::DeclaratorDecl*) M(DoStmt, clang::DoStmt*) M(EnumConstantDecl, clang::EnumConstantDecl*)                 \
   M(ForStmt, clang::ForStmt*) M(GenericSelectionExpr, clang::GenericSelectionExpr*) M(GotoStmt, clang::GotoStmt*)                   \
   M(IfStmt, clang::IfStmt*) M(ImplicitCastExpr, clang::ImplicitCastExpr*) M(IntegerLiteral, clang::IntegerLiteral*)                 \

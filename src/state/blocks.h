@@ -13,10 +13,6 @@
 
 namespace elc::state {
 
-// What a wild pointer is restored as: an address that no system gives out, so that its use ends the
-// program at once where NULL might pass for the end of a list.
-constexpr uintptr_t kWildAddress = static_cast<uintptr_t>(-2048);
-
 // No memory of a program lies as near to zero, on either side: such a value of a pointer is a mark, which a restart has again.
 constexpr int64_t kLeastAddress = 4096;
 // What a program may use as a mark, such as (void *)-1 and SIG_IGN, and comes back as it was.

@@ -575,7 +575,7 @@ void each_part(const format::TypeTable& types, TypeId type, const uint8_t* at, u
 // Whether the bytes from `begin` to `end`, counted from the first of `count` elements, are characters.
 bool are_characters(const format::TypeTable& types, TypeId type, uint64_t count, uint64_t begin, uint64_t end) {
   const format::TypeInfo& info = types.info(type);
-  if (type < format::kFirstMade) return type == format::kChar || type == format::kSchar || type == format::kUchar;
+  if (type < format::kFirstMade) return format::is_character(info.kind);
   for (uint64_t i = begin / info.size; i < count && i * info.size < end; ++i) {
     const uint64_t at = i * info.size, from = begin > at ? begin - at : 0, to = std::min(end - at, info.size);
     for (const format::FieldInfo& field : types.fields(type)) {

@@ -83,6 +83,10 @@ bool has_saved_frames();
 // For an ELC_Checkpoint in a restart that is not there: where the program is and where it should be.
 Result misplaced();
 
+// What a wild pointer is restored as: an address that no system gives out, so that its use ends the
+// program at once where NULL might pass for the end of a list.
+constexpr uintptr_t kWildAddress = static_cast<uintptr_t>(-2048);
+
 // ---- Saving ---------------------------------------------------------------------------------------
 
 // The table that types of the program are made in, for format::Writer.

@@ -242,7 +242,7 @@ class Unconverted : public Visitor {
 
   bool visit(uintptr_t at, const Piece& run) override {
     const uint64_t step = uint64_t{foreign_.widths[run.kind]} * run.length, whole = std::min<uint64_t>(run.count, left_ / step);
-    if (run.kind != kByte && (run.kind < kChar || run.kind > kUchar)) return pass(whole * step, whole == run.count);
+    if (run.kind != kByte && !is_character(run.kind)) return pass(whole * step, whole == run.count);
     // Those between the first and the last are of the same array.
     if (whole > 0) look(run.kind, at, run.length);
     if (whole > 1) look(run.kind, at + static_cast<uintptr_t>(whole - 1) * static_cast<uintptr_t>(run.stride), run.length);

@@ -36,46 +36,51 @@ uint64_t number_of_window(MPI_Win handle) {
 }
 
 // What has no number is the null handle, or all zero where that is another: a variable that the program has not set, of which it may
-// ask that. Else what it had is gone: that is no handle, and not the null handle, either. (But a request: one of a send that MPI has done
-// with at once is known to nobody, and is complete.)
+// ask that. Else what it had is gone: that is no handle, and not the null handle, either.
 template <class Handle>
-void tell_from_null(const void* address, Handle null, bool may_be_gone, uint64_t* number) {
-  const Handle handle = read<Handle>(address);
-  if (*number != 0 || handle == null) return;
-  if (handle == Handle()) *number = kUnsetHandle;
-  else if (may_be_gone) *number = kGoneHandle;
+uint64_t told_from_null(Handle handle, Handle null, uint64_t number) {
+  if (number != 0 || handle == null) return number;
+  return handle == Handle() ? kUnsetHandle : kGoneHandle;
 }
 
-void tell_from_null(format::Kind kind, const void* address, uint64_t* number) {
-  if (kind == format::kMpiComm) tell_from_null<MPI_Comm>(address, MPI_COMM_NULL, true, number);
-  else if (kind == format::kMpiDatatype) tell_from_null<MPI_Datatype>(address, MPI_DATATYPE_NULL, true, number);
-  else if (kind == format::kMpiRequest) tell_from_null<MPI_Request>(address, MPI_REQUEST_NULL, false, number);
-  else if (kind == format::kMpiFile) tell_from_null<MPI_File>(address, MPI_FILE_NULL, true, number);
-  else if (kind == format::kMpiWin) tell_from_null<MPI_Win>(address, MPI_WIN_NULL, false, number);
-  else if (kind == format::kMpiGroup) tell_from_null<MPI_Group>(address, MPI_GROUP_NULL, true, number);
-  else if (kind == format::kMpiInfo) tell_from_null<MPI_Info>(address, MPI_INFO_NULL, true, number);
-  else if (kind == format::kMpiOp) tell_from_null<MPI_Op>(address, MPI_OP_NULL, true, number);
-  else if (kind == format::kMpiErrhandler) tell_from_null<MPI_Errhandler>(address, MPI_ERRHANDLER_NULL, true, number);
-}
-
-Result number_of_handle(format::Kind kind, const void* address, uint64_t* to) {
-  LocalObjects& locals = runtime.locals;
-  *to = 0;
-  if (kind == format::kMpiComm) *to = runtime.comms.identity_of(read<MPI_Comm>(address));
-  else if (kind == format::kMpiDatatype) *to = number_of_datatype(read<MPI_Datatype>(address));
-  else if (kind == format::kMpiRequest) *to = number_of_request(read<MPI_Request>(address));
-  else if (kind == format::kMpiFile) *to = number_of_file(read<MPI_File>(address));
-  else if (kind == format::kMpiWin) *to = number_of_window(read<MPI_Win>(address));
-  else if (kind == format::kMpiGroup) return locals.number_of_group(read<MPI_Group>(address), to);
-  else if (kind == format::kMpiInfo) *to = locals.number_of_info(read<MPI_Info>(address));
-  else if (kind == format::kMpiOp) *to = locals.number_of_operation(read<MPI_Op>(address));
-  else if (kind == format::kMpiErrhandler) *to = locals.number_of_error_handler(read<MPI_Errhandler>(address));
-  return Result();
+// What is known to nobody may be there: a request of a send that MPI has done with at once, a window without lines.
+template <class Handle>
+uint64_t told_if_unset(Handle handle, Handle null, uint64_t number) {
+  return number == 0 && handle == Handle() && handle != null ? kUnsetHandle : number;
 }
 
 Result encode(void*, format::Kind kind, const void* address, uint64_t* to) {
-  ELC_TRY(number_of_handle(kind, address, to));
-  tell_from_null(kind, address, to);
+  LocalObjects& locals = runtime.locals;
+  *to = 0;
+  if (kind == format::kMpiComm) {
+    const auto comm = read<MPI_Comm>(address);
+    *to = told_from_null<MPI_Comm>(comm, MPI_COMM_NULL, runtime.comms.identity_of(comm));
+  } else if (kind == format::kMpiDatatype) {
+    const auto type = read<MPI_Datatype>(address);
+    *to = told_from_null<MPI_Datatype>(type, MPI_DATATYPE_NULL, number_of_datatype(type));
+  } else if (kind == format::kMpiRequest) {
+    const auto request = read<MPI_Request>(address);
+    *to = told_if_unset<MPI_Request>(request, MPI_REQUEST_NULL, number_of_request(request));
+  } else if (kind == format::kMpiFile) {
+    const auto file = read<MPI_File>(address);
+    *to = told_from_null<MPI_File>(file, MPI_FILE_NULL, number_of_file(file));
+  } else if (kind == format::kMpiWin) {
+    const auto window = read<MPI_Win>(address);
+    *to = told_if_unset<MPI_Win>(window, MPI_WIN_NULL, number_of_window(window));
+  } else if (kind == format::kMpiGroup) {
+    const auto group = read<MPI_Group>(address);
+    ELC_TRY(locals.number_of_group(group, to));
+    *to = told_from_null<MPI_Group>(group, MPI_GROUP_NULL, *to);
+  } else if (kind == format::kMpiInfo) {
+    const auto info = read<MPI_Info>(address);
+    *to = told_from_null<MPI_Info>(info, MPI_INFO_NULL, locals.number_of_info(info));
+  } else if (kind == format::kMpiOp) {
+    const auto op = read<MPI_Op>(address);
+    *to = told_from_null<MPI_Op>(op, MPI_OP_NULL, locals.number_of_operation(op));
+  } else if (kind == format::kMpiErrhandler) {
+    const auto handler = read<MPI_Errhandler>(address);
+    *to = told_from_null<MPI_Errhandler>(handler, MPI_ERRHANDLER_NULL, locals.number_of_error_handler(handler));
+  }
   return Result();
 }
 
@@ -167,7 +172,7 @@ Result find_error_handler(uint64_t number, MPI_Errhandler* handle) { return runt
 template <class Handle>
 Handle gone() {
   Handle handle;
-  const intptr_t address = -2048;
+  const uintptr_t address = state::kWildAddress;
   const int integer = 0x3fffff00;
   if (kIntegers && sizeof handle == sizeof integer) memcpy(&handle, &integer, sizeof integer);
   else memcpy(&handle, &address, sizeof handle);

@@ -90,7 +90,8 @@ Arguments read_arguments(const std::vector<std::string>& given) {
     else if (word.starts_with("-L")) a.directories.push_back(word.substr(2));
     if (word.starts_with("-fpack-struct"))
       a.refused = word + " changes the structs of MPI and of the C library, too: pack those that shall be packed (__attribute__((packed)))";
-    if (word == "-mms-bitfields" || word.starts_with("-mlong-double-") || word == "-malign-double" || word == "-fshort-wchar")
+    if (word == "-mms-bitfields" || word.starts_with("-mlong-double-") || word == "-malign-double" || word == "-fshort-wchar" ||
+        word.starts_with("-fsso-struct"))
       a.refused = word + ": elc-cc does not know how structs and numbers lie in memory then";
     const size_t charset = word.find("exec-charset=");
     if (charset != std::string::npos && word.starts_with("-f") && word.substr(charset + 13) != "UTF-8" && word.substr(charset + 13) != "utf-8")

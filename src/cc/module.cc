@@ -589,6 +589,15 @@ static bool is_form_of(const Expr* e, const ASTContext& context, std::vector<con
   return true;
 }
 
+// An attribute or a pragma, which clang does not know.
+void Module::refuse_orders() {
+  const size_t at = unit_.text().find("scalar_storage_order");
+  if (at == std::string::npos) return;
+  const SourceManager& sources = unit_.sources();
+  error(sources.getLocForStartOfFile(sources.getMainFileID()).getLocWithOffset(static_cast<int>(at)),
+        "scalar_storage_order: elc-cc does not know how numbers lie in memory then");
+}
+
 // No line is taken when a function has made a number of an address.
 void Module::watch_addresses() {
   const auto is_given = [this](const Parameter& p) { return program_.is_given_address(unit_, p.first, p.second); };
@@ -636,6 +645,7 @@ std::string Module::transform(size_t units) {
   if (!program_.may_compute_with_addresses()) watch_addresses();
   if (program_.translates_ranks()) translate_ranks(unit_, &edits_);
   rename_uses();
+  refuse_orders();
 
   // From here on the changes are complete, and texts can be taken.
   std::vector<std::pair<size_t, std::string>> statics;

@@ -85,6 +85,7 @@ class Module {
   void leave_lifted(const clang::DeclStmt* statement);
   void add_statics(const clang::FunctionDecl* function);
   void watch_addresses();
+  void refuse_orders();
   void add_process();
   std::string settings_text() const;
   std::string inlines(const std::vector<Definition>& all) const;

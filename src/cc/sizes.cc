@@ -86,6 +86,7 @@ class SizeVisitor : public Visitor {
     }
     if (callee != nullptr && call->getType()->isIntegerType()) goes({callee, kReturned}, call);
     if (callee != nullptr && call->getNumArgs() == 2 && (callee->getName() == "MPI_Get_address" || callee->getName() == "MPI_Address")) see_address(call);
+    if (callee != nullptr && call->getNumArgs() == 3 && is_copied(callee, 1) && is_copy_to_others(call->getArg(0), call->getArg(1))) see_others(call);
     return true;
   }
 
@@ -101,7 +102,7 @@ class SizeVisitor : public Visitor {
   }
 
   bool VisitBinaryOperator(BinaryOperator* both) override {
-    if (is_used_up(both)) pass(both->getLHS()), pass(both->getRHS());
+    if (is_used_up(both) && !is_comparison_of_sizes(both)) pass(both->getLHS()), pass(both->getRHS());
     const bool of_pointers = both->getLHS()->getType()->isPointerType() && both->getRHS()->getType()->isPointerType();
     const int places = is_place(both->getLHS()) + is_place(both->getRHS());
     if (both->getOpcode() == BO_Sub && !both->getType()->isPointerType() && places >= (of_pointers ? 1 : 2)) see_distance(both);
@@ -154,16 +155,14 @@ class SizeVisitor : public Visitor {
     return true;
   }
 
-  // offsetof as it was written before there was one; (size_t)-1; and memory of doubles that is cut into integers.
+  // offsetof as it was written before there was one; (size_t)-1; memory of doubles that is cut into integers; and the first byte of a number.
   bool VisitCastExpr(CastExpr* cast) override {
-    if (cast->getCastKind() == CK_IntegralCast && isa<CStyleCastExpr>(cast) && cast->getType()->isUnsignedIntegerType() && !is_fixed(cast->getType())) {
+    if (cast->getCastKind() == CK_IntegralCast && cast->getType()->isUnsignedIntegerType() && !is_fixed(cast->getType())) {
       Expr::EvalResult value;
       if (cast->EvaluateAsInt(value, unit_.context()) && value.Val.getInt().isAllOnes()) see_greatest(cast);
     }
-    if (cast->getCastKind() == CK_BitCast && isa<CStyleCastExpr>(cast) && is_of_other_numbers(cast)) {
-      const int order = unit_.context().getTargetInfo().isBigEndian() ? 1 : 0;
-      here().kept.push_back({kOtherNumbers, unit_.place(cast->getBeginLoc()), any_size(unit_) * 2 + order});
-    }
+    if (cast->getCastKind() == CK_BitCast && isa<CStyleCastExpr>(cast) && is_of_other_numbers(cast)) see_others(cast);
+    if (cast->getCastKind() == CK_LValueToRValue && is_byte_of_number(cast->getSubExpr())) here().kept.push_back({kOrderOfBytes, unit_.place(cast->getBeginLoc()), order() + 1});
     if (cast->getCastKind() != CK_PointerToIntegral) return true;
     const auto* address = dyn_cast<UnaryOperator>(cast->getSubExpr()->IgnoreParenCasts());
     if (address == nullptr || address->getOpcode() != UO_AddrOf) return true;
@@ -190,6 +189,10 @@ class SizeVisitor : public Visitor {
   }
 
   SizesOfFunction& here() { return all[function_]; }
+
+  int order() const { return unit_.context().getTargetInfo().isBigEndian() ? 1 : 0; }
+
+  void see_others(const Expr* e) { here().kept.push_back({kOtherNumbers, unit_.place(e->getBeginLoc()), any_size(unit_) * 2 + order()}); }
 
   // A number of the function that is at work, or memory for such.
   bool is_of_function(const VarDecl* variable) const {
@@ -232,6 +235,12 @@ class SizeVisitor : public Visitor {
     return is_distance || both->isComparisonOp() || both->isLogicalOp() || is_number_of_elements(both);
   }
 
+  // sizeof (long) == 8, of which the result may be kept.
+  bool is_comparison_of_sizes(const BinaryOperator* both) const {
+    Expr::EvalResult value;
+    return both->isComparisonOp() && both->EvaluateAsInt(value, unit_.context());
+  }
+
   // Of two such the distance in bytes may be that of members of a struct, or the size of an element.
   bool is_place(const Expr* e) const {
     const auto* const variable = dyn_cast<DeclRefExpr>(e->IgnoreParenImpCasts());
@@ -249,17 +258,13 @@ class SizeVisitor : public Visitor {
 
   // What an expression computes with goes there; to nobody, if that has no function.
   void use(const Expr* e, const Holder& to) {
-    e = e->IgnoreParenImpCasts();
-    while (const auto* cast = dyn_cast<CStyleCastExpr>(e)) {
-      used_[cast].push_back(to);
-      e = cast->getSubExpr()->IgnoreParenImpCasts();
-    }
+    for (e = e->IgnoreParens(); const auto* cast = dyn_cast<CastExpr>(e); e = cast->getSubExpr()->IgnoreParens()) used_[cast].push_back(to);
     const auto* both = dyn_cast<BinaryOperator>(e);
     const auto* one = dyn_cast<UnaryOperator>(e);
     if (const auto* choice = dyn_cast<ConditionalOperator>(e)) {
       use(choice->getTrueExpr(), to);
       use(choice->getFalseExpr(), to);
-    } else if (both != nullptr && !is_used_up(both)) {
+    } else if (both != nullptr && (!is_used_up(both) || is_comparison_of_sizes(both))) {
       if (!both->isAssignmentOp() || both->isCompoundAssignmentOp()) use(both->getLHS(), to);
       use(both->getRHS(), to);
     } else if (one != nullptr && (one->isArithmeticOp() || one->isIncrementDecrementOp() || one->getOpcode() == UO_AddrOf)) {
@@ -295,6 +300,62 @@ class SizeVisitor : public Visitor {
     if (was.isNull() || is.isNull() || was->isCharType() || is->isCharType()) return false;
     const ASTContext& context = unit_.context();
     return context.getTypeSize(was) != context.getTypeSize(is) || is_fixed(was) != is_fixed(is);
+  }
+
+  // *(char *)&n, and that of a union with a number.
+  static bool is_byte_of_number(const Expr* byte) {
+    if (!byte->getType()->isAnyCharacterType()) return false;
+    const auto* one = dyn_cast<UnaryOperator>(byte->IgnoreParens());
+    const auto* element = dyn_cast<ArraySubscriptExpr>(byte->IgnoreParens());
+    const Expr* const from = one != nullptr && one->getOpcode() == UO_Deref ? one->getSubExpr() : element != nullptr ? element->getBase() : nullptr;
+    if (from == nullptr) return false;
+    const auto is_wide = [](QualType type) { return type->isIntegerType() && !type->isAnyCharacterType() && !type->isBooleanType(); };
+    if (const auto* address = dyn_cast<UnaryOperator>(from->IgnoreParenCasts()); address != nullptr && address->getOpcode() == UO_AddrOf)
+      return is_wide(address->getSubExpr()->getType());
+    const auto* member = dyn_cast<MemberExpr>(from->IgnoreParenCasts());
+    const auto* field = member == nullptr ? nullptr : dyn_cast<FieldDecl>(member->getMemberDecl());
+    if (field == nullptr || !field->getParent()->isUnion() || !field->getType()->isArrayType()) return false;
+    return std::any_of(field->getParent()->field_begin(), field->getParent()->field_end(), [&](const FieldDecl* other) { return is_wide(other->getType()); });
+  }
+
+  static const Expr* variable_at(const Expr* address) {
+    const auto* one = dyn_cast<UnaryOperator>(address->IgnoreParenCasts());
+    return one != nullptr && one->getOpcode() == UO_AddrOf ? one->getSubExpr() : nullptr;
+  }
+
+  // Copied by memcpy. What a variable that is one number gets is that number.
+  bool is_copy_to_others(const Expr* to, const Expr* from) const {
+    if (const Expr* variable = variable_at(to); variable != nullptr && variable->getType()->isScalarType()) return false;
+    const auto type_of = [](const Expr* e) { return QualType(e->IgnoreParenImpCasts()->getType()->getPointeeOrArrayElementType(), 0); };
+    std::vector<QualType> was, is;
+    if (!list_numbers(type_of(from), &was) || !list_numbers(type_of(to), &is) || was.empty() || is.empty()) return false;
+    const bool repeats = !type_of(to)->isRecordType(), was_repeats = !type_of(from)->isRecordType();
+    const size_t all = std::max(repeats || was_repeats ? std::max(was.size(), is.size()) : std::min(was.size(), is.size()), size_t(1));
+    const ASTContext& context = unit_.context();
+    for (size_t i = 0; i < all; ++i) {
+      const QualType a = was[was_repeats ? i % was.size() : std::min(i, was.size() - 1)], b = is[repeats ? i % is.size() : std::min(i, is.size() - 1)];
+      if (context.getTypeSize(a) != context.getTypeSize(b) || is_fixed(a) != is_fixed(b) || a->isPointerType() != b->isPointerType()) return true;
+    }
+    return false;
+  }
+
+  // The numbers and pointers that a type consists of, in their order; not of one with characters, which may be anything.
+  static bool list_numbers(QualType type, std::vector<QualType>* to) {
+    constexpr size_t kMost = 1000;
+    if (const auto* array = dyn_cast<ConstantArrayType>(type.getCanonicalType())) {
+      std::vector<QualType> element;
+      if (!list_numbers(array->getElementType(), &element)) return false;
+      for (uint64_t i = 0; i < array->getSize().getZExtValue() && to->size() < kMost; ++i) to->insert(to->end(), element.begin(), element.end());
+      return true;
+    }
+    if (const RecordDecl* record = type->getAsRecordDecl()) {
+      return !record->isUnion() && record->isCompleteDefinition() &&
+             std::all_of(record->field_begin(), record->field_end(), [&](const FieldDecl* field) { return !field->isBitField() && list_numbers(field->getType(), to); });
+    }
+    if (!type->isScalarType() || type->isAnyCharacterType()) return false;
+    if (const auto* complex = type->getAs<ComplexType>()) to->push_back(complex->getElementType());
+    to->push_back(type->isAnyComplexType() ? type->getAs<ComplexType>()->getElementType() : type);
+    return true;
   }
 
   // What a pointer, or an array, leads to, if that is numbers of one kind.

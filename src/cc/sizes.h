@@ -43,6 +43,8 @@ long long any_size(const Unit& unit);  // of integers, doubles and pointers
 long long size_of_long_double(const Unit& unit);
 // The bytes of numbers in memory that is numbers of another type: its value is how both are laid out.
 inline constexpr const char* kOtherNumbers = "numbers in memory of others";
+// Which byte of a number comes first, which a program asks for by the first one's address.
+inline constexpr const char* kOrderOfBytes = "the order of bytes";
 
 // nullptr: initialisers of variables that are no constants.
 std::map<const clang::FunctionDecl*, SizesOfFunction> sizes_in(const Unit& unit);

@@ -17,6 +17,8 @@ using format::PointerLeaf;
 
 // Elements of a variable that are looked at: perhaps they are handles. Who has more of them has data.
 constexpr uint64_t kMostPerhapsHandles = 64;
+// The same of a program that is prepared, in which all memory is looked at: in a long array of random numbers one is soon a handle, too.
+constexpr uint64_t kMostPreparedNumbers = 4096;
 // Messages about wild pointers in one line.
 constexpr uint64_t kMostWildMessages = 10;
 
@@ -43,9 +45,15 @@ void note_wild(Saving& saving, uintptr_t address) {
 }
 
 // An element of these bytes that is no handle to the line, but to MPI: a restart would have another object there, or none.
-Result check_handle(const HandleCodec& codec, const void* leaf, size_t bytes) {
+Result check_handle(const Saving& saving, const void* leaf, size_t bytes) {
+  const HandleCodec& codec = saving.codec;
   const char* macro = codec.macro_of == nullptr ? nullptr : codec.macro_of(codec.context, leaf, bytes);
   if (macro == nullptr) return Result();
+  if (saving.process.is_prepared) {
+    const uint64_t number = format::load_integer(static_cast<const uint8_t*>(leaf), bytes, false, false);
+    return Result::error("it holds a handle of MPI among other numbers (0x%llx), and a restart has another one: keep it in a variable of MPI's type",
+                         static_cast<unsigned long long>(number));
+  }
   return Result::error("it holds a handle of MPI and is not registered as such: use %s", macro);
 }
 
@@ -100,7 +108,7 @@ Result encode_pointer(void* context, const void* leaf, PointerLeaf* out) {
   note_wild(saving, reinterpret_cast<uintptr_t>(pointer));
   ELC_TRY(check_wild(saving.process, reinterpret_cast<uintptr_t>(pointer)));
   ELC_TRY(check_before_array(saving, reinterpret_cast<uintptr_t>(pointer)));
-  return check_handle(saving.codec, leaf, sizeof pointer);
+  return check_handle(saving, leaf, sizeof pointer);
 }
 
 Result encode_address(void* context, const void* leaf, PointerLeaf* out) {
@@ -371,27 +379,47 @@ void save_declared(format::Writer& writer, const Vector<const Region*>& regions)
   writer.end_section();
 }
 
-// The same of what is registered as integers, or as bytes; of the heap: as bytes alone.
-Result check_numbers(const Saving& saving, TypeId type, const uint8_t* at, uint64_t count, bool of_heap = false) {
+bool may_be_handle(const format::TypeInfo& info) {
+  return format::is_integer(info.kind) && (info.size == sizeof(int) || info.size == sizeof(void*));
+}
+
+bool has_integer(const format::TypeTable& types, TypeId type) {
+  const format::TypeInfo& info = types.info(type);
+  bool has = may_be_handle(info);
+  if (info.kind == format::kStruct)
+    for (const format::FieldInfo& field : types.fields(type)) has = has || has_integer(types, field.type);
+  return has;
+}
+
+// The same of what is registered as integers, or as bytes.
+Result check_numbers(const Saving& saving, TypeId type, const uint8_t* at, uint64_t count) {
   const HandleCodec& codec = saving.codec;
   const format::TypeTable& types = saving.process.types;
   if (codec.macro_of == nullptr || types.accessor(type) != nullptr) return Result();
   const format::TypeInfo& info = types.info(type);
   const bool bytes = info.kind == format::kByte;
   const bool all = bytes && saving.process.is_prepared;
-  if (of_heap && !info.has_byte) return Result();
-  if (count > (bytes ? kMostPerhapsHandles * sizeof(void*) : kMostPerhapsHandles) && !all) return Result();
-  if (bytes || format::is_integer(info.kind)) {
+  if (bytes || may_be_handle(info)) {
+    const uint64_t most = saving.process.is_prepared ? kMostPreparedNumbers : kMostPerhapsHandles;
+    if (count > (bytes ? most * sizeof(void*) : most) && !all) return Result();
     for (const size_t size : {sizeof(int), sizeof(void*)}) {
       if (!bytes && info.size != size) continue;
-      for (uint64_t i = 0; i + size <= count * info.size; i += all ? 1 : size) ELC_TRY(check_handle(codec, at + i, size));  // copied to any place
+      for (uint64_t i = 0; i + size <= count * info.size; i += all ? 1 : size) ELC_TRY(check_handle(saving, at + i, size));  // copied to any place
     }
   } else if (info.kind == format::kStruct) {
     for (uint64_t i = 0; i < count; ++i)
       for (const format::FieldInfo& field : types.fields(type))
-        ELC_TRY(check_numbers(saving, field.type, at + i * info.size + field.offset, field.count, of_heap));
+        ELC_TRY(check_numbers(saving, field.type, at + i * info.size + field.offset, field.count));
   }
   return Result();
+}
+
+// check_addresses() has found the handles that are addresses, where an address may be.
+Result check_numbers_of_heap(const Saving& saving, TypeId type, const uint8_t* at, uint64_t count) {
+  const Process& p = saving.process;
+  if (!p.is_prepared) return Result();
+  const bool may_have = p.types.info(type).has_byte || (saving.codec.are_integers && has_integer(p.types, type));
+  return may_have ? check_numbers(saving, type, at, count) : Result();
 }
 
 Result save_variables(Saving& saving, const LeafEncoder& leaves) {
@@ -474,8 +502,8 @@ Result save_heap(Saving& saving, const LeafEncoder& leaves) {
     const HeapRun run = run_of(p, block);
     if (!p.is_prepared && run.type == format::kByte) ELC_TRY(check_untyped(p, block));
     Result checked = check_addresses(p, block.address, block.size - run.rest, run.type);
-    if (checked.ok() && p.is_prepared) checked = check_numbers(saving, run.type, block.address, run.count, true);
-    if (checked.ok() && p.is_prepared) checked = check_numbers(saving, format::kByte, block.address + (block.size - run.rest), run.rest, true);
+    if (checked.ok()) checked = check_numbers_of_heap(saving, run.type, block.address, run.count);
+    if (checked.ok()) checked = check_numbers_of_heap(saving, format::kByte, block.address + (block.size - run.rest), run.rest);
     if (checked.ok()) checked = check_addresses(p, block.address + (block.size - run.rest), run.rest, format::kByte);
     if (!checked.ok()) return Result::error("%s%s", checked.message(), who_leads_to(p, block).c_str());
     Result written = saving.writer.write_value(run.type, block.address, run.count, leaves);

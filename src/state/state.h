@@ -103,6 +103,7 @@ struct HandleCodec {
   // MPI's handles are integers or pointers, as which a program may register them. The macro for the object that has this
   // handle now, of so many bytes (those of an int or of a pointer), or nullptr: what has that value is no handle.
   const char* (*macro_of)(void* context, const void* handle, size_t bytes) = nullptr;
+  bool are_integers = false;
   // Whether a number in an MPI_Aint is an address of data of this run: then a line has it as a pointer. An error where a restart
   // could not have the right number.
   Result (*is_address)(intptr_t value, bool* is) = nullptr;

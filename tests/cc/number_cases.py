@@ -13,6 +13,7 @@ class Sizes(Cases):
     OUTSIDE = """
 #include <assert.h>
 #include <stddef.h>
+#include <stdint.h>
 struct cell { double x; int n; struct cell *next; %s };
 struct pool { size_t width; void *cells; };
 static struct pool pool;
@@ -41,7 +42,7 @@ static const size_t places[] = {offsetof(struct cell, n), sizeof(struct cell)};
     def found(self, inside, more=""):
         self.write("prog.c", PROGRAM % (self.OUTSIDE % more, inside))
         said = self.cc("prog.c", "-w", "-o", "prog", "-felc-report")
-        return set(re.findall(r"elc-cc: .*prog\.c:\d+: (\S+ \(.*\)|sizes of types|numbers in memory of others|the greatest [a-z ]+) may be in variables: a restart needs a machine", said))
+        return set(re.findall(r"elc-cc: .*prog\.c:\d+: (\S+ \(.*\)|sizes of types|numbers in memory of others|the order of bytes|the greatest [a-z ]+) may be in variables: a restart needs a machine", said))
 
     def test_where_they_are_kept(self):
         """Not what functions that no line finds on the stack compute with, nor what is compared, or is a distance from a pointer."""
@@ -79,6 +80,16 @@ static const size_t places[] = {offsetof(struct cell, n), sizeof(struct cell)};
                              ("{ struct { double x, y; } *pair = calloc(1, sizeof *pair); double *flat = (double *)pair; result += flat[1]; free(pair); }", None),
                              ("kept = __LONG_MAX__; deep(1, 1); result += kept == __LONG_MAX__;", "the greatest long"),
                              ("kept = (size_t)-1;", "the greatest unsigned long"),
+                             ("kept = -1;", "the greatest unsigned long"),
+                             ("{ size_t no = -1; kept = no; }", "the greatest unsigned long"),
+                             ("kept = sizeof(long) == 8;", "sizeof (long)"),
+                             ("{ int one = 1; if (*(char *)&one) kept = 1; }", "the order of bytes"),
+                             ("{ union { int i; char c[4]; } u = {1}; kept = u.c[0]; }", "the order of bytes"),
+                             ("{ static double work[20]; struct { double x; int n; } cells[2] = {{i}}; memcpy(work, cells, sizeof cells); }", "numbers in memory of others"),
+                             ("{ int words[2]; long all = i; memcpy(words, &all, sizeof all > 8 ? 8 : sizeof all); }", "numbers in memory of others"),
+                             ("{ double x[2] = {i}; struct { double x, y; } cell; struct cell a = {i}, b; char text[90]; int64_t bits; uint64_t all[2]; memcpy(&cell, x, sizeof x);"
+                              "memcpy(&b, &a, sizeof a); memcpy(text, &b, sizeof b); memcpy(&a, text, sizeof a); memcpy(&bits, x, 8); memcpy(all, x, 16); result += bits + all[0] == 1; }", None),
+                             ("if (sizeof(long) == 4 && kept == -1) abort();", None),
                              ("if (kept == (size_t)-1 || result == __LONG_MAX__) abort();", None),
                              ("{ size_t n = sizeof(long double); deep(1, n > 9); }", "sizeof (long double)")):
             with self.subTest(inside):

@@ -53,6 +53,10 @@ static inline int again(int x) { return x == 0 ? 0 : again(x - 1); }
         for outside in ("int other(int); static int (*by)(int) = other;", "extern int other; static int *by = &other;"):
             self.refuses("it is in none of the files that elc-cc has compiled", outside, "result += by == 0;", words=["other.o"])
 
+    def test_orders_of_bytes(self):
+        self.refuses("scalar_storage_order: elc-cc does not know how numbers lie in memory then", 'static struct __attribute__((scalar_storage_order("big-endian"))) { int n; } other;',
+                     "other.n = i;")
+
     def test_environment(self):
         self.write("prog.c", "#include <mpi.h>\nint main(int argc, char **argv, char **all) { MPI_Init(&argc, &argv); MPI_Barrier(MPI_COMM_WORLD); MPI_Finalize(); return all[0] == 0; }")
         self.assertIn("prog.c:2: main(), which can reach MPI: the environment that main() is given is not part of lines", self.cc("prog.c", "-o", "prog", code=1))
@@ -325,6 +329,17 @@ static long streams(void) {
                 make = "if (!r) r = malloc(sizeof *r); " if "*r" in outside else ""
                 self.write("prog.c", PROGRAM % (outside, make + "if (i == 0) { MPI_Comm c; MPI_Comm_dup(MPI_COMM_WORLD, &c); memcpy(%s, &c, sizeof c); }" % at))
                 self.cc("prog.c", "-w", "-o", "prog")
+                self.assert_refuses_line("a handle of MPI")
+
+    def test_handles_among_numbers(self):
+        """As the key of what a program keeps for each communicator."""
+        for outside, key in (("static struct node { double x; long key; struct node *next; } *all;", "all->key"), ("static long all[100];", "all[99]"),
+                             ("static int *all;", "all[7]") if self.build.mpi == "mpich" else ("static uintptr_t *all;", "all[7]")):
+            with self.subTest(outside):
+                make = "if (!all) all = calloc(10, sizeof *all); " if "*all" in outside else ""
+                kind = "intptr_t" if "int *" not in outside else "int"
+                self.write("prog.c", PROGRAM % ("#include <stdint.h>\n" + outside, make + "if (i == 0) { MPI_Comm c; MPI_Comm_dup(MPI_COMM_WORLD, &c); %s = (%s)c; }" % (key, kind)))
+                self.cc("prog.c", "-w", "-o", "prog", "-felc-address-numbers")
                 self.assert_refuses_line("a handle of MPI")
 
     HASHES = """#include <stdint.h>

@@ -114,10 +114,16 @@ const char* macro_of_mpis_own(uint64_t key) {
 const char* macro_of(void*, const void* handle, size_t bytes) {
   uint64_t key = 0;
   memcpy(&key, handle, bytes);
+  // A handle that is an integer may have become a longer one.
+  if (kIntegers && bytes == 8 && (key >> 32 == 0 || static_cast<int64_t>(key) == static_cast<int32_t>(key))) {
+    key = static_cast<uint32_t>(key);
+    bytes = sizeof(MPI_Comm);
+  }
   if (bytes == 8 && key >> 47 != 0) return nullptr;  // no pointer is so great
   if (bytes == sizeof(MPI_File) && is_file(from_key<MPI_File>(key))) return "ELC_MPIFILE";
   if (bytes != sizeof(MPI_Comm)) return nullptr;
-  const bool made = kIntegers ? from_key<uint32_t>(key) >> 31 != 0 : key != 0;
+  // No kind of object has numbers from 0xf0000000, which are -1 and the like.
+  const bool made = kIntegers ? key >> 31 != 0 && key < 0xf0000000 : key != 0;
   if (!made) return nullptr;
   const auto known = [&](HandleKind kind) { return runtime.obstacles.knows(kind, key); };
   if (runtime.comms.find(from_key<MPI_Comm>(key)) != nullptr) return "ELC_COMM";
@@ -264,6 +270,7 @@ state::HandleCodec handle_codec() {
   codec.encode_status = encode_status;
   codec.decode_status = decode_status;
   codec.macro_of = macro_of;
+  codec.are_integers = kIntegers;
   codec.is_address = is_address;
   codec.note_address = note_address;
   return codec;

@@ -19,7 +19,7 @@ import zlib
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [os.path.join(HERE, ".."), os.path.join(HERE, "..", "format")]
 import launch  # noqa: E402
-from draw import drawn  # noqa: E402
+from draw import drawn, part_of, SEED  # noqa: E402
 import second_reader  # noqa: E402
 
 BUILD = None
@@ -482,4 +482,5 @@ class Read(unittest.TestCase):
 
 if __name__ == "__main__":
     BUILD = launch.Build(sys.argv[1])
-    unittest.main(argv=sys.argv[:1] + sys.argv[2:])
+    print("golden files, seed %d (ELC_TEST_SEED)" % SEED, flush=True)
+    unittest.main(argv=sys.argv[:1] + (sys.argv[2:] or part_of(sys.modules["__main__"], range(2), 0)))

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """behaviour_test.py BUILD [TEST...]: what the library does in a job, by short scenes (tests/programs/scenes.c). Without names
-a third of them, as the seed divides them among the MPIs; with ELC_TEST_ALL all of them, each in all its ways. With ELC_TEST_RESTART=BUILD the
+a sixth of them, as the seed divides a half among the MPIs; with ELC_TEST_ALL all of them, each in all its ways. With ELC_TEST_RESTART=BUILD the
 restarts are made under that build: another MPI, another processor.
 
 No test waits for a time: it waits for what has to happen, and fails when that has not happened after very long.
@@ -1217,10 +1217,10 @@ class Lifetimes(Compared):
 
 
 def run_side_by_side(build):
-    """Those of the tests that fall to this MPI, drawn anew each time (all with ELC_TEST_ALL), two at a time: much of a job is the launcher's
-    waiting. True: all is well."""
+    """Those of the tests that fall to this MPI, drawn anew each time (half of them to none; all with ELC_TEST_ALL), two at a time: much of a
+    job is the launcher's waiting. True: all is well."""
     mpi = launch.Build(build).mpi
-    every = part_of(sys.modules["__main__"], launch.MPIS, mpi)
+    every = part_of(sys.modules["__main__"], [*launch.MPIS, *[None] * len(launch.MPIS)], mpi)
     environment = dict(os.environ, ELC_TEST_SEED=str(SEED))
     # Jobs of one LAM disturb each other.
     apart = [os.path.join(HERE, "..", "with_lam")] if mpi == "lam" else []

@@ -17,6 +17,9 @@ import termios
 import time
 import unittest
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from draw import part_of, SEED  # noqa: E402
+
 GOLDEN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "golden", "x86-64-lam", "line-000001", "rank-000000.elc")
 ELC, FAKE_JOB, CLOCK_SHIM = (os.path.abspath(p) for p in sys.argv[1:4])
 FAIL_SHIM = os.path.join(os.path.dirname(CLOCK_SHIM), "fail_shim.so")
@@ -1234,4 +1237,5 @@ class OnATerminal(ToolTest):
 
 
 if __name__ == "__main__":
-    unittest.main(argv=[sys.argv[0], *sys.argv[4:]])
+    print("the tool, seed %d (ELC_TEST_SEED)" % SEED, flush=True)
+    unittest.main(argv=[sys.argv[0], *(sys.argv[4:] or part_of(sys.modules["__main__"], range(2), 0))])

@@ -140,6 +140,9 @@ class AddressVisitor : public Visitor {
   AddressesOfUnit all(const std::function<bool(const Parameter&)>& is_given) {
     is_given_ = is_given;
     until_known([this] { TraverseDecl(context_.getTranslationUnitDecl()); });
+    for (auto& [function, numbers] : found_)
+      for (const Expr* made : numbers.made)
+        if (std::vector<const Expr*> wholes; are_wholes(made, &wholes)) numbers.wholes[made] = wholes;
     return {found_, given_, may_be_given_};
   }
   // A function that is given these.
@@ -534,6 +537,27 @@ class AddressVisitor : public Visitor {
   unsigned narrowed(unsigned what, QualType from, QualType to) const {
     if ((what & (kAddress | kMinus)) == 0 || context_.getTypeSize(to) >= context_.getTypeSize(from)) return what;
     return (what & ~static_cast<unsigned>(kAddress | kMinus)) | kLow;
+  }
+
+  // Whether the addresses in what is computed there are whole, and may be asked for their values in their places.
+  bool are_wholes(const Expr* e, std::vector<const Expr*>* wholes) const {
+    e = e->IgnoreParens();
+    const auto* one = dyn_cast<UnaryOperator>(e);
+    const auto* both = dyn_cast<BinaryOperator>(e);
+    if (const auto* either = dyn_cast<ConditionalOperator>(e)) return are_wholes(either->getTrueExpr(), wholes) && are_wholes(either->getFalseExpr(), wholes);
+    if (const auto* cast = dyn_cast<CastExpr>(e)) {
+      if (cast->getCastKind() != CK_PointerToIntegral && cast->getCastKind() != CK_LValueToRValue) return are_wholes(cast->getSubExpr(), wholes);
+      const bool is_pointer = cast->getCastKind() == CK_PointerToIntegral;
+      if (!is_pointer && of(cast) == kNothing) return true;
+      if (!is_pointer && (of(cast) != kAddress || cast->getType()->isEnumeralType())) return false;
+      wholes->push_back(is_pointer ? cast->getSubExpr() : cast);
+      return true;
+    }
+    if (one != nullptr && one->isArithmeticOp()) return are_wholes(one->getSubExpr(), wholes);
+    if (both != nullptr && !both->isAssignmentOp() && !both->isCommaOp() && both->getType()->isIntegerType() && both->getLHS()->getType()->isIntegerType() &&
+        both->getRHS()->getType()->isIntegerType())
+      return are_wholes(both->getLHS(), wholes) && are_wholes(both->getRHS(), wholes);
+    return of(e) == kNothing;
   }
 
   // What is read there.

@@ -19,6 +19,9 @@ namespace elc::cc {
 // bytes, as long as it is only compared, or memory is aligned by it.
 struct NumbersOfAddresses {
   std::vector<const clang::Expr*> made;
+  // Of those that are made of nothing but whole addresses, which are there as pointers or as integers: these. Their values tell when it is done
+  // whether they are addresses.
+  std::map<const clang::Expr*, std::vector<const clang::Expr*>> wholes;
   // A multiple of so many bytes, and more than malloc's, to which addresses are rounded, or by which is asked how they are aligned: the
   // program then finds places in its blocks that way, and will find them by the new addresses. 0: none.
   int rounded_to = 0;

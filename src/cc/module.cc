@@ -578,17 +578,6 @@ std::vector<Definition> definitions(const Unit& unit) {
 
 }  // namespace
 
-// The pointers of which a number is nothing but another form: then their values tell whether it is one of an address.
-static bool is_form_of(const Expr* e, const ASTContext& context, std::vector<const Expr*>* pointers) {
-  e = e->IgnoreParens();
-  if (const auto* either = dyn_cast<ConditionalOperator>(e)) return is_form_of(either->getTrueExpr(), context, pointers) && is_form_of(either->getFalseExpr(), context, pointers);
-  const auto* const cast = dyn_cast<CastExpr>(e);
-  if (cast != nullptr && cast->getCastKind() == CK_IntegralCast) return is_form_of(cast->getSubExpr(), context, pointers);
-  if (cast == nullptr || cast->getCastKind() != CK_PointerToIntegral) return e->isIntegerConstantExpr(context);
-  pointers->push_back(cast->getSubExpr());
-  return true;
-}
-
 // An attribute or a pragma, which clang does not know.
 void Module::refuse_orders() {
   const size_t at = unit_.text().find("scalar_storage_order");
@@ -601,16 +590,23 @@ void Module::refuse_orders() {
 // No line is taken when a function has made a number of an address.
 void Module::watch_addresses() {
   const auto is_given = [this](const Parameter& p) { return program_.is_given_address(unit_, p.first, p.second); };
+  std::set<const Expr*> watched;
   for (const auto& [function, numbers] : numbers_of_addresses(unit_, is_given).functions)
     for (const Expr* made : numbers.made) {
       const std::string why = function->getName().str() + "() (" + unit_.place(made->getBeginLoc()) + "): " + kComputesWithAddress + " (-felc-address-numbers, if it has not)";
-      std::vector<const Expr*> pointers;
-      if (!is_form_of(made, unit_.context(), &pointers)) {
+      const auto wholes = numbers.wholes.find(made);
+      if (wholes == numbers.wholes.end()) {
         edits_.wrap(unit_.begin_of(made->getBeginLoc()), unit_.end_of(made->getEndLoc()), "(ELC_Program_unfit(" + in_quotes(why) + "), ", ")");
         continue;
       }
-      for (const Expr* pointer : pointers)
-        edits_.wrap(unit_.begin_of(pointer->getBeginLoc()), unit_.end_of(pointer->getEndLoc()), "ELC_Program_number_of((const volatile void *)(", "), " + in_quotes(why) + ")");
+      for (const Expr* whole : wholes->second) {
+        const bool is_integer = whole->getType()->isIntegerType();
+        const std::string as = is_integer ? "(" + whole->getType().getCanonicalType().getUnqualifiedType().getAsString() + ")(unsigned long)" : "";
+        if (watched.insert(whole).second)
+          edits_.wrap(unit_.begin_of(whole->getBeginLoc()), unit_.end_of(whole->getEndLoc()),
+                      (is_integer ? "(" + as + "ELC_Program_number_of((const volatile void *)(unsigned long)(" : "ELC_Program_number_of((const volatile void *)("),
+                      "), " + in_quotes(why) + (is_integer ? "))" : ")"));
+      }
     }
 }
 

@@ -418,13 +418,19 @@ qsort(all, 2, sizeof *all, by_member);""".split("\n")
         """As data that callbacks are given are often: they are no addresses, and lines are taken until one is."""
         outside = """#include <stdint.h>
 static void *given[4]; static char kind; static int *in = (int *)2;
-int number(void *data, int is_one) { return is_one ? (int)(intptr_t)data : 7; }"""
+static char cells[1200]; static size_t width = 4;
+static char *cell(long place) { return cells + width * (size_t)place; }
+static unsigned spread(const void *key) { uintptr_t k = (uintptr_t)key; return k * 31 >> 3 ^ k; }
+int number(void *data, int is_one) { long k = (long)data; return is_one ? (int)(intptr_t)data : 7 + *cell(k < 0 ? 0 : k) + spread(data) % 2; }"""
         inside = """for (int k = 0; k < 4; k++) given[k] = (void *)(intptr_t)(k * 100 - 1);
           %s deep(1, 1); kind = (char)(intptr_t)in; result += number(given[i & 3], i & 1) + kind;"""
         self.right(outside, inside % "")
         self.write("prog.c", PROGRAM % (outside, inside % "result += number(&i, 1) == 77;"))
         self.cc("prog.c", "-w", "-o", "prog")
         self.assert_refuses_line(r"the program has called number\(\) \(prog\.c:\d+\): it computes with an address")
+        self.write("prog.c", PROGRAM % (outside, inside % "result += spread(&i) == 77;"))
+        self.cc("prog.c", "-w", "-o", "prog")
+        self.assert_refuses_line(r"the program has called spread\(\) \(prog\.c:\d+\): it computes with an address")
 
     def test_numbers_of_addresses_in_another_file(self):
         self.write("hash.c", "unsigned hash(unsigned long key, int seed) { return (unsigned)(key >> 7) + seed; }\n"

@@ -87,6 +87,14 @@ struct ExtendedOne {  // an 80-bit long double between its 10 bytes and memory
   }
 };
 
+struct ZeroOne {  // a byte each
+  static constexpr size_t from = 1, to = 1;
+  static bool leaf(const uint8_t* f, uint8_t* t) {
+    *t = 0;
+    return *f != 0;
+  }
+};
+
 using Loop = bool (*)(const uint8_t*, size_t, uint8_t*, size_t, size_t);
 
 bool copy(const uint8_t* from, size_t from_stride, uint8_t* to, size_t to_stride, size_t elements,
@@ -249,6 +257,8 @@ Conversion conversion_for(Kind kind, const Representation& packed, Direction dir
   const Convert same_width = swap && packed_width > 1 ? Convert::kSwap : Convert::kCopy;
   if (is_handle(kind))
     c.what = Convert::kHandle;
+  else if (kind == kByte)
+    c.what = c.to_file || packed == mine ? Convert::kCopy : Convert::kZeros;
   else if (kind == kBool)
     c.what = c.to_file && packed_width == memory_width ? same_width : Convert::kBool;
   else if (kind == kLdouble &&
@@ -274,6 +284,8 @@ bool convert(const Conversion& c, const uint8_t* from, size_t from_stride, uint8
                                : each<SwapOne<uint64_t>>;
   else if (c.what == Convert::kBool && c.from_width == 1 && c.to_width == 1)
     loop = each<BoolOne>;
+  else if (c.what == Convert::kZeros)
+    loop = each<ZeroOne>;
   else if (c.what == Convert::kInteger)
     loop = loop_for(c);
   else if (c.what == Convert::kLongDouble)

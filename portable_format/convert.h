@@ -18,6 +18,7 @@ enum class Convert : uint8_t {
   kInteger,     // another width: checked
   kReal,        // a float that becomes a double
   kLongDouble,  // by way of sign, exponent and significand: checked
+  kZeros,       // bytes, of which another machine can have zeros alone: checked
   kHandle,      // a leaf of the layer above
   kNested,      // a plan of its own
 };
@@ -45,7 +46,7 @@ bool convert(const Conversion& conversion, const uint8_t* from, size_t from_stri
 
 // Can some value of this conversion not fit?
 inline bool can_fail(const Conversion& c) {
-  return c.what == Convert::kInteger || (c.what == Convert::kLongDouble && c.from_format != c.to_format);
+  return c.what == Convert::kInteger || c.what == Convert::kZeros || (c.what == Convert::kLongDouble && c.from_format != c.to_format);
 }
 
 // Why the leaf at `from` did not fit: "the value 1099511627776 does not fit a `long` of 4 bytes, whose limit

@@ -88,8 +88,8 @@ class Comparison {
 
   Result scalar(Kind kind, const Place* place) const {
     const Representation& mine = Representation::here();
-    if (kind == kByte && !(writer_ == mine))
-      return wrong(place, "bytes (from ELC_RAW, ELC_BYTE or ELC_malloc) go to no machine of another representation; give it a type");
+    // Elsewhere those of a machine on which all has the same size are taken if they are zeros, as where nobody has written them.
+    if (kind == kByte && !(writer_ == mine) && !writer_.lays_out_as(mine)) return wrong(place, kBytesStay);
     return Result();
   }
 

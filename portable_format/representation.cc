@@ -165,6 +165,13 @@ bool Representation::operator==(const Representation& other) const {
   return true;
 }
 
+bool Representation::lays_out_as(const Representation& other) const {
+  if (width[kPointer] != 8) return false;
+  for (uint32_t k = 1; k < kKindCount; ++k)
+    if (k != kLdouble && k != kLdoubleComplex && width[k] != other.width[k]) return false;
+  return true;
+}
+
 uint32_t Representation::packed_width(Kind kind) const {
   if (has_position(kind)) return 16;
   if (kind == kMpiStatus) return 32;

@@ -19,7 +19,7 @@ enum Kind : uint32_t {
   kBool = 1, kChar, kSchar, kUchar, kShort, kUshort, kInt, kUint, kLong, kUlong, kLlong, kUllong,
   kFloat, kDouble, kLdouble, kFloatComplex, kDoubleComplex, kLdoubleComplex, kWchar, kSize, kPtrdiff,
   kInt8, kUint8, kInt16, kUint16, kInt32, kUint32, kInt64, kUint64,
-  kByte,      // raw memory: fits only where the two representations are equal
+  kByte,      // raw memory: fits only where the two representations are equal, or it is 0
   kPointer, kFunction, kFile, kMpiComm, kMpiDatatype, kMpiRequest, kMpiStatus, kMpiFile, kMpiWin, kMpiGroup, kMpiInfo, kMpiOp,
   kMpiErrhandler,
   kMpiAint,   // a number, or an address of the program's data
@@ -52,6 +52,10 @@ enum class LongDouble : uint32_t {
   kExtended68k = 4,   // m68k: the 10 bytes with two of padding between exponent and significand
 };
 
+// Why bytes are refused that are not all zeros, and where something has another size.
+inline constexpr const char* kBytesStay =
+    "bytes (from ELC_RAW, ELC_BYTE or ELC_malloc) go to no machine of another representation; give it a type";
+
 // What one has to know of a machine to read its values.
 struct Representation {
   ByteOrder order = ByteOrder::kLittle;
@@ -63,6 +67,8 @@ struct Representation {
   // The machine that runs.
   static const Representation& here();
   bool operator==(const Representation& other) const;
+  // Everything has the same size, and on machines of 64 bits then also the same alignment, but perhaps long doubles.
+  bool lays_out_as(const Representation& other) const;
 
   // Bytes that a leaf of `kind` takes in a packed value: scalars as `width`, a pointer 16, a status 24,
   // other handles 8. Complex kinds: both parts.

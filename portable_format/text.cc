@@ -169,6 +169,10 @@ void explain_misfit(const Conversion& c, const uint8_t* from, char* text, size_t
     snprintf(text, size, "the value is too large for a `long double` of the machine that reads");
     return;
   }
+  if (c.what == Convert::kZeros) {
+    snprintf(text, size, "%s", kBytesStay);
+    return;
+  }
   char value[32], limit[32];
   const uint64_t bits = load_integer(from, c.from_width, c.from_swap, c.from_signed);
   integer_text(bits, c.from_signed, value, sizeof value);

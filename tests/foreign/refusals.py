@@ -32,7 +32,7 @@ NARROW = {
                    "2147483647"],
     "heap": ["a heap block of 10 elements of long", "[7]: the value %d does not fit a `long`" % LARGE, "2147483647"],
 }
-ALWAYS = {"bytes": ["'bytes' of work()", "(bytes[8]): bytes (from ELC_RAW"]}
+ALWAYS = {"bytes": ["'bytes' of work()", "bytes (from ELC_RAW"]}
 
 
 class Failure(Exception):
@@ -76,6 +76,18 @@ def refuse(source, target, kind, parts, scratch):
         shutil.rmtree(home, ignore_errors=True)
 
 
+def fit(source, target, kind, scratch):
+    home = tempfile.mkdtemp(prefix="elc-refusals-")
+    lines = os.path.join(home, "lines")
+    try:
+        run(source, kind, lines, scratch, lambda: launch.committed(lines))
+        job = run(target, kind, lines, scratch)
+        if job.result() != "ok":
+            raise Failure("it was refused\n" + job.complaints())
+    finally:
+        shutil.rmtree(home, ignore_errors=True)
+
+
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("source")
@@ -91,6 +103,12 @@ def main():
         except Failure as failure:
             failures += 1
             print("FAILED %s to %s, %s: %s" % (source.name, target.name, kind, failure), flush=True)
+    try:
+        if not options.narrow:
+            fit(source, target, "zeros", scratch)
+    except Failure as failure:
+        failures += 1
+        print("FAILED %s to %s, zeros: %s" % (source.name, target.name, failure), flush=True)
     scratch.remove()
     return 1 if failures else 0
 

@@ -1,6 +1,6 @@
 /* unfit.c - values that another machine cannot hold: a program of tests/foreign/refusals.py.
  *
- *     unfit KIND      long, size, difference, element, heap, bytes, message, collective (with 2 ranks)
+ *     unfit KIND      long, size, difference, element, heap, bytes, message, collective (with 2 ranks); zeros, which fit where sizes are the same
  *
  * It takes line after line until it is killed; in a restart it says "result: ok" and ends. The message is in
  * transit then, and the collective operation crosses the one line that there is.
@@ -53,9 +53,10 @@ static void work(const char *kind) {
   ELC_VAR(size);
   ELC_VAR(difference);
   ELC_STRUCT(places, place);
-  if (strcmp(kind, "bytes") == 0) ELC_RAW(bytes);
+  if (strcmp(kind, "bytes") == 0 || strcmp(kind, "zeros") == 0) ELC_RAW(bytes);
   ELC_RESUME();
   if (strcmp(kind, "long") == 0) number = (long)kLarge;
+  if (strcmp(kind, "zeros") == 0) memset(bytes, 0, sizeof bytes);
   if (strcmp(kind, "size") == 0) size = (size_t)kLarge;
   if (strcmp(kind, "difference") == 0) difference = (ptrdiff_t)-kLarge;
   if (strcmp(kind, "element") == 0) places[2].at[1] = (long)-kLarge;

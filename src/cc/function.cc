@@ -266,8 +266,6 @@ Function::Function(Module& module, const FunctionDecl* function) : module_(modul
   }
   if (last_argument_.isValid() && module.program().everywhere()) refuse(last_argument_, "variable arguments are wanted after a line that is taken everywhere");
   if (uses_alloca_ && has_directives_) refuse(function->getLocation(), "alloca() and directives of OpenMP: use malloc");
-  if (function->isMain() && function->getNumParams() > 2 && function->getParamDecl(2)->isReferenced())
-    refuse(function->getParamDecl(2)->getLocation(), "the environment that main() is given is not part of lines: use getenv()");
   for (const ParmVarDecl* parameter : function->parameters()) {
     if (parameter->getName().empty()) continue;
     names_.insert(parameter->getName().str());
@@ -641,7 +639,10 @@ std::string Function::beginning() {
     const std::string count = has_words ? variables_[moved_.at(function_->getParamDecl(0))].name : "0";
     const std::string words = has_words ? variables_[moved_.at(function_->getParamDecl(1))].name : "";
     out += "static int elc_begun; if (elc_begun++ == 0) { ";  // it may be called again
-    out += (has_words ? words + " = " : "") + "ELC_Program_begin(&elc_program, " + count + ", " + (has_words ? words : "(char **)0") + "); } ";
+    out += (has_words ? words + " = " : "") + "ELC_Program_begin(&elc_program, " + count + ", " + (has_words ? words : "(char **)0") + "); ";
+    const ParmVarDecl* const environment = function_->getNumParams() > 2 ? function_->getParamDecl(2) : nullptr;
+    if (environment != nullptr && environment->isReferenced()) out += variables_[moved_.at(environment)].name + " = (void *)ELC_Program_environment(); ";
+    out += "} ";
   }
   if (function_->isMain() && module_.program().everywhere()) out += "atexit(elc_end); ";
   if (module_.program().is_handler(unit_, function_))

@@ -500,7 +500,7 @@ Known known_function(const std::string& spelled) {
 }
 
 bool is_known_variable(const std::string& name) {
-  static const Names all = words("stdin stdout stderr optarg optind opterr optopt errno");
+  static const Names all = words("stdin stdout stderr optarg optind opterr optopt errno environ __environ");
   return all.contains(name) || name.starts_with("ompi_") || name.starts_with("lam_") || name.starts_with("MPI_") || name.starts_with("MPIR_") ||
          name.starts_with("__start_") || name.starts_with("__stop_");  // of a section, by the linker
 }

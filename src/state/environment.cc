@@ -20,6 +20,8 @@
 #include "state/process.h"
 #include "state/state.h"
 
+extern "C" char** environ;
+
 namespace elc::state {
 namespace {
 
@@ -33,6 +35,7 @@ struct Environment {
   char* variables[kMostVariables];  // NAME=VALUE, or NAME of one that was removed
   int are_copies[kMostVariables];   // 0: the memory is the program's (putenv)
   int variable_count;
+  char** copy;  // of all, for a program that asks for them
   uint64_t limits[kLimits][2];  // by the resource: 1 + the limit, and 1 + the highest; 0: as it was at the beginning
   rlimit first[kLimits];
   int64_t timers[sizeof kTimers / sizeof *kTimers][kTimerWords];
@@ -132,6 +135,7 @@ void register_environment() {
   const LibraryVariable all[] = {{"variables of the environment", e.variables, ELC_POINTER, kMostVariables},
                                  {"copies of variables of the environment", e.are_copies, ELC_INT, kMostVariables},
                                  {"number of variables of the environment", &e.variable_count, ELC_INT, 1},
+                                 {"copy of the environment", &e.copy, ELC_POINTER, 1},
                                  {"limits of resources", e.limits, ELC_UINT64, sizeof e.limits / sizeof(uint64_t)},
                                  {"timers", e.timers, ELC_INT64, sizeof e.timers / sizeof(int64_t)},
                                  {"signals that are blocked", &e.blocked, ELC_UINT64, 1},
@@ -188,6 +192,22 @@ void put_timers() {
 }  // namespace elc::state
 
 extern "C" {
+
+ELC_EXPORT char** ELC_Program_environment(void) {
+  char**& copy = elc::state::environment().copy;
+  size_t count = 0, same = 0;
+  while (environ != nullptr && environ[count] != nullptr) ++count;
+  while (copy != nullptr && same < count && copy[same] != nullptr && strcmp(copy[same], environ[same]) == 0) ++same;
+  if (copy != nullptr && same == count && copy[count] == nullptr) return copy;
+  // What main() was given stays, and what there was before a restart, which is no call that changes the environment.
+  static char** changed = nullptr;
+  const bool is_first = copy == nullptr;
+  if (copy == changed) ELC_free(copy);
+  copy = static_cast<char**>(ELC_new(ELC_POINTER, count + 1));
+  if (!is_first) changed = copy;
+  for (size_t i = 0; copy != nullptr && i < count; ++i) copy[i] = elc::state::lasting_copy(environ[i]);
+  return copy;
+}
 
 ELC_EXPORT int ELC_Program_setenv(const char* name, const char* value, int overwrite) {
   const bool is_set = overwrite != 0 || name == nullptr || getenv(name) == nullptr;

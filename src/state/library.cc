@@ -91,18 +91,6 @@ void set_signal(int number) {
   sigaction(number, &set, nullptr);
 }
 
-// A copy of a text of the C library, which the program may keep as long as it runs: one of each.
-char* lasting_copy(const char* text) {
-  if (text == nullptr) return nullptr;
-  Library& l = library();
-  if (l.texts == nullptr) l.texts = make<Vector<char*>>();
-  for (char* const known : *l.texts)
-    if (strcmp(known, text) == 0) return known;
-  char* const copy = static_cast<char*>(ELC_new(ELC_CHAR, strlen(text) + 1));
-  if (copy != nullptr) l.texts->push_back(strcpy(copy, text));
-  return copy;
-}
-
 struct tm* keep_zone(struct tm* time) {
 #if ELC_HAVE_TM_ZONE
   if (time != nullptr) time->tm_zone = lasting_copy(time->tm_zone);
@@ -154,6 +142,17 @@ char* kept_text(const char* found) {
 }
 
 }  // namespace
+
+char* lasting_copy(const char* text) {
+  if (text == nullptr) return nullptr;
+  Library& l = library();
+  if (l.texts == nullptr) l.texts = make<Vector<char*>>();
+  for (char* const known : *l.texts)
+    if (strcmp(known, text) == 0) return known;
+  char* const copy = static_cast<char*>(ELC_new(ELC_CHAR, strlen(text) + 1));
+  if (copy != nullptr) l.texts->push_back(strcpy(copy, text));
+  return copy;
+}
 
 void register_all(std::span<const LibraryVariable> all) {
   for (const LibraryVariable& one : all) outcome(add_global(one.name, one.address, one.type, one.count));

@@ -26,6 +26,9 @@ struct LibraryVariable {
 };
 void register_all(std::span<const LibraryVariable> all);
 
+// A copy of a text of the C library, which the program may keep as long as it runs: one of each.
+char* lasting_copy(const char* text);
+
 // What the program may use of it becomes variables of lines.
 void register_library(const ELC_Program& program);
 // Before a line: as it is now. After a restart: as the line has it.

@@ -156,6 +156,26 @@ strftime(zone, sizeof zone, "%Z", when); result += zone[0] + strlen(setlocale(LC
                 !is("HOME", NULL) || !is("COUNT", number)) abort();
             result += atoi(getenv("COUNT"));""")
 
+    def test_all_variables_of_the_environment(self):
+        """By `environ`, and as main() is given them."""
+        outside = """
+            extern char **environ; static char **kept; static char own[] = "MINE_OWN=1";
+            static long mine(char **all) { long sum = 0; for (; *all != NULL; all++) { if (strncmp(*all, "MINE_", 5) == 0) sum += strlen(*all) + deep(1, 1); } return sum; }"""
+        inside = """
+            char number[20];
+            if (i == 0) { setenv("MINE_A", "abc", 1); putenv(own); kept = environ; }
+            sprintf(number, "%d", i); if (i > 50) setenv("MINE_B", number, 1);
+            result += mine(environ) + mine(i < 50 ? kept : environ) + (getenv("MINE_A") != NULL);"""
+        self.right(outside, inside)
+        self.write("prog.c", (PROGRAM % (outside, inside + " result += mine(given) + given_count; if (*given == NULL) abort();"))
+                   .replace("int argc, char **argv) {", "int argc, char **argv, char **given) {\n  int given_count = given != NULL;"))
+        self.cc("prog.c", "-w", "-o", "prog")
+        self.cc("prog.c", "-w", "-o", "plain", "-felc-off")
+        self.assert_restarts("prog", self.start("plain"))
+        self.write("prog.c", PROGRAM % (outside, "static char *none[1]; if (i == 1) environ = none; deep(1, 1);"))
+        self.cc("prog.c", "-w", "-o", "prog")
+        self.assert_refuses_line(r"code that sets environ \(prog\.c:\d+\): lines do not have which environment it is")
+
     def test_limits(self):
         self.right("#include <sys/resource.h>", """
             struct rlimit core, files; if (i == 0) { getrlimit(RLIMIT_NOFILE, &files); files.rlim_cur = 200; setrlimit(RLIMIT_NOFILE, &files); core.rlim_cur = core.rlim_max = 4096; setrlimit(RLIMIT_CORE, &core); }

@@ -57,10 +57,6 @@ static inline int again(int x) { return x == 0 ? 0 : again(x - 1); }
         self.refuses("scalar_storage_order: elc-cc does not know how numbers lie in memory then", 'static struct __attribute__((scalar_storage_order("big-endian"))) { int n; } other;',
                      "other.n = i;")
 
-    def test_environment(self):
-        self.write("prog.c", "#include <mpi.h>\nint main(int argc, char **argv, char **all) { MPI_Init(&argc, &argv); MPI_Barrier(MPI_COMM_WORLD); MPI_Finalize(); return all[0] == 0; }")
-        self.assertIn("prog.c:2: main(), which can reach MPI: the environment that main() is given is not part of lines", self.cc("prog.c", "-o", "prog", code=1))
-
     def test_jumps(self): self.refuses("setjmp(): a restart cannot set", "#include <setjmp.h>\njmp_buf b;", "if (setjmp(b)) i++;")
     def test_contexts(self): self.refuses("getcontext(): a restart cannot set", "#include <ucontext.h>\nstatic ucontext_t *c;", "result += getcontext(c);")
 

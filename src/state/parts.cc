@@ -78,7 +78,7 @@ class Judge {
     memcpy(&value, at, sizeof value);
     if (value == 0) return true;
     if (info.kind == format::kFile) return p_.streams.number_of(reinterpret_cast<FILE*>(value)) != kWildStream;
-    if (info.kind >= format::kMpiComm) return info.kind == format::kMpiAint || info.kind == format::kMpiStatus || may_be_address(p_, value);
+    if (info.kind >= format::kMpiComm) return info.kind == format::kMpiAint || info.kind == format::kMpiStatus || is_mark(static_cast<intptr_t>(value)) || may_be_address(p_, value);
     if (info.kind == format::kFunction) return p_.function_by_address.find(value) != nullptr;
     format::PointerLeaf beside;
     const bool leads = leads_beside_memory(p_, value, &beside) || p_.moved.find(value) != nullptr || p_.blocks->encode(reinterpret_cast<const void*>(value)).block != format::kWildBlock;

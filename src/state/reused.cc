@@ -66,7 +66,7 @@ bool is_of_type(const Process& p, TypeId type, const uint8_t* at) {
   if (format::part_of_complex(info.kind) == format::kLdouble) return is_zero_behind_value(info, at);
   uintptr_t value;
   memcpy(&value, at, sizeof value);
-  return value == 0 || may_be_address(p, value);
+  return value == 0 || (info.kind >= format::kMpiComm && is_mark(static_cast<intptr_t>(value))) || may_be_address(p, value);
 }
 
 }  // namespace

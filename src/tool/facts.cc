@@ -708,6 +708,7 @@ std::string handle_text(format::Kind kind, uint64_t number, const state::Image& 
   static const char* const kStandard[] = {"NULL", "stdin", "stdout", "stderr"};
   if (kind >= format::kMpiComm && number == mpi::kUnsetHandle) return "0, not set";
   if (kind >= format::kMpiComm && number == mpi::kGoneHandle) return "of what is gone";
+  if (kind >= format::kMpiComm && mpi::is_marked_handle(number)) return "the number " + std::to_string(static_cast<int64_t>(number - mpi::kMarkedHandle));
   if (kind == format::kMpiComm) return communicator_text(number);
   if (kind == format::kMpiDatatype) return datatype_text(number);
   if (kind == format::kMpiRequest) return number == 0 ? "MPI_REQUEST_NULL" : "request " + std::to_string(number);

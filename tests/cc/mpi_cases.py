@@ -6,6 +6,17 @@ from cases import ANSWER, Cases, launch, PROGRAM
 
 
 class Objects(Cases):
+    def test_small_numbers_in_the_place_of_handles(self):
+        """As SuperLU_DIST has them among requests: (MPI_Request)1 says that others are pending."""
+        self.right("#include <stdint.h>\nstatic MPI_Request *r; static MPI_Comm mark = (MPI_Comm)-1; static MPI_Datatype kinds[3];", """
+            double x = i, y = 0;
+            if (!r) { r = (MPI_Request *)malloc(3 * sizeof *r); r[0] = r[1] = MPI_REQUEST_NULL; kinds[1] = (MPI_Datatype)7; }
+            r[2] = i % 3 ? (MPI_Request)(intptr_t)(i % 3) : MPI_REQUEST_NULL;
+            MPI_Isend(&x, 1, MPI_DOUBLE, !rank, 5, MPI_COMM_WORLD, r); MPI_Irecv(&y, 1, MPI_DOUBLE, !rank, 5, MPI_COMM_WORLD, r + 1);
+            deep(1, 1);
+            if (r[2] != (i % 3 ? (MPI_Request)(intptr_t)(i % 3) : MPI_REQUEST_NULL) || mark != (MPI_Comm)-1 || kinds[1] != (MPI_Datatype)7) result += 1000000;
+            MPI_Waitall(2, r, MPI_STATUSES_IGNORE); result += y;""")
+
     def test_attributes_of_mpi(self):
         """Pointers to what is in memory of MPI's."""
         self.right("static int *most, *is_global;", "{ int flag, *universe; MPI_Attr_get(MPI_COMM_WORLD, MPI_WTIME_IS_GLOBAL, &is_global, &flag); if (!flag) is_global = &flag;"

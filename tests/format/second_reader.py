@@ -422,6 +422,8 @@ class RankFile(File):
     def handle(self, kind, text):
         """What the number of a handle means."""
         number = int(text)
+        if kind > 33 and abs(number - (2**64 - 4098)) <= 4095:
+            return "the number %d" % (number - (2**64 - 4098))
         if kind > 33 and number >= 2**64 - 2:
             return "0, not set" if number == 2**64 - 1 else "of what is gone"
         if kind == 36:

@@ -18,7 +18,7 @@ int64_t number_at(const void* in_fortran) {
   uint64_t number = 0;
   const Result encoded = handle_codec().encode(nullptr, kSaved, &handle, &number);
   if (!encoded.ok()) runtime.coordinator->refuse_line(encoded.message());
-  return number >= kGoneHandle ? 0 : static_cast<int64_t>(number);  // 0 may be anything there
+  return number >= kGoneHandle || is_marked_handle(number) ? 0 : static_cast<int64_t>(number);  // 0 may be anything there
 }
 
 template <class Kind, format::Kind kSaved>

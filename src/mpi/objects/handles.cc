@@ -49,10 +49,26 @@ uint64_t told_if_unset(Handle handle, Handle null, uint64_t number) {
   return number == 0 && handle == Handle() && handle != null ? kUnsetHandle : number;
 }
 
+bool is_int(format::Kind kind) { return (kind == format::kMpiFile ? sizeof(MPI_File) : sizeof(MPI_Comm)) == sizeof(int); }
+
+// The integer that a handle is, or the address.
+int64_t value_of(format::Kind kind, const void* address) {
+  return is_int(kind) ? read<int>(address) : read<intptr_t>(address);
+}
+
+void put_value(format::Kind kind, int64_t value, void* address) {
+  const auto integer = static_cast<int>(value);
+  const auto pointer = static_cast<intptr_t>(value);
+  if (is_int(kind)) memcpy(address, &integer, sizeof integer);
+  else memcpy(address, &pointer, sizeof pointer);
+}
+
 Result encode(void*, format::Kind kind, const void* address, uint64_t* to) {
   LocalObjects& locals = runtime.locals;
   *to = 0;
-  if (kind == format::kMpiComm) {
+  if (const int64_t value = value_of(kind, address); is_mark_of_program(value)) {
+    *to = kMarkedHandle + static_cast<uint64_t>(value);
+  } else if (kind == format::kMpiComm) {
     const auto comm = read<MPI_Comm>(address);
     *to = told_from_null<MPI_Comm>(comm, MPI_COMM_NULL, runtime.comms.identity_of(comm));
   } else if (kind == format::kMpiDatatype) {
@@ -195,6 +211,7 @@ Result put(Result (*find)(uint64_t, Handle*), uint64_t number, void* address) {
 }
 
 Result decode(void*, format::Kind kind, uint64_t number, void* address) {
+  if (is_marked_handle(number)) return put_value(kind, static_cast<int64_t>(number - kMarkedHandle), address), Result();
   if (kind == format::kMpiComm) return put(find_comm, number, address);
   if (kind == format::kMpiDatatype) return put(find_datatype, number, address);
   if (kind == format::kMpiRequest) return put(find_request, number, address);

@@ -39,8 +39,12 @@ inline constexpr uint64_t kCallsOnGroup = 0;
 inline constexpr int64_t kColourOfWindow = INT64_MIN;
 
 inline constexpr line::Identity kNullIdentity = 0;   // MPI_COMM_NULL
-// Handles that mean nothing: of variables that are not set, and are 0 where that is not the null handle; and of what is gone.
-inline constexpr uint64_t kUnsetHandle = ~uint64_t{0}, kGoneHandle = ~uint64_t{0} - 1;
+// Handles that mean nothing: of variables that are not set, and are 0 where that is not the null handle; and of what is gone. Around another
+// number, by as much, small numbers that a program has put there, which no MPI has as handles.
+inline constexpr uint64_t kUnsetHandle = ~uint64_t{0}, kGoneHandle = ~uint64_t{0} - 1, kMarkedHandle = ~uint64_t{0} - 4097;
+inline constexpr int64_t kMostMark = 4095;
+inline constexpr bool is_mark_of_program(int64_t value) { return value != 0 && value >= -kMostMark && value <= kMostMark; }
+inline constexpr bool is_marked_handle(uint64_t handle) { return is_mark_of_program(static_cast<int64_t>(handle - kMarkedHandle)); }
 inline constexpr line::Identity kWorldIdentity = 1;
 inline constexpr line::Identity kSelfIdentity = 2;
 

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "cc/known.h"
+#include "cc/types.h"
 #include "cc/visitor.h"
 
 namespace elc::cc {
@@ -26,10 +27,11 @@ enum Holds : unsigned {
   kBytes = 32,     // of a pointer: it leads to those of addresses
   kLow = 64,       // an address without its first bits
   kMasked = 128,   // by a variable: one that is rounded, or a rest
+  kHandle = 256,   // of MPI, where those are integers: as a restart has another one, all that is computed with it is a number
 };
 constexpr unsigned kWhole = kAddress | kMinus | kLow;
 constexpr unsigned kNumbers = kQuotient | kRest | kLow;  // which lines must not have
-constexpr unsigned kPlaces = kNumbers | kAddress | kMasked;  // nor where something is found by them
+constexpr unsigned kPlaces = kNumbers | kAddress | kMasked | kHandle;  // nor where something is found by them
 
 // What a difference holds.
 unsigned differs(unsigned left, unsigned right) {
@@ -73,7 +75,7 @@ class AddressVisitor : public Visitor {
       see_copy(call, callee);
       // What another one makes of a number, and returns, is another number.
       if (!call->getType()->isVoidType() && !call->getType()->isPointerType() && !gives_what_it_is_given(callee) && !is_mpi(callee->getName().str()))
-        for (unsigned i = 0; i < call->getNumArgs() && i < callee->getNumParams(); ++i) make(call->getArg(i), kNumbers | kAddress);
+        for (unsigned i = 0; i < call->getNumArgs() && i < callee->getNumParams(); ++i) make(call->getArg(i), kNumbers | kAddress | kHandle);
       return true;
     }
     for (unsigned i = 0; i < call->getNumArgs(); ++i) {
@@ -90,7 +92,7 @@ class AddressVisitor : public Visitor {
   }
 
   bool VisitCastExpr(CastExpr* cast) override {
-    if (function_ != nullptr && cast->getCastKind() == CK_IntegralToFloating) make(cast->getSubExpr(), kQuotient | kWhole);
+    if (function_ != nullptr && cast->getCastKind() == CK_IntegralToFloating) make(cast->getSubExpr(), kQuotient | kWhole | kHandle);
     return true;
   }
 
@@ -102,7 +104,8 @@ class AddressVisitor : public Visitor {
   bool VisitReturnStmt(ReturnStmt* s) override {
     if (function_ == nullptr || s->getRetValue() == nullptr || !function_->getReturnType()->isIntegerType()) return true;
     const bool is_called_by = pointed_to_.contains(function_->getCanonicalDecl()), is_made = is_called_by || function_->isExternallyVisible();
-    if (is_made) make(s->getRetValue(), is_called_by ? kNumbers | kAddress : kNumbers);
+    if (is_made) make(s->getRetValue(), !is_called_by ? kNumbers : is_integer_handle(function_->getReturnType()) ? kNumbers | kAddress : kNumbers | kAddress | kHandle);
+    if (hides_address(s->getRetValue())) found_[function_].made.push_back(s->getRetValue());
     holds(function_, of(s->getRetValue()) & (is_made ? ~kNumbers : ~0u));
     return true;
   }
@@ -125,7 +128,7 @@ class AddressVisitor : public Visitor {
     const BinaryOperatorKind how = operation(both);
     see_rounding(how, left, right);
     unsigned result = kNothing;
-    if (combine(how, left, right, &result) || orders(both)) found_[function_].made.push_back(both);
+    if (combine(how, left, right, &result) || orders(both) || marks_address(both)) found_[function_].made.push_back(both);
     for (const auto& [pointer, number] : {std::pair(left, right), std::pair(right, left)}) {
       if (how != BO_Add || !pointer->getType()->isPointerType()) continue;
       make(number, is_null(pointer) ? kNumbers : kPlaces);
@@ -191,7 +194,8 @@ class AddressVisitor : public Visitor {
     if (is_declared && to->doesThisDeclarationHaveABody() && !alone_) return give(to->getParamDecl(number), given);
     make(given, kNumbers);
     const unsigned what = is_declared ? may_be_given(to->getParamDecl(number)) : kAddress | kBytes;
-    if ((what & of(given)) != 0) given_.insert({to, number});
+    const unsigned is = of(given);
+    if ((what & is) != 0 || ((what & kAddress) != 0 && (is & kHandle) != 0)) given_.insert({to, number});
   }
 
   void give(const ValueDecl* to, const Expr* value) { holds(to, of(value) & may_hold(to->getType())); }
@@ -242,12 +246,10 @@ class AddressVisitor : public Visitor {
   }
 
   // It is one no more as lines look for them: with the other sign, or with a mark in its upper bits.
-  bool hides_address(const Expr* value) const {
+  bool hides_address(const Expr* value) const { return (of(value) & kMinus) != 0; }
+  bool marks_address(const BinaryOperator* both) const {
     constexpr int kBits = 48;  // of an address
-    value = value->IgnoreParenCasts();
-    if (const auto* one = dyn_cast<UnaryOperator>(value)) return (one->getOpcode() == UO_Minus || one->getOpcode() == UO_Not) && (of(one->getSubExpr()) & kAddress) != 0;
-    const auto* both = dyn_cast<BinaryOperator>(value);
-    if (both == nullptr || (operation(both) != BO_Or && operation(both) != BO_Add)) return false;
+    if (operation(both) != BO_Or && operation(both) != BO_Add) return false;
     for (const auto& [address, mark] : {std::pair(both->getLHS(), both->getRHS()), std::pair(both->getRHS(), both->getLHS())}) {
       const auto* shift = dyn_cast<BinaryOperator>(mark->IgnoreParenCasts());
       uint64_t number = 0, by = 0;
@@ -357,6 +359,7 @@ class AddressVisitor : public Visitor {
   // of two addresses that are kept somewhere. Where the compared themselves are is of no account: they may be elements of one array.
   bool orders(const BinaryOperator* both) const {
     if (!both->isRelationalOp() && both->getOpcode() != BO_Sub) return false;
+    if (both->isRelationalOp() && (of(both->getLHS()) & of(both->getRHS()) & kHandle) != 0) return true;
     if (function_->getNumParams() != 2 || !function_->getReturnType()->isIntegerType()) return false;
     for (const ParmVarDecl* parameter : function_->parameters())
       if (!parameter->getType()->isVoidPointerType()) return false;
@@ -396,6 +399,8 @@ class AddressVisitor : public Visitor {
       return false;
     }
     if ((l | r) == kNothing) return false;
+    if (((l | r) & kHandle) != 0 && (BinaryOperator::isMultiplicativeOp(how) || BinaryOperator::isAdditiveOp(how) || BinaryOperator::isShiftOp(how) || BinaryOperator::isBitwiseOp(how)))
+      return true;
     switch (how) {
       case BO_Add:
         *result = (l & r) == 0 && ((l | r) & (kAddress | kMinus)) == (kAddress | kMinus) ? (l | r) & ~(kAddress | kMinus) : l | r;
@@ -447,6 +452,7 @@ class AddressVisitor : public Visitor {
   unsigned of(const Expr* e) const {
     e = e->IgnoreParens();
     uint64_t number = 0;
+    if (is_integer_handle(e->getType())) return constant(e, &number) ? kNothing : kHandle;
     if (const auto* cast = dyn_cast<CastExpr>(e)) {
       const Expr* const from = cast->getSubExpr();
       const QualType to = cast->getType();
@@ -485,6 +491,7 @@ class AddressVisitor : public Visitor {
       switch (one->getOpcode()) {
         case UO_Minus:
         case UO_Not:
+          if ((what & kHandle) != 0) return kHandle;
           return differs(kNothing, what);
         case UO_Deref:
           return of_bytes(e, one->getSubExpr());
@@ -549,7 +556,7 @@ class AddressVisitor : public Visitor {
       if (cast->getCastKind() != CK_PointerToIntegral && cast->getCastKind() != CK_LValueToRValue) return are_wholes(cast->getSubExpr(), wholes);
       const bool is_pointer = cast->getCastKind() == CK_PointerToIntegral;
       if (!is_pointer && of(cast) == kNothing) return true;
-      if (!is_pointer && (of(cast) != kAddress || cast->getType()->isEnumeralType())) return false;
+      if (!is_pointer && ((of(cast) != kAddress && of(cast) != kHandle) || cast->getType()->isEnumeralType())) return false;
       wholes->push_back(is_pointer ? cast->getSubExpr() : cast);
       return true;
     }

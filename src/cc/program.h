@@ -224,7 +224,7 @@ class Program {
 };
 
 // Why no line is taken when a function has made a number of an address (addresses.h).
-inline constexpr const char* kComputesWithAddress = "it computes with an address as a number, and a restart has another one";
+inline constexpr const char* kComputesWithAddress = "it computes with an address as a number, or with a handle of MPI, and a restart has another one";
 
 // The name by which C can speak of a struct or union; empty: there is none.
 std::string spelling(const clang::RecordDecl* record);

@@ -153,6 +153,11 @@ bool has_part(QualType type, F is_wanted) {
 
 }  // namespace
 
+bool is_integer_handle(QualType type) {
+  const int number = type->isIntegerType() ? number_by_name(type) : 0;
+  return is_handle(number) && number != ELC_MPI_AINT;
+}
+
 QualType only_number(QualType type, QualType known) {
   for (; number_by_name(type) == 0 && type->isConstantArrayType(); type = type->getAsArrayTypeUnsafe()->getElementType()) {}
   const RecordDecl* const record = number_by_name(type) == 0 ? type->getAsRecordDecl() : nullptr;

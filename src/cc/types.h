@@ -19,6 +19,9 @@ struct Described {
   uint64_t count = 1;
 };
 
+// A handle of MPI, where those are integers.
+bool is_integer_handle(clang::QualType type);
+
 // The type of number of which it consists, at any depth, and of no other; null: there is none. In a union of such, as those of a vector
 // by name and by index, it does not matter which of its members is in use. `known`: what was found before.
 clang::QualType only_number(clang::QualType type, clang::QualType known = clang::QualType());

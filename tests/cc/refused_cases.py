@@ -338,6 +338,25 @@ static long streams(void) {
                 self.cc("prog.c", "-w", "-o", "prog", "-felc-address-numbers")
                 self.assert_refuses_line("a handle of MPI")
 
+    def test_numbers_of_handles(self):
+        """Where handles are integers: another restart has others, as if they were addresses; but for constants of MPI."""
+        outside = """#include <stdint.h>
+static int table[8]; static MPI_Comm own; static double x; static uint64_t key;
+static int compare(const void *a, const void *b) { return *(const MPI_Comm *)a < *(const MPI_Comm *)b; }
+static int given(MPI_Comm c) { return c == MPI_COMM_NULL || c != MPI_COMM_WORLD; }
+static int hash(intptr_t n) { return (int)(n * 31 % 7); }
+"""
+        make = "if (i == 0) MPI_Comm_dup(MPI_COMM_WORLD, &own); "
+        for use in ("table[(uintptr_t)own & 7] = 1;", "table[((unsigned)(uintptr_t)own >> 3) % 5] = 1;", "x = (double)(intptr_t)own;", "key = (uint64_t)(unsigned)(intptr_t)own << 16 | 7;",
+                    "table[hash((intptr_t)own) & 1] = 1;", "{ MPI_Comm two[2] = {own, MPI_COMM_WORLD}; qsort(two, 2, sizeof *two, compare); }"):
+            with self.subTest(use):
+                if self.build.mpi != "mpich" and ("compare" in use or "& 7]" in use):
+                    continue  # of pointers: to what no variable has, and which are aligned
+                self.write("prog.c", PROGRAM % (outside, make + use))
+                self.cc("prog.c", "-w", "-o", "prog")
+                self.assert_refuses_line("it computes with an address as a number")
+        self.right(outside, make + "result += given(own) + given(MPI_COMM_WORLD) * 3 + hash(5); if (own) deep(1, 1);")
+
     HASHES = """#include <stdint.h>
 static long *kept[64]; static struct table { size_t size, mask, at; uintptr_t key; long *where[64]; unsigned (*by)(const void *); } t = {64, 63}; static uintptr_t pair[2];
 static unsigned hash(unsigned long key) { return (unsigned)(key >> 7 & 1); }
@@ -387,6 +406,8 @@ kept[(int)((uintptr_t)&i * 0.618) % 64] = 0;
 static unsigned known; known = (unsigned)(uintptr_t)&i; if (known == 7) kept[0] = 0;
 int *p = &i; unsigned char b[8]; memcpy(b, &p, sizeof p); kept[b[1] * 5 % 64] = 0;
 int *p = &i; struct { unsigned low, high; } w; memcpy(&w, &p, sizeof w); kept[(w.low ^ w.high) % 64] = 0;
+uint64_t v = 0xfffc000000000000 | (uintptr_t)&i; kept[0] = (long *)(uintptr_t)(v & ~0xfffc000000000000) == NULL ? NULL : kept[1];
+kept[turned(&i) == 7] = 0;
 static uint64_t u; u = (uint64_t)&i | 5ull << 56; if (u == 7) kept[0] = 0;
 static unsigned long u; u = (unsigned long)&i + ((unsigned long)i << 48); if (u == 7) kept[0] = 0;
 kept[__builtin_popcountll((uintptr_t)&i) % 64] = 0;
@@ -402,13 +423,14 @@ qsort(all, 2, sizeof *all, by_member);""".split("\n")
         functions = ("static struct named { char *name; int n; } all[2];\n"
                      "static int by_address(const void *a, const void *b) { const long *x = *(long **)a, *y = *(long *const *)b; return x < y ? -1 : x > y; }\n"
                      "static int by_member(const void *a, const void *b) { return (int)(((struct named *)a)->name - ((const struct named *)b)->name); }\n")
+        functions += "static uintptr_t turned(void *p) { return ~(uintptr_t)p; }\n"
         functions += "".join("static void f%d(int i) { %s }\n" % (n, use) for n, use in enumerate(uses))
         calls = "".join("f%d(i); " % n for n in range(len(uses)))
         functions += "static unsigned of_key(const char *s) { return s[0] * 31; } static void g(int i) { struct { int n; void *p; } key = {1, &i}; of_key((char *)&key); }\n"
         self.write("prog.c", PROGRAM % (self.HASHES + functions, "if (i < 0) { %s g(i); }" % calls))
         told = set(re.findall(r"(\w+)\(\): it computes with an address as a number", self.cc("prog.c", "-w", "-o", "prog")))
-        self.assertEqual([], [use for n, use in enumerate(uses) if "f%d" % n not in told and "qsort" not in use and "by_pointer" not in use])
-        self.assertLessEqual({"of_key", "by_address", "by_member", "by_pointer"}, told)
+        self.assertEqual([], [use for n, use in enumerate(uses) if "f%d" % n not in told and "qsort" not in use and "by_pointer" not in use and "turned" not in use])
+        self.assertLessEqual({"turned", "of_key", "by_address", "by_member", "by_pointer"}, told)
 
     def test_small_numbers_in_pointers(self):
         """As data that callbacks are given are often: they are no addresses, and lines are taken until one is."""

@@ -196,6 +196,7 @@ char *ELC_Program_get_current_dir_name(void);
 char *ELC_Program_realpath(const char *path, char *to);
 void *ELC_Program_reallocarray(void *old, size_t count, size_t size);
 char *ELC_Program_getenv(const char *name);
+char *ELC_Program_text(const char *text); /* such a copy of a text of the C library's */
 char **ELC_Program_environment(void); /* in the place of environ: a copy of it, another one when it has changed */
 char *ELC_Program_strerror(int error);
 char *ELC_Program_dirname(char *path);

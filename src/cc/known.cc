@@ -500,7 +500,8 @@ Known known_function(const std::string& spelled) {
 }
 
 bool is_known_variable(const std::string& name) {
-  static const Names all = words("stdin stdout stderr optarg optind opterr optopt errno environ __environ");
+  static const Names all = words("stdin stdout stderr optarg optind opterr optopt errno environ __environ signgam timezone daylight program_invocation_name "
+                                 "program_invocation_short_name");
   return all.contains(name) || name.starts_with("ompi_") || name.starts_with("lam_") || name.starts_with("MPI_") || name.starts_with("MPIR_") ||
          name.starts_with("__start_") || name.starts_with("__stop_");  // of a section, by the linker
 }

@@ -79,9 +79,12 @@ class FileVisitor : public Visitor {
       const auto known = m_.statics_.find(variable->getCanonicalDecl());
       if (known != m_.statics_.end()) m_.edits_.replace(begin, end, known->second);
       const std::string name = variable->getName().str(), why = variable->isExternallyVisible() && variable->getDefinition() == nullptr ? m_.program_.why_foreign(name) : "";
-      const bool is_environment = why.empty() && (name == "environ" || name == "__environ") && variable->isExternallyVisible() && variable->getDefinition() == nullptr;
-      if (is_environment && values_.contains(reference)) m_.edits_.replace(begin, end, "ELC_Program_environment()");
-      else if (is_environment) refuse_lines(reference, "lines do not have which environment it is; use setenv()", "code that sets " + name, "(*(", ", &" + name + "))");
+      const bool is_environment = name == "environ" || name == "__environ", is_name = name == "program_invocation_name" || name == "program_invocation_short_name";
+      if (why.empty() && (is_environment || is_name) && variable->isExternallyVisible() && variable->getDefinition() == nullptr) {
+        const std::string taken = is_environment ? "ELC_Program_environment()" : "ELC_Program_text(" + name + ")";
+        if (values_.contains(reference)) m_.edits_.replace(begin, end, taken);
+        else refuse_lines(reference, "lines do not have what it leads to", "code that sets " + name, "(*(", ", &" + name + "))");
+      }
       if (!why.empty()) refuse_lines(reference, why, "code that uses '" + name + "'", "(*(", ", &" + name + "))");
     } else if (const auto* function = dyn_cast<FunctionDecl>(reference->getDecl())) {
       const std::string name = function->getName().str();
@@ -699,14 +702,14 @@ std::string Module::inlines(const std::vector<Definition>& all) const {
   return out;
 }
 
-// What the process has beside the program's variables: the state of getopt(), as far as the C library shows it, and settings.
+// What the process has beside the program's variables: the state of getopt() and the like, as far as the C library shows it, and settings.
 void Module::add_process() {
   const ASTContext& context = unit_.context();
-  for (const char* name : {"optind", "opterr", "optopt", "optarg"}) {
+  for (const std::string name : {"optind", "opterr", "optopt", "optarg", "signgam", "timezone", "daylight"}) {
     if (!program_.uses_variable(name)) continue;
-    const bool is_pointer = std::string(name) == "optarg";
-    strings_ += std::string("extern ") + (is_pointer ? "char *" : "int ") + name + "; ";
-    add_entry(name, name, described(is_pointer ? context.getPointerType(context.CharTy) : QualType(context.IntTy)), false);
+    const QualType type = name == "optarg" ? context.getPointerType(context.CharTy) : name == "timezone" ? QualType(context.LongTy) : QualType(context.IntTy);
+    strings_ += "extern " + type.getAsString() + " " + name + "; ";
+    add_entry(name, name, described(type), false);
   }
   for (const auto& [name, setting] : program_.settings()) {
     Described numbers = described(context.IntTy);
@@ -780,7 +783,7 @@ std::string Module::prelude() const {
       "const char *executable, *executable_end; int has_foreign_addresses, has_long_doubles; }; "
       "extern void ELC_Program_unfit(const char *); extern void *ELC_Program_number_of(const volatile void *, const char *); extern int ELC_Program_outside(int, void *, unsigned long); extern const char *ELC_Program_asks_of(const char *); extern int ELC_Program_opened(int, const char *), ELC_Program_used(int, const char *); "
       "extern void *ELC_Program_opened_stream(void *, const char *), *ELC_Program_opened_directory(void *, const char *); "
-      "extern char **ELC_Program_environment(void); extern char **ELC_Program_begin(const struct ELC_Program *, int, char **); ";
+      "extern char **ELC_Program_environment(void), *ELC_Program_text(const char *); extern char **ELC_Program_begin(const struct ELC_Program *, int, char **); ";
   if (program_.everywhere())
     out += "extern int ELC_Checkpoint(void); extern int MPI_Finalize(void); extern int atexit(void (*)(void)); "
            "static void elc_end(void) { MPI_Finalize(); } ";

@@ -29,6 +29,22 @@ struct Block {
 // unit of a piece of memory: what lies side by side there has its entries side by side, so that an entry is as far away as
 // the block itself, and on its way from memory at the same time. What is large, or does not begin where a unit does, is in a
 // hash table.
+// Where blocks have begun that are gone: of those that share a place the last.
+class Gone {
+ public:
+  void note(const void* block) {
+    if (all_.size() == 0) all_.resize(kPlaces);
+    all_[place_of(block)] = block;
+  }
+  bool has(const void* address) const { return all_.size() > 0 && all_[place_of(address)] == address; }
+
+ private:
+  static constexpr size_t kPlaces = size_t{1} << 15;
+  static size_t place_of(const void* block) { return static_cast<size_t>(mix64(reinterpret_cast<uintptr_t>(block)) % kPlaces); }
+
+  Vector<const void*> all_;
+};
+
 class Heap {
  public:
   Heap() = default;

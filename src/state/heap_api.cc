@@ -31,7 +31,9 @@ void* resize(Block* block, size_t size) {
   const ptrdiff_t slot = block - heap.slots().data();
   if (!heap.make_room()) return nullptr;
   block = heap.slots().data() + slot;  // the room may be elsewhere
-  void* memory = elc::state::resized(block->address, static_cast<size_t>(block->size), size);
+  void* const before = block->address;
+  void* memory = elc::state::resized(before, static_cast<size_t>(block->size), size);
+  if (memory != nullptr && memory != before && process().is_prepared) process().gone.note(before);
   if (memory != nullptr) heap.moved(block, memory, size);
   return memory;
 }
@@ -58,6 +60,7 @@ ELC_EXPORT void* ELC_realloc(void* old, size_t size) {
 ELC_EXPORT void ELC_free(void* memory) {
   if (memory == nullptr) return;
   process().heap.remove(memory);
+  if (process().is_prepared) process().gone.note(memory);
   free(memory);
 }
 

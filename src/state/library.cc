@@ -264,6 +264,7 @@ ELC_EXPORT void ELC_Program_stack(void) {
   setrlimit(RLIMIT_STACK, &limit);
 }
 
+ELC_EXPORT char* ELC_Program_text(const char* text) { return lasting_copy(text); }
 ELC_EXPORT char* ELC_Program_getenv(const char* name) { return lasting_copy(getenv(name)); }
 ELC_EXPORT char* ELC_Program_strerror(int error) { return lasting_copy(strerror(error)); }
 ELC_EXPORT char* ELC_Program_strsignal(int number) { return lasting_copy(strsignal(number)); }

@@ -113,6 +113,7 @@ struct Process {
   Vector<Function> functions;
   HashMap<uint32_t> function_by_address;  // 1 + index
   Heap heap;
+  Gone gone;  // of a prepared program
   Streams streams;
 
   bool is_prepared = false;         // by a tool, as a whole (elc_program.h)

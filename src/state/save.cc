@@ -58,12 +58,12 @@ Result check_handle(const Saving& saving, const void* leaf, size_t bytes) {
 }
 
 // An array that counts from a number may be pointed to where it is not yet: a variable, or a block from which that is farther than
-// blocks are apart (BlockMap::encode). What malloc has there is less than its smallest block, so that what was freed cannot have begun
-// there; that it has ended there nobody can tell from it, but for characters, which often have.
+// blocks are apart (BlockMap::encode). What malloc has there is less than its smallest block: what was freed has begun there only if it is one
+// with what was freed before, now; that it has ended there nobody can tell from it, but for characters, which often have.
 Result check_before_array(Saving& saving, uintptr_t value) {
   constexpr uintptr_t kUnit = 2 * sizeof(void*);
   constexpr uint64_t kLeastElement = 4;
-  if (!saving.process.is_prepared) return Result();
+  if (!saving.process.is_prepared || saving.process.gone.has(reinterpret_cast<const void*>(value))) return Result();
   const auto is_whole = [&](uintptr_t begin, TypeId type) {
     const uint64_t element = saving.process.types.size_of(type);
     return begin - value < 2 * kUnit && element >= kLeastElement && (begin - value) % element == 0;

@@ -174,7 +174,13 @@ strftime(zone, sizeof zone, "%Z", when); result += zone[0] + strlen(setlocale(LC
         self.assert_restarts("prog", self.start("plain"))
         self.write("prog.c", PROGRAM % (outside, "static char *none[1]; if (i == 1) environ = none; deep(1, 1);"))
         self.cc("prog.c", "-w", "-o", "prog")
-        self.assert_refuses_line(r"code that sets environ \(prog\.c:\d+\): lines do not have which environment it is")
+        self.assert_refuses_line(r"code that sets environ \(prog\.c:\d+\): lines do not have what it leads to")
+
+    def test_other_variables(self):
+        self.right("#include <errno.h>\n#include <math.h>\n#include <time.h>\nstatic char *kept; extern int signgam;", """
+            if (i == 0) { setenv("TZ", "XYZ3ABC", 1); tzset(); kept = program_invocation_short_name + 1; }
+            double x = lgamma(i % 2 ? -0.5 : -1.5); deep(1, 1);
+            result += signgam * 10 + (x > 0) + timezone + daylight + (kept[-1] == *program_invocation_short_name) + (strchr(program_invocation_name, '/') != NULL);""", "-D_GNU_SOURCE", "-lm")
 
     def test_limits(self):
         self.right("#include <sys/resource.h>", """

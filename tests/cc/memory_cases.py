@@ -501,6 +501,16 @@ int main(int argc, char **argv) {
   for (i = 0; i < N; i++) free(holes[i]);
 """ + loop.replace("VALUE", "++*fronts[i / D]->diagonal[i % D]").replace("RIGHT", "fronts[i / D]->diagonal[i % D] == diagonal(fronts[i / D], i % D)"), "3 7")
 
+    def test_pointers_to_memory_that_is_gone(self):
+        """A block that is one with the one before it when both are free, and then a smaller first one: the next begins 16 bytes behind it."""
+        self.right("static int *a, *b, *c; static double *d, *w;", """
+            if (i == 0) {
+              w = (double *)malloc(10 * sizeof(double)) - 1; for (int k = 1; k <= 10; k++) w[k] = k;
+              a = malloc(20000 * sizeof *a); b = malloc(20000 * sizeof *b); a[7] = b[9] = 3; result += a[7] + b[9]; free(a); free(b);
+              c = malloc(20004 * sizeof *c); d = malloc(5000 * sizeof *d); for (int k = 0; k < 5000; k++) c[k] = d[k] = k;
+            }
+            deep(1, 1); result += c[i] + d[i * 3] + w[i % 10 + 1];""")
+
     def test_pointers_that_were_moved_for_a_moment(self):
         """In a function's variable, through which it looks where that is in range: what else has such a value later leads where it leads."""
         # Of which an odd number is no multiple of 16, and so where no block can begin.

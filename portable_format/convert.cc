@@ -257,8 +257,6 @@ Conversion conversion_for(Kind kind, const Representation& packed, Direction dir
   const Convert same_width = swap && packed_width > 1 ? Convert::kSwap : Convert::kCopy;
   if (is_handle(kind))
     c.what = Convert::kHandle;
-  else if (kind == kByte)
-    c.what = c.to_file || packed == mine ? Convert::kCopy : Convert::kZeros;
   else if (kind == kBool)
     c.what = c.to_file && packed_width == memory_width ? same_width : Convert::kBool;
   else if (kind == kLdouble &&

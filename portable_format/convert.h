@@ -18,7 +18,7 @@ enum class Convert : uint8_t {
   kInteger,     // another width: checked
   kReal,        // a float that becomes a double
   kLongDouble,  // by way of sign, exponent and significand: checked
-  kZeros,       // bytes, of which another machine can have zeros alone: checked
+  kZeros,       // bytes of a value, of which another machine can have zeros alone: checked
   kHandle,      // a leaf of the layer above
   kNested,      // a plan of its own
 };

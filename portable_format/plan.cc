@@ -194,6 +194,7 @@ void PlanCache::add_leaves(Plan* plan, Kind packed_kind, const TypeInfo& type, u
   run.packed = packed;
   run.count = count;
   Conversion& c = run.conversion;
+  if (type.kind == kByte && !c.to_file && !(packed_ == Representation::here())) c.what = Convert::kZeros;
   (c.to_file ? c.from_width : c.to_width) = static_cast<uint8_t>(type.size / type.leaves);
   plan->packed_size += count * packed_width(c);
   plan->widths |= static_cast<uint32_t>(packed_width(c));

@@ -47,6 +47,11 @@ void note_wild(Saving& saving, uintptr_t address) {
 // An element of these bytes that is no handle to the line, but to MPI: a restart would have another object there, or none.
 Result check_handle(const Saving& saving, const void* leaf, size_t bytes) {
   const HandleCodec& codec = saving.codec;
+  if (saving.process.is_prepared && !codec.are_integers && bytes == sizeof(uintptr_t)) {
+    uintptr_t value;
+    memcpy(&value, leaf, sizeof value);
+    if (!may_be_address(saving.process, value)) return Result();
+  }
   const char* macro = codec.macro_of == nullptr ? nullptr : codec.macro_of(codec.context, leaf, bytes);
   if (macro == nullptr) return Result();
   if (saving.process.is_prepared) {

@@ -28,6 +28,7 @@ enum Holds : unsigned {
   kLow = 64,       // an address without its first bits
   kMasked = 128,   // by a variable: one that is rounded, or a rest
   kHandle = 256,   // of MPI, where those are integers: as a restart has another one, all that is computed with it is a number
+  kPart = 512,     // with kAddress or kHandle: a part of one, as a byte is, or made of such
 };
 constexpr unsigned kWhole = kAddress | kMinus | kLow;
 constexpr unsigned kNumbers = kQuotient | kRest | kLow;  // which lines must not have
@@ -60,7 +61,7 @@ class AddressVisitor : public Visitor {
       const unsigned what = may_be_given(function->getParamDecl(i));
       if (what == kNothing) continue;
       may_be_given_.insert(function);
-      if (is_given_({function, i})) holds(function->getParamDecl(i), what);
+      if (is_given_({function, i})) holds(function->getParamDecl(i), what == kAddress ? kAddress | kPart : what);  // nobody says of what
     }
     const bool all = Visitor::TraverseFunctionDecl(function);
     function_ = outer;
@@ -251,11 +252,12 @@ class AddressVisitor : public Visitor {
     constexpr int kBits = 48;  // of an address
     if (operation(both) != BO_Or && operation(both) != BO_Add) return false;
     for (const auto& [address, mark] : {std::pair(both->getLHS(), both->getRHS()), std::pair(both->getRHS(), both->getLHS())}) {
+      if ((of(address) & kAddress) == 0) continue;
       const auto* shift = dyn_cast<BinaryOperator>(mark->IgnoreParenCasts());
       uint64_t number = 0, by = 0;
       const bool is_high = constant(mark, &number) ? number >> kBits != 0 && number >> kBits != 0xffff  // a little less
                                                    : shift != nullptr && shift->getOpcode() == BO_Shl && constant(shift->getRHS(), &by) && by >= kBits;
-      if (is_high && (of(address) & kAddress) != 0) return true;
+      if (is_high) return true;
     }
     return false;
   }
@@ -314,7 +316,7 @@ class AddressVisitor : public Visitor {
 
   bool has_pointer(QualType type) const {
     while (const auto* array = context_.getAsArrayType(type)) type = array->getElementType();
-    if (type->isPointerType()) return true;
+    if (type->isPointerType() || is_integer_handle(type)) return true;
     const RecordDecl* const record = type->getAsRecordDecl();
     if (record == nullptr || record->getDefinition() == nullptr) return false;
     for (const FieldDecl* field : record->getDefinition()->fields())
@@ -462,7 +464,7 @@ class AddressVisitor : public Visitor {
         return narrowed(kAddress, from->getType(), to);
       }
       if (to->isIntegerType() && from->getType()->isIntegerType())
-        return to->isBooleanType() ? kNothing : narrowed(of(from), from->getType(), to);
+        return to->isBooleanType() ? kNothing : narrowed(widened(of(from), from->getType(), to), from->getType(), to);
       if (leads_to_numbers(to)) return bytes_of(from, to->getPointeeType()->isCharType());
       return to->isPointerType() ? of(from) & kBytes : kNothing;
     }
@@ -496,7 +498,7 @@ class AddressVisitor : public Visitor {
         case UO_Deref:
           return of_bytes(e, one->getSubExpr());
         case UO_AddrOf:
-          return (what & kAddress) != 0 ? kBytes : kNothing;
+          return (what & (kAddress | kHandle)) != 0 ? kBytes : kNothing;
         case UO_LNot:
           return kNothing;
         default:
@@ -541,6 +543,17 @@ class AddressVisitor : public Visitor {
     return constant(by, &number) && number * size == static_cast<uint64_t>(context_.getTypeSizeInChars(of_struct->getPointeeType()).getQuantity());
   }
 
+  // A byte of an address, say, that becomes a longer integer.
+  unsigned widened(unsigned what, QualType from, QualType to) const {
+    const bool is_longer = context_.getTypeSize(to) > context_.getTypeSize(from);
+    return is_longer && ((what & kAddress) != 0 ? !has_whole(from, kAddress) : (what & kHandle) != 0 && !has_whole(from, kHandle)) ? what | kPart : what;
+  }
+
+  // Whether there is room for it.
+  bool has_whole(QualType type, unsigned what) const {
+    return context_.getTypeSize(type) >= context_.getTypeSize(what == kHandle ? context_.IntTy : context_.VoidPtrTy);
+  }
+
   unsigned narrowed(unsigned what, QualType from, QualType to) const {
     if ((what & (kAddress | kMinus)) == 0 || context_.getTypeSize(to) >= context_.getTypeSize(from)) return what;
     return (what & ~static_cast<unsigned>(kAddress | kMinus)) | kLow;
@@ -556,7 +569,8 @@ class AddressVisitor : public Visitor {
       if (cast->getCastKind() != CK_PointerToIntegral && cast->getCastKind() != CK_LValueToRValue) return are_wholes(cast->getSubExpr(), wholes);
       const bool is_pointer = cast->getCastKind() == CK_PointerToIntegral;
       if (!is_pointer && of(cast) == kNothing) return true;
-      if (!is_pointer && ((of(cast) != kAddress && of(cast) != kHandle) || cast->getType()->isEnumeralType())) return false;
+      const unsigned what = of(cast);
+      if (!is_pointer && ((what != kAddress && what != kHandle) || !has_whole(cast->getType(), what) || cast->getType()->isEnumeralType())) return false;
       wholes->push_back(is_pointer ? cast->getSubExpr() : cast);
       return true;
     }

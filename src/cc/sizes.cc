@@ -325,7 +325,7 @@ class SizeVisitor : public Visitor {
 
   // Copied by memcpy. What a variable that is one number gets is that number.
   bool is_copy_to_others(const Expr* to, const Expr* from) const {
-    if (const Expr* variable = variable_at(to); variable != nullptr && variable->getType()->isScalarType()) return false;
+    if (const Expr* variable = variable_at(to); variable != nullptr && variable->getType()->isScalarType() && !isa<ArraySubscriptExpr>(variable->IgnoreParens())) return false;
     const auto type_of = [](const Expr* e) { return QualType(e->IgnoreParenImpCasts()->getType()->getPointeeOrArrayElementType(), 0); };
     std::vector<QualType> was, is;
     if (!list_numbers(type_of(from), &was) || !list_numbers(type_of(to), &is) || was.empty() || is.empty()) return false;

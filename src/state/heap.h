@@ -25,10 +25,6 @@ struct Block {
   bool is_open = false;        // one element of its type, and bytes: of a struct that ends with more than its type says; or rows_in()
 };
 
-// Blocks in slots, and two ways to the slot of an address. Where small blocks begin is in tables that have an entry for each
-// unit of a piece of memory: what lies side by side there has its entries side by side, so that an entry is as far away as
-// the block itself, and on its way from memory at the same time. What is large, or does not begin where a unit does, is in a
-// hash table.
 // Where blocks have begun that are gone: of those that share a place the last.
 class Gone {
  public:
@@ -45,6 +41,10 @@ class Gone {
   Vector<const void*> all_;
 };
 
+// Blocks in slots, and two ways to the slot of an address. Where small blocks begin is in tables that have an entry for each
+// unit of a piece of memory: what lies side by side there has its entries side by side, so that an entry is as far away as
+// the block itself, and on its way from memory at the same time. What is large, or does not begin where a unit does, is in a
+// hash table.
 class Heap {
  public:
   Heap() = default;

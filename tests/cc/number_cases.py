@@ -86,6 +86,7 @@ static const size_t places[] = {offsetof(struct cell, n), sizeof(struct cell)};
                              ("{ int one = 1; if (*(char *)&one) kept = 1; }", "the order of bytes"),
                              ("{ union { int i; char c[4]; } u = {1}; kept = u.c[0]; }", "the order of bytes"),
                              ("{ static double work[20]; struct { double x; int n; } cells[2] = {{i}}; memcpy(work, cells, sizeof cells); }", "numbers in memory of others"),
+                             ("{ static double work[20]; memcpy(&work[i % 20], &i, sizeof i); }", "numbers in memory of others"),
                              ("{ int words[2]; long all = i; memcpy(words, &all, sizeof all > 8 ? 8 : sizeof all); }", "numbers in memory of others"),
                              ("{ double x[2] = {i}; struct { double x, y; } cell; struct cell a = {i}, b; char text[90]; int64_t bits; uint64_t all[2]; memcpy(&cell, x, sizeof x);"
                               "memcpy(&b, &a, sizeof a); memcpy(text, &b, sizeof b); memcpy(&a, text, sizeof a); memcpy(&bits, x, 8); memcpy(all, x, 16); result += bits + all[0] == 1; }", None),

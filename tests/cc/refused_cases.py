@@ -345,10 +345,13 @@ static int table[8]; static MPI_Comm own; static double x; static uint64_t key;
 static int compare(const void *a, const void *b) { return *(const MPI_Comm *)a < *(const MPI_Comm *)b; }
 static int given(MPI_Comm c) { return c == MPI_COMM_NULL || c != MPI_COMM_WORLD; }
 static int hash(intptr_t n) { return (int)(n * 31 % 7); }
+static int sum(const char *s, int n) { long all = 0; while (n-- > 0) all += (unsigned char)*s++; return (int)(all % 7); }
 """
         make = "if (i == 0) MPI_Comm_dup(MPI_COMM_WORLD, &own); "
         for use in ("table[(uintptr_t)own & 7] = 1;", "table[((unsigned)(uintptr_t)own >> 3) % 5] = 1;", "x = (double)(intptr_t)own;", "key = (uint64_t)(unsigned)(intptr_t)own << 16 | 7;",
-                    "table[hash((intptr_t)own) & 1] = 1;", "{ MPI_Comm two[2] = {own, MPI_COMM_WORLD}; qsort(two, 2, sizeof *two, compare); }"):
+                    "table[hash((intptr_t)own) & 1] = 1;", "{ unsigned k; memcpy(&k, &own, sizeof k); table[k % 7] = 1; }", "table[sum((char *)&own, sizeof own)] = 1;",
+                    "{ unsigned char low = (unsigned char)(intptr_t)own; table[low & 7] = 1; }", "{ struct { int n; MPI_Comm c; } key = {3, own}; table[sum((char *)&key, sizeof key)] = 1; }",
+                    "{ MPI_Comm two[2] = {own, MPI_COMM_WORLD}; qsort(two, 2, sizeof *two, compare); }"):
             with self.subTest(use):
                 if self.build.mpi != "mpich" and ("compare" in use or "& 7]" in use):
                     continue  # of pointers: to what no variable has, and which are aligned
@@ -365,13 +368,14 @@ static size_t place(void *p, size_t size) { return (size_t)p % size; }
 static unsigned by_pointer(const void *p) { return (unsigned)(uintptr_t)p; }
 size_t known_outside(void *p, size_t size) { return (size_t)p % size; }
 static unsigned of_bytes(const void *key, size_t n) { const unsigned char *s = key; unsigned h = 5381; while (n-- > 0) h = h * 33 + *s++; return h; }
+static unsigned of_sum(const char *s, int n) { unsigned long h = 0; for (int k = 0; k < n; k++) h += (unsigned char)s[k]; return h % 61; }
 static unsigned of_one(const char *s, int n) { unsigned h = 0; for (int k = 0; k < n; k++) { h += s[k]; h += h << 10; } return h; }
 """
 
     def test_numbers_of_addresses(self):
         """As tables have them that are searched by pointers: after a restart nothing would be found there."""
         for function, use in (("main", "kept[(uintptr_t)&i >> 4 & 63] = NULL;"), ("hash", "hash((unsigned long)&i);"), ("main", "kept[place(&i, t.size)] = NULL;"),
-                              ("known_outside", "known_outside(&i, 64);"), ("of_bytes", "int *p = &i; of_bytes(&p, sizeof p);"), ("of_one", "uintptr_t k = (uintptr_t)&i; of_one((char *)&k, sizeof k);")):
+                              ("known_outside", "known_outside(&i, 64);"), ("of_bytes", "int *p = &i; of_bytes(&p, sizeof p);"), ("of_sum", "int *p = &i; kept[of_sum((char *)&p, sizeof p)] = NULL;"), ("of_one", "uintptr_t k = (uintptr_t)&i; of_one((char *)&k, sizeof k);")):
             with self.subTest(use):
                 self.unfit(function + "(): it computes with an address as a number", self.HASHES, use)
         self.write("prog.c", PROGRAM % ("", "srand((unsigned)(unsigned long)&i * 31);"))

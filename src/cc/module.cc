@@ -78,9 +78,10 @@ class FileVisitor : public Visitor {
     if (const auto* variable = dyn_cast<VarDecl>(reference->getDecl())) {
       const auto known = m_.statics_.find(variable->getCanonicalDecl());
       if (known != m_.statics_.end()) m_.edits_.replace(begin, end, known->second);
-      const std::string name = variable->getName().str(), why = variable->isExternallyVisible() && variable->getDefinition() == nullptr ? m_.program_.why_foreign(name) : "";
+      const bool is_foreign = variable->isExternallyVisible() && variable->getDefinition() == nullptr;
+      const std::string name = variable->getName().str(), why = is_foreign ? m_.program_.why_foreign(name) : "";
       const bool is_environment = name == "environ" || name == "__environ", is_name = name == "program_invocation_name" || name == "program_invocation_short_name";
-      if (why.empty() && (is_environment || is_name) && variable->isExternallyVisible() && variable->getDefinition() == nullptr) {
+      if (why.empty() && is_foreign && (is_environment || is_name)) {
         const std::string taken = is_environment ? "ELC_Program_environment()" : "ELC_Program_text(" + name + ")";
         if (values_.contains(reference)) m_.edits_.replace(begin, end, taken);
         else refuse_lines(reference, "lines do not have what it leads to", "code that sets " + name, "(*(", ", &" + name + "))");
@@ -606,12 +607,13 @@ void Module::watch_addresses() {
         continue;
       }
       for (const Expr* whole : wholes->second) {
-        const bool is_integer = whole->getType()->isIntegerType();
-        const std::string as = is_integer ? "(" + whole->getType().getCanonicalType().getUnqualifiedType().getAsString() + ")(unsigned long)" : "";
-        if (watched.insert(whole).second)
-          edits_.wrap(unit_.begin_of(whole->getBeginLoc()), unit_.end_of(whole->getEndLoc()),
-                      (is_integer ? "(" + as + "ELC_Program_number_of((const volatile void *)(unsigned long)(" : "ELC_Program_number_of((const volatile void *)("),
-                      "), " + in_quotes(why) + (is_integer ? "))" : ")"));
+        if (!watched.insert(whole).second) continue;
+        std::string before = "ELC_Program_number_of((const volatile void *)(", behind = "), " + in_quotes(why) + ")";
+        if (whole->getType()->isIntegerType()) {
+          before = "((" + whole->getType().getCanonicalType().getUnqualifiedType().getAsString() + ")(unsigned long)ELC_Program_number_of((const volatile void *)(unsigned long)(";
+          behind += ")";
+        }
+        edits_.wrap(unit_.begin_of(whole->getBeginLoc()), unit_.end_of(whole->getEndLoc()), before, behind);
       }
     }
 }

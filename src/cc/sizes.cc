@@ -302,6 +302,11 @@ class SizeVisitor : public Visitor {
     return context.getTypeSize(was) != context.getTypeSize(is) || is_fixed(was) != is_fixed(is);
   }
 
+  static const Expr* variable_at(const Expr* address) {
+    const auto* one = dyn_cast<UnaryOperator>(address->IgnoreParenCasts());
+    return one != nullptr && one->getOpcode() == UO_AddrOf ? one->getSubExpr() : nullptr;
+  }
+
   // *(char *)&n, and that of a union with a number.
   static bool is_byte_of_number(const Expr* byte) {
     if (!byte->getType()->isAnyCharacterType()) return false;
@@ -310,17 +315,11 @@ class SizeVisitor : public Visitor {
     const Expr* const from = one != nullptr && one->getOpcode() == UO_Deref ? one->getSubExpr() : element != nullptr ? element->getBase() : nullptr;
     if (from == nullptr) return false;
     const auto is_wide = [](QualType type) { return type->isIntegerType() && !type->isAnyCharacterType() && !type->isBooleanType(); };
-    if (const auto* address = dyn_cast<UnaryOperator>(from->IgnoreParenCasts()); address != nullptr && address->getOpcode() == UO_AddrOf)
-      return is_wide(address->getSubExpr()->getType());
+    if (const Expr* const variable = variable_at(from)) return is_wide(variable->getType());
     const auto* member = dyn_cast<MemberExpr>(from->IgnoreParenCasts());
     const auto* field = member == nullptr ? nullptr : dyn_cast<FieldDecl>(member->getMemberDecl());
     if (field == nullptr || !field->getParent()->isUnion() || !field->getType()->isArrayType()) return false;
     return std::any_of(field->getParent()->field_begin(), field->getParent()->field_end(), [&](const FieldDecl* other) { return is_wide(other->getType()); });
-  }
-
-  static const Expr* variable_at(const Expr* address) {
-    const auto* one = dyn_cast<UnaryOperator>(address->IgnoreParenCasts());
-    return one != nullptr && one->getOpcode() == UO_AddrOf ? one->getSubExpr() : nullptr;
   }
 
   // Copied by memcpy. What a variable that is one number gets is that number.
@@ -329,11 +328,13 @@ class SizeVisitor : public Visitor {
     const auto type_of = [](const Expr* e) { return QualType(e->IgnoreParenImpCasts()->getType()->getPointeeOrArrayElementType(), 0); };
     std::vector<QualType> was, is;
     if (!list_numbers(type_of(from), &was) || !list_numbers(type_of(to), &is) || was.empty() || is.empty()) return false;
-    const bool repeats = !type_of(to)->isRecordType(), was_repeats = !type_of(from)->isRecordType();
-    const size_t all = std::max(repeats || was_repeats ? std::max(was.size(), is.size()) : std::min(was.size(), is.size()), size_t(1));
+    // A struct is compared once; numbers are as many as there are in the other.
+    size_t all = std::max(was.size(), is.size());
+    if (type_of(from)->isRecordType()) all = std::min(all, was.size());
+    if (type_of(to)->isRecordType()) all = std::min(all, is.size());
     const ASTContext& context = unit_.context();
     for (size_t i = 0; i < all; ++i) {
-      const QualType a = was[was_repeats ? i % was.size() : std::min(i, was.size() - 1)], b = is[repeats ? i % is.size() : std::min(i, is.size() - 1)];
+      const QualType a = was[i % was.size()], b = is[i % is.size()];
       if (context.getTypeSize(a) != context.getTypeSize(b) || is_fixed(a) != is_fixed(b) || a->isPointerType() != b->isPointerType()) return true;
     }
     return false;
@@ -353,8 +354,8 @@ class SizeVisitor : public Visitor {
              std::all_of(record->field_begin(), record->field_end(), [&](const FieldDecl* field) { return !field->isBitField() && list_numbers(field->getType(), to); });
     }
     if (!type->isScalarType() || type->isAnyCharacterType()) return false;
-    if (const auto* complex = type->getAs<ComplexType>()) to->push_back(complex->getElementType());
-    to->push_back(type->isAnyComplexType() ? type->getAs<ComplexType>()->getElementType() : type);
+    const auto* complex = type->getAs<ComplexType>();
+    to->insert(to->end(), complex != nullptr ? 2 : 1, complex != nullptr ? complex->getElementType() : type);
     return true;
   }
 

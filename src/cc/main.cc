@@ -2,12 +2,13 @@
 // text beside the object; the link step, which sees the whole program, makes the objects anew from it. elc-cc(1) has the rest.
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <filesystem>
-#include <map>
 #include <memory>
 #include <set>
 #include <sstream>
@@ -32,12 +33,16 @@ std::vector<std::string> operator+(std::vector<std::string> a, const std::vector
 // So much preprocessed text is kept as clang has read it, until it is transformed; what is more is read twice.
 constexpr size_t kMostKept = 16 << 20;
 
+// What GCC defines in objects that have its own code alone.
+constexpr const char* kToBeLinked = "__gnu_lto_slim";
+
 // A source file on its way to its new object.
 struct Job {
   Unit* unit;
   std::string text, object;     // files
   std::string errors, notes;    // files, a message in each line
-  enum End { kLost, kRight, kRefused, kNotCompiled } end = kLost;
+  std::string compiled;         // what the compile step has made of it; empty: that will not do
+  enum End { kLost, kRight, kUnchanged, kRefused, kNotCompiled } end = kLost;
 };
 
 class Driver {
@@ -56,6 +61,8 @@ class Driver {
   }
 
  private:
+  static size_t processors() { return std::max(1U, std::thread::hardware_concurrency()); }
+
   static int fail(const std::string& what) {
     fprintf(stderr, "elc-cc: %s\n", what.c_str());
     return 1;
@@ -241,7 +248,7 @@ class Driver {
       for (const std::string& name : member.defined) {
         // Of shared libraries the first that defines a symbol has it, behind the program's objects.
         const auto owner = member.is_shared_library ? owners_.find(name) : owners_.end();
-        wanted |= (wanted_.contains(name) && (owner == owners_.end() || owner->second == &member)) || name == "main" || name == "__gnu_lto_slim";
+        wanted |= (wanted_.contains(name) && (owner == owners_.end() || owner->second == &member)) || name == "main" || name == kToBeLinked;
       }
       return wanted;
     };
@@ -282,11 +289,19 @@ class Driver {
       for (const Member& member : input.members)
         for (const Record& r : member.records) units_.push_back(std::make_unique<Unit>(r, units_.size()));
     size_t kept = 0;
-    for (const auto& unit : units_) {
-      if (!unit->parse()) errors.push_back(unit->record().source + ": clang does not read what the compiler has preprocessed");
-      else program.add(*unit);
-      kept += unit->text().size();
-      if (kept > kMostKept) unit->forget();
+    for (size_t first = 0; first < units_.size(); first += processors()) {
+      const size_t end = std::min(first + processors(), units_.size());
+      std::vector<std::thread> readers;
+      std::vector<char> are_read(end - first);
+      for (size_t i = first; i < end; ++i) readers.emplace_back([this, &are_read, first, i] { are_read[i - first] = units_[i]->parse() ? 1 : 0; });
+      for (std::thread& reader : readers) reader.join();
+      for (size_t i = first; i < end; ++i) {
+        Unit& unit = *units_[i];
+        if (are_read[i - first] == 0) errors.push_back(unit.record().source + ": clang does not read what the compiler has preprocessed");
+        else program.add(unit);
+        kept += unit.text().size();
+        if (kept > kMostKept) unit.forget();
+      }
     }
     if (!errors.empty()) return report(errors);
     if (!program.has_sites()) {
@@ -303,10 +318,13 @@ class Driver {
     program.conclude(&errors);
     for (const std::string& warning : program.warnings()) fprintf(stderr, "elc-cc: warning: %s\n", warning.c_str());
     std::vector<Job> jobs;
-    for (const auto& unit : units_) {
-      const std::string name = fs::path(unit->record().source).filename().replace_extension("").string();
-      jobs.push_back({unit.get(), scratch_.file(name + ".i"), scratch_.file(name + ".o"), scratch_.file("errors"), scratch_.file("notes")});
-    }
+    for (const Input& input : inputs_)
+      for (const Member& member : input.members)
+        for (const Record& r : member.records) {
+          const std::string name = fs::path(r.source).filename().replace_extension("").string();
+          jobs.push_back({units_[jobs.size()].get(), scratch_.file(name + ".i"), scratch_.file(name + ".o"), scratch_.file("errors"), scratch_.file("notes"),
+                          compiled_object(member)});
+        }
     run_jobs(program, compiler_, &jobs);
     std::vector<std::string> notes;
     for (const Job& job : jobs) {
@@ -324,49 +342,67 @@ class Driver {
       std::vector<std::string> objects;
       for (const Member& member : input.members) {
         if (member.records.empty()) objects.push_back(member.path);
-        for (size_t i = 0; i < member.records.size(); ++i) objects.push_back((job++)->object);
+        for (size_t i = 0; i < member.records.size(); ++i, ++job) objects.push_back(job->end == Job::kUnchanged ? job->compiled : job->object);
       }
       if (!replace(input, objects)) return false;
     }
     return *needed = true;
   }
 
-  // Each file in a process of its own, as many at a time as there are processors.
+  // Of one source and nothing else; by PMPI_Send a program means MPI_Send, and what is left to the linker says nothing of what it calls.
+  static std::string compiled_object(const Member& member) {
+    bool is = member.records.size() == 1 && !member.is_shared_library;
+    for (const std::string& name : member.undefined) is &= !name.starts_with("PMPI_");
+    for (const std::string& name : member.defined) is &= name != kToBeLinked;
+    return is ? member.path : "";
+  }
+
+  // As many processes as there are processors, each of which takes the next file when it has done with one.
   static void run_jobs(const Program& program, const std::string& compiler, std::vector<Job>* jobs) {
-    const size_t most = std::max(1U, std::thread::hardware_concurrency());
-    std::map<pid_t, Job*> running;
-    const auto wait_for_one = [&] {
-      int status = 0;
-      const auto ended = running.find(wait(&status));
-      if (ended == running.end()) return running.clear();  // nobody tells how they end
-      if (WIFEXITED(status)) ended->second->end = static_cast<Job::End>(WEXITSTATUS(status));
-      running.erase(ended);
+    struct Shared {
+      std::atomic<size_t> next;
+      Job::End ends[1];  // of each job
     };
+    void* const memory = mmap(nullptr, sizeof(Shared) + jobs->size() * sizeof(Job::End), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) return perror("elc-cc: memory of several processes");
+    Shared* const shared = new (memory) Shared();
     fflush(nullptr);
-    for (Job& job : *jobs) {
-      if (running.size() == most) wait_for_one();
-      const pid_t child = fork();
-      if (child == 0) _exit(do_job(program, compiler, jobs->size(), job));
-      if (child > 0) running[child] = &job;
-      job.unit->forget();
+    for (size_t running = 0;;) {
+      pid_t child = 1;
+      while (child > 0 && running < processors() && shared->next < jobs->size()) {
+        child = fork();
+        if (child > 0) ++running;
+        if (child != 0) continue;
+        for (size_t i; (i = shared->next++) < jobs->size();) shared->ends[i] = do_job(program, compiler, jobs->size(), (*jobs)[i]);
+        _exit(0);
+      }
+      if (running == 0 || wait(nullptr) < 0) break;  // else another one takes the place of one that has died
+      --running;
     }
-    while (!running.empty()) wait_for_one();
+    for (size_t i = 0; i < jobs->size(); ++i) (*jobs)[i].end = shared->ends[i];
+    munmap(memory, sizeof(Shared) + jobs->size() * sizeof(Job::End));
   }
 
   static Job::End do_job(const Program& program, const std::string& compiler, size_t units, const Job& job) {
     std::vector<std::string> errors;
+    const bool is_read_again = !job.unit->parsed();
+    if (is_read_again && !job.unit->parse()) errors.push_back(job.unit->record().source + ": cannot be read again");
     Job::End end = Job::kRight;
-    if (!job.unit->parsed() && !job.unit->parse()) errors.push_back(job.unit->record().source + ": cannot be read again");
     if (errors.empty()) {
       Module module(program, *job.unit, &errors);
-      if (!write_file(job.text, module.transform(units)) || !write_lines(job.notes, module.notes())) return Job::kLost;
+      const std::string text = module.transform(units);
+      if (!job.compiled.empty() && !module.changes()) end = Job::kUnchanged;
+      else if (!write_file(job.text, text)) return Job::kLost;
+      if (!write_lines(job.notes, module.notes())) return Job::kLost;
     }
+    if (is_read_again) job.unit->forget();
     const std::vector<std::string> files = {"-w", "-x", "cpp-output", "-c", job.text, "-o", job.object};
-    if (errors.empty() && run(std::vector{compiler} + job.unit->record().flags + files) != 0) {
+    if (errors.empty() && end == Job::kRight && run(std::vector{compiler} + job.unit->record().flags + files) != 0) {
       errors.push_back(job.unit->record().source + ": what elc-cc has made of it does not compile: " + job.text);
       end = Job::kNotCompiled;
+    } else if (!errors.empty()) {
+      end = Job::kRefused;
     }
-    if (!errors.empty() && end == Job::kRight) end = Job::kRefused;
     return write_lines(job.errors, errors) ? end : Job::kLost;
   }
 

@@ -685,7 +685,10 @@ std::string Module::transform(size_t units) {
   }
   for (const Edits::Edit& body : bodies) edits_.replace_all(body.begin, body.end, body.before);
   const std::string text = edits_.text(0, unit_.text().size());
-  std::string out = prelude() + "\n" + text + "\n" + inlines(all) + module_text();
+  const std::string calls = inlines(all);
+  changes_ = text != unit_.text() || program_.everywhere() || variable_count_ > 0 || function_count_ > 0 ||
+             !(replaced_.empty() && strings_.empty() && types_.variables().empty() && types_.makers().empty() && calls.empty());
+  std::string out = prelude() + "\n" + text + "\n" + calls + module_text();
   for (const Definition& d : all)
     if (d.function->isMain()) return out.insert(prelude().size(), program_text(units));
   return out;

@@ -39,6 +39,9 @@ class Module {
 
   // The text of the file as it is to be compiled; `units`: how many the program has.
   std::string transform(size_t units);
+  // Whether that is another one, but for names of MPI's profiling interface, or registers anything: else what the compile step has made of
+  // it will do.
+  bool changes() const { return changes_; }
 
   const Program& program() const { return program_; }
   const Unit& unit() const { return unit_; }
@@ -121,6 +124,7 @@ class Module {
   std::set<const clang::Decl*> registered_;
   std::map<std::string, std::string> replaced_;                 // text: declarations of what replaces functions
   size_t string_count_ = 0, variable_count_ = 0, function_count_ = 0;
+  bool changes_ = true;
 };
 
 }  // namespace elc::cc

@@ -35,6 +35,36 @@ class Projects(Cases):
         self.assert_restarts("prog", ANSWER)
         self.assertNotIn(".elc", self.run_words("readelf", "-S", "-W", "prog"))
 
+    def test_compiled_once(self):
+        """What elc-cc has nothing to do with is what the compile step has made of it, also of an archive's members; not what calls MPI by its
+        other names, and not where the linker would compile it."""
+        there = tempfile.mkdtemp(prefix="elc-cc-")
+        self.addCleanup(shutil.rmtree, there)
+        compiler, log = os.path.join(there, "cc"), os.path.join(there, "log")
+        with open(compiler, "w") as file:
+            file.write('#!/bin/sh\nfor word; do case " $* $word" in *" cpp-output "*.i) echo "${word##*/}" >> %s;; esac; done\nexec gcc "$@"\n' % log)
+        os.chmod(compiler, 0o755)
+        self.environment["ELC_CC"] = compiler
+        self.write("leaf.c", "#include <mpi.h>\n#include <stdio.h>\nlong leaf(long x) { return x * FACTOR + (MPI_COMM_NULL == MPI_COMM_WORLD); }\n")
+        self.write("kept.c", "static long last; long kept(long x) { long was = last; last = x % 10; return was; }\n")
+        self.write("made.c", "#include <stdlib.h>\nlong *made(long x) { long *p = malloc(sizeof *p); *p = x; return p; }\n")
+        self.write("other.c", "#include <mpi.h>\nint other(void) { int n; PMPI_Comm_size(MPI_COMM_WORLD, &n); return n; }\n")
+        self.write("prog.c", PROGRAM % ("#include <stdlib.h>\nlong leaf(long), kept(long), *made(long); int other(void);", "{ long *p = made(leaf(i) + kept(i)); result += *p * other(); free(p); }"))
+        for flags, again in ((("-O2",), {"prog.i", "kept.i", "made.i", "other.i"}), (("-O2", "-flto"), {"prog.i", "kept.i", "made.i", "other.i", "leaf.i"})):
+            for name in ("prog", "leaf", "kept", "made", "other"):
+                self.cc(*flags, "-DFACTOR=3", "-c", name + ".c")
+            self.run_words("ar", "rcs", "libleaf.a", "leaf.o", "kept.o")
+            self.cc(*flags, "prog.o", "made.o", "other.o", "libleaf.a", "-o", "prog")
+            with open(log) as file:
+                self.assertEqual(set(file.read().split()), again)
+            os.remove(log)
+            shutil.copy(os.path.join(self.home, "prog"), os.path.join(self.home, "prog" + flags[-1]))
+        for name in ("prog", "leaf", "kept", "made", "other"):
+            self.cc("-DFACTOR=3", "-c", name + ".c", "-felc-off")
+        self.cc("prog.o", "leaf.o", "kept.o", "made.o", "other.o", "-o", "plain", "-felc-off")
+        for program in ("prog-O2", "prog-flto"):
+            self.assert_restarts(program, self.start("plain"))
+
     def test_shared_libraries(self):
         """Of the program's own, which are part of it: one that needs another, an archive in it, a library that the program does not name,
         a function that the program has instead of a library's, and what is called before main()."""

@@ -760,7 +760,8 @@ class CharacterVisitor : public Visitor {
   std::string way_of(const CallExpr* call) const {
     static const std::set<std::string> kCharacters = {"ompi_mpi_char", "ompi_mpi_signed_char", "ompi_mpi_unsigned_char", "ompi_mpi_int8_t", "ompi_mpi_uint8_t", "ompi_mpi_byte",
                                                       "lam_mpi_char", "lam_mpi_unsigned_char", "lam_mpi_byte", "1275068673" /* 0x4c000101 */,
-                                                      "1275068696" /* 0x4c000118 */, "1275068674" /* 0x4c000102 */, "1275068685" /* 0x4c00010d */};
+                                                      "1275068696" /* 0x4c000118 */, "1275068674" /* 0x4c000102 */, "1275068685" /* 0x4c00010d */,
+                                                      "1275068727" /* 0x4c000137: MPI_INT8_T */, "1275068731" /* 0x4c00013b */};
     const std::vector<std::string> all = datatypes_of(call);
     const bool are_characters = !all.empty() && std::all_of(all.begin(), all.end(), [](const std::string& name) { return kCharacters.contains(name); });
     return are_characters ? "messages of " + all[0] : "";

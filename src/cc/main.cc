@@ -315,6 +315,7 @@ class Driver {
           errors.push_back(text + ": functions would be called that the files do not name there, and elc-cc would not see that");
     if (!errors.empty()) return report(errors);
     if (!program.has_main()) return report({"main() is in none of the files that elc-cc has compiled"});
+    if (const std::string why = find_library_of_mpi(); !why.empty()) return report({why});
     program.conclude(&errors);
     for (const std::string& warning : program.warnings()) fprintf(stderr, "elc-cc: warning: %s\n", warning.c_str());
     std::vector<Job> jobs;
@@ -427,16 +428,34 @@ class Driver {
   }
 
   int link_with_library() {
-    const std::string library = find_archive();
-    if (library.empty()) return fail("libelc.a is not found: -felc-library=PATH says where it is");
     // All of it: a call of MPI that is not the library's would not be counted.
-    const std::vector<std::string> own = {"-Wl,--whole-archive", library, "-Wl,--no-whole-archive", "-lz"};
+    const std::vector<std::string> own = {"-Wl,--whole-archive", library_, "-Wl,--no-whole-archive", "-lz"};
     std::vector<std::string> command = {compiler_};
     for (size_t i = 0; i < arguments_.words.size(); ++i) {
       command = command + arguments_.words[i].text;
       if (i == last_) command = command + own;
     }
     return run(command);
+  }
+
+  // Whose headers, or objects, these are, by names of theirs.
+  static std::string mpi_of(const std::string& content, const std::string& otherwise) {
+    for (const auto& [name, mpi] : {std::pair("ompi_mpi_comm_world", "Open MPI"), std::pair("lam_mpi_comm_world", "LAM/MPI"), std::pair("MPIX_Grequest_", "MPICH")})
+      if (content.find(name) != std::string::npos) return mpi;
+    return otherwise;
+  }
+
+  // Empty, or what is wrong with it.
+  std::string find_library_of_mpi() {
+    library_ = find_archive();
+    std::error_code ignored;
+    if (!fs::exists(library_, ignored)) return (library_.empty() ? "libelc.a" : library_) + " is not found: -felc-library=PATH says where the library is";
+    const std::string for_mpi = mpi_of(read_file(library_), "MPICH");
+    for (const auto& unit : units_) {
+      const std::string mpi = mpi_of(unit->text(), "");
+      if (!mpi.empty() && mpi != for_mpi) return library_ + " is for " + for_mpi + ", and " + unit->record().source + " for " + mpi + ": -felc-library=PATH names the one that was built for that";
+    }
+    return "";
   }
 
   std::string find_archive() const {
@@ -475,6 +494,7 @@ class Driver {
   std::set<std::string> shared_;  // libraries that are part of the program
   std::vector<std::unique_ptr<Unit>> units_;
   size_t last_ = 0;  // of the words that are inputs
+  std::string library_;  // libelc.a
 };
 
 }  // namespace

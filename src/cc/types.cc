@@ -314,7 +314,8 @@ bool Types::describe_record(const RecordDecl* declared, Described* to, std::stri
   }
   Made& made = records_[record];
   const uint64_t size = unit_.context().getASTRecordLayout(record).getSize().getQuantity();
-  const std::string name = spelling(record).empty() ? "a struct without a name" : spelling(record);
+  const std::string spelled = spelling(record);
+  const std::string name = spelled.empty() || spelled.find(kUnnamed) != std::string::npos ? "a " + record->getKindName().str() + " without a name" : spelled;
   std::string fields;
   if (const int pointer = record->isUnion() ? number_of_pointers(record) : 0; pointer != 0) {
     made.described.type = scalar(pointer);

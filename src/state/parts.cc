@@ -108,7 +108,9 @@ class Parts {
       if (all[i].type == format::kPointer || all[i].before == format::kPointer) add_in_front(all[i].offset);
       if (all[i].offset < end_) continue;
       // A program may look at what is there by way of another type first, and an allocator at the first word of what was given back.
-      const bool is_other = !add(all[i].type, all[i].offset, end, true) && (all[i].before == format::kNone || !add(all[i].before, all[i].offset, end, true));
+      const bool is_other = !add(all[i].type, all[i].offset, end, true) &&
+                            (all[i].before == format::kNone || (!add(all[i].before, all[i].offset, end, true) && !add_given_back(all[i].type, all[i].before, all[i].offset, end) &&
+                                                                !add_given_back(all[i].before, all[i].type, all[i].offset, end)));
       if (is_other && !add(all[i].type, all[i].offset, end, false) && all[i].before != format::kNone) add(all[i].before, all[i].offset, end, false);
     }
     if (fields_.empty() || !fill_up(block_.size / sizeof(uintptr_t) * sizeof(uintptr_t))) return;
@@ -141,13 +143,47 @@ class Parts {
     if (!judge.has_pointers()) return false;
     const uint64_t size = p_.types.size_of(type);
     uint64_t count = 0;
-    while ((count + 1) * size <= end - begin && judge.allows(block_.address + begin + count * size)) ++count;
+    const auto is_one = [&](const uint8_t* at) { return judge.allows(at) && check_addresses(p_, at, size, type).ok(); };
+    while ((count + 1) * size <= end - begin && is_one(block_.address + begin + count * size)) ++count;
     const uint64_t last = begin + count * size;
     if (as_a_whole && !check_addresses(p_, block_.address + last, end - last, format::kByte).ok()) return false;
     if (count == 0 || !fill_up(begin)) return false;
     fields_.push_back({{}, begin, type, count});
     end_ = begin + count * size;
     return true;
+  }
+  // An object that was given back: its first word is the allocator's, which leads to the next one; the pointers behind it are as they were.
+  bool add_given_back(TypeId link, TypeId type, uint64_t begin, uint64_t end) {
+    if (link != format::kPointer || p_.types.size_of(type) > end - begin || !Judge(p_, type).is_known()) return false;
+    if (!Judge(p_, link).allows(block_.address + begin) || !fill_up(begin)) return false;
+    Vector<format::FieldSpec> pointers;
+    pointers.push_back({{}, begin, link, 1});
+    find_pointers(type, begin, begin + sizeof(uintptr_t), &pointers);
+    for (const format::FieldSpec& field : pointers) {
+      const Judge judge(p_, field.type);
+      for (uint64_t i = 0; i < field.count; ++i)
+        if (!judge.allows(block_.address + field.offset + i * p_.types.size_of(field.type))) return false;
+    }
+    for (const format::FieldSpec& field : pointers) {
+      if (!fill_up(field.offset)) return false;
+      fields_.push_back(field);
+      end_ = field.offset + field.count * p_.types.size_of(field.type);
+    }
+    return true;
+  }
+  // And handles, from `first` on.
+  void find_pointers(TypeId type, uint64_t offset, uint64_t first, Vector<format::FieldSpec>* all) const {
+    const format::TypeInfo& info = p_.types.info(type);
+    if (!info.has_handle) return;
+    if (info.kind != format::kStruct || p_.types.accessor(type) != nullptr) {
+      if (offset < first) return;
+      format::FieldSpec& last = (*all)[all->size() - 1];
+      if (last.type == type && last.offset + last.count * info.size == offset) ++last.count;
+      else all->push_back({{}, offset, type, 1});
+      return;
+    }
+    for (const format::FieldInfo& field : p_.types.fields(type))
+      for (uint64_t i = 0; i < field.count; ++i) find_pointers(field.type, offset + field.offset + i * p_.types.size_of(field.type), first, all);
   }
   // What was looked at as pointers may be the first behind some that an allocator keeps, as to the block that it has aligned.
   void add_in_front(uint64_t end) {

@@ -219,6 +219,21 @@ long part_%s(long x) { return setgid(x); }
         for line in calls:
             self.assertRegex(told, r"prog\.c +%d " % line)
 
+    def test_library_of_another_mpi(self):
+        """Which would be a thousand messages of the linker."""
+        self.write("prog.c", PROGRAM % ("", ""))
+        there = tempfile.mkdtemp(prefix="elc-cc-")
+        self.addCleanup(shutil.rmtree, there)
+        library = os.path.join(there, "libelc.a")
+        with open(os.path.join(self.build.path, "src", "mpi", "libelc.a"), "rb") as file:
+            content = file.read()
+        with open(library, "wb") as file:
+            file.write(content.replace(b"ompi_mpi_comm_world", b"lam_mpi_comm_world_") if self.build.mpi == "openmpi" else content + b"ompi_mpi_comm_world")
+        said = self.cc("prog.c", "-felc-library=" + library, "-o", "prog", code=1)
+        self.assertRegex(said, r"libelc\.a is for .*, and prog\.c for .*: -felc-library=PATH names the one that was built for that")
+        self.assertNotIn("undefined reference", said)
+        self.assertIn("libelc.anone is not found: -felc-library=PATH says where the library is", self.cc("prog.c", "-felc-library=" + library + "none", "-o", "prog", code=1))
+
     def test_installed(self):
         there = tempfile.mkdtemp(prefix="elc-cc-")  # a wrapper's compiler has no blanks in its name
         self.addCleanup(shutil.rmtree, there)

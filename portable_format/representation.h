@@ -54,7 +54,7 @@ enum class LongDouble : uint32_t {
 
 // Why bytes are refused that are not all zeros, and where something has another size.
 inline constexpr const char* kBytesStay =
-    "bytes (from ELC_RAW, ELC_BYTE or ELC_malloc) go to no machine of another representation; give it a type";
+    "bytes (from ELC_RAW, ELC_BYTE or ELC_malloc; with elc-cc, what nothing says the type of) go to no machine of another representation; give it a type";
 
 // What one has to know of a machine to read its values.
 struct Representation {

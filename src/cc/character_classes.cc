@@ -143,7 +143,31 @@ void Characters::see_through_opaque() {
   }
 }
 
+// What goes as characters, or as bytes, comes as that, of whatever datatypes that are made of these. In a struct there may be characters among
+// what a datatype of the program's is made of; bytes may be anything.
+void Characters::see_messages() {
+  for (const Message& message : messages_) {
+    std::set<std::string> bases;
+    bool are_known = !message.datatypes.empty(), are_own = are_known;
+    for (const std::string& datatype : message.datatypes) {
+      const std::set<std::string> all = datatypes_.bases_of(datatype);
+      are_known &= !all.empty();
+      are_own &= all.contains(datatype);
+      bases.insert(all.begin(), all.end());
+    }
+    const bool are_characters = are_known && std::all_of(bases.begin(), bases.end(), Datatypes::has_characters);
+    if (!are_characters && message.node >= 0) see_other(message.node, message.place);
+    else if (!are_characters && are_own && message.of_struct >= 0) see_other(message.of_struct, message.place);
+    if (!are_characters) continue;
+    for (const std::string& base : bases) {
+      if (message.node >= 0) unite(message.node, node("messages of " + base));
+      else if (are_own || Datatypes::has_bytes(base)) see_other(node("messages of " + base), message.place);
+    }
+  }
+}
+
 void Characters::conclude() {
+  see_messages();
   // Without a prototype a function may be called as any that returns the same.
   const auto returned = [](const std::string& signature) { return signature.substr(0, signature.find(" (")); };
   for (const auto& [key, signature, parameters, gives] : taken_)

@@ -634,15 +634,16 @@ class CharacterVisitor : public Visitor {
 
   // What goes as characters comes as that.
   void give_to_mpi(const CallExpr* call) {
-    const std::string way = way_of(call);
+    std::vector<std::string> datatypes;
+    for (const Expr* argument : call->arguments())
+      if (Datatypes::is_one(argument)) datatypes.push_back(Datatypes::name_of(unit_, argument));
     for (const Expr* argument : call->arguments()) {
       const Expr* e = written(argument);
       if (!is_pointer(e->getType()) || !argument->getType()->isVoidPointerType()) continue;
       const int node = of(e);
+      const bool is_struct = node < 0 && base_of(e->getType())->isRecordType();
       if (node >= 0) all_.class_of(node).is_copied = true;
-      if (!way.empty()) go_through(way, e);
-      else if (node >= 0) all_.see_other(node, place(e));
-      else if (has_numbers_alone(call) && base_of(e->getType())->isRecordType()) all_.see_other(seen(base_of(e->getType())), place(e));
+      all_.messages_.push_back({node, is_struct ? seen(base_of(e->getType())) : -1, place(e), datatypes});
     }
   }
 
@@ -756,46 +757,18 @@ class CharacterVisitor : public Visitor {
 
   bool is_null(const Expr* e) const { return e->isNullPointerConstant(unit_.context(), Expr::NPC_ValueDependentIsNull) != Expr::NPCK_NotNull; }
 
-  // What messages of characters, or of bytes, go through: all datatypes that the call is given are such. Empty: others.
-  std::string way_of(const CallExpr* call) const {
-    static const std::set<std::string> kCharacters = {"ompi_mpi_char", "ompi_mpi_signed_char", "ompi_mpi_unsigned_char", "ompi_mpi_int8_t", "ompi_mpi_uint8_t", "ompi_mpi_byte",
-                                                      "lam_mpi_char", "lam_mpi_unsigned_char", "lam_mpi_byte", "1275068673" /* 0x4c000101 */,
-                                                      "1275068696" /* 0x4c000118 */, "1275068674" /* 0x4c000102 */, "1275068685" /* 0x4c00010d */,
-                                                      "1275068727" /* 0x4c000137: MPI_INT8_T */, "1275068731" /* 0x4c00013b */};
-    const std::vector<std::string> all = datatypes_of(call);
-    const bool are_characters = !all.empty() && std::all_of(all.begin(), all.end(), [](const std::string& name) { return kCharacters.contains(name); });
-    return are_characters ? "messages of " + all[0] : "";
-  }
-
-  // Of MPI's own; an empty name for one that the program has made.
-  std::vector<std::string> datatypes_of(const CallExpr* call) const {
-    std::vector<std::string> all;
-    for (const Expr* argument : call->arguments()) {
-      const auto* type = argument->getType()->getAs<TypedefType>();
-      if (type == nullptr || type->getDecl()->getName() != "MPI_Datatype") continue;
-      const Expr* e = argument->IgnoreParenCasts();
-      if (const auto* address = dyn_cast<UnaryOperator>(e)) e = address->getSubExpr()->IgnoreParenCasts();
-      const auto* object = dyn_cast<DeclRefExpr>(e);  // Open MPI, LAM
-      const std::string name = object == nullptr ? "" : object->getDecl()->getName().str();
-      Expr::EvalResult number;  // MPICH
-      if (object == nullptr && argument->EvaluateAsInt(number, unit_.context())) all.push_back(std::to_string(number.Val.getInt().getZExtValue() & 0xffffffff));
-      else all.push_back(name.starts_with("ompi_mpi_") || name.starts_with("lam_mpi_") ? name : "");
-    }
-    return all;
-  }
-
-  bool has_numbers_alone(const CallExpr* call) const {
-    const std::vector<std::string> all = datatypes_of(call);
-    return !all.empty() && std::none_of(all.begin(), all.end(), [](const std::string& name) { return name.empty(); });
-  }
-
   Characters& all_;
   const Unit& unit_;
   const FunctionDecl* function_ = nullptr;
   std::set<const Expr*> direct_, let_go_, returning_, lists_;
 };
 
-void Characters::add(const Unit& unit) { CharacterVisitor(*this, unit).TraverseDecl(unit.context().getTranslationUnitDecl()); }
+void Characters::add(const Unit& unit) {
+  datatypes_.add(unit);
+  CharacterVisitor(*this, unit).TraverseDecl(unit.context().getTranslationUnitDecl());
+}
+
+std::string name_in_program(const Unit& unit, const ValueDecl* declared) { return CharacterVisitor::name_of(unit, declared); }
 
 bool Characters::are_text(const Unit& unit, const ValueDecl* array) const {
   const auto found = nodes_.find(CharacterVisitor::name_of(unit, array));

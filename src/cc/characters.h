@@ -12,6 +12,7 @@
 #include <tuple>
 #include <vector>
 
+#include "cc/datatypes.h"
 #include "cc/unit.h"
 #include "clang/AST/Decl.h"
 #include "clang/AST/Expr.h"
@@ -61,6 +62,7 @@ class Characters {
   bool is_given_memory(const std::string& function, std::set<std::string>* seen) const;
   void tell_calls_apart();
   void see_through_opaque();
+  void see_messages();
   bool is_let_go(const std::string& parameter, bool may_return, std::set<std::string>* seen) const;
   bool is_source(const std::string& of, const std::string& parameter, std::set<std::string>* seen) const;
   bool is_text(int node) const;
@@ -89,9 +91,21 @@ class Characters {
     bool as_characters;
   };
   std::vector<Call> returned_;
+  // What is given to a call of MPI, with the datatypes of that.
+  struct Message {
+    int node;        // of characters; or negative
+    int of_struct;   // of a struct of this type; or negative
+    std::string place;
+    std::vector<std::string> datatypes;
+  };
+  std::vector<Message> messages_;
+  Datatypes datatypes_;
   std::set<std::string> giving_;  // functions that return pointers to characters, and give memory for anything
   std::set<int> giving_classes_;  // of that memory, before it is given
 };
+
+// The same in each file that has it.
+std::string name_in_program(const Unit& unit, const clang::ValueDecl* declared);
 
 }  // namespace elc::cc
 

@@ -18,7 +18,7 @@ using namespace clang;
 
 namespace {
 
-const VarDecl* variable_of(const Expr* e) {
+const VarDecl* named_variable(const Expr* e) {
   const auto* const reference = dyn_cast<DeclRefExpr>(e->IgnoreParens());
   return reference == nullptr ? nullptr : dyn_cast<VarDecl>(reference->getDecl());
 }
@@ -75,7 +75,7 @@ class LookedThrough : public Visitor {
     if (const auto* one = dyn_cast<UnaryOperator>(there); one != nullptr && one->getOpcode() == UO_Deref) give(one->getSubExpr());
   }
   void give(const Expr* pointer) {
-    if (const VarDecl* const variable = variable_of(pointer->IgnoreParenImpCasts())) ++all_[variable];
+    if (const VarDecl* const variable = named_variable(pointer->IgnoreParenImpCasts())) ++all_[variable];
   }
 
   const ASTContext& context_;
@@ -147,12 +147,12 @@ class MoveVisitor : public Visitor {
 
  private:
   bool is_looked_through(const Expr* e) const {
-    const VarDecl* const variable = variable_of(e);
+    const VarDecl* const variable = named_variable(e);
     return variable != nullptr && looked_through_ != nullptr && looked_through_->is(variable);
   }
 
   static bool is_local(const Expr* e) {
-    const VarDecl* const variable = variable_of(e);
+    const VarDecl* const variable = named_variable(e);
     return variable != nullptr && variable->hasLocalStorage();
   }
 
@@ -254,7 +254,7 @@ class MoveVisitor : public Visitor {
     if (!assigns && follow_move(pointer)) is_far_away = true;
     if (!(is_far_away || allocates_) || program_.reaches_mpi(unit_, both)) return false;
     const std::string call = !is_far_away ? "ELC_Program_moved_on" : is_only_here_ ? "ELC_Program_moved_here" : "ELC_Program_moved";
-    const VarDecl* const variable = variable_of(both->getLHS());
+    const VarDecl* const variable = named_variable(both->getLHS());
     if (assigns && variable != nullptr && variable->getStorageClass() == SC_Register) return false;
     moves_.insert(both);
     // The left side, the right one with what computes the result, and the result. A bit-field becomes an integer by the sign.

@@ -157,6 +157,48 @@ class Characters(Cases):
         self.cc("prog.c", "-w", "-o", "plain", "-felc-off")
         self.assert_restarts("prog", self.start("plain"))
 
+    def test_datatypes(self):
+        """Characters that go by a datatype which is made of those of characters, in whatever variable; not where it may be another one."""
+        outside = """
+static char text_vector[16], text_member[16], text_element[16], text_first[16], text_struct[16], text_assigned[16], text_renewed[16];
+static char other_numbers[16], other_either[16], other_escaped[16], other_pointed[16], other_given[16], other_struct[16], other_listed[16], other_received[16], other_elements[16], other_copied[16];
+struct kinds { int n; MPI_Datatype of, more[2]; };
+struct record { double x; char t[8]; } record;
+static MPI_Datatype vector, either, escaped, pointed, elements[2], assigned, whole, copied, renewed = MPI_DATATYPE_NULL;
+static void make(MPI_Datatype *to) { MPI_Type_contiguous(4, MPI_INT, to); MPI_Type_commit(to); }
+static void send(char *what, MPI_Datatype as) { MPI_Bcast(what, 1, as, 0, MPI_COMM_WORLD); }
+"""
+        inside = """
+if (i == 0) {
+  static struct kinds kinds, listed; static MPI_Datatype numbers, first[1], texts, both, *at = &pointed; struct kinds one = {1, MPI_CHAR, {MPI_CHAR, MPI_INT}};
+  int lengths[2] = {3, 1}; MPI_Aint places[2] = {0, 8}; MPI_Datatype of_texts[2] = {MPI_CHAR, MPI_UNSIGNED_CHAR}, of_both[2];
+  MPI_Type_vector(4, 1, 4, MPI_CHAR, &vector), MPI_Type_commit(&vector), MPI_Bcast(text_vector, 1, vector, 0, MPI_COMM_WORLD);
+  MPI_Type_contiguous(2, vector, &kinds.of), MPI_Type_free(&kinds.of), MPI_Type_dup(vector, &kinds.of), MPI_Bcast(text_member, 1, kinds.of, 0, MPI_COMM_WORLD);
+  MPI_Type_contiguous(16, MPI_UNSIGNED_CHAR, &elements[1]), MPI_Type_commit(&elements[1]), MPI_Bcast(text_element, 1, elements[1], 0, MPI_COMM_WORLD);
+  first[0] = i >= 0 ? vector : MPI_DATATYPE_NULL; assigned = vector;
+  MPI_Bcast(text_assigned, 1, assigned, 0, MPI_COMM_WORLD), MPI_Bcast(other_elements, 1, first[0], 0, MPI_COMM_WORLD);
+  MPI_Type_create_struct(2, lengths, places, of_texts, &texts), MPI_Type_commit(&texts), MPI_Bcast(text_struct, 1, texts, 0, MPI_COMM_WORLD);
+  MPI_Type_contiguous(3, MPI_INT, &numbers), MPI_Type_commit(&numbers), MPI_Bcast(other_numbers, 1, numbers, 0, MPI_COMM_WORLD);
+  if (rank < 2) MPI_Type_contiguous(12, MPI_CHAR, &either); else MPI_Type_contiguous(3, MPI_INT, &either);
+  MPI_Type_commit(&either), MPI_Bcast(other_either, 1, either, 0, MPI_COMM_WORLD);
+  MPI_Type_contiguous(5, MPI_CHAR, &escaped), MPI_Type_free(&escaped), make(&escaped), MPI_Bcast(other_escaped, 1, escaped, 0, MPI_COMM_WORLD);
+  MPI_Type_contiguous(5, MPI_CHAR, &pointed), MPI_Type_free(&pointed), make(at), MPI_Bcast(other_pointed, 1, pointed, 0, MPI_COMM_WORLD);
+  of_both[0] = MPI_CHAR, of_both[1] = MPI_INT, MPI_Type_create_struct(2, lengths, places, of_both, &both), MPI_Type_commit(&both), MPI_Bcast(other_struct, 1, both, 0, MPI_COMM_WORLD);
+  listed = one, MPI_Bcast(other_listed, 1, listed.more[0], 0, MPI_COMM_WORLD), send(other_given, vector);
+  MPI_Type_contiguous(5, MPI_CHAR, &copied), MPI_Type_free(&copied), memcpy(&copied, &numbers, sizeof copied), MPI_Bcast(other_copied, 1, copied, 0, MPI_COMM_WORLD);
+  if (renewed != MPI_DATATYPE_NULL) MPI_Type_free(&renewed);
+  renewed = MPI_DATATYPE_NULL, MPI_Type_vector(2, 2, 4, MPI_CHAR, &renewed), MPI_Type_commit(&renewed), MPI_Bcast(text_renewed, 1, renewed, 0, MPI_COMM_WORLD);
+  MPI_Type_contiguous(sizeof record, MPI_BYTE, &whole), MPI_Type_commit(&whole), MPI_Bcast(&record, 1, whole, 0, MPI_COMM_WORLD), MPI_Bcast(other_received, 16, MPI_BYTE, 0, MPI_COMM_WORLD);
+  MPI_Type_free(&elements[1]), MPI_Type_free(&texts), MPI_Type_free(&numbers), MPI_Type_free(&either), MPI_Type_free(&escaped), MPI_Type_free(&pointed), MPI_Type_free(&both), MPI_Type_free(&whole);
+}
+MPI_Bcast(text_vector, 1, vector, 0, MPI_COMM_WORLD);
+if (i == 99) MPI_Type_free(&vector), MPI_Type_free(&renewed);
+"""
+        self.write("prog.c", PROGRAM % ("#include <string.h>" + outside, inside))
+        said = self.cc("prog.c", "-w", "-o", "prog", "-felc-report")
+        declared = set(re.findall(r"\b(?:other|text)_\w+(?=\[)", outside))
+        self.assertEqual(set(re.findall(r"'((?:text|other)_\w+)' is saved as bytes: its characters may be something else", said)), {name for name in declared if name.startswith("other")})
+
     def test_memory(self):
         self.write("prog.c", CHARACTERS)
         self.cc("prog.c", "-w", "-o", "prog")

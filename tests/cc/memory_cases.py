@@ -175,6 +175,26 @@ int main(int argc, char **argv) {
                     if (i > 20) { Update *gone = list->forward; list->forward = gone->forward; result += gone->value % 1000; give_back(gone); }
                     deep(1, 1);""")
 
+    def test_free_objects_of_other_first_words(self):
+        """A number was where the link is now; behind it pointers are as they were, to objects that may be others now."""
+        self.right("""
+            #include <stddef.h>
+            #include <string.h>
+            struct link { struct link *next, *prev; };
+            struct task { int id; double work; struct link run, all; struct task *parent, *kin[2]; char name[12]; };
+            static struct link all = {&all, &all}; static void *unused; static int made;
+            static void *get(void) { void *p = unused; unused = *(void **)p; memset(p, 0, sizeof(struct task)); return p; }
+            static void give_back(struct task *t) { t->all.next->prev = t->all.prev; t->all.prev->next = t->all.next; *(void **)t = unused; unused = t; }
+            static struct task *make(struct task *parent) {
+              struct task *t = get(); t->id = made++; t->parent = parent; t->kin[1] = parent; t->work = .5; sprintf(t->name, "t%d", t->id);
+              t->run.next = t->run.prev = &t->run; t->all.next = all.next; t->all.prev = &all; all.next->prev = &t->all; all.next = &t->all; return t; }""", """
+            if (i == 0) { char *at = malloc(20 * sizeof(struct task)); int k; for (k = 20; k-- > 0;) { void **p = (void **)(at + k * sizeof(struct task)); *p = unused; unused = p; } }
+            { struct task *t = make(all.next == &all ? NULL : (struct task *)((char *)all.next - offsetof(struct task, all))); struct link *l, *next; int k = 0;
+              deep(1, 1); t->work += i;
+              for (l = all.next; l != &all; l = next) { struct task *u = (struct task *)((char *)l - offsetof(struct task, all)); next = l->next; result += u->id + (long)u->work + (u->parent != NULL) + u->name[1]; if (++k > 5 && u->id % 3 != i % 3) give_back(u); }
+              for (k = 0, l = all.next; l != &all; l = l->next) k++;
+              if (k > 16) give_back((struct task *)((char *)all.prev - offsetof(struct task, all))); }""")
+
     def test_what_an_allocator_keeps_in_front(self):
         """The block that it has aligned, and a size: in front of structs with pointers, and of numbers."""
         self.right("""

@@ -217,6 +217,12 @@ Result take_library() {
   return Result();
 }
 
+bool is_buffer_set(FILE* stream) {
+  for (int i = 0; i < 2; ++i)
+    if (stream == buffered_stream(i)) return library().buffers[i] != 0;
+  return false;
+}
+
 void note_error(int error) { noted_error = error; }
 
 void bring_back_error() {

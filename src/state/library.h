@@ -53,6 +53,9 @@ constexpr int kRoundingWords = 3;
 void take_rounding(const ELC_Program_rounding& by, int state[kRoundingWords]);
 void put_rounding(const ELC_Program_rounding& by, const int state[kRoundingWords]);
 
+// Whether the program has said how its standard output, or error, is buffered, as far as that is seen.
+bool is_buffer_set(FILE* stream);
+
 // The standard input (input.cc), in the same way.
 void register_input();
 bool is_own_input(FILE* stream);  // that stands for the standard input

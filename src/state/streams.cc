@@ -418,7 +418,9 @@ Result Streams::keep_output(const char* path, bool restarts) {
 
 Result Streams::direct_output() {
   fflush(stdout);
-  return dup2(output_.get(), STDOUT_FILENO) >= 0 ? Result() : io_error("open", output_path_.c_str(), errno);
+  if (dup2(output_.get(), STDOUT_FILENO) < 0) return io_error("open", output_path_.c_str(), errno);
+  if (!is_buffer_set(stdout)) setvbuf(stdout, nullptr, _IOLBF, 0);  // as on a terminal: an MPI that gives a job up writes no buffers
+  return Result();
 }
 
 // Where the program has sent its output elsewhere since, this file is what it was.

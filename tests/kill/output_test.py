@@ -56,6 +56,20 @@ def wait_for_commit(run):
     return run.job.running() and bool(run.job.ranks())
 
 
+def last_words(build, home, scratch):
+    """What a rank has written before it calls MPI_Abort, which writes no buffers, is there as it would be on a terminal."""
+    file = os.path.join(home, "last")
+    words = [build.program("elc"), "run", "--dir", os.path.join(home, "of last"), "--max-restarts", "0", "--output", file]
+    job = launch.Job(build, RANKS, build.program("printer"), [STEPS, 5], {}, scratch, words)
+    if not job.wait(PATIENCE):
+        fail("no end: a hang?\n" + job.stacks(), job)
+    job.vanish()
+    with open(file) as said:
+        text = said.read()
+    if "rank 0 gives up\n" not in text:
+        fail("the last words are lost", job, text[-300:])
+
+
 def test(build, seed):
     chance = random.Random(seed)
     home, scratch = tempfile.mkdtemp(prefix="elc output "), launch.Scratch()
@@ -110,6 +124,7 @@ def test(build, seed):
     run.words = run.words[:-2]
     run.start("--from", str(line))
     run.end()
+    last_words(build, home, scratch)
     scratch.remove()
     shutil.rmtree(home)
     print("%d kills: right" % kills)

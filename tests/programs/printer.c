@@ -1,4 +1,5 @@
-/* printer STEPS: each rank writes a line in its own steps, some of them in two parts. It knows nothing of where its output goes. */
+/* printer STEPS [N]: each rank writes a line in its own steps, some of them in two parts. In step N rank 0 gives up.
+   It knows nothing of where its output goes. */
 #include <elc.h>
 #include <mpi.h>
 #include <stdio.h>
@@ -17,6 +18,10 @@ int main(int argc, char **argv) {
   while (step < steps) {
     double part = (step + 1.0) / (rank + 2.0), all;
     int k;
+    if (argc > 2 && rank == 0 && step == atoi(argv[2])) {
+      printf("rank 0 gives up\n");
+      MPI_Abort(MPI_COMM_WORLD, 3);
+    }
     if (step % (rank + 2) == 0) printf("rank %d step %d ", rank, step);
     for (k = 0; k < 20; k++) MPI_Barrier(MPI_COMM_WORLD);
     MPI_Allreduce(&part, &all, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);

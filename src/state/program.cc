@@ -416,6 +416,11 @@ Result check_wild(const Process& p, uintptr_t value) {
     return Result::error("a pointer in it points to something of the program that lines do not have (%p), and which a restart would not find",
                          reinterpret_cast<void*>(value));
   if (may_be_address(p, value)) return Result();
+  const int number = static_cast<int>(value);
+  const bool is_int = value == static_cast<unsigned>(number) || value == static_cast<uintptr_t>(static_cast<intptr_t>(number));
+  if (is_int && p.codec != nullptr && p.codec->are_integers && p.codec->macro_of(p.codec->context, &number, sizeof number) != nullptr)
+    return Result::error("a pointer in it has a handle of MPI (%p), and a restart has another one: keep it in a variable of MPI's type",
+                         reinterpret_cast<void*>(value));
   return Result::error("a pointer in it has the value %p, which is no address, and which a restart would not bring back: the memory may be not "
                        "what the program has converted malloc's result to; or it is an address of another process, which came with other data: "
                        "if the program never follows it, link with -felc-foreign-addresses",

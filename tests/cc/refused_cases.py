@@ -337,6 +337,10 @@ static long streams(void) {
                 self.write("prog.c", PROGRAM % ("#include <stdint.h>\n" + outside, make + "if (i == 0) { MPI_Comm c; MPI_Comm_dup(MPI_COMM_WORLD, &c); %s = (%s)c; }" % (key, kind)))
                 self.cc("prog.c", "-w", "-o", "prog", "-felc-address-numbers")
                 self.assert_refuses_line("a handle of MPI")
+        if self.build.mpi == "mpich":
+            self.write("prog.c", PROGRAM % ("#include <stdint.h>\nstatic struct { void *what; int n; } any;", "if (i == 0) { MPI_Comm c; MPI_Comm_dup(MPI_COMM_WORLD, &c); any.what = (void *)(intptr_t)c; }"))
+            self.cc("prog.c", "-w", "-o", "prog")
+            self.assert_refuses_line("what: a pointer in it has a handle of MPI .*keep it in a variable of MPI's type")
 
     def test_numbers_of_handles(self):
         """Where handles are integers: another restart has others, as if they were addresses; but for constants of MPI."""

@@ -210,9 +210,9 @@ class FileVisitor : public Visitor {
   }
 
   // The memory that the call returns holds elements of this type.
-  void give(const CallExpr* call, QualType element, bool is_as_it_is = false) {
+  void give(const CallExpr* call, QualType element, bool is_as_it_is = false, bool are_text = false) {
     seen_.insert(call);
-    const std::string type = type_of_memory(call, element, m_.program_.characters().are_text(unit_, call));
+    const std::string type = type_of_memory(call, element, are_text || m_.program_.characters().are_text(unit_, call));
     if (type.empty()) return;
     std::string before = "ELC_Program_as(", behind = ", " + type + ")";
     if (is_as_it_is) before = "((" + m_.declaration(call->getType(), "", call->getBeginLoc()) + ")" + before, behind += ")";
@@ -285,7 +285,7 @@ class FileVisitor : public Visitor {
     const QualType type = named == nullptr ? QualType() : named->getUnderlyingType();
     if (type.isNull() || (m_.types_.of_memory(type).empty() && !type->isAnyCharacterType()))
       return m_.error(call->getBeginLoc(), "#pragma elc type (" + pragma.place + "): lines have no memory of the type " + pragma.words[0]);
-    give(call, type);
+    give(call, type, false, type->isAnyCharacterType());
   }
 
   // Whether a struct begins with another, and has more: memory that a program gives for the one may be for the other.

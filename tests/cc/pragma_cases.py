@@ -1,6 +1,9 @@
 """#pragma elc."""
 
+import json
+import os
 import re
+import shutil
 
 from cases import Cases, PROGRAM
 
@@ -114,6 +117,18 @@ static long sum(void *of) { long s = 0; struct node one; for (; of; of = one.nex
         self.write("prog.c", PROGRAM % (outside % "", inside))
         self.cc("prog.c", "-w", "-o", "prog")
         self.assert_refuses_line("holds an address")
+
+    def test_type_of_characters(self):
+        """Text where the program has given it to MPI as it likes."""
+        types = []
+        for pragma in "", "#pragma elc type unsigned char":
+            self.write("prog.c", PROGRAM % ("static unsigned char *pixels;", "if (i == 0) {\n%s\n pixels = calloc(24, 1); MPI_Bcast(pixels, 6, MPI_INT, 0, MPI_COMM_WORLD); } deep(1, 1); result += pixels[i %% 24]++;" % pragma))
+            self.cc("prog.c", "-w", "-o", "prog")
+            self.take_line("prog")
+            shown = json.loads(self.run_words(self.tool, "show", "--json", os.path.join(self.home, "lines", "line-000001", "rank-000000.elc")))
+            types.append([block["type"] for block in shown["heap"] if block["type"].endswith("[24]")])
+            shutil.rmtree(os.path.join(self.home, "lines"))
+        self.assertEqual(types, [["bytes[24]"], ["unsigned char[24]"]])
 
     def test_stateless(self):
         self.write("other.s", ".globl other\nother: ret\n.globl another\nanother: ret\n.section .note.GNU-stack\n")

@@ -401,9 +401,10 @@ class Collector : public Visitor {
 
   void see_setting(const FunctionDecl* function) {
     const std::string name = function->getName().str();
-    if (!known_function(name).is_setting || function->getNumParams() != 1) return;
+    if (!known_function(name).is_setting) return;
     const auto text = [](QualType type) { return type.getCanonicalType().getUnqualifiedType().getAsString(); };
-    program_.settings_[name] = {text(function->getReturnType()), text(function->getParamDecl(0)->getType())};
+    if (function->getNumParams() == 1) program_.settings_[name] = {text(function->getReturnType()), text(function->getParamDecl(0)->getType())};
+    else program_.settings_.try_emplace(name, name == "umask" ? Setting{"unsigned int", "unsigned int"} : Setting{"void", "int"});  // without its header
   }
 
   void ask_for_level(const CallExpr* call) {

@@ -720,8 +720,10 @@ void Module::add_process() {
     Described numbers = described(context.IntTy);
     numbers.count = 2;
     const std::string last = "elc_last_" + name;
-    strings_ += "extern " + setting.returns + " " + name + "(" + setting.takes + "); static int " + last + "[2]; " + setting.returns +
-                " elc_set_" + name + "(" + setting.takes + " to) { " + last + "[0] = 1; " + last + "[1] = (int)to; return " + name + "(to); } ";
+    // By names of their own: the program's may be declared in another way here, or not at all.
+    const std::string of = "elc_real_" + name, own = "elc_own_" + name, takes = "(" + setting.takes + ") __asm__(\"";
+    strings_ += "extern " + setting.returns + " " + of + takes + name + "\"), " + own + takes + "elc_set_" + name + "\"); static int " + last + "[2]; " + setting.returns +
+                " " + own + "(" + setting.takes + " to) { " + last + "[0] = 1; " + last + "[1] = (int)to; return " + of + "(to); } ";
     add_entry(name + "() was called with", last, numbers, false);
   }
   if (program_.gets_attributes()) {
@@ -758,7 +760,7 @@ std::string Module::settings_text() const {
   std::string out = "static void elc_settings(int is_restart) { ";
   if (program_.has_threads()) out += "if (is_restart) omp_set_num_threads(elc_threads); else elc_threads = omp_get_max_threads(); ";
   for (const auto& [name, setting] : program_.settings())
-    out += "if (is_restart && elc_last_" + name + "[0]) " + name + "((" + setting.takes + ")elc_last_" + name + "[1]); ";
+    out += "if (is_restart && elc_last_" + name + "[0]) elc_real_" + name + "((" + setting.takes + ")elc_last_" + name + "[1]); ";
   return out + "} ";
 }
 

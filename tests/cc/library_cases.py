@@ -9,6 +9,12 @@ from cases import Cases, PROGRAM
 class Library(Cases):
     """Found by attack: right with lines, and after a restart."""
 
+    def test_settings_without_their_headers(self):
+        """The C compiler takes such calls; one file may have the header, the main one have declared it otherwise."""
+        self.right("", "if (i == 1) umask(027); deep(1, 1); if (i == 99) result += umask(022);")
+        self.right("#include <sys/stat.h>\nvoid other(void); static unsigned set(unsigned to) { return umask(to); }", "if (i == 1) set(027); deep(1, 1); if (i == 99) result += set(022);")
+        self.right("int umask();", "if (i == 1) umask(026); deep(1, 1); if (i == 99) result += umask(022);")
+
     def test_compression(self):
         """What zlib does at once, and keeps nothing of."""
         self.right("#include <zlib.h>\nstatic unsigned char *packed; static double data[100]; static unsigned long sum;", """

@@ -264,7 +264,8 @@ const Reasons& refused() {
   static const Reasons all = [] {
     Reasons reasons;
     add_reasons(&reasons, "a restart cannot set the place to which it goes", "getcontext setcontext makecontext swapcontext");
-    add_reasons(&reasons, "lines are of programs with one thread", "pthread_create thrd_create clone");
+    add_reasons(&reasons, "lines are of programs with one thread", "pthread_create pthread_join pthread_timedjoin_np pthread_tryjoin_np pthread_detach pthread_exit pthread_cancel "
+                "thrd_create thrd_join thrd_detach thrd_exit clone");
     add_reasons(&reasons, "blocks of memory are not those of malloc", "malloc_usable_size");
     return reasons;
   }();

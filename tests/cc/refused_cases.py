@@ -19,6 +19,14 @@ class Refused(Cases):
         self.assertFalse(os.path.exists(os.path.join(self.home, "prog")))
         return said
 
+    def test_threads(self):
+        """All that is for several alone says so, not that it is in no file."""
+        said = self.refuses("pthread_create(): lines are of programs with one thread", "#include <pthread.h>\nstatic pthread_t other; static void *run(void *of) { pthread_exit(of); }",
+                            "if (i == 0) pthread_create(&other, NULL, run, NULL), pthread_join(other, NULL);", words=("-pthread",))
+        for name in "pthread_join", "pthread_exit":
+            self.assertIn(name + "(): lines are of programs with one thread", said)
+        self.assertNotIn("compile these with elc-cc", said)
+
     def test_linear_algebra(self):
         """It is known, with what the compiler of Fortran adds to names, and without; what only looks like it is not."""
         names = ("cblas_dgemm", "dgemm_", "idamax", "zdscal_", "LAPACKE_dgesv")

@@ -374,7 +374,11 @@ class Driver {
         child = fork();
         if (child > 0) ++running;
         if (child != 0) continue;
-        for (size_t i; (i = shared->next++) < jobs->size();) shared->ends[i] = do_job(program, compiler, jobs->size(), (*jobs)[i]);
+        try {
+          for (size_t i; (i = shared->next++) < jobs->size();) shared->ends[i] = do_job(program, compiler, jobs->size(), (*jobs)[i]);
+        } catch (const std::exception& e) {
+          fprintf(stderr, "elc-cc: %s\n", e.what());
+        }
         _exit(0);
       }
       if (running == 0 || wait(nullptr) < 0) break;  // else another one takes the place of one that has died
@@ -501,5 +505,10 @@ class Driver {
 }  // namespace elc::cc
 
 int main(int argc, char** argv) {
-  return elc::cc::Driver(elc::cc::read_arguments({argv + 1, argv + argc})).run_all();
+  try {
+    return elc::cc::Driver(elc::cc::read_arguments({argv + 1, argv + argc})).run_all();
+  } catch (const std::exception& e) {  // as where TMPDIR is full, or gone
+    fprintf(stderr, "elc-cc: %s\n", e.what());
+    return 1;
+  }
 }

@@ -261,6 +261,8 @@ bool leads_beside_memory(const Process& process, uintptr_t value, format::Pointe
 Result check_wild(const Process& process, uintptr_t value);
 void forget_starts();  // before a line: types may be others than in the last one
 Result check_addresses(const Process& process, const uint8_t* begin, uint64_t size, TypeId type);
+// `at`, or a place behind it before which no `size` bytes of [at, end) are other than 0: large memory is often untouched.
+uint64_t behind_zeros(const uint8_t* bytes, uint64_t at, uint64_t end, uint64_t size);
 
 // A pointer that a program has moved by a distance that it computes; when a line is taken, with the blocks; and as a line has it.
 bool is_on_stack(const ELC_Frame_function* function);  // nullptr: yes

@@ -427,6 +427,16 @@ Result check_wild(const Process& p, uintptr_t value) {
                        reinterpret_cast<void*>(value));
 }
 
+uint64_t behind_zeros(const uint8_t* bytes, uint64_t at, uint64_t end, uint64_t size) {
+  const uint64_t begin = at;
+  for (uint64_t word = 0; at + sizeof word <= end; at += sizeof word) {
+    memcpy(&word, bytes + at, sizeof word);
+    if (word != 0) break;
+  }
+  while (at < end && bytes[at] == 0) ++at;
+  return at - begin < size ? begin : at - size + 1;
+}
+
 // Of an MPI that has addresses as handles.
 static bool is_handle(const Process& p, uintptr_t value) {
   return p.codec != nullptr && p.codec->macro_of != nullptr && may_be_address(p, value) && p.codec->macro_of(p.codec->context, &value, sizeof value) != nullptr;
@@ -473,16 +483,19 @@ Result check_addresses(const Process& p, const uint8_t* begin, uint64_t size, Ty
     // On others one may stand behind an int, as where they are packed.
     const uint64_t step = is_bytes ? 1 : kIsNarrow ? kWord : std::min<uint64_t>(info.size, kWord / 2);
     const uint64_t skip = is_bytes || !kIsNarrow ? 0 : (kWord - reinterpret_cast<uintptr_t>(begin) % kWord) % kWord;
-    for (uint64_t at = skip; at + kWord <= size && found == size; at += step)
-      if (holds_address(p, begin + at, is_bytes)) found = at;
+    for (uint64_t at = skip; at + kWord <= size && found == size; at += step) {
+      if (is_bytes) at = behind_zeros(begin, at, size, kWord);
+      if (at + kWord <= size && holds_address(p, begin + at, is_bytes)) found = at;
+    }
   }
   if (found == size) return Result();
   uintptr_t value;
   memcpy(&value, begin + found, kWord);
   return Result::error("memory of %llu bytes, which is taken for %s, holds an address%s (%p, at byte %llu), which a restart would "
-                       "not set; memory from malloc is what its result is converted to a pointer to",
+                       "not set; %smemory from malloc is what its result is converted to a pointer to",
                        static_cast<unsigned long long>(size), info.kind == format::kByte ? "bytes" : info.name, is_stream(p, value) ? " of a stream" : is_handle(p, value) ? ", a handle of MPI" : "",
-                       reinterpret_cast<const void*>(value), static_cast<unsigned long long>(found));
+                       reinterpret_cast<const void*>(value), static_cast<unsigned long long>(found),
+                       info.kind == format::kStruct && !is_name_of_parts(info.name) ? "of a union #pragma elc union says which member is in use; " : "");
 }
 
 }  // namespace elc::state

@@ -409,7 +409,12 @@ Result check_numbers(const Saving& saving, TypeId type, const uint8_t* at, uint6
     if (count > (bytes ? most * sizeof(void*) : most) && !all) return Result();
     for (const size_t size : {sizeof(int), sizeof(void*)}) {
       if (!bytes && info.size != size) continue;
-      for (uint64_t i = 0; i + size <= count * info.size; i += all ? 1 : size) ELC_TRY(check_handle(saving, at + i, size));  // copied to any place
+      if (size != sizeof(void*) && !codec.are_integers) continue;
+      const uint64_t end = count * info.size;
+      for (uint64_t i = 0; i + size <= end; i += all ? 1 : size) {  // copied to any place
+        if (all) i = behind_zeros(at, i, end, size);
+        if (i + size <= end) ELC_TRY(check_handle(saving, at + i, size));
+      }
     }
   } else if (info.kind == format::kStruct) {
     for (uint64_t i = 0; i < count; ++i)

@@ -845,3 +845,16 @@ TEST_CASE("a million linked nodes") {
   CHECK(right);
   CHECK(count == kNodes);
 }
+
+TEST_CASE("memory that is all 0 is gone over, and nothing that is not") {
+  constexpr uint64_t kLength = 40;
+  for (uint64_t other = 0; other <= kLength; ++other) {  // the one byte that is not 0; kLength: there is none
+    uint8_t bytes[kLength] = {};
+    if (other < kLength) bytes[other] = 1;
+    for (const uint64_t size : {4, 8})
+      for (uint64_t at = 0; at <= other && at < kLength; ++at) {
+        const bool is_near = other - at < size;  // then nothing is gone over
+        CHECK(elc::state::behind_zeros(bytes, at, kLength, size) == (is_near ? at : other - size + 1));
+      }
+  }
+}

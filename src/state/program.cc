@@ -495,7 +495,7 @@ Result check_addresses(const Process& p, const uint8_t* begin, uint64_t size, Ty
                        "not set; %smemory from malloc is what its result is converted to a pointer to",
                        static_cast<unsigned long long>(size), info.kind == format::kByte ? "bytes" : info.name, is_stream(p, value) ? " of a stream" : is_handle(p, value) ? ", a handle of MPI" : "",
                        reinterpret_cast<const void*>(value), static_cast<unsigned long long>(found),
-                       info.kind == format::kStruct && !is_name_of_parts(info.name) ? "of a union #pragma elc union says which member is in use; " : "");
+                       info.kind == format::kStruct && info.has_byte && !is_name_of_parts(info.name) ? "of a union #pragma elc union says which member is in use; " : "");
 }
 
 }  // namespace elc::state

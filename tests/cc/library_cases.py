@@ -13,6 +13,7 @@ class Library(Cases):
         """The C compiler takes such calls; one file may have the header, the main one have declared it otherwise."""
         self.right("", "if (i == 1) umask(027); deep(1, 1); if (i == 99) result += umask(022);")
         self.right("#include <sys/stat.h>\nvoid other(void); static unsigned set(unsigned to) { return umask(to); }", "if (i == 1) set(027); deep(1, 1); if (i == 99) result += set(022);")
+        self.right("", "if (i == 1) omp_set_num_threads(3), omp_set_max_active_levels(2); deep(1, 1); result += omp_get_max_threads() + omp_get_max_active_levels();", "-fopenmp")
         self.right("int umask();", "if (i == 1) umask(026); deep(1, 1); if (i == 99) result += umask(022);")
 
     def test_compression(self):

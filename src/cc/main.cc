@@ -70,20 +70,21 @@ class Driver {
 
   // The text of a source, beside its object.
   bool record(const std::string& source, const std::string& object) {
-    std::string text;
-    if (!preprocess(source, &text)) return false;
-    text = with_letters(text);
+    std::string text, macros;
+    if (!preprocess(source, &text, &macros)) return false;
+    text = with_values_of_macros(with_letters(text), macros);
     return add_records(object, {{source, output_of({compiler_, "-dumpmachine"}, scratch_), compiling(arguments_), text, {}, {}}}, tool("objcopy"), scratch_);
   }
 
   // Where it calls MPI, with names for MPI's numbers.
-  bool preprocess(const std::string& source, std::string* text) {
+  bool preprocess(const std::string& source, std::string* text, std::string* defined) {
     const auto preprocessor = [&](const std::vector<std::string>& with, const std::string& to) {
       return std::vector{compiler_} + with + preprocessing(arguments_) + std::vector<std::string>{"-x", "c", "-E", source, "-o", to};
     };
     const std::string macros = scratch_.file("macros"), named = scratch_.file("named.i"), plain = scratch_.file("plain.i"), mpi = scratch_.file("mpi.h");
     if (run(preprocessor({"-dM"}, macros)) != 0) return false;
-    const std::string header = header_of_numbers(read_file(macros));
+    *defined = read_file(macros);
+    const std::string header = header_of_numbers(*defined);
     std::string with_names;
     if (!header.empty()) {
       if (!write_file(mpi, header)) return false;

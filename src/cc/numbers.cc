@@ -149,6 +149,32 @@ std::string with_letters(const std::string& text) {
   return out;
 }
 
+std::string with_values_of_macros(const std::string& text, const std::string& defined) {
+  const std::string word = "#pragma elc union ";
+  if (text.find(word) == std::string::npos) return text;
+  const Macros macros = macros_of(defined);
+  std::string out;
+  size_t at = 0;
+  const auto copy_to = [&](size_t end) { out.append(text, at, end - at), at = end; };
+  for (size_t begin; (begin = text.find(word, at)) != std::string::npos;) {
+    const size_t end = std::min(text.find('\n', begin), text.size());
+    copy_to(std::min(text.find_first_of(" \t", text.find_first_not_of(" \t", begin + word.size())), end));  // behind the member
+    for (bool is_value = true; at < end;) {
+      const char c = text[at];
+      const size_t quotes_end = c == '\'' ? text.find('\'', at + (text[at + 1] == '\\' ? 3 : 2)) : std::string::npos;
+      size_t last = quotes_end == std::string::npos ? at + 1 : std::min(quotes_end + 1, end);
+      while (is_word(c) && last < end && is_word(text[last])) ++last;
+      if (c == ':' || c == ',') is_value = c == ',';
+      const auto macro = is_value ? macros.find(text.substr(at, last - at)) : macros.end();
+      const std::string value = macro == macros.end() ? "" : macro->second.starts_with("'") ? macro->second : expanded(macros, macro->second, 8);
+      if (value.empty()) copy_to(last);
+      else out += "(" + value + ")", at = last;
+    }
+  }
+  copy_to(text.size());
+  return out;
+}
+
 std::string header_of_numbers(const std::string& text) {
   const Macros macros = macros_of(text);
   if (!macros.contains("MPI_ANY_SOURCE")) return "";

@@ -13,6 +13,9 @@ namespace elc::cc {
 // in the text is known by what clang says.
 std::string with_letters(const std::string& text);
 
+// Preprocessed text with what macros stand for among the values of `#pragma elc union`, where preprocessors expand none.
+std::string with_values_of_macros(const std::string& text, const std::string& macros);
+
 // The header, for a compiler that has these macros (-E -dM). Empty: none of them is of MPI.
 std::string header_of_numbers(const std::string& macros);
 

@@ -99,6 +99,23 @@ static int computed(int n) {
         self.write("prog.c", PROGRAM % (outside.replace("#pragma elc transient\nstatic struct", "static struct"), inside))
         self.assertIn("cannot be part of lines", self.cc("prog.c", "-w", "-o", "prog", code=1))
 
+    def test_values_of_macros(self):
+        """As the kinds of a union are in old programs; a macro may be defined by others, be a character, or have its own name."""
+        self.right("""
+#define FIRST 3
+#define IS_TEXT (FIRST + 1)
+#define IS_LETTER 'l'
+#define IS_LIST IS_LIST
+#define text text
+enum { IS_LIST = 9 };
+struct any { int kind;
+#pragma elc union kind IS_TEXT: text, FIRST : n, IS_LETTER: letter, IS_LIST: next, 0: -, default: n
+  union { long n; char *text, *letter; struct any *next; } u; };
+static struct any *list;""", """
+{ struct any *a = calloc(1, sizeof *a), *b = calloc(1, sizeof *b); a->kind = i % 3 == 0 ? IS_TEXT : i % 3 == 1 ? FIRST : IS_LETTER;
+  if (i % 3 == 1) a->u.n = i; else { a->u.text = malloc(20); sprintf(a->u.text, "text %d", i); }
+  b->kind = IS_LIST; b->u.next = list; list = b; deep(1, 1); result += a->kind == FIRST ? a->u.n : a->u.text[5]; }""")
+
     def test_type(self):
         """Of memory that nothing converts, or to something else."""
         outside = """

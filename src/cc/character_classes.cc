@@ -143,8 +143,7 @@ void Characters::see_through_opaque() {
   }
 }
 
-// What goes as characters, or as bytes, comes as that, of whatever datatypes that are made of these. In a struct there may be characters among
-// what a datatype of the program's is made of; bytes may be anything.
+// What goes as characters, or as bytes, comes as that, of whatever datatypes that are made of these.
 void Characters::see_messages() {
   for (const Message& message : messages_) {
     std::set<std::string> bases;
@@ -161,7 +160,7 @@ void Characters::see_messages() {
     if (!are_characters) continue;
     for (const std::string& base : bases) {
       if (message.node >= 0) unite(message.node, node("messages of " + base));
-      else if (are_own || Datatypes::has_bytes(base)) see_other(node("messages of " + base), message.place);
+      else see_other(node("messages of " + base), message.place);
     }
   }
 }

@@ -140,13 +140,11 @@ std::string Datatypes::name_of(const Unit& unit, const Expr* value) {
   return datatype_variable(unit, e);
 }
 
-bool Datatypes::has_bytes(const std::string& name) { return name == "ompi_mpi_byte" || name == "lam_mpi_byte" || name == "1275068685" /* MPICH's 0x4c00010d */; }
-
 bool Datatypes::has_characters(const std::string& name) {
   static const std::set<std::string> all = {"ompi_mpi_char", "ompi_mpi_signed_char", "ompi_mpi_unsigned_char", "ompi_mpi_int8_t", "ompi_mpi_uint8_t",
-                                            "lam_mpi_char", "lam_mpi_unsigned_char", "1275068673" /* MPICH's MPI_CHAR, 0x4c000101 */, "1275068696" /* MPI_SIGNED_CHAR, 0x4c000118 */,
+                                            "ompi_mpi_byte", "lam_mpi_byte", "1275068685" /* MPICH's MPI_BYTE, 0x4c00010d */, "lam_mpi_char", "lam_mpi_unsigned_char", "1275068673" /* MPI_CHAR, 0x4c000101 */, "1275068696" /* MPI_SIGNED_CHAR, 0x4c000118 */,
                                             "1275068674" /* MPI_UNSIGNED_CHAR, 0x4c000102 */, "1275068727" /* MPI_INT8_T, 0x4c000137 */, "1275068731" /* MPI_UINT8_T, 0x4c00013b */};
-  return all.contains(name) || has_bytes(name);
+  return all.contains(name);
 }
 
 std::set<std::string> Datatypes::bases_of(const std::string& name) const {

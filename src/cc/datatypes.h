@@ -23,7 +23,6 @@ class Datatypes {
   std::set<std::string> bases_of(const std::string& name) const;
   // Whether one of MPI's own has characters, or bytes.
   static bool has_characters(const std::string& name);
-  static bool has_bytes(const std::string& name);
 
  private:
   friend class DatatypeVisitor;

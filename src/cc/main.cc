@@ -361,22 +361,20 @@ class Driver {
 
   // As many processes as there are processors, each of which takes the next file when it has done with one.
   static void run_jobs(const Program& program, const std::string& compiler, std::vector<Job>* jobs) {
-    struct Shared {
-      std::atomic<size_t> next;
-      Job::End ends[1];  // of each job
-    };
-    void* const memory = mmap(nullptr, sizeof(Shared) + jobs->size() * sizeof(Job::End), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    const size_t size = sizeof(std::atomic<size_t>) + jobs->size() * sizeof(Job::End);
+    void* const memory = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED) return perror("elc-cc: memory of several processes");
-    Shared* const shared = new (memory) Shared();
+    auto* const next = new (memory) std::atomic<size_t>(0);
+    auto* const ends = new (next + 1) Job::End[jobs->size()]();  // of each job: as if it were lost
     fflush(nullptr);
     for (size_t running = 0;;) {
       pid_t child = 1;
-      while (child > 0 && running < processors() && shared->next < jobs->size()) {
+      while (child > 0 && running < processors() && *next < jobs->size()) {
         child = fork();
         if (child > 0) ++running;
         if (child != 0) continue;
         try {
-          for (size_t i; (i = shared->next++) < jobs->size();) shared->ends[i] = do_job(program, compiler, jobs->size(), (*jobs)[i]);
+          for (size_t i; (i = (*next)++) < jobs->size();) ends[i] = do_job(program, compiler, jobs->size(), (*jobs)[i]);
         } catch (const std::exception& e) {
           fprintf(stderr, "elc-cc: %s\n", e.what());
         }
@@ -385,8 +383,8 @@ class Driver {
       if (running == 0 || wait(nullptr) < 0) break;  // else another one takes the place of one that has died
       --running;
     }
-    for (size_t i = 0; i < jobs->size(); ++i) (*jobs)[i].end = shared->ends[i];
-    munmap(memory, sizeof(Shared) + jobs->size() * sizeof(Job::End));
+    for (size_t i = 0; i < jobs->size(); ++i) (*jobs)[i].end = ends[i];
+    munmap(memory, size);
   }
 
   static Job::End do_job(const Program& program, const std::string& compiler, size_t units, const Job& job) {

@@ -150,14 +150,14 @@ std::string with_letters(const std::string& text) {
 }
 
 std::string with_values_of_macros(const std::string& text, const std::string& defined) {
-  const std::string word = "#pragma elc union ";
+  const std::string word = "\n#pragma elc union ";  // as preprocessors write it, and behind a line mark
   if (text.find(word) == std::string::npos) return text;
   const Macros macros = macros_of(defined);
   std::string out;
   size_t at = 0;
   const auto copy_to = [&](size_t end) { out.append(text, at, end - at), at = end; };
   for (size_t begin; (begin = text.find(word, at)) != std::string::npos;) {
-    const size_t end = std::min(text.find('\n', begin), text.size());
+    const size_t end = std::min(text.find('\n', begin + 1), text.size());
     copy_to(std::min(text.find_first_of(" \t", text.find_first_not_of(" \t", begin + word.size())), end));  // behind the member
     for (bool is_value = true; at < end;) {
       const char c = text[at];

@@ -161,7 +161,7 @@ class Characters(Cases):
         """Characters that go by a datatype which is made of those of characters, in whatever variable; not where it may be another one."""
         outside = """
 static char text_vector[16], text_member[16], text_element[16], text_first[16], text_struct[16], text_assigned[16], text_renewed[16];
-static char other_numbers[16], other_either[16], other_escaped[16], other_pointed[16], other_given[16], other_struct[16], other_listed[16], other_received[16], other_elements[16], other_copied[16];
+static char other_numbers[16], other_either[16], other_escaped[16], other_pointed[16], other_given[16], other_struct[16], other_listed[16], other_received[16], other_elements[16], other_copied[16], other_relayed[16];
 struct kinds { int n; MPI_Datatype of, more[2]; };
 struct record { double x; char t[8]; } record;
 static MPI_Datatype vector, either, escaped, pointed, elements[2], assigned, whole, copied, renewed = MPI_DATATYPE_NULL;
@@ -189,6 +189,7 @@ if (i == 0) {
   if (renewed != MPI_DATATYPE_NULL) MPI_Type_free(&renewed);
   renewed = MPI_DATATYPE_NULL, MPI_Type_vector(2, 2, 4, MPI_CHAR, &renewed), MPI_Type_commit(&renewed), MPI_Bcast(text_renewed, 1, renewed, 0, MPI_COMM_WORLD);
   MPI_Type_contiguous(sizeof record, MPI_BYTE, &whole), MPI_Type_commit(&whole), MPI_Bcast(&record, 1, whole, 0, MPI_COMM_WORLD), MPI_Bcast(other_received, 16, MPI_BYTE, 0, MPI_COMM_WORLD);
+  { MPI_Datatype words; int sent[4] = {1, 2, 3, 4}; MPI_Type_contiguous(16, MPI_SIGNED_CHAR, &words), MPI_Type_commit(&words), MPI_Bcast(sent, 1, words, 0, MPI_COMM_WORLD), MPI_Bcast(other_relayed, 1, words, 0, MPI_COMM_WORLD), MPI_Type_free(&words); }
   MPI_Type_free(&elements[1]), MPI_Type_free(&texts), MPI_Type_free(&numbers), MPI_Type_free(&either), MPI_Type_free(&escaped), MPI_Type_free(&pointed), MPI_Type_free(&both), MPI_Type_free(&whole);
 }
 MPI_Bcast(text_vector, 1, vector, 0, MPI_COMM_WORLD);

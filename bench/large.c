@@ -48,9 +48,9 @@ int main(int argc, char **argv) {
   const double begin = MPI_Wtime();
   const size_t n = (size_t)size << 17, piece = n / (size_t)part > 0 ? n / (size_t)part : 1;
   double *data = allocate(n, sizeof *data);
-  for (size_t i = 0; i < n; i++) data[i] = rank + 1.0 / (double)(1 + i);
   ELC_VAR(step);
-  ELC_ARRAY(data, n);
+  ELC_ARRAY(data, n); /* before it is touched: elc(7), Lines in the background */
+  for (size_t i = 0; i < n; i++) data[i] = rank + 1.0 / (double)(1 + i);
   ELC_Restore();
   const double ready = MPI_Wtime();
   line = ELC_Line();

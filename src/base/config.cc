@@ -129,6 +129,11 @@ bool read_background(Config* config, const char* value) {
   return config->background != Background::kAuto || strcmp(value, "auto") == 0;
 }
 
+bool read_huge_pages(Config* config, const char* value) {
+  config->huge_pages = strcmp(value, "no") != 0;
+  return !config->huge_pages || strcmp(value, "yes") == 0;
+}
+
 bool read_aggregate(Config* config, const char* value) {
   uint64_t most = 1;
   if (strcmp(value, "node") == 0) most = kAllOfMachine;
@@ -203,6 +208,7 @@ constexpr struct {
     {"ELC_TRUST", read_trust, "self or any"},
     {"ELC_READERS", read_readers, "owner, group or all"},
     {"ELC_BACKGROUND", read_background, "auto, fork, copy or no"},
+    {"ELC_HUGE_PAGES", read_huge_pages, "yes or no"},
     {"ELC_AGGREGATE", read_aggregate, "no, node, or how many ranks of a machine write to one file"},
     {"ELC_COMPRESS", read_compress, "no, or a level of zlib from 1 to 9, with a number of threads from 1 to 12: 1, or 1,4"},
     {"ELC_INCREMENTAL", read_incremental, "how often a line is whole: 1 (each) to 256 (one of so many)"},

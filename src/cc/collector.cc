@@ -255,6 +255,9 @@ class Collector : public Visitor {
   // A pointer to a function that becomes one of another signature may be called as that.
   bool VisitCastExpr(CastExpr* cast) override {
     const QualType from = cast->getSubExpr()->getType(), to = cast->getType();
+    // What becomes an address may have been made one before that of a block, as nobody sees.
+    if (cast->getCastKind() == CK_IntegralToPointer && isa<BinaryOperator>(cast->getSubExpr()->IgnoreParenCasts()) && !unit_.in_system_header(cast->getBeginLoc()))
+      program_.apart_ = std::max(program_.apart_, kMostByNumbers);
     if (cast->getCastKind() == CK_BitCast && from->isFunctionPointerType() && to->isFunctionPointerType())
       program_.unite(Program::signature_of(from->getPointeeType()), Program::signature_of(to->getPointeeType()));
     return true;
@@ -266,6 +269,8 @@ class Collector : public Visitor {
   }
 
  private:
+  static constexpr int kMostByNumbers = 16;  // bytes by which those that are no constants may lead to before a block
+
   // An alias, or a name for which the program chooses a function when it begins: as a function that calls those.
   void see_other_name(const FunctionDecl* function) {
     const auto* const alias = function->getAttr<AliasAttr>();
@@ -293,15 +298,18 @@ class Collector : public Visitor {
     if (const Pragma* const pragma = unit_.pragma_of(declared, kind)) pragmas_.insert(pragma);
   }
 
-  // By so many elements, which are subtracted (1) or added (-1); by one where that is no constant. What takes too much memory is left.
+  // By so many elements, which are subtracted (1) or added (-1); by one where that is no constant: what is added may be -1, and moves by
+  // what is computed are followed where they may be kept (moves.cc). What takes too much memory is left. By words and not more than
+  // that: malloc has a word of its own between blocks, and so most of them take no more memory than they do without it.
   void keep_apart(const Expr* pointer, const Expr* by, int sign) {
-    constexpr int64_t kMost = 1024, kUnit = 16;
+    constexpr int64_t kMost = 1024, kUnit = 8;
     const QualType element = pointer->getType()->getPointeeType();
-    if (element->isIncompleteType() || element->isFunctionType() || element->isVariableArrayType() || unit_.in_system_header(pointer->getBeginLoc())) return;
+    if ((element->isIncompleteType() && !element->isVoidType()) || element->isFunctionType() || element->isVariableArrayType() || unit_.in_system_header(pointer->getBeginLoc())) return;
     Expr::EvalResult number;
     const bool is_constant = by != nullptr && by->EvaluateAsInt(number, unit_.context());
-    const int64_t elements = sign * (is_constant ? number.Val.getInt().getExtValue() : 1), size = unit_.context().getTypeSizeInChars(element).getQuantity();
-    if (elements <= 0 || elements > kMost || size > kMost || elements * size > kMost) return;
+    const int64_t elements = is_constant ? sign * number.Val.getInt().getExtValue() : 1, size = element->isVoidType() ? 1 : unit_.context().getTypeSizeInChars(element).getQuantity();
+    const int64_t most = is_constant || sign > 0 ? kMost : kMostByNumbers;
+    if (elements <= 0 || elements > most || size > most || elements * size > most) return;
     program_.apart_ = std::max(program_.apart_, static_cast<int>((elements * size + kUnit - 1) / kUnit * kUnit));
   }
 

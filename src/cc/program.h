@@ -215,7 +215,7 @@ class Program {
   bool reads_input_ = false;
   bool reads_clocks_ = false;
   int aligns_ = 0;
-  int apart_ = 16;
+  int apart_ = 0;
   bool gets_attributes_ = false;
   bool makes_keyvals_ = false;
   bool allocates_windows_ = false;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/compiler.h"
+#include "state/huge_pages.h"
 
 namespace elc::state {
 namespace {
@@ -83,6 +84,8 @@ uint32_t Heap::enter(const void* address, uint64_t size, uint32_t slot) {
     const uint32_t before = leave(address);
     others_.at(at) = slot;
     ++others_like(at);
+    Block& block = slots_[slot - 1];
+    if (!block.has_huge_pages) block.has_huge_pages = ask_for_huge_pages(block.address, size);
     return before;
   }
   const uint32_t before = std::exchange(entry_of(table, at), slot);
@@ -105,6 +108,8 @@ uint32_t Heap::leave_other(uintptr_t address) {
   const uint32_t* found = others_like(address) == 0 ? nullptr : others_.find(address);
   if (found == nullptr) return 0;
   const uint32_t slot = *found;
+  Block& block = slots_[slot - 1];
+  if (std::exchange(block.has_huge_pages, false)) return_huge_pages(block.size);
   others_.remove(address);
   --others_like(address);
   return slot;

@@ -23,6 +23,7 @@ struct Block {
   bool guessed = false;        // the type is that of the pointers to it, and only for the line being taken
   bool stays_bytes = false;    // no pointer to it says what it holds: pointers to numbers of other sizes lead into it, too
   bool is_open = false;        // one element of its type, and bytes: of a struct that ends with more than its type says; or rows_in()
+  bool has_huge_pages = false; // the system was asked for them
 };
 
 // Where blocks have begun that are gone: of those that share a place the last.

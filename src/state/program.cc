@@ -599,7 +599,8 @@ ELC_EXPORT int ELC_Program_posix_memalign(void** block, size_t alignment, size_t
   if (whole < size || !heap.make_room()) return ENOMEM;
   const int code = posix_memalign(&memory, elc::state::aligned_for(alignment), elc::state::asked_for(whole));
   if (code != 0) return code;
-  heap.add(memset(memory, 0, whole), whole, ELC_BYTE);
+  heap.add(memory, whole, ELC_BYTE);
+  memset(memory, 0, whole);
   *block = memory;
   return 0;
 }

@@ -10,6 +10,7 @@
 #include "portable_format/integer.h"
 #include "state/asked.h"
 #include "state/blocks.h"
+#include "state/huge_pages.h"
 #include "state/image.h"
 #include "state/process.h"
 #include "state/state.h"
@@ -162,6 +163,7 @@ static Result add(const char* name, Region& region, std::span<const uint64_t> sh
   }
   region.dimensions = region.resizes ? 0 : static_cast<uint8_t>(shape.size());
   scope.add(region);
+  if (region.address != nullptr) ask_for_huge_pages(region.address, region.size);
   if (renamed && in_setup()) {
     Renamed& variable = p.renamed.push_back({});
     variable.now = Text::copy(name);

@@ -5,6 +5,7 @@
 #include "portable_format/integer.h"
 #include "state/asked.h"
 #include "state/blocks.h"
+#include "state/huge_pages.h"
 #include "state/image.h"
 #include "state/library.h"
 #include "state/process.h"
@@ -256,7 +257,8 @@ Result allocate_blocks(Process& p, Image& image) {
       void* memory = same && before[old].size == run.size ? before[old].address : nullptr;
       if (same && memory == nullptr) free(before[old].address);
       if (same) ++old;
-      if (memory == nullptr) memory = new_memory(p, static_cast<size_t>(run.size));
+      const bool is_new = memory == nullptr;
+      if (is_new) memory = new_memory(p, static_cast<size_t>(run.size));
       if (memory == nullptr) {
         status = Result::error("there is no memory for the heap of the line: a block of %llu bytes",
                                number(run.size));
@@ -267,6 +269,7 @@ Result allocate_blocks(Process& p, Image& image) {
       const bool has_rows = run.memory_type == format::kPointer && run.rest >= sizeof(void*);
       const bool is_of_that_line = has_rows || is_name_of_parts(p.types.info(run.memory_type).name);
       blocks.push_back({static_cast<uint8_t*>(memory), run.size, id, run.memory_type, is_of_that_line, p.is_prepared && run.memory_type == format::kByte, is_open});
+      if (is_new) blocks[blocks.size() - 1].has_huge_pages = ask_for_huge_pages(memory, run.size);  // before it is filled
     }
   }
   while (old < before.size()) free(before[old++].address);

@@ -245,6 +245,9 @@ Memory memory_at(const void* address, uint64_t size);
 // Messages about wild pointers when state is saved or restored (ELC_CHECK).
 void set_check_pointers(bool on);
 
+// For what is large, now and from now on, `ask` is called, for `most` bytes at a time: it asks the system for huge pages.
+void use_huge_pages(void (*ask)(void* memory, size_t size), uint64_t most);
+
 // A restart refuses a line of a program that had registered something else (ELC_STRICT).
 void set_strict(bool on);
 

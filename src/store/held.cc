@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "store/system.h"
 
 namespace elc::store {
 namespace {
@@ -25,6 +26,7 @@ bool Held::make_room(uint64_t size) {
   release(memory_);
   memory_ = static_cast<uint8_t*>(try_allocate(static_cast<size_t>(size)));
   room_ = memory_ == nullptr ? 0 : static_cast<size_t>(size);
+  use_huge_pages(memory_, room_);
   return memory_ != nullptr;
 }
 

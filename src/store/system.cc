@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -290,6 +291,22 @@ uint64_t available_memory() {
   });
   return read ? available * 1024 : 0;
 }
+
+#if ELC_HAVE_HUGE_PAGES
+
+void use_huge_pages(void* memory, size_t size) {
+  const auto page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE)), begin = reinterpret_cast<uintptr_t>(memory);
+  const uintptr_t first = (begin + page - 1) / page * page, end = (begin + size) / page * page;
+  const int before = errno;  // a system without them says so
+  if (first < end) madvise(reinterpret_cast<void*>(first), end - first, MADV_HUGEPAGE);
+  errno = before;
+}
+
+#else
+
+void use_huge_pages(void*, size_t) {}
+
+#endif
 
 bool has_rdma() {
   DIR* const list = ::opendir("/sys/class/infiniband");

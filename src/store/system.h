@@ -68,6 +68,8 @@ unsigned processors();
 unsigned processors_of_process();
 // Bytes of memory that the machine can give to processes without taking from others. 0: nobody can tell.
 uint64_t available_memory();
+// What is touched of this memory from now on may lie in huge pages, where the system has them for who asks.
+void use_huge_pages(void* memory, size_t size);
 // Whether the machine has a network that reads and writes the memory of processes.
 bool has_rdma();
 // Calls use(context, registers, count) with the registers of the processor, by their numbers in debug information, from which

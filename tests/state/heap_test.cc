@@ -120,6 +120,60 @@ TEST_CASE("the heap's table, against a model") {
   }
 }
 
+TEST_CASE("huge pages are asked for once for what is large, and for no more at a time than is allowed") {
+  static std::map<void*, size_t> asked;
+  constexpr size_t kLarge = size_t{8} << 20;
+  const auto ask = [](void* memory, size_t size) { CHECK(asked.emplace(memory, size).second); };
+  const auto take = [] {
+    const std::map<void*, size_t> taken = std::move(asked);
+    asked.clear();
+    return taken;
+  };
+  new_process();
+  void* const before = ELC_calloc(kLarge, 1);
+  std::vector<double> variable(kLarge / sizeof(double));
+  REQUIRE(ELC_Register("variable", variable.data(), ELC_DOUBLE, variable.size()) == ELC_OK);
+  double local[16] = {};
+  REQUIRE(ELC_Register("local", local, ELC_DOUBLE, 16) == ELC_OK);
+  elc::state::use_huge_pages(ask, 4 * kLarge);
+  CHECK(take() == std::map<void*, size_t>{{before, kLarge}, {variable.data(), kLarge}});
+  void* const small = ELC_malloc(kLarge / 8);
+  CHECK(asked.empty());
+  void* const third = ELC_malloc(2 * kLarge);
+  CHECK(take() == std::map<void*, size_t>{{third, 2 * kLarge}});
+  void* const sparse = ELC_calloc(1, kLarge);  // more than is left
+  CHECK(asked.empty());
+  ELC_free(sparse);
+  ELC_free(before);
+  void* const fourth = ELC_new(ELC_DOUBLE, kLarge / sizeof(double));
+  CHECK(take() == std::map<void*, size_t>{{fourth, kLarge}});
+
+  SUBCASE("when they become smaller, for what is given back") {
+    void* const shorter = ELC_realloc(third, kLarge);
+    CHECK(take() == std::map<void*, size_t>{{shorter, kLarge}});
+    void* const fifth = ELC_malloc(kLarge);
+    CHECK(take() == std::map<void*, size_t>{{fifth, kLarge}});
+    CHECK(ELC_calloc(1, kLarge) != nullptr);
+    CHECK(asked.empty());
+  }
+  SUBCASE("by a restart, for its blocks") {
+    ELC_free(third);
+    Line line;
+    REQUIRE_OK(line.save());
+    elc::state::use_huge_pages(nullptr, 0);
+    new_process();
+    REQUIRE(ELC_Register("variable", variable.data(), ELC_DOUBLE, variable.size()) == ELC_OK);
+    REQUIRE(ELC_Register("local", local, ELC_DOUBLE, 16) == ELC_OK);
+    elc::state::use_huge_pages(ask, 4 * kLarge);
+    take();
+    REQUIRE_OK(line.restore());
+    REQUIRE(asked.size() == 1);
+    CHECK(take().begin()->second == kLarge);
+  }
+  ELC_free(small);
+  elc::state::use_huge_pages(nullptr, 0);
+}
+
 TEST_CASE("a block whose address the C library gives out again was freed behind the library's back") {
   const uint64_t large = uint64_t{1} << 20;
   for (const auto& [first, then, last] : {std::tuple{uint64_t{24}, uint64_t{24}, uint64_t{8192}}, {large, large, large},

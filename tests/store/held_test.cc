@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 #include <errno.h>
 #include <sched.h>
+#include <sys/mman.h>
 
 #include <filesystem>
 #include <fstream>
@@ -35,7 +36,41 @@ std::string content(const char* dir) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
+#ifdef MADV_HUGEPAGE
+// What the system says of memory of this process: " rd wr ... hg "; empty where it says nothing.
+std::string flags_of(const void* memory) {
+  std::ifstream file("/proc/self/smaps");
+  const auto at = reinterpret_cast<uintptr_t>(memory);
+  bool is_there = false;
+  for (std::string line; std::getline(file, line);) {
+    unsigned long long begin, end;
+    if (sscanf(line.c_str(), "%llx-%llx ", &begin, &end) == 2) is_there = begin <= at && at < end;
+    if (is_there && line.rfind("VmFlags:", 0) == 0) return line.substr(8) + " ";
+  }
+  return "";
+}
+#endif
+
 }  // namespace
+
+#ifdef MADV_HUGEPAGE
+TEST_CASE("the system is asked for huge pages, for whole pages") {
+  constexpr size_t kMemory = size_t{8} << 20;
+  void* const there = mmap(nullptr, kMemory, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  REQUIRE(there != MAP_FAILED);
+  auto* const memory = static_cast<char*>(there);
+  madvise(memory, kMemory, MADV_DONTFORK);
+  const bool is_told = flags_of(memory).find(" dc ") != std::string::npos;  // not by an emulator
+  const bool has_some = std::filesystem::exists("/sys/kernel/mm/transparent_hugepage");
+  store::use_huge_pages(memory + 1, kMemory - 2);
+  if (is_told && has_some) {
+    CHECK(flags_of(memory + kMemory / 2).find(" hg ") != std::string::npos);
+    CHECK(flags_of(memory).find(" hg ") == std::string::npos);
+    CHECK(flags_of(memory + kMemory - 1).find(" hg ") == std::string::npos);
+  }
+  munmap(memory, kMemory);
+}
+#endif
 
 TEST_CASE("a thread writes what is held between what comes before and behind it") {
   test::FaultyDisk disk;

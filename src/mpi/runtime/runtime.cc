@@ -486,6 +486,8 @@ void start() {
   state::set_check_pointers(runtime.config.check);
   state::set_strict(runtime.config.strict);
   state::allow_files(runtime.config.file_roots.c_str());
+  // As much as each of so many processes as there are processors could fill.
+  if (runtime.config.huge_pages) state::use_huge_pages(store::use_huge_pages, store::available_memory() / store::processors());
   expect_threads();
   set_active(true);
   begin_examination();

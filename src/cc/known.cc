@@ -480,7 +480,7 @@ Known known_function(const std::string& spelled) {
     known.is_setting = true;
   } else if (name == "memset" || name == "memcpy" || name == "memmove" || name == "strcpy" || name == "strncpy" || name == "mempcpy") {
     known.kind = Known::Kind::kPlain;
-    known.allocates = name != "mempcpy";
+    known.returns_memory = known.allocates = name != "mempcpy";
   } else if (const auto late = unfit().find(name); late != unfit().end()) {
     known.kind = Known::Kind::kUnfit;
     known.text = late->second;

@@ -34,6 +34,7 @@ struct Known {
   bool attaches = false;         // a buffer for sends
   bool reads_input = false;    // the standard one
   bool reads_clock = false;    // other than the calendar's
+  bool returns_memory = false; // its result is memory that it is given
   bool allocates = false;      // its result may be memory that nobody has given a type
   bool is_for_threads = false;  // of a replaced one: several may call it at the same time
   File file = File::kNone;

@@ -163,7 +163,8 @@ class MoveVisitor : public Visitor {
       const FunctionDecl* callee = callee_of(call);
       const QualType to = call->getType()->getPointeeType();
       const bool is_of_anything = to->isVoidType() || to->isAnyCharacterType();
-      if (is_of_anything && (callee == nullptr || program_.defines(unit_, callee) || program_.known(callee->getName().str()).allocates)) return true;
+      const auto gets = [&](const Known& known) { return known.allocates && !known.returns_memory; };
+      if (is_of_anything && (callee == nullptr || program_.defines(unit_, callee) || gets(program_.known(callee->getName().str())))) return true;
     }
     return std::any_of(s->child_begin(), s->child_end(), [&](const Stmt* child) { return child != nullptr && allocates(child); });
   }

@@ -242,6 +242,7 @@ class Collector : public Visitor {
   bool VisitBinaryOperator(BinaryOperator* both) override {
     if (!both->getType()->isPointerType() || !(both->isAdditiveOp() || both->getOpcode() == BO_AddAssign || both->getOpcode() == BO_SubAssign)) return true;
     const bool subtracts = both->getOpcode() == BO_Sub || both->getOpcode() == BO_SubAssign, is_first = both->getLHS()->getType()->isPointerType();
+    if (both->getOpcode() == BO_AddAssign && !both->getRHS()->isEvaluatable(unit_.context())) program_.apart_ = std::max(program_.apart_, kMostByNumbers);
     keep_apart(is_first ? both->getLHS() : both->getRHS(), is_first ? both->getRHS() : both->getLHS(), subtracts ? 1 : -1);
     return true;
   }
@@ -298,18 +299,17 @@ class Collector : public Visitor {
     if (const Pragma* const pragma = unit_.pragma_of(declared, kind)) pragmas_.insert(pragma);
   }
 
-  // By so many elements, which are subtracted (1) or added (-1); by one where that is no constant: what is added may be -1, and moves by
-  // what is computed are followed where they may be kept (moves.cc). What takes too much memory is left. By words and not more than
-  // that: malloc has a word of its own between blocks, and so most of them take no more memory than they do without it.
+  // By so many elements, which are subtracted (1) or added (-1); by one where they are subtracted and that is no constant. Other moves are
+  // followed where they may be kept (moves.cc), but not by the step of a loop. What takes too much memory is left. By words and not more
+  // than that: malloc has a word of its own between blocks, and so most of them take no more memory than they do without it.
   void keep_apart(const Expr* pointer, const Expr* by, int sign) {
     constexpr int64_t kMost = 1024, kUnit = 8;
     const QualType element = pointer->getType()->getPointeeType();
     if ((element->isIncompleteType() && !element->isVoidType()) || element->isFunctionType() || element->isVariableArrayType() || unit_.in_system_header(pointer->getBeginLoc())) return;
     Expr::EvalResult number;
     const bool is_constant = by != nullptr && by->EvaluateAsInt(number, unit_.context());
-    const int64_t elements = is_constant ? sign * number.Val.getInt().getExtValue() : 1, size = element->isVoidType() ? 1 : unit_.context().getTypeSizeInChars(element).getQuantity();
-    const int64_t most = is_constant || sign > 0 ? kMost : kMostByNumbers;
-    if (elements <= 0 || elements > most || size > most || elements * size > most) return;
+    const int64_t elements = is_constant ? sign * number.Val.getInt().getExtValue() : sign, size = element->isVoidType() ? 1 : unit_.context().getTypeSizeInChars(element).getQuantity();
+    if (elements <= 0 || elements > kMost || size > kMost || elements * size > kMost) return;
     program_.apart_ = std::max(program_.apart_, static_cast<int>((elements * size + kUnit - 1) / kUnit * kUnit));
   }
 

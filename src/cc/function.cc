@@ -1,5 +1,8 @@
 #include "cc/function.h"
 
+#include <algorithm>
+#include <iterator>
+
 #include "cc/visitor.h"
 #include "clang/AST/Attr.h"
 #include "clang/AST/DeclOpenMP.h"
@@ -310,7 +313,8 @@ Function::Function(Module& module, const FunctionDecl* function) : module_(modul
       const auto* variable = dyn_cast<VarDecl>(e->getDecl());
       const auto known = variable == nullptr ? f.moved_.end() : f.moved_.find(variable->getCanonicalDecl());
       if (known == f.moved_.end()) return true;
-      const Variable& v = f.variables_[known->second];
+      Variable& v = f.variables_[known->second];
+      v.named.push_back(f.unit_.begin_of(e->getLocation()));
       const std::string& used = v.used.empty() ? v.name : v.used;
       // What clang makes for directives of OpenMP names variables where the program does not.
       if (used != variable->getName() && f.unit_.names(e)) f.module_.edits().replace(f.unit_.begin_of(e->getLocation()), f.unit_.end_of(e->getLocation()), used);
@@ -584,6 +588,33 @@ std::string Function::restore(const std::vector<size_t>& live, const std::string
     if (!v.in_place && v.name != but) out += v.name + " = elc_f." + v.name + "; ";
   }
   return out;
+}
+
+// What may be asked for its value when the call has come back, or by the call of a site, which a restart makes anew: what is named behind
+// the statement, in it, or in a loop around it. Whose address is taken may be reached in other ways.
+std::vector<size_t> Function::live_at(const CallExpr* call, bool is_site) const {
+  if (has_jumps_ || has_directives_) return scope_;
+  size_t from = unit_.begin_of(call->getBeginLoc());
+  bool is_in_loop = false;
+  for (DynTypedNode node = DynTypedNode::create(*call); node.get<Stmt>() != function_->getBody();) {
+    const auto parents = unit_.context().getParents(node);
+    if (parents.size() != 1) return scope_;
+    node = parents[0];
+    const Stmt* const outer = node.get<Stmt>();
+    if (outer == nullptr) continue;
+    const bool is_loop = isa<ForStmt, WhileStmt, DoStmt>(outer);
+    is_in_loop |= is_loop;
+    if (is_loop || isa<Expr, DeclStmt, ReturnStmt>(outer)) from = std::min(from, unit_.begin_of(outer->getBeginLoc()));
+  }
+  const size_t begin = unit_.begin_of(call->getBeginLoc()), end = is_site || is_in_loop ? begin : unit_.end_of(call->getEndLoc());
+  const auto is_live = [&](size_t variable) {
+    const Variable& v = variables_[variable];
+    const auto is_behind = [&](size_t at) { return at >= from && !(begin <= at && at < end); };
+    return v.in_place || v.declared == nullptr || std::any_of(v.named.begin(), v.named.end(), is_behind);
+  };
+  std::vector<size_t> live;
+  std::copy_if(scope_.begin(), scope_.end(), std::back_inserter(live), is_live);
+  return live;
 }
 
 std::string Function::beginning() {

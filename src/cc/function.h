@@ -43,6 +43,7 @@ class Function {
     const clang::VarDecl* declared = nullptr;  // nullptr: a temporary
     std::string used;             // what is in the text for it; empty: its name
     std::vector<size_t> extents;  // variables: of the arrays that it is or points to, where one is of variable length
+    std::vector<size_t> named;    // where in the text
   };
   struct Label {
     bool is_site;
@@ -112,6 +113,7 @@ class Function {
   std::string behind_call() const { return enters_late_ ? kLeave : kBehind; }
   std::string restore(const std::vector<size_t>& live, const std::string& but) const;
   std::string again(const clang::CallExpr* call, const std::string& result) const;
+  std::vector<size_t> live_at(const clang::CallExpr* call, bool is_site) const;
   std::string beginning();
 
   Module& module_;

@@ -95,7 +95,7 @@ class MoveVisitor : public Visitor {
       looked_through_ = std::make_unique<LookedThrough>(function->getBody(), unit_.context());
       allocates_ = allocates(function->getBody());
       has_frame_ = program_.reaches_site(unit_, function);
-      keeps_ = allocates_ || function->getReturnType()->isPointerType() || has_frame_ || gives_pointers(function->getBody());
+      keeps_ = allocates_ || has_frame_ || gives_pointers(function->getBody());
     }
     const bool all = Visitor::TraverseFunctionDecl(function);
     allocates_ = allocated, keeps_ = kept, has_frame_ = had_frame;
@@ -136,7 +136,7 @@ class MoveVisitor : public Visitor {
   }
   bool VisitCallExpr(CallExpr* call) override {
     const FunctionDecl* callee = callee_of(call);
-    if (keeps_ && (callee == nullptr || program_.defines(unit_, callee)))
+    if (callee == nullptr || program_.defines(unit_, callee))
       for (Expr* argument : call->arguments()) follow_move(argument);
     return true;
   }
@@ -169,11 +169,25 @@ class MoveVisitor : public Visitor {
     return std::any_of(s->child_begin(), s->child_end(), [&](const Stmt* child) { return child != nullptr && allocates(child); });
   }
 
-  // Whether somebody else may have what is in its variables: it puts pointers elsewhere.
-  static bool gives_pointers(const Stmt* s) {
+  // Whether somebody else may have what is in its variables: it puts pointers elsewhere, returns them, or gives them to functions of the program.
+  bool gives_pointers(const Stmt* s) const {
+    const auto is_pointer = [](const Expr* e) { return e != nullptr && e->getType()->isPointerType(); };
     const auto* both = dyn_cast<BinaryOperator>(s);
-    if (both != nullptr && both->getOpcode() == BO_Assign && both->getType()->isPointerType() && !is_local(both->getLHS())) return true;
-    return std::any_of(s->child_begin(), s->child_end(), [](const Stmt* child) { return child != nullptr && gives_pointers(child); });
+    if (both != nullptr && both->getOpcode() == BO_Assign && is_pointer(both) && !is_local(both->getLHS())) return true;
+    if (const auto* back = dyn_cast<ReturnStmt>(s); back != nullptr && is_pointer(back->getRetValue())) return true;
+    if (const auto* call = dyn_cast<CallExpr>(s); call != nullptr && (callee_of(call) == nullptr || program_.defines(unit_, callee_of(call))))
+      if (std::any_of(call->arg_begin(), call->arg_end(), is_pointer)) return true;
+    return std::any_of(s->child_begin(), s->child_end(), [&](const Stmt* child) { return child != nullptr && gives_pointers(child); });
+  }
+
+  // By what is computed, and added: it may be negative, which is seen when it is done.
+  bool may_be_back(const Expr* pointer, const Expr* by) const {
+    const auto* decay = dyn_cast<ImplicitCastExpr>(pointer->IgnoreParens());
+    if (decay != nullptr && decay->getCastKind() == CK_ArrayToPointerDecay) return false;  // nothing may lead to before a variable
+    by = by->IgnoreParenImpCasts();
+    const ASTContext& context = unit_.context();
+    const bool has_sign = by->getType()->isSignedIntegerOrEnumerationType() || context.getTypeSize(by->getType()) >= context.getTypeSize(context.VoidPtrTy);
+    return has_sign && !by->isEvaluatable(context);
   }
 
   // By a distance that is computed, or more than is kept free before blocks.
@@ -208,14 +222,16 @@ class MoveVisitor : public Visitor {
   // &p[-n]
   bool follow_address(UnaryOperator* address) {
     auto* element = address->getOpcode() == UO_AddrOf ? dyn_cast<ArraySubscriptExpr>(address->getSubExpr()) : nullptr;
-    if (element == nullptr || in_initialiser_ || element->getBase() != element->getLHS() || !has_minus(element->getIdx()) || program_.reaches_mpi(unit_, address)) return false;
+    if (element == nullptr || in_initialiser_ || element->getBase() != element->getLHS() || program_.reaches_mpi(unit_, address)) return false;
+    const bool is_far_away = has_minus(element->getIdx());
+    if (!is_far_away && !may_be_back(element->getBase(), element->getIdx())) return false;
     Expr::EvalResult number;
     if (element->getIdx()->EvaluateAsInt(number, unit_.context()) && !is_far(element->getBase(), element->getIdx(), false)) return false;
     if (!moves_.insert(address).second) return true;
     const size_t begin = unit_.begin_of(address->getOperatorLoc()), end = unit_.begin_of(element->getRBracketLoc());
     const size_t open = unit_.text().find('[', unit_.end_of(element->getLHS()->getEndLoc()));
     edits_.replace(begin, begin + 1, "__extension__ ({ __auto_type elc_from = (");
-    edits_.replace(open, open + 1, "); (__typeof__(elc_from))ELC_Program_moved((void *)elc_from, (void *)(elc_from + (");
+    edits_.replace(open, open + 1, std::string("); (__typeof__(elc_from))") + (is_far_away ? "ELC_Program_moved" : "elc_moved_up") + "((void *)elc_from, (void *)(elc_from + (");
     edits_.replace(end, end + 1, "))); })");
     return true;
   }
@@ -242,6 +258,7 @@ class MoveVisitor : public Visitor {
     if (!(subtracts || how == BO_Add || assigns)) return false;
     Expr* pointer = is_first ? both->getLHS() : both->getRHS();
     bool is_far_away = is_far(pointer, is_first ? both->getRHS() : both->getLHS(), subtracts);
+    bool may_go_back = may_be_back(pointer, is_first ? both->getRHS() : both->getLHS());
     // In p + a - b it is p that is moved, once: what p + a is nobody keeps, and it may be anything.
     std::vector<BinaryOperator*> steps;
     while (auto* const step = assigns ? nullptr : dyn_cast<BinaryOperator>(pointer->IgnoreParenCasts())) {
@@ -250,11 +267,13 @@ class MoveVisitor : public Visitor {
       const bool is_left = step->getLHS()->getType()->isPointerType();
       pointer = is_left ? step->getLHS() : step->getRHS();
       is_far_away |= is_far(pointer, is_left ? step->getRHS() : step->getLHS(), step->getOpcode() == BO_Sub);
+      may_go_back |= may_be_back(pointer, is_left ? step->getRHS() : step->getLHS());
       steps.push_back(step);
     }
     if (!assigns && follow_move(pointer)) is_far_away = true;
-    if (!(is_far_away || allocates_) || program_.reaches_mpi(unit_, both)) return false;
-    const std::string call = !is_far_away ? "ELC_Program_moved_on" : is_only_here_ ? "ELC_Program_moved_here" : "ELC_Program_moved";
+    if (!(is_far_away || allocates_ || may_go_back) || program_.reaches_mpi(unit_, both)) return false;
+    const bool is_here = is_only_here_ && (is_far_away || !allocates_);
+    const std::string call = is_far_away ? "ELC_Program_moved" : allocates_ ? "ELC_Program_moved_on" : "elc_moved_up";
     const VarDecl* const variable = named_variable(both->getLHS());
     if (assigns && variable != nullptr && variable->getStorageClass() == SC_Register) return false;
     moves_.insert(both);
@@ -266,7 +285,7 @@ class MoveVisitor : public Visitor {
     const size_t at = unit_.begin_of(both->getOperatorLoc());
     const std::string base = steps.empty() ? "" : "void *elc_base; ", from = steps.empty() ? "(void *)elc_from" : "elc_base";
     edits_.wrap(unit_.begin_of(both->getBeginLoc()), unit_.end_of(both->getEndLoc()), "__extension__ ({ " + base + "__auto_type " + left,
-                "); (__typeof__(elc_from))" + call + "(" + from + ", (void *)" + to + (is_far_away && is_only_here_ ? ", &elc_fn" : "") + "); })");
+                "); (__typeof__(elc_from))" + call + (is_here ? "_here(" : "(") + from + ", (void *)" + to + (is_here ? ", &elc_fn" : "") + "); })");
     edits_.replace(at, at + (assigns ? 2 : 1), "); __auto_type " + right);
     for (const BinaryOperator* step : steps) write_step(step, step == steps.back());
     return is_far_away;

@@ -512,7 +512,7 @@ std::string Function::call(const CallExpr* call, Call kind, bool is_used) {
   }
   Label label;
   label.is_site = kind == Call::kSite;
-  label.live = scope_;
+  label.live = live_at(call, label.is_site);
   const std::string number = std::to_string(labels_.size() + 1), place = "elc_L" + number + ": ";
   const bool valued = is_used && !call->getType()->isVoidType();
   std::string result;

@@ -163,6 +163,30 @@ static void free_dmatrix(double **m, int nrl, int nrh, int ncl) { int i; for (i 
         self.cc("prog.c", "-w", "-o", "prog")
         self.assert_refuses_line("values' .*a pointer in it was moved to 8 bytes before a block of")
 
+    def test_what_is_added_is_negative(self):
+        """In functions that neither get memory nor keep any, to which it is given, too; neighbours end where such pointers lead, and begin elsewhere."""
+        outside = """struct three { double x, y, z; }; struct two { double re; int k; }; enum { kAll = 12 };
+static char *front[kAll], *gone[kAll]; static struct { KIND *up[kAll], *by_index[kAll], *given[kAll], *by_steps[kAll]; } at; static int n; static const int by[] = {-2, -1, 1, 2};
+static void keep(KIND *v) { at.given[n] = v; }
+static void give(KIND *p, int less) { keep(p - less); }
+static void set_up(KIND *b, long more) { at.up[n] = b + more; at.by_index[n] = &b[more]; }
+static void set_by_steps(KIND *b, const int *more) { KIND *p = b; p += more[0]; p += more[1]; at.by_steps[n] = p; }
+static void make(void) { int k; for (k = 0; k < kAll; k++) { front[k] = malloc(SIZE); gone[k] = calloc(1, LENGTH * sizeof(KIND)); }
+  for (k = 0; k < kAll; k++) { free(gone[k]); gone[k] = NULL; }
+  for (n = 0; n < kAll; n++) { KIND *b = (KIND *)calloc(LENGTH, sizeof *b); set_up(b, by[(n + i_now) % 2]); give(b, n % 2 + 1); set_by_steps(b, by); memset(front[n], 1, SIZE); }
+}
+static long sum(const char *b, int n) { long s = 0; while (n-- > 0) s += b[n]; return s; }"""
+        inside = """if (i == 0) make(); deep(1, 1); { int k = i % kAll; at.up[k][-by[k % 2] + i % LENGTH]VALUE += i; at.by_index[k][-by[k % 2]]VALUE += 1;
+      at.given[k][k % 2 + 1 + i % LENGTH]VALUE += 2; at.by_steps[k][3]VALUE += 3; result += (long)at.up[k][-by[k % 2]]VALUE + (long)at.given[k][k % 2 + 1]VALUE + sum(front[k], SIZE); }"""
+        for kind, value, length in ("double", "", 4), ("int", "", 6), ("struct three", ".y", 2), ("struct two", ".k", 3), ("char", "", 24):
+            for size in self.chance.sample((56, 64, 72), 2):
+                with self.subTest("%s, %d bytes in front" % (kind, size)):
+                    words = (("KIND", kind), ("VALUE", value), ("LENGTH", str(length)), ("SIZE", str(size)), ("i_now", "0"))
+                    texts = [outside, inside]
+                    for name, text in words:
+                        texts = [t.replace(name, text) for t in texts]
+                    self.right(*texts)
+
     def test_large_elements_that_count_from_one(self):
         """Blocks are as far apart as the program subtracts from pointers."""
         self.right("""struct row { double x[5]; int k; }; static struct row *rows, *later, *by_index, *by_sum; static double *from_three; static long *between[8];

@@ -248,10 +248,9 @@ class Collector : public Visitor {
   }
   bool VisitUnaryOperator(UnaryOperator* one) override {
     if (one->getType()->isPointerType() && one->isDecrementOp()) keep_apart(one->getSubExpr(), nullptr, 1);
-    const auto* element = one->getOpcode() == UO_AddrOf ? dyn_cast<ArraySubscriptExpr>(one->getSubExpr()->IgnoreParens()) : nullptr;
-    if (element != nullptr) keep_apart(element->getBase(), element->getIdx(), -1);
     return true;
   }
+  bool VisitArraySubscriptExpr(ArraySubscriptExpr* element) override { return keep_apart(element->getBase(), element->getIdx(), -1), true; }
 
   // A pointer to a function that becomes one of another signature may be called as that.
   bool VisitCastExpr(CastExpr* cast) override {
@@ -299,8 +298,8 @@ class Collector : public Visitor {
     if (const Pragma* const pragma = unit_.pragma_of(declared, kind)) pragmas_.insert(pragma);
   }
 
-  // By so many elements, which are subtracted (1) or added (-1); by one where they are subtracted and that is no constant. Other moves are
-  // followed where they may be kept (moves.cc), but not by the step of a loop. What takes too much memory is left. By words and not more
+  // By so many elements, which are subtracted (1) or added (-1); by one where they are subtracted and that is no constant. What is added is
+  // followed where it may be kept (moves.cc), but not by the step of a loop. What takes too much memory is left. By words and not more
   // than that: malloc has a word of its own between blocks, and so most of them take no more memory than they do without it.
   void keep_apart(const Expr* pointer, const Expr* by, int sign) {
     constexpr int64_t kMost = 1024, kUnit = 8;
@@ -310,6 +309,7 @@ class Collector : public Visitor {
     const bool is_constant = by != nullptr && by->EvaluateAsInt(number, unit_.context());
     const int64_t elements = is_constant ? sign * number.Val.getInt().getExtValue() : sign, size = element->isVoidType() ? 1 : unit_.context().getTypeSizeInChars(element).getQuantity();
     if (elements <= 0 || elements > kMost || size > kMost || elements * size > kMost) return;
+    if (!is_constant) program_.apart_ = std::max(program_.apart_, kMostByNumbers);  // it may be done again
     program_.apart_ = std::max(program_.apart_, static_cast<int>((elements * size + kUnit - 1) / kUnit * kUnit));
   }
 

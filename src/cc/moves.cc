@@ -169,14 +169,18 @@ class MoveVisitor : public Visitor {
     return std::any_of(s->child_begin(), s->child_end(), [&](const Stmt* child) { return child != nullptr && allocates(child); });
   }
 
-  // Whether somebody else may have what is in its variables: it puts pointers elsewhere, returns them, or gives them to functions of the program.
+  // Whether somebody else may have what is in its variables: it puts pointers, or structs, elsewhere, returns them, or gives them to
+  // functions of the program.
   bool gives_pointers(const Stmt* s) const {
-    const auto is_pointer = [](const Expr* e) { return e != nullptr && e->getType()->isPointerType(); };
+    const auto may_have = [](const Expr* e) { return e != nullptr && (e->getType()->isPointerType() || e->getType()->isRecordType()); };
     const auto* both = dyn_cast<BinaryOperator>(s);
-    if (both != nullptr && both->getOpcode() == BO_Assign && is_pointer(both) && !is_local(both->getLHS())) return true;
-    if (const auto* back = dyn_cast<ReturnStmt>(s); back != nullptr && is_pointer(back->getRetValue())) return true;
-    if (const auto* call = dyn_cast<CallExpr>(s); call != nullptr && (callee_of(call) == nullptr || program_.defines(unit_, callee_of(call))))
-      if (std::any_of(call->arg_begin(), call->arg_end(), is_pointer)) return true;
+    if (both != nullptr && both->getOpcode() == BO_Assign && may_have(both) && !is_local(both->getLHS())) return true;
+    if (const auto* back = dyn_cast<ReturnStmt>(s); back != nullptr && may_have(back->getRetValue())) return true;
+    if (const auto* call = dyn_cast<CallExpr>(s)) {
+      const FunctionDecl* const callee = callee_of(call);
+      const bool takes = callee == nullptr || program_.defines(unit_, callee) || program_.known(callee->getName().str()).returns_memory;  // memcpy
+      if (takes && std::any_of(call->arg_begin(), call->arg_end(), may_have)) return true;
+    }
     return std::any_of(s->child_begin(), s->child_end(), [&](const Stmt* child) { return child != nullptr && gives_pointers(child); });
   }
 
@@ -195,10 +199,11 @@ class MoveVisitor : public Visitor {
     const QualType element = pointer->getType()->getPointeeType();
     Expr::EvalResult number;
     if (element->isIncompleteType() && !element->isVoidType()) return false;
-    if (element->isFunctionType() || element->isVariableArrayType()) return false;
+    if (element->isFunctionType()) return false;
     const auto* one = dyn_cast<UnaryOperator>(by->IgnoreParenImpCasts());
     if (!by->EvaluateAsInt(number, unit_.context())) return subtracts || (one != nullptr && one->getOpcode() == UO_Minus);
     const int64_t elements = (subtracts ? 1 : -1) * number.Val.getInt().getExtValue();
+    if (element->isVariableArrayType()) return elements > 0;
     const int64_t size = element->isVoidType() ? 1 : unit_.context().getTypeSizeInChars(element).getQuantity();
     return elements > 0 && size > 0 && elements > program_.apart() / size;
   }
@@ -219,20 +224,34 @@ class MoveVisitor : public Visitor {
            (both != nullptr && (both->getOpcode() == BO_Sub || has_minus(both->getLHS()) || has_minus(both->getRHS())));
   }
 
-  // &p[-n]
-  bool follow_address(UnaryOperator* address) {
-    auto* element = address->getOpcode() == UO_AddrOf ? dyn_cast<ArraySubscriptExpr>(address->getSubExpr()) : nullptr;
-    if (element == nullptr || in_initialiser_ || element->getBase() != element->getLHS() || program_.reaches_mpi(unit_, address)) return false;
+  // The address of a part of p[n], or that itself where it is an array.
+  bool follow_place(const Expr* place) {
+    for (;;) {
+      place = place->IgnoreParens();
+      const auto* member = dyn_cast<MemberExpr>(place);
+      const auto* element = dyn_cast<ArraySubscriptExpr>(place);
+      if (member == nullptr && element == nullptr) return false;
+      if (member != nullptr && member->isArrow()) return false;
+      const auto* decay = element == nullptr ? nullptr : dyn_cast<ImplicitCastExpr>(element->getBase()->IgnoreParens());
+      const bool is_of_array = decay != nullptr && decay->getCastKind() == CK_ArrayToPointerDecay;
+      if (element != nullptr && !is_of_array) return follow_element(element);
+      place = member != nullptr ? member->getBase() : decay->getSubExpr();
+    }
+  }
+
+  // p[-n]
+  bool follow_element(const ArraySubscriptExpr* element) {
+    if (in_initialiser_ || element->getBase() != element->getLHS() || program_.reaches_mpi(unit_, element)) return false;
     const bool is_far_away = has_minus(element->getIdx());
     if (!is_far_away && !may_be_back(element->getBase(), element->getIdx())) return false;
     Expr::EvalResult number;
     if (element->getIdx()->EvaluateAsInt(number, unit_.context()) && !is_far(element->getBase(), element->getIdx(), false)) return false;
-    if (!moves_.insert(address).second) return true;
-    const size_t begin = unit_.begin_of(address->getOperatorLoc()), end = unit_.begin_of(element->getRBracketLoc());
+    if (!moves_.insert(element).second) return true;
+    const size_t begin = unit_.begin_of(element->getBeginLoc()), end = unit_.begin_of(element->getRBracketLoc());
     const size_t open = unit_.text().find('[', unit_.end_of(element->getLHS()->getEndLoc()));
-    edits_.replace(begin, begin + 1, "__extension__ ({ __auto_type elc_from = (");
+    edits_.wrap(begin, end + 1, "(*__extension__ ({ __auto_type elc_from = (", "");
     edits_.replace(open, open + 1, std::string("); (__typeof__(elc_from))") + (is_far_away ? "ELC_Program_moved" : "elc_moved_up") + "((void *)elc_from, (void *)(elc_from + (");
-    edits_.replace(end, end + 1, "))); })");
+    edits_.replace(end, end + 1, "))); }))");
     return true;
   }
 
@@ -248,7 +267,8 @@ class MoveVisitor : public Visitor {
       const bool first = follow_move(choice->getTrueExpr());
       return follow_move(choice->getFalseExpr()) || first;
     }
-    if (auto* address = dyn_cast<UnaryOperator>(e)) return follow_address(address);
+    if (const auto* address = dyn_cast<UnaryOperator>(e)) return address->getOpcode() == UO_AddrOf && follow_place(address->getSubExpr());
+    if (e->getType()->isArrayType()) return follow_place(e);
     auto* both = dyn_cast<BinaryOperator>(e);
     if (both == nullptr || !both->getType()->isPointerType() || in_initialiser_ || moves_.contains(both)) return both != nullptr && moves_.contains(both);
     const BinaryOperatorKind how = both->getOpcode();

@@ -1217,10 +1217,10 @@ class Lifetimes(Compared):
 
 
 def run_side_by_side(build):
-    """Those of the tests that fall to this MPI, drawn anew each time (half of them to none; all with ELC_TEST_ALL), two at a time: much of a
+    """Those of the tests that fall to this MPI, drawn anew each time (two thirds of them to none; all with ELC_TEST_ALL), two at a time: much of a
     job is the launcher's waiting. True: all is well."""
     mpi = launch.Build(build).mpi
-    every = part_of(sys.modules["__main__"], [*launch.MPIS, *[None] * len(launch.MPIS)], mpi)
+    every = part_of(sys.modules["__main__"], [*launch.MPIS, *[None] * 2 * len(launch.MPIS)], mpi)
     environment = dict(os.environ, ELC_TEST_SEED=str(SEED))
     # Jobs of one LAM disturb each other.
     apart = [os.path.join(HERE, "..", "with_lam")] if mpi == "lam" else []

@@ -299,17 +299,16 @@ class Collector : public Visitor {
   }
 
   // By so many elements, which are subtracted (1) or added (-1); by one where they are subtracted and that is no constant. What is added is
-  // followed where it may be kept (moves.cc), but not by the step of a loop. What takes too much memory is left. By words and not more
-  // than that: malloc has a word of its own between blocks, and so most of them take no more memory than they do without it.
+  // followed where it may be kept (moves.cc), but not by the step of a loop. What takes too much memory is left. Most programs have
+  // blocks as malloc has them, because they do none of this: what is between blocks costs time in those with many small ones.
   void keep_apart(const Expr* pointer, const Expr* by, int sign) {
-    constexpr int64_t kMost = 1024, kUnit = 8;
+    constexpr int64_t kMost = 1024, kUnit = 16;
     const QualType element = pointer->getType()->getPointeeType();
     if ((element->isIncompleteType() && !element->isVoidType()) || element->isFunctionType() || element->isVariableArrayType() || unit_.in_system_header(pointer->getBeginLoc())) return;
     Expr::EvalResult number;
     const bool is_constant = by != nullptr && by->EvaluateAsInt(number, unit_.context());
     const int64_t elements = is_constant ? sign * number.Val.getInt().getExtValue() : sign, size = element->isVoidType() ? 1 : unit_.context().getTypeSizeInChars(element).getQuantity();
     if (elements <= 0 || elements > kMost || size > kMost || elements * size > kMost) return;
-    if (!is_constant) program_.apart_ = std::max(program_.apart_, kMostByNumbers);  // it may be done again
     program_.apart_ = std::max(program_.apart_, static_cast<int>((elements * size + kUnit - 1) / kUnit * kUnit));
   }
 

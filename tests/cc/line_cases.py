@@ -173,14 +173,14 @@ static void set_up(KIND *b, long more) { at.up[n] = b + more; at.by_index[n] = &
 static void set_by_steps(KIND *b, const int *more) { KIND *p = b; p += more[0]; p += more[1]; at.by_steps[n] = p; }
 struct pair { KIND *v; int n; }; static struct pair pairs[kAll]; static KIND *rows[kAll], *parts[kAll], *twice[kAll];
 static void put(struct pair *to, KIND *b, int less) { struct pair p = {b - less, less}; *to = p; }
-static void set_rows(KIND *b, int two) { KIND (*m)[2] = (KIND (*)[2])b, (*more)[two] = (KIND (*)[two])b; rows[n] = m[-1]; more = more - 1; parts[n] = &more[0][1]; twice[n] = b; twice[n]--; }
+static void set_rows(KIND *b, int two) { KIND (*m)[2] = (KIND (*)[2])b, (*more)[two] = (KIND (*)[two])b; rows[n] = m[-1]; more = more - 1; parts[n] = &more[0][1]; twice[n] = b - 1; twice[n] = twice[n] - 1; }
 static void make(void) { int k; for (k = 0; k < kAll; k++) { front[k] = malloc(SIZE); gone[k] = calloc(1, LENGTH * sizeof(KIND)); }
   for (k = 0; k < kAll; k++) { free(gone[k]); gone[k] = NULL; }
   for (n = 0; n < kAll; n++) { KIND *b = (KIND *)calloc(LENGTH, sizeof *b); set_up(b, by[(n + i_now) % 2]); give(b, n % 2 + 1); set_by_steps(b, by); put(&pairs[n], b, 1); set_rows(b, 2); memset(front[n], 1, SIZE); }
 }
 static long sum(const char *b, int n) { long s = 0; while (n-- > 0) s += b[n]; return s; }"""
         inside = """if (i == 0) make(); deep(1, 1); { int k = i % kAll; at.up[k][-by[k % 2] + i % LENGTH]VALUE += i; at.by_index[k][-by[k % 2]]VALUE += 1;
-      at.given[k][k % 2 + 1 + i % LENGTH]VALUE += 2; at.by_steps[k][3]VALUE += 3; rows[k][2]VALUE += 4; parts[k][1]VALUE += 5; pairs[k].v[pairs[k].n + 1]VALUE += 6; twice[k][1]VALUE += 7; result += (long)at.up[k][-by[k % 2]]VALUE + (long)at.given[k][k % 2 + 1]VALUE + sum(front[k], SIZE); }"""
+      at.given[k][k % 2 + 1 + i % LENGTH]VALUE += 2; at.by_steps[k][3]VALUE += 3; rows[k][2]VALUE += 4; parts[k][1]VALUE += 5; pairs[k].v[pairs[k].n + 1]VALUE += 6; twice[k][2]VALUE += 7; result += (long)at.up[k][-by[k % 2]]VALUE + (long)at.given[k][k % 2 + 1]VALUE + sum(front[k], SIZE); }"""
         for kind, value, length in ("double", "", 4), ("int", "", 6), ("struct three", ".y", 2), ("struct two", ".k", 3), ("char", "", 24):
             for size in self.chance.sample((56, 64, 72), 2):
                 with self.subTest("%s, %d bytes in front" % (kind, size)):

@@ -610,7 +610,8 @@ std::vector<size_t> Function::live_at(const CallExpr* call, bool is_site) const 
   const auto is_live = [&](size_t variable) {
     const Variable& v = variables_[variable];
     const auto is_behind = [&](size_t at) { return at >= from && !(begin <= at && at < end); };
-    return v.in_place || v.declared == nullptr || std::any_of(v.named.begin(), v.named.end(), is_behind);
+    const bool is_let_go = v.declared != nullptr && v.declared->getType()->isVariablyModifiedType();  // when the function returns
+    return v.in_place || v.declared == nullptr || is_let_go || std::any_of(v.named.begin(), v.named.end(), is_behind);
   };
   std::vector<size_t> live;
   std::copy_if(scope_.begin(), scope_.end(), std::back_inserter(live), is_live);

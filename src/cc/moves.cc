@@ -224,8 +224,8 @@ class MoveVisitor : public Visitor {
            (both != nullptr && (both->getOpcode() == BO_Sub || has_minus(both->getLHS()) || has_minus(both->getRHS())));
   }
 
-  // The address of a part of p[n], or that itself where it is an array.
-  bool follow_place(const Expr* place) {
+  // The address of a part of p[n], or that itself where it is an array: a row.
+  bool follow_place(const Expr* place, bool is_row) {
     for (;;) {
       place = place->IgnoreParens();
       const auto* member = dyn_cast<MemberExpr>(place);
@@ -234,13 +234,13 @@ class MoveVisitor : public Visitor {
       if (member != nullptr && member->isArrow()) return false;
       const auto* decay = element == nullptr ? nullptr : dyn_cast<ImplicitCastExpr>(element->getBase()->IgnoreParens());
       const bool is_of_array = decay != nullptr && decay->getCastKind() == CK_ArrayToPointerDecay;
-      if (element != nullptr && !is_of_array) return follow_element(element);
+      if (element != nullptr && !is_of_array) return follow_element(element, is_row);
       place = member != nullptr ? member->getBase() : decay->getSubExpr();
     }
   }
 
   // p[-n]
-  bool follow_element(const ArraySubscriptExpr* element) {
+  bool follow_element(const ArraySubscriptExpr* element, bool is_row) {
     if (in_initialiser_ || element->getBase() != element->getLHS() || program_.reaches_mpi(unit_, element)) return false;
     const bool is_far_away = has_minus(element->getIdx());
     if (!is_far_away && !may_be_back(element->getBase(), element->getIdx())) return false;
@@ -250,7 +250,7 @@ class MoveVisitor : public Visitor {
     const size_t begin = unit_.begin_of(element->getBeginLoc()), end = unit_.begin_of(element->getRBracketLoc());
     const size_t open = unit_.text().find('[', unit_.end_of(element->getLHS()->getEndLoc()));
     edits_.wrap(begin, end + 1, "(*__extension__ ({ __auto_type elc_from = (", "");
-    edits_.replace(open, open + 1, std::string("); (__typeof__(elc_from))") + (is_far_away ? "ELC_Program_moved" : "elc_moved_up") + "((void *)elc_from, (void *)(elc_from + (");
+    edits_.replace(open, open + 1, std::string("); (__typeof__(elc_from))") + (is_far_away && !is_row ? "ELC_Program_moved" : "elc_moved_up") + "((void *)elc_from, (void *)(elc_from + (");
     edits_.replace(end, end + 1, "))); }))");
     return true;
   }
@@ -267,8 +267,8 @@ class MoveVisitor : public Visitor {
       const bool first = follow_move(choice->getTrueExpr());
       return follow_move(choice->getFalseExpr()) || first;
     }
-    if (const auto* address = dyn_cast<UnaryOperator>(e)) return address->getOpcode() == UO_AddrOf && follow_place(address->getSubExpr());
-    if (e->getType()->isArrayType()) return follow_place(e);
+    if (const auto* address = dyn_cast<UnaryOperator>(e)) return address->getOpcode() == UO_AddrOf && follow_place(address->getSubExpr(), false);
+    if (e->getType()->isArrayType()) return follow_place(e, true);
     auto* both = dyn_cast<BinaryOperator>(e);
     if (both == nullptr || !both->getType()->isPointerType() || in_initialiser_ || moves_.contains(both)) return both != nullptr && moves_.contains(both);
     const BinaryOperatorKind how = both->getOpcode();

@@ -242,8 +242,11 @@ class Collector : public Visitor {
   bool VisitBinaryOperator(BinaryOperator* both) override {
     if (!both->getType()->isPointerType() || !(both->isAdditiveOp() || both->getOpcode() == BO_AddAssign || both->getOpcode() == BO_SubAssign)) return true;
     const bool subtracts = both->getOpcode() == BO_Sub || both->getOpcode() == BO_SubAssign, is_first = both->getLHS()->getType()->isPointerType();
-    if (both->getOpcode() == BO_AddAssign && !both->getRHS()->isEvaluatable(unit_.context())) program_.apart_ = std::max(program_.apart_, kMostByNumbers);
     keep_apart(is_first ? both->getLHS() : both->getRHS(), is_first ? both->getRHS() : both->getLHS(), subtracts ? 1 : -1);
+    return true;
+  }
+  bool VisitForStmt(ForStmt* loop) override {
+    if (loop->getInc() != nullptr && adds_to_pointers(loop->getInc())) program_.apart_ = std::max(program_.apart_, kMostByNumbers);
     return true;
   }
   bool VisitUnaryOperator(UnaryOperator* one) override {
@@ -298,16 +301,34 @@ class Collector : public Visitor {
     if (const Pragma* const pragma = unit_.pragma_of(declared, kind)) pragmas_.insert(pragma);
   }
 
+  // So many elements an expression subtracts from a pointer by constants; by one for each of those that it computes.
+  int64_t subtracted(const Expr* pointer) const {
+    const auto* both = dyn_cast<BinaryOperator>(pointer->IgnoreParens());
+    if (both == nullptr || !both->isAdditiveOp() || !both->getType()->isPointerType() || !both->getLHS()->getType()->isPointerType()) return 0;
+    Expr::EvalResult number;
+    const bool is_constant = both->getRHS()->EvaluateAsInt(number, unit_.context()), subtracts = both->getOpcode() == BO_Sub;
+    return (is_constant ? number.Val.getInt().getExtValue() : subtracts ? 1 : 0) * (subtracts ? 1 : -1) + subtracted(both->getLHS());
+  }
+
+  // What is computed, by the step of a loop, which nobody follows.
+  bool adds_to_pointers(const Stmt* s) const {
+    const auto* both = dyn_cast<BinaryOperator>(s);
+    const bool adds = both != nullptr && both->getType()->isPointerType() && (both->getOpcode() == BO_Add || both->getOpcode() == BO_AddAssign);
+    if (adds && !(both->getLHS()->getType()->isPointerType() ? both->getRHS() : both->getLHS())->isEvaluatable(unit_.context())) return true;
+    return std::any_of(s->child_begin(), s->child_end(), [&](const Stmt* child) { return child != nullptr && adds_to_pointers(child); });
+  }
+
   // By so many elements, which are subtracted (1) or added (-1); by one where they are subtracted and that is no constant. What is added is
-  // followed where it may be kept (moves.cc), but not by the step of a loop. What takes too much memory is left. Most programs have
+  // followed where it may be kept (moves.cc). What takes too much memory is left. Most programs have
   // blocks as malloc has them, because they do none of this: what is between blocks costs time in those with many small ones.
   void keep_apart(const Expr* pointer, const Expr* by, int sign) {
     constexpr int64_t kMost = 1024, kUnit = 16;
+    if (!pointer->getType()->isPointerType()) return;  // of a vector
     const QualType element = pointer->getType()->getPointeeType();
     if ((element->isIncompleteType() && !element->isVoidType()) || element->isFunctionType() || element->isVariableArrayType() || unit_.in_system_header(pointer->getBeginLoc())) return;
     Expr::EvalResult number;
     const bool is_constant = by != nullptr && by->EvaluateAsInt(number, unit_.context());
-    const int64_t elements = is_constant ? sign * number.Val.getInt().getExtValue() : sign, size = element->isVoidType() ? 1 : unit_.context().getTypeSizeInChars(element).getQuantity();
+    const int64_t elements = (is_constant ? sign * number.Val.getInt().getExtValue() : sign) + subtracted(pointer), size = element->isVoidType() ? 1 : unit_.context().getTypeSizeInChars(element).getQuantity();
     if (elements <= 0 || elements > kMost || size > kMost || elements * size > kMost) return;
     program_.apart_ = std::max(program_.apart_, static_cast<int>((elements * size + kUnit - 1) / kUnit * kUnit));
   }

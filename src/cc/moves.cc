@@ -230,8 +230,10 @@ class MoveVisitor : public Visitor {
       place = place->IgnoreParens();
       const auto* member = dyn_cast<MemberExpr>(place);
       const auto* element = dyn_cast<ArraySubscriptExpr>(place);
+      const auto* there = dyn_cast<UnaryOperator>(place);
+      if (there != nullptr && there->getOpcode() == UO_Deref) return follow_move(there->getSubExpr());
       if (member == nullptr && element == nullptr) return false;
-      if (member != nullptr && member->isArrow()) return false;
+      if (member != nullptr && member->isArrow()) return follow_move(member->getBase());
       const auto* decay = element == nullptr ? nullptr : dyn_cast<ImplicitCastExpr>(element->getBase()->IgnoreParens());
       const bool is_of_array = decay != nullptr && decay->getCastKind() == CK_ArrayToPointerDecay;
       if (element != nullptr && !is_of_array) return follow_element(element, is_row);
@@ -241,7 +243,7 @@ class MoveVisitor : public Visitor {
 
   // p[-n]
   bool follow_element(const ArraySubscriptExpr* element, bool is_row) {
-    if (in_initialiser_ || element->getBase() != element->getLHS() || program_.reaches_mpi(unit_, element)) return false;
+    if (in_initialiser_ || !element->getBase()->getType()->isPointerType() || element->getBase() != element->getLHS() || program_.reaches_mpi(unit_, element)) return false;
     const bool is_far_away = has_minus(element->getIdx());
     if (!is_far_away && !may_be_back(element->getBase(), element->getIdx())) return false;
     Expr::EvalResult number;
@@ -267,8 +269,8 @@ class MoveVisitor : public Visitor {
       const bool first = follow_move(choice->getTrueExpr());
       return follow_move(choice->getFalseExpr()) || first;
     }
-    if (const auto* address = dyn_cast<UnaryOperator>(e)) return address->getOpcode() == UO_AddrOf && follow_place(address->getSubExpr(), false);
     if (e->getType()->isArrayType()) return follow_place(e, true);
+    if (const auto* address = dyn_cast<UnaryOperator>(e)) return address->getOpcode() == UO_AddrOf && follow_place(address->getSubExpr(), false);
     auto* both = dyn_cast<BinaryOperator>(e);
     if (both == nullptr || !both->getType()->isPointerType() || in_initialiser_ || moves_.contains(both)) return both != nullptr && moves_.contains(both);
     const BinaryOperatorKind how = both->getOpcode();

@@ -173,7 +173,7 @@ static void set_up(KIND *b, long more) { at.up[n] = b + more; at.by_index[n] = &
 static void set_by_steps(KIND *b, const int *more) { KIND *p = b; p += more[0]; p += more[1]; at.by_steps[n] = p; }
 struct pair { KIND *v; int n; }; static struct pair pairs[kAll]; static KIND *rows[kAll], *parts[kAll], *twice[kAll];
 static void put(struct pair *to, KIND *b, int less) { struct pair p = {b - less, less}; *to = p; }
-static void set_rows(KIND *b, int two) { KIND (*m)[2] = (KIND (*)[2])b, (*more)[two] = (KIND (*)[two])b; rows[n] = m[-1]; more = more - 1; parts[n] = &more[0][1]; twice[n] = b - 1; twice[n] = twice[n] - 1; }
+static void set_rows(KIND *b, int two) { KIND (*m)[2] = (KIND (*)[2])b, (*more)[two] = (KIND (*)[two])b; rows[n] = n % 2 ? m[-1] : *(m - two / 2); more = more - 1; parts[n] = n % 2 ? &more[0][1] : &*(&(*more)[1] + (two - 2)); twice[n] = b - 1; twice[n] = twice[n] - 1; }
 static void make(void) { int k; for (k = 0; k < kAll; k++) { front[k] = malloc(SIZE); gone[k] = calloc(1, LENGTH * sizeof(KIND)); }
   for (k = 0; k < kAll; k++) { free(gone[k]); gone[k] = NULL; }
   for (n = 0; n < kAll; n++) { KIND *b = (KIND *)calloc(LENGTH, sizeof *b); set_up(b, by[(n + i_now) % 2]); give(b, n % 2 + 1); set_by_steps(b, by); put(&pairs[n], b, 1); set_rows(b, 2); memset(front[n], 1, SIZE); }

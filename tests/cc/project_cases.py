@@ -2,7 +2,10 @@
 
 import os
 import shutil
+import signal
+import subprocess
 import tempfile
+import time
 
 from cases import ANSWER, Cases, PROGRAM, WRAPPER
 
@@ -34,6 +37,26 @@ class Projects(Cases):
         self.cc("prog.o", "joined.o", "-L.", "-lparts", "-o", "prog")
         self.assert_restarts("prog", ANSWER)
         self.assertNotIn(".elc", self.run_words("readelf", "-S", "-W", "prog"))
+
+    def test_ended_by_a_signal(self):
+        """In the middle of anything, and all of its processes."""
+        many = "".join("static long f%d(long *v, int n) { long *p = v + n; deep(1, 1); return p[-1]; }\n" % k for k in range(200))
+        self.write("prog.c", PROGRAM % (many, "{ long v[2] = {i, i}; result += f7(v, 1); }"))
+        for _ in range(20):
+            job = subprocess.Popen([self.wrapper, "prog.c", "-w", "-o", "prog"], cwd=self.home, env=self.environment, start_new_session=True,
+                                   stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            time.sleep(self.chance.random() * .5)
+            try:
+                os.killpg(job.pid, signal.SIGTERM)
+                job.wait(60)
+                deadline = time.monotonic() + 60
+                while time.monotonic() < deadline:
+                    os.killpg(job.pid, 0)
+                    time.sleep(.02)
+                os.killpg(job.pid, signal.SIGKILL)
+                self.fail("some of it is still there")
+            except ProcessLookupError:
+                job.wait(60)
 
     def test_compiled_once(self):
         """What elc-cc has nothing to do with is what the compile step has made of it, also of an archive's members; not what calls MPI by its

@@ -539,7 +539,7 @@ class AddressVisitor : public Visitor {
     const QualType element = base->getType()->getPointeeType();
     if (!element->isVoidType() && (element->isIncompleteType() || element->isFunctionType())) return false;
     uint64_t number = 0;
-    const uint64_t size = element->isVoidType() ? 1 : static_cast<uint64_t>(context_.getTypeSizeInChars(element).getQuantity());
+    const uint64_t size = static_cast<uint64_t>(step_of(context_, element));
     return constant(by, &number) && number * size == static_cast<uint64_t>(context_.getTypeSizeInChars(of_struct->getPointeeType()).getQuantity());
   }
 

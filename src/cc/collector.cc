@@ -246,7 +246,7 @@ class Collector : public Visitor {
     return true;
   }
   bool VisitForStmt(ForStmt* loop) override {
-    if (loop->getInc() != nullptr && adds_to_pointers(loop->getInc())) program_.apart_ = std::max(program_.apart_, kMostByNumbers);
+    if (loop->getInc() != nullptr && adds_to_pointers(loop->getInc())) program_.apart_ = std::max(program_.apart_, kUnit);
     return true;
   }
   bool VisitUnaryOperator(UnaryOperator* one) override {
@@ -260,7 +260,7 @@ class Collector : public Visitor {
     const QualType from = cast->getSubExpr()->getType(), to = cast->getType();
     // What becomes an address may have been made one before that of a block, as nobody sees.
     if (cast->getCastKind() == CK_IntegralToPointer && isa<BinaryOperator>(cast->getSubExpr()->IgnoreParenCasts()) && !unit_.in_system_header(cast->getBeginLoc()))
-      program_.apart_ = std::max(program_.apart_, kMostByNumbers);
+      program_.apart_ = std::max(program_.apart_, kUnit);
     if (cast->getCastKind() == CK_BitCast && from->isFunctionPointerType() && to->isFunctionPointerType())
       program_.unite(Program::signature_of(from->getPointeeType()), Program::signature_of(to->getPointeeType()));
     return true;
@@ -272,7 +272,7 @@ class Collector : public Visitor {
   }
 
  private:
-  static constexpr int kMostByNumbers = 16;  // bytes by which those that are no constants may lead to before a block
+  static constexpr int kUnit = 16;  // bytes: by so many of these blocks are apart, by one of them for what is no constant
 
   // An alias, or a name for which the program chooses a function when it begins: as a function that calls those.
   void see_other_name(const FunctionDecl* function) {
@@ -319,16 +319,17 @@ class Collector : public Visitor {
   }
 
   // By so many elements, which are subtracted (1) or added (-1); by one where they are subtracted and that is no constant. What is added is
-  // followed where it may be kept (moves.cc). What takes too much memory is left. Most programs have
-  // blocks as malloc has them, because they do none of this: what is between blocks costs time in those with many small ones.
+  // followed where it may be kept (moves.cc). What takes too much memory is left. A program that does none of this has its blocks as malloc
+  // has them: what lies between costs time where there are many small ones.
   void keep_apart(const Expr* pointer, const Expr* by, int sign) {
-    constexpr int64_t kMost = 1024, kUnit = 16;
+    constexpr int64_t kMost = 1024;
     if (!pointer->getType()->isPointerType()) return;  // of a vector
     const QualType element = pointer->getType()->getPointeeType();
     if ((element->isIncompleteType() && !element->isVoidType()) || element->isFunctionType() || element->isVariableArrayType() || unit_.in_system_header(pointer->getBeginLoc())) return;
     Expr::EvalResult number;
     const bool is_constant = by != nullptr && by->EvaluateAsInt(number, unit_.context());
-    const int64_t elements = (is_constant ? sign * number.Val.getInt().getExtValue() : sign) + subtracted(pointer), size = element->isVoidType() ? 1 : unit_.context().getTypeSizeInChars(element).getQuantity();
+    const int64_t elements = (is_constant ? sign * number.Val.getInt().getExtValue() : sign) + subtracted(pointer);
+    const int64_t size = step_of(unit_.context(), element);
     if (elements <= 0 || elements > kMost || size > kMost || elements * size > kMost) return;
     program_.apart_ = std::max(program_.apart_, static_cast<int>((elements * size + kUnit - 1) / kUnit * kUnit));
   }

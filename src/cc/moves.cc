@@ -190,7 +190,8 @@ class MoveVisitor : public Visitor {
     if (decay != nullptr && decay->getCastKind() == CK_ArrayToPointerDecay) return false;  // nothing may lead to before a variable
     by = by->IgnoreParenImpCasts();
     const ASTContext& context = unit_.context();
-    const bool has_sign = by->getType()->isSignedIntegerOrEnumerationType() || context.getTypeSize(by->getType()) >= context.getTypeSize(context.VoidPtrTy);
+    const QualType type = by->getType().getAtomicUnqualifiedType();
+    const bool has_sign = type->isSignedIntegerOrEnumerationType() || context.getTypeSize(type) >= context.getTypeSize(context.VoidPtrTy);
     return has_sign && !by->isEvaluatable(context);
   }
 
@@ -204,7 +205,7 @@ class MoveVisitor : public Visitor {
     if (!by->EvaluateAsInt(number, unit_.context())) return subtracts || (one != nullptr && one->getOpcode() == UO_Minus);
     const int64_t elements = (subtracts ? 1 : -1) * number.Val.getInt().getExtValue();
     if (element->isVariableArrayType()) return elements > 0;
-    const int64_t size = element->isVoidType() ? 1 : unit_.context().getTypeSizeInChars(element).getQuantity();
+    const int64_t size = step_of(unit_.context(), element);
     return elements > 0 && size > 0 && elements > program_.apart() / size;
   }
 

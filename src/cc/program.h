@@ -233,6 +233,11 @@ inline constexpr const char* kUnnamed = "elc_unnamed_";  // what the name begins
 // The function that is called, where the call names it.
 inline const clang::FunctionDecl* callee_of(const clang::CallExpr* call) { return call->getDirectCallee(); }
 
+// Bytes by which a pointer to such an element goes on; those to void do so in GCC's C.
+inline int64_t step_of(const clang::ASTContext& context, clang::QualType element) {
+  return element->isVoidType() ? 1 : context.getTypeSizeInChars(element).getQuantity();
+}
+
 // Calls visit(expression) for each pthread_self that a call is given, which keeps nowhere what that is.
 template <class F>
 void each_passing_self(const clang::CallExpr* call, F visit) {

@@ -247,6 +247,8 @@ Result allocate_blocks(Process& p, Image& image) {
     return no_memory(image.blocks * sizeof(Block), "the table of the heap of the line");
   p.heap.arrange();
   before.swap(p.heap.slots());
+  for (const Block& block : before)  // what stays of them is asked for anew
+    if (block.has_huge_pages) return_huge_pages(block.size);
   size_t old = 0;
   Result status;
   for (const SavedRun& run : image.runs) {

@@ -166,10 +166,10 @@ static void free_dmatrix(double **m, int nrl, int nrh, int ncl) { int i; for (i 
     def test_what_is_added_is_negative(self):
         """In functions that neither get memory nor keep any, to which it is given, too; neighbours end where such pointers lead, and begin elsewhere."""
         outside = """struct three { double x, y, z; }; struct two { double re; int k; }; enum { kAll = 12 };
-static char *front[kAll], *gone[kAll]; static struct { KIND *up[kAll], *by_index[kAll], *given[kAll], *by_steps[kAll]; } at; static int n; static const int by[] = {-2, -1, 1, 2};
+static char *front[kAll], *gone[kAll]; static struct { KIND *up[kAll], *by_index[kAll], *given[kAll], *by_steps[kAll]; } at; static int n; static const int by[] = {-2, -1, 1, 2}; static _Atomic long backs[] = {-2, -1};
 static void keep(KIND *v) { at.given[n] = v; }
 static void give(KIND *p, int less) { keep(p - less); }
-static void set_up(KIND *b, long more) { at.up[n] = b + more; at.by_index[n] = &b[more]; }
+static void set_up(KIND *b, long more) { at.up[n] = b + more; at.by_index[n] = &b[backs[n % 2]]; }
 static void set_by_steps(KIND *b, const int *more) { KIND *p = b; p += more[0]; p += more[1]; at.by_steps[n] = p; }
 struct pair { KIND *v; int n; }; static struct pair pairs[kAll]; static KIND *rows[kAll], *parts[kAll], *twice[kAll];
 static void put(struct pair *to, KIND *b, int less) { struct pair p = {b - less, less}; *to = p; }

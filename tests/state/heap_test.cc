@@ -169,6 +169,17 @@ TEST_CASE("huge pages are asked for once for what is large, and for no more at a
     REQUIRE_OK(line.restore());
     REQUIRE(asked.size() == 1);
     CHECK(take().begin()->second == kLarge);
+    elc::state::use_huge_pages(nullptr, 0);
+    new_process();
+    REQUIRE(ELC_Register("variable", variable.data(), ELC_DOUBLE, variable.size()) == ELC_OK);
+    REQUIRE(ELC_Register("local", local, ELC_DOUBLE, 16) == ELC_OK);
+    elc::state::use_huge_pages(ask, 4 * kLarge);
+    CHECK(ELC_malloc(kLarge) != nullptr);  // by the set-up; it is none of the line's
+    REQUIRE_OK(line.restore());
+    take();
+    CHECK(ELC_malloc(2 * kLarge) != nullptr);  // what the set-up had is free again
+    CHECK(asked.size() == 1);
+    take();
   }
   ELC_free(small);
   elc::state::use_huge_pages(nullptr, 0);

@@ -339,6 +339,8 @@ class Driver {
     if (!errors.empty()) return report(errors);
     for (const std::string& note : notes) fprintf(stderr, "elc-cc: warning: %s\n", note.c_str());
     if (arguments_.reports) tell(program);
+    for (const Job& kept : jobs)
+      if (arguments_.keeps && kept.end == Job::kRight) fprintf(stderr, "elc-cc: what is compiled of %s: %s\n", kept.unit->record().source.c_str(), kept.text.c_str());
     auto job = jobs.begin();
     for (Input& input : inputs_) {
       std::vector<std::string> objects;

@@ -1,6 +1,7 @@
 """Projects are built as their owners do it, and options are as those of a compiler."""
 
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -15,6 +16,13 @@ class Projects(Cases):
         self.write("prog.c", PROGRAM % ("", ""))
         self.cc("prog.c", "-O2", "-Wall", "-o", "prog")
         self.assert_restarts("prog", ANSWER)
+
+    def test_what_is_compiled_is_kept(self):
+        self.write("prog.c", PROGRAM % ("", ""))
+        place = re.search("what is compiled of prog.c: (.*)", self.cc("prog.c", "-felc-keep", "-o", "prog")).group(1)
+        with open(place) as text:
+            self.assertIn("elc_f.elc_h.label", text.read())
+        shutil.rmtree(os.path.dirname(os.path.dirname(place)))
 
     def test_objects_archives_and_responses(self):
         """Compiled one by one, some in an archive, some joined by ld -r; words from a file; a member that nobody wants, and that

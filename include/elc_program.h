@@ -151,6 +151,10 @@ extern void *ELC_Program_windows;
 #define ELC_PROGRAM_OPEN 0x40000000
 void *ELC_Program_as(void *block, ELC_Type type);
 
+/* What is behind one element of such a struct are elements of `tail`, as its last member is an array of these: pointers there are
+ * found. */
+void ELC_Program_tail(ELC_Type type, ELC_Type tail);
+
 /* The program has moved a pointer back by a distance that it computes, from `from` to `to`, which it returns: `to` may lead to before the
  * memory that it is of, or into other memory. A line has it as so many elements before that. _on: only if `from` is such a pointer, or behind `to`. */
 void *ELC_Program_moved(void *from, void *to);

@@ -128,6 +128,16 @@ bool ends_openly(const RecordDecl* record) {
   return array != nullptr && array->getSize().getZExtValue() <= 1;
 }
 
+// What comes behind it where it ends so, if that begins where it ends.
+QualType tail_of(const ASTContext& context, const RecordDecl* record) {
+  if (!ends_openly(record)) return QualType();
+  const FieldDecl* last = nullptr;
+  for (const FieldDecl* field : record->fields()) last = field;
+  const ASTRecordLayout& layout = context.getASTRecordLayout(record);
+  const uint64_t begin = layout.getFieldOffset(last->getFieldIndex()) / 8, size = last->getType()->isIncompleteArrayType() ? 0 : static_cast<uint64_t>(context.getTypeSizeInChars(last->getType()).getQuantity());
+  return begin + size == static_cast<uint64_t>(layout.getSize().getQuantity()) ? context.getAsArrayType(last->getType())->getElementType() : QualType();
+}
+
 // Of a union whose members are all pointers to data, or all to functions: it does not matter which of them is in use.
 int number_of_pointers(const RecordDecl* record) {
   int number = 0;
@@ -350,7 +360,11 @@ bool Types::describe_record(const RecordDecl* declared, Described* to, std::stri
     variables_ += "static int " + made.described.type + "; ";
     makers_ += "{ const struct ELC_Field elc_f[] = {" + fields + "}; " + made.described.type + " = ELC_Struct(\"" + unique_name(record) + "\", " +
                std::to_string(size) + ", (int)(sizeof elc_f / sizeof elc_f[0]), elc_f); } ";
-    // Memory may hold what comes behind such a struct, which is bytes there; a variable that is initialised may have more than it says.
+    const QualType tail = tail_of(unit_.context(), record);
+    Described behind;
+    std::string ignored;
+    if (!tail.isNull() && describe(tail, &behind, &ignored, false) && behind.count > 0) makers_ += "ELC_Program_tail(" + made.described.type + ", " + behind.type + "); ";
+    // Memory may hold what comes behind such a struct, which is bytes there but for pointers; a variable that is initialised may have more than it says.
     if (has_open_array(record)) made.why = name + " ends with an array whose size its type does not say", made.has_open_array = true;
   }
   *to = made.described;

@@ -268,7 +268,18 @@ void forget_parts(Process& p) {
   p.first_of_parts = format::kNone;
 }
 
+// What structs that end with more than they say have there.
+static void note_tails(Process& p) {
+  if (p.tails.size() == 0) return;
+  for (const Block& block : p.heap.slots()) {
+    const TypeId* const tail = block.is_open ? p.tails.find(static_cast<uint64_t>(block.type)) : nullptr;
+    const uint64_t element = p.types.size_of(block.type);
+    if (tail != nullptr && block.size >= element + p.types.size_of(*tail)) note_part(p, block.address + element, *tail);
+  }
+}
+
 void find_parts(Process& p) {
+  if (p.is_prepared) note_tails(p);
   if (!p.is_prepared || p.parts.size() == 0) return;
   struct OfBlock {
     Block* block;

@@ -140,6 +140,7 @@ struct Process {
   const char* unfit = nullptr;  // what a prepared program has called, so that no line may be taken
   Vector<Opened> opened;        // by a prepared program, and perhaps still open
   Text unregistered;  // what could not be registered (libELC.h, ELC_STATIC, ELC_RANDOM), so that no line may be taken
+  HashMap<TypeId> tails;            // in a prepared program: of structs that end with more than they say, what has pointers there
   HashMap<TypeId> types_with_gaps;  // in a prepared program: of structs, those in which the gaps are bytes
   Vector<uintptr_t> places;  // in a prepared program: what the addresses of its memory begin with
   uintptr_t low_end = 0;     // in it: where memory ends that begins with nothing, behind the executable

@@ -127,7 +127,10 @@ TypeId with_gaps(Process& p, TypeId type) {
 
 void make_types_with_gaps(Process& p, TypeId end) {
   for (TypeId type = ELC_FIRST_MADE_TYPE; type < end; ++type)
-    if (const TypeId twin = with_gaps(p, type)) p.types_with_gaps.at(static_cast<uint64_t>(type)) = twin;
+    if (const TypeId twin = with_gaps(p, type)) {
+      p.types_with_gaps.at(static_cast<uint64_t>(type)) = twin;
+      if (const TypeId* const tail = p.tails.find(static_cast<uint64_t>(type))) p.tails.at(static_cast<uint64_t>(twin)) = *tail;
+    }
 }
 
 // What no memory of a program lies below, and above: most numbers are told from addresses by that.
@@ -531,6 +534,11 @@ ELC_EXPORT void* ELC_Program_as(void* memory, ELC_Type type) {
   block->type = type;
   block->guessed = block->stays_bytes = false;
   return memory;
+}
+
+ELC_EXPORT void ELC_Program_tail(ELC_Type type, ELC_Type tail) {
+  Process& p = process();
+  if (p.types.info(tail).has_handle) p.tails.at(static_cast<uint64_t>(type)) = tail;
 }
 
 ELC_EXPORT void* ELC_Program_moved(void* from, void* to) {

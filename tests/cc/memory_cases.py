@@ -103,6 +103,49 @@ int main(int argc, char **argv) {
         for sites, more in (("5 20 21 40 60 90", "50 70 71 95"), ("1 2 3 99", "3"), ("%d" % self.chance.randrange(1, 99), None)):
             self.restarts_from_all(program, sites, more)
 
+    def test_pointers_behind_a_struct(self):
+        """An array of no size or of one element, with which a struct ends: of pointers, or of structs with some; growing, and all NULL at first."""
+        program = r"""
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+struct cell { double x; struct cell *next; };
+struct table { int n; struct cell *s[]; };
+struct names { size_t n; char *name[1]; };
+struct list { struct list *next; int n; struct entry { char *key; int value; struct table *of; } all[]; };
+struct rows { int n; double *row[0]; };
+struct jobs { int n; MPI_Request all[]; };
+static struct names *grow(struct names *m, size_t n) { m = realloc(m, sizeof *m + (n - 1) * sizeof(char *)); while (m->n < n) { char b[20]; sprintf(b, "name %zu", m->n); m->name[m->n++] = strdup(b); } return m; }
+int main(int argc, char **argv) {
+  int i, k, rank, got[3]; double result = 0, all;
+  MPI_Init(&argc, &argv); MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  struct table *t = malloc(sizeof *t + 12 * sizeof *t->s); t->n = 12; for (k = 0; k < 12; k++) t->s[k] = NULL;
+  struct names *m = grow(calloc(1, sizeof *m), 3); struct list *lists = NULL;
+  struct rows *r = malloc(sizeof *r + 5 * sizeof(double *)); r->n = 5; for (k = 0; k < 5; k++) r->row[k] = calloc(3, sizeof(double));
+  struct jobs *jobs = malloc(sizeof *jobs + 3 * sizeof *jobs->all); jobs->n = 3; for (k = 0; k < 3; k++) jobs->all[k] = MPI_REQUEST_NULL;
+  for (i = 0; i < 100; i++) {
+    if (i % 9 == 4) { struct cell *c = malloc(sizeof *c); c->x = i; c->next = t->s[(i + 1) % 12]; t->s[i % 12] = c; }
+    if (i % 20 == 10) m = grow(m, m->n + i % 3 + 1);
+    if (i % 30 == 12) { struct list *l = calloc(1, sizeof *l + (i % 7 + 1) * sizeof l->all[0]); l->n = i % 7 + 1; for (k = 0; k < l->n; k++) l->all[k] = (struct entry){m->name[k % m->n], i + k, k % 2 ? t : NULL}; l->next = lists; lists = l; }
+    for (k = 0; k < 3; k++) MPI_Irecv(&got[k], 1, MPI_INT, rank, k, MPI_COMM_WORLD, &jobs->all[k]);
+    MPI_Barrier(MPI_COMM_WORLD);
+    for (k = 0; k < 3; k++) { int n = i * k; MPI_Send(&n, 1, MPI_INT, rank, k, MPI_COMM_WORLD); }
+    MPI_Waitall(jobs->n, jobs->all, MPI_STATUSES_IGNORE);
+    for (k = 0; k < 12; k++) for (struct cell *c = t->s[k]; c; c = c->next) { result += c->x; c->x += k; }
+    for (size_t n = 0; n < m->n; n++) result += strlen(m->name[n]) * m->name[n][5];
+    for (struct list *l = lists; l; l = l->next) for (k = 0; k < l->n; k++) result += l->all[k].value + l->all[k].key[5] + (l->all[k].of ? l->all[k].of->n : 0);
+    for (k = 0; k < r->n; k++) result += r->row[k][i % 3] += k + got[1];
+  }
+  MPI_Reduce(&result, &all, 1, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
+  if (rank == 0) printf("%.15g\n", all);
+  MPI_Finalize();
+  return 0;
+}
+"""
+        self.restarts_from_all(program, "3 20 35 80 131", "60 71 190")
+        self.restarts_from_all(program, "%d" % self.chance.randrange(1, 300))
+
     def test_gaps_that_are_copied(self):
         """With what the stack had there, which may be half an address, and is nobody's."""
         self.right("""struct option { char key; char *name; int kind; char type; void *to; }; static int all[64];

@@ -177,6 +177,12 @@ void *ELC_Program_aligned_alloc(size_t alignment, size_t size);
 void *ELC_Program_mm_malloc(size_t size, size_t alignment); /* _mm_malloc, of <xmmintrin.h> */
 void *ELC_Program_valloc(size_t size); /* and pvalloc */
 
+/* mmap, munmap and mremap. Memory that nobody else has (MAP_PRIVATE and MAP_ANONYMOUS) is as that of aligned_alloc; while there is other,
+ * lines are refused. */
+void *ELC_Program_mmap(void *address, size_t size, int protection, int flags, int descriptor, long long offset);
+int ELC_Program_munmap(void *address, size_t size);
+void *ELC_Program_mremap(void *before, size_t old_size, size_t size, int flags, ...);
+
 /* The memory of an array of variable length, in the place of what it had before: elements of `element` bytes, as many as the product of
  * the extents. `extents` NULL: none any more. The program ends where there is no memory. */
 void *ELC_Program_array(void *before, int dimensions, const size_t *extents, size_t element, ELC_Type type);
@@ -239,6 +245,11 @@ void *ELC_Program_number_of(const volatile void *pointer, const char *what);
 int ELC_Program_opened(int descriptor, const char *what);
 void *ELC_Program_opened_stream(void *stream, const char *what);
 void *ELC_Program_opened_directory(void *directory, const char *what);
+/* The same of what functions of the C library make in memory of their own, as regcomp: around the argument that says where, around
+ * the call (not 0: it has made nothing), and around the argument of the function that frees it. They return their first argument. */
+void *ELC_Program_makes(void *object, const char *what);
+int ELC_Program_made(int code);
+void *ELC_Program_frees(void *object);
 /* A descriptor, to which something is done that lines do not have: unfit, as above, unless the program has opened it itself so. */
 int ELC_Program_used(int descriptor, const char *what);
 void *ELC_Program_freopen(const char *path, const char *mode, void *stream); /* standard streams, too, are streams of lines then */

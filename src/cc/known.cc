@@ -75,7 +75,7 @@ const Names& plain() {
     sysconf pathconf fpathconf confstr getpagesize getdtablesize get_nprocs get_nprocs_conf get_phys_pages get_avphys_pages
     sysinfo getrlimit getrlimit64 getpriority setpriority nice kill raise
     sched_getcpu getcpu sched_getaffinity sched_setaffinity __sched_cpucount sched_get_priority_max sched_get_priority_min
-    getopt getopt_long getopt_long_only fnmatch basename __xpg_basename dirname backtrace backtrace_symbols_fd
+    getopt getopt_long getopt_long_only fnmatch regexec regerror localeconv nl_langinfo gai_strerror hstrerror inet_ntoa basename __xpg_basename dirname backtrace backtrace_symbols_fd
     pthread_mutex_init pthread_mutex_destroy pthread_mutex_lock pthread_mutex_trylock pthread_mutex_unlock pthread_mutexattr_init
     pthread_mutexattr_destroy pthread_cond_init pthread_cond_destroy pthread_cond_signal pthread_cond_broadcast
     pthread_rwlock_init pthread_rwlock_destroy pthread_rwlock_unlock
@@ -99,7 +99,7 @@ const Names& returning_own() {
     mkdtemp mktemp tmpnam_r seed48 gets fgets fgets_unlocked fgetws fgetws_unlocked gcvt ctime_r asctime_r inet_ntop
     basename __xpg_basename dirname wcscpy wcsncpy wcscat wcsncat wcschr wcsrchr wcschrnul wcspbrk wcsstr wcswcs wcstok wcpcpy
     wcpncpy wmemchr wmemcpy wmemmove wmemset wmempcpy
-    readdir readdir64 __errno_location __ctype_b_loc __ctype_tolower_loc __ctype_toupper_loc __builtin_assume_aligned)");
+    localeconv nl_langinfo gai_strerror hstrerror inet_ntoa readdir readdir64 __errno_location __ctype_b_loc __ctype_tolower_loc __ctype_toupper_loc __builtin_assume_aligned)");
   return all;
 }
 
@@ -147,6 +147,10 @@ const std::map<std::string, std::string>& replaced() {
       {"valloc", "ELC_Program_valloc"},
       {"pvalloc", "ELC_Program_valloc"},
       {"free", "ELC_Program_free"},
+      {"mmap", "ELC_Program_mmap"},
+      {"mmap64", "ELC_Program_mmap"},
+      {"munmap", "ELC_Program_munmap"},
+      {"mremap", "ELC_Program_mremap"},
       {"strdup", "ELC_Program_strdup"},
       {"__strdup", "ELC_Program_strdup"},
       {"strndup", "ELC_Program_strndup"},
@@ -297,10 +301,11 @@ const Reasons& unfit() {
     Reasons reasons;
     const auto add = [&](const char* why, const char* names) { add_reasons(&reasons, why, names); };
     add("its memory is not part of lines; use malloc",
-        "mmap mmap64 munmap mremap brk sbrk shmat shm_open memfd_create wcsdup "
-        "tempnam tmpnam canonicalize_file_name glob glob64 globfree wordexp regcomp regexec regfree regerror backtrace_symbols freeaddrinfo gai_strerror wordfree tsearch tfind "
+        "brk sbrk shmat shm_open memfd_create wcsdup "
+        "tempnam tmpnam canonicalize_file_name backtrace_symbols freeaddrinfo tsearch tfind "
         "tdelete twalk tdestroy hsearch_r hcreate_r getpwent getgrgid getgrnam getgrent gethostbyname getaddrinfo "
-        "ecvt fcvt qecvt qfcvt l64a localeconv nl_langinfo ttyname cuserid ctermid inet_ntoa gethostbyaddr getservbyname getprotobyname shmget shmdt shmctl");
+        "ecvt fcvt qecvt qfcvt l64a ttyname cuserid ctermid gethostbyaddr getservbyname getprotobyname shmget shmdt shmctl");
+    add("while what it makes is not freed no line is taken; free it before", "regcomp glob glob64 wordexp regfree globfree globfree64 wordfree");
     add("a lock of OpenMP that leads to memory of its runtime, or may be nested, is not part of lines: use a directive",
         "omp_init_lock omp_init_nest_lock omp_init_lock_with_hint omp_init_nest_lock_with_hint omp_set_lock omp_set_nest_lock omp_unset_lock "
         "omp_unset_nest_lock omp_test_lock omp_test_nest_lock omp_destroy_lock omp_destroy_nest_lock");
@@ -428,7 +433,7 @@ const Names& settings() {
 
 const Names& for_threads() {
   static const Names all = words(
-      "malloc calloc realloc free strdup __strdup strndup posix_memalign aligned_alloc memalign valloc pvalloc _mm_malloc _mm_free "
+      "malloc calloc realloc free strdup __strdup strndup posix_memalign aligned_alloc memalign valloc pvalloc _mm_malloc _mm_free mmap mmap64 munmap mremap "
       "time clock times getrusage gettimeofday clock_gettime timespec_get MPI_Wtime omp_get_wtime");
   return all;
 }
@@ -464,10 +469,10 @@ Known known_function(const std::string& spelled) {
   if (const auto r = replaced().find(name); r != replaced().end()) {
     known.kind = Known::Kind::kReplaced;
     known.text = r->second;
-    known.aligns = r->second == "ELC_Program_posix_memalign" || r->second == "ELC_Program_aligned_alloc" || r->second == "ELC_Program_valloc" ||
+    known.aligns = r->second == "ELC_Program_posix_memalign" || r->second == "ELC_Program_mmap" || r->second == "ELC_Program_aligned_alloc" || r->second == "ELC_Program_valloc" ||
                    r->second == "ELC_Program_mm_malloc";
     known.allocates = name == "malloc" || name == "calloc" || name == "realloc" || name == "valloc" || name == "pvalloc" || name == "reallocarray" ||
-                      r->second == "ELC_Program_aligned_alloc" || r->second == "ELC_Program_mm_malloc";
+                      r->second == "ELC_Program_aligned_alloc" || r->second == "ELC_Program_mm_malloc" || r->second == "ELC_Program_mmap" || name == "mremap";
     known.gets_attributes = known.text == "ELC_Program_get_attr";
     known.makes_keyvals = known.text == "ELC_Program_keyval_create";
     known.keeps_pointers = known.makes_keyvals || known.text == "ELC_Program_set_attr" || name == "putenv";
@@ -485,6 +490,8 @@ Known known_function(const std::string& spelled) {
     known.kind = Known::Kind::kUnfit;
     known.text = late->second;
     known.file = file_of(name);
+    known.makes = name == "regcomp" ? 0 : name == "wordexp" ? 1 : name.starts_with("glob") && !name.starts_with("globfree") ? 3 : -1;
+    known.frees = name == "regfree" || name.starts_with("globfree") || name == "wordfree" ? 0 : -1;
   } else if (const auto no = refused().find(name); no != refused().end()) {
     known.kind = Known::Kind::kRefused;
     known.text = no->second;

@@ -40,6 +40,8 @@ struct Known {
   File file = File::kNone;
   bool looks_outside = false;   // at what other programs may change at any time
   int fills = -1;               // and this argument leads to where it puts what it sees
+  int makes = -1;              // of an unfit one called by its name: this argument leads to what it makes in memory of its own, which lines are refused for
+  int frees = -1;              // and to what it frees
   bool is_setting = false;     // of a replaced one: its last call is repeated in a restart
 };
 

@@ -67,6 +67,7 @@ class FileVisitor : public Visitor {
     if (known.kind == Known::Kind::kUnknown) return true;
     if (known.looks_outside) repeat(call, known);
     if (known.file != Known::File::kNone) follow_file(call, known);
+    if (known.makes >= 0 || known.frees >= 0) follow_made(call, known);
     if (call->getType()->isPointerType() || known.keeps_pointers) return true;  // perhaps into what it was given
     for (const Expr* argument : call->arguments()) keep(argument);
     return true;
@@ -430,6 +431,19 @@ class FileVisitor : public Visitor {
     followed_.insert(callee);
   }
 
+  // A call by its name of what makes something in memory of the C library's, or frees it.
+  void follow_made(const CallExpr* call, const Known& known) {
+    const auto place = static_cast<unsigned>(std::max(known.makes, known.frees));
+    if (call->getNumArgs() <= place) return;
+    const Expr* const callee = call->getCallee()->IgnoreParenImpCasts();
+    const Expr* const object = call->getArg(place);
+    const std::string why = in_quotes(callee_of(call)->getName().str() + "() (" + unit_.place(callee->getBeginLoc()) + "): " + known.text);
+    const bool makes = known.makes >= 0;
+    m_.edits_.wrap(unit_.begin_of(object->getBeginLoc()), unit_.end_of(object->getEndLoc()), makes ? "ELC_Program_makes(" : "ELC_Program_frees(", makes ? ", " + why + ")" : ")");
+    if (makes) m_.edits_.wrap(unit_.begin_of(call->getBeginLoc()), unit_.end_of(call->getEndLoc()), "ELC_Program_made(", ")");
+    followed_.insert(callee);
+  }
+
   // What a function leaves out of a struct is what was there before: perhaps an address that a line would find in numbers to which the
   // struct is copied. Vectors and matrices are set as a whole, and often.
   void clear(const VarDecl* variable) {
@@ -457,6 +471,9 @@ class FileVisitor : public Visitor {
       parameters += (parameters.empty() ? "" : ", ") + bare(parameter->getType());
     if (function->isVariadic()) parameters += ", ...";
     if (symbol == "ELC_Program_init") parameters = "int *, char ***";
+    // Numbers that have another size where files may be large.
+    if (symbol == "ELC_Program_truncate") parameters = "const char *, long long";
+    if (symbol == "ELC_Program_mmap") parameters = "void *, __typeof__(sizeof 0), int, int, int, long long";
     if (symbol == "ELC_Program_init_thread") parameters = "int *, char ***, int, int *";
     m_.replaced_[symbol] = "extern " + bare(function->getReturnType()) + " " + symbol + "(" + (parameters.empty() && function->hasPrototype() ? "void" : parameters) + "); ";
   }
@@ -792,7 +809,7 @@ std::string Module::prelude() const {
       "struct ELC_Program { const struct ELC_Program_module *const *modules; unsigned long module_count; int thread_level, draws_numbers, reads_input, reads_clocks, makes_keyvals, "
       "uses_library, aligns, apart; const struct ELC_Program_rounding *rounding; int (*in_parallel)(void); void (*settings)(int); const struct ELC_Program_number *numbers; unsigned long number_count; "
       "const char *executable, *executable_end; int has_foreign_addresses, has_long_doubles; }; "
-      "extern void ELC_Program_unfit(const char *); extern void *ELC_Program_number_of(const volatile void *, const char *); extern int ELC_Program_outside(int, void *, unsigned long); extern const char *ELC_Program_asks_of(const char *); extern int ELC_Program_opened(int, const char *), ELC_Program_used(int, const char *); "
+      "extern void ELC_Program_unfit(const char *); extern void *ELC_Program_number_of(const volatile void *, const char *); extern int ELC_Program_outside(int, void *, unsigned long); extern const char *ELC_Program_asks_of(const char *); extern int ELC_Program_opened(int, const char *), ELC_Program_used(int, const char *), ELC_Program_made(int); extern void *ELC_Program_makes(void *, const char *), *ELC_Program_frees(void *); "
       "extern void *ELC_Program_opened_stream(void *, const char *), *ELC_Program_opened_directory(void *, const char *); "
       "extern char **ELC_Program_environment(void), *ELC_Program_text(const char *); extern char **ELC_Program_begin(const struct ELC_Program *, int, char **); ";
   if (program_.everywhere())

@@ -364,8 +364,8 @@ void Program::check_foreign(const FunctionFacts& of, std::set<std::string>* told
     if (external_.contains(name) || !told->insert(name).second) continue;
     const Known k = known(name);
     if (is_stateless(name)) stateless_ = name;
-    if (k.kind == Known::Kind::kUnfit && k.file != Known::File::kUsed)
-      warnings_.push_back(place + ": " + name + "(): " + k.text + (k.file == Known::File::kNone ? ": when it has been called no line is taken" : ""));
+    if (k.kind == Known::Kind::kUnfit && k.file != Known::File::kUsed && k.frees < 0)
+      warnings_.push_back(place + ": " + name + "(): " + k.text + (k.file == Known::File::kNone && k.makes < 0 ? ": when it has been called no line is taken" : ""));
     if (k.kind == Known::Kind::kRefused) errors->push_back(place + ": " + name + "(): " + k.text);
     if (k.kind == Known::Kind::kPlain && !k.returns_own && !is_mpi(name) && returning_pointers_.contains(name) && !is_stateless(name))
       errors->push_back(place + ": " + name + "(): what it returns a pointer to is not the program's, and not part of lines");

@@ -306,6 +306,11 @@ bool Types::is_lock(QualType type) {
   return all.contains(record->getTypedefNameForAnonDecl() != nullptr ? record->getTypedefNameForAnonDecl()->getName().str() : record->getName().str());
 }
 
+bool Types::is_made_elsewhere(const RecordDecl* record) {
+  static const std::set<std::string> all = {"re_pattern_buffer", "glob_t", "glob64_t", "wordexp_t"};
+  return all.contains(record->getTypedefNameForAnonDecl() != nullptr ? record->getTypedefNameForAnonDecl()->getName().str() : record->getName().str());
+}
+
 bool Types::is_jump_buffer(QualType type) {
   const RecordDecl* const record = type->getAsRecordDecl();
   return record != nullptr && record->getName() == "__jmp_buf_tag";
@@ -335,6 +340,9 @@ bool Types::describe_record(const RecordDecl* declared, Described* to, std::stri
   } else if (is_lock(QualType(record->getTypeForDecl(), 0))) {
     made.described.type = scalar(ELC_BYTE);
     made.described.count = size;
+  } else if (unit_.in_system_header(record->getLocation()) && is_made_elsewhere(record)) {
+    made.described.type = scalar(ELC_BYTE);
+    made.described.count = 0;
   } else if (unit_.in_system_header(record->getLocation()) && !plain_.contains(record) && !is_plain_struct_of_system(record->getName().str()) &&
       !(record->getTypedefNameForAnonDecl() != nullptr && is_plain_struct_of_system(record->getTypedefNameForAnonDecl()->getName().str()))) {
     made.why = name + " is of a system header, and may be more than its content";

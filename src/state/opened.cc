@@ -1,5 +1,5 @@
-// Files that a prepared program has opened by other functions than those whose streams lines have (elc_program.h). While one is open no
-// line is taken; what the program does with it is its own.
+// Files that a prepared program has opened by other functions than those whose streams lines have (elc_program.h), and what functions of
+// the C library make for it in their own memory. While one is there no line is taken; what the program does with it is its own.
 #include <dirent.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -74,6 +74,11 @@ Result check_opened(Process& p) {
   return Result();
 }
 
+Result check_made(const Process& p) {
+  if (p.made.empty()) return Result();
+  return Result::error("the program has called %s", p.made[0].what);
+}
+
 void forget_opened(Process& p, int descriptor) {
   pthread_mutex_lock(&lock);
   if (const size_t i = place_of(p.opened, descriptor); i < p.opened.size()) forget(&p.opened, i);
@@ -97,6 +102,31 @@ ELC_EXPORT void* ELC_Program_opened_stream(void* stream, const char* what) {
 ELC_EXPORT void* ELC_Program_opened_directory(void* directory, const char* what) {
   if (directory != nullptr) elc::state::note(dirfd(static_cast<DIR*>(directory)), what);
   return directory;
+}
+
+ELC_EXPORT void* ELC_Program_makes(void* object, const char* what) {
+  pthread_mutex_lock(&elc::state::lock);
+  elc::Vector<elc::state::Made>& all = elc::state::process().made;
+  all.push_back({object, what});
+  pthread_mutex_unlock(&elc::state::lock);
+  return object;
+}
+
+ELC_EXPORT int ELC_Program_made(int code) {
+  pthread_mutex_lock(&elc::state::lock);
+  elc::Vector<elc::state::Made>& all = elc::state::process().made;
+  if (code != 0 && !all.empty()) all.erase(all.size() - 1);
+  pthread_mutex_unlock(&elc::state::lock);
+  return code;
+}
+
+ELC_EXPORT void* ELC_Program_frees(void* object) {
+  pthread_mutex_lock(&elc::state::lock);
+  elc::Vector<elc::state::Made>& all = elc::state::process().made;
+  for (size_t i = all.size(); i-- > 0;)
+    if (all[i].object == object) all.erase(i);
+  pthread_mutex_unlock(&elc::state::lock);
+  return object;
 }
 
 ELC_EXPORT int ELC_Program_used(int descriptor, const char* what) {

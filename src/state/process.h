@@ -2,6 +2,7 @@
 #ifndef ELC_STATE_PROCESS_H
 #define ELC_STATE_PROCESS_H
 
+#include <pthread.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -102,6 +103,17 @@ struct Part {
   uint64_t next_id = 0;
 };
 
+struct Mapping {
+  uintptr_t begin;
+  size_t size;  // bytes
+};
+
+// What the program has made by a function of the C library's, in memory that no line has.
+struct Made {
+  const void* object;
+  const char* what;  // the call
+};
+
 struct Process {
   format::TypeTable types;
   NameStack names;
@@ -139,6 +151,10 @@ struct Process {
   Vector<Description> descriptions;
   const char* unfit = nullptr;  // what a prepared program has called, so that no line may be taken
   Vector<Opened> opened;        // by a prepared program, and perhaps still open
+  Vector<Made> made;            // by a prepared program, and not freed
+  Vector<Mapping> mappings;     // of a prepared program, of other memory than its own
+  Vector<Mapping> mapped_files; // of libraries and others, for the line being taken
+  bool knows_files = false;     // those
   Text unregistered;  // what could not be registered (libELC.h, ELC_STATIC, ELC_RANDOM), so that no line may be taken
   HashMap<TypeId> tails;            // in a prepared program: of structs that end with more than they say, what has pointers there
   HashMap<TypeId> types_with_gaps;  // in a prepared program: of structs, those in which the gaps are bytes
@@ -169,6 +185,23 @@ struct Process {
 extern Process* the_process;
 Process& make_process();
 inline Process& process() { return the_process != nullptr ? *the_process : make_process(); }
+
+// Lives where several threads of a prepared program may be at the same time.
+class Alone {
+ public:
+  Alone() : needed_(process().has_threads) {
+    if (needed_) pthread_mutex_lock(&lock);
+  }
+  ~Alone() {
+    if (needed_) pthread_mutex_unlock(&lock);
+  }
+  Alone(const Alone&) = delete;
+  Alone& operator=(const Alone&) = delete;
+
+ private:
+  static pthread_mutex_t lock;
+  const bool needed_;
+};
 
 // libELC.h: a restart jumps over the OnStrDef of what is on the heap, so the struct that was described so becomes a type
 // by the number of bytes that a value of it takes in the file. kNone if there is no such description.
@@ -273,6 +306,11 @@ Result encode_moved(const Process& process, uintptr_t to, const Moved& moved, fo
 
 // In a prepared program: fails if a file is open that lines do not follow. The descriptor is one of a stream that they do follow.
 Result check_opened(Process& process);
+// The same if it has memory that the system has mapped, or what functions of the C library have made and nobody has freed.
+Result check_mappings(const Process& process);
+Result check_made(const Process& process);
+// And if a pointer that leads to nothing of lines leads to what a library has.
+Result check_libraries(Process& process, uintptr_t value);
 void forget_opened(Process& process, int descriptor);
 
 // Variables that change their place and size. Before a line: where they are now.

@@ -2,7 +2,6 @@
 #include "elc_program.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -136,25 +135,6 @@ void make_types_with_gaps(Process& p, TypeId end) {
 // What no memory of a program lies below, and above: most numbers are told from addresses by that.
 constexpr uintptr_t kLeast = kLeastAddress, kMostAddress = sizeof(uintptr_t) == 8 ? ~uintptr_t{0} >> 16 : ~uintptr_t{0};
 
-// Lives where several threads of the program may be at the same time.
-class Alone {
- public:
-  Alone() : needed_(process().has_threads) {
-    if (needed_) pthread_mutex_lock(&lock);
-  }
-  ~Alone() {
-    if (needed_) pthread_mutex_unlock(&lock);
-  }
-  Alone(const Alone&) = delete;
-  Alone& operator=(const Alone&) = delete;
-
- private:
-  static pthread_mutex_t lock;
-  const bool needed_;
-};
-
-constinit pthread_mutex_t Alone::lock = PTHREAD_MUTEX_INITIALIZER;
-
 // A copy that is part of lines.
 char* copy_text(const char* text, size_t length) {
   char* const copy = static_cast<char*>(ELC_new(ELC_CHAR, length + 1));
@@ -163,6 +143,8 @@ char* copy_text(const char* text, size_t length) {
 }
 
 }  // namespace
+
+constinit pthread_mutex_t Alone::lock = PTHREAD_MUTEX_INITIALIZER;
 
 bool is_prepared() { return process().is_prepared; }
 

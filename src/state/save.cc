@@ -113,7 +113,8 @@ Result encode_pointer(void* context, const void* leaf, PointerLeaf* out) {
   note_wild(saving, reinterpret_cast<uintptr_t>(pointer));
   ELC_TRY(check_wild(saving.process, reinterpret_cast<uintptr_t>(pointer)));
   ELC_TRY(check_before_array(saving, reinterpret_cast<uintptr_t>(pointer)));
-  return check_handle(saving, leaf, sizeof pointer);
+  ELC_TRY(check_handle(saving, leaf, sizeof pointer));
+  return check_libraries(saving.process, reinterpret_cast<uintptr_t>(pointer));
 }
 
 Result encode_address(void* context, const void* leaf, PointerLeaf* out) {
@@ -534,7 +535,13 @@ Result save_heap(Saving& saving, const LeafEncoder& leaves) {
 }  // namespace
 
 // A call behind which there are no lines at all is told first, by begin_save().
-Result check_files() { return process().unfit != nullptr ? Result() : check_opened(process()); }
+Result check_files() {
+  Process& p = process();
+  if (p.unfit != nullptr) return Result();
+  ELC_TRY(check_opened(p));
+  ELC_TRY(check_mappings(p));
+  return check_made(p);
+}
 
 // Of the line: at once what is a handle of MPI is known.
 static HandleCodec codec_of_line;
@@ -554,6 +561,7 @@ Result begin_save(const HandleCodec& codec) {
   ELC_TRY(locate_resizing(p));
   if (p.random != nullptr) ELC_TRY(p.random->take());
   ELC_TRY(take_library());
+  p.knows_files = false;
   p.heap.arrange();  // what is freed may be no memory any more
   forget_parts(p);
   guess_types(p);

@@ -224,6 +224,32 @@ strftime(zone, sizeof zone, "%Z", when); result += zone[0] + strlen(setlocale(LC
                    """{ struct sigaction set, now; if (i == 0) memset(&set, 0, sizeof set), set.sa_handler = note, set.sa_flags = SA_RESETHAND, sigaction(SIGUSR2, &set, &before);
   if (i == 3) raise(SIGUSR2); deep(1, 1); sigaction(SIGUSR2, NULL, &now); deep(1, 1); result += caught + (now.sa_handler == SIG_DFL) + (before.sa_handler == SIG_DFL); }""")
 
+    def test_what_the_c_library_makes(self):
+        """In memory of its own, which refuses lines until it is freed, and no longer; what could not be made does not."""
+        outside = """#include <glob.h>
+#include <locale.h>
+#include <regex.h>
+#include <wordexp.h>
+static regex_t global; static struct both { long n; glob_t *found; regex_t of; } *both;
+static int matches(const char *text) { regex_t one, *p = &one; int is, none = regcomp(p, "(", REG_EXTENDED);
+  if (none == 0 || regcomp(p, "^[a-c]*[0-9]*4$", REG_NOSUB) != 0) return 100; is = regexec(p, text, 0, NULL, 0) == 0; regfree(p); return is; }
+static long words(void) { wordexp_t all; glob_t g; long n; if (wordexp("one two three", &all, 0) != 0) return 0; n = all.we_wordc; wordfree(&all);
+  return n + (glob("/nothing/of/this/name*", 0, NULL, &g) == GLOB_NOMATCH) + localeconv()->decimal_point[0]; }"""
+        inside = """{ char text[20]; if (both == NULL) both = calloc(1, sizeof *both); sprintf(text, "abc%d", i); deep(1, 1); result += matches(text) + words();
+  if (i == 40) { regcomp(&global, "x[0-9]", 0); both->found = malloc(sizeof *both->found); glob("/*", 0, NULL, both->found); regcomp(&both->of, "y", 0); }
+  if (i == 40 || i == 49) both->n += regexec(&global, "x1", 0, NULL, 0) + (both->found->gl_pathc > 0); result += both->n;
+  if (i == 50) regfree(&global), globfree(both->found), regfree(&both->of); }"""
+        self.restarts_from_all(PROGRAM % (outside, inside), "3 75 104 190", "60 71 199")
+        self.write("prog.c", PROGRAM % (outside, inside.replace("i == 40)", "i == 0)").replace("i == 50)", "i == 99)")))
+        self.cc("prog.c", "-w", "-o", "prog")
+        self.assert_refuses_line(r"the program has called regcomp\(\) \(prog\.c:\d+\): while what it makes is not freed no line is taken; free it before")
+
+    def test_pointers_to_what_a_library_has(self):
+        """A restart has it elsewhere."""
+        self.write("prog.c", PROGRAM % ("#include <locale.h>\nstatic struct lconv *numbers;", "if (i == 0) numbers = localeconv(); deep(1, 1); result += numbers->decimal_point[0];"))
+        self.cc("prog.c", "-w", "-o", "prog")
+        self.assert_refuses_line("numbers' of the globals: a pointer in it points to what a library has, or to a file that is mapped")
+
     def test_locks_without_threads(self):
         """A program that could have several, in one that has one: a lock is open, or the program opens it."""
         self.right("""#include <pthread.h>

@@ -17,6 +17,25 @@ class Memory(Cases):
                    "result += m[3] + b[i / 2] + c[1] + 7 * (((uintptr_t)a % 64) + ((uintptr_t)b % 4096) + (uintptr_t)c % 256);"
                    "if (i == 99) { MPI_Free_mem(m); free(a); free(b); free(c); }")
 
+    def test_memory_that_is_mapped(self):
+        """That of nobody else is as any, also when it grows, or a part of it is not wanted any more."""
+        outside = """#define _GNU_SOURCE
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#define BOTH (PROT_READ | PROT_WRITE)
+struct node { struct node *next; double v; }; static struct node *ring; static double *a; static size_t many = 6000; static long sum;
+static void *mapped(size_t size) { void *p = mmap(NULL, size, BOTH, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0); if (p == MAP_FAILED) abort(); return p; }
+static long of_file(void) { int file = open("/proc/self/exe", O_RDONLY); char *text = mmap(NULL, 5000, PROT_READ, MAP_SHARED, file, 0); long n = text[1]; close(file); munmap(text, 5000); return n; }"""
+        inside = """if (ring == NULL) { ring = mapped(100 * sizeof *ring); a = mapped(many * sizeof *a); for (int k = 0; k < 100; k++) ring[k].next = &ring[(k + 7) % 100], ring[k].v = k; }
+if (i == 30) a = mremap(a, many * sizeof *a, (many + 4000) * sizeof *a, MREMAP_MAYMOVE), many += 4000; if (i == 60) munmap((char *)a + 65536, 4096), many = 8192;
+for (size_t k = 0; k < many; k += 100) a[k] += k % 7 + i; { int *t = mapped(4096); t[5] = i; deep(1, 1); sum += t[5] + of_file(); munmap(t, 4096); }
+ring = ring->next; result += ring->v + a[i * 40] + a[many - 92] + sum; if (i == 99) munmap(a, many * sizeof *a);"""
+        self.restarts_from_all("#define _GNU_SOURCE\n" + PROGRAM % (outside, inside), "3 57 61 120 190", "60 150")
+        self.write("prog.c", PROGRAM % (outside, "static char *text; " + inside + "if (i == 0) { int file = open(\"/proc/self/exe\", O_RDONLY); text = mmap(NULL, 5000, PROT_READ, MAP_PRIVATE, file, 0); close(file); } result += text[1];"))
+        self.cc("prog.c", "-w", "-o", "prog", "-D_GNU_SOURCE")
+        self.assert_refuses_line(r"the program has called mmap\(\) for other memory than its own .* while it is mapped none is taken")
+
     def test_pointers_that_are_set_later(self):
         """Behind the numbers of a block; NULL when the line is taken, and set by way of a pointer that is there already."""
         self.restarts_from_all(r"""

@@ -129,14 +129,29 @@ class FileVisitor : public Visitor {
     if (!from->isPointerType()) return true;
     const bool is_of_numbers = from->getPointeeType()->isArithmeticType() && m_.types_.holds_addresses(to->getPointeeType());
     if (!(from->isVoidPointerType() || from->getPointeeType()->isAnyCharacterType() || is_of_numbers || begins_with(to->getPointeeType(), from->getPointeeType()))) return true;
-    const FunctionDecl* callee = callee_of(call);
-    if (callee != nullptr && !m_.program_.defines(unit_, callee)) {
-      const Known known = m_.program_.known(callee->getName().str());
-      if (!known.allocates) return true;
-    }
+    if (!may_allocate(call)) return true;
     m_.lift(to->getPointeeType());
     give(call, to->getPointeeType());
     return true;
+  }
+
+  bool may_allocate(const CallExpr* call) const {
+    const FunctionDecl* callee = callee_of(call);
+    return callee == nullptr || m_.program_.defines(unit_, callee) || m_.program_.known(callee->getName().str()).allocates;
+  }
+
+  // *(void **)&p = malloc(size): p has what it is for.
+  void give_by_address(const BinaryOperator* assignment) {
+    const auto* const there = dyn_cast<UnaryOperator>(assignment->getLHS()->IgnoreParens());
+    const auto* const cast = there == nullptr || there->getOpcode() != UO_Deref ? nullptr : dyn_cast<CastExpr>(there->getSubExpr()->IgnoreParens());
+    const auto* const call = dyn_cast<CallExpr>(assignment->getRHS()->IgnoreParenCasts());
+    if (cast == nullptr || call == nullptr || !assignment->getType()->isVoidPointerType() || !call->getType()->isVoidPointerType()) return;
+    const QualType from = cast->getSubExpr()->IgnoreParenCasts()->getType();
+    if (!from->isPointerType() || !from->getPointeeType()->isPointerType() || seen_.contains(call) || unit_.pragma_of(call) != nullptr || !may_allocate(call)) return;
+    const QualType element = from->getPointeeType()->getPointeeType();
+    if (element->isVoidType() || element->isFunctionType()) return;
+    m_.lift(element);
+    give(call, element);
   }
 
   bool VisitUnaryOperator(UnaryOperator* op) override {
@@ -165,6 +180,7 @@ class FileVisitor : public Visitor {
 
   // The C library's own streams have a restart's; which other one a variable of its has, lines do not say.
   bool VisitBinaryOperator(BinaryOperator* both) override {
+    if (both->getOpcode() == BO_Assign) give_by_address(both);
     const auto* const to = both->isAssignmentOp() ? dyn_cast<DeclRefExpr>(both->getLHS()->IgnoreParens()) : nullptr;
     const std::string name = to == nullptr ? "" : to->getDecl()->getName().str();
     if ((name == "stdin" || name == "stdout" || name == "stderr") && unit_.in_system_header(to->getDecl()->getLocation()))

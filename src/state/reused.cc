@@ -21,9 +21,9 @@ void find_doubtful(const format::TypeTable& types, TypeId type, uint64_t offset,
       if (all->size() == before) break;  // nor in the others
     }
   }
-  // Handles that are integers may have any value, and statuses.
+  // Handles that are integers may have any value.
   const bool is_address = format::is_handle(info.kind) && !format::has_position(info.kind) && info.kind != format::kMpiStatus && info.size == sizeof(uintptr_t);
-  if (has_bits || is_address || info.kind == format::kBool || format::part_of_complex(info.kind) == format::kLdouble) all->push_back({type, offset});
+  if (has_bits || is_address || info.kind == format::kMpiStatus || info.kind == format::kBool || format::part_of_complex(info.kind) == format::kLdouble) all->push_back({type, offset});
 }
 
 void set_bit_fields(const format::TypeTable& types, TypeId type, uint8_t* element) {
@@ -63,10 +63,30 @@ bool is_of_type(const Process& p, TypeId type, const uint8_t* at) {
   const format::TypeInfo& info = p.types.info(type);
   if (info.kind == format::kStruct) return keeps_bits(p.types, type, at);
   if (info.kind == format::kBool) return *at <= 1;
+  if (info.kind == format::kMpiStatus) return check_addresses(p, at, info.size, format::kByte).ok();  // and is_of_statuses()
   if (format::part_of_complex(info.kind) == format::kLdouble) return is_zero_behind_value(info, at);
   uintptr_t value;
   memcpy(&value, at, sizeof value);
   return value == 0 || (info.kind >= format::kMpiComm && is_mark(static_cast<intptr_t>(value))) || may_be_address(p, value);
+}
+
+// Whether a restart would bring back what is there.
+bool is_status(const Process& p, const uint8_t* at, size_t size) {
+  constexpr size_t kMost = 64;
+  uint8_t copy[kMost];
+  format::StatusLeaf leaf = {};
+  const HandleCodec* const codec = p.codec;
+  if (codec == nullptr || codec->encode_status == nullptr || codec->decode_status == nullptr || size > kMost) return true;
+  return codec->encode_status(codec->context, at, &leaf).ok() && codec->decode_status(codec->context, leaf, copy).ok() && memcmp(at, copy, size) == 0;
+}
+
+// Of a status that MPI has set some parts may be anything, as of a message that was sent: what has addresses beside it is no bytes.
+bool is_of_statuses(const Process& p, const Block& block, const Vector<Doubtful>& all, const uint8_t* element) {
+  for (const Doubtful& one : all) {
+    const format::TypeInfo& info = p.types.info(one.type);
+    if (info.kind == format::kMpiStatus && !is_status(p, element + one.offset, static_cast<size_t>(info.size))) return !check_addresses(p, block.address, block.size, format::kByte).ok();
+  }
+  return true;
 }
 
 }  // namespace
@@ -121,7 +141,8 @@ void find_reused(Process& p) {
     }
     const uint64_t size = p.types.size_of(block.type), count = all->empty() ? 0 : elements_of(p, block);
     for (uint64_t i = 0; i < count; ++i) {
-      if (is_of_type(p, *all, block.address + i * size)) continue;
+      const uint8_t* const element = block.address + i * size;
+      if (is_of_type(p, *all, element) && is_of_statuses(p, block, *all, element)) continue;
       block.type = format::kByte;
       block.guessed = block.is_open = false;
       break;

@@ -622,6 +622,12 @@ int main(int argc, char **argv) {
         self.right("struct event { void (*fire)(struct event *); struct event *next; }; struct pair { long key; struct pair *next; };"
                    "static void *spare; static struct event *event; static struct pair *pair; static void *cell(void) { if (spare == NULL) spare = calloc(1, 16); return spare; }",
                    "if (i == 0) { event = cell(); event->next = event; event = NULL; pair = cell(); pair->key = 1000; pair->next = pair; } deep(1, 1); result += ++pair->next->key;")
+        for struct in ("struct to { double v[2]; int z; }", "struct to { struct to *next; double v; int z; }"):
+            self.right("struct from { MPI_Status st; int n; }; " + struct + "; static void *spare; static struct from *first[8]; static struct to *second[8];"
+                       "static void *get(size_t n) { void *p = spare; if (p == NULL) return calloc(1, 64); spare = *(void **)p; memset(p, 0, n); return p; } static void put(void *p) { *(void **)p = spare; spare = p; }",
+                       """{ int k = i / 10 % 8, me, n; MPI_Comm_rank(MPI_COMM_WORLD, &me); if (first[k] == NULL && second[k] == NULL) { first[k] = get(sizeof *first[k]); MPI_Sendrecv(&i, 1, MPI_INT, me, i, &first[k]->n, 1, MPI_INT, me, i, MPI_COMM_WORLD, &first[k]->st); }
+  deep(1, 1); if (i < 80 && i % 10 == 5 && k % 2) { put(first[k]); first[k] = NULL; put(first[k - 1]); first[k - 1] = NULL; second[k] = get(sizeof *second[k]); second[k]->z = i; *(double *)((char *)second[k] + 8) = i * 1.37; }
+  deep(1, 1); for (k = 0; k < 8; k++) { if (first[k]) MPI_Get_count(&first[k]->st, MPI_INT, &n), result += n + first[k]->st.MPI_TAG + first[k]->n; if (second[k]) result += second[k]->z + *(double *)((char *)second[k] + 8); } }""")
         self.right("static char *pool; struct to { long n; FILE *file; };",
                    "if (pool == NULL) { pool = calloc(1, 4096); ((struct to *)(pool + 64))->file = stdout; } deep(1, 1); result += ((struct to *)(pool + 64))->file == stdout;")
 
@@ -645,4 +651,6 @@ static void *deep_down(int n, void **to, size_t size) { struct cell *own; if (n 
   d->next = kept, d->x = i, plain = d; get(&plain, 8);
   deep(1, 1);
   for (k = 0, c = first; c != NULL && k < 20; c = c->next, k++) result += c->x;
+  { struct cell *e; struct list { struct cell **all; int n; } own, *l = &own; *(void **)&e = malloc(sizeof *e); e->next = first; e->x = i; *((void **)(&l->all)) = deep_down(1, &plain, 8 * sizeof *l->all); l->all[7] = e;
+    deep(1, 1); result += l->all[7]->next->x + l->all[7]->x; free(l->all); free(e); plain = NULL; }
   result += strlen(names->name) + names->n + (kept[1].next->x > 3) + d->next[1].next->x; if (rows) result += rows[3]->x + rows[4][2].next->x; }""")

@@ -590,28 +590,27 @@ std::string Function::restore(const std::vector<size_t>& live, const std::string
   return out;
 }
 
-// What may be asked for its value when the call has come back, or by the call of a site, which a restart makes anew: what is named behind
-// the statement, in it, or in a loop around it. Whose address is taken may be reached in other ways.
+// What may be asked for its value when the call has come back, or by the call of a site, which a restart makes anew: what is live there, and
+// what is named in the same statement, whose parts have another order here. Whose address is taken may be reached in other ways.
 std::vector<size_t> Function::live_at(const CallExpr* call, bool is_site) const {
-  if (has_jumps_ || has_directives_) return scope_;
-  size_t from = unit_.begin_of(call->getBeginLoc());
-  bool is_in_loop = false;
+  if (has_directives_) return scope_;
+  const size_t begin = unit_.begin_of(call->getBeginLoc()), behind = unit_.end_of(call->getEndLoc());
+  size_t from = begin, to = behind;
   for (DynTypedNode node = DynTypedNode::create(*call); node.get<Stmt>() != function_->getBody();) {
     const auto parents = unit_.context().getParents(node);
     if (parents.size() != 1) return scope_;
     node = parents[0];
     const Stmt* const outer = node.get<Stmt>();
-    if (outer == nullptr) continue;
-    const bool is_loop = isa<ForStmt, WhileStmt, DoStmt>(outer);
-    is_in_loop |= is_loop;
-    if (is_loop || isa<Expr, DeclStmt, ReturnStmt>(outer)) from = std::min(from, unit_.begin_of(outer->getBeginLoc()));
+    if (outer == nullptr || !isa<Expr, DeclStmt, ReturnStmt>(outer)) continue;
+    from = std::min(from, unit_.begin_of(outer->getBeginLoc()));
+    to = std::max(to, unit_.end_of(outer->getEndLoc()));
   }
-  const size_t begin = unit_.begin_of(call->getBeginLoc()), end = is_site || is_in_loop ? begin : unit_.end_of(call->getEndLoc());
+  if (liveness_ == nullptr) liveness_ = std::make_unique<Liveness>(function_);
   const auto is_live = [&](size_t variable) {
     const Variable& v = variables_[variable];
-    const auto is_behind = [&](size_t at) { return at >= from && !(begin <= at && at < end); };
+    const auto is_beside = [&](size_t at) { return from <= at && at < to && (is_site || !(begin <= at && at < behind)); };
     const bool is_let_go = v.declared != nullptr && v.declared->getType()->isVariablyModifiedType();  // when the function returns
-    return v.in_place || v.declared == nullptr || is_let_go || std::any_of(v.named.begin(), v.named.end(), is_behind);
+    return v.in_place || v.declared == nullptr || is_let_go || std::any_of(v.named.begin(), v.named.end(), is_beside) || liveness_->is_live(call, v.declared);
   };
   std::vector<size_t> live;
   std::copy_if(scope_.begin(), scope_.end(), std::back_inserter(live), is_live);

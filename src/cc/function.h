@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "cc/edits.h"
+#include "cc/liveness.h"
 #include "cc/module.h"
 #include "clang/AST/Decl.h"
 #include "clang/AST/Expr.h"
@@ -127,6 +128,7 @@ class Function {
   std::vector<Variable> variables_;
   std::vector<Label> labels_;
   std::vector<size_t> scope_;
+  mutable std::unique_ptr<Liveness> liveness_;  // as soon as a label asks for it
   std::map<const clang::Stmt*, std::string> continues_;  // statements whose continue is a goto
   std::string out_, declared_, copies_;
   std::set<std::string> names_ = {"elc_f", "elc_h"};

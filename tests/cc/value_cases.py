@@ -139,6 +139,43 @@ static int asserted(int n) { int x[4]; _Static_assert(sizeof x == 16, "x"); x[0]
 static int mixed(int n) { int a = n, asserted(int), b = 2; return asserted(a) + b + deep(1, 1); }""",
                    "result += s1(i) + s2(i) + s3(i) + bits(i % 9) + packed(i) + several(i) + heap(i % 16) + asserted(i) + mixed(i);")
 
+    def test_variables_behind_calls(self):
+        """Those that some way from the call asks for are right behind a restart, and those that none does are in no line: a pointer to what
+        a library has is in the way of none."""
+        program = r"""
+#include <locale.h>
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+static int calls;
+static int call(int n) { int all; calls++; MPI_Allreduce(&n, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD); return all; }
+static int deep(int n) { return n > 0 ? deep(n - 1) : call(1); }
+static long jumps(int n) { long a = n, b = 2 * n, c = 3; int k = 0;
+again: c += a; if (k++ == 3) goto out; a = deep(k) + b; if (k & 1) goto odd; b = c; deep(1); goto again;
+odd: b -= a; deep(1); a = b + 1; goto again;
+out: deep(0); return a * 3 + b * 5 + c; }
+static long device(int n) { long sum = 0, last = -1; int k = (n + 3) / 4;
+  switch (n % 4) { case 0: do { sum += call(n); case 3: last = sum; case 2: sum = call(2) - sum; case 1: sum += last; deep(1); } while (--k > 0); }
+  return sum * 2 + last; }
+static long order(int n) { int x = n, y = n + 1, z = 5; long r = x + call(x) * y; r += call(y) + x; r = (call(1), y) + r; y = x = call(x + 1) + x; r += x > 3 ? call(z) + y : z; r += (call(n) > n && x < y) || z; int w = call(z) + z, v = w + y; return r + w * v; }
+static long loops(int n) { long total = 0; int from = 1, left = n % 4 + 2, seen = 0;
+  for (int i = 0, step = 1; i < left; i += step) { struct lconv *l = localeconv(); int local = l->decimal_point[0] + i, later; if (i == 2) { seen = local; continue; } later = local * 2; total += call(local) + from; from = later; if (call(i) > 100) break; while (local-- > 44) total += deep(1) * later; }
+  do { int inner = seen + left; if (inner % 2) { total += deep(2); continue; } total += call(inner) + inner; } while (left-- > call(1)); return total + seen + from; }
+static long parts(int n) { struct { int a, b; double c; } s = {n, n + 1, .5}, t = s; int array[4] = {1, 2, 3, n}, *p = array + n % 4, *q = &array[1]; long r = *p; call(1); t.a += s.b; r += call(*q) + t.a; s = t; call(2); r += s.c * 4 + s.a; t.b = call(s.b); p = q; call(3); return r + t.b + *p + array[2]; }
+static int early(int n, int unused, long used) { if (n % 3 == 0) return call(unused); used += n; if (call(n) < 0) return unused; for (;;) { if (used % 2) return deep(1) + used; used += call(1) | 1; n = used; } }
+int main(int argc, char **argv) {
+  long result = 0, all; int rank;
+  MPI_Init(&argc, &argv); MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  for (int i = 0; i < 8; i++) { long one = jumps(i), two = device(i + 1); result += one * 3 + two; one = order(i); result = result * 7 % 1000003 + one; result += loops(i) + parts(i); result = result * 5 % 1000003 + early(i, 2 * i, 3); }
+  MPI_Reduce(&result, &all, 1, MPI_LONG, MPI_SUM, 0, MPI_COMM_WORLD);
+  if (rank == 0) printf("%ld\n", all);
+  MPI_Finalize();
+  return 0;
+}
+"""
+        sites = [40 * k + self.chance.randrange(1, 30) for k in range(7)]
+        self.restarts_from_all(program, " ".join(map(str, sites)))
+
     def test_what_is_constant(self):
         """Members, bit-fields too, parameters, those in registers, main's."""
         self.write("first.c", "int first(int x){static int n=1;return n+=x;}\nint second(int x){return x;}")  # without a blank

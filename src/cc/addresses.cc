@@ -129,7 +129,7 @@ class AddressVisitor : public Visitor {
     const BinaryOperatorKind how = operation(both);
     see_rounding(how, left, right);
     unsigned result = kNothing;
-    if (combine(how, left, right, &result) || orders(both) || marks_address(both)) found_[function_].made.push_back(both);
+    if (combine(how, left, right, &result) || orders(both) || marks_address(both) || takes_bits(how, left, right)) found_[function_].made.push_back(both);
     for (const auto& [pointer, number] : {std::pair(left, right), std::pair(right, left)}) {
       if (how != BO_Add || !pointer->getType()->isPointerType()) continue;
       make(number, is_null(pointer) ? kNumbers : kPlaces);
@@ -146,7 +146,7 @@ class AddressVisitor : public Visitor {
     until_known([this] { TraverseDecl(context_.getTranslationUnitDecl()); });
     for (auto& [function, numbers] : found_)
       for (const Expr* made : numbers.made)
-        if (std::vector<const Expr*> wholes; are_wholes(made, &wholes)) numbers.wholes[made] = wholes;
+        if (std::vector<const Expr*> wholes; are_wholes(made, &wholes) && !wholes.empty()) numbers.wholes[made] = wholes;
     return {found_, given_, may_be_given_};
   }
   // A function that is given these.
@@ -260,6 +260,14 @@ class AddressVisitor : public Visitor {
       if (is_high) return true;
     }
     return false;
+  }
+
+  // Some of the last bits, but not all that say how it is aligned: which these are is another matter in a restart.
+  bool takes_bits(BinaryOperatorKind how, const Expr* left, const Expr* right) const {
+    uint64_t mask = 0;
+    const bool is_left = (of(left) & kWhole) != 0;
+    if (how != BO_And || !(is_left || (of(right) & kWhole) != 0) || !constant(is_left ? right : left, &mask)) return false;
+    return mask >= kOfVectors && mask < kPage && (mask & (mask + 1)) != 0;
   }
 
   // As it is, or what was there before.
@@ -578,7 +586,9 @@ class AddressVisitor : public Visitor {
     if (both != nullptr && !both->isAssignmentOp() && !both->isCommaOp() && both->getType()->isIntegerType() && both->getLHS()->getType()->isIntegerType() &&
         both->getRHS()->getType()->isIntegerType())
       return are_wholes(both->getLHS(), wholes) && are_wholes(both->getRHS(), wholes);
-    return of(e) == kNothing;
+    if (both != nullptr && both->isCompoundAssignmentOp()) return of(both->getLHS()) == kNothing && are_wholes(both->getRHS(), wholes);
+    const bool compares_pointers = both != nullptr && both->getType()->isIntegerType() && both->getLHS()->getType()->isPointerType();
+    return of(e) == kNothing && !compares_pointers;
   }
 
   // What is read there.

@@ -128,15 +128,15 @@ class Cases(unittest.TestCase):
             self.assertEqual(out, expected, said)
         shutil.rmtree(os.path.join(self.home, "lines"))
 
-    def take_line(self, program):
+    def take_line(self, program, **variables):
         """In the middle; returns what is said."""
-        out, said = self.planned(program, self.chance.randrange(30, 90))
+        out, said = self.planned(program, self.chance.randrange(30, 90), **variables)
         self.assertIn("result: ", out)
         return said
 
-    def assert_refuses_line(self, pattern):
+    def assert_refuses_line(self, pattern, **variables):
         """Such a line is not taken, and the program goes on."""
-        self.assertRegex(self.take_line("prog"), pattern)
+        self.assertRegex(self.take_line("prog", **variables), pattern)
         self.assertEqual(launch.committed(os.path.join(self.home, "lines")), [])
         shutil.rmtree(os.path.join(self.home, "lines"))
 

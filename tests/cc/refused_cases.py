@@ -435,18 +435,29 @@ static long m[2]; m[i & 1] = ~(long)&i; if (m[0] == 7) kept[0] = 0;
 static struct { uint64_t tag : 8, at : 56; } b; b.at = (uint64_t)&i; if (b.tag == 7) kept[0] = 0;
 struct { uint64_t tag : 8, at : 56; } b = {3, (uint64_t)&i}; if (b.tag == 7) kept[0] = 0;
 qsort(kept, 64, sizeof *kept, by_address);
-qsort(all, 2, sizeof *all, by_member);""".split("\n")
+qsort(all, 2, sizeof *all, by_member);
+size_t h = 5; h ^= (size_t)&i >> 4; kept[h % 61] = 0;
+size_t h = 7; h *= (size_t)&i; kept[(h >> 20) % 61] = 0;
+uint64_t h = 14695981039346656037ull; h ^= (uint64_t)(uintptr_t)&i; h *= 1099511628211ull; kept[h % 61] = 0;
+unsigned h = 3, *q = &h; *q ^= (unsigned)(uintptr_t)&i; h |= 1; kept[h % 61] = 0;
+unsigned char h = 3; h ^= (unsigned char)((size_t)&i >> 6); kept[h % 61] = 0;
+if ((size_t)&i & 0x40) kept[5] = 0;
+kept[!!((size_t)&i & 0x80) * 16] = 0;""".split("\n")
         functions = ("static struct named { char *name; int n; } all[2];\n"
                      "static int by_address(const void *a, const void *b) { const long *x = *(long **)a, *y = *(long *const *)b; return x < y ? -1 : x > y; }\n"
                      "static int by_member(const void *a, const void *b) { return (int)(((struct named *)a)->name - ((const struct named *)b)->name); }\n")
         functions += "static uintptr_t turned(void *p) { return ~(uintptr_t)p; }\n"
         functions += "".join("static void f%d(int i) { %s }\n" % (n, use) for n, use in enumerate(uses))
-        calls = "".join("f%d(i); " % n for n in range(len(uses)))
+        calls = "".join("if (use == %d) f%d(i); " % (n, n) for n in range(len(uses)))
         functions += "static unsigned of_key(const char *s) { return s[0] * 31; } static void g(int i) { struct { int n; void *p; } key = {1, &i}; of_key((char *)&key); }\n"
-        self.write("prog.c", PROGRAM % (self.HASHES + functions, "if (i < 0) { %s g(i); }" % calls))
+        calls = "{ const int use = atoi(getenv(\"USE\")); %s if (use == %d) g(i); }" % (calls, len(uses))
+        self.write("prog.c", PROGRAM % (self.HASHES + functions, calls))
         told = set(re.findall(r"(\w+)\(\): it computes with an address as a number", self.cc("prog.c", "-w", "-o", "prog")))
         self.assertEqual([], [use for n, use in enumerate(uses) if "f%d" % n not in told and "qsort" not in use and "by_pointer" not in use and "turned" not in use])
         self.assertLessEqual({"turned", "of_key", "by_address", "by_member", "by_pointer"}, told)
+        for n, use in enumerate([*uses, "of_key"]):
+            with self.subTest(use):
+                self.assert_refuses_line("it computes with an address as a number", USE=str(n))
 
     def test_small_numbers_in_pointers(self):
         """As data that callbacks are given are often: they are no addresses, and lines are taken until one is."""

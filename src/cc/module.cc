@@ -264,12 +264,14 @@ class FileVisitor : public Visitor {
     for (;;) {
       const auto parents = unit_.context().getParents(node);
       if (parents.size() != 1) return false;
+      const auto* const inner = node.get<Expr>();
       node = parents[0];
       if (node.get<ImplicitCastExpr>() != nullptr || node.get<ParenExpr>() != nullptr) continue;
+      if (const auto* choice = node.get<ConditionalOperator>()) return choice->getCond() == inner;  // else it may be what comes of it
       const auto* both = node.get<BinaryOperator>();
       const auto* one = node.get<UnaryOperator>();
       if (both != nullptr) return both->isEqualityOp() || both->isLogicalOp();
-      return one != nullptr ? one->getOpcode() == UO_LNot : node.get<IfStmt>() != nullptr || node.get<ConditionalOperator>() != nullptr;
+      return one != nullptr ? one->getOpcode() == UO_LNot : node.get<IfStmt>() != nullptr;
     }
   }
 

@@ -503,7 +503,7 @@ bool Types::add_bit_field(const FieldDecl* field, const RecordDecl* of, const st
 
 std::string Types::of_elements(QualType type, bool are_text) {
   if (type->isVariableArrayType()) type = unit_.context().getBaseElementType(type);
-  if (type->isVoidType() || type->isFunctionType() || type->isIncompleteType()) return "";
+  if (type->isVoidType() || type->isFunctionType() || type->isIncompleteType() || is_stream(type)) return "";
   Described described;
   std::string why;
   const auto* record = type->getAs<RecordType>();

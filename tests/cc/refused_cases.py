@@ -221,6 +221,9 @@ class Unfit(Cases):
             else:
                 self.assert_restarts("prog", ANSWER)
 
+    def test_functions_that_are_chosen(self):
+        self.unfit("hcreate(): it keeps a state that is not part of lines", "#include <search.h>", "int (*make)(size_t) = i > 500 ? NULL : hcreate; make(40);")
+
     def test_functions_of_others(self):
         """Their callbacks may reach MPI, then. They may be called stateless, each by its name or all by how they begin."""
         self.write("other.c", "int other_one; int other_two(void) { return 0; } int other_three(int (*f)(void)) { return f(); }")

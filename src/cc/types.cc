@@ -341,7 +341,7 @@ bool Types::describe_record(const RecordDecl* declared, Described* to, std::stri
     made.described.type = scalar(ELC_BYTE);
     made.described.count = size;
   } else if (unit_.in_system_header(record->getLocation()) && is_made_elsewhere(record)) {
-    made.described.type = scalar(ELC_BYTE);
+    made.described.type = scalar(ELC_CHAR);  // none of them: bytes go to no other machine
     made.described.count = 0;
   } else if (unit_.in_system_header(record->getLocation()) && !plain_.contains(record) && !is_plain_struct_of_system(record->getName().str()) &&
       !(record->getTypedefNameForAnonDecl() != nullptr && is_plain_struct_of_system(record->getTypedefNameForAnonDecl()->getName().str()))) {
@@ -361,7 +361,7 @@ bool Types::describe_record(const RecordDecl* declared, Described* to, std::stri
       made.described.count = size;
     }
   } else if (size == 0) {
-    made.described.type = scalar(ELC_BYTE);
+    made.described.type = scalar(ELC_CHAR);  // none of them: bytes go to no other machine
     made.described.count = 0;
   } else if (add_fields(record, record, 0, "", &fields, &made.why)) {
     made.described.type = "elc_t" + std::to_string(next_++);
@@ -517,7 +517,7 @@ std::string Types::of_elements(QualType type, bool are_text) {
     described = records_[definition].described;
   }
   const int number = number_of_scalar(type);
-  if (is_character_number(number) && !are_text) return "";
+  if (described.count == 0 || (is_character_number(number) && !are_text)) return "";
   return described.type;
 }
 

@@ -119,7 +119,9 @@ ELC_EXPORT void* ELC_Program_mremap([[maybe_unused]] void* before, [[maybe_unuse
     elc::Vector<Mapping>& all = process().mappings;
     if (const size_t i = elc::state::place_of(all, before); i < all.size() && (flags & ~MREMAP_MAYMOVE) == 0) {
       void* const memory = mremap(before, old_size, size, flags);
-      if (memory != MAP_FAILED) all[i] = {reinterpret_cast<uintptr_t>(memory), elc::state::of_pages(size)};
+      if (memory == MAP_FAILED) return memory;
+      if (reinterpret_cast<uintptr_t>(before) == all[i].begin && elc::state::of_pages(old_size) >= all[i].size) all.erase(i);  // else some of it stays
+      all.push_back({reinterpret_cast<uintptr_t>(memory), elc::state::of_pages(size)});
       return memory;
     }
     const elc::state::Block* const block = process().heap.find(before);

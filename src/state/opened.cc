@@ -107,7 +107,7 @@ ELC_EXPORT void* ELC_Program_opened_directory(void* directory, const char* what)
 ELC_EXPORT void* ELC_Program_makes(void* object, const char* what) {
   pthread_mutex_lock(&elc::state::lock);
   elc::Vector<elc::state::Made>& all = elc::state::process().made;
-  all.push_back({object, what});
+  all.push_back({object, what, pthread_self()});
   pthread_mutex_unlock(&elc::state::lock);
   return object;
 }
@@ -115,7 +115,9 @@ ELC_EXPORT void* ELC_Program_makes(void* object, const char* what) {
 ELC_EXPORT int ELC_Program_made(int code) {
   pthread_mutex_lock(&elc::state::lock);
   elc::Vector<elc::state::Made>& all = elc::state::process().made;
-  if (code != 0 && !all.empty()) all.erase(all.size() - 1);
+  size_t i = code == 0 ? 0 : all.size();
+  while (i > 0 && pthread_equal(all[i - 1].by, pthread_self()) == 0) --i;  // what this thread has made last
+  if (i > 0) all.erase(i - 1);
   pthread_mutex_unlock(&elc::state::lock);
   return code;
 }

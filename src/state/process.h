@@ -112,6 +112,7 @@ struct Mapping {
 struct Made {
   const void* object;
   const char* what;  // the call
+  pthread_t by;
 };
 
 struct Process {

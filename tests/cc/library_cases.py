@@ -230,9 +230,9 @@ strftime(zone, sizeof zone, "%Z", when); result += zone[0] + strlen(setlocale(LC
 #include <locale.h>
 #include <regex.h>
 #include <wordexp.h>
-static regex_t global; static struct both { long n; glob_t *found; regex_t of; } *both;
+static regmatch_t where[2]; static regex_t global; static struct both { long n; glob_t *found; regex_t of; } *both;
 static int matches(const char *text) { regex_t one, *p = &one; int is, none = regcomp(p, "(", REG_EXTENDED);
-  if (none == 0 || regcomp(p, "^[a-c]*[0-9]*4$", REG_NOSUB) != 0) return 100; is = regexec(p, text, 0, NULL, 0) == 0; regfree(p); return is; }
+  if (none == 0 || regcomp(p, "^\\\\([a-c]*\\\\)[0-9]*4$", 0) != 0) return 100; is = regexec(p, text, 2, where, 0) == 0; regfree(p); return is ? 10 + where[1].rm_eo : 0; }
 static long words(void) { wordexp_t all; glob_t g; long n; if (wordexp("one two three", &all, 0) != 0) return 0; n = all.we_wordc; wordfree(&all);
   return n + (glob("/nothing/of/this/name*", 0, NULL, &g) == GLOB_NOMATCH) + localeconv()->decimal_point[0]; }"""
         inside = """{ char text[20]; if (both == NULL) both = calloc(1, sizeof *both); sprintf(text, "abc%d", i); deep(1, 1); result += matches(text) + words();

@@ -75,7 +75,7 @@ const Names& plain() {
     sysconf pathconf fpathconf confstr getpagesize getdtablesize get_nprocs get_nprocs_conf get_phys_pages get_avphys_pages
     sysinfo getrlimit getrlimit64 getpriority setpriority nice kill raise
     sched_getcpu getcpu sched_getaffinity sched_setaffinity __sched_cpucount sched_get_priority_max sched_get_priority_min
-    getopt getopt_long getopt_long_only fnmatch regexec regerror localeconv nl_langinfo gai_strerror hstrerror basename __xpg_basename dirname backtrace backtrace_symbols_fd
+    getopt getopt_long getopt_long_only fnmatch regexec regerror nl_langinfo gai_strerror hstrerror basename __xpg_basename dirname backtrace backtrace_symbols_fd
     pthread_mutex_init pthread_mutex_destroy pthread_mutex_lock pthread_mutex_trylock pthread_mutex_unlock pthread_mutexattr_init
     pthread_mutexattr_destroy pthread_cond_init pthread_cond_destroy pthread_cond_signal pthread_cond_broadcast
     pthread_rwlock_init pthread_rwlock_destroy pthread_rwlock_unlock
@@ -99,7 +99,7 @@ const Names& returning_own() {
     mkdtemp mktemp tmpnam_r seed48 gets fgets fgets_unlocked fgetws fgetws_unlocked gcvt ctime_r asctime_r inet_ntop
     basename __xpg_basename dirname wcscpy wcsncpy wcscat wcsncat wcschr wcsrchr wcschrnul wcspbrk wcsstr wcswcs wcstok wcpcpy
     wcpncpy wmemchr wmemcpy wmemmove wmemset wmempcpy
-    localeconv nl_langinfo gai_strerror hstrerror readdir readdir64 __errno_location __ctype_b_loc __ctype_tolower_loc __ctype_toupper_loc __builtin_assume_aligned)");
+    nl_langinfo gai_strerror hstrerror readdir readdir64 __errno_location __ctype_b_loc __ctype_tolower_loc __ctype_toupper_loc __builtin_assume_aligned)");
   return all;
 }
 
@@ -304,7 +304,7 @@ const Reasons& unfit() {
         "brk sbrk shmat shm_open memfd_create wcsdup "
         "tempnam tmpnam canonicalize_file_name backtrace_symbols freeaddrinfo tsearch tfind "
         "tdelete twalk tdestroy hsearch_r hcreate_r getpwent getgrgid getgrnam getgrent gethostbyname getaddrinfo "
-        "ecvt fcvt qecvt qfcvt l64a ttyname cuserid ctermid inet_ntoa gethostbyaddr getservbyname getprotobyname shmget shmdt shmctl");
+        "ecvt fcvt qecvt qfcvt l64a localeconv ttyname cuserid ctermid inet_ntoa gethostbyaddr getservbyname getprotobyname shmget shmdt shmctl");
     add("while what it makes is not freed no line is taken; free it before", "regcomp glob glob64 wordexp regfree globfree globfree64 wordfree");
     add("a lock of OpenMP that leads to memory of its runtime, or may be nested, is not part of lines: use a directive",
         "omp_init_lock omp_init_nest_lock omp_init_lock_with_hint omp_init_nest_lock_with_hint omp_set_lock omp_set_nest_lock omp_unset_lock "

@@ -274,16 +274,10 @@ bool each_shared_memory(void (*visit)(void* context, uintptr_t begin, uintptr_t 
 }
 
 void each_mapped_file(void (*visit)(void* context, uintptr_t begin, uintptr_t end), void* context) {
-  uintptr_t behind = 0;  // where one ends that can be written
   // "begin-end rwxp offset device inode name"
   each_line("/proc/self/maps", [&](const char* line) {
     uintptr_t begin, end;
-    if (!hexadecimal(&line, &begin) || *line++ != '-' || !hexadecimal(&line, &end) || *line++ != ' ' || strlen(line) < 4) return;
-    const bool is_written = line[1] == 'w';
-    const char* const name = strchr(line, '/');
-    const bool has_name = name != nullptr || strchr(line, '[') != nullptr;
-    if (name != nullptr || (!has_name && begin == behind)) visit(context, begin, end);
-    behind = name != nullptr && is_written ? end : 0;
+    if (hexadecimal(&line, &begin) && *line++ == '-' && hexadecimal(&line, &end) && strchr(line, '/') != nullptr) visit(context, begin, end);
   });
 }
 

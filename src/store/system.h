@@ -62,8 +62,7 @@ void end_writing(int fd, uint64_t from, uint64_t size);
 // Calls visit(context, begin, end) for each piece of the memory of this process that a copy would not have as it is now,
 // because it is shared. false: nobody can tell.
 bool each_shared_memory(void (*visit)(void* context, uintptr_t begin, uintptr_t end), void* context);
-// The same for each piece that is a file's, as a library's, with what its variables have behind that; not of this program's own.
-// Nothing where nobody can tell.
+// The same for each piece that is a file's, as a library's. (What a library has that is 0 at first is not.) None where nobody can tell.
 void each_mapped_file(void (*visit)(void* context, uintptr_t begin, uintptr_t end), void* context);
 // Processors that the machine has; at least 1.
 unsigned processors();

@@ -227,14 +227,14 @@ strftime(zone, sizeof zone, "%Z", when); result += zone[0] + strlen(setlocale(LC
     def test_what_the_c_library_makes(self):
         """In memory of its own, which refuses lines until it is freed, and no longer; what could not be made does not."""
         outside = """#include <glob.h>
-#include <locale.h>
+#include <langinfo.h>
 #include <regex.h>
 #include <wordexp.h>
 static regmatch_t where[2]; static regex_t global; static struct both { long n; glob_t *found; regex_t of; } *both;
 static int matches(const char *text) { regex_t one, *p = &one; int is, none = regcomp(p, "(", REG_EXTENDED);
   if (none == 0 || regcomp(p, "^\\\\([a-c]*\\\\)[0-9]*4$", 0) != 0) return 100; is = regexec(p, text, 2, where, 0) == 0; regfree(p); return is ? 10 + where[1].rm_eo : 0; }
 static long words(void) { wordexp_t all; glob_t g; long n; if (wordexp("one two three", &all, 0) != 0) return 0; n = all.we_wordc; wordfree(&all);
-  return n + (glob("/nothing/of/this/name*", 0, NULL, &g) == GLOB_NOMATCH) + localeconv()->decimal_point[0]; }"""
+  return n + (glob("/nothing/of/this/name*", 0, NULL, &g) == GLOB_NOMATCH) + nl_langinfo(CODESET)[0]; }"""
         inside = """{ char text[20]; if (both == NULL) both = calloc(1, sizeof *both); sprintf(text, "abc%d", i); deep(1, 1); result += matches(text) + words();
   if (i == 40) { regcomp(&global, "x[0-9]", 0); both->found = malloc(sizeof *both->found); glob("/*", 0, NULL, both->found); regcomp(&both->of, "y", 0); }
   if (i == 40 || i == 49) both->n += regexec(&global, "x1", 0, NULL, 0) + (both->found->gl_pathc > 0); result += both->n;
@@ -246,9 +246,9 @@ static long words(void) { wordexp_t all; glob_t g; long n; if (wordexp("one two 
 
     def test_pointers_to_what_a_library_has(self):
         """A restart has it elsewhere."""
-        self.write("prog.c", PROGRAM % ("#include <locale.h>\nstatic struct lconv *numbers;", "if (i == 0) numbers = localeconv(); deep(1, 1); result += numbers->decimal_point[0];"))
+        self.write("prog.c", PROGRAM % ("#include <langinfo.h>\nstatic char *letters;", "if (i == 0) letters = nl_langinfo(CODESET); deep(1, 1); result += letters[0];"))
         self.cc("prog.c", "-w", "-o", "prog")
-        self.assert_refuses_line("numbers' of the globals: a pointer in it points to what a library has, or to a file that is mapped")
+        self.assert_refuses_line("letters' of the globals: a pointer in it points to what a library has, or to a file that is mapped")
 
     def test_locks_without_threads(self):
         """A program that could have several, in one that has one: a lock is open, or the program opens it."""

@@ -143,7 +143,7 @@ static int mixed(int n) { int a = n, asserted(int), b = 2; return asserted(a) + 
         """Those that some way from the call asks for are right behind a restart, and those that none does are in no line: a pointer to what
         a library has is in the way of none."""
         program = r"""
-#include <locale.h>
+#include <langinfo.h>
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -159,7 +159,7 @@ static long device(int n) { long sum = 0, last = -1; int k = (n + 3) / 4;
   return sum * 2 + last; }
 static long order(int n) { int x = n, y = n + 1, z = 5; long r = x + call(x) * y; r += call(y) + x; r = (call(1), y) + r; y = x = call(x + 1) + x; r += x > 3 ? call(z) + y : z; r += (call(n) > n && x < y) || z; int w = call(z) + z, v = w + y; return r + w * v; }
 static long loops(int n) { long total = 0; int from = 1, left = n % 4 + 2, seen = 0;
-  for (int i = 0, step = 1; i < left; i += step) { struct lconv *l = localeconv(); int local = l->decimal_point[0] + i, later; if (i == 2) { seen = local; continue; } later = local * 2; total += call(local) + from; from = later; if (call(i) > 100) break; while (local-- > 44) total += deep(1) * later; }
+  for (int i = 0, step = 1; i < left; i += step) { char *l = nl_langinfo(RADIXCHAR); int local = l[0] + i, later; if (i == 2) { seen = local; continue; } later = local * 2; total += call(local) + from; from = later; if (call(i) > 100) break; while (local-- > 44) total += deep(1) * later; }
   do { int inner = seen + left; if (inner % 2) { total += deep(2); continue; } total += call(inner) + inner; } while (left-- > call(1)); return total + seen + from; }
 static long parts(int n) { struct { int a, b; double c; } s = {n, n + 1, .5}, t = s; int array[4] = {1, 2, 3, n}, *p = array + n % 4, *q = &array[1]; long r = *p; call(1); t.a += s.b; r += call(*q) + t.a; s = t; call(2); r += s.c * 4 + s.a; t.b = call(s.b); p = q; call(3); return r + t.b + *p + array[2]; }
 static int early(int n, int unused, long used) { if (n % 3 == 0) return call(unused); used += n; if (call(n) < 0) return unused; for (;;) { if (used % 2) return deep(1) + used; used += call(1) | 1; n = used; } }

@@ -260,13 +260,16 @@ void with_registers(void (*use)(void* context, const uint64_t* registers, size_t
 
 #endif
 
+// "begin-end rwxs offset device inode name", in hexadecimal, of which the line begins with the rights then.
+static bool is_piece(const char** line, uintptr_t* begin, uintptr_t* end) {
+  return hexadecimal(line, begin) && *(*line)++ == '-' && hexadecimal(line, end) && *(*line)++ == ' ' && strlen(*line) >= 4;
+}
+
 bool each_shared_memory(void (*visit)(void* context, uintptr_t begin, uintptr_t end), void* context) {
   bool understood = true;
-  // "begin-end rwxs ...", in hexadecimal
   const bool read = each_line("/proc/self/maps", [&](const char* line) {
     uintptr_t begin, end;
-    const bool fits = hexadecimal(&line, &begin) && *line++ == '-' && hexadecimal(&line, &end) && *line++ == ' ' &&
-                      strlen(line) >= 4;
+    const bool fits = is_piece(&line, &begin, &end);
     understood = understood && fits;
     if (fits && line[3] != 'p') visit(context, begin, end);
   });
@@ -274,10 +277,9 @@ bool each_shared_memory(void (*visit)(void* context, uintptr_t begin, uintptr_t 
 }
 
 void each_mapped_file(void (*visit)(void* context, uintptr_t begin, uintptr_t end), void* context) {
-  // "begin-end rwxp offset device inode name"
   each_line("/proc/self/maps", [&](const char* line) {
     uintptr_t begin, end;
-    if (hexadecimal(&line, &begin) && *line++ == '-' && hexadecimal(&line, &end) && strchr(line, '/') != nullptr) visit(context, begin, end);
+    if (is_piece(&line, &begin, &end) && strchr(line, '/') != nullptr) visit(context, begin, end);
   });
 }
 

@@ -18,10 +18,13 @@ class Projects(Cases):
         self.assert_restarts("prog", ANSWER)
 
     def test_what_is_compiled_is_kept(self):
-        self.write("prog.c", PROGRAM % ("", ""))
-        place = re.search("what is compiled of prog.c: (.*)", self.cc("prog.c", "-felc-keep", "-o", "prog")).group(1)
-        with open(place) as text:
-            self.assertIn("elc_f.elc_h.label", text.read())
+        """Also how long a file is, which has another type in programs of 32 bits than in the library."""
+        self.write("prog.c", PROGRAM % ("#include <unistd.h>\n#include <sys/mman.h>", 'if (i < 0) { truncate("x", i); mmap(NULL, i, 0, 0, -1, 4096); }'))
+        place = re.search("what is compiled of prog.c: (.*)", self.cc("prog.c", "-w", "-felc-keep", "-o", "prog")).group(1)
+        with open(place) as file:
+            text = file.read()
+        for part in ("elc_f.elc_h.label", "ELC_Program_truncate(const char *, long long)", "int, int, int, long long)"):
+            self.assertIn(part, text)
         shutil.rmtree(os.path.dirname(os.path.dirname(place)))
 
     def test_objects_archives_and_responses(self):

@@ -196,10 +196,22 @@ Result check_empty(const Written& file) {
   struct stat about;
   if (fstatat(file.directory.get(), slash == nullptr ? path : slash + 1, &about, AT_SYMLINK_NOFOLLOW) != 0) return io_error("look at", path, errno);
   if (number_of_file(about) != file.number) return Result::error("the file '%s' was replaced while it was saved", path);
-  if (about.st_size == 0) return Result();
+  if (about.st_size == 0 || process().streams.has_written_all_of(file, static_cast<uint64_t>(about.st_size))) return Result();
   return Result::error("the file '%s' is open for writing, and what is in it was written through another stream that is closed, by a rank on "
-                       "another machine, or first of all while the line was taken: a restart could not bring that back; let who has not written to "
-                       "it close it, too, or not open it", path);
+                       "another machine, or first of all while the line was taken, and closed: a restart could not bring that back; let who has not "
+                       "written to it close it, too, or not open it", path);
+}
+
+// The program has gone on since it was saved: what has been written from the beginning on will be written so again.
+bool Streams::has_written_all_of(const Written& file, uint64_t length) const {
+  for (const Stream& stream : open_) {
+    struct stat about;
+    if (stream.is_described || kind_of(stream.mode.c_str()) != StreamKind::kWrite || is_untouched(stream.file)) continue;
+    if (fstat(fileno(stream.file), &about) != 0 || number_of_file(about) != file.number) continue;
+    const off_t offset = ftello(stream.file);
+    if (offset >= 0 && static_cast<uint64_t>(offset) >= length) return true;
+  }
+  return false;
 }
 
 // A file whose content is not in the line, and the names of all.

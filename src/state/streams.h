@@ -136,6 +136,8 @@ class Streams {
   // What the line that was saved last relies on: state.h, take_relied.
   Vector<Relied> take_relied() { return std::move(relied_); }
   const Vector<Written>& written() const { return written_; }
+  // Whether a stream, of which nothing had been written then, has the file's whole length behind it.
+  bool has_written_all_of(const Written& file, uint64_t length) const;
   // Reads the directory of the section and looks whether every file can be brought back.
   Result check(format::Reader& reader);
   // After check(): finds the FILE of each stream of the line. Streams of the set-up with the same path and mode stay the

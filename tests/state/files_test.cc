@@ -300,6 +300,30 @@ TEST_CASE("several streams in an array; what was given back to one is in no line
 }
 
 #ifdef __GLIBC__  // of others it is not known what was written through a stream
+TEST_CASE("a file to which something is written first when its line is nearly complete costs no line") {
+  Playground playground;
+  new_process();
+  FILE* out = ELC_fopen("out", "w");
+  ELC_FILEVAR(out);
+  Line line;
+  REQUIRE_OK(line.save());
+  const auto check = [] { return elc::state::check_empty(elc::state::written_files()[0]); };
+  fputs("first\n", out);
+  CHECK(check().ok());
+  fflush(out);
+  CHECK(check().ok());
+  write_file("out", "first\nof another process");
+  CHECK(contains(text(check()), "'out'"));
+  ELC_fclose(out);
+  write_file("out", "first\n");
+  CHECK(contains(text(check()), "'out'"));
+  new_process();
+  ELC_FILEVAR(out);
+  REQUIRE_OK(line.restore());
+  CHECK(read_file("out").empty());
+  ELC_fcloseall();
+}
+
 TEST_CASE("a file to which nothing was written is empty after a restart, and nobody's") {
   Playground playground;
   new_process();

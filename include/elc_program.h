@@ -240,6 +240,9 @@ int ELC_Program_sigprocmask(int how, const void *to, void *before); /* and pthre
 void ELC_Program_unfit(const char *what);
 /* A pointer of which a number is made: that is for no line, too, unless it is a small number itself, which is the same in a restart. */
 void *ELC_Program_number_of(const volatile void *pointer, const char *what);
+/* How far one pointer is behind another, in bytes. That is for no line if one of them leads to a block of the heap, and the other one
+ * elsewhere; where there is nothing, below all memory, is before all in a restart, too. */
+long long ELC_Program_order(const volatile void *a, const volatile void *b, const char *what);
 /* The program has opened a file by a function whose files lines do not have: none is taken while it is open. They return the first
  * argument: a descriptor, a FILE *, a DIR *. */
 int ELC_Program_opened(int descriptor, const char *what);

@@ -365,21 +365,10 @@ class AddressVisitor : public Visitor {
     return variable != nullptr && variable->hasLocalStorage() && variable->getInit() != nullptr ? variable->getInit()->IgnoreParenCasts() : e;
   }
 
-  // Whether qsort() and the like are told there that one comes before another because of where they are: in a function that compares,
-  // of two addresses that are kept somewhere. Where the compared themselves are is of no account: they may be elements of one array.
+  // Which of two handles comes first.
   bool orders(const BinaryOperator* both) const {
-    if (!both->isRelationalOp() && both->getOpcode() != BO_Sub) return false;
-    if (both->isRelationalOp() && (of(both->getLHS()) & of(both->getRHS()) & kHandle) != 0) return true;
-    if (function_->getNumParams() != 2 || !function_->getReturnType()->isIntegerType()) return false;
-    for (const ParmVarDecl* parameter : function_->parameters())
-      if (!parameter->getType()->isVoidPointerType()) return false;
-    return is_kept_address(both->getLHS()) && is_kept_address(both->getRHS());
-  }
-  static bool is_kept_address(const Expr* e) {
-    e = initial(e->IgnoreParenCasts());
-    const auto* at = dyn_cast<UnaryOperator>(e);
-    const bool is_kept = isa<MemberExpr, ArraySubscriptExpr>(e) || (at != nullptr && at->getOpcode() == UO_Deref);
-    return is_kept && e->getType()->isPointerType();
+    const Expr *const left = both->getLHS(), *const right = both->getRHS();
+    return both->isRelationalOp() && ((of(left) & of(right) & kHandle) != 0 || (is_handle_of_mpi(left->getType()) && is_handle_of_mpi(right->getType())));
   }
 
   // Of what lies behind a multiple.

@@ -7,6 +7,7 @@
 #include "cc/addresses.h"
 #include "cc/function.h"
 #include "cc/moves.h"
+#include "cc/orders.h"
 #include "cc/ranks.h"
 #include "cc/visitor.h"
 #include "clang/AST/Attr.h"
@@ -651,6 +652,22 @@ void Module::watch_addresses() {
         edits_.wrap(unit_.begin_of(whole->getBeginLoc()), unit_.end_of(whole->getEndLoc()), before, behind);
       }
     }
+  for (const auto& [function, both] : orders_of_addresses(unit_)) {
+    const std::string why = function->getName().str() + "() (" + unit_.place(both->getBeginLoc()) + "): it asks which of two addresses comes first, and a restart has others (-felc-address-numbers, if that is of no account)";
+    const size_t begin = unit_.begin_of(both->getBeginLoc()), end = unit_.end_of(both->getEndLoc()), at = unit_.begin_of(both->getOperatorLoc());
+    const std::string how = both->getOpcodeStr().str();
+    const std::string given = "(const volatile void *)(";
+    std::string before = "(", then = how + " 0";
+    if (both->getOpcode() == BO_Sub) {
+      const QualType to = both->getLHS()->getType()->getPointeeType();
+      before += "(" + both->getType().getCanonicalType().getAsString() + ")";
+      then = "/ " + std::to_string(to.isNull() ? 1 : std::max<int64_t>(1, unit_.context().getTypeSizeInChars(to).getQuantity()));
+    }
+    edits_.wrap(begin, end, before + "(ELC_Program_order(", ", " + in_quotes(why) + ") " + then + "))");
+    edits_.wrap(begin, unit_.end_of(both->getLHS()->getEndLoc()), given, ")");
+    edits_.replace(at, at + how.size(), ",");
+    edits_.wrap(unit_.begin_of(both->getRHS()->getBeginLoc()), end, given, ")");
+  }
 }
 
 std::string Module::transform(size_t units) {
@@ -827,7 +844,7 @@ std::string Module::prelude() const {
       "struct ELC_Program { const struct ELC_Program_module *const *modules; unsigned long module_count; int thread_level, draws_numbers, reads_input, reads_clocks, makes_keyvals, "
       "uses_library, aligns, apart; const struct ELC_Program_rounding *rounding; int (*in_parallel)(void); void (*settings)(int); const struct ELC_Program_number *numbers; unsigned long number_count; "
       "const char *executable, *executable_end; int has_foreign_addresses, has_long_doubles; }; "
-      "extern void ELC_Program_unfit(const char *); extern void *ELC_Program_number_of(const volatile void *, const char *); extern int ELC_Program_outside(int, void *, unsigned long); extern const char *ELC_Program_asks_of(const char *); extern int ELC_Program_opened(int, const char *), ELC_Program_used(int, const char *), ELC_Program_made(int); extern void *ELC_Program_makes(void *, const char *), *ELC_Program_frees(void *); "
+      "extern void ELC_Program_unfit(const char *); extern void *ELC_Program_number_of(const volatile void *, const char *); extern long long ELC_Program_order(const volatile void *, const volatile void *, const char *); extern int ELC_Program_outside(int, void *, unsigned long); extern const char *ELC_Program_asks_of(const char *); extern int ELC_Program_opened(int, const char *), ELC_Program_used(int, const char *), ELC_Program_made(int); extern void *ELC_Program_makes(void *, const char *), *ELC_Program_frees(void *); "
       "extern void *ELC_Program_opened_stream(void *, const char *), *ELC_Program_opened_directory(void *, const char *); "
       "extern char **ELC_Program_environment(void), *ELC_Program_text(const char *); extern char **ELC_Program_begin(const struct ELC_Program *, int, char **); ";
   if (program_.everywhere())

@@ -163,10 +163,12 @@ bool has_part(QualType type, F is_wanted) {
 
 }  // namespace
 
-bool is_integer_handle(QualType type) {
-  const int number = type->isIntegerType() ? number_by_name(type) : 0;
+bool is_handle_of_mpi(QualType type) {
+  const int number = number_by_name(type);
   return is_handle(number) && number != ELC_MPI_AINT;
 }
+
+bool is_integer_handle(QualType type) { return type->isIntegerType() && is_handle_of_mpi(type); }
 
 QualType only_number(QualType type, QualType known) {
   for (; number_by_name(type) == 0 && type->isConstantArrayType(); type = type->getAsArrayTypeUnsafe()->getElementType()) {}

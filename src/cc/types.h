@@ -19,7 +19,8 @@ struct Described {
   uint64_t count = 1;
 };
 
-// A handle of MPI, where those are integers.
+// A handle of MPI; and one where those are integers.
+bool is_handle_of_mpi(clang::QualType type);
 bool is_integer_handle(clang::QualType type);
 
 // The type of number of which it consists, at any depth, and of no other; null: there is none. In a union of such, as those of a vector

@@ -127,6 +127,18 @@ size_t Heap::last_small(uintptr_t low, uintptr_t high) const {
   }
 }
 
+const Block* Heap::holder(const void* address) const {
+  const uintptr_t at = number_of(address);
+  const Block* found = nullptr;
+  const auto look = [&](size_t slot) {
+    const Block& block = slots_[slot];
+    if (at - number_of(block.address) <= block.size) found = &block;
+  };
+  if (const size_t small = last_small(at > kSmall ? at - static_cast<uintptr_t>(kSmall) : 0, at); small != kNoSlot) look(small);
+  if (found == nullptr) each_other(look);
+  return found;
+}
+
 // ---- Blocks ------------------------------------------------------------------------------------------
 
 // Also for the slots to wait one day: nobody can be told then that there is no memory for it.

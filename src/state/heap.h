@@ -83,6 +83,8 @@ class Heap {
   static constexpr size_t kNoSlot = ~size_t{0};
   static constexpr uint64_t kSmall = 4096;
   size_t last_small(uintptr_t low, uintptr_t high) const;
+  // The block in which the address lies, or which ends there; nullptr: none. Looks at all blocks that are not in the tables.
+  const Block* holder(const void* address) const;
   // Calls visit(slot) for the others.
   template <class F>
   void each_other(F visit) const {

@@ -339,13 +339,6 @@ ELC_EXPORT void ELC_Program_unfit(const char* what) {
   if (elc::state::process().unfit == nullptr) elc::state::process().unfit = what;
 }
 
-ELC_EXPORT void* ELC_Program_number_of(const volatile void* pointer, const char* what) {
-  constexpr uintptr_t kNoAddress = 4096;  // below, and as many before the end of all addresses, nothing lies
-  const auto number = reinterpret_cast<uintptr_t>(pointer);
-  if (number >= kNoAddress && number < UINTPTR_MAX - kNoAddress) ELC_Program_unfit(what);
-  return const_cast<void*>(pointer);
-}
-
 ELC_EXPORT int ELC_Program_ungetc(int character, void* stream) { return elc::state::process().streams.give_back(character, static_cast<FILE*>(stream)); }
 
 ELC_EXPORT int ELC_Program_setvbuf(void* stream, char*, int mode, size_t) {

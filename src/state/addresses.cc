@@ -1,0 +1,50 @@
+// What a program computes with addresses, of which a restart has others.
+#include <stdint.h>
+
+#include "base/compiler.h"
+#include "elc_program.h"
+#include "state/process.h"
+
+namespace elc::state {
+
+namespace {
+
+// Below, and as many before the end of all addresses, nothing lies.
+bool may_have_memory(uintptr_t address) {
+  constexpr uintptr_t kNone = 4096;
+  return address >= kNone && address < UINTPTR_MAX - kNone;
+}
+
+// Or in none.
+bool are_in_one_block(uintptr_t a, uintptr_t b) {
+  Process& p = process();
+  const Alone alone;
+  auto& last = p.compared;
+  if (last.generation == p.heap.generation() && a - last.begin <= last.size && b - last.begin <= last.size) return true;
+  const Block* const block = p.heap.holder(reinterpret_cast<const void*>(a));
+  if (block != p.heap.holder(reinterpret_cast<const void*>(b))) return false;
+  if (block != nullptr) last = {reinterpret_cast<uintptr_t>(block->address), block->size, p.heap.generation()};
+  return true;
+}
+
+}  // namespace
+
+}  // namespace elc::state
+
+using elc::state::are_in_one_block;
+using elc::state::may_have_memory;
+
+extern "C" {
+
+ELC_EXPORT void* ELC_Program_number_of(const volatile void* pointer, const char* what) {
+  if (may_have_memory(reinterpret_cast<uintptr_t>(pointer))) ELC_Program_unfit(what);
+  return const_cast<void*>(pointer);
+}
+
+ELC_EXPORT long long ELC_Program_order(const volatile void* a, const volatile void* b, const char* what) {
+  const auto first = reinterpret_cast<uintptr_t>(a), second = reinterpret_cast<uintptr_t>(b);
+  if (first != second && may_have_memory(first) && may_have_memory(second) && elc::state::process().unfit == nullptr && !are_in_one_block(first, second))
+    ELC_Program_unfit(what);
+  return static_cast<long long>(first) - static_cast<long long>(second);
+}
+}

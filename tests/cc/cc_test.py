@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """cc_test.py BUILD [TEST...]: elc-cc as a compiler. Projects are built as their owners do it, with the MPI's own wrapper; what
-elc-cc refuses names file and line. That its programs survive is for the kill test (--programs unchanged). Without TEST a run has a twelfth
-of them; with ELC_TEST_ALL all."""
+elc-cc refuses names file and line. That its programs survive is for the kill test (--programs unchanged). Without TEST a run has one in
+twenty of them; with ELC_TEST_ALL all."""
 
 import sys
 import unittest
@@ -28,7 +28,7 @@ def main():
         print("the archive of this build does not link by itself")
         sys.exit(77)
     print("elc-cc under %s, seed %d (ELC_TEST_SEED)" % (build.mpi, SEED), flush=True)
-    unittest.main(argv=[sys.argv[0], "-v", *(sys.argv[2:] or part_of(sys.modules["__main__"], range(12), 0))])
+    unittest.main(argv=[sys.argv[0], "-v", *(sys.argv[2:] or part_of(sys.modules["__main__"], range(20), 0))])
 
 
 if __name__ == "__main__":

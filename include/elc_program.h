@@ -240,6 +240,8 @@ int ELC_Program_sigprocmask(int how, const void *to, void *before); /* and pthre
 void ELC_Program_unfit(const char *what);
 /* A pointer of which a number is made: that is for no line, too, unless it is a small number itself, which is the same in a restart. */
 void *ELC_Program_number_of(const volatile void *pointer, const char *what);
+/* A pointer to 32 bits, on a machine whose addresses have 64: that is for no line if they are half of one. */
+void *ELC_Program_half_at(const volatile void *pointer, const char *what);
 /* How far one pointer is behind another, in bytes. That is for no line if one of them leads to a block of the heap, and the other one
  * elsewhere; where there is nothing, below all memory, is before all in a restart, too. */
 long long ELC_Program_order(const volatile void *a, const volatile void *b, const char *what);

@@ -120,6 +120,11 @@ class AddressVisitor : public Visitor {
 
   bool VisitArraySubscriptExpr(ArraySubscriptExpr* e) override {
     if (function_ != nullptr) make(e->getIdx(), kPlaces | kMinus);
+    look_where_it_leads(e, e->getBase());
+    return true;
+  }
+  bool VisitUnaryOperator(UnaryOperator* one) override {
+    if (one->getOpcode() == UO_Deref) look_where_it_leads(one, one->getSubExpr());
     return true;
   }
 
@@ -580,8 +585,22 @@ class AddressVisitor : public Visitor {
     return of(e) == kNothing && !compares_pointers;
   }
 
+  // Of a pointer to anything that is made one to integers which are as long as half an address: the former. In a list of whatever there is
+  // it leads to an address here and to an integer there, and what it leads to is looked at when it is read.
+  const Expr* to_anything(const Expr* e, const Expr* pointer) const {
+    const auto* cast = dyn_cast<ExplicitCastExpr>(pointer->IgnoreParenImpCasts());
+    if (cast == nullptr || !e->getType()->isIntegerType() || context_.getTypeSize(e->getType()) != 32 || context_.getTypeSize(context_.VoidPtrTy) != 64) return nullptr;
+    const Expr* const from = cast->getSubExpr()->IgnoreParenImpCasts();
+    return from->getType()->isVoidPointerType() && isa<DeclRefExpr, MemberExpr, ArraySubscriptExpr>(from) ? from : nullptr;
+  }
+  void look_where_it_leads(const Expr* e, const Expr* pointer) {
+    const Expr* const from = function_ == nullptr ? nullptr : to_anything(e, pointer);
+    if (from != nullptr && (of(from) & kBytes) != 0) found_[function_].looked_at.push_back(from);
+  }
+
   // What is read there.
   unsigned of_bytes(const Expr* e, const Expr* pointer) const {
+    if (to_anything(e, pointer) != nullptr) return kNothing;
     return e->getType()->isIntegerType() && (of(pointer) & kBytes) != 0 ? kAddress : kNothing;
   }
 

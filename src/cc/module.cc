@@ -634,17 +634,22 @@ void Module::refuse_orders() {
 void Module::watch_addresses() {
   const auto is_given = [this](const Parameter& p) { return program_.is_given_address(unit_, p.first, p.second); };
   std::set<const Expr*> watched;
-  for (const auto& [function, numbers] : numbers_of_addresses(unit_, is_given).functions)
+  const auto computes = [this](const FunctionDecl* function, const Expr* where) {
+    return in_quotes(function->getName().str() + "() (" + unit_.place(where->getBeginLoc()) + "): " + kComputesWithAddress + " (-felc-address-numbers, if it has not)");
+  };
+  for (const auto& [function, numbers] : numbers_of_addresses(unit_, is_given).functions) {
+    for (const Expr* pointer : numbers.looked_at)
+      edits_.wrap(unit_.begin_of(pointer->getBeginLoc()), unit_.end_of(pointer->getEndLoc()), "ELC_Program_half_at((const volatile void *)(", "), " + computes(function, pointer) + ")");
     for (const Expr* made : numbers.made) {
-      const std::string why = function->getName().str() + "() (" + unit_.place(made->getBeginLoc()) + "): " + kComputesWithAddress + " (-felc-address-numbers, if it has not)";
+      const std::string why = computes(function, made);
       const auto wholes = numbers.wholes.find(made);
       if (wholes == numbers.wholes.end()) {
-        edits_.wrap(unit_.begin_of(made->getBeginLoc()), unit_.end_of(made->getEndLoc()), "(ELC_Program_unfit(" + in_quotes(why) + "), ", ")");
+        edits_.wrap(unit_.begin_of(made->getBeginLoc()), unit_.end_of(made->getEndLoc()), "(ELC_Program_unfit(" + why + "), ", ")");
         continue;
       }
       for (const Expr* whole : wholes->second) {
         if (!watched.insert(whole).second) continue;
-        std::string before = "ELC_Program_number_of((const volatile void *)(", behind = "), " + in_quotes(why) + ")";
+        std::string before = "ELC_Program_number_of((const volatile void *)(", behind = "), " + why + ")";
         if (whole->getType()->isIntegerType()) {
           before = "((" + whole->getType().getCanonicalType().getUnqualifiedType().getAsString() + ")(unsigned long)ELC_Program_number_of((const volatile void *)(unsigned long)(";
           behind += ")";
@@ -652,6 +657,7 @@ void Module::watch_addresses() {
         edits_.wrap(unit_.begin_of(whole->getBeginLoc()), unit_.end_of(whole->getEndLoc()), before, behind);
       }
     }
+  }
   for (const auto& [function, both] : orders_of_addresses(unit_)) {
     const std::string why = function->getName().str() + "() (" + unit_.place(both->getBeginLoc()) + "): it asks which of two addresses comes first, and a restart has others (-felc-address-numbers, if that is of no account)";
     const size_t begin = unit_.begin_of(both->getBeginLoc()), end = unit_.end_of(both->getEndLoc()), at = unit_.begin_of(both->getOperatorLoc());
@@ -844,7 +850,7 @@ std::string Module::prelude() const {
       "struct ELC_Program { const struct ELC_Program_module *const *modules; unsigned long module_count; int thread_level, draws_numbers, reads_input, reads_clocks, makes_keyvals, "
       "uses_library, aligns, apart; const struct ELC_Program_rounding *rounding; int (*in_parallel)(void); void (*settings)(int); const struct ELC_Program_number *numbers; unsigned long number_count; "
       "const char *executable, *executable_end; int has_foreign_addresses, has_long_doubles; }; "
-      "extern void ELC_Program_unfit(const char *); extern void *ELC_Program_number_of(const volatile void *, const char *); extern long long ELC_Program_order(const volatile void *, const volatile void *, const char *); extern int ELC_Program_outside(int, void *, unsigned long); extern const char *ELC_Program_asks_of(const char *); extern int ELC_Program_opened(int, const char *), ELC_Program_used(int, const char *), ELC_Program_made(int); extern void *ELC_Program_makes(void *, const char *), *ELC_Program_frees(void *); "
+      "extern void ELC_Program_unfit(const char *); extern void *ELC_Program_number_of(const volatile void *, const char *); extern void *ELC_Program_half_at(const volatile void *, const char *); extern long long ELC_Program_order(const volatile void *, const volatile void *, const char *); extern int ELC_Program_outside(int, void *, unsigned long); extern const char *ELC_Program_asks_of(const char *); extern int ELC_Program_opened(int, const char *), ELC_Program_used(int, const char *), ELC_Program_made(int); extern void *ELC_Program_makes(void *, const char *), *ELC_Program_frees(void *); "
       "extern void *ELC_Program_opened_stream(void *, const char *), *ELC_Program_opened_directory(void *, const char *); "
       "extern char **ELC_Program_environment(void), *ELC_Program_text(const char *); extern char **ELC_Program_begin(const struct ELC_Program *, int, char **); ";
   if (program_.everywhere())

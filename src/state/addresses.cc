@@ -1,5 +1,6 @@
 // What a program computes with addresses, of which a restart has others.
 #include <stdint.h>
+#include <string.h>
 
 #include "base/compiler.h"
 #include "elc_program.h"
@@ -27,17 +28,32 @@ bool are_in_one_block(uintptr_t a, uintptr_t b) {
   return true;
 }
 
+bool may_be_of_program(uintptr_t value) {
+  Process& p = process();
+  const Alone alone;
+  if (p.places.empty()) note_places(p);
+  return may_be_address(p, value) || p.heap.holder(reinterpret_cast<const void*>(value)) != nullptr;
+}
+
 }  // namespace
 
 }  // namespace elc::state
 
 using elc::state::are_in_one_block;
+using elc::state::may_be_of_program;
 using elc::state::may_have_memory;
 
 extern "C" {
 
 ELC_EXPORT void* ELC_Program_number_of(const volatile void* pointer, const char* what) {
   if (may_have_memory(reinterpret_cast<uintptr_t>(pointer))) ELC_Program_unfit(what);
+  return const_cast<void*>(pointer);
+}
+
+ELC_EXPORT void* ELC_Program_half_at(const volatile void* pointer, const char* what) {
+  uintptr_t word;
+  memcpy(&word, reinterpret_cast<const void*>(reinterpret_cast<uintptr_t>(pointer) & ~uintptr_t{sizeof word - 1}), sizeof word);
+  if (may_have_memory(word) && elc::state::process().unfit == nullptr && may_be_of_program(word)) ELC_Program_unfit(what);
   return const_cast<void*>(pointer);
 }
 

@@ -443,19 +443,34 @@ uint64_t h = 14695981039346656037ull; h ^= (uint64_t)(uintptr_t)&i; h *= 1099511
 unsigned h = 3, *q = &h; *q ^= (unsigned)(uintptr_t)&i; h |= 1; kept[h % 61] = 0;
 unsigned char h = 3; h ^= (unsigned char)((size_t)&i >> 6); kept[h % 61] = 0;
 if ((size_t)&i & 0x40) kept[5] = 0;
-kept[!!((size_t)&i & 0x80) * 16] = 0;""".split("\n")
-        functions = "static uintptr_t turned(void *p) { return ~(uintptr_t)p; }\n"
+kept[!!((size_t)&i & 0x80) * 16] = 0;
+int *p = &i; kept[(unsigned)half(&p) % 61] = 0;
+void *p = malloc(5), *any[2] = {"four", &p}; kept[((unsigned *)any[1])[0] % 61] = 0;""".split("\n")
+        functions = "static int half(const void *p) { return *(const int *)p; }\n"
+        functions += "static uintptr_t turned(void *p) { return ~(uintptr_t)p; }\n"
         functions += "".join("static void f%d(int i) { %s }\n" % (n, use) for n, use in enumerate(uses))
         calls = "".join("if (use == %d) f%d(i); " % (n, n) for n in range(len(uses)))
         functions += "static unsigned of_key(const char *s) { return s[0] * 31; } static void g(int i) { struct { int n; void *p; } key = {1, &i}; of_key((char *)&key); }\n"
         calls = "{ const int use = atoi(getenv(\"USE\")); %s if (use == %d) g(i); }" % (calls, len(uses))
         self.write("prog.c", PROGRAM % (self.HASHES + functions, calls))
         told = set(re.findall(r"(\w+)\(\): it computes with an address as a number", self.cc("prog.c", "-w", "-o", "prog")))
-        self.assertEqual([], [use for n, use in enumerate(uses) if "f%d" % n not in told and "by_pointer" not in use and "turned" not in use])
+        self.assertEqual([], [use for n, use in enumerate(uses) if "f%d" % n not in told and not re.search("by_pointer|turned|half|any", use)])
         self.assertLessEqual({"turned", "of_key", "by_pointer"}, told)
         for n, use in enumerate([*uses, "of_key"]):
             with self.subTest(use):
                 self.assert_refuses_line("it computes with an address as a number", USE=str(n))
+
+    def test_integers_by_pointers_to_anything(self):
+        """Which lead to addresses elsewhere: they are looked at when they are read."""
+        outside = """struct list { void *what; struct list *next; }; static struct list *all;
+struct model { int n, m; double *v; };
+static void push(void *what) { struct list *l = malloc(sizeof *l); l->what = what; l->next = all; all = l; }
+static struct model *make(int n) { struct model *m = malloc(sizeof *m); m->n = n; m->m = 0; m->v = calloc((size_t)n, sizeof *m->v); return m; }
+static int *count(void) { static int n[2] = {5, 7}; return n; }"""
+        self.right(outside, """
+if (i == 0) { struct model *m = make(6); push(&m->n); push(&m->v); push(count()); push(&m->m); }
+{ struct list *l = all->next; struct model *copy = make(*(int *)l->next->next->what); double **v = l->next->what;
+  copy->n = ((int *)l->what)[1] * copy->n; (*v)[copy->n % 6] += i; result += (long)(*v)[i % 6] + copy->n / 7 * 3 + *(int *)all->what; free(copy->v); free(copy); }""")
 
     ORDERED = """#include <stdint.h>
 #include <mpi.h>

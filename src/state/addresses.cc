@@ -2,6 +2,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include <iterator>
+
 #include "base/compiler.h"
 #include "elc_program.h"
 #include "state/process.h"
@@ -16,15 +18,24 @@ bool may_have_memory(uintptr_t address) {
   return address >= kNone && address < UINTPTR_MAX - kNone;
 }
 
-// Or in none.
+bool is_in(uintptr_t address, uintptr_t begin, uint64_t size) { return address - begin <= size; }
+
+// Or in none. Large blocks are gone through for one that has not been seen for long.
 bool are_in_one_block(uintptr_t a, uintptr_t b) {
   Process& p = process();
+  const int here = 0;
+  const uintptr_t stack = reinterpret_cast<uintptr_t>(&here), beside = p.executable_end - p.executable;
+  constexpr uint64_t kStack = uint64_t{8} << 20;
+  if ((is_in(a, stack, kStack) && is_in(b, stack, kStack)) || (a - p.executable < beside && b - p.executable < beside)) return true;
   const Alone alone;
-  auto& last = p.compared;
-  if (last.generation == p.heap.generation() && a - last.begin <= last.size && b - last.begin <= last.size) return true;
+  for (const Process::Compared& known : p.compared) {
+    if (!is_in(a, known.begin, known.size) || !is_in(b, known.begin, known.size)) continue;
+    const Block* const block = p.heap.find(reinterpret_cast<const void*>(known.begin));
+    if (block != nullptr && block->size == known.size) return true;
+  }
   const Block* const block = p.heap.holder(reinterpret_cast<const void*>(a));
   if (block != p.heap.holder(reinterpret_cast<const void*>(b))) return false;
-  if (block != nullptr) last = {reinterpret_cast<uintptr_t>(block->address), block->size, p.heap.generation()};
+  if (block != nullptr) p.compared[p.next_compared++ % std::size(p.compared)] = {reinterpret_cast<uintptr_t>(block->address), block->size};
   return true;
 }
 

@@ -151,10 +151,11 @@ struct Process {
   bool skip_was_missed = false;  // and once it did not
   Vector<Description> descriptions;
   const char* unfit = nullptr;  // what a prepared program has called, so that no line may be taken
-  struct {
+  struct Compared {
     uintptr_t begin = 0;
-    uint64_t size = 0, generation = ~uint64_t{0};
-  } compared;  // the block in which the last two pointers were that it compared
+    uint64_t size = 0;
+  } compared[4];  // blocks in which two pointers were that it has compared
+  size_t next_compared = 0;
   Vector<Opened> opened;        // by a prepared program, and perhaps still open
   Vector<Made> made;            // by a prepared program, and not freed
   Vector<Mapping> mappings;     // of a prepared program, of other memory than its own

@@ -2,11 +2,27 @@
 #ifndef ELC_CC_EDITS_H
 #define ELC_CC_EDITS_H
 
+#include <ctype.h>
+
 #include <algorithm>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace elc::cc {
+
+// The bytes of a string as a literal of C.
+inline std::string in_quotes(std::string_view bytes) {
+  std::string out = "\"";
+  for (const char c : bytes) {
+    const auto byte = static_cast<unsigned char>(c);
+    const char octal[] = {'\\', static_cast<char>('0' + (byte >> 6)), static_cast<char>('0' + (byte >> 3 & 7)),
+                          static_cast<char>('0' + (byte & 7)), '\0'};
+    if (isalnum(byte) != 0 || c == ' ' || c == '_') out += c;
+    else out += octal;
+  }
+  return out + "\"";
+}
 
 class Edits {
  public:

@@ -1,17 +1,13 @@
 #include "cc/module.h"
 
-#include <fcntl.h>
-
-#include <functional>
-
 #include "cc/addresses.h"
+#include "cc/file_visitor.h"
 #include "cc/function.h"
 #include "cc/moves.h"
 #include "cc/orders.h"
 #include "cc/ranks.h"
 #include "cc/visitor.h"
 #include "clang/AST/Attr.h"
-#include "clang/AST/ParentMapContext.h"
 #include "elc_program.h"
 
 namespace elc::cc {
@@ -20,497 +16,13 @@ using namespace clang;
 
 namespace {
 
-// The bytes of a string as a literal of C.
-std::string in_quotes(StringRef bytes) {
-  std::string out = "\"";
-  for (const char c : bytes) {
-    const auto byte = static_cast<unsigned char>(c);
-    const char octal[] = {'\\', static_cast<char>('0' + (byte >> 6)), static_cast<char>('0' + (byte >> 3 & 7)),
-                          static_cast<char>('0' + (byte & 7)), '\0'};
-    if (isalnum(byte) != 0 || c == ' ' || c == '_') out += c;
-    else out += octal;
-  }
-  return out + "\"";
-}
-
 const VarDecl* definition_of(const VarDecl* variable) {
   if (const VarDecl* definition = variable->getDefinition()) return definition;
   const VarDecl* acting = variable->getActingDefinition();
   return acting != nullptr ? acting : variable;
 }
 
-// A parameter or result in a declaration that needs none of the file's types.
-std::string bare(QualType type) {
-  if (type->isPointerType()) return "void *";
-  if (const auto* named = type->getAs<EnumType>()) type = named->getDecl()->getIntegerType();
-  return type.getCanonicalType().getUnqualifiedType().getAsString();
-}
-
 }  // namespace
-
-// Goes over the file: strings, static locals, functions that are replaced, conversions of memory.
-class FileVisitor : public Visitor {
- public:
-  explicit FileVisitor(Module& module) : m_(module), unit_(module.unit_) {}
-
-  bool VisitCallExpr(CallExpr* call) override {
-    if (const Pragma* const pragma = unit_.pragma_of(call)) give_type(call, *pragma);
-    const FunctionDecl* callee = callee_of(call);
-    // What is converted has been seen before.
-    if (!seen_.contains(call) && m_.program_.characters().gives_memory(unit_, call)) give(call, call->getType()->getPointeeType(), true);
-    for (const Expr* argument : call->arguments()) give_behind(call, argument);
-    if (callee == nullptr) return true;
-    direct_.insert(call->getCallee()->IgnoreParenImpCasts());
-    if (m_.program_.defines(unit_, callee)) return true;
-    give_result(call, callee);
-    each_passing_self(call, [this](const Expr* self) { followed_.insert(self); });
-    const Known known = m_.program_.known(callee->getName().str());
-    if (known.kind == Known::Kind::kUnknown) return true;
-    if (known.looks_outside) repeat(call, known);
-    if (known.file != Known::File::kNone) follow_file(call, known);
-    if (known.makes >= 0 || known.frees >= 0) follow_made(call, known);
-    if (call->getType()->isPointerType() || known.keeps_pointers) return true;  // perhaps into what it was given
-    for (const Expr* argument : call->arguments()) keep(argument);
-    return true;
-  }
-
-
-  bool VisitDeclRefExpr(DeclRefExpr* reference) override {
-    const size_t begin = unit_.begin_of(reference->getLocation()), end = unit_.end_of(reference->getLocation());
-    if (const auto* variable = dyn_cast<VarDecl>(reference->getDecl())) {
-      const auto known = m_.statics_.find(variable->getCanonicalDecl());
-      if (known != m_.statics_.end()) m_.edits_.replace(begin, end, known->second);
-      const bool is_foreign = variable->isExternallyVisible() && variable->getDefinition() == nullptr;
-      const std::string name = variable->getName().str(), why = is_foreign ? m_.program_.why_foreign(name) : "";
-      const bool is_environment = name == "environ" || name == "__environ", is_name = name == "program_invocation_name" || name == "program_invocation_short_name";
-      if (why.empty() && is_foreign && (is_environment || is_name)) {
-        const std::string taken = is_environment ? "ELC_Program_environment()" : "ELC_Program_text(" + name + ")";
-        if (values_.contains(reference)) m_.edits_.replace(begin, end, taken);
-        else refuse_lines(reference, "lines do not have what it leads to", "code that sets " + name, "(*(", ", &" + name + "))");
-      }
-      if (!why.empty()) refuse_lines(reference, why, "code that uses '" + name + "'", "(*(", ", &" + name + "))");
-    } else if (const auto* function = dyn_cast<FunctionDecl>(reference->getDecl())) {
-      const std::string name = function->getName().str();
-      const bool own = m_.program_.defines(unit_, function);
-      const Known known = m_.program_.known(name);
-      std::string symbol = name;
-      // The C library has two of this name.
-      const bool is_of_posix = name == "strerror_r" && !function->getReturnType()->isPointerType();
-      if (!own && known.kind == Known::Kind::kReplaced && !is_of_posix) {
-        symbol = known.text;
-        m_.edits_.replace(begin, end, symbol);
-        declare(symbol, function);
-      }
-      const std::string why = own || followed_.contains(reference) ? "" : known.kind == Known::Kind::kUnfit ? known.text : m_.program_.why_foreign(name);
-      if (!why.empty() && !is_asked_for(reference)) {
-        if (function->getBuiltinID() != 0 && name.starts_with("__builtin_")) refuse_lines(reference, why, name + "()", "(", ", " + name + ")");
-        else refuse_lines(reference, why, name + "()", "(*(", ", &" + name + "))");
-        if (function->isImplicit()) declare(name, function);  // by the call, which is none of a mere name now
-      }
-      if (!own && !direct_.contains(reference) && !name.starts_with("__atomic_")) add_function(symbol, name, false);  // no pointer can lead there
-    }
-    return true;
-  }
-
-  bool VisitCastExpr(CastExpr* cast) override {
-    if (cast->getCastKind() == CK_ArrayToPointerDecay) {
-      add_string(cast->getSubExpr());
-      lift(cast->getSubExpr());
-      return true;
-    }
-    if (cast->getCastKind() == CK_LValueToRValue) values_.insert(cast->getSubExpr()->IgnoreParens());
-    if (cast->getCastKind() != CK_BitCast && cast->getCastKind() != CK_NoOp) return true;
-    const QualType to = cast->getType();
-    if (!to->isPointerType() || to->isFunctionPointerType() || to->isVoidPointerType()) return true;
-    const Expr* source = cast->getSubExpr()->IgnoreParenCasts();
-    const auto* call = dyn_cast<CallExpr>(source);
-    if (call == nullptr) return see_pointer(cast, source);
-    if (seen_.contains(call) || unit_.pragma_of(call) != nullptr) return true;
-    const QualType from = call->getType();
-    if (!from->isPointerType()) return true;
-    const bool is_of_numbers = from->getPointeeType()->isArithmeticType() && m_.types_.holds_addresses(to->getPointeeType());
-    if (!(from->isVoidPointerType() || from->getPointeeType()->isAnyCharacterType() || is_of_numbers || begins_with(to->getPointeeType(), from->getPointeeType()))) return true;
-    if (!may_allocate(call)) return true;
-    m_.lift(to->getPointeeType());
-    give(call, to->getPointeeType());
-    return true;
-  }
-
-  bool may_allocate(const CallExpr* call) const {
-    const FunctionDecl* callee = callee_of(call);
-    return callee == nullptr || m_.program_.defines(unit_, callee) || m_.program_.known(callee->getName().str()).allocates;
-  }
-
-  // *(void **)&p = malloc(size): p has what it is for.
-  void give_by_address(const BinaryOperator* assignment) {
-    const auto* const there = dyn_cast<UnaryOperator>(assignment->getLHS()->IgnoreParens());
-    const auto* const cast = there == nullptr || there->getOpcode() != UO_Deref ? nullptr : dyn_cast<CastExpr>(there->getSubExpr()->IgnoreParens());
-    const auto* const call = dyn_cast<CallExpr>(assignment->getRHS()->IgnoreParenCasts());
-    if (cast == nullptr || call == nullptr || !assignment->getType()->isVoidPointerType() || !call->getType()->isVoidPointerType()) return;
-    const QualType from = cast->getSubExpr()->IgnoreParenCasts()->getType();
-    if (!from->isPointerType() || !from->getPointeeType()->isPointerType() || seen_.contains(call) || unit_.pragma_of(call) != nullptr || !may_allocate(call)) return;
-    const QualType element = from->getPointeeType()->getPointeeType();
-    if (element->isVoidType() || element->isFunctionType()) return;
-    m_.lift(element);
-    give(call, element);
-  }
-
-  bool VisitUnaryOperator(UnaryOperator* op) override {
-    if (op->getOpcode() != UO_AddrOf) return true;
-    add_string(op->getSubExpr());
-    lift(op->getSubExpr());
-    return true;
-  }
-
-  // A list is gone over as it was written, where nothing says that a struct or a vector in it becomes a value.
-  bool dataTraverseStmtPre(Stmt* statement) override {
-    if (const auto* list = dyn_cast<InitListExpr>(statement)) {
-      if (list->isSemanticForm() && list->getSyntacticForm() != nullptr) list = list->getSyntacticForm();
-      for (const Expr* element : list->inits()) {
-        if (const auto* designated = dyn_cast<DesignatedInitExpr>(element)) element = designated->getInit();
-        if (!element->getType()->isArrayType()) values_.insert(element->IgnoreParens());
-      }
-    }
-    return true;
-  }
-
-  bool VisitCompoundLiteralExpr(CompoundLiteralExpr* e) override {
-    if (e->isFileScope() && !values_.contains(e)) refuse(e);
-    return true;
-  }
-
-  // The C library's own streams have a restart's; which other one a variable of its has, lines do not say.
-  bool VisitBinaryOperator(BinaryOperator* both) override {
-    if (both->getOpcode() == BO_Assign) give_by_address(both);
-    const auto* const to = both->isAssignmentOp() ? dyn_cast<DeclRefExpr>(both->getLHS()->IgnoreParens()) : nullptr;
-    const std::string name = to == nullptr ? "" : to->getDecl()->getName().str();
-    if ((name == "stdin" || name == "stdout" || name == "stderr") && unit_.in_system_header(to->getDecl()->getLocation()))
-      refuse_lines(to, "lines do not have which stream it is when the program has set it; use freopen()", "code that sets " + name, "(*(", ", &" + name + "))");
-    return true;
-  }
-
-  // Where there is but one thread, what each has is what all have.
-  bool VisitVarDecl(VarDecl* variable) override {
-    if (variable->getInit() != nullptr) values_.insert(variable->getInit()->IgnoreParens());
-    clear(variable);
-    if (variable->getTLSKind() == VarDecl::TLS_None || m_.program_.has_threads() || variable->isStaticLocal()) return true;
-    const std::string& text = unit_.text();
-    const auto is_of_word = [&](size_t at) { return isalnum(static_cast<unsigned char>(text[at])) || text[at] == '_'; };
-    const size_t end = unit_.begin_of(variable->getLocation());
-    for (const std::string word : {"__thread", "_Thread_local"})
-      for (size_t at = unit_.begin_of(variable->getBeginLoc()); (at = text.find(word, at)) < end; at += word.size())
-        if ((at == 0 || !is_of_word(at - 1)) && !is_of_word(at + word.size()) && of_threads_.insert(at).second)
-          m_.edits_.replace(at, at + word.size(), "");
-    return true;
-  }
-
-  bool TraverseVarDecl(VarDecl* variable) override {
-    const bool outer = in_initialiser_;
-    if (!in_initialiser_) declared_ = unit_.begin_of(variable->getBeginLoc());
-    in_initialiser_ |= variable->hasGlobalStorage();
-    const bool all = Visitor::TraverseVarDecl(variable);
-    in_initialiser_ = outer;
-    return all;
-  }
-
-  void add_function(const std::string& symbol, const std::string& name, int given_to) {
-    if (!functions_.insert(name).second) return;
-    m_.functions_ += "{\"" + name + "\", (void (*)(void))" + symbol + ", " + std::to_string(given_to) + "}, ";
-    ++m_.function_count_;
-  }
-
- private:
-  // As ELC_Program_as has it; empty: none.
-  std::string type_of_memory(const CallExpr* call, QualType element, bool are_text) const {
-    const std::string type = m_.types_.of_memory(element, are_text);
-    const bool is_open = element->isRecordType() && !type.empty() && type.find('+') == std::string::npos && asks_for_more(call, element);
-    return is_open ? type + " + " + std::to_string(ELC_PROGRAM_OPEN) : type;
-  }
-
-  // The memory that the call returns holds elements of this type.
-  void give(const CallExpr* call, QualType element, bool is_as_it_is = false, bool are_text = false) {
-    seen_.insert(call);
-    const std::string type = type_of_memory(call, element, are_text || m_.program_.characters().are_text(unit_, call));
-    if (type.empty()) return;
-    std::string before = "ELC_Program_as(", behind = ", " + type + ")";
-    if (is_as_it_is) before = "((" + m_.declaration(call->getType(), "", call->getBeginLoc()) + ")" + before, behind += ")";
-    m_.memory_[call] = {before, behind};
-    m_.edits_.wrap(unit_.begin_of(call->getBeginLoc()), unit_.end_of(call->getEndLoc()), before, behind);
-  }
-
-  // The memory to which a call makes a pointer lead, that is given to it as one to anything: get((void **)&p, size).
-  void give_behind(const CallExpr* call, const Expr* argument) {
-    const FunctionDecl* const callee = callee_of(call);
-    const std::string name = callee == nullptr ? "" : callee->getName().str();
-    const auto* address = dyn_cast<UnaryOperator>(argument->IgnoreParenCasts());
-    const QualType to = argument->IgnoreParenImpCasts()->getType(), result = call->getType();
-    if (address == nullptr || address->getOpcode() != UO_AddrOf) return;
-    if (name != "MPI_Alloc_mem" && name != "MPI_Win_allocate" && (!to->isPointerType() || !to->getPointeeType()->isVoidPointerType())) return;
-    if (!address->getSubExpr()->getType()->isPointerType() || in_initialiser_ || m_.program_.reaches_mpi(unit_, call)) return;
-    const QualType element = address->getSubExpr()->getType()->getPointeeType();
-    if (element->isFunctionType() || element->isAnyCharacterType() || !(result->isVoidType() || result->isIntegerType() || result->isPointerType())) return;
-    m_.lift(element);
-    const std::string type = type_of_memory(call, element, false);
-    if (type.empty()) return;
-    const std::string place = "elc_at" + std::to_string(++places_);
-    m_.edits_.wrap(unit_.begin_of(argument->getBeginLoc()), unit_.end_of(argument->getEndLoc()), "(" + place + " = (void **)(", "))");
-    m_.edits_.wrap(unit_.begin_of(call->getBeginLoc()), unit_.end_of(call->getEndLoc()),
-                   "({ void **" + place + "; " + (result->isVoidType() ? "" : bare(result) + " elc_given = "),
-                   "; ELC_Program_as(*" + place + ", " + type + "); " + (result->isVoidType() ? "" : "elc_given; ") + "})");
-  }
-
-  // Whether the program asks there whether there is such a function: if (hook), hook != NULL.
-  bool is_asked_for(const DeclRefExpr* reference) const {
-    DynTypedNode node = DynTypedNode::create(*reference);
-    for (;;) {
-      const auto parents = unit_.context().getParents(node);
-      if (parents.size() != 1) return false;
-      const auto* const inner = node.get<Expr>();
-      node = parents[0];
-      if (node.get<ImplicitCastExpr>() != nullptr || node.get<ParenExpr>() != nullptr) continue;
-      if (const auto* choice = node.get<ConditionalOperator>()) return choice->getCond() == inner;  // else it may be what comes of it
-      const auto* both = node.get<BinaryOperator>();
-      const auto* one = node.get<UnaryOperator>();
-      if (both != nullptr) return both->isEqualityOp() || both->isLogicalOp();
-      return one != nullptr ? one->getOpcode() == UO_LNot : node.get<IfStmt>() != nullptr;
-    }
-  }
-
-  // Whether it is given the size of one element and something more, as of text behind a struct.
-  bool asks_for_more(const CallExpr* call, QualType element) const {
-    const auto is_size = [&](const Stmt* e) {
-      const auto* size = dyn_cast<UnaryExprOrTypeTraitExpr>(e);
-      return size != nullptr && size->getKind() == UETT_SizeOf && unit_.context().hasSameUnqualifiedType(size->getTypeOfArgument(), element);
-    };
-    const std::function<int(const Stmt*)> sizes_in = [&](const Stmt* e) {
-      int all = is_size(e) ? 1 : 0;
-      for (const Stmt* child : e->children()) all += child == nullptr || isa<UnaryExprOrTypeTraitExpr>(e) ? 0 : sizes_in(child);
-      return all;
-    };
-    const std::function<bool(const Expr*)> is_term = [&](const Expr* e) {
-      e = e->IgnoreParenCasts();
-      const auto* sum = dyn_cast<BinaryOperator>(e);
-      return sum != nullptr && sum->getOpcode() == BO_Add ? is_term(sum->getLHS()) || is_term(sum->getRHS()) : is_size(e);
-    };
-    for (const Expr* argument : call->arguments()) {
-      const auto* sum = dyn_cast<BinaryOperator>(argument->IgnoreParenCasts());
-      if (sum != nullptr && sum->getOpcode() == BO_Add && is_term(sum) && sizes_in(sum) == 1) return true;
-    }
-    return false;
-  }
-
-  // The type that a pragma says.
-  void give_type(const CallExpr* call, const Pragma& pragma) {
-    const auto* named = dyn_cast_or_null<TypedefNameDecl>(unit_.declared(pragma.name));
-    const QualType type = named == nullptr ? QualType() : named->getUnderlyingType();
-    if (type.isNull() || (m_.types_.of_memory(type).empty() && !type->isAnyCharacterType()))
-      return m_.error(call->getBeginLoc(), "#pragma elc type (" + pragma.place + "): lines have no memory of the type " + pragma.words[0]);
-    give(call, type, false, type->isAnyCharacterType());
-  }
-
-  // Whether a struct begins with another, and has more: memory that a program gives for the one may be for the other.
-  bool begins_with(QualType whole, QualType first) const {
-    const RecordDecl* const part = first->getAsRecordDecl();
-    for (const RecordDecl* record = whole->getAsRecordDecl(); part != nullptr && record != nullptr && record->isStruct() && record->getDefinition() != nullptr;) {
-      record = record->getDefinition();
-      if (record->field_empty()) return false;
-      const FieldDecl* const field = *record->field_begin();
-      record = field->isBitField() ? nullptr : field->getType()->getAsRecordDecl();
-      if (record != nullptr && record->getCanonicalDecl() == part->getCanonicalDecl()) return unit_.context().getTypeSize(whole) > unit_.context().getTypeSize(first);
-    }
-    return false;
-  }
-
-  // A pointer that no call has returned says what memory is, too; where that holds addresses, a line has to know it, and a restart
-  // elsewhere where it is more than it was made for.
-  bool see_pointer(CastExpr* cast, const Expr* source) {
-    const QualType from = source->getType(), to = cast->getType()->getPointeeType();
-    const bool is_more = from->isPointerType() && begins_with(to, from->getPointeeType());
-    if (!from->isPointerType() || !(from->isVoidPointerType() || from->getPointeeType()->isArithmeticType() || is_more)) return true;
-    if (to->isIncompleteType() || !(is_more || m_.types_.holds_addresses(to)) || in_initialiser_ || !seen_.insert(source).second) return true;
-    if (source->isNullPointerConstant(unit_.context(), Expr::NPC_ValueDependentIsNull) != Expr::NPCK_NotNull) return true;
-    if (source->getType().isConstQualified() || from->getPointeeType().isConstQualified()) return true;
-    m_.lift(to);
-    const std::string type = m_.types_.of_memory(to);
-    const auto* const sum = dyn_cast<BinaryOperator>(source);
-    const bool is_simple = isa<DeclRefExpr, MemberExpr, ArraySubscriptExpr>(source) ||
-                           ((isa<ConditionalOperator>(source) || (sum != nullptr && sum->isAdditiveOp())) && !m_.program_.reaches_mpi(unit_, source));
-    if (!type.empty() && is_simple)
-      m_.edits_.wrap(unit_.begin_of(source->getBeginLoc()), unit_.end_of(source->getEndLoc()), "ELC_Program_as(", ", " + type + ")");
-    return true;
-  }
-
-  // What a function that keeps no pointers is given.
-  void keep(const Expr* e) {
-    e = e->IgnoreParenCasts();
-    if (const auto* choice = dyn_cast<ConditionalOperator>(e)) {
-      keep(choice->getTrueExpr());
-      keep(choice->getFalseExpr());
-    } else if (literal_of(e) != nullptr) {
-      kept_.insert(literal_of(e));
-    }
-  }
-
-  // A string, or __func__.
-  static const StringLiteral* literal_of(const Expr* e) {
-    const auto* name = dyn_cast<PredefinedExpr>(e->IgnoreParens());
-    return name != nullptr ? name->getFunctionName() : dyn_cast<StringLiteral>(e->IgnoreParens());
-  }
-
-  // The string that becomes a pointer there is a variable: one for all that are the same, as compilers have it and programs rely on that
-  // compare pointers to them.
-  void add_string(const Expr* e) {
-    const StringLiteral* const literal = literal_of(e);
-    if (literal == nullptr || kept_.contains(literal)) return;
-    const size_t begin = unit_.begin_of(e->IgnoreParens()->getBeginLoc()), end = unit_.end_of(e->IgnoreParens()->getEndLoc());
-    const auto* of_function = dyn_cast<PredefinedExpr>(e->IgnoreParens());
-    const std::string kind = of_function == nullptr ? literal->getType().getCanonicalType().getAsString() : PredefinedExpr::getIdentKindName(of_function->getIdentKind()).str();
-    std::string& name = names_[{kind, literal->getBytes().str()}];
-    if (!name.empty()) return m_.edits_.replace(begin, end, name);
-    name = "elc_s" + std::to_string(++m_.string_count_);
-    const bool is_wide = !literal->isAscii() && !literal->isUTF8();
-    const QualType element = unit_.context().getBaseElementType(literal->getType()).getCanonicalType().getUnqualifiedType();
-    Described characters = m_.described(is_wide ? element : QualType(unit_.context().CharTy));
-    characters.count = literal->getLength() + 1;
-    m_.strings_ += "static " + (is_wide ? element.getAsString() : "char") + " " + name + "[" + std::to_string(characters.count) + "] = " +
-                   (is_wide ? unit_.text().substr(begin, end - begin) : in_quotes(literal->getBytes())) + "; ";
-    m_.add_entry(m_.program_.file_name(unit_) + ":string " + std::to_string(m_.string_count_), name, characters, true);
-    m_.edits_.replace(begin, end, name);
-  }
-
-  void refuse(const CompoundLiteralExpr* literal) {
-    m_.error(literal->getBeginLoc(), "a compound literal outside of functions that lines cannot have: give it a name");
-  }
-
-  // Whether its type, or a variable in it, is declared with what it is a part of.
-  bool needs_what_follows(const CompoundLiteralExpr* literal) const {
-    struct Finder : Visitor {
-      std::set<const Decl*> found;
-      bool VisitDeclRefExpr(DeclRefExpr* e) override { return found.insert(e->getDecl()), true; }
-    } finder;
-    finder.TraverseStmt(const_cast<Expr*>(literal->getInitializer()));
-    if (const TagDecl* tag = unit_.context().getBaseElementType(literal->getType())->getAsTagDecl()) finder.found.insert(tag);
-    return std::any_of(finder.found.begin(), finder.found.end(), [&](const Decl* d) { return unit_.begin_of(d->getBeginLoc()) >= declared_; });
-  }
-
-  // A compound literal outside of functions to which a pointer leads is a variable, before that which is declared with it.
-  void lift(const Expr* e) {
-    const auto* literal = dyn_cast<CompoundLiteralExpr>(e->IgnoreParens());
-    if (literal == nullptr || !literal->isFileScope()) return;
-    values_.insert(literal);
-    if (needs_what_follows(literal)) return refuse(literal);
-    const std::string name = "elc_l" + std::to_string(m_.literals_.size() + 1);
-    Described described;
-    std::string why;
-    if (!m_.types_.describe(literal->getType(), &described, &why, m_.program_.characters().are_text(unit_, literal)))
-      return m_.error(literal->getBeginLoc(), "a compound literal cannot be part of lines: " + why);
-    m_.literals_.push_back({literal, name, declared_});
-    m_.add_entry(m_.program_.file_name(unit_) + ":literal " + std::to_string(m_.literals_.size()), name, described, literal->getType().isConstant(unit_.context()));
-    m_.edits_.replace(unit_.begin_of(literal->getBeginLoc()), unit_.end_of(literal->getEndLoc()), name);
-  }
-
-  // What it sees may be another thing when a restart does again what a process has done behind its part of the line.
-  void repeat(const CallExpr* call, const Known& known) {
-    const Expr* const to = known.fills >= 0 && static_cast<unsigned>(known.fills) < call->getNumArgs() ? call->getArg(static_cast<unsigned>(known.fills)) : nullptr;
-    m_.edits_.wrap(unit_.begin_of(call->getBeginLoc()), unit_.end_of(call->getEndLoc()), "({ void *elc_to = 0; __typeof__(sizeof 0) elc_n = 0; int elc_r = ",
-                   "; ELC_Program_outside(elc_r, elc_to, elc_n); })");
-    if (to != nullptr)
-      m_.edits_.wrap(unit_.begin_of(to->getBeginLoc()), unit_.end_of(to->getEndLoc()), "({ __auto_type elc_a = ", "; elc_to = (void *)elc_a; elc_n = sizeof *elc_a; elc_a; })");
-    const Expr* const path = call->getNumArgs() > 0 ? call->getArg(0) : nullptr;
-    if (path != nullptr && path->getType()->isPointerType() && path != to)
-      m_.edits_.wrap(unit_.begin_of(path->getBeginLoc()), unit_.end_of(path->getEndLoc()), "ELC_Program_asks_of(", ")");
-  }
-
-  // What takes a function's place returns a void * for any pointer.
-  void give_result(const CallExpr* call, const FunctionDecl* callee) {
-    const QualType type = call->getType();
-    if (type->isVoidPointerType() || !type->isPointerType() || m_.program_.known(callee->getName().str()).kind != Known::Kind::kReplaced) return;
-    m_.edits_.wrap(unit_.begin_of(call->getBeginLoc()), unit_.end_of(call->getEndLoc()), "((" + m_.declaration(type, "", call->getBeginLoc()) + ")", ")");
-  }
-
-  // A call by its name of what opens a file, or does something to one.
-  void follow_file(const CallExpr* call, const Known& known) {
-    const Expr* const callee = call->getCallee()->IgnoreParenImpCasts();
-    const std::string name = callee_of(call)->getName().str();
-    const std::string why = ", " + in_quotes(name + "() (" + unit_.place(callee->getBeginLoc()) + "): " + known.text) + ")";
-    const Expr* around = call;
-    std::string before = "ELC_Program_opened(", after = why;
-    if (known.file == Known::File::kUsed) {
-      Expr::EvalResult order;
-      const bool duplicates = name.starts_with("fcntl") && (call->getNumArgs() < 2 || !call->getArg(1)->EvaluateAsInt(order, unit_.context()) ||
-                                                           order.Val.getInt() == F_DUPFD || order.Val.getInt() == F_DUPFD_CLOEXEC);
-      if (call->getNumArgs() == 0 || duplicates) return;
-      around = call->getArg(0);
-      before = "ELC_Program_used(";
-    } else if (known.file != Known::File::kOpened) {
-      before = "((" + call->getType().getAsString() + ")ELC_Program_opened_" + (known.file == Known::File::kOpenedStream ? "stream(" : "directory(");
-      after += ")";
-    }
-    m_.edits_.wrap(unit_.begin_of(around->getBeginLoc()), unit_.end_of(around->getEndLoc()), before, after);
-    followed_.insert(callee);
-  }
-
-  // A call by its name of what makes something in memory of the C library's, or frees it.
-  void follow_made(const CallExpr* call, const Known& known) {
-    const auto place = static_cast<unsigned>(std::max(known.makes, known.frees));
-    if (call->getNumArgs() <= place) return;
-    const Expr* const callee = call->getCallee()->IgnoreParenImpCasts();
-    const Expr* const object = call->getArg(place);
-    const std::string why = in_quotes(callee_of(call)->getName().str() + "() (" + unit_.place(callee->getBeginLoc()) + "): " + known.text);
-    const bool makes = known.makes >= 0;
-    m_.edits_.wrap(unit_.begin_of(object->getBeginLoc()), unit_.end_of(object->getEndLoc()), makes ? "ELC_Program_makes(" : "ELC_Program_frees(", makes ? ", " + why + ")" : ")");
-    if (makes) m_.edits_.wrap(unit_.begin_of(call->getBeginLoc()), unit_.end_of(call->getEndLoc()), "ELC_Program_made(", ")");
-    followed_.insert(callee);
-  }
-
-  // What a function leaves out of a struct is what was there before: perhaps an address that a line would find in numbers to which the
-  // struct is copied. Vectors and matrices are set as a whole, and often.
-  void clear(const VarDecl* variable) {
-    constexpr int64_t kMost = 1024;  // so much costs little
-    const ASTContext& context = unit_.context();
-    const QualType type = variable->getType();
-    if (!variable->hasLocalStorage() || variable->getInit() != nullptr || isa<ParmVarDecl>(variable) || variable->hasAttrs() || unit_.in_system_header(variable->getLocation())) return;
-    if (type->isVariablyModifiedType() || type.isConstQualified() || !context.getBaseElementType(type)->isStructureType() || context.getBaseElementType(type)->getAsRecordDecl()->isImplicit()) return;
-    if (const QualType number = only_number(type); !number.isNull() && number->isFloatingType()) return;
-    const int64_t size = context.getTypeSizeInChars(type).getQuantity();
-    if (size < context.getTypeSizeInChars(context.VoidPtrTy).getQuantity() || size > kMost) return;
-    m_.edits_.wrap(unit_.begin_of(variable->getLocation()), unit_.end_of(variable->getEndLoc()), "", " = {0}");
-  }
-
-  // From where this is evaluated on.
-  void refuse_lines(const DeclRefExpr* reference, const std::string& why, const std::string& what, const std::string& before, const std::string& behind) {
-    if (in_initialiser_) return m_.error(reference->getLocation(), what + ": " + why);
-    const std::string unfit = "ELC_Program_unfit(" + in_quotes(what + " (" + unit_.place(reference->getLocation()) + "): " + why) + ")";
-    m_.edits_.replace(unit_.begin_of(reference->getLocation()), unit_.end_of(reference->getLocation()), before + unfit + behind);
-  }
-
-  void declare(const std::string& symbol, const FunctionDecl* function) {
-    std::string parameters;
-    for (const ParmVarDecl* parameter : function->parameters())
-      parameters += (parameters.empty() ? "" : ", ") + bare(parameter->getType());
-    if (function->isVariadic()) parameters += ", ...";
-    if (symbol == "ELC_Program_init") parameters = "int *, char ***";
-    // Numbers that have another size where files may be large.
-    if (symbol == "ELC_Program_truncate") parameters = "const char *, long long";
-    if (symbol == "ELC_Program_mmap") parameters = "void *, __typeof__(sizeof 0), int, int, int, long long";
-    if (symbol == "ELC_Program_init_thread") parameters = "int *, char ***, int, int *";
-    m_.replaced_[symbol] = "extern " + bare(function->getReturnType()) + " " + symbol + "(" + (parameters.empty() && function->hasPrototype() ? "void" : parameters) + "); ";
-  }
-
-  Module& m_;
-  const Unit& unit_;
-  std::set<const Expr*> direct_;
-  std::set<const Expr*> followed_;  // names in calls of which the library is told
-  std::set<const StringLiteral*> kept_;
-  std::map<std::pair<std::string, std::string>, std::string> names_;  // of the variables that strings are, by their type, or that they are a function's name
-  std::set<const Expr*> seen_;
-  int places_ = 0;                // to which calls make pointers lead
-  std::set<const Expr*> values_;  // literals to which no pointer leads, or which have a name already
-  std::set<size_t> of_threads_;   // the words that said so
-  bool in_initialiser_ = false;  // of a variable of the file, where nothing can be called
-  size_t declared_ = 0;          // where the declaration begins that is gone over
-  std::set<std::string> functions_;
-};
 
 // The type without names of typedefs, but for those that have attributes which it has not without.
 static QualType with_attributes(ASTContext& context, QualType type) {
@@ -551,6 +63,12 @@ std::string Module::alignment(const VarDecl* variable) const {
   const int64_t by = context.getDeclAlign(variable, true).getQuantity();
   if (!variable->hasAttr<AlignedAttr>() && by <= context.getTypeAlignInChars(variable->getType().getCanonicalType()).getQuantity()) return "";
   return " __attribute__((aligned(" + std::to_string(by) + ")))";
+}
+
+void Module::add_function(const std::string& symbol, const std::string& name, int given_to) {
+  if (!function_names_.insert(name).second) return;
+  functions_ += "{\"" + name + "\", (void (*)(void))" + symbol + ", " + std::to_string(given_to) + "}, ";
+  ++function_count_;
 }
 
 void Module::add_variable(const VarDecl* variable, const std::string& symbol, const std::string& name) {
@@ -686,7 +204,7 @@ std::string Module::transform(size_t units) {
   for (const Definition& d : all)
     if (program_.reaches_site(unit_, d.function)) functions.push_back(std::make_unique<Function>(*this, d.function));
 
-  FileVisitor visitor(*this);
+  const std::unique_ptr<Visitor> visitor = visitor_of_file(*this);
   for (Decl* d : file->decls()) {
     const bool is_of_system = unit_.in_system_header(d->getLocation());
     if (const auto* variable = dyn_cast<VarDecl>(d); variable != nullptr && (!is_of_system || variable->isReferenced())) {
@@ -696,12 +214,12 @@ std::string Module::transform(size_t units) {
         add_variable(definition_of(variable), name,
                      external ? name : program_.file_name(unit_) + ":" + name);
     }
-    if (!is_of_system || (isa<VarDecl>(d) && cast<VarDecl>(d)->isReferenced())) visitor.TraverseDecl(d);
+    if (!is_of_system || (isa<VarDecl>(d) && cast<VarDecl>(d)->isReferenced())) visitor->TraverseDecl(d);
   }
   for (const Definition& d : all)
     if (d.function->isMain()) add_process();
   for (const Definition& d : all)
-    if (program_.is_address_taken(unit_, d.function)) visitor.add_function(d.function->getName().str(), program_.name_of(unit_, d.function), program_.given_to(unit_, d.function));
+    if (program_.is_address_taken(unit_, d.function)) add_function(d.function->getName().str(), program_.name_of(unit_, d.function), program_.given_to(unit_, d.function));
 
   follow_moves(unit_, program_, &edits_);
   if (!program_.may_compute_with_addresses()) watch_addresses();

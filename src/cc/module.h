@@ -78,6 +78,7 @@ class Module {
   Described described(clang::QualType scalar);
   void add_entry(const std::string& name, const std::string& symbol, const Described& described, bool is_constant);
   std::string unique_name(const std::string& name);  // of a variable, in lines
+  void add_function(const std::string& symbol, const std::string& name, int given_to);
   void add_variable(const clang::VarDecl* variable, const std::string& symbol, const std::string& name);
   void name_tags();
   void find_types(const clang::FunctionDecl* function);
@@ -120,7 +121,7 @@ class Module {
   std::map<const clang::CallExpr*, std::pair<std::string, std::string>> memory_;  // what comes before it, and behind
   std::string strings_;                                         // text: their definitions
   std::string variables_, functions_;                           // text: initialisers of the module
-  std::set<std::string> names_;                                 // of variables
+  std::set<std::string> names_, function_names_;
   std::set<const clang::Decl*> registered_;
   std::map<std::string, std::string> replaced_;                 // text: declarations of what replaces functions
   size_t string_count_ = 0, variable_count_ = 0, function_count_ = 0;

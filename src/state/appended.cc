@@ -23,6 +23,9 @@ bool is_same(const struct stat& a, const struct stat& b) {
          a.st_mtim.tv_nsec == b.st_mtim.tv_nsec;
 }
 
+// Such names mean another file to each process.
+bool is_device(std::string_view path) { return path.starts_with("/dev/") || path.starts_with("/proc/"); }
+
 // Of what lies in front of `length`.
 uint64_t checksum_of(int file, uint64_t length) {
   uint8_t bytes[kTail];
@@ -141,7 +144,7 @@ Appended* AppendedFiles::find_lost(const char* path) {
 
 // Once behind each line, as other ranks may open what one of them writes to. Not flushed: what is appended is not either.
 void AppendedFiles::note_writing(const char* path) {
-  if (write_ == nullptr || line_ == 0) return;
+  if (write_ == nullptr || line_ == 0 || is_device(path)) return;
   const uint64_t key = mix_text(0, path);
   if (noted_now_.find(key) != nullptr) return;
   noted_now_.at(key) = true;

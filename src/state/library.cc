@@ -57,6 +57,10 @@ struct Library {
 
 int noted_error = 0;
 
+// So often the C library calls the program's handlers, each time the last of those that are left: a constructor may have registered some
+// before a restart does that.
+int calls_at_exit = 0;
+
 Library& library() {
   static Library& all = *make<Library>();
   return all;
@@ -223,6 +227,17 @@ bool is_buffer_set(FILE* stream) {
   return false;
 }
 
+static void run_last_handler() {
+  Library& l = library();
+  if (l.at_exit_count > 0) l.at_exit[--l.at_exit_count]();
+}
+
+static bool call_at_exit() {
+  if (atexit(run_last_handler) != 0) return false;
+  ++calls_at_exit;
+  return true;
+}
+
 void note_error(int error) { noted_error = error; }
 
 void bring_back_error() {
@@ -242,7 +257,8 @@ Result put_library() {
     if (l.buffers[i] != 0) setvbuf(buffered_stream(i), nullptr, l.buffers[i] - 1, 0);
   for (int i = 1; i < kSignals; ++i)
     if (l.dispositions[i] != kUnchanged) set_signal(i);
-  for (int i = 0; i < l.at_exit_count; ++i) atexit(l.at_exit[i]);
+  while (calls_at_exit < l.at_exit_count && call_at_exit()) {
+  }
   if (l.round_by != nullptr) put_rounding(*l.round_by, l.rounding);
   put_timers();
   return Result();
@@ -313,7 +329,7 @@ ELC_EXPORT char* ELC_Program_setlocale(int category, const char* name) { return 
 
 ELC_EXPORT int ELC_Program_atexit(void (*function)(void)) {
   auto& l = library();
-  if (l.at_exit_count == elc::state::kMostAtExit || atexit(function) != 0) return -1;
+  if (l.at_exit_count == elc::state::kMostAtExit || !elc::state::call_at_exit()) return -1;
   l.at_exit[l.at_exit_count++] = function;
   return 0;
 }

@@ -54,6 +54,7 @@ void note(int descriptor, const char* what) {
   const bool is_followed = streams.are_in_lines() && S_ISREG(now.st_mode) && now.st_nlink > 0 && flags >= 0;
   Text path = is_followed ? path_of(descriptor) : Text();
   const bool is_read = (flags & O_ACCMODE) == O_RDONLY, is_new = now.st_size == 0 && (flags & O_APPEND) == 0;
+  if (!is_read) streams.note_change();
   if (!path.empty() && is_read) streams.look_before_reading(path.c_str());
   pthread_mutex_lock(&lock);
   Vector<Opened>& all = process().opened;

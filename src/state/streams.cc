@@ -261,6 +261,7 @@ bool Streams::spared(const char* path, const char* mode) const {
 
 FILE* Streams::open(const char* path, const char* mode) {
   const bool spare = spared(path, mode);
+  if (kind_of(mode) != StreamKind::kRead) note_change();
   if (!spares_) closed_.look_before_opening(path, mode);
   FILE* file = spare ? tmpfile() : fopen(path, mode);
   if (file == nullptr) return nullptr;
@@ -300,6 +301,7 @@ int Streams::forget(FILE* file) {
 FILE* Streams::open_anew(const char* path, const char* mode, FILE* file) {
   const uint64_t number = number_of(file);
   forget(file);
+  if (path != nullptr && kind_of(mode) != StreamKind::kRead) note_change();
   if (path != nullptr && !spares_) closed_.look_before_opening(path, mode);
   const bool is_own = is_own_input(file);  // which the C library cannot open anew
   if (is_own && path != nullptr && mode[0] == 'r') return reopen_input(path);

@@ -100,14 +100,17 @@ class Streams {
   int descriptor_of(FILE* file);  // fileno
   int give_back(int character, FILE* file);  // ungetc
   bool are_in_lines() const { return tells_; }
+  // A file is written, or removed; and whether that was before main(), where a restart does it once more.
+  void note_change() { has_changed_early_ |= !is_prepared(); }
+  bool has_changed_early() const { return has_changed_early_; }
   // Files that are opened by other functions.
   void note_writing(const char* path) { closed_.note_writing(path); }
   void note_written(const char* path, bool is_new) { closed_.note_written(path, is_new); }
   void look_before_reading(const char* path) { closed_.look_before_opening(path, "r"); }
   void look_before_asking(const char* path) { closed_.look_before_asking(path); }
-  int remove(const char* path, int (*how)(const char*)) { return closed_.remove(path, how); }
-  int rename(const char* from, const char* to) { return closed_.rename(from, to); }
-  int truncate(const char* path, off_t length) { return closed_.truncate(path, length); }
+  int remove(const char* path, int (*how)(const char*)) { return note_change(), closed_.remove(path, how); }
+  int rename(const char* from, const char* to) { return note_change(), closed_.rename(from, to); }
+  int truncate(const char* path, off_t length) { return note_change(), closed_.truncate(path, length); }
 
   uint64_t number_of(FILE* file) const;    // kWildStream for one that is not known
   FILE* stream_of(uint64_t number) const;  // nullptr for no, or an impossible number
@@ -180,6 +183,7 @@ class Streams {
   FileRoots roots_;
   bool spares_ = false;
   bool tells_ = false;  // lines may be taken
+  bool has_changed_early_ = false;
   bool moved_ = false;  // the program has changed its directory
   Text told_;  // last
   Descriptor output_;  // of kOutputMode

@@ -4,7 +4,7 @@ import os
 import shutil
 import tempfile
 
-from cases import Cases, launch
+from cases import Cases, launch, PROGRAM
 
 
 class Files(Cases):
@@ -197,6 +197,16 @@ int main(int argc, char **argv) {
                 self.write("part", "123456")
                 self.assertEqual(self.planned("prog", ELC_RESTART="1")[0], "read: 123456\n")
                 shutil.rmtree(os.path.join(self.home, "lines"))
+
+    def test_changed_before_main(self):
+        """By a constructor, which a restart calls, too."""
+        for change in ('remove("log");', 'fclose(fopen("log", "w"));', 'rename("log", "old");', "{ int f = open(\"log\", O_WRONLY | O_CREAT | O_TRUNC, 0666); close(f); }"):
+            with self.subTest(change):
+                self.write("prog.c", PROGRAM % ("#include <fcntl.h>\n#include <unistd.h>\n__attribute__((constructor)) static void begin(void) { %s }" % change,
+                                                '{ FILE *f = fopen(rank == 0 ? "log" : "other", "a"); fputs("x", f); fclose(f); }'))
+                self.cc("prog.c", "-w", "-o", "prog")
+                self.assert_refuses_line(r"the program has called a function before main\(\) that writes or removes files")
+        self.right('static FILE *in; __attribute__((constructor)) static void begin(void) { in = fopen("/dev/null", "r"); }', "result += in == NULL;")
 
     def test_removed_and_asked_for(self):
         """What was removed behind the line is removed by a restart as if it were there; one that asks for it before is ended."""

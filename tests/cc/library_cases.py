@@ -137,6 +137,12 @@ strftime(zone, sizeof zone, "%Z", when); result += zone[0] + strlen(setlocale(LC
   for (k = 0; k < 6; k++) strftime(text, sizeof text, "%%Z %%j", &kept[k]), result += strlen(text) + text[0] + atol(text + 4); }
   { char why[64]; const char *said = strerror_r(i %% 3, why, sizeof why); deep(1, 1); result += said[1] + strlen(said); }""".replace("%%", "%"), "-D_GNU_SOURCE")
 
+    def test_exit_handlers(self):
+        """Each is called once, behind a restart as well: those that a constructor registers, too, and what they register."""
+        self.restarts_from_all(PROGRAM % ("""static int own; static void later(void) { if (own == 0) puts("later"); }
+static void early(void) { if (own == 0) puts("early"); } static void bye(void) { if (own == 0) puts("bye"); atexit(later); }
+__attribute__((constructor)) static void begin(void) { atexit(early); }""", "own = rank; if (i == 5) atexit(bye);"), "20 60")
+
     def test_exit_handlers_that_reach_mpi(self):
         """Lines are taken until one is called."""
         self.right("static void bye(void) { int over; MPI_Finalized(&over); if (!over) MPI_Barrier(MPI_COMM_WORLD); }", "if (i == 0) atexit(bye);")

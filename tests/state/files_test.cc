@@ -12,6 +12,7 @@
 #include <set>
 
 #include "helper.h"
+#include "state/process.h"
 
 namespace {
 
@@ -296,6 +297,23 @@ TEST_CASE("several streams in an array; what was given back to one is in no line
   ELC_FILEVAR(both);
   REQUIRE_OK(line.restore());
   CHECK((getc(both[0]) == 'b' && getc(both[1]) == 'c'));
+  ELC_fcloseall();
+}
+
+TEST_CASE("what is appended behind a line by the name of a device is no file of lines") {
+  Playground playground;
+  new_process();
+  static int notes;
+  notes = 0;
+  elc::state::process().streams.keep_notes([](uint64_t, const elc::Bytes&) { return ++notes, elc::Result(); });
+  elc::state::process().streams.take_notes({}, 1);
+  FILE* const under = fopen("under", "w");
+  FILE* const device = ELC_fopen(("/proc/self/fd/" + std::to_string(fileno(under))).c_str(), "a");
+  REQUIRE(device != nullptr);
+  CHECK(notes == 0);
+  FILE* const own = ELC_fopen("own", "a");
+  CHECK((own != nullptr && notes == 1));
+  fclose(under);
   ELC_fcloseall();
 }
 

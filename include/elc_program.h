@@ -74,8 +74,8 @@ typedef struct ELC_Program {
   int aligns;        /* it asks for memory that is aligned; more than 1: it rounds addresses to multiples of so many bytes */
   int apart;         /* so many bytes before a block of memory a pointer may lead */
   const ELC_Program_rounding *rounding; /* NULL: it does not ask how numbers are rounded, or for exceptions of theirs */
-  int (*in_parallel)(void); /* omp_get_level. Threads may call malloc and its relatives and ask for the time, and call nothing
-                             * else of this. NULL: there are none */
+  int (*in_parallel)(void); /* whether it is called by one thread of several. They may call malloc and its relatives and ask for the time, and
+                             * call nothing else of this. NULL: there is one thread */
   void (*settings)(int is_restart); /* called when its variables are registered (0), and when a restart has those of the line (1) */
   const ELC_Program_number *numbers;
   size_t number_count;
@@ -245,6 +245,11 @@ void *ELC_Program_half_at(const volatile void *pointer, const char *what);
 /* How far one pointer is behind another, in bytes. That is for no line if one of them leads to a block of the heap, and the other one
  * elsewhere; where there is nothing, below all memory, is before all in a restart, too. */
 long long ELC_Program_order(const volatile void *a, const volatile void *b, const char *what);
+/* pthread_create, pthread_join and pthread_detach, of pthread_t, as what they are; no line is taken while there are threads so made. */
+int ELC_Program_thread_create(void *thread, const void *attributes, void *(*function)(void *), void *given);
+int ELC_Program_thread_join(unsigned long thread, void **value);
+int ELC_Program_thread_detach(unsigned long thread);
+int ELC_Program_in_thread(void); /* whether it is called by another thread than ELC_Program_begin() was */
 /* The program has opened a file by a function whose files lines do not have: none is taken while it is open. They return the first
  * argument: a descriptor, a FILE *, a DIR *. */
 int ELC_Program_opened(int descriptor, const char *what);

@@ -175,6 +175,7 @@ class Collector : public Visitor {
     if (program_.defines(unit_, callee) || callee->getDefinition() != nullptr) return true;
     each_passing_self(call, [this](const Expr* self) { passed_.insert(self); });
     if (name == "MPI_Init_thread") ask_for_level(call);
+    if (name == "pthread_create" && call->getNumArgs() > 2) see_thread(call, call->getArg(2)->IgnoreParenCasts());
     for (unsigned i = 0; i < call->getNumArgs(); ++i) look_at_argument(name, call->getArg(i));
     return true;
   }
@@ -422,9 +423,20 @@ class Collector : public Visitor {
   }
 
   void see_threaded(const CallExpr* call, const FunctionDecl* callee) {
-    ThreadedCall threaded = {unit_.place(call->getBeginLoc()), key_, "", "", ""};
+    ThreadedCall threaded = {unit_.place(call->getBeginLoc()), key_, "", "", "", false};
     if (callee == nullptr) threaded.signature = Program::signature_of(pointee_of_callee(call));
     else threaded.name = callee->getName().str(), threaded.key = Program::key_of(unit_, callee);
+    program_.threaded_.push_back(threaded);
+  }
+
+  void see_thread(const CallExpr* call, const Expr* function) {
+    program_.makes_threads_ = true;
+    if (const auto* address = dyn_cast<UnaryOperator>(function); address != nullptr && address->getOpcode() == UO_AddrOf) function = address->getSubExpr()->IgnoreParenCasts();
+    const auto* const named = dyn_cast<DeclRefExpr>(function);
+    const auto* const run = named == nullptr ? nullptr : dyn_cast<FunctionDecl>(named->getDecl());
+    ThreadedCall threaded = {unit_.place(call->getBeginLoc()), key_, "", "", "", true};
+    if (run != nullptr) threaded.name = run->getName().str(), threaded.key = Program::key_of(unit_, run);
+    else threaded.signature = Program::signature_of(call->getArg(2)->getType()->getPointeeType());
     program_.threaded_.push_back(threaded);
   }
 

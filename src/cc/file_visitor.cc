@@ -167,7 +167,7 @@ class FileVisitor : public Visitor {
   bool VisitVarDecl(VarDecl* variable) override {
     if (variable->getInit() != nullptr) values_.insert(variable->getInit()->IgnoreParens());
     clear(variable);
-    if (variable->getTLSKind() == VarDecl::TLS_None || m_.program_.has_threads() || variable->isStaticLocal()) return true;
+    if (variable->getTLSKind() == VarDecl::TLS_None || m_.program_.has_threads() || m_.program_.makes_threads() || variable->isStaticLocal()) return true;
     const std::string& text = unit_.text();
     const auto is_of_word = [&](size_t at) { return isalnum(static_cast<unsigned char>(text[at])) || text[at] == '_'; };
     const size_t end = unit_.begin_of(variable->getLocation());
@@ -276,8 +276,21 @@ class FileVisitor : public Visitor {
     give(call, type, false, type->isAnyCharacterType());
   }
 
-  // Whether a struct begins with another, and has more: memory that a program gives for the one may be for the other.
+  // The members that the one has are those with which the other begins.
+  static bool begins_with_members(const RecordDecl* whole, const RecordDecl* first) {
+    if (whole == nullptr || first == nullptr || !whole->isStruct() || !first->isStruct() || (whole = whole->getDefinition()) == nullptr || (first = first->getDefinition()) == nullptr) return false;
+    auto other = whole->field_begin();
+    for (const FieldDecl* member : first->fields()) {
+      if (other == whole->field_end() || member->isBitField() || other->isBitField()) return false;
+      if (member->getType().getCanonicalType().getUnqualifiedType() != other->getType().getCanonicalType().getUnqualifiedType()) return false;
+      ++other;
+    }
+    return !first->field_empty() && other != whole->field_end();
+  }
+
+  // Whether a struct begins with another, or as that does, and has more: memory that a program gives for the one may be for the other.
   bool begins_with(QualType whole, QualType first) const {
+    if (begins_with_members(whole->getAsRecordDecl(), first->getAsRecordDecl())) return true;
     const RecordDecl* const part = first->getAsRecordDecl();
     for (const RecordDecl* record = whole->getAsRecordDecl(); part != nullptr && record != nullptr && record->isStruct() && record->getDefinition() != nullptr;) {
       record = record->getDefinition();

@@ -79,7 +79,9 @@ const Names& plain() {
     pthread_mutex_init pthread_mutex_destroy pthread_mutex_lock pthread_mutex_trylock pthread_mutex_unlock pthread_mutexattr_init
     pthread_mutexattr_destroy pthread_cond_init pthread_cond_destroy pthread_cond_signal pthread_cond_broadcast
     pthread_rwlock_init pthread_rwlock_destroy pthread_rwlock_unlock
-    pthread_attr_init pthread_attr_destroy pthread_attr_setstacksize pthread_attr_setdetachstate pthread_attr_setscope
+    pthread_attr_init pthread_attr_destroy pthread_attr_setstacksize pthread_attr_getstacksize pthread_attr_setdetachstate pthread_attr_getdetachstate
+    pthread_attr_setscope pthread_exit pthread_cancel pthread_testcancel pthread_setcancelstate pthread_setcanceltype pthread_cond_wait pthread_cond_timedwait
+    pthread_barrier_wait pthread_yield
     pthread_equal pthread_getaffinity_np pthread_setaffinity_np pthread_setname_np pthread_getname_np
     sigemptyset sigfillset sigaddset sigdelset sigismember sigisemptyset
     htonl htons ntohl ntohs inet_addr inet_aton inet_pton inet_ntop
@@ -215,6 +217,9 @@ const std::map<std::string, std::string>& replaced() {
       {"putenv", "ELC_Program_putenv"},
       {"sigprocmask", "ELC_Program_sigprocmask"},
       {"pthread_sigmask", "ELC_Program_sigprocmask"},
+      {"pthread_create", "ELC_Program_thread_create"},
+      {"pthread_join", "ELC_Program_thread_join"},
+      {"pthread_detach", "ELC_Program_thread_detach"},
       {"getpwuid", "ELC_Program_getpwuid"},
       {"getpwnam", "ELC_Program_getpwnam"},
       {"time", "ELC_Program_time"},
@@ -268,7 +273,7 @@ const Reasons& refused() {
   static const Reasons all = [] {
     Reasons reasons;
     add_reasons(&reasons, "a restart cannot set the place to which it goes", "getcontext setcontext makecontext swapcontext");
-    add_reasons(&reasons, "lines are of programs with one thread", "pthread_create pthread_join pthread_timedjoin_np pthread_tryjoin_np pthread_detach pthread_exit pthread_cancel "
+    add_reasons(&reasons, "elc-cc follows threads that pthread_create() makes and pthread_join() joins", "pthread_timedjoin_np pthread_tryjoin_np pthread_clockjoin_np "
                 "thrd_create thrd_join thrd_detach thrd_exit clone");
     add_reasons(&reasons, "blocks of memory are not those of malloc", "malloc_usable_size");
     return reasons;
@@ -305,7 +310,8 @@ const Reasons& unfit() {
         "tempnam tmpnam canonicalize_file_name backtrace_symbols freeaddrinfo tsearch tfind "
         "tdelete twalk tdestroy hsearch_r hcreate_r getpwent getgrgid getgrnam getgrent gethostbyname getaddrinfo "
         "ecvt fcvt qecvt qfcvt l64a localeconv ttyname cuserid ctermid inet_ntoa gethostbyaddr getservbyname getprotobyname shmget shmdt shmctl");
-    add("while what it makes is not freed no line is taken; free it before", "regcomp glob glob64 wordexp regfree globfree globfree64 wordfree");
+    add("while what it makes is not freed no line is taken; free it before",
+        "regcomp glob glob64 wordexp pthread_barrier_init regfree globfree globfree64 wordfree pthread_barrier_destroy");
     add("a lock of OpenMP that leads to memory of its runtime, or may be nested, is not part of lines: use a directive",
         "omp_init_lock omp_init_nest_lock omp_init_lock_with_hint omp_init_nest_lock_with_hint omp_set_lock omp_set_nest_lock omp_unset_lock "
         "omp_unset_nest_lock omp_test_lock omp_test_nest_lock omp_destroy_lock omp_destroy_nest_lock");
@@ -434,7 +440,7 @@ const Names& settings() {
 const Names& for_threads() {
   static const Names all = words(
       "malloc calloc realloc free strdup __strdup strndup posix_memalign aligned_alloc memalign valloc pvalloc _mm_malloc _mm_free mmap mmap64 munmap mremap "
-      "time clock times getrusage gettimeofday clock_gettime timespec_get MPI_Wtime omp_get_wtime");
+      "pthread_create pthread_join pthread_detach time clock times getrusage gettimeofday clock_gettime timespec_get MPI_Wtime omp_get_wtime");
   return all;
 }
 
@@ -490,8 +496,8 @@ Known known_function(const std::string& spelled) {
     known.kind = Known::Kind::kUnfit;
     known.text = late->second;
     known.file = file_of(name);
-    known.makes = name == "regcomp" ? 0 : name == "wordexp" ? 1 : name.starts_with("glob") && !name.starts_with("globfree") ? 3 : -1;
-    known.frees = name == "regfree" || name.starts_with("globfree") || name == "wordfree" ? 0 : -1;
+    known.makes = name == "regcomp" || name == "pthread_barrier_init" ? 0 : name == "wordexp" ? 1 : name.starts_with("glob") && !name.starts_with("globfree") ? 3 : -1;
+    known.frees = name == "regfree" || name == "pthread_barrier_destroy" || name.starts_with("globfree") || name == "wordfree" ? 0 : -1;
   } else if (const auto no = refused().find(name); no != refused().end()) {
     known.kind = Known::Kind::kRefused;
     known.text = no->second;

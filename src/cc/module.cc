@@ -77,7 +77,7 @@ void Module::add_variable(const VarDecl* variable, const std::string& symbol, co
   const std::string shown = variable->getName().str();
   bool is_transient = false;
   for (const VarDecl* declared : variable->redecls()) is_transient |= unit_.pragma_of(declared, Pragma::Kind::kTransient) != nullptr;
-  if ((variable->getTLSKind() != VarDecl::TLS_None && program_.has_threads()) || variable->hasAttr<OMPThreadPrivateDeclAttr>()) return error(variable->getLocation(), "'" + shown + "' is of each thread, which lines cannot have");
+  if ((variable->getTLSKind() != VarDecl::TLS_None && (program_.has_threads() || program_.makes_threads())) || variable->hasAttr<OMPThreadPrivateDeclAttr>()) return error(variable->getLocation(), "'" + shown + "' is of each thread, which lines cannot have");
   Described described;
   std::string why;
   const QualType element = unit_.context().getBaseElementType(variable->getType());
@@ -412,13 +412,18 @@ std::string Module::program_text(size_t units) const {
     out += "{\"" + name + "\", " + in_quotes(number.place) + ", " + std::to_string(static_cast<int>(number.value)) + ", " + (number.is_kept ? "1}, " : "0}, ");
   out += "{0, 0, 0, 0}}; ";
   out += "extern void ELC_Program_stack(void); __attribute__((constructor)) static void elc_stack(void) { ELC_Program_stack(); } ";
+  std::string in_parallel = program_.has_threads() ? "omp_get_level" : "0";
   if (program_.has_threads()) out += "extern int omp_get_level(void); ";
+  if (program_.makes_threads()) {
+    out += "extern int ELC_Program_in_thread(void); static int elc_in_thread(void) { return ELC_Program_in_thread()" + std::string(program_.has_threads() ? " || omp_get_level()" : "") + "; } ";
+    in_parallel = "elc_in_thread";
+  }
   // Hidden: in the executable that may lie anywhere the first is at 0, where the dynamic linker of some machines finds no symbol.
   out += "extern const char __executable_start[] __attribute__((weak, visibility(\"hidden\"))), _end[] __attribute__((weak, visibility(\"hidden\"))); ";
   return out + settings_text() + "static const struct ELC_Program elc_program = {elc_modules, " + std::to_string(units) + ", " +
          std::to_string(program_.thread_level()) + ", " + (program_.draws_numbers() ? "1, " : "0, ") +
          (program_.reads_input() ? "1, " : "0, ") + (program_.reads_clocks() ? "1, " : "0, ") + (program_.makes_keyvals() ? "1, " : "0, ") + (program_.uses_library() ? "1, " : "0, ") + std::to_string(program_.aligns()) + ", " + std::to_string(program_.apart()) + ", " +
-         (program_.rounds() ? "&elc_rounding, " : "0, ") + (program_.has_threads() ? "omp_get_level" : "0") + ", elc_settings, elc_numbers, " +
+         (program_.rounds() ? "&elc_rounding, " : "0, ") + in_parallel + ", elc_settings, elc_numbers, " +
          std::to_string(program_.numbers().size()) + ", __executable_start, _end, " + (program_.has_foreign_addresses() ? "1, " : "0, ") + (program_.has_long_doubles() ? "1}; " : "0}; ");
 }
 

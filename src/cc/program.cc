@@ -330,7 +330,8 @@ void Program::check_threads(std::vector<std::string>* errors) const {
     if (reachable_.contains(call.by)) next.push_back(call);
   const auto report = [&](const ThreadedCall& call, const std::string& what, const std::string& place) {
     if (told.insert(what + place).second)
-      errors->push_back(place + ": " + what + " may be called by threads of OpenMP, in the directive around " + call.place + ": call it outside of directives");
+      errors->push_back(place + ": " + what + (call.is_of_own ? " may be called by a thread that is made at " + call.place + ": let the thread call it that calls MPI"
+                                                              : " may be called by threads of OpenMP, in the directive around " + call.place + ": call it outside of directives"));
   };
   while (!next.empty()) {
     const ThreadedCall call = next.back();
@@ -341,7 +342,7 @@ void Program::check_threads(std::vector<std::string>* errors) const {
     };
     if (call.key.empty()) {
       for (const auto& [key, f] : functions_)
-        if (f.is_address_taken && find(f.signature) == find(call.signature)) next.push_back({call.place, call.by, f.name, key, ""});
+        if (f.is_address_taken && find(f.signature) == find(call.signature)) next.push_back({call.place, call.by, f.name, key, "", call.is_of_own});
       continue;
     }
     const auto f = functions_.find(call.key);
@@ -354,8 +355,8 @@ void Program::check_threads(std::vector<std::string>* errors) const {
     for (const auto& [name, place] : f->second.uses)
       if (!external_.contains(name)) check(name, place);
     for (const std::string& key : f->second.calls)
-      if (functions_.contains(key)) next.push_back({call.place, call.by, functions_.at(key).name, key, ""});
-    for (const std::string& signature : f->second.calls_by) next.push_back({call.place, call.by, "", "", signature});
+      if (functions_.contains(key)) next.push_back({call.place, call.by, functions_.at(key).name, key, "", call.is_of_own});
+    for (const std::string& signature : f->second.calls_by) next.push_back({call.place, call.by, "", "", signature, call.is_of_own});
   }
 }
 

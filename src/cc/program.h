@@ -66,9 +66,10 @@ struct Callback {
   int makes = 0;                                // what MPI makes of it: ELC_Program_function's given_to
 };
 
-// A call in a directive of OpenMP, which several threads may make at the same time.
+// A call in a directive of OpenMP, or by a thread of the program's own, which several threads may make at the same time.
 struct ThreadedCall {
   std::string place, by, name, key, signature;  // key: empty for one by a pointer
+  bool is_of_own = false;                       // place: where pthread_create() is called
 };
 
 // A function that sets something of the process, as the program's headers declare it.
@@ -122,7 +123,8 @@ class Program {
   bool uses_variable(const std::string& name) const { return used_variables_.contains(name); }
   int thread_level() const { return thread_level_; }
   bool draws_numbers() const { return draws_numbers_; }
-  bool has_threads() const { return has_threads_; }
+  bool has_threads() const { return has_threads_; }  // of OpenMP
+  bool makes_threads() const { return makes_threads_; }
   const std::map<std::string, Setting>& settings() const { return settings_; }  // by name: those that it calls
   const std::map<std::string, Number>& numbers() const { return numbers_; }     // by name
   // Whether ranks are not those of its MPI (ranks.h), whose numbers these are, by name.
@@ -209,6 +211,7 @@ class Program {
   bool has_sites_ = false;
   bool draws_numbers_ = false;
   bool has_threads_ = false;
+  bool makes_threads_ = false;
   bool uses_library_ = false;
   std::set<ParameterKey> given_addresses_;  // by functions of other files
   bool rounds_ = false;

@@ -315,6 +315,9 @@ Result check_opened(Process& process);
 // The same if it has memory that the system has mapped, or what functions of the C library have made and nobody has freed.
 Result check_mappings(const Process& process);
 Result check_made(const Process& process);
+// The same while there are threads of its own (threads.cc). The one that calls that first is the one that calls MPI.
+void note_first_thread();
+Result check_threads();
 // And if a pointer that leads to nothing of lines leads to what a library has.
 Result check_libraries(Process& process, uintptr_t value);
 void forget_opened(Process& process, int descriptor);

@@ -160,6 +160,7 @@ bool may_have_long_doubles() {
 char** begin_program(const ELC_Program& program, int argc, char** argv) {
   Process& p = process();
   p.is_prepared = true;
+  note_first_thread();
   p.aligns = program.aligns != 0;
   p.apart = p.heap.size() == 0 ? static_cast<size_t>(program.apart) : 0;  // else a constructor of the program has made some that are not
   if (program.aligns > 1) align_all(static_cast<size_t>(program.aligns));
@@ -298,9 +299,19 @@ static bool realloc_frees() {
   return frees != 0;
 }
 
-// Whether the elements of a type begin with one of another, and have more.
-static bool begins_with(const format::TypeTable& types, TypeId whole, TypeId first) {
+// The members that one of both has are those with which the other begins, as structs with a common tag do.
+static bool begins_with_members(const format::TypeTable& types, TypeId whole, TypeId first) {
+  if (types.info(whole).kind != format::kStruct || types.info(first).kind != format::kStruct) return false;
+  const auto of_whole = types.fields(whole), of_first = types.fields(first);
+  for (size_t i = 0; i < of_first.size(); ++i)
+    if (i >= of_whole.size() || of_whole[i].type != of_first[i].type || of_whole[i].offset != of_first[i].offset || of_whole[i].count != of_first[i].count) return false;
+  return true;
+}
+
+// Whether the elements of a type begin with one of another, and have more. `is_one`: of a block that is one element.
+static bool begins_with(const format::TypeTable& types, TypeId whole, TypeId first, bool is_one) {
   if (whole < format::kFirstMade || first < format::kFirstMade || types.size_of(whole) <= types.size_of(first)) return false;
+  if (is_one && begins_with_members(types, whole, first)) return true;
   TypeId type = whole;
   while (type != first && type >= format::kFirstMade && types.info(type).kind == format::kStruct) type = types.fields(type)[0].type;
   return type == first;
@@ -365,6 +376,7 @@ bool in_different_blocks(const void* a, const void* b) {
     return static_cast<const uint8_t*>(address) >= block.address && static_cast<const uint8_t*>(address) - block.address < static_cast<ptrdiff_t>(block.size);
   };
   Process& p = process();
+  const Alone alone;
   p.heap.arrange();
   for (const Block& block : p.heap.slots())
     if (holds(block, a) != holds(block, b)) return true;
@@ -504,7 +516,7 @@ ELC_EXPORT void* ELC_Program_as(void* memory, ELC_Type type) {
   if (block != nullptr && block->type != type && block->type != ELC_BYTE && !block->guessed && p.types.info(type).has_handle)
     elc::state::note_part(p, memory, type);  // what it was made for first may be an allocator's own
   const uint64_t element = p.types.size_of(type);
-  if (block != nullptr && block->type != type && block->type != ELC_BYTE && !block->guessed && elc::state::begins_with(p.types, type, block->type) && block->size % element == 0)
+  if (block != nullptr && block->type != type && block->type != ELC_BYTE && !block->guessed && elc::state::begins_with(p.types, type, block->type, block->size == element) && block->size % element == 0)
     block->type = type;
   if (block == nullptr || (block->type != ELC_BYTE && !block->guessed)) return memory;
   if (element == 0 || block->size < element) return memory;

@@ -538,6 +538,7 @@ Result save_heap(Saving& saving, const LeafEncoder& leaves) {
 Result check_files() {
   Process& p = process();
   if (p.unfit != nullptr) return Result();
+  ELC_TRY(check_threads());
   ELC_TRY(check_opened(p));
   ELC_TRY(check_mappings(p));
   return check_made(p);

@@ -3,7 +3,7 @@
 import os
 import shutil
 
-from cases import Cases, PROGRAM
+from cases import Cases, launch, PROGRAM
 
 
 class Library(Cases):
@@ -264,6 +264,71 @@ static struct { long n; pthread_mutex_t own; } *shared;
 static long next(void) { long n; pthread_mutex_lock(&lock); n = ++shared->n; pthread_cond_signal(&changed); pthread_mutex_unlock(&lock); return n; }""",
                    """if (i == 0) shared = calloc(1, sizeof *shared), pthread_mutex_init(&shared->own, NULL);
 pthread_mutex_lock(&shared->own); deep(1, 1); result += next(); if (pthread_mutex_trylock(&shared->own) == 0) result = 0; pthread_mutex_unlock(&shared->own);""", "-lpthread")
+
+    THREADS = r"""
+#include <mpi.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+struct work { long from, to; struct work *next; };
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; static pthread_cond_t more = PTHREAD_COND_INITIALIZER;
+static struct work *queue, *done; static int is_closed; static long total;
+static void *run(void *given) {
+  for (;;) {
+    long sum = 0, *squares = malloc(8 * sizeof *squares), i;
+    struct work *w;
+    pthread_mutex_lock(&lock);
+    while (!queue && !is_closed) pthread_cond_wait(&more, &lock);
+    w = queue; if (w) queue = w->next;
+    pthread_mutex_unlock(&lock);
+    for (i = w ? w->from : 0; w && i < w->to; i++) squares[i %% 8] = i * i, sum += squares[i %% 8];
+    free(squares);
+    if (!w) break;
+    pthread_mutex_lock(&lock); total += sum; w->next = done; done = w; pthread_mutex_unlock(&lock);
+  }
+  if (given) pthread_exit(given);
+  return NULL;
+}
+int main(int argc, char **argv) {
+  int rank, i, k; long all = 0; void *given;
+  MPI_Init(&argc, &argv); MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  for (i = 0; i < 40; i++) {
+    pthread_t threads[3];
+    is_closed = 0;
+    for (k = 0; k < 3; k++) pthread_create(&threads[k], NULL, k == 1 ? &run : run, k == 2 ? &total : NULL);
+    for (k = 0; k < 8; k++) {
+      struct work *w = malloc(sizeof *w);
+      w->from = k * 100 + rank; w->to = w->from + i;
+      pthread_mutex_lock(&lock); w->next = queue; queue = w; pthread_cond_signal(&more); pthread_mutex_unlock(&lock);
+    }
+    %s
+    pthread_mutex_lock(&lock); is_closed = 1; pthread_cond_broadcast(&more); pthread_mutex_unlock(&lock);
+    for (k = 0; k < 3; k++) { pthread_join(threads[k], &given); all += given == &total; }
+    while (i %% 5 != 4 && done) { struct work *w = done; done = w->next; free(w); }
+    MPI_Allreduce(MPI_IN_PLACE, &total, 1, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
+    all = (all * 7 + total) %% 1000003;
+  }
+  for (; done; done = done->next) all += done->to;
+  if (rank == 0) printf("result: %%ld\n", all);
+  MPI_Finalize();
+  return 0;
+}
+"""
+
+    def test_threads(self):
+        """No line is taken before they are joined; then all is as if there had been none."""
+        self.restarts_from_all(self.THREADS % "", "5 12 20 31", "9 25")
+        self.write("prog.c", self.THREADS % "MPI_Barrier(MPI_COMM_WORLD);")
+        self.cc("prog.c", "-w", "-pthread", "-o", "prog")
+        said = self.planned("prog", "4 9 14 19 24 29 34 39 44 49", ELC_KEEP="20")[1]
+        taken = launch.committed(os.path.join(self.home, "lines"))
+        self.assertIn("a thread that the program has made (pthread_create) has not come to its end, or has not been joined", said)
+        self.assertTrue(0 < len(taken) < 10, said)
+        self.write("prog.c", PROGRAM % ("#include <pthread.h>\n#include <unistd.h>\nstatic void *run(void *of) { for (;;) pause(); return of; }",
+                                        "if (i == 0) { pthread_t other; pthread_create(&other, NULL, run, NULL); pthread_detach(other); }"))
+        self.cc("prog.c", "-w", "-pthread", "-o", "prog")
+        shutil.rmtree(os.path.join(self.home, "lines"))
+        self.assert_refuses_line(r"a thread that the program has made \(pthread_create\) has not come to its end")
 
     def test_clocks(self):
         """They go on from where the line was taken, also those of a processor."""

@@ -459,6 +459,22 @@ deep(i, 1); one = one->next; one->a += i; one->x += one->a * 0.5; result += one-
               MPI_Waitall(4, requests, MPI_STATUSES_IGNORE); for (k = 0; k < 4; k++) result += in[k]; deep(in[0], 1);
               if (i == 99) { MPI_Comm_free(&plan->comm); MPI_Type_free(&plan->type); } }""")
 
+    def test_structs_that_begin_with_the_same_members(self):
+        """Objects with a tag, which are not made of one another; pointers to all that there may be are made before the tag is looked at."""
+        self.right("""enum tag { NUMBER, TEXT, PAIR, LONG }; struct any { enum tag t; }; struct number { enum tag t; double v; }; struct text { enum tag t; char *s; int n; };
+            struct pair { enum tag t; struct any *first, *then; }; struct lng { enum tag t; long v; }; static struct any *all, *kept[12];
+            static struct any *make(enum tag t, size_t size) { struct any *a = malloc(size); memset(a, 0, size); a->t = t; return a; }
+            static struct any *number(double v) { struct number *n = (struct number *)make(NUMBER, sizeof *n); n->v = v; return (struct any *)n; }
+            static struct any *text(const char *s) { struct text *t = (struct text *)make(TEXT, sizeof *t); t->s = strdup(s); t->n = strlen(s); return (struct any *)t; }
+            static struct any *lng(long v) { struct any *a = make(LONG, sizeof(struct lng)); ((struct lng *)a)->v = v; return a; }
+            static struct any *pair(struct any *a, struct any *b) { struct pair *p = (struct pair *)make(PAIR, sizeof *p); p->first = a; p->then = b; return (struct any *)p; }
+            static long value(struct any *a) {
+              struct number *n = (struct number *)a; struct text *t = (struct text *)a; struct pair *p = (struct pair *)a; struct lng *l = (struct lng *)a;
+              if (a == NULL) return 1;
+              switch (a->t) { case NUMBER: return n->v; case TEXT: return t->s[0] + t->n; case LONG: return l->v; case PAIR: return (value(p->first) * 3 + value(p->then)) % 10007; }
+              return 0; }""", """if (i < 24) { struct any *a = i % 4 == 0 ? number(i * 1.5) : i % 4 == 1 ? text("name") : i % 4 == 2 ? lng(i * 7) : pair(lng(i), text("other")); kept[i % 12] = a; all = pair(a, all); }
+            deep(1, 1); result += value(all) + value(kept[i % 12]);""")
+
     def test_structs_that_begin_with_another(self):
         """A constructor has memory for the one that all begin with; in lines it is what it becomes, which other machines have to know."""
         self.right("""

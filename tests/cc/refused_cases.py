@@ -20,12 +20,17 @@ class Refused(Cases):
         return said
 
     def test_threads(self):
-        """All that is for several alone says so, not that it is in no file."""
-        said = self.refuses("pthread_create(): lines are of programs with one thread", "#include <pthread.h>\nstatic pthread_t other; static void *run(void *of) { pthread_exit(of); }",
-                            "if (i == 0) pthread_create(&other, NULL, run, NULL), pthread_join(other, NULL);", words=("-pthread",))
-        for name in "pthread_join", "pthread_exit":
-            self.assertIn(name + "(): lines are of programs with one thread", said)
-        self.assertNotIn("compile these with elc-cc", said)
+        """Those of C11 are not followed; others call nothing of MPI, and nothing of what lines have but memory and the time."""
+        self.refuses("thrd_create(): elc-cc follows threads that pthread_create() makes", "#include <threads.h>\nstatic thrd_t other; static int run(void *of) { return of == NULL; }",
+                     "if (i == 0) thrd_create(&other, run, NULL);", words=("-pthread",))
+        for calls, named in (("deep(1, 1)", "deep(), which can reach MPI,"), ("MPI_Barrier(MPI_COMM_WORLD)", "MPI_Barrier()"), ("fopen(\"f\", \"r\")", "fopen()")):
+            for run, given in ("run", "run"), ("&run", "chosen"):
+                with self.subTest(calls + given):
+                    self.refuses(named + " may be called by a thread that is made at", "#include <pthread.h>\nstatic pthread_t other; static void use(void) { %s; } static void *run(void *of) { use(); return of; }"
+                                 "static void *(*chosen)(void *) = %s;" % (calls, run), "if (i == 0) pthread_create(&other, NULL, %s, NULL);" % given, words=("-pthread",))
+
+        self.refuses("'own' is of each thread, which lines cannot have", "#include <pthread.h>\nstatic __thread int own; static void *run(void *of) { own++; return of; }",
+                     "if (i == 0) { pthread_t other; pthread_create(&other, NULL, run, NULL); pthread_join(other, NULL); result += own; }", words=("-pthread",))
 
     def test_linear_algebra(self):
         """It is known, with what the compiler of Fortran adds to names, and without; what only looks like it is not."""

@@ -46,6 +46,14 @@ bool has_union(const format::TypeTable& types, TypeId type) {
   return types.info(type).kind == format::kUnion;
 }
 
+// Whether the type has handles of MPI, by whose values they are not told from numbers.
+bool has_handle_of_mpi(const format::TypeTable& types, TypeId type) {
+  if (types.accessor(type) != nullptr) return false;
+  for (const format::FieldInfo& field : types.fields(type))
+    if (has_handle_of_mpi(types, field.type)) return true;
+  return types.info(type).kind >= format::kMpiComm && types.info(type).size == sizeof(int);
+}
+
 // What can be told of all elements of a type at once.
 class Judge {
  public:
@@ -101,7 +109,7 @@ class Parts {
     const uint64_t element = p_.types.size_of(block_.type);
     // What the block's own type has, such as handles of MPI that are numbers, is not to become bytes because another one was looked at.
     if (!Judge(p_, block_.type).is_known()) return;
-    if (block_.type != format::kByte && !block_.is_open && is_whole(element) && !is_set_later(all)) return;
+    if (block_.type != format::kByte && !block_.is_open && is_whole(element) && !is_set_later(all) && !has_other_handles(all, element)) return;
     if (block_.type != format::kByte && all[0].offset != 0) add(block_.type, 0, block_.is_open ? element : all[0].offset, false);
     for (size_t i = 0; i < all.size(); ++i) {
       const uint64_t end = i + 1 < all.size() ? all[i + 1].offset : block_.size;
@@ -123,6 +131,26 @@ class Parts {
     for (uint64_t at = 0; at + element <= block_.size; at += element)
       if (!base.allows(block_.address + at)) return false;
     return check_addresses(p_, block_.address, block_.size, block_.type).ok();
+  }
+  // Handles that are integers do not tell by their values that they are none of the elements', nor do the elements' that they are none.
+  bool has_other_handles(const Vector<Noted>& all, uint64_t element) const {
+    if (p_.codec == nullptr || !p_.codec->are_integers) return false;
+    const bool has_own = has_handle_of_mpi(p_.types, block_.type);
+    for (const Noted& one : all) {
+      const bool is_other = has_own ? p_.types.info(one.type).kind == format::kStruct : has_handle_of_mpi(p_.types, one.type);
+      if (is_other && !has_part(block_.type, one.offset % element, one.type)) return true;
+    }
+    return false;
+  }
+  bool has_part(TypeId whole, uint64_t at, TypeId part) const {
+    const TypeId* const with_gaps = p_.types_with_gaps.find(static_cast<uint64_t>(part));
+    if (at == 0 && (whole == part || (with_gaps != nullptr && whole == *with_gaps))) return true;
+    if (p_.types.info(whole).kind != format::kStruct) return false;
+    for (const format::FieldInfo& field : p_.types.fields(whole)) {
+      const uint64_t size = p_.types.accessor(field.type) != nullptr ? 0 : p_.types.size_of(field.type);
+      if (at >= field.offset && at - field.offset < size * field.count) return has_part(field.type, (at - field.offset) % size, part);
+    }
+    return false;
   }
   // Pointers that are all NULL as yet: the line has what they are, so that a restart knows it when they are set.
   bool is_set_later(const Vector<Noted>& all) const {

@@ -21,9 +21,8 @@ void find_doubtful(const format::TypeTable& types, TypeId type, uint64_t offset,
       if (all->size() == before) break;  // nor in the others
     }
   }
-  // Handles that are integers may have any value.
-  const bool is_address = format::is_handle(info.kind) && !format::has_position(info.kind) && info.kind != format::kMpiStatus && info.size == sizeof(uintptr_t);
-  if (has_bits || is_address || info.kind == format::kMpiStatus || info.kind == format::kBool || format::part_of_complex(info.kind) == format::kLdouble) all->push_back({type, offset});
+  const bool is_handle = format::is_handle(info.kind) && !format::has_position(info.kind) && info.kind != format::kMpiStatus;
+  if (has_bits || is_handle || info.kind == format::kMpiStatus || info.kind == format::kBool || format::part_of_complex(info.kind) == format::kLdouble) all->push_back({type, offset});
 }
 
 void set_bit_fields(const format::TypeTable& types, TypeId type, uint8_t* element) {
@@ -65,6 +64,9 @@ bool is_of_type(const Process& p, TypeId type, const uint8_t* at) {
   if (info.kind == format::kBool) return *at <= 1;
   if (info.kind == format::kMpiStatus) return check_addresses(p, at, info.size, format::kByte).ok();  // and is_of_statuses()
   if (format::part_of_complex(info.kind) == format::kLdouble) return is_zero_behind_value(info, at);
+  const bool is_integer = info.kind >= format::kMpiComm && info.size == sizeof(int) && p.codec != nullptr && p.codec->may_be != nullptr;
+  if (is_integer) return p.codec->may_be(p.codec->context, info.kind, at);
+  if (info.size != sizeof(uintptr_t)) return true;
   uintptr_t value;
   memcpy(&value, at, sizeof value);
   return value == 0 || (info.kind >= format::kMpiComm && is_mark(static_cast<intptr_t>(value))) || may_be_address(p, value);

@@ -389,9 +389,14 @@ bool may_be_handle(const format::TypeInfo& info) {
   return format::is_integer(info.kind) && (info.size == sizeof(int) || info.size == sizeof(void*));
 }
 
+// Memory of numbers of this type may be an allocator's own, in which integers lie.
+bool may_have_handles(const HandleCodec& codec, const format::TypeInfo& info) {
+  return codec.are_integers && (format::is_floating(format::part_of_complex(info.kind)) || format::is_integer(info.kind)) && info.size > sizeof(int) && info.size % sizeof(int) == 0;
+}
+
 bool has_integer(const format::TypeTable& types, TypeId type) {
   const format::TypeInfo& info = types.info(type);
-  bool has = may_be_handle(info);
+  bool has = may_be_handle(info) || format::is_floating(format::part_of_complex(info.kind));
   if (info.kind == format::kStruct)
     for (const format::FieldInfo& field : types.fields(type)) has = has || has_integer(types, field.type);
   return has;
@@ -417,7 +422,10 @@ Result check_numbers(const Saving& saving, TypeId type, const uint8_t* at, uint6
         if (i + size <= end) ELC_TRY(check_handle(saving, at + i, size));
       }
     }
-  } else if (info.kind == format::kStruct) {
+  }
+  if (saving.process.is_prepared && may_have_handles(codec, info) && count <= kMostPreparedNumbers)
+    for (uint64_t i = 0; i < count * info.size; i += sizeof(int)) ELC_TRY(check_handle(saving, at + i, sizeof(int)));
+  if (info.kind == format::kStruct) {
     for (uint64_t i = 0; i < count; ++i)
       for (const format::FieldInfo& field : types.fields(type))
         ELC_TRY(check_numbers(saving, field.type, at + i * info.size + field.offset, field.count));

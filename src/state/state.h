@@ -104,6 +104,8 @@ struct HandleCodec {
   // handle now, of so many bytes (those of an int or of a pointer), or nullptr: what has that value is no handle.
   const char* (*macro_of)(void* context, const void* handle, size_t bytes) = nullptr;
   bool are_integers = false;
+  // Where they are that: whether a number may be a handle of the kind, be it of what is gone.
+  bool (*may_be)(void* context, format::Kind kind, const void* handle) = nullptr;
   // Whether a number in an MPI_Aint is an address of data of this run: then a line has it as a pointer. An error where a restart
   // could not have the right number.
   Result (*is_address)(intptr_t value, bool* is) = nullptr;

@@ -459,6 +459,23 @@ deep(i, 1); one = one->next; one->a += i; one->x += one->a * 0.5; result += one-
               MPI_Waitall(4, requests, MPI_STATUSES_IGNORE); for (k = 0; k < 4; k++) result += in[k]; deep(in[0], 1);
               if (i == 99) { MPI_Comm_free(&plan->comm); MPI_Type_free(&plan->type); } }""")
 
+    def test_handles_in_memory_of_allocators(self):
+        """Which are further apart than their structs are long, have something between their members, or numbers behind them; where handles are
+        integers nothing tells them from numbers."""
+        outside = """struct own { char c; MPI_Comm comm; double v; long k; }; struct kind { MPI_Datatype t; int n; };
+            static char *memory, *top; static struct own *all[4]; static struct kind *kind; static int *numbers;
+            static void *get(size_t n) { void *p; if (!memory) { %s } p = top; top += (n + 15) & ~(size_t)15; return p; }"""
+        make = """if (i == 0) { int k; %s for (k = 0; k < 4; k++) { all[k] = get(sizeof **all); all[k]->c = 'a' + k; all[k]->v = k; all[k]->k = 1000 + k; MPI_Comm_split(MPI_COMM_WORLD, k == 2 ? rank : 0, 0, &all[k]->comm); } }
+            { long sum, mine = i + all[i %% 4]->k; MPI_Allreduce(&mine, &sum, 1, MPI_LONG, MPI_SUM, all[i %% 4]->comm); result += sum + all[i %% 4]->c + (long)all[i %% 4]->v; }"""
+        for begin in "memory = calloc(1, 600); top = memory;", "memory = malloc(600); memset(memory, 0x5a, 600); top = memory;":
+            with self.subTest(begin):
+                self.right(outside % begin, make % "")
+        first = "kind = get(sizeof *kind); MPI_Type_contiguous(3, MPI_INT, &kind->t); MPI_Type_commit(&kind->t); numbers = get(50 * sizeof(int)); for (k = 0; k < 50; k++) numbers[k] = k * 1103515245;"
+        self.right(outside % "memory = top = calloc(1, 600);", make % first + " result += numbers[i % 50] % 1000; { int size; MPI_Type_size(kind->t, &size); result += size; } if (i == 99) MPI_Type_free(&kind->t);")
+        self.write("prog.c", PROGRAM % (outside % "static double own[80]; memory = top = (char *)own;", make % ""))
+        self.cc("prog.c", "-w", "-o", "prog")
+        self.assert_refuses_line("a handle of MPI")
+
     def test_structs_that_begin_with_the_same_members(self):
         """Objects with a tag, which are not made of one another; pointers to all that there may be are made before the tag is looked at."""
         self.right("""enum tag { NUMBER, TEXT, PAIR, LONG }; struct any { enum tag t; }; struct number { enum tag t; double v; }; struct text { enum tag t; char *s; int n; };

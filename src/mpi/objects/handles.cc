@@ -104,6 +104,28 @@ Result encode(void*, format::Kind kind, const void* address, uint64_t* to) {
 constexpr bool kIntegers = sizeof(MPI_Comm) == sizeof(int);
 constexpr uint64_t kLeastType = kIntegers ? kFirstDerived : kNullDatatype + 1;
 
+// MPICH's have in four of their bits what they are of.
+bool may_be_handle(void*, format::Kind kind, const void* address) {
+  const int64_t value = value_of(kind, address);
+  const auto is_like = [value](auto null) {
+    constexpr int kPlace = 26;
+    constexpr uint64_t kBits = 15;
+    return (static_cast<uint64_t>(value) >> kPlace & kBits) == (handle_key(null) >> kPlace & kBits);
+  };
+  if (value == 0 || is_mark_of_program(value)) return true;
+  switch (kind) {
+    case format::kMpiComm: return is_like(MPI_COMM_NULL);
+    case format::kMpiDatatype: return is_like(MPI_DATATYPE_NULL);
+    case format::kMpiRequest: return is_like(MPI_REQUEST_NULL);
+    case format::kMpiWin: return is_like(MPI_WIN_NULL);
+    case format::kMpiGroup: return is_like(MPI_GROUP_NULL);
+    case format::kMpiInfo: return is_like(MPI_INFO_NULL);
+    case format::kMpiOp: return is_like(MPI_OP_NULL);
+    case format::kMpiErrhandler: return is_like(MPI_ERRHANDLER_NULL);
+    default: return true;
+  }
+}
+
 // Open, or none, where that is not 0.
 bool is_file(MPI_File handle) {
   return runtime.files.find(handle) != nullptr || (handle == MPI_FILE_NULL && handle_key(handle) != 0);
@@ -288,6 +310,7 @@ state::HandleCodec handle_codec() {
   codec.decode_status = decode_status;
   codec.macro_of = macro_of;
   codec.are_integers = kIntegers;
+  if (kIntegers) codec.may_be = may_be_handle;
   codec.is_address = is_address;
   codec.note_address = note_address;
   return codec;

@@ -271,12 +271,31 @@ std::string Module::transform(size_t units) {
 }
 
 // Functions that are inline, and that no file defines otherwise: the compiler has put them where they are called, all of them, and may
-// not do so now. What is declared once without `inline` can be called; several files have it.
+// not do so now in functions that are changed, nor where these are called. What is declared once without `inline` can be called; several
+// files have it.
 std::string Module::inlines(const std::vector<Definition>& all) const {
+  struct Named : Visitor {
+    std::set<const FunctionDecl*> functions;
+    bool VisitDeclRefExpr(DeclRefExpr* e) override {
+      if (const auto* function = dyn_cast<FunctionDecl>(e->getDecl())) functions.insert(function->getCanonicalDecl());
+      return true;
+    }
+  } named;
+  const auto is_inline = [](const FunctionDecl* f) {
+    return f->isInlineSpecified() && f->isExternallyVisible() && !f->isInlineDefinitionExternallyVisible() && f->getStorageClass() != SC_Extern;
+  };
+  std::set<const FunctionDecl*> seen;
+  for (size_t before = ~size_t{0}; before != seen.size();) {
+    before = seen.size();
+    for (const Definition& d : all) {
+      const bool is_changed = program_.reaches_site(unit_, d.function);
+      if ((is_changed || (is_inline(d.function) && named.functions.contains(d.function->getCanonicalDecl()))) && seen.insert(d.function).second)
+        named.TraverseStmt(d.function->getBody());
+    }
+  }
   std::string out;
   for (const Definition& d : all) {
-    if (!program_.reaches_site(unit_, d.function) || !d.function->isInlineSpecified() || !d.function->isExternallyVisible()) continue;
-    if (d.function->isInlineDefinitionExternallyVisible() || d.function->getStorageClass() == SC_Extern) continue;
+    if (!seen.contains(d.function) || !is_inline(d.function)) continue;
     const std::string name = d.function->getName().str();
     out += "extern __typeof__(" + name + ") " + name + " __attribute__((__weak__)); ";
   }

@@ -33,8 +33,22 @@ size_t asked_for(size_t size) {
   static signed char gap = -1;
   if (gap < 0) gap = puts_side_by_side() ? 1 : 0;
   const size_t apart = process().apart, more = apart + static_cast<size_t>(gap);
-  if (size == 0) return 1 + apart;
-  return size > SIZE_MAX - more ? SIZE_MAX : size + more;
+  // As much as the GNU C library gives for it in any case: so it is known what is there, and 0.
+  constexpr size_t kUnit = 16, kBetween = sizeof(size_t);
+  const size_t least = size == 0 ? 1 + apart : size > SIZE_MAX - more ? SIZE_MAX : size + more;
+  if (!process().is_prepared || least > SIZE_MAX - kUnit - kBetween) return least;
+  return (least + kBetween + kUnit - 1) / kUnit * kUnit - kBetween;
+}
+
+bool is_written_behind(const uint8_t* block, uint64_t size) {
+  const size_t end = asked_for(static_cast<size_t>(size));
+  for (auto at = static_cast<size_t>(size); at < end; ++at)
+    if (block[at] != 0) return true;
+  return false;
+}
+
+static void clear_behind(void* block, size_t size) {
+  if (block != nullptr && process().is_prepared) memset(static_cast<uint8_t*>(block) + size, 0, asked_for(size) - size);
 }
 
 void* zeroed(size_t count, size_t size) {
@@ -54,11 +68,18 @@ void* zeroed_at(size_t alignment, size_t size) {
     errno = code;
     return nullptr;
   }
+  clear_behind(memory, size);
   return memset(memory, 0, size);
 }
 
+void* reallocated(void* old, size_t size) {
+  void* const memory = realloc(old, asked_for(size));
+  clear_behind(memory, size);
+  return memory;
+}
+
 void* resized(void* old, size_t before, size_t size) {
-  if (alignment_of_all == 0) return realloc(old, asked_for(size));
+  if (alignment_of_all == 0) return reallocated(old, size);
   void* const memory = zeroed(1, size);
   if (memory == nullptr) return nullptr;
   memcpy(memory, old, std::min(before, size));

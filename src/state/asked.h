@@ -3,6 +3,7 @@
 #define ELC_STATE_ASKED_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 namespace elc::state {
 
@@ -10,6 +11,10 @@ namespace elc::state {
 // block has where the C library, or what has taken the place of its malloc, puts blocks right behind each other, so that one
 // past the end of a block is not the beginning of another. SIZE_MAX, which no memory has, where that is no number.
 size_t asked_for(size_t size);
+
+// Whether the program has written to what is behind a block of that size, which it may find there without harm: of a prepared program's,
+// where that is 0 at first.
+bool is_written_behind(const uint8_t* block, uint64_t size);
 
 // All blocks from now on begin at a multiple of so many bytes: of a program that finds places in a block by its address, and has to find
 // them again in a restart.
@@ -24,7 +29,10 @@ void* zeroed(size_t count, size_t size);
 // The same, at a multiple of `alignment`.
 void* zeroed_at(size_t alignment, size_t size);
 
-// What realloc does; a block that has a size before it is moved.
+// What realloc does.
+void* reallocated(void* old, size_t size);
+
+// The same of a block of `before` bytes, which is aligned as all are.
 void* resized(void* old, size_t before, size_t size);
 
 }  // namespace elc::state

@@ -8,7 +8,6 @@
 #include "state/process.h"
 
 using elc::Result;
-using elc::state::asked_for;
 using elc::state::zeroed;
 using elc::state::Block;
 using elc::state::outcome;
@@ -43,7 +42,7 @@ void* resize(Block* block, size_t size) {
 extern "C" {
 
 ELC_EXPORT void* ELC_malloc(size_t size) {
-  return enter([&] { return malloc(asked_for(size)); }, size, ELC_BYTE);
+  return enter([&] { return elc::state::reallocated(nullptr, size); }, size, ELC_BYTE);
 }
 
 ELC_EXPORT void* ELC_calloc(size_t count, size_t size) {
@@ -53,7 +52,7 @@ ELC_EXPORT void* ELC_calloc(size_t count, size_t size) {
 // A block that the table does not know becomes known.
 ELC_EXPORT void* ELC_realloc(void* old, size_t size) {
   Block* block = old == nullptr ? nullptr : process().heap.find(old);
-  if (block == nullptr) return enter([&] { return realloc(old, asked_for(size)); }, size, ELC_BYTE);
+  if (block == nullptr) return enter([&] { return elc::state::reallocated(old, size); }, size, ELC_BYTE);
   return resize(block, size);
 }
 

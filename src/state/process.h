@@ -130,6 +130,7 @@ struct Process {
   Streams streams;
 
   bool is_prepared = false;         // by a tool, as a whole (elc_program.h)
+  uint64_t first_prepared = 0;      // the id from which on it is known what lies behind blocks: is_written_behind()
   bool aligns = false;              // and asks for aligned memory
   size_t apart = 0;                 // bytes before each block in which no other lies or ends, as pointers may lead there: of a prepared program
   bool has_threads = false;         // that call malloc: of a prepared program

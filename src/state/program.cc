@@ -160,6 +160,7 @@ bool may_have_long_doubles() {
 char** begin_program(const ELC_Program& program, int argc, char** argv) {
   Process& p = process();
   p.is_prepared = true;
+  p.first_prepared = p.heap.next_id();
   note_first_thread();
   p.aligns = program.aligns != 0;
   p.apart = p.heap.size() == 0 ? static_cast<size_t>(program.apart) : 0;  // else a constructor of the program has made some that are not
@@ -603,7 +604,7 @@ ELC_EXPORT int ELC_Program_posix_memalign(void** block, size_t alignment, size_t
   const int code = posix_memalign(&memory, elc::state::aligned_for(alignment), elc::state::asked_for(whole));
   if (code != 0) return code;
   heap.add(memory, whole, ELC_BYTE);
-  memset(memory, 0, whole);
+  memset(memory, 0, elc::state::asked_for(whole));
   *block = memory;
   return 0;
 }

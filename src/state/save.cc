@@ -524,6 +524,9 @@ Result save_heap(Saving& saving, const LeafEncoder& leaves) {
     if (checked.ok()) checked = check_numbers_of_heap(saving, run.type, block.address, run.count);
     if (checked.ok()) checked = check_numbers_of_heap(saving, format::kByte, block.address + (block.size - run.rest), run.rest);
     if (checked.ok()) checked = check_addresses(p, block.address + (block.size - run.rest), run.rest, format::kByte);
+    if (checked.ok() && p.is_prepared && block.id >= p.first_prepared && is_written_behind(block.address, block.size))
+      checked = Result::error("the program has written behind a block of %llu bytes, where malloc has a little more than what it was asked for, and a line has not: "
+                              "ask for as much as is written (elements * sizeof, + 1 for the end of a text)", static_cast<unsigned long long>(block.size));
     if (!checked.ok()) return Result::error("%s%s", checked.message(), who_leads_to(p, block).c_str());
     Result written = saving.writer.write_value(run.type, block.address, run.count, leaves);
     if (written.ok() && run.rest > 0)

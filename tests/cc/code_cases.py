@@ -258,6 +258,41 @@ static long shares(void) { long sum = 0; { extern long shared; shared += deep(1,
 static long digraphs(int i) <% int elc_f = i, elc_h<:2:> = <%3, 4%>; deep(1, 1); return elc_f + elc_h<:1:>; %>
 """, "{ both b = {i}; result += hidden(i) + hides(b) + shares() + digraphs(i); }")
 
+    def test_inline_where_it_is_called(self):
+        """The compiler takes other decisions in a function that is changed."""
+        self.write("prog.c", r"""#include <math.h>
+#include <mpi.h>
+#include <stdio.h>
+typedef struct { float x, y, z; } vector;
+inline float norm(const vector *v) { return sqrtf(v->x * v->x + v->y * v->y + v->z * v->z); }
+inline void normalize(vector *v) { float f = 1.f / norm(v); v->x *= f; v->y *= f; v->z *= f; }
+double used(float a) { vector d = {a, 1, 1}; normalize(&d); return d.x; }
+int main(int argc, char **argv) {
+  int rank, size, width = 60; double sum = 0;
+  MPI_Init(&argc, &argv); MPI_Comm_rank(MPI_COMM_WORLD, &rank); MPI_Comm_size(MPI_COMM_WORLD, &size);
+  if (rank == 0) for (int i = 1; i < size; ++i) MPI_Send(&width, 1, MPI_INT, i, 0, MPI_COMM_WORLD);
+  else MPI_Recv(&width, 1, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  if (rank != 0) {
+    int region = rank - 1;
+    while (region < 50) {
+      for (int k = 0; k < width; ++k) { vector d = {region, k, 1}; normalize(&d); sum += d.x + d.y + used(k); }
+      MPI_Send(&rank, 1, MPI_INT, 0, 0, MPI_COMM_WORLD); MPI_Recv(&region, 1, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    }
+    MPI_Send(&sum, 1, MPI_DOUBLE, 0, 1, MPI_COMM_WORLD);
+  } else {
+    int who;
+    for (int next = size - 1; next < 50 + size - 1; ++next) { MPI_Recv(&who, 1, MPI_INT, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE); MPI_Send(&next, 1, MPI_INT, who, 0, MPI_COMM_WORLD); }
+    MPI_Recv(&sum, 1, MPI_DOUBLE, 1, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    printf("result: %.9g\n", sum);
+  }
+  MPI_Finalize();
+}
+""")
+        for level in "-O1", "-O3":
+            self.cc("prog.c", "-std=c99", level, "-w", "-o", "plain", "-felc-off", "-lm")
+            self.cc("prog.c", "-std=c99", level, "-w", "-o", "prog", "-lm")
+            self.assertEqual(self.start("plain"), self.start("prog"))
+
     def test_inline_without_a_definition(self):
         """That no file has otherwise: the compiler had to put it where it is called."""
         self.right("__attribute__((always_inline)) inline long once(long x) { return deep(x, 1) + 1; }", "result += once(i);", "-O2", "-std=gnu11")

@@ -459,6 +459,16 @@ deep(i, 1); one = one->next; one->a += i; one->x += one->a * 0.5; result += one-
               MPI_Waitall(4, requests, MPI_STATUSES_IGNORE); for (k = 0; k < 4; k++) result += in[k]; deep(in[0], 1);
               if (i == 99) { MPI_Comm_free(&plan->comm); MPI_Type_free(&plan->type); } }""")
 
+    def test_written_behind_a_block(self):
+        """Where malloc has a little more than what it was asked for, so that the program goes well."""
+        for make in "malloc(n * sizeof(int) + 1)", "calloc(n * sizeof(int) + 1, 1)", "realloc(malloc(300), n * sizeof(int) + 1)", "realloc(malloc(3), n * sizeof(int) + 1)":
+            with self.subTest(make):
+                self.write("prog.c", PROGRAM % ("static int n = 3, *all;", "if (!all) { all = %s; all[n] = 1001; } deep(1, 1);" % make))
+                self.cc("prog.c", "-w", "-o", "prog")
+                self.assert_refuses_line("the program has written behind a block of 13 bytes")
+        self.right("static int n = 3, *all; static char *text;", """if (!all) { char full[300]; memset(full, 'x', 300); all = malloc(300); memset(all, 0x55, 300); all = realloc(all, n * sizeof(int)); free(malloc(40)); text = malloc(4); strcpy(text, "four");
+            text = realloc(text, 5 + i); } result += text[3] + all[2];""")
+
     def test_handles_in_memory_of_allocators(self):
         """Which are further apart than their structs are long, have something between their members, or numbers behind them; where handles are
         integers nothing tells them from numbers."""

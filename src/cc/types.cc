@@ -339,8 +339,8 @@ bool Types::describe_record(const RecordDecl* declared, Described* to, std::stri
   } else if (const QualType number = record->isUnion() ? only_number(QualType(record->getTypeForDecl(), 0)) : QualType(); !number.isNull()) {
     made.described.type = scalar(number_of_scalar(number));
     made.described.count = size / static_cast<uint64_t>(unit_.context().getTypeSizeInChars(number).getQuantity());
-  } else if (is_lock(QualType(record->getTypeForDecl(), 0))) {
-    made.described.type = scalar(ELC_BYTE);
+  } else if (const auto* named = record->getTypedefNameForAnonDecl(); is_lock(QualType(record->getTypeForDecl(), 0)) || (named != nullptr && named->getName() == "max_align_t")) {
+    made.described.type = scalar(ELC_BYTE);  // the latter is for whatever has to be aligned
     made.described.count = size;
   } else if (unit_.in_system_header(record->getLocation()) && is_made_elsewhere(record)) {
     made.described.type = scalar(ELC_CHAR);  // none of them: bytes go to no other machine

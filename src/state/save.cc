@@ -441,6 +441,18 @@ Result check_numbers_of_heap(const Saving& saving, TypeId type, const uint8_t* a
   return may_have ? check_numbers(saving, type, at, count) : Result();
 }
 
+// A global array of long double may be memory that the program gives out itself, for whatever there is; of locals what is between may be anything.
+Result check_holes(const Process& p, const Region& region) {
+  const format::TypeInfo& info = p.types.info(region.type);
+  if (format::part_of_complex(info.kind) != format::kLdouble) return Result();
+  Vector<Doubtful> all;
+  find_doubtful(p.types, region.type, 0, &all);
+  for (uint64_t i = 0; i < region.count; ++i)
+    if (!is_of_type(p, all, static_cast<const uint8_t*>(region.address) + i * info.size))
+      return Result::error("there is something between its numbers, as where it is memory for other things: let that be an array of char or double, or of malloc");
+  return Result();
+}
+
 Result save_variables(Saving& saving, const LeafEncoder& leaves) {
   const Process& p = saving.process;
   Vector<const Region*> regions;
@@ -453,6 +465,7 @@ Result save_variables(Saving& saving, const LeafEncoder& leaves) {
     saving.writer.cut_before(++number, region->size);
     saving.target = region->target;
     Result written = check_numbers(saving, region->type, static_cast<const uint8_t*>(region->address), region->count);
+    if (written.ok() && p.is_prepared && region - p.globals.data() < static_cast<ptrdiff_t>(p.globals.size())) written = check_holes(p, *region);
     if (written.ok() && region->is_checked) written = check_addresses(p, region->address, region->size, region->type);
     if (written.ok()) written = saving.writer.write_value(region->type, region->address, region->count, leaves);
     if (!written.ok())

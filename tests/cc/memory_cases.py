@@ -459,6 +459,15 @@ deep(i, 1); one = one->next; one->a += i; one->x += one->a * 0.5; result += one-
               MPI_Waitall(4, requests, MPI_STATUSES_IGNORE); for (k = 0; k < 4; k++) result += in[k]; deep(in[0], 1);
               if (i == 99) { MPI_Comm_free(&plan->comm); MPI_Type_free(&plan->type); } }""")
 
+    def test_memory_with_holes(self):
+        """Global arrays out of which a program gives memory itself, of a type that has not all of its bytes."""
+        use = "static void *give(void) { return pool; } static int *all;", "if (!all) all = give(); all[i % 100] += i * 7919; deep(1, 1); result += all[i % 100] + all[(i + 3) % 100];"
+        self.right("#include <stddef.h>\nstatic max_align_t pool[64];" + use[0], use[1])
+        self.write("prog.c", PROGRAM % ("static long double pool[64];" + use[0], use[1]))
+        self.cc("prog.c", "-w", "-o", "prog")
+        self.assert_refuses_line("'prog.c:pool' of the globals: there is something between its numbers")
+        self.right("static long double sums[8];", "sums[i % 8] += i / 7.0L; deep(1, 1); result += (long)(sums[(i + 3) % 8] * 100);")
+
     def test_written_behind_a_block(self):
         """Where malloc has a little more than what it was asked for, so that the program goes well."""
         for make in "malloc(n * sizeof(int) + 1)", "calloc(n * sizeof(int) + 1, 1)", "realloc(malloc(300), n * sizeof(int) + 1)", "realloc(malloc(3), n * sizeof(int) + 1)":

@@ -66,17 +66,6 @@ TypeTable::TypeTable() {
 
 void TypeTable::set_size(Kind kind, size_t size) { scalars_[kind].size = size; }
 
-bool TypeTable::known(TypeId type) const {
-  if (type >= kFirstMade) return type < end();
-  if (type < 0) return index_of(type) < accessors_.size();
-  return type > 0 && type < static_cast<TypeId>(kKindCount) && scalars_[type].size > 0;
-}
-
-const TypeInfo& TypeTable::info(TypeId type) const {
-  if (type < 0) return accessors_[index_of(type)].info;
-  return type >= kFirstMade ? made_[static_cast<size_t>(type - kFirstMade)] : scalars_[type];
-}
-
 std::span<const FieldInfo> TypeTable::fields(TypeId type) const {
   const TypeInfo& t = info(type);
   return {fields_.data() + t.first_field, t.field_count};

@@ -106,9 +106,17 @@ class TypeTable {
   Result make_accessor(Kind kind, const Accessor& accessor, TypeId* made);
   const Accessor* accessor(TypeId type) const { return type < 0 ? &accessors_[index_of(type)].how : nullptr; }
 
-  bool known(TypeId type) const;  // also false for MPI kinds without a size, in a table of memory
+  // Also false for MPI kinds without a size, in a table of memory.
+  bool known(TypeId type) const {
+    if (type >= kFirstMade) return type < end();
+    if (type < 0) return index_of(type) < accessors_.size();
+    return type > 0 && type < static_cast<TypeId>(kKindCount) && scalars_[type].size > 0;
+  }
   // Of a known type. Valid until a type is made.
-  const TypeInfo& info(TypeId type) const;
+  const TypeInfo& info(TypeId type) const {
+    if (type < 0) return accessors_[index_of(type)].info;
+    return type >= kFirstMade ? made_[static_cast<size_t>(type - kFirstMade)] : scalars_[type];
+  }
   const FieldInfo& field(const TypeInfo& type, uint32_t i) const { return fields_[type.first_field + i]; }
   std::span<const FieldInfo> fields(TypeId type) const;
   uint64_t size_of(TypeId type) const { return known(type) ? info(type).size : 0; }

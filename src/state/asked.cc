@@ -29,15 +29,18 @@ size_t alignment_of_all = 0;
 
 }  // namespace
 
+// As much as the GNU C library gives for it in any case, if the program is prepared: so it is known what is there, and 0.
 size_t asked_for(size_t size) {
-  static signed char gap = -1;
-  if (gap < 0) gap = puts_side_by_side() ? 1 : 0;
-  const size_t apart = process().apart, more = apart + static_cast<size_t>(gap);
-  // As much as the GNU C library gives for it in any case: so it is known what is there, and 0.
-  constexpr size_t kUnit = 16, kBetween = sizeof(size_t);
-  const size_t least = size == 0 ? 1 + apart : size > SIZE_MAX - more ? SIZE_MAX : size + more;
-  if (!process().is_prepared || least > SIZE_MAX - kUnit - kBetween) return least;
-  return (least + kBetween + kUnit - 1) / kUnit * kUnit - kBetween;
+  constexpr size_t kUnknown = SIZE_MAX, kUnit = 16, kBetween = sizeof(size_t);
+  static size_t gap = kUnknown;
+  if (gap == kUnknown) [[unlikely]] gap = puts_side_by_side() ? 1 : 0;
+  const Process& p = process();
+  if (size - 1 >= SIZE_MAX / 2) [[unlikely]] {
+    if (size != 0) return SIZE_MAX;
+    size = 1;
+  }
+  const size_t least = size + p.apart + gap;
+  return p.is_prepared ? (least + kBetween + kUnit - 1) / kUnit * kUnit - kBetween : least;
 }
 
 bool is_written_behind(const uint8_t* block, uint64_t size) {

@@ -506,20 +506,25 @@ using elc::state::process;
 extern "C" {
 
 ELC_EXPORT void* ELC_Program_as(void* memory, ELC_Type type) {
+  if (memory == nullptr) return memory;
   const elc::state::Alone alone;
   Process& p = process();
-  Block* const block = memory == nullptr ? nullptr : p.heap.find(memory);
+  Block* const block = p.heap.find(memory);
   const bool is_open = type >= ELC_PROGRAM_OPEN;
   if (is_open) type -= ELC_PROGRAM_OPEN;
-  if (block != nullptr && is_open && block->type == type) block->is_open = true;  // a restart does not know it of one without more
-  if (block == nullptr && memory != nullptr && type != ELC_BYTE) elc::state::note_part(p, memory, type);
-  if (block == nullptr && type == ELC_POINTER) p.tables[p.next_table++ % Process::kMostTables] = memory;
-  if (block != nullptr && block->type != type && block->type != ELC_BYTE && !block->guessed && p.types.info(type).has_handle)
-    elc::state::note_part(p, memory, type);  // what it was made for first may be an allocator's own
+  if (block == nullptr) {
+    if (type != ELC_BYTE) elc::state::note_part(p, memory, type);
+    if (type == ELC_POINTER) p.tables[p.next_table++ % Process::kMostTables] = memory;
+    return memory;
+  }
+  if (is_open && block->type == type) block->is_open = true;  // a restart does not know it of one without more
   const uint64_t element = p.types.size_of(type);
-  if (block != nullptr && block->type != type && block->type != ELC_BYTE && !block->guessed && elc::state::begins_with(p.types, type, block->type, block->size == element) && block->size % element == 0)
-    block->type = type;
-  if (block == nullptr || (block->type != ELC_BYTE && !block->guessed)) return memory;
+  if (block->type != ELC_BYTE && !block->guessed) {
+    if (block->type == type) return memory;
+    if (p.types.info(type).has_handle) elc::state::note_part(p, memory, type);  // what it was made for first may be an allocator's own
+    if (elc::state::begins_with(p.types, type, block->type, block->size == element) && block->size % element == 0) block->type = type;
+    return memory;
+  }
   if (element == 0 || block->size < element) return memory;
   block->is_open = is_open;
   const bool is_power = (element & (element - 1)) == 0;  // of two: a division costs more than all the rest

@@ -2,8 +2,6 @@
 #include <stdint.h>
 #include <string.h>
 
-#include <iterator>
-
 #include "base/compiler.h"
 #include "elc_program.h"
 #include "state/process.h"
@@ -35,7 +33,7 @@ bool are_in_one_block(uintptr_t a, uintptr_t b) {
   }
   const Block* const block = p.heap.holder(reinterpret_cast<const void*>(a));
   if (block != p.heap.holder(reinterpret_cast<const void*>(b))) return false;
-  if (block != nullptr) p.compared[p.next_compared++ % std::size(p.compared)] = {reinterpret_cast<uintptr_t>(block->address), block->size};
+  if (block != nullptr) p.compared[p.next_compared++ % Process::kCompared] = {reinterpret_cast<uintptr_t>(block->address), block->size};
   return true;
 }
 

@@ -155,7 +155,9 @@ struct Process {
   struct Compared {
     uintptr_t begin = 0;
     uint64_t size = 0;
-  } compared[4];  // blocks in which two pointers were that it has compared
+  };
+  static constexpr size_t kCompared = 4;
+  Compared compared[kCompared];  // blocks in which two pointers were that it has compared
   size_t next_compared = 0;
   Vector<Opened> opened;        // by a prepared program, and perhaps still open
   Vector<Made> made;            // by a prepared program, and not freed

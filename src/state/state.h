@@ -128,8 +128,8 @@ void note_error(int error);
 Result add_global(const char* name, void* address, format::TypeId type, size_t count);
 
 // Whether no file is open that lines do not have and would need, and no memory is there of the system's or the C library's, and no threads
-// of the program's own. Before the
-// library opens a file for the line, which may get the descriptor of one that was closed, and the inode of one that was removed.
+// of the program's own. Before the library opens a file for the line, which may get the descriptor of one that was closed, and the inode of
+// one that was removed.
 Result check_files();
 
 // Saving, in three steps. The program's data are not changed. An error (overlapping regions, a call without a label on

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/compiler.h"
 #include "base/result.h"
@@ -27,6 +28,14 @@ pthread_key_t ends;  // its destructor is called however a thread comes to its e
 bool has_ends = false;
 Thread* threads = nullptr;  // that may be running, or have to be joined
 pthread_t first;            // that calls MPI
+
+// As the program gives it: of some C libraries it is an integer, of others a pointer.
+pthread_t thread_of(unsigned long id) {
+  pthread_t thread;
+  static_assert(sizeof thread == sizeof id);
+  memcpy(&thread, &id, sizeof thread);
+  return thread;
+}
 
 void forget(Thread** at) {
   Thread* const thread = *at;
@@ -101,7 +110,7 @@ ELC_EXPORT int ELC_Program_thread_create(void* id, const void* attributes, void*
 
 ELC_EXPORT int ELC_Program_thread_join(unsigned long id, void** value) {
   using namespace elc::state;
-  const auto thread = (pthread_t)id;
+  const pthread_t thread = thread_of(id);
   const int code = pthread_join(thread, value);
   pthread_mutex_lock(&lock);
   if (Thread** const at = place_of(thread); code == 0 && *at != nullptr) forget(at);
@@ -111,7 +120,7 @@ ELC_EXPORT int ELC_Program_thread_join(unsigned long id, void** value) {
 
 ELC_EXPORT int ELC_Program_thread_detach(unsigned long id) {
   using namespace elc::state;
-  const auto thread = (pthread_t)id;
+  const pthread_t thread = thread_of(id);
   pthread_mutex_lock(&lock);
   const int code = pthread_detach(thread);
   if (Thread** const at = place_of(thread); code == 0 && *at != nullptr) {

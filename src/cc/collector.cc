@@ -175,7 +175,7 @@ class Collector : public Visitor {
     if (program_.defines(unit_, callee) || callee->getDefinition() != nullptr) return true;
     each_passing_self(call, [this](const Expr* self) { passed_.insert(self); });
     if (name == "MPI_Init_thread") ask_for_level(call);
-    if (name == "pthread_create" && call->getNumArgs() > 2) see_thread(call, call->getArg(2)->IgnoreParenCasts());
+    if (name == "pthread_create" && call->getNumArgs() > 2) see_thread(call, call->getArg(2));
     for (unsigned i = 0; i < call->getNumArgs(); ++i) look_at_argument(name, call->getArg(i));
     return true;
   }
@@ -188,6 +188,7 @@ class Collector : public Visitor {
       if (!direct_.contains(reference)) {
         taken_.insert(key);
         const std::string name = function->getName().str();
+        if (name == "pthread_create") program_.pointed_threads_.push_back(unit_.place(reference->getLocation()));
         if (is_site(name)) program_.has_sites_ = true, program_.pointed_sites_.emplace(name, unit_.place(reference->getLocation()));
       }
       here().refers.insert(key);
@@ -429,14 +430,15 @@ class Collector : public Visitor {
     program_.threaded_.push_back(threaded);
   }
 
-  void see_thread(const CallExpr* call, const Expr* function) {
+  // `run`: a function, or a pointer to one, that is given to pthread_create().
+  void see_thread(const CallExpr* call, const Expr* run) {
     program_.makes_threads_ = true;
-    if (const auto* address = dyn_cast<UnaryOperator>(function); address != nullptr && address->getOpcode() == UO_AddrOf) function = address->getSubExpr()->IgnoreParenCasts();
-    const auto* const named = dyn_cast<DeclRefExpr>(function);
-    const auto* const run = named == nullptr ? nullptr : dyn_cast<FunctionDecl>(named->getDecl());
+    const auto* const address = dyn_cast<UnaryOperator>(run->IgnoreParenCasts());
+    const auto* const named = dyn_cast<DeclRefExpr>(address != nullptr && address->getOpcode() == UO_AddrOf ? address->getSubExpr()->IgnoreParenCasts() : run->IgnoreParenCasts());
+    const auto* const function = named == nullptr ? nullptr : dyn_cast<FunctionDecl>(named->getDecl());
     ThreadedCall threaded = {unit_.place(call->getBeginLoc()), key_, "", "", "", true};
-    if (run != nullptr) threaded.name = run->getName().str(), threaded.key = Program::key_of(unit_, run);
-    else threaded.signature = Program::signature_of(call->getArg(2)->getType()->getPointeeType());
+    if (function != nullptr) threaded.name = function->getName().str(), threaded.key = Program::key_of(unit_, function);
+    else threaded.signature = Program::signature_of(run->getType()->getPointeeType());
     program_.threaded_.push_back(threaded);
   }
 

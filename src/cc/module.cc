@@ -152,14 +152,15 @@ void Module::refuse_orders() {
 void Module::watch_addresses() {
   const auto is_given = [this](const Parameter& p) { return program_.is_given_address(unit_, p.first, p.second); };
   std::set<const Expr*> watched;
-  const auto computes = [this](const FunctionDecl* function, const Expr* where) {
-    return in_quotes(function->getName().str() + "() (" + unit_.place(where->getBeginLoc()) + "): " + kComputesWithAddress + " (-felc-address-numbers, if it has not)");
+  const auto told = [this](const FunctionDecl* function, const Expr* where, const std::string& why) {
+    return in_quotes(function->getName().str() + "() (" + unit_.place(where->getBeginLoc()) + "): " + why);
   };
+  const std::string computes = std::string(kComputesWithAddress) + " (-felc-address-numbers, if it has not)";
   for (const auto& [function, numbers] : numbers_of_addresses(unit_, is_given).functions) {
     for (const Expr* pointer : numbers.looked_at)
-      edits_.wrap(unit_.begin_of(pointer->getBeginLoc()), unit_.end_of(pointer->getEndLoc()), "ELC_Program_half_at((const volatile void *)(", "), " + computes(function, pointer) + ")");
+      edits_.wrap(unit_.begin_of(pointer->getBeginLoc()), unit_.end_of(pointer->getEndLoc()), "ELC_Program_half_at((const volatile void *)(", "), " + told(function, pointer, computes) + ")");
     for (const Expr* made : numbers.made) {
-      const std::string why = computes(function, made);
+      const std::string why = told(function, made, computes);
       const auto wholes = numbers.wholes.find(made);
       if (wholes == numbers.wholes.end()) {
         edits_.wrap(unit_.begin_of(made->getBeginLoc()), unit_.end_of(made->getEndLoc()), "(ELC_Program_unfit(" + why + "), ", ")");
@@ -177,7 +178,7 @@ void Module::watch_addresses() {
     }
   }
   for (const auto& [function, both] : orders_of_addresses(unit_)) {
-    const std::string why = function->getName().str() + "() (" + unit_.place(both->getBeginLoc()) + "): it asks which of two addresses comes first, and a restart has others (-felc-address-numbers, if that is of no account)";
+    const std::string why = told(function, both, "it asks which of two addresses comes first, and a restart has others (-felc-address-numbers, if that is of no account)");
     const size_t begin = unit_.begin_of(both->getBeginLoc()), end = unit_.end_of(both->getEndLoc()), at = unit_.begin_of(both->getOperatorLoc());
     const std::string how = both->getOpcodeStr().str();
     const std::string given = "(const volatile void *)(";
@@ -187,7 +188,7 @@ void Module::watch_addresses() {
       before += "(" + both->getType().getCanonicalType().getAsString() + ")";
       then = "/ " + std::to_string(to.isNull() ? 1 : std::max<int64_t>(1, unit_.context().getTypeSizeInChars(to).getQuantity()));
     }
-    edits_.wrap(begin, end, before + "(ELC_Program_order(", ", " + in_quotes(why) + ") " + then + "))");
+    edits_.wrap(begin, end, before + "(ELC_Program_order(", ", " + why + ") " + then + "))");
     edits_.wrap(begin, unit_.end_of(both->getLHS()->getEndLoc()), given, ")");
     edits_.replace(at, at + how.size(), ",");
     edits_.wrap(unit_.begin_of(both->getRHS()->getBeginLoc()), end, given, ")");

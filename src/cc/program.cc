@@ -324,6 +324,7 @@ int Program::given_to(const Unit& unit, const clang::FunctionDecl* function) con
 // One thread calls MPI and has frames; what other functions of the library keep is for one thread, too, but memory.
 void Program::check_threads(std::vector<std::string>* errors) const {
   for (const std::string& place : devices_) errors->push_back(place + ": a directive of OpenMP after which something may be under way or elsewhere, which lines do not have");
+  for (const std::string& place : pointed_threads_) errors->push_back(place + ": a pointer to pthread_create(): nothing says what the threads call that are made by it; call it by its name");
   std::set<std::string> seen, told;
   std::vector<ThreadedCall> next;
   for (const ThreadedCall& call : threaded_)

@@ -186,6 +186,7 @@ class Program {
   std::vector<std::string> warnings_;
   std::vector<std::string> misplaced_;                     // pragmas, and why
   std::vector<ThreadedCall> threaded_;
+  std::vector<std::string> pointed_threads_;               // where a pointer to pthread_create() is made
   std::vector<std::string> devices_;                       // directives that leave something on other devices, and where
   std::set<std::string> plain_as_declared_;  // functions that are plain where they are declared so: of OpenMP's locks, and of zlib
   std::map<std::string, Setting> settings_;

@@ -100,7 +100,7 @@ bool is_plain_struct_of_system(const std::string& name) {
                                             "sysinfo", "statvfs", "random_data", "drand48_data", "imaxdiv_t", "omp_lock_t", "omp_nest_lock_t",
                                             "_G_fpos_t", "_G_fpos64_t", "__mbstate_t", "fd_set", "termios", "sockaddr", "sockaddr_in", "in_addr", "statfs", "iovec",
                                             "pollfd", "utimbuf", "flock", "timex", "mallinfo", "mallinfo2", "winsize", "sched_param", "sembuf", "dirent",
-                                            "max_align_t", "__fsid_t", "atomic_flag", "regmatch_t"};
+                                            "__fsid_t", "atomic_flag", "regmatch_t"};
   return all.contains(name);
 }
 

@@ -29,6 +29,8 @@ class Refused(Cases):
                     self.refuses(named + " may be called by a thread that is made at", "#include <pthread.h>\nstatic pthread_t other; static void use(void) { %s; } static void *run(void *of) { use(); return of; }"
                                  "static void *(*chosen)(void *) = %s;" % (calls, run), "if (i == 0) pthread_create(&other, NULL, %s, NULL);" % given, words=("-pthread",))
 
+        self.refuses("a pointer to pthread_create()", "#include <pthread.h>\nstatic int (*make)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *) = pthread_create; static void *run(void *of) { deep(1, 1); return of; }",
+                     "if (i == 0) { pthread_t other; make(&other, NULL, run, NULL); pthread_join(other, NULL); }", words=("-pthread",))
         self.refuses("'own' is of each thread, which lines cannot have", "#include <pthread.h>\nstatic __thread int own; static void *run(void *of) { own++; return of; }",
                      "if (i == 0) { pthread_t other; pthread_create(&other, NULL, run, NULL); pthread_join(other, NULL); result += own; }", words=("-pthread",))
 

@@ -29,18 +29,25 @@ size_t alignment_of_all = 0;
 
 }  // namespace
 
+Asking asking = {};
+
+// Where all blocks are aligned, by posix_memalign, it stays unknown.
+void ask_otherwise() { asking = {}; }
+
 // As much as the GNU C library gives for it in any case, if the program is prepared: so it is known what is there, and 0.
-size_t asked_for(size_t size) {
+static Asking asking_of(const Process& p) {
   constexpr size_t kUnknown = SIZE_MAX, kUnit = 16, kBetween = sizeof(size_t);
   static size_t gap = kUnknown;
-  if (gap == kUnknown) [[unlikely]] gap = puts_side_by_side() ? 1 : 0;
-  const Process& p = process();
-  if (size - 1 >= SIZE_MAX / 2) [[unlikely]] {
-    if (size != 0) return SIZE_MAX;
-    size = 1;
-  }
-  const size_t least = size + p.apart + gap;
-  return p.is_prepared ? (least + kBetween + kUnit - 1) / kUnit * kUnit - kBetween : least;
+  if (gap == kUnknown) gap = puts_side_by_side() ? 1 : 0;
+  if (!p.is_prepared) return {SIZE_MAX / 2, p.apart + gap, SIZE_MAX, 0};
+  return {SIZE_MAX / 2, p.apart + gap + kBetween + kUnit - 1, ~(kUnit - 1), kBetween};
+}
+
+size_t asked_for(size_t size) {
+  const Asking here = asking_of(process());
+  if (alignment_of_all == 0) asking = here;
+  if (size == 0) size = 1;
+  return size - 1 >= here.most ? SIZE_MAX : ((size + here.more) & here.mask) - here.less;
 }
 
 bool is_written_behind(const uint8_t* block, uint64_t size) {
@@ -90,7 +97,10 @@ void* resized(void* old, size_t before, size_t size) {
   return memory;
 }
 
-void align_all(size_t alignment) { alignment_of_all = alignment; }
+void align_all(size_t alignment) {
+  alignment_of_all = alignment;
+  ask_otherwise();
+}
 
 size_t aligned_for(size_t alignment) { return std::max(alignment, alignment_of_all); }
 

@@ -4,6 +4,9 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
+
+#include "base/compiler.h"
 
 namespace elc::state {
 
@@ -11,6 +14,14 @@ namespace elc::state {
 // block has where the C library, or what has taken the place of its malloc, puts blocks right behind each other, so that one
 // past the end of a block is not the beginning of another. SIZE_MAX, which no memory has, where that is no number.
 size_t asked_for(size_t size);
+
+// asked_for() of sizes from 1 to `most`, which is 0 until it is known: the rest is for few instructions.
+struct Asking {
+  size_t most, more, mask, less;
+};
+extern Asking asking;
+// What it depends on has changed: Process::apart, is_prepared.
+void ask_otherwise();
 
 // Whether the program has written to what is behind a block of that size, which it may find there without harm: of a prepared program's,
 // where that is 0 at first.
@@ -25,6 +36,10 @@ size_t aligned_for(size_t alignment);
 
 // That memory for `count` elements of `size`, zeroed. nullptr, with errno, as calloc has it.
 void* zeroed(size_t count, size_t size);
+ELC_INLINE void* zeroed(size_t size) {
+  if (size - 1 >= asking.most) [[unlikely]] return zeroed(1, size);
+  return calloc(1, ((size + asking.more) & asking.mask) - asking.less);
+}
 
 // The same, at a multiple of `alignment`.
 void* zeroed_at(size_t alignment, size_t size);

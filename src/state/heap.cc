@@ -51,6 +51,7 @@ Heap::Table* Heap::table_for(uintptr_t address) {
   if (piece >= kPieces) return nullptr;
   if (areas_ == nullptr) areas_ = static_cast<Area**>(try_allocate_zeroed(kPieces / kTables * sizeof(Area*)));
   if (areas_ == nullptr) return nullptr;
+  pieces_ = kPieces;
   Area*& area = areas_[piece / kTables];
   if (area == nullptr) area = static_cast<Area*>(try_allocate_zeroed(sizeof(Area)));
   if (area == nullptr) return nullptr;
@@ -83,6 +84,7 @@ uint32_t Heap::enter(const void* address, uint64_t size, uint32_t slot) {
   if (table == nullptr) {
     const uint32_t before = leave(address);
     others_.at(at) = slot;
+    others_have_room_ = false;
     ++others_like(at);
     Block& block = slots_[slot - 1];
     if (!block.has_huge_pages) block.has_huge_pages = ask_for_huge_pages(block.address, size);
@@ -157,6 +159,7 @@ void Heap::forget_slots() {
 
 void Heap::moved(Block* block, void* address, uint64_t size) {
   ++generation_;
+  newest_ = nullptr;
   const uint32_t slot = leave(block->address);
   block->address = static_cast<uint8_t*>(address);
   block->size = size;
@@ -165,6 +168,7 @@ void Heap::moved(Block* block, void* address, uint64_t size) {
 
 // Blocks of before keep their order while the others go behind them, and those are sorted.
 void Heap::arrange() {
+  newest_ = nullptr;
   if (!waiting_.empty() || reused_) {
     for (const uint32_t slot : waiting_) slots_[slot].address = nullptr;
     const uint64_t ordered = reused_ ? ordered_ : next_id_;
@@ -212,12 +216,14 @@ bool Heap::take_over(Vector<Block>&& blocks, uint64_t next_id) {
 
 void Heap::clear() {
   ++generation_;
+  newest_ = nullptr;
   for (uintptr_t i = 0; areas_ != nullptr && i < kPieces / kTables; ++i) {
     if (areas_[i] == nullptr) continue;
     for (Table* table : areas_[i]->tables) release(table);
     release(areas_[i]);
   }
   release(std::exchange(areas_, nullptr));
+  pieces_ = 0;
   table_count_ = 0;
   while (Table* table = spare_) {
     spare_ = table->next;
@@ -225,6 +231,7 @@ void Heap::clear() {
   }
   spare_count_ = 0;
   others_.clear();
+  others_have_room_ = false;
   for (uint32_t& like : others_like_) like = 0;
   slots_.clear();
   waiting_.clear();

@@ -56,8 +56,12 @@ class Heap {
 
   // The block that begins at `address`, or nullptr. Valid until a block is added.
   Block* find(const void* address);
+  // The same if it is the one that was added last, which is what most are asked for; nullptr: it is another, or none.
+  Block* find_newest(const void* address) { return address == newest_ && address != nullptr ? &slots_[newest_slot_] : nullptr; }
   // Room for one more block. false: there is no memory for it.
-  bool make_room() { return (!waiting_.empty() || slots_.size() < room_ || make_slots()) && others_.make_room(); }
+  bool make_room() { return has_room() || ((has_slot() || make_slots()) && (others_have_room_ = others_.make_room())); }
+  // Whether there is; false: nobody knows.
+  bool has_room() const { return has_slot() && others_have_room_; }
   // A block that the C library has given; after make_room.
   Block& add(void* address, uint64_t size, format::TypeId type);
   // Instead of all there are, those of a line: by ascending id, below `next_id`. false: there is no memory for them, and
@@ -111,7 +115,7 @@ class Heap {
 
   Table* table_of(uintptr_t address) const {
     const uintptr_t piece = address / kPiece;
-    if (areas_ == nullptr || piece >= kPieces) return nullptr;
+    if (piece >= pieces_) return nullptr;
     const Area* area = areas_[piece / kTables];
     return area == nullptr ? nullptr : area->tables[piece % kTables];
   }
@@ -125,14 +129,17 @@ class Heap {
   uint32_t enter(const void* address, uint64_t size, uint32_t slot);  // what was entered before
   uint32_t leave(const void* address);                                // the same
   uint32_t leave_other(uintptr_t address);                            // of the hash table alone
+  bool has_slot() const { return !waiting_.empty() || slots_.size() < room_; }
   bool make_slots();
   void let_wait(uint32_t entered);
   void forget_slots();
 
   Vector<Block> slots_;
   Area** areas_ = nullptr;
+  uintptr_t pieces_ = 0;  // kPieces, if there are areas
   size_t table_count_ = 0;
   HashMap<uint32_t> others_;  // by address
+  bool others_have_room_ = false;  // for one more; false: nobody knows
   // How many of those have an address like this: large blocks begin at few places of their pages, so that hardly any small one is like
   // them, and nobody has to look for it there.
   static constexpr size_t kLikes = 1024;
@@ -141,6 +148,8 @@ class Heap {
   size_t spare_count_ = 0;
   Vector<uint32_t> waiting_;  // slots whose blocks were freed: they are as they were, and the last is taken next. Has room for all
   size_t room_ = 0;       // slots that there is memory for, in both
+  const void* newest_ = nullptr;  // the block that was added last, while it is there and where it was
+  uint32_t newest_slot_ = 0;
   bool reused_ = false;   // a slot, since arrange()
   uint64_t ordered_ = 1;  // blocks of ids below this are in the order of their ids
   uint64_t generation_ = 0;
@@ -181,6 +190,8 @@ ELC_INLINE Block& Heap::add(void* address, uint64_t size, format::TypeId type) {
   } else if (const uint32_t before = enter(address, size, slot + 1); before != 0) {
     let_wait(before);  // it was freed behind the library's back
   }
+  newest_ = address;
+  newest_slot_ = slot;
   return slots_[slot];
 }
 
@@ -192,6 +203,7 @@ ELC_INLINE void Heap::let_wait(uint32_t entered) {
 
 ELC_INLINE void Heap::remove(const void* address) {
   const uintptr_t at = reinterpret_cast<uintptr_t>(address);
+  if (address == newest_) newest_ = nullptr;
   Table* const table = table_of(at);
   uint32_t slot = 0;
   if (table != nullptr && at % kUnit == 0 && table->used > 1) [[likely]] {

@@ -30,6 +30,7 @@ void (*arrived_hook)() = nullptr;
 void (*give_up_hook)(const Result& why) = nullptr;
 
 Process* the_process = nullptr;
+Process* the_lone_process = nullptr;
 
 Process& make_process() {
   the_process = make<Process>();
@@ -50,7 +51,7 @@ void reset() {
   destroy(the_process->blocks);
   destroy(the_process->image);
   destroy(the_process);
-  the_process = nullptr;
+  the_process = the_lone_process = nullptr;
 }
 
 void give_up(const Result& why) {

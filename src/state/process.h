@@ -183,6 +183,13 @@ struct Process {
   size_t next_table = 0;
   uintptr_t executable = 0, executable_end = 0;  // of a prepared program: where it lies itself
   Vector<SavedFrame> saved_frames;
+  // What ELC_Program_as was told last, in the place of its number: a type whose size is a power of two, and that less one.
+  struct Said {
+    TypeId type = format::kNone;
+    uint64_t rest = 0;
+  };
+  static constexpr size_t kSaid = 8;
+  Said said[kSaid];
   const HandleCodec* codec = nullptr;  // of the line that is being taken
   BlockMap* blocks = nullptr;  // owned; made at the first save
   Image* image = nullptr;      // owned; of the line that is being restored
@@ -194,6 +201,8 @@ struct Process {
 extern Process* the_process;
 Process& make_process();
 inline Process& process() { return the_process != nullptr ? *the_process : make_process(); }
+// The same in a prepared program without threads that call malloc, once its set-up is over; else nullptr.
+extern Process* the_lone_process;
 
 // Lives where several threads of a prepared program may be at the same time.
 class Alone {

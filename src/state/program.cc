@@ -164,6 +164,7 @@ char** begin_program(const ELC_Program& program, int argc, char** argv) {
   note_first_thread();
   p.aligns = program.aligns != 0;
   p.apart = p.heap.size() == 0 ? static_cast<size_t>(program.apart) : 0;  // else a constructor of the program has made some that are not
+  ask_otherwise();
   if (program.aligns > 1) align_all(static_cast<size_t>(program.aligns));
   for (size_t i = 0; i < program.number_count; ++i) add_number(&program.numbers[i]);
   for (size_t i = 0; i < program.module_count; ++i) {
@@ -178,6 +179,7 @@ char** begin_program(const ELC_Program& program, int argc, char** argv) {
   make_types_with_gaps(p, p.types.end());
   if (program.draws_numbers != 0) ELC_Register_random();
   p.has_threads = program.in_parallel != nullptr;
+  if (!p.has_threads) the_lone_process = &p;
   p.has_foreign_addresses = program.has_foreign_addresses != 0;
   p.has_long_doubles = program.has_long_doubles != 0;
   if (program.executable != nullptr && program.executable_end != nullptr) {
@@ -503,9 +505,9 @@ using elc::state::Block;
 using elc::state::Process;
 using elc::state::process;
 
-extern "C" {
+namespace {
 
-ELC_EXPORT void* ELC_Program_as(void* memory, ELC_Type type) {
+ELC_NOINLINE void* say_type(void* memory, ELC_Type type) {
   if (memory == nullptr) return memory;
   const elc::state::Alone alone;
   Process& p = process();
@@ -534,6 +536,28 @@ ELC_EXPORT void* ELC_Program_as(void* memory, ELC_Type type) {
   }
   block->type = type;
   block->guessed = block->stays_bytes = false;
+  if (is_power && !is_open) p.said[static_cast<size_t>(type) % Process::kSaid] = {type, element - 1};
+  return memory;
+}
+
+ELC_NOINLINE void free_alone(void* memory) {
+  const elc::state::Alone alone;
+  ELC_free(memory);
+}
+
+}  // namespace
+
+extern "C" {
+
+// What a program calls all the time comes first: one thread, memory that it has just got, of a type as before.
+ELC_EXPORT void* ELC_Program_as(void* memory, ELC_Type type) {
+  Process* const p = elc::state::the_lone_process;
+  Block* const block = p == nullptr ? nullptr : p->heap.find_newest(memory);
+  if (block == nullptr || block->type != ELC_BYTE || block->size == 0) return say_type(memory, type);
+  const Process::Said& said = p->said[static_cast<size_t>(type) % Process::kSaid];
+  if (said.type != type || (block->size & said.rest) != 0) return say_type(memory, type);
+  block->type = type;
+  block->guessed = block->stays_bytes = block->is_open = false;
   return memory;
 }
 
@@ -575,7 +599,13 @@ ELC_EXPORT void (*ELC_Program_target(void))(void) {
 }
 
 // What a program has not written yet is the same in all runs, and no address of what was there before.
-ELC_EXPORT void* ELC_Program_malloc(size_t size) { return ELC_Program_calloc(1, size); }
+ELC_EXPORT void* ELC_Program_malloc(size_t size) {
+  Process* const p = elc::state::the_lone_process;
+  if (p == nullptr || !p->heap.has_room()) [[unlikely]] return ELC_Program_calloc(1, size);
+  void* const memory = elc::state::zeroed(size);
+  if (memory != nullptr) [[likely]] p->heap.add(memory, size, ELC_BYTE);
+  return memory;
+}
 
 ELC_EXPORT void* ELC_Program_calloc(size_t count, size_t size) {
   const elc::state::Alone alone;
@@ -583,8 +613,11 @@ ELC_EXPORT void* ELC_Program_calloc(size_t count, size_t size) {
 }
 
 ELC_EXPORT void ELC_Program_free(void* memory) {
-  const elc::state::Alone alone;
-  ELC_free(memory);
+  Process* const p = elc::state::the_lone_process;
+  if (memory == nullptr || p == nullptr) return free_alone(memory);
+  p->heap.remove(memory);
+  p->gone.note(memory);
+  free(memory);
 }
 
 ELC_EXPORT void* ELC_Program_realloc(void* old, size_t size) {

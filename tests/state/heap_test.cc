@@ -61,6 +61,7 @@ TEST_CASE("the heap's table, against a model") {
   Heap heap;
   Model model;
   uint64_t id = 0;
+  uintptr_t last_added = 0;
   for (int step = 0; step < 40000; ++step) {
     const uintptr_t at = places.next();
     const uint64_t size = random.below(8) == 0 ? 4000 + random.below(200) : random.below(64);
@@ -74,6 +75,9 @@ TEST_CASE("the heap's table, against a model") {
       REQUIRE(heap.make_room());
       const Block& block = heap.add(pointer(at), size, elc::format::kByte);
       CHECK(block.id == ++id);
+      CHECK(heap.find_newest(pointer(at)) == &block);
+      CHECK(heap.find_newest(pointer(at + 1)) == nullptr);
+      last_added = at;
       model.blocks[at] = {size, id};
     } else if (what < 8 && there) {
       heap.remove(pointer(some->first));
@@ -86,6 +90,9 @@ TEST_CASE("the heap's table, against a model") {
       model.blocks[at] = {size, its};
     } else {
       heap.remove(pointer(at + 3));  // nothing begins there
+    }
+    if (const Block* newest = heap.find_newest(pointer(last_added))) {
+      CHECK(newest == heap.find(pointer(last_added)));
     }
     if (step % 997 == 0 || model.blocks.empty()) {
       compare(heap, model);
@@ -100,6 +107,7 @@ TEST_CASE("the heap's table, against a model") {
         CHECK(found->second == std::pair(block.size, block.id));
       }
       compare(heap, model);
+      CHECK(heap.find_newest(nullptr) == nullptr);
       std::set<size_t> others;
       heap.each_other([&](size_t slot) { others.insert(slot); });
       for (int i = 0; i < 200; ++i) {

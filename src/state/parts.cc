@@ -115,11 +115,13 @@ class Parts {
       const uint64_t end = i + 1 < all.size() ? all[i + 1].offset : block_.size;
       if (all[i].type == format::kPointer || all[i].before == format::kPointer) add_in_front(all[i].offset);
       if (all[i].offset < end_) continue;
-      // A program may look at what is there by way of another type first, and an allocator at the first word of what was given back.
+      // A program may look at what is there by way of another type first, and an allocator at the first word of what was given back. What
+      // the whole block was taken for is not noted where it begins.
+      const TypeId before = all[i].offset == 0 && all[i].before == format::kNone && block_.type != format::kByte ? block_.type : all[i].before;
       const bool is_other = !add(all[i].type, all[i].offset, end, true) &&
-                            (all[i].before == format::kNone || (!add(all[i].before, all[i].offset, end, true) && !add_given_back(all[i].type, all[i].before, all[i].offset, end) &&
-                                                                !add_given_back(all[i].before, all[i].type, all[i].offset, end)));
-      if (is_other && !add(all[i].type, all[i].offset, end, false) && all[i].before != format::kNone) add(all[i].before, all[i].offset, end, false);
+                            (before == format::kNone || (!add(before, all[i].offset, end, true) && !add_given_back(all[i].type, before, all[i].offset, end) &&
+                                                         !add_given_back(before, all[i].type, all[i].offset, end)));
+      if (is_other && !add(all[i].type, all[i].offset, end, false) && before != format::kNone) add(before, all[i].offset, end, false);
     }
     if (fields_.empty() || !fill_up(block_.size / sizeof(uintptr_t) * sizeof(uintptr_t))) return;
     make();

@@ -276,20 +276,28 @@ void note_part(Process& p, const void* memory, TypeId type) {
 
 static bool is_of_parts(const Process& p, TypeId type) { return type >= format::kFirstMade && is_name_of_parts(p.types.info(type).name); }
 
-// One that a restart has made is as the program has it, bytes.
+static void restore_type(Block& block, const Block& before) {
+  block.type = before.type;
+  block.guessed = before.guessed;
+  block.is_open = before.is_open;
+}
+
+// A restart knows no more of it than its parts: bytes.
+void forget_parts_of(Process& p, Block& block) {
+  if (!is_of_parts(p, block.type)) return;
+  const Vector<Block>& all = p.without_parts;  // in the order of their ids
+  const Block* const before = std::lower_bound(all.begin(), all.end(), block.id, [](const Block& one, uint64_t id) { return one.id < id; });
+  if (before != all.end() && before->id == block.id) return restore_type(block, *before);
+  block.type = format::kByte;
+  block.guessed = false;
+}
+
 void forget_parts(Process& p) {
   if (p.first_of_parts == format::kNone) return;
-  for (Block& block : p.heap.slots()) {
-    if (!is_of_parts(p, block.type)) continue;
-    block.type = format::kByte;
-    block.guessed = false;
-  }
+  for (Block& block : p.heap.slots()) forget_parts_of(p, block);
   for (const Block& before : p.without_parts) {
     Block* const block = p.heap.find(before.address);
-    if (block == nullptr || block->id != before.id || block->type != format::kByte) continue;
-    block->type = before.type;
-    block->guessed = before.guessed;
-    block->is_open = before.is_open;
+    if (block != nullptr && block->id == before.id && block->type == format::kByte) restore_type(*block, before);
   }
   p.without_parts.clear();
   TypeId last = p.types.end();

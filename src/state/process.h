@@ -299,6 +299,7 @@ void set_bit_fields(const format::TypeTable& types, TypeId type, uint8_t* elemen
 void note_part(Process& process, const void* memory, TypeId type);
 void find_parts(Process& process);
 void forget_parts(Process& process);
+void forget_parts_of(Process& process, Block& block);  // that is asked for before the next line
 // In a restart: the type of this name in a file, made here of the program's types (kNone: it has not all of them), and then what the
 // blocks of it hold, noted again.
 inline constexpr const char* kPartsName = "memory in parts";

@@ -519,6 +519,7 @@ ELC_NOINLINE void* say_type(void* memory, ELC_Type type) {
     if (type == ELC_POINTER) p.tables[p.next_table++ % Process::kMostTables] = memory;
     return memory;
   }
+  if (block->guessed) elc::state::forget_parts_of(p, *block);
   if (is_open && block->type == type) block->is_open = true;  // a restart does not know it of one without more
   const uint64_t element = p.types.size_of(type);
   if (block->type != ELC_BYTE && !block->guessed) {

@@ -49,9 +49,13 @@ typedef struct ELC_Program_module {
 } ELC_Program_module;
 
 /* Functions of <fenv.h>, which are in a library that the archive is not linked with: fegetround, fesetround, fetestexcept,
- * feclearexcept and feraiseexcept; and fegetexcept, feenableexcept and fedisableexcept, or NULL where there are none. */
+ * feclearexcept and feraiseexcept; and fegetexcept, feenableexcept and fedisableexcept, or NULL where there are none. All are NULL in a
+ * program that calls none of them. And what reads and sets MXCSR, the register of x86 processors (SSE), in a program that does so itself;
+ * else NULL. */
 typedef struct ELC_Program_rounding {
   int (*get)(void), (*set)(int), (*test)(int), (*clear)(int), (*raise)(int), (*enabled)(void), (*enable)(int), (*disable)(int);
+  unsigned (*control)(void);
+  void (*set_control)(unsigned to);
 } ELC_Program_rounding;
 
 /* A constant of MPI, or the size of a type, that the program may keep in variables: where it is another number no restart goes on. */
@@ -73,7 +77,7 @@ typedef struct ELC_Program {
   int uses_library;  /* it calls something of what stands below under "what the C library keeps" */
   int aligns;        /* it asks for memory that is aligned; more than 1: it rounds addresses to multiples of so many bytes */
   int apart;         /* so many bytes before a block of memory a pointer may lead */
-  const ELC_Program_rounding *rounding; /* NULL: it does not ask how numbers are rounded, or for exceptions of theirs */
+  const ELC_Program_rounding *rounding; /* NULL: it does not set or ask how numbers are rounded, or for exceptions of theirs */
   int (*in_parallel)(void); /* whether it is called by one thread of several. They may call malloc and its relatives and ask for the time, and
                              * call nothing else of this. NULL: there is one thread */
   void (*settings)(int is_restart); /* called when its variables are registered (0), and when a restart has those of the line (1) */

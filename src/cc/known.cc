@@ -26,6 +26,8 @@ Names words(const char* text) {
 const Names& plain() {
   static const Names all = words(R"(
     __assert_fail __assert __assert_perror_fail __errno_location
+    _mm_getcsr _mm_setcsr _mm_pause _mm_lfence _mm_mfence _mm_sfence _mm_clflush __rdtsc __rdtscp _MM_SET_FLUSH_ZERO_MODE
+    _MM_SET_DENORMALS_ZERO_MODE _MM_SET_ROUNDING_MODE _MM_SET_EXCEPTION_MASK _MM_SET_EXCEPTION_STATE
 
     memcpy memmove memset memcmp __memcmpeq memchr memrchr rawmemchr memccpy mempcpy __mempcpy memmem memfrob explicit_bzero
     strcpy strncpy strcat strncat strcmp strncmp strcoll strcoll_l strxfrm strxfrm_l strchr strrchr strchrnul strstr strcasestr
@@ -316,7 +318,7 @@ const Reasons& unfit() {
         "omp_init_lock omp_init_nest_lock omp_init_lock_with_hint omp_init_nest_lock_with_hint omp_set_lock omp_set_nest_lock omp_unset_lock "
         "omp_unset_nest_lock omp_test_lock omp_test_nest_lock omp_destroy_lock omp_destroy_nest_lock");
     add("what it returns is another value in a restart",
-        "pthread_self thrd_current __rdtsc __rdtscp __builtin_ia32_rdtsc __builtin_ia32_rdtscp __builtin_ia32_rdpmc __builtin_ia32_rdpid "
+        "pthread_self thrd_current __builtin_ia32_rdpmc __builtin_ia32_rdpid "
         "_rdrand16_step _rdrand32_step _rdrand64_step _rdseed16_step _rdseed32_step _rdseed64_step "
         "__builtin_ia32_rdrand16_step __builtin_ia32_rdrand32_step __builtin_ia32_rdrand64_step __builtin_ia32_rdseed_hi_step "
         "__builtin_ia32_rdseed_si_step __builtin_ia32_rdseed_di_step __builtin_ia32_rdseed16_step __builtin_ia32_rdseed32_step __builtin_ia32_rdseed64_step");
@@ -329,7 +331,7 @@ const Reasons& unfit() {
         "epoll_wait semget semop semctl msgget msgsnd msgrcv sem_open sem_init sem_wait sem_trywait sem_post sem_close execvpe fexecve syscall");
     add("what it sets is lost in a restart",
         "sigaltstack siginterrupt sigset sighold sigrelse sigignore ualarm timer_create "
-        "_mm_setcsr __builtin_ia32_ldmxcsr __builtin_ia32_fxrstor __builtin_ia32_fxrstor64 __builtin_ia32_xrstor __builtin_ia32_xrstor64 on_exit at_quick_exit fchdir clearenv fesetenv feholdexcept feupdateenv fesetmode "
+        "__builtin_ia32_fxrstor __builtin_ia32_fxrstor64 __builtin_ia32_xrstor __builtin_ia32_xrstor64 on_exit at_quick_exit fchdir clearenv fesetenv feholdexcept feupdateenv fesetmode "
         "prlimit prlimit64 setuid setgid seteuid setegid setpgid setsid openlog uselocale");
     add("it keeps a state that is not part of lines",
         "ungetwc hcreate hsearch hdestroy dlopen dlsym dlclose dlerror initstate setstate "
@@ -358,6 +360,13 @@ bool keeps(const std::string& name) {
 
 bool rounds(const std::string& name) {
   static const Names all = words("fesetround feenableexcept fedisableexcept feclearexcept feraiseexcept fetestexcept");
+  return all.contains(name);
+}
+
+// As the compiler's headers have it for processors that have such a register.
+bool sets_control(const std::string& name) {
+  static const Names all = words("_mm_setcsr __builtin_ia32_ldmxcsr _MM_SET_FLUSH_ZERO_MODE _MM_SET_DENORMALS_ZERO_MODE _MM_SET_ROUNDING_MODE _MM_SET_EXCEPTION_MASK "
+                                 "_MM_SET_EXCEPTION_STATE");
   return all.contains(name);
 }
 
@@ -467,7 +476,8 @@ Known known_function(const std::string& spelled) {
   }
   Known known;
   known.rounds = rounds(name);
-  known.keeps = known.rounds || keeps(name);
+  known.sets_control = sets_control(name);
+  known.keeps = known.rounds || known.sets_control || keeps(name);
   known.reads_input = reads_input(name);
   known.reads_clock = reads_clock(name);
   if (const auto outside = looking_outside().find(name); outside != looking_outside().end()) known.looks_outside = true, known.fills = outside->second;

@@ -26,6 +26,7 @@ struct Known {
   bool draws_numbers = false;  // of rand, random or drand48
   bool keeps = false;          // in the C library, what lines have
   bool rounds = false;         // numbers otherwise than usual
+  bool sets_control = false;   // the same, by a register
   bool aligns = false;         // memory
   bool gets_attributes = false;  // of MPI
   bool makes_keyvals = false;    // of such

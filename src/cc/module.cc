@@ -383,7 +383,7 @@ std::string Module::prelude() const {
       "struct ELC_Program_module { void (*make_types)(void); const struct ELC_Program_variable *variables; unsigned long variable_count; "
       "const struct ELC_Program_function *functions; unsigned long function_count; }; "
       "struct ELC_Program_rounding { int (*get)(void), (*set)(int), (*test)(int), (*clear)(int), (*raise)(int), (*enabled)(void), (*enable)(int), "
-      "(*disable)(int); }; "
+      "(*disable)(int); unsigned (*control)(void); void (*set_control)(unsigned); }; "
       "struct ELC_Program_number { const char *name, *place; int value, is_kept; }; "
       "struct ELC_Program { const struct ELC_Program_module *const *modules; unsigned long module_count; int thread_level, draws_numbers, reads_input, reads_clocks, makes_keyvals, "
       "uses_library, aligns, apart; const struct ELC_Program_rounding *rounding; int (*in_parallel)(void); void (*settings)(int); const struct ELC_Program_number *numbers; unsigned long number_count; "
@@ -421,11 +421,18 @@ std::string Module::program_text(size_t units) const {
     list += "&" + name + ", ";
   }
   out += "static const struct ELC_Program_module *const elc_modules[] = {" + list + "}; ";
-  if (program_.rounds()) {
-    const bool is_gnu = unit_.record().target.find("gnu") != std::string::npos;
+  const bool may_round = program_.rounds() || program_.sets_control();
+  if (program_.rounds())
     out += "extern int fegetround(void), fesetround(int), fetestexcept(int), feclearexcept(int), feraiseexcept(int), fegetexcept(void), "
-           "feenableexcept(int), fedisableexcept(int); static const struct ELC_Program_rounding elc_rounding = {fegetround, fesetround, "
-           "fetestexcept, feclearexcept, feraiseexcept, " + std::string(is_gnu ? "fegetexcept, feenableexcept, fedisableexcept}; " : "0, 0, 0}; ");
+           "feenableexcept(int), fedisableexcept(int); ";
+  if (program_.sets_control())
+    out += "__attribute__((target(\"sse\"))) static unsigned elc_control(void) { return __builtin_ia32_stmxcsr(); } "
+           "__attribute__((target(\"sse\"))) static void elc_set_control(unsigned to) { __builtin_ia32_ldmxcsr(to); } ";
+  if (may_round) {
+    const bool is_gnu = unit_.record().target.find("gnu") != std::string::npos;
+    out += "static const struct ELC_Program_rounding elc_rounding = {" +
+           std::string(program_.rounds() ? "fegetround, fesetround, fetestexcept, feclearexcept, feraiseexcept, " : "0, 0, 0, 0, 0, ") +
+           (program_.rounds() && is_gnu ? "fegetexcept, feenableexcept, fedisableexcept, " : "0, 0, 0, ") + (program_.sets_control() ? "elc_control, elc_set_control}; " : "0, 0}; ");
   }
   out += "static const struct ELC_Program_number elc_numbers[] = {";
   for (const auto& [name, number] : program_.numbers())
@@ -443,7 +450,7 @@ std::string Module::program_text(size_t units) const {
   return out + settings_text() + "static const struct ELC_Program elc_program = {elc_modules, " + std::to_string(units) + ", " +
          std::to_string(program_.thread_level()) + ", " + (program_.draws_numbers() ? "1, " : "0, ") +
          (program_.reads_input() ? "1, " : "0, ") + (program_.reads_clocks() ? "1, " : "0, ") + (program_.makes_keyvals() ? "1, " : "0, ") + (program_.uses_library() ? "1, " : "0, ") + std::to_string(program_.aligns()) + ", " + std::to_string(program_.apart()) + ", " +
-         (program_.rounds() ? "&elc_rounding, " : "0, ") + in_parallel + ", elc_settings, elc_numbers, " +
+         (may_round ? "&elc_rounding, " : "0, ") + in_parallel + ", elc_settings, elc_numbers, " +
          std::to_string(program_.numbers().size()) + ", __executable_start, _end, " + (program_.has_foreign_addresses() ? "1, " : "0, ") + (program_.has_long_doubles() ? "1}; " : "0}; ");
 }
 

@@ -210,6 +210,7 @@ void Program::conclude(std::vector<std::string>* errors) {
       draws_numbers_ |= k.draws_numbers;
       uses_library_ |= k.keeps;
       rounds_ |= k.rounds;
+      sets_control_ |= k.sets_control;
       reads_input_ |= k.reads_input;
       reads_clocks_ |= k.reads_clock;
       aligns_ = std::max(aligns_, k.aligns ? 1 : 0);

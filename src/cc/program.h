@@ -132,6 +132,7 @@ class Program {
   const std::map<std::string, int>& own_ranks() const { return own_ranks_; }
   bool uses_library() const { return uses_library_; }
   bool rounds() const { return rounds_; }
+  bool sets_control() const { return sets_control_; }
   bool reads_input() const { return reads_input_; }
   bool reads_clocks() const { return reads_clocks_; }
   bool gets_attributes() const { return gets_attributes_; }
@@ -216,6 +217,7 @@ class Program {
   bool uses_library_ = false;
   std::set<ParameterKey> given_addresses_;  // by functions of other files
   bool rounds_ = false;
+  bool sets_control_ = false;
   bool reads_input_ = false;
   bool reads_clocks_ = false;
   int aligns_ = 0;

@@ -93,6 +93,7 @@ class Errors : public clang::TextDiagnosticPrinter {
     }
     if (!bare_labels_.empty()) return;  // it may follow from that
     if (info.hasSourceManager() && info.getLocation().isValid() && info.getSourceManager().isInSystemHeader(info.getLocation())) {
+      defines_builtins_ |= info.getID() == clang::diag::err_builtin_definition;
       llvm::SmallString<100> text;
       info.FormatDiagnostic(text);
       in_headers_.push_back({info.getSourceManager().getFileLoc(info.getLocation()), text.str().str()});
@@ -111,6 +112,9 @@ class Errors : public clang::TextDiagnosticPrinter {
   // Places behind labels that no statement follows, but a declaration or the end of a block: GCC lets that pass from 11 on. Where there
   // are some, nothing is told.
   const std::set<size_t>& bare_labels() const { return bare_labels_; }
+
+  // Whether a header of the system defines functions that clang has itself.
+  bool defines_builtins() const { return defines_builtins_; }
 
   // Functions without a result that are called before they are declared, which GCC lets pass. Tells of other conflicts.
   std::vector<std::string> called_early(clang::ASTUnit& ast) {
@@ -173,7 +177,15 @@ class Errors : public clang::TextDiagnosticPrinter {
   std::vector<Conflict> conflicts_;  // of two declarations
   std::vector<std::pair<clang::SourceLocation, std::string>> in_headers_;
   bool are_others_ = false;
+  bool defines_builtins_ = false;
 };
+
+std::vector<const clang::FunctionDecl*> invalid_functions(const clang::ASTUnit& ast) {
+  std::vector<const clang::FunctionDecl*> all;
+  for (const clang::Decl* d : ast.getASTContext().getTranslationUnitDecl()->decls())
+    if (const auto* function = dyn_cast<clang::FunctionDecl>(d); function != nullptr && function->isInvalidDecl() && function->getIdentifier() != nullptr) all.push_back(function);
+  return all;
+}
 
 }  // namespace
 
@@ -182,6 +194,9 @@ bool Unit::parse() {
   blank_malloc_attributes(&text_);
   blank_atomic_flag(&text_);
   name_mpi(&text_);
+  for (const auto& [begin, end] : bodies_of_builtins_)
+    for (size_t i = begin; i <= end; ++i)
+      if (text_[i] != '\n') text_[i] = i == begin ? ';' : ' ';
   find_own_files();
   std::vector<std::string> misunderstood;
   const bool all_pragmas = take_pragmas(&text_, &pragmas_, &misunderstood);
@@ -208,15 +223,44 @@ bool Unit::parse() {
   if (ast_ == nullptr) return false;
   if (!errors.bare_labels().empty()) {
     for (auto at = errors.bare_labels().rbegin(); at != errors.bare_labels().rend(); ++at) record_.text.insert(*at, ";");
-    pragmas_.clear();
-    return parse();
+    return parse_again();
   }
   if (const std::vector<std::string> early = errors.called_early(*ast_); !early.empty()) {
     for (const std::string& name : early) record_.text.insert(0, "void " + name + "();\n");
-    pragmas_.clear();
-    return parse();
+    return parse_again();
   }
-  return errors.all_in_functions(*ast_) && all_pragmas;
+  if (errors.defines_builtins() && bodies_of_builtins_.empty()) {
+    const auto offset = [this](clang::SourceLocation at) { return sources().getFileOffset(sources().getFileLoc(at)); };
+    std::vector<std::pair<size_t, size_t>> bodies;
+    for (const clang::FunctionDecl* function : invalid_functions(*ast_))
+      if (function->getBuiltinID() != 0 && function->doesThisDeclarationHaveABody()) bodies.push_back({offset(function->getBody()->getBeginLoc()), offset(function->getBody()->getEndLoc())});
+    return parse_again(std::move(bodies));
+  }
+  const bool is_understood = errors.all_in_functions(*ast_) && !names_what_is_lost();
+  for (const auto& [begin, end] : bodies_of_builtins_) text_.replace(begin, end + 1 - begin, record_.text, begin, end + 1 - begin);  // for the compiler
+  return is_understood && all_pragmas;
+}
+
+bool Unit::parse_again(std::vector<std::pair<size_t, size_t>> bodies) {
+  bodies_of_builtins_ = std::move(bodies);
+  pragmas_.clear();
+  return parse();
+}
+
+// Of a function that is not understood clang leaves out whatever names it, the whole expression, without a word.
+bool Unit::names_what_is_lost() const {
+  const auto is_part_of_name = [this](size_t at) { return at < text_.size() && (isalnum(static_cast<unsigned char>(text_[at])) != 0 || text_[at] == '_'); };
+  const clang::SourceLocation first = sources().getLocForStartOfFile(sources().getMainFileID());
+  for (const clang::FunctionDecl* function : invalid_functions(*ast_)) {
+    const std::string name = function->getName().str();
+    for (size_t at = text_.find(name); at != std::string::npos; at = text_.find(name, at + 1)) {
+      const clang::SourceLocation here = first.getLocWithOffset(static_cast<int>(at));
+      if ((at > 0 && is_part_of_name(at - 1)) || is_part_of_name(at + name.size()) || in_system_header(here)) continue;
+      llvm::errs() << place(here) << ": error: " << name << "(), as a header of the system defines it, is not understood\n";
+      return true;
+    }
+  }
+  return false;
 }
 
 // Those that the preprocessor names at last without saying that they are headers of the system: # LINE "FILE" FLAGS... (One that says so

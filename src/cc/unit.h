@@ -62,12 +62,15 @@ class Unit {
 
  private:
   void find_own_files();
+  bool parse_again(std::vector<std::pair<size_t, size_t>> bodies = {});
+  bool names_what_is_lost() const;
 
   Record record_;
   size_t number_;
   std::string text_;  // as it is parsed: what clang does not know of GCC's is blank
   std::vector<Pragma> pragmas_;
   std::set<std::string> own_files_;  // of the program
+  std::vector<std::pair<size_t, size_t>> bodies_of_builtins_;  // in the text: what a header has of functions that clang has itself
   std::unique_ptr<clang::ASTUnit> ast_;
 };
 

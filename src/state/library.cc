@@ -164,6 +164,7 @@ void register_all(std::span<const LibraryVariable> all) {
 
 void register_library(const ELC_Program& program) {
   Library& l = library();
+  note_arithmetic();
   if (program.reads_input != 0) register_input();
   l.is_used = program.uses_library != 0;
   l.round_by = program.rounding;
@@ -206,6 +207,7 @@ Result take_library() {
   ELC_TRY(take_input());
   take_clocks();
   Library& l = library();
+  ELC_TRY(check_arithmetic(l.round_by));
   if (!l.is_used) return Result();
   const char* const locale = setlocale(LC_ALL, nullptr);
   if (locale == nullptr || strlen(locale) >= kTextSize) return Result::error("the program's locale has no name that a line could hold");
@@ -259,7 +261,7 @@ Result put_library() {
     if (l.dispositions[i] != kUnchanged) set_signal(i);
   while (calls_at_exit < l.at_exit_count && call_at_exit()) {
   }
-  if (l.round_by != nullptr) put_rounding(*l.round_by, l.rounding);
+  if (l.round_by != nullptr) ELC_TRY(put_rounding(*l.round_by, l.rounding));
   put_timers();
   return Result();
 }

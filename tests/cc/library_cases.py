@@ -1,7 +1,9 @@
 """What the C library keeps, and what a program has from the system."""
 
 import os
+import platform
 import shutil
+import unittest
 
 from cases import Cases, launch, PROGRAM
 
@@ -115,6 +117,28 @@ free(said); asprintf(&said, "%d:%s", i, why); result += strlen(said) + fegetroun
 strftime(zone, sizeof zone, "%Z", when); result += zone[0] + strlen(setlocale(LC_ALL, NULL));
 { volatile double one = 1, three = 3; result += one / three > 1 / 3.; }
 """, "-lm")
+
+    @unittest.skipUnless(platform.machine() == "x86_64", "what headers of x86 processors have")
+    def test_the_register_of_arithmetic(self):
+        """Functions that clang has itself, so that it would leave out the expressions which name them; and what they set."""
+        outside = r"""
+            #include <x86intrin.h>
+            #include <fenv.h>
+            static volatile double tiny = 1e-308, one = 1, three = 3;
+            static void load(unsigned to) { __asm__ volatile("ldmxcsr %0" : : "m"(to)); }
+            static void load_x87(unsigned short to) { __asm__ volatile("fldcw %0" : : "m"(to)); }"""
+        inside = r"""{
+            unsigned long long t = __rdtsc(), known = 0x3fd5555555555555; double third; memcpy(&third, &known, sizeof third);
+            if (i == 1) { %s; }
+            _mm_pause();
+            result += deep(__rdtsc() > 0, 1) + (__rdtsc() >= t) + 2 * (tiny / 16 != 0) + 4 * (one / three > third) + 8 * (one / three < third) + (_mm_getcsr() & 0x8040);
+            }"""
+        for how in ("_mm_setcsr(_mm_getcsr() | 0x8040)", "_MM_SET_ROUNDING_MODE(_MM_ROUND_UP)", "_MM_SET_FLUSH_ZERO_MODE(_MM_FLUSH_ZERO_ON); fesetround(FE_DOWNWARD)"):
+            self.right(outside, inside % how, "-lm")
+        for how, what in (("load(0x9fc0)", "what is near zero is zero"), ("load(0x3f80)", "numbers are rounded otherwise"), ("load_x87(0x027f)", "numbers are of another precision")):
+            self.write("prog.c", PROGRAM % (outside, inside % how))
+            self.cc("prog.c", "-w", "-o", "prog")
+            self.assert_refuses_line("abandoned.*: arithmetic is not what it was when the program began .%s" % what)
 
     def test_positions_in_files(self):
         self.right("static FILE *file; static fpos_t at;",

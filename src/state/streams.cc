@@ -115,6 +115,9 @@ StreamKind kind_of(const char* mode) {
   return mode[0] == 'r' && strchr(mode, '+') == nullptr ? StreamKind::kRead : StreamKind::kWrite;
 }
 
+// GNU C: in the mode, behind a comma.
+bool has_encoding(const char* mode) { return strstr(mode, ",ccs=") != nullptr; }
+
 // Would a restart find the file of the stream by its name, and may it touch it? Without a place: the null device.
 Result Streams::find_again(const Stream& stream, Place* place) const {
   const char* path = stream.path.c_str();
@@ -149,6 +152,8 @@ Result Streams::look_at(Stream& stream, Snapshot* out) const {
   const bool reads = kind_of(stream.mode.c_str()) == StreamKind::kRead;
   if (reads && stream.is_given_back) ELC_TRY(check_given_back(stream.file));
   out->at_end = feof(stream.file) != 0;
+  if (has_encoding(stream.mode.c_str()))
+    return Result::error("the stream of '%s' has an encoding of its own ('%s'), which a restart would not set; no line is taken while it is open, but with the locale's", path, stream.mode.c_str());
   ELC_TRY(find_again(stream, &out->place));
   const bool regular = !out->place.way().empty();
   if (regular) out->kind = kind_of(stream.mode.c_str());
@@ -254,7 +259,7 @@ void Streams::allow(const char* roots) {
 }
 
 bool Streams::spared(const char* path, const char* mode) const {
-  if (!spares_ || !(mode[0] == 'w' || (mode[0] == 'a' && strchr(mode, '+') == nullptr))) return false;
+  if (!spares_ || has_encoding(mode) || !(mode[0] == 'w' || (mode[0] == 'a' && strchr(mode, '+') == nullptr))) return false;
   struct stat about;
   return stat(path, &about) == 0 && S_ISREG(about.st_mode) && access(path, W_OK) == 0;
 }

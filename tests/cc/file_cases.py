@@ -8,6 +8,14 @@ from cases import Cases, launch, PROGRAM
 
 
 class Files(Cases):
+    def test_a_stream_with_an_encoding(self):
+        """A restart would open it in that of the locale: no line is taken while it is open."""
+        self.write("prog.c", PROGRAM % ("#include <wchar.h>", r"""{ static FILE *f; char name[20]; sprintf(name, "text.%d", rank);
+            if (i == 0) { f = fopen(name, "w"); fputs("\xc3\xa4\xc3\xb6\xc3\xbc", f); fclose(f); f = fopen(name, "r,ccs=UTF-8"); result += fgetwc(f); }
+            if (i == 95) { result += fgetwc(f); fclose(f); } }"""))
+        self.cc("prog.c", "-w", "-o", "prog")
+        self.assert_refuses_line("abandoned.*: the stream of 'text.[01]' has an encoding of its own ('r,ccs=UTF-8')".replace("(", "[(]").replace(")", "[)]"))
+
     def test_appended_and_closed(self):
         """Logs that are opened for each entry: of one rank, of ranks in turn, with a first entry by "w" and the second one long behind a line,
         by another function than the one that wrote first, below another directory, and by "r+"."""

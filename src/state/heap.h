@@ -22,7 +22,8 @@ struct Block {
   format::TypeId type = 0;     // kByte until the program says better
   bool guessed = false;        // the type is that of the pointers to it, and only for the line being taken
   bool stays_bytes = false;    // no pointer to it says what it holds: pointers to numbers of other sizes lead into it, too
-  bool is_open = false;        // one element of its type, and bytes: of a struct that ends with more than its type says; or rows_in()
+  bool is_open : 1 = false;    // one element of its type, and bytes: of a struct that ends with more than its type says; or rows_in()
+  bool is_doubted : 1 = false; // its values were not all of its type's: what the program says next holds
   bool has_huge_pages = false; // the system was asked for them
 };
 

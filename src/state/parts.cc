@@ -104,12 +104,21 @@ class Parts {
  public:
   Parts(Process& process, Block& block) : p_(process), block_(block) {}
 
-  // `all`: by ascending offset, and none twice.
-  void find(const Vector<Noted>& all) {
+  // `noted`: by ascending offset, and none twice.
+  void find(const Vector<Noted>& noted) {
     const uint64_t element = p_.types.size_of(block_.type);
     // What the block's own type has, such as handles of MPI that are numbers, is not to become bytes because another one was looked at.
     if (!Judge(p_, block_.type).is_known()) return;
-    if (block_.type != format::kByte && !block_.is_open && is_whole(element) && !is_set_later(all) && !has_other_handles(all, element)) return;
+    if (block_.type != format::kByte && !block_.is_open && is_whole(element) && !is_set_later(noted) && !has_other_handles(noted, element)) return;
+    if (make_of(noted, element) || block_.is_open || p_.types.info(block_.type).kind != format::kStruct) return;
+    Vector<Noted> both;
+    if (with_own(noted, &both)) make_of(both, element);
+  }
+
+ private:
+  bool make_of(const Vector<Noted>& all, uint64_t element) {
+    fields_.clear();
+    end_ = 0;
     if (block_.type != format::kByte && all[0].offset != 0) add(block_.type, 0, block_.is_open ? element : all[0].offset, false);
     for (size_t i = 0; i < all.size(); ++i) {
       const uint64_t end = i + 1 < all.size() ? all[i + 1].offset : block_.size;
@@ -123,11 +132,52 @@ class Parts {
                                                          !add_given_back(before, all[i].type, all[i].offset, end)));
       if (is_other && !add(all[i].type, all[i].offset, end, false) && before != format::kNone) add(before, all[i].offset, end, false);
     }
-    if (fields_.empty() || !fill_up(block_.size / sizeof(uintptr_t) * sizeof(uintptr_t))) return;
-    make();
+    return !fields_.empty() && fill_up(block_.size / sizeof(uintptr_t) * sizeof(uintptr_t)) && make();
   }
-
- private:
+  // With what the block's own type has: elements that are of it, one after the other, are one; of the others the members. What is noted
+  // where the own type holds is another view of that. false: there are too many.
+  bool with_own(const Vector<Noted>& noted, Vector<Noted>* both) const {
+    Vector<Own> own;
+    if (!add_own(block_.type, 0, block_.size / p_.types.size_of(block_.type), &own)) return false;
+    size_t next = 0;
+    for (const Own& one : own) {
+      for (; next < noted.size() && noted[next].offset < one.begin; ++next) both->push_back(noted[next]);
+      if (one.is_right) {
+        both->push_back({one.begin, one.type, format::kNone});
+        while (next < noted.size() && noted[next].offset < one.end) ++next;
+      } else if (next >= noted.size() || noted[next].offset != one.begin) {
+        both->push_back({one.begin, one.type, format::kNone});
+      }
+    }
+    for (; next < noted.size(); ++next) both->push_back(noted[next]);
+    return !both->empty();
+  }
+  struct Own {
+    uint64_t begin, end;
+    TypeId type;
+    bool is_right;  // all that is there can be of it
+  };
+  bool add_own(TypeId type, uint64_t begin, uint64_t count, Vector<Own>* all) const {
+    const uint64_t size = p_.types.accessor(type) != nullptr ? 0 : p_.types.size_of(type);
+    if (size == 0 || !p_.types.info(type).has_handle) return true;  // bytes, if no address is there
+    const Judge judge(p_, type);
+    bool goes_on = false;
+    for (uint64_t i = 0; i < count; ++i) {
+      const uint64_t at = begin + i * size;
+      const bool is_right = judge.allows(block_.address + at) && check_addresses(p_, block_.address + at, size, type).ok();
+      if (is_right && goes_on) {
+        (*all)[all->size() - 1].end += size;
+      } else if (is_right || p_.types.info(type).kind != format::kStruct) {
+        if (all->size() == kMostFields) return false;
+        all->push_back({at, at + size, type, is_right});
+      } else {
+        for (const format::FieldInfo& field : p_.types.fields(type))
+          if (!add_own(field.type, at + field.offset, field.count, all)) return false;
+      }
+      goes_on = is_right;
+    }
+    return true;
+  }
   bool is_whole(uint64_t element) const {
     const Judge base(p_, block_.type);
     for (uint64_t at = 0; at + element <= block_.size; at += element)
@@ -236,8 +286,8 @@ class Parts {
     end_ = to;
     return true;
   }
-  void make() {
-    if (fields_.size() > kMostFields) return;
+  bool make() {
+    if (fields_.size() > kMostFields) return false;
     Vector<Text> names;
     uint64_t all = mix64(end_);
     for (format::FieldSpec& field : fields_) {
@@ -247,11 +297,12 @@ class Parts {
     for (size_t i = 0; i < fields_.size(); ++i) fields_[i].name = names[i].view();
     TypeId made;
     const Text name = Text::format("%s %016llx", kPartsName, static_cast<unsigned long long>(all));
-    if (!p_.types.make_struct(name.view(), end_, {fields_.data(), fields_.size()}, &made).ok()) return;
+    if (!p_.types.make_struct(name.view(), end_, {fields_.data(), fields_.size()}, &made).ok()) return false;
     p_.without_parts.push_back(block_);
     block_.type = made;
     block_.guessed = true;
     block_.is_open = false;
+    return true;
   }
 
   Process& p_;
@@ -280,6 +331,7 @@ static void restore_type(Block& block, const Block& before) {
   block.type = before.type;
   block.guessed = before.guessed;
   block.is_open = before.is_open;
+  block.is_doubted = before.is_doubted;
 }
 
 // A restart knows no more of it than its parts: bytes.
@@ -347,6 +399,18 @@ void find_parts(Process& p) {
       for (const Noted& part : of_block) p.parts.remove(reinterpret_cast<uintptr_t>(block.address) + part.offset);
   }
   if (p.first_of_parts == p.types.end()) p.first_of_parts = format::kNone;
+}
+
+bool find_own_parts(Process& p, Block& block) {
+  if (!p.types.info(block.type).has_handle || is_of_parts(p, block.type)) return false;
+  const TypeId next = p.types.end();
+  Vector<Noted> all;
+  all.push_back({0, block.type, format::kNone});
+  Parts(p, block).find(all);
+  if (!is_of_parts(p, block.type)) return false;
+  p.without_parts[p.without_parts.size() - 1].is_doubted = true;
+  if (p.first_of_parts == format::kNone) p.first_of_parts = next;
+  return true;
 }
 
 TypeId type_of_parts(Process& p, const format::TypeTable& file, const format::TypeInfo& type) {

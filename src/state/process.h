@@ -298,6 +298,8 @@ void set_bit_fields(const format::TypeTable& types, TypeId type, uint8_t* elemen
 // without them again.
 void note_part(Process& process, const void* memory, TypeId type);
 void find_parts(Process& process);
+// The same of a block whose values are not all of its type's; false: it has no such parts.
+bool find_own_parts(Process& process, Block& block);
 void forget_parts(Process& process);
 void forget_parts_of(Process& process, Block& block);  // that is asked for before the next line
 // In a restart: the type of this name in a file, made here of the program's types (kNone: it has not all of them), and then what the

@@ -522,7 +522,7 @@ ELC_NOINLINE void* say_type(void* memory, ELC_Type type) {
   if (block->guessed) elc::state::forget_parts_of(p, *block);
   if (is_open && block->type == type) block->is_open = true;  // a restart does not know it of one without more
   const uint64_t element = p.types.size_of(type);
-  if (block->type != ELC_BYTE && !block->guessed) {
+  if (block->type != ELC_BYTE && !block->guessed && !block->is_doubted) {
     if (block->type == type) return memory;
     if (p.types.info(type).has_handle) elc::state::note_part(p, memory, type);  // what it was made for first may be an allocator's own
     if (elc::state::begins_with(p.types, type, block->type, block->size == element) && block->size % element == 0) block->type = type;
@@ -536,7 +536,7 @@ ELC_NOINLINE void* say_type(void* memory, ELC_Type type) {
     return memory;
   }
   block->type = type;
-  block->guessed = block->stays_bytes = false;
+  block->guessed = block->stays_bytes = block->is_doubted = false;
   if (is_power && !is_open) p.said[static_cast<size_t>(type) % Process::kSaid] = {type, element - 1};
   return memory;
 }
@@ -558,7 +558,7 @@ ELC_EXPORT void* ELC_Program_as(void* memory, ELC_Type type) {
   const Process::Said& said = p->said[static_cast<size_t>(type) % Process::kSaid];
   if (said.type != type || (block->size & said.rest) != 0) return say_type(memory, type);
   block->type = type;
-  block->guessed = block->stays_bytes = block->is_open = false;
+  block->guessed = block->stays_bytes = block->is_open = block->is_doubted = false;
   return memory;
 }
 

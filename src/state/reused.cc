@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/sort.h"
 #include "state/blocks.h"
 #include "state/process.h"
 
@@ -130,7 +131,7 @@ uint64_t rows_before_data(const Process& p, const Block& block) {
 
 }  // namespace
 
-// They are bytes from now on, until the program converts a pointer to them again.
+// They are bytes from now on, or in parts what can be of their type, until the program converts a pointer to them again.
 void find_reused(Process& p) {
   if (!p.is_prepared) return;
   HashMap<Vector<Doubtful>> of_types;
@@ -145,11 +146,13 @@ void find_reused(Process& p) {
     for (uint64_t i = 0; i < count; ++i) {
       const uint8_t* const element = block.address + i * size;
       if (is_of_type(p, *all, element) && is_of_statuses(p, block, *all, element)) continue;
+      if (find_own_parts(p, block)) break;
       block.type = format::kByte;
-      block.guessed = block.is_open = false;
+      block.guessed = block.is_open = block.is_doubted = false;
       break;
     }
   }
+  sort(p.without_parts, [](const Block& a, const Block& b) { return a.id < b.id; });
 }
 
 uint64_t rows_in(const Process& process, const Block& block) {

@@ -62,6 +62,7 @@ Arithmetic arithmetic_of() {
 
 struct All {
   Arithmetic of_double, of_long_double;
+  bool is_known = false;
 };
 All at_first;
 
@@ -69,7 +70,7 @@ All at_first;
 All arithmetic() {
   fenv_t environment;
   const bool may_raise = feholdexcept != nullptr && fesetenv != nullptr && feholdexcept(&environment) == 0;
-  const All all = {arithmetic_of<double>(), arithmetic_of<long double>()};
+  const All all = {arithmetic_of<double>(), arithmetic_of<long double>(), true};
   if (may_raise) fesetenv(&environment);
   return all;
 }
@@ -79,6 +80,7 @@ All arithmetic() {
 void note_arithmetic() { at_first = arithmetic(); }
 
 Result check_arithmetic(const ELC_Program_rounding* by) {
+  if (!at_first.is_known) return Result();  // of a program that is not prepared, whose restart comes by the beginning of main() again
   const All now = arithmetic();
   All after = at_first;
   if (by != nullptr && by->get != nullptr) {

@@ -157,7 +157,6 @@ Result Streams::look_at(Stream& stream, Snapshot* out) const {
   ELC_TRY(find_again(stream, &out->place));
   const bool regular = !out->place.way().empty();
   if (regular) out->kind = kind_of(stream.mode.c_str());
-  if (out->kind != StreamKind::kRead) ELC_TRY(flush(stream));
   if (!regular) return Result();
   if (reads && !is_prepared()) ELC_TRY(check_given_back(stream.file));  // of such a program's own calls nothing is seen
   struct stat about;
@@ -457,6 +456,8 @@ Result Streams::save_output(format::Writer& writer) {
 Result Streams::save(format::Writer& writer, uint64_t line) {
   if (fflush(stdout) != 0 && output_.open())
     return Result::error("what the program wrote to its standard output is lost: %s", strerror(errno));
+  for (Stream& stream : open_)  // before one is looked at: another may write to the same file
+    if (kind_of(stream.mode.c_str()) != StreamKind::kRead) ELC_TRY(flush(stream));
   Vector<Snapshot> snapshots;
   for (Stream& stream : open_) {
     Snapshot& snapshot = snapshots.push_back({});

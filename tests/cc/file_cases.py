@@ -8,6 +8,14 @@ from cases import Cases, launch, PROGRAM
 
 
 class Files(Cases):
+    def test_two_streams_of_one_file(self):
+        """What the second has not written yet when a line is taken is in the file as the first one finds it."""
+        for first, second in (("w+", "a"), ("r+", "a+"), ("w", "a")):
+            self.right("", r"""{ static FILE *f, *g; static char name[20], text[20];
+                if (i == 0) { sprintf(name, "file.%%d", rank); f = fopen(name, "w"); fputs("first\n", f); fclose(f); f = fopen(name, "%s"); g = fopen(name, "%s"); }
+                if (g) fprintf(g, "more %%d\n", i); deep(1, 1);
+                if (i == 97) { fclose(g); fclose(f); g = NULL; f = fopen(name, "r"); while (fgets(text, 20, f)) result = (result * 3 + atoi(text + 5)) %% 1000003; fclose(f); } }""" % (first, second))
+
     def test_a_stream_with_an_encoding(self):
         """A restart would open it in that of the locale: no line is taken while it is open."""
         self.write("prog.c", PROGRAM % ("#include <wchar.h>", r"""{ static FILE *f; char name[20]; sprintf(name, "text.%d", rank);

@@ -258,6 +258,33 @@ int main(int argc, char **argv) {
               for (k = 0, l = all.next; l != &all; l = l->next) k++;
               if (k > 16) give_back((struct task *)((char *)all.prev - offsetof(struct task, all))); }"""), "30 37 44 51 58 65")
 
+    def test_free_objects_in_structs(self):
+        """Objects that are members of a slab, linked by their first words, which are numbers otherwise, while they are free."""
+        self.restarts_from_all(PROGRAM % ("""
+            struct obj { int v; struct obj *next; double d; };
+            struct slab { struct slab *next; int used; void *free; struct obj all[12]; };
+            static struct slab *slabs; static struct obj *list;
+            static struct obj *get(void) {
+              struct slab *s; struct obj *o; int k;
+              for (s = slabs; s && !s->free; s = s->next) { }
+              if (!s) { s = malloc(sizeof *s); s->used = 0; for (k = 0; k < 12; k++) *(void **)&s->all[k] = k < 11 ? &s->all[k + 1] : NULL; s->free = s->all; s->next = slabs; slabs = s; }
+              o = s->free; s->free = *(void **)o; s->used++; return o; }
+            static void put(struct obj *o) { struct slab *s; for (s = slabs; o < s->all || o >= s->all + 12; s = s->next) { } s->used--; *(void **)o = s->free; s->free = o; }""", """
+            { struct obj **at, *o; int k; struct slab *s;
+              for (k = 0; k < 3; k++) { o = get(); o->v = 3 * i + k + rank; o->d = i * .5; o->next = list; list = o; }
+              deep(1, 1);
+              for (at = &list, k = 0; *at; k++) if (k % 3 == i % 3) { o = *at; *at = o->next; result += o->v + (long)o->d; put(o); } else at = &(*at)->next;
+              for (s = slabs; s; s = s->next) result += s->used; }"""), "5 16 37 63 99", "20 40 80")
+
+    def test_a_function_in_front_of_data(self):
+        """And what there is of it behind a line, before the program says so again."""
+        self.restarts_from_all(PROGRAM % ("""
+            typedef void (*release)(void **); static int released; static void one(void **p) { free(*p); *p = NULL; released++; } static void two(void **p) { one(p); released += 2; }
+            static void *get(size_t size, void **data, release by) { void *b = malloc(size + sizeof(release)); release *at = (release *)b; *at = by; *data = (char *)b + sizeof(release); return b; }
+            static void *held[10]; static int *values[10];""", """
+            { int k = i % 10, j; if (held[k]) { release *by = (release *)held[k]; (*by)(&held[k]); } held[k] = get(40, (void **)&values[k], i & 1 ? one : two);
+              for (j = 0; j < 10; j++) values[k][j] = 100000 + i * j; deep(1, 1); for (k = 0; k < 10; k++) if (held[k]) result += values[k][9] + released; }"""), "5 16 37 63 99", "20 40 80")
+
     def test_what_an_allocator_keeps_in_front(self):
         """The block that it has aligned, and a size: in front of structs with pointers, and of numbers."""
         self.right("""

@@ -76,7 +76,8 @@ class FileVisitor : public Visitor {
         m_.edits_.replace(begin, end, symbol);
         declare(symbol, function);
       }
-      const std::string why = own || followed_.contains(reference) ? "" : known.kind == Known::Kind::kUnfit ? known.text : m_.program_.why_foreign(name);
+      std::string why = own || followed_.contains(reference) ? "" : known.kind == Known::Kind::kUnfit ? known.text : m_.program_.why_foreign(name);
+      if (why.empty() && !own && name == "seed48" && !is_for_nothing(reference)) why = "what it returns leads into the C library, which is not part of lines, and a line changes what is there";
       if (!why.empty() && !is_asked_for(reference)) {
         if (function->getBuiltinID() != 0 && name.starts_with("__builtin_")) refuse_lines(reference, why, name + "()", "(", ", " + name + ")");
         else refuse_lines(reference, why, name + "()", "(*(", ", &" + name + "))");
@@ -242,6 +243,24 @@ class FileVisitor : public Visitor {
       const auto* one = node.get<UnaryOperator>();
       if (both != nullptr) return both->isEqualityOp() || both->isLogicalOp();
       return one != nullptr ? one->getOpcode() == UO_LNot : node.get<IfStmt>() != nullptr;
+    }
+  }
+
+  // Whether nobody asks for what the function returns that is called by this name.
+  bool is_for_nothing(const DeclRefExpr* reference) const {
+    DynTypedNode node = DynTypedNode::create(*reference);
+    for (bool is_called = false;;) {
+      const auto parents = unit_.context().getParents(node);
+      if (parents.size() != 1) return false;
+      const auto* const inner = node.get<Expr>();
+      node = parents[0];
+      const auto* const outer = node.get<Expr>();
+      const auto* const cast = node.get<CastExpr>();
+      if (const auto* choice = node.get<IfStmt>()) return is_called && choice->getCond() != inner;
+      if (node.get<CompoundStmt>() != nullptr || (cast != nullptr && cast->getCastKind() == CK_ToVoid)) return is_called;
+      if (outer == nullptr) return false;
+      if (cast == nullptr && !isa<ParenExpr>(outer) && (is_called || !isa<CallExpr>(outer))) return false;
+      is_called |= isa<CallExpr>(outer);
     }
   }
 

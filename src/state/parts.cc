@@ -10,6 +10,14 @@
 #include "state/process.h"
 
 namespace elc::state {
+// Of a union nobody can tell what it may hold.
+bool has_union(const format::TypeTable& types, TypeId type) {
+  if (types.accessor(type) != nullptr) return false;
+  for (const format::FieldInfo& field : types.fields(type))
+    if (has_union(types, field.type)) return true;
+  return types.info(type).kind == format::kUnion;
+}
+
 namespace {
 
 constexpr size_t kMostFields = 4096;
@@ -38,20 +46,30 @@ void mark_fields(const format::TypeTable& types, TypeId type, uint64_t offset, V
   }
 }
 
-// Of a union nobody can tell what it may hold.
-bool has_union(const format::TypeTable& types, TypeId type) {
-  if (types.accessor(type) != nullptr) return false;
-  for (const format::FieldInfo& field : types.fields(type))
-    if (has_union(types, field.type)) return true;
-  return types.info(type).kind == format::kUnion;
-}
-
 // Whether the type has handles of MPI, by whose values they are not told from numbers.
 bool has_handle_of_mpi(const format::TypeTable& types, TypeId type) {
   if (types.accessor(type) != nullptr) return false;
   for (const format::FieldInfo& field : types.fields(type))
     if (has_handle_of_mpi(types, field.type)) return true;
   return types.info(type).kind >= format::kMpiComm && types.info(type).size == sizeof(int);
+}
+
+// Whether the pointers in an element lead somewhere, and its handles may be some.
+bool leads(const Process& p, TypeId type, const uint8_t* at) {
+  const format::TypeInfo& info = p.types.info(type);
+  for (const format::FieldInfo& field : p.types.fields(type))
+    for (uint64_t i = 0; p.types.accessor(field.type) == nullptr && p.types.info(field.type).has_handle && i < field.count; ++i)
+      if (!leads(p, field.type, at + field.offset + i * p.types.size_of(field.type))) return false;
+  if (info.kind == format::kStruct || !info.has_handle || info.size != sizeof(uintptr_t)) return true;  // what is no handle is refused later
+  uintptr_t value;
+  memcpy(&value, at, sizeof value);
+  if (value == 0) return true;
+  if (info.kind == format::kFile) return p.streams.number_of(reinterpret_cast<FILE*>(value)) != kWildStream;
+  if (info.kind >= format::kMpiComm) return info.kind == format::kMpiAint || info.kind == format::kMpiStatus || is_mark(static_cast<intptr_t>(value)) || may_be_address(p, value);
+  if (info.kind == format::kFunction) return p.function_by_address.find(value) != nullptr;
+  format::PointerLeaf beside;
+  const bool leads = leads_beside_memory(p, value, &beside) || p.moved.find(value) != nullptr || p.blocks->encode(reinterpret_cast<const void*>(value)).block != format::kWildBlock;
+  return leads || check_wild(p, value).ok();  // as to memory that was freed
 }
 
 // What can be told of all elements of a type at once.
@@ -70,29 +88,12 @@ class Judge {
   bool allows(const uint8_t* at) const {
     for (const size_t i : unused_)
       if (at[i] != 0) return false;
-    return is_known_ && is_of_type(p_, doubtful_, at) && leads(type_, at);
+    return is_known_ && is_of_type(p_, doubtful_, at) && leads(p_, type_, at);
   }
   bool is_known() const { return is_known_; }
   bool has_pointers() const { return is_known_ && p_.types.info(type_).has_handle; }
 
  private:
-  bool leads(TypeId type, const uint8_t* at) const {
-    const format::TypeInfo& info = p_.types.info(type);
-    for (const format::FieldInfo& field : p_.types.fields(type))
-      for (uint64_t i = 0; p_.types.accessor(field.type) == nullptr && p_.types.info(field.type).has_handle && i < field.count; ++i)
-        if (!leads(field.type, at + field.offset + i * p_.types.size_of(field.type))) return false;
-    if (info.kind == format::kStruct || !info.has_handle || info.size != sizeof(uintptr_t)) return true;  // what is no handle is refused later
-    uintptr_t value;
-    memcpy(&value, at, sizeof value);
-    if (value == 0) return true;
-    if (info.kind == format::kFile) return p_.streams.number_of(reinterpret_cast<FILE*>(value)) != kWildStream;
-    if (info.kind >= format::kMpiComm) return info.kind == format::kMpiAint || info.kind == format::kMpiStatus || is_mark(static_cast<intptr_t>(value)) || may_be_address(p_, value);
-    if (info.kind == format::kFunction) return p_.function_by_address.find(value) != nullptr;
-    format::PointerLeaf beside;
-    const bool leads = leads_beside_memory(p_, value, &beside) || p_.moved.find(value) != nullptr || p_.blocks->encode(reinterpret_cast<const void*>(value)).block != format::kWildBlock;
-    return leads || check_wild(p_, value).ok();  // as to memory that was freed
-  }
-
   const Process& p_;
   const TypeId type_;
   const bool is_known_;
@@ -121,16 +122,23 @@ class Parts {
     end_ = 0;
     if (block_.type != format::kByte && all[0].offset != 0) add(block_.type, 0, block_.is_open ? element : all[0].offset, false);
     for (size_t i = 0; i < all.size(); ++i) {
-      const uint64_t end = i + 1 < all.size() ? all[i + 1].offset : block_.size;
+      // What is noted inside of an element is another view of that.
+      const auto end_for = [&](TypeId type) {
+        size_t next = i + 1;
+        while (next < all.size() && all[next].offset < all[i].offset + p_.types.size_of(type)) ++next;
+        return next < all.size() ? all[next].offset : block_.size;
+      };
+      const auto add_as = [&](TypeId type, bool as_a_whole) { return add(type, all[i].offset, end_for(type), as_a_whole); };
+      const auto add_free = [&](TypeId link, TypeId type) { return add_given_back(link, type, all[i].offset, end_for(type)); };
       if (all[i].type == format::kPointer || all[i].before == format::kPointer) add_in_front(all[i].offset);
       if (all[i].offset < end_) continue;
-      // A program may look at what is there by way of another type first, and an allocator at the first word of what was given back. What
-      // the whole block was taken for is not noted where it begins.
+      // A program may look at what is there by way of another type first, and an allocator at the first word of what was given back, of which
+      // a restart knows nothing any more. What the whole block was taken for is not noted where it begins.
       const TypeId before = all[i].offset == 0 && all[i].before == format::kNone && block_.type != format::kByte ? block_.type : all[i].before;
-      const bool is_other = !add(all[i].type, all[i].offset, end, true) &&
-                            (before == format::kNone || (!add(before, all[i].offset, end, true) && !add_given_back(all[i].type, before, all[i].offset, end) &&
-                                                         !add_given_back(before, all[i].type, all[i].offset, end)));
-      if (is_other && !add(all[i].type, all[i].offset, end, false) && before != format::kNone) add(before, all[i].offset, end, false);
+      const bool is_other = !add_as(all[i].type, true) &&
+                            (before == format::kNone || (!add_as(before, true) && !add_free(all[i].type, before) && !add_free(before, all[i].type))) &&
+                            (all[i].type == format::kPointer || !add_free(format::kPointer, all[i].type));
+      if (is_other && !add_as(all[i].type, false) && before != format::kNone) add_as(before, false);
     }
     return !fields_.empty() && fill_up(block_.size / sizeof(uintptr_t) * sizeof(uintptr_t)) && make();
   }
@@ -390,15 +398,22 @@ void find_parts(Process& p) {
     Vector<Noted> of_block;
     for (end = i; end < all.size() && all[end].block == all[i].block; ++end) of_block.push_back(all[end].noted);
     Block& block = *all[i].block;
-    const bool has_pointers = p.types.info(block.type).has_handle;
-    bool says_more = false;  // than the block's own type: where pointers are
-    const auto says = [&](TypeId type) { return type != format::kNone && (has_pointers || !are_of(p, block.type, type)) && p.types.info(type).has_handle; };
+    bool says_more = p.types.info(block.type).has_handle;  // than the block's own type: where pointers are, or are not
+    const auto says = [&](TypeId type) { return type != format::kNone && !are_of(p, block.type, type) && p.types.info(type).has_handle; };
     for (const Noted& part : of_block) says_more = says_more || says(part.type) || says(part.before);
     if (says_more && (block.type != format::kPointer || !block.is_open)) Parts(p, block).find(of_block);
     else if (block.type != format::kByte)
       for (const Noted& part : of_block) p.parts.remove(reinterpret_cast<uintptr_t>(block.address) + part.offset);
   }
   if (p.first_of_parts == p.types.end()) p.first_of_parts = format::kNone;
+}
+
+// A struct, and behind it in the same block something else, which its type would be for, too, were it not for pointers.
+bool begins_as_array(const Process& p, const Block& block) {
+  const format::TypeInfo& info = p.types.info(block.type);
+  const uint64_t count = elements_of(p, block);
+  if (info.kind != format::kStruct || !info.has_handle || count < 2 || has_union(p.types, block.type)) return true;
+  return leads(p, block.type, block.address + info.size) && leads(p, block.type, block.address + (count - 1) * info.size);
 }
 
 bool find_own_parts(Process& p, Block& block) {

@@ -291,6 +291,8 @@ struct Doubtful {
 };
 void find_doubtful(const format::TypeTable& types, TypeId type, uint64_t offset, Vector<Doubtful>* all);
 bool is_of_type(const Process& process, const Vector<Doubtful>& all, const uint8_t* element);
+// Whether there is a union in it: nobody can tell what that may hold.
+bool has_union(const format::TypeTable& types, TypeId type);
 // All bits of a struct's bit-fields.
 void set_bit_fields(const format::TypeTable& types, TypeId type, uint8_t* element);
 
@@ -298,8 +300,9 @@ void set_bit_fields(const format::TypeTable& types, TypeId type, uint8_t* elemen
 // without them again.
 void note_part(Process& process, const void* memory, TypeId type);
 void find_parts(Process& process);
-// The same of a block whose values are not all of its type's; false: it has no such parts.
+// The same of a block whose values are not all of its type's; false: it has no such parts. And whether what is looked at there could be.
 bool find_own_parts(Process& process, Block& block);
+bool begins_as_array(const Process& process, const Block& block);
 void forget_parts(Process& process);
 void forget_parts_of(Process& process, Block& block);  // that is asked for before the next line
 // In a restart: the type of this name in a file, made here of the program's types (kNone: it has not all of them), and then what the

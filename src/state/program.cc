@@ -97,16 +97,25 @@ void register_variables(const ELC_Program& program) {
 // something else. Made for all structs, so that a restart has them. 0: it has no gaps, or what they are is not known.
 TypeId with_gaps(Process& p, TypeId type) {
   const format::TypeInfo& info = p.types.info(type);
-  if (info.kind != format::kStruct || info.walked) return 0;
+  if (info.kind != format::kStruct || has_union(p.types, type)) return 0;
+  Vector<uint8_t> used;
+  used.resize(static_cast<size_t>(info.size));
+  set_bit_fields(p.types, type, used.data());
+  for (const format::FieldInfo& field : p.types.fields(type)) memset(used.data() + field.offset, 1, static_cast<size_t>(field.count * p.types.size_of(field.type)));
   Vector<ELC_Field> fields;
   Vector<Text> names;
   bool differs = false;
-  uint64_t at = 0;
+  size_t at = 0;
   const auto fill = [&](uint64_t end) {
-    if (end <= at) return;
-    names.push_back(Text::format("gap_at_%llu", static_cast<unsigned long long>(at)));
-    fields.push_back({nullptr, static_cast<size_t>(at), ELC_BYTE, static_cast<size_t>(end - at)});
-    differs = true;
+    for (size_t begin = at; begin < end; begin = at) {
+      while (at < end && used[at] == 0) ++at;
+      if (at > begin) {
+        names.push_back(Text::format("gap_at_%llu", static_cast<unsigned long long>(begin)));
+        fields.push_back({nullptr, begin, ELC_BYTE, at - begin});
+        differs = true;
+      }
+      while (at < end && used[at] != 0) ++at;
+    }
   };
   for (const format::FieldInfo& field : p.types.fields(type)) {
     fill(field.offset);
@@ -115,7 +124,6 @@ TypeId with_gaps(Process& p, TypeId type) {
     differs = differs || own != field.type;
     names.push_back(Text::copy(field.name));
     fields.push_back({nullptr, static_cast<size_t>(field.offset), own, static_cast<size_t>(field.count)});
-    at = field.offset + field.count * p.types.size_of(field.type);
   }
   fill(info.size);
   if (!differs) return 0;
@@ -259,13 +267,16 @@ class Starts {
       const int active = is_struct ? 0 : info.active(element + offset, enclosing);
       if (active < 0) return set(offset, info.size, kTaken);  // nothing of it is saved
       int number = 0;
+      bool has_bit_fields = false;
       for (const format::FieldInfo& field : types_->fields(type)) {
         if (!is_struct && number++ != active) continue;
+        has_bit_fields = has_bit_fields || types_->accessor(field.type) != nullptr;
         const uint64_t size = types_->accessor(field.type) != nullptr ? 0 : types_->size_of(field.type), begin = offset + field.offset;
         for (uint64_t i = size > 0 && begin < low_ ? (low_ - begin) / size : 0; size > 0 && i < field.count && begin + i * size < high_; ++i)
           mark(field.type, element, begin + i * size, is_struct ? element + offset : enclosing);
         if (is_gap(field)) set(begin, field.count, kGap);
       }
+      if (has_bit_fields) mark_bit_fields(type, offset);
     } else if (info.has_handle || may_be_any(info)) {
       set(offset, info.size, kTaken);
     } else {
@@ -274,6 +285,16 @@ class Starts {
       for (uint64_t at = offset; at < offset + info.size; at += step)
         if (info.kind == format::kByte || at % kWord == 0) set(at, 1, kBegins);
     }
+  }
+
+  // Where ints could be.
+  void mark_bit_fields(TypeId type, uint64_t offset) {
+    Vector<uint8_t> bits;
+    bits.resize(static_cast<size_t>(types_->info(type).size));
+    set_bit_fields(*types_, type, bits.data());
+    const uint64_t step = kIsNarrow ? kWord : kWord / 2;
+    for (uint64_t i = 0; i < bits.size(); ++i)
+      if (bits[static_cast<size_t>(i)] != 0 && ((offset + i) % step == 0 || i == 0 || bits[static_cast<size_t>(i - 1)] == 0)) set(offset + i, 1, kBegins);
   }
 
   const format::TypeTable* types_ = nullptr;

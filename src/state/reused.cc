@@ -151,6 +151,7 @@ void find_reused(Process& p) {
       block.guessed = block.is_open = block.is_doubted = false;
       break;
     }
+    if (!begins_as_array(p, block)) find_own_parts(p, block);
   }
   sort(p.without_parts, [](const Block& a, const Block& b) { return a.id < b.id; });
 }

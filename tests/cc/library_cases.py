@@ -175,7 +175,12 @@ __attribute__((constructor)) static void begin(void) { atexit(early); }""", "own
         self.assert_refuses_line(r"the program has called bye\(\), which is called in the middle of a call of MPI, or at the exit")
 
     def test_seeds_that_come_back(self):
-        """What seed48() returns nobody asks for."""
+        """What seed48() returns nobody asks for; where somebody does, lines are refused."""
+        for use in ("unsigned short *old = seed48(seed); result += old[0] & 0", "result += seed48(seed)[0] & 0", "(void)(*seed48(seed) = 0)"):
+            self.write("prog.c", PROGRAM % ("static unsigned short seed[3] = {1, 2, 3};", "if (i == 0) { %s; }" % use))
+            self.cc("prog.c", "-w", "-o", "prog")
+            self.assert_refuses_line(r"abandoned.*: the program has called seed48\(\) \(prog\.c:\d+\): what it returns leads into the C library")
+        self.right("static unsigned short seed[3] = {1, 2, 3};", "if (i == 0) (void)(seed48)(seed); deep(1, 1); result += drand48() * 100;")
         self.right("static unsigned short seed[3] = {1, 2, 3};", "if (i == 0) seed48(seed); deep(1, 1); result += drand48() * 100;")
 
     def test_environment(self):

@@ -285,6 +285,20 @@ int main(int argc, char **argv) {
             { int k = i % 10, j; if (held[k]) { release *by = (release *)held[k]; (*by)(&held[k]); } held[k] = get(40, (void **)&values[k], i & 1 ? one : two);
               for (j = 0; j < 10; j++) values[k][j] = 100000 + i * j; deep(1, 1); for (k = 0; k < 10; k++) if (held[k]) result += values[k][9] + released; }"""), "5 16 37 63 99", "20 40 80")
 
+    def test_nodes_with_a_head_of_bit_fields(self):
+        """Keys behind it, and pointers to children behind these, lie where elements of the head have bits, or nothing."""
+        for head, at in (("int inner : 1, n : 31;", 4), ("unsigned long inner : 1, n : 31;", 8), ("long a; unsigned long inner : 1, n : 31;", 24), ("int n : 31; int inner;", 8)):
+            self.right("""
+                struct head { %s }; struct key { int key, value; };
+                #define KEY(x) ((struct key *)((char *)(x) + %d))
+                #define CHILD(x) ((struct head **)((char *)(x) + %d + 3 * sizeof(struct key)))
+                static struct head *make(int v, int inner) {
+                  struct head *x = calloc(1, %d + 3 * sizeof(struct key) + (inner ? 4 * sizeof(void *) : 0)); int k; x->inner = inner; x->n = 3;
+                  for (k = 0; k < 3; k++) KEY(x)[k].key = v + k, KEY(x)[k].value = v * k; return x; }
+                static struct head *root;""" % (head, at, at, at), """
+                { int k; if (i %% 7 == 0) { root = make(rank, 1); for (k = 0; k < 4; k++) CHILD(root)[k] = make(10 * i + k + rank, 0); }
+                  deep(1, 1); for (k = 0; k < 12; k++) result += KEY(CHILD(root)[k / 3])[k %% 3].value + KEY(CHILD(root)[k / 3])[k %% 3].key + CHILD(root)[k / 3]->n; }""".replace("%%", "%"))
+
     def test_what_an_allocator_keeps_in_front(self):
         """The block that it has aligned, and a size: in front of structs with pointers, and of numbers."""
         self.right("""

@@ -96,6 +96,9 @@ char **ELC_Program_begin(const ELC_Program *program, int argc, char **argv);
  * blocks that follow each other, and copies of initial values. */
 void ELC_Program_stack(void);
 
+/* Before constructors of the program that make memory: types may be made, also those that hold handles of MPI. */
+void ELC_Program_types(void);
+
 /* In the place of MPI_Init, MPI_Init_thread, MPI_Initialized and MPI_Wtime. */
 int ELC_Program_init(int *argc, char ***argv);
 int ELC_Program_init_thread(int *argc, char ***argv, int required, int *provided);

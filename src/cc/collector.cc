@@ -122,6 +122,7 @@ class Collector : public Visitor {
     if (unit_.in_system_header(function->getLocation())) return true;
     FunctionFacts* const outer = facts_;
     see_other_name(function);
+    program_.has_constructors_ |= function->hasAttr<ConstructorAttr>();
     // They are called by no call in the text.
     if (function->hasAttr<ConstructorAttr>() || function->hasAttr<DestructorAttr>() || function->hasAttr<UsedAttr>())
       program_.at_file_scope_.refers.insert(Program::key_of(unit_, function));

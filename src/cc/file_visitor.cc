@@ -44,7 +44,12 @@ class FileVisitor : public Visitor {
     if (known.looks_outside) repeat(call, known);
     if (known.file != Known::File::kNone) follow_file(call, known);
     if (known.makes >= 0 || known.frees >= 0) follow_made(call, known);
-    if (call->getType()->isPointerType() || known.keeps_pointers) return true;  // perhaps into what it was given
+    // Perhaps into what it was given; also by way of a pointer that it sets, as strtod does.
+    const auto is_set = [this](const Expr* argument) {
+      const QualType type = argument->IgnoreParenCasts()->getType();
+      return type->isPointerType() && type->getPointeeType()->isPointerType() && argument->isNullPointerConstant(unit_.context(), Expr::NPC_ValueDependentIsNull) == Expr::NPCK_NotNull;
+    };
+    if (call->getType()->isPointerType() || known.keeps_pointers || std::any_of(call->arg_begin(), call->arg_end(), is_set)) return true;
     for (const Expr* argument : call->arguments()) keep(argument);
     return true;
   }

@@ -318,7 +318,7 @@ const Reasons& unfit() {
         "omp_init_lock omp_init_nest_lock omp_init_lock_with_hint omp_init_nest_lock_with_hint omp_set_lock omp_set_nest_lock omp_unset_lock "
         "omp_unset_nest_lock omp_test_lock omp_test_nest_lock omp_destroy_lock omp_destroy_nest_lock");
     add("what it returns is another value in a restart",
-        "pthread_self thrd_current __builtin_ia32_rdpmc __builtin_ia32_rdpid "
+        "wctrans pthread_self thrd_current __builtin_ia32_rdpmc __builtin_ia32_rdpid "
         "_rdrand16_step _rdrand32_step _rdrand64_step _rdseed16_step _rdseed32_step _rdseed64_step "
         "__builtin_ia32_rdrand16_step __builtin_ia32_rdrand32_step __builtin_ia32_rdrand64_step __builtin_ia32_rdseed_hi_step "
         "__builtin_ia32_rdseed_si_step __builtin_ia32_rdseed_di_step __builtin_ia32_rdseed16_step __builtin_ia32_rdseed32_step __builtin_ia32_rdseed64_step");

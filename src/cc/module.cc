@@ -407,6 +407,8 @@ std::string Module::module_text() const {
   std::string out = "\n" + types_.functions() + "static void elc_make_types(void) { " + types_.makers() + "}\n";
   out += "static const struct ELC_Program_variable elc_variables[] = {" + variables_ + "{0, 0, 0, 0, 0, 0}};\n";
   out += "static const struct ELC_Program_function elc_functions[] = {" + functions_ + "{0, 0, 0}};\n";
+  // Before constructors of the program give types to memory: earlier ones are the compiler's own.
+  if (program_.has_constructors()) out += "extern void ELC_Program_types(void); __attribute__((constructor(101))) static void elc_make_early(void) { ELC_Program_types(); elc_make_types(); }\n";
   out += "extern const struct ELC_Program_module elc_module_" + number + ";\n";
   out += "const struct ELC_Program_module elc_module_" + number + " = {elc_make_types, elc_variables, " + std::to_string(variable_count_) +
          ", elc_functions, " + std::to_string(function_count_) + "};\n";

@@ -124,6 +124,7 @@ class Program {
   int thread_level() const { return thread_level_; }
   bool draws_numbers() const { return draws_numbers_; }
   bool has_threads() const { return has_threads_; }  // of OpenMP
+  bool has_constructors() const { return has_constructors_; }
   bool makes_threads() const { return makes_threads_; }
   const std::map<std::string, Setting>& settings() const { return settings_; }  // by name: those that it calls
   const std::map<std::string, Number>& numbers() const { return numbers_; }     // by name
@@ -213,6 +214,7 @@ class Program {
   bool has_sites_ = false;
   bool draws_numbers_ = false;
   bool has_threads_ = false;
+  bool has_constructors_ = false;
   bool makes_threads_ = false;
   bool uses_library_ = false;
   std::set<ParameterKey> given_addresses_;  // by functions of other files

@@ -449,6 +449,7 @@ int main(int argc, char **argv) {
 
     def test_strings_found_in_strings(self):
         self.right("static const char *at;", 'at = strchr("0123456789", \'0\' + i % 10); deep(1, 1); result += *at;')
+        self.right("static char *end;", 'result += strtol(i & 1 ? "12x" : "345y", &end, 10); deep(1, 1); result += *end;')
 
     def test_another_directory(self):
         """Each rank goes to one of its own; a file from before, and those that are there. Then one in which a restart touches nothing."""

@@ -299,6 +299,25 @@ int main(int argc, char **argv) {
                 { int k; if (i %% 7 == 0) { root = make(rank, 1); for (k = 0; k < 4; k++) CHILD(root)[k] = make(10 * i + k + rank, 0); }
                   deep(1, 1); for (k = 0; k < 12; k++) result += KEY(CHILD(root)[k / 3])[k %% 3].value + KEY(CHILD(root)[k / 3])[k %% 3].key + CHILD(root)[k / 3]->n; }""".replace("%%", "%"))
 
+    def test_memory_that_a_constructor_makes(self):
+        """Its type is known then, also where there are handles of MPI in it; a restart makes it once more, and has that of the line."""
+        self.right("""
+            struct entry { struct entry *next; MPI_Comm comm; double v; const char *name; }; static struct entry *head;
+            __attribute__((constructor)) static void enter(void) { int i; for (i = 0; i < 5; i++) { struct entry *x = malloc(sizeof *x); x->next = head; x->v = i; x->comm = MPI_COMM_SELF; x->name = i & 1 ? "odd" : "even"; head = x; } }""",
+                   "{ struct entry *x; deep(1, 1); for (x = head; x; x = x->next) { x->v += i; result += (long)x->v + x->name[0] + (x->comm == MPI_COMM_SELF); } }")
+
+    def test_a_struct_and_something_else_behind_it(self):
+        """In a block whose size would be that of an array of such structs."""
+        self.right("""
+            struct part { int n, factors[7]; float data[1]; }; struct plan { struct part *part; float *buffer, *twiddles; };
+            static struct plan *make(int n) {
+              size_t inner = sizeof(struct part) + n * sizeof(float), all = sizeof(struct plan) + inner + 2 * n * sizeof(float); struct plan *p; int k;
+              all = (all + sizeof(struct plan) - 1) / sizeof(struct plan) * sizeof(struct plan);
+              p = (struct plan *)malloc(all); p->part = (struct part *)(p + 1); p->buffer = (float *)((char *)p->part + inner); p->twiddles = p->buffer + n;
+              p->part->n = n; for (k = 0; k < n; k++) p->buffer[k] = k + .25f, p->twiddles[k] = 3.5f * k, p->part->data[k] = k; for (k = 0; k < 7; k++) p->part->factors[k] = 100 * k + 77777;
+              return p; }
+            static struct plan *plan;""", "{ if (i % 9 == 0) plan = make(20 + i); deep(1, 1); result += plan->twiddles[3 + i % 9] + plan->buffer[2] + plan->part->factors[i % 7] + plan->part->data[4]; }")
+
     def test_what_an_allocator_keeps_in_front(self):
         """The block that it has aligned, and a size: in front of structs with pointers, and of numbers."""
         self.right("""

@@ -285,6 +285,8 @@ ELC_EXPORT int ELC_Program_alloc_mem(MPI_Aint size, MPI_Info, void* to) {
   return memory == nullptr ? MPI_ERR_NO_MEM : MPI_SUCCESS;
 }
 
+ELC_EXPORT void ELC_Program_types(void) { elc::mpi::set_handle_sizes(); }
+
 ELC_EXPORT int ELC_Program_free_mem(void* memory) {
   ELC_Program_free(memory);
   return MPI_SUCCESS;

@@ -200,6 +200,8 @@ bool hook_recovering() {
   return known && line != 0;
 }
 
+}  // namespace
+
 void set_handle_sizes() {
   using namespace format;
   constexpr struct {
@@ -211,6 +213,8 @@ void set_handle_sizes() {
                 {kMpiErrhandler, sizeof(MPI_Errhandler)}, {kMpiAint, sizeof(MPI_Aint)}};
   for (const auto& s : kSizes) state::set_handle_size(s.kind, s.size);
 }
+
+namespace {
 
 // Before main: the state has to know these when the program registers its first variable.
 struct Hooks {

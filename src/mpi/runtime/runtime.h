@@ -217,6 +217,9 @@ Result saved_count(const char* name, int64_t* count);
 // Coordinator::account, and of the collective operations.
 uint64_t account_of_set_up();
 
+// Before a type is made that holds handles of MPI: how large they are.
+void set_handle_sizes();
+
 // Ends the job with this exit code: called by one process, at once; or by all together, in good order.
 // `at_once`: without what the program does at its exit.
 [[noreturn]] void end_job(int code);

@@ -8,6 +8,8 @@
 
 namespace elc::cc {
 
+inline constexpr const char* kSystemHeaders = "-isystem";  // a directory follows, in the same word or in the next
+
 struct Word {
   enum class Kind {
     kOption,

@@ -2,8 +2,10 @@
 
 #include <ctype.h>
 
+#include <algorithm>
 #include <map>
 
+#include "cc/arguments.h"
 #include "clang/Basic/Diagnostic.h"
 #include "clang/Basic/SourceManager.h"
 #include "clang/Frontend/TextDiagnosticPrinter.h"
@@ -80,7 +82,7 @@ size_t behind_colon(const std::string& text, size_t at) {
 // Keeps where errors are in headers of the system, and tells the others.
 class Errors : public clang::TextDiagnosticPrinter {
  public:
-  explicit Errors(const std::string& text) : TextDiagnosticPrinter(llvm::errs(), options()), text_(text) {}
+  Errors(const std::string& text, const std::set<std::string>& own_files) : TextDiagnosticPrinter(llvm::errs(), options()), text_(text), own_files_(own_files) {}
 
   void HandleDiagnostic(clang::DiagnosticsEngine::Level level, const clang::Diagnostic& info) override {
     if (info.getID() == clang::diag::note_previous_implicit_declaration && !conflicts_.empty()) conflicts_.back().with_implicit = true;
@@ -92,7 +94,8 @@ class Errors : public clang::TextDiagnosticPrinter {
       if (behind != 0) bare_labels_.insert(behind);
     }
     if (!bare_labels_.empty()) return;  // it may follow from that
-    if (info.hasSourceManager() && info.getLocation().isValid() && info.getSourceManager().isInSystemHeader(info.getLocation())) {
+    if (info.hasSourceManager() && info.getLocation().isValid() && info.getSourceManager().isInSystemHeader(info.getLocation()) &&
+        !own_files_.contains(info.getSourceManager().getPresumedLoc(info.getLocation()).getFilename())) {
       defines_builtins_ |= info.getID() == clang::diag::err_builtin_definition;
       llvm::SmallString<100> text;
       info.FormatDiagnostic(text);
@@ -173,6 +176,7 @@ class Errors : public clang::TextDiagnosticPrinter {
   }
 
   const std::string& text_;
+  const std::set<std::string>& own_files_;
   std::set<size_t> bare_labels_;
   std::vector<Conflict> conflicts_;  // of two declarations
   std::vector<std::pair<clang::SourceLocation, std::string>> in_headers_;
@@ -217,7 +221,7 @@ bool Unit::parse() {
   }
   arguments.push_back(standard);
   if (!record_.target.empty()) arguments.insert(arguments.end(), {"-target", record_.target});
-  Errors errors(text_);
+  Errors errors(text_, own_files_);
   ast_ = clang::tooling::buildASTFromCodeWithArgs(text_, arguments, "elc-cc-input.c", "elc-cc", std::make_shared<clang::PCHContainerOperations>(),
                                                   clang::tooling::getClangStripDependencyFileAdjuster(), {}, &errors);
   if (ast_ == nullptr) return false;
@@ -264,15 +268,21 @@ bool Unit::names_what_is_lost() const {
 }
 
 // Those that the preprocessor names at last without saying that they are headers of the system: # LINE "FILE" FLAGS... (One that says so
-// itself, by a pragma, is named without first.)
+// itself, by a pragma, is named without first.) And those of libraries that a build names so, to have no warnings of them, as CMake does.
 void Unit::find_own_files() {
   own_files_.clear();
+  const auto is_of_library = [this](const std::string& name) {
+    return std::any_of(record_.flags.begin(), record_.flags.end(), [&](const std::string& flag) {
+      const std::string directory = flag.starts_with(kSystemHeaders) ? flag.substr(std::string(kSystemHeaders).size()) : "";
+      return !directory.empty() && directory != "/usr/include" && name.starts_with(directory.ends_with("/") ? directory : directory + "/");
+    });
+  };
   const std::string mark = "\n# ";
   for (size_t at = text_.starts_with(mark.substr(1)) ? 0 : text_.find(mark); at != std::string::npos; at = text_.find(mark, at + 1)) {
     const size_t end = std::min(text_.find('\n', at + 1), text_.size()), first = text_.find('"', at), last = text_.rfind('"', end);
     if (first >= last || last >= end) continue;
     const std::string name = text_.substr(first + 1, last - first - 1);
-    if (text_.substr(last, end - last).find(" 3") == std::string::npos) own_files_.insert(name);
+    if (text_.substr(last, end - last).find(" 3") == std::string::npos || is_of_library(name)) own_files_.insert(name);
     else own_files_.erase(name);
   }
 }

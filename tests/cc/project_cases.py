@@ -12,6 +12,16 @@ from cases import ANSWER, Cases, PROGRAM, WRAPPER
 
 
 class Projects(Cases):
+    def test_headers_of_a_library_that_is_installed(self):
+        """CMake names their directories by -isystem; what is in them is the program's as by -I."""
+        self.write("inst alled/include/list.h", """
+            #include <stdlib.h>
+            struct entry { int v; struct entry *next; }; struct list { struct entry *first; long size; };
+            static inline void put(struct list *l, int v) { struct entry *e = malloc(sizeof *e); e->v = v; e->next = l->first; l->first = e; l->size++; }""")
+        for words in (("-isystem", "inst alled/include"), ("-isysteminst alled/include",), ("-Iinst alled/include",)):
+            self.right("#include <list.h>\nstatic struct list *all; static long sum(struct list l) { long s = 0; struct entry *e; s += deep(1, 1); for (e = l.first; e; e = e->next) s += e->v; return s + l.size; }",
+                       "if (all == NULL) all = calloc(1, sizeof *all); put(all, i); result += sum(*all);", *words)
+
     def test_one_command(self):
         self.write("prog.c", PROGRAM % ("", ""))
         self.cc("prog.c", "-O2", "-Wall", "-o", "prog")

@@ -86,6 +86,7 @@ typedef struct ELC_Program {
   const char *executable, *executable_end; /* in memory; NULL: the linker does not say where that is */
   int has_foreign_addresses; /* in pointers, of other processes: they came with other data, and the program does not follow them */
   int has_long_doubles; /* 0: no struct of its own has one */
+  int makes_pointers; /* of numbers, which it may keep there */
 } ELC_Program;
 
 /* Initialises MPI, registers what the modules have, and returns a copy of argv that lines have. What cannot be registered is told,

@@ -260,6 +260,12 @@ class Collector : public Visitor {
 
   // A pointer to a function that becomes one of another signature may be called as that.
   bool VisitCastExpr(CastExpr* cast) override {
+    if (cast->getCastKind() == CK_IntegralToPointer && !unit_.in_system_header(cast->getBeginLoc())) {
+      constexpr int64_t kMark = 4096;  // what is nearer to zero is none of an address in any program
+      Expr::EvalResult number;
+      const bool is_mark = cast->getSubExpr()->EvaluateAsInt(number, unit_.context()) && number.Val.getInt().getExtValue() > -kMark && number.Val.getInt().getExtValue() < kMark;
+      program_.makes_pointers_ |= !is_mark;
+    }
     const QualType from = cast->getSubExpr()->getType(), to = cast->getType();
     // What becomes an address may have been made one before that of a block, as nobody sees.
     if (cast->getCastKind() == CK_IntegralToPointer && isa<BinaryOperator>(cast->getSubExpr()->IgnoreParenCasts()) && !unit_.in_system_header(cast->getBeginLoc()))

@@ -100,6 +100,7 @@ class Program {
   bool everywhere() const { return options_.everywhere; }
   bool has_long_doubles() const { return size_of_long_double_ != 0; }
   bool has_foreign_addresses() const { return options_.has_foreign_addresses; }
+  bool makes_pointers() const { return makes_pointers_; }  // of numbers
   bool is_given_address(const Unit& unit, const clang::FunctionDecl* function, unsigned parameter) const {
     return given_addresses_.contains({key_of(unit, function), parameter});
   }
@@ -215,6 +216,7 @@ class Program {
   bool draws_numbers_ = false;
   bool has_threads_ = false;
   bool has_constructors_ = false;
+  bool makes_pointers_ = false;
   bool makes_threads_ = false;
   bool uses_library_ = false;
   std::set<ParameterKey> given_addresses_;  // by functions of other files

@@ -18,6 +18,11 @@ constexpr int64_t kLeastAddress = 4096;
 // What a program may use as a mark, such as (void *)-1 and SIG_IGN, and comes back as it was.
 inline bool is_mark(int64_t value) { return value > -kLeastAddress && value < kLeastAddress; }
 
+// Of a program that lies beyond what an int can say, as systems have it where addresses are wider: an int in a pointer is none of its
+// addresses, and comes back, too, where it has made pointers of numbers.
+inline bool is_number(int64_t value) { return value >= INT32_MIN && value <= UINT32_MAX; }
+inline bool tells_numbers(const Process& p) { return p.makes_pointers && uint64_t{p.executable} > UINT32_MAX; }
+
 // The variables of a process in the order of their numbers.
 void list_regions(const Process& process, Vector<const Region*>* out);
 

@@ -177,6 +177,7 @@ struct Process {
   size_t most_moved = 0;     // that are kept until those are looked for of which nothing has to be known
   bool has_long_doubles = true;  // unless it is said that a prepared program has none
   bool has_foreign_addresses = false;  // in pointers of a prepared program
+  bool makes_pointers = false;         // of numbers, a prepared program
   // Where a prepared program has last taken what is not the beginning of a block for pointers.
   static constexpr size_t kMostTables = 256;
   const void* tables[kMostTables] = {};
@@ -317,6 +318,8 @@ bool may_be_address(const Process& process, uintptr_t value);
 bool leads_beside_memory(const Process& process, uintptr_t value, format::PointerLeaf* out);
 // And if a pointer to nothing that a line has is no address at all: then its memory is not what it is taken for.
 Result check_wild(const Process& process, uintptr_t value);
+// The same of a pointer that is one, which may have a number that the program has put there.
+Result check_value(const Process& process, uintptr_t value);
 void forget_starts();  // before a line: types may be others than in the last one
 Result check_addresses(const Process& process, const uint8_t* begin, uint64_t size, TypeId type);
 // `at`, or a place behind it before which no `size` bytes of [at, end) are other than 0: large memory is often untouched.

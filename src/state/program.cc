@@ -190,6 +190,7 @@ char** begin_program(const ELC_Program& program, int argc, char** argv) {
   if (!p.has_threads) the_lone_process = &p;
   p.has_foreign_addresses = program.has_foreign_addresses != 0;
   p.has_long_doubles = program.has_long_doubles != 0;
+  p.makes_pointers = program.makes_pointers != 0;
   if (program.executable != nullptr && program.executable_end != nullptr) {
     p.executable = reinterpret_cast<uintptr_t>(program.executable);
     p.executable_end = reinterpret_cast<uintptr_t>(program.executable_end);
@@ -428,6 +429,12 @@ bool may_be_address(const Process& p, uintptr_t value) {
   return is;
 }
 
+static bool is_handle_number(const Process& p, uintptr_t value) {
+  const int number = static_cast<int>(value);
+  const bool is_int = value == static_cast<unsigned>(number) || value == static_cast<uintptr_t>(static_cast<intptr_t>(number));
+  return is_int && p.codec != nullptr && p.codec->are_integers && p.codec->macro_of(p.codec->context, &number, sizeof number) != nullptr;
+}
+
 Result check_wild(const Process& p, uintptr_t value) {
   if (!p.is_prepared) return Result();
   if (is_mark(static_cast<intptr_t>(value))) return Result();
@@ -438,15 +445,18 @@ Result check_wild(const Process& p, uintptr_t value) {
     return Result::error("a pointer in it points to something of the program that lines do not have (%p), and which a restart would not find",
                          reinterpret_cast<void*>(value));
   if (may_be_address(p, value)) return Result();
-  const int number = static_cast<int>(value);
-  const bool is_int = value == static_cast<unsigned>(number) || value == static_cast<uintptr_t>(static_cast<intptr_t>(number));
-  if (is_int && p.codec != nullptr && p.codec->are_integers && p.codec->macro_of(p.codec->context, &number, sizeof number) != nullptr)
+  if (is_handle_number(p, value))
     return Result::error("a pointer in it has a handle of MPI (%p), and a restart has another one: keep it in a variable of MPI's type",
                          reinterpret_cast<void*>(value));
   return Result::error("a pointer in it has the value %p, which is no address, and which a restart would not bring back: the memory may be not "
                        "what the program has converted malloc's result to; or it is an address of another process, which came with other data: "
                        "if the program never follows it, link with -felc-foreign-addresses",
                        reinterpret_cast<void*>(value));
+}
+
+Result check_value(const Process& p, uintptr_t value) {
+  const Result wild = check_wild(p, value);
+  return !wild.ok() && tells_numbers(p) && is_number(static_cast<intptr_t>(value)) && !is_handle_number(p, value) ? Result() : wild;
 }
 
 uint64_t behind_zeros(const uint8_t* bytes, uint64_t at, uint64_t end, uint64_t size) {

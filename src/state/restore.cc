@@ -92,7 +92,11 @@ Result decode_pointer(void* context, const PointerLeaf& in, void* leaf) {
     address = reinterpret_cast<uint8_t*>(kWildAddress);
     const bool is_narrow = restoring.image.writer.width[format::kPointer] == 4;
     const int64_t value = is_narrow ? static_cast<int32_t>(in.position) : static_cast<int64_t>(in.position);
-    if (is_mark(value)) address = reinterpret_cast<uint8_t*>(static_cast<intptr_t>(value));
+    // Where the program lies below, it has done so when the line was taken, which has addresses of what was gone.
+    const bool is_kept = restoring.process.makes_pointers && !is_narrow && is_number(value);
+    if (is_kept && !is_mark(value) && sizeof address == 4)
+      return Result::error("the program has put the number %lld into a pointer, which may be an address here: restart it where pointers have 64 bits", static_cast<long long>(value));
+    if (is_mark(value) || (is_kept && tells_numbers(restoring.process))) address = reinterpret_cast<uint8_t*>(static_cast<intptr_t>(value));
     else ++restoring.wild;
   } else if (in.block == format::kStreamBlock) {
     FILE* stream = nullptr;

@@ -318,6 +318,15 @@ int main(int argc, char **argv) {
               return p; }
             static struct plan *plan;""", "{ if (i % 9 == 0) plan = make(20 + i); deep(1, 1); result += plan->twiddles[3 + i % 9] + plan->buffer[2] + plan->part->factors[i % 7] + plan->part->data[4]; }")
 
+    def test_numbers_in_pointers(self):
+        """As hash tables of anything have them, on machines whose addresses are wider than an int: of the program's own making, by a conversion."""
+        self.right("#include <stdint.h>\nstruct cell { void *value; struct cell *next; }; static struct cell *all; static void *const kFound = (void *)0xdeadbeef; static void *last;",
+                   """{ struct cell *c = malloc(sizeof *c); c->value = i % 5 == 4 ? kFound : (void *)(intptr_t)(i * 49999 - 1000000); c->next = all; all = c; last = (void *)(uintptr_t)(4096u + i);
+                   deep(1, 1); for (c = all; c; c = c->next) result += c->value == kFound ? 3 : (int)(intptr_t)c->value; result += (uintptr_t)last; }""")
+        self.write("prog.c", PROGRAM % ("static void *last; static long numbers[3] = {1, 50000, 3};", "memcpy(&last, &numbers[1], sizeof last);"))
+        self.cc("prog.c", "-w", "-o", "prog")
+        self.assert_refuses_line("abandoned.*a pointer in it has the value 0xc350, which is no address")
+
     def test_what_an_allocator_keeps_in_front(self):
         """The block that it has aligned, and a size: in front of structs with pointers, and of numbers."""
         self.right("""

@@ -184,10 +184,11 @@ class Errors : public clang::TextDiagnosticPrinter {
   bool defines_builtins_ = false;
 };
 
-std::vector<const clang::FunctionDecl*> invalid_functions(const clang::ASTUnit& ast) {
-  std::vector<const clang::FunctionDecl*> all;
+// Functions and variables.
+std::vector<const clang::ValueDecl*> invalid_declarations(const clang::ASTUnit& ast) {
+  std::vector<const clang::ValueDecl*> all;
   for (const clang::Decl* d : ast.getASTContext().getTranslationUnitDecl()->decls())
-    if (const auto* function = dyn_cast<clang::FunctionDecl>(d); function != nullptr && function->isInvalidDecl() && function->getIdentifier() != nullptr) all.push_back(function);
+    if (const auto* one = dyn_cast<clang::ValueDecl>(d); one != nullptr && one->isInvalidDecl() && one->getIdentifier() != nullptr) all.push_back(one);
   return all;
 }
 
@@ -236,9 +237,10 @@ bool Unit::parse() {
   if (errors.defines_builtins() && bodies_of_builtins_.empty()) {
     const auto offset = [this](clang::SourceLocation at) { return sources().getFileOffset(sources().getFileLoc(at)); };
     std::vector<std::pair<size_t, size_t>> bodies;
-    for (const clang::FunctionDecl* function : invalid_functions(*ast_))
-      if (function->getBuiltinID() != 0 && function->doesThisDeclarationHaveABody()) bodies.push_back({offset(function->getBody()->getBeginLoc()), offset(function->getBody()->getEndLoc())});
-    return parse_again(std::move(bodies));
+    for (const clang::ValueDecl* invalid : invalid_declarations(*ast_))
+      if (const auto* function = dyn_cast<clang::FunctionDecl>(invalid); function != nullptr && function->getBuiltinID() != 0 && function->doesThisDeclarationHaveABody())
+        bodies.push_back({offset(function->getBody()->getBeginLoc()), offset(function->getBody()->getEndLoc())});
+    if (!bodies.empty()) return parse_again(std::move(bodies));
   }
   const bool is_understood = errors.all_in_functions(*ast_) && !names_what_is_lost();
   for (const auto& [begin, end] : bodies_of_builtins_) text_.replace(begin, end + 1 - begin, record_.text, begin, end + 1 - begin);  // for the compiler
@@ -251,16 +253,16 @@ bool Unit::parse_again(std::vector<std::pair<size_t, size_t>> bodies) {
   return parse();
 }
 
-// Of a function that is not understood clang leaves out whatever names it, the whole expression, without a word.
+// Of what is not understood clang leaves out whatever names it, the whole expression, without a word.
 bool Unit::names_what_is_lost() const {
   const auto is_part_of_name = [this](size_t at) { return at < text_.size() && (isalnum(static_cast<unsigned char>(text_[at])) != 0 || text_[at] == '_'); };
   const clang::SourceLocation first = sources().getLocForStartOfFile(sources().getMainFileID());
-  for (const clang::FunctionDecl* function : invalid_functions(*ast_)) {
-    const std::string name = function->getName().str();
+  for (const clang::ValueDecl* invalid : invalid_declarations(*ast_)) {
+    const std::string name = invalid->getName().str();
     for (size_t at = text_.find(name); at != std::string::npos; at = text_.find(name, at + 1)) {
       const clang::SourceLocation here = first.getLocWithOffset(static_cast<int>(at));
       if ((at > 0 && is_part_of_name(at - 1)) || is_part_of_name(at + name.size()) || in_system_header(here)) continue;
-      llvm::errs() << place(here) << ": error: " << name << "(), as a header of the system defines it, is not understood\n";
+      llvm::errs() << place(here) << ": error: '" << name << "', as a header of the system has it, is not understood\n";
       return true;
     }
   }

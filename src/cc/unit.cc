@@ -82,7 +82,8 @@ size_t behind_colon(const std::string& text, size_t at) {
 // Keeps where errors are in headers of the system, and tells the others.
 class Errors : public clang::TextDiagnosticPrinter {
  public:
-  Errors(const std::string& text, const std::set<std::string>& own_files) : TextDiagnosticPrinter(llvm::errs(), options()), text_(text), own_files_(own_files) {}
+  Errors(const std::string& text, const std::set<std::string>& files_of_libraries)
+      : TextDiagnosticPrinter(llvm::errs(), options()), text_(text), files_of_libraries_(files_of_libraries) {}
 
   void HandleDiagnostic(clang::DiagnosticsEngine::Level level, const clang::Diagnostic& info) override {
     if (info.getID() == clang::diag::note_previous_implicit_declaration && !conflicts_.empty()) conflicts_.back().with_implicit = true;
@@ -95,7 +96,7 @@ class Errors : public clang::TextDiagnosticPrinter {
     }
     if (!bare_labels_.empty()) return;  // it may follow from that
     if (info.hasSourceManager() && info.getLocation().isValid() && info.getSourceManager().isInSystemHeader(info.getLocation()) &&
-        !own_files_.contains(info.getSourceManager().getPresumedLoc(info.getLocation()).getFilename())) {
+        !files_of_libraries_.contains(info.getSourceManager().getPresumedLoc(info.getLocation()).getFilename())) {
       defines_builtins_ |= info.getID() == clang::diag::err_builtin_definition;
       llvm::SmallString<100> text;
       info.FormatDiagnostic(text);
@@ -176,7 +177,7 @@ class Errors : public clang::TextDiagnosticPrinter {
   }
 
   const std::string& text_;
-  const std::set<std::string>& own_files_;
+  const std::set<std::string>& files_of_libraries_;
   std::set<size_t> bare_labels_;
   std::vector<Conflict> conflicts_;  // of two declarations
   std::vector<std::pair<clang::SourceLocation, std::string>> in_headers_;
@@ -222,7 +223,7 @@ bool Unit::parse() {
   }
   arguments.push_back(standard);
   if (!record_.target.empty()) arguments.insert(arguments.end(), {"-target", record_.target});
-  Errors errors(text_, own_files_);
+  Errors errors(text_, files_of_libraries_);
   ast_ = clang::tooling::buildASTFromCodeWithArgs(text_, arguments, "elc-cc-input.c", "elc-cc", std::make_shared<clang::PCHContainerOperations>(),
                                                   clang::tooling::getClangStripDependencyFileAdjuster(), {}, &errors);
   if (ast_ == nullptr) return false;
@@ -273,6 +274,7 @@ bool Unit::names_what_is_lost() const {
 // itself, by a pragma, is named without first.) And those of libraries that a build names so, to have no warnings of them, as CMake does.
 void Unit::find_own_files() {
   own_files_.clear();
+  files_of_libraries_.clear();
   const auto is_of_library = [this](const std::string& name) {
     return std::any_of(record_.flags.begin(), record_.flags.end(), [&](const std::string& flag) {
       const std::string directory = flag.starts_with(kSystemHeaders) ? flag.substr(std::string(kSystemHeaders).size()) : "";
@@ -284,7 +286,8 @@ void Unit::find_own_files() {
     const size_t end = std::min(text_.find('\n', at + 1), text_.size()), first = text_.find('"', at), last = text_.rfind('"', end);
     if (first >= last || last >= end) continue;
     const std::string name = text_.substr(first + 1, last - first - 1);
-    if (text_.substr(last, end - last).find(" 3") == std::string::npos || is_of_library(name)) own_files_.insert(name);
+    if (is_of_library(name)) files_of_libraries_.insert(name);
+    if (text_.substr(last, end - last).find(" 3") == std::string::npos || files_of_libraries_.contains(name)) own_files_.insert(name);
     else own_files_.erase(name);
   }
 }

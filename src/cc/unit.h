@@ -70,6 +70,7 @@ class Unit {
   std::string text_;  // as it is parsed: what clang does not know of GCC's is blank
   std::vector<Pragma> pragmas_;
   std::set<std::string> own_files_;  // of the program
+  std::set<std::string> files_of_libraries_;  // of these, those that a build names by -isystem
   std::vector<std::pair<size_t, size_t>> bodies_of_builtins_;  // in the text: what a header has of functions that clang has itself
   std::unique_ptr<clang::ASTUnit> ast_;
 };

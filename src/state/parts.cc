@@ -173,18 +173,23 @@ class Parts {
     for (uint64_t i = 0; i < count; ++i) {
       const uint64_t at = begin + i * size;
       const bool is_right = judge.allows(block_.address + at) && check_addresses(p_, block_.address + at, size, type).ok();
+      const bool is_of_members = !is_right && p_.types.info(type).kind == format::kStruct;
       if (is_right && goes_on) {
         (*all)[all->size() - 1].end += size;
-      } else if (is_right || p_.types.info(type).kind != format::kStruct) {
+      } else if (!is_of_members || !has_structs(type)) {  // one that is free may be looked at as a whole
         if (all->size() == kMostFields) return false;
         all->push_back({at, at + size, type, is_right});
-      } else {
-        for (const format::FieldInfo& field : p_.types.fields(type))
-          if (!add_own(field.type, at + field.offset, field.count, all)) return false;
       }
+      for (const format::FieldInfo& field : p_.types.fields(type))
+        if (is_of_members && !add_own(field.type, at + field.offset, field.count, all)) return false;
       goes_on = is_right;
     }
     return true;
+  }
+  bool has_structs(TypeId type) const {
+    for (const format::FieldInfo& field : p_.types.fields(type))
+      if (p_.types.info(field.type).kind == format::kStruct) return true;
+    return false;
   }
   bool is_whole(uint64_t element) const {
     const Judge base(p_, block_.type);

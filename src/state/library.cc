@@ -261,7 +261,7 @@ Result put_library() {
     if (l.dispositions[i] != kUnchanged) set_signal(i);
   while (calls_at_exit < l.at_exit_count && call_at_exit()) {
   }
-  if (l.round_by != nullptr) ELC_TRY(put_rounding(*l.round_by, l.rounding));
+  ELC_TRY(put_rounding(l.round_by, l.rounding));
   put_timers();
   return Result();
 }

@@ -51,7 +51,7 @@ void bring_back_error();
 // How numbers are rounded and which exceptions they raise (rounding.cc).
 constexpr int kRoundingWords = 3;
 void take_rounding(const ELC_Program_rounding& by, int state[kRoundingWords]);
-Result put_rounding(const ELC_Program_rounding& by, const int state[kRoundingWords]);
+Result put_rounding(const ELC_Program_rounding* by, const int state[kRoundingWords]);
 // What arithmetic does when the program begins; and if it does other things now, which a restart would not bring back. `by`: nullptr, or what
 // a restart does bring back.
 void note_arithmetic();

@@ -449,9 +449,9 @@ Result check_wild(const Process& p, uintptr_t value) {
     return Result::error("a pointer in it has a handle of MPI (%p), and a restart has another one: keep it in a variable of MPI's type",
                          reinterpret_cast<void*>(value));
   return Result::error("a pointer in it has the value %p, which is no address, and which a restart would not bring back: the memory may be not "
-                       "what the program has converted malloc's result to; or it is an address of another process, which came with other data: "
-                       "if the program never follows it, link with -felc-foreign-addresses",
-                       reinterpret_cast<void*>(value));
+                       "what the program has converted malloc's result to%s",
+                       reinterpret_cast<void*>(value),
+                       p.has_foreign_addresses ? "" : "; or it is an address of another process, which came with other data: if the program never follows it, link with -felc-foreign-addresses");
 }
 
 Result check_value(const Process& p, uintptr_t value) {

@@ -67,21 +67,25 @@ struct All {
 All at_first;
 
 // Without raising an exception of the program's, or being ended by one.
-All arithmetic() {
+All arithmetic(const ELC_Program_rounding* by) {
+  const bool has_control = by != nullptr && by->control != nullptr;
+  const unsigned control = has_control ? by->control() : 0;
+  if (has_control) by->set_control(control | kUsualControl);
   fenv_t environment;
   const bool may_raise = feholdexcept != nullptr && fesetenv != nullptr && feholdexcept(&environment) == 0;
   const All all = {arithmetic_of<double>(), arithmetic_of<long double>(), true};
   if (may_raise) fesetenv(&environment);
+  if (has_control) by->set_control(control);
   return all;
 }
 
 }  // namespace
 
-void note_arithmetic() { at_first = arithmetic(); }
+void note_arithmetic() { at_first = arithmetic(nullptr); }
 
 Result check_arithmetic(const ELC_Program_rounding* by) {
   if (!at_first.is_known) return Result();  // of a program that is not prepared, whose restart comes by the beginning of main() again
-  const All now = arithmetic();
+  const All now = arithmetic(by);
   All after = at_first;
   if (by != nullptr && by->get != nullptr) {
     const int rounding = by->get();
@@ -110,11 +114,14 @@ void take_rounding(const ELC_Program_rounding& by, int state[kRoundingWords]) {
   if (by.control != nullptr) state[0] |= kHasControl | static_cast<int>(by.control() & kControl) << kControlShift;
 }
 
-Result put_rounding(const ELC_Program_rounding& by, const int state[kRoundingWords]) {
+Result put_rounding(const ELC_Program_rounding* given, const int state[kRoundingWords]) {
+  constexpr ELC_Program_rounding kNone = {};
+  const ELC_Program_rounding& by = given == nullptr ? kNone : *given;
   const unsigned control = static_cast<unsigned>(state[0]) >> kControlShift & kControl;
   const bool has_control = (state[0] & kHasControl) != 0;
   if (has_control && by.set_control == nullptr && (control & ~kExceptionsOfControl) != kUsualControl)
     return Result::error("the program has set MXCSR, the register of x86 processors for arithmetic, to 0x%x, and has it not here: restart it on such a machine", control);
+  if (by.get == nullptr && (state[0] & kRounding) != 0) return Result::error("the program has set how numbers are rounded (fesetround), and does not do so here");
   if (by.get != nullptr) {
     by.set(kRoundings[state[0] & kRounding]);
     by.clear(FE_ALL_EXCEPT);

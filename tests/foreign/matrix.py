@@ -159,7 +159,8 @@ class Case:
             self.end(job)
         if newest and "restarting from line" not in job.complaints():
             raise Failure("it did not restart from line %d\n%s" % (newest, report(job)))
-        if not killed and job.result() != self.expected:
+        # What a program that nobody changed says at last is of its machine: it mixes what a long may hold there.
+        if not killed and (last or not self.name.startswith("unchanged/")) and job.result() != self.expected:
             raise Failure("the result is %s, it should be %s\n%s" % (job.result(), self.expected, report(job)))
         job.close()
         return killed

@@ -54,12 +54,15 @@ bool has_handle_of_mpi(const format::TypeTable& types, TypeId type) {
   return types.info(type).kind >= format::kMpiComm && types.info(type).size == sizeof(int);
 }
 
-// Whether the pointers in an element lead somewhere, and its handles may be some.
-bool leads(const Process& p, TypeId type, const uint8_t* at) {
+// What an address of another process may be, as systems have it.
+bool may_be_foreign(uint64_t value) { return sizeof(void*) == 4 || (value >> 40 != 0 && value >> 47 == 0); }
+
+// Whether the pointers in an element lead somewhere, also to where another process may have something, and its handles may be some.
+bool leads(const Process& p, TypeId type, const uint8_t* at, bool also_elsewhere = false) {
   const format::TypeInfo& info = p.types.info(type);
   for (const format::FieldInfo& field : p.types.fields(type))
     for (uint64_t i = 0; p.types.accessor(field.type) == nullptr && p.types.info(field.type).has_handle && i < field.count; ++i)
-      if (!leads(p, field.type, at + field.offset + i * p.types.size_of(field.type))) return false;
+      if (!leads(p, field.type, at + field.offset + i * p.types.size_of(field.type), also_elsewhere)) return false;
   if (info.kind == format::kStruct || !info.has_handle || info.size != sizeof(uintptr_t)) return true;  // what is no handle is refused later
   uintptr_t value;
   memcpy(&value, at, sizeof value);
@@ -69,7 +72,7 @@ bool leads(const Process& p, TypeId type, const uint8_t* at) {
   if (info.kind == format::kFunction) return p.function_by_address.find(value) != nullptr;
   format::PointerLeaf beside;
   const bool leads = leads_beside_memory(p, value, &beside) || p.moved.find(value) != nullptr || p.blocks->encode(reinterpret_cast<const void*>(value)).block != format::kWildBlock;
-  return leads || check_wild(p, value).ok();  // as to memory that was freed
+  return leads || (also_elsewhere && may_be_foreign(value)) || check_wild(p, value).ok();  // as to memory that was freed
 }
 
 // What can be told of all elements of a type at once.
@@ -418,7 +421,7 @@ bool begins_as_array(const Process& p, const Block& block) {
   const format::TypeInfo& info = p.types.info(block.type);
   const uint64_t count = elements_of(p, block);
   if (info.kind != format::kStruct || !info.has_handle || count < 2 || has_union(p.types, block.type)) return true;
-  return leads(p, block.type, block.address + info.size) && leads(p, block.type, block.address + (count - 1) * info.size);
+  return leads(p, block.type, block.address + info.size, true) && leads(p, block.type, block.address + (count - 1) * info.size, true);
 }
 
 bool find_own_parts(Process& p, Block& block) {

@@ -1,5 +1,6 @@
 #include "cc/arguments.h"
 
+#include <filesystem>
 #include <fstream>
 
 #include "llvm/Support/Allocator.h"
@@ -134,8 +135,12 @@ std::vector<std::string> compiling(const Arguments& arguments) {
     if (first.starts_with("-finput-charset=")) continue;  // it is UTF-8 now
     const bool wanted = first.starts_with("-O") || first.starts_with("-f") || first.starts_with("-m") || first.starts_with("-g") ||
                         first.starts_with("-std=") || first == "-ansi" || first == "-pthread" || first == "--param";
-    const bool is_place = first.starts_with(kSystemHeaders);  // of what the compiler does not read again: whose headers these are
-    if (is_place) out.push_back(kSystemHeaders + (word.text.size() > 1 ? word.text[1] : first.substr(std::string(kSystemHeaders).size())));
+    // The compiler does not read these again: they say whose headers are the program's. Those of a C library are not.
+    if (first.starts_with(kSystemHeaders)) {
+      const std::string directory = word.text.size() > 1 ? word.text[1] : first.substr(std::string(kSystemHeaders).size());
+      std::error_code ignored;
+      if (!std::filesystem::exists(directory + "/stdio.h", ignored)) out.push_back(kSystemHeaders + directory);
+    }
     if (wanted) out.insert(out.end(), word.text.begin(), word.text.end());
   }
   return out;

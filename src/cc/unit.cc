@@ -278,7 +278,7 @@ void Unit::find_own_files() {
   const auto is_of_library = [this](const std::string& name) {
     return std::any_of(record_.flags.begin(), record_.flags.end(), [&](const std::string& flag) {
       const std::string directory = flag.starts_with(kSystemHeaders) ? flag.substr(std::string(kSystemHeaders).size()) : "";
-      return !directory.empty() && directory != "/usr/include" && name.starts_with(directory.ends_with("/") ? directory : directory + "/");
+      return !directory.empty() && name.starts_with(directory.ends_with("/") ? directory : directory + "/");
     });
   };
   const std::string mark = "\n# ";

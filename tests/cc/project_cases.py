@@ -21,6 +21,11 @@ class Projects(Cases):
         for words in (("-isystem", "inst alled/include"), ("-isysteminst alled/include",), ("-Iinst alled/include",)):
             self.right("#include <list.h>\nstatic struct list *all; static long sum(struct list l) { long s = 0; struct entry *e; s += deep(1, 1); for (e = l.first; e; e = e->next) s += e->v; return s + l.size; }",
                        "if (all == NULL) all = calloc(1, sizeof *all); put(all, i); result += sum(*all);", *words)
+        # Those of a C library stay the system's, wherever they are.
+        self.write("c library/include/stdio.h", "#include_next <stdio.h>\n")
+        self.write("c library/include/seen.h", "static inline int counts(void) { static int n; return ++n; }\n")
+        self.write("prog.c", PROGRAM % ("#include <seen.h>", "result += counts();"))
+        self.assertIn("counts(): it is in none of the files", self.cc("-isystem", "c library/include", "prog.c", "-o", "prog"))
 
     def test_one_command(self):
         self.write("prog.c", PROGRAM % ("", ""))

@@ -137,7 +137,8 @@ std::vector<std::string> compiling(const Arguments& arguments) {
                         first.starts_with("-std=") || first == "-ansi" || first == "-pthread" || first == "--param";
     // The compiler does not read these again: they say whose headers are the program's. Those of a C library are not.
     if (first.starts_with(kSystemHeaders)) {
-      const std::string directory = word.text.size() > 1 ? word.text[1] : first.substr(std::string(kSystemHeaders).size());
+      std::string directory = word.text.size() > 1 ? word.text[1] : first.substr(std::string(kSystemHeaders).size());
+      if (directory.size() > 1 && ends(directory, "/")) directory.pop_back();
       std::error_code ignored;
       if (!std::filesystem::exists(directory + "/stdio.h", ignored)) out.push_back(kSystemHeaders + directory);
     }

@@ -26,8 +26,7 @@ Names words(const char* text) {
 const Names& plain() {
   static const Names all = words(R"(
     __assert_fail __assert __assert_perror_fail __errno_location
-    _mm_getcsr _mm_setcsr _mm_pause _mm_lfence _mm_mfence _mm_sfence _mm_clflush __rdtsc __rdtscp _MM_SET_FLUSH_ZERO_MODE
-    _MM_SET_DENORMALS_ZERO_MODE _MM_SET_ROUNDING_MODE _MM_SET_EXCEPTION_MASK _MM_SET_EXCEPTION_STATE
+    _mm_getcsr _mm_pause _mm_lfence _mm_mfence _mm_sfence _mm_clflush __rdtsc __rdtscp
 
     memcpy memmove memset memcmp __memcmpeq memchr memrchr rawmemchr memccpy mempcpy __mempcpy memmem memfrob explicit_bzero
     strcpy strncpy strcat strncat strcmp strncmp strcoll strcoll_l strxfrm strxfrm_l strchr strrchr strchrnul strstr strcasestr
@@ -514,7 +513,7 @@ Known known_function(const std::string& spelled) {
   } else if (draws(name)) {
     known.kind = Known::Kind::kPlain;
     known.draws_numbers = true;
-  } else if (plain().contains(name) || known.reads_input || mathematics().contains(name) || is_linear_algebra(name) || is_mpi(name) ||
+  } else if (plain().contains(name) || known.sets_control || known.reads_input || mathematics().contains(name) || is_linear_algebra(name) || is_mpi(name) ||
              copies_attributes(name) || is_atomic(name) || name.starts_with("__builtin_")) {
     known.kind = Known::Kind::kPlain;
     known.allocates = is_alloca(name);

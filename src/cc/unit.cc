@@ -275,18 +275,15 @@ bool Unit::names_what_is_lost() const {
 void Unit::find_own_files() {
   own_files_.clear();
   files_of_libraries_.clear();
-  const auto is_of_library = [this](const std::string& name) {
-    return std::any_of(record_.flags.begin(), record_.flags.end(), [&](const std::string& flag) {
-      const std::string directory = flag.starts_with(kSystemHeaders) ? flag.substr(std::string(kSystemHeaders).size()) : "";
-      return !directory.empty() && name.starts_with(directory.ends_with("/") ? directory : directory + "/");
-    });
-  };
+  std::vector<std::string> libraries;
+  for (const std::string& flag : record_.flags)
+    if (flag.starts_with(kSystemHeaders)) libraries.push_back(flag.substr(std::string(kSystemHeaders).size()) + "/");
   const std::string mark = "\n# ";
   for (size_t at = text_.starts_with(mark.substr(1)) ? 0 : text_.find(mark); at != std::string::npos; at = text_.find(mark, at + 1)) {
     const size_t end = std::min(text_.find('\n', at + 1), text_.size()), first = text_.find('"', at), last = text_.rfind('"', end);
     if (first >= last || last >= end) continue;
     const std::string name = text_.substr(first + 1, last - first - 1);
-    if (is_of_library(name)) files_of_libraries_.insert(name);
+    if (std::any_of(libraries.begin(), libraries.end(), [&](const std::string& directory) { return name.starts_with(directory); })) files_of_libraries_.insert(name);
     if (text_.substr(last, end - last).find(" 3") == std::string::npos || files_of_libraries_.contains(name)) own_files_.insert(name);
     else own_files_.erase(name);
   }

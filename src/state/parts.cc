@@ -10,6 +10,7 @@
 #include "state/process.h"
 
 namespace elc::state {
+
 // Of a union nobody can tell what it may hold.
 bool has_union(const format::TypeTable& types, TypeId type) {
   if (types.accessor(type) != nullptr) return false;
@@ -419,8 +420,9 @@ void find_parts(Process& p) {
 // A struct, and behind it in the same block something else, which its type would be for, too, were it not for pointers.
 bool begins_as_array(const Process& p, const Block& block) {
   const format::TypeInfo& info = p.types.info(block.type);
+  if (info.kind != format::kStruct || !info.has_handle) return true;
   const uint64_t count = elements_of(p, block);
-  if (info.kind != format::kStruct || !info.has_handle || count < 2 || has_union(p.types, block.type)) return true;
+  if (count < 2 || has_union(p.types, block.type)) return true;
   return leads(p, block.type, block.address + info.size, true) && leads(p, block.type, block.address + (count - 1) * info.size, true);
 }
 

@@ -317,9 +317,8 @@ bool may_be_address(const Process& process, uintptr_t value);
 // In a prepared program, of a pointer to what is no memory of lines: to a function or a stream of theirs.
 bool leads_beside_memory(const Process& process, uintptr_t value, format::PointerLeaf* out);
 // And if a pointer to nothing that a line has is no address at all: then its memory is not what it is taken for.
-Result check_wild(const Process& process, uintptr_t value);
-// The same of a pointer that is one, which may have a number that the program has put there.
-Result check_value(const Process& process, uintptr_t value);
+// `may_be_number`: it is a pointer, which may have a number that the program has put there.
+Result check_wild(const Process& process, uintptr_t value, bool may_be_number = false);
 void forget_starts();  // before a line: types may be others than in the last one
 Result check_addresses(const Process& process, const uint8_t* begin, uint64_t size, TypeId type);
 // `at`, or a place behind it before which no `size` bytes of [at, end) are other than 0: large memory is often untouched.

@@ -250,7 +250,7 @@ class Starts {
     }
     return all_;
   }
-  void forget() { type_ = format::kNone; }
+  void forget() { type_ = type_of_bits_ = format::kNone; }
 
  private:
   static constexpr uint64_t kWord = sizeof(uintptr_t);
@@ -290,12 +290,15 @@ class Starts {
 
   // Where ints could be.
   void mark_bit_fields(TypeId type, uint64_t offset) {
-    Vector<uint8_t> bits;
-    bits.resize(static_cast<size_t>(types_->info(type).size));
-    set_bit_fields(*types_, type, bits.data());
+    if (type != type_of_bits_) {
+      type_of_bits_ = type;
+      bits_.clear();
+      bits_.resize(static_cast<size_t>(types_->info(type).size));
+      set_bit_fields(*types_, type, bits_.data());
+    }
     const uint64_t step = kIsNarrow ? kWord : kWord / 2;
-    for (uint64_t i = 0; i < bits.size(); ++i)
-      if (bits[static_cast<size_t>(i)] != 0 && ((offset + i) % step == 0 || i == 0 || bits[static_cast<size_t>(i - 1)] == 0)) set(offset + i, 1, kBegins);
+    for (size_t i = 0; i < bits_.size(); ++i)
+      if (bits_[i] != 0 && ((offset + i) % step == 0 || i == 0 || bits_[i - 1] == 0)) set(offset + i, 1, kBegins);
   }
 
   const format::TypeTable* types_ = nullptr;
@@ -303,6 +306,8 @@ class Starts {
   uint64_t from_ = 0;
   uint64_t low_ = 0, high_ = 0, place_ = 0;  // what is marked: of an element, and from where in marks_
   Vector<uint8_t> marks_;
+  Vector<uint8_t> bits_;  // of the bit-fields of a type, kept for the next element
+  TypeId type_of_bits_ = format::kNone;
   Vector<Start> all_;
 };
 
@@ -429,13 +434,7 @@ bool may_be_address(const Process& p, uintptr_t value) {
   return is;
 }
 
-static bool is_handle_number(const Process& p, uintptr_t value) {
-  const int number = static_cast<int>(value);
-  const bool is_int = value == static_cast<unsigned>(number) || value == static_cast<uintptr_t>(static_cast<intptr_t>(number));
-  return is_int && p.codec != nullptr && p.codec->are_integers && p.codec->macro_of(p.codec->context, &number, sizeof number) != nullptr;
-}
-
-Result check_wild(const Process& p, uintptr_t value) {
+Result check_wild(const Process& p, uintptr_t value, bool may_be_number) {
   if (!p.is_prepared) return Result();
   if (is_mark(static_cast<intptr_t>(value))) return Result();
   if (p.blocks != nullptr && p.blocks->holds(value, 1))
@@ -445,18 +444,16 @@ Result check_wild(const Process& p, uintptr_t value) {
     return Result::error("a pointer in it points to something of the program that lines do not have (%p), and which a restart would not find",
                          reinterpret_cast<void*>(value));
   if (may_be_address(p, value)) return Result();
-  if (is_handle_number(p, value))
+  const int number = static_cast<int>(value);
+  const bool is_int = value == static_cast<unsigned>(number) || value == static_cast<uintptr_t>(static_cast<intptr_t>(number));
+  if (is_int && p.codec != nullptr && p.codec->are_integers && p.codec->macro_of(p.codec->context, &number, sizeof number) != nullptr)
     return Result::error("a pointer in it has a handle of MPI (%p), and a restart has another one: keep it in a variable of MPI's type",
                          reinterpret_cast<void*>(value));
+  if (may_be_number && tells_numbers(p) && is_number(static_cast<intptr_t>(value))) return Result();
   return Result::error("a pointer in it has the value %p, which is no address, and which a restart would not bring back: the memory may be not "
                        "what the program has converted malloc's result to%s",
                        reinterpret_cast<void*>(value),
                        p.has_foreign_addresses ? "" : "; or it is an address of another process, which came with other data: if the program never follows it, link with -felc-foreign-addresses");
-}
-
-Result check_value(const Process& p, uintptr_t value) {
-  const Result wild = check_wild(p, value);
-  return !wild.ok() && tells_numbers(p) && is_number(static_cast<intptr_t>(value)) && !is_handle_number(p, value) ? Result() : wild;
 }
 
 uint64_t behind_zeros(const uint8_t* bytes, uint64_t at, uint64_t end, uint64_t size) {

@@ -111,7 +111,7 @@ Result encode_pointer(void* context, const void* leaf, PointerLeaf* out) {
         late->name);
   if (leads_beside_memory(saving.process, reinterpret_cast<uintptr_t>(pointer), out)) return Result();
   note_wild(saving, reinterpret_cast<uintptr_t>(pointer));
-  ELC_TRY(check_value(saving.process, reinterpret_cast<uintptr_t>(pointer)));
+  ELC_TRY(check_wild(saving.process, reinterpret_cast<uintptr_t>(pointer), true));
   ELC_TRY(check_before_array(saving, reinterpret_cast<uintptr_t>(pointer)));
   ELC_TRY(check_handle(saving, leaf, sizeof pointer));
   return check_libraries(saving.process, reinterpret_cast<uintptr_t>(pointer));

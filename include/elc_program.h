@@ -250,6 +250,12 @@ void ELC_Program_unfit(const char *what);
 void *ELC_Program_number_of(const volatile void *pointer, const char *what);
 /* A pointer to 32 bits, on a machine whose addresses have 64: that is for no line if they are half of one. */
 void *ELC_Program_half_at(const volatile void *pointer, const char *what);
+/* Of a word of a union in which there may be a pointer or a number: it is saved as an address where it is one of something that lines have,
+ * and none of the numbers that the program has noted; else as bytes. */
+ELC_Type ELC_Program_word(void);
+/* The program has put `size` bytes there, in such a union, that are no pointer: those of whole words that may be taken for addresses are
+ * noted. */
+void ELC_Program_number_in_union(const void *number, size_t size);
 /* How far one pointer is behind another, in bytes. That is for no line if one of them leads to a block of the heap, and the other one
  * elsewhere; where there is nothing, below all memory, is before all in a restart, too. */
 long long ELC_Program_order(const volatile void *a, const volatile void *b, const char *what);

@@ -195,6 +195,29 @@ void Module::watch_addresses() {
   }
 }
 
+// Numbers where a union may have a pointer are noted if they look like one.
+void Module::watch_unions() {
+  const UnionUses uses = uses_of_unions(unit_);
+  const auto is_told = [this](const std::string& of) { return program_.tells_numbers_of(of); };
+  size_t number = 0;
+  for (const UnionUses::Store& store : uses.stores) {
+    if (std::none_of(store.unions.begin(), store.unions.end(), is_told)) continue;
+    const std::string place = "elc_u" + std::to_string(++number), result = "elc_n" + std::to_string(number);
+    const int64_t size = unit_.context().getTypeSizeInChars(store.to->getType()).getQuantity();
+    edits_.wrap(unit_.begin_of(store.whole->getBeginLoc()), unit_.end_of(store.whole->getEndLoc()), "({ void *" + place + "; __auto_type " + result + " = ",
+                "; elc_note_number(" + place + ", " + std::to_string(size) + "); " + result + "; })");
+    edits_.wrap(unit_.begin_of(store.to->getBeginLoc()), unit_.end_of(store.to->getEndLoc()), "(*({ __auto_type elc_p = &(", "); " + place + " = (void *)elc_p; elc_p; }))");
+    notes_numbers_ = true;
+  }
+  for (const UnionUses::Initial& initial : uses.initials) {
+    if (!is_told(initial.of)) continue;
+    const std::string result = "elc_n" + std::to_string(++number);
+    edits_.wrap(unit_.begin_of(initial.value->getBeginLoc()), unit_.end_of(initial.value->getEndLoc()),
+                "({ " + initial.type.getCanonicalType().getUnqualifiedType().getAsString() + " " + result + " = ", "; elc_note_number(&" + result + ", 8); " + result + "; })");
+    notes_numbers_ = true;
+  }
+}
+
 std::string Module::transform(size_t units) {
   TranslationUnitDecl* const file = unit_.context().getTranslationUnitDecl();
   name_tags();
@@ -224,6 +247,7 @@ std::string Module::transform(size_t units) {
 
   follow_moves(unit_, program_, &edits_);
   if (!program_.may_compute_with_addresses()) watch_addresses();
+  watch_unions();
   if (program_.translates_ranks()) translate_ranks(unit_, &edits_);
   rename_uses();
   refuse_orders();
@@ -371,7 +395,7 @@ std::string Module::prelude() const {
       "extern int ELC_Struct(const char *, unsigned long, int, const struct ELC_Field *); "
       "extern int ELC_Union(const char *, unsigned long, int, const struct ELC_Field *, int (*)(const void *, const void *)); "
       "extern int ELC_Accessor(int, long long (*)(const void *), void (*)(void *, long long)); "
-      "extern void *ELC_Program_as(void *, int); extern void ELC_Program_tail(int, int); extern void *ELC_Program_array(void *, int, const unsigned long *, unsigned long, int); extern void (*ELC_Program_target(void))(void); "
+      "extern void *ELC_Program_as(void *, int); extern void ELC_Program_tail(int, int); extern int ELC_Program_word(void); extern void *ELC_Program_array(void *, int, const unsigned long *, unsigned long, int); extern void (*ELC_Program_target(void))(void); "
       "extern void *ELC_Program_moved(void *, void *), *ELC_Program_moved_here(void *, void *, const struct ELC_Frame_function *), *ELC_Program_moved_on(void *, void *); "
       "static __inline__ __attribute__((always_inline, unused)) void *elc_moved_up(void *from, void *to) { "
       "return __builtin_expect((char *)to < (char *)from, 0) ? ELC_Program_moved(from, to) : to; } "
@@ -398,6 +422,10 @@ std::string Module::prelude() const {
   const std::string size = QualType(unit_.context().getSizeType()).getAsString();
   for (size_t at = 0; (at = out.find("unsigned long", at)) != std::string::npos; at += size.size()) out.replace(at, 13, size);
   for (const auto& [symbol, text] : replaced_) out += text;
+  if (notes_numbers_)
+    out += "extern void ELC_Program_number_in_union(const void *, " + size + "); static __inline__ __attribute__((always_inline, unused)) void elc_note_number(const void *at, " + size + " n) { "
+           "unsigned long w; const void *const b = (const void *)((unsigned long)at & ~7ul); if (((unsigned long)at & 7) + n <= 8) { __builtin_memcpy(&w, b, 8); "
+           "if (__builtin_expect(w >> 32 == 0 || w >> 48 != 0, 1)) return; } ELC_Program_number_in_union(at, n); } ";
   if (program_.translates_ranks()) out += rank_functions(program_.own_ranks());
   return out + types_.variables() + strings_;
 }

@@ -89,6 +89,7 @@ class Module {
   void leave_lifted(const clang::DeclStmt* statement);
   void add_statics(const clang::FunctionDecl* function);
   void watch_addresses();
+  void watch_unions();
   void refuse_orders();
   void add_process();
   std::string settings_text() const;
@@ -124,6 +125,7 @@ class Module {
   std::set<std::string> names_, function_names_;
   std::set<const clang::Decl*> registered_;
   std::map<std::string, std::string> replaced_;                 // text: declarations of what replaces functions
+  bool notes_numbers_ = false;  // in unions
   size_t string_count_ = 0, variable_count_ = 0, function_count_ = 0;
   bool changes_ = true;
 };

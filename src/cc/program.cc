@@ -48,6 +48,7 @@ void Program::add(const Unit& unit) {
   characters_.add(unit);
   add_sizes(unit);
   add_addresses(unit);
+  unseen_unions_.merge(uses_of_unions(unit).unseen);
   if (!options_.has_common_ranks) return;
   const RankFacts ranks = ranks_in(unit);
   ranks_.lost.insert(ranks.lost.begin(), ranks.lost.end());

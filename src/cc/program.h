@@ -12,6 +12,7 @@
 #include "cc/known.h"
 #include "cc/ranks.h"
 #include "cc/sizes.h"
+#include "cc/unions.h"
 #include "cc/unit.h"
 #include "clang/AST/Decl.h"
 #include "clang/AST/Expr.h"
@@ -111,6 +112,8 @@ class Program {
   bool reaches_mpi(const Unit& unit, const clang::Stmt* statement) const;  // by a call in it
   // Whether files have different structs or unions of this name.
   bool is_ambiguous(const std::string& struct_name) const { return ambiguous_.contains(struct_name); }
+  // Whether all that puts numbers into such a union is seen (unions.h).
+  bool tells_numbers_of(const std::string& union_key) const { return !unseen_unions_.contains(union_key); }
   // So much of the path of a source as no other one has.
   std::string file_name(const Unit& unit) const;
   // The name of a function in frames: its own, or with its file where there are several.
@@ -180,6 +183,7 @@ class Program {
   std::vector<std::string> files_;                         // of all units
   std::map<std::string, std::string> structs_;             // by name: what they consist of
   std::set<std::string> ambiguous_;                        // names of several
+  std::set<std::string> unseen_unions_;                    // keys (unions.h)
   std::map<std::string, int> names_;                       // how many functions have it
   std::set<std::string> external_;                         // names of functions that all files can call
   std::set<std::string> returning_pointers_;               // names of functions that no file defines

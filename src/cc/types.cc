@@ -356,6 +356,9 @@ bool Types::describe_record(const RecordDecl* declared, Described* to, std::stri
     if (holds_handles(type)) {
       notes_.push_back(unit_.place(record->getLocation()) + ": " + name + " may hold an object of MPI; while it holds anything no line is taken" + unknown + how);
       made.described.type = make_unknown_union(record, size);
+    } else if (const std::vector<uint64_t> words = words_of(unit_, record); !words.empty() && program_.tells_numbers_of(key_of_union(unit_, record))) {
+      notes_.push_back(unit_.place(record->getLocation()) + ": " + name + " is saved as bytes and addresses" + unknown + "; what is there tells" + how);
+      made.described.type = make_union_of_words(record, size, words);
     } else {
       notes_.push_back(unit_.place(record->getLocation()) + ": " + name + " is saved as bytes" + unknown +
                        (holds_addresses(type) ? "; while it holds an address no line is taken" : "") + how);
@@ -390,6 +393,26 @@ std::string Types::make_unknown_union(const RecordDecl* record, uint64_t size) {
   variables_ += "static int " + type + "; ";
   makers_ += "{ const struct ELC_Field elc_f[] = {{\"bytes\", 0, " + scalar(ELC_BYTE) + ", " + std::to_string(size) + "}}; " + type +
              " = ELC_Union(\"" + name + "\", " + std::to_string(size) + ", 1, elc_f, " + active + "); } ";
+  return type;
+}
+
+// All that is put there as a number is noted (unions.h): so an address is told when a line is taken.
+std::string Types::make_union_of_words(const RecordDecl* record, uint64_t size, const std::vector<uint64_t>& words) {
+  const std::string type = "elc_t" + std::to_string(next_++);
+  std::string fields;
+  uint64_t end = 0;
+  const auto add = [&](uint64_t begin, const std::string& of, uint64_t count) {
+    if (count > 0) fields += "{\"at_" + std::to_string(begin) + "\", " + std::to_string(begin) + ", " + of + ", " + std::to_string(count) + "}, ";
+  };
+  for (const uint64_t word : words) {
+    add(end, scalar(ELC_BYTE), word - end);
+    add(word, "ELC_Program_word()", 1);
+    end = word + 8;
+  }
+  add(end, scalar(ELC_BYTE), size - end);
+  variables_ += "static int " + type + "; ";
+  makers_ += "{ const struct ELC_Field elc_f[] = {" + fields + "}; " + type + " = ELC_Struct(\"" + unique_name(record) + "\", " + std::to_string(size) +
+             ", (int)(sizeof elc_f / sizeof elc_f[0]), elc_f); } ";
   return type;
 }
 

@@ -67,6 +67,7 @@ class Types {
                   std::string* why);
   bool describe_union(const clang::FieldDecl* field, const Pragma& cases, const clang::RecordDecl* of, uint64_t at, Described* to, std::string* why);
   std::string make_unknown_union(const clang::RecordDecl* record, uint64_t size);
+  std::string make_union_of_words(const clang::RecordDecl* record, uint64_t size, const std::vector<uint64_t>& words);
   std::string unique_name(const clang::RecordDecl* record) const;
   bool add_bit_field(const clang::FieldDecl* field, const clang::RecordDecl* of, const std::string& path, std::string* fields, std::string* why);
 

@@ -178,6 +178,7 @@ struct Process {
   bool has_long_doubles = true;  // unless it is said that a prepared program has none
   bool has_foreign_addresses = false;  // in pointers of a prepared program
   bool makes_pointers = false;         // of numbers, a prepared program
+  bool has_words = false;              // of unions (unions.cc)
   // Where a prepared program has last taken what is not the beginning of a block for pointers.
   static constexpr size_t kMostTables = 256;
   const void* tables[kMostTables] = {};
@@ -294,6 +295,9 @@ void find_doubtful(const format::TypeTable& types, TypeId type, uint64_t offset,
 bool is_of_type(const Process& process, const Vector<Doubtful>& all, const uint8_t* element);
 // Whether there is a union in it: nobody can tell what that may hold.
 bool has_union(const format::TypeTable& types, TypeId type);
+// Whether it is a word of a union that may be an address or bytes: what is there tells (unions.cc).
+bool is_word(const format::TypeTable& types, TypeId type);
+void register_unions();  // what they need of lines, if the program has such
 // All bits of a struct's bit-fields.
 void set_bit_fields(const format::TypeTable& types, TypeId type, uint8_t* element);
 

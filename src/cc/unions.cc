@@ -1,0 +1,271 @@
+#include "cc/unions.h"
+
+#include <algorithm>
+#include <map>
+
+#include "cc/program.h"
+#include "cc/types.h"
+#include "cc/visitor.h"
+#include "clang/AST/RecordLayout.h"
+#include "clang/AST/StmtOpenMP.h"
+
+namespace elc::cc {
+
+using namespace clang;
+
+namespace {
+
+constexpr uint64_t kWord = 8;  // where addresses have 32 bits numbers are as addresses are, and nothing is told
+
+uint64_t size_of(const ASTContext& context, QualType type) { return static_cast<uint64_t>(context.getTypeSizeInChars(type).getQuantity()); }
+
+// Calls visit(offset, size, is_pointer) for each scalar that is at `offset`. false: not all of it can be gone over.
+template <class F>
+bool each_scalar(const ASTContext& context, QualType type, uint64_t offset, F visit) {
+  constexpr uint64_t kMost = 65536;
+  if (const ConstantArrayType* const array = context.getAsConstantArrayType(type)) {
+    const uint64_t count = array->getSize().getZExtValue(), size = size_of(context, array->getElementType());
+    if (count * std::max<uint64_t>(size, 1) > kMost) return false;
+    for (uint64_t i = 0; i < count; ++i)
+      if (!each_scalar(context, array->getElementType(), offset + i * size, visit)) return false;
+    return true;
+  }
+  if (type->isArrayType() || type->isAtomicType()) return false;
+  if (const RecordDecl* record = type->getAsRecordDecl()) {
+    record = record->getDefinition();
+    if (record == nullptr) return false;
+    const ASTRecordLayout& layout = context.getASTRecordLayout(record);
+    for (const FieldDecl* field : record->fields()) {
+      const uint64_t at = layout.getFieldOffset(field->getFieldIndex());
+      if (field->isBitField()) visit(offset + at / 8, (at % 8 + field->getBitWidthValue(context) + 7) / 8, false);
+      else if (!each_scalar(context, field->getType(), offset + at / 8, visit)) return false;
+    }
+    return true;
+  }
+  visit(offset, size_of(context, type), type->isPointerType());
+  return true;
+}
+
+class Uses : public Visitor {
+ public:
+  explicit Uses(const Unit& unit) : unit_(unit), context_(unit.context()) {}
+  UnionUses take() { return std::move(uses_); }
+
+  bool VisitCastExpr(CastExpr* cast) override {
+    const CastKind kind = cast->getCastKind();
+    if (kind == CK_LValueToRValue || kind == CK_ToVoid) judge(cast->getSubExpr());
+    if (kind == CK_ToUnion)
+      if (const RecordDecl* record = cast->getType()->getAsRecordDecl(); is_mixed(record) && !cast->getSubExpr()->getType()->isPointerType()) unseen(record);
+    const QualType from = cast->getSubExpr()->getType(), to = cast->getType();
+    if (kind == CK_BitCast && from->isPointerType() && to->isPointerType()) {
+      see_both(from->getPointeeType(), to->getPointeeType());
+      see_both(to->getPointeeType(), from->getPointeeType());
+    }
+    return true;
+  }
+
+  bool VisitBinaryOperator(BinaryOperator* both) override {
+    if (both->isAssignmentOp()) store(both, both->getLHS());
+    return true;
+  }
+  bool VisitUnaryOperator(UnaryOperator* op) override {
+    if (op->isIncrementDecrementOp()) store(op, op->getSubExpr());
+    return true;
+  }
+  bool VisitUnaryExprOrTypeTraitExpr(UnaryExprOrTypeTraitExpr* e) override {
+    if (!e->isArgumentType()) judge(e->getArgumentExpr());
+    return true;
+  }
+  // Whatever else becomes of it: its address is taken, say.
+  bool VisitMemberExpr(MemberExpr* member) override { return see_other(member); }
+  bool VisitArraySubscriptExpr(ArraySubscriptExpr* element) override { return see_other(element); }
+
+  // In a struct that is packed they may lie anywhere.
+  bool VisitRecordDecl(RecordDecl* record) override {
+    if (!record->isCompleteDefinition() || record->isInvalidDecl() || context_.getTypeAlign(QualType(record->getTypeForDecl(), 0)) >= 8 * kWord) return true;
+    each_mixed(QualType(record->getTypeForDecl(), 0), 0, [&](const RecordDecl* mixed, uint64_t) { unseen(mixed); });
+    return true;
+  }
+
+  bool TraverseVarDecl(VarDecl* variable) override {
+    const bool outer = is_static_;
+    is_static_ = variable->hasGlobalStorage();
+    const bool all = Visitor::TraverseVarDecl(variable);
+    is_static_ = outer;
+    return all;
+  }
+  bool dataTraverseStmtPre(Stmt* statement) override {
+    if (isa<OMPAtomicDirective>(statement)) ++atomics_;
+    if (const auto* list = dyn_cast<InitListExpr>(statement)) see_list(list);
+    return true;
+  }
+  bool dataTraverseStmtPost(Stmt* statement) override {
+    if (isa<OMPAtomicDirective>(statement)) --atomics_;
+    return true;
+  }
+
+ private:
+  bool is_mixed(const RecordDecl* record) { return record != nullptr && !words(record).empty(); }
+  const std::vector<uint64_t>& words(const RecordDecl* record) {
+    const auto [at, is_new] = words_.emplace(record->getCanonicalDecl(), std::vector<uint64_t>());
+    if (is_new) at->second = words_of(unit_, record);
+    return at->second;
+  }
+  // Of arrays the first.
+  template <class F>
+  void each_mixed(QualType type, uint64_t offset, F visit) {
+    const RecordDecl* record = context_.getBaseElementType(type)->getAsRecordDecl();
+    if (record == nullptr || (record = record->getDefinition()) == nullptr || record->isInvalidDecl()) return;
+    if (is_mixed(record)) visit(record, offset);
+    for (const FieldDecl* field : record->fields()) each_mixed(field->getType(), offset + context_.getFieldOffset(field) / 8, visit);
+  }
+  // What a pointer leads to is taken for another type, as in *(long *)&u = 5, which may have numbers there.
+  void see_both(QualType whole, QualType other) {
+    if (other->isIncompleteType() || other->isFunctionType() || other->isAnyCharacterType() || context_.hasSameUnqualifiedType(whole, other)) return;
+    each_mixed(whole, 0, [&](const RecordDecl* mixed, uint64_t begin) {
+      bool covers = false;
+      const bool all = each_scalar(context_, other, 0, [&](uint64_t at, uint64_t size, bool is_pointer) {
+        for (const uint64_t word : words(mixed)) covers |= !is_pointer && at < begin + word + kWord && begin + word < at + size;
+      });
+      bool is_there = false;  // the same
+      each_mixed(other, 0, [&](const RecordDecl* one, uint64_t at) { is_there |= at == begin && key_of_union(unit_, one) == key_of_union(unit_, mixed); });
+      if ((covers || !all) && !is_there) unseen(mixed);
+    });
+  }
+  void unseen(const RecordDecl* record) { uses_.unseen.insert(key_of_union(unit_, record)); }
+
+  // Whether what is at this place of the union may be a number where there may be a pointer.
+  bool covers(const RecordDecl* record, QualType type, uint64_t offset) {
+    bool covers = false;
+    const bool all = each_scalar(context_, type, offset, [&](uint64_t at, uint64_t size, bool is_pointer) {
+      for (const uint64_t word : words(record)) covers |= !is_pointer && at < word + kWord && word < at + size;
+    });
+    return covers || !all;
+  }
+
+  // The unions in which what the expression names is a number in a pointer's place. What it consists of is seen thereby.
+  std::vector<const RecordDecl*> judge(const Expr* e) {
+    std::vector<const RecordDecl*> found;
+    QualType type = e->getType();
+    uint64_t offset = 0;
+    for (;;) {
+      e = e->IgnoreParens();
+      if (const auto* member = dyn_cast<MemberExpr>(e)) {
+        seen_.insert(e);
+        const auto* const field = dyn_cast<FieldDecl>(member->getMemberDecl());
+        if (field == nullptr) return found;
+        const RecordDecl* const record = field->getParent();
+        const uint64_t at = context_.getFieldOffset(field);
+        if (field->isBitField()) type = QualType(record->getTypeForDecl(), 0);  // some of what is there
+        else offset += at / 8;
+        if (is_mixed(record) && covers(record, type, offset)) found.push_back(record);
+        if (member->isArrow()) return found;
+        e = member->getBase();
+      } else if (const auto* element = dyn_cast<ArraySubscriptExpr>(e)) {
+        seen_.insert(e);
+        e = element->getBase()->IgnoreParenImpCasts();
+        if (!e->getType()->isArrayType()) return found;
+        type = e->getType();  // any of them
+        offset = 0;
+      } else {
+        return found;
+      }
+    }
+  }
+
+  static bool is_bit_field(const Expr* e) {
+    const auto* member = dyn_cast<MemberExpr>(e->IgnoreParens());
+    const auto* field = member == nullptr ? nullptr : dyn_cast<FieldDecl>(member->getMemberDecl());
+    return field != nullptr && field->isBitField();
+  }
+
+  void store(const Expr* whole, const Expr* to) {
+    const std::vector<const RecordDecl*> unions = judge(to);
+    if (unions.empty()) return;
+    if (is_bit_field(to) || atomics_ > 0) {
+      for (const RecordDecl* record : unions) unseen(record);
+      return;
+    }
+    UnionUses::Store one = {whole, to, {}};
+    for (const RecordDecl* record : unions) one.unions.insert(key_of_union(unit_, record));
+    uses_.stores.push_back(one);
+  }
+
+  bool see_other(const Expr* e) {
+    if (seen_.contains(e)) return true;
+    const bool is_value = e->isPRValue();  // of a struct that a function returns
+    for (const RecordDecl* record : judge(e))
+      if (!is_value) unseen(record);
+    return true;
+  }
+
+  // As it was written, lists leave out braces of lists in them.
+  void see_list(const InitListExpr* list) {
+    if (!list->isSemanticForm()) list = list->getSemanticForm();
+    if (list == nullptr || !lists_.insert(list).second) return;
+    const RecordDecl* const record = list->getType()->getAsRecordDecl();
+    const FieldDecl* const field = is_mixed(record) ? list->getInitializedFieldInUnion() : nullptr;
+    if (field != nullptr && list->getNumInits() > 0 && covers(record, field->getType(), 0)) see_initial(record, field, list->getInit(0));
+    for (const Expr* one : list->inits())
+      if (const auto* below = dyn_cast_or_null<InitListExpr>(one)) see_list(below);
+  }
+
+  bool is_zero(const Expr* e) const {
+    if (const auto* list = dyn_cast<InitListExpr>(e)) return std::all_of(list->begin(), list->end(), [&](const Stmt* one) { return one != nullptr && is_zero(cast<Expr>(one)); });
+    Expr::EvalResult number;
+    return isa<ImplicitValueInitExpr>(e) || (e->getType()->isIntegerType() && e->EvaluateAsInt(number, context_) && number.Val.getInt() == 0);
+  }
+
+  void see_initial(const RecordDecl* record, const FieldDecl* field, const Expr* value) {
+    if (is_zero(value)) return;
+    const QualType type = field->getType();
+    const bool is_number = type->isArithmeticType() && !type->isAnyComplexType() && !field->isBitField();
+    // The rest of a variable of a file is zero.
+    Expr::EvalResult number;
+    if (is_number && is_static_ && type->isIntegerType() && value->EvaluateAsInt(number, context_) && number.Val.getInt().getExtValue() >= 0 && number.Val.getInt().getExtValue() <= INT32_MAX) return;
+    if (is_number && is_static_ && type->isFloatingType()) return;
+    if (!is_number || is_static_ || size_of(context_, type) != kWord) return unseen(record);
+    uses_.initials.push_back({value, type, key_of_union(unit_, record)});
+  }
+
+  const Unit& unit_;
+  const ASTContext& context_;
+  UnionUses uses_;
+  std::map<const Decl*, std::vector<uint64_t>> words_;
+  std::set<const Expr*> seen_;
+  std::set<const InitListExpr*> lists_;
+  bool is_static_ = false;
+  int atomics_ = 0;  // directives of OpenMP around what is seen
+};
+
+}  // namespace
+
+std::vector<uint64_t> words_of(const Unit& unit, const RecordDecl* record) {
+  const ASTContext& context = unit.context();
+  record = record->isUnion() ? record->getDefinition() : nullptr;
+  if (record == nullptr || record->isInvalidDecl() || unit.in_system_header(record->getLocation()) || context.getTypeSize(context.VoidPtrTy) != 8 * kWord) return {};
+  std::set<uint64_t> words;
+  bool are_words = true;
+  const QualType type(record->getTypeForDecl(), 0);
+  const bool all = each_scalar(context, type, 0, [&](uint64_t at, uint64_t, bool is_pointer) {
+    are_words &= !is_pointer || at % kWord == 0;
+    if (is_pointer) words.insert(at);
+  });
+  if (!all || !are_words || context.getTypeAlign(type) < 8 * kWord) return {};
+  return {words.begin(), words.end()};
+}
+
+std::string key_of_union(const Unit& unit, const RecordDecl* record) {
+  const std::string name = spelling(record);
+  if (!name.empty() && name.find(kUnnamed) == std::string::npos) return name;
+  const std::string place = unit.place(record->getDefinition()->getLocation());
+  return place.substr(place.rfind('/') + 1);  // files may be named from several directories
+}
+
+UnionUses uses_of_unions(const Unit& unit) {
+  Uses uses(unit);
+  uses.TraverseDecl(unit.context().getTranslationUnitDecl());
+  return uses.take();
+}
+
+}  // namespace elc::cc

@@ -104,6 +104,9 @@ class FileVisitor : public Visitor {
     const QualType to = cast->getType();
     if (!to->isPointerType() || to->isFunctionPointerType() || to->isVoidPointerType()) return true;
     const Expr* source = cast->getSubExpr()->IgnoreParenCasts();
+    // p = slot->memory = malloc(size): the last has what it is for.
+    for (const auto* both = dyn_cast<BinaryOperator>(source); both != nullptr && both->getOpcode() == BO_Assign && both->getType()->isVoidPointerType(); both = dyn_cast<BinaryOperator>(source))
+      source = both->getRHS()->IgnoreParenCasts();
     const auto* call = dyn_cast<CallExpr>(source);
     if (call == nullptr) return see_pointer(cast, source);
     if (seen_.contains(call) || unit_.pragma_of(call) != nullptr) return true;

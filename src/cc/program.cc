@@ -48,7 +48,9 @@ void Program::add(const Unit& unit) {
   characters_.add(unit);
   add_sizes(unit);
   add_addresses(unit);
-  unseen_unions_.merge(uses_of_unions(unit).unseen);
+  UnionUses unions = uses_of_unions(unit);
+  unseen_unions_.merge(unions.unseen);
+  alike_unions_.insert(alike_unions_.end(), unions.alike.begin(), unions.alike.end());
   if (!options_.has_common_ranks) return;
   const RankFacts ranks = ranks_in(unit);
   ranks_.lost.insert(ranks.lost.begin(), ranks.lost.end());
@@ -233,6 +235,7 @@ void Program::conclude(std::vector<std::string>* errors) {
         warnings_.push_back(place + ": " + f.name + "(): " + kComputesWithAddress + ": when it has done so no line is taken (-felc-address-numbers)");
   }
   find_ranks(errors);
+  find_unseen_unions();
 }
 
 // From main, and from what initialisers of variables hold.
@@ -382,6 +385,22 @@ void Program::check_foreign(const FunctionFacts& of, std::set<std::string>* told
     foreign_.insert(name);
     warnings_.push_back(place + ": the variable '" + name + "': " + why_foreign(name) + ": when it has been used no line is taken");
   }
+}
+
+void Program::find_unseen_unions() {
+  for (bool grows = true; grows;) {
+    grows = false;
+    for (const auto& [a, b] : alike_unions_) {
+      if (tells_numbers_of(a) == tells_numbers_of(b)) continue;
+      unseen_unions_.insert(tells_numbers_of(a) ? std::pair(a, where_unseen(b)) : std::pair(b, where_unseen(a)));
+      grows = true;
+    }
+  }
+}
+
+std::string Program::where_unseen(const std::string& union_key) const {
+  const auto found = unseen_unions_.find(union_key);
+  return found == unseen_unions_.end() ? "" : found->second;
 }
 
 Known Program::known(const std::string& name) const {

@@ -114,6 +114,7 @@ class Program {
   bool is_ambiguous(const std::string& struct_name) const { return ambiguous_.contains(struct_name); }
   // Whether all that puts numbers into such a union is seen (unions.h).
   bool tells_numbers_of(const std::string& union_key) const { return !unseen_unions_.contains(union_key); }
+  std::string where_unseen(const std::string& union_key) const;  // where else they may be put; empty: that is not known
   // So much of the path of a source as no other one has.
   std::string file_name(const Unit& unit) const;
   // The name of a function in frames: its own, or with its file where there are several.
@@ -173,6 +174,7 @@ class Program {
   void find_kept_sizes();
   void find_numbers();
   void find_ranks(std::vector<std::string>* errors);
+  void find_unseen_unions();
   void check_pragmas(const Unit& unit, const std::set<const Pragma*>& seen);
   bool is_stateless(const std::string& name) const;
   void check_threads(std::vector<std::string>* errors) const;
@@ -183,7 +185,8 @@ class Program {
   std::vector<std::string> files_;                         // of all units
   std::map<std::string, std::string> structs_;             // by name: what they consist of
   std::set<std::string> ambiguous_;                        // names of several
-  std::set<std::string> unseen_unions_;                    // keys (unions.h)
+  std::map<std::string, std::string> unseen_unions_;       // keys (unions.h), and where
+  std::vector<std::pair<std::string, std::string>> alike_unions_;
   std::map<std::string, int> names_;                       // how many functions have it
   std::set<std::string> external_;                         // names of functions that all files can call
   std::set<std::string> returning_pointers_;               // names of functions that no file defines

@@ -360,7 +360,8 @@ bool Types::describe_record(const RecordDecl* declared, Described* to, std::stri
       notes_.push_back(unit_.place(record->getLocation()) + ": " + name + " is saved as bytes and addresses" + unknown + "; what is there tells" + how);
       made.described.type = make_union_of_words(record, size, words);
     } else {
-      notes_.push_back(unit_.place(record->getLocation()) + ": " + name + " is saved as bytes" + unknown +
+      const std::string unseen = program_.where_unseen(key_of_union(unit_, record)), also = unseen.empty() ? "" : ", and numbers may come there unseen (" + unseen + ")";
+      notes_.push_back(unit_.place(record->getLocation()) + ": " + name + " is saved as bytes" + unknown + also +
                        (holds_addresses(type) ? "; while it holds an address no line is taken" : "") + how);
       made.described.type = scalar(ELC_BYTE);
       made.described.count = size;

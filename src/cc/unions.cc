@@ -55,11 +55,11 @@ class Uses : public Visitor {
     const CastKind kind = cast->getCastKind();
     if (kind == CK_LValueToRValue || kind == CK_ToVoid) judge(cast->getSubExpr());
     if (kind == CK_ToUnion)
-      if (const RecordDecl* record = cast->getType()->getAsRecordDecl(); is_mixed(record) && !cast->getSubExpr()->getType()->isPointerType()) unseen(record);
+      if (const RecordDecl* record = cast->getType()->getAsRecordDecl(); is_mixed(record) && !cast->getSubExpr()->getType()->isPointerType()) unseen(record, cast->getBeginLoc());
     const QualType from = cast->getSubExpr()->getType(), to = cast->getType();
     if (kind == CK_BitCast && from->isPointerType() && to->isPointerType()) {
-      see_both(from->getPointeeType(), to->getPointeeType());
-      see_both(to->getPointeeType(), from->getPointeeType());
+      see_both(from->getPointeeType(), to->getPointeeType(), cast->getBeginLoc());
+      see_both(to->getPointeeType(), from->getPointeeType(), cast->getBeginLoc());
     }
     return true;
   }
@@ -83,7 +83,7 @@ class Uses : public Visitor {
   // In a struct that is packed they may lie anywhere.
   bool VisitRecordDecl(RecordDecl* record) override {
     if (!record->isCompleteDefinition() || record->isInvalidDecl() || context_.getTypeAlign(QualType(record->getTypeForDecl(), 0)) >= 8 * kWord) return true;
-    each_mixed(QualType(record->getTypeForDecl(), 0), 0, [&](const RecordDecl* mixed, uint64_t) { unseen(mixed); });
+    each_mixed(QualType(record->getTypeForDecl(), 0), 0, [&](const RecordDecl* mixed, uint64_t) { unseen(mixed, record->getLocation()); });
     return true;
   }
 
@@ -120,19 +120,23 @@ class Uses : public Visitor {
     for (const FieldDecl* field : record->fields()) each_mixed(field->getType(), offset + context_.getFieldOffset(field) / 8, visit);
   }
   // What a pointer leads to is taken for another type, as in *(long *)&u = 5, which may have numbers there.
-  void see_both(QualType whole, QualType other) {
+  void see_both(QualType whole, QualType other, SourceLocation place) {
     if (other->isIncompleteType() || other->isFunctionType() || other->isAnyCharacterType() || context_.hasSameUnqualifiedType(whole, other)) return;
     each_mixed(whole, 0, [&](const RecordDecl* mixed, uint64_t begin) {
       bool covers = false;
       const bool all = each_scalar(context_, other, 0, [&](uint64_t at, uint64_t size, bool is_pointer) {
         for (const uint64_t word : words(mixed)) covers |= !is_pointer && at < begin + word + kWord && begin + word < at + size;
       });
-      bool is_there = false;  // the same
-      each_mixed(other, 0, [&](const RecordDecl* one, uint64_t at) { is_there |= at == begin && key_of_union(unit_, one) == key_of_union(unit_, mixed); });
-      if ((covers || !all) && !is_there) unseen(mixed);
+      bool is_seen = false;
+      each_mixed(other, 0, [&](const RecordDecl* one, uint64_t at) {
+        if (at != begin || words(one) != words(mixed)) return;
+        uses_.alike.push_back({key_of_union(unit_, one), key_of_union(unit_, mixed)});
+        is_seen = true;
+      });
+      if ((covers || !all) && !is_seen) unseen(mixed, place);
     });
   }
-  void unseen(const RecordDecl* record) { uses_.unseen.insert(key_of_union(unit_, record)); }
+  void unseen(const RecordDecl* record, SourceLocation at) { uses_.unseen.try_emplace(key_of_union(unit_, record), unit_.place(at)); }
 
   // Whether what is at this place of the union may be a number where there may be a pointer.
   bool covers(const RecordDecl* record, QualType type, uint64_t offset) {
@@ -183,7 +187,7 @@ class Uses : public Visitor {
     const std::vector<const RecordDecl*> unions = judge(to);
     if (unions.empty()) return;
     if (is_bit_field(to) || atomics_ > 0) {
-      for (const RecordDecl* record : unions) unseen(record);
+      for (const RecordDecl* record : unions) unseen(record, whole->getBeginLoc());
       return;
     }
     UnionUses::Store one = {whole, to, {}};
@@ -193,9 +197,10 @@ class Uses : public Visitor {
 
   bool see_other(const Expr* e) {
     if (seen_.contains(e)) return true;
-    const bool is_value = e->isPRValue();  // of a struct that a function returns
+    // Nobody writes into what a function returns, nor by an address of what is constant there.
+    const bool is_read = e->isPRValue() || context_.getBaseElementType(e->getType()).isConstQualified();
     for (const RecordDecl* record : judge(e))
-      if (!is_value) unseen(record);
+      if (!is_read) unseen(record, e->getBeginLoc());
     return true;
   }
 
@@ -224,7 +229,7 @@ class Uses : public Visitor {
     Expr::EvalResult number;
     if (is_number && is_static_ && type->isIntegerType() && value->EvaluateAsInt(number, context_) && number.Val.getInt().getExtValue() >= 0 && number.Val.getInt().getExtValue() <= INT32_MAX) return;
     if (is_number && is_static_ && type->isFloatingType()) return;
-    if (!is_number || is_static_ || size_of(context_, type) != kWord) return unseen(record);
+    if (!is_number || is_static_ || size_of(context_, type) != kWord) return unseen(record, value->getBeginLoc());
     uses_.initials.push_back({value, type, key_of_union(unit_, record)});
   }
 

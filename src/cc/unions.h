@@ -5,8 +5,10 @@
 
 #include <stdint.h>
 
+#include <map>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cc/unit.h"
@@ -33,7 +35,8 @@ struct UnionUses {
     std::string of;
   };
   std::vector<Initial> initials;  // what a number there is at first
-  std::set<std::string> unseen;   // keys of those that may get numbers in other ways
+  std::vector<std::pair<std::string, std::string>> alike;  // keys of two that are taken for each other: what is unseen of one is so of the other
+  std::map<std::string, std::string> unseen;  // keys of those that may get numbers in other ways, and where
 };
 UnionUses uses_of_unions(const Unit& unit);
 

@@ -135,7 +135,7 @@ class Parts {
       };
       const auto add_as = [&](TypeId type, bool as_a_whole) { return add(type, all[i].offset, end_for(type), as_a_whole); };
       const auto add_free = [&](TypeId link, TypeId type) { return add_given_back(link, type, all[i].offset, end_for(type)); };
-      if (all[i].type == format::kPointer || all[i].before == format::kPointer) add_in_front(all[i].offset);
+      const bool is_behind_others = (all[i].type == format::kPointer || all[i].before == format::kPointer) && add_in_front(all[i].offset);
       if (all[i].offset < end_) continue;
       // A program may look at what is there by way of another type first, and an allocator at the first word of what was given back, of which
       // a restart knows nothing any more. What the whole block was taken for is not noted where it begins.
@@ -143,7 +143,8 @@ class Parts {
       const bool is_other = !add_as(all[i].type, true) &&
                             (before == format::kNone || (!add_as(before, true) && !add_free(all[i].type, before) && !add_free(before, all[i].type))) &&
                             (all[i].type == format::kPointer || !add_free(format::kPointer, all[i].type));
-      if (is_other && !add_as(all[i].type, false) && before != format::kNone) add_as(before, false);
+      const auto add_some = [&](TypeId type) { return type != format::kNone && !(is_behind_others && type == format::kPointer) && add_as(type, false); };
+      if (is_other && !add_some(all[i].type)) add_some(before);
     }
     return !fields_.empty() && fill_up(block_.size / sizeof(uintptr_t) * sizeof(uintptr_t)) && make();
   }
@@ -245,9 +246,14 @@ class Parts {
     while ((count + 1) * size <= end - begin && is_one(block_.address + begin + count * size)) ++count;
     const uint64_t last = begin + count * size;
     if (as_a_whole && !check_addresses(p_, block_.address + last, end - last, format::kByte).ok()) return false;
-    if (count == 0 || !fill_up(begin)) return false;
-    fields_.push_back({{}, begin, type, count});
-    end_ = begin + count * size;
+    if (count == 0) return false;
+    // Elements in front, at which the program has not looked since it has copied them there.
+    uint64_t first = begin;
+    const bool are_some = p_.types.info(type).kind == format::kStruct && !check_addresses(p_, block_.address + end_, begin - end_, format::kByte).ok();
+    while (are_some && first - end_ >= size && is_one(block_.address + first - size)) first -= size;
+    if (!fill_up(first)) return false;
+    fields_.push_back({{}, first, type, count + (begin - first) / size});
+    end_ = last;
     return true;
   }
   // An object that was given back: its first word is the allocator's, which leads to the next one; the pointers behind it are as they were.
@@ -284,12 +290,13 @@ class Parts {
       for (uint64_t i = 0; i < field.count; ++i) find_pointers(field.type, offset + field.offset + i * p_.types.size_of(field.type), first, all);
   }
   // What was looked at as pointers may be the first behind some that an allocator keeps, as to the block that it has aligned.
-  void add_in_front(uint64_t end) {
+  bool add_in_front(uint64_t end) {
     uint64_t begin = end;
     while (begin % sizeof(uintptr_t) == 0 && begin >= end_ + sizeof(uintptr_t) && leads(begin - sizeof(uintptr_t))) begin -= sizeof(uintptr_t);
-    if (begin == end || !fill_up(begin)) return;
+    if (begin == end || !fill_up(begin)) return false;
     fields_.push_back({{}, begin, format::kPointer, (end - begin) / sizeof(uintptr_t)});
     end_ = end;
+    return true;
   }
   bool leads(uint64_t at) const {
     const void* value;

@@ -17,6 +17,11 @@ class Memory(Cases):
                    "result += m[3] + b[i / 2] + c[1] + 7 * (((uintptr_t)a % 64) + ((uintptr_t)b % 4096) + (uintptr_t)c % 256);"
                    "if (i == 99) { MPI_Free_mem(m); free(a); free(b); free(c); }")
 
+    def test_memory_that_is_kept_before_it_has_a_type(self):
+        self.right("struct node { struct node *next; double value; }; static struct node *list; static struct slot { void *memory, *first; } slots[100]; static void *last;",
+                   "struct slot *slot = &slots[i]; struct node *node = slot->first = last = slot->memory = malloc(sizeof *node); node->next = list; node->value = i / 3.0; list = node;"
+                   "deep(1, 1); for (node = list; node; node = node->next) result += node->value; result += last == slots[i].memory;")
+
     def test_memory_that_is_mapped(self):
         """That of nobody else is as any, also when it grows, or a part of it is not wanted any more."""
         outside = """#define _GNU_SOURCE
@@ -340,6 +345,23 @@ int main(int argc, char **argv) {
             { struct item *p = (struct item *)aligned(8, sizeof *p); int k; p->n = i; p->v = i * .5; p->next = list; list = p;
               numbers[i] = aligned(32, 700 * sizeof(double)); for (k = 0; k < 700; k++) numbers[i][k] = k * i; deep(1, 1);
               if (i % 10 == 9) { p = list; list = list->next; result += p->n + (long)numbers[i / 2][7]; let_go(p); let_go(numbers[i / 2]); numbers[i / 2] = aligned(128, 80); numbers[i / 2][7] = 5; } }""")
+
+    def test_elements_that_were_copied(self):
+        """By a container of any elements, from memory that its allocator has aligned: the program has looked at the last of them only since then."""
+        self.right("""
+            #include <stddef.h>
+            #include <stdint.h>
+            struct item { int x, y; int8_t level, pad; union { void *data; long n; int i; } u; }; struct array { size_t size, count, room; char *all; };
+            static void *aligned(size_t size) {
+              char *base = malloc(2 * sizeof(char **) + size + 16), *at = base + 2 * sizeof(char **) + (16 - (ptrdiff_t)base % 16) % 16;
+              ((char **)at)[-1] = base; ((char **)at)[-2] = (char *)size; return at; }
+            static void let_go(void *p) { free(((char **)p)[-1]); }
+            static void *push(struct array *a) {
+              if (a->count == a->room) { char *more = aligned((a->room = 2 * a->room + 3) * a->size); if (a->count) memcpy(more, a->all, a->count * a->size), let_go(a->all); a->all = more; }
+              return a->all + a->count++ * a->size; }
+            static struct array items = {sizeof(struct item), 0, 0, NULL}; static double values[100];""", """
+            { struct item *p = (struct item *)push(&items); memset(p, -1, sizeof *p); p->x = i / 3; p->y = 0; p->level = i % 4; if (i % 5) p->u.data = &values[i]; else p->u.n = i; values[i] = i;
+              deep(1, 1); if (i == 99) for (size_t k = 0; k < items.count; k++) { p = (struct item *)(items.all + k * items.size); result += p->x + p->level + (k % 5 ? *(double *)p->u.data : p->u.n); } }""")
 
     def test_parts_of_all_kinds(self):
         """Bit-fields, streams, functions, and what lay between the members of a struct that was copied; in memory that is freed and made anew."""

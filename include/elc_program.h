@@ -248,8 +248,10 @@ int ELC_Program_sigprocmask(int how, const void *to, void *before); /* and pthre
 void ELC_Program_unfit(const char *what);
 /* A pointer of which a number is made: that is for no line, too, unless it is a small number itself, which is the same in a restart. */
 void *ELC_Program_number_of(const volatile void *pointer, const char *what);
-/* A pointer to 32 bits, on a machine whose addresses have 64: that is for no line if they are half of one. */
-void *ELC_Program_half_at(const volatile void *pointer, const char *what);
+/* 32 bits are read there, on a machine whose addresses have 64: that is for no line if they are half of one. Those are not below the lowest,
+ * which is known when the program has begun. */
+void ELC_Program_half_at(const volatile void *at, const char *what);
+extern unsigned long ELC_Program_lowest;
 /* Of a word of a union in which there may be a pointer or a number: it is saved as an address where it is one of something that lines have,
  * and none of the numbers that the program has noted; else as bytes. */
 ELC_Type ELC_Program_word(void);
@@ -285,7 +287,7 @@ void ELC_Program_setbuf(void *stream, char *buffer);
 void ELC_Program_setbuffer(void *stream, char *buffer, size_t size);
 void ELC_Program_setlinebuf(void *stream);
 
-/* time, clock, gettimeofday, clock_gettime, timespec_get, getpid and getppid, as ELC_Nondeterministic has them repeated; those that
+/* time, clock, gettimeofday, clock_gettime and timespec_get, as ELC_Nondeterministic has them repeated; those that
  * threads ask for are not, and no line is taken whose messages they may cross; `of` and `to` are those of the C library. Clocks that are
  * not the calendar's go on after a restart from where the line was taken. */
 long ELC_Program_time(void *to);
@@ -299,8 +301,13 @@ int ELC_Program_getrusage(int of, void *to);
 int ELC_Program_gettimeofday(void *to, void *zone);
 int ELC_Program_clock_gettime(int clock, void *to);
 int ELC_Program_timespec_get(void *to, int base);
+/* The numbers of the process and others are in restarts what the program was told first. */
 int ELC_Program_getpid(void);
 int ELC_Program_getppid(void);
+int ELC_Program_getpgrp(void);
+int ELC_Program_process(int told); /* of such a number, or of that of a group, which is negative: what it is for the system */
+/* The program keeps the number of a stream's descriptor: while it is open no line is taken. Returns that. */
+int ELC_Program_keeps_number(int descriptor, void *stream, const char *what);
 
 #ifdef __cplusplus
 }

@@ -93,6 +93,7 @@ class AddressVisitor : public Visitor {
   }
 
   bool VisitCastExpr(CastExpr* cast) override {
+    if (cast->getCastKind() == CK_LValueToRValue) look_at_half(cast->getSubExpr());
     if (function_ != nullptr && cast->getCastKind() == CK_IntegralToFloating) make(cast->getSubExpr(), kQuotient | kWhole | kHandle);
     return true;
   }
@@ -120,11 +121,10 @@ class AddressVisitor : public Visitor {
 
   bool VisitArraySubscriptExpr(ArraySubscriptExpr* e) override {
     if (function_ != nullptr) make(e->getIdx(), kPlaces | kMinus);
-    look_where_it_leads(e, e->getBase());
     return true;
   }
   bool VisitUnaryOperator(UnaryOperator* one) override {
-    if (one->getOpcode() == UO_Deref) look_where_it_leads(one, one->getSubExpr());
+    if (one->isIncrementDecrementOp()) look_at_half(one->getSubExpr());
     return true;
   }
 
@@ -132,6 +132,7 @@ class AddressVisitor : public Visitor {
     if (function_ == nullptr) return true;
     const Expr *const left = both->getLHS(), *const right = both->getRHS();
     const BinaryOperatorKind how = operation(both);
+    if (both->isCompoundAssignmentOp()) look_at_half(left);
     see_rounding(how, left, right);
     unsigned result = kNothing;
     if (combine(how, left, right, &result) || orders(both) || marks_address(both) || takes_bits(how, left, right)) found_[function_].made.push_back(both);
@@ -500,6 +501,7 @@ class AddressVisitor : public Visitor {
         case UO_Deref:
           return of_bytes(e, one->getSubExpr());
         case UO_AddrOf:
+          if (const Expr* const pointer = leads_to(one->getSubExpr())) return of(pointer) & kBytes;
           return (what & (kAddress | kHandle)) != 0 ? kBytes : kNothing;
         case UO_LNot:
           return kNothing;
@@ -585,22 +587,27 @@ class AddressVisitor : public Visitor {
     return of(e) == kNothing && !compares_pointers;
   }
 
-  // Of a pointer to anything that is made one to integers which are as long as half an address: the former. In a list of whatever there is
-  // it leads to an address here and to an integer there, and what it leads to is looked at when it is read.
-  const Expr* to_anything(const Expr* e, const Expr* pointer) const {
-    const auto* cast = dyn_cast<ExplicitCastExpr>(pointer->IgnoreParenImpCasts());
-    if (cast == nullptr || !e->getType()->isIntegerType() || context_.getTypeSize(e->getType()) != 32 || context_.getTypeSize(context_.VoidPtrTy) != 64) return nullptr;
-    const Expr* const from = cast->getSubExpr()->IgnoreParenImpCasts();
-    return from->getType()->isVoidPointerType() && isa<DeclRefExpr, MemberExpr, ArraySubscriptExpr>(from) ? from : nullptr;
+  // Of what a pointer leads to, or an element there: that pointer.
+  static const Expr* leads_to(const Expr* e) {
+    e = e->IgnoreParens();
+    if (const auto* one = dyn_cast<UnaryOperator>(e)) return one->getOpcode() == UO_Deref ? one->getSubExpr() : nullptr;
+    const auto* element = dyn_cast<ArraySubscriptExpr>(e);
+    return element != nullptr && !element->getBase()->IgnoreParenImpCasts()->getType()->isArrayType() ? element->getBase() : nullptr;
   }
-  void look_where_it_leads(const Expr* e, const Expr* pointer) {
-    const Expr* const from = function_ == nullptr ? nullptr : to_anything(e, pointer);
-    if (from != nullptr && (of(from) & kBytes) != 0) found_[function_].looked_at.push_back(from);
+
+  // An integer as long as half an address. In a list of whatever there is a pointer leads to an address here and to an integer there, and in
+  // a block with pointers in front there are integers behind them: so it is looked at when it is read.
+  bool may_be_half(const Expr* e) const {
+    return e->getType()->isIntegerType() && !e->getType()->isBooleanType() && context_.getTypeSize(e->getType()) == 32 && context_.getTypeSize(context_.VoidPtrTy) == 64;
+  }
+  void look_at_half(const Expr* e) {
+    const Expr* const pointer = function_ == nullptr ? nullptr : leads_to(e);
+    if (pointer != nullptr && may_be_half(e) && (of(pointer) & kBytes) != 0) found_[function_].looked_at.push_back(e);
   }
 
   // What is read there.
   unsigned of_bytes(const Expr* e, const Expr* pointer) const {
-    if (to_anything(e, pointer) != nullptr) return kNothing;
+    if (may_be_half(e)) return kNothing;
     return e->getType()->isIntegerType() && (of(pointer) & kBytes) != 0 ? kAddress : kNothing;
   }
 

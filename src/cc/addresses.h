@@ -22,7 +22,7 @@ struct NumbersOfAddresses {
   // Of those that are made of nothing but whole addresses, which are there as pointers or as integers: these. Their values tell when it is done
   // whether they are addresses.
   std::map<const clang::Expr*, std::vector<const clang::Expr*>> wholes;
-  // Pointers to anything by which an integer is read that may be half an address: what they lead to tells.
+  // What is read by a pointer as an integer that may be half an address: what is there tells.
   std::vector<const clang::Expr*> looked_at;
   // A multiple of so many bytes, and more than malloc's, to which addresses are rounded, or by which is asked how they are aligned: the
   // program then finds places in its blocks that way, and will find them by the new addresses. 0: none.

@@ -44,6 +44,8 @@ class FileVisitor : public Visitor {
     if (known.looks_outside) repeat(call, known);
     if (known.file != Known::File::kNone) follow_file(call, known);
     if (known.makes >= 0 || known.frees >= 0) follow_made(call, known);
+    follow_process(call, callee->getName().str());
+    if (callee->getName().startswith("fileno") && call->getNumArgs() == 1 && keeps_value(call)) keep_number(call);
     // Perhaps into what it was given; also by way of a pointer that it sets, as strtod does.
     const auto is_set = [this](const Expr* argument) {
       const QualType type = argument->IgnoreParenCasts()->getType();
@@ -335,13 +337,15 @@ class FileVisitor : public Visitor {
   bool see_pointer(CastExpr* cast, const Expr* source) {
     const QualType from = source->getType(), to = cast->getType()->getPointeeType();
     const bool is_more = from->isPointerType() && begins_with(to, from->getPointeeType());
-    if (!from->isPointerType() || !(from->isVoidPointerType() || from->getPointeeType()->isArithmeticType() || is_more)) return true;
+    const auto* const sum = dyn_cast<BinaryOperator>(source);
+    // (struct node **)(p + 1): what is behind a struct in the same block, or behind pointers.
+    const bool is_behind = sum != nullptr && sum->isAdditiveOp() && from->isPointerType() && (from->getPointeeType()->isRecordType() || from->getPointeeType()->isPointerType());
+    if (!from->isPointerType() || !(from->isVoidPointerType() || from->getPointeeType()->isArithmeticType() || is_more || is_behind)) return true;
     if (to->isIncompleteType() || !(is_more || m_.types_.holds_addresses(to)) || in_initialiser_ || !seen_.insert(source).second) return true;
     if (source->isNullPointerConstant(unit_.context(), Expr::NPC_ValueDependentIsNull) != Expr::NPCK_NotNull) return true;
     if (source->getType().isConstQualified() || from->getPointeeType().isConstQualified()) return true;
     m_.lift(to);
     const std::string type = m_.types_.of_memory(to);
-    const auto* const sum = dyn_cast<BinaryOperator>(source);
     const bool is_simple = isa<DeclRefExpr, MemberExpr, ArraySubscriptExpr>(source) ||
                            ((isa<ConditionalOperator>(source) || (sum != nullptr && sum->isAdditiveOp())) && !m_.program_.reaches_mpi(unit_, source));
     if (!type.empty() && is_simple)
@@ -457,6 +461,43 @@ class FileVisitor : public Visitor {
     }
     m_.edits_.wrap(unit_.begin_of(around->getBeginLoc()), unit_.end_of(around->getEndLoc()), before, after);
     followed_.insert(callee);
+  }
+
+  // What is given the number of a process finds that of this run.
+  void follow_process(const CallExpr* call, const std::string& name) {
+    static const std::map<std::string, unsigned> all = {{"kill", 0}, {"sched_getaffinity", 0}, {"sched_setaffinity", 0}, {"getpriority", 1}, {"setpriority", 1}};
+    const auto found = all.find(name);
+    if (found == all.end() || call->getNumArgs() <= found->second) return;
+    const Expr* const number = call->getArg(found->second);
+    m_.edits_.wrap(unit_.begin_of(number->getBeginLoc()), unit_.end_of(number->getEndLoc()), "ELC_Program_process(", ")");
+  }
+
+  // Whether the value of a call is anything but the argument of a function of the C library, or compared.
+  bool keeps_value(const CallExpr* call) const {
+    DynTypedNode node = DynTypedNode::create(*call);
+    for (;;) {
+      const auto parents = unit_.context().getParents(node);
+      if (parents.size() != 1) return true;
+      node = parents[0];
+      if (node.get<ImplicitCastExpr>() != nullptr || node.get<ParenExpr>() != nullptr) continue;
+      if (const auto* both = node.get<BinaryOperator>()) return !both->isComparisonOp();
+      if (const auto* outer = node.get<CallExpr>()) {
+        const FunctionDecl* const callee = callee_of(outer);
+        return callee == nullptr || m_.program_.defines(unit_, callee);
+      }
+      return node.get<CompoundStmt>() == nullptr;
+    }
+  }
+
+  // The number of a stream's descriptor: a restart may open its file by another one.
+  void keep_number(const CallExpr* call) {
+    const Expr* const stream = call->getArg(0);
+    const std::string place = "elc_at" + std::to_string(++places_);
+    if (in_initialiser_) return;
+    m_.edits_.wrap(unit_.begin_of(stream->getBeginLoc()), unit_.end_of(stream->getEndLoc()), "(" + place + " = (void *)(", "))");
+    m_.edits_.wrap(unit_.begin_of(call->getBeginLoc()), unit_.end_of(call->getEndLoc()), "({ void *" + place + "; int elc_n = ",
+                   "; ELC_Program_keeps_number(elc_n, " + place + ", " + in_quotes("fileno() (" + unit_.place(call->getBeginLoc()) +
+                   "): the program keeps the number of a stream's descriptor, and a restart may have another one; while the stream is open no line is taken; use fileno() where the number is needed") + "); })");
   }
 
   // A call by its name of what makes something in memory of the C library's, or frees it.

@@ -72,7 +72,7 @@ const Names& plain() {
     statvfs fstatvfs unlinkat link linkat symlink symlinkat readlink readlinkat mkdir mkdirat rmdir mkfifo chmod fchmod
     chown lchown fchown utime utimes utimensat futimens ftruncate ftruncate64 sync fsync fdatasync
     posix_fadvise posix_madvise posix_fallocate msync mknod mknodat write pwrite pwrite64 isatty ttyname_r system pclose readdir readdir64 closedir rewinddir telldir seekdir dirfd
-    getuid geteuid getgid getegid getgroups getpgrp getpgid getsid gethostname getdomainname gethostid uname getlogin_r
+    getuid geteuid getgid getegid getgroups gethostname getdomainname gethostid uname getlogin_r
     sysconf pathconf fpathconf confstr getpagesize getdtablesize get_nprocs get_nprocs_conf get_phys_pages get_avphys_pages
     sysinfo getrlimit getrlimit64 getpriority setpriority nice kill raise
     sched_getcpu getcpu sched_getaffinity sched_setaffinity __sched_cpucount sched_get_priority_max sched_get_priority_min
@@ -232,6 +232,7 @@ const std::map<std::string, std::string>& replaced() {
       {"timespec_get", "ELC_Program_timespec_get"},
       {"getpid", "ELC_Program_getpid"},
       {"getppid", "ELC_Program_getppid"},
+      {"getpgrp", "ELC_Program_getpgrp"},
       {"MPI_Init", "ELC_Program_init"},
       {"MPI_Init_thread", "ELC_Program_init_thread"},
       {"MPI_Initialized", "ELC_Program_initialized"},
@@ -332,6 +333,7 @@ const Reasons& unfit() {
         "sigaltstack siginterrupt sigset sighold sigrelse sigignore ualarm timer_create "
         "__builtin_ia32_fxrstor __builtin_ia32_fxrstor64 __builtin_ia32_xrstor __builtin_ia32_xrstor64 on_exit at_quick_exit fchdir clearenv fesetenv feholdexcept feupdateenv fesetmode "
         "prlimit prlimit64 setuid setgid seteuid setegid setpgid setsid openlog uselocale");
+    add("in a restart that is another number", "getpgid getsid");
     add("it keeps a state that is not part of lines",
         "ungetwc hcreate hsearch hdestroy dlopen dlsym dlclose dlerror initstate setstate "
         "alphasort versionsort endpwent endgrent iconv iconv_close scandir getwchar wscanf vwscanf "
@@ -353,7 +355,7 @@ const Reasons& unfit() {
 // Those that keep something which lines have (the library's take_library).
 bool keeps(const std::string& name) {
   static const Names all = words(R"(strtok localtime gmtime asctime ctime setlocale atexit signal sigaction setvbuf setbuf setbuffer
-    setlinebuf setenv unsetenv putenv setrlimit setrlimit64 alarm setitimer sigprocmask pthread_sigmask getpwuid getpwnam __errno_location perror err verr warn vwarn error)");
+    setlinebuf setenv unsetenv putenv setrlimit setrlimit64 alarm setitimer sigprocmask pthread_sigmask getpwuid getpwnam getpid getppid getpgrp __errno_location perror err verr warn vwarn error)");
   return all.contains(name);
 }
 

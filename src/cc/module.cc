@@ -157,8 +157,8 @@ void Module::watch_addresses() {
   };
   const std::string computes = std::string(kComputesWithAddress) + " (-felc-address-numbers, if it has not)";
   for (const auto& [function, numbers] : numbers_of_addresses(unit_, is_given).functions) {
-    for (const Expr* pointer : numbers.looked_at)
-      edits_.wrap(unit_.begin_of(pointer->getBeginLoc()), unit_.end_of(pointer->getEndLoc()), "ELC_Program_half_at((const volatile void *)(", "), " + told(function, pointer, computes) + ")");
+    for (const Expr* half : numbers.looked_at)
+      edits_.wrap(unit_.begin_of(half->getBeginLoc()), unit_.end_of(half->getEndLoc()), "(*({ __auto_type elc_h = &(", "); elc_half_at(elc_h, " + told(function, half, computes) + "); elc_h; }))");
     for (const Expr* made : numbers.made) {
       const std::string why = told(function, made, computes);
       const auto wholes = numbers.wholes.find(made);
@@ -412,8 +412,11 @@ std::string Module::prelude() const {
       "struct ELC_Program { const struct ELC_Program_module *const *modules; unsigned long module_count; int thread_level, draws_numbers, reads_input, reads_clocks, makes_keyvals, "
       "uses_library, aligns, apart; const struct ELC_Program_rounding *rounding; int (*in_parallel)(void); void (*settings)(int); const struct ELC_Program_number *numbers; unsigned long number_count; "
       "const char *executable, *executable_end; int has_foreign_addresses, has_long_doubles, makes_pointers; }; "
-      "extern void ELC_Program_unfit(const char *); extern void *ELC_Program_number_of(const volatile void *, const char *); extern void *ELC_Program_half_at(const volatile void *, const char *); extern long long ELC_Program_order(const volatile void *, const volatile void *, const char *); extern int ELC_Program_outside(int, void *, unsigned long); extern const char *ELC_Program_asks_of(const char *); extern int ELC_Program_opened(int, const char *), ELC_Program_used(int, const char *), ELC_Program_made(int); extern void *ELC_Program_makes(void *, const char *), *ELC_Program_frees(void *); "
-      "extern void *ELC_Program_opened_stream(void *, const char *), *ELC_Program_opened_directory(void *, const char *); "
+      "extern void ELC_Program_unfit(const char *); extern void *ELC_Program_number_of(const volatile void *, const char *); extern void ELC_Program_half_at(const volatile void *, const char *); extern unsigned long ELC_Program_lowest; "
+      "static __inline__ __attribute__((always_inline, unused)) void elc_half_at(const volatile void *at, const char *what) { unsigned long w; "
+      "__builtin_memcpy(&w, (const void *)((unsigned long)at & ~(sizeof w - 1)), sizeof w); if (__builtin_expect(w >= ELC_Program_lowest, 0)) ELC_Program_half_at(at, what); } "
+      " extern long long ELC_Program_order(const volatile void *, const volatile void *, const char *); extern int ELC_Program_outside(int, void *, unsigned long); extern const char *ELC_Program_asks_of(const char *); extern int ELC_Program_opened(int, const char *), ELC_Program_used(int, const char *), ELC_Program_made(int); extern void *ELC_Program_makes(void *, const char *), *ELC_Program_frees(void *); "
+      "extern int ELC_Program_process(int), ELC_Program_keeps_number(int, void *, const char *); extern void *ELC_Program_opened_stream(void *, const char *), *ELC_Program_opened_directory(void *, const char *); "
       "extern char **ELC_Program_environment(void), *ELC_Program_text(const char *); extern char **ELC_Program_begin(const struct ELC_Program *, int, char **); ";
   if (program_.everywhere())
     out += "extern int ELC_Checkpoint(void); extern int MPI_Finalize(void); extern int atexit(void (*)(void)); "

@@ -59,11 +59,12 @@ ELC_EXPORT void* ELC_Program_number_of(const volatile void* pointer, const char*
   return const_cast<void*>(pointer);
 }
 
-ELC_EXPORT void* ELC_Program_half_at(const volatile void* pointer, const char* what) {
+ELC_EXPORT unsigned long ELC_Program_lowest = 0;
+
+ELC_EXPORT void ELC_Program_half_at(const volatile void* at, const char* what) {
   uintptr_t word;
-  memcpy(&word, reinterpret_cast<const void*>(reinterpret_cast<uintptr_t>(pointer) & ~uintptr_t{sizeof word - 1}), sizeof word);
+  memcpy(&word, reinterpret_cast<const void*>(reinterpret_cast<uintptr_t>(at) & ~uintptr_t{sizeof word - 1}), sizeof word);
   if (may_have_memory(word) && elc::state::process().unfit == nullptr && may_be_of_program(word)) ELC_Program_unfit(what);
-  return const_cast<void*>(pointer);
 }
 
 ELC_EXPORT long long ELC_Program_order(const volatile void* a, const volatile void* b, const char* what) {

@@ -1,5 +1,7 @@
 #include "state/clocks.h"
 
+#include <sys/resource.h>
+#include <sys/time.h>
 #include <time.h>
 
 #include "state/process.h"
@@ -17,6 +19,12 @@ constinit Clocks clocks = {};
 
 int64_t by_system(Clock clock) {
   if (clock == kWall) return static_cast<int64_t>(clocks.wall() * static_cast<double>(kSecond));
+  if (clock == kUser || clock == kSystem) {
+    struct rusage used = {};
+    getrusage(RUSAGE_SELF, &used);
+    const timeval& time = clock == kUser ? used.ru_utime : used.ru_stime;
+    return int64_t{time.tv_sec} * kSecond + int64_t{time.tv_usec} * 1000;
+  }
   struct timespec now = {};
   clock_gettime(clock == kMonotonic ? CLOCK_MONOTONIC : CLOCK_PROCESS_CPUTIME_ID, &now);
   return int64_t{now.tv_sec} * kSecond + now.tv_nsec;

@@ -7,7 +7,7 @@
 
 namespace elc::state {
 
-enum Clock : int { kWall, kMonotonic, kProcessor, kClocks };  // MPI_Wtime's; of clock_gettime all but the calendar's; clock's
+enum Clock : int { kWall, kMonotonic, kProcessor, kUser, kSystem, kClocks };  // MPI_Wtime's; of clock_gettime all but the calendar's; clock's; getrusage's
 constexpr int64_t kSecond = 1000000000;  // in nanoseconds, as all here
 
 inline constexpr const char* kClocksVariable = "clocks of the process";

@@ -49,6 +49,7 @@ struct Library {
   int error;                   // errno
   void (*at_exit[kMostAtExit])(void);
   int at_exit_count;
+  int identities[kIdentities];  // 0: the program has not asked
   bool is_used;
   const ELC_Program_rounding* round_by;
   TypeId type_of_time, type_of_user;
@@ -162,6 +163,11 @@ void register_all(std::span<const LibraryVariable> all) {
   for (const LibraryVariable& one : all) outcome(add_global(one.name, one.address, one.type, one.count));
 }
 
+int* identity(Identity which) {
+  static const pid_t own = getpid();
+  return getpid() == own ? &library().identities[which] : nullptr;
+}
+
 void register_library(const ELC_Program& program) {
   Library& l = library();
   note_arithmetic();
@@ -197,6 +203,7 @@ void register_library(const ELC_Program& program) {
                                  {"flags of signal handlers", l.handler_flags, ELC_INT, kSignals},
                                  {"signals that handlers block", l.blocked, ELC_UINT64, kSignals},
                                  {"errno", &l.error, ELC_INT, 1},
+                                 {"numbers of the process", l.identities, ELC_INT, kIdentities},
                                  {"exit handlers", l.at_exit, ELC_FUNCTION, kMostAtExit},
                                  {"number of exit handlers", &l.at_exit_count, ELC_INT, 1}};
   register_all(all);

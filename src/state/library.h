@@ -57,6 +57,11 @@ Result put_rounding(const ELC_Program_rounding* by, const int state[kRoundingWor
 void note_arithmetic();
 Result check_arithmetic(const ELC_Program_rounding* by);
 
+// The numbers of the process, its parent and its group: what the program has been told once is told in restarts, too, as it may have put
+// them into names of files, or other processes know them. Of this process; nullptr: of one that the program has forked, which has its own.
+enum Identity : int { kOwn, kParent, kGroup, kIdentities };
+int* identity(Identity which);
+
 // Whether the program has said how its standard output, or error, is buffered, as far as that is seen.
 bool is_buffer_set(FILE* stream);
 

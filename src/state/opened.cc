@@ -80,6 +80,14 @@ Result check_made(const Process& p) {
   return Result::error("the program has called %s", p.made[0].what);
 }
 
+void note_file_opening(const char* path, bool writes) {
+  if (is_prepared()) process().streams.look_before_opening(path, writes ? "r+" : "r");
+}
+
+void note_file_closed(const char* path, bool is_new) {
+  if (is_prepared()) process().streams.note_written(path, is_new);
+}
+
 void forget_opened(Process& p, int descriptor) {
   pthread_mutex_lock(&lock);
   if (const size_t i = place_of(p.opened, descriptor); i < p.opened.size()) forget(&p.opened, i);

@@ -194,6 +194,7 @@ char** begin_program(const ELC_Program& program, int argc, char** argv) {
   if (program.executable != nullptr && program.executable_end != nullptr) {
     p.executable = reinterpret_cast<uintptr_t>(program.executable);
     p.executable_end = reinterpret_cast<uintptr_t>(program.executable_end);
+    ELC_Program_lowest = static_cast<unsigned long>(p.executable);  // heap, libraries and stack are above, as systems have them
   }
   p.settings = program.settings;
   if (p.settings != nullptr) p.settings(0);

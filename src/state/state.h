@@ -116,6 +116,10 @@ struct HandleCodec {
 char** begin_program(const ELC_Program& program, int argc, char** argv);
 bool may_have_long_doubles();
 bool is_prepared();  // by a tool, as a whole: it is such a program
+// Such a program is about to open a file by MPI, and has closed one that it wrote; `is_new`: from its beginning. A restart cuts the file to what it had
+// when it was closed, as those of other functions.
+void note_file_opening(const char* path, bool writes);
+void note_file_closed(const char* path, bool is_new);
 // A number that lines have: a restart goes on where it is the same. `number` stays where it is.
 void add_number(const ELC_Program_number* number);
 // The program has been given this constant of MPI, and may have it in variables: as the number that is returned, which is not MPI's where

@@ -349,6 +349,18 @@ int Streams::give_back(int character, FILE* file) {
   return given;
 }
 
+void Streams::keep_number(FILE* file, const char* what) {
+  constexpr int kOfStandard = 2;  // which are the same in all processes
+  Stream* const stream = find(file);
+  if (stream != nullptr && fileno(file) > kOfStandard) stream->keeps_number = what;
+}
+
+Result Streams::check_numbers() const {
+  for (const Stream& stream : open_)
+    if (stream.file != nullptr && stream.keeps_number != nullptr) return Result::error("the program has called %s", stream.keeps_number);
+  return Result();
+}
+
 int Streams::descriptor_of(FILE* file) {
   if (Stream* const stream = find(file); stream != nullptr) stream->is_described = true;
   return fileno(file);
@@ -517,6 +529,10 @@ ELC_EXPORT int ELC_Program_unlink(const char* path) { return process().streams.r
 ELC_EXPORT const char* ELC_Program_asks_of(const char* path) {
   if (path != nullptr) process().streams.look_before_asking(path);
   return path;
+}
+ELC_EXPORT int ELC_Program_keeps_number(int descriptor, void* stream, const char* what) {
+  process().streams.keep_number(static_cast<FILE*>(stream), what);
+  return descriptor;
 }
 ELC_EXPORT int ELC_Program_fileno(void* stream) { return process().streams.descriptor_of(static_cast<FILE*>(stream)); }
 ELC_EXPORT int ELC_fcloseall(void) { return process().streams.close_all(); }

@@ -56,6 +56,7 @@ struct Stream {
   uint64_t standard = kNoStream;  // its number, if it is a standard one that the program has opened anew
   bool is_given_back = false;  // the program has called ungetc
   bool is_described = false;  // the program has its descriptor
+  const char* keeps_number = nullptr;  // ... and its number in a variable: where
   int lost = 0;  // the errno with which what the program wrote did not come to the file; 0: all of it did
 };
 
@@ -98,6 +99,9 @@ class Streams {
   int close(FILE* file);
   int close_all();
   int descriptor_of(FILE* file);  // fileno
+  // The program keeps that: refuses lines while the file is open.
+  void keep_number(FILE* file, const char* what);
+  Result check_numbers() const;
   int give_back(int character, FILE* file);  // ungetc
   bool are_in_lines() const { return tells_; }
   // A file is written, or removed; and whether that was before main(), where a restart does it once more.
@@ -106,7 +110,8 @@ class Streams {
   // Files that are opened by other functions.
   void note_writing(const char* path) { closed_.note_writing(path); }
   void note_written(const char* path, bool is_new) { closed_.note_written(path, is_new); }
-  void look_before_reading(const char* path) { closed_.look_before_opening(path, "r"); }
+  void look_before_reading(const char* path) { look_before_opening(path, "r"); }
+  void look_before_opening(const char* path, const char* mode) { closed_.look_before_opening(path, mode); }
   void look_before_asking(const char* path) { closed_.look_before_asking(path); }
   int remove(const char* path, int (*how)(const char*)) { return note_change(), closed_.remove(path, how); }
   int rename(const char* from, const char* to) { return note_change(), closed_.rename(from, to); }

@@ -224,6 +224,40 @@ __attribute__((constructor)) static void begin(void) { atexit(early); }""", "own
             double x = lgamma(i % 2 ? -0.5 : -1.5); deep(1, 1);
             result += signgam * 10 + (x > 0) + timezone + daylight + (kept[-1] == *program_invocation_short_name) + (strchr(program_invocation_name, '/') != NULL);""", "-D_GNU_SOURCE", "-lm")
 
+    def test_numbers_of_processes(self):
+        """Of the own process, its parent and group: what the program was told first, also in a name, and a signal finds it; a process that is forked has its own."""
+        outside = """
+            #include <signal.h>
+            #include <sys/types.h>
+            #include <sys/wait.h>
+            #include <unistd.h>
+            static pid_t own, parent, group; static int caught; static char name[100], again[100]; static void note(int n) { (void)n; caught++; }"""
+        inside = """
+            if (i == 0) { FILE *f; own = getpid(), parent = getppid(), group = getpgrp(); signal(SIGUSR1, note); sprintf(name, "made.%d", (int)getpid()); f = fopen(name, "w"); fputs("7", f); fclose(f); }
+            deep(1, 1);
+            kill(own, SIGUSR1); kill(getpid(), SIGUSR1);
+            result += (own == getpid()) + 2 * (parent == getppid()) + 4 * (group == getpgrp()) + caught + getpriority(PRIO_PROCESS, getpid()) + (kill(parent, 0) == 0);
+            sprintf(again, "made.%d", (int)getpid()); { FILE *f = fopen(again, "r"); result += f ? getc(f) : -1; if (f) fclose(f); }"""
+        self.right("#include <sys/resource.h>\n" + outside, inside)
+        self.write("prog.c", PROGRAM % (outside, "result += getsid(0) == 0;"))
+        self.cc("prog.c", "-w", "-o", "prog")
+        self.assert_refuses_line(r"the program has called getsid\(\)")
+        self.write("prog.c", PROGRAM % (outside, "int told = 0, ends[2]; if (i == 99) { pid_t child; own = getpid(); child = fork(); if (child == 0) _exit(getpid() != own && getppid() == own); waitpid(child, &told, 0); result += WEXITSTATUS(told); }"))
+        self.cc("prog.c", "-w", "-o", "prog")
+        self.cc("prog.c", "-w", "-o", "plain", "-felc-off")
+        self.assertEqual(self.start("prog"), self.start("plain"))
+
+    def test_time_of_the_processor(self):
+        """What the process has used, for itself and in the system, never becomes less."""
+        self.right("#include <sys/resource.h>\n#include <sys/times.h>\n#include <time.h>\nstatic struct rusage last; static struct tms seen; static volatile double busy;", """
+            struct rusage now; struct tms ticks; long k;
+            if (i == 0) { clock_t until = clock() + CLOCKS_PER_SEC / 10; while (clock() < until) { FILE *f = fopen("/dev/null", "r"); fclose(f); for (k = 0; k < 1000; k++) busy += k; } }
+            getrusage(RUSAGE_SELF, &now); times(&ticks);
+            result += (now.ru_utime.tv_sec - last.ru_utime.tv_sec) * 1000000L + now.ru_utime.tv_usec < last.ru_utime.tv_usec;
+            result += (now.ru_stime.tv_sec - last.ru_stime.tv_sec) * 1000000L + now.ru_stime.tv_usec < last.ru_stime.tv_usec;
+            result += 2 * (ticks.tms_utime < seen.tms_utime) + 2 * (ticks.tms_stime < seen.tms_stime);
+            last = now; seen = ticks; deep(1, 1);""")
+
     def test_limits(self):
         self.right("#include <sys/resource.h>", """
             struct rlimit core, files; if (i == 0) { getrlimit(RLIMIT_NOFILE, &files); files.rlim_cur = 200; setrlimit(RLIMIT_NOFILE, &files); core.rlim_cur = core.rlim_max = 4096; setrlimit(RLIMIT_CORE, &core); }

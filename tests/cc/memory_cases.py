@@ -346,6 +346,22 @@ int main(int argc, char **argv) {
               numbers[i] = aligned(32, 700 * sizeof(double)); for (k = 0; k < 700; k++) numbers[i][k] = k * i; deep(1, 1);
               if (i % 10 == 9) { p = list; list = list->next; result += p->n + (long)numbers[i / 2][7]; let_go(p); let_go(numbers[i / 2]); numbers[i / 2] = aligned(128, 80); numbers[i / 2][7] = 5; } }""")
 
+    def test_integers_behind_pointers(self):
+        """In one block, as nodes of trees have their keys behind their children; half an address that is read there refuses lines."""
+        self.right("""
+            struct node { int count, leaf; int *keys; struct node **children; unsigned char *marks; }; static struct node *root;
+            static struct node *make(int n) {
+              struct node *b = malloc(sizeof *b + n * sizeof(struct node *) + n * sizeof(int) + n); int k;
+              b->count = n; b->children = (struct node **)(b + 1); b->keys = (int *)(b->children + n); b->marks = (unsigned char *)(b->keys + n);
+              for (k = 0; k < n; k++) b->children[k] = NULL, b->keys[k] = k; return b; }""", """
+            { int k; long s = 0; if (!root) root = make(7); root->children[i % 7] = make(i % 3); root->keys[i % 7] = i; root->keys[3] += 2; root->keys[4]++;
+            deep(1, 1); for (k = 0; k < 7; k++) s = s * 5 + root->keys[k] % 100; for (k = 0; k < 7; k++) if (root->children[k] && root->children[k]->count) s += *root->children[k]->keys; result += s % 1000; }""")
+        for how in ("halves[2 * (i % 3)]", "*halves", "*(&halves[1] + 1)"):
+            self.write("prog.c", PROGRAM % ("static char *table[8]; static int *halves; static void fill(void) { for (int k = 0; k < 8; k++) table[k] = malloc(10); }",
+                                            "if (i == 0) { fill(); halves = (int *)(table + 1); } result += %s %% 7;" % how))
+            self.cc("prog.c", "-w", "-o", "prog")
+            self.assert_refuses_line("it computes with an address as a number")
+
     def test_elements_that_were_copied(self):
         """By a container of any elements, from memory that its allocator has aligned: the program has looked at the last of them only since then."""
         self.right("""

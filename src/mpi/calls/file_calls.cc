@@ -33,6 +33,7 @@ int open(MPI_Comm comm, ELC_CONST char* path, int mode, MPI_Info info, MPI_File*
   const Refused now(kCall, place);
   struct stat before;
   const bool there = stat(path, &before) == 0;
+  state::note_file_opening(path, (mode & MPI_MODE_RDONLY) == 0);
   const bool followed = operation.comm() != nullptr && !operation.comm()->is_inter();  // which MPI refuses
   const bool spare = followed && spared(comm, there);
   const int code = released_inside([&] { return PMPI_File_open(comm, path, spare ? mode & ~MPI_MODE_EXCL : mode, info, made); });
@@ -56,6 +57,7 @@ int open(MPI_Comm comm, ELC_CONST char* path, int mode, MPI_Info info, MPI_File*
   saved.length = saved.writes && there ? static_cast<uint64_t>(before.st_size) : 0;
   file->rank = parent.rank;
   stat(path, &file->about);
+  file->is_new = saved.writes && saved.length == 0;
   file->spared = spare && saved.writes;
   file->slot = runtime.coordinator->add_comm(saved.identity, static_cast<uint32_t>(saved.members.size()));
   if (saved.of_set_up) runtime.set_up.push_back(saved.identity);
@@ -82,6 +84,7 @@ int close(MPI_File* handle) {
   if (file == nullptr) return code;
   runtime.coordinator->free_comm(file->slot);
   if (in_setup()) forget_of_set_up(file->saved.identity);
+  if (file->saved.writes) state::note_file_closed(file->saved.path.c_str(), file->is_new);
   runtime.files.remove(file);
   return code;
 }

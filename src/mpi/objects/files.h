@@ -26,6 +26,7 @@ struct File {
   int rank = 0;              // of this process among its members
   SavedFile saved;           // but for the pointer and the hints; the length as far as this process knows it
   struct stat about = {};    // as it was when it was opened: which one it is
+  bool is_new = false;       // all that it has was written by way of this handle
   bool spared = false;       // it was there when the set-up of a restart opened it: nothing is to be written to it
   bool split = false;        // between the two halves of a collective call
   bool split_done = false;   // whose first half has done it, with this status

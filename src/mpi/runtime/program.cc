@@ -25,6 +25,7 @@
 #include "mpi/runtime/runtime.h"
 #include "portable_format/checksum.h"
 #include "state/clocks.h"
+#include "state/library.h"
 #include "state/state.h"
 
 namespace {
@@ -333,6 +334,15 @@ ELC_EXPORT int ELC_Program_group_translate_ranks(MPI_Group from, int count, int*
   return code;
 }
 
+static int number_of(elc::state::Identity which) { return which == elc::state::kOwn ? getpid() : which == elc::state::kParent ? getppid() : getpgrp(); }
+
+static int told_once(elc::state::Identity which) {
+  int* const known = elc::state::identity(which);
+  if (known == nullptr) return number_of(which);
+  if (*known == 0) *known = repeated(number_of(which));
+  return *known;
+}
+
 ELC_EXPORT double ELC_Program_wtime(void) {
   double now = PMPI_Wtime() + static_cast<double>(ahead(elc::state::kWall)) / static_cast<double>(kSecond);
   if (!is_of_threads()) ELC_Nondeterministic(&now, ELC_DOUBLE, 1);
@@ -347,13 +357,21 @@ ELC_EXPORT long ELC_Program_time(void* to) {
 
 ELC_EXPORT long ELC_Program_clock(void) { return static_cast<long>(repeated(clock() + static_cast<clock_t>(ahead(elc::state::kProcessor) / (kSecond / CLOCKS_PER_SEC)))); }
 
+static int64_t nanoseconds(const timeval& time) { return int64_t{time.tv_sec} * kSecond + int64_t{time.tv_usec} * 1000; }
+
 ELC_EXPORT long ELC_Program_times(void* to) {
   struct tms* const used = static_cast<struct tms*>(to);
   clock_t now = times(used);
   if (now == static_cast<clock_t>(-1)) return -1;
   const int64_t tick = kSecond / sysconf(_SC_CLK_TCK);
   if (used != nullptr) {
-    used->tms_utime += static_cast<clock_t>(ahead(elc::state::kProcessor) / tick);
+    const auto go_on = [tick](clock_t* ticks, const timeval& time, elc::state::Clock clock) {
+      if (ahead(clock) != 0) *ticks = static_cast<clock_t>((nanoseconds(time) + ahead(clock)) / tick);  // not that of each: it is rounded down
+    };
+    rusage own = {};
+    getrusage(RUSAGE_SELF, &own);
+    go_on(&used->tms_utime, own.ru_utime, elc::state::kUser);
+    go_on(&used->tms_stime, own.ru_stime, elc::state::kSystem);
     repeat_bytes(used, sizeof *used);
   }
   return static_cast<long>(repeated(now + static_cast<clock_t>(ahead(elc::state::kMonotonic) / tick)));
@@ -364,9 +382,13 @@ ELC_EXPORT int ELC_Program_getrusage(int of, void* to) {
   const int code = getrusage(of, used);
   if (code != 0) return code;
   if (of == RUSAGE_SELF) {
-    const int64_t all = used->ru_utime.tv_sec * kSecond + used->ru_utime.tv_usec * 1000 + ahead(elc::state::kProcessor), shown = all < 0 ? 0 : all;
-    used->ru_utime.tv_sec = static_cast<time_t>(shown / kSecond);
-    used->ru_utime.tv_usec = static_cast<suseconds_t>(shown % kSecond / 1000);
+    const auto go_on = [](struct timeval* time, elc::state::Clock clock) {
+      const int64_t all = nanoseconds(*time) + ahead(clock);
+      time->tv_sec = static_cast<time_t>(all / kSecond);
+      time->tv_usec = static_cast<suseconds_t>(all % kSecond / 1000);
+    };
+    go_on(&used->ru_utime, elc::state::kUser);
+    go_on(&used->ru_stime, elc::state::kSystem);
   }
   repeat_bytes(used, sizeof *used);
   return code;
@@ -417,6 +439,17 @@ ELC_EXPORT void* ELC_Program_fopen(const char* path, const char* mode) {
   return nullptr;
 }
 
-ELC_EXPORT int ELC_Program_getpid(void) { return repeated(getpid()); }
-ELC_EXPORT int ELC_Program_getppid(void) { return repeated(getppid()); }
+ELC_EXPORT int ELC_Program_getpid(void) { return told_once(elc::state::kOwn); }
+ELC_EXPORT int ELC_Program_getppid(void) { return told_once(elc::state::kParent); }
+ELC_EXPORT int ELC_Program_getpgrp(void) { return told_once(elc::state::kGroup); }
+
+ELC_EXPORT int ELC_Program_process(int told) {
+  for (int i = 0; told != 0 && i < elc::state::kIdentities; ++i) {
+    const auto which = static_cast<elc::state::Identity>(i);
+    const int* const known = elc::state::identity(which);
+    const int number = which == elc::state::kGroup ? -told : told;
+    if (known != nullptr && *known == number) return which == elc::state::kGroup ? -number_of(which) : number_of(which);
+  }
+  return told;
+}
 }

@@ -252,12 +252,14 @@ void *ELC_Program_number_of(const volatile void *pointer, const char *what);
  * which is known when the program has begun. */
 void ELC_Program_half_at(const volatile void *at, const char *what);
 extern unsigned long ELC_Program_lowest;
-/* Of a word of a union in which there may be a pointer or a number: it is saved as an address where it is one of something that lines have,
- * and none of the numbers that the program has noted; else as bytes. */
+/* Of a word of a union in which there may be a pointer or a number: what looks like an address is saved as one, but for the numbers that the
+ * program has noted; all else as bytes. */
 ELC_Type ELC_Program_word(void);
 /* The program has put `size` bytes there, in such a union, that are no pointer: those of whole words that may be taken for addresses are
  * noted. */
 void ELC_Program_number_in_union(const void *number, size_t size);
+#define ELC_PROGRAM_NOTED 1024                             /* a power of two */
+extern unsigned long ELC_Program_noted[ELC_PROGRAM_NOTED]; /* of those: at the upper 10 bits of 0x9e3779b97f4a7c15 times the number */
 /* How far one pointer is behind another, in bytes. That is for no line if one of them leads to a block of the heap, and the other one
  * elsewhere; where there is nothing, below all memory, is before all in a restart, too. */
 long long ELC_Program_order(const volatile void *a, const volatile void *b, const char *what);

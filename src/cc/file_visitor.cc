@@ -513,14 +513,14 @@ class FileVisitor : public Visitor {
     followed_.insert(callee);
   }
 
-  // What a function leaves out of a struct is what was there before: perhaps an address that a line would find in numbers to which the
-  // struct is copied. Vectors and matrices are set as a whole, and often.
+  // What a function leaves out of a struct or union is what was there before: perhaps an address that a line would find in numbers to which it
+  // is copied. Vectors and matrices are set as a whole, and often.
   void clear(const VarDecl* variable) {
     constexpr int64_t kMost = 1024;  // so much costs little
     const ASTContext& context = unit_.context();
     const QualType type = variable->getType();
     if (!variable->hasLocalStorage() || variable->getInit() != nullptr || isa<ParmVarDecl>(variable) || variable->hasAttrs() || unit_.in_system_header(variable->getLocation())) return;
-    if (type->isVariablyModifiedType() || type.isConstQualified() || !context.getBaseElementType(type)->isStructureType() || context.getBaseElementType(type)->getAsRecordDecl()->isImplicit()) return;
+    if (type->isVariablyModifiedType() || type.isConstQualified() || !context.getBaseElementType(type)->isRecordType() || context.getBaseElementType(type)->getAsRecordDecl()->isImplicit()) return;
     if (const QualType number = only_number(type); !number.isNull() && number->isFloatingType()) return;
     const int64_t size = context.getTypeSizeInChars(type).getQuantity();
     if (size < context.getTypeSizeInChars(context.VoidPtrTy).getQuantity() || size > kMost) return;

@@ -51,6 +51,19 @@ class Uses : public Visitor {
   explicit Uses(const Unit& unit) : unit_(unit), context_(unit.context()) {}
   UnionUses take() { return std::move(uses_); }
 
+  // Nobody writes by the address of what is constant there, nor leaves out some of a whole union where the C library or MPI is given it.
+  bool VisitCallExpr(CallExpr* call) override {
+    const FunctionDecl* const callee = callee_of(call);
+    const bool is_of_system = callee != nullptr && (unit_.in_system_header(callee->getLocation()) || callee->getBuiltinID() != 0);
+    for (const Expr* argument : call->arguments()) {
+      if (is_of_system)
+        for (const auto* cast = dyn_cast<CastExpr>(argument->IgnoreParens()); cast != nullptr; cast = dyn_cast<CastExpr>(cast->getSubExpr()->IgnoreParens())) given_.insert(cast);
+      const auto* address = dyn_cast<UnaryOperator>(argument->IgnoreParenImpCasts());
+      if (address != nullptr && address->getOpcode() == UO_AddrOf && address->getSubExpr()->getType().isConstQualified()) judge(address->getSubExpr());
+    }
+    return true;
+  }
+
   bool VisitCastExpr(CastExpr* cast) override {
     const CastKind kind = cast->getCastKind();
     if (kind == CK_LValueToRValue || kind == CK_ToVoid) judge(cast->getSubExpr());
@@ -60,6 +73,9 @@ class Uses : public Visitor {
     if (kind == CK_BitCast && from->isPointerType() && to->isPointerType()) {
       see_both(from->getPointeeType(), to->getPointeeType(), cast->getBeginLoc());
       see_both(to->getPointeeType(), from->getPointeeType(), cast->getBeginLoc());
+      // To whatever may write some of it.
+      const RecordDecl* const whole = from->getPointeeType()->getAsRecordDecl();
+      if (is_mixed(whole) && (to->isVoidPointerType() || to->getPointeeType()->isAnyCharacterType()) && !given_.contains(cast)) unseen(whole, cast->getBeginLoc());
     }
     return true;
   }
@@ -76,6 +92,10 @@ class Uses : public Visitor {
     if (!e->isArgumentType()) judge(e->getArgumentExpr());
     return true;
   }
+  bool VisitTypeOfExprTypeLoc(TypeOfExprTypeLoc type) override {
+    judge(type.getUnderlyingExpr());
+    return true;
+  }
   // Whatever else becomes of it: its address is taken, say.
   bool VisitMemberExpr(MemberExpr* member) override { return see_other(member); }
   bool VisitArraySubscriptExpr(ArraySubscriptExpr* element) override { return see_other(element); }
@@ -87,6 +107,12 @@ class Uses : public Visitor {
     return true;
   }
 
+  bool TraverseFunctionDecl(FunctionDecl* function) override {
+    ++functions_;
+    const bool all = Visitor::TraverseFunctionDecl(function);
+    --functions_;
+    return all;
+  }
   bool TraverseVarDecl(VarDecl* variable) override {
     const bool outer = is_static_;
     is_static_ = variable->hasGlobalStorage();
@@ -162,7 +188,7 @@ class Uses : public Visitor {
         const uint64_t at = context_.getFieldOffset(field);
         if (field->isBitField()) type = QualType(record->getTypeForDecl(), 0);  // some of what is there
         else offset += at / 8;
-        if (is_mixed(record) && covers(record, type, offset)) found.push_back(record);
+        if (is_mixed(record) && covers(record, type, offset)) found.push_back(record), offset_ = offset;
         if (member->isArrow()) return found;
         e = member->getBase();
       } else if (const auto* element = dyn_cast<ArraySubscriptExpr>(e)) {
@@ -183,24 +209,33 @@ class Uses : public Visitor {
     return field != nullptr && field->isBitField();
   }
 
+  // Which has no address.
+  static bool is_in_register(const Expr* e) {
+    for (const auto* member = dyn_cast<MemberExpr>(e = e->IgnoreParens()); member != nullptr && !member->isArrow(); member = dyn_cast<MemberExpr>(e)) e = member->getBase()->IgnoreParens();
+    const auto* reference = dyn_cast<DeclRefExpr>(e);
+    const auto* variable = reference == nullptr ? nullptr : dyn_cast<VarDecl>(reference->getDecl());
+    return variable != nullptr && variable->getStorageClass() == SC_Register;
+  }
+
   void store(const Expr* whole, const Expr* to) {
     const std::vector<const RecordDecl*> unions = judge(to);
-    if (unions.empty()) return;
-    if (is_bit_field(to) || atomics_ > 0) {
+    if (unions.empty() || functions_ == 0) return;  // outside of functions nothing is done
+    if (is_bit_field(to) || is_in_register(to) || atomics_ > 0) {
       for (const RecordDecl* record : unions) unseen(record, whole->getBeginLoc());
       return;
     }
-    UnionUses::Store one = {whole, to, {}};
+    const auto* const step = dyn_cast<UnaryOperator>(whole);
+    const bool is_word = to->getType()->isArithmeticType() && !to->getType()->isAnyComplexType() && size_of(context_, to->getType()) == kWord && offset_ % kWord == 0;
+    UnionUses::Store one = {whole, to->IgnoreParens(), {}, is_word && !(step != nullptr && step->isPostfix())};
     for (const RecordDecl* record : unions) one.unions.insert(key_of_union(unit_, record));
     uses_.stores.push_back(one);
   }
 
   bool see_other(const Expr* e) {
     if (seen_.contains(e)) return true;
-    // Nobody writes into what a function returns, nor by an address of what is constant there.
-    const bool is_read = e->isPRValue() || context_.getBaseElementType(e->getType()).isConstQualified();
+    const bool is_value = e->isPRValue();  // of a struct that a function returns
     for (const RecordDecl* record : judge(e))
-      if (!is_read) unseen(record, e->getBeginLoc());
+      if (!is_value) unseen(record, e->getBeginLoc());
     return true;
   }
 
@@ -225,11 +260,12 @@ class Uses : public Visitor {
     if (is_zero(value)) return;
     const QualType type = field->getType();
     const bool is_number = type->isArithmeticType() && !type->isAnyComplexType() && !field->isBitField();
-    // The rest of a variable of a file is zero.
+    // The rest of a variable of a file is zero, and no such number looks like an address.
     Expr::EvalResult number;
-    if (is_number && is_static_ && type->isIntegerType() && value->EvaluateAsInt(number, context_) && number.Val.getInt().getExtValue() >= 0 && number.Val.getInt().getExtValue() <= INT32_MAX) return;
-    if (is_number && is_static_ && type->isFloatingType()) return;
-    if (!is_number || is_static_ || size_of(context_, type) != kWord) return unseen(record, value->getBeginLoc());
+    const uint64_t size = size_of(context_, type);
+    if (is_number && is_static_ && type->isIntegerType() && value->EvaluateAsInt(number, context_) && (size < kWord || llvm::isInt<32>(number.Val.getInt().getExtValue()))) return;
+    if (is_number && is_static_ && type->isFloatingType() && size <= kWord) return;
+    if (!is_number || is_static_ || size != kWord) return unseen(record, value->getBeginLoc());
     uses_.initials.push_back({value, type, key_of_union(unit_, record)});
   }
 
@@ -237,9 +273,11 @@ class Uses : public Visitor {
   const ASTContext& context_;
   UnionUses uses_;
   std::map<const Decl*, std::vector<uint64_t>> words_;
-  std::set<const Expr*> seen_;
+  std::set<const Expr*> seen_, given_;
   std::set<const InitListExpr*> lists_;
   bool is_static_ = false;
+  uint64_t offset_ = 0;  // in the union, of what was judged last
+  int functions_ = 0;  // around what is seen, as are these:
   int atomics_ = 0;  // directives of OpenMP around what is seen
 };
 

@@ -27,6 +27,7 @@ struct UnionUses {
   struct Store {
     const clang::Expr *whole, *to;
     std::set<std::string> unions;  // keys
+    bool is_word;                  // what it puts there is its value, and a whole word
   };
   std::vector<Store> stores;
   struct Initial {

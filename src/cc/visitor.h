@@ -20,6 +20,7 @@ namespace elc::cc {
   M(PredefinedExpr, clang::PredefinedExpr*) M(RecordDecl, clang::RecordDecl*) M(ReturnStmt, clang::ReturnStmt*)                     \
   M(SwitchStmt, clang::SwitchStmt*) M(TagDecl, clang::TagDecl*) M(TagTypeLoc, clang::TagTypeLoc)                                    \
   M(TypedefNameDecl, clang::TypedefNameDecl*) M(TypedefTypeLoc, clang::TypedefTypeLoc)                                              \
+  M(TypeOfExprTypeLoc, clang::TypeOfExprTypeLoc)                                                                                    \
   M(UnaryExprOrTypeTraitExpr, clang::UnaryExprOrTypeTraitExpr*) M(UnaryOperator, clang::UnaryOperator*)                             \
   M(VAArgExpr, clang::VAArgExpr*) M(VarDecl, clang::VarDecl*) M(WhileStmt, clang::WhileStmt*)
 // What can be gone through in another way, or not at all.

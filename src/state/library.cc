@@ -254,6 +254,7 @@ void bring_back_error() {
 }
 
 Result put_library() {
+  put_unions();
   ELC_TRY(put_input());
   put_clocks();
   Library& l = library();

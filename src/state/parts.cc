@@ -61,7 +61,7 @@ bool may_be_foreign(uint64_t value) { return sizeof(void*) == 4 || (value >> 40 
 // Whether the pointers in an element lead somewhere, also to where another process may have something, and its handles may be some.
 bool leads(const Process& p, TypeId type, const uint8_t* at, bool also_elsewhere = false) {
   const format::TypeInfo& info = p.types.info(type);
-  if (is_word(p.types, type)) return true;
+  if (is_word(p.types, type) && info.active(at, at) != 0) return true;
   for (const format::FieldInfo& field : p.types.fields(type))
     for (uint64_t i = 0; p.types.accessor(field.type) == nullptr && p.types.info(field.type).has_handle && i < field.count; ++i)
       if (!leads(p, field.type, at + field.offset + i * p.types.size_of(field.type), also_elsewhere)) return false;

@@ -298,6 +298,7 @@ bool has_union(const format::TypeTable& types, TypeId type);
 // Whether it is a word of a union that may be an address or bytes: what is there tells (unions.cc).
 bool is_word(const format::TypeTable& types, TypeId type);
 void register_unions();  // what they need of lines, if the program has such
+void put_unions();       // after a restart
 // All bits of a struct's bit-fields.
 void set_bit_fields(const format::TypeTable& types, TypeId type, uint8_t* element);
 

@@ -1,70 +1,100 @@
 // What a union of pointers and numbers has: nothing in it says so. A program that a tool has prepared notes the numbers it puts there
-// that may be taken for addresses; a line then believes an address that leads somewhere and is none of these.
+// that look like addresses; all else that does is a pointer.
 #include <stdint.h>
 #include <string.h>
 
 #include "base/compiler.h"
 #include "elc_program.h"
-#include "state/blocks.h"
 #include "state/library.h"
 #include "state/process.h"
 
 namespace elc::state {
 namespace {
 
-// As many as a program notes, by their values: copies of a union take them elsewhere. They are of all of the program's runs, as those have
-// other addresses each. Kept as what is no address, or a line would take them for some.
-constexpr size_t kNumbers = 8192;  // a power of two
+// By their values: copies of a union take them elsewhere. They are of all of the program's runs, as those have other addresses each. Kept
+// as what is no address, or a line would take them for some.
+constexpr size_t kFirst = 4096, kMost = size_t{1} << 20;  // powers of two
 struct Numbers {
-  uint64_t inverted[kNumbers];  // 0: none
-  int count;                    // of more than three quarters of them: nothing is believed
+  uint64_t first[kFirst];
+  uint64_t* inverted;  // a table with open addressing; 0: none. `first`, or a block of the heap
+  uint64_t size;       // of the table
+  uint64_t count;      // of more than three quarters of the greatest table: nothing is told any more
 };
 
 Numbers& numbers() {
   static Numbers all;
+  if (all.inverted == nullptr) all.inverted = all.first, all.size = kFirst;
   return all;
 }
 
-bool are_too_many() { return numbers().count > static_cast<int>(kNumbers / 4 * 3); }
+bool are_too_many() { return numbers().count > kMost / 4 * 3; }
 
-// What the program notes, which is the same in all runs: where addresses have 32 bits, or an executable lies where it was linked to, a number
-// is too often one.
+// The same in all runs: where addresses have 32 bits, or an executable lies where it was linked to, a number is too often one.
 bool may_look_like_address(uint64_t value) { return value >> 32 != 0 && value >> 48 == 0; }
+
+constexpr uint64_t kOdd = 0x9e3779b97f4a7c15;  // Fibonacci hashing: Knuth, The Art of Computer Programming 3, 6.4
 
 // Where it is, or has to be.
 uint64_t& place_of_number(uint64_t value) {
-  constexpr uint64_t kOdd = 0x9e3779b97f4a7c15;  // Fibonacci hashing: Knuth, The Art of Computer Programming 3, 6.4
-  size_t i = static_cast<size_t>((value * kOdd) >> 40) % kNumbers;
-  while (numbers().inverted[i] != 0 && numbers().inverted[i] != ~value) i = (i + 1) % kNumbers;
-  return numbers().inverted[i];
+  Numbers& all = numbers();
+  uint64_t i = ((value * kOdd) >> 32) % all.size;
+  while (all.inverted[i] != 0 && all.inverted[i] != ~value) i = (i + 1) % all.size;
+  return all.inverted[i];
 }
 
-enum Member { kAddress, kBytes };
+void note_number(uint64_t value) {
+  Numbers& all = numbers();
+  if (!may_look_like_address(value) || are_too_many()) return;
+  if constexpr (sizeof(unsigned long) == sizeof value) ELC_Program_noted[value * kOdd >> 54] = static_cast<unsigned long>(value);
+  uint64_t& place = place_of_number(value);
+  if (place != 0) return;
+  place = ~value;
+  if (++all.count <= all.size / 4 * 3 || all.size == kMost) return;
+  const Numbers before = {{}, all.inverted, all.size, 0};
+  uint64_t* const more = static_cast<uint64_t*>(ELC_new(ELC_UINT64, static_cast<size_t>(all.size * 4)));
+  if (more == nullptr) {
+    all.count = kMost;
+    return;
+  }
+  all.inverted = more;
+  all.size *= 4;
+  for (uint64_t i = 0; i < before.size; ++i)
+    if (before.inverted[i] != 0) place_of_number(~before.inverted[i]) = before.inverted[i];
+  if (before.inverted != all.first) ELC_free(before.inverted);
+}
+
+enum Member : int { kAddress, kBytes, kUnknown = -2 };
 
 int active_of_word(const void* word, const void*) {
-  const Process& p = process();
-  uintptr_t value;
-  memcpy(&value, word, sizeof value);
-  if (!may_look_like_address(value) || are_too_many() || place_of_number(value) != 0 || p.blocks == nullptr) return kBytes;
-  format::PointerLeaf beside;
-  const bool leads = p.moved.find(value) != nullptr || p.blocks->encode(reinterpret_cast<const void*>(value)).block != format::kWildBlock || leads_beside_memory(p, value, &beside);
-  // To what lines do not have, which is refused as for any pointer; and not to memory that was freed.
-  return leads || value - p.executable < p.executable_end - p.executable || !check_libraries(process(), value).ok() ? kAddress : kBytes;
+  uint64_t value = 0;
+  memcpy(&value, word, sizeof(uintptr_t));
+  if (!may_look_like_address(value)) return kBytes;
+  if (are_too_many()) return kUnknown;
+  return place_of_number(value) != 0 ? kBytes : kAddress;
 }
 
 }  // namespace
 
 bool is_word(const format::TypeTable& types, TypeId type) { return types.info(type).active == active_of_word; }
 
+// What was noted here before is noted no more.
+void put_unions() { memset(ELC_Program_noted, 0, sizeof ELC_Program_noted); }
+
 void register_unions() {
   if (!process().has_words) return;
-  const LibraryVariable all[] = {{"numbers in unions", numbers().inverted, ELC_UINT64, kNumbers}, {"number of numbers in unions", &numbers().count, ELC_INT, 1}};
+  Numbers& n = numbers();
+  const LibraryVariable all[] = {{"numbers in unions", n.first, ELC_UINT64, kFirst},
+                                 {"table of numbers in unions", &n.inverted, ELC_POINTER, 1},
+                                 {"size of the table of numbers in unions", &n.size, ELC_UINT64, 1},
+                                 {"number of numbers in unions", &n.count, ELC_UINT64, 1}};
   register_all(all);
 }
 
 }  // namespace elc::state
 
 extern "C" {
+
+ELC_EXPORT unsigned long ELC_Program_noted[ELC_PROGRAM_NOTED] = {};
 
 ELC_EXPORT ELC_Type ELC_Program_word(void) {
   elc::state::process().has_words = true;
@@ -73,16 +103,12 @@ ELC_EXPORT ELC_Type ELC_Program_word(void) {
 }
 
 ELC_EXPORT void ELC_Program_number_in_union(const void* number, size_t size) {
-  using elc::state::numbers;
   const elc::state::Alone alone;
   const uintptr_t begin = reinterpret_cast<uintptr_t>(number), end = begin + size;
   for (uintptr_t at = begin & ~uintptr_t{7}; at < end; at += 8) {
     uint64_t value;
     memcpy(&value, reinterpret_cast<const void*>(at), sizeof value);
-    if (!elc::state::may_look_like_address(value) || elc::state::are_too_many()) continue;
-    uint64_t& place = elc::state::place_of_number(value);
-    if (place == 0) ++numbers().count;
-    place = ~value;
+    elc::state::note_number(value);
   }
 }
 }

@@ -381,11 +381,34 @@ int main(int argc, char **argv) {
             with self.subTest(how):
                 self.refused("holds an address", begin, how + " copies[2] = kept; deep(1, 1); result += copies[2].n == 5;")
 
+    def test_many_numbers_where_pointers_were(self):
+        """Integers of half a word, over pointers: each is noted. What is seen of a union without being written puts nothing there."""
+        self.right("typedef struct { int kind; union { long n; int i; char *text; double d; } u; } value; static value all[100]; static char text[100]; static int size[sizeof(all[0].u.n = 5)];"
+                   "\nstatic long plain(int k) { register union { long n; void *p; } u; u.n = k; u.n++; return u.n; } static value table[2] = {{0, {.i = -1}}, {1, {.n = 70000}}};",
+                   "for (int k = 0; k < 400; k++) all[k % 100].u.text = text + k % 50, all[k % 100].u.i = 1000 * i + k; __typeof__(all[0].u.n) n = all[i].u.i; all[i].u.text = text; deep(1, 1);"
+                   "result += all[i].u.text - text + all[(i + 1) % 100].u.i + n + (int)sizeof size + plain(i) + table[0].u.i + table[1].u.n;")
+
+    def test_address_of_another_process_in_a_union(self):
+        self.refused("which is no address", "#include <sys/mman.h>\nunion u { long n; void *p; }; static union u told, other;",
+                     "if (i == 0) { other.p = mmap(NULL, 1 << 30, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0); munmap(other.p, 1 << 30); other.p = (char *)other.p - (1L << 42); }"
+                     " memcpy(&told, &other, sizeof told); result += told.p == NULL;")
+
+    def test_numbers_in_unions_by_calls(self):
+        """Which can reach MPI: of what is stored, and in what it is stored to, in parentheses as macros put them."""
+        self.right("""
+            struct cell { int kind; union { long n; int i; double d; char *text; struct { int x, y; } at; } u; }; static struct cell cells[10]; static char text[20];
+            static struct cell *get(int i) { deep(1, 1); return &cells[i % 9]; }
+            #define NUMBER(c) ((c)->u.n)""", """
+            NUMBER(get(i)) = 5; NUMBER(get(i)) += deep(1, 1); (get(i)->u.n)++; ++(get(i)->u.n); ((get(i + 1)->u).i) = deep(1, 2); get(i + 1)->u.i -= deep(1, 1) + (get(i)->u.n = 7 + i);
+            (get(i + 2)->u.d) = deep(2, 1) / 4.0; get(i + 3)->u.text = text + i % 20; (get(i + 4)->u.at.y) = deep(1, 1); get(i + 4)->u.at.x = i; long k = (cells[9].u.n = deep(1, 1)) + (deep(1, 1), cells + 9)->u.n--;
+            result += cells[i % 9].u.n + cells[(i + 1) % 9].u.i + (long)cells[(i + 2) % 9].u.d + (get(i + 3)->u.text - text) + cells[(i + 4) % 9].u.at.y + k;""")
+
     def test_unions_that_get_numbers_unseen(self):
         """By other ways than their members: while there is an address no line is taken."""
         union = "union u { long n; char *text; char name[8]; struct { unsigned low : 9, high : 9; } bits; _Complex float c; } ; static union u kept; static char all[10]; static void set(long *n) { *n = 5; } "
         packed = "\n#pragma pack(1)\nstruct packed { char c; union u u; };\n#pragma pack()\n"
-        for more, how in (("", "set(&kept.n);"), ("", "strcpy(kept.name, \"none\");"), ("", "kept.bits.low = 5;"), ("", "*(long *)&kept = 5;"), ("", "struct { int a, b; } *p = (void *)0; p = (__typeof__(p))&kept; p->a = 4;"),
+        other = "static void put(void *at) { *(char *)at = 5; } static const long *get(const union u *of) { return &of->n; } "
+        for more, how in ((other, "put(&kept);"), (other, "*(long *)get(&kept) = 5;"), ("", "set(&kept.n);"), ("", "strcpy(kept.name, \"none\");"), ("", "kept.bits.low = 5;"), ("", "*(long *)&kept = 5;"), ("", "struct { int a, b; } *p = (void *)0; p = (__typeof__(p))&kept; p->a = 4;"),
                           (packed, "struct packed *p = calloc(1, sizeof *p); p->u.n = 5; free(p);"), ("", "__real__ kept.c = 5;"), ("", 'long n = 5; __asm__("" : "=r"(kept.n) : "0"(n));')):
             with self.subTest(how):
                 self.refused("holds an address", union + more, how + " kept.text = all; deep(1, 1); result += kept.text != all;")

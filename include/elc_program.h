@@ -303,6 +303,7 @@ int ELC_Program_getrusage(int of, void *to);
 int ELC_Program_gettimeofday(void *to, void *zone);
 int ELC_Program_clock_gettime(int clock, void *to);
 int ELC_Program_timespec_get(void *to, int base);
+int ELC_Program_clock_nanosleep(int clock, int flags, const void *until, void *rest); /* until that clock says so which the program reads */
 /* The numbers of the process and others are in restarts what the program was told first. */
 int ELC_Program_getpid(void);
 int ELC_Program_getppid(void);

@@ -35,8 +35,8 @@ const Names& plain() {
 
     isalnum isalpha isblank iscntrl isdigit isgraph islower isprint ispunct isspace isupper isxdigit isascii toupper tolower
     toascii _toupper _tolower __ctype_b_loc __ctype_tolower_loc __ctype_toupper_loc __ctype_get_mb_cur_max
-    iswalnum iswalpha iswblank iswcntrl iswdigit iswgraph iswlower iswprint iswpunct iswspace iswupper iswxdigit iswctype wctype
-    towlower towupper towctrans wctrans
+    iswalnum iswalpha iswblank iswcntrl iswdigit iswgraph iswlower iswprint iswpunct iswspace iswupper iswxdigit iswctype
+    towlower towupper towctrans
 
     abort exit _exit _Exit quick_exit
     setjmp _setjmp sigsetjmp __sigsetjmp longjmp _longjmp siglongjmp alloca
@@ -65,7 +65,7 @@ const Names& plain() {
     fgetwc getwc fgetws fwscanf vfwscanf swscanf vswscanf
 
     difftime ctime_r asctime_r strftime strftime_l tzset clock_getres
-    nanosleep clock_nanosleep usleep sleep pause syslog vsyslog closelog setlogmask alarm setitimer getitimer setrlimit setrlimit64 sched_yield select poll mlock munlock mlockall munlockall madvise statfs fstatfs
+    nanosleep usleep sleep pause syslog vsyslog closelog alarm setitimer getitimer setrlimit setrlimit64 sched_yield select poll mlock munlock mlockall munlockall madvise statfs fstatfs
     getpwuid_r getpwnam_r tcgetattr
 
     access eaccess euidaccess faccessat stat fstat lstat fstatat stat64 fstat64 lstat64 fstatat64 __xstat __fxstat __lxstat
@@ -230,6 +230,7 @@ const std::map<std::string, std::string>& replaced() {
       {"gettimeofday", "ELC_Program_gettimeofday"},
       {"clock_gettime", "ELC_Program_clock_gettime"},
       {"timespec_get", "ELC_Program_timespec_get"},
+      {"clock_nanosleep", "ELC_Program_clock_nanosleep"},
       {"getpid", "ELC_Program_getpid"},
       {"getppid", "ELC_Program_getppid"},
       {"getpgrp", "ELC_Program_getpgrp"},
@@ -318,7 +319,7 @@ const Reasons& unfit() {
         "omp_init_lock omp_init_nest_lock omp_init_lock_with_hint omp_init_nest_lock_with_hint omp_set_lock omp_set_nest_lock omp_unset_lock "
         "omp_unset_nest_lock omp_test_lock omp_test_nest_lock omp_destroy_lock omp_destroy_nest_lock");
     add("what it returns is another value in a restart",
-        "wctrans pthread_self thrd_current __builtin_ia32_rdpmc __builtin_ia32_rdpid "
+        "wctrans wctype pthread_self thrd_current __builtin_ia32_rdpmc __builtin_ia32_rdpid "
         "_rdrand16_step _rdrand32_step _rdrand64_step _rdseed16_step _rdseed32_step _rdseed64_step "
         "__builtin_ia32_rdrand16_step __builtin_ia32_rdrand32_step __builtin_ia32_rdrand64_step __builtin_ia32_rdseed_hi_step "
         "__builtin_ia32_rdseed_si_step __builtin_ia32_rdseed_di_step __builtin_ia32_rdseed16_step __builtin_ia32_rdseed32_step __builtin_ia32_rdseed64_step");
@@ -330,7 +331,7 @@ const Reasons& unfit() {
         "send recv sendto recvfrom sendmsg recvmsg shutdown setsockopt getsockopt getsockname getpeername epoll_create epoll_create1 epoll_ctl "
         "epoll_wait semget semop semctl msgget msgsnd msgrcv sem_open sem_init sem_wait sem_trywait sem_post sem_close execvpe fexecve syscall");
     add("what it sets is lost in a restart",
-        "sigaltstack siginterrupt sigset sighold sigrelse sigignore ualarm timer_create "
+        "setlogmask fwide pthread_setcancelstate pthread_setcanceltype sigaltstack siginterrupt sigset sighold sigrelse sigignore ualarm timer_create "
         "__builtin_ia32_fxrstor __builtin_ia32_fxrstor64 __builtin_ia32_xrstor __builtin_ia32_xrstor64 on_exit at_quick_exit fchdir clearenv fesetenv feholdexcept feupdateenv fesetmode "
         "prlimit prlimit64 setuid setgid seteuid setegid setpgid setsid openlog uselocale");
     add("in a restart that is another number", "getpgid getsid");
@@ -429,7 +430,7 @@ bool reads_input(const std::string& name) {
 }
 
 bool reads_clock(const std::string& name) {
-  static const Names all = words("MPI_Wtime omp_get_wtime clock clock_gettime times getrusage");
+  static const Names all = words("MPI_Wtime omp_get_wtime clock clock_gettime clock_nanosleep times getrusage");
   return all.contains(name);
 }
 

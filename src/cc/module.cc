@@ -83,7 +83,7 @@ void Module::add_variable(const VarDecl* variable, const std::string& symbol, co
   std::string why;
   const QualType element = unit_.context().getBaseElementType(variable->getType());
   // What is in a buffer for jumps goes with the function that has set it; nobody waits for a lock where there is one thread.
-  if (is_transient || Types::is_jump_buffer(element) || Types::is_lock(element)) {
+  if (is_transient || Types::is_jump_buffer(element) || (Types::is_lock(element) && !Types::is_attribute(element))) {
     described = this->described(unit_.context().UnsignedCharTy);
     described.count = static_cast<uint64_t>(unit_.context().getTypeSizeInChars(variable->getType()).getQuantity());
     return add_entry(unique_name(name), symbol, described, true);

@@ -46,6 +46,7 @@ class Types {
   bool holds_addresses(clang::QualType type) const;
   // What threads wait for or are made by: bytes, which no function of one thread lacks after a restart.
   static bool is_lock(clang::QualType type);
+  static bool is_attribute(clang::QualType type);  // of those, what the program sets
   // What leads to memory that functions of the C library have made: while there is any no line is taken (known.cc).
   static bool is_made_elsewhere(const clang::RecordDecl* record);
   static bool is_jump_buffer(clang::QualType type);  // which goes with the function that has set it

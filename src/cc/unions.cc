@@ -56,12 +56,22 @@ class Uses : public Visitor {
     const FunctionDecl* const callee = callee_of(call);
     const bool is_of_system = callee != nullptr && (unit_.in_system_header(callee->getLocation()) || callee->getBuiltinID() != 0);
     for (const Expr* argument : call->arguments()) {
-      if (is_of_system)
+      if (is_of_system && gives_size_of(call, argument))
         for (const auto* cast = dyn_cast<CastExpr>(argument->IgnoreParens()); cast != nullptr; cast = dyn_cast<CastExpr>(cast->getSubExpr()->IgnoreParens())) given_.insert(cast);
       const auto* address = dyn_cast<UnaryOperator>(argument->IgnoreParenImpCasts());
       if (address != nullptr && address->getOpcode() == UO_AddrOf && address->getSubExpr()->getType().isConstQualified()) judge(address->getSubExpr());
     }
     return true;
+  }
+
+  // Whether a call is given that, too, as memcpy is of what it copies as a whole.
+  bool gives_size_of(const CallExpr* call, const Expr* pointer) const {
+    const QualType type = pointer->IgnoreParenCasts()->getType();
+    if (!type->isPointerType() || type->getPointeeType()->isIncompleteType()) return false;
+    return std::any_of(call->arg_begin(), call->arg_end(), [&](const Expr* argument) {
+      Expr::EvalResult number;
+      return argument->getType()->isIntegerType() && argument->EvaluateAsInt(number, context_) && number.Val.getInt() == static_cast<int64_t>(size_of(context_, type->getPointeeType()));
+    });
   }
 
   bool VisitCastExpr(CastExpr* cast) override {
@@ -301,6 +311,11 @@ std::vector<uint64_t> words_of(const Unit& unit, const RecordDecl* record) {
 std::string key_of_union(const Unit& unit, const RecordDecl* record) {
   const std::string name = spelling(record);
   if (!name.empty() && name.find(kUnnamed) == std::string::npos) return name;
+  // As a member of a struct: another file may have that at another line.
+  if (const auto* around = dyn_cast<RecordDecl>(record->getDefinition()->getLexicalDeclContext()))
+    for (const FieldDecl* field : around->fields())
+      if (const RecordDecl* const own = unit.context().getBaseElementType(field->getType())->getAsRecordDecl(); own != nullptr && own->getCanonicalDecl() == record->getCanonicalDecl())
+        return key_of_union(unit, around) + "." + std::to_string(field->getFieldIndex());
   const std::string place = unit.place(record->getDefinition()->getLocation());
   return place.substr(place.rfind('/') + 1);  // files may be named from several directories
 }

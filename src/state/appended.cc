@@ -113,10 +113,13 @@ int AppendedFiles::rename(const char* from, const char* to) {
   } else {
     // The run that was given up may have done it.
     const Descriptor file = stat(from, &now) != 0 ? open_to_look(to, &now) : Descriptor();
-    if (!file.open() || static_cast<uint64_t>(now.st_size) != lost->length || !has_kept(*lost, file.get(), now))
-      give_up(Result::error("the program gives the file '%s' another name, whose %llu bytes it had written when the line was taken, and what is there now "
-                            "is not that: put the file back as it was, or restart from another line", from, static_cast<unsigned long long>(lost->length)));
-    lost->is_lost = false;
+    const bool is_done = file.open() && static_cast<uint64_t>(now.st_size) == lost->length && has_kept(*lost, file.get(), now);
+    if (!is_done && stat(from, &now) != 0)
+      give_up(Result::error("the program gives the file '%s' another name, whose %llu bytes it had written when the line was taken, and which is not there now: "
+                            "put the file back as it was, or restart from another line", from, static_cast<unsigned long long>(lost->length)));
+    // As programs do that keep their last files under other names: what is there now is another one under that name, too, if somebody reads it.
+    if (const int code = is_done ? 0 : ::rename(from, to); code != 0) return code;
+    lost->is_lost = !is_done;
     lost->seen = now;
   }
   if (strcmp(from, to) != 0) forget(to);

@@ -8,6 +8,27 @@ from cases import Cases, launch, PROGRAM
 
 
 class Files(Cases):
+    def test_last_files_under_other_names(self):
+        """As programs keep their last checkpoints, and nobody reads them: behind a line they are others."""
+        self.restarts_from_all(PROGRAM % ("static double sum; static FILE *file;", """
+            if (rank == 0 && i % 5 == 0) {
+              if (i >= 10) { remove("state-2"); rename("state-1", "state-2"); }
+              if (i >= 5) rename("state-0", "state-1");
+              file = fopen("state-0", "w"); fprintf(file, "%d %.17g\\n", i, sum); fclose(file);
+            }
+            deep(1, 1); sum = sum * 1.01 + i; result += sum;"""), "8 40 90", "120")
+
+    def test_files_that_mpi_has_closed(self):
+        """What was appended behind a line is cut, as that of others: by its size, or as a log."""
+        for mode in ("MPI_MODE_CREATE | MPI_MODE_WRONLY", "MPI_MODE_CREATE | MPI_MODE_WRONLY | MPI_MODE_APPEND"):
+            with self.subTest(mode):
+                self.restarts_from_all(PROGRAM % ("static MPI_File file; static MPI_Offset end; static int value, count;", """
+                    if (i == 0 && rank == 0) remove("log");
+                    deep(1, 1); MPI_File_open(MPI_COMM_WORLD, "log", %s, MPI_INFO_NULL, &file); MPI_File_get_size(file, &end); MPI_Barrier(MPI_COMM_WORLD);
+                    value = i * 3 + rank; MPI_File_write_at_all(file, end + rank * sizeof value, &value, 1, MPI_INT, MPI_STATUS_IGNORE); MPI_File_close(&file); deep(1, 1); result += end;
+                    if (i == 99) { FILE *all = fopen("log", "rb"); while (fread(&value, sizeof value, 1, all) == 1) count++, result += value %% 7; fclose(all); result += count; }""" % mode),
+                    "9 61 140 200 222")
+
     def test_two_streams_of_one_file(self):
         """What the second has not written yet when a line is taken is in the file as the first one finds it."""
         for first, second in (("w+", "a"), ("r+", "a+"), ("w", "a")):

@@ -247,6 +247,24 @@ __attribute__((constructor)) static void begin(void) { atexit(early); }""", "own
         self.cc("prog.c", "-w", "-o", "plain", "-felc-off")
         self.assertEqual(self.start("prog"), self.start("plain"))
 
+    def test_attributes_of_threads(self):
+        self.right("#include <pthread.h>\nstatic pthread_attr_t attributes; static void *run(void *to) { *(int *)to += 1; return NULL; }", """
+            pthread_t thread; int got = i, state; size_t size;
+            if (i == 0) { pthread_attr_init(&attributes); pthread_attr_setstacksize(&attributes, 1 << 20); }
+            deep(1, 1);
+            pthread_attr_getstacksize(&attributes, &size); pthread_attr_getdetachstate(&attributes, &state);
+            pthread_create(&thread, &attributes, run, &got); pthread_join(thread, NULL); result += got + (size == 1 << 20) + 2 * (state == PTHREAD_CREATE_JOINABLE);""")
+
+    def test_until_a_time(self):
+        """By the clock that the program reads; and classes of characters, which are addresses of the C library."""
+        self.right("#define _GNU_SOURCE\n#include <errno.h>\n#include <time.h>\nstatic struct timespec next;", """
+            if (i == 0) clock_gettime(CLOCK_MONOTONIC, &next);
+            next.tv_nsec += 1000; if (next.tv_nsec >= 1000000000) next.tv_nsec -= 1000000000, next.tv_sec++;
+            deep(1, 1); result += clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &next, NULL); { struct timespec now; clock_gettime(CLOCK_MONOTONIC, &now); result += now.tv_sec >= next.tv_sec; }""")
+        self.write("prog.c", PROGRAM % ("#include <wctype.h>\nstatic wctype_t digits;", "if (i == 0) digits = wctype(\"digit\"); deep(1, 1); result += iswctype('3', digits) != 0;"))
+        self.cc("prog.c", "-w", "-o", "prog")
+        self.assert_refuses_line(r"the program has called wctype\(\)")
+
     def test_time_of_the_processor(self):
         """What the process has used, for itself and in the system, never becomes less."""
         self.right("#include <sys/resource.h>\n#include <sys/times.h>\n#include <time.h>\nstatic struct rusage last; static struct tms seen; static volatile double busy;", """

@@ -403,18 +403,35 @@ ELC_EXPORT int ELC_Program_gettimeofday(void* to, void*) {
   return code;
 }
 
+static int64_t ahead_of(int id) {
+  const bool is_of_processor = id == CLOCK_PROCESS_CPUTIME_ID || id == CLOCK_THREAD_CPUTIME_ID;
+  return is_of_calendar(id) ? 0 : ahead(is_of_processor ? elc::state::kProcessor : elc::state::kMonotonic);
+}
+
+static timespec moved(timespec time, int64_t more) {
+  int64_t seconds = time.tv_sec + more / kSecond, rest = time.tv_nsec + more % kSecond;
+  if (rest < 0) rest += kSecond, --seconds;
+  if (rest >= kSecond) rest -= kSecond, ++seconds;
+  time.tv_sec = static_cast<time_t>(seconds);
+  time.tv_nsec = static_cast<long>(rest);
+  return time;
+}
+
 ELC_EXPORT int ELC_Program_clock_gettime(int id, void* to) {
   struct timespec* const now = static_cast<struct timespec*>(to);
   const int code = clock_gettime(static_cast<clockid_t>(id), now);
   if (code != 0) return code;
-  const bool is_of_processor = id == CLOCK_PROCESS_CPUTIME_ID || id == CLOCK_THREAD_CPUTIME_ID;
-  const int64_t more = is_of_calendar(id) ? 0 : ahead(is_of_processor ? elc::state::kProcessor : elc::state::kMonotonic);
-  int64_t seconds = now->tv_sec + more / kSecond, rest = now->tv_nsec + more % kSecond;
-  if (rest < 0) rest += kSecond, --seconds;
-  if (rest >= kSecond) rest -= kSecond, ++seconds;
-  now->tv_sec = repeated(static_cast<time_t>(seconds));
-  now->tv_nsec = repeated(static_cast<long>(rest));
+  const timespec shown = moved(*now, ahead_of(id));
+  now->tv_sec = repeated(shown.tv_sec);
+  now->tv_nsec = repeated(shown.tv_nsec);
   return code;
+}
+
+// Until that clock says so which the program reads.
+ELC_EXPORT int ELC_Program_clock_nanosleep(int id, int flags, const void* until, void* rest) {
+  timespec request = *static_cast<const timespec*>(until);
+  if ((flags & TIMER_ABSTIME) != 0) request = moved(request, -ahead_of(id));
+  return clock_nanosleep(static_cast<clockid_t>(id), flags, &request, static_cast<timespec*>(rest));
 }
 
 ELC_EXPORT int ELC_Program_timespec_get(void* to, int base) {

@@ -46,6 +46,12 @@ bool each_scalar(const ASTContext& context, QualType type, uint64_t offset, F vi
   return true;
 }
 
+// Whether some of these bytes are of a word. `words`: in order.
+bool are_of_words(const std::vector<uint64_t>& words, uint64_t at, uint64_t size) {
+  const auto word = std::lower_bound(words.begin(), words.end(), at < kWord ? 0 : at - kWord + 1);
+  return word != words.end() && *word < at + size;
+}
+
 class Uses : public Visitor {
  public:
   explicit Uses(const Unit& unit) : unit_(unit), context_(unit.context()) {}
@@ -66,11 +72,11 @@ class Uses : public Visitor {
 
   // Whether a call is given that, too, as memcpy is of what it copies as a whole.
   bool gives_size_of(const CallExpr* call, const Expr* pointer) const {
-    const QualType type = pointer->IgnoreParenCasts()->getType();
-    if (!type->isPointerType() || type->getPointeeType()->isIncompleteType()) return false;
+    const QualType type = pointer->IgnoreParenCasts()->getType(), of = type->isPointerType() ? type->getPointeeType() : type->isArrayType() ? context_.getAsArrayType(type)->getElementType() : QualType();
+    if (of.isNull() || of->isIncompleteType()) return false;
     return std::any_of(call->arg_begin(), call->arg_end(), [&](const Expr* argument) {
       Expr::EvalResult number;
-      return argument->getType()->isIntegerType() && argument->EvaluateAsInt(number, context_) && number.Val.getInt() == static_cast<int64_t>(size_of(context_, type->getPointeeType()));
+      return argument->getType()->isIntegerType() && argument->EvaluateAsInt(number, context_) && number.Val.getInt() == static_cast<int64_t>(size_of(context_, of));
     });
   }
 
@@ -161,7 +167,7 @@ class Uses : public Visitor {
     each_mixed(whole, 0, [&](const RecordDecl* mixed, uint64_t begin) {
       bool covers = false;
       const bool all = each_scalar(context_, other, 0, [&](uint64_t at, uint64_t size, bool is_pointer) {
-        for (const uint64_t word : words(mixed)) covers |= !is_pointer && at < begin + word + kWord && begin + word < at + size;
+        covers |= !is_pointer && at + size > begin && are_of_words(words(mixed), at < begin ? 0 : at - begin, at < begin ? at + size - begin : size);
       });
       bool is_seen = false;
       each_mixed(other, 0, [&](const RecordDecl* one, uint64_t at) {
@@ -178,7 +184,7 @@ class Uses : public Visitor {
   bool covers(const RecordDecl* record, QualType type, uint64_t offset) {
     bool covers = false;
     const bool all = each_scalar(context_, type, offset, [&](uint64_t at, uint64_t size, bool is_pointer) {
-      for (const uint64_t word : words(record)) covers |= !is_pointer && at < word + kWord && word < at + size;
+      covers |= !is_pointer && are_of_words(words(record), at, size);
     });
     return covers || !all;
   }
@@ -219,6 +225,18 @@ class Uses : public Visitor {
     return field != nullptr && field->isBitField();
   }
 
+  // Of a word of another such union, by a member that is a number: what is there is an address, or has been noted.
+  bool is_copy(const Expr* whole, const std::vector<const RecordDecl*>& to) {
+    const auto* both = dyn_cast<BinaryOperator>(whole);
+    const auto* value = both == nullptr || both->getOpcode() != BO_Assign ? nullptr : dyn_cast<ImplicitCastExpr>(both->getRHS()->IgnoreParens());
+    if (value == nullptr || value->getCastKind() != CK_LValueToRValue || size_of(context_, value->getType()) != kWord || !context_.hasSameUnqualifiedType(value->getType(), both->getLHS()->getType())) return false;
+    const std::vector<const RecordDecl*> from = judge(value->getSubExpr());
+    if (from.empty() || offset_ % kWord != 0) return false;
+    for (const RecordDecl* one : from)
+      for (const RecordDecl* other : to) uses_.alike.push_back({key_of_union(unit_, one), key_of_union(unit_, other)});
+    return true;
+  }
+
   // Which has no address.
   static bool is_in_register(const Expr* e) {
     for (const auto* member = dyn_cast<MemberExpr>(e = e->IgnoreParens()); member != nullptr && !member->isArrow(); member = dyn_cast<MemberExpr>(e)) e = member->getBase()->IgnoreParens();
@@ -235,6 +253,7 @@ class Uses : public Visitor {
       return;
     }
     const auto* const step = dyn_cast<UnaryOperator>(whole);
+    if (is_copy(whole, unions)) return;
     const bool is_word = to->getType()->isArithmeticType() && !to->getType()->isAnyComplexType() && size_of(context_, to->getType()) == kWord && offset_ % kWord == 0;
     UnionUses::Store one = {whole, to->IgnoreParens(), {}, is_word && !(step != nullptr && step->isPostfix())};
     for (const RecordDecl* record : unions) one.unions.insert(key_of_union(unit_, record));

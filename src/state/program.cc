@@ -522,6 +522,10 @@ Result check_addresses(const Process& p, const uint8_t* begin, uint64_t size, Ty
   if (found == size) return Result();
   uintptr_t value;
   memcpy(&value, begin + found, kWord);
+  if (is_number_in_union(value))
+    return Result::error("memory of %llu bytes, which is taken for %s, holds a number in a union that is an address, too (%p, at byte %llu); a restart has others, and could not tell the one from the "
+                         "other: set the union to 0 before a number of less bytes than a pointer comes into it, or say by #pragma elc union which member is in use",
+                         static_cast<unsigned long long>(size), info.kind == format::kByte ? "bytes" : info.name, reinterpret_cast<const void*>(value), static_cast<unsigned long long>(found));
   return Result::error("memory of %llu bytes, which is taken for %s, holds an address%s (%p, at byte %llu), which a restart would "
                        "not set; %smemory from malloc is what its result is converted to a pointer to",
                        static_cast<unsigned long long>(size), info.kind == format::kByte ? "bytes" : info.name, is_stream(p, value) ? " of a stream" : is_handle(p, value) ? ", a handle of MPI" : "",

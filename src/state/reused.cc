@@ -115,6 +115,7 @@ uint64_t rows_before_data(const Process& p, const Block& block) {
   const auto leads_into = [&](uintptr_t value) { return value - reinterpret_cast<uintptr_t>(block.address) < block.size; };
   format::PointerLeaf beside;
   const auto leads = [&](uintptr_t value) {
+    if (is_number_in_union(value)) return false;
     return value == 0 || leads_beside_memory(p, value, &beside) || leads_into(value) || p.moved.find(value) != nullptr || p.blocks->encode(reinterpret_cast<const void*>(value)).block != format::kWildBlock;
   };
   bool is_of_rows = false;

@@ -1,5 +1,7 @@
 // What a union of pointers and numbers has: nothing in it says so. A program that a tool has prepared notes the numbers it puts there
 // that look like addresses; all else that does is a pointer.
+#include <pthread.h>
+#include <signal.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -42,25 +44,43 @@ uint64_t& place_of_number(uint64_t value) {
   return all.inverted[i];
 }
 
-void note_number(uint64_t value) {
+void make_room() {
   Numbers& all = numbers();
-  if (!may_look_like_address(value) || are_too_many()) return;
-  if constexpr (sizeof(unsigned long) == sizeof value) ELC_Program_noted[value * kOdd >> 54] = static_cast<unsigned long>(value);
-  uint64_t& place = place_of_number(value);
-  if (place != 0) return;
-  place = ~value;
-  if (++all.count <= all.size / 4 * 3 || all.size == kMost) return;
-  const Numbers before = {{}, all.inverted, all.size, 0};
-  uint64_t* const more = static_cast<uint64_t*>(ELC_new(ELC_UINT64, static_cast<size_t>(all.size * 4)));
+  if (all.count <= all.size / 4 * 3 || all.size == kMost) return;
+  uint64_t* const before = all.inverted;
+  const uint64_t size = all.size;
+  // Where there are threads others look into the table.
+  uint64_t* const more = process().has_threads ? nullptr : static_cast<uint64_t*>(ELC_new(ELC_UINT64, static_cast<size_t>(size * 4)));
   if (more == nullptr) {
     all.count = kMost;
     return;
   }
   all.inverted = more;
-  all.size *= 4;
-  for (uint64_t i = 0; i < before.size; ++i)
-    if (before.inverted[i] != 0) place_of_number(~before.inverted[i]) = before.inverted[i];
-  if (before.inverted != all.first) ELC_free(before.inverted);
+  all.size = size * 4;
+  for (uint64_t i = 0; i < size; ++i)
+    if (before[i] != 0) place_of_number(~before[i]) = before[i];
+  if (before != all.first) ELC_free(before);
+}
+
+pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+// A handler of the program's that comes meanwhile may have numbers, too.
+void note_number(uint64_t value) {
+  if (!may_look_like_address(value) || are_too_many()) return;
+  if constexpr (sizeof(unsigned long) == sizeof value) ELC_Program_noted[value * kOdd >> 54] = static_cast<unsigned long>(value);
+  if (place_of_number(value) != 0) return;
+  sigset_t every, before;
+  sigfillset(&every);
+  sigprocmask(SIG_BLOCK, &every, &before);
+  const bool has_threads = process().has_threads;
+  if (has_threads) pthread_mutex_lock(&lock);
+  if (uint64_t& place = place_of_number(value); place == 0 && !are_too_many()) {
+    place = ~value;
+    ++numbers().count;
+    make_room();
+  }
+  if (has_threads) pthread_mutex_unlock(&lock);
+  sigprocmask(SIG_SETMASK, &before, nullptr);
 }
 
 enum Member : int { kAddress, kBytes, kUnknown = -2 };
@@ -76,6 +96,8 @@ int active_of_word(const void* word, const void*) {
 }  // namespace
 
 bool is_word(const format::TypeTable& types, TypeId type) { return types.info(type).active == active_of_word; }
+
+bool is_number_in_union(uintptr_t value) { return may_look_like_address(value) && process().has_words && (are_too_many() || place_of_number(value) != 0); }
 
 // What was noted here before is noted no more.
 void put_unions() { memset(ELC_Program_noted, 0, sizeof ELC_Program_noted); }
@@ -103,7 +125,6 @@ ELC_EXPORT ELC_Type ELC_Program_word(void) {
 }
 
 ELC_EXPORT void ELC_Program_number_in_union(const void* number, size_t size) {
-  const elc::state::Alone alone;
   const uintptr_t begin = reinterpret_cast<uintptr_t>(number), end = begin + size;
   for (uintptr_t at = begin & ~uintptr_t{7}; at < end; at += 8) {
     uint64_t value;

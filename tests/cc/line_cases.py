@@ -379,7 +379,27 @@ int main(int argc, char **argv) {
                     "union u one = {.n = address()}; kept = one;", "kept = (union u){.n = address()};", "(&kept)->n = address();", "union u *p = &kept; i % 2 ? (p->n = address()) : (p->n = address());",
                     "copies[0].n = address(); memcpy(&kept, copies, sizeof kept); copies[0].n = 0;", "kept.d = ((union u){.n = address()}).d;", "long n = (kept.n = address()); result += n == 0;"):
             with self.subTest(how):
-                self.refused("holds an address", begin, how + " copies[2] = kept; deep(1, 1); result += copies[2].n == 5;")
+                self.refused("holds a number in a union that is an address, too", begin, how + " copies[2] = kept; deep(1, 1); result += copies[2].n == 5;")
+
+    def test_unions_that_are_copied_by_a_number(self):
+        self.right("union u { long n; char *text; double d; }; static union u from, to[3]; static char text[200];",
+                   "if (i % 3) from.text = text + i; else from.n = i; to[i % 3].n = from.n; (to[1].d) = to[i % 3].d; deep(1, 1); result += i % 3 ? to[i % 3].text - text + (to[1].text - text) : to[0].n + to[1].n;")
+
+    def test_union_that_another_file_writes_unseen(self):
+        """Which has the same struct at another line."""
+        record = "struct record { int kind; union { char c; char *text; long n; } u; };"
+        self.write("other.c", "\n\n" + record + "\nchar *place(struct record *r) { return &r->u.c; }\n")
+        self.write("prog.c", PROGRAM % (record + " char *place(struct record *); static struct record kept; static char *text;",
+                                        "if (i == 0) { text = malloc(7000); kept.u.text = text + 300; *place(&kept) = 'x'; } result += kept.u.c;"))
+        self.cc("prog.c", "other.c", "-w", "-o", "prog")
+        self.assert_refuses_line("holds an address")
+
+    def test_numbers_in_unions_of_a_pool(self):
+        """What memory of a program's own allocator holds is guessed, and is no pointer there either."""
+        self.refused("holds a", "typedef struct { int kind; union { char c; char *text; long n; } u; } value; static char *pool, *text; static size_t used; static value *one, *more;"
+                     "static void *get(size_t n) { void *p; if (!pool) pool = malloc(4000); p = pool + used; used += (n + 15) / 16 * 16; return p; }",
+                     "if (i == 0) { text = malloc(70000); one = get(sizeof *one); more = get(3 * sizeof *more); one->u.text = text + 2; more[0].u.text = text; more[1].u.text = text + 200; more[1].u.c = 4; }"
+                     "result += more[1].u.c;")
 
     def test_many_numbers_where_pointers_were(self):
         """Integers of half a word, over pointers: each is noted. What is seen of a union without being written puts nothing there."""

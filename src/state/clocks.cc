@@ -1,7 +1,6 @@
 #include "state/clocks.h"
 
 #include <sys/resource.h>
-#include <sys/time.h>
 #include <time.h>
 
 #include "state/process.h"

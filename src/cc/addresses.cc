@@ -602,7 +602,7 @@ class AddressVisitor : public Visitor {
   }
   void look_at_half(const Expr* e) {
     const Expr* const pointer = function_ == nullptr ? nullptr : leads_to(e);
-    if (pointer != nullptr && may_be_half(e) && (of(pointer) & kBytes) != 0) found_[function_].looked_at.push_back(e);
+    if (pointer != nullptr && may_be_half(e) && (of(pointer) & kBytes) != 0) found_[function_].looked_at.push_back(e->IgnoreParens());
   }
 
   // What is read there.

@@ -225,18 +225,28 @@ class FileVisitor : public Visitor {
     const auto* address = dyn_cast<UnaryOperator>(argument->IgnoreParenCasts());
     const QualType to = argument->IgnoreParenImpCasts()->getType(), result = call->getType();
     if (address == nullptr || address->getOpcode() != UO_AddrOf) return;
-    if (name != "MPI_Alloc_mem" && name != "MPI_Win_allocate" && (!to->isPointerType() || !to->getPointeeType()->isVoidPointerType())) return;
+    // Of the program's own, as anything: grab(&p, n * sizeof *p). Whether it has made the pointer lead elsewhere is seen when it has returned.
+    const bool is_anything = callee != nullptr && m_.program_.defines(unit_, callee) && argument->getType()->isVoidPointerType() && asks_for_size(call);
+    if (!is_anything && name != "MPI_Alloc_mem" && name != "MPI_Win_allocate" && (!to->isPointerType() || !to->getPointeeType()->isVoidPointerType())) return;
     if (!address->getSubExpr()->getType()->isPointerType() || in_initialiser_ || m_.program_.reaches_mpi(unit_, call)) return;
     const QualType element = address->getSubExpr()->getType()->getPointeeType();
     if (element->isFunctionType() || element->isAnyCharacterType() || !(result->isVoidType() || result->isIntegerType() || result->isPointerType())) return;
     m_.lift(element);
     const std::string type = type_of_memory(call, element, false);
     if (type.empty()) return;
-    const std::string place = "elc_at" + std::to_string(++places_);
-    m_.edits_.wrap(unit_.begin_of(argument->getBeginLoc()), unit_.end_of(argument->getEndLoc()), "(" + place + " = (void **)(", "))");
+    const std::string place = "elc_at" + std::to_string(++places_), before = "elc_was" + std::to_string(places_);
+    m_.edits_.wrap(unit_.begin_of(argument->getBeginLoc()), unit_.end_of(argument->getEndLoc()), "(" + place + " = (void **)(", is_anything ? "), " + before + " = *" + place + ", (void *)" + place + ")" : "))");
     m_.edits_.wrap(unit_.begin_of(call->getBeginLoc()), unit_.end_of(call->getEndLoc()),
-                   "({ void **" + place + "; " + (result->isVoidType() ? "" : bare(result) + " elc_given = "),
-                   "; ELC_Program_as(*" + place + ", " + type + "); " + (result->isVoidType() ? "" : "elc_given; ") + "})");
+                   "({ void **" + place + (is_anything ? ", *" + before : "") + "; " + (result->isVoidType() ? "" : "__auto_type elc_given = "),
+                   "; " + std::string(is_anything ? "if (*" + place + " != " + before + ") " : "") + "ELC_Program_as(*" + place + ", " + type + "); " + (result->isVoidType() ? "" : "elc_given; ") + "})");
+  }
+
+  static bool has_size(const Stmt* e) {
+    const auto* size = dyn_cast<UnaryExprOrTypeTraitExpr>(e);
+    return (size != nullptr && size->getKind() == UETT_SizeOf) || std::any_of(e->child_begin(), e->child_end(), [](const Stmt* child) { return child != nullptr && has_size(child); });
+  }
+  static bool asks_for_size(const CallExpr* call) {
+    return std::any_of(call->arg_begin(), call->arg_end(), [](const Expr* argument) { return has_size(argument); });
   }
 
   // Whether the program asks there whether there is such a function: if (hook), hook != NULL.

@@ -165,6 +165,15 @@ bool may_have_long_doubles() {
   return p.has_long_doubles;
 }
 
+// The upper bits of an address: those of all that a program has are few.
+static uintptr_t place_of(uintptr_t address) { return sizeof address == 8 ? address >> 18 >> 18 : 0; }
+
+// Below it there is no memory: systems lay an executable, or the libraries where the stack has no limit, and all else behind the first.
+static uintptr_t lowest_place(const Process& p) {
+  const uintptr_t lowest = std::min({p.executable, reinterpret_cast<uintptr_t>(&strlen), reinterpret_cast<uintptr_t>(&p)});
+  return place_of(lowest) == 0 ? lowest : place_of(lowest) << 18 << 18;
+}
+
 char** begin_program(const ELC_Program& program, int argc, char** argv) {
   Process& p = process();
   p.is_prepared = true;
@@ -194,7 +203,7 @@ char** begin_program(const ELC_Program& program, int argc, char** argv) {
   if (program.executable != nullptr && program.executable_end != nullptr) {
     p.executable = reinterpret_cast<uintptr_t>(program.executable);
     p.executable_end = reinterpret_cast<uintptr_t>(program.executable_end);
-    ELC_Program_lowest = static_cast<unsigned long>(p.executable);  // heap, libraries and stack are above, as systems have them
+    ELC_Program_lowest = static_cast<unsigned long>(lowest_place(p));
   }
   p.settings = program.settings;
   if (p.settings != nullptr) p.settings(0);
@@ -378,9 +387,6 @@ void find_gaps(Process& p) {
     }
   }
 }
-
-// The upper bits of an address: those of all that a program has are few.
-static uintptr_t place_of(uintptr_t address) { return sizeof address == 8 ? address >> 18 >> 18 : 0; }
 
 // Behind the last block that lies low: those that were there before.
 constexpr uintptr_t kMostBehind = uintptr_t{64} << 20;

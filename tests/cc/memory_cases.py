@@ -2,8 +2,7 @@
 
 import json
 import os
-
-import os
+import subprocess
 
 from cases import Cases, launch, PROGRAM  # noqa: F401
 
@@ -21,6 +20,17 @@ class Memory(Cases):
         self.right("struct node { struct node *next; double value; }; static struct node *list; static struct slot { void *memory, *first; } slots[100]; static void *last;",
                    "struct slot *slot = &slots[i]; struct node *node = slot->first = last = slot->memory = malloc(sizeof *node); node->next = list; node->value = i / 3.0; list = node;"
                    "deep(1, 1); for (node = list; node; node = node->next) result += node->value; result += last == slots[i].memory;")
+
+    def test_memory_that_a_pointer_to_anything_is_set_to(self):
+        """By a function of the program's own that is given its address as a void *."""
+        self.right("""
+            struct node { struct node *next; char *text; double v; }; static struct node *list; static int asked; static void two(void *one, void *other, size_t size) { *(void **)one = malloc(size); *(void **)other = malloc(size); }
+            static int grab(void *slot, size_t size) { asked++; return (*(void **)slot = malloc(size)) == NULL; }
+            static struct node *other(void *slot, size_t size) { (void)slot; return size ? list : NULL; }""", """
+            struct node *node; if (grab(&node, sizeof *node) || !node) abort(); node->next = list; node->v = i / 4.0; node->text = i % 2 ? "odd" : "even"; list = node;
+            if (other(&node, sizeof node)->v < 0) abort();
+            { struct node *a, *b; two(&a, &b, sizeof *a); a->next = list; b->next = a; a->v = 1; b->v = i; a->text = b->text = "both"; list = b; }
+            deep(1, 1); for (node = list; node; node = node->next) result += node->v + node->text[0]; result += asked;""")
 
     def test_memory_that_is_mapped(self):
         """That of nobody else is as any, also when it grows, or a part of it is not wanted any more."""
@@ -361,6 +371,14 @@ int main(int argc, char **argv) {
                                             "if (i == 0) { fill(); halves = (int *)(table + 1); } result += %s %% 7;" % how))
             self.cc("prog.c", "-w", "-o", "prog")
             self.assert_refuses_line("it computes with an address as a number")
+        # Where the stack has no limit, libraries and large blocks lie below the executable.
+        if subprocess.run(["setarch", "-L", "true"], stderr=subprocess.DEVNULL).returncode != 0: return
+        self.write("prog.c", PROGRAM % ("static char *table[8]; static int *halves; static void fill(void) { for (int k = 0; k < 8; k++) table[k] = malloc(3000000); }",
+                                        "if (i == 0) { fill(); halves = (int *)(table + 1); } result += (halves[0] + (halves[3])) % 7;"))
+        self.cc("prog.c", "-w", "-o", "prog")
+        self.write("low", "#!/bin/sh\nexec setarch -L \"$(dirname \"$0\")/prog\"\n")
+        os.chmod(os.path.join(self.home, "low"), 0o755)
+        self.assertRegex(self.take_line("low"), "abandoned.*it computes with an address as a number")
 
     def test_elements_that_were_copied(self):
         """By a container of any elements, from memory that its allocator has aligned: the program has looked at the last of them only since then."""

@@ -105,6 +105,11 @@ void AppendedFiles::note_written(const char* path, bool is_new) {
   if (file.open()) note(path, is_new ? "w" : "a", file.get(), false);
 }
 
+void AppendedFiles::look_before_writing(const char* path) {
+  if (Appended* const lost = find_lost(path)) lost->is_lost = false;
+  else if (find(path) == nullptr) note_writing(path);
+}
+
 int AppendedFiles::rename(const char* from, const char* to) {
   struct stat now;
   Appended* const lost = find_lost(from);
@@ -112,9 +117,10 @@ int AppendedFiles::rename(const char* from, const char* to) {
     if (const int code = ::rename(from, to); code != 0) return code;
   } else {
     // The run that was given up may have done it.
-    const Descriptor file = stat(from, &now) != 0 ? open_to_look(to, &now) : Descriptor();
+    const bool is_there = stat(from, &now) == 0;
+    const Descriptor file = is_there ? Descriptor() : open_to_look(to, &now);
     const bool is_done = file.open() && static_cast<uint64_t>(now.st_size) == lost->length && has_kept(*lost, file.get(), now);
-    if (!is_done && stat(from, &now) != 0)
+    if (!is_done && !is_there)
       give_up(Result::error("the program gives the file '%s' another name, whose %llu bytes it had written when the line was taken, and which is not there now: "
                             "put the file back as it was, or restart from another line", from, static_cast<unsigned long long>(lost->length)));
     // As programs do that keep their last files under other names: what is there now is another one under that name, too, if somebody reads it.

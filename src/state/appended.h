@@ -38,7 +38,9 @@ class AppendedFiles {
   void note(const char* path, const char* mode, int descriptor, bool is_idle);
   // The file is about to be opened so. In a restart ends the job if it is not what it was in the line, and nobody has written it anew since.
   void look_before_opening(const char* path, const char* mode);
-  // The file gets another name, and what had that is gone. Before, in a restart, ends the job if it is not what it was in the line.
+  // The same of MPI, whose modes do not say whether a file is written anew: one that was written behind the line is what it is now.
+  void look_before_writing(const char* path);
+  // The file gets another name, and what had that is gone; in a restart it may be another one than in the line, which who opens it is told.
   int rename(const char* from, const char* to);
   int truncate(const char* path, off_t length);
   int remove(const char* path, int (*how)(const char*));

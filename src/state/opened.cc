@@ -80,8 +80,11 @@ Result check_made(const Process& p) {
   return Result::error("the program has called %s", p.made[0].what);
 }
 
-void note_file_opening(const char* path, bool writes) {
-  if (is_prepared()) process().streams.look_before_opening(path, writes ? "r+" : "r");
+void note_file_opening(const char* path, bool writes, bool appends) {
+  if (!is_prepared()) return;
+  Streams& streams = process().streams;
+  if (writes && !appends) streams.look_before_writing(path);
+  else streams.look_before_opening(path, writes ? "a" : "r");
 }
 
 void note_file_closed(const char* path, bool is_new) {

@@ -118,7 +118,7 @@ bool may_have_long_doubles();
 bool is_prepared();  // by a tool, as a whole: it is such a program
 // Such a program is about to open a file by MPI, and has closed one that it wrote; `is_new`: from its beginning. A restart cuts the file to what it had
 // when it was closed, as those of other functions.
-void note_file_opening(const char* path, bool writes);
+void note_file_opening(const char* path, bool writes, bool appends);
 void note_file_closed(const char* path, bool is_new);
 // A number that lines have: a restart goes on where it is the same. `number` stays where it is.
 void add_number(const ELC_Program_number* number);

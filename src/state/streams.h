@@ -112,6 +112,7 @@ class Streams {
   void note_written(const char* path, bool is_new) { closed_.note_written(path, is_new); }
   void look_before_reading(const char* path) { look_before_opening(path, "r"); }
   void look_before_opening(const char* path, const char* mode) { closed_.look_before_opening(path, mode); }
+  void look_before_writing(const char* path) { closed_.look_before_writing(path); }
   void look_before_asking(const char* path) { closed_.look_before_asking(path); }
   int remove(const char* path, int (*how)(const char*)) { return note_change(), closed_.remove(path, how); }
   int rename(const char* from, const char* to) { return note_change(), closed_.rename(from, to); }

@@ -18,6 +18,17 @@ class Files(Cases):
             }
             deep(1, 1); sum = sum * 1.01 + i; result += sum;"""), "8 40 90", "120")
 
+    def test_files_that_mpi_writes_over(self):
+        """As programs write their own checkpoints: behind the line the file was written anew, and so it is in a restart."""
+        for mode in ("MPI_MODE_WRONLY", "MPI_MODE_RDWR"):
+            with self.subTest(mode):
+                self.restarts_from_all(PROGRAM % ("static MPI_File file; static int values[200], k;", """
+                    if (i == 0 && rank == 0) remove("state");
+                    deep(1, 1); for (k = 0; k < 200; k++) values[k] = i * 1000 + k * (rank + 1);
+                    MPI_File_open(MPI_COMM_WORLD, "state", MPI_MODE_CREATE | %s, MPI_INFO_NULL, &file);
+                    MPI_File_write_at_all(file, rank * sizeof values, values, 200, MPI_INT, MPI_STATUS_IGNORE); MPI_File_close(&file); deep(1, 1);
+                    if (i == 99) { FILE *all = fopen("state", "rb"); while (fread(&k, sizeof k, 1, all) == 1) result += k %% 1000; fclose(all); }""" % mode), "9 61 140 190")
+
     def test_files_that_mpi_has_closed(self):
         """What was appended behind a line is cut, as that of others: by its size, or as a log."""
         for mode in ("MPI_MODE_CREATE | MPI_MODE_WRONLY", "MPI_MODE_CREATE | MPI_MODE_WRONLY | MPI_MODE_APPEND"):

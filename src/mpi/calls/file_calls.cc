@@ -33,7 +33,7 @@ int open(MPI_Comm comm, ELC_CONST char* path, int mode, MPI_Info info, MPI_File*
   const Refused now(kCall, place);
   struct stat before;
   const bool there = stat(path, &before) == 0;
-  state::note_file_opening(path, (mode & MPI_MODE_RDONLY) == 0);
+  state::note_file_opening(path, (mode & MPI_MODE_RDONLY) == 0, (mode & MPI_MODE_APPEND) != 0);
   const bool followed = operation.comm() != nullptr && !operation.comm()->is_inter();  // which MPI refuses
   const bool spare = followed && spared(comm, there);
   const int code = released_inside([&] { return PMPI_File_open(comm, path, spare ? mode & ~MPI_MODE_EXCL : mode, info, made); });

@@ -1,6 +1,7 @@
 #include "cc/file_visitor.h"
 
 #include <fcntl.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <functional>
@@ -45,7 +46,7 @@ class FileVisitor : public Visitor {
     if (known.file != Known::File::kNone) follow_file(call, known);
     if (known.makes >= 0 || known.frees >= 0) follow_made(call, known);
     follow_process(call, callee->getName().str());
-    if (callee->getName().startswith("fileno") && call->getNumArgs() == 1 && keeps_value(call)) keep_number(call);
+    if ((callee->getName() == "fileno" || callee->getName() == "fileno_unlocked") && call->getNumArgs() == 1 && keeps_value(call)) keep_number(call);
     // Perhaps into what it was given; also by way of a pointer that it sets, as strtod does.
     const auto is_set = [this](const Expr* argument) {
       const QualType type = argument->IgnoreParenCasts()->getType();
@@ -478,6 +479,8 @@ class FileVisitor : public Visitor {
     static const std::map<std::string, unsigned> all = {{"kill", 0}, {"sched_getaffinity", 0}, {"sched_setaffinity", 0}, {"getpriority", 1}, {"setpriority", 1}};
     const auto found = all.find(name);
     if (found == all.end() || call->getNumArgs() <= found->second) return;
+    Expr::EvalResult which;  // of a priority: whose it is
+    if (found->second > 0 && (!call->getArg(0)->EvaluateAsInt(which, unit_.context()) || which.Val.getInt() != PRIO_PROCESS)) return;
     const Expr* const number = call->getArg(found->second);
     m_.edits_.wrap(unit_.begin_of(number->getBeginLoc()), unit_.end_of(number->getEndLoc()), "ELC_Program_process(", ")");
   }

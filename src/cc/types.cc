@@ -300,24 +300,23 @@ std::string Types::unique_name(const RecordDecl* record) const {
   return unique;
 }
 
-static bool is_named(QualType type, const std::set<std::string>& names) {
-  const RecordDecl* const record = type->getAsRecordDecl();
+static bool is_named(const RecordDecl* record, const std::set<std::string>& names) {
   return record != nullptr && names.contains(record->getTypedefNameForAnonDecl() != nullptr ? record->getTypedefNameForAnonDecl()->getName().str() : record->getName().str());
 }
 
 bool Types::is_lock(QualType type) {
   static const std::set<std::string> all = {"pthread_mutex_t", "pthread_cond_t", "pthread_rwlock_t", "pthread_barrier_t", "sem_t"};
-  return is_named(type, all) || is_attribute(type);
+  return is_named(type->getAsRecordDecl(), all) || is_attribute(type);
 }
 
 bool Types::is_attribute(QualType type) {
   static const std::set<std::string> all = {"pthread_mutexattr_t", "pthread_condattr_t", "pthread_rwlockattr_t", "pthread_attr_t"};
-  return is_named(type, all);
+  return is_named(type->getAsRecordDecl(), all);
 }
 
 bool Types::is_made_elsewhere(const RecordDecl* record) {
   static const std::set<std::string> all = {"re_pattern_buffer", "glob_t", "glob64_t", "wordexp_t"};
-  return all.contains(record->getTypedefNameForAnonDecl() != nullptr ? record->getTypedefNameForAnonDecl()->getName().str() : record->getName().str());
+  return is_named(record, all);
 }
 
 bool Types::is_jump_buffer(QualType type) {

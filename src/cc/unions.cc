@@ -253,8 +253,8 @@ class Uses : public Visitor {
       return;
     }
     const auto* const step = dyn_cast<UnaryOperator>(whole);
-    if (is_copy(whole, unions)) return;
     const bool is_word = to->getType()->isArithmeticType() && !to->getType()->isAnyComplexType() && size_of(context_, to->getType()) == kWord && offset_ % kWord == 0;
+    if (is_word && is_copy(whole, unions)) return;
     UnionUses::Store one = {whole, to->IgnoreParens(), {}, is_word && !(step != nullptr && step->isPostfix())};
     for (const RecordDecl* record : unions) one.unions.insert(key_of_union(unit_, record));
     uses_.stores.push_back(one);

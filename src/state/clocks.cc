@@ -1,6 +1,5 @@
 #include "state/clocks.h"
 
-#include <sys/resource.h>
 #include <time.h>
 
 #include "state/process.h"
@@ -21,8 +20,7 @@ int64_t by_system(Clock clock) {
   if (clock == kUser || clock == kSystem) {
     struct rusage used = {};
     getrusage(RUSAGE_SELF, &used);
-    const timeval& time = clock == kUser ? used.ru_utime : used.ru_stime;
-    return int64_t{time.tv_sec} * kSecond + int64_t{time.tv_usec} * 1000;
+    return nanoseconds(clock == kUser ? used.ru_utime : used.ru_stime);
   }
   struct timespec now = {};
   clock_gettime(clock == kMonotonic ? CLOCK_MONOTONIC : CLOCK_PROCESS_CPUTIME_ID, &now);

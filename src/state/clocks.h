@@ -4,11 +4,14 @@
 #define ELC_STATE_CLOCKS_H
 
 #include <stdint.h>
+#include <sys/resource.h>
 
 namespace elc::state {
 
 enum Clock : int { kWall, kMonotonic, kProcessor, kUser, kSystem, kClocks };  // MPI_Wtime's; of clock_gettime all but the calendar's; clock's; getrusage's
 constexpr int64_t kSecond = 1000000000;  // in nanoseconds, as all here
+
+inline int64_t nanoseconds(const timeval& time) { return int64_t{time.tv_sec} * kSecond + int64_t{time.tv_usec} * 1000; }
 
 inline constexpr const char* kClocksVariable = "clocks of the process";
 

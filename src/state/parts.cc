@@ -250,9 +250,10 @@ class Parts {
     if (count == 0) return false;
     // Elements in front, at which the program has not looked since it has copied them there.
     uint64_t first = begin;
-    const bool are_some = p_.types.info(type).kind == format::kStruct && !check_addresses(p_, block_.address + end_, begin - end_, format::kByte).ok();
-    while (are_some && first - end_ >= size && is_one(block_.address + first - size)) first -= size;
-    if (!fill_up(first)) return false;
+    if (!fill_up(begin)) {
+      while (p_.types.info(type).kind == format::kStruct && first - end_ >= size && is_one(block_.address + first - size)) first -= size;
+      if (first == begin || !fill_up(first)) return false;
+    }
     fields_.push_back({{}, first, type, count + (begin - first) / size});
     end_ = last;
     return true;

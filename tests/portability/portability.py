@@ -62,7 +62,7 @@ INCLUDES = {name + ".h" for name in (ISO_C + " " + POSIX_2008).split()} | set(IS
     "mpi.h", "zlib.h", "elc.h", "elc_typed.h", "libELC.h"}
 # An option of POSIX.1-2001, and in 2008 still not on every system; and what compilers for x86 have.
 INCLUDES_OF = {SYSTEM: {"aio.h", "sys/syscall.h", "ucontext.h"}, "src/store/copy.cc": {"sys/resource.h"},
-               "src/state/library.cc": {"libgen.h", "sys/resource.h"}, "src/state/clocks.cc": {"sys/resource.h"}, "src/state/environment.cc": {"sys/resource.h", "sys/time.h"}, "src/state/input.cc": {"stdio_ext.h"}, PROCESSOR: {"cpuid.h", "immintrin.h"}}
+               "src/state/library.cc": {"libgen.h", "sys/resource.h"}, "src/state/clocks.h": {"sys/resource.h"}, "src/state/environment.cc": {"sys/resource.h", "sys/time.h"}, "src/state/input.cc": {"stdio_ext.h"}, PROCESSOR: {"cpuid.h", "immintrin.h"}}
 BEYOND_POSIX = ["OWN_INPUT", "TM_ZONE", "AFFINITY", "HUGE_PAGES", "CLONE", "SYNC_FILE_RANGE", "RANDOM_STATE", "REGISTERS"]
 
 

@@ -357,8 +357,6 @@ ELC_EXPORT long ELC_Program_time(void* to) {
 
 ELC_EXPORT long ELC_Program_clock(void) { return static_cast<long>(repeated(clock() + static_cast<clock_t>(ahead(elc::state::kProcessor) / (kSecond / CLOCKS_PER_SEC)))); }
 
-static int64_t nanoseconds(const timeval& time) { return int64_t{time.tv_sec} * kSecond + int64_t{time.tv_usec} * 1000; }
-
 ELC_EXPORT long ELC_Program_times(void* to) {
   struct tms* const used = static_cast<struct tms*>(to);
   clock_t now = times(used);
@@ -366,7 +364,7 @@ ELC_EXPORT long ELC_Program_times(void* to) {
   const int64_t tick = kSecond / sysconf(_SC_CLK_TCK);
   if (used != nullptr) {
     const auto go_on = [tick](clock_t* ticks, const timeval& time, elc::state::Clock clock) {
-      if (ahead(clock) != 0) *ticks = static_cast<clock_t>((nanoseconds(time) + ahead(clock)) / tick);  // not that of each: it is rounded down
+      if (ahead(clock) != 0) *ticks = static_cast<clock_t>((elc::state::nanoseconds(time) + ahead(clock)) / tick);  // not that of each: it is rounded down
     };
     rusage own = {};
     getrusage(RUSAGE_SELF, &own);
@@ -383,7 +381,7 @@ ELC_EXPORT int ELC_Program_getrusage(int of, void* to) {
   if (code != 0) return code;
   if (of == RUSAGE_SELF) {
     const auto go_on = [](struct timeval* time, elc::state::Clock clock) {
-      const int64_t all = nanoseconds(*time) + ahead(clock);
+      const int64_t all = elc::state::nanoseconds(*time) + ahead(clock);
       time->tv_sec = static_cast<time_t>(all / kSecond);
       time->tv_usec = static_cast<suseconds_t>(all % kSecond / 1000);
     };

@@ -246,10 +246,10 @@ int ELC_Program_putenv(char *variable); /* its memory is the program's */
 int ELC_Program_sigprocmask(int how, const void *to, void *before); /* and pthread_sigmask; sigset_t * */
 /* The program calls a function that lines are not for: from now on there are none. The text, which stays, is told: "name() (place): why". */
 void ELC_Program_unfit(const char *what);
-/* A pointer of which a number is made: that is for no line, too, unless it is a small number itself, which is the same in a restart. */
+/* A pointer of which a number is made: that is for no line, too, unless it is a number itself, which is the same in a restart. */
 void *ELC_Program_number_of(const volatile void *pointer, const char *what);
-/* 32 bits are read there, on a machine whose addresses have 64: that is for no line if they are half of one. Those are not below the lowest,
- * which is known when the program has begun. */
+/* 32 bits are read there, on a machine whose addresses have 64: that is for no line if they are half of one. Addresses are not below the
+ * lowest, which is known when the program has begun. */
 void ELC_Program_half_at(const volatile void *at, const char *what);
 extern unsigned long ELC_Program_lowest;
 /* Of a word of a union in which there may be a pointer or a number: what looks like an address is saved as one, but for the numbers that the

@@ -49,6 +49,19 @@ unsigned differs(unsigned left, unsigned right) {
   return both;
 }
 
+// Where what is in an integer was an address, or may have been.
+struct Sources {
+  std::set<const Expr*> conversions;
+  bool are_all = true;  // not what came from memory, say, or from other files
+
+  void add(const Sources& more) {
+    conversions.insert(more.conversions.begin(), more.conversions.end());
+    are_all &= more.are_all;
+  }
+};
+
+const Sources kUnknown = {{}, false};
+
 class AddressVisitor : public Visitor {
  public:
   explicit AddressVisitor(const Unit& unit) : unit_(unit), context_(unit.context()) {}
@@ -61,7 +74,7 @@ class AddressVisitor : public Visitor {
       const unsigned what = may_be_given(function->getParamDecl(i));
       if (what == kNothing) continue;
       may_be_given_.insert(function);
-      if (is_given_({function, i})) holds(function->getParamDecl(i), what == kAddress ? kAddress | kPart : what);  // nobody says of what
+      if (is_given_({function, i})) holds(function->getParamDecl(i), what == kAddress ? kAddress | kPart : what, kUnknown);  // nobody says of what
     }
     const bool all = Visitor::TraverseFunctionDecl(function);
     function_ = outer;
@@ -108,7 +121,7 @@ class AddressVisitor : public Visitor {
     const bool is_called_by = pointed_to_.contains(function_->getCanonicalDecl()), is_made = is_called_by || function_->isExternallyVisible();
     if (is_made) make(s->getRetValue(), !is_called_by ? kNumbers : is_integer_handle(function_->getReturnType()) ? kNumbers | kAddress : kNumbers | kAddress | kHandle);
     if (hides_address(s->getRetValue())) found_[function_].made.push_back(s->getRetValue());
-    holds(function_, of(s->getRetValue()) & (is_made ? ~kNumbers : ~0u));
+    holds(function_, of(s->getRetValue()) & (is_made ? ~kNumbers : ~0u), sources_if_held(s->getRetValue()));
     return true;
   }
 
@@ -141,8 +154,8 @@ class AddressVisitor : public Visitor {
       make(number, is_null(pointer) ? kNumbers : kPlaces);
     }
     if (how == BO_Sub && left->getType()->isPointerType()) make(right, kQuotient);
-    if (both->getOpcode() == BO_Assign) assign(left, of(right), right);
-    else if (both->isCompoundAssignmentOp()) assign(left, result, both);
+    if (both->getOpcode() == BO_Assign) assign(left, of(right), right, sources_if_held(right));
+    else if (both->isCompoundAssignmentOp()) assign(left, result, both, sources_if_held(both));
     return true;
   }
 
@@ -153,13 +166,14 @@ class AddressVisitor : public Visitor {
     for (auto& [function, numbers] : found_)
       for (const Expr* made : numbers.made)
         if (std::vector<const Expr*> wholes; are_wholes(made, &wholes) && !wholes.empty()) numbers.wholes[made] = wholes;
+        else if (const Sources from = sources_of(made); from.are_all && !from.conversions.empty()) numbers.sources[made] = from.conversions;
     return {found_, given_, may_be_given_};
   }
   // A function that is given these.
   AddressIfGiven alone(const FunctionDecl* function, unsigned first, unsigned end) {
     alone_ = true;
     function_ = function;
-    for (unsigned i = first; i < end; ++i) holds(function->getParamDecl(i), may_be_given(function->getParamDecl(i)));
+    for (unsigned i = first; i < end; ++i) holds(function->getParamDecl(i), may_be_given(function->getParamDecl(i)), kUnknown);
     until_known([&] { TraverseStmt(function->getBody()); });
     return {found_[function], given_};
   }
@@ -178,10 +192,16 @@ class AddressVisitor : public Visitor {
     return both->isCompoundAssignmentOp() ? BinaryOperator::getOpForCompoundAssignment(both->getOpcode()) : both->getOpcode();
   }
 
-  void holds(const Decl* what, unsigned more) {
+  void holds(const Decl* what, unsigned more, const Sources& from) {
+    if (more == kNothing) return;
     unsigned& known = holding_[what->getCanonicalDecl()];
     grown_ = grown_ || (known | more) != known;
     known |= more;
+    Sources& sources = sources_[what->getCanonicalDecl()];
+    const size_t before = sources.conversions.size();
+    const bool were_all = sources.are_all;
+    sources.add(from);
+    grown_ = grown_ || sources.conversions.size() != before || sources.are_all != were_all;
   }
   unsigned held(const Decl* what) const {
     const auto found = holding_.find(what->getCanonicalDecl());
@@ -205,7 +225,7 @@ class AddressVisitor : public Visitor {
     if ((what & is) != 0 || ((what & kAddress) != 0 && (is & kHandle) != 0)) given_.insert({to, number});
   }
 
-  void give(const ValueDecl* to, const Expr* value) { holds(to, of(value) & may_hold(to->getType())); }
+  void give(const ValueDecl* to, const Expr* value) { holds(to, of(value) & may_hold(to->getType()), sources_if_held(value)); }
 
   unsigned may_hold(QualType type) const {
     while (const auto* array = context_.getAsArrayType(type)) type = array->getElementType();
@@ -229,7 +249,7 @@ class AddressVisitor : public Visitor {
   }
 
   // `value`: what it is made of.
-  void assign(const Expr* to, unsigned what, const Expr* value) {
+  void assign(const Expr* to, unsigned what, const Expr* value, const Sources& from) {
     to = to->IgnoreParens();
     while (const auto* element = dyn_cast<ArraySubscriptExpr>(to)) {
       const Expr* const of_array = element->getBase()->IgnoreParenImpCasts();
@@ -244,7 +264,7 @@ class AddressVisitor : public Visitor {
     if (is_made) make(value, kNumbers);
     const bool is_part = is_part_of_word(target) && (of(value) & kAddress) != 0;
     if (is_part || (is_made && hides_address(value))) found_[function_].made.push_back(value);
-    if (target != nullptr) holds(target, what & may_hold(target->getType()) & (is_made ? ~kNumbers : ~0u));
+    if (target != nullptr) holds(target, what & may_hold(target->getType()) & (is_made ? ~kNumbers : ~0u), from);
   }
 
   static bool is_part_of_word(const ValueDecl* to) {
@@ -288,9 +308,9 @@ class AddressVisitor : public Visitor {
     if ((of(call->getArg(1)) & kBytes) == 0) return;
     const Expr* to = call->getArg(0)->IgnoreParenCasts();
     if (const auto* address = dyn_cast<UnaryOperator>(to); address != nullptr && address->getOpcode() == UO_AddrOf) to = address->getSubExpr();
-    assign(to, kAddress, to);
+    assign(to, kAddress, to, kUnknown);
     if (const RecordDecl* record = to->getType()->getAsRecordDecl(); record != nullptr && record->getDefinition() != nullptr)
-      for (const FieldDecl* field : record->getDefinition()->fields()) holds(field, kAddress & may_hold(field->getType()));
+      for (const FieldDecl* field : record->getDefinition()->fields()) holds(field, kAddress & may_hold(field->getType()), kUnknown);
   }
 
   bool constant(const Expr* e, uint64_t* value) const {
@@ -442,6 +462,47 @@ class AddressVisitor : public Visitor {
       default:
         return false;
     }
+  }
+
+  Sources sources_if_held(const Expr* e) const { return of(e) == kNothing ? Sources() : sources_of(e); }
+  // Of what of() says of it, or of a part of it.
+  Sources sources_of(const Expr* e) const {
+    struct Seen : Visitor {
+      explicit Seen(const AddressVisitor& of) : by(of) {}
+      void see(const Expr* one) { from.are_all &= (by.of(one) & (kAddress | kHandle)) == 0; }
+      void see(const Decl* held) {
+        if (const auto known = by.sources_.find(held->getCanonicalDecl()); known != by.sources_.end()) from.add(known->second);
+      }
+      bool VisitCastExpr(CastExpr* cast) override {
+        if (cast->getCastKind() != CK_PointerToIntegral || by.of(cast) == kNothing) return true;
+        // A variable's address that is known to the compiler may stand where nothing is computed.
+        if (cast->getSubExpr()->isConstantInitializer(by.context_, false)) from.are_all = false;
+        else from.conversions.insert(cast);
+        return true;
+      }
+      bool dataTraverseStmtPre(Stmt* statement) override {
+        if (const auto* one = dyn_cast<Expr>(statement); one != nullptr && is_integer_handle(one->getType())) from.are_all = false;
+        return true;
+      }
+      bool VisitDeclRefExpr(DeclRefExpr* reference) override { return see(reference->getDecl()), true; }
+      bool VisitMemberExpr(MemberExpr* member) override { return see(member->getMemberDecl()), true; }
+      bool VisitArraySubscriptExpr(ArraySubscriptExpr* element) override {
+        if (leads_to(element) != nullptr) see(element);
+        return true;
+      }
+      bool VisitUnaryOperator(UnaryOperator* one) override {
+        if (one->getOpcode() == UO_Deref) see(one);
+        return true;
+      }
+      bool VisitBinaryOperator(BinaryOperator* both) override {
+        if (both->getOpcode() == BO_Sub && both->getLHS()->getType()->isPointerType() && both->getRHS()->getType()->isPointerType()) see(both);
+        return true;
+      }
+      const AddressVisitor& by;
+      Sources from;
+    } seen(*this);
+    seen.TraverseStmt(const_cast<Expr*>(e));
+    return seen.from;
   }
 
   // Of a pointer, or one behind it, that is an integer which is taken for one, as MPI_Aint_add() of a size is: the integer.
@@ -621,6 +682,7 @@ class AddressVisitor : public Visitor {
   std::set<const Expr*> called_;             // what stands for functions in calls
   std::set<const Decl*> pointed_to_;         // functions, by what may call them
   std::map<const Decl*, unsigned> holding_;  // variables, members, and functions that return it: what
+  std::map<const Decl*, Sources> sources_;   // and from where
   bool grown_ = false;                       // that has, since
   std::map<const FunctionDecl*, NumbersOfAddresses> found_;
 };

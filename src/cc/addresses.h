@@ -22,6 +22,9 @@ struct NumbersOfAddresses {
   // Of those that are made of nothing but whole addresses, which are there as pointers or as integers: these. Their values tell when it is done
   // whether they are addresses.
   std::map<const clang::Expr*, std::vector<const clang::Expr*>> wholes;
+  // Of others, where all that they are made of became integers in this file: where it did, by conversions of pointers. Their values tell
+  // whether there were addresses among them, and not numbers that the program has put into pointers.
+  std::map<const clang::Expr*, std::set<const clang::Expr*>> sources;
   // What is read by a pointer as an integer that may be half an address: what is there tells.
   std::vector<const clang::Expr*> looked_at;
   // A multiple of so many bytes, and more than malloc's, to which addresses are rounded, or by which is asked how they are aligned: the

@@ -153,6 +153,7 @@ void Module::refuse_orders() {
 void Module::watch_addresses() {
   const auto is_given = [this](const Parameter& p) { return program_.is_given_address(unit_, p.first, p.second); };
   std::set<const Expr*> watched;
+  std::map<const Expr*, size_t> sources;
   const auto told = [this](const FunctionDecl* function, const Expr* where, const std::string& why) {
     return in_quotes(function->getName().str() + "() (" + unit_.place(where->getBeginLoc()) + "): " + why);
   };
@@ -164,7 +165,12 @@ void Module::watch_addresses() {
       const std::string why = told(function, made, computes);
       const auto wholes = numbers.wholes.find(made);
       if (wholes == numbers.wholes.end()) {
-        edits_.wrap(unit_.begin_of(made->getBeginLoc()), unit_.end_of(made->getEndLoc()), "(ELC_Program_unfit(" + why + "), ", ")");
+        std::string are_addresses;
+        if (const auto from = numbers.sources.find(made); from != numbers.sources.end())
+          for (const Expr* source : from->second) are_addresses += (are_addresses.empty() ? "" : " | ") + ("elc_sources[" + std::to_string(sources.emplace(source, sources.size()).first->second) + "]");
+        const std::string tell = "ELC_Program_unfit(" + why + ")", promoted = made->getType()->isIntegerType() ? "+" : "";  // a bit-field has no type to name
+        if (are_addresses.empty()) edits_.wrap(unit_.begin_of(made->getBeginLoc()), unit_.end_of(made->getEndLoc()), "(" + tell + ", ", ")");
+        else edits_.wrap(unit_.begin_of(made->getBeginLoc()), unit_.end_of(made->getEndLoc()), "({ __auto_type elc_n = " + promoted + "(", "); if (__builtin_expect(" + are_addresses + ", 0)) " + tell + "; elc_n; })");
         continue;
       }
       for (const Expr* whole : wholes->second) {
@@ -177,6 +183,16 @@ void Module::watch_addresses() {
         edits_.wrap(unit_.begin_of(whole->getBeginLoc()), unit_.end_of(whole->getEndLoc()), before, behind);
       }
     }
+  }
+  for (const auto& [source, number] : sources) {
+    const Expr* const pointer = cast<CastExpr>(source)->getSubExpr();
+    edits_.wrap(unit_.begin_of(pointer->getBeginLoc()), unit_.end_of(pointer->getEndLoc()), "elc_source((const volatile void *)(", "), &elc_sources[" + std::to_string(number) + "])");
+  }
+  source_count_ = sources.size();
+  if (source_count_ > 0) {
+    Described flags = described(unit_.context().UnsignedCharTy);
+    flags.count = source_count_;
+    add_entry(unique_name(program_.file_name(unit_) + ": pointers made integers"), "elc_sources", flags, false);
   }
   for (const auto& [function, both] : orders_of_addresses(unit_)) {
     const std::string why = told(function, both, "it asks which of two addresses comes first, and a restart has others (-felc-address-numbers, if that is of no account)");
@@ -430,6 +446,10 @@ std::string Module::prelude() const {
   const std::string size = QualType(unit_.context().getSizeType()).getAsString();
   for (size_t at = 0; (at = out.find("unsigned long", at)) != std::string::npos; at += size.size()) out.replace(at, 13, size);
   for (const auto& [symbol, text] : replaced_) out += text;
+  if (source_count_ > 0)
+    out += "static unsigned char elc_sources[" + std::to_string(source_count_) + "]; "
+           "static __inline__ __attribute__((always_inline, unused)) const volatile void *elc_source(const volatile void *p, unsigned char *is_address) { "
+           "if (__builtin_expect((" + size + ")p >= ELC_Program_lowest && (" + size + ")p < -(" + size + ")4096, 0)) *is_address = 1; return p; } ";
   if (notes_numbers_)
     // Of what was stored as less than a word the half that is not, as a rule, is read first: the processor has it sooner.
     out += "extern void ELC_Program_number_in_union(const void *, unsigned long); extern unsigned long ELC_Program_noted[" + std::to_string(ELC_PROGRAM_NOTED) + "]; "

@@ -126,6 +126,7 @@ class Module {
   std::set<const clang::Decl*> registered_;
   std::map<std::string, std::string> replaced_;                 // text: declarations of what replaces functions
   bool notes_numbers_ = false;  // in unions
+  size_t source_count_ = 0;  // conversions of pointers to integers of which is noted whether there were addresses
   size_t string_count_ = 0, variable_count_ = 0, function_count_ = 0;
   bool changes_ = true;
 };

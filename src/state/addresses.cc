@@ -2,6 +2,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include <algorithm>
+
 #include "base/compiler.h"
 #include "elc_program.h"
 #include "state/process.h"
@@ -10,10 +12,10 @@ namespace elc::state {
 
 namespace {
 
-// Below, and as many before the end of all addresses, nothing lies.
+// What lies below all that the program has is a number, and so is what comes before the end of all addresses, as -1 does.
 bool may_have_memory(uintptr_t address) {
   constexpr uintptr_t kNone = 4096;
-  return address >= kNone && address < UINTPTR_MAX - kNone;
+  return address >= std::max<uintptr_t>(kNone, ELC_Program_lowest) && address < UINTPTR_MAX - kNone;
 }
 
 bool is_in(uintptr_t address, uintptr_t begin, uint64_t size) { return address - begin <= size; }
@@ -54,12 +56,12 @@ using elc::state::may_have_memory;
 
 extern "C" {
 
+ELC_EXPORT unsigned long ELC_Program_lowest = 0;
+
 ELC_EXPORT void* ELC_Program_number_of(const volatile void* pointer, const char* what) {
   if (may_have_memory(reinterpret_cast<uintptr_t>(pointer))) ELC_Program_unfit(what);
   return const_cast<void*>(pointer);
 }
-
-ELC_EXPORT unsigned long ELC_Program_lowest = 0;
 
 ELC_EXPORT void ELC_Program_half_at(const volatile void* at, const char* what) {
   uintptr_t word;

@@ -468,6 +468,39 @@ void *p = malloc(5), *any[2] = {"four", &p}; kept[((unsigned *)any[1])[0] % 61] 
             with self.subTest(use):
                 self.assert_refuses_line("it computes with an address as a number", USE=str(n))
 
+    def test_numbers_in_pointers(self):
+        """That the program makes integers again, and computes with: they are no addresses when that is done."""
+        self.right("""#include <stdint.h>
+struct item { void *key, *value; struct item *next; long by; };
+static struct item *all[7]; static int count[64]; static void *slot; static uintptr_t base = 3;
+static unsigned place(void *key) { unsigned h = (unsigned)(uintptr_t)key; return h % 7; }
+static long number(const struct item *i) { return (long)i->value; }
+static void put(void *key, void *value) { struct item *i = malloc(sizeof *i); int h = place(key); *i = (struct item){key, value, all[h], (long)key}; all[h] = i; }
+static struct item *find(void *key) { struct item *i = all[place(key)]; while (i && i->key != key) i = i->next; return i; }
+static int local(uintptr_t id) { uintptr_t k = id; if (base == 4) k = id / 2; else k = id - base; return count[k % 64]; }
+""", """
+put((void *)(intptr_t)(i + 1), (void *)(intptr_t)(i % 9)); slot = (void *)(uintptr_t)(i * 5000);
+deep(1, 1);
+{ int k = (int)(intptr_t)find((void *)(intptr_t)(i + 1))->value, m = (short)number(find((void *)1)) * 2 + k; long h = (long)slot, both[2] = {h, k};
+  deep(1, 1);
+  count[k]++; count[m + 1] += 2; count[both[0] / 16 % 64]++; h ^= k; count[h % 64] += 3; count[find((void *)1)->by * 31 % 64]++; count[((long)slot * 3 + deep(1, 2)) % 64]++;
+  slot = (void *)-(intptr_t)(h / 3 % 5); }
+result += count[i % 64] + local((uintptr_t)slot) + (int)(intptr_t)slot;""")
+
+    def test_addresses_behind_numbers_in_pointers(self):
+        """No line any more when it has computed with one, also where it was made an integer before a line from which it was restarted."""
+        self.write("prog.c", PROGRAM % ("#include <stdint.h>\nstatic int count[64];", "void *slot = i == 40 ? (void *)count : (void *)(intptr_t)i; "
+                                        "{ int low = (int)(intptr_t)slot; deep(1, 1); if (low % 7 != 8) count[low / 5 & 63]++; }"))
+        self.cc("prog.c", "-w", "-o", "prog")
+        message = r"abandoned.*main\(\) \(prog\.c:\d+\): it computes with an address as a number"
+        _, said = self.planned("prog", " ".join(map(str, range(70, 90))), ELC_KEEP="20")
+        self.assertRegex(said, message)
+        last = launch.newest(os.path.join(self.home, "lines"))
+        self.assertGreater(last, 5)
+        _, said = self.planned("prog", "95", ELC_KEEP="20", ELC_RESTART=str(last))
+        self.assertIn("restarting from line", said)
+        self.assertRegex(said, message)
+
     def test_integers_by_pointers_to_anything(self):
         """Which lead to addresses elsewhere: they are looked at when they are read."""
         outside = """struct list { void *what; struct list *next; }; static struct list *all;

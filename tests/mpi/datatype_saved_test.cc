@@ -7,6 +7,13 @@
 using namespace elc;
 using namespace elc::mpi;
 
+// By what it is made, and of how much.
+static std::vector<int> envelope_of(MPI_Datatype type) {
+  std::vector<int> all(4);
+  MPI_Type_get_envelope(type, &all[0], &all[1], &all[2], &all[3]);
+  return all;
+}
+
 TEST_CASE("a table is saved and restored") {
   const uint64_t seed = test_seed();
   MESSAGE("ELC_SEED=" << seed);
@@ -16,6 +23,7 @@ TEST_CASE("a table is saved and restored") {
     struct Kept {
       uint64_t number;
       MPI_Aint extent;
+      std::vector<int> envelope;
       Memory memory;
       std::string bytes;
     };
@@ -24,7 +32,7 @@ TEST_CASE("a table is saved and restored") {
     for (int i = draw(random, 1, 5); i > 0; --i) {
       MPI_Datatype type = types.committed();
       Memory memory(type, 2, random);
-      kept.push_back({number_of(type), extent_of(type), memory, packed(memory, 2, type)});
+      kept.push_back({number_of(type), extent_of(type), envelope_of(type), memory, packed(memory, 2, type)});
     }
     const std::string table = saved_table();
     const size_t before = derived();
@@ -45,6 +53,7 @@ TEST_CASE("a table is saved and restored") {
       REQUIRE(handle_of(k.number, &type).ok());
       REQUIRE(number_of(type) == k.number);
       REQUIRE(extent_of(type) == k.extent);
+      REQUIRE_MESSAGE(envelope_of(type) == k.envelope, described(datatypes().find(type)));
       REQUIRE_MESSAGE(packed(k.memory, 2, type) == k.bytes, described(datatypes().find(type)));
       REQUIRE_MESSAGE(packed_by_mpi(k.memory, 2, type) == k.bytes, described(datatypes().find(type)));
     }

@@ -211,15 +211,23 @@ int make_type(Constructor constructor, const Arguments& arguments, std::span<con
       return PMPI_Type_indexed(i[0], i + 1, i + 1 + i[0], old, made);
     case Constructor::kHindexed:
       return PMPI_Type_create_hindexed(i[0], i + 1, a, old, made);
-    case Constructor::kIndexedBlock: {  // by way of indexed, which every MPI has
+    case Constructor::kIndexedBlock: {
+#if ELC_HAVE_TYPE_CREATE_INDEXED_BLOCK
+      return PMPI_Type_create_indexed_block(i[0], i[1], i + 2, old, made);
+#else
       Vector<int> lengths;
       for (int k = 0; k < i[0]; ++k) lengths.push_back(i[1]);
       return PMPI_Type_indexed(i[0], lengths.data(), i + 2, old, made);
+#endif
     }
     case Constructor::kHindexedBlock: {
+#if ELC_HAVE_TYPE_CREATE_HINDEXED_BLOCK
+      return PMPI_Type_create_hindexed_block(i[0], i[1], a, old, made);
+#else
       Vector<int> lengths;
       for (int k = 0; k < i[0]; ++k) lengths.push_back(i[1]);
       return PMPI_Type_create_hindexed(i[0], lengths.data(), a, old, made);
+#endif
     }
     case Constructor::kStruct:
       return PMPI_Type_create_struct(i[0], i + 1, a, types, made);

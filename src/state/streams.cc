@@ -133,15 +133,18 @@ Result Streams::find_again(const Stream& stream, Place* place) const {
                        "program has changed its directory", path);
 }
 
+// Of failures of its own the program has to learn by ferror, which a restart clears.
+Result Streams::check_error(const Stream& stream) {
+  if (ferror(stream.file) == 0) return Result();
+  return Result::error("the program has not seen to an error of the stream of '%s' (ferror), which it would not see after "
+                       "a restart; no line is taken until it is cleared or the stream closed", stream.path.c_str());
+}
+
 // The C library may drop what it could not write, and a later flush is none the wiser: then the file lacks what the
-// program has written, and so would every line with it. Of the program's own failures it has to learn by ferror, which a
-// restart clears.
+// program has written, and so would every line with it.
 Result Streams::flush(Stream& stream) {
   if (stream.lost == 0 && fflush(stream.file) != 0) stream.lost = errno;
-  if (stream.lost == 0 && ferror(stream.file) == 0) return Result();
-  if (stream.lost == 0)
-    return Result::error("the program has not seen to an error of the stream of '%s' (ferror), which it would not see after "
-                         "a restart; no line is taken until it is cleared or the stream closed", stream.path.c_str());
+  if (stream.lost == 0) return check_error(stream);
   return Result::error("what the program wrote to the file '%s' is lost, as it could not be written: %s; no line is "
                        "taken while that is open", stream.path.c_str(), strerror(stream.lost));
 }
@@ -155,6 +158,7 @@ Result Streams::look_at(Stream& stream, Snapshot* out) const {
   if (has_encoding(stream.mode.c_str()))
     return Result::error("the stream of '%s' has an encoding of its own ('%s'), which a restart would not set; no line is taken while it is open, but with the locale's", path, stream.mode.c_str());
   ELC_TRY(find_again(stream, &out->place));
+  if (reads) ELC_TRY(check_error(stream));
   const bool regular = !out->place.way().empty();
   if (regular) out->kind = kind_of(stream.mode.c_str());
   if (!regular) return Result();

@@ -169,6 +169,7 @@ class Streams {
   Result find_again(const Stream& stream, Place* place) const;
   Result look_at(Stream& stream, Snapshot* out) const;
   static Result flush(Stream& stream);
+  static Result check_error(const Stream& stream);
   static void find_unwritten(Vector<Snapshot>& snapshots);
   Result note_written(const Snapshot& snapshot);
   Result rely_on(Snapshot& snapshot);

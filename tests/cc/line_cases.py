@@ -87,6 +87,9 @@ class Lines(Cases):
         self.refused("is open in another rank, too, and written", "#include <unistd.h>\nstatic FILE *file;",
                      'if (file == NULL) { file = fopen("shared", "w"); if (rank == 0) fputs("head", file); } pwrite(fileno(file), "text", 4, 10 + 8 * i + 4 * rank);')
 
+    def test_error_of_a_stream_that_is_read(self):
+        self.refused("the program has not seen to an error of the stream of ", "static FILE *f;", 'if (i == 0) { f = fopen("prog.c", "r"); putc(65, f); } result += ferror(f) != 0;')
+
     def test_stream_in_other_memory(self):
         """Of which nothing says that it has one, as pools of memory have."""
         self.refused("a stream", "static char *pool;", "if (pool == NULL) { FILE *to = stdout; pool = malloc(4096); memcpy(pool + 64, &to, sizeof to); }")

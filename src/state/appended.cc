@@ -78,6 +78,12 @@ Appended* AppendedFiles::find(const char* path) {
   return nullptr;
 }
 
+const Appended* AppendedFiles::written(uint64_t number) const {
+  for (const Appended& one : all_)
+    if (!one.is_appended && !one.is_lost && number_of_file(one.seen) == number) return &one;
+  return nullptr;
+}
+
 void AppendedFiles::forget(const char* path) {
   if (const Appended* const known = find(path)) all_.erase(static_cast<size_t>(known - all_.data()));
 }
@@ -112,6 +118,7 @@ void AppendedFiles::look_before_writing(const char* path) {
 
 int AppendedFiles::rename(const char* from, const char* to) {
   struct stat now;
+  if (find_read(to) != nullptr) note_writing(to);
   Appended* const lost = find_lost(from);
   if (lost == nullptr) {
     if (const int code = ::rename(from, to); code != 0) return code;
@@ -151,36 +158,75 @@ Appended* AppendedFiles::find_lost(const char* path) {
   return nullptr;
 }
 
+const Appended* AppendedFiles::find_read(const char* path) const {
+  struct stat now;
+  if (read_.empty() || stat(path, &now) != 0) return nullptr;
+  for (const Appended& one : read_)
+    if (number_of_file(one.seen) == number_of_file(now)) return &one;
+  return nullptr;
+}
+
+void AppendedFiles::note_reading(const char* path) {
+  Appended one;
+  const Descriptor file = open_to_look(path, &one.seen);
+  if (!file.open()) return;
+  one.length = static_cast<uint64_t>(one.seen.st_size);
+  one.checksum = checksum_of(file.get(), one.length);
+  read_.push_back(std::move(one));
+}
+
+bool AppendedFiles::is_rewritten(const struct stat& file) const {
+  for (const uint64_t number : rewritten_)
+    if (number == number_of_file(file)) return true;
+  return false;
+}
+
 // Once behind each line, as other ranks may open what one of them writes to. Not flushed: what is appended is not either.
 void AppendedFiles::note_writing(const char* path) {
+  Appended one;
+  struct stat about;
+  const Descriptor file = open_to_look(path, &about);
+  one.was_there = file.open();
+  if (!one.was_there && errno != ENOENT) return;
+  one.path = Text::copy(path);
+  one.length = one.was_there ? static_cast<uint64_t>(about.st_size) : 0;
+  one.checksum = one.was_there ? checksum_of(file.get(), one.length) : kNoChecksum;
+  write_note(one);
+}
+
+void AppendedFiles::note_emptied(const char* path) {
+  const Appended* const read = find_read(path);
+  if (read == nullptr) return;
+  Appended one;
+  one.path = Text::copy(path);
+  one.length = read->length;
+  one.checksum = read->checksum;
+  write_note(one);
+}
+
+void AppendedFiles::write_note(const Appended& one) {
+  const char* const path = one.path.c_str();
   if (write_ == nullptr || line_ == 0 || is_device(path)) return;
   const uint64_t key = mix_text(0, path);
   if (noted_now_.find(key) != nullptr) return;
   noted_now_.at(key) = true;
-  struct stat about;
-  const Descriptor file = open_to_look(path, &about);
-  const bool is_there = file.open();
-  if (!is_there && errno != ENOENT) return;
   char* const here = path[0] == '/' ? nullptr : getcwd(nullptr, 0);
-  Appended one;
-  one.path = here == nullptr ? Text::copy(path) : Text::format("%s/%s", here, path);
-  one.was_there = is_there;
-  one.length = is_there ? static_cast<uint64_t>(about.st_size) : 0;
-  one.checksum = is_there ? checksum_of(file.get(), one.length) : kNoChecksum;
+  const Text whole = here == nullptr ? Text::copy(path) : Text::format("%s/%s", here, path);
   free(here);
   Bytes note;
   Encoder out(&note);
   out.boolean(one.was_there);
   out.u64(one.length);
   out.u64(one.checksum);
-  out.string(one.path.view());
+  out.string(whole.view());
   if (const Result written = write_(line_, note); !written.ok())
-    say("%s; what the program appends to '%s' would stay in it behind a restart from line %llu", written.message(), path, static_cast<unsigned long long>(line_));
+    say("%s; what the program writes to '%s' would stay in it behind a restart from line %llu", written.message(), path, static_cast<unsigned long long>(line_));
 }
 
 void AppendedFiles::begin_line(uint64_t line) {
   line_ = line;
   noted_now_.clear();
+  read_.clear();
 }
 
 // The first counts of those of a file.
@@ -206,7 +252,7 @@ void AppendedFiles::take_notes(const Vector<Bytes>& notes, uint64_t line) {
 void AppendedFiles::look_before_opening(const char* path, const char* mode) {
   const bool appends = mode[0] == 'a' || (mode[0] == 'r' && strchr(mode, '+') != nullptr);
   Appended* const known = find_lost(path);
-  if (known == nullptr && appends && find(path) == nullptr) note_writing(path);
+  if (known == nullptr && find(path) == nullptr && (appends || (mode[0] == 'w' && find_read(path) != nullptr))) note_writing(path);
   if (known == nullptr) return;
   known->is_lost = false;
   if (mode[0] == 'w') return;
@@ -275,6 +321,12 @@ Result AppendedFiles::look(const FileRoots& roots, Vector<Relied>* relied) {
 }
 
 Result AppendedFiles::take_over(const FileRoots& roots, Vector<Appended>&& of_line) {
+  rewritten_.clear();
+  for (const Appended& one : noted_) {
+    struct stat now;
+    const Descriptor file = open_to_look(one.path.c_str(), &now);
+    if (file.open() && one.was_there && !has_kept(one, file.get(), now)) rewritten_.push_back(number_of_file(now));
+  }
   for (Appended& one : noted_)
     if (struct stat now; stat(one.path.c_str(), &now) == 0 && (!one.was_there || static_cast<uint64_t>(now.st_size) != one.length)) of_line.push_back(std::move(one));
   noted_.clear();
@@ -285,6 +337,7 @@ Result AppendedFiles::take_over(const FileRoots& roots, Vector<Appended>&& of_li
     const Descriptor file = open_to_look(path, &one.seen);
     one.is_placed = true;
     one.is_lost = one.was_there && (!file.open() || !has_kept(one, file.get(), one.seen));
+    if (one.is_lost && file.open()) rewritten_.push_back(number_of_file(one.seen));
   }
   of_line_ = std::move(of_line);
   return Result();

@@ -50,10 +50,16 @@ class AppendedFiles {
   void note_written(const char* path, bool is_new);
   // The file is about to be opened for writing and is not known, or has been by another function, and nobody tells when it is closed.
   void note_writing(const char* path);
+  // The same of one that is empty now, and was not.
+  void note_emptied(const char* path);
 
   // What is to be noted is given to `write`, if a line has begun.
   void keep_notes(WriteNote how) { write_ = how; }
   void begin_line(uint64_t line);
+  // The line has a stream that reads the file: whether it is written anew behind the line is noted, too.
+  void note_reading(const char* path);
+  // In a restart: the stream would read what was written behind the line.
+  bool is_rewritten(const struct stat& file) const;
   void take_notes(const Vector<Bytes>& notes, uint64_t line);
 
   // chdir: names are from `directory`, which the program leaves.
@@ -63,6 +69,8 @@ class AppendedFiles {
   // could not cut one.
   Result look(const FileRoots& roots, Vector<Relied>* relied);
   const Vector<Appended>& all() const { return all_; }
+  // One that the program has written from its beginning and closed. nullptr: there is none.
+  const Appended* written(uint64_t number_of_file) const;
 
   // In a restart: those of the line, and those that were noted behind it; fails if one must not be cut.
   Result take_over(const FileRoots& roots, Vector<Appended>&& of_line);
@@ -76,8 +84,12 @@ class AppendedFiles {
   Appended* find(const char* path);
   Appended* find_lost(const char* path);
   void forget(const char* path);
+  const Appended* find_read(const char* path) const;
+  void write_note(const Appended& one);
 
   Vector<Appended> all_, of_line_, noted_;
+  Vector<Appended> read_;       // of the last line
+  Vector<uint64_t> rewritten_;  // number_of_file
   HashMap<bool> noted_now_;  // behind this line, by a hash of the name
   WriteNote write_ = nullptr;
   uint64_t line_ = 0;  // the last that has begun

@@ -137,7 +137,7 @@ void register_environment() {
                                  {"number of variables of the environment", &e.variable_count, ELC_INT, 1},
                                  {"copy of the environment", &e.copy, ELC_POINTER, 1},
                                  {"limits of resources", e.limits, ELC_UINT64, sizeof e.limits / sizeof(uint64_t)},
-                                 {"timers", e.timers, ELC_INT64, sizeof e.timers / sizeof(int64_t)},
+                                 {"timers of the process", e.timers, ELC_INT64, sizeof e.timers / sizeof(int64_t)},
                                  {"signals that are blocked", &e.blocked, ELC_UINT64, 1},
                                  {"signals that are pending", &e.pending, ELC_UINT64, 1},
                                  {"signals that were blocked", &e.blocks, ELC_INT, 1}};

@@ -160,7 +160,7 @@ char* lasting_copy(const char* text) {
 }
 
 void register_all(std::span<const LibraryVariable> all) {
-  for (const LibraryVariable& one : all) outcome(add_global(one.name, one.address, one.type, one.count));
+  for (const LibraryVariable& one : all) outcome(add_global(one.name.text(), one.address, one.type, one.count));
 }
 
 int* identity(Identity which) {
@@ -195,14 +195,14 @@ void register_library(const ELC_Program& program) {
                                  {"result of asctime", &l.text, ELC_POINTER, 1},
                                  {"result of localtime", &l.time, ELC_POINTER, 1},
                                  {"result of getpwuid", &l.user, ELC_POINTER, 1},
-                                 {"locale", l.locale, ELC_CHAR, kTextSize},
+                                 {"name of the locale", l.locale, ELC_CHAR, kTextSize},
                                  {"rounding and exceptions", l.rounding, ELC_INT, kRoundingWords},
                                  {"buffers of streams", l.buffers, ELC_INT, 2},
                                  {"signal handlers", l.handlers, ELC_FUNCTION, kSignals},
                                  {"dispositions of signals", l.dispositions, ELC_INT, kSignals},
                                  {"flags of signal handlers", l.handler_flags, ELC_INT, kSignals},
                                  {"signals that handlers block", l.blocked, ELC_UINT64, kSignals},
-                                 {"errno", &l.error, ELC_INT, 1},
+                                 {"value of errno", &l.error, ELC_INT, 1},
                                  {"numbers of the process", l.identities, ELC_INT, kIdentities},
                                  {"exit handlers", l.at_exit, ELC_FUNCTION, kMostAtExit},
                                  {"number of exit handlers", &l.at_exit_count, ELC_INT, 1}};

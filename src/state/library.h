@@ -17,9 +17,22 @@ struct ELC_Program_rounding;
 
 namespace elc::state {
 
+// The name of a variable of lines that is none of the program's: it has a blank, as no name in C.
+class LibraryName {
+ public:
+  consteval LibraryName(const char* text) : text_(text) {
+    const char* at = text;
+    while (*at != ' ') ++at;  // behind its end: does not compile
+  }
+  const char* text() const { return text_; }
+
+ private:
+  const char* text_;
+};
+
 // What becomes a variable of lines.
 struct LibraryVariable {
-  const char* name;
+  LibraryName name;
   void* address;
   format::TypeId type;
   size_t count = 1;

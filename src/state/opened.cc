@@ -60,6 +60,7 @@ void note(int descriptor, const char* what) {
   Vector<Opened>& all = process().opened;
   if (const size_t i = place_of(all, descriptor); i < all.size()) forget(&all, i);
   if (!path.empty() && !is_read && !is_new) streams.note_writing(path.c_str());
+  if (!path.empty() && !is_read && is_new) streams.note_emptied(path.c_str());
   all.push_back({descriptor, now.st_dev, now.st_ino, what, is_read ? Text() : std::move(path), is_new});
   pthread_mutex_unlock(&lock);
 }

@@ -70,7 +70,7 @@ Result read_directory(format::Cursor& in, Vector<SavedStream>* saved) {
 }
 
 // A file that is read or appended to has to be there, with at least what it had.
-Result check_present(const Place& place, const SavedStream& saved) {
+Result check_present(const Place& place, const SavedStream& saved, const AppendedFiles& closed) {
   const char* path = saved.path.c_str();
   const bool append = saved.kind == StreamKind::kAppend;
   Descriptor file;
@@ -80,6 +80,9 @@ Result check_present(const Place& place, const SavedStream& saved) {
     return Result::caused(opened.cause(), "the file that was open for %s when the line was taken: %s",
                           append ? "appending" : "reading", opened.message());
   if (fstat(file.get(), &about) != 0) return io_error("look at", path, errno);
+  if (!append && closed.is_rewritten(about))
+    return Result::error("the file '%s' was open for reading when the line was taken, and what is there now was written behind that: put the file back as it "
+                         "was, or restart from another line", path);
   if (saved.at_end && !append && static_cast<uint64_t>(about.st_size) > saved.offset)
     return Result::error("the file '%s' has %lld bytes, and the program had come to its end at %llu when the line was taken", path,
                          static_cast<long long>(about.st_size), static_cast<unsigned long long>(saved.offset));
@@ -102,7 +105,7 @@ Result check_writable(const Place& place, const SavedStream& saved) {
                         strerror(errno));
 }
 
-Result check_stream(const FileRoots& roots, const SavedStream& saved, const Vector<SavedStream>& all) {
+Result check_stream(const FileRoots& roots, const SavedStream& saved, const Vector<SavedStream>& all, const AppendedFiles& closed) {
   const char* path = saved.path.c_str();
   if (saved.kind == StreamKind::kSpecial)
     return is_null_device(path) ? Result()
@@ -118,7 +121,7 @@ Result check_stream(const FileRoots& roots, const SavedStream& saved, const Vect
   // What this process reads while it writes it is brought back.
   for (const SavedStream& other : all)
     if (saved.kind == StreamKind::kRead && other.kind == StreamKind::kWrite && other.path.view() == saved.path.view()) return Result();
-  return check_present(place, saved);
+  return check_present(place, saved, closed);
 }
 
 int write_all(int fd, const uint8_t* data, size_t size) {
@@ -316,7 +319,7 @@ Result Streams::check(format::Reader& reader) {
     saved_.pop_back();
   }
   ELC_TRY(closed_.take_over(roots_, std::move(closed)));
-  for (const SavedStream& saved : saved_) ELC_TRY(check_stream(roots_, saved, saved_));
+  for (const SavedStream& saved : saved_) ELC_TRY(check_stream(roots_, saved, saved_, closed_));
   return Result();
 }
 
@@ -396,6 +399,8 @@ Result Streams::apply(format::Reader& reader, AllWell all_well) {
   remove_lengths();
   if (!well) return status;
   closed_.begin_with_line();
+  for (const SavedStream& saved : saved_)
+    if (saved.kind == StreamKind::kRead) closed_.note_reading(saved.path.c_str());
   return open_all();
 }
 

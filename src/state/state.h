@@ -183,6 +183,7 @@ struct Written {
   Text path;
   Kept kept = Kept::kLength;
   Descriptor directory;  // of a file of which nothing is kept: where it lies
+  bool was_closed = false;  // what it had was written through another stream, which was closed by then
 };
 const Vector<Written>& written_files();
 // Fails unless a file of which nothing is kept is empty.

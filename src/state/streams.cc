@@ -192,6 +192,7 @@ Result Streams::note_written(const Snapshot& snapshot) {
   written.number = snapshot.number;
   written.path = Text::copy(snapshot.stream->path.view());
   written.kept = snapshot.kept();
+  written.was_closed = closed_.written(written.number) != nullptr;
   if (written.kept != Kept::kNothing) return Result();
   written.directory = Descriptor(fcntl(snapshot.place.directory(), F_DUPFD_CLOEXEC, 0));
   return written.directory.open() ? Result() : io_error("look at", snapshot.stream->path.c_str(), errno);
@@ -205,9 +206,8 @@ Result check_empty(const Written& file) {
   if (fstatat(file.directory.get(), slash == nullptr ? path : slash + 1, &about, AT_SYMLINK_NOFOLLOW) != 0) return io_error("look at", path, errno);
   if (number_of_file(about) != file.number) return Result::error("the file '%s' was replaced while it was saved", path);
   if (about.st_size == 0 || process().streams.has_written_all_of(file, static_cast<uint64_t>(about.st_size))) return Result();
-  return Result::error("the file '%s' is open for writing, and what is in it was written through another stream that is closed, by a rank on "
-                       "another machine, or first of all while the line was taken, and closed: a restart could not bring that back; let who has not "
-                       "written to it close it, too, or not open it", path);
+  return Result::error("the file '%s' is open for writing, and what is in it was written through another stream that is closed, or by a rank on "
+                       "another machine: a restart could not bring that back; let who has not written to it close it, too, or not open it", path);
 }
 
 // The program has gone on since it was saved: what has been written from the beginning on will be written so again.
@@ -219,7 +219,8 @@ bool Streams::has_written_all_of(const Written& file, uint64_t length) const {
     const off_t offset = ftello(stream.file);
     if (offset >= 0 && static_cast<uint64_t>(offset) >= length) return true;
   }
-  return false;
+  const Appended* const closed = file.was_closed ? nullptr : closed_.written(file.number);
+  return closed != nullptr && closed->length >= length;
 }
 
 // A file whose content is not in the line, and the names of all.
@@ -485,6 +486,8 @@ Result Streams::save(format::Writer& writer, uint64_t line) {
   for (const Snapshot& snapshot : snapshots) ELC_TRY(note_written(snapshot));
   ELC_TRY(closed_.look(roots_, &relied_));
   closed_.begin_line(line);
+  for (const Snapshot& snapshot : snapshots)
+    if (snapshot.kind == StreamKind::kRead) closed_.note_reading(snapshot.stream->path.c_str());
   writer.begin_section("files");
   Encoder& out = writer.encoder();
   out.u32(kSectionLayout);

@@ -109,6 +109,7 @@ class Streams {
   bool has_changed_early() const { return has_changed_early_; }
   // Files that are opened by other functions.
   void note_writing(const char* path) { closed_.note_writing(path); }
+  void note_emptied(const char* path) { closed_.note_emptied(path); }
   void note_written(const char* path, bool is_new) { closed_.note_written(path, is_new); }
   void look_before_reading(const char* path) { look_before_opening(path, "r"); }
   void look_before_opening(const char* path, const char* mode) { closed_.look_before_opening(path, mode); }

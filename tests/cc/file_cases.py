@@ -246,6 +246,56 @@ int main(int argc, char **argv) {
                 self.assertEqual(self.planned("prog", ELC_RESTART="1")[0], "read: 123456\n")
                 shutil.rmtree(os.path.join(self.home, "lines"))
 
+    def test_written_anew_while_it_was_read(self):
+        """A file that the program was reading when the line was taken, its own or not, and has written anew since: a restart would go on to
+        read in what is there now, and is ended, unless the file is put back. What was appended is no matter."""
+        for how, is_lost in (('f = fopen("part", "w"); fprintf(f, "7 7 7 7 7 7 7 7 7 7 7"); fclose(f);', True),
+                             ('f = fopen("other", "w"); fprintf(f, "7 7 7 7 7 7 7 7 7 7 7"); fclose(f); rename("other", "part");', True),
+                             ('{ int d = open("part", O_WRONLY | O_TRUNC); write(d, "7 7 7 7 7 7 7 7 7 7 7", 21); close(d); }', True),
+                             ('{ int d = open("./part", O_WRONLY); write(d, "7 7 7 7 7 7 7 7 7 7 7", 21); close(d); }', True),
+                             ('f = fopen("part", "a"); fprintf(f, " 7 7 7 7"); fclose(f);', False)):
+            for is_own in (True, False):
+                with self.subTest(how, is_own=is_own):
+                    self.write("prog.c", r"""
+#include <fcntl.h>
+#include <mpi.h>
+#include <stdio.h>
+#include <unistd.h>
+int main(int argc, char **argv) {
+  int i, rank, n, sum = 0;
+  FILE *f = NULL;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  if (rank == 0 && OWN) { f = fopen("part", "w"); fprintf(f, "1 2 3 4 5 6"); fclose(f); }
+  if (rank == 0) f = fopen("part", "r");
+  for (i = 0; i < 100; i++) {
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank != 0) continue;
+    if (i == 5 || i == 15 || i == 70 || i == 71) fscanf(f, "%d", &n), sum = sum * 10 + n;
+    if (i == 80) { fclose(f); HOW }
+  }
+  if (rank == 0) printf("read: %d\n", sum);
+  MPI_Finalize();
+  return 0;
+}
+""".replace("HOW", how).replace("OWN", str(int(is_own))))
+                    self.write("part", "1 2 3 4 5 6")
+                    self.cc("-w", "prog.c", "-o", "prog")
+                    out, said = self.planned("prog", self.chance.randrange(30, 60))
+                    self.assertEqual((out, launch.committed(os.path.join(self.home, "lines"))), ("read: 1234\n", [1]), said)
+                    if is_lost:
+                        self.assertRegex(self.planned("prog", ELC_RESTART="1", code=None)[1],
+                                         "the file 'part' was open for reading when the line was taken, and what is there now was written behind that(.|\n)*nothing was changed")
+                        self.write("part", "1 2 3 4 5 6")
+                    self.assertEqual(self.planned("prog", ELC_RESTART="1")[0], "read: 1234\n")
+                    shutil.rmtree(os.path.join(self.home, "lines"))
+
+    def test_first_written_and_closed_behind_a_line(self):
+        """A file that was opened before: it costs no line, whatever of that is done while the line is written."""
+        self.restarts_from_all(PROGRAM % ("", 'if (rank == 0) { char name[20]; FILE *f; sprintf(name, "out-%d", i); f = fopen(name, "w"); result += deep(1, 1); '
+                                          'fprintf(f, "%d", i); fclose(f); f = fopen(name, "r"); fscanf(f, "%d", &argc); fclose(f); result += argc; } else result += deep(1, 1);'),
+                               " ".join(map(str, range(40, 60))))
+
     def test_changed_before_main(self):
         """By a constructor, which a restart calls, too."""
         for change in ('remove("log");', 'fclose(fopen("log", "w"));', 'rename("log", "old");', "{ int f = open(\"log\", O_WRONLY | O_CREAT | O_TRUNC, 0666); close(f); }"):

@@ -288,6 +288,7 @@ __attribute__((constructor)) static void begin(void) { atexit(early); }""", "own
             #include <signal.h>
             #include <sys/time.h>
             #include <unistd.h>
+            double timers[3]; static int locale;  /* whatever they are called */
             static volatile sig_atomic_t ticks, others; static void tick(int by) { (void)by; ticks = 1; } static void other(int by) { (void)by; others++; }""", """
             static const struct itimerval each = {{0, 1000}, {0, 1000}}; struct itimerval before; sigset_t mask, now;
             if (i == 0) {
@@ -296,7 +297,9 @@ __attribute__((constructor)) static void begin(void) { atexit(early); }""", "own
             }
             for (ticks = 0; !ticks;) {}
             raise(SIGUSR1);
+            timers[i % 3] += ++locale;
             deep(1, 1);
+            result += (long)timers[i % 3] % 100;
             sigprocmask(SIG_BLOCK, NULL, &now); result += sigismember(&now, SIGUSR1) + 7 * others;
             if (i == 99) { alarm(0); sigprocmask(SIG_UNBLOCK, &now, NULL); result += 1000 * others; }""")
 

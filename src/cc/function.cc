@@ -241,6 +241,8 @@ class ReturnVisitor : public Visitor {
       edits.wrap(begin, end, "{ " + f_.module_.declaration(f_.function_->getReturnType().getUnqualifiedType(), "elc_x", statement->getBeginLoc()) + " = ",
                  " " + f_.leave() + "return elc_x; }");
       edits.replace(begin, begin + std::string("return").size(), "");
+      const Expr* const value = statement->getRetValue();
+      if (is_comma(value)) edits.wrap(f_.unit_.begin_of(value->getBeginLoc()), f_.unit_.end_of(value->getEndLoc()), "(", ")");
     }
     return true;
   }

@@ -18,6 +18,12 @@
 namespace elc::cc {
 
 // Behind a call: no label is where the function is.
+// Where text of an expression becomes the value of a variable, this one needs parentheses.
+inline bool is_comma(const clang::Expr* e) {
+  const auto* both = llvm::dyn_cast<clang::BinaryOperator>(e->IgnoreImpCasts());
+  return both != nullptr && both->getOpcode() == clang::BO_Comma;
+}
+
 inline const std::string kBehind = "elc_f.elc_h.label = elc_f.elc_h.is_site = 0; ";
 inline const std::string kEnter = "elc_f.elc_h.caller = ELC_Innermost; elc_f.elc_h.function = &elc_fn; ELC_Innermost = &elc_f.elc_h; ";
 inline const std::string kLeave = "ELC_Innermost = elc_f.elc_h.caller; ";

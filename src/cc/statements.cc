@@ -301,7 +301,7 @@ std::string Function::set(const std::string& name, QualType type, const std::str
 std::string Function::truth_of(const Expr* e) { return "((" + value_of(e) + ") != 0)"; }
 
 std::string Function::value_of(const Expr* e, bool is_used) {
-  if (!has_label(e)) return text(e);
+  if (!has_label(e)) return is_comma(e) ? "(" + text(e) + ")" : text(e);
   if (const auto* paren = dyn_cast<ParenExpr>(e)) {
     const std::string value = value_of(paren->getSubExpr(), is_used);
     return value.empty() ? value : "(" + value + ")";

@@ -73,6 +73,19 @@ printf("%s", i == 1000 ? __func__ : "");""")
                    "{ long x = deep(i % 2, 0) - 2 ?: 7, n = 0; v2 v = {i, x}; result += x + __builtin_constant_p(deep(n++, 0)) + n;"
                    " sum = add(v, sum); result += sum[0] + sum[1] + made(i).a; }")
 
+    def test_commas_where_values_become_variables(self):
+        self.right("""
+static int many(int n) { int a[n], s; a[0] = n; deep(1, 1); s = a[0] * 5; return a[0] = 7, s; }
+static long called(int n) { int a[n]; a[0] = deep(1, 1); return a[0]++, deep(2, 1) + a[0]; }
+static long last(int n) { int a[n]; deep(1, 1); a[0] = n; return deep(1, 1), a[0]++, n; }
+static struct two { long a, b; } two(int n) { char *p = __builtin_alloca(n); struct two t = {n, 3}; p[0] = 0; deep(1, 1); return p[0]++, t.b++, t; }
+static void none(int n) { int a[n]; a[0] = 1; deep(1, 1); return (void)a[0], (void)n; }""", """
+{ int k = 3; long x = i % 2 ? k++, 5 : deep(1, 2), y = i % 3 ? deep(2, 1) : (k += 2, 7), z = ({ deep(1, 1); k++, 11; }), w = (deep(1, 1), k++, k);
+  struct two t = i % 2 ? k++, two(4) : two(5), u = ({ deep(1, 1); k++, t; });
+  none(3);
+  if (k++, deep(1, 1)) result += many(i % 5 + 1) + called(3) + last(2);
+  result += x + 2 * y + 3 * z + w + t.b + u.a + k; }""")
+
     def test_statement_expressions(self):
         self.right("", "{ int k; for (k = 0; k < 4; k++) result += ({ if (k == 2) continue; deep(k, 1); }) * 2; }")
 

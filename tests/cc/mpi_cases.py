@@ -95,6 +95,30 @@ result += failed;"""
         spelled = "MPI_Errhandler_%s" if self.build.mpi == "lam" else "MPI_Comm_%s_errhandler"
         return ["-D%s=%s" % (what.upper(), spelled % what) for what in ("create", "set", "get")] + ["-DFREES=%d" % (self.build.mpi != "lam")]
 
+    def test_types_that_types_were_made_of(self):
+        """Their handles, as MPI_Type_get_contents gives them, over lines."""
+        self.restarts_from_all(PROGRAM % ("""
+static MPI_Datatype outer, kept; static int n[40], some[3];
+static MPI_Datatype first_of(MPI_Datatype t, int *combiner) {
+  int a, b, c; MPI_Aint at[40]; MPI_Datatype in[40];
+  MPI_Type_get_envelope(t, &a, &b, &c, combiner);
+  MPI_Type_get_contents(t, a, b, c, n, at, in);
+  return in[0];
+}""", """
+int one, two, size; MPI_Datatype t;
+if (i == 0) {
+  int lengths[2] = {1, 3}; MPI_Aint by[2] = {8, 32}; MPI_Datatype in, middle;
+  MPI_Type_create_hindexed(2, lengths, by, MPI_INT, &in); MPI_Type_vector(3, 2, 4, in, &middle); MPI_Type_dup(middle, &outer); MPI_Type_commit(&outer);
+  MPI_Type_free(&in); MPI_Type_free(&middle);
+  kept = first_of(outer, &one);
+}
+t = first_of(kept, &one);
+result += deep(1, 1);
+MPI_Type_size(t, &size); result += size;
+{ MPI_Datatype last = first_of(t, &two); result += deep(2, 1) + (last == MPI_INT) + (one == MPI_COMBINER_VECTOR) + 2 * (two == MPI_COMBINER_HINDEXED); }
+if (i % 10 == 9) { MPI_Type_free(&kept); kept = first_of(outer, &one); }
+MPI_Type_free(&t);"""), "5 40 41 42 43 44 45 46 90", "60")
+
     def test_handles_that_are_not_set(self):
         """A static one is 0, which is the null handle under some MPIs and of some kinds, and may be asked for."""
         self.right("static MPI_Comm own; static MPI_Datatype type; static MPI_Request request; static MPI_Op op; static MPI_Info info; static struct { MPI_Group group; MPI_Win win; MPI_File file; } s, *made;", """

@@ -280,7 +280,7 @@ ELC_EXPORT int MPI_Type_free(MPI_Datatype* type) {
   return gone();
 }
 
-// Gives handles of old types, each to be freed by the program. Open MPI reads what was in the array behind those, too.
+// Gives handles of old types, each to be freed by the program; Open MPI's are of copies. It reads what was in the array behind those, too.
 ELC_EXPORT int MPI_Type_get_contents(MPI_Datatype type, int max_integers, int max_addresses, int max_olds,
                                      int integers[], MPI_Aint addresses[], MPI_Datatype olds[]) {
   const TypeCall now("MPI_Type_get_contents");
@@ -292,6 +292,7 @@ ELC_EXPORT int MPI_Type_get_contents(MPI_Datatype type, int max_integers, int ma
   if (result != MPI_SUCCESS || !known_counts) return result;
   for (int i = 0; i < counts[2] && i < max_olds; ++i) {
     Datatype* known = datatypes().find(olds[i]);
+    if (known == nullptr) find_or_learn(olds[i]);  // an MPI may give a copy, which is the program's alone
     if (known == nullptr || known->constructor == Constructor::kNamed) continue;
     MPI_Datatype second = olds[i];  // of a type that was freed the record still has the first handle
     if (known->owned++ == 0) guarded([&] { return PMPI_Type_free(&second); });

@@ -50,8 +50,8 @@ Constructor constructor_of(int combiner) {
   }
 }
 
-// Learns a type from MPI. MPI_Type_get_contents gives handles that are to be freed again: of old types that
-// the table has they are the same handles, of others they become the record's.
+// Learns a type from MPI. MPI_Type_get_contents gives handles that are to be freed again: where an MPI gives those of
+// the old types, and the table has these, at once; others, as of copies, become the record's.
 Datatype* learn(MPI_Datatype type, uint32_t depth) {
   int integers = 0, addresses = 0, olds = 0, combiner = 0;
   if (type == MPI_DATATYPE_NULL || depth > kMaxTypeDepth) return nullptr;

@@ -158,6 +158,20 @@ deep(1, 1);
 MPI_Type_free(&t);
 result += e[1] + extent + (local[1] == d[1]) + (s.where[0] + 4 * (MPI_Aint)sizeof *a == d[0]);""")
 
+    def test_messages_that_cross_lines(self):
+        self.right(self.OUTSIDE, """
+if (!a) begin();
+{ int k; MPI_Request r;
+  for (k = 0; k < 10; k++) a[k] += i * 0.25 + rank, b[k] += k * i;
+  if (rank == 0) MPI_Send(MPI_BOTTOM, 1, kept, 1, 3, MPI_COMM_WORLD);
+  else { MPI_Irecv(MPI_BOTTOM, 1, kept, 0, 3, MPI_COMM_WORLD, &r); MPI_Wait(&r, MPI_STATUS_IGNORE); }
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (rank == 1) MPI_Send(MPI_BOTTOM, 1, kept, 0, 3, MPI_COMM_WORLD);
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (rank == 0) MPI_Recv(MPI_BOTTOM, 1, kept, 1, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  if (i == 99) { MPI_Type_free(&kept); MPI_Type_free(&twice); MPI_Type_free(&pairs); }
+  result += a[7] + b[3] + fixed[2]; }""")
+
     def test_variables_of_functions(self):
         self.right("""
 static long below(MPI_Datatype outer, int i, int rank) {

@@ -39,7 +39,8 @@ static void make_room_for_send(size_t size, Bytes* packed) {
 }
 
 int pack_send(const void* buffer, int count, MPI_Datatype type, MPI_Comm comm, Bytes* packed) {
-  if (count > 0 && packed_size(type) * static_cast<uint64_t>(count) > INT_MAX / 2) {  // MPI's call could not say how much it is
+  // MPI's call could not say how much it is; MPICH's takes MPI_BOTTOM for a mistake.
+  if (count > 0 && ((buffer == MPI_BOTTOM && known(type)) || packed_size(type) * static_cast<uint64_t>(count) > INT_MAX / 2)) {
     packed->clear();
     make_room_for_send(static_cast<size_t>(packed_size(type) * static_cast<uint64_t>(count)), packed);
     const Result done = pack(buffer, count, type, SIZE_MAX, packed);

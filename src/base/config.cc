@@ -134,6 +134,11 @@ bool read_huge_pages(Config* config, const char* value) {
   return !config->huge_pages || strcmp(value, "yes") == 0;
 }
 
+bool read_early_sends(Config* config, const char* value) {
+  config->early_sends = strcmp(value, "yes") == 0;
+  return config->early_sends || strcmp(value, "no") == 0;
+}
+
 bool read_aggregate(Config* config, const char* value) {
   uint64_t most = 1;
   if (strcmp(value, "node") == 0) most = kAllOfMachine;
@@ -209,6 +214,7 @@ constexpr struct {
     {"ELC_READERS", read_readers, "owner, group or all"},
     {"ELC_BACKGROUND", read_background, "auto, fork, copy or no"},
     {"ELC_HUGE_PAGES", read_huge_pages, "yes or no"},
+    {"ELC_EARLY_SENDS", read_early_sends, "yes or no"},
     {"ELC_AGGREGATE", read_aggregate, "no, node, or how many ranks of a machine write to one file"},
     {"ELC_COMPRESS", read_compress, "no, or a level of zlib from 1 to 9, with a number of threads from 1 to 12: 1, or 1,4"},
     {"ELC_INCREMENTAL", read_incremental, "how often a line is whole: 1 (each) to 256 (one of so many)"},

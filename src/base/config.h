@@ -64,6 +64,7 @@ struct Config {
   Readers readers = Readers::kOwner;
   Background background = Background::kAuto;
   bool huge_pages = true;             // ELC_HUGE_PAGES
+  bool early_sends = false;           // ELC_EARLY_SENDS
   uint32_t aggregate = 1;             // ELC_AGGREGATE: so many ranks of a machine write to one file
   uint32_t incremental = 1;           // ELC_INCREMENTAL: every so manieth line is whole
   int compress = 0;                   // ELC_COMPRESS, zlib's level; 0: no

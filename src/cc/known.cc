@@ -482,6 +482,7 @@ Known known_function(const std::string& spelled) {
   known.keeps = known.rounds || known.sets_control || keeps(name);
   known.reads_input = reads_input(name);
   known.reads_clock = reads_clock(name);
+  known.probes = name == "MPI_Iprobe" || name == "MPI_Improbe";
   if (const auto outside = looking_outside().find(name); outside != looking_outside().end()) known.looks_outside = true, known.fills = outside->second;
   known.returns_own = returning_own().contains(name) || is_alloca(name);
   if (const auto r = replaced().find(name); r != replaced().end()) {

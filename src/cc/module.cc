@@ -432,7 +432,7 @@ std::string Module::prelude() const {
       "struct ELC_Program_number { const char *name, *place; int value, is_kept; }; "
       "struct ELC_Program { const struct ELC_Program_module *const *modules; unsigned long module_count; int thread_level, draws_numbers, reads_input, reads_clocks, makes_keyvals, "
       "uses_library, aligns, apart; const struct ELC_Program_rounding *rounding; int (*in_parallel)(void); void (*settings)(int); const struct ELC_Program_number *numbers; unsigned long number_count; "
-      "const char *executable, *executable_end; int has_foreign_addresses, has_long_doubles, makes_pointers; }; "
+      "const char *executable, *executable_end; int has_foreign_addresses, has_long_doubles, makes_pointers, probes; }; "
       "extern void ELC_Program_unfit(const char *); extern void *ELC_Program_number_of(const volatile void *, const char *); extern void ELC_Program_half_at(const volatile void *, const char *); extern unsigned long ELC_Program_lowest; "
       "static __inline__ __attribute__((always_inline, unused)) void elc_half_at(const volatile void *at, const char *what) { unsigned long w; "
       "__builtin_memcpy(&w, (const void *)((unsigned long)at & ~(sizeof w - 1)), sizeof w); if (__builtin_expect(w >= ELC_Program_lowest, 0)) ELC_Program_half_at(at, what); } "
@@ -513,7 +513,7 @@ std::string Module::program_text(size_t units) const {
          std::to_string(program_.thread_level()) + ", " + (program_.draws_numbers() ? "1, " : "0, ") +
          (program_.reads_input() ? "1, " : "0, ") + (program_.reads_clocks() ? "1, " : "0, ") + (program_.makes_keyvals() ? "1, " : "0, ") + (program_.uses_library() ? "1, " : "0, ") + std::to_string(program_.aligns()) + ", " + std::to_string(program_.apart()) + ", " +
          (may_round ? "&elc_rounding, " : "0, ") + in_parallel + ", elc_settings, elc_numbers, " +
-         std::to_string(program_.numbers().size()) + ", __executable_start, _end, " + (program_.has_foreign_addresses() ? "1, " : "0, ") + (program_.has_long_doubles() ? "1, " : "0, ") + (program_.makes_pointers() ? "1}; " : "0}; ");
+         std::to_string(program_.numbers().size()) + ", __executable_start, _end, " + (program_.has_foreign_addresses() ? "1, " : "0, ") + (program_.has_long_doubles() ? "1, " : "0, ") + (program_.makes_pointers() ? "1, " : "0, ") + (program_.probes() ? "1}; " : "0}; ");
 }
 
 }  // namespace elc::cc

@@ -219,6 +219,7 @@ void Program::conclude(std::vector<std::string>* errors) {
       aligns_ = std::max(aligns_, k.aligns ? 1 : 0);
       gets_attributes_ |= k.gets_attributes;
       makes_keyvals_ |= k.makes_keyvals;
+      probes_ |= k.probes;
       allocates_windows_ |= k.allocates_windows;
       attaches_ |= k.attaches;
     }

@@ -143,6 +143,7 @@ class Program {
   bool reads_clocks() const { return reads_clocks_; }
   bool gets_attributes() const { return gets_attributes_; }
   bool makes_keyvals() const { return makes_keyvals_; }
+  bool probes() const { return probes_; }
   bool allocates_windows() const { return allocates_windows_; }
   bool attaches() const { return attaches_; }
   int aligns() const { return aligns_; }  // as ELC_Program has it (elc_program.h)
@@ -235,6 +236,7 @@ class Program {
   int apart_ = 0;
   bool gets_attributes_ = false;
   bool makes_keyvals_ = false;
+  bool probes_ = false;
   bool allocates_windows_ = false;
   bool attaches_ = false;
   int thread_level_ = -1;

@@ -1,9 +1,10 @@
 """What is found out when a line is taken."""
 
+import os
 import re
 import struct
 
-from cases import ANSWER, Cases, PROGRAM
+from cases import ANSWER, Cases, launch, PROGRAM
 
 
 class Lines(Cases):
@@ -86,6 +87,30 @@ class Lines(Cases):
         """One by the stream, too: the others seem to have written nothing."""
         self.refused("is open in another rank, too, and written", "#include <unistd.h>\nstatic FILE *file;",
                      'if (file == NULL) { file = fopen("shared", "w"); if (rank == 0) fputs("head", file); } pwrite(fileno(file), "text", 4, 10 + 8 * i + 4 * rank);')
+
+    def test_synchronous_sends_by_which_it_knows_that_all_were_received(self):
+        """Partners that do not know how many messages they get: each sends by MPI_Issend, and there are no more when all sends are complete
+        everywhere. A restart would complete them too early."""
+        exchange = """
+static int out[2]; static MPI_Request sends[2];
+static long exchange(int i, int rank) {
+  MPI_Request barrier; int n = 0, to, all = 0, done = 0, is_under_way = 0, there, x; long got = 0;
+  for (to = 0; to < 2; to++)
+    if ((rank + to + i) % 2) out[to] = rank * 100 + i, MPI_Issend(&out[to], 1, MPI_INT, to, i, MPI_COMM_WORLD, &sends[n++]);
+  while (!done) {
+    MPI_Iprobe(MPI_ANY_SOURCE, i, MPI_COMM_WORLD, &there, MPI_STATUS_IGNORE);
+    if (there) MPI_Recv(&x, 1, MPI_INT, MPI_ANY_SOURCE, i, MPI_COMM_WORLD, MPI_STATUS_IGNORE), got += x;
+    if (is_under_way) MPI_Test(&barrier, &done, MPI_STATUS_IGNORE);
+    else if (MPI_Testall(n, sends, &all, MPI_STATUSES_IGNORE), all) MPI_Ibarrier(MPI_COMM_WORLD, &barrier), is_under_way = 1;
+  }
+  return got;
+}"""
+        self.refused("the program has called MPI_Issend and looks for messages by MPI_Iprobe", exchange, "result += exchange(i, rank);")
+        self.write("prog.c", PROGRAM % (exchange, "if (i == 1) result += exchange(i, rank);"))
+        self.cc("prog.c", "-o", "prog")
+        expected, said = self.planned("prog", 60, ELC_EARLY_SENDS="yes")
+        self.assertEqual(launch.committed(os.path.join(self.home, "lines")), [1], said)
+        self.assertEqual(self.planned("prog", ELC_RESTART="1", ELC_EARLY_SENDS="yes")[0], expected)
 
     def test_error_of_a_stream_that_is_read(self):
         self.refused("the program has not seen to an error of the stream of ", "static FILE *f;", 'if (i == 0) { f = fopen("prog.c", "r"); putc(65, f); } result += ferror(f) != 0;')

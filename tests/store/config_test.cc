@@ -63,6 +63,7 @@ TEST_CASE("everything set") {
                  {"ELC_READERS", "group"},
                  {"ELC_BACKGROUND", "fork"},
                  {"ELC_HUGE_PAGES", "no"},
+                 {"ELC_EARLY_SENDS", "yes"},
                  {"ELC_COMPRESS", "6,4"},
                  {"ELC_AGGREGATE", "16"},
                  {"ELC_INCREMENTAL", "5"},
@@ -86,6 +87,7 @@ TEST_CASE("everything set") {
   CHECK(config.readers == Readers::kGroup);
   CHECK(config.background == Background::kFork);
   CHECK(!config.huge_pages);
+  CHECK(config.early_sends);
   CHECK(config.compress == 6);
   CHECK(config.compress_threads == 4);
   CHECK(config.aggregate == 16);
@@ -132,6 +134,7 @@ TEST_CASE("a value that is not allowed is named with its variable and what is al
                                         {"ELC_READERS", "0644", "group"},
                                         {"ELC_BACKGROUND", "thread", "copy"},
                                         {"ELC_HUGE_PAGES", "always", "yes or no"},
+                                        {"ELC_EARLY_SENDS", "1", "yes or no"},
                                         {"ELC_AGGREGATE", "0", "node"},
                                         {"ELC_AGGREGATE", "rack", "node"},
                                         {"ELC_AGGREGATE", "4294967296", "node"},

@@ -128,6 +128,7 @@ ELC_EXPORT int MPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message* messa
 
 ELC_EXPORT int MPI_Improbe(int source, int tag, MPI_Comm comm, int* flag, MPI_Message* message, MPI_Status* status) {
   ELC_FOLLOW(Improbe, (source, tag, comm, flag, message, status));
+  runtime.probes = true;
   labelled_call();
   tick();
   Communicator* c = followed(comm, source);

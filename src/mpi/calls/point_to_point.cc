@@ -75,6 +75,7 @@ int send_request(const MessageArguments& a, MPI_Request* request, const char* ca
   MPI_Request handle;
   const int code = start_send(a, &handle);
   if (code != MPI_SUCCESS) return code;
+  if (a.send == PMPI_Issend) runtime.has_sent_synchronously = true;
   if (handle == MPI_REQUEST_NULL) {
     Request* r = runtime.requests->make_send();
     r->placeholder = true;

@@ -62,6 +62,7 @@ ELC_EXPORT int MPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status* status)
 
 ELC_EXPORT int MPI_Iprobe(int source, int tag, MPI_Comm comm, int* flag, MPI_Status* status) {
   ELC_FOLLOW(Iprobe, (source, tag, comm, flag, status));
+  runtime.probes = true;
   labelled_call();
   tick();
   Communicator* c = followed(comm, source);

@@ -213,6 +213,7 @@ ELC_EXPORT char** ELC_Program_begin(const ELC_Program* program, int argc, char**
   in_parallel = program->in_parallel;
   make_functions(*program);
   if (program->makes_keyvals != 0) elc::mpi::make_keyvals();
+  if (program->probes != 0) elc::mpi::runtime.probes = true;
   if (program->reads_clocks != 0) elc::state::register_clocks([] { return PMPI_Wtime(); });
   return elc::state::begin_program(*program, count, words);
 }

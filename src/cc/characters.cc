@@ -222,16 +222,10 @@ class CharacterVisitor : public Visitor {
     return name.find(kUnnamed) != std::string::npos ? "" : name;
   }
   static std::string name_of(const Unit& unit, const Expr* made) { return at(unit, made->getBeginLoc()) + "()"; }
-  static std::string signature_of(const CallExpr* call) { return signature_of(called_type(call)); }
+  static std::string signature_of(const CallExpr* call) { return Program::signature_of(called_type(call)); }
+  static std::string signature_of(QualType function) { return Program::signature_of(function); }
 
  private:
-  // One that takes nothing is told from one without a prototype.
-  static std::string signature_of(QualType function) {
-    const std::string signature = Program::signature_of(function);
-    const auto* prototype = function.isNull() ? nullptr : function->getAs<FunctionProtoType>();
-    const bool takes_nothing = prototype != nullptr && prototype->getNumParams() == 0 && !prototype->isVariadic();
-    return takes_nothing ? signature.substr(0, signature.size() - 2) + "(void)" : signature;
-  }
   static QualType called_type(const CallExpr* call) {
     const QualType type = call->getCallee()->getType();
     return type->isPointerType() ? type->getPointeeType() : type;

@@ -271,7 +271,7 @@ class Collector : public Visitor {
     if (cast->getCastKind() == CK_IntegralToPointer && isa<BinaryOperator>(cast->getSubExpr()->IgnoreParenCasts()) && !unit_.in_system_header(cast->getBeginLoc()))
       program_.apart_ = std::max(program_.apart_, kUnit);
     if (cast->getCastKind() == CK_BitCast && from->isFunctionPointerType() && to->isFunctionPointerType())
-      program_.unite(Program::signature_of(from->getPointeeType()), Program::signature_of(to->getPointeeType()));
+      program_.becomes_[Program::signature_of(from->getPointeeType())].insert(Program::signature_of(to->getPointeeType()));
     return true;
   }
 

@@ -31,6 +31,7 @@ std::string Program::signature_of(QualType function) {
   std::string text = type->getReturnType().getCanonicalType().getUnqualifiedType().getAsString();
   if (prototype == nullptr) return text + " ()";
   text += " (";
+  if (prototype->getNumParams() == 0 && !prototype->isVariadic()) text += "void";
   for (const QualType parameter : prototype->param_types()) text += parameter.getCanonicalType().getUnqualifiedType().getAsString() + ",";
   return text + (prototype->isVariadic() ? "...)" : ")");
 }
@@ -133,14 +134,29 @@ std::string Program::add_size(const Size& size, const std::string& file) {
   return name;
 }
 
-std::string Program::find(std::string signature) const {
-  for (auto next = united_.find(signature); next != united_.end(); next = united_.find(signature)) signature = next->second;
-  return signature;
+// A pointer to a function goes where casts let it go. Without a prototype it may be called as any function that returns the same.
+void Program::find_calls_by_pointers() {
+  const auto returned = [](const std::string& signature) { return signature.substr(0, signature.find(" (")); };
+  std::set<std::string> called;
+  for (const auto& [key, f] : functions_) called.insert(f.calls_by.begin(), f.calls_by.end());
+  for (const auto& [key, f] : functions_) {
+    if (!f.is_address_taken) continue;
+    std::set<std::string>& as = called_as_[key];
+    std::vector<std::string> next = {f.signature};
+    while (!next.empty()) {
+      const std::string signature = next.back();
+      next.pop_back();
+      const auto more = becomes_.find(signature);
+      if (as.insert(signature).second && more != becomes_.end()) next.insert(next.end(), more->second.begin(), more->second.end());
+    }
+    for (const std::string& s : called)
+      if ((s.ends_with(" ()") || f.signature.ends_with(" ()")) && returned(s) == returned(f.signature)) as.insert(s);
+  }
 }
 
-void Program::unite(const std::string& a, const std::string& b) {
-  const std::string left = find(a), right = find(b);
-  if (left != right) united_[left] = right;
+bool Program::may_be_called(const std::string& key, const std::string& as) const {
+  const auto known = called_as_.find(key);
+  return known != called_as_.end() && known->second.contains(as);
 }
 
 void Program::conclude(std::vector<std::string>* errors) {
@@ -150,21 +166,7 @@ void Program::conclude(std::vector<std::string>* errors) {
   errors->insert(errors->end(), misplaced_.begin(), misplaced_.end());
   // Facts of functions that are not defined say no more than that their address is taken.
   for (auto f = functions_.begin(); f != functions_.end();) f = f->second.name.empty() ? functions_.erase(f) : std::next(f);
-  // Without a prototype a function may be called as any that returns the same.
-  std::map<std::string, std::string> open;
-  for (const auto& [key, f] : functions_)
-    for (const std::string& s : f.calls_by)
-      if (s.ends_with(" ()")) open[s.substr(0, s.size() - 3)] = s;
-  for (const auto& [key, f] : functions_) {
-    if (!f.is_address_taken) continue;
-    const std::string returns = f.signature.substr(0, f.signature.find(" ("));
-    if (const auto o = open.find(returns); o != open.end()) unite(f.signature, o->second);
-    if (f.signature.ends_with(" ()")) {
-      for (const auto& [other, g] : functions_)
-        for (const std::string& s : g.calls_by)
-          if (s.substr(0, s.find(" (")) == returns) unite(f.signature, s);
-    }
-  }
+  find_calls_by_pointers();
   find_reachable();
   for (bool grows = true; grows;) {
     grows = false;
@@ -172,10 +174,10 @@ void Program::conclude(std::vector<std::string>* errors) {
       if (instrumented_.contains(key) || !reachable_.contains(key)) continue;
       bool reaches = f.calls_site || (key == "main" && has_sites_) || options_.everywhere;
       for (const std::string& callee : f.calls) reaches |= instrumented_.contains(callee);
-      for (const std::string& signature : f.calls_by) reaches |= targets_.contains(find(signature));
+      for (const std::string& signature : f.calls_by) reaches |= targets_.contains(signature);
       if (!reaches) continue;
       instrumented_.insert(key);
-      if (f.is_address_taken) targets_.insert(find(f.signature));
+      if (f.is_address_taken) targets_.insert(called_as_.at(key).begin(), called_as_.at(key).end());
       grows = true;
     }
   }
@@ -184,11 +186,11 @@ void Program::conclude(std::vector<std::string>* errors) {
     if (!c.key.empty()) given_[c.key] |= c.makes;
     else
       for (const auto& [key, f] : functions_)
-        if (f.is_address_taken && find(f.signature) == find(c.signature)) given_[key] |= c.makes;
+        if (may_be_called(key, c.signature)) given_[key] |= c.makes;
   }
   for (const Callback& c : callbacks_) {
     if (external_.contains(c.receiver) || !reachable_.contains(c.by) || known(c.receiver).kind == Known::Kind::kUnknown) continue;
-    const bool reaches = c.key.empty() ? targets_.contains(find(c.signature)) : instrumented_.contains(c.key);
+    const bool reaches = c.key.empty() ? targets_.contains(c.signature) : instrumented_.contains(c.key);
     if (!reaches) continue;
     if ((makes_error_handler(c.receiver) || c.receiver == "atexit") && !c.key.empty()) {
       if (handlers_.insert(c.key).second)
@@ -349,7 +351,7 @@ void Program::check_threads(std::vector<std::string>* errors) const {
     };
     if (call.key.empty()) {
       for (const auto& [key, f] : functions_)
-        if (f.is_address_taken && find(f.signature) == find(call.signature)) next.push_back({call.place, call.by, f.name, key, "", call.is_of_own});
+        if (may_be_called(key, call.signature)) next.push_back({call.place, call.by, f.name, key, "", call.is_of_own});
       continue;
     }
     const auto f = functions_.find(call.key);
@@ -434,7 +436,7 @@ bool Program::reaches_site(const Unit& unit, const FunctionDecl* function) const
 
 bool Program::may_reach_site(const CallExpr* by_pointer) const {
   const QualType type = by_pointer->getCallee()->getType();
-  return targets_.contains(find(signature_of(type->isPointerType() ? type->getPointeeType() : type)));
+  return targets_.contains(signature_of(type->isPointerType() ? type->getPointeeType() : type));
 }
 
 bool Program::reaches_mpi(const Unit& unit, const Stmt* s) const {

@@ -165,8 +165,9 @@ class Program {
  private:
   friend class Collector;
   void collect(const Unit& unit);  // collector.cc
-  std::string find(std::string signature) const;
-  void unite(const std::string& a, const std::string& b);
+  void find_calls_by_pointers();
+  // Whether the function's address is taken, and it may be called by a pointer of this signature.
+  bool may_be_called(const std::string& key, const std::string& as) const;
   void find_reachable();
   void add_addresses(const Unit& unit);
   void follow_given_addresses();
@@ -215,7 +216,8 @@ class Program {
   std::set<std::string> variables_;                        // external ones that are defined
   std::set<std::string> used_variables_;                   // that the C library defines
   std::vector<Callback> callbacks_;
-  mutable std::map<std::string, std::string> united_;      // signatures that casts make one
+  std::map<std::string, std::set<std::string>> becomes_;   // by casts: signatures of pointers to functions
+  std::map<std::string, std::set<std::string>> called_as_;  // functions whose addresses are taken: signatures
   std::map<std::string, int> given_;                       // by key: ELC_Program_function's given_to
   std::set<std::string> handlers_;                         // keys of functions that can reach MPI, and that MPI or exit() calls
   std::set<std::string> instrumented_, targets_;           // keys; signatures

@@ -195,6 +195,26 @@ static double given[15], kept[15];"""
     def test_functions_that_only_tables_name(self):
         self.right("static int (*drawn)(void) = rand; static void (*set)(unsigned) = srand;", "if (i == 0) set(5); result += drawn();")
 
+    def test_pointers_to_functions_of_other_signatures(self):
+        """What casts, and functions and pointers without prototypes, let a pointer call, and nothing more: neither the handler of the signal nor
+        the operation is given a function that can reach MPI."""
+        self.right("""
+#include <signal.h>
+typedef long (*Any)(); typedef long (*Call)(void *, long); typedef void (*Work)(int *, void *);
+static long one(long *p, long n) { return *p + deep(n, 1); }
+static long two(p, n) long *p; long n; { return *p - deep(n, 1); }
+static Any any = (Any)one; static long (*old)(long *, long) = two;
+static void nothing(void) {} static void (*handler)(void) = nothing;
+static void on_signal(int s) { handler(); }
+static void sum(long *a, long *b) { *b += deep(*a, 1); } static void (*both)(long *, long *) = sum;
+static void most(const long *in, long *inout, const int *n, const MPI_Datatype *t) { for (int k = 0; k < *n; k++) if (in[k] > inout[k]) inout[k] = in[k]; }
+static void reduce(long *a, long *b, MPI_User_function *by) { MPI_Op op; MPI_Op_create(by, 1, &op); MPI_Allreduce(a, b, 1, MPI_LONG, op, MPI_COMM_WORLD); MPI_Op_free(&op); }
+static void fold(int *n, long *to) { long x = *n; reduce(&x, to, (MPI_User_function *)most); }
+static void launch(Work f, void *p, int n) { f(&n, p); }
+static void plus(long *p) { ++*p; } static struct { void (*ends)(); } ends = {(void (*)())plus};""", """
+{ long x = i, y = 0; signal(SIGUSR1, on_signal); both(&x, &y); launch((Work)fold, &x, i + rank); ends.ends(&x);
+  result += ((Call)any)(&x, 2) + any(&x, 3L) + old(&x, 1) + y; }""")
+
     def test_transparent_unions(self):
         """An argument becomes the union without a word of the program's."""
         self.right("typedef union { int *i; float *f; } both __attribute__((transparent_union));\nstatic long first(both p) { return *p.i; }\n"

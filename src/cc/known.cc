@@ -451,7 +451,8 @@ const Names& settings() {
 const Names& for_threads() {
   static const Names all = words(
       "malloc calloc realloc free strdup __strdup strndup posix_memalign aligned_alloc memalign valloc pvalloc _mm_malloc _mm_free mmap mmap64 munmap mremap "
-      "pthread_create pthread_join pthread_detach time clock times getrusage gettimeofday clock_gettime timespec_get MPI_Wtime omp_get_wtime");
+      "pthread_create pthread_join pthread_detach time clock times getrusage gettimeofday clock_gettime timespec_get MPI_Wtime omp_get_wtime "
+      "__errno_location perror err verr warn vwarn error getpid getppid getpgrp MPI_Abort MPI_Initialized MPI_Finalized");
   return all;
 }
 
@@ -484,6 +485,7 @@ Known known_function(const std::string& spelled) {
   known.reads_clock = reads_clock(name);
   known.probes = name == "MPI_Iprobe" || name == "MPI_Improbe";
   if (const auto outside = looking_outside().find(name); outside != looking_outside().end()) known.looks_outside = true, known.fills = outside->second;
+  known.is_for_threads = for_threads().contains(name);
   known.returns_own = returning_own().contains(name) || is_alloca(name);
   if (const auto r = replaced().find(name); r != replaced().end()) {
     known.kind = Known::Kind::kReplaced;
@@ -497,7 +499,6 @@ Known known_function(const std::string& spelled) {
     known.keeps_pointers = known.makes_keyvals || known.text == "ELC_Program_set_attr" || name == "putenv";
     known.allocates_windows = name == "MPI_Win_allocate";
     known.attaches = name == "MPI_Buffer_attach";
-    known.is_for_threads = for_threads().contains(name);
   } else if (settings().contains(name)) {
     known.kind = Known::Kind::kReplaced;
     known.text = "elc_set_" + name;

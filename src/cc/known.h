@@ -38,7 +38,7 @@ struct Known {
   bool reads_clock = false;    // other than the calendar's
   bool returns_memory = false; // its result is memory that it is given
   bool allocates = false;      // its result may be memory that nobody has given a type
-  bool is_for_threads = false;  // of a replaced one: several may call it at the same time
+  bool is_for_threads = false;  // of MPI, or one whose state lines have: threads may call it, and at the same time
   File file = File::kNone;
   bool looks_outside = false;   // at what other programs may change at any time
   int fills = -1;               // and this argument leads to where it puts what it sees

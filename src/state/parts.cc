@@ -69,7 +69,7 @@ bool leads(const Process& p, TypeId type, const uint8_t* at, bool also_elsewhere
   uintptr_t value;
   memcpy(&value, at, sizeof value);
   if (value == 0) return true;
-  if (is_number_in_union(value)) return false;
+  if (is_number_in_union(value) || (info.kind < format::kMpiComm && is_handle_of_mpi(p, value))) return false;
   if (info.kind == format::kFile) return p.streams.number_of(reinterpret_cast<FILE*>(value)) != kWildStream;
   if (info.kind >= format::kMpiComm) return info.kind == format::kMpiAint || info.kind == format::kMpiStatus || is_mark(static_cast<intptr_t>(value)) || may_be_address(p, value);
   if (info.kind == format::kFunction) return p.function_by_address.find(value) != nullptr;

@@ -320,6 +320,8 @@ TypeId type_of_parts(Process& process, const format::TypeTable& file, const form
 void note_parts(Process& process);
 // Whether a value is one that an address of the program's memory may have, be it of what is gone.
 bool may_be_address(const Process& process, uintptr_t value);
+// Where handles of MPI are addresses: whether it is that of one.
+bool is_handle_of_mpi(const Process& process, uintptr_t value);
 // In a prepared program, of a pointer to what is no memory of lines: to a function or a stream of theirs.
 bool leads_beside_memory(const Process& process, uintptr_t value, format::PointerLeaf* out);
 // And if a pointer to nothing that a line has is no address at all: then its memory is not what it is taken for.

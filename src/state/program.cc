@@ -475,7 +475,7 @@ uint64_t behind_zeros(const uint8_t* bytes, uint64_t at, uint64_t end, uint64_t 
 }
 
 // Of an MPI that has addresses as handles.
-static bool is_handle(const Process& p, uintptr_t value) {
+bool is_handle_of_mpi(const Process& p, uintptr_t value) {
   return p.codec != nullptr && p.codec->macro_of != nullptr && may_be_address(p, value) && p.codec->macro_of(p.codec->context, &value, sizeof value) != nullptr;
 }
 
@@ -484,7 +484,7 @@ static bool holds_address(const Process& p, const uint8_t* at, bool is_bytes) {
   uintptr_t value;
   memcpy(&value, at, sizeof value);
   if (value < kLeast || value > kMostAddress) return false;
-  if (is_handle(p, value)) return true;
+  if (is_handle_of_mpi(p, value)) return true;
   const format::PointerLeaf leaf = p.blocks->encode(reinterpret_cast<const void*>(value));
   const bool leads = leaf.block != format::kWildBlock && (!kIsNarrow || is_bytes || leaf.position == 0);
   return leads || is_stream(p, value) || (p.moved.size() > 0 && p.moved.find(value) != nullptr) || p.function_by_address.find(value) != nullptr;
@@ -534,7 +534,7 @@ Result check_addresses(const Process& p, const uint8_t* begin, uint64_t size, Ty
                          static_cast<unsigned long long>(size), info.kind == format::kByte ? "bytes" : info.name, reinterpret_cast<const void*>(value), static_cast<unsigned long long>(found));
   return Result::error("memory of %llu bytes, which is taken for %s, holds an address%s (%p, at byte %llu), which a restart would "
                        "not set; %smemory from malloc is what its result is converted to a pointer to",
-                       static_cast<unsigned long long>(size), info.kind == format::kByte ? "bytes" : info.name, is_stream(p, value) ? " of a stream" : is_handle(p, value) ? ", a handle of MPI" : "",
+                       static_cast<unsigned long long>(size), info.kind == format::kByte ? "bytes" : info.name, is_stream(p, value) ? " of a stream" : is_handle_of_mpi(p, value) ? ", a handle of MPI" : "",
                        reinterpret_cast<const void*>(value), static_cast<unsigned long long>(found),
                        info.kind == format::kStruct && info.has_byte && !is_name_of_parts(info.name) ? "of a union #pragma elc union says which member is in use; " : "");
 }

@@ -438,6 +438,23 @@ static long back(void) {
     def test_standard_output_that_is_closed(self):
         self.right("", "if (i == 0 && rank != 0) fclose(stdout); deep(1, 1); if (rank != 0) printf(\"%d\\n\", i);")
 
+    def test_threads_that_end_the_job_if_something_is_wrong(self):
+        """Their own, and those of OpenMP."""
+        self.right("""
+#include <errno.h>
+#include <pthread.h>
+#include <unistd.h>
+static void fail(const char *what) { int is; perror(what); MPI_Initialized(&is); if (is) MPI_Abort(MPI_COMM_WORLD, 1); exit(getpid() & 1); }
+static double *get(int n) { double *p = malloc(n * sizeof *p); if (!p) fail("get"); return p; }
+static void *work(void *p) { long *v = p; double *a = get(10); errno = 0; *v = strtol("123", NULL, 10); if (errno == ERANGE) *v = -1; a[3] = *v; *v += a[3]; free(a); errno = 7; return NULL; }""", """
+{ pthread_t t; long v = 0, w = 0; int k; errno = i;
+  if (pthread_create(&t, NULL, work, &v)) return 1;
+  pthread_join(t, NULL);
+#pragma omp parallel for reduction(+:w)
+  for (k = 0; k < 10; k++) { double *p = get(100); p[k] = k + i; w += (long)p[k]; free(p); }
+  deep(1, 1);
+  result += v + w + errno; }""", "-fopenmp", "-pthread")
+
     def test_level_of_threads(self):
         """MPI is asked for what the program can ask for, and for the highest where nobody can tell: it is before the program knows."""
         for level, asked in ("argc > 5 ? MPI_THREAD_SERIALIZED : level", 2), ("argc > 5 ? atoi(argv[1]) : level", 3), ("other", 1), ("*&level", 3), ("level + 1", 3):

@@ -551,6 +551,17 @@ static double *d; static int *n, *m;""", """if (i % 40 == 0) ends(d), d = aligne
 if (i == 0) n = aligned(33 * sizeof *n, 32), m = (int *)again(10 * sizeof *m);
 d[i] += i + 0.5, n[i % 33] += i, m[i % 10] += i; deep(1, 1); result += d[i / 2] + n[i % 7] + m[3] + (unsigned long)d % 64;""")
 
+    def test_aligned_struct_that_begins_with_another(self):
+        """And has handles of MPI behind that: it is made as the first one."""
+        self.right("""
+typedef struct { long (*of)(void *); } kind; typedef struct { const kind *is; } base; typedef struct { base super; double *x; MPI_Comm comm; } derived;
+static long of(void *p) { derived *d = p; double y; MPI_Allreduce(d->x, &y, 1, MPI_DOUBLE, MPI_SUM, d->comm); return (long)y; }
+static const kind first = {of}; static double x; static base *all[2];
+static base *make(size_t size, const kind *is) { base *p = aligned_alloc(32, size); p->is = is; return p; }""", """
+if (i == 0) { all[0] = make(sizeof(derived), &first); ((derived *)all[0])->x = &x; MPI_Comm_dup(MPI_COMM_WORLD, &((derived *)all[0])->comm); }
+x = i + rank; result += all[0]->is->of(all[0]); deep(1, 1);
+if (i == 99) MPI_Comm_free(&((derived *)all[0])->comm);""")
+
     def test_aligned_tables(self):
         """By the program, behind what it does not use, or uses for a number."""
         allocator = """

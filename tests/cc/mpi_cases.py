@@ -119,6 +119,22 @@ MPI_Type_size(t, &size); result += size;
 if (i % 10 == 9) { MPI_Type_free(&kept); kept = first_of(outer, &one); }
 MPI_Type_free(&t);"""), "5 40 41 42 43 44 45 46 90", "60")
 
+    def test_types_of_views(self):
+        """As MPI_File_get_view gives them."""
+        self.right("static MPI_File file; static MPI_Datatype view, kept;", """
+MPI_Offset at; char how[MPI_MAX_DATAREP_STRING], name[10]; MPI_Datatype element, type; int size;
+if (i == 0) {
+  sprintf(name, "to-%d", rank); MPI_File_open(MPI_COMM_SELF, name, MPI_MODE_CREATE | MPI_MODE_WRONLY, MPI_INFO_NULL, &file);
+  MPI_Type_vector(4, 1, 2, MPI_INT, &view); MPI_Type_commit(&view); MPI_File_set_view(file, 0, MPI_INT, view, "native", MPI_INFO_NULL);
+  MPI_File_get_view(file, &at, &element, &kept, how);
+}
+MPI_File_get_view(file, &at, &element, &type, how);
+deep(1, 1);
+MPI_Type_size(type, &size); result += size + (element == MPI_INT);
+MPI_Type_size(kept, &size); result += size;
+MPI_Type_free(&type);
+if (i == 99) { MPI_Type_free(&kept); MPI_Type_free(&view); MPI_File_close(&file); }""")
+
     def test_handles_that_are_not_set(self):
         """A static one is 0, which is the null handle under some MPIs and of some kinds, and may be asked for."""
         self.right("static MPI_Comm own; static MPI_Datatype type; static MPI_Request request; static MPI_Op op; static MPI_Info info; static struct { MPI_Group group; MPI_Win win; MPI_File file; } s, *made;", """

@@ -82,6 +82,15 @@ class Recorder {
   Arguments arguments_;
 };
 
+// MPI has given the program a handle, which it is to free: another one of the same type, or that of a copy, which is the program's alone.
+void note_given(MPI_Datatype handle) {
+  Datatype* known = datatypes().find(handle);
+  if (known == nullptr) find_or_learn(handle);
+  if (known == nullptr || known->constructor == Constructor::kNamed) return;
+  MPI_Datatype second = handle;  // of a type that was freed the record still has the first handle
+  if (known->owned++ == 0) guarded([&] { return PMPI_Type_free(&second); });
+}
+
 Recorder made_by(Constructor constructor, int result, MPI_Datatype* made) {
   Recorder recorder(result, made);
   recorder.as(constructor);
@@ -280,7 +289,7 @@ ELC_EXPORT int MPI_Type_free(MPI_Datatype* type) {
   return gone();
 }
 
-// Gives handles of old types, each to be freed by the program; Open MPI's are of copies. It reads what was in the array behind those, too.
+// Gives handles of old types, each to be freed by the program. Open MPI reads what was in the array behind those, too.
 ELC_EXPORT int MPI_Type_get_contents(MPI_Datatype type, int max_integers, int max_addresses, int max_olds,
                                      int integers[], MPI_Aint addresses[], MPI_Datatype olds[]) {
   const TypeCall now("MPI_Type_get_contents");
@@ -290,14 +299,19 @@ ELC_EXPORT int MPI_Type_get_contents(MPI_Datatype type, int max_integers, int ma
   const int result =
       PMPI_Type_get_contents(type, max_integers, max_addresses, max_olds, integers, addresses, olds);
   if (result != MPI_SUCCESS || !known_counts) return result;
-  for (int i = 0; i < counts[2] && i < max_olds; ++i) {
-    Datatype* known = datatypes().find(olds[i]);
-    if (known == nullptr) find_or_learn(olds[i]);  // an MPI may give a copy, which is the program's alone
-    if (known == nullptr || known->constructor == Constructor::kNamed) continue;
-    MPI_Datatype second = olds[i];  // of a type that was freed the record still has the first handle
-    if (known->owned++ == 0) guarded([&] { return PMPI_Type_free(&second); });
-  }
+  for (int i = 0; i < counts[2] && i < max_olds; ++i) note_given(olds[i]);
   return result;
 }
+
+#if MPI_VERSION >= 2
+ELC_EXPORT int MPI_File_get_view(MPI_File file, MPI_Offset* begin, MPI_Datatype* element, MPI_Datatype* type, char* representation) {
+  const TypeCall now("MPI_File_get_view");
+  const int result = PMPI_File_get_view(file, begin, element, type, representation);
+  if (result != MPI_SUCCESS || !of_program()) return result;
+  note_given(*element);
+  note_given(*type);
+  return result;
+}
+#endif
 
 }  // extern "C"

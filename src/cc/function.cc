@@ -420,7 +420,7 @@ DeclContext::lookup_result Function::declared_outside(const std::string& name) c
 
 // What moves to the beginning of a function may hide nothing there.
 std::string Function::free_variable(const std::string& name) const {
-  return free_name(name, [&](const std::string& candidate) { return declared_outside(candidate).empty() && !names_.contains(candidate); });
+  return free_name(name, [&](const std::string& candidate) { return declared_outside(candidate).empty() && !names_.contains(candidate) && module_.reserve(function_, candidate); });
 }
 
 // In a restart a function begins with parameters that are 0: the compiler computes the lengths of rows from these, too.

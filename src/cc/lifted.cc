@@ -157,6 +157,12 @@ void Module::rename(NamedDecl* declared, const FunctionDecl* function) {
   for (Decl* other : declared->redecls()) cast<NamedDecl>(other)->setDeclName(&context.Idents.get(candidate));
 }
 
+bool Module::reserve(const FunctionDecl* function, const std::string& name) {
+  if (lifted_names_.contains(name)) return false;
+  local_names_[function].insert(name);
+  return true;
+}
+
 namespace {
 
 bool has_types_alone(const DeclStmt* statement) {

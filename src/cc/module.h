@@ -66,6 +66,9 @@ class Module {
     return all;
   }
 
+  // A name for a variable of the function: no type or enumerator of it that moves out has it, or gets it later. false: one has.
+  bool reserve(const clang::FunctionDecl* function, const std::string& name);
+
   // Of a declaration of `name`, as C writes it; empty, with an error, where the type has no name.
   std::string declaration(clang::QualType type, const std::string& name, clang::SourceLocation at);
   // What its declaration has to add where it is aligned otherwise than its type is.

@@ -73,6 +73,15 @@ printf("%s", i == 1000 ? __func__ : "");""")
                    "{ long x = deep(i % 2, 0) - 2 ?: 7, n = 0; v2 v = {i, x}; result += x + __builtin_constant_p(deep(n++, 0)) + n;"
                    " sum = add(v, sum); result += sum[0] + sum[1] + made(i).a; }")
 
+    def test_one_name_for_all_kinds(self):
+        """In the file, of a variable, and of an enumerator or a type in a block."""
+        self.right("static int N = 4; typedef int T; static long f(void) { return 3; } enum { E = 5 };", """
+{ enum { N = 9 }; result += deep(N, 1); } { int N = i; deep(N, 1); result += N; }
+{ typedef char T; deep(1, 1); result += sizeof(T); } { int T = i; result += deep(T, 1) + T; }
+{ enum { f = 7 }; result += deep(f, 1); } { int f = i; deep(f, 1); result += f; } { typedef short f; deep(1, 1); result += sizeof(f); }
+{ int E = i + 1; deep(E, 1); result += E; } { enum { E = 11 }; result += deep(E, 1); } { typedef double E; E x = 2; result += deep(1, 1) * x; }
+result += N + sizeof(T) + f() + E;""")
+
     def test_commas_where_values_become_variables(self):
         self.right("""
 static int many(int n) { int a[n], s; a[0] = n; deep(1, 1); s = a[0] * 5; return a[0] = 7, s; }

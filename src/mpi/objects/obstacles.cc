@@ -115,7 +115,7 @@ Result Obstacles::check() const {
   if (first->set_up != 0)
     return Result::error("%s of the program's set-up was changed by %s%s%s; lines are taken again when it is as it was "
                          "(man elc-mpi)", kNames[kind_of_first], first->call, caller_text(first->place).c_str(), others);
-  return Result::error("there is %s made by %s%s%s, which libELC does not follow; lines are taken again when it is gone "
+  return Result::error("there is %s made by %s%s%s, which no line can have; lines are taken again when it is gone "
                        "(man elc-mpi)", kNames[kind_of_first], first->call, caller_text(first->place).c_str(), others);
 }
 

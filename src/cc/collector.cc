@@ -188,6 +188,7 @@ class Collector : public Visitor {
       if (unit_.profiles(reference)) program_.profiled_.emplace(function->getName().str(), unit_.place(reference->getLocation()));
       if (!direct_.contains(reference)) {
         taken_.insert(key);
+        program_.functions_[key].taken_as.insert(Program::signature_of(function->getType()));
         const std::string name = function->getName().str();
         if (name == "pthread_create") program_.pointed_threads_.push_back(unit_.place(reference->getLocation()));
         if (is_site(name)) program_.has_sites_ = true, program_.pointed_sites_.emplace(name, unit_.place(reference->getLocation()));

@@ -142,7 +142,8 @@ void Program::find_calls_by_pointers() {
   for (const auto& [key, f] : functions_) {
     if (!f.is_address_taken) continue;
     std::set<std::string>& as = called_as_[key];
-    std::vector<std::string> next = {f.signature};
+    std::vector<std::string> next(f.taken_as.begin(), f.taken_as.end());
+    next.push_back(f.signature);
     while (!next.empty()) {
       const std::string signature = next.back();
       next.pop_back();

@@ -47,6 +47,7 @@ struct FunctionFacts {
   std::set<std::string> refers;      // keys of functions that it calls or takes the address of
   std::map<std::string, std::string> uses, uses_variables;  // names of what the file does not define, and where
   std::set<std::string> calls_by;    // signatures of pointers
+  std::set<std::string> taken_as;    // signatures with which files declare it that take its address
   std::set<std::string> computes_with_addresses;  // where
   int rounds_addresses = 0;  // to multiples of so many bytes
   std::map<unsigned, IfGivenAddress> if_given_address;  // as this parameter

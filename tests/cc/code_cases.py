@@ -224,6 +224,12 @@ static void plus(long *p) { ++*p; } static struct { void (*ends)(); } ends = {(v
 { long x = i, y = 0; signal(SIGUSR1, on_signal); both(&x, &y); launch((Work)fold, &x, i + rank); ends.ends(&x);
   result += ((Call)any)(&x, 2) + any(&x, 3L) + old(&x, 1) + y; }""")
 
+    def test_functions_that_files_declare_otherwise(self):
+        """Than they are defined, where a pointer leads to them."""
+        self.write("other.c", "struct s { long n; }; long deeper(long x, int n);\nlong by_struct(void *p) { return deeper(*(long *)p, 1); }\nlong by_none(long x, long n) { return deeper(x, 1) + n; }\n")
+        self.right("struct s { long n; }; extern long by_struct(struct s *), by_none(); static long (*one)(struct s *) = by_struct, (*two)(long, long) = by_none; long deeper(long x, int n) { return deep(x, n); }",
+                   "{ struct s s = {i}; result += one(&s) + two(3, rank); }", "other.c")
+
     def test_transparent_unions(self):
         """An argument becomes the union without a word of the program's."""
         self.right("typedef union { int *i; float *f; } both __attribute__((transparent_union));\nstatic long first(both p) { return *p.i; }\n"

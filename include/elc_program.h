@@ -253,6 +253,9 @@ void *ELC_Program_number_of(const volatile void *pointer, const char *what);
  * lowest, which is known when the program has begun. */
 void ELC_Program_half_at(const volatile void *at, const char *what);
 extern unsigned long ELC_Program_lowest;
+/* Of places where pointers become integers, of which numbers are made later: whether one of them was no number itself, but an address. */
+#define ELC_PROGRAM_SOURCES 256
+extern unsigned char ELC_Program_sources[ELC_PROGRAM_SOURCES];
 /* Of a word of a union in which there may be a pointer or a number: what looks like an address is saved as one, but for the numbers that the
  * program has noted; all else as bytes. */
 ELC_Type ELC_Program_word(void);

@@ -149,11 +149,19 @@ void Module::refuse_orders() {
         "scalar_storage_order: elc-cc does not know how numbers lie in memory then");
 }
 
+// Lines have that for each place, whose number is the same wherever the program is compiled; some places may share one.
+std::string Module::source_of_numbers(const Expr* source) const {
+  const std::string place = unit_.place(source->getBeginLoc());
+  uint32_t hash = 0;
+  for (const char c : place.substr(place.rfind('/') + 1)) hash = hash * 31 + static_cast<unsigned char>(c);
+  return "ELC_Program_sources[" + std::to_string(hash % ELC_PROGRAM_SOURCES) + "]";
+}
+
 // No line is taken when a function has made a number of an address.
 void Module::watch_addresses() {
   const auto is_given = [this](const Parameter& p) { return program_.is_given_address(unit_, p.first, p.second); };
   std::set<const Expr*> watched;
-  std::map<const Expr*, size_t> sources;
+  std::set<const Expr*> sources;
   const auto told = [this](const FunctionDecl* function, const Expr* where, const std::string& why) {
     return in_quotes(function->getName().str() + "() (" + unit_.place(where->getBeginLoc()) + "): " + why);
   };
@@ -167,7 +175,7 @@ void Module::watch_addresses() {
       if (wholes == numbers.wholes.end()) {
         std::string are_addresses;
         if (const auto from = numbers.sources.find(made); from != numbers.sources.end())
-          for (const Expr* source : from->second) are_addresses += (are_addresses.empty() ? "" : " | ") + ("elc_sources[" + std::to_string(sources.emplace(source, sources.size()).first->second) + "]");
+          for (const Expr* source : from->second) sources.insert(source), are_addresses += (are_addresses.empty() ? "" : " | ") + source_of_numbers(source);
         const std::string tell = "ELC_Program_unfit(" + why + ")", promoted = made->getType()->isIntegerType() ? "+" : "";  // a bit-field has no type to name
         if (are_addresses.empty()) edits_.wrap(unit_.begin_of(made->getBeginLoc()), unit_.end_of(made->getEndLoc()), "(" + tell + ", ", ")");
         else edits_.wrap(unit_.begin_of(made->getBeginLoc()), unit_.end_of(made->getEndLoc()), "({ __auto_type elc_n = " + promoted + "(", "); if (__builtin_expect(" + are_addresses + ", 0)) " + tell + "; elc_n; })");
@@ -184,15 +192,10 @@ void Module::watch_addresses() {
       }
     }
   }
-  for (const auto& [source, number] : sources) {
+  for (const Expr* source : sources) {
     const Expr* const pointer = cast<CastExpr>(source)->getSubExpr();
-    edits_.wrap(unit_.begin_of(pointer->getBeginLoc()), unit_.end_of(pointer->getEndLoc()), "elc_source((const volatile void *)(", "), &elc_sources[" + std::to_string(number) + "])");
-  }
-  source_count_ = sources.size();
-  if (source_count_ > 0) {
-    Described flags = described(unit_.context().UnsignedCharTy);
-    flags.count = source_count_;
-    add_entry(unique_name(program_.file_name(unit_) + ": pointers made integers"), "elc_sources", flags, false);
+    edits_.wrap(unit_.begin_of(pointer->getBeginLoc()), unit_.end_of(pointer->getEndLoc()), "elc_source((const volatile void *)(", "), &" + source_of_numbers(source) + ")");
+    notes_sources_ = true;
   }
   for (const auto& [function, both] : orders_of_addresses(unit_)) {
     const std::string why = told(function, both, "it asks which of two addresses comes first, and a restart has others (-felc-address-numbers, if that is of no account)");
@@ -446,8 +449,8 @@ std::string Module::prelude() const {
   const std::string size = QualType(unit_.context().getSizeType()).getAsString();
   for (size_t at = 0; (at = out.find("unsigned long", at)) != std::string::npos; at += size.size()) out.replace(at, 13, size);
   for (const auto& [symbol, text] : replaced_) out += text;
-  if (source_count_ > 0)
-    out += "static unsigned char elc_sources[" + std::to_string(source_count_) + "]; "
+  if (notes_sources_)
+    out += "extern unsigned char ELC_Program_sources[" + std::to_string(ELC_PROGRAM_SOURCES) + "]; "
            "static __inline__ __attribute__((always_inline, unused)) const volatile void *elc_source(const volatile void *p, unsigned char *is_address) { "
            "if (__builtin_expect((" + size + ")p >= ELC_Program_lowest && (" + size + ")p < -(" + size + ")4096, 0)) *is_address = 1; return p; } ";
   if (notes_numbers_)

@@ -91,6 +91,7 @@ class Module {
   std::string lifted_text(const clang::DeclStmt* statement);
   void leave_lifted(const clang::DeclStmt* statement);
   void add_statics(const clang::FunctionDecl* function);
+  std::string source_of_numbers(const clang::Expr* source) const;
   void watch_addresses();
   void watch_unions();
   void refuse_orders();
@@ -129,7 +130,7 @@ class Module {
   std::set<const clang::Decl*> registered_;
   std::map<std::string, std::string> replaced_;                 // text: declarations of what replaces functions
   bool notes_numbers_ = false;  // in unions
-  size_t source_count_ = 0;  // conversions of pointers to integers of which is noted whether there were addresses
+  bool notes_sources_ = false;  // pointers that become integers
   size_t string_count_ = 0, variable_count_ = 0, function_count_ = 0;
   bool changes_ = true;
 };

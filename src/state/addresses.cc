@@ -6,6 +6,7 @@
 
 #include "base/compiler.h"
 #include "elc_program.h"
+#include "state/library.h"
 #include "state/process.h"
 
 namespace elc::state {
@@ -48,6 +49,11 @@ bool may_be_of_program(uintptr_t value) {
 
 }  // namespace
 
+void register_sources() {
+  const LibraryVariable all[] = {{"places where pointers became integers", ELC_Program_sources, ELC_UCHAR, ELC_PROGRAM_SOURCES}};
+  register_all(all);
+}
+
 }  // namespace elc::state
 
 using elc::state::are_in_one_block;
@@ -57,6 +63,7 @@ using elc::state::may_have_memory;
 extern "C" {
 
 ELC_EXPORT unsigned long ELC_Program_lowest = 0;
+ELC_EXPORT unsigned char ELC_Program_sources[ELC_PROGRAM_SOURCES] = {};
 
 ELC_EXPORT void* ELC_Program_number_of(const volatile void* pointer, const char* what) {
   if (may_have_memory(reinterpret_cast<uintptr_t>(pointer))) ELC_Program_unfit(what);

@@ -181,8 +181,17 @@ bool AppendedFiles::is_rewritten(const struct stat& file) const {
   return false;
 }
 
-// Once behind each line, as other ranks may open what one of them writes to. Not flushed: what is appended is not either.
+// Once behind each line, as other ranks may open what one of them writes to.
+bool AppendedFiles::begin_note(const char* path) {
+  if (write_ == nullptr || line_ == 0 || is_device(path)) return false;
+  const uint64_t key = mix_text(0, path);
+  if (noted_now_.find(key) != nullptr) return false;
+  noted_now_.at(key) = true;
+  return true;
+}
+
 void AppendedFiles::note_writing(const char* path) {
+  if (!begin_note(path)) return;
   Appended one;
   struct stat about;
   const Descriptor file = open_to_look(path, &about);
@@ -196,7 +205,7 @@ void AppendedFiles::note_writing(const char* path) {
 
 void AppendedFiles::note_emptied(const char* path) {
   const Appended* const read = find_read(path);
-  if (read == nullptr) return;
+  if (read == nullptr || !begin_note(path)) return;
   Appended one;
   one.path = Text::copy(path);
   one.length = read->length;
@@ -204,12 +213,9 @@ void AppendedFiles::note_emptied(const char* path) {
   write_note(one);
 }
 
+// Not flushed: what is appended is not either.
 void AppendedFiles::write_note(const Appended& one) {
   const char* const path = one.path.c_str();
-  if (write_ == nullptr || line_ == 0 || is_device(path)) return;
-  const uint64_t key = mix_text(0, path);
-  if (noted_now_.find(key) != nullptr) return;
-  noted_now_.at(key) = true;
   char* const here = path[0] == '/' ? nullptr : getcwd(nullptr, 0);
   const Text whole = here == nullptr ? Text::copy(path) : Text::format("%s/%s", here, path);
   free(here);

@@ -85,6 +85,7 @@ class AppendedFiles {
   Appended* find_lost(const char* path);
   void forget(const char* path);
   const Appended* find_read(const char* path) const;
+  bool begin_note(const char* path);
   void write_note(const Appended& one);
 
   Vector<Appended> all_, of_line_, noted_;

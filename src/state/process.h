@@ -298,6 +298,7 @@ bool has_union(const format::TypeTable& types, TypeId type);
 // Whether it is a word of a union that may be an address or bytes: what is there tells (unions.cc).
 bool is_word(const format::TypeTable& types, TypeId type);
 bool is_number_in_union(uintptr_t value);  // that the program has put there
+void register_sources();  // of numbers of addresses (addresses.cc)
 void register_unions();  // what they need of lines, if the program has such
 void put_unions();       // after a restart
 // All bits of a struct's bit-fields.

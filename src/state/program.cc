@@ -208,6 +208,7 @@ char** begin_program(const ELC_Program& program, int argc, char** argv) {
   p.settings = program.settings;
   if (p.settings != nullptr) p.settings(0);
   register_library(program);
+  register_sources();
   register_unions();
   if (p.streams.has_changed_early()) ELC_Program_unfit("a function before main() that writes or removes files: a restart would do so once more (call it in main())");
   if (argv == nullptr) return nullptr;

@@ -103,13 +103,14 @@ class Fortran(unittest.TestCase):
         return self.compile(build, os.path.join(PROGRAMS, "fortran_calls.F90"), "calls-" + build.name, FLAGS[way])
 
     def run_calls(self, build, program, *arguments, **variables):
-        result, complaints = self.end(self.start(build, RANKS, program, *arguments, **variables))
+        # It takes no synchronous send for received.
+        result, complaints = self.end(self.start(build, RANKS, program, *arguments, ELC_EARLY_SENDS="yes", **variables))
         self.assertNotIn("was called from Fortran", complaints)
         return result, complaints
 
     def killed(self, program, lines):
         """A job that does not end before it has a line, and then is killed."""
-        job = self.start(BUILD, RANKS, program, STEPS, 10 ** 6, ELC_DIR=lines)
+        job = self.start(BUILD, RANKS, program, STEPS, 10 ** 6, ELC_DIR=lines, ELC_EARLY_SENDS="yes")
         there = job.wait(PATIENCE, lambda: launch.committed(lines)) and job.running()
         job.destroy()
         self.assertTrue(there, job.text() + job.complaints())

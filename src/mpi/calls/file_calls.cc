@@ -4,6 +4,7 @@
 #include "mpi/calls/collective.h"
 #include "mpi/calls/refused.h"
 #include "mpi/datatype/datatype.h"
+#include "mpi/datatype/datatype_table.h"
 #include "mpi/objects/files.h"
 
 namespace elc::mpi {
@@ -270,6 +271,12 @@ ELC_TOGETHER(set_size, true, (MPI_File file, MPI_Offset size), (file, size), kno
 ELC_TOGETHER(preallocate, true, (MPI_File file, MPI_Offset size), (file, size), {
   if (static_cast<uint64_t>(size) > known->saved.length) known->saved.length = static_cast<uint64_t>(size);
 })
+ELC_EXPORT int MPI_File_get_view(MPI_File file, MPI_Offset* begin, MPI_Datatype* element, MPI_Datatype* type, char* representation) {
+  const int code = PMPI_File_get_view(file, begin, element, type, representation);
+  if (code == MPI_SUCCESS) note_given(*element), note_given(*type);
+  return code;
+}
+
 ELC_TOGETHER(set_view, false, (MPI_File file, MPI_Offset displacement, MPI_Datatype etype, MPI_Datatype filetype,
                                ELC_CONST char* representation, MPI_Info info),
              (file, displacement, etype, filetype, representation, info),

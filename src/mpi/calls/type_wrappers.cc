@@ -82,15 +82,6 @@ class Recorder {
   Arguments arguments_;
 };
 
-// MPI has given the program a handle, which it is to free: another one of the same type, or that of a copy, which is the program's alone.
-void note_given(MPI_Datatype handle) {
-  Datatype* known = datatypes().find(handle);
-  if (known == nullptr) find_or_learn(handle);
-  if (known == nullptr || known->constructor == Constructor::kNamed) return;
-  MPI_Datatype second = handle;  // of a type that was freed the record still has the first handle
-  if (known->owned++ == 0) guarded([&] { return PMPI_Type_free(&second); });
-}
-
 Recorder made_by(Constructor constructor, int result, MPI_Datatype* made) {
   Recorder recorder(result, made);
   recorder.as(constructor);
@@ -98,6 +89,16 @@ Recorder made_by(Constructor constructor, int result, MPI_Datatype* made) {
 }
 
 }  // namespace
+
+void note_given(MPI_Datatype handle) {
+  if (!of_program()) return;
+  Datatype* known = datatypes().find(handle);
+  if (known == nullptr) find_or_learn(handle);
+  if (known == nullptr || known->constructor == Constructor::kNamed) return;
+  MPI_Datatype second = handle;  // of a type that was freed the record still has the first handle
+  if (known->owned++ == 0) guarded([&] { return PMPI_Type_free(&second); });
+}
+
 }  // namespace elc::mpi
 
 using namespace elc::mpi;
@@ -302,16 +303,5 @@ ELC_EXPORT int MPI_Type_get_contents(MPI_Datatype type, int max_integers, int ma
   for (int i = 0; i < counts[2] && i < max_olds; ++i) note_given(olds[i]);
   return result;
 }
-
-#if MPI_VERSION >= 2
-ELC_EXPORT int MPI_File_get_view(MPI_File file, MPI_Offset* begin, MPI_Datatype* element, MPI_Datatype* type, char* representation) {
-  const TypeCall now("MPI_File_get_view");
-  const int result = PMPI_File_get_view(file, begin, element, type, representation);
-  if (result != MPI_SUCCESS || !of_program()) return result;
-  note_given(*element);
-  note_given(*type);
-  return result;
-}
-#endif
 
 }  // extern "C"

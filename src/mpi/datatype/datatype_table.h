@@ -104,6 +104,8 @@ DatatypeTable& datatypes();
 
 // The record of a type that MPI accepts: known, or learned from MPI now; nullptr if it cannot be learned.
 Datatype* find_or_learn(MPI_Datatype type);
+// MPI has given the program a handle, which it is to free: another one of a type, or that of a copy, which is the program's alone.
+void note_given(MPI_Datatype handle);
 
 // Records `handle` as made by `constructor` under `number`; takes the arguments, and a reference of each old
 // type. nullptr (nothing recorded) for what is too deep or too large.

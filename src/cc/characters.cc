@@ -179,7 +179,7 @@ class CharacterVisitor : public Visitor {
     const auto* function = dyn_cast<FunctionDecl>(reference->getDecl());
     if (function == nullptr || direct_.contains(reference)) return true;
     if (is_of_system(function)) return see_system(function), true;
-    join(function, signature_of(function->getType()));
+    join(function, Program::signature_of(function->getType()));
     return true;
   }
 
@@ -223,7 +223,6 @@ class CharacterVisitor : public Visitor {
   }
   static std::string name_of(const Unit& unit, const Expr* made) { return at(unit, made->getBeginLoc()) + "()"; }
   static std::string signature_of(const CallExpr* call) { return Program::signature_of(called_type(call)); }
-  static std::string signature_of(QualType function) { return Program::signature_of(function); }
 
  private:
   static QualType called_type(const CallExpr* call) {
@@ -304,8 +303,8 @@ class CharacterVisitor : public Visitor {
   }
 
   void join_signatures(QualType a, QualType b) {
-    all_.lead(signature_of(a), signature_of(b), kMost, gives_of(return_type_of(b)));
-    all_.lead(signature_of(b), signature_of(a), kMost, gives_of(return_type_of(a)));
+    all_.lead(Program::signature_of(a), Program::signature_of(b), kMost, gives_of(return_type_of(b)));
+    all_.lead(Program::signature_of(b), Program::signature_of(a), kMost, gives_of(return_type_of(a)));
   }
 
   void see_array(const ValueDecl* array, const std::string& name) {
@@ -599,7 +598,7 @@ class CharacterVisitor : public Visitor {
 
   // A function of the C library that is called by a pointer.
   void see_system(const FunctionDecl* function) {
-    const std::string name = function->getName().str(), signature = signature_of(function->getType());
+    const std::string name = function->getName().str(), signature = Program::signature_of(function->getType());
     all_.defined_.insert(signature);
     for (unsigned i = 0; i < function->getNumParams() && name != "free"; ++i) all_.let_go_[signature + "#" + std::to_string(i)].insert(Characters::kOthers);
     std::set<std::string>& sources = all_.sources_[signature + "="];

@@ -483,7 +483,7 @@ Known known_function(const std::string& spelled) {
   known.keeps = known.rounds || known.sets_control || keeps(name);
   known.reads_input = reads_input(name);
   known.reads_clock = reads_clock(name);
-  known.probes = name == "MPI_Iprobe" || name == "MPI_Improbe";
+  known.probes = name == "MPI_Iprobe" || name == "MPI_Improbe" || name == "MPI_Cancel";
   if (const auto outside = looking_outside().find(name); outside != looking_outside().end()) known.looks_outside = true, known.fills = outside->second;
   known.is_for_threads = for_threads().contains(name);
   known.returns_own = returning_own().contains(name) || is_alloca(name);

@@ -118,7 +118,8 @@ void AppendedFiles::look_before_writing(const char* path) {
 
 int AppendedFiles::rename(const char* from, const char* to) {
   struct stat now;
-  if (find_read(to) != nullptr) note_writing(to);
+  note_if_read(from);
+  note_if_read(to);
   Appended* const lost = find_lost(from);
   if (lost == nullptr) {
     if (const int code = ::rename(from, to); code != 0) return code;
@@ -203,6 +204,10 @@ void AppendedFiles::note_writing(const char* path) {
   write_note(one);
 }
 
+void AppendedFiles::note_if_read(const char* path) {
+  if (find_read(path) != nullptr) note_writing(path);
+}
+
 void AppendedFiles::note_emptied(const char* path) {
   const Appended* const read = find_read(path);
   if (read == nullptr || !begin_note(path)) return;
@@ -258,7 +263,10 @@ void AppendedFiles::take_notes(const Vector<Bytes>& notes, uint64_t line) {
 void AppendedFiles::look_before_opening(const char* path, const char* mode) {
   const bool appends = mode[0] == 'a' || (mode[0] == 'r' && strchr(mode, '+') != nullptr);
   Appended* const known = find_lost(path);
-  if (known == nullptr && find(path) == nullptr && (appends || (mode[0] == 'w' && find_read(path) != nullptr))) note_writing(path);
+  if (known == nullptr && find(path) == nullptr) {
+    if (appends) note_writing(path);
+    else if (mode[0] == 'w') note_if_read(path);
+  }
   if (known == nullptr) return;
   known->is_lost = false;
   if (mode[0] == 'w') return;
@@ -281,6 +289,7 @@ void AppendedFiles::look_before_asking(const char* path) {
 
 int AppendedFiles::remove(const char* path, int (*how)(const char*)) {
   struct stat now;
+  note_if_read(path);
   Appended* const lost = find_lost(path);
   // The run that was given up may have done it.
   const bool is_gone = lost != nullptr && lstat(path, &now) != 0 && errno == ENOENT;
@@ -328,13 +337,15 @@ Result AppendedFiles::look(const FileRoots& roots, Vector<Relied>* relied) {
 
 Result AppendedFiles::take_over(const FileRoots& roots, Vector<Appended>&& of_line) {
   rewritten_.clear();
-  for (const Appended& one : noted_) {
+  for (Appended& one : noted_) {
     struct stat now;
-    const Descriptor file = open_to_look(one.path.c_str(), &now);
-    if (file.open() && one.was_there && !has_kept(one, file.get(), now)) rewritten_.push_back(number_of_file(now));
+    if (stat(one.path.c_str(), &now) != 0) continue;
+    if (!one.was_there || static_cast<uint64_t>(now.st_size) != one.length) {
+      of_line.push_back(std::move(one));
+    } else if (const Descriptor file = open_to_look(one.path.c_str(), &now); file.open() && !has_kept(one, file.get(), now)) {
+      rewritten_.push_back(number_of_file(now));
+    }
   }
-  for (Appended& one : noted_)
-    if (struct stat now; stat(one.path.c_str(), &now) == 0 && (!one.was_there || static_cast<uint64_t>(now.st_size) != one.length)) of_line.push_back(std::move(one));
   noted_.clear();
   for (Appended& one : of_line) {
     const char* const path = one.path.c_str();

@@ -85,6 +85,7 @@ class AppendedFiles {
   Appended* find_lost(const char* path);
   void forget(const char* path);
   const Appended* find_read(const char* path) const;
+  void note_if_read(const char* path);  // it is about to be another file, or none
   bool begin_note(const char* path);
   void write_note(const Appended& one);
 

@@ -251,6 +251,8 @@ int main(int argc, char **argv) {
         read in what is there now, and is ended, unless the file is put back. What was appended is no matter."""
         for how, is_lost in (('f = fopen("part", "w"); fprintf(f, "7 7 7 7 7 7 7 7 7 7 7"); fclose(f);', True),
                              ('f = fopen("other", "w"); fprintf(f, "7 7 7 7 7 7 7 7 7 7 7"); fclose(f); rename("other", "part");', True),
+                             ('remove("part"); f = fopen("part", "w"); fprintf(f, "7 7 7 7 7 7 7 7 7 7 7"); fclose(f);', True),
+                             ('rename("part", "old"); f = fopen("part", "w"); fprintf(f, "7 7 7 7 7 7 7 7 7 7 7"); fclose(f);', True),
                              ('{ int d = open("part", O_WRONLY | O_TRUNC); write(d, "7 7 7 7 7 7 7 7 7 7 7", 21); close(d); }', True),
                              ('{ int d = open("./part", O_WRONLY); write(d, "7 7 7 7 7 7 7 7 7 7 7", 21); close(d); }', True),
                              ('f = fopen("part", "a"); fprintf(f, " 7 7 7 7"); fclose(f);', False)):

@@ -106,6 +106,9 @@ static long exchange(int i, int rank) {
   return got;
 }"""
         self.refused("the program has called MPI_Issend and looks for messages by MPI_Iprobe", exchange, "result += exchange(i, rank);")
+        self.refused("the program has called MPI_Issend and looks for messages by MPI_Iprobe, or cancels receives", "static int one, two;",
+                     "{ MPI_Request r, s; MPI_Irecv(&two, 1, MPI_INT, MPI_ANY_SOURCE, 5, MPI_COMM_SELF, &r); MPI_Issend(&one, 1, MPI_INT, 0, 5, MPI_COMM_SELF, &s); MPI_Wait(&s, MPI_STATUS_IGNORE);"
+                     " MPI_Cancel(&r); MPI_Wait(&r, MPI_STATUS_IGNORE); }")
         self.write("prog.c", PROGRAM % (exchange, "if (i == 1) result += exchange(i, rank);"))
         self.cc("prog.c", "-o", "prog")
         expected, said = self.planned("prog", 60, ELC_EARLY_SENDS="yes")

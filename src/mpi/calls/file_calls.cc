@@ -271,6 +271,7 @@ ELC_TOGETHER(set_size, true, (MPI_File file, MPI_Offset size), (file, size), kno
 ELC_TOGETHER(preallocate, true, (MPI_File file, MPI_Offset size), (file, size), {
   if (static_cast<uint64_t>(size) > known->saved.length) known->saved.length = static_cast<uint64_t>(size);
 })
+
 ELC_EXPORT int MPI_File_get_view(MPI_File file, MPI_Offset* begin, MPI_Datatype* element, MPI_Datatype* type, char* representation) {
   const int code = PMPI_File_get_view(file, begin, element, type, representation);
   if (code == MPI_SUCCESS) note_given(*element), note_given(*type);

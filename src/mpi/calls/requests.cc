@@ -104,6 +104,7 @@ ELC_EXPORT int MPI_Request_free(MPI_Request* request) {
 ELC_EXPORT int MPI_Cancel(MPI_Request* request) {
   if (!following()) return PMPI_Cancel(request);
   const Entered entered("MPI_Cancel");
+  runtime.probes = true;
   labelled_call();
   Request* record = runtime.requests->find(*request);
   return record == nullptr ? PMPI_Cancel(request) : cancel(record, *request);

@@ -110,7 +110,7 @@ Result check_unwritten() {
 // are no more (Hoefler, Siebert, Lumsdaine: Scalable communication protocols for dynamic sparse data exchange, PPoPP 2010).
 Result check_synchronous() {
   if (!runtime.probes || !runtime.has_sent_synchronously || runtime.config.early_sends) return Result();
-  return Result::error("the program has called MPI_Issend and looks for messages by MPI_Iprobe: where it knows by such a send that its message was received, a "
+  return Result::error("the program has called MPI_Issend and looks for messages by MPI_Iprobe, or cancels receives: where it knows by such a send that its message was received, a "
                        "restart, which may complete it earlier, would lose messages; if it does not, set ELC_EARLY_SENDS=yes");
 }
 

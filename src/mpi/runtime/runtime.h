@@ -43,7 +43,7 @@ struct Requested; // runtime.cc
 struct Runtime {
   bool active = false;        // ELC_DIR is set and MPI is initialised: wrappers work
   const char* call = "";      // the call of MPI that the program has entered last
-  bool probes = false;        // the program looks for messages without waiting for one (MPI_Iprobe)
+  bool probes = false;        // the program looks for messages without waiting for one (MPI_Iprobe), or gives up to wait (MPI_Cancel)
   bool has_sent_synchronously = false;  // without waiting for it (MPI_Issend)
   Threads threads;
   int look_countdown = 0;     // wrapped calls until the next look at the clock

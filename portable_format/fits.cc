@@ -35,7 +35,7 @@ class Comparison {
       snprintf(why, sizeof why, "`%.100s` in the file, `%.100s` in the program", f.name, m.name);
       return wrong(place, why);
     }
-    if (f.kind != kStruct && f.kind != kUnion) return scalar(f.kind, place);
+    if (f.kind != kStruct && f.kind != kUnion) return Result();
     const uint64_t pair = static_cast<uint64_t>(from) << 32 | static_cast<uint32_t>(to);
     if (done_.find(pair) != nullptr) return Result();
     ELC_TRY(compare_fields(f, m, place));
@@ -84,13 +84,6 @@ class Comparison {
     snprintf(why, sizeof why, "`%.80s` has %u fields in the file, %u in the program", f.name, f.field_count,
              m.field_count);
     return wrong(place, why);
-  }
-
-  Result scalar(Kind kind, const Place* place) const {
-    const Representation& mine = Representation::here();
-    // Elsewhere those of a machine on which all has the same size are taken if they are zeros, as where nobody has written them.
-    if (kind == kByte && !(writer_ == mine) && !writer_.lays_out_as(mine)) return wrong(place, kBytesStay);
-    return Result();
   }
 
   Result wrong(const Place* place, const char* why) const {

@@ -188,7 +188,8 @@ class TypeTable {
 
 // Can values of `from` (in table `file`, of machine `writer`) be read into `to` (in table `memory`, of this
 // machine)? Same kinds (integers: see FORMAT.md), same fields by name, count and order, through all structs; names and sizes of
-// the structs themselves do not matter. Bytes only if the representations are equal. The error names the
+// the structs themselves do not matter. Bytes of another representation have to be zeros, which reading them tells, and as many
+// as the program has, which the caller knows. The error names the
 // place: "field .corner[].x: double in the file, float in the program".
 // `wider`: also where a scalar of the program holds all values of the file's: an integer, or a real number, of more bytes.
 Result fits(const TypeTable& file, TypeId from, const Representation& writer, const TypeTable& memory,

@@ -185,6 +185,11 @@ Result Image::match_frames(const Process& p) const {
                        stack_of(now).c_str());
 }
 
+bool Image::lays_out_as_here() const {
+  const format::Representation& here = format::Representation::here();
+  return writer == here || writer.lays_out_as(here);
+}
+
 Result Image::match_variables(const Process& p, const format::Reader& reader) {
   size_t hint = 0;
   for (size_t i = 0; i < variables.size(); ++i) {
@@ -207,6 +212,9 @@ Result Image::match_variables(const Process& p, const format::Reader& reader) {
         return Result::error("the line has both '%s' and '%s', which ELC_WAS makes one variable of the program", variables[before].name.c_str(),
                              v.name.c_str());
     const Vector<uint64_t> extents = extents_of(*v.region);
+    const bool is_other_size = v.count != v.region->count || v.region->resizes;
+    if (is_other_size && reader.types().info(v.type).kind == format::kByte && !lays_out_as_here())
+      return Result::error("'%s' of %s: %s", v.name.c_str(), owner(v).c_str(), format::kBytesStay);
     const bool same_shape = extents.empty() || v.extents.empty() ||
                             std::equal(extents.begin(), extents.end(), v.extents.begin(), v.extents.end());
     const bool fits = format::fits(reader.types(), v.type, writer, p.types, v.region->type, false).ok();
@@ -322,6 +330,8 @@ void Image::match_runs(Process& p, const format::Reader& reader) {
 
 void Image::match_run(const Process& p, const format::Reader& reader, SavedRun* run) const {
   run->misfit = format::fits(reader.types(), run->type, writer, p.types, run->memory_type, !p.strict);
+  // What they are has another size here, perhaps, and their number is all that the line has.
+  if (run->misfit.ok() && reader.types().info(run->type).kind == format::kByte && !lays_out_as_here()) run->misfit = Result::error("%s", format::kBytesStay);
   run->is_other = run->misfit.ok() && !format::fits(reader.types(), run->type, writer, p.types, run->memory_type, false).ok();
   const uint64_t element = p.types.size_of(run->memory_type);
   if (run->misfit.ok() && (run->rest > PTRDIFF_MAX || (element > 0 && run->count > (PTRDIFF_MAX - run->rest) / element)))

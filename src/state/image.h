@@ -94,6 +94,8 @@ struct Image {
   Result leave_out(const Process& process, const format::Reader& reader, const SavedVariable& variable, const Vector<const Region*>& added);
   void match_functions(const Process& process);
   void match_runs(Process& process, const format::Reader& reader);
+  // Whether all that the line has has the size here that it has there.
+  bool lays_out_as_here() const;
   void match_run(const Process& process, const format::Reader& reader, SavedRun* run) const;
   // After a change of the runs. Fails if there is no memory.
   Result index_runs();

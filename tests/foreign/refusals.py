@@ -30,6 +30,7 @@ NARROW = {
     "message": ["the message from rank 0 with tag 7", "the value %d does not fit a `long` of 4 bytes" % LARGE, "2147483647"],
     "collective": ["the result of collective operation 1 on a communicator", "the value %d does not fit a `long` of 4 bytes" % LARGE,
                    "2147483647"],
+    "memory": ["'memory' of work(): it points to a heap block that cannot be restored", "bytes (from ELC_RAW"],
     "heap": ["a heap block of 10 elements of long", "[7]: the value %d does not fit a `long`" % LARGE, "2147483647"],
 }
 ALWAYS = {"bytes": ["'bytes' of work()", "bytes (from ELC_RAW"]}
@@ -103,12 +104,12 @@ def main():
         except Failure as failure:
             failures += 1
             print("FAILED %s to %s, %s: %s" % (source.name, target.name, kind, failure), flush=True)
-    try:
-        if not options.narrow:
-            fit(source, target, "zeros", scratch)
-    except Failure as failure:
-        failures += 1
-        print("FAILED %s to %s, zeros: %s" % (source.name, target.name, failure), flush=True)
+    for kind in ("zeros",) if options.narrow else ("zeros", "memory"):
+        try:
+            fit(source, target, kind, scratch)
+        except Failure as failure:
+            failures += 1
+            print("FAILED %s to %s, %s: %s" % (source.name, target.name, kind, failure), flush=True)
     scratch.remove()
     return 1 if failures else 0
 

@@ -1,6 +1,6 @@
 /* unfit.c - values that another machine cannot hold: a program of tests/foreign/refusals.py.
  *
- *     unfit KIND      long, size, difference, element, heap, bytes, message, collective (with 2 ranks); zeros, which fit where sizes are the same
+ *     unfit KIND      long, size, difference, element, heap, bytes, message, collective (with 2 ranks); zeros, which fit; memory, zeros that fit where all sizes are the same
  *
  * It takes line after line until it is killed; in a restart it says "result: ok" and ends. The message is in
  * transit then, and the collective operation crosses the one line that there is.
@@ -41,6 +41,7 @@ static void cross(void) {
 
 static void work(const char *kind) {
   long number = 5, *block = NULL;
+  void *memory = NULL;
   size_t size = 5;
   ptrdiff_t difference = 5;
   struct Place places[3] = {0};
@@ -50,6 +51,7 @@ static void work(const char *kind) {
   ELC_ENTER();
   ELC_VAR(number);
   ELC_PTR(block);
+  ELC_PTR(memory);
   ELC_VAR(size);
   ELC_VAR(difference);
   ELC_STRUCT(places, place);
@@ -60,6 +62,10 @@ static void work(const char *kind) {
   if (strcmp(kind, "size") == 0) size = (size_t)kLarge;
   if (strcmp(kind, "difference") == 0) difference = (ptrdiff_t)-kLarge;
   if (strcmp(kind, "element") == 0) places[2].at[1] = (long)-kLarge;
+  if (strcmp(kind, "memory") == 0) {
+    memory = ELC_malloc(40);
+    memset(memory, 0, 40);
+  }
   if (strcmp(kind, "heap") == 0) {
     block = ELC_new(ELC_LONG, 10);
     block[7] = (long)kLarge;

@@ -65,6 +65,7 @@ void Vote::merge(const Vote& other) {
   line = std::max(line, other.line);
   if (!other.yes() && (yes() || other.refuser < refuser)) refuse(other.refuser, other.reason.c_str());
   orphans = orphans || other.orphans;
+  looks = looks || other.looks;
   points = std::max(points, other.points);
   cost = std::max(cost, other.cost);
   account ^= other.account;
@@ -77,6 +78,7 @@ void Vote::encode(Encoder& out) const {
   out.i32(refuser);
   out.string(reason.view());
   out.boolean(orphans);
+  out.boolean(looks);
   out.u64(points);
   out.u64(cost);
   out.u64(account);
@@ -89,6 +91,7 @@ bool Vote::decode(Decoder& in, Vote* vote) {
   vote->refuser = in.i32();
   vote->reason = Text::copy(in.string());
   vote->orphans = in.boolean();
+  vote->looks = in.boolean();
   vote->points = in.u64();
   vote->cost = in.u64();
   vote->account = in.u64();

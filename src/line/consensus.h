@@ -37,6 +37,7 @@ struct Vote {
   Rank refuser = kNobody;  // the least: who says that the line is to be refused, and why
   Text reason;
   bool orphans = false;  // or: somebody has orphans, something crosses, somebody replayed
+  bool looks = false;    // or: Host::looks
   uint64_t points = 0;   // max: D of section 2
   uint64_t cost = 0;     // max
   uint64_t account = 0;  // of the set-up; exclusive or

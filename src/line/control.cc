@@ -34,18 +34,20 @@ Bytes counts_message(Word word, LineNumber line, const Vector<WireCount>& counts
     out.u64(c.comm);
     out.i32(c.tag);
     out.u64(c.count);
+    out.boolean(c.synchronous);
   }
   return bytes;
 }
 
 Vector<WireCount> decode_counts(Decoder& in) {
   Vector<WireCount> counts;
-  const size_t n = in.count(20);
+  const size_t n = in.count(24);
   for (size_t i = 0; i < n; ++i) {
     WireCount c;
     c.comm = in.u64();
     c.tag = in.i32();
     c.count = in.u64();
+    c.synchronous = in.boolean();
     counts.push_back(c);
   }
   return counts;

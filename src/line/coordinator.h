@@ -28,6 +28,9 @@ inline constexpr const char* kProgramEnds = "the program ends";
 inline constexpr const char* kSetUpUnderWay =
     "the program's set-up, which a restart runs again, leaves a message under way, or a collective operation that other ranks "
     "call behind it: end both before ELC_Restore";
+// And of lines that messages cross where the program may know by a synchronous send that its message was received.
+inline constexpr const char* kSynchronous =
+    "messages cross it, MPI_Issend or MPI_Ssend was called, and the program looks for messages without waiting (MPI_Iprobe): the next one may be quieter; elc.7, ELC_EARLY_SENDS";
 
 // What can be said of a receive that the application cancels.
 enum class Fate : uint8_t {
@@ -86,6 +89,8 @@ struct Host {
   // Starts to take the message just shown with message's envelope; sets message->arrived when its content is there.
   // The host holds a reference of its own while it is arriving. false: there is no memory for it, and it stays in MPI.
   bool (*take)(void* context, Message* message) = nullptr;
+  // Whether the program looks for messages, or gives up to wait for one, and goes on where there is none. nullptr: it does not.
+  bool (*looks)(void* context) = nullptr;
   // Whether messages are usual from now on (Coordinator::usual), where that has changed. nullptr: nobody wants to hear it.
   void (*usual)(void* context, bool usual) = nullptr;
   // The program takes another way than in the log, although others depend on what it did then: what they have seen will
@@ -118,6 +123,10 @@ class Coordinator {
   // ---- Sends ----
   // Counts a send, when the call is made. true: the receiver has this message already; do not send it, return success.
   virtual bool on_send(Rank to, Comm comm, Tag tag) = 0;
+  // Of the last send to this class, which has been counted, the program learns when its message is received (MPI_Issend).
+  virtual void sent_synchronously(Rank to, Comm comm, Tag tag) = 0;
+  // The program has waited for one to be received. A restart does not, in a replay (section 8): while it is `sends_in_background`.
+  virtual void waited_synchronously() = 0;
   // Whether a send must not wait for its receive, which may be held back in a replay.
   bool sends_in_background() const { return sends_in_background_; }
 

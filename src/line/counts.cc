@@ -54,6 +54,7 @@ void Counts::freeze(Vector<ClassEntry>* frozen) {
     entry.count = count;
     if (count.sent != 0 || count.received != 0) frozen->push_back(entry);
     entry.count.sent = entry.count.received = 0;
+    entry.count.synchronous = false;
     if (count.residue != 0 || count.suppress != 0) kept.push_back(entry);
   });
   restart(kept);
@@ -83,6 +84,7 @@ void Counts::thaw(const Vector<ClassEntry>& frozen) {
     ClassCount& count = at(entry.peer, entry.comm, entry.tag);
     count.sent += entry.count.sent;
     count.received += entry.count.received;
+    count.synchronous = count.synchronous || entry.count.synchronous;
   }
 }
 

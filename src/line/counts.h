@@ -12,6 +12,7 @@ namespace elc::line {
 struct ClassCount {
   uint64_t sent = 0;      // to the peer, in the current interval
   uint64_t received = 0;  // from the peer, in the current interval
+  bool synchronous = false;  // of those sent some were so, in a way that the program learns when they are received
   int64_t residue = 0;    // of the last committed line: > 0 in transit from the peer, < 0 orphans
   uint64_t suppress = 0;  // sends to the peer that it has received already (recovery)
 };
@@ -41,6 +42,7 @@ struct Residue {
   Comm comm = 0;
   Tag tag = 0;
   int64_t value = 0;
+  bool synchronous = false;  // of those sent in the interval some were so
 };
 
 // A count on the wire: communicators by their identity.
@@ -48,6 +50,7 @@ struct WireCount {
   Identity comm = 0;
   Tag tag = 0;
   uint64_t count = 0;
+  bool synchronous = false;  // some of them; of those sent
 };
 
 // A table for each peer; the last entry is at hand, and those used before it nearly so: a message costs a comparison or

@@ -57,6 +57,14 @@ void EventLogging::free_comm(Comm comm) {
   if (forgetting_.freed() && !never_) begin_forgetting(forgetting_.next_round(), self_);
 }
 
+void EventLogging::sent_synchronously(Rank to, Comm comm, Tag tag) {
+  counts_.at(to, comm, tag).synchronous = true;
+}
+
+void EventLogging::waited_synchronously() {
+  if (line_ != nullptr) line_->waited_synchronously();
+}
+
 bool EventLogging::on_send(Rank to, Comm comm, Tag tag) {
   ClassCount& c = counts_.at(to, comm, tag);
   ++c.sent;

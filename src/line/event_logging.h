@@ -31,6 +31,8 @@ class EventLogging final : public Coordinator {
   bool knows(Identity identity) const override { return comms_.find(identity) != nullptr; }
 
   bool on_send(Rank to, Comm comm, Tag tag) override;
+  void sent_synchronously(Rank to, Comm comm, Tag tag) override;
+  void waited_synchronously() override;
 
   // What on_send, post and observe do where all is usual(); the last where is_usual(), too. receive_usual: post and observe
   // of a receive; false: call these.

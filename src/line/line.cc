@@ -37,7 +37,7 @@ void Line::send_logs() {
   Vector<WireCount> counts;
   for (size_t i = 0; i < frozen_.size(); ++i) {
     const ClassEntry& e = frozen_[i];
-    if (e.count.sent > 0) counts.push_back({parts_.comms[e.comm].identity, e.tag, e.count.sent});
+    if (e.count.sent > 0) counts.push_back({parts_.comms[e.comm].identity, e.tag, e.count.sent, e.count.synchronous});
     const bool last = i + 1 == frozen_.size() || frozen_[i + 1].peer != e.peer;
     if (!last || counts.empty()) continue;
     parts_.control.send_log(e.peer, number_, std::move(counts));
@@ -55,7 +55,7 @@ void Line::identify() {
     if (e.count.received > 0) terms.push_back({e.peer, e.comm, e.tag, -static_cast<int64_t>(e.count.received)});
   parts_.control.each_log(number_, [&](Rank from, const Vector<WireCount>& counts) {
     for (const WireCount& c : counts)
-      terms.push_back({from, parts_.comms.intern(c.comm), c.tag, static_cast<int64_t>(c.count)});
+      terms.push_back({from, parts_.comms.intern(c.comm), c.tag, static_cast<int64_t>(c.count), c.synchronous});
   });
   // Uncounted messages of the pending queue are in transit, and held.
   Vector<Residue> queued;
@@ -71,7 +71,10 @@ void Line::identify() {
   size_t q = 0;
   for (size_t i = 0; i < terms.size();) {
     Residue sum = terms[i];
-    for (++i; i < terms.size() && !order(sum, terms[i]); ++i) sum.value += terms[i].value;
+    for (++i; i < terms.size() && !order(sum, terms[i]); ++i) {
+      sum.value += terms[i].value;
+      sum.synchronous = sum.synchronous || terms[i].synchronous;
+    }
     if (sum.value == 0) continue;
     if (sum.tag == kMemberTag) {
       parts_.comms[sum.comm].heard_of = true;
@@ -82,6 +85,7 @@ void Line::identify() {
       continue;
     }
     residue_.push_back(sum);
+    if (sum.value > 0 && sum.synchronous && looks_) refuse(kSynchronous);
     while (q < queued.size() && order(queued[q], sum)) ++q;
     int64_t absent = sum.value;
     for (; q < queued.size() && !order(sum, queued[q]); ++q) --absent;
@@ -96,13 +100,15 @@ void Line::taken_by_all(const Vote& result) {
   agreed_ = true;
   voted_ = false;
   if (result.account != 0) refuse(kSetUpUnderWay);
+  looks_ = result.looks;
   saved_.points = result.points;
   parts_.operations.agreed(result.comms);
 }
 
 void Line::ready_everywhere(const Vote& result) {
   phase_ = Phase::kClosed;
-  if (refused()) return;  // since its vote
+  if (result.orphans && result.looks && waited_) refuse(kSynchronous);
+  if (refused()) return;  // perhaps since its vote
   if (result.orphans) parts_.receives.record_matched();
   parts_.window.close(result.orphans);
   saved_.replay = result.orphans;
@@ -129,6 +135,7 @@ bool Line::everything_held() const {
 
 Line::Step Line::cast(ConsensusKind kind, ConsensusKind* cast, Vote* own) const {
   own->line = number_;
+  own->looks = parts_.host.looks != nullptr && parts_.host.looks(parts_.host.context);
   if (refused()) own->refuse(parts_.self, reason_.c_str());
   *cast = kind;
   return Step::kVote;

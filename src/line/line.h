@@ -41,6 +41,8 @@ class Line {
   // The local checkpoint: freezes the counts, saves the state, sends the logs. `calls`: of site_now so far;
   // `group_call`: the last one of on_group_call, or nullptr.
   void take(uint64_t calls, const char* group_call);
+  // The program has waited for a synchronous send behind it.
+  void waited_synchronously() { waited_ = true; }
   // It must not be committed, for this reason; the first counts. Nothing is kept for it from now on.
   void refuse(const char* reason);
   // The same because of what the application does; not if its file is complete.
@@ -79,6 +81,8 @@ class Line {
   bool voted_ = false;     // in the consensus of this phase
   bool agreed_ = false;    // consensus 1 is done
   bool replayed_ = false;  // this process was replaying at the checkpoint
+  bool waited_ = false;    // waited_synchronously
+  bool looks_ = false;     // Host::looks, of any process
   uint64_t cost_ = 0;
   const char* group_call_ = nullptr;
   Vector<ClassEntry> frozen_;

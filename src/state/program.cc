@@ -10,6 +10,7 @@
 #include <algorithm>
 
 #include "base/compiler.h"
+#include "base/sort.h"
 #include "state/asked.h"
 #include "state/blocks.h"
 #include "state/library.h"
@@ -93,28 +94,49 @@ void register_variables(const ELC_Program& program) {
   }
 }
 
+struct Stretch {
+  uint64_t begin, end;
+};
+
+// Where fields of a struct are, in order. Bit-fields are what they change when all of them are set.
+Vector<Stretch> parts_in_use(const format::TypeTable& types, TypeId type) {
+  Vector<Stretch> parts;
+  bool has_bit_fields = false;
+  for (const format::FieldInfo& field : types.fields(type)) {
+    has_bit_fields = has_bit_fields || types.accessor(field.type) != nullptr;
+    if (types.accessor(field.type) == nullptr) parts.push_back({field.offset, field.offset + field.count * types.size_of(field.type)});
+  }
+  Vector<uint8_t> bits;
+  if (has_bit_fields) {
+    bits.resize(static_cast<size_t>(types.size_of(type)));
+    set_bit_fields(types, type, bits.data());
+  }
+  for (size_t i = 0; i < bits.size(); ++i)
+    if (bits[i] != 0) parts.push_back({i, i + 1});
+  sort(parts, [](const Stretch& a, const Stretch& b) { return a.begin < b.begin; });
+  return parts;
+}
+
 // A struct type whose gaps are bytes, for blocks that have something there: memory behind a header, or cells that are used again as
 // something else. Made for all structs, so that a restart has them. 0: it has no gaps, or what they are is not known.
 TypeId with_gaps(Process& p, TypeId type) {
   const format::TypeInfo& info = p.types.info(type);
   if (info.kind != format::kStruct || has_union(p.types, type)) return 0;
-  Vector<uint8_t> used;
-  used.resize(static_cast<size_t>(info.size));
-  set_bit_fields(p.types, type, used.data());
-  for (const format::FieldInfo& field : p.types.fields(type)) memset(used.data() + field.offset, 1, static_cast<size_t>(field.count * p.types.size_of(field.type)));
+  const Vector<Stretch> parts = parts_in_use(p.types, type);
   Vector<ELC_Field> fields;
   Vector<Text> names;
   bool differs = false;
-  size_t at = 0;
+  uint64_t at = 0;
+  size_t next = 0;
   const auto fill = [&](uint64_t end) {
-    for (size_t begin = at; begin < end; begin = at) {
-      while (at < end && used[at] == 0) ++at;
-      if (at > begin) {
-        names.push_back(Text::format("gap_at_%llu", static_cast<unsigned long long>(begin)));
-        fields.push_back({nullptr, begin, ELC_BYTE, at - begin});
-        differs = true;
-      }
-      while (at < end && used[at] != 0) ++at;
+    while (at < end) {
+      for (; next < parts.size() && parts[next].begin <= at; ++next) at = std::max(at, parts[next].end);
+      const uint64_t begin = at;
+      at = std::max(at, next < parts.size() ? std::min(end, parts[next].begin) : end);
+      if (at == begin) continue;
+      names.push_back(Text::format("gap_at_%llu", static_cast<unsigned long long>(begin)));
+      fields.push_back({nullptr, static_cast<size_t>(begin), ELC_BYTE, static_cast<size_t>(at - begin)});
+      differs = true;
     }
   };
   for (const format::FieldInfo& field : p.types.fields(type)) {

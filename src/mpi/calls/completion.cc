@@ -14,8 +14,19 @@ void empty_status(MPI_Status* status) { set_status(status, MPI_ANY_SOURCE, MPI_A
 // Whether a request that MPI does not have is complete.
 bool ready(Request& r) {
   if (r.is_persistent_collective()) return collective_complete(r);
-  return r.kind == Request::Kind::kSend || receive_complete(r.receive);
+  if (r.kind != Request::Kind::kSend) return receive_complete(r.receive);
+  return runtime.waits || is_received(r.copy);
 }
+
+// A call that waits. A synchronous send from a copy is complete for it: its receive may be held back until this process comes to what is
+// behind the call (PROTOCOL.md, section 8).
+class Waits {
+ public:
+  Waits() { runtime.waits = true; }
+  ~Waits() { runtime.waits = false; }
+  Waits(const Waits&) = delete;
+  Waits& operator=(const Waits&) = delete;
+};
 
 // MPI_Cancel was called for a send that is over now.
 void cancelled_send(const MPI_Status& status) {
@@ -43,6 +54,7 @@ int observe(MPI_Request* request, const MPI_Request* after, int code, MPI_Status
     return code;
   }
   if (!record->active) return MPI_SUCCESS;
+  if (record->synchronous && runtime.waits) runtime.coordinator->waited_synchronously();
   if (record->kind == Request::Kind::kReceive) {
     Receive& r = record->receive;
     if (after != nullptr) complete_receive(r, *after, code, *status);
@@ -566,6 +578,7 @@ inline bool complete_one(MPI_Request* request, MPI_Status* status) {
 ELC_NOINLINE int wait_long(MPI_Request* request, MPI_Status* status) {
   if (!following()) return PMPI_Wait(request, status);
   const Entered entered("MPI_Wait");
+  const Waits waits;
   const bool site = labelled_call();
   tick();
   if (*request == MPI_REQUEST_NULL) return PMPI_Wait(request, status);
@@ -585,6 +598,7 @@ ELC_NOINLINE int wait_long(MPI_Request* request, MPI_Status* status) {
 ELC_NOINLINE int wait_all_long(int count, MPI_Request* array, MPI_Status* statuses) {
   if (!following()) return PMPI_Waitall(count, array, statuses);
   const Entered entered("MPI_Waitall");
+  const Waits waits;
   const bool site = labelled_call();
   tick();
   if (for_mpi(count, array)) return PMPI_Waitall(count, array, statuses);
@@ -639,6 +653,7 @@ ELC_EXPORT int MPI_Waitall(int count, MPI_Request* array, MPI_Status* statuses) 
 ELC_EXPORT int MPI_Waitany(int count, MPI_Request* array, int* index, MPI_Status* status) {
   if (!following()) return PMPI_Waitany(count, array, index, status);
   const Entered entered("MPI_Waitany");
+  const Waits waits;
   const bool site = labelled_call();
   tick();
   if (for_mpi(count, array)) return PMPI_Waitany(count, array, index, status);
@@ -650,6 +665,7 @@ ELC_EXPORT int MPI_Waitany(int count, MPI_Request* array, int* index, MPI_Status
 ELC_EXPORT int MPI_Waitsome(int count, MPI_Request* array, int* completed, int* indices, MPI_Status* statuses) {
   if (!following()) return PMPI_Waitsome(count, array, completed, indices, statuses);
   const Entered entered("MPI_Waitsome");
+  const Waits waits;
   const bool site = labelled_call();
   tick();
   if (for_mpi(count, array)) return PMPI_Waitsome(count, array, completed, indices, statuses);

@@ -88,8 +88,9 @@ int start(MPI_Request* request) {
   }
   r->receive = Receive();
   const MessageArguments& a = *r->persistent;
-  if (a.send == PMPI_Issend) runtime.has_sent_synchronously = true;
-  const int code = a.send != nullptr ? start_send(a, &r->receive.handle) : start_receive_of(a, &r->receive);
+  r->copy = 0;
+  r->synchronous = a.send == PMPI_Issend;
+  const int code = a.send != nullptr ? start_send(a, &r->receive.handle, &r->copy) : start_receive_of(a, &r->receive);
   if (code != MPI_SUCCESS) return code;
   if (r->persistent->made_on == kNullIdentity) runtime.requests->hinder(r, *request, "MPI_Start");
   r->receive.done = a.send != nullptr && r->receive.handle == MPI_REQUEST_NULL;

@@ -7,28 +7,41 @@
 
 namespace elc::mpi {
 
+// true: the receiver has it already.
+static bool count_send(const MessageArguments& a, const Communicator& comm) {
+  const line::Rank to = comm.world(a.peer);
+  const bool is_there = runtime.coordinator->on_send(to, comm.slot, a.tag);
+  if (a.send == PMPI_Issend && !runtime.config.early_sends) {
+    runtime.sends_synchronously = true;
+    runtime.coordinator->sent_synchronously(to, comm.slot, a.tag);
+  }
+  return is_there;
+}
+
 // A send that the library finishes.
-static int send_from_copy(const MessageArguments& a) {
+static int send_from_copy(const MessageArguments& a, uint64_t* copy) {
   MPI_Request checked;  // perhaps MPI will not be asked: it has to look at the arguments now
   const int peer = a.peer == MPI_PROC_NULL ? 0 : a.peer;  // see Requests::placeholder()
   const int code = PMPI_Send_init(a.buffer, a.count, a.type, peer, a.tag, a.comm, &checked);
   if (code != MPI_SUCCESS) return code;
   PMPI_Request_free(&checked);
   const Communicator* c = followed(a.comm, a.peer);
-  if (c != nullptr && runtime.coordinator->on_send(c->world(a.peer), c->slot, a.tag)) return MPI_SUCCESS;
-  return send_copy(a.buffer, a.count, a.type, a.peer, a.tag, a.comm);
+  if (c != nullptr && count_send(a, *c)) return MPI_SUCCESS;
+  return send_copy(a.buffer, a.count, a.type, a.peer, a.tag, a.comm,
+                   a.send == PMPI_Issend && runtime.probes && !runtime.config.early_sends ? copy : nullptr);
 }
 
-int start_send(const MessageArguments& a, MPI_Request* request) {
+int start_send(const MessageArguments& a, MPI_Request* request, uint64_t* copy) {
   *request = MPI_REQUEST_NULL;
+  *copy = 0;
   // In a replay, until all are released, sends are finished in the background: a logged outcome may say that one was
   // complete, and the receiver, whose receives may be held back, may need what this process does next to come to it.
-  if (runtime.coordinator->sends_in_background()) return send_from_copy(a);
+  if (runtime.coordinator->sends_in_background()) return send_from_copy(a, copy);
   const int code = a.send(a.buffer, a.count, a.type, a.peer, a.tag, a.comm, request);
   if (code != MPI_SUCCESS) return code;
   // It counts as of before the call: nothing has looked in between. What has failed does not count.
   const Communicator* c = followed(a.comm, a.peer);
-  if (c != nullptr) runtime.coordinator->on_send(c->world(a.peer), c->slot, a.tag);
+  if (c != nullptr) count_send(a, *c);
   return MPI_SUCCESS;
 }
 
@@ -63,8 +76,10 @@ int send(const MessageArguments& a) {
   labelled_call();
   tick();
   MPI_Request handle;
-  const int code = start_send(a, &handle);
+  uint64_t copy;
+  const int code = start_send(a, &handle, &copy);
   if (code != MPI_SUCCESS) return code;
+  if (a.send == PMPI_Issend) runtime.coordinator->waited_synchronously();
   used_unfollowed(a.comm, a.peer);
   return handle == MPI_REQUEST_NULL ? MPI_SUCCESS : finish(&handle, MPI_STATUS_IGNORE);
 }
@@ -73,14 +88,20 @@ int send_request(const MessageArguments& a, MPI_Request* request, const char* ca
   labelled_call();
   tick();
   MPI_Request handle;
-  const int code = start_send(a, &handle);
+  uint64_t copy;
+  const int code = start_send(a, &handle, &copy);
   if (code != MPI_SUCCESS) return code;
-  if (a.send == PMPI_Issend) runtime.has_sent_synchronously = true;
   if (handle == MPI_REQUEST_NULL) {
     Request* r = runtime.requests->make_send();
     r->placeholder = true;
     r->receive.done = true;
+    r->copy = copy;
+    r->synchronous = a.send == PMPI_Issend;
     handle = Requests::placeholder();
+    runtime.requests->bind(r, handle);
+  } else if (a.send == PMPI_Issend && runtime.comms.find(a.comm) != nullptr) {
+    Request* r = runtime.requests->make_send();
+    r->synchronous = true;
     runtime.requests->bind(r, handle);
   } else if (a.peer == MPI_PROC_NULL || runtime.comms.find(a.comm) != nullptr) {
     runtime.requests->add_send(handle);
@@ -144,7 +165,8 @@ int send_and_receive(const MessageArguments& out, void* in, int in_count, MPI_Da
   int code = check_receive(in, in_count, in_type, from, in_tag, out.comm);
   if (code != MPI_SUCCESS) return code;
   MPI_Request sent;
-  code = start_send(out, &sent);
+  uint64_t copy;
+  code = start_send(out, &sent, &copy);
   if (code != MPI_SUCCESS) return code;
   used_unfollowed(out.comm, from);
   used_unfollowed(out.comm, out.peer);

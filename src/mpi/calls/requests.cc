@@ -124,7 +124,7 @@ int look_at(Request& record, MPI_Request request, int* flag, MPI_Status* status)
   if (in_mpi != MPI_REQUEST_NULL) return PMPI_Request_get_status(in_mpi, flag, status);
   Receive& r = record.receive;
   const bool receive = record.kind == Request::Kind::kReceive;
-  *flag = !receive || receive_complete(r) ? 1 : 0;
+  *flag = (receive ? receive_complete(r) : is_received(record.copy)) ? 1 : 0;
   if (*flag == 0) return MPI_SUCCESS;
   const elc::line::Message* m = r.posting.message;
   if (!receive) set_status_of_send(status);

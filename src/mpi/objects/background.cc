@@ -2,6 +2,8 @@
 
 #include <limits.h>
 
+#include <algorithm>
+
 #include "mpi/datatype/datatype.h"
 #include "mpi/runtime/runtime.h"
 
@@ -58,19 +60,28 @@ int pack_send(const void* buffer, int count, MPI_Datatype type, MPI_Comm comm, B
   return code;
 }
 
-int send_in_background(Bytes bytes, MPI_Datatype type, int to, int tag, MPI_Comm comm) {
+int send_in_background(Bytes bytes, MPI_Datatype type, int to, int tag, MPI_Comm comm, uint64_t* copy) {
+  static uint64_t copies = 0;
   Outgoing message;
   message.bytes = std::move(bytes);
+  if (copy != nullptr) message.copy = *copy = ++copies;
   const Bulk bulk(message.bytes.size(), type);
-  const int code = PMPI_Isend(message.bytes.data(), bulk.count(), bulk.type(), to, tag, comm, &message.handle);
+  const auto send = copy != nullptr ? PMPI_Issend : PMPI_Isend;
+  const int code = send(message.bytes.data(), bulk.count(), bulk.type(), to, tag, comm, &message.handle);
   if (code == MPI_SUCCESS) runtime.outgoing.push_back(std::move(message));
   return code;
 }
 
-int send_copy(const void* buffer, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm) {
+int send_copy(const void* buffer, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm, uint64_t* copy) {
   Bytes packed;
   const int code = pack_send(buffer, count, type, comm, &packed);
-  return code != MPI_SUCCESS ? code : send_in_background(std::move(packed), MPI_PACKED, to, tag, comm);
+  return code != MPI_SUCCESS ? code : send_in_background(std::move(packed), MPI_PACKED, to, tag, comm, copy);
+}
+
+bool is_received(uint64_t copy) {
+  if (copy == 0) return true;
+  sweep_background();
+  return std::none_of(runtime.outgoing.begin(), runtime.outgoing.end(), [copy](const Outgoing& message) { return message.copy == copy; });
 }
 
 bool sweep_background() {

@@ -13,6 +13,7 @@ namespace elc::mpi {
 struct Outgoing {
   MPI_Request handle = MPI_REQUEST_NULL;
   Bytes bytes;
+  uint64_t copy = 0;  // of a synchronous one its number
 };
 
 // Bytes as MPI is to be told of them: where they are too many for a count, as one element of a datatype that lives as
@@ -37,10 +38,13 @@ class Bulk {
 // when those that MPI has sent are forgotten, the job ends: the program's send may not wait for its receive.
 int pack_send(const void* buffer, int count, MPI_Datatype type, MPI_Comm comm, Bytes* packed);
 
-// Sends `bytes`, all of them, as `bytes.size()` elements of `type` (MPI_BYTE or MPI_PACKED). An MPI error code.
-int send_in_background(Bytes bytes, MPI_Datatype type, int to, int tag, MPI_Comm comm);
+// Sends `bytes`, all of them, as `bytes.size()` elements of `type` (MPI_BYTE or MPI_PACKED). An MPI error code. `copy`: it is
+// sent synchronously, under this number; nullptr: it is not.
+int send_in_background(Bytes bytes, MPI_Datatype type, int to, int tag, MPI_Comm comm, uint64_t* copy = nullptr);
 // The same for the arguments of a program's send.
-int send_copy(const void* buffer, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm);
+int send_copy(const void* buffer, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm, uint64_t* copy);
+// Whether the receive of the synchronous send of this number has begun; also of 0.
+bool is_received(uint64_t copy);
 
 // Forgets those that MPI has sent; true if none is left.
 bool sweep_background();

@@ -299,6 +299,24 @@ void Requests::sweep_abandoned() {
 
 // Not of MPI_PROC_NULL: what MPICH 4.0 makes of the object of such a persistent request, when that was freed, is a persistent
 // collective operation that never completes.
+bool Requests::is_exchanging() {
+  bool is = false;
+  const auto look_at = [&](const Request* r) {
+    is = is || (r != nullptr && r->active && (r->kind == Request::Kind::kCollective || (r->synchronous && !(r->receive.done && is_received(r->copy)))));
+  };
+  for (const Place& p : places_)
+    if (p.key != kNoKey) look_at(p.record);
+  by_handle_.each([&](uint64_t, Request*& r) { look_at(r); });
+  return is;
+}
+
+bool Requests::settled_here() {
+  constexpr unsigned kMost = 10000;
+  if (runtime.probes && runtime.sends_synchronously && ++unsettled_sites_ < kMost && is_exchanging()) return false;
+  unsettled_sites_ = 0;
+  return true;
+}
+
 MPI_Request Requests::placeholder() {
   MPI_Request handle = MPI_REQUEST_NULL;
   PMPI_Recv_init(nullptr, 0, MPI_BYTE, 0, 0, runtime.self, &handle);

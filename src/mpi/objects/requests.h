@@ -66,9 +66,11 @@ struct Request {
   bool placeholder = false;
   bool active = true;        // false: persistent, and not started
   bool obstacle = false;     // no line can be taken until it is gone
+  bool synchronous = false;  // a send, of whose receipt the completion tells
   bool usual = false;        // a receive that was made by the short way and is as it was then
   uint32_t uses = 1;
   uint64_t number = 0;       // in saved state
+  uint64_t copy = 0;         // a synchronous send that the library finishes from a copy: mpi/objects/background.h
   uint64_t type_number = 0;  // its datatype is kept as long as this is
   Persistent* persistent = nullptr;         // owned
   PendingCollective* collective = nullptr;  // of that kind, while it is under way; owned
@@ -80,10 +82,10 @@ struct Request {
   // As a new one, but for the number; without what it owned.
   void reset() {
     kind = Kind::kSend;
-    placeholder = obstacle = usual = false;
+    placeholder = obstacle = synchronous = usual = false;
     active = true;
     uses = 1;
-    type_number = 0;
+    copy = type_number = 0;
     receive = Receive();
   }
   bool of_set_up() const { return persistent != nullptr && persistent->of_set_up; }
@@ -207,6 +209,11 @@ class Requests {
   // Whether every handle that the program has is the one by which MPI knows the operation, and completes it.
   bool all_with_mpi() const { return ELC_HAVE_REQUEST_GET_STATUS != 0 && placeholders_ == 0; }
 
+  // Whether a local checkpoint may be taken at this site. Not while the program waits for what it has sent synchronously to be received, or
+  // by a collective operation for all that others have: what is under way then cannot be in a line (PROTOCOL.md, section 5). But for so
+  // many sites alone.
+  bool settled_here();
+
   RequestArrays* borrow();
   void give_back(RequestArrays* arrays) { arrays_.push_back(arrays); }
 
@@ -253,6 +260,9 @@ class Requests {
   Vector<Request*> abandoned_;
   Vector<RequestArrays*> arrays_;  // not in use
   uint64_t numbers_ = 0, persistent_ = 0;
+  bool is_exchanging();
+
+  unsigned unsettled_sites_ = 0;
   size_t placeholders_ = 0, collectives_ = 0;
 };
 

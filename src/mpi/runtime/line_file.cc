@@ -106,14 +106,6 @@ Result check_unwritten() {
   return Result();
 }
 
-// A restart completes synchronous sends at once. That they are complete and a barrier, too, says to who looks for messages meanwhile that there
-// are no more (Hoefler, Siebert, Lumsdaine: Scalable communication protocols for dynamic sparse data exchange, PPoPP 2010).
-Result check_synchronous() {
-  if (!runtime.probes || !runtime.has_sent_synchronously || runtime.config.early_sends) return Result();
-  return Result::error("the program has called MPI_Issend and looks for messages by MPI_Iprobe, or cancels receives: where it knows by such a send that its message was received, a "
-                       "restart, which may complete it earlier, would lose messages; if it does not, set ELC_EARLY_SENDS=yes");
-}
-
 bool next_is_whole() { return current().chain.empty() || current().chain.size() >= runtime.config.incremental; }
 
 Result write_state(line::LineNumber line) {
@@ -125,7 +117,6 @@ Result write_state(line::LineNumber line) {
   if (!alone()) return Result::error("another thread was in MPI (last called: %s)", runtime.call);
   if (runtime.cannot != nullptr) return Result::error("%s", runtime.cannot);
   ELC_TRY(runtime.obstacles.check());
-  ELC_TRY(check_synchronous());
   ELC_TRY(state::check_files());
   ELC_TRY(current().file.open(dir(), line, runtime.run, static_cast<uint32_t>(runtime.rank), current().together));
   format::WriterOptions options;
@@ -164,7 +155,6 @@ Result write_line(const line::Saved& saved) {
   if (saved.replay && runtime.threads.mixed)
     return Result::error("several threads called MPI while messages crossed the line; the next one may be quieter");
   if (runtime.cannot != nullptr) return Result::error("%s", runtime.cannot);
-  ELC_TRY(check_synchronous());
   ELC_TRY(unspoiled(saved.line, saved.replay));
   ELC_TRY(check_unwritten());
   current().writer->begin_section("line");

@@ -267,7 +267,8 @@ line::Host line_host() {
   host.send_control = send_control;
   host.vote_for_release = vote_for_release;
   host.all_voted_for_release = all_voted_for_release;
-  host.settled = [](void*) { return runtime.windows.settled_here(); };
+  host.looks = [](void*) { return runtime.probes && !runtime.config.early_sends; };
+  host.settled = [](void*) { return runtime.windows.settled_here() && runtime.requests->settled_here(); };
   host.usual = [](void*, bool usual) { attend(kProtocol, !usual); };
   fill_message_host(&host);
   fill_file_host(&host);

@@ -44,7 +44,8 @@ struct Runtime {
   bool active = false;        // ELC_DIR is set and MPI is initialised: wrappers work
   const char* call = "";      // the call of MPI that the program has entered last
   bool probes = false;        // the program looks for messages without waiting for one (MPI_Iprobe), or gives up to wait (MPI_Cancel)
-  bool has_sent_synchronously = false;  // without waiting for it (MPI_Issend)
+  bool sends_synchronously = false;  // it has
+  bool waits = false;         // it is in a call that waits for requests
   Threads threads;
   int look_countdown = 0;     // wrapped calls until the next look at the clock
   uint64_t next_look = 0;     // when it pays to look for control messages again

@@ -229,12 +229,18 @@ class FileVisitor : public Visitor {
     // Of the program's own, as anything: grab(&p, n * sizeof *p). Whether it has made the pointer lead elsewhere is seen when it has returned.
     const bool is_anything = callee != nullptr && m_.program_.defines(unit_, callee) && argument->getType()->isVoidPointerType() && asks_for_size(call);
     if (!is_anything && name != "MPI_Alloc_mem" && name != "MPI_Win_allocate" && (!to->isPointerType() || !to->getPointeeType()->isVoidPointerType())) return;
-    if (!address->getSubExpr()->getType()->isPointerType() || in_initialiser_ || m_.program_.reaches_mpi(unit_, call)) return;
+    // A call behind which a restart goes on: what it has made lead elsewhere is asked for once more there.
+    const bool goes_on = m_.program_.reaches_mpi(unit_, call);
+    if (!address->getSubExpr()->getType()->isPointerType() || in_initialiser_ || (goes_on && (is_anything || address->getSubExpr()->HasSideEffects(unit_.context())))) return;
     const QualType element = address->getSubExpr()->getType()->getPointeeType();
     if (element->isFunctionType() || element->isAnyCharacterType() || !(result->isVoidType() || result->isIntegerType() || result->isPointerType())) return;
     m_.lift(element);
     const std::string type = type_of_memory(call, element, false);
     if (type.empty()) return;
+    if (goes_on) {
+      m_.led_[call] = {address->getSubExpr(), type};
+      return;
+    }
     const std::string place = "elc_at" + std::to_string(++places_), before = "elc_was" + std::to_string(places_);
     m_.edits_.wrap(unit_.begin_of(argument->getBeginLoc()), unit_.end_of(argument->getEndLoc()), "(" + place + " = (void **)(", is_anything ? "), " + before + " = *" + place + ", (void *)" + place + ")" : "))");
     m_.edits_.wrap(unit_.begin_of(call->getBeginLoc()), unit_.end_of(call->getEndLoc()),

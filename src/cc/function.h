@@ -101,6 +101,8 @@ class Function {
   // ---- Expressions: what comes before is emitted, the value is what is returned.
   std::string value_of(const clang::Expr* e, bool is_used = true);
   std::string call(const clang::CallExpr* call, Call kind, bool is_used);
+  // Whether a call does not change which place in memory this is.
+  bool stays(const clang::Expr* place) const;
   std::string value_of_block(const clang::StmtExpr* e, bool is_used);
   void find_values(const clang::Stmt* s, std::vector<const clang::Expr*>* values) const;
   bool calls_beside(const clang::Stmt* s, const std::vector<const clang::Expr*>& values) const;

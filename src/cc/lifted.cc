@@ -281,16 +281,24 @@ void Module::add_statics(const FunctionDecl* function) {
     }
   } finder;
   finder.TraverseStmt(function->getBody());
-  struct NameFinder : Visitor {
-    bool found = false, has_labels = false;
-    bool VisitPredefinedExpr(PredefinedExpr*) override { return found = true, true; }
+  struct LabelFinder : Visitor {
+    bool has_labels = false;
     bool VisitAddrLabelExpr(AddrLabelExpr*) override { return has_labels = true, true; }
+  };
+  // __func__ is a string there (FileVisitor), but where it is asked for its size.
+  struct NameFinder : Visitor {
+    size_t names = 0, strings = 0;
+    bool VisitPredefinedExpr(PredefinedExpr*) override { return ++names, true; }
+    bool VisitCastExpr(CastExpr* cast) override {
+      if (cast->getCastKind() == CK_ArrayToPointerDecay && isa<PredefinedExpr>(cast->getSubExpr()->IgnoreParens())) ++strings;
+      return true;
+    }
   };
   const std::string owner = program_.name_of(unit_, function);
   for (const DeclStmt* statement : finder.found) {
     // A table of labels, of an interpreter: it stays where the labels are, and no line needs it if it is always the same.
     if (const auto* v = dyn_cast<VarDecl>(*statement->decl_begin()); v != nullptr && v->isStaticLocal() && v->getInit() != nullptr) {
-      NameFinder labels;
+      LabelFinder labels;
       labels.TraverseStmt(const_cast<Expr*>(v->getInit()));
       if (labels.has_labels) {
         if (!statement->isSingleDecl() || !is_only_read(v, function, unit_.context())) error(v->getLocation(), "the static variable '" + v->getName().str() + "' has addresses of labels, and may be changed: make it a const one, alone");
@@ -306,9 +314,9 @@ void Module::add_statics(const FunctionDecl* function) {
       TypeLifter lifter(*this, function);
       lifter.TraverseDecl(const_cast<VarDecl*>(v));
       if (lifter.depends()) error(v->getLocation(), "the static variable '" + v->getName().str() + "' depends on another of the function");
-      NameFinder names;
-      if (v->getInit() != nullptr) names.TraverseStmt(const_cast<Expr*>(v->getInit()));
-      if (names.found) error(v->getLocation(), "the static variable '" + v->getName().str() + "' is initialised by __func__: write the name");
+      NameFinder finder;
+      if (v->getInit() != nullptr) finder.TraverseStmt(const_cast<Expr*>(v->getInit()));
+      if (finder.names > finder.strings) error(v->getLocation(), "the static variable '" + v->getName().str() + "' is initialised by the size of __func__: write the number");
       add_variable(v, statics_[v->getCanonicalDecl()], owner + "." + v->getName().str());
     }
     edits_.replace(unit_.begin_of(statement->getBeginLoc()), unit_.end_of(statement->getEndLoc()), "");

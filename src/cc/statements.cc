@@ -499,6 +499,22 @@ std::string Function::argument(const Expr* e, QualType type, bool is_rank) {
   return is_rank ? "elc_rank(" + variables_[kept].name + ")" : variables_[kept].name;
 }
 
+bool Function::stays(const Expr* place) const {
+  const auto is_kept = [this](const Expr* value) {  // a number, or a pointer
+    const auto* reference = dyn_cast<DeclRefExpr>(value->IgnoreParenImpCasts());
+    const auto* v = reference == nullptr ? nullptr : dyn_cast<VarDecl>(reference->getDecl());
+    return v != nullptr && v->hasLocalStorage() && !address_taken_.contains(v->getCanonicalDecl());
+  };
+  place = place->IgnoreParens();
+  if (isa<DeclRefExpr>(place)) return true;
+  if (const auto* member = dyn_cast<MemberExpr>(place)) return member->isArrow() ? is_kept(member->getBase()) : stays(member->getBase());
+  if (const auto* pointed = dyn_cast<UnaryOperator>(place)) return pointed->getOpcode() == UO_Deref && is_kept(pointed->getSubExpr());
+  const auto* element = dyn_cast<ArraySubscriptExpr>(place);
+  if (element == nullptr || !(isa<IntegerLiteral>(element->getIdx()->IgnoreParenImpCasts()) || is_kept(element->getIdx()))) return false;
+  const Expr* const array = element->getBase()->IgnoreImpCasts();
+  return array->getType()->isArrayType() ? stays(array) : is_kept(array);
+}
+
 std::string Function::call(const CallExpr* call, Call kind, bool is_used) {
   std::string callee = text(call->getCallee()), arguments;
   if (has_label(call->getCallee()) || (callee_of(call) == nullptr && call->getCallee()->HasSideEffects(unit_.context())))
@@ -525,6 +541,7 @@ std::string Function::call(const CallExpr* call, Call kind, bool is_used) {
   const std::string made = valued ? set(result, call->getType(), callee + "(" + arguments + ")") : callee + "(" + arguments + "); ";
   out_ += before_call(label.live) + (label.is_site ? place : "") + "elc_f.elc_h.label = " + number + "; elc_f.elc_h.is_site = " +
           (label.is_site ? "1; " : "0; ") + made + (label.is_site ? "" : place) + behind_call();
+  if (const auto* led = module_.led_by(call); led != nullptr && stays(led->first)) out_ += "ELC_Program_as(" + text(led->first) + ", " + led->second + "); ";
   return result.empty() ? result : module_.with_memory(call, result);
 }
 

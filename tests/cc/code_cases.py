@@ -37,6 +37,7 @@ void report(void) { int r; MPI_Comm_rank(MPI_COMM_WORLD, &r); if (r == 0) printf
 static const char *name, *again, (*whole)[6];
 static long length(const char *of, const char *in) { long n = deep(strlen(of), 0); return n + strlen(of) + strlen(in) + (of == in); }""", """
 name = again = __func__; whole = &"whole";
+static const char *const own = __func__, *all[2] = {__FUNCTION__ + 1, "other"}; result += strlen(own) + strlen(all[0]) + (own == __func__);
 result += length(__FUNCTION__, __func__) + length("other", __func__) + (name == __func__) + (again == name) + sizeof __func__ + strlen(*whole);
 printf("%s", i == 1000 ? __func__ : "");""")
 

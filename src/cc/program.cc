@@ -348,6 +348,8 @@ void Program::check_threads(std::vector<std::string>* errors) const {
     next.pop_back();
     const auto check = [&](const std::string& name, const std::string& place) {
       const Known k = known(name);
+      // How numbers are rounded is a thread's own, and those of OpenMP live on.
+      if (call.is_of_own && (k.rounds || k.sets_control)) return;
       if (!k.is_for_threads && (is_mpi(name) || k.keeps || k.kind == Known::Kind::kReplaced)) report(call, name + "()", place);
     };
     if (call.key.empty()) {

@@ -340,6 +340,15 @@ static long words(void) { wordexp_t all; glob_t g; long n; if (wordexp("one two 
         self.cc("prog.c", "-w", "-o", "prog")
         self.assert_refuses_line("letters' of the globals: a pointer in it points to what a library has, or to a file that is mapped")
 
+    def test_threads_that_round_otherwise(self):
+        """How numbers are rounded is a thread's own: that of the thread which calls MPI is part of lines."""
+        self.right("""
+#include <fenv.h>
+#include <pthread.h>
+static void *run(void *of) { volatile double *x = of, one = 1; fesetround(FE_UPWARD); *x = one / 3; return NULL; }""", """
+{ pthread_t t; double x = 0; volatile double one = 1, y; if (i == 5) fesetround(FE_DOWNWARD);
+  pthread_create(&t, NULL, run, &x); pthread_join(t, NULL); y = one / 3; deep(1, 1); result += (x > y) + 2 * (fegetround() == FE_DOWNWARD); }""", "-pthread", "-frounding-math", "-lm")
+
     def test_locks_without_threads(self):
         """A program that could have several, in one that has one: a lock is open, or the program opens it."""
         self.right("""#include <pthread.h>

@@ -106,10 +106,20 @@ class FileVisitor : public Visitor {
     if (cast->getCastKind() != CK_BitCast && cast->getCastKind() != CK_NoOp) return true;
     const QualType to = cast->getType();
     if (!to->isPointerType() || to->isFunctionPointerType() || to->isVoidPointerType()) return true;
-    const Expr* source = cast->getSubExpr()->IgnoreParenCasts();
-    // p = slot->memory = malloc(size): the last has what it is for.
-    for (const auto* both = dyn_cast<BinaryOperator>(source); both != nullptr && both->getOpcode() == BO_Assign && both->getType()->isVoidPointerType(); both = dyn_cast<BinaryOperator>(source))
+    return see_source(cast, cast->getSubExpr());
+  }
+
+  // What becomes such a pointer by the cast.
+  bool see_source(CastExpr* cast, const Expr* source) {
+    const QualType to = cast->getType();
+    source = source->IgnoreParenCasts();
+    // p = slot->memory = malloc(size), (n++, malloc(size)): the last has what it is for.
+    for (const auto* both = dyn_cast<BinaryOperator>(source); both != nullptr && (both->getOpcode() == BO_Assign || both->getOpcode() == BO_Comma) && both->getType()->isVoidPointerType();
+         both = dyn_cast<BinaryOperator>(source))
       source = both->getRHS()->IgnoreParenCasts();
+    // Else it is seen as a whole.
+    if (const auto* choice = dyn_cast<ConditionalOperator>(source); choice != nullptr && choice->getType()->isVoidPointerType() && m_.program_.reaches_mpi(unit_, choice))
+      return see_source(cast, choice->getTrueExpr()) && see_source(cast, choice->getFalseExpr());
     const auto* call = dyn_cast<CallExpr>(source);
     if (call == nullptr) return see_pointer(cast, source);
     if (seen_.contains(call) || unit_.pragma_of(call) != nullptr) return true;
@@ -238,7 +248,7 @@ class FileVisitor : public Visitor {
     const std::string type = type_of_memory(call, element, false);
     if (type.empty()) return;
     if (goes_on) {
-      m_.led_[call] = {address->getSubExpr(), type};
+      m_.led_[call].emplace_back(address->getSubExpr(), type);
       return;
     }
     const std::string place = "elc_at" + std::to_string(++places_), before = "elc_was" + std::to_string(places_);

@@ -53,10 +53,11 @@ class Module {
     const auto found = memory_.find(call);
     return found == memory_.end() ? value : found->second.first + value + found->second.second;
   }
-  // What such a call, behind which a restart goes on, has made lead to memory of this type; nullptr: nothing.
-  const std::pair<const clang::Expr*, std::string>* led_by(const clang::CallExpr* call) const {
+  // What a call, behind which a restart goes on, has made lead to memory, and of which type.
+  using Led = std::vector<std::pair<const clang::Expr*, std::string>>;
+  Led led_by(const clang::CallExpr* call) const {
     const auto found = led_.find(call);
-    return found == led_.end() ? nullptr : &found->second;
+    return found == led_.end() ? Led() : found->second;
   }
   // The types that a declaration in a function makes are to be the file's, before the function: what is moved there, too, or describes
   // them has to see them. The same of a type by itself, if a function has it.
@@ -129,7 +130,7 @@ class Module {
   std::map<const clang::Decl*, std::pair<std::string, std::string>> renamed_;  // types and enumerators: what they were called, and are
   std::vector<std::string> warnings_;
   std::map<const clang::CallExpr*, std::pair<std::string, std::string>> memory_;  // what comes before it, and behind
-  std::map<const clang::CallExpr*, std::pair<const clang::Expr*, std::string>> led_;
+  std::map<const clang::CallExpr*, Led> led_;
   std::string strings_;                                         // text: their definitions
   std::string variables_, functions_;                           // text: initialisers of the module
   std::set<std::string> names_, function_names_;

@@ -541,7 +541,8 @@ std::string Function::call(const CallExpr* call, Call kind, bool is_used) {
   const std::string made = valued ? set(result, call->getType(), callee + "(" + arguments + ")") : callee + "(" + arguments + "); ";
   out_ += before_call(label.live) + (label.is_site ? place : "") + "elc_f.elc_h.label = " + number + "; elc_f.elc_h.is_site = " +
           (label.is_site ? "1; " : "0; ") + made + (label.is_site ? "" : place) + behind_call();
-  if (const auto* led = module_.led_by(call); led != nullptr && stays(led->first)) out_ += "ELC_Program_as(" + text(led->first) + ", " + led->second + "); ";
+  for (const auto& [place, type] : module_.led_by(call))
+    if (stays(place)) out_ += "ELC_Program_as(" + text(place) + ", " + type + "); ";
   return result.empty() ? result : module_.with_memory(call, result);
 }
 

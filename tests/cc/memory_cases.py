@@ -827,7 +827,8 @@ struct cell { double x; struct cell *next; char name[8]; }; struct named { struc
 static struct cell *first, *table[3]; static struct named *names; static struct cell **rows; static void *plain;
 static int get(void **to, size_t n) { void *p = calloc(1, n); if (p == NULL) return 1; *to = p; return 0; }
 static void get_both(void **to, void **other, size_t n) { get(to, n), get(other, n); }
-static int get_all(void **to, size_t n) { *to = calloc(1, n); return deep(*to == NULL, 0) != 0; } struct list { int n; struct cell *of, *more[2]; };
+static int get_all(void **to, size_t n) { *to = calloc(1, n); return deep(*to == NULL, 0) != 0; }
+static int get_each(void **to, void **other, size_t n) { get(to, n), get(other, n); return deep(*to == NULL, 0) != 0; } struct list { int n; struct cell *of, *more[2]; };
 static void *deep_down(int n, void **to, size_t size) { struct cell *own; if (n > 0) return deep_down(n - 1, (void **)&own, size), free(own), deep_down(0, to, size); return get(to, size), *to; }
 """, """
 { struct cell *c = NULL, *d; struct named *one; static struct cell *kept; int k;
@@ -838,7 +839,8 @@ static void *deep_down(int n, void **to, size_t size) { struct cell *own; if (n 
   if (i % 10 == 0) get_both((void **)(&table[i % 3]), (void **)&kept, 2 * sizeof *kept), kept[1].next = first, table[i % 3][1].next = kept;
   if (i == 20) get((void **)&rows, 5 * sizeof *rows), rows[3] = first, MPI_Alloc_mem(4 * sizeof *d, MPI_INFO_NULL, &d), memset(d, 0, 4 * sizeof *d), d[2].next = first, rows[4] = d;
   if (deep_down(3, (void **)&d, sizeof *d) != (void *)d) exit(2);
-  { struct cell *f; struct list own, *l = &own; if (get_all((void **)&f, 3 * sizeof *f) || get_all((void **)&l->of, 2 * sizeof *f) || get_all((void **)&own.more[1], sizeof *f)) exit(3);
+  { struct cell *f = i % 2 ? deep(1, 1) > 0 ? malloc(sizeof *f) : NULL : (deep(1, 1), malloc(sizeof *f)); f->next = first; deep(1, 1); result += f->next->x; free(f); }
+  { struct cell *f; struct list own, *l = &own; if (get_all((void **)&f, 3 * sizeof *f) || get_each((void **)&l->of, (void **)&own.more[1], 2 * sizeof *f)) exit(3);
     f[2].next = first, l->of[1].next = &f[1], own.more[1]->next = f; deep(1, 1); result += own.more[1]->next[2].next->x + (l->of[1].next == f + 1); free(f), free(l->of), free(own.more[1]); }
   d->next = kept, d->x = i, plain = d; get(&plain, 8);
   deep(1, 1);

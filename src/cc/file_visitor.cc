@@ -71,7 +71,7 @@ class FileVisitor : public Visitor {
         if (values_.contains(reference)) m_.edits_.replace(begin, end, taken);
         else refuse_lines(reference, "lines do not have what it leads to", "code that sets " + name, "(*(", ", &" + name + "))");
       }
-      if (!why.empty()) refuse_lines(reference, why, "code that uses '" + name + "'", "(*(", ", &" + name + "))");
+      if (!why.empty() && !is_asked_for(reference)) refuse_lines(reference, why, "code that uses '" + name + "'", "(*(", ", &" + name + "))");
     } else if (const auto* function = dyn_cast<FunctionDecl>(reference->getDecl())) {
       const std::string name = function->getName().str();
       const bool own = m_.program_.defines(unit_, function);
@@ -266,15 +266,22 @@ class FileVisitor : public Visitor {
     return std::any_of(call->arg_begin(), call->arg_end(), [](const Expr* argument) { return has_size(argument); });
   }
 
-  // Whether the program asks there whether there is such a function: if (hook), hook != NULL.
+  // Whether the program asks there whether there is such a function, or variable: if (hook), &hook != NULL.
   bool is_asked_for(const DeclRefExpr* reference) const {
     DynTypedNode node = DynTypedNode::create(*reference);
-    for (;;) {
+    for (bool is_place = isa<FunctionDecl>(reference->getDecl());;) {
       const auto parents = unit_.context().getParents(node);
       if (parents.size() != 1) return false;
       const auto* const inner = node.get<Expr>();
       node = parents[0];
-      if (node.get<ImplicitCastExpr>() != nullptr || node.get<ParenExpr>() != nullptr) continue;
+      const auto* const address = node.get<UnaryOperator>();
+      if (address != nullptr && address->getOpcode() == UO_AddrOf) {
+        is_place = true;
+        continue;
+      }
+      if (node.get<ParenExpr>() != nullptr) continue;
+      if (!is_place) return false;
+      if (node.get<ImplicitCastExpr>() != nullptr) continue;
       if (const auto* choice = node.get<ConditionalOperator>()) return choice->getCond() == inner;  // else it may be what comes of it
       const auto* both = node.get<BinaryOperator>();
       const auto* one = node.get<UnaryOperator>();

@@ -55,6 +55,8 @@ std::string Module::declaration(QualType type, const std::string& name, SourceLo
   with_attributes(unit_.context(), type).print(stream, policy, name);
   stream.flush();
   if (out.find("(unnamed") == std::string::npos && out.find("(anonymous") == std::string::npos) return out;
+  if (const auto* numbers = type.getCanonicalType()->getAs<EnumType>(); numbers != nullptr && !numbers->getDecl()->getIntegerType().isNull())
+    return declaration(unit_.context().getQualifiedType(numbers->getDecl()->getIntegerType(), type.getCanonicalType().getLocalQualifiers()), name, at);
   error(at, "the type of '" + name + "' has no name: give the struct, union or enum one");
   return "int " + name;
 }

@@ -370,7 +370,10 @@ int main(int argc, char **argv) {
         self.cc("prog.c", "-w", "-o", "prog")
         self.assert_restarts("prog", self.start("plain"))
 
+    def test_parameters_of_an_enum_without_a_name(self):
+        self.right("static long area(long a, enum { UP, DOWN } which) { a += deep(which, 1); which = !which; return deep(a, 1) + which; }", "result += area(i, i & 1 ? UP : DOWN);")
+
     def test_functions_that_may_be_missing(self):
         """Weak ones that nobody defines: whether there is one a program may ask."""
-        self.right("extern void hook(int) __attribute__((weak)); extern int other(void) __attribute__((weak));",
-                   "if (hook) hook(i); if (other != NULL && i) result += other(); result += !hook + (other ? 1 : 2); deep(1, 1);")
+        self.right("extern void hook(int) __attribute__((weak)); extern int other(void) __attribute__((weak)); extern int number __attribute__((weak));",
+                   "if (hook) hook(i); if (other != NULL && i) result += other(); result += !hook + (other ? 1 : 2); if (&hook != 0) hook(2); if (&number) number++; result += &number == NULL; deep(1, 1);")

@@ -19,7 +19,7 @@ static bool count_send(const MessageArguments& a, const Communicator& comm) {
 }
 
 // A send that the library finishes.
-static int send_from_copy(const MessageArguments& a, uint64_t* copy) {
+static int send_from_copy(const MessageArguments& a, uint64_t* copy = nullptr) {
   MPI_Request checked;  // perhaps MPI will not be asked: it has to look at the arguments now
   const int peer = a.peer == MPI_PROC_NULL ? 0 : a.peer;  // see Requests::placeholder()
   const int code = PMPI_Send_init(a.buffer, a.count, a.type, peer, a.tag, a.comm, &checked);
@@ -99,10 +99,8 @@ int send_request(const MessageArguments& a, MPI_Request* request, const char* ca
     r->synchronous = a.send == PMPI_Issend;
     handle = Requests::placeholder();
     runtime.requests->bind(r, handle);
-  } else if (a.send == PMPI_Issend && runtime.comms.find(a.comm) != nullptr) {
-    Request* r = runtime.requests->make_send();
-    r->synchronous = true;
-    runtime.requests->bind(r, handle);
+  } else if (a.send == PMPI_Issend && a.peer != MPI_PROC_NULL && runtime.comms.find(a.comm) != nullptr) {
+    runtime.requests->add_synchronous(handle);
   } else if (a.peer == MPI_PROC_NULL || runtime.comms.find(a.comm) != nullptr) {
     runtime.requests->add_send(handle);
   } else {

@@ -122,6 +122,14 @@ bool Requests::add_complete(MPI_Request handle) {
   return true;
 }
 
+void Requests::add_synchronous(MPI_Request handle) {
+  if (is_complete_handle(handle)) return add_send(handle);
+  if (add_complete(handle)) return;
+  Request* r = make_send();
+  r->synchronous = true;
+  bind(r, handle);
+}
+
 Request* Requests::add_collective(MPI_Request handle, line::Comm comm, uint64_t number, Vector<Region> regions, Making* making) {
   PendingCollective* pending = make<PendingCollective>(comm, number, std::move(regions));
   pending->making = making;

@@ -171,6 +171,7 @@ class Requests {
   void add_null_receive(MPI_Request handle) { add(handle, RequestKind::kReceive); }
   // Whether this is a handle that MPI gives to all operations that are complete at once; then it has one use more.
   bool add_complete(MPI_Request handle);
+  void add_synchronous(MPI_Request handle);
   // `making` is owned from now on. nullptr: the operation is over, and has ended.
   Request* add_collective(MPI_Request handle, line::Comm comm, uint64_t number, Vector<Region> regions, Making* making = nullptr);
   // A persistent one has started this operation, which MPI has under the handle in `receive`.

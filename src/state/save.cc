@@ -394,6 +394,14 @@ bool may_have_handles(const HandleCodec& codec, const format::TypeInfo& info) {
   return codec.are_integers && (format::is_floating(format::part_of_complex(info.kind)) || format::is_integer(info.kind)) && info.size > sizeof(int) && info.size % sizeof(int) == 0;
 }
 
+// Neither very small nor very large: two integers look like that if the second is some thousand million, or bits of a float, and none of MPICH's handles,
+// which begin with 0x44 or more, or with 0x84 to 0xb4, or 0xc4 or more. Half of a number with few digits is one soon.
+bool is_ordinary(const uint8_t* number) {
+  double value;
+  memcpy(&value, number, sizeof value);
+  return (value > 1e-30 && value < 1e19) || (value < -1e-30 && value > -1e19);
+}
+
 bool has_integer(const format::TypeTable& types, TypeId type) {
   const format::TypeInfo& info = types.info(type);
   bool has = may_be_handle(info) || format::is_floating(format::part_of_complex(info.kind));
@@ -423,8 +431,11 @@ Result check_numbers(const Saving& saving, TypeId type, const uint8_t* at, uint6
       }
     }
   }
-  if (saving.process.is_prepared && may_have_handles(codec, info) && count <= kMostPreparedNumbers)
-    for (uint64_t i = 0; i < count * info.size; i += sizeof(int)) ELC_TRY(check_handle(saving, at + i, sizeof(int)));
+  if (saving.process.is_prepared && may_have_handles(codec, info) && count <= kMostPreparedNumbers) {
+    const bool are_doubles = format::part_of_complex(info.kind) == format::kDouble;
+    for (uint64_t i = 0; i < count * info.size; i += sizeof(int))
+      if (!are_doubles || !is_ordinary(at + i / sizeof(double) * sizeof(double))) ELC_TRY(check_handle(saving, at + i, sizeof(int)));
+  }
   if (info.kind == format::kStruct) {
     for (uint64_t i = 0; i < count; ++i)
       for (const format::FieldInfo& field : types.fields(type))

@@ -411,7 +411,7 @@ bool has_integer(const format::TypeTable& types, TypeId type) {
 }
 
 // The same of what is registered as integers, or as bytes.
-Result check_numbers(const Saving& saving, TypeId type, const uint8_t* at, uint64_t count) {
+Result check_numbers(const Saving& saving, TypeId type, const uint8_t* at, uint64_t count, bool is_member = false) {
   const HandleCodec& codec = saving.codec;
   const format::TypeTable& types = saving.process.types;
   if (codec.macro_of == nullptr || types.accessor(type) != nullptr) return Result();
@@ -432,14 +432,14 @@ Result check_numbers(const Saving& saving, TypeId type, const uint8_t* at, uint6
     }
   }
   if (saving.process.is_prepared && may_have_handles(codec, info) && count <= kMostPreparedNumbers) {
-    const bool are_doubles = format::part_of_complex(info.kind) == format::kDouble;
-    for (uint64_t i = 0; i < count * info.size; i += sizeof(int))
-      if (!are_doubles || !is_ordinary(at + i / sizeof(double) * sizeof(double))) ELC_TRY(check_handle(saving, at + i, sizeof(int)));
+    // A member that is one number is no memory for something else, as an array may be; and there may be millions.
+    const bool is_number = is_member && count == 1 && info.kind == format::kDouble && is_ordinary(at);
+    for (uint64_t i = 0; i < count * info.size && !is_number; i += sizeof(int)) ELC_TRY(check_handle(saving, at + i, sizeof(int)));
   }
   if (info.kind == format::kStruct) {
     for (uint64_t i = 0; i < count; ++i)
       for (const format::FieldInfo& field : types.fields(type))
-        ELC_TRY(check_numbers(saving, field.type, at + i * info.size + field.offset, field.count));
+        ELC_TRY(check_numbers(saving, field.type, at + i * info.size + field.offset, field.count, true));
   }
   return Result();
 }

@@ -87,7 +87,7 @@ typedef struct ELC_Program {
   int has_foreign_addresses; /* in pointers, of other processes: they came with other data, and the program does not follow them */
   int has_long_doubles; /* 0: no struct of its own has one */
   int makes_pointers; /* of numbers, which it may keep there */
-  int probes; /* it looks for messages without waiting for one, or gives up to wait */
+  int probes; /* it looks for messages, or at requests, without waiting for each, or gives up to wait */
 } ELC_Program;
 
 /* Initialises MPI, registers what the modules have, and returns a copy of argv that lines have. What cannot be registered is told,

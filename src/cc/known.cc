@@ -360,6 +360,12 @@ bool keeps(const std::string& name) {
   return all.contains(name);
 }
 
+// By one of these a program goes on where a message has not come.
+bool probes(const std::string& name) {
+  static const Names all = words("MPI_Iprobe MPI_Improbe MPI_Cancel MPI_Test MPI_Testall MPI_Testany MPI_Testsome MPI_Waitany MPI_Waitsome MPI_Request_get_status");
+  return all.contains(name);
+}
+
 bool rounds(const std::string& name) {
   static const Names all = words("fesetround feenableexcept fedisableexcept feclearexcept feraiseexcept fetestexcept");
   return all.contains(name);
@@ -483,7 +489,7 @@ Known known_function(const std::string& spelled) {
   known.keeps = known.rounds || known.sets_control || keeps(name);
   known.reads_input = reads_input(name);
   known.reads_clock = reads_clock(name);
-  known.probes = name == "MPI_Iprobe" || name == "MPI_Improbe" || name == "MPI_Cancel";
+  known.probes = probes(name);
   if (const auto outside = looking_outside().find(name); outside != looking_outside().end()) known.looks_outside = true, known.fills = outside->second;
   known.is_for_threads = for_threads().contains(name);
   known.returns_own = returning_own().contains(name) || is_alloca(name);

@@ -30,7 +30,7 @@ struct Known {
   bool aligns = false;         // memory
   bool gets_attributes = false;  // of MPI
   bool makes_keyvals = false;    // of such
-  bool probes = false;           // it looks for messages without waiting for one, or gives up to wait
+  bool probes = false;           // it looks for messages, or at requests, without waiting for each, or gives up to wait
   bool keeps_pointers = false;   // that it is given, for later
   bool allocates_windows = false;
   bool attaches = false;         // a buffer for sends

@@ -30,7 +30,7 @@ inline constexpr const char* kSetUpUnderWay =
     "call behind it: end both before ELC_Restore";
 // And of lines that messages cross where the program may know by a synchronous send that its message was received.
 inline constexpr const char* kSynchronous =
-    "messages cross it, MPI_Issend or MPI_Ssend was called, and the program looks for messages without waiting (MPI_Iprobe): the next one may be quieter; elc.7, ELC_EARLY_SENDS";
+    "messages cross it, MPI_Issend or MPI_Ssend was called, and the program looks for messages without waiting (MPI_Iprobe, MPI_Test): the next one may be quieter; elc.7, ELC_EARLY_SENDS";
 
 // What can be said of a receive that the application cancels.
 enum class Fate : uint8_t {
@@ -89,7 +89,8 @@ struct Host {
   // Starts to take the message just shown with message's envelope; sets message->arrived when its content is there.
   // The host holds a reference of its own while it is arriving. false: there is no memory for it, and it stays in MPI.
   bool (*take)(void* context, Message* message) = nullptr;
-  // Whether the program looks for messages, or gives up to wait for one, and goes on where there is none. nullptr: it does not.
+  // Whether the program goes on where a message has not come: it looks for messages, or at receives, without waiting for each, or gives up
+  // to wait. nullptr: it does not.
   bool (*looks)(void* context) = nullptr;
   // Whether messages are usual from now on (Coordinator::usual), where that has changed. nullptr: nobody wants to hear it.
   void (*usual)(void* context, bool usual) = nullptr;

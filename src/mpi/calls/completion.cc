@@ -653,6 +653,7 @@ ELC_EXPORT int MPI_Waitall(int count, MPI_Request* array, MPI_Status* statuses) 
 ELC_EXPORT int MPI_Waitany(int count, MPI_Request* array, int* index, MPI_Status* status) {
   if (!following()) return PMPI_Waitany(count, array, index, status);
   const Entered entered("MPI_Waitany");
+  runtime.probes = true;
   const Waits waits;
   const bool site = labelled_call();
   tick();
@@ -665,6 +666,7 @@ ELC_EXPORT int MPI_Waitany(int count, MPI_Request* array, int* index, MPI_Status
 ELC_EXPORT int MPI_Waitsome(int count, MPI_Request* array, int* completed, int* indices, MPI_Status* statuses) {
   if (!following()) return PMPI_Waitsome(count, array, completed, indices, statuses);
   const Entered entered("MPI_Waitsome");
+  runtime.probes = true;
   const Waits waits;
   const bool site = labelled_call();
   tick();
@@ -675,6 +677,7 @@ ELC_EXPORT int MPI_Waitsome(int count, MPI_Request* array, int* completed, int* 
 ELC_EXPORT int MPI_Test(MPI_Request* request, int* flag, MPI_Status* status) {
   if (!following()) return PMPI_Test(request, flag, status);
   const Entered entered("MPI_Test");
+  runtime.probes = true;
   labelled_call();
   tick();
   if (*request == MPI_REQUEST_NULL) return PMPI_Test(request, flag, status);
@@ -697,6 +700,7 @@ ELC_EXPORT int MPI_Test(MPI_Request* request, int* flag, MPI_Status* status) {
 ELC_EXPORT int MPI_Testall(int count, MPI_Request* array, int* flag, MPI_Status* statuses) {
   if (!following()) return PMPI_Testall(count, array, flag, statuses);
   const Entered entered("MPI_Testall");
+  runtime.probes = true;
   labelled_call();
   tick();
   if (for_mpi(count, array)) return PMPI_Testall(count, array, flag, statuses);
@@ -715,6 +719,7 @@ ELC_EXPORT int MPI_Testall(int count, MPI_Request* array, int* flag, MPI_Status*
 ELC_EXPORT int MPI_Testany(int count, MPI_Request* array, int* index, int* flag, MPI_Status* status) {
   if (!following()) return PMPI_Testany(count, array, index, flag, status);
   const Entered entered("MPI_Testany");
+  runtime.probes = true;
   labelled_call();
   tick();
   if (for_mpi(count, array)) return PMPI_Testany(count, array, index, flag, status);
@@ -726,6 +731,7 @@ ELC_EXPORT int MPI_Testany(int count, MPI_Request* array, int* index, int* flag,
 ELC_EXPORT int MPI_Testsome(int count, MPI_Request* array, int* completed, int* indices, MPI_Status* statuses) {
   if (!following()) return PMPI_Testsome(count, array, completed, indices, statuses);
   const Entered entered("MPI_Testsome");
+  runtime.probes = true;
   labelled_call();
   tick();
   if (for_mpi(count, array)) return PMPI_Testsome(count, array, completed, indices, statuses);

@@ -8,8 +8,8 @@ namespace elc::mpi {
 
 // Starts a send, and accounts for it. An MPI error code: then nothing has happened. `request` is MPI_REQUEST_NULL if
 // nothing is left to wait for, because it is suppressed or goes on in the background: then `copy`, of a synchronous one,
-// is what is_received asks for, or 0.
-int start_send(const MessageArguments& arguments, MPI_Request* request, uint64_t* copy);
+// is what is_received asks for, or 0. nullptr: nobody asks.
+int start_send(const MessageArguments& arguments, MPI_Request* request, uint64_t* copy = nullptr);
 
 // Waits for a receive that only the library knows, and observes it. An MPI error code. In a labelled call the place is a
 // site as long as nothing has been observed.

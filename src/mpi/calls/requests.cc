@@ -138,6 +138,7 @@ int look_at(Request& record, MPI_Request request, int* flag, MPI_Status* status)
 ELC_EXPORT int MPI_Request_get_status(MPI_Request request, int* flag, MPI_Status* status) {
   if (!following()) return PMPI_Request_get_status(request, flag, status);
   const Entered entered("MPI_Request_get_status");
+  runtime.probes = true;
   labelled_call();
   tick();
   Request* record = runtime.requests->find(request);

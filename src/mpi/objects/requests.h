@@ -247,6 +247,7 @@ class Requests {
   Request* make_record(Place& place);
   ELC_NOINLINE static void let_type_go(Request* receive);
   void take_out(MPI_Request handle);
+  bool is_exchanging();
 
   static constexpr unsigned kPlaceBits = 6;
   Place places_[size_t{1} << kPlaceBits];
@@ -261,8 +262,6 @@ class Requests {
   Vector<Request*> abandoned_;
   Vector<RequestArrays*> arrays_;  // not in use
   uint64_t numbers_ = 0, persistent_ = 0;
-  bool is_exchanging();
-
   unsigned unsettled_sites_ = 0;
   size_t placeholders_ = 0, collectives_ = 0;
 };

@@ -43,7 +43,7 @@ struct Requested; // runtime.cc
 struct Runtime {
   bool active = false;        // ELC_DIR is set and MPI is initialised: wrappers work
   const char* call = "";      // the call of MPI that the program has entered last
-  bool probes = false;        // the program looks for messages without waiting for one (MPI_Iprobe), or gives up to wait (MPI_Cancel)
+  bool probes = false;        // the program looks for messages, or at requests, without waiting for each (MPI_Iprobe, MPI_Test), or gives up to wait (MPI_Cancel)
   bool sends_synchronously = false;  // it has
   bool waits = false;         // it is in a call that waits for requests
   Threads threads;

@@ -11,6 +11,7 @@
 
 #include "cc/module.h"
 #include "clang/AST/ParentMapContext.h"
+#include "clang/AST/StmtOpenMP.h"
 #include "elc_program.h"
 
 namespace elc::cc {
@@ -71,7 +72,7 @@ class FileVisitor : public Visitor {
         if (values_.contains(reference)) m_.edits_.replace(begin, end, taken);
         else refuse_lines(reference, "lines do not have what it leads to", "code that sets " + name, "(*(", ", &" + name + "))");
       }
-      if (!why.empty() && !is_asked_for(reference)) refuse_lines(reference, why, "code that uses '" + name + "'", "(*(", ", &" + name + "))");
+      if (!why.empty() && !is_asked_for(reference) && !named_.contains(reference)) refuse_lines(reference, why, "code that uses '" + name + "'", "(*(", ", &" + name + "))");
     } else if (const auto* function = dyn_cast<FunctionDecl>(reference->getDecl())) {
       const std::string name = function->getName().str();
       const bool own = m_.program_.defines(unit_, function);
@@ -93,6 +94,13 @@ class FileVisitor : public Visitor {
       }
       if (!own && !direct_.contains(reference) && !name.starts_with("__atomic_")) m_.add_function(symbol, name, false);  // no pointer can lead there
     }
+    return true;
+  }
+
+  // What a clause names is not used there.
+  bool VisitOMPExecutableDirective(OMPExecutableDirective* directive) override {
+    for (const OMPClause* clause : directive->clauses())
+      for (const Stmt* named : const_cast<OMPClause*>(clause)->children()) named_.insert(named);
     return true;
   }
 
@@ -213,9 +221,12 @@ class FileVisitor : public Visitor {
  private:
   // As ELC_Program_as has it; empty: none.
   std::string type_of_memory(const CallExpr* call, QualType element, bool are_text) const {
-    const std::string type = m_.types_.of_memory(element, are_text);
-    const bool is_open = element->isRecordType() && !type.empty() && type.find('+') == std::string::npos && asks_for_more(call, element);
-    return is_open ? type + " + " + std::to_string(ELC_PROGRAM_OPEN) : type;
+    std::string type = m_.types_.of_memory(element, are_text);
+    if (element->isRecordType() && !type.empty() && type.find('+') == std::string::npos && asks_for_more(call, element)) type += " + " + std::to_string(ELC_PROGRAM_OPEN);
+    return with_handles(type, element);
+  }
+  std::string with_handles(const std::string& type, QualType element) const {
+    return type.empty() || !m_.handles_.mentioned(element) ? type : type + " + " + std::to_string(ELC_PROGRAM_HANDLES);
   }
 
   // The memory that the call returns holds elements of this type.
@@ -223,6 +234,7 @@ class FileVisitor : public Visitor {
     seen_.insert(call);
     const std::string type = type_of_memory(call, element, are_text || m_.program_.characters().are_text(unit_, call));
     if (type.empty()) return;
+    m_.told_.insert(call);
     std::string before = "ELC_Program_as(", behind = ", " + type + ")";
     if (is_as_it_is) before = "((" + m_.declaration(call->getType(), "", call->getBeginLoc()) + ")" + before, behind += ")";
     m_.memory_[call] = {before, behind};
@@ -338,6 +350,7 @@ class FileVisitor : public Visitor {
     if (type.isNull() || (m_.types_.of_memory(type).empty() && !type->isAnyCharacterType()))
       return m_.error(call->getBeginLoc(), "#pragma elc type (" + pragma.place + "): lines have no memory of the type " + pragma.words[0]);
     give(call, type, false, type->isAnyCharacterType());
+    m_.told_.erase(call);  // of what it is converted to
   }
 
   // The members that the one has are those with which the other begins.
@@ -379,11 +392,12 @@ class FileVisitor : public Visitor {
     if (source->isNullPointerConstant(unit_.context(), Expr::NPC_ValueDependentIsNull) != Expr::NPCK_NotNull) return true;
     if (source->getType().isConstQualified() || from->getPointeeType().isConstQualified()) return true;
     m_.lift(to);
-    const std::string type = m_.types_.of_memory(to);
+    const std::string memory = m_.types_.of_memory(to), type = stays_in_its_memory(source, cast->getType()) ? memory : with_handles(memory, to);
     const bool is_simple = isa<DeclRefExpr, MemberExpr, ArraySubscriptExpr>(source) ||
                            ((isa<ConditionalOperator>(source) || (sum != nullptr && sum->isAdditiveOp())) && !m_.program_.reaches_mpi(unit_, source));
-    if (!type.empty() && is_simple)
-      m_.edits_.wrap(unit_.begin_of(source->getBeginLoc()), unit_.end_of(source->getEndLoc()), "ELC_Program_as(", ", " + type + ")");
+    if (type.empty() || !is_simple) return true;
+    m_.told_.insert(source);
+    m_.edits_.wrap(unit_.begin_of(source->getBeginLoc()), unit_.end_of(source->getEndLoc()), "ELC_Program_as(", ", " + type + ")");
     return true;
   }
 
@@ -590,6 +604,7 @@ class FileVisitor : public Visitor {
   std::set<const StringLiteral*> kept_;
   std::map<std::pair<std::string, std::string>, std::string> names_;  // of the variables that strings are, by their type, or that they are a function's name
   std::set<const Expr*> seen_;
+  std::set<const Stmt*> named_;   // in clauses of OpenMP
   int places_ = 0;                // to which calls make pointers lead
   std::set<const Expr*> values_;  // literals to which no pointer leads, or which have a name already
   std::set<size_t> of_threads_;   // the words that said so

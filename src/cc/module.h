@@ -35,7 +35,7 @@ size_t end_of_type(const Unit& unit, const clang::Decl* type);
 class Module {
  public:
   Module(const Program& program, const Unit& unit, std::vector<std::string>* errors)
-      : program_(program), unit_(unit), errors_(errors), types_(program, unit), edits_(unit.text()) {}
+      : program_(program), unit_(unit), errors_(errors), types_(program, unit), edits_(unit.text()), handles_(program.structs_of_handles()) {}
 
   // The text of the file as it is to be compiled; `units`: how many the program has.
   std::string transform(size_t units);
@@ -70,6 +70,11 @@ class Module {
     std::vector<std::string> all = warnings_;
     all.insert(all.end(), types_.notes().begin(), types_.notes().end());
     return all;
+  }
+
+  // Memory that is bytes may have handles there, if such elements mention any.
+  void leave_handles(clang::QualType element, clang::SourceLocation at) {
+    if (handles_leave_.empty() && handles_.mentioned(element)) handles_leave_ = unit_.place(at);
   }
 
   // A name for a variable of the function: no type or enumerator of it that moves out has it, or gets it later. false: one has.
@@ -131,6 +136,9 @@ class Module {
   std::vector<std::string> warnings_;
   std::map<const clang::CallExpr*, std::pair<std::string, std::string>> memory_;  // what comes before it, and behind
   std::map<const clang::CallExpr*, Led> led_;
+  HandleTypes handles_;
+  std::set<const clang::Expr*> told_;  // of which the library is told that memory there is of a type
+  std::string handles_leave_;          // where; empty: nowhere (handles.h)
   std::string strings_;                                         // text: their definitions
   std::string variables_, functions_;                           // text: initialisers of the module
   std::set<std::string> names_, function_names_;

@@ -52,6 +52,11 @@ void Program::add(const Unit& unit) {
   UnionUses unions = uses_of_unions(unit);
   unseen_unions_.merge(unions.unseen);
   alike_unions_.insert(alike_unions_.end(), unions.alike.begin(), unions.alike.end());
+  HandleFacts handles = handle_facts(unit);
+  for (const auto& [place, to] : handles.given) handles_.given[place].insert(to.begin(), to.end());
+  handles_.used.merge(handles.used);
+  handles_.structs.merge(handles.structs);
+  for (const auto& [name, parts] : handles.declared) declared_[name].insert(parts);
   if (!options_.has_common_ranks) return;
   const RankFacts ranks = ranks_in(unit);
   ranks_.lost.insert(ranks.lost.begin(), ranks.lost.end());
@@ -209,6 +214,7 @@ void Program::conclude(std::vector<std::string>* errors) {
   check_threads(errors);
   find_kept_sizes();
   find_numbers();
+  find_mixed_handles();
   std::set<std::string> told;
   const auto see = [&](const FunctionFacts& f) {
     for (const auto& [name, place] : f.uses) {
@@ -402,6 +408,19 @@ void Program::find_unseen_unions() {
       grows = true;
     }
   }
+}
+
+void Program::find_mixed_handles() {
+  const auto is_used = [&](const HandleFacts::Place& to) {
+    return functions_.contains(to.first) ? !only_frees(to.first, to.second) : !only_frees_argument(to.first, to.second);
+  };
+  for (bool grows = true; grows;) {
+    grows = false;
+    for (const auto& [place, to] : handles_.given)
+      if (std::any_of(to.begin(), to.end(), is_used)) grows |= handles_.used.insert(place).second;
+  }
+  for (const auto& [name, all] : declared_)
+    if (all.size() > 1 && std::any_of(all.begin(), all.end(), [&](const std::string& parts) { return speaks_of_handles(parts, handles_.structs); })) mixed_up_ = name;
 }
 
 std::string Program::where_unseen(const std::string& union_key) const {

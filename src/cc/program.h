@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "cc/characters.h"
+#include "cc/handles.h"
 #include "cc/known.h"
 #include "cc/ranks.h"
 #include "cc/sizes.h"
@@ -128,6 +129,10 @@ class Program {
   std::vector<std::string> names_of_instrumented() const;
   bool uses_variable(const std::string& name) const { return used_variables_.contains(name); }
   int thread_level() const { return thread_level_; }
+  // Handles of MPI (handles.h): structs that mention some; whether a parameter is only freed; what files declare as of others; empty: nothing.
+  const std::set<std::string>& structs_of_handles() const { return handles_.structs; }
+  bool only_frees(const std::string& function, unsigned parameter) const { return handles_.given.contains({function, parameter}) && !handles_.used.contains({function, parameter}); }
+  const std::string& mixed_up() const { return mixed_up_; }
   bool draws_numbers() const { return draws_numbers_; }
   bool has_threads() const { return has_threads_; }  // of OpenMP
   bool has_constructors() const { return has_constructors_; }
@@ -178,6 +183,7 @@ class Program {
   void find_numbers();
   void find_ranks(std::vector<std::string>* errors);
   void find_unseen_unions();
+  void find_mixed_handles();
   void check_pragmas(const Unit& unit, const std::set<const Pragma*>& seen);
   bool is_stateless(const std::string& name) const;
   void check_threads(std::vector<std::string>* errors) const;
@@ -223,6 +229,9 @@ class Program {
   std::set<std::string> handlers_;                         // keys of functions that can reach MPI, and that MPI or exit() calls
   std::set<std::string> instrumented_, targets_;           // keys; signatures
   Characters characters_;
+  HandleFacts handles_;  // of all files
+  std::map<std::string, std::set<std::string>> declared_;  // names, and what files say of them (HandleFacts::declared)
+  std::string mixed_up_;
   bool has_sites_ = false;
   bool draws_numbers_ = false;
   bool has_threads_ = false;

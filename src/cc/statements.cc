@@ -211,6 +211,7 @@ void Function::emit_extents(const VarDecl* variable) {
   }
   if (!is_array) return;
   const std::string memory = module_.types().of_elements(element, module_.program().characters().are_text(unit_, variable)), type = memory.empty() ? "0" : memory;
+  if (memory.empty()) module_.leave_handles(element, variable->getLocation());
   out_ += "{ const __typeof__(sizeof 0) elc_x[] = {" + extents + "}; " + v.name + " = ELC_Program_array(" + v.name + ", " + std::to_string(dimensions) +
           ", elc_x, sizeof *" + v.name + ", " + type + "); } ";
 }

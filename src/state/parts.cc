@@ -19,6 +19,13 @@ bool has_union(const format::TypeTable& types, TypeId type) {
   return types.info(type).kind == format::kUnion && !is_word(types, type);
 }
 
+bool has_handle_of_mpi(const format::TypeTable& types, TypeId type) {
+  if (types.accessor(type) != nullptr) return false;
+  for (const format::FieldInfo& field : types.fields(type))
+    if (has_handle_of_mpi(types, field.type)) return true;
+  return types.info(type).kind >= format::kMpiComm && types.info(type).size == sizeof(int);
+}
+
 namespace {
 
 constexpr size_t kMostFields = 4096;
@@ -45,14 +52,6 @@ void mark_fields(const format::TypeTable& types, TypeId type, uint64_t offset, V
     const uint64_t size = types.accessor(field.type) != nullptr ? 0 : types.size_of(field.type);
     for (uint64_t i = 0; size > 0 && i < field.count; ++i) mark_fields(types, field.type, offset + field.offset + i * size, set);
   }
-}
-
-// Whether the type has handles of MPI, by whose values they are not told from numbers.
-bool has_handle_of_mpi(const format::TypeTable& types, TypeId type) {
-  if (types.accessor(type) != nullptr) return false;
-  for (const format::FieldInfo& field : types.fields(type))
-    if (has_handle_of_mpi(types, field.type)) return true;
-  return types.info(type).kind >= format::kMpiComm && types.info(type).size == sizeof(int);
 }
 
 // What an address of another process may be, as systems have it.

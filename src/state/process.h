@@ -178,6 +178,7 @@ struct Process {
   bool has_long_doubles = true;  // unless it is said that a prepared program has none
   bool has_foreign_addresses = false;  // in pointers of a prepared program
   bool makes_pointers = false;         // of numbers, a prepared program
+  const char* handles_leave = nullptr; // their types, where: in a prepared program
   bool has_words = false;              // of unions (unions.cc)
   // Where a prepared program has last taken what is not the beginning of a block for pointers.
   static constexpr size_t kMostTables = 256;
@@ -321,6 +322,10 @@ TypeId type_of_parts(Process& process, const format::TypeTable& file, const form
 void note_parts(Process& process);
 // Whether a value is one that an address of the program's memory may have, be it of what is gone.
 bool may_be_address(const Process& process, uintptr_t value);
+// Whether a prepared program may have handles of MPI among other data, where those are integers (elc_program.h).
+bool may_mix_handles(const Process& process);
+// Whether the type has handles of MPI by whose values they are not told from numbers.
+bool has_handle_of_mpi(const format::TypeTable& types, TypeId type);
 // Where handles of MPI are addresses: whether it is that of one.
 bool is_handle_of_mpi(const Process& process, uintptr_t value);
 // In a prepared program, of a pointer to what is no memory of lines: to a function or a stream of theirs.

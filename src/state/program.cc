@@ -497,6 +497,8 @@ uint64_t behind_zeros(const uint8_t* bytes, uint64_t at, uint64_t end, uint64_t 
   return at - begin < size ? begin : at - size + 1;
 }
 
+bool may_mix_handles(const Process& p) { return p.handles_leave != nullptr || ELC_Program_mixed_handles != 0; }
+
 // Of an MPI that has addresses as handles.
 bool is_handle_of_mpi(const Process& p, uintptr_t value) {
   return p.codec != nullptr && p.codec->macro_of != nullptr && may_be_address(p, value) && p.codec->macro_of(p.codec->context, &value, sizeof value) != nullptr;
@@ -570,37 +572,41 @@ using elc::state::process;
 
 namespace {
 
-ELC_NOINLINE void* say_type(void* memory, ELC_Type type) {
-  if (memory == nullptr) return memory;
-  const elc::state::Alone alone;
-  Process& p = process();
-  Block* const block = p.heap.find(memory);
-  const bool is_open = type >= ELC_PROGRAM_OPEN;
-  if (is_open) type -= ELC_PROGRAM_OPEN;
+void say_type_of(Process& p, Block* block, void* memory, ELC_Type type, bool is_open) {
   if (block == nullptr) {
     if (type != ELC_BYTE) elc::state::note_part(p, memory, type);
     if (type == ELC_POINTER) p.tables[p.next_table++ % Process::kMostTables] = memory;
-    return memory;
+    return;
   }
   if (block->guessed) elc::state::forget_parts_of(p, *block);
   if (is_open && block->type == type) block->is_open = true;  // a restart does not know it of one without more
   const uint64_t element = p.types.size_of(type);
   if (block->type != ELC_BYTE && !block->guessed && !block->is_doubted) {
-    if (block->type == type) return memory;
+    if (block->type == type) return;
     if (p.types.info(type).has_handle) elc::state::note_part(p, memory, type);  // what it was made for first may be an allocator's own
     if (elc::state::begins_with(p.types, type, block->type, block->size == element) && block->size % element == 0) block->type = type;
-    return memory;
+    return;
   }
-  if (element == 0 || block->size < element) return memory;
+  if (element == 0 || block->size < element) return;
   block->is_open = is_open;
   const bool is_power = (element & (element - 1)) == 0;  // of two: a division costs more than all the rest
   if (const uint64_t rest = is_power ? block->size & (element - 1) : block->size % element; !is_open && rest != 0 && (!p.aligns || rest >= elc::state::alignment_of(block->size))) {
     elc::state::note_part(p, memory, type);  // it begins with that
-    return memory;
+    return;
   }
   block->type = type;
   block->guessed = block->stays_bytes = block->is_doubted = false;
   if (is_power && !is_open) p.said[static_cast<size_t>(type) % Process::kSaid] = {type, element - 1};
+}
+
+ELC_NOINLINE void* say_type(void* memory, ELC_Type type) {
+  if (memory == nullptr) return memory;
+  const elc::state::Alone alone;
+  Process& p = process();
+  Block* const block = p.heap.find(memory);
+  const ELC_Type own = type & ~(ELC_PROGRAM_OPEN | ELC_PROGRAM_HANDLES);
+  say_type_of(p, block, memory, own, (type & ELC_PROGRAM_OPEN) != 0);
+  if ((type & ELC_PROGRAM_HANDLES) != 0 && (block == nullptr || block->type != own)) ELC_Program_mixed_handles = 1;
   return memory;
 }
 
@@ -624,6 +630,10 @@ ELC_EXPORT void* ELC_Program_as(void* memory, ELC_Type type) {
   block->guessed = block->stays_bytes = block->is_open = block->is_doubted = false;
   return memory;
 }
+
+ELC_EXPORT int ELC_Program_mixed_handles;
+
+ELC_EXPORT void ELC_Program_mixes_handles(const char* where) { process().handles_leave = where; }
 
 ELC_EXPORT void ELC_Program_tail(ELC_Type type, ELC_Type tail) {
   Process& p = process();

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 
+#include "elc_program.h"
 #include "base/sort.h"
+#include "state/asked.h"
 #include "state/blocks.h"
 #include "state/process.h"
 
@@ -132,9 +134,23 @@ uint64_t rows_before_data(const Process& p, const Block& block) {
 
 }  // namespace
 
+// A matrix of no rows has a pointer to the first in most programs, in the word that malloc has for nothing, too.
+static void find_words_of_nothing(Process& p) {
+  for (size_t i = 0; i < p.heap.slots().size(); ++i) {
+    if (p.heap.slots()[i].size != 0 || p.heap.slots()[i].id < p.first_prepared || !is_written_behind(p.heap.slots()[i].address, 0) || !p.heap.make_room()) continue;
+    Block& block = p.heap.slots()[i];
+    uintptr_t value;
+    if (asked_for(0) < sizeof value) return;
+    memcpy(&value, block.address, sizeof value);
+    p.heap.moved(&block, block.address, sizeof value);
+    block.type = may_be_address(p, value) ? format::kPointer : format::kByte;
+  }
+}
+
 // They are bytes from now on, or in parts what can be of their type, until the program converts a pointer to them again.
 void find_reused(Process& p) {
   if (!p.is_prepared) return;
+  find_words_of_nothing(p);
   HashMap<Vector<Doubtful>> of_types;
   for (Block& block : p.heap.slots()) {
     const Vector<Doubtful>* all = of_types.find(static_cast<uint64_t>(block.type));
@@ -147,6 +163,7 @@ void find_reused(Process& p) {
     for (uint64_t i = 0; i < count; ++i) {
       const uint8_t* const element = block.address + i * size;
       if (is_of_type(p, *all, element) && is_of_statuses(p, block, *all, element)) continue;
+      if (has_handle_of_mpi(p.types, block.type)) ELC_Program_mixed_handles = 1;
       if (find_own_parts(p, block)) break;
       block.type = format::kByte;
       block.guessed = block.is_open = block.is_doubted = false;

@@ -44,6 +44,11 @@ void note_wild(Saving& saving, uintptr_t address) {
   saving.wild.address = address;
 }
 
+// Where no handle leaves its type, none is among other data.
+bool looks_for_handles(const Saving& saving) {
+  return saving.codec.macro_of != nullptr && !(saving.process.is_prepared && saving.codec.are_integers && !may_mix_handles(saving.process));
+}
+
 // An element of these bytes that is no handle to the line, but to MPI: a restart would have another object there, or none.
 Result check_handle(const Saving& saving, const void* leaf, size_t bytes) {
   const HandleCodec& codec = saving.codec;
@@ -52,12 +57,14 @@ Result check_handle(const Saving& saving, const void* leaf, size_t bytes) {
     memcpy(&value, leaf, sizeof value);
     if (!may_be_address(saving.process, value)) return Result();
   }
-  const char* macro = codec.macro_of == nullptr ? nullptr : codec.macro_of(codec.context, leaf, bytes);
+  const char* macro = looks_for_handles(saving) ? codec.macro_of(codec.context, leaf, bytes) : nullptr;
   if (macro == nullptr) return Result();
   if (saving.process.is_prepared) {
     const uint64_t number = format::load_integer(static_cast<const uint8_t*>(leaf), bytes, false, false);
-    return Result::error("it holds a handle of MPI among other numbers (0x%llx), and a restart has another one: keep it in a variable of MPI's type",
-                         static_cast<unsigned long long>(number));
+    const char* const where = codec.are_integers ? saving.process.handles_leave : nullptr;
+    const Text why = where == nullptr ? Text() : Text::format("; the program may have put one there: %s", where);
+    return Result::error("it holds a handle of MPI among other numbers (0x%llx), and a restart has another one: keep it in a variable of MPI's type%s",
+                         static_cast<unsigned long long>(number), why.c_str());
   }
   return Result::error("it holds a handle of MPI and is not registered as such: use %s", macro);
 }
@@ -414,7 +421,7 @@ bool has_integer(const format::TypeTable& types, TypeId type) {
 Result check_numbers(const Saving& saving, TypeId type, const uint8_t* at, uint64_t count, bool is_member = false) {
   const HandleCodec& codec = saving.codec;
   const format::TypeTable& types = saving.process.types;
-  if (codec.macro_of == nullptr || types.accessor(type) != nullptr) return Result();
+  if (!looks_for_handles(saving) || types.accessor(type) != nullptr) return Result();
   const format::TypeInfo& info = types.info(type);
   const bool bytes = info.kind == format::kByte;
   const bool all = bytes && saving.process.is_prepared;

@@ -11,6 +11,7 @@ from draw import part_of
 from character_cases import Characters  # noqa: F401
 from code_cases import Code  # noqa: F401
 from file_cases import Files  # noqa: F401
+from handle_cases import Handles  # noqa: F401
 from library_cases import Library  # noqa: F401
 from line_cases import Lines  # noqa: F401
 from memory_cases import Memory  # noqa: F401

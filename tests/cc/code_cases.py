@@ -49,6 +49,13 @@ printf("%s", i == 1000 ? __func__ : "");""")
                    "for (int k = 0; k < n; k++) for (int l = 0; l < n; l++) a[k] = k + l - l;\nresult += n; } result += filled(n); result += n + (long)a[3]; }",
                    "-fopenmp")
 
+    def test_variables_that_a_directive_names(self):
+        """Nobody defines it, and nothing but a clause asks for it, as in HPhi."""
+        self.right("extern const char *nowhere;", """int t = 0, k;
+#pragma omp parallel for default(none) private(k) shared(nowhere, i) reduction(+ : t)
+            for (k = 0; k < 100; k++) t += i * k;
+            result += t;""", "-fopenmp")
+
     def test_operands_on_the_left(self):
         """C leaves open what comes first, but compilers do not."""
         self.right("static long next; static long take(void) { return ++next; } static long more(long x) { next += 10; return deep(x, 1); }",

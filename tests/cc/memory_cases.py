@@ -624,6 +624,13 @@ deep(i, 1); one = one->next; one->a += i; one->x += one->a * 0.5; result += one-
         self.right("static int n = 3, *all; static char *text;", """if (!all) { char full[300]; memset(full, 'x', 300); all = malloc(300); memset(all, 0x55, 300); all = realloc(all, n * sizeof(int)); free(malloc(40)); text = malloc(4); strcpy(text, "four");
             text = realloc(text, 5 + i); } result += text[3] + all[2];""")
 
+    def test_matrices_of_no_rows(self):
+        """The usual allocator writes a pointer into a block of nothing."""
+        self.right("""static int **none, **some; struct big { double v[5]; }; static struct big *nothing; static long *word;
+            static int **matrix(long n, long m) { int **a = calloc(n, sizeof *a); long k; a[0] = calloc(n * m, sizeof **a); for (k = 0; k < n; k++) a[k] = a[0] + k * m; return a; }""",
+                   """if (i % 30 == 0) { if (none) { free(none[0]); free(none); free(some[0]); free(some); } none = matrix(0, 3); some = matrix(4, 3); nothing = calloc(0, sizeof *nothing); word = malloc(0); *word = 0x123456789a + i; }
+            some[i % 4][i % 3] += i; deep(1, 1); result += some[i % 4][i % 3] + (none[0] != NULL) + *word % 1000; free(nothing); nothing = calloc(0, sizeof *nothing);""")
+
     def test_handles_in_memory_of_allocators(self):
         """Which are further apart than their structs are long, have something between their members, or numbers behind them; where handles are
         integers nothing tells them from numbers."""

@@ -64,6 +64,7 @@ typedef struct ELC_Program_number {
   const char *place; /* in the program: where it is named, or the function called that gives it */
   int value;
   int is_kept; /* 0: not before one of those below gives it */
+  const char *functions; /* by name, with blanks between: in the variables of these alone, while they are on the stack; NULL: anywhere */
 } ELC_Program_number;
 
 typedef struct ELC_Program {

@@ -10,6 +10,7 @@
 #include "clang/AST/Attr.h"
 #include "clang/Basic/TargetInfo.h"
 #include "elc_program.h"
+#include "llvm/ADT/StringExtras.h"
 
 namespace elc::cc {
 
@@ -436,7 +437,7 @@ std::string Module::prelude() const {
       "const struct ELC_Program_function *functions; unsigned long function_count; }; "
       "struct ELC_Program_rounding { int (*get)(void), (*set)(int), (*test)(int), (*clear)(int), (*raise)(int), (*enabled)(void), (*enable)(int), "
       "(*disable)(int); unsigned (*control)(void); void (*set_control)(unsigned); }; "
-      "struct ELC_Program_number { const char *name, *place; int value, is_kept; }; "
+      "struct ELC_Program_number { const char *name, *place; int value, is_kept; const char *functions; }; "
       "struct ELC_Program { const struct ELC_Program_module *const *modules; unsigned long module_count; int thread_level, draws_numbers, reads_input, reads_clocks, makes_keyvals, "
       "uses_library, aligns, apart; const struct ELC_Program_rounding *rounding; int (*in_parallel)(void); void (*settings)(int); const struct ELC_Program_number *numbers; unsigned long number_count; "
       "const char *executable, *executable_end; int has_foreign_addresses, has_long_doubles, makes_pointers, probes; }; "
@@ -505,8 +506,8 @@ std::string Module::program_text(size_t units) const {
   }
   out += "static const struct ELC_Program_number elc_numbers[] = {";
   for (const auto& [name, number] : program_.numbers())
-    out += "{\"" + name + "\", " + in_quotes(number.place) + ", " + std::to_string(static_cast<int>(number.value)) + ", " + (number.is_kept ? "1}, " : "0}, ");
-  out += "{0, 0, 0, 0}}; ";
+    out += "{\"" + name + "\", " + in_quotes(number.place) + ", " + std::to_string(static_cast<int>(number.value)) + ", " + (number.is_kept ? "1, " : "0, ") + (number.functions.empty() ? "0" : in_quotes(llvm::join(number.functions, " "))) + "}, ";
+  out += "{0, 0, 0, 0, 0}}; ";
   out += "extern void ELC_Program_stack(void); __attribute__((constructor)) static void elc_stack(void) { ELC_Program_stack(); } ";
   std::string in_parallel = program_.has_threads() ? "omp_get_level" : "0";
   if (program_.has_threads()) out += "extern int omp_get_level(void); ";

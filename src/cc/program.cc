@@ -261,30 +261,39 @@ void Program::find_reachable() {
   }
 }
 
-// Frames are in lines, and with them all variables of their functions.
+// What goes to memory is kept. Frames are in lines, and with them all variables of their functions, while those are on the stack.
 void Program::find_kept_sizes() {
-  std::vector<std::string> next;
-  const auto keep = [&](const std::string& holder) {
-    if (keeps_.insert(holder).second) next.push_back(holder);
-  };
-  const auto has_frame = [&](const std::string& holder) { return !holder.ends_with("=") && instrumented_.contains(holder.substr(0, holder.rfind(' '))); };
-  next.assign(keeps_.begin(), keeps_.end());
+  const auto function_of = [](const std::string& holder) { return holder.substr(0, holder.rfind(' ')); };
+  const auto has_frame = [&](const std::string& holder) { return !holder.ends_with("=") && instrumented_.contains(function_of(holder)); };
+  std::map<std::string, std::set<std::string>> functions;  // of each holder: those whose variables get what it has
   for (const GivenSize& given : given_sizes_)
-    if (has_frame(given.to)) keep(given.to);
-  for (const auto& [to, from] : given_by_) {
-    if (has_frame(to)) keep(to);
-    for (const std::string& holder : from)
-      if (has_frame(holder)) keep(holder);
+    if (has_frame(given.to)) functions[given.to].insert(functions_.at(function_of(given.to)).name);
+  for (const auto& [to, all] : given_by_) {
+    if (has_frame(to)) functions[to].insert(functions_.at(function_of(to)).name);
+    for (const std::string& from : all)
+      if (has_frame(from)) functions[from].insert(functions_.at(function_of(from)).name);
   }
-  while (!next.empty()) {
-    const auto from = given_by_.find(next.back());
-    next.pop_back();
-    if (from == given_by_.end()) continue;
-    for (const std::string& holder : from->second) keep(holder);
+  for (bool grows = true; grows;) {
+    grows = false;
+    for (const auto& [to, all] : given_by_)
+      for (const std::string& from : all) {
+        if (keeps_.contains(to)) grows |= keeps_.insert(from).second;
+        if (!functions.contains(to)) continue;
+        const std::set<std::string> more = functions[to];
+        std::set<std::string>& known = functions[from];
+        const size_t before = known.size();
+        known.insert(more.begin(), more.end());
+        grows |= known.size() > before;
+      }
   }
   for (const GivenSize& given : given_sizes_) {
-    if (!keeps_.contains(given.to)) continue;
-    (given.by.empty() ? at_file_scope_ : functions_.at(given.by)).numbers.emplace(given.name, given.place);
+    FunctionFacts& facts = given.by.empty() ? at_file_scope_ : functions_.at(given.by);
+    if (keeps_.contains(given.to)) {
+      facts.numbers.emplace(given.name, given.place);
+    } else if (functions.contains(given.to)) {
+      Number& number = facts.numbers_in_frames.try_emplace(given.name, Number{0, given.place, true, {}}).first->second;
+      number.functions.insert(functions[given.to].begin(), functions[given.to].end());
+    }
   }
 }
 
@@ -310,20 +319,23 @@ void Program::find_ranks(std::vector<std::string>* errors) {
 }
 
 void Program::find_numbers() {
-  const auto add = [&](const std::string& name, const std::string& place, bool is_kept) {
+  const auto add = [&](const std::string& name, const std::string& place, bool is_kept, const std::set<std::string>& functions) {
     for (const auto& [constant, value] : values_of_numbers_) {
       if (constant != name && !(name.ends_with("_") && constant.starts_with(name)) && !(name == any_number() && constant.starts_with("MPI"))) continue;
       Number& number = numbers_[constant];
-      if (number.place.empty() || (is_kept && !number.is_kept)) number = {value, place, is_kept};
+      if (number.place.empty() || (is_kept && !number.is_kept)) number = {value, place, is_kept, functions};
+      else if (is_kept && (functions.empty() || number.functions.empty())) number.functions.clear();
+      else if (is_kept) number.functions.insert(functions.begin(), functions.end());
     }
   };
   const auto add_all = [&](const FunctionFacts& f) {
-    for (const auto& [name, place] : f.numbers) add(name, place, true);
+    for (const auto& [name, place] : f.numbers) add(name, place, true, {});
+    for (const auto& [name, number] : f.numbers_in_frames) add(name, number.place, true, number.functions);
     for (const auto& [to, name, place] : f.given)
-      if (names_.contains(to)) add(name, place, true);
+      if (names_.contains(to)) add(name, place, true, {});
     for (const auto& [function, place] : f.uses) {
       const Given& given = given_by(function);
-      for (const std::string& name : given.names) add(name, place, !given.is_seen);
+      for (const std::string& name : given.names) add(name, place, !given.is_seen, {});
     }
   };
   add_all(at_file_scope_);

@@ -38,6 +38,14 @@ struct IfGivenAddress {
   std::set<ParameterKey> gives;
 };
 
+// A constant of MPI, or a size, that the program may keep in variables.
+struct Number {
+  long long value = 0;
+  std::string place;
+  bool is_kept = false;  // false: only if a function that gives it does so
+  std::set<std::string> functions;  // in the variables of these alone; none: anywhere
+};
+
 struct FunctionFacts {
   std::string name, place, signature;
   bool is_static = false;
@@ -53,6 +61,7 @@ struct FunctionFacts {
   int rounds_addresses = 0;  // to multiples of so many bytes
   std::map<unsigned, IfGivenAddress> if_given_address;  // as this parameter
   std::map<std::string, std::string> numbers;  // constants of MPI, and sizes, that it may keep in variables, and where
+  std::map<std::string, Number> numbers_in_frames;  // sizes, in variables of functions alone
   std::set<std::tuple<std::string, std::string, std::string>> given;  // those that a function of MPI is given: its name, theirs, where
 };
 
@@ -78,13 +87,6 @@ struct ThreadedCall {
 // A function that sets something of the process, as the program's headers declare it.
 struct Setting {
   std::string returns, takes;
-};
-
-// A constant of MPI, or a size, that the program may keep in variables.
-struct Number {
-  long long value = 0;
-  std::string place;
-  bool is_kept = false;  // false: only if a function that gives it does so
 };
 
 class Program {

@@ -43,6 +43,7 @@ long long any_size(const Unit& unit);  // of integers, doubles and pointers
 long long size_of_long_double(const Unit& unit);
 // The bytes of numbers in memory that is numbers of another type: its value is how both are laid out.
 inline constexpr const char* kOtherNumbers = "numbers in memory of others";
+inline constexpr const char* kOtherFixedNumbers = "numbers of the same sizes on all machines in memory of others";  // its value: the order of bytes
 // Which byte of a number comes first, which a program asks for by the first one's address.
 inline constexpr const char* kOrderOfBytes = "the order of bytes";
 

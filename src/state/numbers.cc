@@ -13,6 +13,7 @@ namespace {
 struct Number {
   const ELC_Program_number* constant;
   int words[kNumberWords];  // as lines have it: whether it is kept, and its value
+  bool was_given;           // to the program, or may have been
 };
 
 Vector<Number*>& numbers() {
@@ -23,10 +24,29 @@ Vector<Number*>& numbers() {
 }  // namespace
 
 void add_number(const ELC_Program_number* constant) {
-  Number* const number = make<Number>(Number{constant, {constant->is_kept, constant->value}});
+  Number* const number = make<Number>(Number{constant, {constant->is_kept, constant->value}, false});
   numbers().push_back(number);
   outcome(add_global(constant->name, number->words, ELC_INT, kNumberWords));
   process().globals.back().is_number = true;
+}
+
+// Whether one of these functions is on the stack. A frame's name may have the file in front.
+static bool is_among(const char* functions, const Process& p) {
+  for (const Frame& frame : p.frames) {
+    const char* const colon = strrchr(frame.function, ':');
+    const char* const name = colon == nullptr ? frame.function : colon + 1;
+    const size_t length = strlen(name);
+    for (const char* at = functions; (at = strstr(at, name)) != nullptr; ++at)
+      if ((at == functions || at[-1] == ' ') && (at[length] == ' ' || at[length] == '\0')) return true;
+  }
+  return false;
+}
+
+void take_numbers(const Process& p) {
+  for (Number* const number : numbers()) {
+    const ELC_Program_number& constant = *number->constant;
+    number->words[0] = number->was_given || (constant.is_kept != 0 && (constant.functions == nullptr || is_among(constant.functions, p)));
+  }
 }
 
 static Number* find_number(const char* name) {
@@ -43,7 +63,7 @@ int value_of_number(const char* name, int otherwise) {
 int keep_number(const char* name, int otherwise) {
   Number* const number = find_number(name);
   if (number == nullptr) return otherwise;
-  number->words[0] = 1;
+  number->was_given = true;
   return number->constant->value;
 }
 
@@ -56,7 +76,7 @@ Result take_number(const Region& region, const int line[kNumberWords], bool chan
       return Result::error("the program may have %s in its variables (%s), which is %d in the line, and %d in %s: restart it %s",
                            constant.name, constant.place, line[1], constant.value, is_of_mpi ? "the MPI of this restart" : "this program on this machine",
                            is_of_mpi ? "with the MPI that the line was taken with (ranks that are none: -felc-common-ranks, elc-cc.1)" : "as it was, on a machine like that on which the line was taken");
-    if (change && line[0] != 0) number->words[0] = 1;
+    if (change && line[0] != 0) number->was_given = true;
   }
   return Result();
 }

@@ -131,6 +131,7 @@ struct Process {
 
   bool is_prepared = false;         // by a tool, as a whole (elc_program.h)
   uint64_t first_prepared = 0;      // the id from which on it is known what lies behind blocks: is_written_behind()
+  uint64_t first_since_line = 0;    // the id from which on blocks are younger than the last line
   bool aligns = false;              // and asks for aligned memory
   size_t apart = 0;                 // bytes before each block in which no other lies or ends, as pointers may lead there: of a prepared program
   bool has_threads = false;         // that call malloc: of a prepared program
@@ -322,6 +323,8 @@ TypeId type_of_parts(Process& process, const format::TypeTable& file, const form
 void note_parts(Process& process);
 // Whether a value is one that an address of the program's memory may have, be it of what is gone.
 bool may_be_address(const Process& process, uintptr_t value);
+// Which constants of the MPI and of the machine (numbers.cc) the program has in its variables: before they are saved.
+void take_numbers(const Process& process);
 // Whether a prepared program may have handles of MPI among other data, where those are integers (elc_program.h).
 bool may_mix_handles(const Process& process);
 // Whether the type has handles of MPI by whose values they are not told from numbers.

@@ -605,6 +605,7 @@ Result begin_save(const HandleCodec& codec) {
   ELC_TRY(locate_resizing(p));
   if (p.random != nullptr) ELC_TRY(p.random->take());
   ELC_TRY(take_library());
+  take_numbers(p);
   p.knows_files = false;
   p.heap.arrange();  // what is freed may be no memory any more
   forget_parts(p);
@@ -620,6 +621,7 @@ Result begin_save(const HandleCodec& codec) {
   find_parts(p);
   find_reused(p);
   find_rows(p);
+  p.first_since_line = p.heap.next_id();
   return Result();
 }
 

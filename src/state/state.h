@@ -136,6 +136,9 @@ Result add_global(const char* name, void* address, format::TypeId type, size_t c
 // one that was removed.
 Result check_files();
 
+// Whether memory of a prepared program that the last line did not have is bytes, which go to no other machine: a line is better taken later.
+bool has_new_bytes();
+
 // Saving, in three steps. The program's data are not changed. An error (overlapping regions, a call without a label on
 // the stack, a way back that the program does not have, a file that cannot be read, the writer's) means that the line is
 // to be abandoned.

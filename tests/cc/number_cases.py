@@ -42,7 +42,7 @@ static const size_t places[] = {offsetof(struct cell, n), sizeof(struct cell)};
     def found(self, inside, more=""):
         self.write("prog.c", PROGRAM % (self.OUTSIDE % more, inside))
         said = self.cc("prog.c", "-w", "-o", "prog", "-felc-report")
-        return set(re.findall(r"elc-cc: .*prog\.c:\d+: (\S+ \(.*\)|sizes of types|numbers in memory of others|the order of bytes|the greatest [a-z ]+) may be in variables: a restart needs a machine", said))
+        return set(re.findall(r"elc-cc: .*prog\.c:\d+: (\S+ \(.*\)|sizes of types|numbers (?:of the same sizes on all machines )?in memory of others|the order of bytes|the greatest [a-z ]+) may be in variables: a restart needs a machine", said))
 
     def test_where_they_are_kept(self):
         """Not what functions that no line finds on the stack compute with, nor what is compared, or is a distance from a pointer."""
@@ -74,7 +74,7 @@ static const size_t places[] = {offsetof(struct cell, n), sizeof(struct cell)};
                              ("{ char *a = malloc(i + 1), *b = a + i; result += b - a - i; free(a); }", None),
                              ("{ int n; MPI_Type_size(MPI_LONG, &n); result += n > 4; }", "sizes of types"),
                              ("{ double *work = malloc(20 * sizeof *work); int *pieces = (int *)(work + 10); pieces[i % 20] = i; result += pieces[i % 20] - i; free(work); }",
-                              "numbers in memory of others"),
+                              "numbers of the same sizes on all machines in memory of others"),
                              ("{ static double work[20]; long *pieces = (long *)&work[10]; pieces[i % 10] = i; result += pieces[i % 10] - i; }", "numbers in memory of others"),
                              ("{ double x = i; float single[4] = {i}; result += ((unsigned *)&x)[1] > 9 && *(unsigned *)single > 9; }", None),
                              ("{ struct { double x, y; } *pair = calloc(1, sizeof *pair); double *flat = (double *)pair; result += flat[1]; free(pair); }", None),
@@ -86,7 +86,7 @@ static const size_t places[] = {offsetof(struct cell, n), sizeof(struct cell)};
                              ("{ int one = 1; if (*(char *)&one) kept = 1; }", "the order of bytes"),
                              ("{ union { int i; char c[4]; } u = {1}; kept = u.c[0]; }", "the order of bytes"),
                              ("{ static double work[20]; struct { double x; int n; } cells[2] = {{i}}; memcpy(work, cells, sizeof cells); }", "numbers in memory of others"),
-                             ("{ static double work[20]; memcpy(&work[i % 20], &i, sizeof i); }", "numbers in memory of others"),
+                             ("{ static double work[20]; memcpy(&work[i % 20], &i, sizeof i); }", "numbers of the same sizes on all machines in memory of others"),
                              ("{ int words[2]; long all = i; memcpy(words, &all, sizeof all > 8 ? 8 : sizeof all); }", "numbers in memory of others"),
                              ("{ double x[2] = {i}; struct { double x, y; } cell; struct cell a = {i}, b; char text[90]; int64_t bits; uint64_t all[2]; memcpy(&cell, x, sizeof x);"
                               "memcpy(&b, &a, sizeof a); memcpy(text, &b, sizeof b); memcpy(&a, text, sizeof a); memcpy(&bits, x, 8); memcpy(all, x, 16); result += bits + all[0] == 1; }", None),
@@ -107,6 +107,30 @@ static const size_t places[] = {offsetof(struct cell, n), sizeof(struct cell)};
         self.assertRegex(said, r"the program may have sizeof \(struct cell\) in its variables \(\S*prog.c:\d+\), which is \d+ in the line, and \d+ in "
                                "this program on this machine")
         self.assertIn("nothing was changed", said)
+
+
+    def test_variables_of_functions(self):
+        """They matter while the function is on the stack: in a line from elsewhere the size may be another one."""
+        outside = """#include <stddef.h>
+struct cell { int n; %s };
+static long held(size_t n, int i) { long r = deep(i, 2); return r + (n > 3); }
+static long given(size_t n, int i) { return held(n, i) + i; }"""
+        inside = "if (i == 40) result += given(sizeof(struct cell), i);"
+        lines, restart = os.path.join(self.home, "lines"), {}
+        for site, goes in (20, True), (42, False), (70, True):
+            with self.subTest(site):
+                self.write("prog.c", PROGRAM % (outside % "", inside))
+                self.cc("prog.c", "-w", "-o", "prog")
+                expected, _ = self.planned("prog", (site, site))
+                restart = {"ELC_DIR": lines, "ELC_RESTART": str(launch.newest(lines))}
+                self.write("prog.c", PROGRAM % (outside % "double y;", inside))
+                self.cc("prog.c", "-w", "-o", "prog")
+                said = self.run_words(*launch.launcher(self.build.mpi, 2, ["PATH", *restart]), os.path.join(self.home, "prog"), code=0 if goes else None, **restart)
+                if goes:
+                    self.assertIn(expected.strip(), said)
+                else:
+                    self.assertRegex(said, r"the program may have sizeof \(struct cell\) in its variables \(\S*prog.c:\d+\), which is 4 in the line, and 16 in")
+                shutil.rmtree(lines)
 
 
 class Addresses(Cases):

@@ -150,8 +150,7 @@ const char* macro_of_mpis_own(uint64_t key) {
 }
 
 const char* macro_of(void*, const void* handle, size_t bytes) {
-  uint64_t key = 0;
-  memcpy(&key, handle, bytes);
+  uint64_t key = bytes == sizeof(uint32_t) ? read<uint32_t>(handle) : read<uint64_t>(handle);
   // A handle that is an integer may have become a longer one.
   if (kIntegers && bytes == 8 && (key >> 32 == 0 || static_cast<int64_t>(key) == static_cast<int32_t>(key))) {
     key = static_cast<uint32_t>(key);

@@ -342,7 +342,7 @@ RequestArrays* Requests::borrow() {
 
 bool Requests::find_handle(uint64_t number, MPI_Request* handle) {
   const uint64_t* key = restored_.find(number);
-  if (key != nullptr) memcpy(handle, key, sizeof *handle);
+  if (key != nullptr) *handle = from_key<MPI_Request>(*key);
   return key != nullptr;
 }
 

@@ -91,7 +91,7 @@ void make_functions(const ELC_Program& program) {
     create_error_handler(made.function, &made.handler);
     error_handlers().push_back(made);
   }
-  static ELC_Program_number list = {"functions that MPI calls, by a checksum of their names,", names.c_str(), 0, 1};
+  static ELC_Program_number list = {"functions that MPI calls, by a checksum of their names,", names.c_str(), 0, 1, nullptr};
   list.value = static_cast<int>(elc::format::crc32_of(names.c_str(), names.view().size()) & INT32_MAX);
   elc::state::add_number(&list);
 }

@@ -1,6 +1,7 @@
 #include "mpi/runtime/checks.h"
 #include "mpi/runtime/runtime.h"
 
+#include <algorithm>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -262,13 +263,26 @@ uint64_t now() {
   return static_cast<uint64_t>(t.tv_sec) * 1000000 + static_cast<uint64_t>(t.tv_nsec) / 1000;
 }
 
+// Most buffers that are bytes are there for one exchange. A line waits for a site without them, but not for long.
+static bool is_good_site() {
+  constexpr unsigned kMost = 1000;
+  constexpr double kLongest = 1e6;  // microseconds
+  static unsigned sites = 0;
+  static uint64_t since = 0;
+  if (sites == 0) since = now();
+  const double most = runtime.config.timer == Timer::kFixed ? std::min(kLongest, runtime.config.every * 1e6 / 4) : kLongest;
+  if (runtime.examination == nullptr && ++sites < kMost && static_cast<double>(now() - since) < most && state::has_new_bytes()) return false;
+  sites = 0;
+  return true;
+}
+
 line::Host line_host() {
   line::Host host;
   host.send_control = send_control;
   host.vote_for_release = vote_for_release;
   host.all_voted_for_release = all_voted_for_release;
   host.looks = [](void*) { return runtime.probes && !runtime.config.early_sends; };
-  host.settled = [](void*) { return runtime.windows.settled_here() && runtime.requests->settled_here(); };
+  host.settled = [](void*) { return runtime.windows.settled_here() && runtime.requests->settled_here() && is_good_site(); };
   host.usual = [](void*, bool usual) { attend(kProtocol, !usual); };
   fill_message_host(&host);
   fill_file_host(&host);

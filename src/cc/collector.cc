@@ -142,6 +142,17 @@ class Collector : public Visitor {
     return all;
   }
 
+  // Nobody comes to what stands behind MPI_Abort(), but by a label.
+  bool TraverseCompoundStmt(CompoundStmt* block) override {
+    bool is_over = false;
+    for (Stmt* s : block->body()) {
+      is_over = is_over && !has_label(s);
+      if (!is_over && !TraverseStmt(s)) return false;
+      is_over = is_over || aborts(s);
+    }
+    return true;
+  }
+
   bool VisitVarDecl(VarDecl* variable) override {
     if (variable->hasGlobalStorage()) see_pragma(variable, Pragma::Kind::kTransient);
     if (variable->hasGlobalStorage() && !variable->isStaticLocal() && variable->isExternallyVisible() &&
@@ -283,6 +294,19 @@ class Collector : public Visitor {
 
  private:
   static constexpr int kUnit = 16;  // bytes: by so many of these blocks are apart, by one of them for what is no constant
+
+  static bool has_label(const Stmt* s) {
+    return isa<LabelStmt, SwitchCase>(s) || std::any_of(s->child_begin(), s->child_end(), [](const Stmt* child) { return child != nullptr && has_label(child); });
+  }
+
+  // code = MPI_Abort(comm, 1);
+  static bool aborts(const Stmt* s) {
+    const auto* e = dyn_cast<Expr>(s);
+    const auto* assignment = e == nullptr ? nullptr : dyn_cast<BinaryOperator>(e->IgnoreParens());
+    if (assignment != nullptr && assignment->getOpcode() == BO_Assign) e = assignment->getRHS();
+    const auto* call = e == nullptr ? nullptr : dyn_cast<CallExpr>(e->IgnoreParenCasts());
+    return call != nullptr && callee_of(call) != nullptr && callee_of(call)->getName() == "MPI_Abort";
+  }
 
   // An alias, or a name for which the program chooses a function when it begins: as a function that calls those.
   void see_other_name(const FunctionDecl* function) {

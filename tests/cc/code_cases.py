@@ -49,6 +49,15 @@ printf("%s", i == 1000 ? __func__ : "");""")
                    "for (int k = 0; k < n; k++) for (int l = 0; l < n; l++) a[k] = k + l - l;\nresult += n; } result += filled(n); result += n + (long)a[3]; }",
                    "-fopenmp")
 
+    def test_what_stands_behind_an_abort(self):
+        """Functions for errors, which threads may call, end the program in all ways there are; a label is one to come there."""
+        outside = """static void die(int e) { int code; fflush(stdout); code = MPI_Abort(MPI_COMM_WORLD, e); code = MPI_Finalize(); if (code) fprintf(stderr, "%%d", code); exit(e); }
+            static int jumped(int n) { if (n < 200) goto end; MPI_Abort(MPI_COMM_WORLD, 1); n = 5; end: return n + (int)deep(n, 1); }"""
+        self.right(outside, """int t = 0, k;
+#pragma omp parallel for private(k) reduction(+ : t)
+            for (k = 0; k < 100; k++) { t += i * k; if (t < 0) die(1); }
+            result += t + jumped(i);""", "-fopenmp")
+
     def test_variables_that_a_directive_names(self):
         """Nobody defines it, and nothing but a clause asks for it, as in HPhi."""
         self.right("extern const char *nowhere;", """int t = 0, k;

@@ -266,11 +266,11 @@ uint64_t now() {
 // Most buffers that are bytes are there for one exchange. A line waits for a site without them, but not for long.
 static bool is_good_site() {
   constexpr unsigned kMost = 1000;
-  constexpr double kLongest = 1e6;  // microseconds
+  constexpr double kSecond = 1e6;  // in microseconds
   static unsigned sites = 0;
   static uint64_t since = 0;
   if (sites == 0) since = now();
-  const double most = runtime.config.timer == Timer::kFixed ? std::min(kLongest, runtime.config.every * 1e6 / 4) : kLongest;
+  const double most = runtime.config.timer == Timer::kFixed ? std::min(10.0, runtime.config.every / 2) * kSecond : kSecond;
   if (runtime.examination == nullptr && ++sites < kMost && static_cast<double>(now() - since) < most && state::has_new_bytes()) return false;
   sites = 0;
   return true;

@@ -169,6 +169,10 @@ void *ELC_Program_as(void *block, ELC_Type type);
 void ELC_Program_mixes_handles(const char *where);
 extern int ELC_Program_mixed_handles;
 
+/* The same of memory to which pointers at `block` lead, and to which those there lead: it holds pointers, and behind so many of them, with
+ * those at `block`, elements of `type`. */
+void *ELC_Program_as_rows(void *block, int levels, ELC_Type type);
+
 /* What is behind one element of such a struct are elements of `tail`, as its last member is an array of these: pointers there are
  * found. */
 void ELC_Program_tail(ELC_Type type, ELC_Type tail);

@@ -133,11 +133,26 @@ class FileVisitor : public Visitor {
     if (seen_.contains(call) || unit_.pragma_of(call) != nullptr) return true;
     const QualType from = call->getType();
     if (!from->isPointerType()) return true;
+    if (give_behind_rows(call, to)) return true;
     const bool is_of_numbers = from->getPointeeType()->isArithmeticType() && m_.types_.holds_addresses(to->getPointeeType());
     if (!(from->isVoidPointerType() || from->getPointeeType()->isAnyCharacterType() || is_of_numbers || begins_with(to->getPointeeType(), from->getPointeeType()))) return true;
     if (!may_allocate(call)) return true;
     m_.lift(to->getPointeeType());
     give(call, to->getPointeeType());
+    return true;
+  }
+
+  // (double ***)get_3d(n, m, k, sizeof(double)), of a void ***: what the pointers lead to that it has made.
+  bool give_behind_rows(const CallExpr* call, QualType to) {
+    QualType from = call->getType();
+    int levels = 0;
+    for (; from->isPointerType() && to->isPointerType(); from = from->getPointeeType(), to = to->getPointeeType()) ++levels;
+    if (levels < 2 || !from->isVoidType() || to->isVoidType() || to->isFunctionType() || to->isIncompleteType() || !may_allocate(call)) return false;
+    m_.lift(to);
+    const std::string type = with_handles(m_.types_.of_memory(to), to);
+    if (type.empty()) return false;
+    seen_.insert(call);
+    give_as(call, "ELC_Program_as_rows(", ", " + std::to_string(levels) + ", " + type + ")");
     return true;
   }
 
@@ -237,6 +252,9 @@ class FileVisitor : public Visitor {
     m_.told_.insert(call);
     std::string before = "ELC_Program_as(", behind = ", " + type + ")";
     if (is_as_it_is) before = "((" + m_.declaration(call->getType(), "", call->getBeginLoc()) + ")" + before, behind += ")";
+    give_as(call, before, behind);
+  }
+  void give_as(const CallExpr* call, const std::string& before, const std::string& behind) {
     m_.memory_[call] = {before, behind};
     m_.edits_.wrap(unit_.begin_of(call->getBeginLoc()), unit_.end_of(call->getEndLoc()), before, behind);
   }

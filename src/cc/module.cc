@@ -424,7 +424,7 @@ std::string Module::prelude() const {
       "extern int ELC_Struct(const char *, unsigned long, int, const struct ELC_Field *); "
       "extern int ELC_Union(const char *, unsigned long, int, const struct ELC_Field *, int (*)(const void *, const void *)); "
       "extern int ELC_Accessor(int, long long (*)(const void *), void (*)(void *, long long)); "
-      "extern void *ELC_Program_as(void *, int); extern void ELC_Program_tail(int, int); extern int ELC_Program_word(void); extern void *ELC_Program_array(void *, int, const unsigned long *, unsigned long, int); extern void (*ELC_Program_target(void))(void); "
+      "extern void *ELC_Program_as(void *, int), *ELC_Program_as_rows(void *, int, int); extern void ELC_Program_tail(int, int); extern int ELC_Program_word(void); extern void *ELC_Program_array(void *, int, const unsigned long *, unsigned long, int); extern void (*ELC_Program_target(void))(void); "
       "extern void *ELC_Program_moved(void *, void *), *ELC_Program_moved_here(void *, void *, const struct ELC_Frame_function *), *ELC_Program_moved_on(void *, void *); "
       "static __inline__ __attribute__((always_inline, unused)) void *elc_moved_up(void *from, void *to) { "
       "return __builtin_expect((char *)to < (char *)from, 0) ? ELC_Program_moved(from, to) : to; } "

@@ -610,6 +610,19 @@ ELC_NOINLINE void* say_type(void* memory, ELC_Type type) {
   return memory;
 }
 
+// Of a block that begins there; 0: there is none.
+uint64_t size_at(const void* memory) {
+  const elc::state::Alone alone;
+  const Block* const block = memory == nullptr ? nullptr : process().heap.find(memory);
+  return block == nullptr ? 0 : block->size;
+}
+
+size_t pointers_at(const void* memory) {
+  const elc::state::Alone alone;
+  const Block* const block = memory == nullptr ? nullptr : process().heap.find(memory);
+  return block == nullptr || block->type != ELC_POINTER ? 0 : static_cast<size_t>(block->size) / sizeof(void*);
+}
+
 ELC_NOINLINE void free_alone(void* memory) {
   const elc::state::Alone alone;
   ELC_free(memory);
@@ -628,6 +641,18 @@ ELC_EXPORT void* ELC_Program_as(void* memory, ELC_Type type) {
   if (said.type != type || (block->size & said.rest) != 0) return say_type(memory, type);
   block->type = type;
   block->guessed = block->stays_bytes = block->is_open = block->is_doubted = false;
+  return memory;
+}
+
+ELC_EXPORT void* ELC_Program_as_rows(void* memory, int levels, ELC_Type type) {
+  if (levels == 1) return ELC_Program_as(memory, type);
+  ELC_Program_as(memory, ELC_POINTER);
+  const size_t count = pointers_at(memory);
+  for (size_t i = 0; i < count; ++i) {
+    void* row;
+    memcpy(&row, static_cast<const char*>(memory) + i * sizeof row, sizeof row);
+    if (size_at(row) > 0) ELC_Program_as_rows(row, levels - 1, type);
+  }
   return memory;
 }
 

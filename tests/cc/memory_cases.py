@@ -624,6 +624,22 @@ deep(i, 1); one = one->next; one->a += i; one->x += one->a * 0.5; result += one-
         self.right("static int n = 3, *all; static char *text;", """if (!all) { char full[300]; memset(full, 'x', 300); all = malloc(300); memset(all, 0x55, 300); all = realloc(all, n * sizeof(int)); free(malloc(40)); text = malloc(4); strcpy(text, "four");
             text = realloc(text, 5 + i); } result += text[3] + all[2];""")
 
+    def test_arrays_of_anything(self):
+        """As Athena's: a function returns pointers to pointers to anything, which become those to numbers."""
+        outside = """static void **get2(long n, long m, size_t size) { void **a = calloc(n, sizeof *a); long k; a[0] = calloc(n * m, size); for (k = 1; k < n; k++) a[k] = (char *)a[0] + k * m * size; return a; }
+            static void ***get3(long n, long m, long l, size_t size) { void ***a = calloc(n, sizeof *a); long k, h; a[0] = calloc(n * m, sizeof **a); for (k = 1; k < n; k++) a[k] = a[0] + k * m;
+              a[0][0] = calloc(n * m * l, size); for (k = 0; k < n; k++) for (h = 0; h < m; h++) a[k][h] = (char *)a[0][0] + (k * m + h) * l * size; return a; }
+            static void **rows(long n, long m, size_t size) { void **a = malloc(n * sizeof *a); long k; for (k = 0; k < n; k++) a[k] = malloc(m * size), memset(a[k], 0, m * size); return a; }
+            struct cell { double v; int n; }; static double ***cube; static struct cell **cells; static float **apart;"""
+        self.right(outside, """if (!cube) { cube = (double ***)get3(2, 3, 4, sizeof(double)); cells = (struct cell **)get2(5, 7, sizeof(struct cell)); apart = (float **)rows(3, 11, sizeof(float)); }
+            cube[i % 2][i % 3][i % 4] += i; cells[i % 5][i % 7].n += i; apart[i % 3][i % 11] += i; deep(1, 1);
+            result += (long)cube[i % 2][i % 3][i % 4] + cells[i % 5][i % 7].n + (long)apart[i % 3][i % 11];""")
+        self.take_line("prog")
+        said = self.run_words(self.tool, "show", "--dir", os.path.join(self.home, "lines"), "1")
+        for wanted in r"1 block +double\[24\]", r"1 block .*cell\[35\]", r"3 blocks +float\[11\]":
+            self.assertRegex(said, wanted)
+        self.assertNotIn("bytes[", said)
+
     def test_matrices_of_no_rows(self):
         """The usual allocator writes a pointer into a block of nothing."""
         self.right("""static int **none, **some; struct big { double v[5]; }; static struct big *nothing; static long *word;

@@ -7,19 +7,13 @@
 
 namespace elc::state {
 
-static bool is_zero(const Block& block) {
-  for (uint64_t i = 0; i < block.size; ++i)
-    if (block.address[i] != 0) return false;
-  return true;
-}
-
-// What was there at the last line stays, as a rule; a buffer that is there for one exchange does not. What pointers alone tell of memory is found
-// when a line is taken (guess_types), and is not known here.
+// What was there at the last line stays, as a rule; a buffer that is there for one exchange does not, and one that nothing is in yet is for
+// a message. What pointers alone tell of memory is found when a line is taken (guess_types), and is not known here.
 bool has_new_bytes() {
   Process& p = process();
   if (!p.is_prepared) return false;
   for (const Block& block : p.heap.slots())
-    if (block.type == format::kByte && !block.guessed && block.id >= p.first_since_line && block.size > 0 && p.heap.find(block.address) == &block && !is_zero(block)) return true;
+    if (block.type == format::kByte && !block.guessed && block.id >= p.first_since_line && block.size > 0 && p.heap.find(block.address) == &block) return true;
   return false;
 }
 

@@ -278,12 +278,12 @@ class Trial:
         while self.kills < self.options.kills:
             lines = os.path.join(self.home, "lines")
             # A line waits for a site from which it goes to other machines, for no longer than half as long as it is asked for again.
-            often = self.random.uniform(0.03, 0.15) if len(self.builds) == 1 else self.random.uniform(0.1, 0.3)
-            every = "%.2f" % max(0.05, often * seconds)
+            often = self.random.uniform(0.03, 0.15) if len(self.builds) == 1 else self.random.uniform(0.3, 0.6)
             in_run, taken_by = 0, {}
             while True:
                 newest = launch.newest(lines)
                 build = self.random.choice(self.builds)
+                every = "%.2f" % max(0.05, often * seconds * (8 if build.runner else 1))  # under an emulator it takes longer
                 job = self.start(build, True, ELC_DIR=lines, ELC_EVERY=every, ELC_VERBOSE="1", ELC_KEEP="2",
                                  ELC_FILE_ROOTS=self.place(self.build, True))
                 if self.kills < self.options.kills and in_run < 6:

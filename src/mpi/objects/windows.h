@@ -79,6 +79,7 @@ class Windows {
   // The same at a site. After many that were not, true: save() refuses the line, so that the others need not
   // wait for ever.
   bool settled_here();
+  bool empty() const { return all_.empty(); }
   void fenced() { unsettled_sites_ = 0; }
   // Of the set-up, as Coordinator::account: members are at the same fence, and no operation waits for one.
   uint64_t account() const;

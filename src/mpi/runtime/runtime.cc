@@ -263,7 +263,8 @@ uint64_t now() {
   return static_cast<uint64_t>(t.tv_sec) * 1000000 + static_cast<uint64_t>(t.tv_nsec) / 1000;
 }
 
-// Most buffers that are bytes are there for one exchange. A line waits for a site without them, but not for long.
+// Most buffers that are bytes are there for one exchange. A line waits for a site without them, but not for long; with windows all their members
+// take it in the epoch that they have agreed on.
 static bool is_good_site() {
   constexpr unsigned kMost = 1000;
   constexpr double kSecond = 1e6;  // in microseconds
@@ -271,7 +272,8 @@ static bool is_good_site() {
   static uint64_t since = 0;
   if (sites == 0) since = now();
   const double most = runtime.config.timer == Timer::kFixed ? std::min(10.0, runtime.config.every / 2) * kSecond : kSecond;
-  if (runtime.examination == nullptr && ++sites < kMost && static_cast<double>(now() - since) < most && state::has_new_bytes()) return false;
+  const bool may_wait = runtime.examination == nullptr && runtime.windows.empty();
+  if (may_wait && ++sites < kMost && static_cast<double>(now() - since) < most && state::has_new_bytes()) return false;
   sites = 0;
   return true;
 }

@@ -30,6 +30,15 @@ QualType element_of(QualType type) {
   return type->isPointerType() ? type->getPointeeType() : QualType();
 }
 
+// Whether a value of the type is a handle, or has one in it.
+bool is_here(QualType type) {
+  while (const ArrayType* array = type->getAsArrayTypeUnsafe()) type = array->getElementType();
+  if (is_handle(type)) return true;
+  const RecordDecl* record = type->getAsRecordDecl();
+  if (record == nullptr || (record = record->getDefinition()) == nullptr) return false;
+  return std::any_of(record->field_begin(), record->field_end(), [](const FieldDecl* field) { return is_here(field->getType()); });
+}
+
 std::string name_of(const RecordDecl* record) { return QualType(record->getTypeForDecl(), 0).getCanonicalType().getAsString(); }
 
 // Whether what is of the one is of the other, handle for handle, and may not be written by it where it might not before.
@@ -135,29 +144,36 @@ class Flow {
     if (const auto* variable = dyn_cast<VarDecl>(declared)) {
       if (variable->getInit() != nullptr) become(variable->getInit(), variable->getType()), look_into(variable->getInit());
     } else if (const auto* record = dyn_cast<RecordDecl>(declared)) {
-      look_at_union(record);
+      look_at_record(record);
     } else if (const auto* function = dyn_cast<FunctionDecl>(declared); function != nullptr && function->doesThisDeclarationHaveABody()) {
       function_ = function;
       for (const Decl* inner : function->decls())
-        if (isa<RecordDecl>(inner)) look_at_union(cast<RecordDecl>(inner));
+        if (isa<RecordDecl>(inner)) look_at_record(cast<RecordDecl>(inner));
       look_into(function->getBody());
     }
   }
 
-  const std::string& where() const { return where_; }
+  const HandlesLeave& where() const { return where_; }
 
  private:
+  // Who has a pointer to a struct that leads to a handle by another one has not got its bytes.
   void leave(const Expr* e) {
-    if (where_.empty()) where_ = unit_.place(e->getBeginLoc());
+    const QualType type = type_of(e), element = element_of(type), seen = element.isNull() ? type : element;
+    where_.join({unit_.place(e->getBeginLoc()), seen->isFunctionType() || is_here(seen)});
   }
 
   // A pointer in one that is read as another leads to what nobody has said.
-  void look_at_union(const RecordDecl* record) {
+  void look_at_record(const RecordDecl* record) {
     record = record->getDefinition();
-    if (record == nullptr || !record->isUnion() || record->field_empty()) return;
+    if (record == nullptr) return;
+    const QualType whole(record->getTypeForDecl(), 0);
+    if (unit_.context().getTypeAlignInChars(whole).getQuantity() < unit_.context().getTypeAlignInChars(unit_.context().IntTy).getQuantity() && is_here(whole))
+      where_.join({unit_.place(record->getLocation()), true});  // it is packed
+    if (!record->isUnion() || record->field_empty()) return;
     const QualType first = record->field_begin()->getType();
     for (const FieldDecl* field : record->fields())
-      if ((types_.mentioned(field->getType()) || types_.mentioned(first)) && !are_same(field->getType(), first) && where_.empty()) where_ = unit_.place(record->getLocation());
+      if ((types_.mentioned(field->getType()) || types_.mentioned(first)) && !are_same(field->getType(), first))
+        where_.join({unit_.place(record->getLocation()), is_here(QualType(record->getTypeForDecl(), 0))});
   }
 
   // The expressions one of which is the value.
@@ -250,7 +266,7 @@ class Flow {
     const std::string name = callee == nullptr ? "" : callee->getName().str();
     const QualType type = e->getCallee()->getType();
     const auto* const prototype = (type->isPointerType() ? type->getPointeeType() : type)->getAs<FunctionProtoType>();
-    if (is_mpi(name) && (name.ends_with("_c2f") || name.ends_with("_toint"))) leave(e);
+    if (is_mpi(name) && (name.ends_with("_c2f") || name.ends_with("_toint")) && e->getNumArgs() > 0) leave(e->getArg(0)->IgnoreParenImpCasts());
     for (unsigned i = 0; i < e->getNumArgs(); ++i) {
       const Expr* const given = e->getArg(i);
       const bool is_own = callee != nullptr && program_.defines(unit_, callee);
@@ -306,7 +322,7 @@ class Flow {
   HandleTypes types_;
   std::set<const Expr*> passed_;  // casts
   const FunctionDecl* function_ = nullptr;
-  std::string where_;
+  HandlesLeave where_;
 };
 
 }  // namespace
@@ -370,7 +386,7 @@ bool speaks_of_handles(const std::string& declared, const std::set<std::string>&
   return false;
 }
 
-std::string where_handles_leave(const Unit& unit, const Program& program, const std::set<const Expr*>& told) {
+HandlesLeave where_handles_leave(const Unit& unit, const Program& program, const std::set<const Expr*>& told) {
   Flow flow(unit, program, told);
   for (const Decl* d : unit.context().getTranslationUnitDecl()->decls())
     if (!unit.in_system_header(d->getLocation())) flow.look_at(d);

@@ -48,9 +48,18 @@ bool stays_in_its_memory(const clang::Expr* e, clang::QualType to);
 // A function that is none of the program's: that it prints the argument, frees it or takes its address, and no more.
 bool only_frees_argument(const std::string& function, unsigned argument);
 
-// Where a handle may leave its type in this file, or come to memory that nobody tells the library of; empty: nowhere. `told`: what becomes
-// a pointer to something by way of ELC_Program_as, and has its memory described.
-std::string where_handles_leave(const Unit& unit, const Program& program, const std::set<const clang::Expr*>& told);
+// Where a handle may leave its type, or come to memory that nobody tells the library of.
+struct HandlesLeave {
+  std::string place;      // empty: nowhere
+  bool anywhere = false;  // also to where no integer lies, as its bytes or its number do
+  void join(const HandlesLeave& other) {
+    if (place.empty() || (other.anywhere && !anywhere)) place = other.place;
+    anywhere |= other.anywhere;
+  }
+};
+
+// In this file. `told`: what becomes a pointer to something by way of ELC_Program_as, and has its memory described.
+HandlesLeave where_handles_leave(const Unit& unit, const Program& program, const std::set<const clang::Expr*>& told);
 
 }  // namespace elc::cc
 

@@ -312,11 +312,11 @@ std::string Module::transform(size_t units) {
                                      edits_.text(unit_.begin_of(values->getBeginLoc()), unit_.end_of(values->getEndLoc())) + "; ");
   }
   for (const Edits::Edit& body : bodies) edits_.replace_all(body.begin, body.end, body.before);
-  if (has_main && !program_.mixed_up().empty()) handles_leave_ = "declarations of " + program_.mixed_up();
-  if (handles_leave_.empty()) handles_leave_ = where_handles_leave(unit_, program_, told_);
+  handles_leave_.join(where_handles_leave(unit_, program_, told_));
+  if (has_main && !program_.mixed_up().empty()) handles_leave_.join({"declarations of " + program_.mixed_up(), true});
   const std::string text = edits_.text(0, unit_.text().size());
   const std::string calls = inlines(all);
-  changes_ = text != unit_.text() || program_.everywhere() || variable_count_ > 0 || function_count_ > 0 || !handles_leave_.empty() ||
+  changes_ = text != unit_.text() || program_.everywhere() || variable_count_ > 0 || function_count_ > 0 || !handles_leave_.place.empty() ||
              !(replaced_.empty() && strings_.empty() && types_.variables().empty() && types_.makers().empty() && calls.empty());
   std::string out = prelude() + "\n" + text + "\n" + calls + module_text();
   return has_main ? out.insert(prelude().size(), program_text(units)) : out;
@@ -441,7 +441,7 @@ std::string Module::prelude() const {
       "struct ELC_Program { const struct ELC_Program_module *const *modules; unsigned long module_count; int thread_level, draws_numbers, reads_input, reads_clocks, makes_keyvals, "
       "uses_library, aligns, apart; const struct ELC_Program_rounding *rounding; int (*in_parallel)(void); void (*settings)(int); const struct ELC_Program_number *numbers; unsigned long number_count; "
       "const char *executable, *executable_end; int has_foreign_addresses, has_long_doubles, makes_pointers, probes; }; "
-      "extern void ELC_Program_unfit(const char *), ELC_Program_mixes_handles(const char *); extern void *ELC_Program_number_of(const volatile void *, const char *); extern void ELC_Program_half_at(const volatile void *, const char *); extern unsigned long ELC_Program_lowest; "
+      "extern void ELC_Program_unfit(const char *), ELC_Program_mixes_handles(const char *, int); extern void *ELC_Program_number_of(const volatile void *, const char *); extern void ELC_Program_half_at(const volatile void *, const char *); extern unsigned long ELC_Program_lowest; "
       "static __inline__ __attribute__((always_inline, unused)) void elc_half_at(const volatile void *at, const char *what) { unsigned long w; "
       "__builtin_memcpy(&w, (const void *)((unsigned long)at & ~(sizeof w - 1)), sizeof w); if (__builtin_expect(w >= ELC_Program_lowest, 0)) ELC_Program_half_at(at, what); } "
       "extern long long ELC_Program_order(const volatile void *, const volatile void *, const char *); extern int ELC_Program_outside(int, void *, unsigned long); extern const char *ELC_Program_asks_of(const char *); extern int ELC_Program_opened(int, const char *), ELC_Program_used(int, const char *), ELC_Program_made(int); extern void *ELC_Program_makes(void *, const char *), *ELC_Program_frees(void *); "
@@ -472,7 +472,7 @@ std::string Module::prelude() const {
 
 std::string Module::module_text() const {
   const std::string number = std::to_string(unit_.number());
-  std::string out = "\n" + types_.functions() + "static void elc_make_types(void) { " + types_.makers() + (handles_leave_.empty() ? "" : "ELC_Program_mixes_handles(" + in_quotes(handles_leave_) + "); ") + "}\n";
+  std::string out = "\n" + types_.functions() + "static void elc_make_types(void) { " + types_.makers() + (handles_leave_.place.empty() ? "" : "ELC_Program_mixes_handles(" + in_quotes(handles_leave_.place) + (handles_leave_.anywhere ? ", 1); " : ", 0); ")) + "}\n";
   out += "static const struct ELC_Program_variable elc_variables[] = {" + variables_ + "{0, 0, 0, 0, 0, 0}};\n";
   out += "static const struct ELC_Program_function elc_functions[] = {" + functions_ + "{0, 0, 0}};\n";
   // Before constructors of the program give types to memory: earlier ones are the compiler's own.

@@ -74,7 +74,7 @@ class Module {
 
   // Memory that is bytes may have handles there, if such elements mention any.
   void leave_handles(clang::QualType element, clang::SourceLocation at) {
-    if (handles_leave_.empty() && handles_.mentioned(element)) handles_leave_ = unit_.place(at);
+    if (handles_.mentioned(element)) handles_leave_.join({unit_.place(at), false});
   }
 
   // A name for a variable of the function: no type or enumerator of it that moves out has it, or gets it later. false: one has.
@@ -138,7 +138,7 @@ class Module {
   std::map<const clang::CallExpr*, Led> led_;
   HandleTypes handles_;
   std::set<const clang::Expr*> told_;  // of which the library is told that memory there is of a type
-  std::string handles_leave_;          // where; empty: nowhere (handles.h)
+  HandlesLeave handles_leave_;
   std::string strings_;                                         // text: their definitions
   std::string variables_, functions_;                           // text: initialisers of the module
   std::set<std::string> names_, function_names_;

@@ -180,6 +180,7 @@ struct Process {
   bool has_foreign_addresses = false;  // in pointers of a prepared program
   bool makes_pointers = false;         // of numbers, a prepared program
   const char* handles_leave = nullptr; // their types, where: in a prepared program
+  bool handles_go_anywhere = false;    // also where no integer lies
   bool has_words = false;              // of unions (unions.cc)
   // Where a prepared program has last taken what is not the beginning of a block for pointers.
   static constexpr size_t kMostTables = 256;

@@ -658,7 +658,11 @@ ELC_EXPORT void* ELC_Program_as_rows(void* memory, int levels, ELC_Type type) {
 
 ELC_EXPORT int ELC_Program_mixed_handles;
 
-ELC_EXPORT void ELC_Program_mixes_handles(const char* where) { process().handles_leave = where; }
+ELC_EXPORT void ELC_Program_mixes_handles(const char* where, int anywhere) {
+  Process& p = process();
+  if (p.handles_leave == nullptr || anywhere != 0) p.handles_leave = where;
+  p.handles_go_anywhere |= anywhere != 0;
+}
 
 ELC_EXPORT void ELC_Program_tail(ELC_Type type, ELC_Type tail) {
   Process& p = process();

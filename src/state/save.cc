@@ -425,6 +425,8 @@ Result check_numbers(const Saving& saving, TypeId type, const uint8_t* at, uint6
   const format::TypeInfo& info = types.info(type);
   const bool bytes = info.kind == format::kByte;
   const bool all = bytes && saving.process.is_prepared;
+  // Copied to any place; or, where handles are integers that nobody copies as bytes, to where such lie.
+  const bool is_aligned = codec.are_integers && !saving.process.handles_go_anywhere;
   if (bytes || may_be_handle(info)) {
     const uint64_t most = saving.process.is_prepared ? kMostPreparedNumbers : kMostPerhapsHandles;
     if (count > (bytes ? most * sizeof(void*) : most) && !all) return Result();
@@ -432,8 +434,9 @@ Result check_numbers(const Saving& saving, TypeId type, const uint8_t* at, uint6
       if (!bytes && info.size != size) continue;
       if (size != sizeof(void*) && !codec.are_integers) continue;
       const uint64_t end = count * info.size;
-      for (uint64_t i = 0; i + size <= end; i += all ? 1 : size) {  // copied to any place
+      for (uint64_t i = 0; i + size <= end; i += all ? 1 : size) {
         if (all) i = behind_zeros(at, i, end, size);
+        if (all && is_aligned) i += (~reinterpret_cast<uintptr_t>(at + i) + 1) % sizeof(int);
         if (i + size <= end) ELC_TRY(check_handle(saving, at + i, size));
       }
     }

@@ -277,8 +277,8 @@ class Trial:
         """Runs from beginning to end, killed and restarted, until there were enough kills."""
         while self.kills < self.options.kills:
             lines = os.path.join(self.home, "lines")
-            # A line waits for a site from which it goes to other machines, for no longer than half as long as it is asked for again.
-            often = self.random.uniform(0.03, 0.15) if len(self.builds) == 1 else self.random.uniform(0.3, 0.6)
+            # A line waits for a site from which it goes to other machines, for no longer than until it is asked for again.
+            often = self.random.uniform(0.03, 0.15) if len(self.builds) == 1 else self.random.uniform(0.15, 0.3)
             in_run, taken_by = 0, {}
             while True:
                 newest = launch.newest(lines)

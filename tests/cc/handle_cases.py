@@ -62,15 +62,15 @@ class Handles(Cases):
         if self.build.mpi != "mpich":
             self.skipTest("its handles are pointers")
 
-    def leaving(self, **files):
-        """The files of which elc-cc says that handles may leave their types there."""
+    def leaving(self, anywhere=r"[01]", **files):
+        """The files of which elc-cc says that handles may leave their types there, or to anywhere (1), also where no integer lies."""
         for name, text in files.items():
             self.write(name + ".c", text)
         self.write("main.c", MAIN)
         said = self.cc("-w", "-felc-keep", "-o", "prog", "main.c", *(name + ".c" for name in files))
         kept = {name: self.read(path) for name, path in re.findall(r"what is compiled of (\w+)\.c: (\S+)", said)}
         self.assertIn("main", kept, said)  # what is left as it was is not among them
-        return {name for name, text in kept.items() if 'elc_make_types(void) {' in text and 'ELC_Program_mixes_handles("' in text.split("elc_make_types(void) {")[1]}
+        return {name for name, text in kept.items() if re.search(r'elc_make_types\(void\) \{[^\n]*ELC_Program_mixes_handles\("[^"]*", %s\);' % anywhere, text)}
 
     def test_all_ways_out(self):
         files = {"a%d" % n: "%svoid leave%d(void) { %s }\n" % (BEFORE, n, text) for n, text in enumerate(LEAVING)}
@@ -81,6 +81,16 @@ class Handles(Cases):
     def test_what_stays(self):
         outside = {"b%d" % n: BEFORE + text + "\n" for n, text in enumerate(STAYING_OUTSIDE)}
         self.assertEqual(self.leaving(a=BEFORE + "".join("void stay%d(void) { %s }\n" % each for each in enumerate(STAYING)), **outside), set())
+
+    def test_where_they_go_to(self):
+        """As a number, or its bytes, to anywhere; by a pointer to a struct with one, to where integers lie, unless it is packed."""
+        packed = "struct __attribute__((packed)) Q { char c; MPI_Comm m; };"
+        only = {"a": "struct N { S *s; } n; void fa(void) { vp = &n; }", "b": "S *g = (S *)buf;", "c": "union U { S *a; void *b; };", "d": "void fd(void) { void **q = (void **)&sp; *q = buf; }"}
+        all_over = {"e": "void fe(void) { vp = sp; }", "f": "void ff(void) { i = comm; }", "g": "void fg(void) { i = MPI_Comm_c2f(comm); }", "h": "static int hh(MPI_Comm c) { return c != comm; } int (*h)(int) = hh;",
+                    "j": packed + " struct Q *j = (struct Q *)buf;", "k": "void fk(void) { S both[2]; memcpy(buf, both, sizeof both); }", "l": "union V { MPI_Comm c; int n; };"}
+        files = {name: BEFORE + text + "\n" for name, text in {**only, **all_over}.items()}
+        self.assertEqual(self.leaving("0", **files), set(only))
+        self.assertEqual(self.leaving("1", **files), set(all_over))
 
     def test_declarations_that_differ(self):
         """Each file sees nothing of it."""

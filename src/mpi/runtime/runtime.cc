@@ -271,7 +271,7 @@ static bool is_good_site() {
   static unsigned sites = 0;
   static uint64_t since = 0;
   if (sites == 0) since = now();
-  const double most = runtime.config.timer == Timer::kFixed ? std::min(10.0, runtime.config.every / 2) * kSecond : kSecond;
+  const double most = runtime.config.timer == Timer::kFixed ? std::min(10.0, runtime.config.every) * kSecond : kSecond;
   const bool may_wait = runtime.examination == nullptr && runtime.windows.empty();
   if (may_wait && ++sites < kMost && static_cast<double>(now() - since) < most && state::has_new_bytes()) return false;
   sites = 0;

@@ -617,6 +617,16 @@ uint64_t size_at(const void* memory) {
   return block == nullptr ? 0 : block->size;
 }
 
+// What made them has taken places in them for pointers to anything.
+void* say_rows(void* memory, ELC_Type type) {
+  ELC_Program_as(memory, type);
+  const elc::state::Alone alone;
+  Process& p = process();
+  Block* const block = p.heap.find(memory);
+  if (block->type == (type & ~ELC_PROGRAM_HANDLES)) elc::state::forget_noted(p, *block);
+  return memory;
+}
+
 size_t pointers_at(const void* memory) {
   const elc::state::Alone alone;
   const Block* const block = memory == nullptr ? nullptr : process().heap.find(memory);
@@ -645,7 +655,7 @@ ELC_EXPORT void* ELC_Program_as(void* memory, ELC_Type type) {
 }
 
 ELC_EXPORT void* ELC_Program_as_rows(void* memory, int levels, ELC_Type type) {
-  if (levels == 1) return ELC_Program_as(memory, type);
+  if (levels == 1) return say_rows(memory, type);
   ELC_Program_as(memory, ELC_POINTER);
   const size_t count = pointers_at(memory);
   for (size_t i = 0; i < count; ++i) {

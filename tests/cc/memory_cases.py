@@ -628,7 +628,7 @@ deep(i, 1); one = one->next; one->a += i; one->x += one->a * 0.5; result += one-
         """As Athena's: a function returns pointers to pointers to anything, which become those to numbers."""
         outside = """static void **get2(long n, long m, size_t size) { void **a = calloc(n, sizeof *a); long k; a[0] = calloc(n * m, size); for (k = 1; k < n; k++) a[k] = (char *)a[0] + k * m * size; return a; }
             static void ***get3(long n, long m, long l, size_t size) { void ***a = calloc(n, sizeof *a); long k, h; a[0] = calloc(n * m, sizeof **a); for (k = 1; k < n; k++) a[k] = a[0] + k * m;
-              a[0][0] = calloc(n * m * l, size); for (k = 0; k < n; k++) for (h = 0; h < m; h++) a[k][h] = (char *)a[0][0] + (k * m + h) * l * size; return a; }
+              a[0][0] = calloc(n * m * l, size); for (k = 0; k < n; k++) for (h = 0; h < m; h++) if (k || h) a[k][h] = (void **)((unsigned char *)a[0][0] + (k * m + h) * l * size); return a; }
             static void **rows(long n, long m, size_t size) { void **a = malloc(n * sizeof *a); long k; for (k = 0; k < n; k++) a[k] = malloc(m * size), memset(a[k], 0, m * size); return a; }
             struct cell { double v; int n; }; static double ***cube; static struct cell **cells; static float **apart;"""
         self.right(outside, """if (!cube) { cube = (double ***)get3(2, 3, 4, sizeof(double)); cells = (struct cell **)get2(5, 7, sizeof(struct cell)); apart = (float **)rows(3, 11, sizeof(float)); }

@@ -242,6 +242,9 @@ void *ELC_Program_getpwnam(const char *name);
 char *ELC_Program_strtok(char *text, const char *separators);
 void *ELC_Program_localtime(const void *at); /* a struct tm *, of a time_t * */
 void *ELC_Program_gmtime(const void *at);
+int ELC_Program_getopt(int count, char *const *words, const char *options); /* they go on in a restart where they were */
+int ELC_Program_getopt_long(int count, char *const *words, const char *options, const void *all, int *which); /* of struct option */
+int ELC_Program_getopt_long_only(int count, char *const *words, const char *options, const void *all, int *which);
 char *ELC_Program_asctime(const void *time);
 char *ELC_Program_ctime(const void *at);
 void *ELC_Program_localtime_r(const void *at, void *to); /* the names of zones are copies, as getenv's are */

@@ -76,7 +76,7 @@ const Names& plain() {
     sysconf pathconf fpathconf confstr getpagesize getdtablesize get_nprocs get_nprocs_conf get_phys_pages get_avphys_pages
     sysinfo getrlimit getrlimit64 getpriority setpriority nice kill raise
     sched_getcpu getcpu sched_getaffinity sched_setaffinity __sched_cpucount sched_get_priority_max sched_get_priority_min
-    getopt getopt_long getopt_long_only fnmatch regexec regerror nl_langinfo gai_strerror hstrerror basename __xpg_basename dirname backtrace backtrace_symbols_fd
+    fnmatch regexec regerror nl_langinfo gai_strerror hstrerror basename __xpg_basename dirname backtrace backtrace_symbols_fd
     pthread_mutex_init pthread_mutex_destroy pthread_mutex_lock pthread_mutex_trylock pthread_mutex_unlock pthread_mutexattr_init
     pthread_mutexattr_destroy pthread_cond_init pthread_cond_destroy pthread_cond_signal pthread_cond_broadcast
     pthread_rwlock_init pthread_rwlock_destroy pthread_rwlock_unlock
@@ -175,6 +175,9 @@ const std::map<std::string, std::string>& replaced() {
       {"get_current_dir_name", "ELC_Program_get_current_dir_name"},
       {"realpath", "ELC_Program_realpath"},
       {"strtok", "ELC_Program_strtok"},
+      {"getopt", "ELC_Program_getopt"},
+      {"getopt_long", "ELC_Program_getopt_long"},
+      {"getopt_long_only", "ELC_Program_getopt_long_only"},
       {"setlocale", "ELC_Program_setlocale"},
       {"atexit", "ELC_Program_atexit"},
       {"signal", "ELC_Program_signal"},
@@ -355,7 +358,7 @@ const Reasons& unfit() {
 
 // Those that keep something which lines have (the library's take_library).
 bool keeps(const std::string& name) {
-  static const Names all = words(R"(strtok localtime gmtime asctime ctime setlocale atexit signal sigaction setvbuf setbuf setbuffer
+  static const Names all = words(R"(strtok getopt getopt_long getopt_long_only localtime gmtime asctime ctime setlocale atexit signal sigaction setvbuf setbuf setbuffer
     setlinebuf setenv unsetenv putenv setrlimit setrlimit64 alarm setitimer sigprocmask pthread_sigmask getpwuid getpwnam getpid getppid getpgrp __errno_location perror err verr warn vwarn error)");
   return all.contains(name);
 }

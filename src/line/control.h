@@ -60,6 +60,11 @@ class Control {
     for (const Log& log : logs_)
       if (log.line == line) visit(log.from, log.counts);
   }
+  bool has_logs(LineNumber line) const {
+    for (const Log& log : logs_)
+      if (log.line == line) return true;
+    return false;
+  }
   // Forgets the logs of this line and of earlier ones.
   void forget_logs(LineNumber line);
 

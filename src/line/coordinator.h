@@ -47,8 +47,9 @@ struct Host {
   // Sends `size` bytes to process `to` on the control channel: reliable, in order for each pair.
   void (*send_control)(void* context, Rank to, const uint8_t* data, size_t size) = nullptr;
 
-  // Whether the layer above can be saved here; otherwise the line is taken at a later site. nullptr: it always can.
-  bool (*settled)(void* context) = nullptr;
+  // Whether the layer above can be saved here; otherwise the line is taken at a later site. nullptr: it always can. `is_begun`: it is known that
+  // another process has taken its checkpoint for it.
+  bool (*settled)(void* context, bool is_begun) = nullptr;
 
   // Release (PROTOCOL.md, section 8): this process votes for it, once in a restart; and whether all have, asked until they
   // have. What it takes for that to be known everywhere goes on while processes are inside blocking operations of MPI.

@@ -195,7 +195,7 @@ void EventLogging::open_line() {
 }
 
 bool EventLogging::take() {
-  if (host_.settled != nullptr && !host_.settled(host_.context)) return false;
+  if (host_.settled != nullptr && !host_.settled(host_.context, control_.has_logs(last_line_ + 1))) return false;
   set_usual(false);  // messages may be queued, whether or not a line is opened
   // Which messages belong to the past is known only when MPI has told what they are: at a later site.
   const bool settled = receives_.settle_past();

@@ -207,6 +207,7 @@ void register_library(const ELC_Program& program) {
                                  {"exit handlers", l.at_exit, ELC_FUNCTION, kMostAtExit},
                                  {"number of exit handlers", &l.at_exit_count, ELC_INT, 1}};
   register_all(all);
+  register_options();
   register_environment();
 }
 
@@ -226,6 +227,7 @@ Result take_library() {
     if (is_by_program && now.sa_handler == SIG_DFL) note_signal(i, now);  // it was for once (SA_RESETHAND)
   }
   take_environment();
+  take_options();
   l.error = noted_error;
   return Result();
 }
@@ -259,6 +261,7 @@ Result put_library() {
   put_clocks();
   Library& l = library();
   if (!l.is_used) return Result();
+  put_options();
   put_environment();
   const char* const locale = setlocale(LC_ALL, nullptr);
   if ((locale == nullptr || strcmp(locale, l.locale) != 0) && setlocale(LC_ALL, l.locale) == nullptr)

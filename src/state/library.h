@@ -58,6 +58,10 @@ void register_environment();
 void take_environment();
 void put_environment();
 void put_timers();
+// getopt() goes on where it was (options.cc).
+void register_options();
+void take_options();
+void put_options();
 // errno is that of the line again, where the program uses it.
 void bring_back_error();
 

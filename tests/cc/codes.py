@@ -278,7 +278,7 @@ class Trial:
         while self.kills < self.options.kills:
             lines = os.path.join(self.home, "lines")
             # A line waits for a site from which it goes to other machines, for no longer than until it is asked for again.
-            often = self.random.uniform(0.03, 0.15) if len(self.builds) == 1 else self.random.uniform(0.15, 0.3)
+            often = self.random.uniform(0.03, 0.15) if len(self.builds) == 1 else self.random.uniform(0.2, 0.45)
             in_run, taken_by = 0, {}
             while True:
                 newest = launch.newest(lines)

@@ -11,6 +11,34 @@ from cases import Cases, launch, PROGRAM
 class Library(Cases):
     """Found by attack: right with lines, and after a restart."""
 
+    def test_options(self):
+        """Looked for behind lines: in clusters, with words between them, long ones; by programs that do not ask where that is; anew, and from elsewhere."""
+        program = """#define _GNU_SOURCE
+#include <getopt.h>
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+static long sum(long mine) { long all; MPI_Allreduce(&mine, &all, 1, MPI_LONG, MPI_SUM, MPI_COMM_WORLD); return all; }
+int main(int argc, char **argv) {
+  static const struct option all[] = {{"name", required_argument, NULL, 'n'}, {"verbose", no_argument, NULL, 'v'}, {"level", optional_argument, NULL, 256}, {NULL, 0, NULL, 0}};
+  char *words[] = {"prog", "one", "-vxn", "two", "--name=three", "four", "-x", "--level=5", "five", "-vvnsix", "--", "-v", NULL}, *other[] = {"it", "-abc", "-d", "seven", "-ab", NULL};
+  int c, which = -1, rank, i; long result = 0;
+  MPI_Init(&argc, &argv); MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  while ((c = getopt_long(12, words, "vxn:", all, &which)) != -1) { result = (result * 31 + c + which + sum(rank) + (c == 'n' ? optarg[0] : 0)) % 1000003; which = -1; }
+  for (i = 1; i < 12; i++) result = (result * 31 + words[i][0] + words[i][strlen(words[i]) - 1]) % 1000003;
+MORE
+  if (rank == 0) printf("result: %ld\\n", result);
+  MPI_Finalize(); return 0; }
+"""
+        again = """  result += optind; optind = 1;
+  while ((c = getopt(5, other, "abcd:")) != -1) { result = (result * 31 + c + sum(rank)) % 1000003; if (c == 'd') break; }
+  result += optind; optind = 0;
+  while ((c = getopt(5, other, "abcd:")) != -1) result = (result * 31 + c + optind + sum(rank)) % 1000003;"""
+        for more, sites in ("", "2 4 6 8"), (again, "1 3 5 7 9 10 11 12 14 16"):
+            self.restarts_from_all(program.replace("MORE", more), sites, "2 4")
+
     def test_settings_without_their_headers(self):
         """The C compiler takes such calls; one file may have the header, the main one have declared it otherwise."""
         self.right("", "if (i == 1) umask(027); deep(1, 1); if (i == 99) result += umask(022);")

@@ -95,7 +95,7 @@ struct Channel {
         const End& e = *static_cast<End*>(context);
         e.channel->told_of_removal.push_back(e.rank);
       };
-      h.settled = [](void* context) {
+      h.settled = [](void* context, bool) {
         const End& e = *static_cast<End*>(context);
         return !e.channel->settled || e.channel->settled(e.rank);
       };

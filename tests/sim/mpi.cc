@@ -37,7 +37,7 @@ line::Host Node::host() {
   };
   h.all_voted_for_release = [](void* c) { return static_cast<Node*>(c)->world_.all_voted_for_release(); };
   h.removed = [](void* c) { ++static_cast<Node*>(c)->removals_; };
-  h.settled = [](void* c) { return static_cast<Node*>(c)->settled(); };
+  h.settled = [](void* c, bool) { return static_cast<Node*>(c)->settled(); };
   h.save_state = [](void* c, line::LineNumber l) {
     Node& n = *static_cast<Node*>(c);
     return n.world_.save_state(n.self_, l);

@@ -263,17 +263,18 @@ uint64_t now() {
   return static_cast<uint64_t>(t.tv_sec) * 1000000 + static_cast<uint64_t>(t.tv_nsec) / 1000;
 }
 
-// Most buffers that are bytes are there for one exchange. A line waits for a site without them, but not for long; with windows all their members
-// take it in the epoch that they have agreed on.
-static bool is_good_site() {
-  constexpr unsigned kMost = 1000;
+// Most buffers that are bytes are there for one exchange. A line waits for a site without them, but not for long, and less when others
+// have begun; with windows all their members take it in the epoch that they have agreed on.
+static bool is_good_site(bool is_begun) {
   constexpr double kSecond = 1e6;  // in microseconds
-  static unsigned sites = 0;
+  static unsigned sites = 0, sites_since_begun = 0;
   static uint64_t since = 0;
   if (sites == 0) since = now();
+  sites_since_begun = is_begun && sites > 0 ? sites_since_begun + 1 : 0;
   const double most = runtime.config.timer == Timer::kFixed ? std::min(10.0, runtime.config.every) * kSecond : kSecond;
-  const bool may_wait = runtime.examination == nullptr && runtime.windows.empty();
-  if (may_wait && ++sites < kMost && static_cast<double>(now() - since) < most && state::has_new_bytes()) return false;
+  const bool may_wait = runtime.examination == nullptr && runtime.windows.empty() && ++sites < 100000 && sites_since_begun < 1000 &&
+                        static_cast<double>(now() - since) < most;
+  if (may_wait && state::has_new_bytes()) return false;
   sites = 0;
   return true;
 }
@@ -284,7 +285,7 @@ line::Host line_host() {
   host.vote_for_release = vote_for_release;
   host.all_voted_for_release = all_voted_for_release;
   host.looks = [](void*) { return runtime.probes && !runtime.config.early_sends; };
-  host.settled = [](void*) { return runtime.windows.settled_here() && runtime.requests->settled_here() && is_good_site(); };
+  host.settled = [](void*, bool is_begun) { return runtime.windows.settled_here() && runtime.requests->settled_here() && is_good_site(is_begun); };
   host.usual = [](void*, bool usual) { attend(kProtocol, !usual); };
   fill_message_host(&host);
   fill_file_host(&host);

@@ -86,6 +86,7 @@ class ParameterVisitor : public Visitor {
 
   bool VisitDeclaratorDecl(DeclaratorDecl* declared) override {
     const auto* const function = dyn_cast<FunctionDecl>(declared);
+    if ((function != nullptr || isa<VarDecl>(declared)) && declared->isExternallyVisible()) facts_.declared.emplace(declared->getName().str(), parts_of(declared->getType()));
     if (function == nullptr || !function->doesThisDeclarationHaveABody()) return true;
     for (const ParmVarDecl* parameter : function->parameters())
       if (parameter->getType()->isVoidPointerType()) facts_.given[place_of(parameter)];
@@ -166,14 +167,22 @@ class Flow {
   void look_at_record(const RecordDecl* record) {
     record = record->getDefinition();
     if (record == nullptr) return;
-    const QualType whole(record->getTypeForDecl(), 0);
-    if (unit_.context().getTypeAlignInChars(whole).getQuantity() < unit_.context().getTypeAlignInChars(unit_.context().IntTy).getQuantity() && is_here(whole))
-      where_.join({unit_.place(record->getLocation()), true});  // it is packed
+    if (is_packed(record)) where_.join({unit_.place(record->getLocation()), true});
     if (!record->isUnion() || record->field_empty()) return;
     const QualType first = record->field_begin()->getType();
     for (const FieldDecl* field : record->fields())
       if ((types_.mentioned(field->getType()) || types_.mentioned(first)) && !are_same(field->getType(), first))
         where_.join({unit_.place(record->getLocation()), is_here(QualType(record->getTypeForDecl(), 0))});
+  }
+
+  // Whether a handle may lie there where no integer does.
+  bool is_packed(const RecordDecl* record) const {
+    const ASTContext& context = unit_.context();
+    const uint64_t size = context.getTypeSize(context.IntTy);
+    const QualType whole(record->getTypeForDecl(), 0);
+    return is_here(whole) && (context.getTypeAlign(whole) < size || std::any_of(record->field_begin(), record->field_end(), [&](const FieldDecl* field) {
+             return is_here(field->getType()) && context.getFieldOffset(field) % size != 0;
+           }));
   }
 
   // The expressions one of which is the value.
@@ -299,6 +308,7 @@ class Flow {
 
   void look_into(const Stmt* s) {
     if (s == nullptr || isa<UnaryExprOrTypeTraitExpr>(s)) return;
+    if (const auto* region = dyn_cast<CapturedStmt>(s)) return look_into(region->getCapturedStmt());  // of a directive of OpenMP
     if (const auto* both = dyn_cast<BinaryOperator>(s); both != nullptr && both->getOpcode() == BO_Assign) become(both->getRHS(), both->getLHS()->getType());
     else if (both != nullptr && both->getLHS()->getType()->isPointerType() && both->getRHS()->getType()->isPointerType() && (both->isComparisonOp() || both->getOpcode() == BO_Sub)) pass(both->getLHS()), pass(both->getRHS());
     else if (const auto* cast = dyn_cast<CStyleCastExpr>(s); cast != nullptr && !passed_.contains(cast)) become(cast->getSubExpr(), cast->getTypeAsWritten());
@@ -368,12 +378,8 @@ bool only_frees_argument(const std::string& function, unsigned argument) {
 HandleFacts handle_facts(const Unit& unit) {
   HandleFacts facts;
   ParameterVisitor visitor(unit, &facts);
-  for (Decl* d : unit.context().getTranslationUnitDecl()->decls()) {
-    if (unit.in_system_header(d->getLocation())) continue;
-    visitor.TraverseDecl(d);
-    const auto* declared = dyn_cast<DeclaratorDecl>(d);
-    if (declared != nullptr && declared->isExternallyVisible()) facts.declared.emplace(declared->getName().str(), parts_of(declared->getType()));
-  }
+  for (Decl* d : unit.context().getTranslationUnitDecl()->decls())
+    if (!unit.in_system_header(d->getLocation())) visitor.TraverseDecl(d);
   return facts;
 }
 

@@ -36,7 +36,7 @@ struct HandleFacts {
   std::map<Place, std::set<Place>> given;          // each, and what else it is given to
   std::set<Place> used;                            // by more than to be given on, or compared
   std::set<std::string> structs;                   // that mention handles
-  std::map<std::string, std::string> declared;     // names that other files know: handles and structs that they are of
+  std::set<std::pair<std::string, std::string>> declared;  // names that other files know: handles and structs that they are of
 };
 HandleFacts handle_facts(const Unit& unit);
 // Whether there are any in what `declared` says, or structs that mention some.

@@ -19,6 +19,7 @@ static char buf[100];
 static void *vp;
 static int i;
 static long l;
+extern MPI_Comm world;
 """
 # Statements, and what stands outside of functions.
 LEAVING = [
@@ -29,7 +30,7 @@ LEAVING = [
     '__asm__("" : "+r"(comm));', "comm ^= 1;", "i = (l++, comm);", "int k = l ? comm : 3; i = k;", "i = comm ?: 3;", "i = buf[comm & 1];", "struct { int a, b; } t = {1, comm}; i = t.b;",
     "struct { int a, b; } t = {.b = comm}; i = t.b;", "sp = (S *)&buf[8];", "i = _Generic(comm, int: comm, default: 3);", "i = __atomic_load_n(&comm, 5);", 'sscanf("12", "%d", &comm);',
     "const S *q = sp; sp = (S *)q;", "int (*p)[1] = (int (*)[1])&comm; i = (*p)[0];", "fwrite(&s, 1, sizeof s, stdout);", "__typeof__(i) z = comm; i = z;",
-    "int n = 3, a[n]; a[0] = comm; i = a[0];", "int in = comm, out; MPI_Allreduce(&in, &out, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD); i = out;"]
+    "int n = 3, a[n]; a[0] = comm; i = a[0];", "\n#pragma omp parallel\n{ i = comm; }\n", "int in = comm, out; MPI_Allreduce(&in, &out, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD); i = out;"]
 LEAVING_OUTSIDE = [
     "union U { MPI_Comm c; int n; };", "union U { S *a; void *b; };", "int f(void) { return comm; }", "int g(int x) { return x; } int f(void) { return g(comm); }",
     "int g(MPI_Comm c) { return c != MPI_COMM_NULL; } int (*f)(int) = g;", "int g(); int f(void) { return g(comm); } int g(c) MPI_Comm c; { return c != 0; }",
@@ -53,7 +54,7 @@ STAYING_OUTSIDE = [
     "void key(void) { int k; MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, MPI_COMM_NULL_DELETE_FN, &k, NULL); MPI_Comm_set_attr(MPI_COMM_WORLD, k, NULL); }",
     "void *xm(size_t n) { void *p = malloc(n); if (!p) exit(1); return p; } void f4(void) { sp = xm(sizeof *sp); MPI_Request *r = (MPI_Request *)xm(3 * sizeof *r); r[0] = req; free(r); }",
     "typedef struct N { struct N *next; S s; } N; N *f5(N *n) { N *m = malloc(sizeof *m); m->next = n; m->s.c = comm; return m; }"]
-MAIN = "#include <mpi.h>\nint main(int argc, char **argv) { MPI_Init(&argc, &argv); MPI_Barrier(MPI_COMM_WORLD); return MPI_Finalize(); }\n"
+MAIN = "#include <mpi.h>\nMPI_Comm world = MPI_COMM_NULL;\nint main(int argc, char **argv) { MPI_Init(&argc, &argv); MPI_Barrier(MPI_COMM_WORLD); return MPI_Finalize(); }\n"
 
 
 class Handles(Cases):
@@ -67,7 +68,7 @@ class Handles(Cases):
         for name, text in files.items():
             self.write(name + ".c", text)
         self.write("main.c", MAIN)
-        said = self.cc("-w", "-felc-keep", "-o", "prog", "main.c", *(name + ".c" for name in files))
+        said = self.cc("-w", "-fopenmp", "-felc-keep", "-o", "prog", "main.c", *(name + ".c" for name in files))
         kept = {name: self.read(path) for name, path in re.findall(r"what is compiled of (\w+)\.c: (\S+)", said)}
         self.assertIn("main", kept, said)  # what is left as it was is not among them
         return {name for name, text in kept.items() if re.search(r'elc_make_types\(void\) \{[^\n]*ELC_Program_mixes_handles\("[^"]*", %s\);' % anywhere, text)}
@@ -87,7 +88,7 @@ class Handles(Cases):
         packed = "struct __attribute__((packed)) Q { char c; MPI_Comm m; };"
         only = {"a": "struct N { S *s; } n; void fa(void) { vp = &n; }", "b": "S *g = (S *)buf;", "c": "union U { S *a; void *b; };", "d": "void fd(void) { void **q = (void **)&sp; *q = buf; }"}
         all_over = {"e": "void fe(void) { vp = sp; }", "f": "void ff(void) { i = comm; }", "g": "void fg(void) { i = MPI_Comm_c2f(comm); }", "h": "static int hh(MPI_Comm c) { return c != comm; } int (*h)(int) = hh;",
-                    "j": packed + " struct Q *j = (struct Q *)buf;", "k": "void fk(void) { S both[2]; memcpy(buf, both, sizeof both); }", "l": "union V { MPI_Comm c; int n; };"}
+                    "j": packed + " struct Q *j = (struct Q *)buf;", "m": "struct __attribute__((packed, aligned(4))) A { char c; MPI_Comm m; } *am;", "k": "void fk(void) { S both[2]; memcpy(buf, both, sizeof both); }", "l": "union V { MPI_Comm c; int n; };"}
         files = {name: BEFORE + text + "\n" for name, text in {**only, **all_over}.items()}
         self.assertEqual(self.leaving("0", **files), set(only))
         self.assertEqual(self.leaving("1", **files), set(all_over))
@@ -97,6 +98,7 @@ class Handles(Cases):
         user = "int known(int);\nint use(int n) { return known(n); }\n"
         self.assertEqual(self.leaving(a=user, b=BEFORE + "int known(MPI_Comm c) { return c != comm; }\n"), {"main"})
         self.assertEqual(self.leaving(a=user, b="int known(int n) { return n; }\n"), set())
+        self.assertEqual(self.leaving(a=BEFORE + "void use(void) { extern int world; i = world; }\n"), {"main"})
         opaque = "struct T;\nvoid *kept;\nvoid keep(struct T *t) { kept = t; }\n"
         self.assertEqual(self.leaving(a=opaque, b=BEFORE + "struct T { MPI_Comm c; };\n"), {"a"})
         self.assertEqual(self.leaving(a=opaque, b=BEFORE + "struct T { int c; };\n"), set())

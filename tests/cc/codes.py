@@ -283,7 +283,7 @@ class Trial:
             while True:
                 newest = launch.newest(lines)
                 build = self.random.choice(self.builds)
-                every = "%.2f" % max(0.05, often * seconds * (8 if build.runner else 1))  # under an emulator it takes longer
+                every = "%.2f" % max(0.05, often * seconds * (24 if build.runner else 1))  # under an emulator it takes longer
                 job = self.start(build, True, ELC_DIR=lines, ELC_EVERY=every, ELC_VERBOSE="1", ELC_KEEP="2",
                                  ELC_FILE_ROOTS=self.place(self.build, True))
                 if self.kills < self.options.kills and in_run < 6:

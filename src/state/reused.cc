@@ -144,6 +144,7 @@ static void find_words_of_nothing(Process& p) {
     memcpy(&value, block.address, sizeof value);
     p.heap.moved(&block, block.address, sizeof value);
     block.type = may_be_address(p, value) ? format::kPointer : format::kByte;
+    if (block.type == format::kByte) ELC_Program_mixed_handles = 1;  // of what type it is nobody says
   }
 }
 

@@ -123,6 +123,12 @@ class Handles(Cases):
         self.cc("prog.c", "-w", "-o", "prog")
         self.assert_refuses_line(r"a handle of MPI.*the program may have put one there: prog\.c:\d+")
 
+    def test_memory_of_no_size(self):
+        """Which has a word all the same."""
+        self.write("prog.c", PROGRAM % ("static MPI_Comm *none; static void *any;", "if (i == 0) { none = malloc(0); MPI_Comm_dup(MPI_COMM_WORLD, none); } if (i == 3) MPI_Barrier(*none);"))
+        self.cc("prog.c", "-w", "-o", "prog")
+        self.assert_refuses_line("a handle of MPI")
+
     POOL = """struct own { int n; MPI_Comm comm; }; static double memory[80]; static struct own *own;
         static void *get(size_t n) { (void)n; return memory + 7; }"""
 

@@ -137,7 +137,8 @@ Result add_global(const char* name, void* address, format::TypeId type, size_t c
 Result check_files();
 
 // Whether memory of a prepared program that the last line did not have is bytes, which go to no other machine: a line is better taken later.
-bool has_new_bytes();
+// Adds to the blocks that were looked at.
+bool has_new_bytes(uint64_t* looked_at);
 
 // Saving, in three steps. The program's data are not changed. An error (overlapping regions, a call without a label on
 // the stack, a way back that the program does not have, a file that cannot be read, the writer's) means that the line is

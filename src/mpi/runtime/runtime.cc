@@ -267,14 +267,15 @@ uint64_t now() {
 // have begun; with windows all their members take it in the epoch that they have agreed on.
 static bool is_good_site(bool is_begun) {
   constexpr double kSecond = 1e6;  // in microseconds
+  constexpr uint64_t kMostBlocks = 20000000;  // looked at in some hundredths of a second
   static unsigned sites = 0, sites_since_begun = 0;
-  static uint64_t since = 0;
-  if (sites == 0) since = now();
+  static uint64_t since = 0, looked_at = 0;
+  if (sites == 0) since = now(), looked_at = 0;
   sites_since_begun = is_begun && sites > 0 ? sites_since_begun + 1 : 0;
   const double most = runtime.config.timer == Timer::kFixed ? std::min(10.0, runtime.config.every) * kSecond : kSecond;
   const bool may_wait = runtime.examination == nullptr && runtime.windows.empty() && ++sites < 100000 && sites_since_begun < 1000 &&
-                        static_cast<double>(now() - since) < most;
-  if (may_wait && state::has_new_bytes()) return false;
+                        looked_at < kMostBlocks && static_cast<double>(now() - since) < most;
+  if (may_wait && state::has_new_bytes(&looked_at)) return false;
   sites = 0;
   return true;
 }

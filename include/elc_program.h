@@ -170,7 +170,7 @@ void ELC_Program_mixes_handles(const char *where, int anywhere);
 extern int ELC_Program_mixed_handles;
 
 /* The same of memory to which pointers at `block` lead, and to which those there lead: it holds pointers, and behind so many of them, with
- * those at `block`, elements of `type`. */
+ * those at `block`, elements of `type`. Only if a block of these is the last that was made. */
 void *ELC_Program_as_rows(void *block, int levels, ELC_Type type);
 
 /* What is behind one element of such a struct are elements of `tail`, as its last member is an array of these: pointers there are

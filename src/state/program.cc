@@ -610,27 +610,45 @@ ELC_NOINLINE void* say_type(void* memory, ELC_Type type) {
   return memory;
 }
 
-// Of a block that begins there; 0: there is none.
-uint64_t size_at(const void* memory) {
-  const elc::state::Alone alone;
-  const Block* const block = memory == nullptr ? nullptr : process().heap.find(memory);
-  return block == nullptr ? 0 : block->size;
-}
+// Of a block that begins there, if one does.
+struct Rows {
+  bool are = false;
+  bool is_newest = false;  // it was made last
+  size_t count = 0;        // pointers in it
+};
 
-// What made them has taken places in them for pointers to anything.
-void* say_rows(void* memory, ELC_Type type) {
-  ELC_Program_as(memory, type);
+Rows rows_at(const void* memory) {
   const elc::state::Alone alone;
   Process& p = process();
-  Block* const block = p.heap.find(memory);
-  if (block->type == (type & ~ELC_PROGRAM_HANDLES)) elc::state::forget_noted(p, *block);
-  return memory;
+  const Block* const block = memory == nullptr ? nullptr : p.heap.find(memory);
+  if (block == nullptr) return {};
+  return {true, block->id + 1 == p.heap.next_id(), block->type == ELC_POINTER ? static_cast<size_t>(block->size) / sizeof(void*) : 0};
 }
 
-size_t pointers_at(const void* memory) {
+void* row_of(const void* memory, size_t i) {
+  void* row;
+  memcpy(&row, static_cast<const char*>(memory) + i * sizeof row, sizeof row);
+  return row;
+}
+
+// Whether the call has just made them: else it would take long to look at all of them each time.
+bool are_new(const void* memory, int levels) {
+  const Rows rows = rows_at(memory);
+  if (rows.is_newest || levels == 1 || rows.count == 0) return rows.is_newest;
+  return are_new(row_of(memory, 0), levels - 1) || are_new(row_of(memory, rows.count - 1), levels - 1);
+}
+
+void say_rows(void* memory, int levels, ELC_Type type) {
+  if (!rows_at(memory).are) return;
+  ELC_Program_as(memory, levels > 1 ? ELC_Type{ELC_POINTER} : type);
+  const size_t count = levels > 1 ? rows_at(memory).count : 0;
+  for (size_t i = 0; i < count; ++i) say_rows(row_of(memory, i), levels - 1, type);
+  if (levels > 1) return;
+  // What made them has taken places in them for pointers to anything.
   const elc::state::Alone alone;
-  const Block* const block = memory == nullptr ? nullptr : process().heap.find(memory);
-  return block == nullptr || block->type != ELC_POINTER ? 0 : static_cast<size_t>(block->size) / sizeof(void*);
+  Process& p = process();
+  const Block* const block = p.heap.find(memory);
+  if (block->type == (type & ~ELC_PROGRAM_HANDLES)) elc::state::forget_noted(p, *block);
 }
 
 ELC_NOINLINE void free_alone(void* memory) {
@@ -655,14 +673,8 @@ ELC_EXPORT void* ELC_Program_as(void* memory, ELC_Type type) {
 }
 
 ELC_EXPORT void* ELC_Program_as_rows(void* memory, int levels, ELC_Type type) {
-  if (levels == 1) return say_rows(memory, type);
   ELC_Program_as(memory, ELC_POINTER);
-  const size_t count = pointers_at(memory);
-  for (size_t i = 0; i < count; ++i) {
-    void* row;
-    memcpy(&row, static_cast<const char*>(memory) + i * sizeof row, sizeof row);
-    if (size_at(row) > 0) ELC_Program_as_rows(row, levels - 1, type);
-  }
+  if (are_new(memory, levels)) say_rows(memory, levels, type);
   return memory;
 }
 

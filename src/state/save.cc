@@ -558,18 +558,19 @@ Result save_heap(Saving& saving, const LeafEncoder& leaves) {
     if (checked.ok()) checked = check_numbers_of_heap(saving, run.type, block.address, run.count);
     if (checked.ok()) checked = check_numbers_of_heap(saving, format::kByte, block.address + (block.size - run.rest), run.rest);
     if (checked.ok()) checked = check_addresses(p, block.address + (block.size - run.rest), run.rest, format::kByte);
-    if (checked.ok() && p.is_prepared && block.id >= p.first_prepared && is_written_behind(block.address, block.size))
-      checked = Result::error("the program has written behind a block of %llu bytes, where malloc has a little more than what it was asked for, and a line has not: "
-                              "ask for as much as is written (elements * sizeof, + 1 for the end of a text)", static_cast<unsigned long long>(block.size));
-    if (!checked.ok()) return Result::error("%s%s", checked.message(), who_leads_to(p, block).c_str());
+    const auto failed = [&](const Result& why) {
+      return Result::error("saving a heap block of %llu bytes (%s): %s%s", static_cast<unsigned long long>(block.size), p.types.info(run.type).name, why.message(),
+                           who_leads_to(p, block).c_str());
+    };
+    if (!checked.ok()) return failed(checked);
+    if (p.is_prepared && block.id >= p.first_prepared && is_written_behind(block.address, block.size))
+      return Result::error("the program has written behind a block of %llu bytes, where malloc has a little more than what it was asked for, and a line has not: "
+                           "ask for as much as is written (elements * sizeof, + 1 for the end of a text)%s", static_cast<unsigned long long>(block.size), who_leads_to(p, block).c_str());
     Result written = saving.writer.write_value(run.type, block.address, run.count, leaves);
     if (written.ok() && run.rest > 0)
       written =
           saving.writer.write_value(format::kByte, block.address + (block.size - run.rest), run.rest, leaves);
-    if (!written.ok())
-      return Result::error("saving a heap block of %llu bytes (%s): %s",
-                           static_cast<unsigned long long>(block.size), p.types.info(run.type).name,
-                           written.message());
+    if (!written.ok()) return failed(written);
     add_wild(saving, run.type);
   }
   for (const Wild& wild : saving.wild_in_heap) report_wild(saving, wild, p.types.info(wild.type).name, "the heap");

@@ -227,7 +227,7 @@ Result take_library() {
     if (is_by_program && now.sa_handler == SIG_DFL) note_signal(i, now);  // it was for once (SA_RESETHAND)
   }
   take_environment();
-  take_options();
+  ELC_TRY(take_options());
   l.error = noted_error;
   return Result();
 }

@@ -60,7 +60,7 @@ void put_environment();
 void put_timers();
 // getopt() goes on where it was (options.cc).
 void register_options();
-void take_options();
+Result take_options();
 void put_options();
 // errno is that of the line again, where the program uses it.
 void bring_back_error();

@@ -20,6 +20,7 @@ struct {
   int first;  // optind, then
   int next;   // optind, behind the last
   int now;    // optind, when the line was taken
+  int is_changed;  // the program has set optind since: no line is taken then
 } scan;
 
 int made = 0;  // by this process, of those
@@ -27,8 +28,10 @@ int made = 0;  // by this process, of those
 // `call` gets a place for the number of a long option: what the program gave, or one that nobody reads.
 template <class F>
 int go_on(F call) {
-  if (scan.calls > 0 && optind != scan.next) scan.calls = made = 0;  // the program begins anew, or elsewhere
-  if (scan.calls == 0) scan.first = optind;
+  const int asked = optind;
+  if (asked == 0) scan.calls = made = 0;  // the program begins anew
+  if (scan.calls == 0) scan.first = asked, scan.is_changed = 0;
+  else if (asked != scan.next) scan.is_changed = 1;
   if (made < scan.calls) {
     const int tells = opterr;
     optind = scan.first;
@@ -36,6 +39,7 @@ int go_on(F call) {
     for (; made < scan.calls; ++made) call(true);
     opterr = tells;
     if (optind != scan.next) give_up(Result::error("getopt() finds other options than before the line: the words of the program have changed"));
+    optind = asked;
   }
   const int found = call(false);
   scan.calls = made = found == -1 ? 0 : scan.calls + 1;
@@ -50,7 +54,11 @@ void register_options() {
   register_all(all);
 }
 
-void take_options() { scan.now = optind; }
+Result take_options() {
+  scan.now = optind;
+  if (scan.calls == 0 || scan.is_changed == 0) return Result();
+  return Result::error("the program has set optind while it looks for its options (getopt), and a restart would not go on there: a line is taken when it has seen all");
+}
 
 void put_options() {
   if (scan.calls > 0) optind = scan.now;  // also of a program that does not name it

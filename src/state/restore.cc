@@ -279,6 +279,7 @@ Result allocate_blocks(Process& p, Image& image) {
     }
   }
   while (old < before.size()) free(before[old++].address);
+  p.first_since_line = image.next_id;
   if (p.heap.take_over(std::move(blocks), image.next_id)) return note_parts(p), status;
   return no_memory(image.blocks * sizeof(uint32_t), "the table of the heap of the line");
 }

@@ -36,6 +36,15 @@ MORE
   while ((c = getopt(5, other, "abcd:")) != -1) { result = (result * 31 + c + sum(rank)) % 1000003; if (c == 'd') break; }
   result += optind; optind = 0;
   while ((c = getopt(5, other, "abcd:")) != -1) result = (result * 31 + c + optind + sum(rank)) % 1000003;"""
+        skips = """  optind = 0; char *few[] = {"it", "one", "-a", "two", "three", "-b", "four", NULL};
+  while ((c = getopt(7, few, "ab")) != -1) { result = (result * 31 + c + sum(rank)) % 1000003; if (c == 'a') optind++; }
+  for (i = 1; i < 7; i++) result = (result * 31 + few[i][0] + optind) % 1000003;
+  result += sum(rank);"""
+        self.restarts_from_all(program.replace("MORE", skips), "2 10 12", "2")
+        out, said = self.planned("prog", "11 12", ELC_KEEP="9")
+        self.assertRegex(said, r"line 1 is abandoned.*the program has set optind while it looks for its options")
+        self.assertIn("line 2 has committed", said)
+        shutil.rmtree(os.path.join(self.home, "lines"))
         for more, sites in ("", "2 4 6 8"), (again, "1 3 5 7 9 10 11 12 14 16"):
             self.restarts_from_all(program.replace("MORE", more), sites, "2 4")
 

@@ -161,17 +161,18 @@ extern void *ELC_Program_windows;
 #define ELC_PROGRAM_OPEN 0x40000000
 void *ELC_Program_as(void *block, ELC_Type type);
 
-/* Where MPI's handles are integers, what equals one among bytes and other numbers may be one, and lines with such are refused: of most
- * programs only if handles may come there. They may when ELC_Program_mixes_handles() was called, as a module does that lets one leave its
- * type, in its make_types, with the place, `anywhere` if its bytes may go to places where no integer lies; and from when on memory is said to be of a type with ELC_PROGRAM_HANDLES added, as all are that
- * mention handles, and is not of that type then, or is found to be of it no more: the variable says so, which lines have. */
-#define ELC_PROGRAM_HANDLES 0x20000000
-void ELC_Program_mixes_handles(const char *where, int anywhere);
-extern int ELC_Program_mixed_handles;
-
 /* The same of memory to which pointers at `block` lead, and to which those there lead: it holds pointers, and behind so many of them, with
  * those at `block`, elements of `type`. Only if a block of these is the last that was made. */
 void *ELC_Program_as_rows(void *block, int levels, ELC_Type type);
+
+/* Where MPI's handles are integers, what equals one among bytes and other numbers may be one, and lines with such are refused: of most
+ * programs only if handles may come there. They may when ELC_Program_mixes_handles() was called, as a module does that lets one leave its
+ * type, in its make_types, with the place, and `anywhere` if its bytes may go to places where no integer lies; and from when on memory is said
+ * to be of a type with ELC_PROGRAM_HANDLES added, as all are that mention handles, and is not of that type then, or is found to be of it no
+ * more: the variable says so, which lines have. */
+#define ELC_PROGRAM_HANDLES 0x20000000
+void ELC_Program_mixes_handles(const char *where, int anywhere);
+extern int ELC_Program_mixed_handles;
 
 /* What is behind one element of such a struct are elements of `tail`, as its last member is an array of these: pointers there are
  * found. */

@@ -124,7 +124,7 @@ class ParameterVisitor : public Visitor {
 
  private:
   void know(const Expr* e) { known_.insert(e->IgnoreParenCasts()); }
-  HandleFacts::Place place_of(const ParmVarDecl* parameter) const {
+  ParameterKey place_of(const ParmVarDecl* parameter) const {
     const auto* const function = dyn_cast<FunctionDecl>(parameter->getDeclContext());
     return {function == nullptr ? "" : Program::key_of(unit_, function), parameter->getFunctionScopeIndex()};
   }
@@ -350,17 +350,16 @@ bool HandleTypes::find(QualType type, std::set<const RecordDecl*>* seen) {
   if (record->getDefinition() == nullptr) return named_.contains(name_of(record));
   record = record->getDefinition();
   if (const auto known = known_.find(record); known != known_.end()) return known->second;
-  return seen->insert(record).second && std::any_of(record->field_begin(), record->field_end(), [&](const FieldDecl* field) { return find(field->getType(), seen); });
+  const bool is = seen->insert(record).second && std::any_of(record->field_begin(), record->field_end(), [&](const FieldDecl* field) { return find(field->getType(), seen); });
+  if (is) known_[record] = true;
+  return is;
 }
 
 bool HandleTypes::mentioned(QualType type) {
   std::set<const RecordDecl*> seen;
-  const bool is = find(type, &seen);
-  if (!is)
-    for (const RecordDecl* record : seen) known_[record] = false;
-  else if (const RecordDecl* record = type->getAsRecordDecl(); record != nullptr && record->getDefinition() != nullptr)
-    known_[record->getDefinition()] = true;
-  return is;
+  if (find(type, &seen)) return true;
+  for (const RecordDecl* record : seen) known_[record] = false;  // not before: in a circle the one waits for the other
+  return false;
 }
 
 bool stays_in_its_memory(const Expr* e, QualType to) {

@@ -30,12 +30,14 @@ class HandleTypes {
   std::map<const clang::RecordDecl*, bool> known_;
 };
 
+// A parameter of the function of this key.
+using ParameterKey = std::pair<std::string, unsigned>;
+
 // What one file says of it for all others.
 struct HandleFacts {
-  using Place = std::pair<std::string, unsigned>;  // the key of a function, and one of its parameters, a void *
-  std::map<Place, std::set<Place>> given;          // each, and what else it is given to
-  std::set<Place> used;                            // by more than to be given on, or compared
-  std::set<std::string> structs;                   // that mention handles
+  std::map<ParameterKey, std::set<ParameterKey>> given;  // each that is a void *, and what else it is given to
+  std::set<ParameterKey> used;                           // of those: by more than to be given on, or compared
+  std::set<std::string> structs;                         // that mention handles
   std::set<std::pair<std::string, std::string>> declared;  // names that other files know: handles and structs that they are of
 };
 HandleFacts handle_facts(const Unit& unit);

@@ -263,36 +263,38 @@ void Program::find_reachable() {
 
 // What goes to memory is kept. Frames are in lines, and with them all variables of their functions, while those are on the stack.
 void Program::find_kept_sizes() {
-  const auto function_of = [](const std::string& holder) { return holder.substr(0, holder.rfind(' ')); };
-  const auto has_frame = [&](const std::string& holder) { return !holder.ends_with("=") && instrumented_.contains(function_of(holder)); };
-  std::map<std::string, std::set<std::string>> functions;  // of each holder: those whose variables get what it has
-  for (const GivenSize& given : given_sizes_)
-    if (has_frame(given.to)) functions[given.to].insert(functions_.at(function_of(given.to)).name);
-  for (const auto& [to, all] : given_by_) {
-    if (has_frame(to)) functions[to].insert(functions_.at(function_of(to)).name);
-    for (const std::string& from : all)
-      if (has_frame(from)) functions[from].insert(functions_.at(function_of(from)).name);
+  const std::string memory;  // among the names of functions
+  std::map<std::string, std::set<std::string>> kept;  // of each holder: where what it has is kept
+  std::vector<std::pair<std::string, std::string>> next;
+  const auto keep = [&](const std::string& holder, const std::string& where) {
+    if (kept[holder].insert(where).second) next.emplace_back(holder, where);
+  };
+  const auto keep_in_frame = [&](const std::string& holder) {
+    const std::string function = holder.substr(0, holder.rfind(' '));
+    if (!holder.ends_with("=") && instrumented_.contains(function)) keep(holder, functions_.at(function).name);
+  };
+  for (const std::string& holder : keeps_) keep(holder, memory);
+  for (const GivenSize& given : given_sizes_) keep_in_frame(given.to);
+  for (const auto& [to, from] : given_by_) {
+    keep_in_frame(to);
+    for (const std::string& holder : from) keep_in_frame(holder);
   }
-  for (bool grows = true; grows;) {
-    grows = false;
-    for (const auto& [to, all] : given_by_)
-      for (const std::string& from : all) {
-        if (keeps_.contains(to)) grows |= keeps_.insert(from).second;
-        if (!functions.contains(to)) continue;
-        const std::set<std::string> more = functions[to];
-        std::set<std::string>& known = functions[from];
-        const size_t before = known.size();
-        known.insert(more.begin(), more.end());
-        grows |= known.size() > before;
-      }
+  while (!next.empty()) {
+    const auto [to, where] = next.back();
+    next.pop_back();
+    const auto from = given_by_.find(to);
+    if (from == given_by_.end()) continue;
+    for (const std::string& holder : from->second) keep(holder, where);
   }
   for (const GivenSize& given : given_sizes_) {
+    const auto where = kept.find(given.to);
+    if (where == kept.end()) continue;
     FunctionFacts& facts = given.by.empty() ? at_file_scope_ : functions_.at(given.by);
-    if (keeps_.contains(given.to)) {
+    if (where->second.contains(memory)) {
       facts.numbers.emplace(given.name, given.place);
-    } else if (functions.contains(given.to)) {
+    } else {
       Number& number = facts.numbers_in_frames.try_emplace(given.name, Number{0, given.place, true, {}}).first->second;
-      number.functions.insert(functions[given.to].begin(), functions[given.to].end());
+      number.functions.insert(where->second.begin(), where->second.end());
     }
   }
 }
@@ -423,7 +425,7 @@ void Program::find_unseen_unions() {
 }
 
 void Program::find_mixed_handles() {
-  const auto is_used = [&](const HandleFacts::Place& to) {
+  const auto is_used = [&](const ParameterKey& to) {
     return functions_.contains(to.first) ? !only_frees(to.first, to.second) : !only_frees_argument(to.first, to.second);
   };
   for (bool grows = true; grows;) {

@@ -28,9 +28,6 @@ struct Options {
   bool has_common_ranks = false;       // ranks.h
 };
 
-// A parameter of the function of this key.
-using ParameterKey = std::pair<std::string, unsigned>;
-
 // What comes of an address that a function is given as an integer (addresses.h).
 struct IfGivenAddress {
   std::set<std::string> computes;  // where

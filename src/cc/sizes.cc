@@ -87,7 +87,7 @@ class SizeVisitor : public Visitor {
     if (callee != nullptr && call->getType()->isIntegerType()) goes({callee, kReturned}, call);
     if (callee != nullptr && call->getNumArgs() == 2 && (callee->getName() == "MPI_Get_address" || callee->getName() == "MPI_Address")) see_address(call);
     if (callee != nullptr && call->getNumArgs() == 3 && is_copied(callee, 1) && is_copy_to_others(call->getArg(0), call->getArg(1)))
-      see_others(call, element_of(call->getArg(1)->IgnoreParenImpCasts()->getType()), element_of(call->getArg(0)->IgnoreParenImpCasts()->getType()));
+      see_others(call, call->getArg(1)->IgnoreParenImpCasts()->getType(), call->getArg(0)->IgnoreParenImpCasts()->getType());
     return true;
   }
 
@@ -162,7 +162,7 @@ class SizeVisitor : public Visitor {
       Expr::EvalResult value;
       if (cast->EvaluateAsInt(value, unit_.context()) && value.Val.getInt().isAllOnes()) see_greatest(cast);
     }
-    if (cast->getCastKind() == CK_BitCast && isa<CStyleCastExpr>(cast) && is_of_other_numbers(cast)) see_others(cast, element_of(cast->getSubExpr()->IgnoreParenImpCasts()->getType()), element_of(cast->getType()));
+    if (cast->getCastKind() == CK_BitCast && isa<CStyleCastExpr>(cast) && is_of_other_numbers(cast)) see_others(cast, cast->getSubExpr()->IgnoreParenImpCasts()->getType(), cast->getType());
     if (cast->getCastKind() == CK_LValueToRValue && is_byte_of_number(cast->getSubExpr())) here().kept.push_back({kOrderOfBytes, unit_.place(cast->getBeginLoc()), order() + 1});
     if (cast->getCastKind() != CK_PointerToIntegral) return true;
     const auto* address = dyn_cast<UnaryOperator>(cast->getSubExpr()->IgnoreParenCasts());
@@ -193,7 +193,9 @@ class SizeVisitor : public Visitor {
 
   int order() const { return unit_.context().getTargetInfo().isBigEndian() ? 1 : 0; }
 
-  void see_others(const Expr* e, QualType was, QualType is) {
+  // Pointers to the ones, and to the others.
+  void see_others(const Expr* e, QualType from, QualType to) {
+    const QualType was = element_of(from), is = element_of(to);
     const bool are_fixed = !was.isNull() && !is.isNull() && is_fixed(was) && is_fixed(is);
     const long long value = are_fixed ? order() + 1 : any_size(unit_) * 2 + order();
     here().kept.push_back({are_fixed ? kOtherFixedNumbers : kOtherNumbers, unit_.place(e->getBeginLoc()), value});

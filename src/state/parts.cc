@@ -370,14 +370,6 @@ void forget_parts_of(Process& p, Block& block) {
   block.guessed = false;
 }
 
-void forget_noted(Process& p, const Block& block) {
-  Vector<uint64_t> all;
-  p.parts.each([&](uint64_t address, const Part&) {
-    if (address - reinterpret_cast<uintptr_t>(block.address) < block.size) all.push_back(address);
-  });
-  for (const uint64_t address : all) p.parts.remove(address);
-}
-
 void forget_parts(Process& p) {
   if (p.first_of_parts == format::kNone) return;
   for (Block& block : p.heap.slots()) forget_parts_of(p, block);

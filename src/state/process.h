@@ -316,8 +316,6 @@ bool find_own_parts(Process& process, Block& block);
 bool begins_as_array(const Process& process, const Block& block);
 void forget_parts(Process& process);
 void forget_parts_of(Process& process, Block& block);  // that is asked for before the next line
-// What was said of places in a block is not so.
-void forget_noted(Process& process, const Block& block);
 // In a restart: the type of this name in a file, made here of the program's types (kNone: it has not all of them), and then what the
 // blocks of it hold, noted again.
 inline constexpr const char* kPartsName = "memory in parts";

@@ -639,16 +639,17 @@ bool are_new(const void* memory, int levels) {
 }
 
 void say_rows(void* memory, int levels, ELC_Type type) {
-  if (!rows_at(memory).are) return;
   ELC_Program_as(memory, levels > 1 ? ELC_Type{ELC_POINTER} : type);
   const size_t count = levels > 1 ? rows_at(memory).count : 0;
-  for (size_t i = 0; i < count; ++i) say_rows(row_of(memory, i), levels - 1, type);
-  if (levels > 1) return;
-  // What made them has taken places in them for pointers to anything.
-  const elc::state::Alone alone;
-  Process& p = process();
-  const Block* const block = p.heap.find(memory);
-  if (block->type == (type & ~ELC_PROGRAM_HANDLES)) elc::state::forget_noted(p, *block);
+  for (size_t i = 0; i < count; ++i) {
+    void* const row = row_of(memory, i);
+    if (rows_at(row).are) {
+      say_rows(row, levels - 1, type);
+    } else if (levels == 2) {  // what made it has taken its beginning, in a block, for a pointer to anything
+      const elc::state::Alone alone;
+      process().parts.remove(reinterpret_cast<uintptr_t>(row));
+    }
+  }
 }
 
 ELC_NOINLINE void free_alone(void* memory) {

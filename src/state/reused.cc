@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "elc_program.h"
 #include "base/sort.h"
+#include "elc_program.h"
 #include "state/asked.h"
 #include "state/blocks.h"
 #include "state/process.h"

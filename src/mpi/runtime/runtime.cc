@@ -1,13 +1,14 @@
 #include "mpi/runtime/checks.h"
 #include "mpi/runtime/runtime.h"
 
-#include <algorithm>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+
+#include <algorithm>
 
 #include "base/interval.h"
 #include "base/message.h"

@@ -287,13 +287,12 @@ void AppendedFiles::look_before_asking(const char* path) {
   lost->is_lost = false;
 }
 
-int AppendedFiles::remove(const char* path, int (*how)(const char*)) {
+int AppendedFiles::remove(const char* path, Removal how, const void* context) {
   struct stat now;
   note_if_read(path);
   Appended* const lost = find_lost(path);
-  // The run that was given up may have done it.
   const bool is_gone = lost != nullptr && lstat(path, &now) != 0 && errno == ENOENT;
-  const int code = is_gone ? 0 : how(path);
+  const int code = is_gone ? 0 : how(path, context);
   if (code == 0) forget(lost != nullptr ? lost->path.c_str() : path);
   return code;
 }

@@ -32,6 +32,8 @@ struct Appended {
 
 inline constexpr uint64_t kNoChecksum = uint64_t{1} << 32;
 
+using Removal = int (*)(const char* path, const void* context);
+
 class AppendedFiles {
  public:
   // The stream of the file is about to be closed, and has been flushed. `is_idle`: nothing was written through it.
@@ -43,7 +45,8 @@ class AppendedFiles {
   // The file gets another name, and what had that is gone; in a restart it may be another one than in the line, which who opens it is told.
   int rename(const char* from, const char* to);
   int truncate(const char* path, off_t length);
-  int remove(const char* path, int (*how)(const char*));
+  // By `how`, whose result is 0 where it has done so, unless the run that a restart gave up has.
+  int remove(const char* path, Removal how, const void* context);
   // The program asks whether the file is there, or what it is: the same of a restart.
   void look_before_asking(const char* path);
   // A descriptor to which the file was written is closed now. `is_new`: from its beginning; else it is noted if it is known.

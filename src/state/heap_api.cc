@@ -19,6 +19,7 @@ namespace {
 // A new block, of the function `get`: without memory for its entry it is not made.
 template <class F>
 void* enter(F get, size_t size, ELC_Type type) {
+  if (!elc::state::follows_memory) return get();
   elc::state::Heap& heap = process().heap;
   void* memory = heap.make_room() ? get() : nullptr;
   if (memory != nullptr) heap.add(memory, size, type);

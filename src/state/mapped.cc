@@ -86,7 +86,7 @@ using elc::state::Mapping;
 using elc::state::process;
 
 ELC_EXPORT void* ELC_Program_mmap(void* address, size_t size, int protection, int flags, int descriptor, long long offset) {
-  if (size > 0 && elc::state::is_own(protection, flags)) return elc::state::page_memory(size);
+  if (size > 0 && elc::state::follows_memory && elc::state::is_own(protection, flags)) return elc::state::page_memory(size);
   void* const memory = mmap(address, size, protection, flags, descriptor, static_cast<off_t>(offset));
   const elc::state::Alone alone;
   if (memory != MAP_FAILED) process().mappings.push_back({reinterpret_cast<uintptr_t>(memory), elc::state::of_pages(size)});

@@ -42,7 +42,7 @@ bool is_on_stack(const ELC_Frame_function* function) {
 
 void note_moved(Process& p, uintptr_t from, uintptr_t to, const ELC_Frame_function* function) {
   constexpr size_t kLeast = 4096;
-  if (from == to || from == 0) return;
+  if (from == to || from == 0 || !follows_memory) return;
   // In several steps, from a place that may be in other memory, unless what was there is gone.
   const Moved* const before = p.moved.find(from);
   const Block* block = before == nullptr ? nullptr : block_near(p, before->from);

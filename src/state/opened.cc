@@ -92,6 +92,10 @@ void note_file_closed(const char* path, bool is_new) {
   if (is_prepared()) process().streams.note_written(path, is_new);
 }
 
+int remove_file(const char* path, Removal how, const void* context) {
+  return is_prepared() ? process().streams.remove(path, how, context) : how(path, context);
+}
+
 void forget_opened(Process& p, int descriptor) {
   pthread_mutex_lock(&lock);
   if (const size_t i = place_of(p.opened, descriptor); i < p.opened.size()) forget(&p.opened, i);

@@ -31,6 +31,7 @@ void (*give_up_hook)(const Result& why) = nullptr;
 
 Process* the_process = nullptr;
 Process* the_lone_process = nullptr;
+bool follows_memory = true;
 
 Process& make_process() {
   the_process = make<Process>();
@@ -52,6 +53,7 @@ void reset() {
   destroy(the_process->image);
   destroy(the_process);
   the_process = the_lone_process = nullptr;
+  follows_memory = true;
 }
 
 void give_up(const Result& why) {

@@ -208,6 +208,8 @@ Process& make_process();
 inline Process& process() { return the_process != nullptr ? *the_process : make_process(); }
 // The same in a prepared program without threads that call malloc, once its set-up is over; else nullptr.
 extern Process* the_lone_process;
+// Whether what a prepared program allocates, and says of it, is noted for lines; not where the library is passive.
+extern bool follows_memory;
 
 // Lives where several threads of a prepared program may be at the same time.
 class Alone {

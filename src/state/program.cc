@@ -196,8 +196,9 @@ static uintptr_t lowest_place(const Process& p) {
   return place_of(lowest) == 0 ? lowest : place_of(lowest) << 18 << 18;
 }
 
-char** begin_program(const ELC_Program& program, int argc, char** argv) {
+char** begin_program(const ELC_Program& program, bool takes_lines, int argc, char** argv) {
   Process& p = process();
+  follows_memory = takes_lines;
   p.is_prepared = true;
   p.first_prepared = p.heap.next_id();
   note_first_thread();
@@ -218,7 +219,7 @@ char** begin_program(const ELC_Program& program, int argc, char** argv) {
   make_types_with_gaps(p, p.types.end());
   if (program.draws_numbers != 0) ELC_Register_random();
   p.has_threads = program.in_parallel != nullptr;
-  if (!p.has_threads) the_lone_process = &p;
+  if (!p.has_threads && follows_memory) the_lone_process = &p;
   p.has_foreign_addresses = program.has_foreign_addresses != 0;
   p.has_long_doubles = program.has_long_doubles != 0;
   p.makes_pointers = program.makes_pointers != 0;
@@ -652,7 +653,10 @@ void say_rows(void* memory, int levels, ELC_Type type) {
   }
 }
 
+ELC_NOINLINE void* malloc_alone(size_t size) { return elc::state::follows_memory ? ELC_Program_calloc(1, size) : malloc(size); }
+
 ELC_NOINLINE void free_alone(void* memory) {
+  if (!elc::state::follows_memory) return free(memory);
   const elc::state::Alone alone;
   ELC_free(memory);
 }
@@ -664,6 +668,7 @@ extern "C" {
 // What a program calls all the time comes first: one thread, memory that it has just got, of a type as before.
 ELC_EXPORT void* ELC_Program_as(void* memory, ELC_Type type) {
   Process* const p = elc::state::the_lone_process;
+  if (p == nullptr && !elc::state::follows_memory) return memory;
   Block* const block = p == nullptr ? nullptr : p->heap.find_newest(memory);
   if (block == nullptr || block->type != ELC_BYTE || block->size == 0) return say_type(memory, type);
   const Process::Said& said = p->said[static_cast<size_t>(type) % Process::kSaid];
@@ -708,6 +713,7 @@ ELC_EXPORT void* ELC_Program_moved_on(void* from, void* to) {
   const elc::state::Alone alone;
   Process& p = process();
   const uintptr_t before = reinterpret_cast<uintptr_t>(from), behind = reinterpret_cast<uintptr_t>(to);
+  if (!elc::state::follows_memory) return to;
   if (behind < before || (p.moved.size() > 0 && p.moved.find(before) != nullptr)) elc::state::note_moved(p, before, behind);
   return to;
 }
@@ -727,13 +733,14 @@ ELC_EXPORT void (*ELC_Program_target(void))(void) {
 // What a program has not written yet is the same in all runs, and no address of what was there before.
 ELC_EXPORT void* ELC_Program_malloc(size_t size) {
   Process* const p = elc::state::the_lone_process;
-  if (p == nullptr || !p->heap.has_room()) [[unlikely]] return ELC_Program_calloc(1, size);
+  if (p == nullptr || !p->heap.has_room()) [[unlikely]] return malloc_alone(size);
   void* const memory = elc::state::zeroed(size);
   if (memory != nullptr) [[likely]] p->heap.add(memory, size, ELC_BYTE);
   return memory;
 }
 
 ELC_EXPORT void* ELC_Program_calloc(size_t count, size_t size) {
+  if (!elc::state::follows_memory) return calloc(count, size);
   const elc::state::Alone alone;
   return ELC_calloc(count, size);
 }
@@ -747,6 +754,7 @@ ELC_EXPORT void ELC_Program_free(void* memory) {
 }
 
 ELC_EXPORT void* ELC_Program_realloc(void* old, size_t size) {
+  if (!elc::state::follows_memory) return realloc(old, size);
   const elc::state::Alone alone;
   const Block* const block = old == nullptr ? nullptr : process().heap.find(old);
   if (block == nullptr) return old == nullptr ? ELC_calloc(1, size) : ELC_realloc(old, size);
@@ -758,6 +766,7 @@ ELC_EXPORT void* ELC_Program_realloc(void* old, size_t size) {
 }
 
 ELC_EXPORT int ELC_Program_posix_memalign(void** block, size_t alignment, size_t size) {
+  if (!elc::state::follows_memory) return posix_memalign(block, alignment, size);
   const elc::state::Alone alone;
   elc::state::Heap& heap = process().heap;
   if (alignment % sizeof(void*) != 0 || (alignment & (alignment - 1)) != 0 || alignment == 0) return EINVAL;

@@ -539,7 +539,7 @@ Result make_type(const char* name, size_t size, int n, const ELC_Field* fields, 
   Vector<format::FieldSpec> specs;
   uint64_t end = 0;
   for (int i = 0; i < n; ++i) {
-    ELC_TRY(check_name(Text::format("%s(\"%s\"), field %d", what, name, i).c_str(), fields[i].name));
+    if (!check_name("", fields[i].name).ok()) return check_name(Text::format("%s(\"%s\"), field %d", what, name, i).c_str(), fields[i].name);
     specs.push_back({fields[i].name, fields[i].offset, fields[i].type, fields[i].count});
     if (fields[i].type < 0) specs.back().offset = end;  // it has none
     end = specs.back().offset + fields[i].count * types.size_of(fields[i].type);

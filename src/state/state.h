@@ -112,14 +112,17 @@ struct HandleCodec {
   void (*note_address)(const void* address) = nullptr;  // such a one, of this run, has been put into an MPI_Aint
 };
 
-// elc_program.h: registers what the modules have; a copy of argv that lines have. Behind MPI_Init.
-char** begin_program(const ELC_Program& program, int argc, char** argv);
+// elc_program.h: registers what the modules have; a copy of argv that lines have. Behind MPI_Init. Unless `takes_lines` what the program
+// allocates is not followed.
+char** begin_program(const ELC_Program& program, bool takes_lines, int argc, char** argv);
 bool may_have_long_doubles();
 bool is_prepared();  // by a tool, as a whole: it is such a program
 // Such a program is about to open a file by MPI, and has closed one that it wrote; `is_new`: from its beginning. A restart cuts the file to what it had
 // when it was closed, as those of other functions.
 void note_file_opening(const char* path, bool writes, bool appends);
 void note_file_closed(const char* path, bool is_new);
+// Removes a file for any program by `how`, whose result is 0 where it has done so; of such a program it may be gone, by the run that a restart gave up.
+int remove_file(const char* path, int (*how)(const char* path, const void* context), const void* context);
 // A number that lines have: a restart goes on where it is the same. `number` stays where it is.
 void add_number(const ELC_Program_number* number);
 // The program has been given this constant of MPI, and may have it in variables: as the number that is returned, which is not MPI's where

@@ -115,7 +115,7 @@ class Streams {
   void look_before_opening(const char* path, const char* mode) { closed_.look_before_opening(path, mode); }
   void look_before_writing(const char* path) { closed_.look_before_writing(path); }
   void look_before_asking(const char* path) { closed_.look_before_asking(path); }
-  int remove(const char* path, int (*how)(const char*)) { return note_change(), closed_.remove(path, how); }
+  int remove(const char* path, Removal how, const void* context = nullptr) { return note_change(), closed_.remove(path, how, context); }
   int rename(const char* from, const char* to) { return note_change(), closed_.rename(from, to); }
   int truncate(const char* path, off_t length) { return note_change(), closed_.truncate(path, length); }
 

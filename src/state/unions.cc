@@ -66,7 +66,7 @@ pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 // A handler of the program's that comes meanwhile may have numbers, too.
 void note_number(uint64_t value) {
-  if (!may_look_like_address(value) || are_too_many()) return;
+  if (!may_look_like_address(value) || are_too_many() || !follows_memory) return;
   if constexpr (sizeof(unsigned long) == sizeof value) ELC_Program_noted[value * kOdd >> 54] = static_cast<unsigned long>(value);
   if (place_of_number(value) != 0) return;
   sigset_t every, before;

@@ -8,6 +8,25 @@ from cases import Cases, launch, PROGRAM
 
 
 class Files(Cases):
+    def test_deleted_by_mpi(self):
+        """MPI_File_delete behind the line has done so when a restart comes to it; once more it fails, as it did."""
+        self.write("prog.c", PROGRAM % ("", r"""
+    MPI_File file;
+    int i, first = -1, second = -1;
+    MPI_File_open(MPI_COMM_WORLD, "scratch", MPI_MODE_CREATE | MPI_MODE_WRONLY, MPI_INFO_NULL, &file);
+    MPI_File_write_at(file, 4 * rank, &rank, 1, MPI_INT, MPI_STATUS_IGNORE);
+    MPI_File_close(&file);
+    for (i = 0; i < 100; i++) {
+        MPI_Barrier(MPI_COMM_WORLD);
+        if (i == 50 && rank == 0) first = MPI_File_delete("scratch", MPI_INFO_NULL), second = MPI_File_delete("scratch", MPI_INFO_NULL);
+    }
+    if (rank == 0) printf("deleted: %d, once more: %d\n", first == MPI_SUCCESS, second == MPI_SUCCESS);"""))
+        self.cc("-w", "prog.c", "-o", "prog")
+        right, said = self.planned("prog", self.chance.randrange(20, 40))
+        self.assertEqual(launch.committed(os.path.join(self.home, "lines")), [1], said)
+        self.assertIn("deleted: 1, once more: 0", right)
+        self.assertEqual(self.planned("prog", ELC_RESTART="1")[0], right)
+
     def test_last_files_under_other_names(self):
         """As programs keep their last checkpoints, and nobody reads them: behind a line they are others."""
         self.restarts_from_all(PROGRAM % ("static double sum; static FILE *file;", """

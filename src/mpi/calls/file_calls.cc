@@ -236,7 +236,8 @@ ELC_EXPORT int MPI_File_close(MPI_File* file) {
 // The set-up of a restart is not to remove what the program has written since.
 ELC_EXPORT int MPI_File_delete(ELC_CONST char* path, MPI_Info info) {
   if (following() && spares_files()) return MPI_SUCCESS;
-  return PMPI_File_delete(path, info);
+  const auto how = [](const char* it, const void* of) { return PMPI_File_delete(const_cast<char*>(it), *static_cast<const MPI_Info*>(of)); };
+  return elc::state::remove_file(path, how, &info);
 }
 
 // Others may have written to it, or may not yet.

@@ -215,7 +215,7 @@ ELC_EXPORT char** ELC_Program_begin(const ELC_Program* program, int argc, char**
   if (program->makes_keyvals != 0) elc::mpi::make_keyvals();
   if (program->probes != 0) elc::mpi::runtime.probes = true;
   if (program->reads_clocks != 0) elc::state::register_clocks([] { return PMPI_Wtime(); });
-  return elc::state::begin_program(*program, count, words);
+  return elc::state::begin_program(*program, elc::mpi::runtime.active, count, words);
 }
 
 ELC_EXPORT int ELC_Program_init(int*, char***) {

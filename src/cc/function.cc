@@ -284,11 +284,11 @@ Function::Function(Module& module, const FunctionDecl* function) : module_(modul
     v.is_changed = assigned_.contains(parameter);
     if (v.type->isVariablyModifiedType()) {
       change_array(parameter, &v);
-    } else if (v.type.isConstQualified() || (v.in_place && parameter->getStorageClass() == SC_Register)) {
-      // A restart has to set it, by its address.
+    } else if (v.type.isConstQualified() || (v.in_place && parameter->getStorageClass() == SC_Register) || !module_.alignment(parameter).empty()) {
+      // A restart has to set it, by its address, which may have to be that of a variable.
       v.name = free_variable(v.name);
       v.type = v.type.getUnqualifiedType();
-      copies_ += module_.declaration(v.type, v.name, parameter->getLocation()) + " = " + v.shown + "; ";
+      copies_ += module_.declaration(v.type, v.name, parameter->getLocation()) + module_.alignment(parameter) + " = " + v.shown + "; ";
       names_.insert(v.name);
     }
     moved_[parameter] = add(v);

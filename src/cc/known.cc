@@ -69,7 +69,7 @@ const Names& plain() {
     getpwuid_r getpwnam_r tcgetattr
 
     access eaccess euidaccess faccessat stat fstat lstat fstatat stat64 fstat64 lstat64 fstatat64 __xstat __fxstat __lxstat
-    statvfs fstatvfs unlinkat link linkat symlink symlinkat readlink readlinkat mkdir mkdirat rmdir mkfifo chmod fchmod
+    statvfs fstatvfs unlinkat link linkat symlink symlinkat readlink readlinkat mkdirat mkfifo chmod fchmod
     chown lchown fchown utime utimes utimensat futimens ftruncate ftruncate64 sync fsync fdatasync
     posix_fadvise posix_madvise posix_fallocate msync mknod mknodat write pwrite pwrite64 isatty ttyname_r system pclose readdir readdir64 closedir rewinddir telldir seekdir dirfd
     getuid geteuid getgid getegid getgroups gethostname getdomainname gethostid uname getlogin_r
@@ -214,6 +214,8 @@ const std::map<std::string, std::string>& replaced() {
       {"rename", "ELC_Program_rename"},
       {"remove", "ELC_Program_remove"},
       {"unlink", "ELC_Program_unlink"},
+      {"mkdir", "ELC_Program_mkdir"},
+      {"rmdir", "ELC_Program_rmdir"},
       {"truncate", "ELC_Program_truncate"},
       {"truncate64", "ELC_Program_truncate"},
       {"setenv", "ELC_Program_setenv"},

@@ -1,5 +1,7 @@
 #include "cc/module.h"
 
+#include <bit>
+
 #include "cc/addresses.h"
 #include "cc/file_visitor.h"
 #include "cc/function.h"
@@ -64,8 +66,15 @@ std::string Module::declaration(QualType type, const std::string& name, SourceLo
 
 std::string Module::alignment(const VarDecl* variable) const {
   const ASTContext& context = unit_.context();
-  const int64_t by = context.getDeclAlign(variable, true).getQuantity();
-  if (!variable->hasAttr<AlignedAttr>() && by <= context.getTypeAlignInChars(variable->getType().getCanonicalType()).getQuantity()) return "";
+  const QualType type = variable->getType().getCanonicalType();
+  int64_t by = context.getDeclAlign(variable, true).getQuantity();
+  const int64_t natural = context.getTypeAlignInChars(type).getQuantity();
+  // Where the program finds places by rounding addresses, a restart has the same in what may hold one.
+  if (program_.aligns() > 1 && variable->hasLocalStorage() && (type->isConstantArrayType() || type->isRecordType())) {
+    const auto size = static_cast<uint64_t>(context.getTypeSizeInChars(type).getQuantity());
+    by = std::max(by, std::min(static_cast<int64_t>(program_.aligns()), static_cast<int64_t>(std::bit_floor(size))));
+  }
+  if (!variable->hasAttr<AlignedAttr>() && by <= natural) return "";
   return " __attribute__((aligned(" + std::to_string(by) + ")))";
 }
 

@@ -218,12 +218,25 @@ void AppendedFiles::note_emptied(const char* path) {
   write_note(one);
 }
 
+static Text whole_path(const char* path) {
+  char* const here = path[0] == '/' ? nullptr : getcwd(nullptr, 0);
+  Text whole = here == nullptr ? Text::copy(path) : Text::format("%s/%s", here, path);
+  free(here);
+  return whole;
+}
+
+// With one slash at its end, which names of files have not.
+static Text name_of_directory(const char* path) {
+  const Text whole = whole_path(path);
+  std::string_view name = whole.view();
+  while (!name.empty() && name.back() == '/') name.remove_suffix(1);
+  return Text::format("%.*s/", static_cast<int>(name.size()), name.data());
+}
+
 // Not flushed: what is appended is not either.
 void AppendedFiles::write_note(const Appended& one) {
   const char* const path = one.path.c_str();
-  char* const here = path[0] == '/' ? nullptr : getcwd(nullptr, 0);
-  const Text whole = here == nullptr ? Text::copy(path) : Text::format("%s/%s", here, path);
-  free(here);
+  const Text whole = whole_path(path);
   Bytes note;
   Encoder out(&note);
   out.boolean(one.was_there);
@@ -231,17 +244,57 @@ void AppendedFiles::write_note(const Appended& one) {
   out.u64(one.checksum);
   out.string(whole.view());
   if (const Result written = write_(line_, note); !written.ok())
-    say("%s; what the program writes to '%s' would stay in it behind a restart from line %llu", written.message(), path, static_cast<unsigned long long>(line_));
+    say("%s; what the program changes of '%s' would stay so behind a restart from line %llu", written.message(), path, static_cast<unsigned long long>(line_));
+}
+
+void AppendedFiles::note_directory(const char* path, bool is_made) {
+  if (write_ == nullptr || line_ == 0) return;
+  Appended one;
+  one.path = name_of_directory(path);
+  one.checksum = kNoChecksum;
+  one.was_there = !is_made;
+  write_note(one);
+}
+
+bool AppendedFiles::take_changed(const char* path, bool is_made) {
+  if (changed_.empty()) return false;
+  const Text name = name_of_directory(path);
+  bool is_so = false;
+  for (size_t i = changed_.size(); i-- > 0;) {
+    if (changed_[i].path.view() != name.view()) continue;
+    is_so = is_so || changed_[i].is_made == is_made;
+    changed_.erase(i);
+  }
+  return is_so;
+}
+
+int AppendedFiles::make_directory(const char* path, mode_t mode) {
+  struct stat now;
+  if (mkdir(path, mode) == 0) return take_changed(path, true), note_directory(path, true), 0;
+  const int why = errno;
+  if (why == EEXIST && stat(path, &now) == 0 && S_ISDIR(now.st_mode) && take_changed(path, true)) return 0;
+  errno = why;
+  return -1;
+}
+
+int AppendedFiles::remove_directory(const char* path) {
+  if (rmdir(path) == 0) return take_changed(path, false), note_directory(path, false), 0;
+  const int why = errno;
+  if (why == ENOENT && take_changed(path, false)) return 0;
+  errno = why;
+  return -1;
 }
 
 void AppendedFiles::begin_line(uint64_t line) {
   line_ = line;
   noted_now_.clear();
   read_.clear();
+  for (const ChangedDirectory& one : changed_) note_directory(one.path.c_str(), one.is_made);  // the program has not come to it
 }
 
 // The first counts of those of a file.
 void AppendedFiles::take_notes(const Vector<Bytes>& notes, uint64_t line) {
+  changed_.clear();
   begin_line(line);
   noted_.clear();
   HashMap<bool> known;
@@ -253,10 +306,13 @@ void AppendedFiles::take_notes(const Vector<Bytes>& notes, uint64_t line) {
     one.length = in.u64();
     one.checksum = in.u64();
     one.path = Text::copy(in.string());
-    const uint64_t key = mix_text(0, one.path.view());
-    if (!in.ok() || known.find(key) != nullptr) continue;
+    if (!in.ok()) continue;
+    const bool is_directory = one.path.view().ends_with('/');
+    const uint64_t key = mix_text(is_directory && one.was_there ? 1 : 0, one.path.view());
+    if (known.find(key) != nullptr) continue;
     known.at(key) = true;
-    noted_.push_back(std::move(one));
+    if (is_directory) changed_.push_back({std::move(one.path), !one.was_there});
+    else noted_.push_back(std::move(one));
   }
 }
 

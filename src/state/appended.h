@@ -32,6 +32,12 @@ struct Appended {
 
 inline constexpr uint64_t kNoChecksum = uint64_t{1} << 32;
 
+// One that was made, or removed.
+struct ChangedDirectory {
+  Text path;
+  bool is_made = false;
+};
+
 using Removal = int (*)(const char* path, const void* context);
 
 class AppendedFiles {
@@ -47,6 +53,9 @@ class AppendedFiles {
   int truncate(const char* path, off_t length);
   // By `how`, whose result is 0 where it has done so, unless the run that a restart gave up has.
   int remove(const char* path, Removal how, const void* context);
+  // mkdir and rmdir, unless the run that a restart gave up has done it.
+  int make_directory(const char* path, mode_t mode);
+  int remove_directory(const char* path);
   // The program asks whether the file is there, or what it is: the same of a restart.
   void look_before_asking(const char* path);
   // A descriptor to which the file was written is closed now. `is_new`: from its beginning; else it is noted if it is known.
@@ -91,10 +100,13 @@ class AppendedFiles {
   void note_if_read(const char* path);  // it is about to be another file, or none
   bool begin_note(const char* path);
   void write_note(const Appended& one);
+  void note_directory(const char* path, bool is_made);
+  bool take_changed(const char* path, bool is_made);  // whether it was, and the program has not come to that before
 
   Vector<Appended> all_, of_line_, noted_;
   Vector<Appended> read_;       // of the last line
   Vector<uint64_t> rewritten_;  // number_of_file
+  Vector<ChangedDirectory> changed_;  // behind the line of this restart, by the run that it gave up
   HashMap<bool> noted_now_;  // behind this line, by a hash of the name
   WriteNote write_ = nullptr;
   uint64_t line_ = 0;  // the last that has begun

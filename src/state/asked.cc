@@ -50,10 +50,11 @@ size_t asked_for(size_t size) {
   return size - 1 >= here.most ? SIZE_MAX : ((size + here.more) & here.mask) - here.less;
 }
 
-bool is_written_behind(const uint8_t* block, uint64_t size) {
-  const size_t end = asked_for(static_cast<size_t>(size));
-  for (auto at = static_cast<size_t>(size); at < end; ++at)
-    if (block[at] != 0) return true;
+bool is_written_behind(const Block& block) {
+  const auto size = static_cast<size_t>(block.size);
+  const size_t end = asked_for(size - (block.has_word ? sizeof(uintptr_t) : 0));
+  for (size_t at = size; at < end; ++at)
+    if (block.address[at] != 0) return true;
   return false;
 }
 

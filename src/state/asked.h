@@ -10,6 +10,8 @@
 
 namespace elc::state {
 
+struct Block;
+
 // Bytes of memory for a block of `size`: at least one, so that each block has an address of its own, and one more than the
 // block has where the C library, or what has taken the place of its malloc, puts blocks right behind each other, so that one
 // past the end of a block is not the beginning of another. SIZE_MAX, which no memory has, where that is no number.
@@ -23,9 +25,9 @@ extern Asking asking;
 // What it depends on has changed: Process::apart, is_prepared.
 void ask_otherwise();
 
-// Whether the program has written to what is behind a block of that size, which it may find there without harm: of a prepared program's,
+// Whether the program has written to what is behind a block, which it may find there without harm: of a prepared program's,
 // where that is 0 at first.
-bool is_written_behind(const uint8_t* block, uint64_t size);
+bool is_written_behind(const Block& block);
 
 // All blocks from now on begin at a multiple of so many bytes: of a program that finds places in a block by its address, and has to find
 // them again in a restart.

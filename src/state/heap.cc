@@ -163,6 +163,7 @@ void Heap::moved(Block* block, void* address, uint64_t size) {
   const uint32_t slot = leave(block->address);
   block->address = static_cast<uint8_t*>(address);
   block->size = size;
+  block->has_word = false;
   if (const uint32_t before = enter(address, size, slot); before != 0) let_wait(before);
 }
 

@@ -134,15 +134,24 @@ uint64_t rows_before_data(const Process& p, const Block& block) {
 
 }  // namespace
 
-// A matrix of no rows has a pointer to the first in most programs, in the word that malloc has for nothing, too.
-static void find_words_of_nothing(Process& p) {
+static bool may_have_word(const Block& block) {
+  const size_t size = static_cast<size_t>(block.size);
+  return !block.has_word && (size == 0 || (block.type == format::kPointer && size % sizeof(uintptr_t) == 0)) &&
+         size + sizeof(uintptr_t) <= asked_for(size) && is_written_behind(block);
+}
+
+// A matrix of no rows has a pointer to the first in most programs, in the word that malloc has for nothing, too, or behind its one pointer
+// that nobody uses (nrutil.c of Numerical Recipes).
+static void find_words_behind(Process& p) {
   for (size_t i = 0; i < p.heap.slots().size(); ++i) {
-    if (p.heap.slots()[i].size != 0 || p.heap.slots()[i].id < p.first_prepared || !is_written_behind(p.heap.slots()[i].address, 0) || !p.heap.make_room()) continue;
+    if (p.heap.slots()[i].id < p.first_prepared || !may_have_word(p.heap.slots()[i]) || !p.heap.make_room()) continue;
     Block& block = p.heap.slots()[i];
+    const bool is_nothing = block.size == 0;
     uintptr_t value;
-    if (asked_for(0) < sizeof value) return;
-    memcpy(&value, block.address, sizeof value);
-    p.heap.moved(&block, block.address, sizeof value);
+    memcpy(&value, block.address + block.size, sizeof value);
+    p.heap.moved(&block, block.address, block.size + sizeof value);
+    block.has_word = true;
+    if (!is_nothing) continue;
     block.type = may_be_address(p, value) ? format::kPointer : format::kByte;
     if (block.type == format::kByte) ELC_Program_mixed_handles = 1;  // of what type it is nobody says
   }
@@ -151,7 +160,7 @@ static void find_words_of_nothing(Process& p) {
 // They are bytes from now on, or in parts what can be of their type, until the program converts a pointer to them again.
 void find_reused(Process& p) {
   if (!p.is_prepared) return;
-  find_words_of_nothing(p);
+  find_words_behind(p);
   HashMap<Vector<Doubtful>> of_types;
   for (Block& block : p.heap.slots()) {
     const Vector<Doubtful>* all = of_types.find(static_cast<uint64_t>(block.type));

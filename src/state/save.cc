@@ -563,7 +563,7 @@ Result save_heap(Saving& saving, const LeafEncoder& leaves) {
                            who_leads_to(p, block).c_str());
     };
     if (!checked.ok()) return failed(checked);
-    if (p.is_prepared && block.id >= p.first_prepared && is_written_behind(block.address, block.size))
+    if (p.is_prepared && block.id >= p.first_prepared && is_written_behind(block))
       return Result::error("the program has written behind a block of %llu bytes, where malloc has a little more than what it was asked for, and a line has not: "
                            "ask for as much as is written (elements * sizeof, + 1 for the end of a text)%s", static_cast<unsigned long long>(block.size), who_leads_to(p, block).c_str());
     Result written = saving.writer.write_value(run.type, block.address, run.count, leaves);

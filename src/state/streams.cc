@@ -531,6 +531,8 @@ ELC_EXPORT int ELC_Program_fclose(void* stream) {
 }
 ELC_EXPORT int ELC_Program_rename(const char* from, const char* to) { return process().streams.rename(from, to); }
 ELC_EXPORT int ELC_Program_truncate(const char* path, long long length) { return process().streams.truncate(path, static_cast<off_t>(length)); }
+ELC_EXPORT int ELC_Program_mkdir(const char* path, unsigned int mode) { return process().streams.make_directory(path, static_cast<mode_t>(mode)); }
+ELC_EXPORT int ELC_Program_rmdir(const char* path) { return process().streams.remove_directory(path); }
 ELC_EXPORT int ELC_Program_remove(const char* path) { return process().streams.remove(path, [](const char* it, const void*) { return ::remove(it); }); }
 ELC_EXPORT int ELC_Program_unlink(const char* path) { return process().streams.remove(path, [](const char* it, const void*) { return ::unlink(it); }); }
 ELC_EXPORT const char* ELC_Program_asks_of(const char* path) {

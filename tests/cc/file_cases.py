@@ -10,9 +10,14 @@ from cases import Cases, launch, PROGRAM
 class Files(Cases):
     def test_deleted_by_mpi(self):
         """MPI_File_delete behind the line has done so when a restart comes to it; once more it fails, as it did."""
-        self.write("prog.c", PROGRAM % ("", r"""
+        self.write("prog.c", r"""
+#include <mpi.h>
+#include <stdio.h>
+int main(int argc, char **argv) {
     MPI_File file;
-    int i, first = -1, second = -1;
+    int rank, i, first = -1, second = -1;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_File_open(MPI_COMM_WORLD, "scratch", MPI_MODE_CREATE | MPI_MODE_WRONLY, MPI_INFO_NULL, &file);
     MPI_File_write_at(file, 4 * rank, &rank, 1, MPI_INT, MPI_STATUS_IGNORE);
     MPI_File_close(&file);
@@ -20,11 +25,63 @@ class Files(Cases):
         MPI_Barrier(MPI_COMM_WORLD);
         if (i == 50 && rank == 0) first = MPI_File_delete("scratch", MPI_INFO_NULL), second = MPI_File_delete("scratch", MPI_INFO_NULL);
     }
-    if (rank == 0) printf("deleted: %d, once more: %d\n", first == MPI_SUCCESS, second == MPI_SUCCESS);"""))
+    if (rank == 0) printf("deleted: %d, once more: %d\n", first == MPI_SUCCESS, second == MPI_SUCCESS);
+    MPI_Finalize();
+    return 0;
+}
+""")
         self.cc("-w", "prog.c", "-o", "prog")
         right, said = self.planned("prog", self.chance.randrange(20, 40))
         self.assertEqual(launch.committed(os.path.join(self.home, "lines")), [1], said)
         self.assertIn("deleted: 1, once more: 0", right)
+        self.assertEqual(self.planned("prog", ELC_RESTART="1")[0], right)
+
+    def test_directories(self):
+        """A directory that was made or removed behind the line has been when a restart comes to it, and what it makes behind its own line as well;
+        once more each fails, as it did. What another one has made is there, for it."""
+        self.write("prog.c", r"""
+#include <errno.h>
+#include <mpi.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+int main(int argc, char **argv) {
+    int rank, i, made = 0, removed = 0, failed = 0, names = 0;
+    char name[30];
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (rank == 0) mkdir("old", 0777), mkdir("both", 0777);
+    for (i = 0; i < 100; i++) {
+        MPI_Barrier(MPI_COMM_WORLD);
+        if (i % 20 == 10) {
+            sprintf(name, "step-%d", i);
+            MPI_Barrier(MPI_COMM_WORLD);
+            if (rank == 0) made += mkdir(name, 0777) == 0, failed += mkdir(name, 0777) != 0 && errno == EEXIST;
+            MPI_Barrier(MPI_COMM_WORLD);
+            if (rank == 1) failed += mkdir(name, 0777) != 0 && errno == EEXIST, names += access(name, W_OK) == 0;
+        }
+        if (i == 60 && rank == 0) {
+            removed += rmdir("./old/") == 0, failed += rmdir("old") != 0 && errno == ENOENT;
+            removed += rmdir("both") == 0, made += mkdir("both/", 0777) == 0, failed += mkdir("both", 0777) != 0;
+            made += mkdir("gone", 0777) == 0, removed += rmdir("gone") == 0;
+        }
+    }
+    MPI_Allreduce(MPI_IN_PLACE, &names, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    MPI_Allreduce(MPI_IN_PLACE, &failed, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    if (rank == 0) printf("made %d, removed %d, failed %d, found %d\n", made, removed, failed, names);
+    MPI_Finalize();
+    return 0;
+}
+""")
+        self.cc("-w", "prog.c", "-o", "prog")
+        right, said = self.planned("prog", self.chance.randrange(12, 40))
+        self.assertEqual(launch.committed(os.path.join(self.home, "lines")), [1], said)
+        self.assertIn("made 7, removed 3, failed 12, found 5", right)
+        # A line of the restart, before it comes to some of what it has not done: those are told to the next restart.
+        self.assertEqual(self.planned("prog", self.chance.randrange(45, 60), ELC_RESTART="1")[0], right)
+        last = launch.committed(os.path.join(self.home, "lines"))[-1]
+        self.assertEqual(last, 2)
+        self.assertEqual(self.planned("prog", ELC_RESTART="2")[0], right)
         self.assertEqual(self.planned("prog", ELC_RESTART="1")[0], right)
 
     def test_last_files_under_other_names(self):

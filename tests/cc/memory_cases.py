@@ -449,6 +449,40 @@ int main(int argc, char **argv) {
                            " else if (i < 40) { all[j] = malloc(size + %d); for (k = 0; k < 20; k++) in(all[j])[k] = k * j; }"
                            " deep(1, 1); for (k = 0; k < 20; k++) result += in(all[i * 7 %% (i < 40 ? i + 1 : 40)])[k]; }" % (most, most))
 
+    def test_variables_that_are_rounded(self):
+        """The same in arrays and structs that functions have, and are given."""
+        program = PROGRAM % ("""
+struct work { int n; char raw[100 + 63]; }; struct few { char raw[40]; };
+static long *in(char *raw) { return (long *)(((size_t)raw + 63) & ~(size_t)63); }
+static long *word(char *raw) { return (long *)(((size_t)raw + 7) / 8 * 8); }
+static long given(struct work w, int i) { in(w.raw)[0] = i, in(w.raw)[1] = 3 * i; deep(1, 1); deep(1, 1); return in(w.raw)[1] * (1 + i % 3) + in(w.raw)[0]; }
+static long local(int i) {
+  char raw[20 * sizeof(long) + 64]; struct work w; struct few f; int k; long sum = 0, *kept = in(raw);
+  for (k = 0; k < 20; k++) in(raw)[k] = i * k;
+  memset(&w, 0, sizeof w); memset(&f, 0, sizeof f); *word(f.raw) = 9 * i;
+  for (k = 0; k < 3; k++) { in(w.raw)[k] = 3 * i + k; deep(1, 1); sum += in(raw)[19] + kept[k] + in(w.raw)[k] + *word(f.raw); kept[k]++; }
+  return sum + given(w, i);
+}
+""", "result += local(i);")
+        self.restarts_from_all(program, " ".join(str(i * 7 + self.chance.randrange(7)) for i in range(2, 9)))
+
+    def test_matrices_without_rows(self):
+        """As nrutil.c of Numerical Recipes makes them: the pointer to the first row is written behind the block, and leads nowhere, or is not even that."""
+        self.right("""
+#define NR_END 1
+static float **matrix(int nrl, int nrh, int ncl, int nch) {
+  int i, nrow = nrh - nrl + 1, ncol = nch - ncl + 1; float **m;
+  m = (float **)malloc((nrow + NR_END) * sizeof(float *)); m += NR_END; m -= nrl;
+  m[nrl] = (float *)malloc((nrow * ncol + NR_END) * sizeof(float)); m[nrl] += NR_END; m[nrl] -= ncl;
+  for (i = nrl + 1; i <= nrh; i++) m[i] = m[i - 1] + ncol;
+  for (i = nrl; i <= nrh; i++) for (int j = ncl; j <= nch; j++) m[i][j] = i + j;
+  return m; }
+static float **none, **some; static int **two;
+""", """
+if (i == 0) { none = matrix(1, 0, 1, 20), some = matrix(1, rank, 1, 20); two = (int **)malloc(2 * sizeof *two); two[0] = (int *)malloc(8); two[2] = two[0] + 1; two[2][0] = 7; }
+deep(1, 1); result += (none[1] != NULL) + (rank == 1 ? (long)some[1][1 + i % 20] : 0) + two[2][0]; two[0][1]++;
+""")
+
     def test_memory_that_is_used_again(self):
         """As something else than it was made for: all of its bits are there after a restart."""
         outside = """

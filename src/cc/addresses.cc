@@ -14,7 +14,8 @@ using namespace clang;
 namespace {
 
 constexpr uint64_t kOfVectors = 64;  // and of lines of the cache: to what programs round that do not say it in a constant
-constexpr uint64_t kPage = 4096;     // so far memory may be aligned
+constexpr uint64_t kPage = 4096;     // so far all memory may be aligned
+constexpr uint64_t kMost = uint64_t{1} << 30;  // and so far what is at least as large
 
 // What may be in an integer, or what a pointer leads to: a set of these.
 enum Holds : unsigned {
@@ -327,20 +328,25 @@ class AddressVisitor : public Visitor {
 
   static bool is_power_of_two(uint64_t number) { return number != 0 && (number & (number - 1)) == 0; }
 
+  // Of the last bits of an address all that so many have.
+  static bool is_rest(uint64_t mask) { return mask < kMost && is_power_of_two(mask + 1); }
+
   // By what addresses are rounded, or asked how they are aligned.
   void see_rounding(BinaryOperatorKind how, const Expr* left, const Expr* right) {
-    if (how != BO_And && how != BO_Rem && how != BO_Div) return;
+    const bool shifts = how == BO_Shl && undoes(left, BO_Shr, right);  // to the right and back
+    if (shifts) left = cast<BinaryOperator>(initial(left->IgnoreParenCasts()))->getLHS();
+    if (!shifts && how != BO_And && how != BO_Rem && how != BO_Div) return;
     const bool is_left = (of(left) & kWhole) != 0;
     if (!is_left && (how != BO_And || (of(right) & kWhole) == 0)) return;
     uint64_t to = kOfVectors, number = 0;
     if (constant(is_left ? right : left, &number)) {
-      to = number & (~number + 1);
-      if (how == BO_And && number < kPage)
+      to = shifts ? uint64_t{1} << std::min<uint64_t>(number, 63) : number & (~number + 1);
+      if (how == BO_And && (number < kPage || is_rest(number)))
         for (to = 1; to <= number;) to *= 2;
-      if (to <= kMallocAlignment || to > kPage || (how == BO_And && number < kPage && number >= kOfVectors && to != number + 1)) return;
+      if (to <= kMallocAlignment || to > kMost || (how == BO_And && number < kPage && number >= kOfVectors && to != number + 1)) return;
     }
-    int& rounded_to = found_[function_].rounded_to;
-    rounded_to = std::max(rounded_to, static_cast<int>(to));
+    const int bytes = static_cast<int>(to);
+    found_[function_].rounded_to.add(to > kPage ? Rounding{0, bytes} : Rounding{bytes, 0});
   }
 
   // A pointer to integers, or to bytes of any kind.
@@ -368,7 +374,7 @@ class AddressVisitor : public Visitor {
   // What a variable says may be an alignment.
   bool is_alignment(const Expr* e) const {
     uint64_t value = 0;
-    return !constant(e, &value) || (is_power_of_two(value) && value <= kPage);
+    return !constant(e, &value) || (is_power_of_two(value) && value <= kMost);
   }
 
   // Whether an address that is divided by the one is as it was, but for its last bits, when it is multiplied by the other.
@@ -406,7 +412,7 @@ class AddressVisitor : public Visitor {
     uint64_t number = 0;
     if (constant(mask, &number)) {
       if (number < kOfVectors) return kNothing;  // as blocks are aligned, it is the same after a restart
-      return number < kPage ? rest_of(what) : what;
+      return number < kPage || is_rest(number) ? rest_of(what) : what;
     }
     const Expr* const form = initial(mask->IgnoreParenCasts());
     const auto* sign = dyn_cast<UnaryOperator>(form);

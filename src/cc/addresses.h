@@ -3,6 +3,7 @@
 #ifndef ELC_CC_ADDRESSES_H
 #define ELC_CC_ADDRESSES_H
 
+#include <algorithm>
 #include <functional>
 #include <map>
 #include <set>
@@ -17,6 +18,18 @@ namespace elc::cc {
 // members of structs have got, by their names; not what is written through pointers to integers, or into unions. What becomes a pointer
 // again, differences of addresses and comparisons are no numbers; nor is what is left of one, or missing to the next, by some number of
 // bytes, as long as it is only compared, or memory is aligned by it.
+// Multiples of so many bytes, and more than malloc's, to which addresses are rounded, or by which is asked how they are aligned: the
+// program then finds places in its memory that way, and will find them by the new addresses. 0: none.
+struct Rounding {
+  int of_all = 0;    // up to a page
+  int of_large = 0;  // and more, in what has as many bytes
+
+  void add(const Rounding& more) {
+    of_all = std::max(of_all, more.of_all);
+    of_large = std::max(of_large, more.of_large);
+  }
+};
+
 struct NumbersOfAddresses {
   std::vector<const clang::Expr*> made;
   // Of those that are made of nothing but whole addresses, which are there as pointers or as integers: these. Their values tell when it is done
@@ -27,9 +40,7 @@ struct NumbersOfAddresses {
   std::map<const clang::Expr*, std::set<const clang::Expr*>> sources;
   // What is read by a pointer as an integer that may be half an address: what is there tells.
   std::vector<const clang::Expr*> looked_at;
-  // A multiple of so many bytes, and more than malloc's, to which addresses are rounded, or by which is asked how they are aligned: the
-  // program then finds places in its blocks that way, and will find them by the new addresses. 0: none.
-  int rounded_to = 0;
+  Rounding rounded_to;
 };
 
 // A parameter of a function, by its number.
@@ -48,7 +59,7 @@ struct AddressIfGiven {
   NumbersOfAddresses made;
   std::set<Parameter> given;
 
-  bool nothing() const { return made.made.empty() && made.rounded_to == 0 && given.empty(); }
+  bool nothing() const { return made.made.empty() && made.rounded_to.of_all == 0 && made.rounded_to.of_large == 0 && given.empty(); }
 };
 std::map<unsigned, AddressIfGiven> if_given_addresses(const Unit& unit, const clang::FunctionDecl* function);
 

@@ -318,6 +318,7 @@ class Driver {
     if (!program.has_main()) return report({"main() is in none of the files that elc-cc has compiled"});
     if (const std::string why = find_library_of_mpi(); !why.empty()) return report({why});
     program.conclude(&errors);
+    aligns_large_ = program.aligns_large();
     for (const std::string& warning : program.warnings()) fprintf(stderr, "elc-cc: warning: %s\n", warning.c_str());
     std::vector<Job> jobs;
     for (const Input& input : inputs_)
@@ -434,7 +435,9 @@ class Driver {
 
   int link_with_library() {
     // All of it: a call of MPI that is not the library's would not be counted.
-    const std::vector<std::string> own = {"-Wl,--whole-archive", library_, "-Wl,--no-whole-archive", "-lz"};
+    std::vector<std::string> own = {"-Wl,--whole-archive", library_, "-Wl,--no-whole-archive", "-lz"};
+    constexpr int kMostOfLinkers = 1 << 21;  // so that static variables lie as in each run of the program
+    if (aligns_large_ > 0) own.push_back("-Wl,-z,max-page-size=" + std::to_string(std::min(aligns_large_, kMostOfLinkers)));
     std::vector<std::string> command = {compiler_};
     for (size_t i = 0; i < arguments_.words.size(); ++i) {
       command = command + arguments_.words[i].text;
@@ -499,6 +502,7 @@ class Driver {
   std::set<std::string> shared_;  // libraries that are part of the program
   std::vector<std::unique_ptr<Unit>> units_;
   size_t last_ = 0;  // of the words that are inputs
+  int aligns_large_ = 0;  // Program's
   std::string library_;  // libelc.a
 };
 

@@ -70,9 +70,9 @@ std::string Module::alignment(const VarDecl* variable) const {
   int64_t by = context.getDeclAlign(variable, true).getQuantity();
   const int64_t natural = context.getTypeAlignInChars(type).getQuantity();
   // Where the program finds places by rounding addresses, a restart has the same in what may hold one.
-  if (program_.aligns() > 1 && variable->hasLocalStorage() && (type->isConstantArrayType() || type->isRecordType())) {
+  if (const int most = std::max(program_.aligns(), program_.aligns_large()); most > 1 && variable->hasLocalStorage() && (type->isConstantArrayType() || type->isRecordType())) {
     const auto size = static_cast<uint64_t>(context.getTypeSizeInChars(type).getQuantity());
-    by = std::max(by, std::min(static_cast<int64_t>(program_.aligns()), static_cast<int64_t>(std::bit_floor(size))));
+    by = std::max(by, std::min(int64_t{most}, static_cast<int64_t>(std::bit_floor(size))));
   }
   if (!variable->hasAttr<AlignedAttr>() && by <= natural) return "";
   return " __attribute__((aligned(" + std::to_string(by) + ")))";
@@ -448,7 +448,7 @@ std::string Module::prelude() const {
       "(*disable)(int); unsigned (*control)(void); void (*set_control)(unsigned); }; "
       "struct ELC_Program_number { const char *name, *place; int value, is_kept; const char *functions; }; "
       "struct ELC_Program { const struct ELC_Program_module *const *modules; unsigned long module_count; int thread_level, draws_numbers, reads_input, reads_clocks, makes_keyvals, "
-      "uses_library, aligns, apart; const struct ELC_Program_rounding *rounding; int (*in_parallel)(void); void (*settings)(int); const struct ELC_Program_number *numbers; unsigned long number_count; "
+      "uses_library, aligns, aligns_large, apart; const struct ELC_Program_rounding *rounding; int (*in_parallel)(void); void (*settings)(int); const struct ELC_Program_number *numbers; unsigned long number_count; "
       "const char *executable, *executable_end; int has_foreign_addresses, has_long_doubles, makes_pointers, probes; }; "
       "extern void ELC_Program_unfit(const char *), ELC_Program_mixes_handles(const char *, int); extern void *ELC_Program_number_of(const volatile void *, const char *); extern void ELC_Program_half_at(const volatile void *, const char *); extern unsigned long ELC_Program_lowest; "
       "static __inline__ __attribute__((always_inline, unused)) void elc_half_at(const volatile void *at, const char *what) { unsigned long w; "
@@ -528,7 +528,7 @@ std::string Module::program_text(size_t units) const {
   out += "extern const char __executable_start[] __attribute__((weak, visibility(\"hidden\"))), _end[] __attribute__((weak, visibility(\"hidden\"))); ";
   return out + settings_text() + "static const struct ELC_Program elc_program = {elc_modules, " + std::to_string(units) + ", " +
          std::to_string(program_.thread_level()) + ", " + (program_.draws_numbers() ? "1, " : "0, ") +
-         (program_.reads_input() ? "1, " : "0, ") + (program_.reads_clocks() ? "1, " : "0, ") + (program_.makes_keyvals() ? "1, " : "0, ") + (program_.uses_library() ? "1, " : "0, ") + std::to_string(program_.aligns()) + ", " + std::to_string(program_.apart()) + ", " +
+         (program_.reads_input() ? "1, " : "0, ") + (program_.reads_clocks() ? "1, " : "0, ") + (program_.makes_keyvals() ? "1, " : "0, ") + (program_.uses_library() ? "1, " : "0, ") + std::to_string(program_.aligns()) + ", " + std::to_string(program_.aligns_large()) + ", " + std::to_string(program_.apart()) + ", " +
          (may_round ? "&elc_rounding, " : "0, ") + in_parallel + ", elc_settings, elc_numbers, " +
          std::to_string(program_.numbers().size()) + ", __executable_start, _end, " + (program_.has_foreign_addresses() ? "1, " : "0, ") + (program_.has_long_doubles() ? "1, " : "0, ") + (program_.makes_pointers() ? "1, " : "0, ") + (program_.probes() ? "1}; " : "0}; ");
 }

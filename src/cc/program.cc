@@ -74,7 +74,7 @@ void Program::add_addresses(const Unit& unit) {
   for (const auto& [function, numbers] : all.functions) {
     FunctionFacts& facts = functions_[key_of(unit, function)];
     places(numbers, &facts.computes_with_addresses);
-    facts.rounds_addresses = std::max(facts.rounds_addresses, numbers.rounded_to);
+    facts.rounds_addresses.add(numbers.rounded_to);
   }
   keys(all.given, &given_addresses_);
   for (const FunctionDecl* function : all.may_be_given)
@@ -98,7 +98,7 @@ void Program::follow_given_addresses() {
     const auto given = facts.if_given_address.find(number);
     if (given == facts.if_given_address.end()) continue;
     facts.computes_with_addresses.insert(given->second.computes.begin(), given->second.computes.end());
-    facts.rounds_addresses = std::max(facts.rounds_addresses, given->second.rounds);
+    facts.rounds_addresses.add(given->second.rounds);
     for (const ParameterKey& next : given->second.gives)
       if (given_addresses_.insert(next).second) left.push_back(next);
   }
@@ -239,7 +239,8 @@ void Program::conclude(std::vector<std::string>* errors) {
   for (const std::string& key : reachable_) {
     const FunctionFacts& f = functions_.at(key);
     see(f);
-    aligns_ = std::max(aligns_, f.rounds_addresses);
+    aligns_ = std::max({aligns_, f.rounds_addresses.of_all, f.rounds_addresses.of_large > 0 ? 1 : 0});
+    aligns_large_ = std::max(aligns_large_, f.rounds_addresses.of_large);
     if (!options_.may_compute_with_addresses)
       for (const std::string& place : f.computes_with_addresses)
         warnings_.push_back(place + ": " + f.name + "(): " + kComputesWithAddress + ": when it has done so no line is taken (-felc-address-numbers)");

@@ -8,6 +8,7 @@
 #include <tuple>
 #include <vector>
 
+#include "cc/addresses.h"
 #include "cc/characters.h"
 #include "cc/handles.h"
 #include "cc/known.h"
@@ -31,7 +32,7 @@ struct Options {
 // What comes of an address that a function is given as an integer (addresses.h).
 struct IfGivenAddress {
   std::set<std::string> computes;  // where
-  int rounds = 0;
+  Rounding rounds;
   std::set<ParameterKey> gives;
 };
 
@@ -55,7 +56,7 @@ struct FunctionFacts {
   std::set<std::string> calls_by;    // signatures of pointers
   std::set<std::string> taken_as;    // signatures with which files declare it that take its address
   std::set<std::string> computes_with_addresses;  // where
-  int rounds_addresses = 0;  // to multiples of so many bytes
+  Rounding rounds_addresses;
   std::map<unsigned, IfGivenAddress> if_given_address;  // as this parameter
   std::map<std::string, std::string> numbers;  // constants of MPI, and sizes, that it may keep in variables, and where
   std::map<std::string, Number> numbers_in_frames;  // sizes, in variables of functions alone
@@ -152,6 +153,7 @@ class Program {
   bool allocates_windows() const { return allocates_windows_; }
   bool attaches() const { return attaches_; }
   int aligns() const { return aligns_; }  // as ELC_Program has it (elc_program.h)
+  int aligns_large() const { return aligns_large_; }
   int apart() const { return apart_; }    // the same
   size_t functions() const { return functions_.size(); }
   size_t instrumented() const { return instrumented_.size(); }
@@ -243,7 +245,7 @@ class Program {
   bool sets_control_ = false;
   bool reads_input_ = false;
   bool reads_clocks_ = false;
-  int aligns_ = 0;
+  int aligns_ = 0, aligns_large_ = 0;
   int apart_ = 0;
   bool gets_attributes_ = false;
   bool makes_keyvals_ = false;

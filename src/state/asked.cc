@@ -25,13 +25,13 @@ bool puts_side_by_side() {
   return touch;
 }
 
-size_t alignment_of_all = 0;
+size_t alignment_of_all = 0, alignment_of_large = SIZE_MAX;
 
 }  // namespace
 
 Asking asking = {};
 
-// Where all blocks are aligned, by posix_memalign, it stays unknown.
+// Where all blocks are aligned, by posix_memalign, it stays unknown; of large ones, too.
 void ask_otherwise() { asking = {}; }
 
 // As much as the GNU C library gives for it in any case, if the program is prepared: so it is known what is there, and 0.
@@ -45,7 +45,7 @@ static Asking asking_of(const Process& p) {
 
 size_t asked_for(size_t size) {
   const Asking here = asking_of(process());
-  if (alignment_of_all == 0) asking = here;
+  if (alignment_of_all == 0) asking = here, asking.most = std::min(asking.most, alignment_of_large - 1);
   if (size == 0) size = 1;
   return size - 1 >= here.most ? SIZE_MAX : ((size + here.more) & here.mask) - here.less;
 }
@@ -70,7 +70,8 @@ void* zeroed(size_t count, size_t size) {
   }
   // glibc's calloc seldom gives what has just been freed, as malloc does at once: a pointer that a program has left to that leads
   // nowhere, and not to, or before, other memory, of which a line could not have it.
-  return alignment_of_all == 0 ? calloc(1, asked_for(count * size)) : zeroed_at(alignment_of_all, count * size);
+  const size_t alignment = aligned_for(0, count * size);
+  return alignment == 0 ? calloc(1, asked_for(count * size)) : zeroed_at(alignment, count * size);
 }
 
 void* zeroed_at(size_t alignment, size_t size) {
@@ -90,7 +91,7 @@ void* reallocated(void* old, size_t size) {
 }
 
 void* resized(void* old, size_t before, size_t size) {
-  if (alignment_of_all == 0) return reallocated(old, size);
+  if (aligned_for(0, size) == 0) return reallocated(old, size);
   void* const memory = zeroed(1, size);
   if (memory == nullptr) return nullptr;
   memcpy(memory, old, std::min(before, size));
@@ -98,11 +99,14 @@ void* resized(void* old, size_t before, size_t size) {
   return memory;
 }
 
-void align_all(size_t alignment) {
+void align_all(size_t alignment, size_t large) {
   alignment_of_all = alignment;
+  alignment_of_large = large == 0 ? SIZE_MAX : large;
   ask_otherwise();
 }
 
-size_t aligned_for(size_t alignment) { return std::max(alignment, alignment_of_all); }
+size_t aligned_for(size_t alignment, size_t size) {
+  return std::max({alignment, alignment_of_all, size >= alignment_of_large ? alignment_of_large : 0});
+}
 
 }  // namespace elc::state

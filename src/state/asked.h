@@ -31,10 +31,11 @@ bool is_written_behind(const Block& block);
 
 // All blocks from now on begin at a multiple of so many bytes: of a program that finds places in a block by its address, and has to find
 // them again in a restart.
-void align_all(size_t alignment);
+// 0: at what malloc does. Of at least `large` bytes: at a multiple of that, if it is not 0.
+void align_all(size_t alignment, size_t large);
 
-// `alignment`, or that of all.
-size_t aligned_for(size_t alignment);
+// `alignment`, or that of all of this size.
+size_t aligned_for(size_t alignment, size_t size);
 
 // That memory for `count` elements of `size`, zeroed. nullptr, with errno, as calloc has it.
 void* zeroed(size_t count, size_t size);

@@ -196,6 +196,16 @@ static uintptr_t lowest_place(const Process& p) {
   return place_of(lowest) == 0 ? lowest : place_of(lowest) << 18 << 18;
 }
 
+// Nobody can lay static variables elsewhere: a restart is one in which they lie as they did.
+static void note_large_variables(const Process& p, const ELC_Program& program) {
+  static ELC_Program_number where = {"where static variables lie between multiples of what addresses are rounded to", "a variable that is as large", 0, 1, nullptr};
+  const auto to = static_cast<uintptr_t>(program.aligns_large);
+  const auto is_large = [&](const Region& region) { return region.size >= to; };
+  if (to == 0 || std::none_of(p.globals.begin(), p.globals.end(), is_large)) return;
+  where.value = static_cast<int>(reinterpret_cast<uintptr_t>(program.executable) % to);
+  add_number(&where);
+}
+
 char** begin_program(const ELC_Program& program, bool takes_lines, int argc, char** argv) {
   Process& p = process();
   follows_memory = takes_lines;
@@ -205,7 +215,7 @@ char** begin_program(const ELC_Program& program, bool takes_lines, int argc, cha
   p.aligns = program.aligns != 0;
   p.apart = p.heap.size() == 0 ? static_cast<size_t>(program.apart) : 0;  // else a constructor of the program has made some that are not
   ask_otherwise();
-  if (program.aligns > 1) align_all(static_cast<size_t>(program.aligns));
+  if (program.aligns > 1 || program.aligns_large > 0) align_all(program.aligns > 1 ? static_cast<size_t>(program.aligns) : 0, static_cast<size_t>(program.aligns_large));
   for (size_t i = 0; i < program.number_count; ++i) add_number(&program.numbers[i]);
   for (size_t i = 0; i < program.module_count; ++i) {
     const ELC_Program_module* module = program.modules[i];
@@ -217,6 +227,7 @@ char** begin_program(const ELC_Program& program, bool takes_lines, int argc, cha
   }
   register_variables(program);
   make_types_with_gaps(p, p.types.end());
+  note_large_variables(p, program);
   if (program.draws_numbers != 0) ELC_Register_random();
   p.has_threads = program.in_parallel != nullptr;
   if (!p.has_threads && follows_memory) the_lone_process = &p;
@@ -774,7 +785,7 @@ ELC_EXPORT int ELC_Program_posix_memalign(void** block, size_t alignment, size_t
   const size_t whole = alignment <= alignof(max_align_t) ? least : (least + alignment - 1) / alignment * alignment;  // less is malloc's
   void* memory = nullptr;
   if (whole < size || !heap.make_room()) return ENOMEM;
-  const int code = posix_memalign(&memory, elc::state::aligned_for(alignment), elc::state::asked_for(whole));
+  const int code = posix_memalign(&memory, elc::state::aligned_for(alignment, whole), elc::state::asked_for(whole));
   if (code != 0) return code;
   heap.add(memory, whole, ELC_BYTE);
   memset(memory, 0, elc::state::asked_for(whole));

@@ -237,7 +237,7 @@ Result pass_heap(format::Cursor& in, Restoring& restoring, const format::Reader&
 
 // Memory for a block of the line.
 void* new_memory(const Process& p, size_t size) {
-  const size_t alignment = p.aligns ? aligned_for(static_cast<size_t>(alignment_of(size))) : 0;
+  const size_t alignment = p.aligns ? aligned_for(static_cast<size_t>(alignment_of(size)), size) : 0;
   return alignment == 0 ? zeroed(1, size) : zeroed_at(alignment, size);
 }
 

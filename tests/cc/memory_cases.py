@@ -442,12 +442,32 @@ int main(int argc, char **argv) {
 
     def test_addresses_that_are_rounded(self):
         """What a program finds in its memory by rounding the address of a block a restart finds, too."""
-        for rounded, most in (("((size_t)raw + 63) & ~(size_t)63", 64), ("((size_t)raw + align - 1) / align * align", 64), ("(size_t)raw + 256 - (size_t)raw % 256", 256)):
+        for rounded, most in (("((size_t)raw + 63) & ~(size_t)63", 64), ("((size_t)raw + align - 1) / align * align", 64), ("(size_t)raw + 256 - (size_t)raw % 256", 256),
+                              ("((size_t)raw + 127) >> 7 << 7", 128), ("((size_t)raw + 65535) & ~(size_t)65535", 65536), ("raw + (16384 - ((size_t)raw & 16383))", 16384)):
             with self.subTest(rounded):
                 self.right("static size_t align = 64; static char *all[40];\nstatic long *in(char *raw) { return (long *)(%s); }" % rounded,
                            "{ int j = i %% 40, k; size_t size = 160 + 16 * j; if (i >= 80) { all[j] = realloc(all[j], size + %d + 8 * i); for (k = 0; k < 20; k++) in(all[j])[k] = k; }"
                            " else if (i < 40) { all[j] = malloc(size + %d); for (k = 0; k < 20; k++) in(all[j])[k] = k * j; }"
                            " deep(1, 1); for (k = 0; k < 20; k++) result += in(all[i * 7 %% (i < 40 ? i + 1 : 40)])[k]; }" % (most, most))
+
+    def test_heads_of_chunks(self):
+        """Found by masking the address of what is in them, as allocators do that have chunks of more than a page; and what a variable of the file holds at such a place."""
+        for chunk in ("malloc(2 * SIZE)", "mmap(NULL, 2 * SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)"):
+            with self.subTest(chunk):
+                self.right("""
+#include <sys/mman.h>
+#define SIZE ((size_t)1 << 16)
+struct item { long n; struct item *next; }; struct head { long used; struct item *first; };
+static struct head *head_of(struct item *i) { return (struct head *)((size_t)i & ~(SIZE - 1)); }
+static struct item *all;
+static char pool[2 * SIZE];
+static long *fixed(void) { return (long *)(((size_t)pool + SIZE - 1) & ~(SIZE - 1)); }
+""", """
+fixed()[i % 20] += i; result += fixed()[i * 7 % 20];
+if (i == 0) { struct head *h = (struct head *)(((size_t)CHUNK + SIZE - 1) & ~(SIZE - 1)); all = h->first = (struct item *)(h + 1); all->n = 1; all->next = NULL; h->used = 1; }
+{ struct item *new = (struct item *)(head_of(all) + 1) + head_of(all)->used++; new->n = i; new->next = all; all = new; }
+deep(1, 1); { struct item *each; for (each = all; each != NULL; each = each->next) result += each->n + head_of(each)->used; }
+""".replace("CHUNK", chunk))
 
     def test_variables_that_are_rounded(self):
         """The same in arrays and structs that functions have, and are given."""

@@ -317,6 +317,7 @@ void Image::match_runs(Process& p, const format::Reader& reader) {
     const format::TypeInfo& type = reader.types().info(run.type);
     run.memory_type = run.type < format::kFirstMade ? run.type : p.types.find(type.name);
     if (run.memory_type == format::kNone) run.memory_type = type_described(type.name, type.packed);
+    if (run.memory_type == format::kNone) run.memory_type = beginning_named(p, type.name);
     if (run.memory_type == format::kNone && is_name_of_parts(type.name)) run.memory_type = type_of_parts(p, reader.types(), type);
     if (run.memory_type == format::kNone) {
       run.misfit = Result::error("the program has made no type '%s' (ELC_Struct, ELC_Union; OnStructureDef)", type.name);

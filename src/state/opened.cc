@@ -81,8 +81,17 @@ Result check_made(const Process& p) {
   return Result::error("the program has called %s", p.made[0].what);
 }
 
+// Before MPI gets one of the same number, and of the same file at that.
+static void forget_closed(Process& p) {
+  pthread_mutex_lock(&lock);
+  for (size_t i = p.opened.size(); i-- > 0;)
+    if (!is_open(p.opened[i])) forget(&p.opened, i);
+  pthread_mutex_unlock(&lock);
+}
+
 void note_file_opening(const char* path, bool writes, bool appends) {
   if (!is_prepared()) return;
+  forget_closed(process());
   Streams& streams = process().streams;
   if (writes && !appends) streams.look_before_writing(path);
   else streams.look_before_opening(path, writes ? "a" : "r");

@@ -452,7 +452,8 @@ TypeId type_of_parts(Process& p, const format::TypeTable& file, const format::Ty
   uint64_t end = 0;
   for (uint32_t i = 0; i < type.field_count; ++i) {
     const format::FieldInfo& field = file.field(type, i);
-    const TypeId here = field.type < format::kFirstMade ? field.type : p.types.find(file.info(field.type).name);
+    TypeId here = field.type < format::kFirstMade ? field.type : p.types.find(file.info(field.type).name);
+    if (here == format::kNone) here = beginning_named(p, file.info(field.type).name);
     if (here == format::kNone) return format::kNone;
     fields.push_back({field.name, end, here, field.count});
     end += field.count * p.types.size_of(here);

@@ -172,6 +172,8 @@ struct Process {
   uintptr_t low_end = 0;     // in it: where memory ends that begins with nothing, behind the executable
   HashMap<Moved> moved;      // by a prepared program: pointers to before or behind what they are of
   HashMap<Part> parts;       // by a prepared program, by their addresses: parts of blocks
+  HashMap<TypeId> beginnings;  // by the type and the number of members; kNone: there is none
+  HashMap<TypeId> begun;       // the types that those are the beginnings of
   Vector<Block> without_parts;  // of the last line: blocks as they are without
   TypeId first_of_parts = format::kNone;  // that was made for blocks of parts
   HashMap<uint64_t> rows;    // by the address of an open block of pointers: rows_in()
@@ -324,6 +326,11 @@ inline constexpr const char* kPartsName = "memory in parts";
 bool is_name_of_parts(const char* name);
 TypeId type_of_parts(Process& process, const format::TypeTable& file, const format::TypeInfo& type);
 void note_parts(Process& process);
+// The type of a block of so many bytes, fewer than a struct has, which the program takes for it: the members that it has room for. kNone:
+// there are none, or some are fields of bits. And that of this name, in a restart.
+TypeId beginning_in(Process& process, TypeId type, uint64_t size);
+TypeId beginning_named(Process& process, const char* name);
+bool is_beginning_of(const Process& process, TypeId beginning, TypeId type);
 // Whether a value is one that an address of the program's memory may have, be it of what is gone.
 bool may_be_address(const Process& process, uintptr_t value);
 // Which constants of the MPI and of the machine (numbers.cc) the program has in its variables: before they are saved.

@@ -591,10 +591,20 @@ void say_type_of(Process& p, Block* block, void* memory, ELC_Type type, bool is_
     return;
   }
   if (block->guessed) elc::state::forget_parts_of(p, *block);
+  if (block->size > 0 && block->size < p.types.size_of(type)) {
+    if (block->type == type) block->type = ELC_BYTE;  // it has become smaller
+    type = elc::state::beginning_in(p, type, block->size);
+    is_open = false;
+    if (type == elc::format::kNone) return;
+  }
   if (is_open && block->type == type) block->is_open = true;  // a restart does not know it of one without more
   const uint64_t element = p.types.size_of(type);
   if (block->type != ELC_BYTE && !block->guessed && !block->is_doubted) {
     if (block->type == type) return;
+    if (elc::state::is_beginning_of(p, block->type, type)) {  // it has become larger
+      block->type = ELC_BYTE;
+      return say_type_of(p, block, memory, type, is_open);
+    }
     if (p.types.info(type).has_handle) elc::state::note_part(p, memory, type);  // what it was made for first may be an allocator's own
     if (elc::state::begins_with(p.types, type, block->type, block->size == element) && block->size % element == 0) block->type = type;
     return;

@@ -36,6 +36,17 @@ int main(int argc, char **argv) {
         self.assertIn("deleted: 1, once more: 0", right)
         self.assertEqual(self.planned("prog", ELC_RESTART="1")[0], right)
 
+    def test_descriptor_that_mpi_gets(self):
+        """The program has closed it, and MPI opens the same file by the same number."""
+        self.right("#include <fcntl.h>\n#include <unistd.h>\nstatic MPI_File file; static int value;", """
+if (i == 0) {
+    int f = open("prog.c", O_RDONLY); read(f, &value, sizeof value); close(f);
+    MPI_File_open(MPI_COMM_WORLD, "prog.c", MPI_MODE_RDONLY, MPI_INFO_NULL, &file);
+}
+deep(1, 1); MPI_File_read_at(file, i, &value, sizeof value, MPI_BYTE, MPI_STATUS_IGNORE); result += value % 1000;
+if (i == 99) MPI_File_close(&file);
+""")
+
     def test_directories(self):
         """A directory that was made or removed behind the line has been when a restart comes to it, and what it makes behind its own line as well;
         once more each fails, as it did. What another one has made is there, for it."""

@@ -486,6 +486,38 @@ static long local(int i) {
 """, "result += local(i);")
         self.restarts_from_all(program, " ".join(str(i * 7 + self.chance.randrange(7)) for i in range(2, 9)))
 
+    def test_blocks_that_are_smaller_than_their_struct(self):
+        """They have the members that they have room for: kinds without the last ones, and no elements of an array at the end."""
+        self.restarts_from_all(PROGRAM % ("""
+#include <stddef.h>
+struct item { int n; struct item *next; char *name; double d[1]; };
+struct some { int kind; struct some *up; union { double d[4]; void *p; } u; struct { int a; struct some *b; } in; short last; };
+static struct item *items, *item; static struct some *all, *one; static struct item *ends[3];
+static struct item *make(int n, struct item *next) {
+  struct item *v = (struct item *)malloc(sizeof *v + (n - 1) * sizeof(double)); int k;
+  v->n = n, v->next = next, v->name = n ? NULL : (char *)&v->n;
+  for (k = 0; k < n; k++) v->d[k] = k + n;
+  return v; }
+""", """
+if (i < 12) {
+  int k;
+  items = make(i % 4, items);
+  one = calloc(1, i % 4 == 0 ? offsetof(struct some, u) : i % 4 == 1 ? offsetof(struct some, in) + 8 : i % 4 == 2 ? offsetof(struct some, last) : sizeof *one);
+  one->kind = i, one->up = all, all = one;
+  if (i % 4 == 1) one->u.d[2] = i;
+  if (i % 4 >= 2) one->in.b = one;
+  if (i == 6) {
+    items->next = realloc(items->next, offsetof(struct item, d) + 5 * sizeof(double));
+    for (items->next->n = 5, k = 0; k < 5; k++) items->next->d[k] = k; }
+  if (i == 9) { one = all->up, one->kind = 4 * 9, all->up = realloc(one, offsetof(struct some, u)); }
+  ends[i % 3] = malloc(offsetof(struct item, d)), memset(ends[i % 3], 0, offsetof(struct item, d)), ends[i % 3]->next = items;
+}
+deep(1, 1);
+for (item = items; item != NULL; item = item->next) { int k; result += item->name != NULL && *(int *)item->name == item->n; for (k = 0; k < item->n; k++) result += (long)item->d[k]; }
+for (one = all; one != NULL; one = one->up) result += one->kind + (one->kind % 4 == 1 ? (long)one->u.d[2] : 0) + (one->kind % 4 >= 2 && one->in.b == one);
+result += ends[i % 3 > i ? 0 : i % 3]->next->n;
+"""), "3 8 20 29", "35 60")
+
     def test_matrices_without_rows(self):
         """As nrutil.c of Numerical Recipes makes them: the pointer to the first row is written behind the block, and leads nowhere, or is not even that."""
         self.right("""

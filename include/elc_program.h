@@ -77,7 +77,7 @@ typedef struct ELC_Program {
   int makes_keyvals; /* keys of attributes of communicators */
   int uses_library;  /* it calls something of what stands below under "what the C library keeps" */
   int aligns;        /* it asks for memory that is aligned; more than 1: it rounds addresses to multiples of so many bytes */
-  int aligns_large;  /* the same of more than 4096 bytes, in what has as many; 0: it does not */
+  int aligns_large;  /* the same in what has as many; 0: it does not */
   int apart;         /* so many bytes before a block of memory a pointer may lead */
   const ELC_Program_rounding *rounding; /* NULL: it does not set or ask how numbers are rounded, or for exceptions of theirs */
   int (*in_parallel)(void); /* whether it is called by one thread of several. They may call malloc and its relatives and ask for the time, and

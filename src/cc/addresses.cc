@@ -14,7 +14,7 @@ using namespace clang;
 namespace {
 
 constexpr uint64_t kOfVectors = 64;  // and of lines of the cache: to what programs round that do not say it in a constant
-constexpr uint64_t kPage = 4096;     // so far all memory may be aligned
+constexpr uint64_t kPage = 4096;     // so far all memory may be aligned; and what is as large to what a variable says
 constexpr uint64_t kMost = uint64_t{1} << 30;  // and so far what is at least as large
 
 // What may be in an integer, or what a pointer leads to: a set of these.
@@ -335,18 +335,25 @@ class AddressVisitor : public Visitor {
   void see_rounding(BinaryOperatorKind how, const Expr* left, const Expr* right) {
     const bool shifts = how == BO_Shl && undoes(left, BO_Shr, right);  // to the right and back
     if (shifts) left = cast<BinaryOperator>(initial(left->IgnoreParenCasts()))->getLHS();
-    if (!shifts && how != BO_And && how != BO_Rem && how != BO_Div) return;
+    const bool both_ways = how == BO_And || how == BO_Or;
+    if (!shifts && !both_ways && how != BO_Rem && how != BO_Div) return;
     const bool is_left = (of(left) & kWhole) != 0;
-    if (!is_left && (how != BO_And || (of(right) & kWhole) == 0)) return;
-    uint64_t to = kOfVectors, number = 0;
-    if (constant(is_left ? right : left, &number)) {
+    if (!is_left && (!both_ways || (of(right) & kWhole) == 0)) return;
+    const Expr* const by = is_left ? right : left;
+    uint64_t to = 0, number = 0;
+    if (constant(by, &number)) {
+      if (how == BO_Or && !is_rest(number)) return;
       to = shifts ? uint64_t{1} << std::min<uint64_t>(number, 63) : number & (~number + 1);
-      if (how == BO_And && (number < kPage || is_rest(number)))
+      if (both_ways && (number < kPage || is_rest(number)))
         for (to = 1; to <= number;) to *= 2;
-      if (to <= kMallocAlignment || to > kMost || (how == BO_And && number < kPage && number >= kOfVectors && to != number + 1)) return;
+      if (to <= kMallocAlignment || to > kMost || (both_ways && number < kPage && number >= kOfVectors && to != number + 1)) return;
+    }
+    if (how == BO_Or && to == 0) {  // (address | (n - 1)) + 1, and no mark
+      const auto* less = dyn_cast<BinaryOperator>(initial(by->IgnoreParenCasts()));
+      if (less == nullptr || less->getOpcode() != BO_Sub) return;
     }
     const int bytes = static_cast<int>(to);
-    found_[function_].rounded_to.add(to > kPage ? Rounding{0, bytes} : Rounding{bytes, 0});
+    found_[function_].rounded_to.add(to == 0 ? Rounding{kOfVectors, kPage} : to > kPage ? Rounding{0, bytes} : Rounding{bytes, 0});
   }
 
   // A pointer to integers, or to bytes of any kind.

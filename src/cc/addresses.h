@@ -21,8 +21,8 @@ namespace elc::cc {
 // Multiples of so many bytes, and more than malloc's, to which addresses are rounded, or by which is asked how they are aligned: the
 // program then finds places in its memory that way, and will find them by the new addresses. 0: none.
 struct Rounding {
-  int of_all = 0;    // up to a page
-  int of_large = 0;  // and more, in what has as many bytes
+  int of_all = 0;
+  int of_large = 0;  // in what has as many bytes
 
   void add(const Rounding& more) {
     of_all = std::max(of_all, more.of_all);

@@ -436,8 +436,9 @@ class Driver {
   int link_with_library() {
     // All of it: a call of MPI that is not the library's would not be counted.
     std::vector<std::string> own = {"-Wl,--whole-archive", library_, "-Wl,--no-whole-archive", "-lz"};
-    constexpr int kMostOfLinkers = 1 << 21;  // so that static variables lie as in each run of the program
-    if (aligns_large_ > 0) own.push_back("-Wl,-z,max-page-size=" + std::to_string(std::min(aligns_large_, kMostOfLinkers)));
+    constexpr int kPage = 4096, kLeast = 1 << 16, kMost = 1 << 21;  // that is any system's, and that linkers take
+    if (aligns_large_ > kPage)  // so that static variables lie as in each run of the program
+      own.push_back("-Wl,-z,max-page-size=" + std::to_string(std::clamp(aligns_large_, kLeast, kMost)));
     std::vector<std::string> command = {compiler_};
     for (size_t i = 0; i < arguments_.words.size(); ++i) {
       command = command + arguments_.words[i].text;

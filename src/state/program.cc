@@ -847,7 +847,10 @@ ELC_EXPORT void* ELC_Program_array(void* before, int dimensions, const size_t* e
     if (extents[i] != 0 && count > PTRDIFF_MAX / element / extents[i]) elc::state::give_up(elc::no_memory(count, "an array of variable length"));
     count *= extents[i];
   }
-  void* const block = ELC_calloc(count + (count == 0 ? 1 : 0), element);
+  // Programs that write a little behind it find room on most stacks.
+  constexpr size_t kRoom = 64;
+  const size_t more = element <= kRoom ? kRoom / element : count == 0 ? 1 : 0;
+  void* const block = ELC_calloc(count + more, element);
   if (block == nullptr) elc::state::give_up(elc::no_memory(count * element, "an array of variable length"));
   if (type != ELC_NO_TYPE) ELC_Program_as(block, type);
   return block;

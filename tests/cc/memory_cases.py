@@ -443,9 +443,10 @@ int main(int argc, char **argv) {
     def test_addresses_that_are_rounded(self):
         """What a program finds in its memory by rounding the address of a block a restart finds, too."""
         for rounded, most in (("((size_t)raw + 63) & ~(size_t)63", 64), ("((size_t)raw + align - 1) / align * align", 64), ("(size_t)raw + 256 - (size_t)raw % 256", 256),
-                              ("((size_t)raw + 127) >> 7 << 7", 128), ("((size_t)raw + 65535) & ~(size_t)65535", 65536), ("raw + (16384 - ((size_t)raw & 16383))", 16384)):
+                              ("((size_t)raw + 127) >> 7 << 7", 128), ("((size_t)raw + 65535) & ~(size_t)65535", 65536), ("raw + (16384 - ((size_t)raw & 16383))", 16384),
+                              ("(size_t)raw + page - (size_t)raw % page", 4096), ("((size_t)raw | (page - 1)) + 1", 4096), ("((size_t)raw | 4095) + 1", 4096)):
             with self.subTest(rounded):
-                self.right("static size_t align = 64; static char *all[40];\nstatic long *in(char *raw) { return (long *)(%s); }" % rounded,
+                self.right("static size_t align = 64, page = 4096; static char *all[40];\nstatic long *in(char *raw) { return (long *)(%s); }" % rounded,
                            "{ int j = i %% 40, k; size_t size = 160 + 16 * j; if (i >= 80) { all[j] = realloc(all[j], size + %d + 8 * i); for (k = 0; k < 20; k++) in(all[j])[k] = k; }"
                            " else if (i < 40) { all[j] = malloc(size + %d); for (k = 0; k < 20; k++) in(all[j])[k] = k * j; }"
                            " deep(1, 1); for (k = 0; k < 20; k++) result += in(all[i * 7 %% (i < 40 ? i + 1 : 40)])[k]; }" % (most, most))

@@ -536,6 +536,36 @@ if (i == 0) { none = matrix(1, 0, 1, 20), some = matrix(1, rank, 1, 20); two = (
 deep(1, 1); result += (none[1] != NULL) + (rank == 1 ? (long)some[1][1 + i % 20] : 0) + two[2][0]; two[0][1]++;
 """)
 
+    def test_without_a_directory(self):
+        """No line is asked for, and memory is the C library's, as in the plain program: also what was made before main(), or by the library."""
+        self.write("prog.c", PROGRAM % (r"""
+#include <errno.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+static char *early, *kept[10];
+__attribute__((constructor)) static void before(void) { early = malloc(100); strcpy(early, "early"); }
+static long of(const char *text) { long sum = 0; while (*text) sum = 31 * sum + *text++; return sum; }
+static long vary(int n) { double a[n], *b = __builtin_alloca(n * sizeof *b); int k; for (k = 0; k < n; k++) a[k] = b[k] = k; deep(1, 1); return (long)a[n - 1] + (long)b[n / 2]; }
+""", r"""
+char *text = NULL, *line = NULL; void *aligned; size_t size = 0, pages = 3 * 4096; FILE *f; unsigned char *raw = malloc(5000); int k, used = 0;
+for (k = 0; k < 5000; k++) used += raw[k] != 0;
+result += used == 5000;                 /* MALLOC_PERTURB_ */
+free(raw);
+if (i == 3) early = realloc(early, 20000); else if (i == 50) { result += of(early); free(early); early = NULL; }
+kept[i % 10] = realloc(kept[i % 10], i % 10 ? 100 + 7 * i : 50000); memset(kept[i % 10], i, 100); result += kept[i % 10][99];
+asprintf(&text, "%d of %s", i, "text"); result += of(text); free(text); text = strdup("again"); result += of(text); free(text);
+if (posix_memalign(&aligned, 256, 1000) == 0) result += (size_t)aligned % 256 == 0, free(aligned);
+raw = mmap(NULL, pages, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0); raw[5] = 7;
+raw = mremap(raw, pages, 5 * pages, MREMAP_MAYMOVE); result += raw[5] + raw[4 * pages]; result += munmap(raw, 5 * pages) == 0;
+if (i == 7) { f = fopen("prog.c", "r"); while (getline(&line, &size, f) > 0) result += of(line); fclose(f); free(line); }
+result += vary(10 + i) + (malloc(0) != NULL) + (calloc((size_t)-1, 16) == NULL && errno == ENOMEM);
+"""))
+        self.cc("prog.c", "-w", "-D_GNU_SOURCE", "-o", "plain", "-felc-off")
+        self.cc("prog.c", "-w", "-D_GNU_SOURCE", "-o", "prog")
+        expected = self.start("plain", MALLOC_PERTURB_="85")
+        self.assertEqual(self.start("prog", MALLOC_PERTURB_="85"), expected)
+        self.assertNotEqual(self.planned("prog", MALLOC_PERTURB_="85")[0], expected)  # where memory is followed it is zeroed
+
     def test_memory_that_is_used_again(self):
         """As something else than it was made for: all of its bits are there after a restart."""
         outside = """

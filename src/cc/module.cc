@@ -69,13 +69,20 @@ std::string Module::alignment(const VarDecl* variable) const {
   const QualType type = variable->getType().getCanonicalType();
   int64_t by = context.getDeclAlign(variable, true).getQuantity();
   const int64_t natural = context.getTypeAlignInChars(type).getQuantity();
-  // Where the program finds places by rounding addresses, a restart has the same in what may hold one.
-  if (const int most = std::max(program_.aligns(), program_.aligns_large()); most > 1 && variable->hasLocalStorage() && (type->isConstantArrayType() || type->isRecordType())) {
+  // Where the program finds places by rounding addresses, a restart has the same in what may hold one, be it of another executable.
+  if (const int most = std::max(program_.aligns(), program_.aligns_large()); most > 1 && (type->isConstantArrayType() || type->isRecordType())) {
     const auto size = static_cast<uint64_t>(context.getTypeSizeInChars(type).getQuantity());
     by = std::max(by, std::min(int64_t{most}, static_cast<int64_t>(std::bit_floor(size))));
   }
   if (!variable->hasAttr<AlignedAttr>() && by <= natural) return "";
   return " __attribute__((aligned(" + std::to_string(by) + ")))";
+}
+
+void Module::align_in_place(const VarDecl* variable) {
+  if (std::max(program_.aligns(), program_.aligns_large()) <= 1 || variable->getTLSKind() != VarDecl::TLS_None || variable->hasAttr<AsmLabelAttr>()) return;
+  if (variable->getTypeSourceInfo() == nullptr || !aligned_.insert(variable).second) return;
+  const size_t behind = std::max(unit_.end_of(variable->getLocation()), unit_.end_of(variable->getTypeSourceInfo()->getTypeLoc().getEndLoc()));
+  if (const std::string text = alignment(variable); !text.empty()) edits_.replace(behind, behind, text);
 }
 
 void Module::add_function(const std::string& symbol, const std::string& name, int given_to) {
@@ -270,9 +277,11 @@ std::string Module::transform(size_t units) {
     if (const auto* variable = dyn_cast<VarDecl>(d); variable != nullptr && (!is_of_system || variable->isReferenced())) {
       const bool external = variable->isExternallyVisible();
       const std::string name = variable->getName().str();
-      if (variable->isThisDeclarationADefinition() != VarDecl::DeclarationOnly)
+      if (variable->isThisDeclarationADefinition() != VarDecl::DeclarationOnly) {
         add_variable(definition_of(variable), name,
                      external ? name : program_.file_name(unit_) + ":" + name);
+        if (!is_of_system) align_in_place(definition_of(variable));
+      }
     }
     if (!is_of_system || (isa<VarDecl>(d) && cast<VarDecl>(d)->isReferenced())) visitor->TraverseDecl(d);
   }

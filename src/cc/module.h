@@ -84,6 +84,7 @@ class Module {
   std::string declaration(clang::QualType type, const std::string& name, clang::SourceLocation at);
   // What its declaration has to add where it is aligned otherwise than its type is.
   std::string alignment(const clang::VarDecl* variable) const;
+  void align_in_place(const clang::VarDecl* variable);  // one of the file
 
  private:
   friend class FileVisitor;
@@ -143,6 +144,7 @@ class Module {
   std::string variables_, functions_;                           // text: initialisers of the module
   std::set<std::string> names_, function_names_;
   std::set<const clang::Decl*> registered_;
+  std::set<const clang::VarDecl*> aligned_;
   std::map<std::string, std::string> replaced_;                 // text: declarations of what replaces functions
   bool notes_numbers_ = false;  // in unions
   bool notes_sources_ = false;  // pointers that become integers

@@ -3,12 +3,23 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <algorithm>
+
 #include "state/process.h"
 
 namespace elc::state {
 namespace {
 
 constexpr const char *kFirst = "the first ", *kMembersOf = " members of ";
+
+// What tells which member of a union is in use may be a member of the struct that the block has no room for.
+bool asks_others(const format::TypeTable& types, TypeId type) {
+  const format::TypeInfo& info = types.info(type);
+  if (!info.walked || is_word(types, type)) return false;
+  if (info.kind != format::kStruct) return true;
+  const auto fields = types.fields(type);
+  return std::any_of(fields.begin(), fields.end(), [&](const format::FieldInfo& field) { return asks_others(types, field.type); });
+}
 
 // kNone: there is none of so many.
 TypeId beginning_of(Process& p, TypeId type, uint32_t members) {
@@ -18,7 +29,7 @@ TypeId beginning_of(Process& p, TypeId type, uint32_t members) {
   uint64_t end = 0;
   for (uint32_t i = 0; i < members; ++i) {
     const format::FieldInfo& field = p.types.field(info, i);
-    if (p.types.accessor(field.type) != nullptr) return format::kNone;
+    if (p.types.accessor(field.type) != nullptr || asks_others(p.types, field.type)) return format::kNone;
     fields.push_back({field.name, field.offset, field.type, field.count});
     end = field.offset + field.count * p.types.size_of(field.type);
   }

@@ -327,7 +327,7 @@ bool is_name_of_parts(const char* name);
 TypeId type_of_parts(Process& process, const format::TypeTable& file, const format::TypeInfo& type);
 void note_parts(Process& process);
 // The type of a block of so many bytes, fewer than a struct has, which the program takes for it: the members that it has room for. kNone:
-// there are none, or some are fields of bits. And that of this name, in a restart.
+// there are none, or some are fields of bits, or unions of which another member tells what is in use. And that of this name, in a restart.
 TypeId beginning_in(Process& process, TypeId type, uint64_t size);
 TypeId beginning_named(Process& process, const char* name);
 bool is_beginning_of(const Process& process, TypeId beginning, TypeId type);

@@ -451,6 +451,28 @@ int main(int argc, char **argv) {
                            " else if (i < 40) { all[j] = malloc(size + %d); for (k = 0; k < 20; k++) in(all[j])[k] = k * j; }"
                            " deep(1, 1); for (k = 0; k < 20; k++) result += in(all[i * 7 %% (i < 40 ? i + 1 : 40)])[k]; }" % (most, most))
 
+    def test_variables_that_lie_elsewhere(self):
+        """Another executable of the same program has its variables at other places, and finds in them what it rounds to all the same."""
+        self.write("prog.c", PROGRAM % ("""
+static char odd[37] = "a", pool[200 + 63] = ""; char more[200 + 63]; static struct { short n; char raw[200 + 63]; } both[2], none = {1, ""}, *first = both;
+static char (*rows)[37] = &odd, other[3] = "d";
+static long *in(char *raw) { return (long *)(((size_t)raw + 63) & ~(size_t)63); }
+static long use(int i) {
+  static char own[200 + 63] = "", last; int k; long sum = 0; char *all[] = {pool, more, both[0].raw, first[1].raw, none.raw, own};
+  for (k = 0; k < 6; k++) in(all[k])[i % 20] += i + k;
+  deep(1, 1);
+  for (k = 0; k < 6; k++) sum += in(all[k])[i * 7 % 20];
+  return sum + (*rows)[0] + other[0] + last + none.n;
+}
+""", "result += use(i);"))
+        self.cc("prog.c", "-w", "-o", "plain", "-felc-off")
+        self.cc("prog.c", "-w", "-o", "prog")
+        expected = self.start("plain")
+        self.assertEqual(self.planned("prog", self.chance.randrange(20, 90))[0], expected)
+        for n, words in enumerate((["-O2"], ["-fno-toplevel-reorder"], ["-fdata-sections", "-O1"], ["-no-pie"])):
+            self.cc("prog.c", "-w", "-o", "other%d" % n, *words)
+            self.assertEqual(self.planned("other%d" % n, ELC_RESTART="1")[0], expected, words)
+
     def test_heads_of_chunks(self):
         """Found by masking the address of what is in them, as allocators do that have chunks of more than a page; and what a variable of the file holds at such a place."""
         for chunk in ("malloc(2 * SIZE)", "mmap(NULL, 2 * SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)"):

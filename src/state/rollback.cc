@@ -381,11 +381,13 @@ Result Streams::apply(format::Reader& reader, AllWell all_well) {
   format::Cursor in;
   SavedTerminal terminals[3];
   Vector<SavedStream> known;  // read over, to come to the content
-  ELC_TRY(in.open(&reader, "files"));
-  ELC_TRY(read_files(in, terminals, &known));
-  restore_terminals(terminals);
-  Result status = write_temporaries(in);
-  if (!all_well(status.ok())) {
+  Result status = in.open(&reader, "files");
+  if (status.ok()) status = read_files(in, terminals, &known);
+  if (status.ok()) {
+    restore_terminals(terminals);
+    status = write_temporaries(in);
+  }
+  if (!all_well(status.ok())) {  // the others ask, whatever has failed here
     remove_temporaries();
     return status;
   }

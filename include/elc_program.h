@@ -117,8 +117,8 @@ int ELC_Program_rename(const char *from, const char *to);
 int ELC_Program_truncate(const char *path, long long length); /* the same of what it has */
 int ELC_Program_remove(const char *path); /* in a restart: whether or not the run that was given up has done it */
 int ELC_Program_unlink(const char *path);
-int ELC_Program_mkdir(const char *path, unsigned int mode); /* the same of a directory */
 int ELC_Program_rmdir(const char *path);
+int ELC_Program_mkdir(const char *path, unsigned int mode); /* the same of making a directory */
 /* The program asks for what the name leads to (access, stat). In a restart the job ends if it is not what it was in the line. Returns the name. */
 const char *ELC_Program_asks_of(const char *path);
 

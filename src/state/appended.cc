@@ -277,14 +277,6 @@ int AppendedFiles::make_directory(const char* path, mode_t mode) {
   return -1;
 }
 
-int AppendedFiles::remove_directory(const char* path) {
-  if (rmdir(path) == 0) return take_changed(path, false), note_directory(path, false), 0;
-  const int why = errno;
-  if (why == ENOENT && take_changed(path, false)) return 0;
-  errno = why;
-  return -1;
-}
-
 void AppendedFiles::begin_line(uint64_t line) {
   line_ = line;
   noted_now_.clear();
@@ -347,8 +339,10 @@ int AppendedFiles::remove(const char* path, Removal how, const void* context) {
   struct stat now;
   note_if_read(path);
   Appended* const lost = find_lost(path);
-  const bool is_gone = lost != nullptr && lstat(path, &now) != 0 && errno == ENOENT;
-  const int code = is_gone ? 0 : how(path, context);
+  const bool is_there = lstat(path, &now) == 0, is_directory = is_there && S_ISDIR(now.st_mode);
+  const bool is_done = !is_there && errno == ENOENT && (lost != nullptr || take_changed(path, false));
+  const int code = is_done ? 0 : how(path, context);
+  if (code == 0 && is_directory) take_changed(path, false), note_directory(path, false);
   if (code == 0) forget(lost != nullptr ? lost->path.c_str() : path);
   return code;
 }

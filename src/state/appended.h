@@ -51,11 +51,10 @@ class AppendedFiles {
   // The file gets another name, and what had that is gone; in a restart it may be another one than in the line, which who opens it is told.
   int rename(const char* from, const char* to);
   int truncate(const char* path, off_t length);
-  // By `how`, whose result is 0 where it has done so, unless the run that a restart gave up has.
+  // A directory, too; by `how`, whose result is 0 where it has done so, unless the run that a restart gave up has.
   int remove(const char* path, Removal how, const void* context);
-  // mkdir and rmdir, unless the run that a restart gave up has done it.
+  // mkdir, unless that run has done it.
   int make_directory(const char* path, mode_t mode);
-  int remove_directory(const char* path);
   // The program asks whether the file is there, or what it is: the same of a restart.
   void look_before_asking(const char* path);
   // A descriptor to which the file was written is closed now. `is_new`: from its beginning; else it is noted if it is known.

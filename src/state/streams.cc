@@ -512,6 +512,11 @@ Result Streams::save(format::Writer& writer, uint64_t line) {
   return Result();
 }
 
+template <int (*How)(const char*)>
+static int removed(const char* path) {
+  return process().streams.remove(path, [](const char* it, const void*) { return How(it); }, nullptr);
+}
+
 }  // namespace elc::state
 
 using elc::state::process;
@@ -532,9 +537,9 @@ ELC_EXPORT int ELC_Program_fclose(void* stream) {
 ELC_EXPORT int ELC_Program_rename(const char* from, const char* to) { return process().streams.rename(from, to); }
 ELC_EXPORT int ELC_Program_truncate(const char* path, long long length) { return process().streams.truncate(path, static_cast<off_t>(length)); }
 ELC_EXPORT int ELC_Program_mkdir(const char* path, unsigned int mode) { return process().streams.make_directory(path, static_cast<mode_t>(mode)); }
-ELC_EXPORT int ELC_Program_rmdir(const char* path) { return process().streams.remove_directory(path); }
-ELC_EXPORT int ELC_Program_remove(const char* path) { return process().streams.remove(path, [](const char* it, const void*) { return ::remove(it); }); }
-ELC_EXPORT int ELC_Program_unlink(const char* path) { return process().streams.remove(path, [](const char* it, const void*) { return ::unlink(it); }); }
+ELC_EXPORT int ELC_Program_rmdir(const char* path) { return elc::state::removed<::rmdir>(path); }
+ELC_EXPORT int ELC_Program_remove(const char* path) { return elc::state::removed<::remove>(path); }
+ELC_EXPORT int ELC_Program_unlink(const char* path) { return elc::state::removed<::unlink>(path); }
 ELC_EXPORT const char* ELC_Program_asks_of(const char* path) {
   if (path != nullptr) process().streams.look_before_asking(path);
   return path;

@@ -115,9 +115,8 @@ class Streams {
   void look_before_opening(const char* path, const char* mode) { closed_.look_before_opening(path, mode); }
   void look_before_writing(const char* path) { closed_.look_before_writing(path); }
   void look_before_asking(const char* path) { closed_.look_before_asking(path); }
-  int remove(const char* path, Removal how, const void* context = nullptr) { return note_change(), closed_.remove(path, how, context); }
+  int remove(const char* path, Removal how, const void* context) { return note_change(), closed_.remove(path, how, context); }
   int make_directory(const char* path, mode_t mode) { return note_change(), closed_.make_directory(path, mode); }
-  int remove_directory(const char* path) { return note_change(), closed_.remove_directory(path); }
   int rename(const char* from, const char* to) { return note_change(), closed_.rename(from, to); }
   int truncate(const char* path, off_t length) { return note_change(), closed_.truncate(path, length); }
 

@@ -809,3 +809,24 @@ TEST_CASE("the attributes of a terminal") {
   REQUIRE(WIFEXITED(status));
   CHECK(WEXITSTATUS(status) == 0);
 }
+
+// What the others of a job are told of this process.
+static std::vector<bool> told;
+
+TEST_CASE("a process that cannot read what it has of the files answers what all ask together") {
+  const Playground playground;
+  Line line;
+  make_line(&line);
+  new_process();
+  Files files;
+  files.enter();
+  elc::format::Reader reader;
+  REQUIRE_OK(line.open(&reader));
+  REQUIRE_OK(elc::state::check(reader));
+  REQUIRE_OK(elc::state::make_places());
+  REQUIRE_OK(elc::state::fill(reader, test_codec()));
+  line.bytes.clear();
+  told.clear();
+  CHECK(text(elc::state::bring_back_files(reader, [](bool here) { return told.push_back(here), here; })) == "short file");
+  CHECK(told == std::vector<bool>{false});
+}

@@ -202,6 +202,7 @@ int ELC_Program_posix_memalign(void **block, size_t alignment, size_t size);
 void *ELC_Program_aligned_alloc(size_t alignment, size_t size);
 void *ELC_Program_mm_malloc(size_t size, size_t alignment); /* _mm_malloc, of <xmmintrin.h> */
 void *ELC_Program_valloc(size_t size); /* and pvalloc */
+size_t ELC_Program_usable_size(void *block); /* malloc_usable_size: no more than was asked for, which a restart has again */
 
 /* mmap, munmap and mremap. Memory that nobody else has (MAP_PRIVATE and MAP_ANONYMOUS) is as that of aligned_alloc; while there is other,
  * lines are refused. */

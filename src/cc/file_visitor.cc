@@ -496,8 +496,18 @@ class FileVisitor : public Visitor {
     if (to != nullptr)
       m_.edits_.wrap(unit_.begin_of(to->getBeginLoc()), unit_.end_of(to->getEndLoc()), "({ __auto_type elc_a = ", "; elc_to = (void *)elc_a; elc_n = sizeof *elc_a; elc_a; })");
     const Expr* const path = call->getNumArgs() > 0 ? call->getArg(0) : nullptr;
-    if (path != nullptr && path->getType()->isPointerType() && path != to)
-      m_.edits_.wrap(unit_.begin_of(path->getBeginLoc()), unit_.end_of(path->getEndLoc()), "ELC_Program_asks_of(", ")");
+    if (path != nullptr && path->getType()->isPointerType() && path != to) ask_of(path);
+  }
+
+  void ask_of(const Expr* path) { m_.edits_.wrap(unit_.begin_of(path->getBeginLoc()), unit_.end_of(path->getEndLoc()), "ELC_Program_asks_of(", ")"); }
+
+  // Whether a file is opened that has to be there, or not to be another one: by its name and constant flags.
+  bool opens_what_is_there(const CallExpr* call, const std::string& name, unsigned path) const {
+    Expr::EvalResult directory, flags;
+    if (!name.starts_with("open") || call->getNumArgs() < path + 2 || !call->getArg(path + 1)->EvaluateAsInt(flags, unit_.context())) return false;
+    if (path > 0 && (!call->getArg(0)->EvaluateAsInt(directory, unit_.context()) || directory.Val.getInt() != AT_FDCWD)) return false;
+    const int64_t how = flags.Val.getInt().getExtValue();
+    return (how & O_TRUNC) == 0 && ((how & O_CREAT) == 0 || (how & (O_EXCL | O_APPEND)) == 0);
   }
 
   // What takes a function's place returns a void * for any pointer.
@@ -526,6 +536,8 @@ class FileVisitor : public Visitor {
       after += ")";
     }
     m_.edits_.wrap(unit_.begin_of(around->getBeginLoc()), unit_.end_of(around->getEndLoc()), before, after);
+    const unsigned path = name.starts_with("openat") ? 1 : 0;
+    if (known.file == Known::File::kOpened && opens_what_is_there(call, name, path)) ask_of(call->getArg(path));
     followed_.insert(callee);
   }
 

@@ -163,6 +163,7 @@ const std::map<std::string, std::string>& replaced() {
       {"MPI_Buffer_detach", "ELC_Program_buffer_detach"},
       {"reallocarray", "ELC_Program_reallocarray"},
       {"cfree", "ELC_Program_free"},
+      {"malloc_usable_size", "ELC_Program_usable_size"},
       {"getenv", "ELC_Program_getenv"},
       {"secure_getenv", "ELC_Program_getenv"},
       {"getline", "ELC_Program_getline"},
@@ -283,7 +284,6 @@ const Reasons& refused() {
     add_reasons(&reasons, "a restart cannot set the place to which it goes", "getcontext setcontext makecontext swapcontext");
     add_reasons(&reasons, "elc-cc follows threads that pthread_create() makes and pthread_join() joins", "pthread_timedjoin_np pthread_tryjoin_np pthread_clockjoin_np "
                 "thrd_create thrd_join thrd_detach thrd_exit clone");
-    add_reasons(&reasons, "blocks of memory are not those of malloc", "malloc_usable_size");
     return reasons;
   }();
   return all;
@@ -461,7 +461,7 @@ const Names& settings() {
 
 const Names& for_threads() {
   static const Names all = words(
-      "malloc calloc realloc free strdup __strdup strndup posix_memalign aligned_alloc memalign valloc pvalloc _mm_malloc _mm_free mmap mmap64 munmap mremap "
+      "malloc calloc realloc free strdup __strdup strndup posix_memalign aligned_alloc memalign valloc pvalloc _mm_malloc _mm_free malloc_usable_size mmap mmap64 munmap mremap "
       "pthread_create pthread_join pthread_detach time clock times getrusage gettimeofday clock_gettime timespec_get MPI_Wtime omp_get_wtime "
       "__errno_location perror err verr warn vwarn error getpid getppid getpgrp MPI_Abort MPI_Initialized MPI_Finalized");
   return all;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/sort.h"
+
 namespace elc::line {
 namespace {
 
@@ -26,6 +28,22 @@ Vector<CommVote> merged(const Vector<CommVote>& a, const Vector<CommVote>& b, bo
       v.most = std::max(v.most, w.most);
     }
     if (!drop || !agreed(v)) all.push_back(v);
+  }
+  return all;
+}
+
+// Where both have one address, what is asked of it is the less exact.
+Vector<ToldAddress> merged(const Vector<ToldAddress>& a, const Vector<ToldAddress>& b) {
+  Vector<ToldAddress> all;
+  size_t i = 0, j = 0;
+  while (i < a.size() || j < b.size()) {
+    const bool is_of_b = i == a.size() || (j < b.size() && b[j].address < a[i].address);
+    const ToldAddress next = is_of_b ? b[j++] : a[i++];
+    const bool is_new = all.empty() || all.back().address != next.address;
+    if (is_new && all.size() == Vote::kMostTold) break;
+    if (is_new) all.push_back(next);
+    all.back().exact = all.back().exact && next.exact;
+    all.back().holder = std::min(all.back().holder, next.holder);
   }
   return all;
 }
@@ -61,6 +79,11 @@ void Vote::refuse(Rank rank, const char* text) {
   reason = shorten(text, kLongestReason);
 }
 
+void Vote::tell(Vector<ToldAddress> addresses) {
+  sort(addresses, [](const ToldAddress& a, const ToldAddress& b) { return a.address < b.address; });
+  told = merged(told, addresses);
+}
+
 void Vote::merge(const Vote& other) {
   line = std::max(line, other.line);
   if (!other.yes() && (yes() || other.refuser < refuser)) refuse(other.refuser, other.reason.c_str());
@@ -71,6 +94,7 @@ void Vote::merge(const Vote& other) {
   account ^= other.account;
   comms = merged(comms, other.comms, true);
   freed = merged(freed, other.freed, false);
+  told = merged(told, other.told);
 }
 
 void Vote::encode(Encoder& out) const {
@@ -84,6 +108,12 @@ void Vote::encode(Encoder& out) const {
   out.u64(account);
   encode_comms(out, comms);
   encode_comms(out, freed);
+  out.u64(told.size());
+  for (const ToldAddress& t : told) {
+    out.u64(t.address);
+    out.boolean(t.exact);
+    out.i32(t.holder);
+  }
 }
 
 bool Vote::decode(Decoder& in, Vote* vote) {
@@ -97,6 +127,14 @@ bool Vote::decode(Decoder& in, Vote* vote) {
   vote->account = in.u64();
   decode_comms(in, &vote->comms);
   decode_comms(in, &vote->freed);
+  const size_t n = in.count(13);
+  for (size_t i = 0; i < n; ++i) {
+    ToldAddress t;
+    t.address = in.u64();
+    t.exact = in.boolean();
+    t.holder = in.i32();
+    vote->told.push_back(t);
+  }
   return in.ok();
 }
 

@@ -45,11 +45,14 @@ struct Vote {
   // identity. Agreement removes an entry on its way up, so the list is short at the root.
   Vector<CommVote> comms;
   Vector<CommVote> freed;  // communicators that voters have freed, sorted by identity
+  Vector<ToldAddress> told;  // in their files; sorted by address, none twice, kMostTold at most
 
+  static constexpr size_t kMostTold = 512;
   static constexpr Rank kNobody = -1;
   bool yes() const { return refuser == kNobody; }
   // Says no, for this reason, which is shortened to kLongestReason.
   void refuse(Rank rank, const char* text);
+  void tell(Vector<ToldAddress> addresses);  // in any order
 
   void merge(const Vote& other);  // into Vote(): a copy, without what is agreed
   void encode(Encoder& out) const;

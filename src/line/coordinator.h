@@ -63,6 +63,10 @@ struct Host {
   Result (*state_saved)(void* context, LineNumber line, bool* saved) = nullptr;
   // Completes this process's file with `saved` and begins to make it stable. May call add_cost.
   Result (*save_line)(void* context, LineNumber line, const Saved& saved) = nullptr;
+  // After that: what told addresses the file has, in any order (see ToldAddress); and whether some of those of all processes are
+  // addresses of what this process's file has, so that a restart would have it elsewhere. nullptr, both: the program has none.
+  void (*told_addresses)(void* context, Vector<ToldAddress>* out) = nullptr;
+  Result (*check_told)(void* context, const Vector<ToldAddress>& all) = nullptr;
   // Whether that file is stable; asked until it is, or has failed. May call add_cost.
   Result (*line_stable)(void* context, LineNumber line, bool* stable) = nullptr;
   // Writes the commit record; called on process 0 alone, when all files are stable, and again until *done, or it has failed:

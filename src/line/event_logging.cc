@@ -250,7 +250,7 @@ void EventLogging::vote(ConsensusKind kind, const Vote& own) {
 
 // Process 0 has all votes.
 void EventLogging::conclude(ConsensusKind kind, Vote& merged) {
-  if (kind == kDoneConsensus && merged.yes()) {
+  if (kind == kDoneConsensus && merged.yes() && merged.told.empty()) {
     commits_ = true;
     committing_ = static_cast<Vote&&>(merged);
     step_commit();
@@ -284,7 +284,10 @@ void EventLogging::decide(ConsensusKind kind, const Vote& result) {
       if (ours && result.yes()) line_->ready_everywhere(result);
       else if (ours) close(result);
       break;
-    case kDoneConsensus: close(result); break;
+    case kDoneConsensus:
+      if (ours && result.yes() && !result.told.empty()) line_->told_by_all(result);
+      else close(result);
+      break;
     case kRestartConsensus:
       running_ = true;
       step_release();

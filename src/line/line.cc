@@ -180,7 +180,7 @@ Line::Step Line::step(bool last, ConsensusKind* kind, Vote* own) {
       phase_ = Phase::kSaved;
       return Step::kAgain;
     case Phase::kSaved:
-      if (!refused() && applies(Rule::kStable)) {
+      if (!refused() && !are_told_ && applies(Rule::kStable)) {
         bool stable = false;
         const Result written = parts_.host.line_stable(parts_.host.context, number_, &stable);
         if (!written.ok()) refuse(written.message());
@@ -189,10 +189,27 @@ Line::Step Line::step(bool last, ConsensusKind* kind, Vote* own) {
       phase_ = Phase::kDone;
       own->points = saved_.points;
       own->cost = cost_;
+      if (!refused()) tell_addresses(own);
       return cast(kDoneConsensus, kind, own);
     case Phase::kDone: return Step::kWait;
   }
   return Step::kWait;
+}
+
+void Line::tell_addresses(Vote* own) {
+  if (are_told_ || parts_.host.told_addresses == nullptr) return;
+  Vector<ToldAddress> addresses;
+  parts_.host.told_addresses(parts_.host.context, &addresses);
+  for (ToldAddress& t : addresses) t.holder = parts_.self;
+  own->tell(std::move(addresses));
+}
+
+void Line::told_by_all(const Vote& result) {
+  are_told_ = true;
+  phase_ = Phase::kSaved;
+  if (refused() || parts_.host.check_told == nullptr) return;
+  const Result checked = parts_.host.check_told(parts_.host.context, result.told);
+  if (!checked.ok()) refuse(checked.message());
 }
 
 // Where it could not be saved, the line is refused, and there is nothing to wait for.

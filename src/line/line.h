@@ -59,6 +59,8 @@ class Line {
   // What consensus 1 and 2 have decided.
   void taken_by_all(const Vote& result);
   void ready_everywhere(const Vote& result);
+  // And consensus 3, for the first time, where files have told addresses: all vote in it again.
+  void told_by_all(const Vote& result);
   // It has ended: its residues are the job's, or its counts are given back. What was kept is let go.
   void end(bool committed);
 
@@ -72,6 +74,7 @@ class Line {
   bool state_saved();
   Result finish_file();
   void forget_freed();
+  void tell_addresses(Vote* own);
   Step cast(ConsensusKind kind, ConsensusKind* cast, Vote* own) const;
 
   Parts parts_;
@@ -83,6 +86,7 @@ class Line {
   bool replayed_ = false;  // this process was replaying at the checkpoint
   bool waited_ = false;    // waited_synchronously
   bool looks_ = false;     // Host::looks, of any process
+  bool are_told_ = false;  // the addresses of consensus 3
   uint64_t cost_ = 0;
   const char* group_call_ = nullptr;
   Vector<ClassEntry> frozen_;

@@ -42,6 +42,13 @@ struct Pattern {
   }
 };
 
+// A number in the state of a process, or in a message that is in transit, that may be an address of another process, which it has been told.
+struct ToldAddress {
+  uint64_t address = 0;
+  bool exact = false;  // it is one by chance more easily, and is taken for one only where something begins there
+  Rank holder = 0;     // the least whose state has it
+};
+
 // A message that the library holds: in the pending queue, in the log of a line, or both. Its owners
 // count themselves in `references`.
 struct Message {

@@ -90,10 +90,10 @@ class Judge {
     find_doubtful(process.types, type, 0, &doubtful_);
   }
   // Whether what is there can be an element: what is between its fields is 0, and its pointers lead somewhere.
-  bool allows(const uint8_t* at) const {
+  bool allows(const uint8_t* at, bool also_elsewhere = false) const {
     for (const size_t i : unused_)
       if (at[i] != 0) return false;
-    return is_known_ && is_of_type(p_, doubtful_, at) && leads(p_, type_, at);
+    return is_known_ && is_of_type(p_, doubtful_, at) && leads(p_, type_, at, also_elsewhere);
   }
   bool is_known() const { return is_known_; }
   bool has_pointers() const { return is_known_ && p_.types.info(type_).has_handle; }
@@ -125,8 +125,9 @@ class Parts {
   bool make_of(const Vector<Noted>& all, uint64_t element) {
     fields_.clear();
     end_ = 0;
-    if (block_.type != format::kByte && all[0].offset != 0) add(block_.type, 0, block_.is_open ? element : all[0].offset, false);
+    if (block_.type != format::kByte && all[0].offset != 0 && !add_records(block_.type, 0, all, 0)) add(block_.type, 0, block_.is_open ? element : all[0].offset, false);
     for (size_t i = 0; i < all.size(); ++i) {
+      if (all[i].offset < end_ || add_records(all[i].type, all[i].offset, all, i + 1)) continue;
       // What is noted inside of an element is another view of that.
       const auto end_for = [&](TypeId type) {
         size_t next = i + 1;
@@ -257,6 +258,49 @@ class Parts {
     end_ = last;
     return true;
   }
+  // Structs at equal distances, each with something of its own behind it: so many that each cannot be a part by itself. `next`: of what is noted
+  // the first behind `begin`.
+  bool add_records(TypeId of, uint64_t begin, const Vector<Noted>& all, size_t next) {
+    constexpr uint64_t kLeast = 3;
+    constexpr size_t kMostBehind = 64;  // that is noted in a record
+    const TypeId* const with_gaps = p_.types_with_gaps.find(static_cast<uint64_t>(of));
+    const TypeId type = with_gaps == nullptr ? of : *with_gaps;
+    const uint64_t size = p_.types.size_of(type);
+    if (p_.types.info(type).kind != format::kStruct || p_.types.accessor(type) != nullptr) return false;
+    Vector<format::FieldSpec> fields;
+    fields.push_back({{}, 0, type, 1});
+    uint64_t end = size;
+    size_t i = next;
+    for (; i < all.size() && i < next + kMostBehind && all[i].type != of; ++i) {
+      const uint64_t at = all[i].offset - begin;
+      if (at < end || !p_.types.info(all[i].type).has_handle) continue;
+      if (at > end) fields.push_back({{}, end, format::kByte, at - end});
+      fields.push_back({{}, at, all[i].type, 1});
+      end = at + p_.types.size_of(all[i].type);
+    }
+    if (i == all.size() || all[i].type != of) return false;
+    const uint64_t stride = all[i].offset - begin;
+    if (stride <= size || stride < end || begin + kLeast * stride > block_.size) return false;
+    if (stride > end) fields.push_back({{}, end, format::kByte, stride - end});
+    uint64_t count = (block_.size - begin) / stride;
+    for (const format::FieldSpec& field : fields) count = holding(field, block_.address + begin, stride, count);
+    TypeId record;
+    if (count < kLeast || !fill_up(begin) || !make_type(stride, &fields, &record)) return false;
+    fields_.push_back({{}, begin, record, count});
+    end_ = begin + count * stride;
+    return true;
+  }
+  // So many of `most` records, from the first on, hold what may be in this field. In a record that came from another process are pointers
+  // of that one, and that is what a message about them is to say.
+  uint64_t holding(const format::FieldSpec& field, const uint8_t* records, uint64_t stride, uint64_t most) const {
+    const Judge judge(p_, field.type);
+    const uint64_t size = field.count * p_.types.size_of(field.type);
+    for (uint64_t i = 0; i < most; ++i) {
+      const uint8_t* const at = records + i * stride + field.offset;
+      if ((field.type != format::kByte && !judge.allows(at, true)) || !check_addresses(p_, at, size, field.type).ok()) return i;
+    }
+    return most;
+  }
   // An object that was given back: its first word is the allocator's, which leads to the next one; the pointers behind it are as they were.
   bool add_given_back(TypeId link, TypeId type, uint64_t begin, uint64_t end) {
     if (link != format::kPointer || p_.types.size_of(type) > end - begin || !Judge(p_, type).is_known()) return false;
@@ -313,22 +357,25 @@ class Parts {
     return true;
   }
   bool make() {
-    if (fields_.size() > kMostFields) return false;
-    Vector<Text> names;
-    uint64_t all = mix64(end_);
-    for (format::FieldSpec& field : fields_) {
-      names.push_back(Text::format("at_%llu", static_cast<unsigned long long>(field.offset)));
-      all = mix64(mix64(mix_text(all, p_.types.info(field.type).name) ^ field.offset) ^ field.count);
-    }
-    for (size_t i = 0; i < fields_.size(); ++i) fields_[i].name = names[i].view();
     TypeId made;
-    const Text name = Text::format("%s %016llx", kPartsName, static_cast<unsigned long long>(all));
-    if (!p_.types.make_struct(name.view(), end_, {fields_.data(), fields_.size()}, &made).ok()) return false;
+    if (fields_.size() > kMostFields || !make_type(end_, &fields_, &made)) return false;
     p_.without_parts.push_back(block_);
     block_.type = made;
     block_.guessed = true;
     block_.is_open = false;
     return true;
+  }
+
+  bool make_type(uint64_t size, Vector<format::FieldSpec>* fields, TypeId* made) {
+    Vector<Text> names;
+    uint64_t all = mix64(size);
+    for (const format::FieldSpec& field : *fields) {
+      names.push_back(Text::format("at_%llu", static_cast<unsigned long long>(field.offset)));
+      all = mix64(mix64(mix_text(all, p_.types.info(field.type).name) ^ field.offset) ^ field.count);
+    }
+    for (size_t i = 0; i < names.size(); ++i) (*fields)[i].name = names[i].view();
+    const Text name = Text::format("%s %016llx", kPartsName, static_cast<unsigned long long>(all));
+    return p_.types.make_struct(name.view(), size, {fields->data(), fields->size()}, made).ok();
   }
 
   Process& p_;
@@ -418,7 +465,8 @@ void find_parts(Process& p) {
     Block& block = *all[i].block;
     bool says_more = p.types.info(block.type).has_handle;  // than the block's own type: where pointers are, or are not
     const auto says = [&](TypeId type) { return type != format::kNone && !are_of(p, block.type, type) && p.types.info(type).has_handle; };
-    for (const Noted& part : of_block) says_more = says_more || says(part.type) || says(part.before);
+    const auto is_beside = [&](const Noted& part) { return part.type == block.type && part.offset % p.types.size_of(block.type) != 0; };
+    for (const Noted& part : of_block) says_more = says_more || says(part.type) || says(part.before) || is_beside(part);
     if (says_more && (block.type != format::kPointer || !block.is_open)) Parts(p, block).find(of_block);
     else if (block.type != format::kByte)
       for (const Noted& part : of_block) p.parts.remove(reinterpret_cast<uintptr_t>(block.address) + part.offset);
@@ -454,6 +502,7 @@ TypeId type_of_parts(Process& p, const format::TypeTable& file, const format::Ty
     const format::FieldInfo& field = file.field(type, i);
     TypeId here = field.type < format::kFirstMade ? field.type : p.types.find(file.info(field.type).name);
     if (here == format::kNone) here = beginning_named(p, file.info(field.type).name);
+    if (here == format::kNone && is_name_of_parts(file.info(field.type).name)) here = type_of_parts(p, file, file.info(field.type));
     if (here == format::kNone) return format::kNone;
     fields.push_back({field.name, end, here, field.count});
     end += field.count * p.types.size_of(here);
@@ -465,13 +514,18 @@ TypeId type_of_parts(Process& p, const format::TypeTable& file, const format::Ty
   return made;
 }
 
+static void note_fields(Process& p, TypeId parts, const uint8_t* at) {
+  for (const format::FieldInfo& field : p.types.fields(parts)) {
+    const bool are_records = is_of_parts(p, field.type);
+    if (!are_records && field.type != format::kByte) note_part(p, at + field.offset, field.type);
+    for (uint64_t i = 0; are_records && i < field.count; ++i) note_fields(p, field.type, at + field.offset + i * p.types.size_of(field.type));
+  }
+}
+
 void note_parts(Process& p) {
   if (p.first_of_parts == format::kNone) return;
-  for (const Block& block : p.heap.slots()) {
-    if (!is_of_parts(p, block.type)) continue;
-    for (const format::FieldInfo& field : p.types.fields(block.type))
-      if (field.type != format::kByte) note_part(p, block.address + field.offset, field.type);
-  }
+  for (const Block& block : p.heap.slots())
+    if (is_of_parts(p, block.type)) note_fields(p, block.type, block.address);
 }
 
 }  // namespace elc::state

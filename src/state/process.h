@@ -115,6 +115,28 @@ struct Made {
   pthread_t by;
 };
 
+// Numbers of a prepared program that a line has, and that may be addresses which another process has told it, and has elsewhere after a
+// restart. Behind as many as there is room for nothing more is noted: a copy of the process has no memory for more.
+class Told {
+ public:
+  static constexpr size_t kMost = 512;
+
+  void note(uintptr_t address, bool exact) {
+    for (size_t i = 0; i < count_; ++i) {
+      if (all_[i].address != address) continue;
+      all_[i].exact = all_[i].exact && exact;
+      return;
+    }
+    if (count_ < kMost) all_[count_++] = {address, exact};
+  }
+  void clear() { count_ = 0; }
+  std::span<const ToldNumber> all() const { return {all_, count_}; }
+
+ private:
+  size_t count_ = 0;
+  ToldNumber all_[kMost];
+};
+
 struct Process {
   format::TypeTable types;
   NameStack names;
@@ -189,6 +211,7 @@ struct Process {
   const void* tables[kMostTables] = {};
   size_t next_table = 0;
   uintptr_t executable = 0, executable_end = 0;  // of a prepared program: where it lies itself
+  uintptr_t stack_end = 0;                       // of it: behind all frames
   Vector<SavedFrame> saved_frames;
   // What ELC_Program_as was told last, in the place of its number: a type whose size is a power of two, and that less one.
   struct Said {
@@ -198,6 +221,7 @@ struct Process {
   static constexpr size_t kSaid = 8;
   Said said[kSaid];
   const HandleCodec* codec = nullptr;  // of the line that is being taken
+  Told told;                   // of the last line
   BlockMap* blocks = nullptr;  // owned; made at the first save
   Image* image = nullptr;      // owned; of the line that is being restored
   RandomNumbers* random = nullptr;  // owned; if ELC_RANDOM was called
@@ -288,8 +312,11 @@ Result take_number(const Region& region, const int line[kNumberWords], bool chan
 // In a prepared program: fails if memory that consists of elements of this type holds an address of what a line has beside its
 // pointers.
 void note_places(Process& process);
-// Blocks with something between the members of their structs get a type that has it.
+uintptr_t lowest_place(const Process& process);  // below it there is no memory
+// Blocks with something between the members of their structs get a type that has it: these are made of all types below `end`. Such a field.
+void make_types_with_gaps(Process& process, TypeId end);
 void find_gaps(Process& process);
+bool is_gap(const format::FieldInfo& field);
 // And blocks whose values are none of their type's are bytes.
 void find_reused(Process& process);
 void find_rows(Process& process);
@@ -339,15 +366,26 @@ void take_numbers(const Process& process);
 bool may_mix_handles(const Process& process);
 // Whether the type has handles of MPI by whose values they are not told from numbers.
 bool has_handle_of_mpi(const format::TypeTable& types, TypeId type);
-// Where handles of MPI are addresses: whether it is that of one.
+// Where handles of MPI are addresses: whether it is that of one. While a line is taken, or one of these lives.
 bool is_handle_of_mpi(const Process& process, uintptr_t value);
+class AsInLine {
+ public:
+  AsInLine();
+  ~AsInLine();
+  AsInLine(const AsInLine&) = delete;
+  AsInLine& operator=(const AsInLine&) = delete;
+
+ private:
+  const HandleCodec* const codec_;
+};
 // In a prepared program, of a pointer to what is no memory of lines: to a function or a stream of theirs.
 bool leads_beside_memory(const Process& process, uintptr_t value, format::PointerLeaf* out);
 // And if a pointer to nothing that a line has is no address at all: then its memory is not what it is taken for.
 // `may_be_number`: it is a pointer, which may have a number that the program has put there.
 Result check_wild(const Process& process, uintptr_t value, bool may_be_number = false);
 void forget_starts();  // before a line: types may be others than in the last one
-Result check_addresses(const Process& process, const uint8_t* begin, uint64_t size, TypeId type);
+Result check_addresses(const Process& process, const uint8_t* begin, uint64_t size, TypeId type, Told* told = nullptr);
+void note_told(Process& process, uintptr_t value);  // a number that is looked at whole
 // `at`, or a place behind it before which no `size` bytes of [at, end) are other than 0: large memory is often untouched.
 uint64_t behind_zeros(const uint8_t* bytes, uint64_t at, uint64_t end, uint64_t size);
 

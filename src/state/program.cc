@@ -94,77 +94,6 @@ void register_variables(const ELC_Program& program) {
   }
 }
 
-struct Stretch {
-  uint64_t begin, end;
-};
-
-// Where fields of a struct are, in order. Bit-fields are what they change when all of them are set.
-Vector<Stretch> parts_in_use(const format::TypeTable& types, TypeId type) {
-  Vector<Stretch> parts;
-  bool has_bit_fields = false;
-  for (const format::FieldInfo& field : types.fields(type)) {
-    has_bit_fields = has_bit_fields || types.accessor(field.type) != nullptr;
-    if (types.accessor(field.type) == nullptr) parts.push_back({field.offset, field.offset + field.count * types.size_of(field.type)});
-  }
-  Vector<uint8_t> bits;
-  if (has_bit_fields) {
-    bits.resize(static_cast<size_t>(types.size_of(type)));
-    set_bit_fields(types, type, bits.data());
-  }
-  for (size_t i = 0; i < bits.size(); ++i)
-    if (bits[i] != 0) parts.push_back({i, i + 1});
-  sort(parts, [](const Stretch& a, const Stretch& b) { return a.begin < b.begin; });
-  return parts;
-}
-
-// A struct type whose gaps are bytes, for blocks that have something there: memory behind a header, or cells that are used again as
-// something else. Made for all structs, so that a restart has them. 0: it has no gaps, or what they are is not known.
-TypeId with_gaps(Process& p, TypeId type) {
-  const format::TypeInfo& info = p.types.info(type);
-  if (info.kind != format::kStruct || has_union(p.types, type)) return 0;
-  const Vector<Stretch> parts = parts_in_use(p.types, type);
-  Vector<ELC_Field> fields;
-  Vector<Text> names;
-  bool differs = false;
-  uint64_t at = 0;
-  size_t next = 0;
-  const auto fill = [&](uint64_t end) {
-    while (at < end) {
-      for (; next < parts.size() && parts[next].begin <= at; ++next) at = std::max(at, parts[next].end);
-      const uint64_t begin = at;
-      at = std::max(at, next < parts.size() ? std::min(end, parts[next].begin) : end);
-      if (at == begin) continue;
-      names.push_back(Text::format("gap_at_%llu", static_cast<unsigned long long>(begin)));
-      fields.push_back({nullptr, static_cast<size_t>(begin), ELC_BYTE, static_cast<size_t>(at - begin)});
-      differs = true;
-    }
-  };
-  for (const format::FieldInfo& field : p.types.fields(type)) {
-    fill(field.offset);
-    const TypeId* inner = field.type >= ELC_FIRST_MADE_TYPE ? p.types_with_gaps.find(static_cast<uint64_t>(field.type)) : nullptr;
-    const TypeId own = inner != nullptr ? *inner : field.type;
-    differs = differs || own != field.type;
-    names.push_back(Text::copy(field.name));
-    fields.push_back({nullptr, static_cast<size_t>(field.offset), own, static_cast<size_t>(field.count)});
-  }
-  fill(info.size);
-  if (!differs) return 0;
-  for (size_t i = 0; i < fields.size(); ++i) fields[i].name = names[i].c_str();
-  return ELC_Struct(Text::format("%s with its gaps", info.name).c_str(), static_cast<size_t>(info.size), static_cast<int>(fields.size()),
-                    fields.data());
-}
-
-void make_types_with_gaps(Process& p, TypeId end) {
-  for (TypeId type = ELC_FIRST_MADE_TYPE; type < end; ++type)
-    if (const TypeId twin = with_gaps(p, type)) {
-      p.types_with_gaps.at(static_cast<uint64_t>(type)) = twin;
-      if (const TypeId* const tail = p.tails.find(static_cast<uint64_t>(type))) p.tails.at(static_cast<uint64_t>(twin)) = *tail;
-    }
-}
-
-// What no memory of a program lies below, and above: most numbers are told from addresses by that.
-constexpr uintptr_t kLeast = kLeastAddress, kMostAddress = sizeof(uintptr_t) == 8 ? ~uintptr_t{0} >> 16 : ~uintptr_t{0};
-
 // A copy that is part of lines.
 char* copy_text(const char* text, size_t length) {
   char* const copy = static_cast<char*>(ELC_new(ELC_CHAR, length + 1));
@@ -185,15 +114,6 @@ bool may_have_long_doubles() {
     for (const format::FieldInfo& field : p.types.fields(type))
       if (field.type >= 0 && format::part_of_complex(p.types.info(field.type).kind) == format::kLdouble) return true;
   return p.has_long_doubles;
-}
-
-// The upper bits of an address: those of all that a program has are few.
-static uintptr_t place_of(uintptr_t address) { return sizeof address == 8 ? address >> 18 >> 18 : 0; }
-
-// Below it there is no memory: systems lay an executable, or the libraries where the stack has no limit, and all else behind the first.
-static uintptr_t lowest_place(const Process& p) {
-  const uintptr_t lowest = std::min({p.executable, reinterpret_cast<uintptr_t>(&strlen), reinterpret_cast<uintptr_t>(&p)});
-  return place_of(lowest) == 0 ? lowest : place_of(lowest) << 18 << 18;
 }
 
 // Nobody can lay static variables elsewhere: a restart is one in which they lie as they did.
@@ -239,6 +159,7 @@ char** begin_program(const ELC_Program& program, bool takes_lines, int argc, cha
     p.executable_end = reinterpret_cast<uintptr_t>(program.executable_end);
     ELC_Program_lowest = static_cast<unsigned long>(lowest_place(p));
   }
+  p.stack_end = reinterpret_cast<uintptr_t>(argv);
   p.settings = program.settings;
   if (p.settings != nullptr) p.settings(0);
   register_library(program);
@@ -250,118 +171,6 @@ char** begin_program(const ELC_Program& program, bool takes_lines, int argc, cha
   char** const copy = static_cast<char**>(ELC_new(ELC_POINTER, count + 1));
   for (size_t i = 0; copy != nullptr && i < count && argv[i] != nullptr; ++i) copy[i] = copy_text(argv[i], strlen(argv[i]));
   return copy == nullptr ? argv : copy;
-}
-
-// Where addresses have 32 bits, half of a double, or four characters, may be one by chance, and of many some are: they are not looked at
-// there; integers are taken for one that leads to the beginning of something.
-static constexpr bool kIsNarrow = sizeof(uintptr_t) == 4;
-static bool may_be_any(const format::TypeInfo& info) {
-  return kIsNarrow && (format::is_floating(format::part_of_complex(info.kind)) || (info.size == 1 && info.kind != format::kByte));
-}
-
-static bool is_gap(const format::FieldInfo& field) { return field.type == format::kByte && strncmp(field.name, "gap_at_", 7) == 0; }
-
-// Where in elements of a type a program may have put an address that is none to the type: where a number begins. Large elements are looked
-// at a window at a time, as what is allocated here is not given back while a copy of the process saves (base/memory.h).
-class Starts {
- public:
-  static constexpr uint64_t kWindow = 65536;
-
-  struct Start {
-    uint32_t at;   // in the window
-    bool has_gap;  // so much of what is between the fields is part of what begins there that the rest may be anything
-  };
-  // Of the element that is there, as unions are not always the same. `from`: where the window begins, a multiple of its size. Until the next call.
-  const Vector<Start>& of(const format::TypeTable& types, TypeId type, const uint8_t* element, uint64_t from) {
-    const format::TypeInfo& info = types.info(type);
-    if (type == type_ && from == from_ && !info.walked) return all_;
-    type_ = type, from_ = from, types_ = &types;
-    const uint64_t end = std::min(info.size, from + kWindow), last = std::min(info.size, end + kWord);
-    marks_.clear(), all_.clear();
-    marks_.resize(static_cast<size_t>(end + kWord - from));
-    low_ = from, high_ = last, place_ = 0;
-    mark(type, element, 0, element);
-    for (uint64_t at = last; at < end + kWord; at += high_) {  // of the element behind it
-      low_ = 0, high_ = std::min(info.size, end + kWord - at), place_ = at - from;
-      mark(type, element, 0, element);
-    }
-    for (size_t at = 0; at < end - from; ++at) {
-      bool is = (marks_[at] & kBegins) != 0;
-      size_t gap = 0;
-      for (size_t i = at; is && i < at + kWord; ++i) {
-        is = (marks_[i] & kTaken) == 0;
-        if ((marks_[i] & kGap) != 0) ++gap;
-      }
-      if (is) all_.push_back({static_cast<uint32_t>(at), gap > kWord / 2 && gap < kWord});
-    }
-    return all_;
-  }
-  void forget() { type_ = type_of_bits_ = format::kNone; }
-
- private:
-  static constexpr uint64_t kWord = sizeof(uintptr_t);
-  static constexpr uint8_t kBegins = 1, kTaken = 2, kGap = 4;
-
-  void set(uint64_t begin, uint64_t size, uint8_t what, uint64_t step = 1) {
-    uint64_t at = begin;
-    if (at < low_) at += (low_ - at + step - 1) / step * step;
-    for (; at < std::min(begin + size, high_); at += step) marks_[static_cast<size_t>(at - low_ + place_)] |= what;
-  }
-  void mark(TypeId type, const uint8_t* element, uint64_t offset, const uint8_t* enclosing) {
-    const format::TypeInfo& info = types_->info(type);
-    if (info.kind == format::kStruct || info.kind == format::kUnion) {
-      const bool is_struct = info.kind == format::kStruct;
-      const int active = is_struct ? 0 : info.active(element + offset, enclosing);
-      if (active < 0) return set(offset, info.size, kTaken);  // nothing of it is saved
-      int number = 0;
-      bool has_bit_fields = false;
-      for (const format::FieldInfo& field : types_->fields(type)) {
-        if (!is_struct && number++ != active) continue;
-        has_bit_fields = has_bit_fields || types_->accessor(field.type) != nullptr;
-        const uint64_t size = types_->accessor(field.type) != nullptr ? 0 : types_->size_of(field.type), begin = offset + field.offset;
-        for (uint64_t i = size > 0 && begin < low_ ? (low_ - begin) / size : 0; size > 0 && i < field.count && begin + i * size < high_; ++i)
-          mark(field.type, element, begin + i * size, is_struct ? element + offset : enclosing);
-        if (is_gap(field)) set(begin, field.count, kGap);
-      }
-      if (has_bit_fields) mark_bit_fields(type, offset);
-    } else if (info.has_handle || may_be_any(info)) {
-      set(offset, info.size, kTaken);
-    } else {
-      const uint64_t step = std::min<uint64_t>(info.size, kIsNarrow ? kWord : kWord / 2);
-      if (!kIsNarrow) return set(offset, info.size, kBegins, step);
-      for (uint64_t at = offset; at < offset + info.size; at += step)
-        if (info.kind == format::kByte || at % kWord == 0) set(at, 1, kBegins);
-    }
-  }
-
-  // Where ints could be.
-  void mark_bit_fields(TypeId type, uint64_t offset) {
-    if (type != type_of_bits_) {
-      type_of_bits_ = type;
-      bits_.clear();
-      bits_.resize(static_cast<size_t>(types_->info(type).size));
-      set_bit_fields(*types_, type, bits_.data());
-    }
-    const uint64_t step = kIsNarrow ? kWord : kWord / 2;
-    for (size_t i = 0; i < bits_.size(); ++i)
-      if (bits_[i] != 0 && ((offset + i) % step == 0 || i == 0 || bits_[i - 1] == 0)) set(offset + i, 1, kBegins);
-  }
-
-  const format::TypeTable* types_ = nullptr;
-  TypeId type_ = format::kNone;
-  uint64_t from_ = 0;
-  uint64_t low_ = 0, high_ = 0, place_ = 0;  // what is marked: of an element, and from where in marks_
-  Vector<uint8_t> marks_;
-  Vector<uint8_t> bits_;  // of the bit-fields of a type, kept for the next element
-  TypeId type_of_bits_ = format::kNone;
-  Vector<Start> all_;
-};
-
-static Starts* starts = nullptr;  // never destroyed, as the process
-
-void forget_starts() {
-  if (starts == nullptr) starts = make<Starts>();
-  starts->forget();
 }
 
 // What the C library makes of a block that is to have no size: nothing, or another block.
@@ -393,57 +202,6 @@ static bool begins_with(const format::TypeTable& types, TypeId whole, TypeId fir
   return type == first;
 }
 
-static bool is_zero(const uint8_t* at, uint64_t size) {
-  for (uint64_t i = 0; i < size; ++i)
-    if (at[i] != 0) return false;
-  return true;
-}
-
-static bool gaps_are_zero(const Process& p, const uint8_t* begin, TypeId twin) {
-  for (const format::FieldInfo& field : p.types.fields(twin)) {
-    const uint64_t size = p.types.size_of(field.type);
-    if (is_gap(field) && !is_zero(begin + field.offset, field.count)) return false;
-    for (uint64_t i = 0; p.types.info(field.type).kind == format::kStruct && i < field.count; ++i)
-      if (!gaps_are_zero(p, begin + field.offset + i * size, field.type)) return false;
-  }
-  return true;
-}
-
-void find_gaps(Process& p) {
-  if (!p.is_prepared) return;
-  for (Block& block : p.heap.slots()) {
-    const TypeId* const twin = p.types_with_gaps.find(static_cast<uint64_t>(block.type));
-    if (twin == nullptr) continue;
-    const uint64_t size = p.types.size_of(block.type), count = elements_of(p, block);
-    for (uint64_t i = 0; i < count; ++i) {
-      if (gaps_are_zero(p, block.address + i * size, *twin)) continue;
-      block.type = *twin;
-      break;
-    }
-  }
-}
-
-// Behind the last block that lies low: those that were there before.
-constexpr uintptr_t kMostBehind = uintptr_t{64} << 20;
-
-void note_places(Process& p) {
-  if (!p.is_prepared) return;
-  p.places.clear();
-  const auto note = [&](const void* address) {
-    const uintptr_t place = place_of(reinterpret_cast<uintptr_t>(address));
-    if (place == 0) p.low_end = std::max(p.low_end, reinterpret_cast<uintptr_t>(address) + kMostBehind);
-    for (const uintptr_t known : p.places)
-      if (known == place) return;
-    p.places.push_back(place);
-  };
-  const int here = 0;
-  note(&here);
-  note(&p);
-  note(reinterpret_cast<const void*>(&strlen));
-  for (const Block& block : p.heap.slots()) note(block.address);
-  for (const Region& region : p.globals) note(region.address);
-}
-
 bool in_different_blocks(const void* a, const void* b) {
   const auto holds = [](const Block& block, const void* address) {
     return static_cast<const uint8_t*>(address) >= block.address && static_cast<const uint8_t*>(address) - block.address < static_cast<ptrdiff_t>(block.size);
@@ -454,126 +212,6 @@ bool in_different_blocks(const void* a, const void* b) {
   for (const Block& block : p.heap.slots())
     if (holds(block, a) != holds(block, b)) return true;
   return false;
-}
-
-// The C library has these, and a restart has others.
-static bool is_stream(const Process& p, uintptr_t value) { return p.streams.number_of(reinterpret_cast<FILE*>(value)) != kWildStream; }
-
-bool leads_beside_memory(const Process& p, uintptr_t value, format::PointerLeaf* out) {
-  if (!p.is_prepared) return false;
-  const uint32_t* const function = p.function_by_address.find(value);
-  const uint64_t stream = p.streams.number_of(reinterpret_cast<FILE*>(value));
-  if (function != nullptr) *out = {format::kFunctionBlock, *function};
-  else if (stream != kWildStream) *out = {format::kStreamBlock, stream};
-  return function != nullptr || stream != kWildStream;
-}
-
-bool may_be_address(const Process& p, uintptr_t value) {
-  if (value < kLeast || value > kMostAddress) return false;
-  // Of an executable that lies where it was linked to, below most numbers, memory is behind it.
-  if (sizeof value == 8 && place_of(value) == 0) return value >= p.executable && value < p.low_end;
-  bool is = p.places.empty() || p.has_foreign_addresses;
-  for (const uintptr_t place : p.places) is = is || place == place_of(value);
-  return is;
-}
-
-Result check_wild(const Process& p, uintptr_t value, bool may_be_number) {
-  if (!p.is_prepared) return Result();
-  if (is_mark(static_cast<intptr_t>(value))) return Result();
-  if (p.blocks != nullptr && p.blocks->holds(value, 1))
-    return Result::error("a pointer in it points into memory that the line has (%p), but to no value there: to a gap or into bit-fields, "
-                         "which a restart would not find", reinterpret_cast<void*>(value));
-  if (value - p.executable < p.executable_end - p.executable)
-    return Result::error("a pointer in it points to something of the program that lines do not have (%p), and which a restart would not find",
-                         reinterpret_cast<void*>(value));
-  if (may_be_address(p, value)) return Result();
-  const int number = static_cast<int>(value);
-  const bool is_int = value == static_cast<unsigned>(number) || value == static_cast<uintptr_t>(static_cast<intptr_t>(number));
-  if (is_int && p.codec != nullptr && p.codec->are_integers && p.codec->macro_of(p.codec->context, &number, sizeof number) != nullptr)
-    return Result::error("a pointer in it has a handle of MPI (%p), and a restart has another one: keep it in a variable of MPI's type",
-                         reinterpret_cast<void*>(value));
-  if (may_be_number && tells_numbers(p) && is_number(static_cast<intptr_t>(value))) return Result();
-  return Result::error("a pointer in it has the value %p, which is no address, and which a restart would not bring back: the memory may be not "
-                       "what the program has converted malloc's result to%s",
-                       reinterpret_cast<void*>(value),
-                       p.has_foreign_addresses ? "" : "; or it is an address of another process, which came with other data: if the program never follows it, link with -felc-foreign-addresses");
-}
-
-uint64_t behind_zeros(const uint8_t* bytes, uint64_t at, uint64_t end, uint64_t size) {
-  const uint64_t begin = at;
-  for (uint64_t word = 0; at + sizeof word <= end; at += sizeof word) {
-    memcpy(&word, bytes + at, sizeof word);
-    if (word != 0) break;
-  }
-  while (at < end && bytes[at] == 0) ++at;
-  return at - begin < size ? begin : at - size + 1;
-}
-
-bool may_mix_handles(const Process& p) { return p.handles_leave != nullptr || ELC_Program_mixed_handles != 0; }
-
-// Of an MPI that has addresses as handles.
-bool is_handle_of_mpi(const Process& p, uintptr_t value) {
-  return p.codec != nullptr && p.codec->macro_of != nullptr && may_be_address(p, value) && p.codec->macro_of(p.codec->context, &value, sizeof value) != nullptr;
-}
-
-// Whether there is an address of something that a restart has elsewhere.
-static bool holds_address(const Process& p, const uint8_t* at, bool is_bytes) {
-  uintptr_t value;
-  memcpy(&value, at, sizeof value);
-  if (value < kLeast || value > kMostAddress) return false;
-  if (is_handle_of_mpi(p, value)) return true;
-  const format::PointerLeaf leaf = p.blocks->encode(reinterpret_cast<const void*>(value));
-  const bool leads = leaf.block != format::kWildBlock && (!kIsNarrow || is_bytes || leaf.position == 0);
-  return leads || is_stream(p, value) || (p.moved.size() > 0 && p.moved.find(value) != nullptr) || p.function_by_address.find(value) != nullptr;
-}
-
-// The program takes what is there for something else, too.
-static bool has_parts_in(const Process& p, const uint8_t* begin, uint64_t size) {
-  bool has = false;
-  p.parts.each([&](uint64_t address, const Part&) { has = has || address - reinterpret_cast<uintptr_t>(begin) < size; });
-  return has;
-}
-
-// What a line has as numbers or bytes may hold no addresses: a restart would leave those of the run of the line.
-Result check_addresses(const Process& p, const uint8_t* begin, uint64_t size, TypeId type) {
-  constexpr uint64_t kWord = sizeof(uintptr_t);
-  const format::TypeInfo& info = p.types.info(type);
-  if (!p.is_prepared || info.size == 0 || may_be_any(info) || (info.has_handle && info.kind != format::kStruct)) return Result();
-  uint64_t found = size;
-  const bool is_bytes = info.kind == format::kByte || info.size == 1;
-  if (info.kind == format::kStruct || info.kind == format::kUnion) {
-    for (uint64_t element = 0; element + kWord <= size && found == size; element += info.size) {
-      for (uint64_t from = 0; from < info.size && found == size; from += Starts::kWindow) {
-        for (const Starts::Start& start : starts->of(p.types, type, begin + element, from)) {
-          const uint64_t at = element + from + start.at;
-          if (at + kWord > size || !holds_address(p, begin + at, false)) continue;
-          // A struct that was copied has in its gaps what the stack had there.
-          if (!start.has_gap || has_parts_in(p, begin, size)) found = std::min(found, at);
-        }
-      }
-    }
-  } else {
-    // On a machine of narrow addresses those of numbers are where numbers of that size are.
-    // On others one may stand behind an int, as where they are packed.
-    const uint64_t step = is_bytes ? 1 : kIsNarrow ? kWord : std::min<uint64_t>(info.size, kWord / 2);
-    const uint64_t skip = is_bytes || !kIsNarrow ? 0 : (kWord - reinterpret_cast<uintptr_t>(begin) % kWord) % kWord;
-    for (uint64_t at = skip; at + kWord <= size && found == size; at += step) {
-      if (is_bytes) at = behind_zeros(begin, at, size, kWord);
-      if (at + kWord <= size && holds_address(p, begin + at, is_bytes)) found = at;
-    }
-  }
-  if (found == size) return Result();
-  uintptr_t value;
-  memcpy(&value, begin + found, kWord);
-  if (is_number_in_union(value))
-    return Result::error("memory of %llu bytes, which is taken for %s, holds a number in a union that is an address, too (%p, at byte %llu); a restart has others, and could not tell the one from the "
-                         "other: set the union to 0 before a number of less bytes than a pointer comes into it, or say by #pragma elc union which member is in use",
-                         static_cast<unsigned long long>(size), info.kind == format::kByte ? "bytes" : info.name, reinterpret_cast<const void*>(value), static_cast<unsigned long long>(found));
-  return Result::error("memory of %llu bytes, which is taken for %s, holds an address%s (%p, at byte %llu), which a restart would "
-                       "not set; %smemory from malloc is what its result is converted to a pointer to",
-                       static_cast<unsigned long long>(size), info.kind == format::kByte ? "bytes" : info.name, is_stream(p, value) ? " of a stream" : is_handle_of_mpi(p, value) ? ", a handle of MPI" : "",
-                       reinterpret_cast<const void*>(value), static_cast<unsigned long long>(found),
-                       info.kind == format::kStruct && info.has_byte && !is_name_of_parts(info.name) ? "of a union #pragma elc union says which member is in use; " : "");
 }
 
 }  // namespace elc::state
@@ -685,6 +323,9 @@ ELC_NOINLINE void free_alone(void* memory) {
 }  // namespace
 
 extern "C" {
+
+// The C library's, if it has one: then the program has called it.
+ELC_WEAK size_t malloc_usable_size(void* memory) noexcept;
 
 // What a program calls all the time comes first: one thread, memory that it has just got, of a type as before.
 ELC_EXPORT void* ELC_Program_as(void* memory, ELC_Type type) {
@@ -814,6 +455,13 @@ ELC_EXPORT void* ELC_Program_aligned_alloc(size_t alignment, size_t size) {
 ELC_EXPORT void* ELC_Program_mm_malloc(size_t size, size_t alignment) { return ELC_Program_aligned_alloc(alignment, size); }
 
 ELC_EXPORT void* ELC_Program_valloc(size_t size) { return ELC_Program_aligned_alloc(static_cast<size_t>(sysconf(_SC_PAGESIZE)), size); }
+
+ELC_EXPORT size_t ELC_Program_usable_size(void* memory) {
+  if (!elc::state::follows_memory) return malloc_usable_size(memory);
+  const elc::state::Alone alone;
+  const Block* const block = memory == nullptr ? nullptr : process().heap.find(memory);
+  return block == nullptr ? 0 : static_cast<size_t>(block->size);
+}
 
 // The blocks of a function are a list: of pairs of pointers, to the next pair and to the block.
 ELC_EXPORT void* (*ELC_Program_alloca(void** of_function))(size_t size) {

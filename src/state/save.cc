@@ -133,6 +133,7 @@ Result encode_address(void* context, const void* leaf, PointerLeaf* out) {
   if (static_cast<intptr_t>(value) == value && saving.codec.is_address != nullptr)
     ELC_TRY(saving.codec.is_address(static_cast<intptr_t>(value), &is));
   if (is) *out = saving.process.blocks->encode(reinterpret_cast<const void*>(static_cast<intptr_t>(value)));
+  else note_told(saving.process, static_cast<uintptr_t>(value));
   return Result();
 }
 
@@ -487,7 +488,7 @@ Result save_variables(Saving& saving, const LeafEncoder& leaves) {
     saving.target = region->target;
     Result written = check_numbers(saving, region->type, static_cast<const uint8_t*>(region->address), region->count);
     if (written.ok() && p.is_prepared && region - p.globals.data() < static_cast<ptrdiff_t>(p.globals.size())) written = check_holes(p, *region);
-    if (written.ok() && region->is_checked) written = check_addresses(p, region->address, region->size, region->type);
+    if (written.ok() && region->is_checked) written = check_addresses(p, region->address, region->size, region->type, &saving.process.told);
     if (written.ok()) written = saving.writer.write_value(region->type, region->address, region->count, leaves);
     if (!written.ok())
       return Result::error("saving '%s' of %s: %s", region->name, owner_of(p, *region).c_str(),
@@ -554,10 +555,10 @@ Result save_heap(Saving& saving, const LeafEncoder& leaves) {
     saving.writer.cut_before(block.id, block.size);
     const HeapRun run = run_of(p, block);
     if (!p.is_prepared && run.type == format::kByte) ELC_TRY(check_untyped(p, block));
-    Result checked = check_addresses(p, block.address, block.size - run.rest, run.type);
+    Result checked = check_addresses(p, block.address, block.size - run.rest, run.type, &p.told);
     if (checked.ok()) checked = check_numbers_of_heap(saving, run.type, block.address, run.count);
     if (checked.ok()) checked = check_numbers_of_heap(saving, format::kByte, block.address + (block.size - run.rest), run.rest);
-    if (checked.ok()) checked = check_addresses(p, block.address + (block.size - run.rest), run.rest, format::kByte);
+    if (checked.ok()) checked = check_addresses(p, block.address + (block.size - run.rest), run.rest, format::kByte, &p.told);
     const auto failed = [&](const Result& why) {
       return Result::error("saving a heap block of %llu bytes (%s): %s%s", static_cast<unsigned long long>(block.size), p.types.info(run.type).name, why.message(),
                            who_leads_to(p, block).c_str());
@@ -593,6 +594,9 @@ Result check_files() {
 
 // Of the line: at once what is a handle of MPI is known.
 static HandleCodec codec_of_line;
+
+AsInLine::AsInLine() : codec_(process().codec) { process().codec = &codec_of_line; }
+AsInLine::~AsInLine() { process().codec = codec_; }
 
 Result begin_save(const HandleCodec& codec) {
   Process& p = process();
@@ -638,6 +642,7 @@ void end_save() {
 Result save_files(format::Writer& writer, uint64_t line) { return process().streams.save(writer, line); }
 
 Result save_data(format::Writer& writer) {
+  process().told.clear();
   Saving saving = {process(), writer, codec_of_line};
   const LeafEncoder leaves = {&saving, encode_pointer, encode_handle, encode_status, encode_address};
   ELC_TRY(save_variables(saving, leaves));

@@ -22,6 +22,8 @@
 #include <stdint.h>
 #include <sys/stat.h>
 
+#include <span>
+
 #include "base/descriptor.h"
 #include "base/result.h"
 #include "base/text.h"
@@ -155,6 +157,18 @@ Result save_files(format::Writer& writer, uint64_t line);
 Result save_data(format::Writer& writer);
 // When the program runs on, in any case.
 void end_save();
+
+// Numbers that may be addresses of another process, which has told them: in a restart it has them elsewhere. Of a prepared program; those
+// that save_data() has found. `exact`: it consists of bytes, or of smaller numbers, and is an address only where something begins.
+struct ToldNumber {
+  uintptr_t address = 0;
+  bool exact = false;
+};
+std::span<const ToldNumber> told_numbers();
+void note_told(const uint8_t* bytes, uint64_t size);  // and these, which the line has beside what save_data() writes
+void note_told(std::span<const ToldNumber> of_copy);  // what a copy of the process has found: instead of all
+// Fails where one, of this rank, is an address of what this process has, so that a restart would not set it.
+Result check_told(const ToldNumber& number, int holder);
 // All of them.
 Result save(format::Writer& writer, const HandleCodec& codec);
 

@@ -399,13 +399,15 @@ int main(int argc, char **argv) {
     def test_removed_and_asked_for(self):
         """What was removed behind the line is removed by a restart as if it were there; one that asks for it before is ended."""
         for asks, message in ("access(\"part\", F_OK) == 0", "the program looks at the file 'part' again"), ("stat(\"part\", &about) == 0 && about.st_size == 9", "looks at"), \
-                ("i != 90", None):
+                ("is_opened(open(\"part\", O_RDONLY))", "looks at"), ("is_opened(openat(AT_FDCWD, \"part\", O_CREAT | O_RDWR, 0600))", "looks at"), ("i != 90", None):
             with self.subTest(asks):
                 self.write("prog.c", r"""
 #include <mpi.h>
 #include <stdio.h>
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
+static int is_opened(int d) { char c; return read(d, &c, 1) + close(d); }
 int main(int argc, char **argv) {
   int i, rank, there = 0, removed = 0;
   struct stat about;

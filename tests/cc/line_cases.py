@@ -163,6 +163,37 @@ static long exchange(int i, int rank) {
             self.refused("link with -felc-foreign-addresses", particle, inside)
             self.right(particle, inside, "-felc-foreign-addresses")
 
+    def test_addresses_told_to_others(self):
+        """Which have them when a line is taken, and give them back, as requests have cookies that answers bring back."""
+        outside = ("struct asked { long id, more[4]; struct asked *next; }; static struct asked *mine; static unsigned long told; static MPI_Aint place;"
+                   "static char parked[sizeof(struct asked)];"
+                   "static void swap(int rank, void *out, void *in, int n, MPI_Datatype type) { MPI_Sendrecv(out, n, type, 1 - rank, 1, in, n, type, 1 - rank, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE); }"
+                   "static long ask(int rank) { unsigned long cookie = 0; swap(rank, &told, &cookie, 1, MPI_UNSIGNED_LONG); return *(long *)cookie; }"
+                   "static void make(int i) { mine = calloc(1, sizeof *mine); mine->id = i; mine->next = mine; }")
+        number = ("if (i == 0) { make(i); unsigned long cookie = (unsigned long)%s; swap(rank, &cookie, &told, 1, MPI_UNSIGNED_LONG); }"
+                  "deep(1, 1); result += ask(rank);")
+        cases = (number % "mine", number % "&mine->more[1]",
+                 # One that is gone where another process has it no longer: but what the line has of that is as it was.
+                 "make(i); { unsigned long cookie = (unsigned long)mine; swap(rank, &cookie, &told, 1, MPI_UNSIGNED_LONG); }"
+                 "deep(1, 1); result += ask(rank); free(mine);",
+                 "if (i == 0) { make(i); swap(rank, mine, parked, sizeof parked, MPI_BYTE); memset(mine, 0, sizeof *mine); }"
+                 "deep(1, 1); if (i == 99) { swap(rank, parked, mine, sizeof parked, MPI_BYTE); result += mine->next->id; }",
+                 "if (i == 0) { make(i); MPI_Aint at; MPI_Get_address(&mine->more[2], &at); swap(rank, &at, &place, 1, MPI_AINT); }"
+                 "deep(1, 1); if (i == 99) { MPI_Aint at; swap(rank, &place, &at, 1, MPI_AINT); result += *(long *)at; }",
+                 "if (i == 0) { make(i); unsigned long cookie = (unsigned long)mine; MPI_Send(&cookie, 1, MPI_UNSIGNED_LONG, 1 - rank, 1, MPI_COMM_WORLD); }"
+                 "deep(1, 1); if (i == 99) { MPI_Recv(&told, 1, MPI_UNSIGNED_LONG, 1 - rank, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE); result += ask(rank); }")
+        for inside in cases:
+            with self.subTest(inside):
+                self.write("prog.c", PROGRAM % (outside, inside))
+                self.cc("prog.c", "-o", "prog")
+                for how in ("fork", "copy", "no") if inside is cases[0] else ("no",):
+                    self.assert_refuses_line(r"rank [01] has the address of (something|[0-9]+ bytes) of this one" + ("|'cookie.*holds an address" if inside is cases[2] else ""), ELC_BACKGROUND=how)
+        self.right(outside, (number % "mine").replace("ask(rank)", "told != 0"), "-felc-foreign-addresses")
+
+    def test_numbers_like_addresses_of_others(self):
+        """Which nobody has."""
+        self.right("static long numbers[200]; static char bytes[200];", "numbers[i] = 0x55aa00000000 + i * 4096 + rank; memcpy(bytes + i, &numbers[i], 8); deep(1, 1); result += numbers[i / 2] % 4096 + bytes[i / 2];")
+
     def test_pointer_to_what_lines_lack(self):
         self.write("other.c", 'static char own[4] = "own"; void give(char **to) { *to = own; }')
         self.run_words("gcc", "-c", "other.c")

@@ -541,6 +541,66 @@ for (one = all; one != NULL; one = one->up) result += one->kind + (one->kind % 4
 result += ends[i % 3 > i ? 0 : i % 3]->next->n;
 """), "3 8 20 29", "35 60")
 
+    def test_size_of_a_block(self):
+        """As allocators count what they have given out, and arrays grow into what they have."""
+        self.right("#include <malloc.h>\nstatic size_t used, n; static int *all; static void *get(size_t k) { void *p = malloc(k); used += malloc_usable_size(p); return p; }"
+                   "static void put(void *p) { used -= malloc_usable_size(p); free(p); }",
+                   "if (i % 9 == 0) { if (all) put(all); all = get((i + 1) * sizeof(int)); n = malloc_usable_size(all) / sizeof(int); for (size_t k = 0; k < n; k++) all[k] = 1; }"
+                   "deep(1, 1); result += malloc_usable_size(NULL) + (n > i / 9 * 9) + (malloc_usable_size(all) == used) + all[n - 1];")
+
+    def test_blocks_that_are_cut_in_an_array(self):
+        """Of a struct's last members, as to the height of a node, the operands of an operation, the edges of a vertex."""
+        self.restarts_from_all(PROGRAM % ("""
+#include <stddef.h>
+enum { HIGH = 8 };
+struct node { double key; int height; struct node *to[HIGH]; };
+struct term { int what; struct term *of[3]; int line; };
+struct vertex { int degree; struct edge { struct vertex *to; float far; } edges[20]; };
+static struct node *head, *node; static struct term *terms[100]; static struct vertex *all[100];
+static struct node *make(double key, int height) {
+  struct node *v = malloc(sizeof *v - (HIGH - height) * sizeof v->to[0]); int k;
+  v->key = key, v->height = height; for (k = 0; k < height; k++) v->to[k] = head;
+  return v; }
+""", """
+if (i < 40) {
+  int k, n = i % 4;
+  head = make(i, 1 + i % HIGH);
+  terms[i] = malloc(n == 3 ? sizeof(struct term) : offsetof(struct term, of[n])), terms[i]->what = n;
+  for (k = 0; k < n; k++) terms[i]->of[k] = terms[i * k / 4];
+  all[i] = malloc(offsetof(struct vertex, edges) + n * sizeof(struct edge)), all[i]->degree = n;
+  for (k = 0; k < n; k++) all[i]->edges[k].to = all[i * k / 3], all[i]->edges[k].far = k + .5f;
+  if (i == 30) { all[29] = realloc(all[29], offsetof(struct vertex, edges[6])); for (all[29]->degree = 6, k = 1; k < 6; k++) all[29]->edges[k].to = all[k], all[29]->edges[k].far = k; }
+}
+deep(1, 1);
+for (node = head; node != NULL; node = node->to[node->height - 1]) result += (long)node->key * node->height;
+for (int v = 0; v < 40 && v <= i; v++) {
+  for (int k = 0; k < terms[v]->what; k++) result += terms[v]->of[k]->what;
+  for (int k = 0; k < all[v]->degree; k++) result += all[v]->edges[k].to->degree + (long)all[v]->edges[k].far; }
+"""), "3 8 61 80", "90 120")
+
+    def test_records_at_equal_distances(self):
+        """Many structs in one block, each with as much behind it as the program was told, as the events of simulators have messages."""
+        for extra in "24", "3 * sizeof(void *)":
+            with self.subTest(extra):
+                self.restarts_from_all(PROGRAM % ("""
+struct event { struct event *next, *prev; double at; int from; };
+struct ping { struct event *of; long n; };
+static struct event *first, *e; static size_t extra = %s, length; static char *pool;
+static void put_in(int count) {
+  length = sizeof(struct event) + extra; pool = malloc(64 + count * length); memset(pool, 0, 64); pool += 64;
+  first = e = (struct event *)pool;
+  while (--count > 0) {
+    e->next = (struct event *)((char *)e + length), e->prev = NULL, e->from = count, e->at = count * .5;
+    memset(e + 1, count, extra); e->next->prev = e; e = e->next; }
+  e->next = NULL, e->from = 0, e->at = 0; memset(e + 1, 1, extra);
+}
+""" % extra, """
+if (i == 0) put_in(6000);
+if (i % 10 == 3) { e = first->next; first->next = e->next; e->next->prev = first; e->next = NULL; e->prev = first; if (extra == 24 && i > 30) { struct ping *p = (struct ping *)(e + 1); p->of = e->prev; p->n = i; } }
+deep(1, 1);
+for (e = first; e != NULL; e = e->next) result += e->from + (long)e->at + ((char *)(e + 1))[20] + (e->next != NULL && e->next->prev == e);
+"""), "3 8 61 120", "130 170")
+
     def test_matrices_without_rows(self):
         """As nrutil.c of Numerical Recipes makes them: the pointer to the first row is written behind the block, and leads nowhere, or is not even that."""
         self.right("""

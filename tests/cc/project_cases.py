@@ -12,6 +12,11 @@ from cases import ANSWER, Cases, PROGRAM, WRAPPER
 
 
 class Projects(Cases):
+    def test_functions_named_as_those_of_fortran(self):
+        """MPI's entries for Fortran have such names where compilers add no underscores."""
+        self.right("static long told; void mpi_init(int n) { told = n; } int mpi_send(int n) { return n + 1; } void mpi_barrier(void) { MPI_Barrier(MPI_COMM_WORLD); }",
+                   "mpi_init(i); mpi_barrier(); result += mpi_send(told);")
+
     def test_headers_of_a_library_that_is_installed(self):
         """CMake names their directories by -isystem; what is in them is the program's as by -I."""
         self.write("inst alled/include/list.h", """

@@ -68,6 +68,25 @@ TEST_CASE("nobody hears of a line before its record is there, and nobody waits f
   }
 }
 
+// Whose address it is knows nobody but the process itself: it hears of it when all have saved theirs.
+TEST_CASE("a line that has an address of another process as a number is refused by that one, and else all are asked once") {
+  for (const bool is_own : {true, false}) {
+    Job job(5, options());
+    job.told[3] = {{77, false, 0}, {5, true, 0}};
+    job.told[4] = {{77, false, 0}};
+    job.own[1] = is_own ? 77 : 78;
+    open_line(job, 5);
+    job.settle();
+    REQUIRE(job.ended.size() == 5);
+    for (const auto& e : job.ended) CHECK((e.committed == !is_own && e.reason == (is_own ? "rank 3 has its address" : "")));
+    job.ended.clear();
+    job.told.clear();
+    open_line(job, 5);
+    job.settle();
+    for (const auto& e : job.ended) CHECK(e.committed);
+  }
+}
+
 TEST_CASE("that lines are removed each hears once, but from who does not end") {
   Job job(6, options());
   job[0].tell_removed();

@@ -51,6 +51,8 @@ struct Channel {
   std::vector<uint64_t> held;   // the orders of the messages that have been saved
   std::vector<uint64_t> bound;  // the numbers of the receives whose messages have been saved
   std::map<elc::line::Rank, elc::Bytes> files;      // what each has saved last
+  std::map<elc::line::Rank, std::vector<elc::line::ToldAddress>> told;  // what addresses each has in its file
+  std::map<elc::line::Rank, uint64_t> own;                              // and one that is its own
   std::map<const elc::line::Posting*, int> copied;  // how often the data of a receive were copied
 
   std::function<bool(elc::line::Rank)> settled;                           // whether it can be saved here; empty: it can
@@ -112,6 +114,16 @@ struct Channel {
         saved.encode(out);
         for (const elc::line::SavedMessage& m : saved.messages) channel.held.push_back(m.message->order);
         for (const elc::line::BoundReceive& b : saved.bound) channel.bound.push_back(b.number);
+        return elc::Result();
+      };
+      h.told_addresses = [](void* context, elc::Vector<elc::line::ToldAddress>* out) {
+        const End& e = *static_cast<End*>(context);
+        for (const elc::line::ToldAddress& told : e.channel->told[e.rank]) out->push_back(told);
+      };
+      h.check_told = [](void* context, const elc::Vector<elc::line::ToldAddress>& all) {
+        const End& e = *static_cast<End*>(context);
+        for (const elc::line::ToldAddress& told : all)
+          if (told.address == e.channel->own[e.rank]) return elc::Result::error("rank %d has its address", told.holder);
         return elc::Result();
       };
       h.line_stable = [](void* context, elc::line::LineNumber, bool* stable) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -214,6 +215,9 @@ TEST_CASE("votes of many processes") {
       v.cost = random.below(5);
       v.orphans = random.chance(0.1);
       if (random.chance(0.2)) v.refuse(r, "no");
+      elc::Vector<line::ToldAddress> addresses;  // some told by others, too, and of all more than are kept
+      for (int i = random.between(0, 200); i-- > 0;) addresses.push_back({random.below(2000), random.chance(0.5), r});
+      v.tell(std::move(addresses));
       for (uint64_t identity = 1; identity < 6; ++identity) {
         if (!random.chance(0.7)) continue;
         const uint64_t operations = random.below(2);
@@ -246,6 +250,18 @@ TEST_CASE("votes of many processes") {
       CHECK(all.points == points);
       CHECK(all.cost == cost);
       CHECK(all.yes() == yes);
+      std::map<uint64_t, std::pair<bool, line::Rank>> due_told;
+      for (const line::Vote& v : votes)
+        for (const line::ToldAddress& t : v.told) {
+          auto& one = due_told.try_emplace(t.address, t.exact, t.holder).first->second;
+          one = {one.first && t.exact, std::min(one.second, t.holder)};
+        }
+      REQUIRE(all.told.size() == std::min(due_told.size(), line::Vote::kMostTold));
+      auto due_next = due_told.begin();
+      for (const line::ToldAddress& t : all.told) {
+        CHECK((t.address == due_next->first && t.exact == due_next->second.first && t.holder == due_next->second.second));
+        ++due_next;
+      }
       for (uint64_t identity = 1; identity < 6; ++identity) {
         line::CommVote due;
         due.least = UINT64_MAX;

@@ -122,6 +122,28 @@ static void new_prepared_process() {
   elc::state::process().apart = 16;
 }
 
+// Two ints side by side, such as the numbers of two neighbours, are one by chance where there is much memory; a number of as many bytes is not.
+TEST_CASE("what consists of smaller numbers is an address only where something begins") {
+  if (sizeof(void*) != 2 * sizeof(int)) return;
+  struct Two {
+    int a, b;
+  };
+  for (const bool is_begin : {false, true}) {
+    new_prepared_process();
+    const auto two = static_cast<ELC_Type>(ELC_Struct("Two", sizeof(Two), 2, std::initializer_list<ELC_Field>{{"a", 0, ELC_INT, 1}, {"b", sizeof(int), ELC_INT, 1}}.begin()));
+    const double* const numbers = static_cast<double*>(ELC_new(ELC_DOUBLE, 100)) + (is_begin ? 0 : 50);
+    for (const ELC_Type type : {ELC_Type{ELC_INT}, two, ELC_Type{ELC_LONG}}) {
+      void* const block = ELC_new(type, 2);
+      memcpy(block, &numbers, sizeof numbers);
+      Line line;
+      const elc::Result saved = line.save();
+      CHECK(saved.ok() == (!is_begin && type != ELC_LONG));
+      if (!saved.ok()) CHECK(contains(text(saved), "holds an address"));
+      ELC_free(block);
+    }
+  }
+}
+
 struct Rows {
   double* vector;
   int* integers;

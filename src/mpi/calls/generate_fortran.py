@@ -225,14 +225,15 @@ def statements(name, prototype, entry, kind, routine, words, handles):
 
 
 def entry_points(symbols, routine, name, prototype, entry, kind, handles):
-    """One that does it, and what else it is called."""
+    """One that does it, and what else it is called: a name without underscores may be that of a function in C, too."""
     words = ["a%d" % (i + 1) for i in range(words_of(prototype))]
     parameters = ", ".join("Word " + w for w in words)
     lines = statements(name, prototype, entry, kind, routine, words, handles)
     text = "\nELC_WEAK void %s(%s);\nELC_EXPORT void %s(%s) {\n%s}\n" % (
         routine, ", ".join(["Word"] * len(words)), symbols[0], parameters, "".join("  %s\n" % line for line in lines))
     for symbol in symbols[1:]:
-        text += "ELC_EXPORT void %s(%s) { %s(%s); }\n" % (symbol, parameters, symbols[0], ", ".join(words))
+        may_be_of_program = symbol.islower() and not symbol.endswith("_")
+        text += "%sELC_EXPORT void %s(%s) { %s(%s); }\n" % ("ELC_WEAK " if may_be_of_program else "", symbol, parameters, symbols[0], ", ".join(words))
     return text
 
 

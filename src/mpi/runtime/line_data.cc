@@ -156,6 +156,9 @@ Result LineData::copy_now() {
     Encoder out(report);
     d.writer_->hand_over(out);
     d.file_->hand_over(out);
+    const std::span<const state::ToldNumber> told = state::told_numbers();
+    out.u64(told.size());
+    for (const state::ToldNumber& number : told) out.u64(number.address), out.boolean(number.exact);
     return Result();
   }, this);
 }
@@ -191,7 +194,14 @@ Result LineData::written(bool* done) {
   if (!result.ok() || !*done) return result;
   Decoder in(report);
   ELC_TRY(writer_->take_over(in));
-  return file_->take_over(in);
+  ELC_TRY(file_->take_over(in));
+  Vector<state::ToldNumber> told;
+  for (size_t i = in.count(9); i > 0; --i) {
+    const auto address = static_cast<uintptr_t>(in.u64());
+    told.push_back({address, in.boolean()});
+  }
+  state::note_told({told.data(), told.size()});
+  return Result();
 }
 
 }  // namespace elc::mpi

@@ -9,6 +9,7 @@
 #include "mpi/runtime/line_data.h"
 #include "mpi/runtime/runtime.h"
 #include "mpi/runtime/saved_mpi.h"
+#include "mpi/serial/representation_code.h"
 #include "state/state.h"
 #include "store/beside.h"
 
@@ -157,6 +158,10 @@ Result write_line(const line::Saved& saved) {
   if (runtime.cannot != nullptr) return Result::error("%s", runtime.cannot);
   ELC_TRY(unspoiled(saved.line, saved.replay));
   ELC_TRY(check_unwritten());
+  for (const line::SavedMessage& m : saved.messages)
+    if (m.message->representation == native_representation_code()) state::note_told(m.message->content.data(), m.message->content.size());
+  for (const Vector<line::SavedResult>* const results : {&saved.crossing, &saved.pending})
+    for (const line::SavedResult& r : *results) state::note_told(r.result.data(), r.result.size());
   current().writer->begin_section("line");
   saved.encode(current().writer->encoder());
   current().writer->end_section();
@@ -197,6 +202,15 @@ Result state_saved(void*, line::LineNumber line, bool* saved) {
 
 Result save_line(void*, line::LineNumber line, const line::Saved& saved) {
   return timed(line, [&] { return write_line(saved); });
+}
+
+void told_addresses(void*, Vector<line::ToldAddress>* out) {
+  for (const state::ToldNumber& number : state::told_numbers()) out->push_back({number.address, number.exact, runtime.rank});
+}
+
+Result check_told(void*, const Vector<line::ToldAddress>& all) {
+  for (const line::ToldAddress& told : all) ELC_TRY(state::check_told({static_cast<uintptr_t>(told.address), told.exact}, told.holder));
+  return Result();
 }
 
 // What the disk does meanwhile costs the program nothing.
@@ -327,6 +341,8 @@ void fill_file_host(line::Host* host) {
   host->save_state = save_state;
   host->state_saved = state_saved;
   host->save_line = save_line;
+  host->told_addresses = told_addresses;
+  host->check_told = check_told;
   host->line_stable = line_stable;
   host->commit = commit;
   host->ended = ended;

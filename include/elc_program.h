@@ -121,6 +121,7 @@ int ELC_Program_rmdir(const char *path);
 int ELC_Program_mkdir(const char *path, unsigned int mode); /* the same of making a directory */
 /* The program asks for what the name leads to (access, stat). In a restart the job ends if it is not what it was in the line. Returns the name. */
 const char *ELC_Program_asks_of(const char *path);
+const char *ELC_Program_opens(const char *path); /* the same of open(), of what has to be there */
 
 /* Those that MPI has itself; pointers to them are in lines, as are those to what it says of a window. */
 #define ELC_PROGRAM_ATTRIBUTES 8

@@ -496,10 +496,9 @@ class FileVisitor : public Visitor {
     if (to != nullptr)
       m_.edits_.wrap(unit_.begin_of(to->getBeginLoc()), unit_.end_of(to->getEndLoc()), "({ __auto_type elc_a = ", "; elc_to = (void *)elc_a; elc_n = sizeof *elc_a; elc_a; })");
     const Expr* const path = call->getNumArgs() > 0 ? call->getArg(0) : nullptr;
-    if (path != nullptr && path->getType()->isPointerType() && path != to) ask_of(path);
+    if (path != nullptr && path->getType()->isPointerType() && path != to)
+      m_.edits_.wrap(unit_.begin_of(path->getBeginLoc()), unit_.end_of(path->getEndLoc()), "ELC_Program_asks_of(", ")");
   }
-
-  void ask_of(const Expr* path) { m_.edits_.wrap(unit_.begin_of(path->getBeginLoc()), unit_.end_of(path->getEndLoc()), "ELC_Program_asks_of(", ")"); }
 
   // Whether a file is opened that has to be there, or not to be another one: by its name and constant flags.
   bool opens_what_is_there(const CallExpr* call, const std::string& name, unsigned path) const {
@@ -536,8 +535,9 @@ class FileVisitor : public Visitor {
       after += ")";
     }
     m_.edits_.wrap(unit_.begin_of(around->getBeginLoc()), unit_.end_of(around->getEndLoc()), before, after);
-    const unsigned path = name.starts_with("openat") ? 1 : 0;
-    if (known.file == Known::File::kOpened && opens_what_is_there(call, name, path)) ask_of(call->getArg(path));
+    const unsigned at = name.starts_with("openat") ? 1 : 0;
+    if (const Expr* path = known.file == Known::File::kOpened && opens_what_is_there(call, name, at) ? call->getArg(at) : nullptr)
+      m_.edits_.wrap(unit_.begin_of(path->getBeginLoc()), unit_.end_of(path->getEndLoc()), "ELC_Program_opens(", ")");
     followed_.insert(callee);
   }
 

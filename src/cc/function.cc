@@ -390,6 +390,7 @@ void Function::move(const DeclStmt* statement) {
     v.declared = variable;
     v.in_place = !is_scalar(v.type) || address_taken_.contains(variable);
     if (v.type->isVariablyModifiedType()) change_array(variable, &v);
+    else set_apart(&v);
     if (variable->hasAttr<CleanupAttr>()) refuse(variable->getLocation(), "'" + v.shown + "' has an attribute cleanup");
     moved_[variable->getCanonicalDecl()] = add(v);
   }
@@ -406,11 +407,19 @@ void Function::move_literals() {
       v.in_place = true;
       names_.insert(v.name);
       module_.lift(v.type);
+      set_apart(&v);
       literal.variable = add(v);
-      module_.edits().wrap(unit_.begin_of(literal.e->getBeginLoc()), unit_.end_of(literal.e->getEndLoc()), "(*({ __builtin_memcpy((void *)&" + v.name + ", &",
-                           ", sizeof " + v.name + "); &" + v.name + "; }))");
+      module_.edits().wrap(unit_.begin_of(literal.e->getBeginLoc()), unit_.end_of(literal.e->getEndLoc()), "(*({ __builtin_memcpy((void *)&" + v.itself() + ", &",
+                           ", sizeof " + v.itself() + "); &" + v.itself() + "; }))");
     }
   }
+}
+
+// No other variable begins where one ends to which pointers may lead: a pointer to there leads to no other one in a line.
+void Function::set_apart(Variable* v) const {
+  const auto* const record = v->type->getAs<RecordType>();
+  v->is_apart = v->in_place && !has_directives_ && (record == nullptr || !record->getDecl()->hasFlexibleArrayMember());
+  if (v->is_apart) v->used = v->itself();
 }
 
 DeclContext::lookup_result Function::declared_outside(const std::string& name) const {
@@ -628,9 +637,9 @@ std::string Function::beginning() {
     const bool may_hide = v.is_parameter && module_.types().may_hide_address(v.type);  // a line has to look at it
     const bool is_cleared = !is_set && !v.is_parameter && (is_zeroed(unit_.context(), v.type) || module_.types().holds_addresses(v.type));
     if (!v.is_parameter) {
-      moved += module_.declaration(v.type, v.name, at);
+      moved += v.is_apart ? "struct { " + module_.declaration(v.type, kApart, at) + "; char elc_gap; } " + v.name : module_.declaration(v.type, v.name, at);
       if (v.declared != nullptr) moved += module_.alignment(v.declared);
-      moved += is_set ? " = 0; " : "; ";
+      moved += !is_set ? "; " : v.is_apart ? " = {0}; " : " = 0; ";
       if (is_cleared) clear += "__builtin_memset((void *)&" + v.name + ", 0, sizeof " + v.name + "); ";
     }
     members += (v.in_place ? "void *" + v.name : module_.declaration(v.type, v.name, at)) + "; ";

@@ -51,7 +51,10 @@ class Function {
     std::string used;             // what is in the text for it; empty: its name
     std::vector<size_t> extents;  // variables: of the arrays that it is or points to, where one is of variable length
     std::vector<size_t> named;    // where in the text
+    bool is_apart = false;        // a member of a struct that has more behind it
+    std::string itself() const { return is_apart ? "(" + name + "." + kApart + ")" : name; }
   };
+  static constexpr const char* kApart = "elc_v";
   struct Label {
     bool is_site;
     std::vector<size_t> live;  // variables
@@ -74,6 +77,7 @@ class Function {
   void move_literals();
   bool wants_arguments_late(const clang::Stmt* statement) const;
   void change_array(const clang::VarDecl* variable, Variable* v);
+  void set_apart(Variable* v) const;
   bool is_plain(const clang::Expr* size) const;
   void push_scope(size_t variable);
   void begin_scope(const clang::CompoundStmt* block);

@@ -14,6 +14,7 @@
 #include <sstream>
 #include <thread>
 
+#include "cc/apart.h"
 #include "cc/arguments.h"
 #include "cc/module.h"
 #include "cc/numbers.h"
@@ -403,12 +404,16 @@ class Driver {
       if (!write_lines(job.notes, module.notes())) return Job::kLost;
     }
     if (is_read_again) job.unit->forget();
-    const std::vector<std::string> files = {"-w", "-x", "cpp-output", "-c", job.text, "-o", job.object};
+    const std::vector<std::string> files = {"-w", "-fdata-sections", "-x", "cpp-output", "-c", job.text, "-o", job.object};
     if (errors.empty() && end == Job::kRight && run(std::vector{compiler} + job.unit->record().flags + files) != 0) {
       errors.push_back(job.unit->record().source + ": what elc-cc has made of it does not compile: " + job.text);
       end = Job::kNotCompiled;
     } else if (!errors.empty()) {
       end = Job::kRefused;
+    } else if (end == Job::kRight) {
+      std::string object = read_file(job.object);
+      set_apart(&object);
+      if (!write_file(job.object, object)) return Job::kLost;
     }
     return write_lines(job.errors, errors) ? end : Job::kLost;
   }

@@ -218,7 +218,7 @@ void Function::emit_extents(const VarDecl* variable) {
 
 void Function::emit_initial(const VarDecl* variable) {
   const Expr* init = variable->getInit();
-  const std::string name = variables_[moved_.at(variable->getCanonicalDecl())].name;
+  const std::string name = variables_[moved_.at(variable->getCanonicalDecl())].itself();
   const size_t scope = scope_.size();
   const Expr* plain = init->IgnoreParens();
   if (isa<InitListExpr>(plain) || isa<StringLiteral>(plain)) {

@@ -544,6 +544,10 @@ ELC_EXPORT const char* ELC_Program_asks_of(const char* path) {
   if (path != nullptr) process().streams.look_before_asking(path);
   return path;
 }
+ELC_EXPORT const char* ELC_Program_opens(const char* path) {
+  if (path != nullptr) process().streams.look_before_reading(path);
+  return path;
+}
 ELC_EXPORT int ELC_Program_keeps_number(int descriptor, void* stream, const char* what) {
   process().streams.keep_number(static_cast<FILE*>(stream), what);
   return descriptor;

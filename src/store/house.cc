@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/hash_map.h"
 #include "store/records.h"
 #include "store/store.h"
 #include "store/system.h"
@@ -280,17 +281,17 @@ namespace {
 
 // An offset is not negative. Who writes or appends locks the first byte; for whom it must not be emptied the second, for whom it must not be
 // appended to the third; who reads it alone the fourth.
-struct flock bytes_of(uint64_t file, short type, off_t first, off_t count) {
+struct flock bytes_of(uint64_t line, uint64_t file, short type, off_t first, off_t count) {
   struct flock range = whole_file();
   range.l_type = type;
-  range.l_start = static_cast<off_t>(file >> 3) * 4 + first;
+  range.l_start = static_cast<off_t>(mix64(mix64(line) ^ file) >> 3) * 4 + first;
   range.l_len = count;
   return range;
 }
 
 }  // namespace
 
-Result FileLocks::take(const char* dir, const Vector<File>& files, size_t* other) {
+Result FileLocks::take(const char* dir, uint64_t line, const Vector<File>& files, size_t* other) {
   *other = files.size();
   if (!file_.open()) {
     if (files.empty()) return {};
@@ -307,14 +308,14 @@ Result FileLocks::take(const char* dir, const Vector<File>& files, size_t* other
       off_t first, count;
     } kLocks[] = {{F_RDLCK, 1, 1}, {F_RDLCK, 2, 1}, {F_WRLCK, 0, 1}, {F_WRLCK, 0, 2}, {F_RDLCK, 3, 1}, {F_WRLCK, 0, 4}};  // by Use
     const auto& lock = kLocks[static_cast<size_t>(files[i].use)];
-    struct flock range = bytes_of(files[i].number, lock.type, lock.first, lock.count);
+    struct flock range = bytes_of(line, files[i].number, lock.type, lock.first, lock.count);
     if (fcntl(file_.get(), F_SETLK, &range) != 0 && (errno == EACCES || errno == EAGAIN)) *other = i;
   }
   return {};
 }
 
-bool FileLocks::is_written_elsewhere(uint64_t number) const {
-  struct flock range = bytes_of(number, F_WRLCK, 0, 1);
+bool FileLocks::is_written_elsewhere(uint64_t line, uint64_t number) const {
+  struct flock range = bytes_of(line, number, F_WRLCK, 0, 1);
   return file_.open() && fcntl(file_.get(), F_GETLK, &range) == 0 && range.l_type != F_UNLCK;
 }
 

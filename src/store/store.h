@@ -333,11 +333,11 @@ class FileLocks {
     Use use = Use::kAlone;
   };
 
-  // Locks `files`, in place of those before. *other: the index of one that another process has locked so that both cannot be;
-  // files.size(): there is none.
-  Result take(const char* dir, const Vector<File>& files, size_t* other);
+  // Locks `files` for this line, in place of those before. *other: the index of one that another process has locked for it so that both cannot
+  // be; files.size(): there is none. Who has taken no checkpoint for the line yet may have had a file that is gone, whose number is another's by now.
+  Result take(const char* dir, uint64_t line, const Vector<File>& files, size_t* other);
   // Does another process have a lock of it with which it writes?
-  bool is_written_elsewhere(uint64_t number) const;
+  bool is_written_elsewhere(uint64_t line, uint64_t number) const;
 
  private:
   Descriptor file_;

@@ -476,6 +476,10 @@ class File {
                      {"extent", type.extent}});
       if (most_ == 0) continue;
       all.back()["integers"] = first(type.integers, [](int value) { return value; });
+      if (type.has_origin) {
+        all.back()["origin"] = place_text(type.places.back());
+        type.places.erase(type.places.size() - 1);
+      }
       if (type.places.empty()) all.back()["addresses"] = first(type.addresses, [](int64_t value) { return value; });
       else all.back()["places"] = first(type.places, place_text);
       all.back()["types"] = first(type.olds, datatype_text);

@@ -399,7 +399,7 @@ int main(int argc, char **argv) {
     def test_removed_and_asked_for(self):
         """What was removed behind the line is removed by a restart as if it were there; one that asks for it before is ended."""
         for asks, message in ("access(\"part\", F_OK) == 0", "the program looks at the file 'part' again"), ("stat(\"part\", &about) == 0 && about.st_size == 9", "looks at"), \
-                ("is_opened(open(\"part\", O_RDONLY))", "looks at"), ("is_opened(openat(AT_FDCWD, \"part\", O_CREAT | O_RDWR, 0600))", "looks at"), ("i != 90", None):
+                ("is_opened(open(\"part\", O_RDONLY))", "opens the file 'part' again"), ("is_opened(openat(AT_FDCWD, \"part\", O_CREAT | O_RDWR, 0600))", "opens"), ("i != 90", None):
             with self.subTest(asks):
                 self.write("prog.c", r"""
 #include <mpi.h>

@@ -549,12 +549,54 @@ int main(int argc, char **argv) {
         self.cc("prog.c", "-o", "prog")
         self.assert_refuses_line(r"saving 'one' of f\(\): memory of 16 bytes, which is taken for prog\.c:struct v, holds an address")
 
+    def test_datatypes_from_one_variable_to_others(self):
+        """As textbooks make them of scalars that lie anywhere, of the file, of a function, in blocks: a restart has these elsewhere, be it of another executable."""
+        self.write("prog.c", PROGRAM % (r"""
+static float first; static double between[9]; static int second; static MPI_Datatype kept, of_blocks; static char *one, *two;
+static void make(void *a, MPI_Datatype of_a, void *b, MPI_Datatype of_b, int n, MPI_Datatype *type) {
+  int k[2] = {n, n}; MPI_Aint at[2], from; MPI_Datatype of[2] = {of_a, of_b};
+  MPI_Get_address(a, &from); MPI_Get_address(b, at + 1); at[1] -= from, at[0] = 0;
+  MPI_Type_create_struct(2, k, at, of, type); MPI_Type_commit(type);
+  at[0] = at[1] = 0;
+}
+static long work(int rank, int steps) {
+  double x = 0, gap[7], y[3]; float z = 0; long sum = 0; MPI_Datatype own; int i;
+  memset(gap, 0, sizeof gap), memset(y, 0, sizeof y);
+  make(&x, MPI_DOUBLE, y, MPI_DOUBLE, 1, &own);
+  for (i = 0; i < steps; i++) {
+    if (rank == 0) x = i, y[0] = 2 * i; else gap[i % 7] += i;
+    MPI_Bcast(&x, 1, own, 0, MPI_COMM_WORLD);
+    sum += (long)(x + y[0] + gap[i % 7] + z) + deep(1, 1);
+  }
+  MPI_Type_free(&own);
+  return sum;
+}""", r"""
+if (i == 0) { one = calloc(100, 1); two = calloc(5000, 1); make(&first, MPI_FLOAT, &second, MPI_INT, 1, &kept); make(one + 8, MPI_CHAR, two, MPI_CHAR, 8, &of_blocks); }
+if (rank == 0) first = i, second = 3 * i, one[8 + i % 8] = i, two[i % 8] = i + 1;
+MPI_Bcast(&first, 1, kept, 0, MPI_COMM_WORLD); MPI_Bcast(one + 8, 1, of_blocks, 0, MPI_COMM_WORLD);
+result += (long)first + second + one[8 + (i + 3) % 8] + two[(i + 5) % 8] + (long)between[i % 9];
+if (i % 20 == 9) result += work(rank, 12);
+if (i == 99) MPI_Type_free(&kept), MPI_Type_free(&of_blocks);"""))
+        for level in "-O0", "-O2":
+            self.cc("prog.c", "-w", level, "-o", "prog" + level)
+        self.cc("prog.c", "-w", "-o", "plain", "-felc-off")
+        expected = self.start("plain")
+        for level, other in ("-O0", "-O2"), ("-O2", "-O0"):
+            out, said = self.planned("prog" + level, "5 60 140 141 146 150 300")
+            self.assertEqual(out, expected, said)
+            self.assertGreater(len(launch.committed(os.path.join(self.home, "lines"))), 1, said)
+            for line in reversed(launch.committed(os.path.join(self.home, "lines"))):
+                for by in level, other:
+                    out, said = self.planned("prog" + by, "200" if by == other else None, ELC_RESTART=str(line))
+                    self.assertEqual(out, expected, "a line of %s restarted by %s\n%s" % (level, by, said))
+            shutil.rmtree(os.path.join(self.home, "lines"))
+
     def test_distance_of_blocks(self):
-        """Datatypes of one block are right, wherever it is; one that goes from a block to another is of this run alone."""
+        """Datatypes of one block are right, wherever it is; and so is one that goes from a block to another."""
         make = ("static char *one, *two; static MPI_Datatype type; static void make(char *a, char *b) { MPI_Aint at[2]; int k[2] = {8, 8};"
                 "MPI_Get_address(a, at); MPI_Get_address(b, at + 1); at[1] -= at[0]; at[0] = 0;"
                 "MPI_Type_create_hindexed(2, k, at, MPI_CHAR, &type); MPI_Type_commit(&type); }")
-        self.refused("the distance of two blocks of memory", make, "if (!one) { one = malloc(100); two = malloc(5000); make(one + 8, two); }")
+        self.right(make, "if (!one) { one = malloc(100); two = malloc(5000); make(one + 8, two); } if (i == 99) MPI_Type_free(&type);")
         self.write("prog.c", PROGRAM % (make, "if (!two) { two = malloc(5000); one = malloc(100); make(two + 8, two + 4000); } if (i == 99) MPI_Type_free(&type);"))
         self.cc("prog.c", "-o", "prog")
         self.assert_restarts("prog", ANSWER)

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 
 from cases import Cases, launch, PROGRAM  # noqa: F401
@@ -540,6 +541,55 @@ for (item = items; item != NULL; item = item->next) { int k; result += item->nam
 for (one = all; one != NULL; one = one->up) result += one->kind + (one->kind % 4 == 1 ? (long)one->u.d[2] : 0) + (one->kind % 4 >= 2 && one->in.b == one);
 result += ends[i % 3 > i ? 0 : i % 3]->next->n;
 """), "3 8 20 29", "35 60")
+
+    def test_pointers_to_behind_variables(self):
+        """An array, a struct that ends with one, or a number, of the file or of a function: another executable has others behind it."""
+        self.write("prog.c", PROGRAM % (r"""
+struct stack { double *top, *end; double v[6]; };
+static double a[4] = {1, 2, 3, 4}, b[2] = {5, 6}, c[8], d = 3; static int k[5]; static const double table[3] = {7, 8, 9}; double shared[4], other[4];
+static double *ends[6] = {a + 4, b + 2, c + 8, &d + 1, shared + 4, other + 4}, *begins[6] = {a, b, c, &d, shared, other}; static int *end_of_k = k + 5;
+static const double *end_of_table = table + 3;
+static double push(struct stack *s, int n) {
+  double sum = 0;
+  for (int i = 0; i < n; i++) {
+    *--s->top = deep(i, 1);
+    if (s->top == s->v) while (s->top != s->end) sum += deep(1, 1) + *s->top++;
+  }
+  return sum;
+}
+static double add(double *from, const double *to) { double sum = 0; for (; from != to; from++) sum += *from += deep(1, 1); return sum; }
+static double work(int steps) {
+  double t = 0, u = 1, v = 2, w = 3, *tab[] = {&u, &v, &w, &t}, **at = tab + 1, x[3] = {1, 2, 3}, y[3] = {4, 5, 6}; double *const *end = tab + 4;
+  struct stack s, r; static double kept[2], last[2];
+  s.top = s.end = s.v + 6, r.top = r.end = r.v + 6;
+  for (int i = 0; i < steps; i++) {
+    for (double **q = tab; q != end; q++) **q += deep(1, 1);
+    *at[-1] += 1; t += deep(i, 1) + **at;
+    if (++at == end) at = tab + 1;
+    t += push(&s, 8) + push(&r, 5) + add(x, x + 3) + add(y, y + 3) + add(&u, &u + 1) + add(kept, kept + 2) + add(last, last + 2);
+  }
+  return t + u + v + w;
+}
+""", """
+if (i < 4) {
+  for (int n = 0; n < 6; n++) result += (long)add(begins[n], ends[n]);
+  for (int *q = k; q != end_of_k; q++) result += *q += deep(1, 1);
+  for (const double *q = table; q != end_of_table; q++) result += (long)*q + deep(1, 1);
+  if (i == 2) result += (long)work(6);
+}"""))
+        levels = ["-O0", "-O1", "-O2", "-O3"]
+        for level in levels:
+            self.cc("prog.c", "-w", level, "-o", "prog" + level)
+        self.cc("prog.c", "-w", "-O1", "-o", "plain", "-felc-off")
+        expected = self.start("plain")
+        for level in levels:
+            out, said = self.planned("prog" + level, " ".join(str(self.chance.randrange(i * 60, i * 60 + 55)) for i in range(1, 7)), ELC_KEEP="20")
+            self.assertEqual(out, expected, said)
+            for line in reversed(launch.committed(os.path.join(self.home, "lines"))):
+                other = self.chance.choice(levels)
+                out, said = self.planned("prog" + other, ELC_KEEP="20", ELC_RESTART=str(line))
+                self.assertEqual(out, expected, "a line of %s restarted by %s\n%s" % (level, other, said))
+            shutil.rmtree(os.path.join(self.home, "lines"))
 
     def test_size_of_a_block(self):
         """As allocators count what they have given out, and arrays grow into what they have."""

@@ -561,6 +561,9 @@ class RankFile(File):
             addresses = d.pop("addresses")
             assert CONSTRUCTORS[d["constructor"]] in ("hindexed", "hindexed_block", "struct") and addresses and not any(addresses)
             d["places"] = [pointer(t.hyper(), t.hyper()) for _ in addresses]
+        if d["flags"] & 8:
+            assert d["flags"] & 4
+            d["origin"] = pointer(t.hyper(), t.hyper())
         return d
 
     def mpi(self):
@@ -568,7 +571,7 @@ class RankFile(File):
         site = ("ELC_Checkpoint", "ELC_Checkpoint_now", "a labelled MPI call")[x.uint(3)]
         communicators, t = x.list(lambda: self.communicator(x, x.layout)), Xdr(x.bytes())
         next_type, memory = t.hyper(), t.list(lambda: (t.uint(65), t.uint(65)))
-        types = t.list(lambda: self.datatype(t, 4 if x.layout < 5 else 8))
+        types = t.list(lambda: self.datatype(t, 4 if x.layout < 5 else 16))
         t.end()
         numbers = [d["number"] for d in types]
         assert len(memory) >= 30 and numbers == sorted(set(numbers)) and all(256 <= n < next_type for n in numbers)

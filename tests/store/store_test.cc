@@ -338,9 +338,9 @@ TEST_CASE("of a file to which two processes write the second is told, until the 
     files.push_back({96, Use::kUnappended});
     files.push_back({104, Use::kAppends});
     files.push_back({112, Use::kReads});
-    bool good = locks.take(disk.dir(), files, &other).ok() && other == 7;
+    bool good = locks.take(disk.dir(), 1, files, &other).ok() && other == 7;
     good = good && write(from_child[1], "", 1) == 1 && read(to_child[0], &go, 1) == 1;
-    good = good && locks.take(disk.dir(), {}, &other).ok() && write(from_child[1], "", 1) == 1;
+    good = good && locks.take(disk.dir(), 1, {}, &other).ok() && write(from_child[1], "", 1) == 1;
     good = good && read(to_child[0], &go, 1) == 1;
     _exit(good ? 0 : 1);
   }
@@ -352,7 +352,7 @@ TEST_CASE("of a file to which two processes write the second is told, until the 
     files.push_back({48, Use::kAlone});
     files.push_back({number, use});
     size_t other = 0;
-    REQUIRE(locks.take(disk.dir(), files, &other).ok());
+    REQUIRE(locks.take(disk.dir(), 1, files, &other).ok());
     REQUIRE(other >= 1);
     return other == 2;
   };
@@ -366,18 +366,25 @@ TEST_CASE("of a file to which two processes write the second is told, until the 
     CHECK(takes(104, use) == (reads || use == Use::kUnappended));
     CHECK(takes(112, use) == (use != Use::kAlone));
   }
-  CHECK(locks.is_written_elsewhere(40));
-  CHECK(locks.is_written_elsewhere(80));
-  CHECK(!locks.is_written_elsewhere(88));
-  CHECK(!locks.is_written_elsewhere(96));
-  CHECK(locks.is_written_elsewhere(104));
-  CHECK(!locks.is_written_elsewhere(112));
-  CHECK(!locks.is_written_elsewhere(48));  // it is here
+  CHECK(locks.is_written_elsewhere(1, 40));
+  CHECK(locks.is_written_elsewhere(1, 80));
+  CHECK(!locks.is_written_elsewhere(1, 88));
+  CHECK(!locks.is_written_elsewhere(1, 96));
+  CHECK(locks.is_written_elsewhere(1, 104));
+  CHECK(!locks.is_written_elsewhere(1, 112));
+  CHECK(!locks.is_written_elsewhere(1, 48));  // it is here
+  {
+    Vector<store::FileLocks::File> files;
+    files.push_back({80, Use::kAlone});
+    size_t other = 0;
+    CHECK((locks.take(disk.dir(), 2, files, &other).ok() && other == 1));  // for another line
+    CHECK(!locks.is_written_elsewhere(2, 80));
+  }
   REQUIRE((write(to_child[1], "", 1) == 1 && read(from_child[0], &there, 1) == 1));
   CHECK(takes(UINT64_MAX, Use::kAlone));
   CHECK(takes(80, Use::kWrites));
   CHECK(takes(88, Use::kAlone));
-  CHECK(!locks.is_written_elsewhere(80));
+  CHECK(!locks.is_written_elsewhere(1, 80));
   REQUIRE(write(to_child[1], "", 1) == 1);
   int code = -1;
   REQUIRE(waitpid(child, &code, 0) == child);

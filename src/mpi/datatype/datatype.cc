@@ -176,7 +176,7 @@ bool is_between_blocks(MPI_Aint distance) {
 
 // Whether there is a pair of those addresses in different blocks, as far from each other as a displacement says. What begins at one of
 // them with all displacements is that, and nothing else is looked at.
-static bool spans_blocks(const Vector<MPI_Aint>& displacements) {
+static bool spans_blocks(const Vector<MPI_Aint>& displacements, uintptr_t* origin) {
   const Noted& n = noted();
   bool found = false, are_addresses = true;  // and no distances: a program may make such a type for each message
   for (const MPI_Aint by : displacements) are_addresses = are_addresses && was_asked_for(by);
@@ -194,7 +194,7 @@ static bool spans_blocks(const Vector<MPI_Aint>& displacements) {
         ++hits;
         differs = differs || (by != 0 && far(from, by));
       }
-      if (hits == displacements.size()) return differs;
+      if (hits == displacements.size()) return *origin = from, differs;
       found = found || differs;
     }
   }
@@ -229,7 +229,7 @@ Datatype* add_datatype(MPI_Datatype handle, uint64_t number, Constructor constru
   type->alignment = alignment;
   type->of_setup = state::in_setup();
   type->size = size;
-  if (noted().all.size() > 1) type->spans_blocks = spans_blocks(type->arguments.addresses);
+  if (noted().all.size() > 1) type->spans_blocks = spans_blocks(type->arguments.addresses, &type->origin);
   for (Datatype* old : olds) {
     type->olds.push_back(old);
     ++old->references;

@@ -140,11 +140,25 @@ bool is_absolute(const Datatype& type) {
   return std::all_of(used.begin(), used.end(), [](const Used& one) { return is_address(one.at) && is_in_one(one); });
 }
 
+// Whose displacements are the distances of variables, or blocks, from one of them: a restart has these elsewhere.
+bool has_origin(const Datatype& type) {
+  if (type.of_setup || type.origin == 0 || !may_have_places(type.constructor)) return false;
+  const uint64_t from = state::locate(reinterpret_cast<const void*>(type.origin)).block;
+  bool are_known = in_registered_data(static_cast<MPI_Aint>(type.origin)), differ = false;
+  for (const Used& one : used_displacements(type)) {
+    const auto place = static_cast<MPI_Aint>(type.origin + static_cast<uintptr_t>(one.at));
+    are_known = are_known && is_in_one({place, one.count, one.type});
+    differ = differ || state::locate(reinterpret_cast<const void*>(place)).block != from;
+  }
+  return are_known && differ;
+}
+
 bool depends_on_places(const Datatype& type) {
-  return is_absolute(type) || std::any_of(type.olds.begin(), type.olds.end(), [](const Datatype* old) { return depends_on_places(*old); });
+  return is_absolute(type) || has_origin(type) || std::any_of(type.olds.begin(), type.olds.end(), [](const Datatype* old) { return depends_on_places(*old); });
 }
 
 Result check_displacements(const Datatype& type) {
+  if (has_origin(type)) return Result();
   if (type.spans_blocks)
     return Result::error("an MPI datatype made by %s has the distance of two blocks of memory among its displacements, which is another in a "
                          "restart: lines can be taken when it has been freed", kConstructorNames[static_cast<uint32_t>(type.constructor)]);
@@ -180,13 +194,16 @@ Result save(const Datatype& type, Encoder& out) {
   saved.integers.append(arguments.integers.data(), arguments.integers.size());
   for (const Datatype* old : type.olds) saved.olds.push_back(old->number);
   const bool absolute = is_absolute(type);
-  if (absolute && !saved.places.make_room(arguments.addresses.size()))
+  saved.has_origin = !absolute && has_origin(type);
+  const bool placed = absolute || saved.has_origin;
+  if (placed && !saved.places.make_room(arguments.addresses.size() + 1))
     return no_memory(arguments.addresses.size() * sizeof(PointerLeaf), "an MPI datatype in a line");
   for (const MPI_Aint value : arguments.addresses) {
-    saved.addresses.push_back(absolute ? 0 : value);
-    if (absolute)
-      saved.places.push_back(is_address(value) ? state::locate(reinterpret_cast<const void*>(value)) : PointerLeaf{kWildBlock, 0});
+    saved.addresses.push_back(placed ? 0 : value);
+    const auto place = static_cast<MPI_Aint>((absolute ? 0 : type.origin) + static_cast<uintptr_t>(value));
+    if (placed) saved.places.push_back(is_address(place) ? state::locate(reinterpret_cast<const void*>(place)) : PointerLeaf{kWildBlock, 0});
   }
+  if (saved.has_origin) saved.places.push_back(state::locate(reinterpret_cast<const void*>(type.origin)));
   saved.encode(out);
   return Result();
 }
@@ -350,6 +367,7 @@ Result set_addresses(SavedTable* table, Saved* type, std::span<Datatype* const> 
 struct Unplaced {
   Datatype* type = nullptr;
   Vector<PointerLeaf> places;  // empty: made of another one
+  bool has_origin = false;     // the last of them
 };
 Vector<Unplaced>& unplaced() {
   static Vector<Unplaced>& all = *make<Vector<Unplaced>>();
@@ -358,12 +376,14 @@ Vector<Unplaced>& unplaced() {
 
 Result place(const Unplaced& one) {
   Datatype& type = *one.type;
-  for (size_t k = 0; k < one.places.size(); ++k) {
+  const size_t displacements = one.places.size() - (one.has_origin ? 1 : 0);
+  if (one.has_origin) type.origin = reinterpret_cast<uintptr_t>(state::address_of(one.places[displacements]));
+  for (size_t k = one.places.size(); k-- > 0;) {
     void* const address = state::address_of(one.places[k]);
     if (address == nullptr && one.places[k].block != format::kWildBlock)
       return Result::error("the line's MPI datatype %llu has an address of data that this program has not got, or with another type",
                            static_cast<unsigned long long>(type.number));
-    type.arguments.addresses[k] = static_cast<MPI_Aint>(reinterpret_cast<uintptr_t>(address));
+    if (k < displacements) type.arguments.addresses[k] = static_cast<MPI_Aint>(reinterpret_cast<uintptr_t>(address) - (one.has_origin ? type.origin : 0));
     if (address != nullptr) note_address(address);
   }
   Vector<MPI_Datatype> handles;
@@ -431,6 +451,7 @@ Result make_again(SavedTable* table, Saved* saved, const Vector<Datatype*>& olds
     Unplaced& one = unplaced().push_back({});
     one.type = saved->made;
     one.places = static_cast<Vector<PointerLeaf>&&>(saved->places);
+    one.has_origin = saved->has_origin;
   }
   return Result();
 }

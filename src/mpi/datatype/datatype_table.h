@@ -75,6 +75,7 @@ struct Datatype {
   uint64_t owned = 0;  // handles that the program has; 0: freed, but still needed (not of predefined types)
   bool committed = false;
   bool of_setup = false;   // made before ELC_Restore and the first ELC_ENTER: every run makes it, for its own addresses
+  uintptr_t origin = 0;    // from which its displacements lead to addresses that the program has asked for; 0: none is known
   bool spans_blocks = false;  // its displacements are distances of blocks of the heap, as far as note_address tells
   uint32_t alignment = 1;  // of its scalars in a struct of this machine
   // Worked out when first needed. In `bytes` all scalars are kByte, so that neighbours of different kinds are

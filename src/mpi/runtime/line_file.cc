@@ -71,7 +71,7 @@ const char* dir() { return runtime.config.dir.c_str(); }
 
 // Of a file to which two ranks write, each would bring back its own; what is written over by MPI_File_write is not brought back, and
 // nobody may read it.
-Result lock_files() {
+Result lock_files(line::LineNumber line) {
   using Use = store::FileLocks::Use;
   Vector<state::Written> files;
   for (const state::Written& file : state::written_files())
@@ -90,7 +90,7 @@ Result lock_files() {
     locked.push_back({file.number, is_alone ? Use::kAlone : kUses[static_cast<size_t>(file.kept)]});
   }
   size_t other;
-  ELC_TRY(runtime.file_locks.take(dir(), locked, &other));
+  ELC_TRY(runtime.file_locks.take(dir(), line, locked, &other));
   if (other == files.size()) return Result();
   if (locked[other].use == Use::kReads)
     return Result::error("the file '%s' is open for reading, and another rank writes it by MPI_File_open: a restart could not bring back what "
@@ -101,9 +101,9 @@ Result lock_files() {
 }
 
 // When all ranks have locked theirs: a file that nobody writes is empty after a restart.
-Result check_unwritten() {
+Result check_unwritten(line::LineNumber line) {
   for (const state::Written& file : state::written_files())
-    if (file.kept == state::Kept::kNothing && !runtime.file_locks.is_written_elsewhere(file.number)) ELC_TRY(state::check_empty(file));
+    if (file.kept == state::Kept::kNothing && !runtime.file_locks.is_written_elsewhere(line, file.number)) ELC_TRY(state::check_empty(file));
   return Result();
 }
 
@@ -134,7 +134,7 @@ Result write_state(line::LineNumber line) {
   ELC_TRY(state::begin_save(handle_codec()));
   ELC_TRY(current().data.write(line, current().writer));
   ELC_TRY(state::save_files(*current().writer, line));
-  ELC_TRY(lock_files());
+  ELC_TRY(lock_files(line));
   Vector<state::Relied> relied = state::take_relied();
   ELC_TRY(rely_on_files(&relied));
   for (state::Relied& on : relied) current().file.rely_on(std::move(on.file), on.path.c_str());
@@ -157,7 +157,7 @@ Result write_line(const line::Saved& saved) {
     return Result::error("several threads called MPI while messages crossed the line; the next one may be quieter");
   if (runtime.cannot != nullptr) return Result::error("%s", runtime.cannot);
   ELC_TRY(unspoiled(saved.line, saved.replay));
-  ELC_TRY(check_unwritten());
+  ELC_TRY(check_unwritten(saved.line));
   for (const line::SavedMessage& m : saved.messages)
     if (m.message->representation == native_representation_code()) state::note_told(m.message->content.data(), m.message->content.size());
   for (const Vector<line::SavedResult>* const results : {&saved.crossing, &saved.pending})

@@ -10,7 +10,7 @@ namespace {
 
 constexpr uint32_t kSetUpLayout = 2, kSetUpLayoutOfMessages = 1;
 constexpr uint32_t kSavedReceive = 1, kSavedCollective = 2;  // kinds of a persistent request of the set-up
-constexpr uint32_t kCommitted = 1, kFreed = 2, kHasPlaces = 4;  // flags of a datatype
+constexpr uint32_t kCommitted = 1, kFreed = 2, kHasPlaces = 4, kHasOrigin = 8;  // flags of a datatype
 constexpr uint32_t kWrites = 1, kAppends = 2, kUnique = 4, kAtomic = 8, kViewed = 16, kOfSetUp = 32, kExact = 64, kUnknownFileFlag = 128;  // of a file
 
 // By number; the second table is Fortran's.
@@ -578,7 +578,7 @@ Result damaged_datatypes(const char* what) {
 void SavedDatatype::encode(Encoder& out) const {
   out.u64(number);
   out.u32(static_cast<uint32_t>(constructor));
-  out.u32((committed ? kCommitted : 0) | (freed ? kFreed : 0) | (places.empty() ? 0 : kHasPlaces));
+  out.u32((committed ? kCommitted : 0) | (freed ? kFreed : 0) | (places.empty() ? 0 : kHasPlaces) | (has_origin ? kHasOrigin : 0));
   out.i64(lower);
   out.i64(extent);
   out.u64(integers.size());
@@ -608,14 +608,16 @@ Result SavedDatatype::decode(Decoder& in, SavedDatatype* type) {
   const size_t olds = in.count(8);
   if (!type->olds.make_room(olds)) return no_memory(olds * 8, "an MPI datatype of the line");
   for (size_t i = 0; i < olds; ++i) type->olds.push_back(in.u64());
-  for (size_t i = 0; (flags & kHasPlaces) != 0 && i < addresses && in.ok(); ++i) {
+  type->has_origin = (flags & kHasOrigin) != 0;
+  for (size_t i = 0; (flags & kHasPlaces) != 0 && i < addresses + (type->has_origin ? 1 : 0) && in.ok(); ++i) {
     const uint64_t block = in.u64();
     type->places.push_back({block, in.u64()});
   }
   if (!in.ok()) return damaged_datatypes("it ends too early");
   if (constructor == 0 || constructor >= static_cast<uint32_t>(Constructor::kEnd))
     return damaged_datatypes("a constructor that is not known to this version");
-  if (flags > (kCommitted | kFreed | kHasPlaces)) return damaged_datatypes("flags that are not known to this version");
+  if (flags > (kCommitted | kFreed | kHasPlaces | kHasOrigin)) return damaged_datatypes("flags that are not known to this version");
+  if (type->has_origin && type->places.empty()) return damaged_datatypes("an origin, and no places");
   type->constructor = static_cast<Constructor>(constructor);
   type->committed = (flags & kCommitted) != 0;
   type->freed = (flags & kFreed) != 0;

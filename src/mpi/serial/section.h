@@ -316,6 +316,7 @@ struct SavedDatatype {
   Vector<uint64_t> olds;
   // Of displacements that are addresses: for each where it points to, or wild where it is none. Empty: they are distances.
   Vector<format::PointerLeaf> places;
+  bool has_origin = false;  // they are distances of these places from one more, which is the last
 
   void encode(Encoder& out) const;
   static Result decode(Decoder& in, SavedDatatype* type);

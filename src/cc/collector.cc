@@ -229,8 +229,19 @@ class Collector : public Visitor {
     return true;
   }
 
-  // A variable that is as long as a constant says has another type under another MPI, which a restart sees.
-  bool TraverseConstantArrayTypeLoc(ConstantArrayTypeLoc at) override { return TraverseTypeLoc(at.getElementLoc()); }
+  // A variable, or a member, that is as long as a constant says has another type under another MPI, which a restart sees; what is led to, or
+  // asked for, by a type that has one does not tell it.
+  bool TraverseConstantArrayTypeLoc(ConstantArrayTypeLoc at) override {
+    return own_bounds_.contains(at.getSizeExpr()) ? TraverseTypeLoc(at.getElementLoc()) : Visitor::TraverseConstantArrayTypeLoc(at);
+  }
+  bool VisitDeclaratorDecl(DeclaratorDecl* declared) override {
+    const bool is_parameter = isa<ParmVarDecl>(declared);
+    if (isa<FunctionDecl>(declared) || declared->getTypeSourceInfo() == nullptr) return true;
+    auto at = declared->getTypeSourceInfo()->getTypeLoc().IgnoreParens().getAs<ArrayTypeLoc>();
+    for (bool is_first = true; at && (is_first || !is_parameter); at = at.getElementLoc().IgnoreParens().getAs<ArrayTypeLoc>(), is_first = false)
+      own_bounds_.insert(at.getSizeExpr());
+    return true;
+  }
 
   bool VisitRecordDecl(RecordDecl* record) override {
     const std::string name = spelling(record);
@@ -536,6 +547,7 @@ class Collector : public Visitor {
   int directives_ = 0;  // of OpenMP, around what is seen
   std::map<const RecordDecl*, std::string> contents_;  // of structs of this file: their fields
   std::set<const Expr*> direct_, passed_;
+  std::set<const Expr*> own_bounds_;  // of variables and members that are arrays
   std::map<const FunctionDecl*, bool> keeping_nothing_;  // definitions in headers of the system
   std::set<std::string> taken_;
   std::set<const Pragma*> pragmas_;  // in front of what they are for

@@ -415,8 +415,33 @@ class FileVisitor : public Visitor {
                            ((isa<ConditionalOperator>(source) || (sum != nullptr && sum->isAdditiveOp())) && !m_.program_.reaches_mpi(unit_, source));
     if (type.empty() || !is_simple) return true;
     m_.told_.insert(source);
-    m_.edits_.wrap(unit_.begin_of(source->getBeginLoc()), unit_.end_of(source->getEndLoc()), "ELC_Program_as(", ", " + type + ")");
+    const int64_t in_front = elements_in_front(cast) * unit_.context().getTypeSizeInChars(to).getQuantity();
+    const std::string distance = std::to_string(in_front);
+    const std::string before = in_front == 0 ? "ELC_Program_as(" : "((void *)((char *)ELC_Program_as((char *)(";
+    const std::string behind = in_front == 0 ? ", " + type + ")" : ") - " + distance + ", " + type + ") + " + distance + "))";
+    m_.edits_.wrap(unit_.begin_of(source->getBeginLoc()), unit_.end_of(source->getEndLoc()), before, behind);
     return true;
+  }
+
+  // ((struct head *)p - 1)->size, ((struct head *)p)[-1].size: by so many elements what is looked at lies before what is converted.
+  int64_t elements_in_front(const CastExpr* cast) const {
+    DynTypedNode node = DynTypedNode::create(*cast);
+    const Expr* inner = cast;
+    for (;;) {
+      const auto parents = unit_.context().getParents(node);
+      if (parents.size() != 1) return 0;
+      node = parents[0];
+      if (node.get<ParenExpr>() == nullptr) break;
+      inner = node.get<ParenExpr>();
+    }
+    Expr::EvalResult by;
+    const auto* const both = node.get<BinaryOperator>();
+    const auto* const element = node.get<ArraySubscriptExpr>();
+    const bool is_sum = both != nullptr && both->isAdditiveOp() && both->getType()->isPointerType() && both->getLHS() == inner;
+    const Expr* const number = is_sum ? both->getRHS() : element != nullptr && element->getLHS() == inner ? element->getRHS() : nullptr;
+    if (number == nullptr || !number->EvaluateAsInt(by, unit_.context())) return 0;
+    const int64_t distance = by.Val.getInt().getExtValue();
+    return std::max<int64_t>(0, is_sum && both->getOpcode() == BO_Sub ? distance : -distance);
   }
 
   // What a function that keeps no pointers is given.

@@ -228,6 +228,11 @@ static bool is_beginning(const Vector<uint64_t>& line, const Vector<uint64_t>& p
   return line.size() == program.size() && (line.empty() || std::equal(line.begin() + 1, line.end(), program.begin() + 1));
 }
 
+// Of a text that the program has made so long by a constant of MPI, of which each MPI has its own.
+static bool is_length_of_mpi(const Process& p, uint64_t length) {
+  return std::any_of(p.lengths_of_mpi.begin(), p.lengths_of_mpi.end(), [length](uint64_t known) { return length - known <= 1; });
+}
+
 Result Image::match_changed(const Process& p, const format::Reader& reader, SavedVariable& v) {
   const Region& region = *v.region;
   const Text whose = owner(v), found = describe(reader.types(), v.type, v.count, all_of(v.extents));
@@ -240,8 +245,9 @@ Result Image::match_changed(const Process& p, const format::Reader& reader, Save
   const format::TypeInfo& type = p.types.info(region.type);
   const bool strict = p.strict || region.is_exact;
   const bool grown = v.count < region.count && is_beginning(v.extents, extents) && !type.has_handle && type.kind != format::kByte;
+  v.is_cut = v.count > region.count && v.extents.empty() && extents.empty() && type.kind == format::kChar && is_length_of_mpi(p, region.count);
   const bool same_count = v.count == region.count && (v.extents.empty() || extents.empty() || is_beginning(v.extents, extents));
-  if (!fit.ok() || strict || !(same_count || grown || region.resizes))
+  if (!fit.ok() || strict || !(same_count || grown || v.is_cut || region.resizes))
     return Result::error("'%s' of %s is %s in the program, but %s in the line%s%s", v.name.c_str(),
                          whose.c_str(), wanted.c_str(), found.c_str(), fit.ok() ? "" : ": ",
                          fit.ok() ? "" : fit.message());

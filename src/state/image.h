@@ -20,6 +20,7 @@ struct SavedVariable {
   uint64_t count = 0;
   Vector<uint64_t> extents;        // as declared; none, or at least two whose product is `count`
   bool is_static = false;          // ELC_STATIC
+  bool is_cut = false;             // the program's is shorter: a text, which has to end there
   bool is_other = false;           // its scalars have other types in the program
   const Region* region = nullptr;  // where it goes; nullptr: the program has it no more
 };

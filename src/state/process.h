@@ -190,6 +190,7 @@ struct Process {
   Text unregistered;  // what could not be registered (libELC.h, ELC_STATIC, ELC_RANDOM), so that no line may be taken
   HashMap<TypeId> tails;            // in a prepared program: of structs that end with more than they say, what has pointers there
   HashMap<TypeId> types_with_gaps;  // in a prepared program: of structs, those in which the gaps are bytes
+  Vector<uint64_t> lengths_of_mpi;  // of texts: in a prepared program
   Vector<uintptr_t> places;  // in a prepared program: what the addresses of its memory begin with
   uintptr_t low_end = 0;     // in it: where memory ends that begins with nothing, behind the executable
   HashMap<Moved> moved;      // by a prepared program: pointers to before or behind what they are of

@@ -126,6 +126,8 @@ static void note_large_variables(const Process& p, const ELC_Program& program) {
   add_number(&where);
 }
 
+void note_length_of_mpi(uint64_t length) { process().lengths_of_mpi.push_back(length); }
+
 char** begin_program(const ELC_Program& program, bool takes_lines, int argc, char** argv) {
   Process& p = process();
   follows_memory = takes_lines;

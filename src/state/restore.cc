@@ -160,6 +160,18 @@ Result pass_value(format::Cursor& in, const Restoring& restoring, const format::
   return in.check_value(from, types, to, count, leaves);
 }
 
+// What the program has no room for.
+Result pass_end_of_text(format::Cursor& in, const Restoring& restoring, const SavedVariable& v, const LeafDecoder& leaves) {
+  for (uint64_t left = v.count - v.region->count; left > 0; --left) {
+    char end = 0;
+    ELC_TRY(in.read_value(v.type, restoring.process.types, v.region->type, &end, 1, leaves));
+    if (end != '\0')
+      return Result::error("it has %llu characters in the line, and there is room for %llu in the program: restart it with the MPI that the line was taken with",
+                           number(v.count), number(v.region->count));
+  }
+  return Result();
+}
+
 Result pass_variables(format::Cursor& in, Restoring& restoring, const format::Reader& reader, bool change) {
   const LeafDecoder leaves = {&restoring, decode_pointer, decode_handle, decode_status, decode_address};
   for (const SavedVariable& v : restoring.image.variables) {
@@ -175,8 +187,9 @@ Result pass_variables(format::Cursor& in, Restoring& restoring, const format::Re
       ELC_TRY(take_number(*v.region, number, change));
       continue;
     }
-    const Result passed = pass_value(in, restoring, reader, v.type, v.region->type,
-                                     change && !v.region->is_constant ? v.region->address : nullptr, v.count, leaves);
+    Result passed = pass_value(in, restoring, reader, v.type, v.region->type, change && !v.region->is_constant ? v.region->address : nullptr,
+                               v.is_cut ? v.region->count : v.count, leaves);
+    if (passed.ok() && v.is_cut) passed = pass_end_of_text(in, restoring, v, leaves);
     if (!passed.ok())
       return Result::caused(passed.cause(), "'%s' of %s: %s", v.name.c_str(), restoring.image.owner(v).c_str(),
                             passed.message());

@@ -117,6 +117,8 @@ struct HandleCodec {
 // elc_program.h: registers what the modules have; a copy of argv that lines have. Behind MPI_Init. Unless `takes_lines` what the program
 // allocates is not followed.
 char** begin_program(const ELC_Program& program, bool takes_lines, int argc, char** argv);
+// Of a prepared program: a text of this length, or one character more, may have another one in a line that was taken under another MPI.
+void note_length_of_mpi(uint64_t length);
 bool may_have_long_doubles();
 bool is_prepared();  // by a tool, as a whole: it is such a program
 // Such a program is about to open a file by MPI, and has closed one that it wrote; `is_new`: from its beginning. A restart cuts the file to what it had

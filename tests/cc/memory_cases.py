@@ -628,6 +628,27 @@ for (int v = 0; v < 40 && v <= i; v++) {
   for (int k = 0; k < all[v]->degree; k++) result += all[v]->edges[k].to->degree + (long)all[v]->edges[k].far; }
 """), "3 8 61 80", "90 120")
 
+    def test_structs_in_front_of_what_is_given_out(self):
+        """An allocator keeps its own there, and comes to them by a step back from what it aligns."""
+        for back in "(struct head *)p - 1", "&((struct head *)p)[-1]", "((struct head *)p) + -1":
+            with self.subTest(back):
+                self.restarts_from_all(PROGRAM % ("""
+#include <stdint.h>
+struct head { void *raw; size_t n; unsigned magic; }; struct part { double x[3]; struct part *beside; };
+static struct part *all[5]; static float *f;
+static void *get(size_t n) {
+  char *raw = malloc(n + 64 + sizeof(struct head)), *p = (char *)(((uintptr_t)raw + sizeof(struct head) + 63) & ~(uintptr_t)63);
+  struct head *h = BACK; h->raw = raw, h->n = n, h->magic = 0xfeed; return p; }
+static size_t put(void *p) { struct head *h = BACK; size_t n = h->n; if (h->magic != 0xfeed) abort(); free(h->raw); return n; }
+""".replace("BACK", back), """
+{ struct part **at = &all[i % 5]; int n = 5 + i % 3, k;
+  if (*at) result += put(*at), result += put(f);
+  *at = get(n * sizeof **at), f = get(n * sizeof *f);
+  for (k = 0; k < n; k++) (*at)[k].x[2] = f[k] = i + k, (*at)[k].beside = *at + (3 * k + 1) % n;
+  deep(1, 1);
+  for (k = 0; k < n; k++) result += (long)((*at)[k].beside->x[2] + f[k]); }
+"""), "3 8 61 120", "130 170")
+
     def test_records_at_equal_distances(self):
         """Many structs in one block, each with as much behind it as the program was told, as the events of simulators have messages."""
         for extra in "24", "3 * sizeof(void *)":

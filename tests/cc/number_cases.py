@@ -306,6 +306,35 @@ class Numbers(Cases):
         self.write("other/mpi.h", "#ifndef OTHER\n#define OTHER\n#include_next <mpi.h>\n#define MPI_MINE NUMBER\n#endif\n")
         return self.compile("-Iother", "-DNUMBER=%d" % number, outside=outside, inside=inside)
 
+    def test_lengths_of_what_is_led_to(self):
+        """Memory in which a constant is the distance of rows has another one under another MPI; a variable that is so long is seen by itself."""
+        free = "MPI_MAX_PROCESSOR_NAME"
+        for outside, inside, is_kept in (("", "char (*rows)[%s] = calloc(2, sizeof *rows); rows[1][2] = i; result += rows[1][2] - i; free(rows);" % free, True),
+                                         ("typedef char name[%s];" % free, "name *all = calloc(2, sizeof *all); result += all[1][0]; free(all);", True),
+                                         ("static int of(char at[][%s]) { return at[1][0]; }" % free, "char *all = calloc(2, 1000); result += of((void *)all); free(all);", True),
+                                         ("", "char *all = calloc(2, sizeof(char[%s])); result += all[1]; free(all);" % free, True),
+                                         ("static char all[4][%s]; struct { char n[%s]; } one;" % (free, free), "char own[%s + 1]; own[0] = i; result += own[0] - i + all[1][0] + one.n[0];" % free, False),
+                                         ("static int of(char at[%s]) { return at[1]; }" % free, "char own[9] = {0}; result += of(own);", False)):
+            self.assertEqual(self.found(inside, outside), {free} if is_kept else set(), inside)
+
+    def test_texts_as_long_as_a_constant_says(self):
+        """What MPI_Get_processor_name and the like tell has room for another number of characters under another MPI; a text that ends there is restored."""
+        self.write("other/mpi.h", "#ifndef OTHER\n#define OTHER\n#include_next <mpi.h>\n#undef MPI_MAX_PROCESSOR_NAME\n#define MPI_MAX_PROCESSOR_NAME 300\n#endif\n")
+        outside = "static char kept[MPI_MAX_PROCESSOR_NAME + 1];"
+        inside = ("char host[MPI_MAX_PROCESSOR_NAME]; int n; if (i == 0) { MPI_Get_processor_name(host, &n); memset(kept, 'k', LONG); kept[LONG] = 0; }"
+                  " sprintf(host, \"%%d\", i); deep(1, 1); result += atoi(host) - i + (strlen(kept) != LONG);")
+        lines = os.path.join(self.home, "lines")
+        for others, length, fits in ((("-Iother",), 100, True), ((), 100, True), (("-Iother",), 290, False)):
+            first, then = others, () if others else ("-Iother",)
+            self.write("prog.c", PROGRAM % (outside, inside.replace("%%", "%")))
+            self.cc("prog.c", "-w", "-o", "first", "-DLONG=%d" % length, *first)
+            self.cc("prog.c", "-w", "-o", "then", "-DLONG=%d" % length, *then)
+            self.take_line("first")
+            out, said = self.planned("then", code=0 if fits else None, ELC_RESTART="1")
+            if fits: self.assertEqual(out, ANSWER, said)
+            else: self.assertRegex(said, r"'prog\.c:kept' of the globals: it has 301 characters in the line, and there is room for \d+ in the program")
+            shutil.rmtree(lines)
+
     def test_another_mpi(self):
         outside, inside = "static int kept = MPI_MINE;", "result += kept - MPI_MINE;"
         lines = os.path.join(self.home, "lines")

@@ -196,6 +196,34 @@ ELC_EXPORT int ELC_Program_get_attr(MPI_Comm comm, int key, void* value, int* fo
   return code;
 }
 
+// How long the texts of this MPI are, at most.
+static constexpr int kLengths[] = {
+#ifdef MPI_MAX_PROCESSOR_NAME
+    MPI_MAX_PROCESSOR_NAME,
+#endif
+#ifdef MPI_MAX_ERROR_STRING
+    MPI_MAX_ERROR_STRING,
+#endif
+#ifdef MPI_MAX_OBJECT_NAME
+    MPI_MAX_OBJECT_NAME,
+#endif
+#ifdef MPI_MAX_PORT_NAME
+    MPI_MAX_PORT_NAME,
+#endif
+#ifdef MPI_MAX_LIBRARY_VERSION_STRING
+    MPI_MAX_LIBRARY_VERSION_STRING,
+#endif
+#ifdef MPI_MAX_DATAREP_STRING
+    MPI_MAX_DATAREP_STRING,
+#endif
+#ifdef MPI_MAX_INFO_KEY
+    MPI_MAX_INFO_KEY,
+#endif
+#ifdef MPI_MAX_INFO_VAL
+    MPI_MAX_INFO_VAL,
+#endif
+};
+
 ELC_EXPORT char** ELC_Program_begin(const ELC_Program* program, int argc, char** argv) {
   int count = argc, provided;
   char** words = argv;
@@ -210,6 +238,7 @@ ELC_EXPORT char** ELC_Program_begin(const ELC_Program* program, int argc, char**
   }
   const elc::Result known = elc::state::add_global("MPI_Init was called", &has_initialised, ELC_INT, 1);
   if (!known.ok()) elc::mpi::give_up(known);
+  for (const int length : kLengths) elc::state::note_length_of_mpi(static_cast<uint64_t>(length));
   in_parallel = program->in_parallel;
   make_functions(*program);
   if (program->makes_keyvals != 0) elc::mpi::make_keyvals();

@@ -136,7 +136,7 @@ class FileVisitor : public Visitor {
     if (give_behind_rows(call, to)) return true;
     const bool is_of_numbers = from->getPointeeType()->isArithmeticType() && m_.types_.holds_addresses(to->getPointeeType());
     if (!(from->isVoidPointerType() || from->getPointeeType()->isAnyCharacterType() || is_of_numbers || begins_with(to->getPointeeType(), from->getPointeeType()))) return true;
-    if (!may_allocate(call)) return true;
+    if (!may_allocate(call) && !finds(call)) return true;
     m_.lift(to->getPointeeType());
     give(call, to->getPointeeType());
     return true;
@@ -159,6 +159,13 @@ class FileVisitor : public Visitor {
   bool may_allocate(const CallExpr* call) const {
     const FunctionDecl* callee = callee_of(call);
     return callee == nullptr || m_.program_.defines(unit_, callee) || m_.program_.known(callee->getName().str()).allocates;
+  }
+
+  // The C library's, in memory that it is given.
+  bool finds(const CallExpr* call) const {
+    const FunctionDecl* const callee = callee_of(call);
+    const std::string name = callee == nullptr ? "" : callee->getName().str();
+    return (name == "bsearch" || name == "lfind" || name == "lsearch") && !m_.program_.defines(unit_, callee);
   }
 
   // *(void **)&p = malloc(size): p has what it is for.

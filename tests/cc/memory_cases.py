@@ -628,6 +628,23 @@ for (int v = 0; v < 40 && v <= i; v++) {
   for (int k = 0; k < all[v]->degree; k++) result += all[v]->edges[k].to->degree + (long)all[v]->edges[k].far; }
 """), "3 8 61 80", "90 120")
 
+    def test_what_is_found_in_memory_of_anything(self):
+        """By bsearch and its relatives alone: elements that were copied there."""
+        self.restarts_from_all(PROGRAM % ("""
+#include <search.h>
+struct record { const char *name; double v; };
+static struct { char *data; size_t size, n, room; } v = {NULL, sizeof(struct record), 0, 0};
+static void push(const void *e) { if (v.n == v.room) v.data = realloc(v.data, (v.room = v.room * 2 + 1) * v.size); memcpy(v.data + v.size * v.n++, e, v.size); }
+static int by_name(const void *a, const void *b) { return strcmp(((const struct record *)a)->name, ((const struct record *)b)->name); }
+static const char *const names[] = {"lead", "iron", "gold", "zinc", "tin"};
+""", """
+struct record r = {names[i % 5], i}, *found;
+push(&r);
+if (i % 3 == 0) found = lfind(&r, v.data, &v.n, v.size, by_name);
+else qsort(v.data, v.n, v.size, by_name), found = bsearch(&r, v.data, v.n, v.size, by_name);
+deep(1, 1); result += found->name[0] + strlen(found->name);
+"""), "3 8 61 120", "130 170")
+
     def test_structs_in_front_of_what_is_given_out(self):
         """An allocator keeps its own there, and comes to them by a step back from what it aligns."""
         for back in "(struct head *)p - 1", "&((struct head *)p)[-1]", "((struct head *)p) + -1":

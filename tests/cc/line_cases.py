@@ -182,7 +182,7 @@ static long exchange(int i, int rank) {
                  "deep(1, 1); if (i == 99) { MPI_Aint at; swap(rank, &place, &at, 1, MPI_AINT); result += *(long *)at; }",
                  "if (i == 0) { make(i); unsigned long cookie = (unsigned long)mine; MPI_Send(&cookie, 1, MPI_UNSIGNED_LONG, 1 - rank, 1, MPI_COMM_WORLD); }"
                  "deep(1, 1); if (i == 99) { MPI_Recv(&told, 1, MPI_UNSIGNED_LONG, 1 - rank, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE); result += ask(rank); }")
-        for inside in cases:
+        for inside in cases if struct.calcsize("P") == 8 else (cases[0],):
             with self.subTest(inside):
                 self.write("prog.c", PROGRAM % (outside, inside))
                 self.cc("prog.c", "-o", "prog")

@@ -238,7 +238,10 @@ static bool is_no_number(const format::TypeTable& types, TypeId type, uint64_t o
 }
 
 // Two ints side by side, such as a number and the next one, are an address by chance where there is much memory, and much memory is numbers.
+// What programs count is less than so much, and so is the lower half of few addresses.
 static bool leads_by_halves(const Process& p, uintptr_t address, const format::PointerLeaf& leaf) {
+  constexpr uint32_t kMostCounted = uint32_t{1} << 28;
+  if (static_cast<uint32_t>(address) >= kMostCounted) return true;
   const Block* const block = leaf.position == 0 ? nullptr : p.blocks->block_of(reinterpret_cast<const void*>(address));
   return block == nullptr || is_no_number(p.types, block->type, address - reinterpret_cast<uintptr_t>(block->address));
 }

@@ -1,4 +1,5 @@
 // Pointers and the heap.
+#include <sys/mman.h>
 #include <time.h>
 
 #include <memory>
@@ -128,19 +129,28 @@ TEST_CASE("what consists of smaller numbers is an address only where something b
   struct Two {
     int a, b;
   };
-  for (const bool is_begin : {false, true}) {
-    new_prepared_process();
-    const auto two = static_cast<ELC_Type>(ELC_Struct("Two", sizeof(Two), 2, std::initializer_list<ELC_Field>{{"a", 0, ELC_INT, 1}, {"b", sizeof(int), ELC_INT, 1}}.begin()));
-    const double* const numbers = static_cast<double*>(ELC_new(ELC_DOUBLE, 100)) + (is_begin ? 0 : 50);
-    for (const ELC_Type type : {ELC_Type{ELC_INT}, two, ELC_Type{ELC_LONG}}) {
-      void* const block = ELC_new(type, 2);
-      memcpy(block, &numbers, sizeof numbers);
-      Line line;
-      const elc::Result saved = line.save();
-      CHECK(saved.ok() == (!is_begin && type != ELC_LONG));
-      if (!saved.ok()) CHECK(contains(text(saved), "holds an address"));
-      ELC_free(block);
+  constexpr size_t kSize = 4096;
+  for (const uintptr_t place : {uintptr_t{0x700000001000}, uintptr_t{0x700080000000}}) {  // the lower half is what a program may count, or is not
+    void* const memory = mmap(reinterpret_cast<void*>(place), kSize, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    REQUIRE(memory == reinterpret_cast<void*>(place));
+    for (const size_t inside : {0, 50}) {
+      new_prepared_process();
+      const auto two = static_cast<ELC_Type>(ELC_Struct("Two", sizeof(Two), 2, std::initializer_list<ELC_Field>{{"a", 0, ELC_INT, 1}, {"b", sizeof(int), ELC_INT, 1}}.begin()));
+      REQUIRE(elc::state::process().heap.make_room());
+      elc::state::process().heap.add(memory, kSize / 2, ELC_DOUBLE);
+      const double* const number = static_cast<double*>(memory) + inside;
+      for (const ELC_Type type : {ELC_Type{ELC_INT}, two, ELC_Type{ELC_LONG}}) {
+        void* const block = ELC_new(type, 2);
+        memcpy(block, &number, sizeof number);
+        Line line;
+        const elc::Result saved = line.save();
+        CHECK(saved.ok() == (inside > 0 && static_cast<uint32_t>(place) < 1 << 28 && type != ELC_LONG));
+        if (!saved.ok()) CHECK(contains(text(saved), "holds an address"));
+        ELC_free(block);
+      }
+      elc::state::process().heap.remove(memory);  // which malloc has not made
     }
+    REQUIRE(munmap(memory, kSize) == 0);
   }
 }
 

@@ -174,6 +174,20 @@ bool is_between_blocks(MPI_Aint distance) {
   return false;
 }
 
+bool may_be_within_one(const Datatype& type) {
+  const Vector<MPI_Aint>& displacements = type.arguments.addresses;
+  const auto block_of = [](uintptr_t address) { return state::locate(reinterpret_cast<const void*>(address)).block; };
+  const auto are_of_one = [&](uintptr_t from) {
+    const auto is_of_it = [&](MPI_Aint by) { return was_asked_for(static_cast<MPI_Aint>(from) + by); };
+    if (!std::all_of(displacements.begin(), displacements.end(), is_of_it)) return false;
+    const uint64_t block = block_of(from);
+    return block != format::kWildBlock && std::all_of(displacements.begin(), displacements.end(), [&](MPI_Aint by) { return block_of(from + static_cast<uintptr_t>(by)) == block; });
+  };
+  for (const Vector<uintptr_t>* part : {&noted().newest, &noted().older})
+    if (std::any_of(part->begin(), part->end(), are_of_one)) return true;
+  return false;
+}
+
 // Whether there is a pair of those addresses in different blocks, as far from each other as a displacement says. What begins at one of
 // them with all displacements is that, and nothing else is looked at.
 static bool spans_blocks(const Vector<MPI_Aint>& displacements, uintptr_t* origin) {

@@ -138,6 +138,8 @@ void forget_layouts(Datatype* type);
 bool was_asked_for(MPI_Aint address);
 // Whether two such addresses, one of them in a block of the heap and the other not in the same, are so far from each other. In a line.
 bool is_between_blocks(MPI_Aint distance);
+// Whether all displacements of a type may be those of addresses in one variable, or block, that the program has asked for.
+bool may_be_within_one(const Datatype& type);
 
 // Adds the predefined types.
 void load_predefined(DatatypeTable* table);

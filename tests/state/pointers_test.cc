@@ -130,7 +130,8 @@ TEST_CASE("what consists of smaller numbers is an address only where something b
     int a, b;
   };
   constexpr size_t kSize = 4096;
-  for (const uintptr_t place : {uintptr_t{0x700000001000}, uintptr_t{0x700080000000}}) {  // the lower half is what a program may count, or is not
+  for (const uint64_t there : {uint64_t{0x700000001000}, uint64_t{0x700080000000}}) {  // the lower half is what a program may count, or is not
+    const auto place = static_cast<uintptr_t>(there);
     void* const memory = mmap(reinterpret_cast<void*>(place), kSize, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     REQUIRE(memory == reinterpret_cast<void*>(place));
     for (const size_t inside : {0, 50}) {

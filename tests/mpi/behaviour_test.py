@@ -407,8 +407,8 @@ class Scenes(Jobs):
         self.killed_and_restarted("released_past")
 
     def test_released_apart(self):
-        """A send to a process that does not know yet that all are released, and cannot look."""
-        self.killed_and_restarted("released_apart")
+        """A send to a process that does not know yet that all are released, and cannot look. The program probes and sends synchronously."""
+        self.killed_and_restarted("released_apart", ELC_EARLY_SENDS="yes")
 
     def test_large_file(self):
         """Files of more than 4 GiB; tests/run tries it with 32 bits, too."""

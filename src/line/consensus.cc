@@ -43,6 +43,7 @@ Vector<ToldAddress> merged(const Vector<ToldAddress>& a, const Vector<ToldAddres
     if (is_new && all.size() == Vote::kMostTold) break;
     if (is_new) all.push_back(next);
     all.back().exact = all.back().exact && next.exact;
+    all.back().asks_holder = all.back().asks_holder || next.asks_holder || all.back().holder != next.holder;
     all.back().holder = std::min(all.back().holder, next.holder);
   }
   return all;
@@ -112,6 +113,7 @@ void Vote::encode(Encoder& out) const {
   for (const ToldAddress& t : told) {
     out.u64(t.address);
     out.boolean(t.exact);
+    out.boolean(t.asks_holder);
     out.i32(t.holder);
   }
 }
@@ -127,11 +129,12 @@ bool Vote::decode(Decoder& in, Vote* vote) {
   vote->account = in.u64();
   decode_comms(in, &vote->comms);
   decode_comms(in, &vote->freed);
-  const size_t n = in.count(13);
+  const size_t n = in.count(14);
   for (size_t i = 0; i < n; ++i) {
     ToldAddress t;
     t.address = in.u64();
     t.exact = in.boolean();
+    t.asks_holder = in.boolean();
     t.holder = in.i32();
     vote->told.push_back(t);
   }

@@ -47,7 +47,7 @@ struct Vote {
   Vector<CommVote> freed;  // communicators that voters have freed, sorted by identity
   Vector<ToldAddress> told;  // in their files; sorted by address, none twice, kMostTold at most
 
-  static constexpr size_t kMostTold = 512;
+  static constexpr size_t kMostTold = 4096;
   static constexpr Rank kNobody = -1;
   bool yes() const { return refuser == kNobody; }
   // Says no, for this reason, which is shortened to kLongestReason.

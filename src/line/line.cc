@@ -208,7 +208,10 @@ void Line::told_by_all(const Vote& result) {
   are_told_ = true;
   phase_ = Phase::kSaved;
   if (refused() || parts_.host.check_told == nullptr) return;
-  const Result checked = parts_.host.check_told(parts_.host.context, result.told);
+  Vector<ToldAddress> asked;  // of an address that this process alone has it has said itself that it is none
+  for (const ToldAddress& t : result.told)
+    if (t.holder != parts_.self || t.asks_holder) asked.push_back(t);
+  const Result checked = parts_.host.check_told(parts_.host.context, asked);
   if (!checked.ok()) refuse(checked.message());
 }
 

@@ -46,6 +46,7 @@ struct Pattern {
 struct ToldAddress {
   uint64_t address = 0;
   bool exact = false;  // it is one by chance more easily, and is taken for one only where something begins there
+  bool asks_holder = false;  // who has it may not know that it is none of its own; or several have it
   Rank holder = 0;     // the least whose state has it
 };
 

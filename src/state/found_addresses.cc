@@ -237,11 +237,15 @@ static bool is_no_number(const format::TypeTable& types, TypeId type, uint64_t o
   return false;
 }
 
-// Two ints side by side, such as a number and the next one, are an address by chance where there is much memory, and much memory is numbers.
 // What programs count is less than so much, and so is the lower half of few addresses.
-static bool leads_by_halves(const Process& p, uintptr_t address, const format::PointerLeaf& leaf) {
+static bool may_be_counted(uintptr_t address) {
   constexpr uint32_t kMostCounted = uint32_t{1} << 28;
-  if (static_cast<uint32_t>(address) >= kMostCounted) return true;
+  return static_cast<uint32_t>(address) < kMostCounted;
+}
+
+// Two ints side by side, such as a number and the next one, are an address by chance where there is much memory, and much memory is numbers.
+static bool leads_by_halves(const Process& p, uintptr_t address, const format::PointerLeaf& leaf) {
+  if (!may_be_counted(address)) return true;
   const Block* const block = leaf.position == 0 ? nullptr : p.blocks->block_of(reinterpret_cast<const void*>(address));
   return block == nullptr || is_no_number(p.types, block->type, address - reinterpret_cast<uintptr_t>(block->address));
 }
@@ -261,11 +265,18 @@ constexpr unsigned kBitsOfDistance = 40;
 
 // Whether it may be an address of another process that runs this program.
 static bool may_be_told(const Process& p, uintptr_t value) {
-  if (p.has_foreign_addresses) return false;
-  if (kIsNarrow) return value >= ELC_Program_lowest && value % sizeof value == 0;
+  if (p.has_foreign_addresses || value < kLeast || value > kMostAddress) return false;
+  if (kIsNarrow) return value >= ELC_Program_lowest;
   if (place_of(value) == 0) return value >= p.executable && value < p.low_end;
   const auto high = [](uintptr_t address) { return address >> (kBitsOfDistance / 2) >> (kBitsOfDistance / 2); };
   return std::any_of(p.places.begin(), p.places.end(), [&](uintptr_t place) { return place != 0 && high(value) + 1 - high(place << 18 << 18) <= 2; });
+}
+
+// Where something begins is a multiple of a word, but for short texts; and two numbers side by side are rather that.
+static void note_told(const Process& p, Told* told, uintptr_t value, Of of, bool asks_holder) {
+  const bool exact = kIsNarrow || place_of(value) == 0 || of != Of::kNumber;
+  const bool is_none = (exact && value % sizeof value != 0) || (!kIsNarrow && of == Of::kSmallerNumbers && may_be_counted(value));
+  if (!is_none && may_be_told(p, value)) told->note({value, exact, asks_holder});
 }
 
 // The same, and of what may be one of another process that is noted.
@@ -274,12 +285,12 @@ static bool holds_address(const Process& p, const uint8_t* at, Of of, Told* told
   memcpy(&value, at, sizeof value);
   if (value < kLeast || value > kMostAddress) return false;
   if (holds_address(p, value, of)) return true;
-  if (told != nullptr && may_be_told(p, value)) told->note(value, kIsNarrow || place_of(value) == 0 || of != Of::kNumber);
+  if (told != nullptr) note_told(p, told, value, of, false);
   return false;
 }
 
 void note_told(Process& p, uintptr_t value) {
-  if (p.is_prepared && value >= kLeast && value <= kMostAddress && may_be_told(p, value)) p.told.note(value, kIsNarrow || place_of(value) == 0);
+  if (p.is_prepared) note_told(p, &p.told, value, Of::kNumber, false);
 }
 
 std::span<const ToldNumber> told_numbers() { return process().told.all(); }
@@ -287,7 +298,7 @@ std::span<const ToldNumber> told_numbers() { return process().told.all(); }
 void note_told(std::span<const ToldNumber> of_copy) {
   Told& told = process().told;
   told.clear();
-  for (const ToldNumber& number : of_copy) told.note(number.address, number.exact);
+  for (const ToldNumber& number : of_copy) told.note(number);
 }
 
 void note_told(const uint8_t* bytes, uint64_t size) {
@@ -298,13 +309,14 @@ void note_told(const uint8_t* bytes, uint64_t size) {
     if (at + sizeof(uintptr_t) > size) break;
     uintptr_t value;
     memcpy(&value, bytes + at, sizeof value);
-    if (value >= kLeast && value <= kMostAddress && may_be_told(p, value)) p.told.note(value, true);
+    note_told(p, &p.told, value, Of::kBytes, true);
   }
 }
 
 // In a block, as the heap is now, or in what was one not long ago; in variables, or on the stack; or that of a function, a stream, an object of MPI.
 static bool is_here(Process& p, const ToldNumber& number) {
-  const auto [address, exact] = number;
+  const uintptr_t address = number.address;
+  const bool exact = number.exact;
   const void* const place = reinterpret_cast<const void*>(address);
   if (p.heap.find(place) != nullptr || p.gone.has(place) || p.function_by_address.find(address) != nullptr || is_stream(p, address)) return true;
   if (is_handle_of_mpi(p, address) || (!exact && address - p.executable < p.executable_end - p.executable)) return true;

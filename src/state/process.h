@@ -119,22 +119,27 @@ struct Made {
 // restart. Behind as many as there is room for nothing more is noted: a copy of the process has no memory for more.
 class Told {
  public:
-  static constexpr size_t kMost = 512;
-
-  void note(uintptr_t address, bool exact) {
-    for (size_t i = 0; i < count_; ++i) {
-      if (all_[i].address != address) continue;
-      all_[i].exact = all_[i].exact && exact;
-      return;
-    }
-    if (count_ < kMost) all_[count_++] = {address, exact};
+  void note(const ToldNumber& number) {
+    size_t place = static_cast<size_t>(mix64(number.address) % kPlaces);
+    while (places_[place] != 0 && all_[places_[place] - 1].address != number.address) place = (place + 1) % kPlaces;
+    if (places_[place] == 0 && count_ == kMost) return;
+    if (places_[place] == 0) all_[count_++] = number, places_[place] = static_cast<uint16_t>(count_);
+    ToldNumber& known = all_[places_[place] - 1];
+    known.exact = known.exact && number.exact;
+    known.asks_holder = known.asks_holder || number.asks_holder;
   }
-  void clear() { count_ = 0; }
+  void clear() {
+    count_ = 0;
+    for (uint16_t& place : places_) place = 0;
+  }
   std::span<const ToldNumber> all() const { return {all_, count_}; }
 
  private:
+  static constexpr size_t kMost = 4096, kPlaces = 2 * kMost;
+
   size_t count_ = 0;
   ToldNumber all_[kMost];
+  uint16_t places_[kPlaces] = {};  // by address: 1 + where it is
 };
 
 struct Process {

@@ -162,14 +162,16 @@ void end_save();
 
 // Numbers that may be addresses of another process, which has told them: in a restart it has them elsewhere. Of a prepared program; those
 // that save_data() has found. `exact`: it consists of bytes, or of smaller numbers, and is an address only where something begins.
+// `asks_holder`: it has come by a message; else who has it in its file has found that it is none of its own.
 struct ToldNumber {
   uintptr_t address = 0;
   bool exact = false;
+  bool asks_holder = false;
 };
 std::span<const ToldNumber> told_numbers();
 void note_told(const uint8_t* bytes, uint64_t size);  // and these, which the line has beside what save_data() writes
 void note_told(std::span<const ToldNumber> of_copy);  // what a copy of the process has found: instead of all
-// Fails where one, of this rank, is an address of what this process has, so that a restart would not set it.
+// Fails where one, that this rank has, is an address of what this process has, so that a restart would not set it.
 Result check_told(const ToldNumber& number, int holder);
 // All of them.
 Result save(format::Writer& writer, const HandleCodec& codec);

@@ -191,7 +191,9 @@ static long exchange(int i, int rank) {
         self.right(outside, (number % "mine").replace("ask(rank)", "told != 0"), "-felc-foreign-addresses")
 
     def test_numbers_like_addresses_of_others(self):
-        """Which nobody has."""
+        """Which nobody has; or that are of this process, and of what is over."""
+        self.right("static char gone[8], freed[8]; static void note(void) { int here = 1; void *p = &here, *q = malloc(40); memcpy(gone, &p, sizeof p); memcpy(freed, &q, sizeof q); free(q); }",
+                   "note(); deep(1, 1); result += gone[7] + freed[7];")
         self.right("static long numbers[200]; static char bytes[200];", "numbers[i] = 0x55aa00000000 + i * 4096 + rank; memcpy(bytes + i, &numbers[i], 8); deep(1, 1); result += numbers[i / 2] % 4096 + bytes[i / 2];")
 
     def test_pointer_to_what_lines_lack(self):

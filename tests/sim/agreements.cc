@@ -72,8 +72,10 @@ TEST_CASE("nobody hears of a line before its record is there, and nobody waits f
 TEST_CASE("a line that has an address of another process as a number is refused by that one, and else all are asked once") {
   for (const bool is_own : {true, false}) {
     Job job(5, options());
-    job.told[3] = {{77, false, 0}, {5, true, 0}};
-    job.told[4] = {{77, false, 0}};
+    job.told[3] = {{77, false, false, 0}, {5, true, false, 0}};
+    job.told[4] = {{77, false, false, 0}};
+    job.told[2] = {{6, false, false, 0}};
+    job.own[2] = 6;  // which it has said that it is not
     job.own[1] = is_own ? 77 : 78;
     open_line(job, 5);
     job.settle();

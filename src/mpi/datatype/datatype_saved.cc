@@ -158,10 +158,11 @@ bool depends_on_places(const Datatype& type) {
 }
 
 Result check_displacements(const Datatype& type) {
-  if (has_origin(type) && may_be_within_one(type))
+  if (has_origin(type)) {
+    if (!may_be_within_one(type)) return Result();
     return Result::error("an MPI datatype made by %s has displacements that may be distances in one variable, or of two: lines can be taken when it has been freed",
                          kConstructorNames[static_cast<uint32_t>(type.constructor)]);
-  if (has_origin(type)) return Result();
+  }
   if (type.spans_blocks)
     return Result::error("an MPI datatype made by %s has the distance of two blocks of memory among its displacements, which is another in a "
                          "restart: lines can be taken when it has been freed", kConstructorNames[static_cast<uint32_t>(type.constructor)]);

@@ -158,7 +158,7 @@ Result LineData::copy_now() {
     d.file_->hand_over(out);
     const std::span<const state::ToldNumber> told = state::told_numbers();
     out.u64(told.size());
-    for (const state::ToldNumber& number : told) out.u64(number.address), out.boolean(number.exact);
+    for (const state::ToldNumber& number : told) out.u64(number.address), out.boolean(number.exact), out.boolean(number.asks_holder);
     return Result();
   }, this);
 }
@@ -196,9 +196,11 @@ Result LineData::written(bool* done) {
   ELC_TRY(writer_->take_over(in));
   ELC_TRY(file_->take_over(in));
   Vector<state::ToldNumber> told;
-  for (size_t i = in.count(9); i > 0; --i) {
-    const auto address = static_cast<uintptr_t>(in.u64());
-    told.push_back({address, in.boolean()});
+  for (size_t i = in.count(10); i > 0; --i) {
+    state::ToldNumber& number = told.push_back({});
+    number.address = static_cast<uintptr_t>(in.u64());
+    number.exact = in.boolean();
+    number.asks_holder = in.boolean();
   }
   state::note_told({told.data(), told.size()});
   return Result();

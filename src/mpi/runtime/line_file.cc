@@ -205,11 +205,11 @@ Result save_line(void*, line::LineNumber line, const line::Saved& saved) {
 }
 
 void told_addresses(void*, Vector<line::ToldAddress>* out) {
-  for (const state::ToldNumber& number : state::told_numbers()) out->push_back({number.address, number.exact, runtime.rank});
+  for (const state::ToldNumber& number : state::told_numbers()) out->push_back({number.address, number.exact, number.asks_holder, runtime.rank});
 }
 
 Result check_told(void*, const Vector<line::ToldAddress>& all) {
-  for (const line::ToldAddress& told : all) ELC_TRY(state::check_told({static_cast<uintptr_t>(told.address), told.exact}, told.holder));
+  for (const line::ToldAddress& told : all) ELC_TRY(state::check_told({static_cast<uintptr_t>(told.address), told.exact, told.asks_holder}, told.holder));
   return Result();
 }
 

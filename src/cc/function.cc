@@ -53,6 +53,13 @@ const VarDecl* variable_of(const Expr* e) {
   }
 }
 
+bool has_union(QualType type) {
+  const auto* const record = type->getBaseElementTypeUnsafe()->getAs<RecordType>();
+  if (record == nullptr) return false;
+  const auto has = [](const FieldDecl* field) { return has_union(field->getType()); };
+  return record->isUnionType() || std::any_of(record->getDecl()->field_begin(), record->getDecl()->field_end(), has);
+}
+
 bool returns(const Stmt* s) {
   if (s == nullptr || isa<ReturnStmt>(s)) return s != nullptr;
   for (const Stmt* child : s->children())
@@ -75,6 +82,8 @@ class BodyVisitor : public Visitor {
     return true;
   }
   bool VisitBinaryOperator(BinaryOperator* op) override {
+    const bool is_arithmetic = !op->isComparisonOp() && op->getOpcode() != BO_Assign && op->getOpcode() != BO_Comma;
+    f_.computes_ |= is_arithmetic && (op->getType()->hasFloatingRepresentation() || op->getRHS()->getType()->hasFloatingRepresentation());
     if (!op->isAssignmentOp()) return true;
     if (const VarDecl* variable = variable_of(op->getLHS())) f_.assigned_.insert(variable->getCanonicalDecl());
     return true;
@@ -115,9 +124,12 @@ class BodyVisitor : public Visitor {
     return true;
   }
   bool VisitVAArgExpr(VAArgExpr* e) override { return see_arguments(e), true; }
+  bool VisitPredefinedExpr(PredefinedExpr*) override { return f_.names_itself_ = true, true; }
   bool VisitGotoStmt(GotoStmt*) override { return f_.has_jumps_ = true, true; }
   bool VisitCallExpr(CallExpr* call) override {
     const FunctionDecl* callee = callee_of(call);
+    const auto is_rounded = [](const Expr* e) { return e->getType()->hasFloatingRepresentation() || e->IgnoreParenImpCasts()->getType()->hasFloatingRepresentation(); };
+    f_.computes_ |= is_rounded(call) || std::any_of(call->arg_begin(), call->arg_end(), is_rounded);
     if (callee == nullptr) return true;
     // Those of <tgmath.h>, of which clang does not know what they return.
     if (callee->isImplicit() && callee->getBuiltinID() == 0 && callee->getName().startswith("__builtin_") && f_.has_label(around(call)))
@@ -532,6 +544,20 @@ bool Function::enters_for_calls() {
   return !has_labels_in_loops_ && labels_always_come_to_ <= 1;
 }
 
+// What a restart needs may be a function of its own, if it is the same there. Not where numbers are rounded: what the compiler makes of
+// one expression in two places may not be the same to the last bit.
+bool Function::may_be_entered_apart() const {
+  const auto is_without_meaning_there = [](const Attr* a) {
+    return isa<VisibilityAttr, UnusedAttr, UsedAttr, NoInlineAttr, AlwaysInlineAttr, GNUInlineAttr, HotAttr, ColdAttr, NonNullAttr, WarnUnusedResultAttr, WeakAttr>(a);
+  };
+  const auto is_fine = [](const ParmVarDecl* parameter) { return !parameter->getName().empty() && !parameter->getType()->isVariablyModifiedType(); };
+  const auto* const type = function_->getType()->getAs<FunctionType>();
+  const size_t begin = unit_.begin_of(function_->getBeginLoc()), body = unit_.begin_of(function_->getBody()->getBeginLoc());
+  const bool defines_types = unit_.text().find('{', begin) < body;
+  return enters_late_ && !computes_ && !names_itself_ && !defines_types && (isa<FunctionProtoType>(type) || function_->getNumParams() == 0) && type->getCallConv() == CC_C &&
+         !type->getHasRegParm() && !type->getNoReturnAttr() && llvm::all_of(function_->attrs(), is_without_meaning_there) && llvm::all_of(function_->parameters(), is_fine);
+}
+
 void Function::count_labels(const Stmt* s, bool in_loop, bool always) {
   if (s == nullptr || !has_label(s)) return;
   if (const auto* call = dyn_cast<CallExpr>(s); call != nullptr && kind_of(call) != Call::kPlain) {
@@ -628,8 +654,19 @@ std::vector<size_t> Function::live_at(const CallExpr* call, bool is_site) const 
   return live;
 }
 
-std::string Function::beginning() {
-  std::string moved, members, clear, places, described, lists, all, callees, ways;
+// Whether all that it holds has values wherever it is declared.
+bool Function::is_listed_at_once(const VarDecl* variable) const {
+  if (variable == nullptr || variable->getInit() == nullptr || !isa<InitListExpr>(variable->getInit()) || has_union(variable->getType())) return false;
+  const auto declares = [variable](const Stmt* child) {
+    const auto* const statement = dyn_cast<DeclStmt>(child);
+    return statement != nullptr && std::find(statement->decl_begin(), statement->decl_end(), variable) != statement->decl_end();
+  };
+  const auto* const body = cast<CompoundStmt>(function_->getBody());
+  return std::any_of(body->body_begin(), body->body_end(), declares);
+}
+
+std::string Function::frame() {
+  std::string moved, members, places, described, lists, all, callees, ways;
   std::set<std::string> shown;
   for (const Variable& v : variables_) {
     const SourceLocation at = v.declared != nullptr ? v.declared->getLocation() : function_->getLocation();
@@ -640,7 +677,11 @@ std::string Function::beginning() {
       moved += v.is_apart ? "struct { " + module_.declaration(v.type, kApart, at) + "; char elc_gap; } " + v.name : module_.declaration(v.type, v.name, at);
       if (v.declared != nullptr) moved += module_.alignment(v.declared);
       moved += !is_set ? "; " : v.is_apart ? " = {0}; " : " = 0; ";
-      if (is_cleared) clear += "__builtin_memset((void *)&" + v.name + ", 0, sizeof " + v.name + "); ";
+      if (is_cleared) {
+        const std::string cleared = "__builtin_memset((void *)&" + v.name + ", 0, sizeof " + v.name + "); ";
+        clear_ += cleared;
+        if (!is_listed_at_once(v.declared)) clear_unlisted_ += cleared;
+      }
     }
     members += (v.in_place ? "void *" + v.name : module_.declaration(v.type, v.name, at)) + "; ";
     if (v.in_place || !v.is_changed) places += stored(v);
@@ -689,10 +730,35 @@ std::string Function::beginning() {
   if (function_->isMain() && module_.program().everywhere()) out += "atexit(elc_end); ";
   if (module_.program().is_handler(unit_, function_))
     out += "ELC_Program_unfit(\"" + function_->getName().str() + "(), which is called in the middle of a call of MPI, or at the exit\"); ";
-  const std::string enter = kEnter + kBehind + places, reenter = "switch (ELC_Reenter(&elc_f.elc_h)) { " + ways + "default: break; } ";
-  out += clear;
-  if (enters_late_) return out + "if (__builtin_expect(ELC_Reentering, 0)) { " + enter + reenter + kLeave + "} ";
-  return out + enter + "if (__builtin_expect(ELC_Reentering, 0)) " + reenter;
+  enter_ = kEnter + kBehind + places;
+  reenter_ = "switch (ELC_Reenter(&elc_f.elc_h)) { " + ways + "default: break; } ";
+  return out;
+}
+
+// A function that enters its frame late may be called for each of many small things, and be put where it is called: it has what a restart
+// needs elsewhere.
+std::string Function::entered_again() {
+  const std::string name = "elc_again_" + function_->getName().str();
+  std::string parameters, arguments;
+  for (const ParmVarDecl* parameter : function_->parameters()) {
+    const std::string separator = parameters.empty() ? "" : ", ";
+    parameters += separator + module_.declaration(parameter->getType(), parameter->getName().str(), parameter->getLocation());
+    arguments += separator + parameter->getName().str();
+  }
+  const QualType result = function_->getReturnType();
+  const std::string head = module_.declaration(result, name + "(" + (parameters.empty() ? "void" : parameters) + ")", function_->getLocation());
+  const std::string own = frame();
+  before_ = "static " + head + " __attribute__((__noinline__)); ";
+  behind_ = " static " + head + " { " + own + clear_ + enter_ + reenter_ + kLeave + out_ + "}" + line_mark(function_->getEndLoc());
+  return own + "if (__builtin_expect(ELC_Reentering, 0)) " + (result->isVoidType() ? "{ " + name + "(" + arguments + "); return; } " : "return " + name + "(" + arguments + "); ") + clear_unlisted_;
+}
+
+std::string Function::beginning() {
+  if (may_be_entered_apart()) return entered_again();
+  const std::string own = frame();
+  const std::string is_again = "if (__builtin_expect(ELC_Reentering, 0)) ";
+  if (enters_late_) return own + clear_ + is_again + "{ " + enter_ + reenter_ + kLeave + "} ";
+  return own + clear_ + enter_ + is_again + reenter_;
 }
 
 Edits::Edit Function::transform() {
@@ -705,7 +771,7 @@ Edits::Edit Function::transform() {
     out_ += before_call(scope_) + "elc_L1: elc_f.elc_h.label = elc_f.elc_h.is_site = 1; ELC_Checkpoint(); " + behind_call();
   }
   emit_children(body);
-  say_line(body->getRBracLoc());
+  out_ += line_mark(body->getRBracLoc());
   out_ += leave();
   if (function_->isMain()) out_ += "return 0; ";
   if (is_refused_) return {begin, end, true, "", ""};

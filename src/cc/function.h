@@ -35,6 +35,11 @@ class Function {
 
   // What is between the braces, when all changes of the file are known.
   Edits::Edit transform();
+  // Then: what is behind the function, and what comes before it for that; empty: nothing.
+  const std::string& behind() const { return behind_; }
+  const std::string& before() const { return before_; }
+  const clang::FunctionDecl* function() const { return function_; }
+  bool enters_late() const { return enters_late_; }
 
  private:
   friend class BodyVisitor;
@@ -82,6 +87,7 @@ class Function {
   void push_scope(size_t variable);
   void begin_scope(const clang::CompoundStmt* block);
   bool enters_for_calls();
+  bool may_be_entered_apart() const;
   void count_labels(const clang::Stmt* statement, bool in_loop, bool always);
   size_t add(Variable variable);
   std::string free_variable(const std::string& name) const;
@@ -97,8 +103,9 @@ class Function {
   void emit_loop(const clang::Stmt* init, const clang::Expr* condition, const clang::Expr* step, const clang::Stmt* body);
   void emit_do(const clang::DoStmt* loop);
   void emit_block(const clang::Stmt* statement);  // in braces
+  bool is_seldom(const clang::IfStmt* choice) const;
   void redirect_continues(const clang::Stmt* statement, const std::string& label);
-  void say_line(clang::SourceLocation at);
+  std::string line_mark(clang::SourceLocation at) const;
   std::string text(const clang::Stmt* e);
   size_t end_of(const clang::Stmt* statement) const;  // with its semicolon
 
@@ -127,7 +134,10 @@ class Function {
   std::string restore(const std::vector<size_t>& live, const std::string& but) const;
   std::string again(const clang::CallExpr* call, const std::string& result) const;
   std::vector<size_t> live_at(const clang::CallExpr* call, bool is_site) const;
+  bool is_listed_at_once(const clang::VarDecl* variable) const;
+  std::string frame();
   std::string beginning();
+  std::string entered_again();
 
   Module& module_;
   const Unit& unit_;
@@ -142,7 +152,7 @@ class Function {
   std::vector<size_t> scope_;
   mutable std::unique_ptr<Liveness> liveness_;  // as soon as a label asks for it
   std::map<const clang::Stmt*, std::string> continues_;  // statements whose continue is a goto
-  std::string out_, declared_, copies_;
+  std::string out_, declared_, copies_, clear_, clear_unlisted_, enter_, reenter_, before_, behind_;
   std::set<std::string> names_ = {"elc_f", "elc_h"};
   int next_ = 1;
   bool is_refused_ = false;
@@ -154,6 +164,8 @@ class Function {
   bool has_labels_in_loops_ = false;
   int labels_always_come_to_ = 0;
   bool enters_late_ = false;  // the frame is there for each call with a label, and not between them
+  bool computes_ = false;     // with numbers whose rounding may depend on what the compiler makes of the function
+  bool names_itself_ = false;  // __func__
   clang::SourceLocation last_argument_;  // of those that are variable: where they are used last
   std::set<const clang::Stmt*> loops_with_arguments_;
   std::set<std::string> lists_;  // variables that are lists of arguments

@@ -270,6 +270,8 @@ std::string Module::transform(size_t units) {
   std::vector<std::unique_ptr<Function>> functions;
   for (const Definition& d : all)
     if (program_.reaches_site(unit_, d.function)) functions.push_back(std::make_unique<Function>(*this, d.function));
+  for (const auto& function : functions)
+    if (!function->enters_late()) early_.insert(function->function()->getCanonicalDecl());
 
   const std::unique_ptr<Visitor> visitor = visitor_of_file(*this);
   for (Decl* d : file->decls()) {
@@ -323,6 +325,13 @@ std::string Module::transform(size_t units) {
   std::vector<Edits::Edit> bodies;
   for (const auto& function : functions) bodies.push_back(function->transform());
   for (const auto& [place, text] : statics) edits_.replace(place, place, " " + text);
+  for (const auto& function : functions) {
+    if (function->behind().empty()) continue;
+    const auto of = std::find_if(all.begin(), all.end(), [&](const Definition& d) { return d.function == function->function(); });
+    const size_t behind = unit_.end_of(of->function->getEndLoc());
+    edits_.replace(of->place, of->place, " " + function->before() + (of->place == 0 ? "\n" : ""));
+    edits_.replace(behind, behind, function->behind());
+  }
   for (size_t i = literals_.size(); i-- > 0;) {  // those that are in others come behind them
     const auto& [literal, name, place] = literals_[i];
     const Expr* const values = literal->getInitializer();

@@ -55,6 +55,8 @@ class Module {
   }
   // What a call, behind which a restart goes on, has made lead to memory, and of which type.
   using Led = std::vector<std::pair<const clang::Expr*, std::string>>;
+  // Of functions of the file: they have their frames from the beginning on.
+  bool enters_early(const clang::FunctionDecl* function) const { return early_.contains(function->getCanonicalDecl()); }
   Led led_by(const clang::CallExpr* call) const {
     const auto found = led_.find(call);
     return found == led_.end() ? Led() : found->second;
@@ -146,6 +148,7 @@ class Module {
   std::set<const clang::Decl*> registered_;
   std::set<const clang::VarDecl*> aligned_;
   std::map<std::string, std::string> replaced_;                 // text: declarations of what replaces functions
+  std::set<const clang::FunctionDecl*> early_;
   bool notes_numbers_ = false;  // in unions
   bool notes_sources_ = false;  // pointers that become integers
   size_t string_count_ = 0, variable_count_ = 0, function_count_ = 0;

@@ -63,17 +63,17 @@ size_t Function::end_of(const Stmt* s) const {
   return at + 1;
 }
 
-void Function::say_line(SourceLocation at) {
+std::string Function::line_mark(SourceLocation at) const {
   std::string name;
   for (const char c : unit_.file(at)) name += (c == '"' || c == '\\' ? "\\" : "") + std::string(1, c);
-  out_ += "\n# " + std::to_string(unit_.line(at)) + " \"" + name + "\"\n";
+  return "\n# " + std::to_string(unit_.line(at)) + " \"" + name + "\"\n";
 }
 
 // ---- Statements ----
 
 void Function::emit(const Stmt* s) {
   if (const auto* declaration = dyn_cast<DeclStmt>(s)) return emit_declaration(declaration);
-  say_line(s->getBeginLoc());
+  out_ += line_mark(s->getBeginLoc());
   if (!has_label(s)) {
     out_ += module_.edits().text(unit_.begin_of(s->getBeginLoc()), end_of(s));
     if (isa<OMPExecutableDirective>(s)) out_ += "\n";
@@ -91,7 +91,7 @@ void Function::emit(const Stmt* s) {
     out_ += "{ ";
     const std::string condition = value_of(i->getCond());
     scope_.resize(scope);
-    out_ += "if (" + condition + ") ";
+    out_ += "if (" + (is_seldom(i) ? "__builtin_expect(!!(" + condition + "), 0)" : condition) + ") ";
     emit_block(i->getThen());
     if (i->getElse() != nullptr) {
       out_ += " else ";
@@ -135,6 +135,23 @@ void Function::emit(const Stmt* s) {
   scope_.resize(scope);
 }
 
+// In a function that enters its frame late: what it does for many things at once, which waits for others. What it is made of would be put
+// into the function, and that no more into those that call it.
+bool Function::is_seldom(const IfStmt* choice) const {
+  struct Waits : Visitor {
+    const Function& f;
+    bool found = false;
+    explicit Waits(const Function& function) : f(function) {}
+    bool VisitCallExpr(CallExpr* call) override {
+      const FunctionDecl* const callee = callee_of(call);
+      found |= f.kind_of(call) == Call::kSite || (callee != nullptr && f.module_.enters_early(callee));
+      return true;
+    }
+  } waits(*this);
+  if (enters_late_ && choice->getElse() == nullptr && has_label(choice->getThen())) waits.TraverseStmt(const_cast<Stmt*>(choice->getThen()));
+  return waits.found;
+}
+
 // What lives from the beginning of the block: its literals, and where a goto may lead back, what pointers may lead to before it is declared.
 void Function::begin_scope(const CompoundStmt* block) {
   if (const auto known = literals_.find(block); known != literals_.end())
@@ -175,7 +192,7 @@ void Function::emit_declaration(const DeclStmt* statement) {
       if (std::find(scope_.begin(), scope_.end(), moved) == scope_.end()) push_scope(moved);
       if (variable->getType()->isVariablyModifiedType()) emit_extents(variable);
       if (variable->getInit() == nullptr) continue;
-      say_line(variable->getLocation());
+      out_ += line_mark(variable->getLocation());
       emit_initial(variable);
     } else if (variable != nullptr && variable->isStaticLocal()) {
       continue;  // a variable of the file now
@@ -193,7 +210,7 @@ void Function::emit_extents(const VarDecl* variable) {
   if (is_refused_) return;
   const Variable v = variables_[moved_.at(variable->getCanonicalDecl())];  // there may be more, in what follows
   const bool is_array = variable->getType()->isArrayType();
-  say_line(variable->getLocation());
+  out_ += line_mark(variable->getLocation());
   std::string extents;
   size_t dimensions = 0;
   auto extent = v.extents.begin();

@@ -60,6 +60,7 @@ class Heap {
   Block* find(const void* address);
   // The same if it is the one that was added last, which is what most are asked for; nullptr: it is another, or none.
   Block* find_newest(const void* address) { return address == newest_ && address != nullptr ? &slots_[newest_slot_] : nullptr; }
+  Block* newest() { return newest_ != nullptr ? &slots_[newest_slot_] : nullptr; }
   // Room for one more block. false: there is no memory for it.
   bool make_room() { return has_room() || ((has_slot() || make_slots()) && (others_have_room_ = others_.make_room())); }
   // Whether there is; false: nobody knows.

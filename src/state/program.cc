@@ -224,7 +224,22 @@ using elc::state::process;
 
 namespace {
 
+// What has just been made by a function for arrays of several dimensions, which has pointers to rows in front, is one of another type that
+// the program takes it for: of one dimension, without pointers. It may count from elsewhere than its beginning.
+Block* made_for_rows(Process& p, const void* memory, ELC_Type type) {
+  Block* const block = p.heap.newest();
+  if (block == nullptr || block->type != ELC_POINTER || type == ELC_POINTER || type == ELC_BYTE) return nullptr;
+  const elc::state::Moved* const moved = p.moved.find(reinterpret_cast<uintptr_t>(memory));
+  if (moved != nullptr) memory = reinterpret_cast<const void*>(moved->from);
+  if (memory < block->address || memory >= block->address + block->size) return nullptr;
+  return elc::state::behind_zeros(block->address, 0, block->size, 1) == block->size ? block : nullptr;
+}
+
 void say_type_of(Process& p, Block* block, void* memory, ELC_Type type, bool is_open) {
+  if (Block* const rows = made_for_rows(p, memory, type)) {
+    block = rows;
+    block->is_doubted = true;
+  }
   if (block == nullptr) {
     if (type != ELC_BYTE) elc::state::note_part(p, memory, type);
     if (type == ELC_POINTER) p.tables[p.next_table++ % Process::kMostTables] = memory;

@@ -83,6 +83,10 @@ printf("%s", i == 1000 ? __func__ : "");""")
                    ' { int *q = (int[]){i, 2}; p[1] += q[0] + q[1]; } __asm__ volatile ("" : "+r"(l) : : "memory");'
                    " k = deep(l, 1); result += p[1] + k; free(p); }")
 
+    def test_no_blank_behind_a_word(self):
+        self.right("static double *from(int lo, int n) { double *p = malloc(n * sizeof *p); return(double*)p-lo; }\nstatic void *at(char *p, int i) { if (p) return(char*)p+i*8;else(void)i; return 0; }",
+                   "{ double *v = from(1, 10), x; v[3] = i; result += deep(3, 1); memcpy(&x, at((char *)(v + 1), 2), 8); result += (long)x; free(v + 1); }")
+
     def test_expressions_of_gcc(self):
         """?: without its middle, what is not evaluated, vectors, a function whose type is declared with it."""
         self.right("typedef double v2 __attribute__((vector_size(16))); static v2 sum; struct Made { int a; } made(int x) { static int n; n += deep(x, 0);"
@@ -361,6 +365,30 @@ int main(int argc, char **argv) {
     def test_inline_without_a_definition(self):
         """That no file has otherwise: the compiler had to put it where it is called."""
         self.right("__attribute__((always_inline)) inline long once(long x) { return deep(x, 1) + 1; }", "result += once(i);", "-O2", "-std=gnu11")
+
+    def test_functions_with_few_calls_that_reach_mpi(self):
+        """They have frames for these alone, and what a restart needs is another function of the same parameters."""
+        outside = """struct pair { int a; double b; char c[3]; }; typedef int (*of_int)(int); enum { SMALL = 3 } last; static long sent; static char to[8];
+union number { int n; char c[4]; };
+static int twice(int n) { return 2 * n; }
+static int thrice(int n) { return 3 * n; }
+static void flush(int n) { int k; for (k = 0; k < 2; k++) sent += deep(n, 1); }
+static void put(const void *what, int size, unsigned long to_whom) { char box[4] = {1, 2}; if (sent % 4 == 0) { flush(size + box[1]); sent += box[0]; } sent += *(const char *)what + (int)to_whom; }
+extern void told(int n); inline void told(int n) { if (n % 3) flush(n); sent++; }
+__attribute__((visibility("default"))) struct pair paired(struct pair p, const int n) { struct pair q = {n, p.b, "ab"}; if (n > SMALL) put(q.c, p.a, 3); q.a += n; return q; }
+static int (*chosen(int n, of_int one, int (*other)(int)))(int) { if (n % 2) told(n); return n % 4 < 2 ? one : other; }
+static int summed(int a[], int (*rows)[2], _Bool all, char c, short s, int n) { if (a[0] > n) put(&c, n, s); return a[0] + rows[1][1] + all + c + s; }
+static float halved(float of, int n) { float half = of; if (n % 2) told(n); return half / 2; }
+static const char *named(int n) { if (n % 2) told(n + 1); return __func__; }
+static void *noted(void *p, union number *u) { if (u->n % 2) told(u->c[0] != 0); memcpy(to, p, 3); return to; }
+static int walked(int n);
+static int also(int n) { if (n == 0) return 0; return walked(n - 1) + 1; }
+static int walked(int n) { if (n == 2) told(n); return also(n); }
+static int lined(void) { if (sent % 2) told(1); return __LINE__; }"""
+        inside = """{ int a[2] = {i, 2}, rows[2][2] = {{1, 2}, {3, i}}; union number u = {i}; struct pair p = {i, i / 2.0, "p"}; p = paired(p, i);
+result += p.a + (long)p.b + p.c[0] + chosen(i, twice, thrice)(i) + summed(a, rows, i % 2, i, -i, 30) + (long)(8 * halved(i, i)) + strlen(named(i)) + walked(i % 7) + lined();
+told(i); result += ((char *)noted("xyz", (void *)&u))[i % 3] + sent; }"""
+        self.restarts_from_all(PROGRAM % (outside, inside), "41 97 203 250 333 391")
 
     def test_back_to_before_a_declaration(self):
         self.right("static int *p;", "{ int n = 0; p = 0; again: deep(1, 1); if (p) result += *p; int x = 42 + n + i; p = &x; if (n++ < 4) goto again; result += *p; }")

@@ -9,6 +9,32 @@ from cases import Cases, launch, PROGRAM  # noqa: F401
 
 
 class Memory(Cases):
+    def test_arrays_of_one_dimension_by_what_makes_rows(self):
+        """One function has pointers to rows in front, where there are any, and counts from elsewhere."""
+        outside = """#include <stdarg.h>
+typedef struct { int x[2]; } two; typedef struct node { struct node *next; long v; } node; static int *ints, (*pairs)[2]; static double **rows; static two *twos; static char *text; static node *ring, **heads; static char **words;
+static void fill(size_t size, int dims, long before, int ***pp, int **qq, int *base, va_list ap) {
+  int *data = (int *)((char *)base + ((char *)qq - (char *)base + size - 1) / size * size), **into = (int **)pp, i, low = va_arg(ap, int), n = va_arg(ap, int) - low + 1;
+  if (dims == 0) for (i = 0; i < before; i++) into[i] = data + (i * n - low) * size / sizeof(int);
+  else { for (i = 0; i < before; i++) pp[i] = qq + i * n - low; fill(size, dims - 1, before * n, (int ***)qq, qq + before * n, base, ap); }
+}
+static void *get(int n, size_t size) { void *p = malloc(n * size); memset(p, 0, n * size); return p; }
+static void *array(size_t size, int dims, ...) {
+  va_list ap; int **p, **start, d, n; long pointers = 0, all = 1;
+  va_start(ap, dims); for (d = 0; d < dims; d++) { n = va_arg(ap, int); all *= va_arg(ap, int) - n + 1; if (d < dims - 1) pointers += all; } va_end(ap);
+  start = (int **)get(1, (all + 1) * size + pointers * sizeof(int **));
+  va_start(ap, dims); fill(size, dims - 1, 1, (int ***)&p, start, (int *)start, ap); va_end(ap);
+  return p;
+}
+static void *table(int n) { void **t = malloc(n * sizeof *t); memset(t, 0, n * sizeof *t); return t; }
+static int used(const int *of, int n) { int k, u = 0; for (k = 0; k < n; k++) u += of[k] != 0; return u; }"""
+        inside = """if (i == 0) { int k; ints = array(sizeof(int), 1, 0, 99); pairs = array(2 * sizeof(int), 1, -20, 20); rows = array(sizeof(double), 2, 0, 4, 0, 5); twos = array(sizeof(two), 1, 3, 9);
+text = array(1, 1, 0, 19); strcpy(text, "a text"); ring = table(2); heads = table(5); words = table(10); result += used((int *)words, 20);
+ring->next = ring; for (k = 0; k < 5; k++) heads[k] = ring; for (k = 0; k < 10; k++) words[k] = text + k + 1; for (k = 0; k < 30; k++) rows[k / 6][k % 6] = k; for (k = 3; k < 10; k++) twos[k].x[1] = k; }
+ints[i] = i + 9; pairs[i % 41 - 20][1] += ints[i / 2]; rows[i % 5][i % 6] += i * 0.5; twos[3 + i % 7].x[0] += i; ring->v += i;
+result += ints[i / 3] + pairs[i % 41 - 20][1] + (long)rows[(i + 1) % 5][(i + 2) % 6] + twos[3 + i % 5].x[1] + twos[3 + i % 7].x[0] + text[1 + i % 4] + heads[i % 5]->next->v + words[i % 10][0];"""
+        self.restarts_from_all(PROGRAM % (outside, inside), "12 77")
+
     def test_aligned_memory(self):
         """Also where a restart has got it; and that of MPI_Alloc_mem."""
         self.right("#include <stdint.h>\nstatic double *a, *b, *m; static char *c;",

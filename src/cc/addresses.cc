@@ -586,7 +586,7 @@ class AddressVisitor : public Visitor {
     const auto* both = dyn_cast<BinaryOperator>(e);
     if (both == nullptr) return kNothing;
     if (both->getOpcode() == BO_Assign || both->getOpcode() == BO_Comma) return of(both->getRHS());
-    if (is_behind(both)) return kNothing;
+    if (is_behind(both) || is_before(both)) return kNothing;
     unsigned result = kNothing;
     combine(operation(both), both->getLHS(), both->getRHS(), &result);
     return both->getType()->isPointerType() ? result & kBytes : result;
@@ -602,6 +602,12 @@ class AddressVisitor : public Visitor {
     if (!type->isPointerType() || (are_characters && is_behind(pointer))) return kNothing;
     const bool has = type->getPointeeType()->isPointerType() || (are_characters && has_pointer(type->getPointeeType()));
     return has ? kBytes : of(pointer) & kBytes;
+  }
+
+  // What an allocator of the program's keeps in front of what it gives: (size_t *)p - 2.
+  bool is_before(const BinaryOperator* moved) const {
+    uint64_t by = 0;
+    return moved->getOpcode() == BO_Sub && leads_to_numbers(moved->getType()) && isa<ExplicitCastExpr>(moved->getLHS()->IgnoreParenImpCasts()) && constant(moved->getRHS(), &by) && static_cast<int64_t>(by) > 0;
   }
 
   // What lies behind one struct, as text does for which there is room in the same block: p + 1, &p[1], (char *)p + sizeof *p.

@@ -4,6 +4,7 @@
 
 #include "cc/known.h"
 #include "cc/program.h"
+#include "cc/types.h"
 #include "cc/visitor.h"
 
 namespace elc::cc {
@@ -672,7 +673,7 @@ class CharacterVisitor : public Visitor {
     auto left = a->field_begin(), right = b->field_begin();
     std::vector<std::pair<int, int>> same;
     for (; left != a->field_end() && right != b->field_end(); ++left, ++right) {
-      if (left->getType().getCanonicalType() != right->getType().getCanonicalType() || left->isBitField() != right->isBitField()) return false;
+      if (!lie_alike(left->getType(), right->getType()) || left->isBitField() != right->isBitField()) return false;
       same.emplace_back(of(*left), of(*right));
     }
     for (const auto& [one, other] : same) all_.unite(one, other);

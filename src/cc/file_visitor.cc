@@ -47,6 +47,7 @@ class FileVisitor : public Visitor {
     if (known.file != Known::File::kNone) follow_file(call, known);
     if (known.makes >= 0 || known.frees >= 0) follow_made(call, known);
     follow_process(call, callee->getName().str());
+    if (callee->getName().contains("scanf")) refuse_memory_of_scanf(call, callee->getName().str());
     if ((callee->getName() == "fileno" || callee->getName() == "fileno_unlocked") && call->getNumArgs() == 1 && keeps_value(call)) keep_number(call);
     // Perhaps into what it was given; also by way of a pointer that it sets, as strtod does.
     const auto is_set = [this](const Expr* argument) {
@@ -266,6 +267,16 @@ class FileVisitor : public Visitor {
     m_.edits_.wrap(unit_.begin_of(call->getBeginLoc()), unit_.end_of(call->getEndLoc()), before, behind);
   }
 
+  // By %m it gives memory that the C library has made, which lines do not have; to a pointer, which nothing else is read into.
+  void refuse_memory_of_scanf(const CallExpr* call, const std::string& name) {
+    for (const Expr* argument : call->arguments()) {
+      const QualType type = argument->IgnoreParenCasts()->getType();
+      const bool is_place = type->isPointerType() && type->getPointeeType()->isPointerType();
+      if (is_place && argument->isNullPointerConstant(unit_.context(), Expr::NPC_ValueDependentIsNull) == Expr::NPCK_NotNull)
+        return m_.error(argument->getBeginLoc(), name + "() into a pointer, as with %m: lines do not have the memory to which it leads then; read into an array");
+    }
+  }
+
   // The memory to which a call makes a pointer lead, that is given to it as one to anything: get((void **)&p, size).
   void give_behind(const CallExpr* call, const Expr* argument) {
     const FunctionDecl* const callee = callee_of(call);
@@ -384,7 +395,7 @@ class FileVisitor : public Visitor {
     auto other = whole->field_begin();
     for (const FieldDecl* member : first->fields()) {
       if (other == whole->field_end() || member->isBitField() || other->isBitField()) return false;
-      if (member->getType().getCanonicalType().getUnqualifiedType() != other->getType().getCanonicalType().getUnqualifiedType()) return false;
+      if (!lie_alike(member->getType(), other->getType())) return false;
       ++other;
     }
     return !first->field_empty() && other != whole->field_end();

@@ -168,6 +168,12 @@ bool is_handle_of_mpi(QualType type) {
   return is_handle(number) && number != ELC_MPI_AINT;
 }
 
+bool lie_alike(QualType a, QualType b) {
+  a = a.getCanonicalType().getUnqualifiedType(), b = b.getCanonicalType().getUnqualifiedType();
+  const auto leads_to_object = [](QualType type) { return type->isPointerType() && !type->getPointeeType()->isFunctionType() && !is_handle_of_mpi(type); };
+  return a == b || (leads_to_object(a) && leads_to_object(b));
+}
+
 bool is_integer_handle(QualType type) { return type->isIntegerType() && is_handle_of_mpi(type); }
 
 QualType only_number(QualType type, QualType known) {

@@ -22,6 +22,8 @@ struct Described {
 // A handle of MPI; and one where those are integers.
 bool is_handle_of_mpi(clang::QualType type);
 bool is_integer_handle(clang::QualType type);
+// Members that are the same in memory: of one type, or pointers to objects, whatever they lead to.
+bool lie_alike(clang::QualType a, clang::QualType b);
 
 // The type of number of which it consists, at any depth, and of no other; null: there is none. In a union of such, as those of a vector
 // by name and by index, it does not matter which of its members is in use. `known`: what was found before.

@@ -13,6 +13,17 @@
 #include "state/process.h"
 
 namespace elc::state {
+
+Text path_of(int descriptor) {
+  char path[4096], here[4096];
+  const ssize_t length = readlink(Text::format("/proc/self/fd/%d", descriptor).c_str(), path, sizeof path - 1);
+  if (length <= 0) return Text();
+  path[length] = '\0';
+  const size_t begin = getcwd(here, sizeof here) != nullptr ? strlen(here) : 0;
+  const bool is_here = begin > 1 && strncmp(path, here, begin) == 0 && path[begin] == '/';
+  return Text::copy(path + (is_here ? begin + 1 : 0));
+}
+
 namespace {
 
 pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;  // several threads may open files
@@ -27,17 +38,6 @@ size_t place_of(const Vector<Opened>& all, int descriptor) {
   size_t i = 0;
   while (i < all.size() && all[i].descriptor != descriptor) ++i;
   return i;
-}
-
-// The name that it has, where the system tells that: from the directory of the program, if it is there.
-Text path_of(int descriptor) {
-  char path[4096], here[4096];
-  const ssize_t length = readlink(Text::format("/proc/self/fd/%d", descriptor).c_str(), path, sizeof path - 1);
-  if (length <= 0) return Text();
-  path[length] = '\0';
-  const size_t begin = getcwd(here, sizeof here) != nullptr ? strlen(here) : 0;
-  const bool is_here = begin > 1 && strncmp(path, here, begin) == 0 && path[begin] == '/';
-  return Text::copy(path + (is_here ? begin + 1 : 0));
 }
 
 // It is closed. What it has written is the file's as if it had been a stream.

@@ -588,7 +588,7 @@ Result check_files() {
   ELC_TRY(check_threads());
   ELC_TRY(check_opened(p));
   ELC_TRY(check_mappings(p));
-  ELC_TRY(p.streams.check_numbers());
+  ELC_TRY(p.streams.check_called());
   return check_made(p);
 }
 

@@ -133,6 +133,17 @@ Result Streams::find_again(const Stream& stream, Place* place) const {
                        "program has changed its directory", path);
 }
 
+// Another process may have given the file another name, where the system tells that. In the line that sees it first that may have been
+// behind it there: a restart would do so once more.
+void Streams::follow_name(Stream* stream, uint64_t line) {
+  struct stat own, named;
+  if (fstat(fileno(stream->file), &own) != 0 || !S_ISREG(own.st_mode) || (stat(stream->path.c_str(), &named) == 0 && same_file(own, named))) return;
+  const bool was_before = stream->renamed_at != 0 && stream->renamed_at < line && stat(stream->renamed.c_str(), &named) == 0 && same_file(own, named);
+  if (was_before) stream->path = std::move(stream->renamed);
+  stream->renamed = was_before ? Text() : path_of(fileno(stream->file));
+  stream->renamed_at = was_before ? 0 : line;
+}
+
 // Of failures of its own the program has to learn by ferror, which a restart clears.
 Result Streams::check_error(const Stream& stream) {
   if (ferror(stream.file) == 0) return Result();
@@ -149,7 +160,7 @@ Result Streams::flush(Stream& stream) {
                        "taken while that is open", stream.path.c_str(), strerror(stream.lost));
 }
 
-Result Streams::look_at(Stream& stream, Snapshot* out) const {
+Result Streams::look_at(Stream& stream, uint64_t line, Snapshot* out) const {
   const char* path = stream.path.c_str();
   out->stream = &stream;
   const bool reads = kind_of(stream.mode.c_str()) == StreamKind::kRead;
@@ -157,6 +168,7 @@ Result Streams::look_at(Stream& stream, Snapshot* out) const {
   out->at_end = feof(stream.file) != 0;
   if (has_encoding(stream.mode.c_str()))
     return Result::error("the stream of '%s' has an encoding of its own ('%s'), which a restart would not set; no line is taken while it is open, but with the locale's", path, stream.mode.c_str());
+  follow_name(&stream, line);
   ELC_TRY(find_again(stream, &out->place));
   if (reads) ELC_TRY(check_error(stream));
   const bool regular = !out->place.way().empty();
@@ -350,19 +362,19 @@ int Streams::give_back(int character, FILE* file) {
   if (stream == nullptr) return given;
   stream->is_given_back = true;
   if (kind_of(stream->mode.c_str()) != StreamKind::kRead && !check_given_back(file).ok())
-    ELC_Program_unfit("ungetc() with another character than the program has read, of a file that it writes, too: lines do not have it");
+    stream->called = "ungetc() with another character than it has read, of a file that it may write, too: there are no lines while that is open";
   return given;
 }
 
 void Streams::keep_number(FILE* file, const char* what) {
   constexpr int kOfStandard = 2;  // which are the same in all processes
   Stream* const stream = find(file);
-  if (stream != nullptr && fileno(file) > kOfStandard) stream->keeps_number = what;
+  if (stream != nullptr && fileno(file) > kOfStandard) stream->called = what;
 }
 
-Result Streams::check_numbers() const {
+Result Streams::check_called() const {
   for (const Stream& stream : open_)
-    if (stream.file != nullptr && stream.keeps_number != nullptr) return Result::error("the program has called %s", stream.keeps_number);
+    if (stream.file != nullptr && stream.called != nullptr) return Result::error("the program has called %s", stream.called);
   return Result();
 }
 
@@ -478,7 +490,7 @@ Result Streams::save(format::Writer& writer, uint64_t line) {
   Vector<Snapshot> snapshots;
   for (Stream& stream : open_) {
     Snapshot& snapshot = snapshots.push_back({});
-    ELC_TRY(look_at(stream, &snapshot));
+    ELC_TRY(look_at(stream, line, &snapshot));
   }
   find_unwritten(snapshots);
   relied_.clear();

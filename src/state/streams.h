@@ -56,9 +56,14 @@ struct Stream {
   uint64_t standard = kNoStream;  // its number, if it is a standard one that the program has opened anew
   bool is_given_back = false;  // the program has called ungetc
   bool is_described = false;  // the program has its descriptor
-  const char* keeps_number = nullptr;  // ... and its number in a variable: where
+  const char* called = nullptr;  // what the program has called with it that lines do not have
+  Text renamed;             // by another process, which the line renamed_at has seen first
+  uint64_t renamed_at = 0;  // 0: none
   int lost = 0;  // the errno with which what the program wrote did not come to the file; 0: all of it did
 };
+
+// The name that an open file has, where the system tells that: from the directory of the program, if it is there.
+Text path_of(int descriptor);
 
 // A stream of a line, from the directory of section "files".
 struct SavedStream {
@@ -101,7 +106,7 @@ class Streams {
   int descriptor_of(FILE* file);  // fileno
   // The program keeps that: refuses lines while the file is open.
   void keep_number(FILE* file, const char* what);
-  Result check_numbers() const;
+  Result check_called() const;
   int give_back(int character, FILE* file);  // ungetc
   bool are_in_lines() const { return tells_; }
   // A file is written, or removed; and whether that was before main(), where a restart does it once more.
@@ -169,7 +174,8 @@ class Streams {
   bool spared(const char* path, const char* mode) const;
   void tell(const Stream& stream);
   Result find_again(const Stream& stream, Place* place) const;
-  Result look_at(Stream& stream, Snapshot* out) const;
+  static void follow_name(Stream* stream, uint64_t line);
+  Result look_at(Stream& stream, uint64_t line, Snapshot* out) const;
   static Result flush(Stream& stream);
   static Result check_error(const Stream& stream);
   static void find_unwritten(Vector<Snapshot>& snapshots);

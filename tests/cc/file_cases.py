@@ -8,6 +8,32 @@ from cases import Cases, launch, PROGRAM
 
 
 class Files(Cases):
+    def test_given_back_to_what_is_closed(self):
+        """Another character than was read, to a stream that could be written, too: while it is open there are no lines."""
+        outside = """#include <ctype.h>
+static FILE *in; static int c; static long h;"""
+        self.restarts_from_all(PROGRAM % (outside, """if (i == 0) { char name[9]; sprintf(name, "in.%d", rank); in = fopen(name, "w"); fputs("hello world", in); fclose(in); in = fopen(name, "r+");
+while ((c = getc(in)) != EOF) if (islower(c)) ungetc(toupper(c), in); else h = h * 31 % 100003 + c; fclose(in); } result += h;"""), "5 70")
+        self.write("prog.c", PROGRAM % (outside, 'if (i == 0) { in = fopen("in", "w+"); fputs("a", in); rewind(in); c = getc(in); ungetc(c + 1, in); }'))
+        self.cc("prog.c", "-o", "prog")
+        self.assert_refuses_line(r"the program has called ungetc\(\) with another character than it has read, of a file that it may write, too: there are no lines while that is open")
+
+    def test_renamed_by_another_process(self):
+        """A line that sees it first is refused, because it may come before that there; the next has the new name."""
+        program = PROGRAM.replace("int i, rank;", "int i, rank, c = 0; char line[40];")
+        self.write("prog.c", program % ("static FILE *out;", """if (i == 0) { out = fopen("before", "w"); fprintf(out, "begun\\n"), fflush(out); MPI_Barrier(MPI_COMM_WORLD); if (rank == 0) fclose(out), rename("before", "behind"); MPI_Barrier(MPI_COMM_WORLD); }
+if (rank == 1) fprintf(out, "%d\\n", i); if (i == 99 && rank == 1) { fclose(out); out = fopen("behind", "r"); while (fgets(line, sizeof line, out) != NULL) c = c * 31 % 100003 + atoi(line); fclose(out); }
+if (i == 99) MPI_Bcast(&c, 1, MPI_INT, 1, MPI_COMM_WORLD); result += c;"""))
+        self.cc("prog.c", "-o", "prog")
+        expected = self.start("prog")
+        out, said = self.planned("prog", "5 60 90", ELC_KEEP="20")
+        self.assertEqual(out, expected, said)
+        self.assertRegex(said, "line 1 is abandoned.*: the name 'before' does not lead to the file that was opened by it")
+        for line in 3, 2:
+            out, said = self.planned("prog", None, ELC_KEEP="20", ELC_RESTART=str(line))
+            self.assertIn("restarting from line", said)
+            self.assertEqual(out, expected, said)
+
     def test_deleted_by_mpi(self):
         """MPI_File_delete behind the line has done so when a restart comes to it; once more it fails, as it did."""
         self.write("prog.c", r"""

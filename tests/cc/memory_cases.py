@@ -9,6 +9,15 @@ from cases import Cases, launch, PROGRAM  # noqa: F401
 
 
 class Memory(Cases):
+    def test_heads_whose_pointers_lead_elsewhere(self):
+        """A constructor is given the size of what begins as its struct does, but for what pointers in it lead to."""
+        self.restarts_from_all(PROGRAM % ("""typedef struct object { char *name, *class; struct object *parent; } object; static object **all; static int n;
+typedef struct { long tasks; char *name; } routine; typedef struct { char *name, *class; void *parent; int n; routine **of; } manager; typedef struct { char *name; void *class; char *parent; double h[9]; } box;
+static object *make(const char *name, int size) { object *o = (object *)malloc(size); o->name = strdup(name); o->class = NULL; o->parent = NULL; all = realloc(all, (n + 1) * sizeof *all); return all[n++] = o; }
+static manager *m; static box *b;""", """if (i == 0) { int k; m = (manager *)make("m", sizeof(manager)); b = (box *)make("box", sizeof(box)); b->parent = (char *)m; m->n = 3; m->of = malloc(3 * sizeof *m->of);
+for (k = 0; k < 3; k++) { m->of[k] = malloc(sizeof **m->of); m->of[k]->tasks = k; m->of[k]->name = strdup("routine"); } for (k = 0; k < 9; k++) b->h[k] = k; }
+b->h[i % 9] += m->of[i % 3]->tasks++; result += (long)b->h[i % 7] + strlen(all[i % 2]->name) + ((manager *)b->parent)->n + m->of[i % 3]->name[1];"""), "12 77")
+
     def test_arrays_of_one_dimension_by_what_makes_rows(self):
         """One function has pointers to rows in front, where there are any, and counts from elsewhere."""
         outside = """#include <stdarg.h>

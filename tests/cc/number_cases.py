@@ -44,6 +44,15 @@ static const size_t places[] = {offsetof(struct cell, n), sizeof(struct cell)};
         said = self.cc("prog.c", "-w", "-o", "prog", "-felc-report")
         return set(re.findall(r"elc-cc: .*prog\.c:\d+: (\S+ \(.*\)|sizes of types|numbers (?:of the same sizes on all machines )?in memory of others|the order of bytes|the greatest [a-z ]+) may be in variables: a restart needs a machine", said))
 
+    def test_sizes_in_front_of_memory(self):
+        """An allocator of the program's sums up what it has given, of tables of pointers, too."""
+        self.restarts_from_all(PROGRAM % ("""static size_t given; static void *get(size_t n) { size_t *p = malloc(n + 16); p[0] = n; given += n; return p + 2; }
+static void *more(void *p, size_t n) { size_t *q = (size_t *)p - 2; given -= q[0]; q = realloc(q, n + 16); q[0] = n; given += n; return q + 2; }
+static void let(void *p) { size_t *q = (size_t *)p - 2; given -= *q; free(q); }
+typedef struct cell { struct cell *next[2]; double u; } cell; static cell **all, *one; static int n;""", """if (all == NULL) all = get(8);
+one = get(sizeof *one); one->u = i; one->next[0] = n > 0 ? all[n - 1] : NULL; all = more(all, (n + 1) * sizeof *all); all[n++] = one; if (i % 5 == 4) let(all[--n]);
+result += given + (long)all[n / 2]->u;"""), "12 77")
+
     def test_where_they_are_kept(self):
         """Not what functions that no line finds on the stack compute with, nor what is compared, or is a distance from a pointer."""
         self.assertEqual(self.found("""

@@ -176,6 +176,10 @@ void *ELC_Program_as_rows(void *block, int levels, ELC_Type type);
  * more: the variable says so, which lines have. */
 #define ELC_PROGRAM_HANDLES 0x20000000
 void ELC_Program_mixes_handles(const char *where, int anywhere);
+
+/* A variable is in a section that the program goes through: no restart goes on where those of the section lie in another order. Each once, by
+ * make_types. */
+void ELC_Program_in_section(const char *section, const char *name, const void *address);
 extern int ELC_Program_mixed_handles;
 
 /* What is behind one element of such a struct are elements of `tail`, as its last member is an array of these: pointers there are

@@ -111,6 +111,8 @@ void Module::add_variable(const VarDecl* variable, const std::string& symbol, co
   if (!types_.describe_variable(variable, variable->getType(), &described, &more, &why)) return error(variable->getLocation(), "'" + shown + "' cannot be part of lines: " + why);
   const bool is_constant = variable->getType().isConstant(unit_.context());
   if (described.count > 0) add_entry(unique_name(name), symbol, described, is_constant);
+  if (const auto* section = variable->getAttr<SectionAttr>(); section != nullptr && program_.uses_variable("__start_" + section->getName().str()))
+    in_sections_ += "ELC_Program_in_section(" + in_quotes(section->getName().str()) + ", " + in_quotes(name) + ", (const void *)&" + symbol + "); ";
   if (!more.member.empty()) add_entry(unique_name(name + "." + more.member), symbol + "." + more.member, more.described, is_constant);
 }
 
@@ -468,7 +470,7 @@ std::string Module::prelude() const {
       "struct ELC_Program { const struct ELC_Program_module *const *modules; unsigned long module_count; int thread_level, draws_numbers, reads_input, reads_clocks, makes_keyvals, "
       "uses_library, aligns, aligns_large, apart; const struct ELC_Program_rounding *rounding; int (*in_parallel)(void); void (*settings)(int); const struct ELC_Program_number *numbers; unsigned long number_count; "
       "const char *executable, *executable_end; int has_foreign_addresses, has_long_doubles, makes_pointers, probes; }; "
-      "extern void ELC_Program_unfit(const char *), ELC_Program_mixes_handles(const char *, int); extern void *ELC_Program_number_of(const volatile void *, const char *); extern void ELC_Program_half_at(const volatile void *, const char *); extern unsigned long ELC_Program_lowest; "
+      "extern void ELC_Program_unfit(const char *), ELC_Program_mixes_handles(const char *, int), ELC_Program_in_section(const char *, const char *, const void *); extern void *ELC_Program_number_of(const volatile void *, const char *); extern void ELC_Program_half_at(const volatile void *, const char *); extern unsigned long ELC_Program_lowest; "
       "static __inline__ __attribute__((always_inline, unused)) void elc_half_at(const volatile void *at, const char *what) { unsigned long w; "
       "__builtin_memcpy(&w, (const void *)((unsigned long)at & ~(sizeof w - 1)), sizeof w); if (__builtin_expect(w >= ELC_Program_lowest, 0)) ELC_Program_half_at(at, what); } "
       "extern long long ELC_Program_order(const volatile void *, const volatile void *, const char *); extern int ELC_Program_outside(int, void *, unsigned long); extern const char *ELC_Program_asks_of(const char *), *ELC_Program_opens(const char *); extern int ELC_Program_opened(int, const char *), ELC_Program_used(int, const char *), ELC_Program_made(int); extern void *ELC_Program_makes(void *, const char *), *ELC_Program_frees(void *); "
@@ -499,7 +501,7 @@ std::string Module::prelude() const {
 
 std::string Module::module_text() const {
   const std::string number = std::to_string(unit_.number());
-  std::string out = "\n" + types_.functions() + "static void elc_make_types(void) { " + types_.makers() + (handles_leave_.place.empty() ? "" : "ELC_Program_mixes_handles(" + in_quotes(handles_leave_.place) + (handles_leave_.anywhere ? ", 1); " : ", 0); ")) + "}\n";
+  std::string out = "\n" + types_.functions() + "static void elc_make_types(void) { " + types_.makers() + in_sections_ + (handles_leave_.place.empty() ? "" : "ELC_Program_mixes_handles(" + in_quotes(handles_leave_.place) + (handles_leave_.anywhere ? ", 1); " : ", 0); ")) + "}\n";
   out += "static const struct ELC_Program_variable elc_variables[] = {" + variables_ + "{0, 0, 0, 0, 0, 0}};\n";
   out += "static const struct ELC_Program_function elc_functions[] = {" + functions_ + "{0, 0, 0}};\n";
   // Before constructors of the program give types to memory: earlier ones are the compiler's own.

@@ -142,6 +142,7 @@ class Module {
   HandleTypes handles_;
   std::set<const clang::Expr*> told_;  // of which the library is told that memory there is of a type
   HandlesLeave handles_leave_;
+  std::string in_sections_;                                     // variables, in such as the program goes through
   std::string strings_;                                         // text: their definitions
   std::string variables_, functions_;                           // text: initialisers of the module
   std::set<std::string> names_, function_names_;

@@ -1,8 +1,12 @@
 // Constants of MPI, sizes of types, and what else is a number of the machine, that a prepared program may have in variables (elc_program.h). Each MPI, and each machine, has
 // numbers of its own for them, and a variable of a line is the number that it is: so a line has the numbers, and a restart goes on where
 // they are the same.
+#include <limits.h>
 #include <string.h>
 
+#include <algorithm>
+
+#include "base/compiler.h"
 #include "elc_program.h"
 #include "state/process.h"
 #include "state/state.h"
@@ -16,6 +20,18 @@ struct Number {
   bool was_given;           // to the program, or may have been
 };
 
+// A variable in a section that the program goes through from its beginning to its end.
+struct Placed {
+  const char* section;
+  const char* name;
+  const void* address;
+};
+
+Vector<Placed>& placed() {
+  static Vector<Placed>& all = *make<Vector<Placed>>();
+  return all;
+}
+
 Vector<Number*>& numbers() {
   static Vector<Number*>& all = *make<Vector<Number*>>();
   return all;
@@ -28,6 +44,24 @@ void add_number(const ELC_Program_number* constant) {
   numbers().push_back(number);
   outcome(add_global(constant->name, number->words, ELC_INT, kNumberWords));
   process().globals.back().is_number = true;
+}
+
+// The compiler has given them that order, and another level of optimisation may give another: what the program has gone through is not
+// told by a place in it then.
+void note_orders() {
+  Vector<Placed>& all = placed();
+  std::sort(all.begin(), all.end(), [](const Placed& a, const Placed& b) {
+    const int order = strcmp(a.section, b.section);
+    return order != 0 ? order < 0 : a.address < b.address;
+  });
+  for (size_t i = 0; i < all.size();) {
+    const char* const section = all[i].section;
+    uint64_t hash = 0;
+    for (; i < all.size() && strcmp(all[i].section, section) == 0; ++i) hash = mix_text(hash, all[i].name);
+    const Text* const name = make<Text>(Text::format("the order of the variables in section %s, as a number", section));
+    add_number(make<ELC_Program_number>(ELC_Program_number{name->c_str(), "__attribute__((section))", static_cast<int>(hash & INT_MAX), 1, nullptr}));
+  }
+  all.clear();
 }
 
 // Whether one of these functions is on the stack. A frame's name may have the file in front.
@@ -82,3 +116,9 @@ Result take_number(const Region& region, const int line[kNumberWords], bool chan
 }
 
 }  // namespace elc::state
+
+extern "C" ELC_EXPORT void ELC_Program_in_section(const char* section, const char* name, const void* address) {
+  auto& all = elc::state::placed();
+  const auto is_same = [address](const elc::state::Placed& one) { return one.address == address; };
+  if (std::none_of(all.begin(), all.end(), is_same)) all.push_back({section, name, address});
+}

@@ -150,6 +150,7 @@ char** begin_program(const ELC_Program& program, bool takes_lines, int argc, cha
   register_variables(program);
   make_types_with_gaps(p, p.types.end());
   note_large_variables(p, program);
+  note_orders();
   if (program.draws_numbers != 0) ELC_Register_random();
   p.has_threads = program.in_parallel != nullptr;
   if (!p.has_threads && follows_memory) the_lone_process = &p;

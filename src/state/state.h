@@ -129,6 +129,7 @@ void note_file_closed(const char* path, bool is_new);
 int remove_file(const char* path, int (*how)(const char* path, const void* context), const void* context);
 // A number that lines have: a restart goes on where it is the same. `number` stays where it is.
 void add_number(const ELC_Program_number* number);
+void note_orders();  // of what modules have told of by ELC_Program_in_section
 // The program has been given this constant of MPI, and may have it in variables: as the number that is returned, which is not MPI's where
 // a program has the same under each. `otherwise`: where it has said nothing of it.
 int keep_number(const char* name, int otherwise);

@@ -16,6 +16,19 @@ class Lines(Cases):
         self.cc("prog.c", "-o", "prog", *words)
         self.assert_refuses_line(re.escape(message))
 
+    def test_order_of_what_is_in_a_section(self):
+        """As linkers collect tables: the compiler gives their variables another order at another level of optimisation."""
+        self.write("prog.c", PROGRAM % ("""typedef struct { const char *name; int weight; } entry; extern entry *__start_entries[], *__stop_entries[];
+#define ENTRY(n, w) static entry e_##n = {#n, w}; static entry *p_##n __attribute__((used, section("entries"))) = &e_##n;
+ENTRY(one, 1) ENTRY(two, 20) ENTRY(three, 300)""", "for (entry **e = __start_entries; e < __stop_entries; e++) result = result * 3 % 1000003 + deep((*e)->weight++, 1);"))
+        for level in "-O0", "-O2":
+            self.cc("prog.c", level, "-o", "prog")
+            shutil.rmtree(os.path.join(self.home, "lines"), ignore_errors=True)
+            out, said = self.planned("prog", "31")
+            self.assertEqual(out, self.planned("prog", ELC_RESTART="1")[0])
+        self.cc("prog.c", "-O0", "-o", "prog")
+        self.assertRegex(self.planned("prog", code=65, ELC_RESTART="1")[1], "the program may have the order of the variables in section entries, as a number in its variables ")
+
     def test_files_that_are_read_and_written_over(self):
         self.refused("is written by MPI_File_open, and open in another way, too: a restart could not bring back", "static MPI_File to; static FILE *from;",
                      'if (i == 0) { MPI_File_open(MPI_COMM_WORLD, "over", MPI_MODE_CREATE | MPI_MODE_WRONLY, MPI_INFO_NULL, &to); from = fopen("over", "r"); }'

@@ -604,13 +604,17 @@ class AddressVisitor : public Visitor {
     return has ? kBytes : of(pointer) & kBytes;
   }
 
-  // What an allocator of the program's keeps in front of what it gives: (size_t *)p - 2.
+  // What an allocator of the program's keeps in front of what it gives, of which it does not know what that is: (size_t *)p - 2.
   bool is_before(const BinaryOperator* moved) const {
+    if (moved->getOpcode() != BO_Sub || !leads_to_numbers(moved->getType())) return false;
+    const auto* const cast = dyn_cast<ExplicitCastExpr>(moved->getLHS()->IgnoreParenImpCasts());
+    const Expr* const memory = cast == nullptr ? nullptr : cast->getSubExpr()->IgnoreParenImpCasts();
     uint64_t by = 0;
-    return moved->getOpcode() == BO_Sub && leads_to_numbers(moved->getType()) && isa<ExplicitCastExpr>(moved->getLHS()->IgnoreParenImpCasts()) && constant(moved->getRHS(), &by) && static_cast<int64_t>(by) > 0;
+    return memory != nullptr && isa<DeclRefExpr>(memory) && memory->getType()->isVoidPointerType() && constant(moved->getRHS(), &by) && static_cast<int64_t>(by) > 0;
   }
 
-  // What lies behind one struct, as text does for which there is room in the same block: p + 1, &p[1], (char *)p + sizeof *p.
+  // What lies behind one struct, as text does for which there is room in the same block: p + 1, &p[1], (char *)p + sizeof *p; or as far behind
+  // its beginning as it says itself: (char *)p + p->offset.
   bool is_behind(const Expr* e) const {
     e = e->IgnoreParenCasts();
     const Expr *base = nullptr, *by = nullptr;
@@ -622,6 +626,10 @@ class AddressVisitor : public Visitor {
     if (!of_struct->isPointerType() || !of_struct->getPointeeType()->isRecordType() || of_struct->getPointeeType()->isIncompleteType()) return false;
     const QualType element = base->getType()->getPointeeType();
     if (!element->isVoidType() && (element->isIncompleteType() || element->isFunctionType())) return false;
+    const auto* const own = dyn_cast<MemberExpr>(by->IgnoreParenImpCasts());
+    const auto* const of = own == nullptr || !own->isArrow() ? nullptr : dyn_cast<DeclRefExpr>(own->getBase()->IgnoreParenImpCasts());
+    const auto* const from = dyn_cast<DeclRefExpr>(base->IgnoreParenCasts());
+    if (of != nullptr && from != nullptr && of->getDecl() == from->getDecl()) return true;
     uint64_t number = 0;
     const uint64_t size = static_cast<uint64_t>(step_of(context_, element));
     return constant(by, &number) && number * size == static_cast<uint64_t>(context_.getTypeSizeInChars(of_struct->getPointeeType()).getQuantity());

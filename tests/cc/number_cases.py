@@ -44,6 +44,11 @@ static const size_t places[] = {offsetof(struct cell, n), sizeof(struct cell)};
         said = self.cc("prog.c", "-w", "-o", "prog", "-felc-report")
         return set(re.findall(r"elc-cc: .*prog\.c:\d+: (\S+ \(.*\)|sizes of types|numbers (?:of the same sizes on all machines )?in memory of others|the order of bytes|the greatest [a-z ]+) may be in variables: a restart needs a machine", said))
 
+    def test_text_as_far_behind_as_its_struct_says(self):
+        self.restarts_from_all(PROGRAM % ("""typedef struct record { struct record *next; int offset; } record; static record *all, *a;
+static record *make(const char *text, record *next) { record *r = malloc(sizeof *r + strlen(text) + 1); r->next = next; r->offset = sizeof *r; strcpy((char *)r + r->offset, text); return r; }""",
+            """{ char text[20]; sprintf(text, "text%d", i * i); all = make(text, all); a = all; for (int k = 0; k < i % 5 && a->next; k++) a = a->next; result = result % 100003 * 31 + ((char *)a + a->offset)[4] + *((char *)a + a->offset + 1); }"""), "12 77")
+
     def test_sizes_in_front_of_memory(self):
         """An allocator of the program's sums up what it has given, of tables of pointers, too."""
         self.restarts_from_all(PROGRAM % ("""static size_t given; static void *get(size_t n) { size_t *p = malloc(n + 16); p[0] = n; given += n; return p + 2; }

@@ -26,20 +26,6 @@ bool is_same(const struct stat& a, const struct stat& b) {
 // Such names mean another file to each process.
 bool is_device(std::string_view path) { return path.starts_with("/dev/") || path.starts_with("/proc/"); }
 
-// Of what lies in front of `length`.
-uint64_t checksum_of(int file, uint64_t length) {
-  uint8_t bytes[kTail];
-  const uint64_t wanted = length < kTail ? length : kTail;
-  uint64_t got = 0;
-  while (got < wanted) {
-    const ssize_t piece = pread(file, bytes + got, static_cast<size_t>(wanted - got), static_cast<off_t>(length - wanted + got));
-    if (piece < 0 && errno == EINTR) continue;
-    if (piece <= 0) return kNoChecksum;
-    got += static_cast<uint64_t>(piece);
-  }
-  return format::crc32_of(bytes, static_cast<size_t>(wanted));
-}
-
 // A file is opened for that, not asked by its name: over a network its size and time may be old ones. Nothing else is opened.
 Descriptor open_to_look(const char* path, struct stat* about) {
   if (stat(path, about) != 0) return Descriptor();
@@ -71,6 +57,19 @@ Result check_place(const FileRoots& roots, const char* path) {
 }
 
 }  // namespace
+
+uint64_t checksum_of(int file, uint64_t length) {
+  uint8_t bytes[kTail];
+  const uint64_t wanted = length < kTail ? length : kTail;
+  uint64_t got = 0;
+  while (got < wanted) {
+    const ssize_t piece = pread(file, bytes + got, static_cast<size_t>(wanted - got), static_cast<off_t>(length - wanted + got));
+    if (piece < 0 && errno == EINTR) continue;
+    if (piece <= 0) return kNoChecksum;
+    got += static_cast<uint64_t>(piece);
+  }
+  return format::crc32_of(bytes, static_cast<size_t>(wanted));
+}
 
 Appended* AppendedFiles::find(const char* path) {
   for (Appended& one : all_)

@@ -32,6 +32,9 @@ struct Appended {
 
 inline constexpr uint64_t kNoChecksum = uint64_t{1} << 32;
 
+// Of some of the last bytes of the first `length`; kNoChecksum: they cannot be read.
+uint64_t checksum_of(int file, uint64_t length);
+
 // One that was made, or removed.
 struct ChangedDirectory {
   Text path;

@@ -2,6 +2,7 @@
 // to a temporary file beside it first; only when all are complete does the first file change, by a rename.
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -41,6 +42,12 @@ Result read_directory(format::Cursor& in, Vector<SavedStream>* saved) {
     if (!mode.empty() && mode.front() >= '0' && mode.front() <= '2') {
       stream.standard = kStdin + static_cast<uint64_t>(mode.front() - '0');
       mode.remove_prefix(1);
+    }
+    if (const size_t behind = mode.find(kChecksum); behind != std::string_view::npos) {
+      std::string_view digits = mode;
+      digits.remove_prefix(behind + 1);
+      stream.checksum = strtoull(Text::copy(digits).c_str(), nullptr, 16);
+      mode.remove_suffix(digits.size() + 1);
     }
     stream.at_end = mode.ends_with(kAtEnd);
     stream.is_unappended = mode.ends_with(kUnappended);
@@ -87,6 +94,11 @@ Result check_present(const Place& place, const SavedStream& saved, const Appende
     return Result::error("the file '%s' has %lld bytes, and the program had come to its end at %llu when the line was taken", path,
                          static_cast<long long>(about.st_size), static_cast<unsigned long long>(saved.offset));
   // What else another process may have written.
+  Descriptor content;
+  const bool is_known = append && saved.checksum != kNoChecksum && place.open(Access::kChange, O_RDONLY, &content).ok();
+  if (is_known && static_cast<uint64_t>(about.st_size) >= saved.length && checksum_of(content.get(), saved.length) != saved.checksum)
+    return Result::error("the file '%s' was open for appending when the line was taken, and what is there now is another one: put the file back as it was, if "
+                         "it has another name now, or restart from another line", path);
   const uint64_t least = saved.is_unappended ? 0 : append ? saved.length : saved.offset;
   if (static_cast<uint64_t>(about.st_size) < least)
     return Result::error(

@@ -53,6 +53,7 @@ struct Snapshot {
   bool at_end = false;
   bool unwritten = false;
   uint64_t number = 0;  // of the file: Written
+  uint64_t checksum = kNoChecksum;  // of what is appended to
 
   Kept kept() const {
     if (kind == StreamKind::kRead) return Kept::kRead;
@@ -186,6 +187,8 @@ Result Streams::look_at(Stream& stream, uint64_t line, Snapshot* out) const {
     return Result::error("the program has come to the end of '%s', which is longer now: close it, or clear its end (clearerr)", path);
   const char mode = stream.mode.c_str()[0];
   out->unwritten = !stream.is_described && is_untouched(stream.file) && (mode == 'a' || (mode == 'w' && offset == 0));
+  Descriptor content;  // the stream's own may be for writing only
+  if (out->kind == StreamKind::kAppend && !out->unwritten && out->place.open(Access::kChange, O_RDONLY, &content).ok()) out->checksum = checksum_of(content.get(), out->length);
   return Result();
 }
 
@@ -509,7 +512,8 @@ Result Streams::save(format::Writer& writer, uint64_t line) {
     const Stream& stream = *snapshot.stream;
     constexpr const char* kStandard[] = {"", "0", "1", "2"};
     const char* const more = snapshot.at_end ? kAtEnd : snapshot.kept() == Kept::kUnappended ? kUnappended : "";
-    const Text mode = Text::format("%s%s%s", kStandard[stream.standard], stream.mode.c_str(), more);
+    const Text checksum = snapshot.checksum == kNoChecksum ? Text() : Text::format("%c%llx", kChecksum, static_cast<unsigned long long>(snapshot.checksum));
+    const Text mode = Text::format("%s%s%s%s", kStandard[stream.standard], stream.mode.c_str(), more, checksum.c_str());
     write_entry(writer, stream.path.view(), mode.view(), snapshot.kind, snapshot.offset, snapshot.length);
   }
   for (const Appended& file : closed_.all())

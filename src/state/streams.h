@@ -43,6 +43,7 @@ inline constexpr const char* kDirectoryMode = "d";
 
 inline constexpr const char* kAtEnd = "$";
 inline constexpr const char* kUnappended = "-";
+inline constexpr char kChecksum = '#';
 
 // By the mode of fopen, of a regular file.
 StreamKind kind_of(const char* mode);
@@ -72,6 +73,7 @@ struct SavedStream {
   uint64_t standard = kNoStream;  // as in Stream: in the file, the mode begins with its descriptor then
   bool at_end = false;  // the program had been told so (feof): in the file, the mode ends with kAtEnd then
   bool is_unappended = false;  // nothing had been appended through it: in the file, the mode ends with kUnappended then
+  uint64_t checksum = kNoChecksum;  // of the end of what had been appended to (checksum_of): in the file, behind the mode and kChecksum
   StreamKind kind = StreamKind::kRead;
   uint64_t offset = 0;
   uint64_t length = 0;

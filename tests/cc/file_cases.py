@@ -18,6 +18,21 @@ while ((c = getc(in)) != EOF) if (islower(c)) ungetc(toupper(c), in); else h = h
         self.cc("prog.c", "-o", "prog")
         self.assert_refuses_line(r"the program has called ungetc\(\) with another character than it has read, of a file that it may write, too: there are no lines while that is open")
 
+    def test_another_log_in_its_place(self):
+        """A stream that appends to a file which got another name behind the line, and there is one of its name: no restart cuts that."""
+        self.write("prog.c", PROGRAM % ("static FILE *log;", """if (rank == 0 && i == 40 && log != NULL) fclose(log), rename("log", "log.1"), log = NULL;
+if (rank == 0 && log == NULL) log = fopen("log", "a"); if (rank == 0) fprintf(log, "step %d\\n", i), fflush(log);"""))
+        self.cc("prog.c", "-o", "prog")
+        out, said = self.planned("prog", "11 60", ELC_KEEP="20")
+        self.assertEqual(self.planned("prog", ELC_RESTART="2", ELC_KEEP="20")[0], out)
+        said = self.planned("prog", code=65, ELC_RESTART="1")[1]
+        self.assertIn("the file 'log' was open for appending when the line was taken, and what is there now is another one", said)
+        self.assertIn("nothing was changed", said)
+        os.rename(os.path.join(self.home, "log.1"), os.path.join(self.home, "log"))
+        self.assertEqual(self.planned("prog", ELC_RESTART="1")[0], out)
+        with open(os.path.join(self.home, "log.1")) as first, open(os.path.join(self.home, "log")) as second:
+            self.assertEqual((first.read() + second.read()).split(), [word for i in range(100) for word in ("step", str(i))])
+
     def test_renamed_by_another_process(self):
         """A line that sees it first is refused, because it may come before that there; the next has the new name."""
         program = PROGRAM.replace("int i, rank;", "int i, rank, c = 0; char line[40];")

@@ -410,6 +410,7 @@ class RankFile(File):
             if s["mode"][0] in "012":
                 s["standard"] = ("input", "output", "error")[int(s["mode"][0])]
                 s["mode"] = s["mode"][1:]
+            s["mode"] = s["mode"].partition("#")[0]
             s["at_end"] = s["mode"].endswith("$")
             s["unappended"] = s["mode"].endswith("-")
             s["mode"] = s["mode"].rstrip("$-")

@@ -53,7 +53,7 @@ Result check_place(const FileRoots& roots, const char* path) {
 [[noreturn]] void give_up_over(const Appended& lost, const char* does, bool is_there) {
   give_up(Result::error("the program %s the file '%s' again, whose %llu bytes it had written when the line was taken, and %s behind that: put the file back "
                         "as it was, %sor restart from another line", does, lost.path.c_str(), static_cast<unsigned long long>(lost.length),
-                        is_there ? "what is there now was written" : "which was removed", is_there ? "remove it, " : ""));
+                        is_there ? "what is there now was written" : "which was removed, or got another name,", is_there ? "remove it, " : ""));
 }
 
 }  // namespace
@@ -120,6 +120,7 @@ int AppendedFiles::rename(const char* from, const char* to) {
   note_if_read(from);
   note_if_read(to);
   Appended* const lost = find_lost(from);
+  if (const Appended* const known = find(from); known != nullptr && known->is_appended && lost == nullptr) note_writing(from);
   if (lost == nullptr) {
     if (const int code = ::rename(from, to); code != 0) return code;
   } else {
@@ -320,6 +321,7 @@ void AppendedFiles::look_before_opening(const char* path, const char* mode) {
   struct stat now;
   const Descriptor file = open_to_look(path, &now);
   const unsigned long long length = known->length;
+  if (!file.open() && mode[0] == 'a' && known->is_renamed) give_up_over(*known, "opens", false);
   if (!file.open() && mode[0] == 'a')
     say("the file '%s', to which the program appends, had %llu bytes when the line was taken, and is not there: it begins anew", path, length);
   if (file.open() ? is_same(now, known->seen) : mode[0] == 'r') give_up_over(*known, "opens", file.open());
@@ -387,7 +389,10 @@ Result AppendedFiles::take_over(const FileRoots& roots, Vector<Appended>&& of_li
   rewritten_.clear();
   for (Appended& one : noted_) {
     struct stat now;
-    if (stat(one.path.c_str(), &now) != 0) continue;
+    if (stat(one.path.c_str(), &now) != 0) {
+      for (Appended& other : of_line) other.is_renamed = other.is_renamed || whole_path(other.path.c_str()).view() == one.path.view();
+      continue;
+    }
     if (!one.was_there || static_cast<uint64_t>(now.st_size) != one.length) {
       of_line.push_back(std::move(one));
     } else if (const Descriptor file = open_to_look(one.path.c_str(), &now); file.open() && !has_kept(one, file.get(), now)) {

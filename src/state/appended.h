@@ -28,6 +28,7 @@ struct Appended {
   bool is_lost = false;    // a restart has found another one
   bool is_noted = false;   // of no line: it is what it was when it was opened
   bool was_there = true;   // then
+  bool is_renamed = false;  // by the run that a restart gave up
 };
 
 inline constexpr uint64_t kNoChecksum = uint64_t{1} << 32;

@@ -33,6 +33,20 @@ if (rank == 0 && log == NULL) log = fopen("log", "a"); if (rank == 0) fprintf(lo
         with open(os.path.join(self.home, "log.1")) as first, open(os.path.join(self.home, "log")) as second:
             self.assertEqual((first.read() + second.read()).split(), [word for i in range(100) for word in ("step", str(i))])
 
+    def test_log_that_got_another_name(self):
+        """Behind the line, of a program that opens it at each step: it does not begin anew, and the name is not given once more."""
+        self.write("prog.c", PROGRAM % ("static FILE *log;", """if (rank == 0 && i == 40) rename("log", "log.1");
+if (rank == 0 && i < 70) log = fopen("log", "a"), fprintf(log, "step %d\\n", i), fclose(log); if (rank == 0 && i == 70) rename("log", "log.2");"""))
+        self.cc("prog.c", "-o", "prog")
+        out, said = self.planned("prog", "11 60", ELC_KEEP="20")
+        said = self.planned("prog", code=65, ELC_RESTART="1", ELC_KEEP="20")[1]
+        self.assertIn("opens the file 'log' again, whose", said)
+        self.assertIn("which was removed, or got another name, behind that", said)
+        os.rename(os.path.join(self.home, "log.1"), os.path.join(self.home, "log"))
+        self.assertEqual(self.planned("prog", ELC_RESTART="1")[0], out)
+        with open(os.path.join(self.home, "log.1")) as first, open(os.path.join(self.home, "log.2")) as second:
+            self.assertEqual((first.read() + second.read()).split(), [word for i in range(70) for word in ("step", str(i))])
+
     def test_renamed_by_another_process(self):
         """A line that sees it first is refused, because it may come before that there; the next has the new name."""
         program = PROGRAM.replace("int i, rank;", "int i, rank, c = 0; char line[40];")
@@ -343,7 +357,7 @@ int main(int argc, char **argv) {
 
     def test_removed_and_shortened(self):
         """Behind the line, when it has been read: a restart that reads it again is ended, unless the file is put back."""
-        for how, said_of_it in ("remove(\"part\")", "which was removed behind that"), ("truncate(\"part\", 2)", "what is there now was written behind that"):
+        for how, said_of_it in ("remove(\"part\")", "which was removed, or got another name, behind that"), ("truncate(\"part\", 2)", "what is there now was written behind that"):
             with self.subTest(how):
                 self.write("prog.c", r"""
 #include <mpi.h>

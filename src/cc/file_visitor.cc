@@ -38,6 +38,8 @@ class FileVisitor : public Visitor {
     for (const Expr* argument : call->arguments()) give_behind(call, argument);
     if (callee == nullptr) return true;
     direct_.insert(call->getCallee()->IgnoreParenImpCasts());
+    const bool may_scan = callee->getName().contains("scanf") || (callee->isVariadic() && std::any_of(call->arg_begin(), call->arg_end(), asks_for_memory));
+    if (may_scan) refuse_memory_of_scanf(call, callee->getName().str());
     if (m_.program_.defines(unit_, callee)) return true;
     give_result(call, callee);
     each_passing_self(call, [this](const Expr* self) { followed_.insert(self); });
@@ -47,7 +49,6 @@ class FileVisitor : public Visitor {
     if (known.file != Known::File::kNone) follow_file(call, known);
     if (known.makes >= 0 || known.frees >= 0) follow_made(call, known);
     follow_process(call, callee->getName().str());
-    if (callee->getName().contains("scanf")) refuse_memory_of_scanf(call, callee->getName().str());
     if ((callee->getName() == "fileno" || callee->getName() == "fileno_unlocked") && call->getNumArgs() == 1 && keeps_value(call)) keep_number(call);
     // Perhaps into what it was given; also by way of a pointer that it sets, as strtod does.
     const auto is_set = [this](const Expr* argument) {
@@ -267,6 +268,17 @@ class FileVisitor : public Visitor {
     m_.edits_.wrap(unit_.begin_of(call->getBeginLoc()), unit_.end_of(call->getEndLoc()), before, behind);
   }
 
+  // A format with %ms, %mc or %m[, which the program may give to vsscanf() and its like.
+  static bool asks_for_memory(const Expr* argument) {
+    const auto* const text = dyn_cast<StringLiteral>(argument->IgnoreParenCasts());
+    if (text == nullptr || text->getCharByteWidth() != 1) return false;
+    const StringRef format = text->getString();
+    for (size_t at = format.find('%'); at != StringRef::npos; at = format.find('%', at + 1)) {
+      const size_t kind = format.find_first_not_of("0123456789", at + 1);
+      if (kind != StringRef::npos && kind + 1 < format.size() && format[kind] == 'm' && StringRef("scSC[l").contains(format[kind + 1])) return true;
+    }
+    return false;
+  }
   // By %m it gives memory that the C library has made, which lines do not have; to a pointer, which nothing else is read into.
   void refuse_memory_of_scanf(const CallExpr* call, const std::string& name) {
     for (const Expr* argument : call->arguments()) {

@@ -84,8 +84,8 @@ printf("%s", i == 1000 ? __func__ : "");""")
                    " k = deep(l, 1); result += p[1] + k; free(p); }")
 
     def test_no_blank_behind_a_word(self):
-        self.right("static double *from(int lo, int n) { double *p = malloc(n * sizeof *p); return(double*)p-lo; }\nstatic void *at(char *p, int i) { if (p) return(char*)p+i*8;else(void)i; return 0; }",
-                   "{ double *v = from(1, 10), x; v[3] = i; result += deep(3, 1); memcpy(&x, at((char *)(v + 1), 2), 8); result += (long)x; free(v + 1); }")
+        self.right("static double *from(int lo, int n) { double *p = malloc(n * sizeof *p); return(double*)p-lo; }\nstatic void *at(char *p, int i) { if (p) return(char*)p+i*8;else(void)i; return 0; }\nstatic const char *named(int i) { if (i) return\"text\"; return 0; }",
+                   "{ double *v = from(1, 10), x; v[3] = i; result += deep(3, 1); memcpy(&x, at((char *)(v + 1), 2), 8); result += (long)x + strlen(named(1)); free(v + 1); }")
 
     def test_expressions_of_gcc(self):
         """?: without its middle, what is not evaluated, vectors, a function whose type is declared with it."""

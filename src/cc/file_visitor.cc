@@ -38,8 +38,10 @@ class FileVisitor : public Visitor {
     for (const Expr* argument : call->arguments()) give_behind(call, argument);
     if (callee == nullptr) return true;
     direct_.insert(call->getCallee()->IgnoreParenImpCasts());
-    const bool may_scan = callee->getName().contains("scanf") || (callee->isVariadic() && std::any_of(call->arg_begin(), call->arg_end(), asks_for_memory));
-    if (may_scan) refuse_memory_of_scanf(call, callee->getName().str());
+    const bool is_scanf = callee->getName().contains("scanf") && callee->getNumParams() > 0 && callee->getNumParams() <= call->getNumArgs();
+    const bool is_told = is_scanf && isa<StringLiteral>(call->getArg(callee->getNumParams() - 1)->IgnoreParenCasts());
+    if ((is_scanf && !is_told) || (callee->isVariadic() && std::any_of(call->arg_begin(), call->arg_end(), asks_for_memory)))
+      refuse_memory_of_scanf(call, callee->getName().str());
     if (m_.program_.defines(unit_, callee)) return true;
     give_result(call, callee);
     each_passing_self(call, [this](const Expr* self) { followed_.insert(self); });

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "base/compiler.h"
+#include "base/sort.h"
 #include "elc_program.h"
 #include "state/process.h"
 #include "state/state.h"
@@ -50,7 +51,7 @@ void add_number(const ELC_Program_number* constant) {
 // told by a place in it then.
 void note_orders() {
   Vector<Placed>& all = placed();
-  std::sort(all.begin(), all.end(), [](const Placed& a, const Placed& b) {
+  sort(all, [](const Placed& a, const Placed& b) {
     const int order = strcmp(a.section, b.section);
     return order != 0 ? order < 0 : a.address < b.address;
   });

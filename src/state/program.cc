@@ -233,6 +233,10 @@ Block* made_for_rows(Process& p, const void* memory, ELC_Type type) {
   const elc::state::Moved* const moved = p.moved.find(reinterpret_cast<uintptr_t>(memory));
   if (moved != nullptr) memory = reinterpret_cast<const void*>(moved->from);
   if (memory < block->address || memory >= block->address + block->size) return nullptr;
+  // What comes out of its middle may be a pool's, of whatever; numbers are not.
+  const auto at = static_cast<uint64_t>(static_cast<const uint8_t*>(memory) - block->address);
+  const uint64_t element = p.types.size_of(type);
+  if (element == 0 || (at != 0 && (p.types.info(type).has_handle || at % element != 0))) return nullptr;
   return elc::state::behind_zeros(block->address, 0, block->size, 1) == block->size ? block : nullptr;
 }
 

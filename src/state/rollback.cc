@@ -7,6 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "base/message.h"
 #include "base/write.h"
 #include "state/process.h"
@@ -77,7 +79,7 @@ Result read_directory(format::Cursor& in, Vector<SavedStream>* saved) {
 }
 
 // A file that is read or appended to has to be there, with at least what it had.
-Result check_present(const Place& place, const SavedStream& saved, const AppendedFiles& closed) {
+Result check_present(const Place& place, const SavedStream& saved, const Vector<SavedStream>& all, const AppendedFiles& closed) {
   const char* path = saved.path.c_str();
   const bool append = saved.kind == StreamKind::kAppend;
   Descriptor file;
@@ -95,7 +97,8 @@ Result check_present(const Place& place, const SavedStream& saved, const Appende
                          static_cast<long long>(about.st_size), static_cast<unsigned long long>(saved.offset));
   // What else another process may have written.
   Descriptor content;
-  const bool is_known = append && saved.checksum != kNoChecksum && place.open(Access::kChange, O_RDONLY, &content).ok();
+  const auto brings_back = [&saved](const SavedStream& other) { return other.kind == StreamKind::kWrite && other.path.view() == saved.path.view(); };
+  const bool is_known = append && saved.checksum != kNoChecksum && std::none_of(all.begin(), all.end(), brings_back) && place.open(Access::kChange, O_RDONLY, &content).ok();
   if (is_known && static_cast<uint64_t>(about.st_size) >= saved.length && checksum_of(content.get(), saved.length) != saved.checksum)
     return Result::error("the file '%s' was open for appending when the line was taken, and what is there now is another one: put the file back as it was, if "
                          "it has another name now, or restart from another line", path);
@@ -133,7 +136,7 @@ Result check_stream(const FileRoots& roots, const SavedStream& saved, const Vect
   // What this process reads while it writes it is brought back.
   for (const SavedStream& other : all)
     if (saved.kind == StreamKind::kRead && other.kind == StreamKind::kWrite && other.path.view() == saved.path.view()) return Result();
-  return check_present(place, saved, closed);
+  return check_present(place, saved, all, closed);
 }
 
 int write_all(int fd, const uint8_t* data, size_t size) {

@@ -24,6 +24,9 @@ inline std::string in_quotes(std::string_view bytes) {
   return out + "\"";
 }
 
+// What names and other words of C are made of.
+inline bool is_of_word(char c) { return isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
+
 class Edits {
  public:
   explicit Edits(const std::string& text) : text_(text) {}
@@ -70,8 +73,6 @@ class Edits {
     sorted_ = false;
   }
 
-  static bool is_of_word(char c) { return isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
-
   std::string render(size_t begin, size_t end, const std::vector<Edit>& edits, size_t* next) const {
     std::string out;
     size_t at = begin;
@@ -80,7 +81,8 @@ class Edits {
       ++*next;
       if (edit.begin < at) continue;  // inside of what was replaced
       out.append(text_, at, edit.begin - at);
-      if (edit.begin > 0 && is_of_word(text_[edit.begin - 1]) && !is_of_word(text_[edit.begin]) && !edit.before.empty() && is_of_word(edit.before[0])) out += ' ';
+      const bool is_behind_word = edit.begin > 0 && is_of_word(text_[edit.begin - 1]) && !is_of_word(text_[edit.begin]);
+      if (is_behind_word && !edit.before.empty() && is_of_word(edit.before[0])) out += ' ';  // return"text" becomes return elc_s1
       out += edit.before;
       if (edit.replaces) {
         while (*next < edits.size() && edits[*next].begin < edit.end && edits[*next].end <= edit.end) ++*next;

@@ -38,10 +38,7 @@ class FileVisitor : public Visitor {
     for (const Expr* argument : call->arguments()) give_behind(call, argument);
     if (callee == nullptr) return true;
     direct_.insert(call->getCallee()->IgnoreParenImpCasts());
-    const bool is_scanf = callee->getName().contains("scanf") && callee->getNumParams() > 0 && callee->getNumParams() <= call->getNumArgs();
-    const bool is_told = is_scanf && isa<StringLiteral>(call->getArg(callee->getNumParams() - 1)->IgnoreParenCasts());
-    if ((is_scanf && !is_told) || (callee->isVariadic() && std::any_of(call->arg_begin(), call->arg_end(), asks_for_memory)))
-      refuse_memory_of_scanf(call, callee->getName().str());
+    if (may_scan_into_memory(call, callee)) refuse_memory_of_scanf(call, callee->getName().str());
     if (m_.program_.defines(unit_, callee)) return true;
     give_result(call, callee);
     each_passing_self(call, [this](const Expr* self) { followed_.insert(self); });
@@ -226,11 +223,10 @@ class FileVisitor : public Visitor {
     clear(variable);
     if (variable->getTLSKind() == VarDecl::TLS_None || m_.program_.has_threads() || m_.program_.makes_threads() || variable->isStaticLocal()) return true;
     const std::string& text = unit_.text();
-    const auto is_of_word = [&](size_t at) { return isalnum(static_cast<unsigned char>(text[at])) || text[at] == '_'; };
     const size_t end = unit_.begin_of(variable->getLocation());
     for (const std::string word : {"__thread", "_Thread_local"})
       for (size_t at = unit_.begin_of(variable->getBeginLoc()); (at = text.find(word, at)) < end; at += word.size())
-        if ((at == 0 || !is_of_word(at - 1)) && !is_of_word(at + word.size()) && of_threads_.insert(at).second)
+        if ((at == 0 || !is_of_word(text[at - 1])) && !is_of_word(text[at + word.size()]) && of_threads_.insert(at).second)
           m_.edits_.replace(at, at + word.size(), "");
     return true;
   }
@@ -270,14 +266,22 @@ class FileVisitor : public Visitor {
     m_.edits_.wrap(unit_.begin_of(call->getBeginLoc()), unit_.end_of(call->getEndLoc()), before, behind);
   }
 
-  // A format with %ms, %mc or %m[, which the program may give to vsscanf() and its like.
+  // Where the format is not written in the call nothing says what is read. Others are variadic functions that may give theirs to vsscanf().
+  static bool may_scan_into_memory(const CallExpr* call, const FunctionDecl* callee) {
+    if (!callee->isVariadic()) return false;
+    const unsigned format = callee->getNumParams() - 1;
+    const bool is_told = format < call->getNumArgs() && isa<StringLiteral>(call->getArg(format)->IgnoreParenCasts());
+    return (callee->getName().contains("scanf") && !is_told) || std::any_of(call->arg_begin(), call->arg_end(), asks_for_memory);
+  }
+  // A format with %ms, %mc or %m[; or %as and %a[, as that was before C99, if it goes with a pointer to a pointer.
   static bool asks_for_memory(const Expr* argument) {
     const auto* const text = dyn_cast<StringLiteral>(argument->IgnoreParenCasts());
-    if (text == nullptr || text->getCharByteWidth() != 1) return false;
-    const StringRef format = text->getString();
-    for (size_t at = format.find('%'); at != StringRef::npos; at = format.find('%', at + 1)) {
-      const size_t kind = format.find_first_not_of("0123456789", at + 1);
-      if (kind != StringRef::npos && kind + 1 < format.size() && format[kind] == 'm' && StringRef("scSC[l").contains(format[kind + 1])) return true;
+    std::string format;  // also of wide characters
+    for (unsigned i = 0; text != nullptr && i < text->getLength(); ++i) format += text->getCodeUnit(i) < 128 ? static_cast<char>(text->getCodeUnit(i)) : '?';
+    for (size_t at = format.find('%'); at != std::string::npos; at = format.find('%', at + 1)) {
+      const size_t kind = format.find_first_not_of("0123456789$'I", at + 1);
+      if (kind == std::string::npos || kind + 1 >= format.size()) continue;
+      if (StringRef(format[kind] == 'm' ? "scSC[l" : format[kind] == 'a' ? "sS[" : "").contains(format[kind + 1])) return true;
     }
     return false;
   }

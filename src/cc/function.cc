@@ -665,7 +665,8 @@ bool Function::is_listed_at_once(const VarDecl* variable) const {
   return std::any_of(body->body_begin(), body->body_end(), declares);
 }
 
-std::string Function::frame() {
+Function::FrameText Function::frame() {
+  FrameText text;
   std::string moved, members, places, described, lists, all, callees, ways;
   std::set<std::string> shown;
   for (const Variable& v : variables_) {
@@ -679,8 +680,8 @@ std::string Function::frame() {
       moved += !is_set ? "; " : v.is_apart ? " = {0}; " : " = 0; ";
       if (is_cleared) {
         const std::string cleared = "__builtin_memset((void *)&" + v.name + ", 0, sizeof " + v.name + "); ";
-        clear_ += cleared;
-        if (!is_listed_at_once(v.declared)) clear_unlisted_ += cleared;
+        text.clear += cleared;
+        if (!is_listed_at_once(v.declared)) text.clear_unlisted += cleared;
       }
     }
     members += (v.in_place ? "void *" + v.name : module_.declaration(v.type, v.name, at)) + "; ";
@@ -706,7 +707,8 @@ std::string Function::frame() {
     callees += labels_[i].callee.empty() ? "0, " : "\"" + labels_[i].callee + "\", ";
     ways += "case " + number + ": " + labels_[i].again + restore(labels_[i].live, labels_[i].result) + "goto elc_L" + number + "; ";
   }
-  std::string out = declared_ + copies_ + moved;
+  std::string& out = text.made;
+  out = declared_ + copies_ + moved;
   for (const std::string& name : lists_) out += "__builtin_va_list " + name + "; ";
   out += "struct elc_frame { struct ELC_Frame elc_h; " + members + "} elc_f; ";
   out += "static const struct ELC_Frame_variable elc_v[] = {" + described + "{0, 0, 0, 0, 0, 0}}; ";
@@ -718,7 +720,7 @@ std::string Function::frame() {
   if (function_->isMain()) {
     const bool has_words = function_->getNumParams() > 1;
     for (unsigned i = 0; has_words && i < 2; ++i)
-      if (function_->getParamDecl(i)->getName().empty()) return refuse(function_->getLocation(), "main() has a parameter without a name"), "";
+      if (function_->getParamDecl(i)->getName().empty()) return refuse(function_->getLocation(), "main() has a parameter without a name"), text;
     const std::string count = has_words ? variables_[moved_.at(function_->getParamDecl(0))].name : "0";
     const std::string words = has_words ? variables_[moved_.at(function_->getParamDecl(1))].name : "";
     out += "static int elc_begun; if (elc_begun++ == 0) { ";  // it may be called again
@@ -730,9 +732,9 @@ std::string Function::frame() {
   if (function_->isMain() && module_.program().everywhere()) out += "atexit(elc_end); ";
   if (module_.program().is_handler(unit_, function_))
     out += "ELC_Program_unfit(\"" + function_->getName().str() + "(), which is called in the middle of a call of MPI, or at the exit\"); ";
-  enter_ = kEnter + kBehind + places;
-  reenter_ = "switch (ELC_Reenter(&elc_f.elc_h)) { " + ways + "default: break; } ";
-  return out;
+  text.enter = kEnter + kBehind + places;
+  text.reenter = "switch (ELC_Reenter(&elc_f.elc_h)) { " + ways + "default: break; } ";
+  return text;
 }
 
 // A function that enters its frame late may be called for each of many small things, and be put where it is called: it has what a restart
@@ -747,18 +749,18 @@ std::string Function::entered_again() {
   }
   const QualType result = function_->getReturnType();
   const std::string head = module_.declaration(result, name + "(" + (parameters.empty() ? "void" : parameters) + ")", function_->getLocation());
-  const std::string own = frame();
+  const std::string call = name + "(" + arguments + "); ";
+  const FrameText text = frame();
   before_ = "static " + head + " __attribute__((__noinline__)); ";
-  behind_ = " static " + head + " { " + own + clear_ + enter_ + reenter_ + kLeave + out_ + "}" + line_mark(function_->getEndLoc());
-  return own + "if (__builtin_expect(ELC_Reentering, 0)) " + (result->isVoidType() ? "{ " + name + "(" + arguments + "); return; } " : "return " + name + "(" + arguments + "); ") + clear_unlisted_;
+  behind_ = " static " + head + " { " + text.made + text.clear + text.enter + text.reenter + kLeave + out_ + "}" + line_mark(function_->getEndLoc());
+  return text.made + kIsAgain + (result->isVoidType() ? "{ " + call + "return; } " : "return " + call) + text.clear_unlisted;
 }
 
 std::string Function::beginning() {
   if (may_be_entered_apart()) return entered_again();
-  const std::string own = frame();
-  const std::string is_again = "if (__builtin_expect(ELC_Reentering, 0)) ";
-  if (enters_late_) return own + clear_ + is_again + "{ " + enter_ + reenter_ + kLeave + "} ";
-  return own + clear_ + enter_ + is_again + reenter_;
+  const FrameText text = frame();
+  if (enters_late_) return text.made + text.clear + kIsAgain + "{ " + text.enter + text.reenter + kLeave + "} ";
+  return text.made + text.clear + text.enter + kIsAgain + text.reenter;
 }
 
 Edits::Edit Function::transform() {

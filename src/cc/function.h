@@ -26,6 +26,7 @@ inline bool is_comma(const clang::Expr* e) {
 
 inline const std::string kBehind = "elc_f.elc_h.label = elc_f.elc_h.is_site = 0; ";
 inline const std::string kEnter = "elc_f.elc_h.caller = ELC_Innermost; elc_f.elc_h.function = &elc_fn; ELC_Innermost = &elc_f.elc_h; ";
+inline const std::string kIsAgain = "if (__builtin_expect(ELC_Reentering, 0)) ";
 inline const std::string kLeave = "ELC_Innermost = elc_f.elc_h.caller; ";
 
 class Function {
@@ -135,7 +136,13 @@ class Function {
   std::string again(const clang::CallExpr* call, const std::string& result) const;
   std::vector<size_t> live_at(const clang::CallExpr* call, bool is_site) const;
   bool is_listed_at_once(const clang::VarDecl* variable) const;
-  std::string frame();
+  struct FrameText {
+    std::string made;            // the declarations
+    std::string clear;           // what a line is to look at
+    std::string clear_unlisted;  // of that, what is declared without all its values
+    std::string enter, reenter;
+  };
+  FrameText frame();
   std::string beginning();
   std::string entered_again();
 
@@ -152,7 +159,7 @@ class Function {
   std::vector<size_t> scope_;
   mutable std::unique_ptr<Liveness> liveness_;  // as soon as a label asks for it
   std::map<const clang::Stmt*, std::string> continues_;  // statements whose continue is a goto
-  std::string out_, declared_, copies_, clear_, clear_unlisted_, enter_, reenter_, before_, behind_;
+  std::string out_, declared_, copies_, before_, behind_;
   std::set<std::string> names_ = {"elc_f", "elc_h"};
   int next_ = 1;
   bool is_refused_ = false;

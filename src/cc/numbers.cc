@@ -7,6 +7,7 @@
 #include <map>
 #include <sstream>
 
+#include "cc/edits.h"
 #include "cc/sizes.h"
 
 namespace elc::cc {
@@ -30,8 +31,6 @@ Macros macros_of(const std::string& text) {
   return all;
 }
 
-bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
-
 std::vector<std::string> tokens_of(const std::string& body) {
   std::vector<std::string> all;
   for (size_t at = 0; at < body.size();) {
@@ -40,7 +39,7 @@ std::vector<std::string> tokens_of(const std::string& body) {
       continue;
     }
     size_t end = at + 1;
-    while (is_word(body[at]) && end < body.size() && is_word(body[end])) ++end;
+    while (is_of_word(body[at]) && end < body.size() && is_of_word(body[end])) ++end;
     if ((body[at] == '<' || body[at] == '>') && end < body.size() && body[end] == body[at]) ++end;
     all.push_back(body.substr(at, end - at));
     at = end;
@@ -57,7 +56,7 @@ std::string expanded(const Macros& macros, const std::string& body, int depth) {
       const std::string inner = depth == 0 ? "" : expanded(macros, macro->second, depth - 1);
       if (inner.empty()) return "";
       out += inner;
-    } else if (is_word(token[0]) || token.find_first_of("()+-*/|<>&~") == 0) {
+    } else if (is_of_word(token[0]) || token.find_first_of("()+-*/|<>&~") == 0) {
       out += token + " ";
     } else {
       return "";
@@ -69,7 +68,7 @@ std::string expanded(const Macros& macros, const std::string& body, int depth) {
 // Of a conversion in it: the type. Only pointers to what MPI's objects are not; those are known by their type.
 bool is_number_or_pointer(const std::string& body, std::string* type) {
   for (const std::string& token : tokens_of(body)) {
-    if (!is_word(token[0]) || std::isdigit(static_cast<unsigned char>(token[0])) != 0) continue;
+    if (!is_of_word(token[0]) || std::isdigit(static_cast<unsigned char>(token[0])) != 0) continue;
     if (token != "void" && token != "int" && token != "char" && token != "MPI_Status") return false;
     if (!type->empty()) return false;  // several conversions
     *type = token;
@@ -112,7 +111,7 @@ bool has_name(const Piece& piece, const std::string& named) {
 // Whether it says nothing beside such a number, so that the program may read that from it.
 bool is_number_alone(const Piece& piece, const std::string& named) {
   for (const std::string& token : tokens_of(named.substr(piece.begin, piece.end - piece.begin)))
-    if (is_word(token[0]) && std::isdigit(static_cast<unsigned char>(token[0])) == 0 && token != "int" && !token.starts_with(kPrefix)) return false;
+    if (is_of_word(token[0]) && std::isdigit(static_cast<unsigned char>(token[0])) == 0 && token != "int" && !token.starts_with(kPrefix)) return false;
   return true;
 }
 
@@ -163,7 +162,7 @@ std::string with_values_of_macros(const std::string& text, const std::string& de
       const char c = text[at];
       const size_t quotes_end = c == '\'' ? text.find('\'', at + (text[at + 1] == '\\' ? 3 : 2)) : std::string::npos;
       size_t last = quotes_end == std::string::npos ? at + 1 : std::min(quotes_end + 1, end);
-      while (is_word(c) && last < end && is_word(text[last])) ++last;
+      while (is_of_word(c) && last < end && is_of_word(text[last])) ++last;
       if (c == ':' || c == ',') is_value = c == ',';
       const auto macro = is_value ? macros.find(text.substr(at, last - at)) : macros.end();
       const std::string value = macro == macros.end() ? "" : macro->second.starts_with("'") ? macro->second : expanded(macros, macro->second, 8);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cctype>
 
+#include "cc/edits.h"
+
 namespace elc::cc {
 namespace {
 
@@ -13,7 +15,7 @@ std::string trimmed(const std::string& text) {
 
 bool is_name(const std::string& word) {
   return !word.empty() && isdigit(static_cast<unsigned char>(word[0])) == 0 &&
-         std::all_of(word.begin(), word.end(), [](unsigned char c) { return isalnum(c) != 0 || c == '_'; });
+         std::all_of(word.begin(), word.end(), is_of_word);
 }
 
 // Behind a character or string that begins at `at`.
@@ -49,7 +51,7 @@ bool read_cases(const std::string& rest, Pragma* pragma) {
     if (both.size() != 2 || both[0].empty() || (both[1] != "-" && !is_name(both[1]))) return false;
     pragma->words.insert(pragma->words.end(), both.begin(), both.end());
   }
-  return std::all_of(rest.begin(), rest.begin() + static_cast<std::ptrdiff_t>(space), [](unsigned char c) { return isalnum(c) != 0 || c == '_' || c == '.'; });
+  return std::all_of(rest.begin(), rest.begin() + static_cast<std::ptrdiff_t>(space), [](char c) { return is_of_word(c) || c == '.'; });
 }
 
 bool read(const std::string& said, Pragma* pragma) {

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "cc/arguments.h"
+#include "cc/edits.h"
 #include "clang/Basic/Diagnostic.h"
 #include "clang/Basic/SourceManager.h"
 #include "clang/Frontend/TextDiagnosticPrinter.h"
@@ -63,7 +64,7 @@ void name_mpi(std::string* text) {
     if (quote != 0 && c == '\\') ++i;
     else if (quote != 0) quote = c == quote || c == '\n' ? 0 : quote;
     else if (c == '"' || c == '\'') quote = c;
-    else if (c == 'P' && text->compare(i, 5, "PMPI_") == 0 && (i == 0 || (isalnum(static_cast<unsigned char>((*text)[i - 1])) == 0 && (*text)[i - 1] != '_')))
+    else if (c == 'P' && text->compare(i, 5, "PMPI_") == 0 && (i == 0 || !is_of_word((*text)[i - 1])))
       (*text)[i] = Unit::kProfiling;
   }
 }
@@ -256,7 +257,7 @@ bool Unit::parse_again(std::vector<std::pair<size_t, size_t>> bodies) {
 
 // Of what is not understood clang leaves out whatever names it, the whole expression, without a word.
 bool Unit::names_what_is_lost() const {
-  const auto is_part_of_name = [this](size_t at) { return at < text_.size() && (isalnum(static_cast<unsigned char>(text_[at])) != 0 || text_[at] == '_'); };
+  const auto is_part_of_name = [this](size_t at) { return at < text_.size() && is_of_word(text_[at]); };
   const clang::SourceLocation first = sources().getLocForStartOfFile(sources().getMainFileID());
   for (const clang::ValueDecl* invalid : invalid_declarations(*ast_)) {
     const std::string name = invalid->getName().str();

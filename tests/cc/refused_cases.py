@@ -77,6 +77,8 @@ static inline int again(int x) { return x == 0 ? 0 : again(x - 1); }
     def test_memory_of_scanf(self):
         self.refuses("sscanf() into a pointer, as with %m: lines do not have the memory", "static char *word;", 'sscanf("a word", "%ms", &word);')
         self.refuses("sscanf() into a pointer, as with %m: lines do not have the memory", "static char *word; static const char *how = \"%ms\";", 'sscanf("a word", how, &word);')
+        self.refuses("swscanf() into a pointer, as with %m: lines do not have the memory", "#include <wchar.h>\nstatic char *word;", 'swscanf(L"a word", L"%1$ms", &word);')
+        self.refuses("sscanf() into a pointer, as with %m: lines do not have the memory", "static char *word;", 'sscanf("a word", "%as", &word);', words=["-std=gnu89"])
         self.refuses("scan() into a pointer, as with %m: lines do not have the memory", "#include <stdarg.h>\nstatic char *word; static void scan(const char *how, ...) { va_list all; va_start(all, how); vsscanf(\"a word\", how, all); va_end(all); }",
                      'scan("%4m[a-z]", &word);')
     def test_contexts(self): self.refuses("getcontext(): a restart cannot set", "#include <ucontext.h>\nstatic ucontext_t *c;", "result += getcontext(c);")

@@ -136,13 +136,23 @@ Result Streams::find_again(const Stream& stream, Place* place) const {
 
 // Another process may have given the file another name, where the system tells that. In the line that sees it first that may have been
 // behind it there: a restart would do so once more.
-void Streams::follow_name(Stream* stream, uint64_t line) {
+Result Streams::find_renamed(Stream& stream, uint64_t line, Place* place) const {
+  const uint64_t seen_at = stream.renamed_at;
+  stream.renamed_at = 0;
+  const Result found = find_again(stream, place);
+  if (found.ok()) return found;
   struct stat own, named;
-  if (fstat(fileno(stream->file), &own) != 0 || !S_ISREG(own.st_mode) || (stat(stream->path.c_str(), &named) == 0 && same_file(own, named))) return;
-  const bool was_before = stream->renamed_at != 0 && stream->renamed_at < line && stat(stream->renamed.c_str(), &named) == 0 && same_file(own, named);
-  if (was_before) stream->path = std::move(stream->renamed);
-  stream->renamed = was_before ? Text() : path_of(fileno(stream->file));
-  stream->renamed_at = was_before ? 0 : line;
+  const bool leads_there = fstat(fileno(stream.file), &own) == 0 && stat(stream.path.c_str(), &named) == 0 && same_file(own, named);
+  if (leads_there) return found;  // there is another reason
+  Text name = path_of(fileno(stream.file));
+  if (seen_at != 0 && seen_at < line && name.view() == stream.renamed.view()) {
+    std::swap(stream.path, name);
+    if (find_again(stream, place).ok()) return Result();
+    std::swap(stream.path, name);
+  }
+  stream.renamed = std::move(name);
+  stream.renamed_at = line;
+  return found;
 }
 
 // Of failures of its own the program has to learn by ferror, which a restart clears.
@@ -169,8 +179,8 @@ Result Streams::look_at(Stream& stream, uint64_t line, Snapshot* out) const {
   out->at_end = feof(stream.file) != 0;
   if (has_encoding(stream.mode.c_str()))
     return Result::error("the stream of '%s' has an encoding of its own ('%s'), which a restart would not set; no line is taken while it is open, but with the locale's", path, stream.mode.c_str());
-  follow_name(&stream, line);
-  ELC_TRY(find_again(stream, &out->place));
+  ELC_TRY(find_renamed(stream, line, &out->place));
+  path = stream.path.c_str();
   if (reads) ELC_TRY(check_error(stream));
   const bool regular = !out->place.way().empty();
   if (regular) out->kind = kind_of(stream.mode.c_str());

@@ -176,7 +176,7 @@ class Streams {
   bool spared(const char* path, const char* mode) const;
   void tell(const Stream& stream);
   Result find_again(const Stream& stream, Place* place) const;
-  static void follow_name(Stream* stream, uint64_t line);
+  Result find_renamed(Stream& stream, uint64_t line, Place* place) const;
   Result look_at(Stream& stream, uint64_t line, Snapshot* out) const;
   static Result flush(Stream& stream);
   static Result check_error(const Stream& stream);

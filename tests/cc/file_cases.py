@@ -18,34 +18,42 @@ while ((c = getc(in)) != EOF) if (islower(c)) ungetc(toupper(c), in); else h = h
         self.cc("prog.c", "-o", "prog")
         self.assert_refuses_line(r"the program has called ungetc\(\) with another character than it has read, of a file that it may write, too: there are no lines while that is open")
 
-    def test_another_log_in_its_place(self):
-        """A stream that appends to a file which got another name behind the line, and there is one of its name: no restart cuts that."""
-        self.write("prog.c", PROGRAM % ("static FILE *log;", """if (rank == 0 && i == 40 && log != NULL) fclose(log), rename("log", "log.1"), log = NULL;
-if (rank == 0 && log == NULL) log = fopen("log", "a"); if (rank == 0) fprintf(log, "step %d\\n", i), fflush(log);"""))
+    def ends_until_the_log_is_back(self, writes, steps, last, code, *messages):
+        """A program whose log gets another name behind its first line, log.1: the restart says so, and with the file back it is right."""
+        self.write("prog.c", PROGRAM % ("static FILE *log;", writes))
         self.cc("prog.c", "-o", "prog")
         out, said = self.planned("prog", "11 60", ELC_KEEP="20")
-        self.assertEqual(self.planned("prog", ELC_RESTART="2", ELC_KEEP="20")[0], out)
-        said = self.planned("prog", code=65, ELC_RESTART="1")[1]
-        self.assertIn("the file 'log' was open for appending when the line was taken, and what is there now is another one", said)
-        self.assertIn("nothing was changed", said)
+        if last == "log":  # which keeps its name behind the second line
+            self.assertEqual(self.planned("prog", ELC_RESTART="2", ELC_KEEP="20")[0], out)
+        said = self.planned("prog", code=code, ELC_RESTART="1", ELC_KEEP="20")[1]
+        for message in messages:
+            self.assertIn(message, said)
         os.rename(os.path.join(self.home, "log.1"), os.path.join(self.home, "log"))
         self.assertEqual(self.planned("prog", ELC_RESTART="1")[0], out)
-        with open(os.path.join(self.home, "log.1")) as first, open(os.path.join(self.home, "log")) as second:
-            self.assertEqual((first.read() + second.read()).split(), [word for i in range(100) for word in ("step", str(i))])
+        self.assertEqual((self.read("log.1") + self.read(last)).split(), [word for i in range(steps) for word in ("step", str(i))])
+
+    def test_another_log_in_its_place(self):
+        """A stream appends to it, and there is another file of its name: no restart cuts that."""
+        self.ends_until_the_log_is_back("""if (rank == 0 && i == 40 && log != NULL) fclose(log), rename("log", "log.1"), log = NULL;
+if (rank == 0 && log == NULL) log = fopen("log", "a"); if (rank == 0) fprintf(log, "step %d\\n", i), fflush(log);""", 100, "log", 65,
+            "the file 'log' was open for appending when the line was taken, and what is there now is another one", "nothing was changed")
 
     def test_log_that_got_another_name(self):
-        """Behind the line, of a program that opens it at each step: it does not begin anew, and the name is not given once more."""
-        self.write("prog.c", PROGRAM % ("static FILE *log;", """if (rank == 0 && i == 40) rename("log", "log.1");
-if (rank == 0 && i < 70) log = fopen("log", "a"), fprintf(log, "step %d\\n", i), fclose(log); if (rank == 0 && i == 70) rename("log", "log.2");"""))
+        """Opened at each step: it does not begin anew, and the name is not given once more."""
+        self.ends_until_the_log_is_back("""if (rank == 0 && i == 40) rename("log", "log.1");
+if (rank == 0 && i < 70) log = fopen("log", "a"), fprintf(log, "step %d\\n", i), fclose(log); if (rank == 0 && i == 70) rename("log", "log.2");""", 70, "log.2", None,
+            "opens the file 'log' again, whose", "which was removed, or got another name, behind that")
+
+    def test_renamed_to_and_fro(self):
+        """What a line has seen long ago is no news of another time."""
+        self.write("prog.c", PROGRAM % ("static FILE *out;", """if (i == 0) { out = fopen("before", "w"); fprintf(out, "begun\\n"), fflush(out); MPI_Barrier(MPI_COMM_WORLD); if (rank == 0) fclose(out); }
+if (rank == 0 && (i == 10 || i == 60)) rename("before", "behind"); if (rank == 0 && i == 35) rename("behind", "before"); if (rank == 1) fprintf(out, "%d\\n", i), fflush(out);"""))
         self.cc("prog.c", "-o", "prog")
-        out, said = self.planned("prog", "11 60", ELC_KEEP="20")
-        said = self.planned("prog", code=None, ELC_RESTART="1", ELC_KEEP="20")[1]
-        self.assertIn("opens the file 'log' again, whose", said)
-        self.assertIn("which was removed, or got another name, behind that", said)
-        os.rename(os.path.join(self.home, "log.1"), os.path.join(self.home, "log"))
-        self.assertEqual(self.planned("prog", ELC_RESTART="1")[0], out)
-        with open(os.path.join(self.home, "log.1")) as first, open(os.path.join(self.home, "log.2")) as second:
-            self.assertEqual((first.read() + second.read()).split(), [word for i in range(70) for word in ("step", str(i))])
+        out, said = self.planned("prog", "20 45 75 90", ELC_KEEP="20")
+        self.assertEqual(launch.committed(os.path.join(self.home, "lines")), [2, 4], said)
+        for line in 4, 2:
+            self.assertEqual(self.planned("prog", ELC_KEEP="20", ELC_RESTART=str(line))[0], out)
+            self.assertEqual(self.read("behind").split(), ["begun", *map(str, range(100))])
 
     def test_renamed_by_another_process(self):
         """A line that sees it first is refused, because it may come before that there; the next has the new name."""

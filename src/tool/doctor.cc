@@ -9,13 +9,10 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <map>
-#include <memory>
 #include <regex>
 #include <set>
 #include <sstream>
@@ -27,11 +24,12 @@
 #include "launcher.h"
 #include "lines.h"
 #include "memory_file.h"
+#include "printed.h"
 #include "processes.h"
 #include "reach.h"
 #include "state/clocks.h"
-#include "symbols.h"
 #include "text.h"
+#include "unregistered.h"
 
 namespace fs = std::filesystem;
 
@@ -56,12 +54,6 @@ std::string list_of(const std::vector<std::string>& names, size_t most) {
   std::string text;
   for (size_t i = 0; i < names.size() && i < most; ++i) text += (i == 0 ? "" : ", ") + names[i];
   if (names.size() > most) text += " and " + number(names.size() - most) + " more";
-  return text;
-}
-
-std::string hex(uint64_t n) {
-  char text[32];
-  snprintf(text, sizeof text, "%llx", static_cast<unsigned long long>(n));
   return text;
 }
 
@@ -126,20 +118,6 @@ Name name_of(const Difference& d) {
   return {d.what, d.owner, d.name};
 }
 std::string called(const Difference& d) { return d.what == "variable" ? d.name : d.what + (d.name.empty() ? "" : " " + d.name); }
-
-// A variable in no line, in the memory of a rank.
-struct Suspect {
-  std::string key;                  // the same in all ranks
-  std::string name, about;          // "calls", "in force(), int, force.c:17"
-  std::string values;               // of the lowest rank: "57 instead of 0"
-  std::set<unsigned> ranks;
-  bool lasts = false;               // still differs at a later point
-  struct Piece {
-    std::string head, bytes;        // of the file "change"
-  };
-  std::map<unsigned, std::vector<Piece>> change;
-  std::string text() const { return name + (about.empty() ? "" : " (" + about + ")"); }
-};
 
 class Doctor {
  public:
@@ -570,65 +548,6 @@ class Doctor {
 
   // ---- What is printed and written ----
 
-  static std::vector<std::string> lines_of(const std::string& text) {
-    std::vector<std::string> lines;
-    std::istringstream in(text);
-    for (std::string line; std::getline(in, line);) lines.push_back(line);
-    return lines;
-  }
-  static std::string from(const std::string& text, uint64_t offset) { return offset < text.size() ? text.substr(offset) : ""; }
-
-  // What a run took, which differs from run to run and may look the same twice.
-  static bool speaks_of_time(const std::string& line) {
-    static const std::regex words("\\b(time|timing|elapsed|wall|clock|seconds?|secs?|[kmgt]?flops?|per second)\\b|[0-9] ?(ms|us|s|sec)\\b|/ ?[mun]?s(ec)?\\b",
-                                  std::regex::icase);
-    return std::regex_search(line, words);
-  }
-
-  // Tables: lines of as many words, with numbers of as many places at the same ones.
-  static std::vector<std::string> words_of(const std::string& line) {
-    std::istringstream in(line);
-    return {std::istream_iterator<std::string>(in), {}};
-  }
-  static std::string shape_of(const std::vector<std::string>& words) {
-    std::string shape;
-    int numbers = 0;
-    for (const std::string& word : words) {
-      const bool is_number = word.find_first_not_of("0123456789.+-eE:") == std::string::npos && word.find_first_of("0123456789") != std::string::npos;
-      const size_t dot = word.find('.');
-      shape += !is_number ? "w " : dot == std::string::npos ? "n " : "n" + number(word.size() - dot) + " ";
-      numbers += is_number;
-    }
-    return numbers < 3 ? "" : shape;
-  }
-  // A column of times may be the same twice in one row, and is not in all of them.
-  static std::set<std::pair<std::string, size_t>> columns_that_vary(const std::vector<std::string>& one, const std::vector<std::string>& other) {
-    std::set<std::pair<std::string, size_t>> columns;
-    for (size_t i = 0; i < one.size(); ++i) {
-      const auto a = words_of(one[i]), b = words_of(other[i]);
-      const std::string shape = shape_of(a);
-      for (size_t k = 0; !shape.empty() && shape == shape_of(b) && k < a.size(); ++k)
-        if (a[k] != b[k]) columns.insert({shape, k});
-    }
-    return columns;
-  }
-  // Whether two lines of a table differ in these alone.
-  static bool differ_in(const std::set<std::pair<std::string, size_t>>& columns, const std::string& one, const std::string& other) {
-    const auto a = words_of(one), b = words_of(other);
-    const std::string shape = shape_of(a);
-    if (shape.empty() || shape != shape_of(b)) return false;
-    for (size_t k = 0; k < a.size(); ++k)
-      if (a[k] != b[k] && columns.count({shape, k}) == 0) return false;
-    return true;
-  }
-
-  // Two lines of a table in which most columns are the same without a failure: of the others times are made.
-  static bool are_of_a_table(const std::set<std::pair<std::string, size_t>>& columns, const std::string& one, const std::string& other) {
-    const std::string shape = shape_of(words_of(one));
-    const auto vary = std::count_if(columns.begin(), columns.end(), [&](const auto& column) { return column.first == shape; });
-    return !shape.empty() && shape == shape_of(words_of(other)) && 2 * vary < std::count(shape.begin(), shape.end(), 'n');
-  }
-
   uint64_t printed_before(const Run& run, const std::string& what, unsigned rank) const {
     std::string word;
     uint64_t value = 0;
@@ -646,24 +565,16 @@ class Doctor {
     return printed_before(run, again == 1 ? "resumed" : "restored", rank);
   }
 
-  // Behind the line, rank by rank; "" for nothing.
+  static std::string from(const std::string& text, uint64_t offset) { return offset < text.size() ? text.substr(offset) : ""; }
+
+  // Behind the line; "" for nothing.
   std::string printed_otherwise(const Run& run, size_t index, unsigned rank) {
     const std::string point = "point-" + number(index + 1);
-    const auto wanted = lines_of(from(printed_[rank][0], printed_before(first_, point, rank)));
-    const auto also = lines_of(from(printed_[rank][1], printed_before(second_, point, rank)));
-    const auto found = lines_of(from(content_of(run.file("out", rank)), printed_at_restart(run, rank)));
-    if (wanted.size() != also.size()) return "";
-    const std::set<std::pair<std::string, size_t>> columns = columns_that_vary(wanted, also);
-    for (size_t i = 0; i < std::max(wanted.size(), found.size()); ++i) {
-      if (i >= found.size()) return "rank " + number(rank) + " does not print: " + wanted[i];
-      if (i >= wanted.size()) return "rank " + number(rank) + " prints more: " + found[i];
-      if (wanted[i] == found[i]) continue;
-      const bool varies = wanted[i] != also[i], is_time = (speaks_of_time(wanted[i]) && speaks_of_time(found[i])) || differ_in(columns, wanted[i], found[i]);
-      const std::string text = found[i] + "\n    instead of:  " + wanted[i];
-      if (is_time && !varies) taken_for_times_.try_emplace(rank, text);
-      if (!is_time && (!varies || are_of_a_table(columns, wanted[i], found[i]))) return "rank " + number(rank) + " prints: " + text;
-    }
-    return "";
+    const PrintedOtherwise otherwise = compare_printed(from(printed_[rank][0], printed_before(first_, point, rank)),
+                                                       from(printed_[rank][1], printed_before(second_, point, rank)),
+                                                       from(content_of(run.file("out", rank)), printed_at_restart(run, rank)));
+    if (!otherwise.taken_for_time.empty()) taken_for_times_.try_emplace(rank, otherwise.taken_for_time);
+    return otherwise.what.empty() ? "" : "rank " + number(rank) + " " + otherwise.what;
   }
 
   std::string written_otherwise(const std::string& path, const Run& run) const {
@@ -740,168 +651,20 @@ class Doctor {
 
   // ---- The culprit ----
 
-  const Symbols& symbols_of(const std::string& path) {
-    std::unique_ptr<Symbols>& symbols = symbols_[path];
-    if (symbols == nullptr) symbols = std::make_unique<Symbols>(path);
-    return *symbols;
-  }
-
-  static bool of_the_library(const Symbol& symbol) {
-    for (const char* begin : {"_ZN3elc", "_ZNK3elc", "_ZZN3elc", "_ZZNK3elc", "_ZGVN3elc", "_ZGVZN3elc", "_ZN3ELC", "ompi_mpi_"})
-      if (symbol.linked.rfind(begin, 0) == 0) return true;
-    // The latter is of ELC_STATIC, in each function that has one.
-    if (symbol.name == "ELC_Next_local" || symbol.name == "ELC_End_of_locals" || symbol.name == "elc_known") return true;
-    return symbol.linked.rfind("_ZZ", 0) == 0 && symbol.linked.find("ELC_") != std::string::npos;  // in a function of elc.h
-  }
-
-  // What no line has and is not the same in two runs: variables of the program, by their name and file, and the states of
-  // random numbers.
-  std::map<std::string, Suspect> unregistered(const Run& one, const Run& other, const std::string& at_one, const std::string& at_other,
-                                              unsigned rank) {
-    std::map<std::string, Suspect> found;
-    if (!fs::exists(one.file(at_one, rank)) || !fs::exists(other.file(at_other, rank))) return found;
-    MemoryFile a, b;
+  // What no line has and is not the same in two runs of this rank, at these points.
+  Suspects unregistered(const Run& one, const Run& other, const std::string& at_one, const std::string& at_other, unsigned rank) {
+    if (!fs::exists(one.file(at_one, rank)) || !fs::exists(other.file(at_other, rank))) return {};
     try {
-      a = read_memory(one.file(at_one, rank)), b = read_memory(other.file(at_other, rank));
+      return unregistered_.compare(read_memory(one.file(at_one, rank)), read_memory(other.file(at_other, rank)), rank);
     } catch (const Refusal&) {  // the run ended while it was written
-      return found;
+      return {};
     }
-    for (const MemoryFile::Region& region : a.regions)
-      for (const MemoryFile::Region& its : b.regions)
-        if (region.path == its.path && region.begin - region.base == its.begin - its.base) compare_regions(a, region, b, its, rank, &found);
-    compare_reached(a, b, rank, &found);
-    const auto random = [&](const char* key, const char* name, const std::string& x, const std::string& y) {
-      if (x == y || x.size() != y.size()) return;
-      Suspect& suspect = found[key];
-      suspect.key = key, suspect.name = name;
-      suspect.change[rank].push_back({std::string(key) + " " + number(x.size()), x});
-    };
-    random("random", "the state of rand() and random()", a.random, b.random);
-    random("rand48", "the state of drand48() and its like", a.rand48, b.rand48);
-    return found;
-  }
-
-  void compare_regions(const MemoryFile& a, const MemoryFile::Region& x, const MemoryFile& b, const MemoryFile::Region& y, unsigned rank,
-                       std::map<std::string, Suspect>* found) {
-    const Symbols& symbols = symbols_of(x.path);
-    if (symbols.empty()) nameless_.insert(x.path);
-    const size_t size = std::min(x.bytes.size(), y.bytes.size());
-    for (size_t at = 0; at < size;) {
-      if (x.bytes[at] == y.bytes[at]) {
-        ++at;
-        continue;
-      }
-      const uint64_t address = x.begin + at;
-      const Symbol* const symbol = symbols.at(address - x.base);
-      if (symbol == nullptr) {  // between variables; or the program was stripped, and what is the library's cannot be told
-        ++at;
-        continue;
-      }
-      const uint64_t begin = symbol->begin + x.base;
-      const size_t from = begin >= x.begin ? begin - x.begin : 0, to = std::min<uint64_t>(begin + symbol->size - x.begin, size);
-      if (!a.is_registered(address) && !of_the_library(*symbol) && differs(a, x, b, y, from, to))
-        add_suspect(a, x, y, *symbol, from, to, rank, found);
-      at = std::max<size_t>(to, at + 1);
-    }
-  }
-
-  // Local variables, and what variables lead to. Pointers are told, but not changed: what they point to may lie elsewhere.
-  void compare_reached(const MemoryFile& a, const MemoryFile& b, unsigned rank, std::map<std::string, Suspect>* found) {
-    const std::map<std::string, Reached> ours = programs_.reached(a), theirs = programs_.reached(b);
-    for (const auto& [key, one] : ours) {
-      const auto other = theirs.find(key);
-      if (other == theirs.end()) continue;
-      for (size_t i = 0; i < std::min(one.places.size(), other->second.places.size()); ++i) {
-        const Place &x = one.places[i], &y = other->second.places[i];
-        const uint64_t size = std::min(x.size, y.size);
-        const std::string at_x(a.at(x.begin, size), size), at_y(b.at(y.begin, size), size);
-        if (!differs_there(a, x, at_x, b, at_y)) continue;
-        Suspect& suspect = (*found)[key];
-        const bool first = suspect.key.empty();
-        suspect.key = key, suspect.name = one.name, suspect.about = one.about;
-        if (first && x.pointer) suspect.values = "leads elsewhere";
-        else if (first && size <= 8) suspect.values = value_of(at_y) + " instead of " + value_of(at_x);
-        if (!x.pointer && !y.way.empty()) suspect.change[rank].push_back({y.way + " " + number(size) + " " + y.file, at_x});
-      }
-    }
-  }
-  static bool differs_there(const MemoryFile& a, const Place& x, const std::string& at_x, const MemoryFile& b, const std::string& at_y) {
-    if (at_x == at_y) return false;
-    for (size_t at = 0; at < at_x.size(); ++at)
-      if (at_x[at] != at_y[at] && a.is_registered(x.begin + at)) return false;
-    if (!x.pointer) return true;
-    for (size_t at = 0; at + sizeof(uint64_t) <= at_x.size(); at += sizeof(uint64_t)) {
-      uint64_t p = 0, q = 0;
-      memcpy(&p, &at_x[at], sizeof p);
-      memcpy(&q, &at_y[at], sizeof q);
-      if (p != q && !(a.is_address(p) && b.is_address(q))) return true;
-    }
-    return false;
-  }
-
-  // Whether these bytes differ in something else than addresses.
-  static bool differs(const MemoryFile& a, const MemoryFile::Region& x, const MemoryFile& b, const MemoryFile::Region& y, size_t from,
-                      size_t to) {
-    for (size_t at = from; at < to;) {
-      uint64_t words[2] = {0, 0};
-      const bool whole = (x.begin + at) % 8 == 0 && at + 8 <= to;
-      const size_t width = whole ? 8 : 1;
-      memcpy(&words[0], &x.bytes[at], width);
-      memcpy(&words[1], &y.bytes[at], width);
-      const bool addresses = whole && a.is_address(words[0]) && b.is_address(words[1]);
-      if (words[0] != words[1] && !addresses) return true;
-      at += width;
-    }
-    return false;
-  }
-
-  static std::string value_of(const std::string& bytes) {
-    if (bytes.size() > 8) return "";
-    int64_t whole = 0;
-    memcpy(&whole, bytes.data(), bytes.size());  // of this machine
-    if (bytes.size() == 4) whole = static_cast<int32_t>(whole);
-    if (bytes.size() < 8 || (whole < (int64_t{1} << 48) && whole > -(int64_t{1} << 48))) return std::to_string(whole);
-    double real;
-    memcpy(&real, bytes.data(), sizeof real);
-    char text[32];
-    snprintf(text, sizeof text, "%.17g", real);
-    return text;
-  }
-
-  // Whether all words that differ are addresses in the one.
-  static bool only_addresses(const MemoryFile& a, const std::string& x, const std::string& y) {
-    for (size_t at = 0; at < x.size(); at += sizeof(uint64_t)) {
-      uint64_t word = 0;
-      const size_t width = std::min(sizeof word, x.size() - at);
-      memcpy(&word, &x[at], width);
-      if (x.compare(at, width, y, at, width) != 0 && (width < sizeof word || !a.is_address(word))) return false;
-    }
-    return true;
-  }
-
-  void add_suspect(const MemoryFile& a, const MemoryFile::Region& x, const MemoryFile::Region& y, const Symbol& symbol, size_t from, size_t to, unsigned rank,
-                   std::map<std::string, Suspect>* found) {
-    const uint64_t offset = x.begin + from - x.base;
-    const std::string file = fs::path(x.path).filename().string();
-    Suspect& suspect = (*found)[x.path + " " + hex(offset)];
-    suspect.key = x.path + " " + hex(offset);
-    suspect.name = symbol.name;
-    suspect.about = symbol.function.empty() ? "" : "in " + symbol.function + "(), ";
-    suspect.about += symbol.type.empty() ? count_text(symbol.size, "byte") : symbol.type;
-    suspect.about += ", " + (symbol.place.empty() ? "in " + file : symbol.place);
-    const std::string ours = x.bytes.substr(from, to - from), theirs = y.bytes.substr(from, to - from);
-    if (only_addresses(a, ours, theirs)) {  // what it points to is elsewhere, or is not
-      suspect.values = "leads elsewhere";
-      return;
-    }
-    if (to - from <= 8) suspect.values = value_of(theirs) + " instead of " + value_of(ours);
-    suspect.change[rank].push_back({hex(offset) + " " + number(to - from) + " " + x.path, ours});
   }
 
   // All that no line has and that is not, when the restart has put back its data, as it was at the line.
   std::vector<Suspect> suspects(const Run& restarted, size_t index) {
     find_what_varies_unregistered();
-    std::map<std::string, Suspect> all;
+    Suspects all;
     for (unsigned rank = 0; rank < options_.ranks; ++rank) {
       for (auto& [key, suspect] : unregistered(first_, restarted, "point-" + number(index + 1), "restored", rank)) {
         if (unregistered_varies_.count(key) > 0) continue;
@@ -946,8 +709,8 @@ class Doctor {
 
   void find_culprit(const Run& restarted, const Findings& found, size_t index) {
     const std::vector<Suspect> every = suspects(restarted, index);
-    for (const std::string& path : nameless_) say_it("  " + path + " has no table of symbols (it was stripped): its variables are not looked at");
-    if (every.empty() && !nameless_.empty()) return;
+    for (const std::string& path : unregistered_.nameless()) say_it("  " + path + " has no table of symbols (it was stripped): its variables are not looked at");
+    if (every.empty() && !unregistered_.nameless().empty()) return;
     if (every.empty()) return say_it(std::string("  no variable that is not registered has changed since the start: ") + kElsewhere);
     std::vector<const Suspect*> all, pointers;
     for (const Suspect& suspect : every) (suspect.change.empty() ? pointers : all).push_back(&suspect);
@@ -1014,9 +777,8 @@ class Doctor {
   std::vector<std::vector<std::string>> printed_;      // of each rank: in the first, in the second run, and when sites were counted
   bool printing_varies_ = false;
   std::map<unsigned, std::string> taken_for_times_;    // that is printed otherwise after a restart alone; of each rank the first
-  std::map<std::string, std::unique_ptr<Symbols>> symbols_;
   mutable Programs programs_;
-  std::set<std::string> nameless_;                     // files without any
+  Unregistered unregistered_{programs_};
   bool flow_varies_ = false;                           // the number of sites, without a failure
   int repeats_ = 0;                                    // runs without a failure, besides the first two
   unsigned trials_ = 0;

@@ -1,495 +1,28 @@
 #include "compare.h"
 
-#include <string.h>
-
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
-#include <limits>
 #include <map>
 #include <set>
 #include <tuple>
 
+#include "compared_file.h"
 #include "facts.h"
 #include "line/saved.h"
 #include "lines.h"
 #include "mpi/serial/representation_code.h"
 #include "mpi/serial/section.h"
-#include "portable_format/convert.h"
-#include "portable_format/integer.h"
 #include "portable_format/reader.h"
 #include "portable_format/types.h"
 #include "state/image.h"
 #include "state/streams.h"
 #include "text.h"
+#include "value_walk.h"
 
 namespace elc::tool {
 namespace {
 
-using format::Kind;
-using format::TypeId;
 using nlohmann::json;
-
-constexpr size_t kPiece = 65536;  // bytes of each file that are looked at together
-
-// One of the two files.
-struct File {
-  explicit File(const std::string& where) : path(where) {
-    check(source.open(path.c_str()));
-    check(reader.open(source.source()));
-    if (has("files")) {
-      format::Cursor in = section("files");
-      state::SavedTerminal terminals[3];
-      check(state::read_files(in, terminals, &streams));
-    }
-    if (has("vars")) {
-      format::Cursor in = section("vars");
-      check(image.read_variables(in));
-    }
-    if (has("heap")) {
-      format::Cursor in = section("heap");
-      check(image.read_heap(in, reader));
-    }
-    if (has("line")) {
-      Bytes bytes;
-      check(reader.read_section("line", UINT32_MAX, &bytes));
-      Decoder in(bytes);
-      check(line::Saved::decode(in, &messages));
-    }
-  }
-
-  void check(const Result& status) const {
-    if (!status.ok())
-      throw Refusal(status.system_failed() ? kCannot : kDamaged, path + ": " + reader.explain(status).message());
-  }
-  bool has(const char* name) const { return reader.has_section(name); }
-  format::Cursor section(const char* name) {
-    format::Cursor in;
-    check(in.open(&reader, name));
-    return in;
-  }
-  const format::TypeTable& types() const { return reader.types(); }
-  std::string type_text(TypeId type, uint64_t count) const {
-    const std::string name = types().known(type) ? types().info(type).name : "?";
-    return count == 1 ? name : name + "[" + std::to_string(count) + "]";
-  }
-  std::string owner(const state::SavedVariable& v) const {
-    return v.frame == 0 ? "" : image.frames[v.frame - 1].function.c_str();
-  }
-
-  // "&field[3].x", "heap block 7, [2]": the same for two files whose blocks have other numbers.
-  std::string pointer_text(const format::PointerLeaf& p) const {
-    if (p.block == format::kNullBlock) return "NULL";
-    if (p.block == format::kWildBlock) return "wild";
-    if (!format::is_block(p)) return p.block == format::kStreamBlock ? "a stream" : "a function";
-    char place[512] = "";
-    const uint64_t leaf = format::leaf_of(p.position), extra = format::extra_of(p.position);
-    std::string name;
-    TypeId type = 0;
-    uint64_t count = 0, rest = 0;
-    if (p.block <= image.variables.size()) {
-      const state::SavedVariable& v = image.variables[p.block - 1];
-      const std::string of = owner(v);
-      name = "&" + (of.empty() ? "" : of + "()'s ") + v.name.c_str();
-      type = v.type, count = v.count;
-    } else {
-      uint64_t index = 0;
-      const state::SavedRun* run = image.run_of(p.block, &index);
-      if (run == nullptr) return "unknown";
-      name = "heap block " + std::to_string(run->first_id + (index - run->first));
-      type = run->type, count = run->count, rest = run->rest;
-    }
-    const uint64_t leaves = count * types().info(type).leaves;
-    if (const uint64_t before = format::leaves_before(p.position); before > 0)
-      return name + ", [-" + std::to_string(before / types().info(type).leaves) + "]";
-    if (leaf < leaves) types().place(type, count, leaf, place, sizeof place);
-    else snprintf(place, sizeof place, rest > 0 ? " and %llu bytes" : ", its end",
-                  static_cast<unsigned long long>(leaf - leaves));
-    name += place;
-    if (extra == format::kPastLeaf) name += ", its end";
-    else if (extra != 0) name += " and " + std::to_string(extra) + " bytes";
-    return name;
-  }
-
-  std::string path;
-  store::RankSource source;
-  format::Reader reader;
-  state::Image image;
-  Vector<state::SavedStream> streams;
-  line::Saved messages;
-};
-
-// Leaves of a block, from the first to the one behind the last.
-using Leaves = std::vector<std::pair<uint64_t, uint64_t>>;
-
-// What operations that are pending may write meanwhile, by the numbers of blocks. Of a datatype of the program's own that is all
-// behind its beginning.
-std::map<uint64_t, Leaves> pending_in(File& file) {
-  std::map<uint64_t, Leaves> found;
-  if (!file.has("mpi")) return found;
-  store::Label label;
-  file.check(store::read_label(file.reader, &label));
-  Bytes bytes;
-  file.check(file.reader.read_section("mpi", UINT32_MAX, &bytes));
-  Decoder in(bytes);
-  mpi::SavedMpi saved;
-  file.check(mpi::SavedMpi::decode(in, label.ranks, &saved));
-  const auto add = [&](const mpi::SavedRegion& region) {
-    const bool is_before = format::leaves_before(region.buffer.position) > 0;
-    const uint64_t first = is_before ? 0 : format::leaf_of(region.buffer.position);
-    const bool is_simple = !is_before && region.count >= 0 && mpi::predefined_name(region.type) != nullptr;
-    found[region.buffer.block].emplace_back(first, is_simple ? first + static_cast<uint64_t>(region.count) : UINT64_MAX);
-  };
-  for (const mpi::SavedRequest& r : saved.requests) {
-    const bool is_started = r.kind == mpi::RequestKind::kPersistent && r.mode == mpi::StartMode::kReceive && r.active;
-    if (r.kind == mpi::RequestKind::kReceive || is_started) add(r.region);
-    for (const mpi::SavedRegion& region : r.regions) add(region);
-    if (r.kind == mpi::RequestKind::kPersistentCollective && r.active)
-      for (const mpi::SavedRegion& region : r.to.blocks) add(region);
-  }
-  return found;
-}
-
-// The packed values of one file: from a piece that has been read, or from the section.
-struct Values {
-  const File& file;
-  format::Cursor* in = nullptr;
-  const uint8_t* at = nullptr;
-  size_t left = 0;
-  uint8_t scratch[64] = {};
-
-  const uint8_t* take(size_t size) {
-    if (left == 0) {
-      in->bytes(scratch, size);
-      file.check(in->status());
-      return scratch;
-    }
-    const uint8_t* here = at;
-    at += size, left -= size;
-    return here;
-  }
-};
-
-
-// Whether two scalars can be compared by value.
-bool comparable(Kind a, Kind b) {
-  if (a == b) return true;
-  if (format::is_integer(a) && format::is_integer(b)) return true;
-  return format::is_complex(a) == format::is_complex(b) && format::is_floating(format::part_of_complex(a)) &&
-         format::is_floating(format::part_of_complex(b));
-}
-
-class Walk {
- public:
-  Walk(File& a, File& b, const CompareOptions& options)
-      : both_{&a, &b}, options_(options), same_machine_(a.reader.representation() == b.reader.representation()),
-        same_blocks_(have_same_blocks(a, b)) {}
-
-  // Compares what the cursors are at; both are behind their value then. False where the types have nothing to do with each
-  // other.
-  bool values(format::Cursor& a, TypeId type_a, uint64_t count_a, format::Cursor& b, TypeId type_b, uint64_t count_b,
-              Difference* found, uint64_t* within) {
-    found_ = found, within_ = within;
-    steps_.clear();
-    leaf_ = 0;
-    const bool fit = alike(type_a, type_b);
-    const uint64_t common = fit ? std::min(count_a, count_b) : 0;
-    Values sides[2] = {{of(0), &a}, {of(1), &b}};
-    many(sides, type_a, type_b, common, count_a == 1 && count_b == 1);
-    of(0).check(a.skip_value(type_a, count_a - common));
-    of(1).check(b.skip_value(type_b, count_b - common));
-    return fit;
-  }
-
-  // Differences in these of what is compared next are none.
-  void pass_over(Leaves leaves) { passed_over_ = std::move(leaves); }
-
-  // The bytes behind the elements of a heap block.
-  void rest(format::Cursor& a, uint64_t size_a, format::Cursor& b, uint64_t size_b, Difference* found) {
-    found_ = found;
-    steps_.clear();
-    const uint64_t common = std::min(size_a, size_b);
-    Values sides[2] = {{of(0), &a}, {of(1), &b}};
-    many(sides, format::kByte, format::kByte, common, false);
-    of(0).check(a.skip(size_a - common));
-    of(1).check(b.skip(size_b - common));
-  }
-
- private:
-  File& of(int side) const { return *both_[side]; }
-
-  struct Step {
-    const char* field;  // nullptr: an index
-    uint64_t index;
-  };
-
-  // Whether the same number of a block or of another thing means the same in both.
-  static bool have_same_blocks(const File& a, const File& b) {
-    const auto same = [](const auto& x, const auto& y, auto equal) {
-      return std::equal(x.begin(), x.end(), y.begin(), y.end(), equal);
-    };
-    return same(a.image.variables, b.image.variables,
-                [](const state::SavedVariable& v, const state::SavedVariable& w) {
-                  return v.frame == w.frame && v.name.view() == w.name.view();
-                }) &&
-           same(a.image.frames, b.image.frames,
-                [](const state::SavedFrame& f, const state::SavedFrame& g) { return f.function.view() == g.function.view(); }) &&
-           same(a.image.runs, b.image.runs,
-                [](const state::SavedRun& r, const state::SavedRun& s) {
-                  return r.first_id == s.first_id && r.blocks == s.blocks;
-                }) &&
-           same(a.image.function_names, b.image.function_names, [](const Text& f, const Text& g) { return f.view() == g.view(); }) &&
-           same(a.streams, b.streams,
-                [](const state::SavedStream& s, const state::SavedStream& t) { return s.path.view() == t.path.view(); });
-  }
-
-  // ---- Types ----
-
-  // Whether values of the two can be compared leaf by leaf.
-  bool alike(TypeId a, TypeId b) {
-    const auto [at, fresh] = alike_.try_emplace({a, b}, false);
-    if (fresh) at->second = look_alike(a, b);
-    return at->second;
-  }
-  bool look_alike(TypeId a, TypeId b) {
-    const format::TypeInfo &x = of(0).types().info(a), &y = of(1).types().info(b);
-    if (x.kind != format::kStruct && x.kind != format::kUnion) return comparable(x.kind, y.kind);
-    if (x.kind != y.kind || x.field_count != y.field_count) return false;
-    for (uint32_t i = 0; i < x.field_count; ++i) {
-      const format::FieldInfo &f = of(0).types().field(x, i), &g = of(1).types().field(y, i);
-      if (strcmp(f.name, g.name) != 0 || f.count != g.count || !alike(f.type, g.type)) return false;
-    }
-    return true;
-  }
-  // Whether the same bytes are the same values (of types that are alike).
-  bool same_bytes(TypeId a, TypeId b) {
-    const auto [at, fresh] = same_bytes_.try_emplace({a, b}, false);
-    if (fresh) at->second = look_the_same(a, b);
-    return at->second;
-  }
-  bool look_the_same(TypeId a, TypeId b) {
-    const format::TypeInfo &x = of(0).types().info(a), &y = of(1).types().info(b);
-    if (!same_machine_ || x.kind != y.kind || x.walked || (x.has_handle && !same_blocks_)) return false;
-    for (uint32_t i = 0; i < x.field_count; ++i)
-      if (!same_bytes(of(0).types().field(x, i).type, of(1).types().field(y, i).type)) return false;
-    return true;
-  }
-
-  // ---- Values ----
-
-  void many(Values (&sides)[2], TypeId a, TypeId b, uint64_t count, bool lone) {
-    const format::TypeInfo &x = of(0).types().info(a), &y = of(1).types().info(b);
-    uint64_t i = 0;
-    if (sides[0].left == 0 && !x.walked && !y.walked && std::max(x.packed, y.packed) <= kPiece) {
-      const uint64_t most = kPiece / std::max(x.packed, y.packed);
-      const bool equal_bytes = same_bytes(a, b);
-      while (i < count) {
-        const uint64_t some = std::min(most, count - i);
-        fill(sides[0], pieces_[0], some * x.packed);
-        fill(sides[1], pieces_[1], some * y.packed);
-        if (equal_bytes && memcmp(pieces_[0].data(), pieces_[1].data(), some * x.packed) == 0) {
-          found_->values += some * x.leaves;
-          leaf_ += some * x.leaves;
-          sides[0].left = sides[1].left = 0;
-          i += some;
-        } else {
-          for (const uint64_t end = i + some; i < end; ++i) one(sides, x, y, i, lone);
-        }
-      }
-    }
-    for (; i < count; ++i) one(sides, x, y, i, lone);
-  }
-
-  static void fill(Values& side, std::vector<uint8_t>& piece, uint64_t size) {
-    piece.resize(size);
-    side.in->bytes(piece.data(), size);
-    side.file.check(side.in->status());
-    side.at = piece.data(), side.left = size;
-  }
-
-  // One element.
-  void one(Values (&sides)[2], const format::TypeInfo& x, const format::TypeInfo& y, uint64_t index, bool lone) {
-    if (!lone) steps_.push_back({nullptr, index});
-    if (x.kind == format::kStruct) {
-      for (uint32_t f = 0; f < x.field_count; ++f) field(sides, of(0).types().field(x, f), of(1).types().field(y, f));
-    } else if (x.kind == format::kUnion) {
-      const uint64_t begin = leaf_;
-      member(sides, x, y);
-      leaf_ = begin + x.leaves;  // of all members
-    } else {
-      leaves(sides, x.kind, y.kind);
-      ++leaf_;
-    }
-    if (!lone) steps_.pop_back();
-  }
-
-  void field(Values (&sides)[2], const format::FieldInfo& f, const format::FieldInfo& g) {
-    steps_.push_back({f.name, 0});
-    many(sides, f.type, g.type, f.count, f.count == 1);
-    steps_.pop_back();
-  }
-
-  // Unions with different members in use are one different value.
-  void member(Values (&sides)[2], const format::TypeInfo& x, const format::TypeInfo& y) {
-    const format::TypeInfo* types[2] = {&x, &y};
-    const format::FieldInfo* used[2];
-    for (int s = 0; s < 2; ++s) {
-      const bool swap = of(s).reader.representation().order != format::Representation::here().order;
-      const uint64_t number = format::load_integer(sides[s].take(4), 4, swap, false);
-      if (number != format::kNoMember && number >= types[s]->field_count)
-        throw Refusal(kDamaged, of(s).path + ": the file names a member that a union does not have");
-      used[s] = number == format::kNoMember
-                    ? nullptr
-                    : &of(s).types().field(*types[s], static_cast<uint32_t>(number));
-    }
-    const auto index = [&](int s) { return used[s] == nullptr ? -1 : used[s] - &of(s).types().field(*types[s], 0); };
-    if (index(0) == index(1)) {
-      if (used[0] != nullptr) field(sides, *used[0], *used[1]);
-      return;
-    }
-    found_->values += 1;
-    note_difference(false, -1, [&](int s) -> std::string { return used[s] == nullptr ? "no member" : used[s]->name; });
-    for (int s = 0; s < 2; ++s)
-      if (used[s] != nullptr) of(s).check(sides[s].in->skip_value(used[s]->type, used[s]->count));
-  }
-
-  void leaves(Values (&sides)[2], Kind a, Kind b) {
-    const bool complex = format::is_complex(a);
-    for (int i = 0; i < (complex ? 2 : 1); ++i) {
-      const Kind kinds[2] = {format::part_of_complex(a), format::part_of_complex(b)};
-      const uint8_t* at[2];
-      for (int s = 0; s < 2; ++s) at[s] = sides[s].take(of(s).reader.representation().packed_width(kinds[s]));
-      if (complex) steps_.push_back({i == 0 ? "re" : "im", 0});
-      leaf(kinds, at);
-      if (complex) steps_.pop_back();
-    }
-  }
-
-  void leaf(const Kind (&kinds)[2], const uint8_t* const (&at)[2]) {
-    found_->values += 1;
-    if (format::is_floating(kinds[0])) return floating(kinds, at);
-    if (format::is_integer(kinds[0]) || kinds[0] == format::kByte || kinds[0] == format::kBool) return integers(kinds, at);
-    if (text(0, kinds[0], at[0]) != text(1, kinds[1], at[1])) note_leaves(kinds, at, false, -1);
-  }
-  void note_leaves(const Kind (&kinds)[2], const uint8_t* const (&at)[2], bool floating, long double distance) {
-    note_difference(floating, distance, [&](int side) { return text(side, kinds[side], at[side]); });
-  }
-
-  // All NaNs are the same; 0 and -0 are not, but within any tolerance.
-  void floating(const Kind (&kinds)[2], const uint8_t* const (&at)[2]) {
-    const long double a = number(0, kinds[0], at[0]), b = number(1, kinds[1], at[1]);
-    if (std::isnan(a) && std::isnan(b)) return;
-    // A long double of another machine may have more digits than one of this machine.
-    const bool exact = kinds[0] != format::kLdouble && kinds[1] != format::kLdouble;
-    if (a == b && std::signbit(a) == std::signbit(b) && (exact || text(0, kinds[0], at[0]) == text(1, kinds[1], at[1])))
-      return;
-    const long double distance = a == b ? 0 : std::fabs(a - b);
-    if (options_.tolerance > 0 &&
-        (a == b || distance <= static_cast<long double>(options_.tolerance) * std::max(std::fabs(a), std::fabs(b)))) {
-      if (std::isfinite(distance)) {
-        *within_ += 1;
-        return;
-      }
-    }
-    note_leaves(kinds, at, true, std::isnan(distance) ? std::numeric_limits<long double>::infinity() : distance);
-  }
-
-  long double number(int side, Kind kind, const uint8_t* at) const {
-    if (kind == format::kLdouble) return strtold(text(side, kind, at).c_str(), nullptr);
-    const format::Representation& machine = of(side).reader.representation();
-    const bool swap = machine.order != format::Representation::here().order;
-    const uint64_t bits = format::load_integer(at, machine.width[kind], swap, false);
-    if (kind == format::kFloat) {
-      const uint32_t half = static_cast<uint32_t>(bits);
-      float value;
-      memcpy(&value, &half, sizeof value);
-      return static_cast<long double>(value);
-    }
-    double value;
-    memcpy(&value, &bits, sizeof value);
-    return static_cast<long double>(value);
-  }
-
-  // char and wchar_t of one width are signed on one machine and unsigned on another: a restart copies their bits.
-  void integers(const Kind (&kinds)[2], const uint8_t* const (&at)[2]) {
-    uint64_t bits[2];
-    bool is_signed[2];
-    size_t width[2];
-    for (int s = 0; s < 2; ++s) {
-      const format::Representation& machine = of(s).reader.representation();
-      width[s] = machine.width[kinds[s]], is_signed[s] = machine.is_signed[kinds[s]];
-    }
-    if (kinds[0] == kinds[1] && width[0] == width[1]) is_signed[1] = is_signed[0];
-    long double value[2];
-    for (int s = 0; s < 2; ++s) {
-      const bool swap = of(s).reader.representation().order != format::Representation::here().order;
-      bits[s] = format::load_integer(at[s], width[s], swap, is_signed[s]);
-      if (kinds[s] == format::kBool) bits[s] = bits[s] != 0;
-      const auto negative = static_cast<int64_t>(bits[s]);
-      value[s] = is_signed[s] && negative < 0 ? static_cast<long double>(negative) : static_cast<long double>(bits[s]);
-    }
-    const bool same = bits[0] == bits[1] && (is_signed[0] == is_signed[1] || static_cast<int64_t>(bits[0]) >= 0);
-    if (same) return;
-    note_leaves(kinds, at, false, std::fabs(value[0] - value[1]));
-  }
-
-  std::string text(int side, Kind kind, const uint8_t* at) const {
-    const File& file = of(side);
-    const format::Representation& machine = file.reader.representation();
-    const bool swap = machine.order != format::Representation::here().order;
-    char text[128];
-    if (format::has_position(kind)) {
-      const format::PointerLeaf pointer = {format::load_integer(at, 8, swap, false), format::load_integer(at + 8, 8, swap, false)};
-      if (kind == format::kPointer || pointer.block != format::kNullBlock) return file.pointer_text(pointer);
-      format::address_text(pointer, text, sizeof text);
-      return text;
-    }
-    if (kind == format::kMpiStatus) {
-      snprintf(text, sizeof text, "source %lld tag %lld error %lld bytes %llu",
-               static_cast<long long>(format::load_integer(at, 4, swap, true)),
-               static_cast<long long>(format::load_integer(at + 4, 4, swap, true)),
-               static_cast<long long>(format::load_integer(at + 8, 4, swap, true)),
-               static_cast<unsigned long long>(format::load_integer(at + 16, 8, swap, false)));
-      return text;
-    }
-    if (format::is_handle(kind))
-      return handle_text(kind, format::load_integer(at, 8, swap, false), file.image, file.streams);
-    format::scalar_text(kind, machine, at, text, sizeof text);
-    return text;
-  }
-
-  // `distance` negative: there is none between such values. `text` makes that of a side.
-  template <class Text>
-  void note_difference(bool floating, long double distance, Text text) {
-    for (const auto& [begin, end] : passed_over_)
-      if (begin <= leaf_ && leaf_ < end) return;
-    found_->different += 1;
-    found_->floating += floating;
-    const bool largest = distance >= 0 && (!found_->largest || distance > found_->distance);
-    if (found_->first && !largest) return;
-    const Pair pair = {place(), text(0), text(1)};
-    if (!found_->first) found_->first = pair;
-    if (largest) found_->largest = pair, found_->distance = distance;
-  }
-
-  std::string place() const {
-    std::string text;
-    for (const Step& step : steps_)
-      text += step.field != nullptr ? std::string(".") + step.field : "[" + std::to_string(step.index) + "]";
-    return text;
-  }
-
-  File* const both_[2];
-  const CompareOptions& options_;
-  const bool same_machine_, same_blocks_;
-  std::map<std::pair<TypeId, TypeId>, bool> alike_, same_bytes_;
-  std::vector<uint8_t> pieces_[2];
-  std::vector<Step> steps_;
-  Leaves passed_over_;
-  uint64_t leaf_ = 0;  // that is compared, of all that values() compares
-  Difference* found_ = nullptr;
-  uint64_t* within_ = nullptr;
-};
 
 // All that is compared of two files.
 class Both {
@@ -538,7 +71,7 @@ class Both {
       if (const auto found = pending_[side].find(block); found != pending_[side].end()) all.insert(all.end(), found->second.begin(), found->second.end());
     return all;
   }
-  static uint64_t block_of(const File& file, const state::SavedRun& run, uint64_t id) {
+  static uint64_t block_of(const ComparedFile& file, const state::SavedRun& run, uint64_t id) {
     return file.image.by_id ? format::kFirstById + id : file.image.variables.size() + 1 + run.first + (id - run.first_id);
   }
 
@@ -572,24 +105,24 @@ class Both {
       if (options_.wants(b_.image.variables[j].name.c_str())) note_variable(b_, j, only_in("B"));
   }
 
-  static std::pair<std::string, std::string> key(const File& file, size_t i) {
+  static std::pair<std::string, std::string> key(const ComparedFile& file, size_t i) {
     const state::SavedVariable& v = file.image.variables[i];
     return {std::to_string(v.frame) + " " + file.owner(v), v.name.c_str()};
   }
-  static format::Cursor values_of(File& file) {
+  static format::Cursor values_of(ComparedFile& file) {
     format::Cursor in = file.section("vars");
     state::Image passed;
     file.check(passed.read_variables(in));
     return in;
   }
-  static Difference of_variable(const File& file, size_t i) {
+  static Difference of_variable(const ComparedFile& file, size_t i) {
     const state::SavedVariable& v = file.image.variables[i];
     Difference difference;
     difference.what = "variable", difference.name = v.name.c_str(), difference.owner = file.owner(v);
     difference.type = file.type_text(v.type, v.count);
     return difference;
   }
-  void note_variable(const File& file, size_t i, const std::string& text) {
+  void note_variable(const ComparedFile& file, size_t i, const std::string& text) {
     Difference difference = of_variable(file, i);
     difference.note = text;
     keep(difference);
@@ -606,7 +139,7 @@ class Both {
   }
 
   void frames() {
-    const auto text = [](const File& file) {
+    const auto text = [](const ComparedFile& file) {
       std::string all;
       for (const state::SavedFrame& f : file.image.frames)
         all += (all.empty() ? "" : ", ") + std::string(f.function.c_str()) + "() at label " + std::to_string(f.label);
@@ -649,13 +182,13 @@ class Both {
       index = 0, ++at;
     }
   };
-  static format::Cursor blocks_of(File& file) {
+  static format::Cursor blocks_of(ComparedFile& file) {
     format::Cursor in = file.section("heap");
     state::Image passed;
     file.check(passed.read_heap(in, file.reader));
     return in;
   }
-  static void skip(const File& file, format::Cursor& in, const state::SavedRun& run) {
+  static void skip(const ComparedFile& file, format::Cursor& in, const state::SavedRun& run) {
     file.check(in.skip_value(run.type, run.count));
     file.check(in.skip(run.rest));
   }
@@ -699,7 +232,7 @@ class Both {
       content(path, s, in_a, t, in_b);
     }
   }
-  static format::Cursor contents_of(File& file) {
+  static format::Cursor contents_of(ComparedFile& file) {
     format::Cursor in = file.section("files");
     state::SavedTerminal terminals[3];
     Vector<state::SavedStream> passed;
@@ -755,7 +288,7 @@ class Both {
   }
 
   // The machine whose bytes they are: that of the line, where the message does not say.
-  static uint64_t machine(const File& file, const line::Message& message) {
+  static uint64_t machine(const ComparedFile& file, const line::Message& message) {
     if (message.representation != 0) return message.representation;
     const format::Representation& r = file.reader.representation();
     return mpi::representation_code(r, 0);
@@ -855,7 +388,7 @@ class Both {
 
   // What is not the program's: the number of the next request; a communicator that it has freed, which stays in lines for as
   // long as they may need it.
-  static void drop_incomparable(const File& file, json* facts) {
+  static void drop_incomparable(const ComparedFile& file, json* facts) {
     if (!facts->contains("mpi")) return;
     json& mpi = (*facts)["mpi"];
     mpi.erase("last_request");
@@ -889,9 +422,9 @@ class Both {
     }
   }
 
-  File a_, b_;
+  ComparedFile a_, b_;
   const CompareOptions& options_;
-  Walk walk_;
+  ValueWalk walk_;
   std::map<uint64_t, Leaves> pending_[2];
   Comparison found_;
 };

@@ -473,7 +473,7 @@ json array_json(const Array& array) {
 
 // ---- Files ----
 
-void write(const std::string& path, const std::string& content) {
+void write_text(const std::string& path, const std::string& content) {
   if (path == "-") {
     fwrite(content.data(), 1, content.size(), stdout);  // whether all of it was written is found out at the end
     return;
@@ -504,7 +504,7 @@ std::string format_of(const ExportOptions& options) {
 }
 
 void write_array(const std::string& path, const std::string& format, const Array& array) {
-  write(path, format == "csv" ? csv(array) : npy(array));
+  write_text(path, format == "csv" ? csv(array) : npy(array));
   if (path != "-") printf("%s: %s, shape %s\n", path.c_str(), visible(description(array.layout)).c_str(), shape_text(array.shape).c_str());
 }
 
@@ -591,7 +591,7 @@ int export_variable(const ExportOptions& options) {
       parts.clear();
     }
     if (options.axis >= 0) facts.update(array_json(join(parts, static_cast<uint64_t>(options.axis))));
-    write(options.output.empty() ? "-" : options.output, facts.dump(-1, ' ', false, json::error_handler_t::replace) + "\n");
+    write_text(options.output.empty() ? "-" : options.output, facts.dump(-1, ' ', false, json::error_handler_t::replace) + "\n");
     return 0;
   }
   if (!one && !options.output.empty())

@@ -187,10 +187,12 @@ extern int ELC_Program_mixed_handles;
 void ELC_Program_tail(ELC_Type type, ELC_Type tail);
 
 /* The program has moved a pointer back by a distance that it computes, from `from` to `to`, which it returns: `to` may lead to before the
- * memory that it is of, or into other memory. A line has it as so many elements before that. _on: only if `from` is such a pointer, or behind `to`. */
+ * memory that it is of, or into other memory. A line has it as so many elements before that. _on: only if `from` is such a pointer, or behind `to`.
+ * _here: for a variable of this function, whose value nobody else gets; so is _on, unless `function` is NULL. */
 void *ELC_Program_moved(void *from, void *to);
-void *ELC_Program_moved_on(void *from, void *to);
-void *ELC_Program_moved_here(void *from, void *to, const struct ELC_Frame_function *function); /* for a variable of this one, whose value nobody else gets */
+void *ELC_Program_moved_on(void *from, void *to, const struct ELC_Frame_function *function);
+void *ELC_Program_moved_here(void *from, void *to, const struct ELC_Frame_function *function);
+extern int ELC_Program_moves; /* 0: there is no such pointer */
 
 /* The function of the frame that a restart enters next, for a call by a pointer, which is not back yet. */
 void (*ELC_Program_target(void))(void);

@@ -1,13 +1,12 @@
 #include "cc/moves.h"
 
 #include <algorithm>
-#include <map>
-#include <memory>
 #include <set>
 #include <string>
 #include <utility>
 
 #include "cc/known.h"
+#include "cc/own_pointers.h"
 #include "cc/visitor.h"
 #include "clang/AST/Decl.h"
 #include "clang/AST/Expr.h"
@@ -23,83 +22,22 @@ const VarDecl* named_variable(const Expr* e) {
   return reference == nullptr ? nullptr : dyn_cast<VarDecl>(reference->getDecl());
 }
 
-// Pointers of a function that it only looks through, and compares: nobody else gets their values.
-class LookedThrough : public Visitor {
- public:
-  LookedThrough(const Stmt* body, const ASTContext& context) : context_(context) { TraverseStmt(const_cast<Stmt*>(body)); }
-  bool is(const VarDecl* variable) const {
-    const auto all = all_.find(variable), only = only_.find(variable);
-    const bool is_pointer = variable->isLocalVarDecl() && variable->hasLocalStorage() && variable->getType()->isPointerType();
-    return is_pointer && !wants_arguments_ && all != all_.end() && only != only_.end() && all->second == only->second;
-  }
-
-  bool VisitDeclRefExpr(DeclRefExpr* e) override { return ++all_[e->getDecl()], true; }
-  bool VisitMemberExpr(MemberExpr* e) override { return look(e->isArrow(), e->getBase()); }
-  bool VisitArraySubscriptExpr(ArraySubscriptExpr* e) override { return elements_.insert(e->getBase()), look(true, e->getBase()); }
-  bool VisitUnaryOperator(UnaryOperator* e) override {
-    if (e->getOpcode() == UO_AddrOf) give_address(e->getSubExpr());
-    return look(e->getOpcode() == UO_Deref, e->getSubExpr());
-  }
-  bool VisitImplicitCastExpr(ImplicitCastExpr* e) override {
-    if (e->getCastKind() == CK_ArrayToPointerDecay && !elements_.contains(e)) give_address(e->getSubExpr());
-    return true;
-  }
-  bool VisitVAArgExpr(VAArgExpr*) override { return wants_arguments_ = true, true; }  // such a function may have no frame
-  bool VisitBinaryOperator(BinaryOperator* e) override {
-    look(e->isComparisonOp() || e->getOpcode() == BO_Assign, e->getLHS());
-    return look(e->isComparisonOp(), e->getRHS());
-  }
-
- private:
-  bool look(bool is_allowed, const Expr* e) {
-    const auto* const reference = dyn_cast<DeclRefExpr>(e->IgnoreParenImpCasts());
-    if (is_allowed && reference != nullptr) ++only_[reference->getDecl()];
-    return true;
-  }
-
-  // Somebody gets the address of what is there: that of its beginning is the pointer itself.
-  void give_address(const Expr* there) {
-    there = there->IgnoreParens();
-    if (const auto* member = dyn_cast<MemberExpr>(there)) {
-      const auto* const field = dyn_cast<FieldDecl>(member->getMemberDecl());
-      if (field != nullptr && context_.getFieldOffset(field) != 0) return;
-      return member->isArrow() ? give(member->getBase()) : give_address(member->getBase());
-    }
-    if (const auto* element = dyn_cast<ArraySubscriptExpr>(there)) {
-      Expr::EvalResult number;
-      if (element->getIdx()->EvaluateAsInt(number, context_) && number.Val.getInt() != 0) return;
-      const auto* const array = dyn_cast<ImplicitCastExpr>(element->getBase());
-      const bool is_in_array = array != nullptr && array->getCastKind() == CK_ArrayToPointerDecay;
-      return is_in_array ? give_address(array->getSubExpr()) : give(element->getBase());
-    }
-    if (const auto* one = dyn_cast<UnaryOperator>(there); one != nullptr && one->getOpcode() == UO_Deref) give(one->getSubExpr());
-  }
-  void give(const Expr* pointer) {
-    if (const VarDecl* const variable = named_variable(pointer->IgnoreParenImpCasts())) ++all_[variable];
-  }
-
-  const ASTContext& context_;
-  std::map<const Decl*, int> all_, only_;
-  std::set<const Expr*> elements_;  // arrays of which one element is meant
-  bool wants_arguments_ = false;
-};
-
 class MoveVisitor : public Visitor {
  public:
-  MoveVisitor(const Unit& unit, const Program& program, Edits& edits) : unit_(unit), program_(program), edits_(edits) {}
+  MoveVisitor(const Unit& unit, const Program& program, Edits& edits) : unit_(unit), program_(program), edits_(edits), own_pointers_(unit, program) {}
 
   bool TraverseFunctionDecl(FunctionDecl* function) override {
     const bool allocated = allocates_, kept = keeps_, had_frame = has_frame_;
-    std::unique_ptr<LookedThrough> outer = std::move(looked_through_);
+    const FunctionDecl* const outer = function_;
     if (function->doesThisDeclarationHaveABody()) {
-      looked_through_ = std::make_unique<LookedThrough>(function->getBody(), unit_.context());
+      function_ = function;
       allocates_ = allocates(function->getBody());
       has_frame_ = program_.reaches_site(unit_, function);
       keeps_ = allocates_ || has_frame_ || gives_pointers(function->getBody());
     }
     const bool all = Visitor::TraverseFunctionDecl(function);
     allocates_ = allocated, keeps_ = kept, has_frame_ = had_frame;
-    looked_through_ = std::move(outer);
+    function_ = outer;
     return all;
   }
 
@@ -115,14 +53,14 @@ class MoveVisitor : public Visitor {
     const bool is_kept = keeps_ || !is_local(both->getLHS());
     const bool assigns = both->getOpcode() == BO_Assign;
     if (!is_kept || !(assigns || both->isCompoundAssignmentOp())) return true;
-    is_only_here_ = assigns && is_looked_through(both->getLHS());
-    if (has_frame_ || !is_only_here_) follow_move(assigns ? both->getRHS() : both);  // else no line has it
+    is_only_here_ = is_own(named_variable(both->getLHS()));
+    if ((has_frame_ || !is_only_here_) && follow_move(assigns ? both->getRHS() : both)) note_variable(named_variable(both->getLHS()));  // else no line has it
     is_only_here_ = false;
     return true;
   }
   bool VisitVarDecl(VarDecl* variable) override {
-    is_only_here_ = looked_through_ != nullptr && looked_through_->is(variable);
-    if (variable->getInit() != nullptr && keeps_ && (has_frame_ || !is_only_here_)) follow_move(variable->getInit());
+    is_only_here_ = is_own(variable);
+    if (variable->getInit() != nullptr && keeps_ && (has_frame_ || !is_only_here_) && follow_move(variable->getInit())) note_variable(variable);
     is_only_here_ = false;
     return true;
   }
@@ -137,7 +75,8 @@ class MoveVisitor : public Visitor {
   bool VisitCallExpr(CallExpr* call) override {
     const FunctionDecl* callee = callee_of(call);
     if (callee == nullptr || program_.defines(unit_, callee))
-      for (Expr* argument : call->arguments()) follow_move(argument);
+      for (unsigned i = 0; i < call->getNumArgs(); ++i)
+        if (!own_pointers_.takes(call, i)) follow_move(call->getArg(i));
     return true;
   }
   bool VisitForStmt(ForStmt* s) override {
@@ -146,10 +85,16 @@ class MoveVisitor : public Visitor {
   }
 
  private:
-  bool is_looked_through(const Expr* e) const {
-    const VarDecl* const variable = named_variable(e);
-    return variable != nullptr && looked_through_ != nullptr && looked_through_->is(variable);
+  void note_variable(const VarDecl* variable) {
+    if (variable != nullptr) moved_variables_.insert(variable->getCanonicalDecl());
   }
+  // Whether the pointer is that of a variable that was moved in this function, and may lead anywhere: so may what is a little behind.
+  bool was_moved(const Expr* pointer) const {
+    const VarDecl* const variable = named_variable(pointer->IgnoreParenImpCasts());
+    return variable != nullptr && moved_variables_.contains(variable->getCanonicalDecl());
+  }
+
+  bool is_own(const VarDecl* variable) { return variable != nullptr && function_ != nullptr && own_pointers_.has(function_, variable); }
 
   static bool is_local(const Expr* e) {
     const VarDecl* const variable = named_variable(e);
@@ -246,9 +191,10 @@ class MoveVisitor : public Visitor {
   bool follow_element(const ArraySubscriptExpr* element, bool is_row) {
     if (in_initialiser_ || !element->getBase()->getType()->isPointerType() || element->getBase() != element->getLHS() || program_.reaches_mpi(unit_, element)) return false;
     const bool is_far_away = has_minus(element->getIdx());
-    if (!is_far_away && !may_be_back(element->getBase(), element->getIdx())) return false;
+    const bool was_moved_before = was_moved(element->getBase());
+    if (!is_far_away && !was_moved_before && !may_be_back(element->getBase(), element->getIdx())) return false;
     Expr::EvalResult number;
-    if (element->getIdx()->EvaluateAsInt(number, unit_.context()) && !is_far(element->getBase(), element->getIdx(), false)) return false;
+    if (!was_moved_before && element->getIdx()->EvaluateAsInt(number, unit_.context()) && !is_far(element->getBase(), element->getIdx(), false)) return false;
     if (!moves_.insert(element).second) return true;
     const size_t begin = unit_.begin_of(element->getBeginLoc()), end = unit_.begin_of(element->getRBracketLoc());
     const size_t open = unit_.text().find('[', unit_.end_of(element->getLHS()->getEndLoc()));
@@ -293,10 +239,12 @@ class MoveVisitor : public Visitor {
       may_go_back |= may_be_back(pointer, is_left ? step->getRHS() : step->getLHS());
       steps.push_back(step);
     }
+    may_go_back |= was_moved(pointer);
     if (!assigns && follow_move(pointer)) is_far_away = true;
     if (!(is_far_away || allocates_ || may_go_back) || program_.reaches_mpi(unit_, both)) return false;
     const bool is_here = is_only_here_ && (is_far_away || !allocates_);
-    const std::string call = is_far_away ? "ELC_Program_moved" : allocates_ ? "ELC_Program_moved_on" : "elc_moved_up";
+    const bool moves_on = !is_far_away && allocates_;
+    const std::string call = is_far_away ? "ELC_Program_moved" : moves_on ? "ELC_Program_moved_on" : "elc_moved_up";
     const VarDecl* const variable = named_variable(both->getLHS());
     if (assigns && variable != nullptr && variable->getStorageClass() == SC_Register) return false;
     moves_.insert(both);
@@ -308,7 +256,7 @@ class MoveVisitor : public Visitor {
     const size_t at = unit_.begin_of(both->getOperatorLoc());
     const std::string base = steps.empty() ? "" : "void *elc_base; ", from = steps.empty() ? "(void *)elc_from" : "elc_base";
     edits_.wrap(unit_.begin_of(both->getBeginLoc()), unit_.end_of(both->getEndLoc()), "__extension__ ({ " + base + "__auto_type " + left,
-                "); (__typeof__(elc_from))" + call + (is_here ? "_here(" : "(") + from + ", (void *)" + to + (is_here ? ", &elc_fn" : "") + "); })");
+                "); (__typeof__(elc_from))" + call + (is_here ? "_here(" : "(") + from + ", (void *)" + to + (is_here ? ", &elc_fn" : moves_on ? ", 0" : "") + "); })");
     edits_.replace(at, at + (assigns ? 2 : 1), "); __auto_type " + right);
     for (const BinaryOperator* step : steps) write_step(step, step == steps.back());
     return is_far_away;
@@ -328,9 +276,11 @@ class MoveVisitor : public Visitor {
   const Program& program_;
   Edits& edits_;
   bool allocates_ = false, keeps_ = false, has_frame_ = false;  // the function at hand
-  std::unique_ptr<LookedThrough> looked_through_;  // of that
+  const FunctionDecl* function_ = nullptr;
+  OwnPointers own_pointers_;
   bool is_only_here_ = false;               // what is moved is for a variable of the function, whose value nobody else gets
   bool in_initialiser_ = false;             // of a variable of the file, where nothing can be called
+  std::set<const VarDecl*> moved_variables_;
   std::set<const Expr*> moves_;             // that are followed already, or are not to be
 };
 

@@ -1,6 +1,7 @@
 // What is in a function that gets a frame: statements and expressions with labels in them, written anew.
 #include "cc/function.h"
 #include "cc/ranks.h"
+#include "cc/visitor.h"
 #include "clang/AST/StmtOpenMP.h"
 
 namespace elc::cc {

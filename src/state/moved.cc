@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "elc_frame.h"
+#include "elc_program.h"
 #include "state/blocks.h"
 #include "state/process.h"
 
@@ -19,6 +20,7 @@ void settle_moved(Process& p) {
     if (of.block != format::kWildBlock && of.block != leads.block) kept.at(to) = moved;
   });
   p.moved = std::move(kept);
+  ELC_Program_moves = p.moved.size() > 0;
 }
 
 // The block that holds an address, if that is near its beginning: what programs move is mostly that, or one element behind.
@@ -40,9 +42,22 @@ bool is_on_stack(const ELC_Frame_function* function) {
   return function == nullptr;
 }
 
+// Whether a pointer that was moved from here, of which nothing is known, is another than the one that is known to lead there. From where
+// there is no memory that has come which was there before and has gone on step by step.
+static bool is_of_other_memory(const Process& p, uintptr_t from, const Moved& known) {
+  if (from - p.executable < p.executable_end - p.executable) return true;
+  const Block* const holder = p.heap.holder(reinterpret_cast<const void*>(from));
+  return holder != nullptr && holder->id != known.block;
+}
+
 void note_moved(Process& p, uintptr_t from, uintptr_t to, const ELC_Frame_function* function) {
   constexpr size_t kLeast = 4096;
   if (from == to || from == 0 || !follows_memory) return;
+  // Back to where its block begins, as behind a loop, the most that programs do with one: nothing has to be known of it.
+  if (p.moved.size() == 0 || (p.moved.find(from) == nullptr && p.moved.find(to) == nullptr)) {
+    const Block* const begun = p.heap.find(reinterpret_cast<const void*>(to));
+    if (begun != nullptr && from - to <= begun->size) return;
+  }
   // In several steps, from a place that may be in other memory, unless what was there is gone.
   const Moved* const before = p.moved.find(from);
   const Block* block = before == nullptr ? nullptr : block_near(p, before->from);
@@ -52,17 +67,38 @@ void note_moved(Process& p, uintptr_t from, uintptr_t to, const ELC_Frame_functi
   Moved* const known = p.moved.find(to);
   const bool is_other = known != nullptr && known->block != moved.block && is_there(*known, block_near(p, known->from)) && is_on_stack(known->function);
   if (is_other) {
-    known->is_contested = true;
+    known->is_contested |= moved.block != 0 || is_of_other_memory(p, from, *known);
     return;
   }
   if (block != nullptr && to - reinterpret_cast<uintptr_t>(block->address) <= block->size) return p.moved.remove(to);
   moved.function = known != nullptr && known->function != function && is_on_stack(known->function) ? nullptr : function;
   moved.is_contested = known != nullptr && known->block == moved.block && known->is_contested;
   p.moved.at(to) = moved;
+  ELC_Program_moves = 1;
   if (p.moved.size() <= std::max(kLeast, p.most_moved)) return;
   if (p.blocks == nullptr) p.blocks = make<BlockMap>();
   if (p.blocks->build(p).ok()) settle_moved(p);
   p.most_moved = 2 * p.moved.size();
+}
+
+Result encode_on_the_way(const Process& p, uintptr_t value, format::TypeId target, format::PointerLeaf* out) {
+  const Block* of = nullptr;
+  Result status;
+  p.moved.each([&](uint64_t to, const Moved& moved) {
+    const Block* const block = to >= value ? nullptr : p.blocks->block_of(reinterpret_cast<const void*>(moved.from));
+    if (block == nullptr || block == of) return;
+    const uintptr_t begin = reinterpret_cast<uintptr_t>(block->address);
+    const uint64_t element = p.types.size_of(block->type == format::kByte && target != format::kNone ? target : block->type);
+    if (value >= begin || element == 0 || (begin - value) % element != 0) return;
+    if (of != nullptr)
+      status = Result::error("a pointer in it leads to nothing, between where two others were moved and the blocks of memory that they are of: have it lead into its block, or to nothing (NULL)");
+    of = block;
+  });
+  if (of == nullptr || !status.ok()) return status;
+  const format::TypeInfo& type = p.types.info(of->type);
+  const uintptr_t distance = reinterpret_cast<uintptr_t>(of->address) - value;
+  if (distance % type.size == 0) *out = {format::kFirstById + of->id, format::position_before(distance / type.size * type.leaves)};
+  return Result();
 }
 
 Result encode_moved(const Process& p, uintptr_t to, const Moved& moved, format::PointerLeaf* out) {

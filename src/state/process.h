@@ -400,6 +400,9 @@ bool is_on_stack(const ELC_Frame_function* function);  // nullptr: yes
 void note_moved(Process& process, uintptr_t from, uintptr_t to, const ELC_Frame_function* function = nullptr);
 void settle_moved(Process& process);
 Result encode_moved(const Process& process, uintptr_t to, const Moved& moved, format::PointerLeaf* out);
+// One that leads to nothing, but between where another was moved and the block that this is of: it was computed from that one, or is of
+// no use, as what leads to memory that was freed. `out` stays what it is if there is none.
+Result encode_on_the_way(const Process& process, uintptr_t value, format::TypeId target, format::PointerLeaf* out);
 
 // In a prepared program: fails if a file is open that lines do not follow. The descriptor is one of a stream that they do follow.
 Result check_opened(Process& process);

@@ -393,14 +393,16 @@ ELC_EXPORT void* ELC_Program_moved_here(void* from, void* to, const struct ELC_F
   return to;
 }
 
-ELC_EXPORT void* ELC_Program_moved_on(void* from, void* to) {
+ELC_EXPORT void* ELC_Program_moved_on(void* from, void* to, const struct ELC_Frame_function* function) {
   const elc::state::Alone alone;
   Process& p = process();
   const uintptr_t before = reinterpret_cast<uintptr_t>(from), behind = reinterpret_cast<uintptr_t>(to);
   if (!elc::state::follows_memory) return to;
-  if (behind < before || (p.moved.size() > 0 && p.moved.find(before) != nullptr)) elc::state::note_moved(p, before, behind);
+  if (behind < before || (p.moved.size() > 0 && p.moved.find(before) != nullptr)) elc::state::note_moved(p, before, behind, function);
   return to;
 }
+
+ELC_EXPORT int ELC_Program_moves;
 
 ELC_EXPORT void (*ELC_Program_target(void))(void) {
   const Process& p = process();

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "elc_program.h"
 #include "portable_format/integer.h"
 #include "state/asked.h"
 #include "state/blocks.h"
@@ -50,7 +51,10 @@ Result resolve(const Image& image, const format::TypeTable& types, const Pointer
                                    : "it points into the middle of a value that is of another size on this machine");
   const uintptr_t begin = reinterpret_cast<uintptr_t>(target.address);
   *address = begin == 0 ? nullptr : reinterpret_cast<uint8_t*>(begin + static_cast<uintptr_t>(offset));
-  if (is_before && begin != 0) process().moved.at(reinterpret_cast<uintptr_t>(*address)) = {begin, in.block - format::kFirstById, 0};
+  if (is_before && begin != 0) {
+    process().moved.at(reinterpret_cast<uintptr_t>(*address)) = {begin, in.block - format::kFirstById, 0};
+    ELC_Program_moves = 1;
+  }
   return Result();
 }
 

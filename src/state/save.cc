@@ -117,6 +117,10 @@ Result encode_pointer(void* context, const void* leaf, PointerLeaf* out) {
         "registered in the set-up",
         late->name);
   if (leads_beside_memory(saving.process, reinterpret_cast<uintptr_t>(pointer), out)) return Result();
+  if (saving.process.moved.size() > 0) {
+    ELC_TRY(encode_on_the_way(saving.process, reinterpret_cast<uintptr_t>(pointer), saving.target, out));
+    if (out->block != format::kWildBlock) return Result();
+  }
   note_wild(saving, reinterpret_cast<uintptr_t>(pointer));
   ELC_TRY(check_wild(saving.process, reinterpret_cast<uintptr_t>(pointer), true));
   ELC_TRY(check_before_array(saving, reinterpret_cast<uintptr_t>(pointer)));

@@ -8,6 +8,7 @@ import unittest
 
 from cases import Cases, launch, SEED
 from draw import part_of
+from alignment_cases import Alignment  # noqa: F401
 from character_cases import Characters  # noqa: F401
 from code_cases import Code  # noqa: F401
 from file_cases import Files  # noqa: F401
@@ -17,6 +18,7 @@ from line_cases import Lines  # noqa: F401
 from memory_cases import Memory  # noqa: F401
 from mpi_cases import Objects  # noqa: F401
 from number_cases import Addresses, Numbers, Sizes  # noqa: F401
+from pointer_cases import Pointers  # noqa: F401
 from pragma_cases import Pragmas  # noqa: F401
 from project_cases import Projects  # noqa: F401
 from refused_cases import Refused, Unfit  # noqa: F401

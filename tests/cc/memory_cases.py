@@ -1,11 +1,10 @@
-"""What programs do with memory: allocators of their own, rows, alignment, pointers that are moved."""
+"""What programs do with memory: allocators of their own, rows, parts of blocks, memory that is used again."""
 
 import json
 import os
-import shutil
 import subprocess
 
-from cases import Cases, launch, PROGRAM  # noqa: F401
+from cases import Cases, launch, PROGRAM
 
 
 class Memory(Cases):
@@ -44,14 +43,6 @@ ints[i] = i + 9; pairs[i % 41 - 20][1] += ints[i / 2]; rows[i % 5][i % 6] += i *
 result += ints[i / 3] + pairs[i % 41 - 20][1] + (long)rows[(i + 1) % 5][(i + 2) % 6] + twos[3 + i % 5].x[1] + twos[3 + i % 7].x[0] + text[1 + i % 4] + heads[i % 5]->next->v + words[i % 10][0];"""
         self.restarts_from_all(PROGRAM % (outside, inside), "12 77")
 
-    def test_aligned_memory(self):
-        """Also where a restart has got it; and that of MPI_Alloc_mem."""
-        self.right("#include <stdint.h>\nstatic double *a, *b, *m; static char *c;",
-                   "if (i == 0) { posix_memalign((void **)&a, 64, 24); b = aligned_alloc(4096, 8192); c = aligned_alloc(256, 3);"
-                   " MPI_Alloc_mem(80, MPI_INFO_NULL, &m); memset(a, 0, 24); memset(b, 0, 8192); memset(c, 0, 3); memset(m, 0, 80); } deep(1, 1); a[i % 3] += i; b[i] = i; m[i % 10] += a[1]; c[i % 3] += 1;"
-                   "result += m[3] + b[i / 2] + c[1] + 7 * (((uintptr_t)a % 64) + ((uintptr_t)b % 4096) + (uintptr_t)c % 256);"
-                   "if (i == 99) { MPI_Free_mem(m); free(a); free(b); free(c); }")
-
     def test_memory_that_is_kept_before_it_has_a_type(self):
         self.right("struct node { struct node *next; double value; }; static struct node *list; static struct slot { void *memory, *first; } slots[100]; static void *last;",
                    "struct slot *slot = &slots[i]; struct node *node = slot->first = last = slot->memory = malloc(sizeof *node); node->next = list; node->value = i / 3.0; list = node;"
@@ -86,44 +77,6 @@ ring = ring->next; result += ring->v + a[i * 40] + a[many - 92] + sum; if (i == 
         self.write("prog.c", PROGRAM % (outside, "static char *text; " + inside + "if (i == 0) { int file = open(\"/proc/self/exe\", O_RDONLY); text = mmap(NULL, 5000, PROT_READ, MAP_PRIVATE, file, 0); close(file); } result += text[1];"))
         self.cc("prog.c", "-w", "-o", "prog", "-D_GNU_SOURCE")
         self.assert_refuses_line(r"the program has called mmap\(\) for other memory than its own .* while it is mapped none is taken")
-
-    def test_pointers_that_are_set_later(self):
-        """Behind the numbers of a block; NULL when the line is taken, and set by way of a pointer that is there already."""
-        self.restarts_from_all(r"""
-#include <mpi.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-struct field { double *values; struct field **owner; int n; };
-static struct field *made(int n) {
-  struct field *f = malloc(sizeof *f);
-  f->values = (double *)malloc(sizeof(double) * n + sizeof(struct field *));
-  memset(f->values, 0, sizeof(double) * n);
-  f->owner = (struct field **)(f->values + n);
-  f->n = n;
-  *f->owner = NULL;
-  return f;
-}
-int main(int argc, char **argv) {
-  struct field *all[4];
-  double sum = 0;
-  int i, k, rank;
-  MPI_Init(&argc, &argv);
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  for (k = 0; k < 4; k++) all[k] = made(100 + k);
-  for (i = 0; i < 100; i++) {
-    MPI_Barrier(MPI_COMM_WORLD);
-    for (k = 0; k < 4; k++) {
-      if (i % 25 == 5 * k) *all[k]->owner = i % 50 < 25 ? all[(k + 1) % 4] : NULL;
-      all[k]->values[i % all[k]->n] += i + k;
-      sum += (*all[k]->owner == NULL ? k : (*all[k]->owner)->n) + all[k]->values[i / 2];
-    }
-  }
-  if (rank == 0) printf("%.17g\n", sum);
-  MPI_Finalize();
-  return 0;
-}
-""", "4 25 46 80", "7 14 28")
 
     def test_memory_in_parts(self):
         """Of allocators of the program's own: structs, text, numbers and pointers in one block, also where a block begins with a struct, and
@@ -172,49 +125,6 @@ int main(int argc, char **argv) {
 """
         for sites, more in (("5 20 21 40 60 90", "50 70 71 95"), ("1 2 3 99", "3"), ("%d" % self.chance.randrange(1, 99), None)):
             self.restarts_from_all(program, sites, more)
-
-    def test_pointers_behind_a_struct(self):
-        """An array of no size or of one element, with which a struct ends: of pointers, or of structs with some; growing, and all NULL at first."""
-        program = r"""
-#include <mpi.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-struct cell { double x; struct cell *next; };
-struct table { int n; struct cell *s[]; };
-struct names { size_t n; char *name[1]; };
-struct list { struct list *next; int n; struct entry { char *key; int value; struct table *of; } all[]; };
-struct rows { int n; double *row[0]; };
-struct jobs { int n; MPI_Request all[]; };
-static struct names *grow(struct names *m, size_t n) { m = realloc(m, sizeof *m + (n - 1) * sizeof(char *)); while (m->n < n) { char b[20]; sprintf(b, "name %zu", m->n); m->name[m->n++] = strdup(b); } return m; }
-int main(int argc, char **argv) {
-  int i, k, rank, got[3]; double result = 0, all;
-  MPI_Init(&argc, &argv); MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  struct table *t = malloc(sizeof *t + 12 * sizeof *t->s); t->n = 12; for (k = 0; k < 12; k++) t->s[k] = NULL;
-  struct names *m = grow(calloc(1, sizeof *m), 3); struct list *lists = NULL;
-  struct rows *r = malloc(sizeof *r + 5 * sizeof(double *)); r->n = 5; for (k = 0; k < 5; k++) r->row[k] = calloc(3, sizeof(double));
-  struct jobs *jobs = malloc(sizeof *jobs + 3 * sizeof *jobs->all); jobs->n = 3; for (k = 0; k < 3; k++) jobs->all[k] = MPI_REQUEST_NULL;
-  for (i = 0; i < 100; i++) {
-    if (i % 9 == 4) { struct cell *c = malloc(sizeof *c); c->x = i; c->next = t->s[(i + 1) % 12]; t->s[i % 12] = c; }
-    if (i % 20 == 10) m = grow(m, m->n + i % 3 + 1);
-    if (i % 30 == 12) { struct list *l = calloc(1, sizeof *l + (i % 7 + 1) * sizeof l->all[0]); l->n = i % 7 + 1; for (k = 0; k < l->n; k++) l->all[k] = (struct entry){m->name[k % m->n], i + k, k % 2 ? t : NULL}; l->next = lists; lists = l; }
-    for (k = 0; k < 3; k++) MPI_Irecv(&got[k], 1, MPI_INT, rank, k, MPI_COMM_WORLD, &jobs->all[k]);
-    MPI_Barrier(MPI_COMM_WORLD);
-    for (k = 0; k < 3; k++) { int n = i * k; MPI_Send(&n, 1, MPI_INT, rank, k, MPI_COMM_WORLD); }
-    MPI_Waitall(jobs->n, jobs->all, MPI_STATUSES_IGNORE);
-    for (k = 0; k < 12; k++) for (struct cell *c = t->s[k]; c; c = c->next) { result += c->x; c->x += k; }
-    for (size_t n = 0; n < m->n; n++) result += strlen(m->name[n]) * m->name[n][5];
-    for (struct list *l = lists; l; l = l->next) for (k = 0; k < l->n; k++) result += l->all[k].value + l->all[k].key[5] + (l->all[k].of ? l->all[k].of->n : 0);
-    for (k = 0; k < r->n; k++) result += r->row[k][i % 3] += k + got[1];
-  }
-  MPI_Reduce(&result, &all, 1, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
-  if (rank == 0) printf("%.15g\n", all);
-  MPI_Finalize();
-  return 0;
-}
-"""
-        self.restarts_from_all(program, "3 20 35 80 131", "60 71 190")
-        self.restarts_from_all(program, "%d" % self.chance.randrange(1, 300))
 
     def test_gaps_that_are_copied(self):
         """With what the stack had there, which may be half an address, and is nobody's."""
@@ -476,75 +386,6 @@ int main(int argc, char **argv) {
                    " deep(1, 1); if (i < 40 || i >= 60) { MPI_Recv(&y, 1, MPI_DOUBLE, 1 - rank, i, MPI_COMM_WORLD, MPI_STATUS_IGNORE); result += y; }"
                    " if (i == 99) { MPI_Buffer_detach(&was, &size); result += (was == fixed) + size; } }")
 
-    def test_addresses_that_are_rounded(self):
-        """What a program finds in its memory by rounding the address of a block a restart finds, too."""
-        for rounded, most in (("((size_t)raw + 63) & ~(size_t)63", 64), ("((size_t)raw + align - 1) / align * align", 64), ("(size_t)raw + 256 - (size_t)raw % 256", 256),
-                              ("((size_t)raw + 127) >> 7 << 7", 128), ("((size_t)raw + 65535) & ~(size_t)65535", 65536), ("raw + (16384 - ((size_t)raw & 16383))", 16384),
-                              ("(size_t)raw + page - (size_t)raw % page", 4096), ("((size_t)raw | (page - 1)) + 1", 4096), ("((size_t)raw | 4095) + 1", 4096)):
-            with self.subTest(rounded):
-                self.right("static size_t align = 64, page = 4096; static char *all[40];\nstatic long *in(char *raw) { return (long *)(%s); }" % rounded,
-                           "{ int j = i %% 40, k; size_t size = 160 + 16 * j; if (i >= 80) { all[j] = realloc(all[j], size + %d + 8 * i); for (k = 0; k < 20; k++) in(all[j])[k] = k; }"
-                           " else if (i < 40) { all[j] = malloc(size + %d); for (k = 0; k < 20; k++) in(all[j])[k] = k * j; }"
-                           " deep(1, 1); for (k = 0; k < 20; k++) result += in(all[i * 7 %% (i < 40 ? i + 1 : 40)])[k]; }" % (most, most))
-
-    def test_variables_that_lie_elsewhere(self):
-        """Another executable of the same program has its variables at other places, and finds in them what it rounds to all the same."""
-        self.write("prog.c", PROGRAM % ("""
-static char odd[37] = "a", pool[200 + 63] = ""; char more[200 + 63]; static struct { short n; char raw[200 + 63]; } both[2], none = {1, ""}, *first = both;
-static char (*rows)[37] = &odd, other[3] = "d";
-static long *in(char *raw) { return (long *)(((size_t)raw + 63) & ~(size_t)63); }
-static long use(int i) {
-  static char own[200 + 63] = "", last; int k; long sum = 0; char *all[] = {pool, more, both[0].raw, first[1].raw, none.raw, own};
-  for (k = 0; k < 6; k++) in(all[k])[i % 20] += i + k;
-  deep(1, 1);
-  for (k = 0; k < 6; k++) sum += in(all[k])[i * 7 % 20];
-  return sum + (*rows)[0] + other[0] + last + none.n;
-}
-""", "result += use(i);"))
-        self.cc("prog.c", "-w", "-o", "plain", "-felc-off")
-        self.cc("prog.c", "-w", "-o", "prog")
-        expected = self.start("plain")
-        self.assertEqual(self.planned("prog", self.chance.randrange(20, 90))[0], expected)
-        for n, words in enumerate((["-O2"], ["-fno-toplevel-reorder"], ["-fdata-sections", "-O1"], ["-no-pie"])):
-            self.cc("prog.c", "-w", "-o", "other%d" % n, *words)
-            self.assertEqual(self.planned("other%d" % n, ELC_RESTART="1")[0], expected, words)
-
-    def test_heads_of_chunks(self):
-        """Found by masking the address of what is in them, as allocators do that have chunks of more than a page; and what a variable of the file holds at such a place."""
-        for chunk in ("malloc(2 * SIZE)", "mmap(NULL, 2 * SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)"):
-            with self.subTest(chunk):
-                self.right("""
-#include <sys/mman.h>
-#define SIZE ((size_t)1 << 16)
-struct item { long n; struct item *next; }; struct head { long used; struct item *first; };
-static struct head *head_of(struct item *i) { return (struct head *)((size_t)i & ~(SIZE - 1)); }
-static struct item *all;
-static char pool[2 * SIZE];
-static long *fixed(void) { return (long *)(((size_t)pool + SIZE - 1) & ~(SIZE - 1)); }
-""", """
-fixed()[i % 20] += i; result += fixed()[i * 7 % 20];
-if (i == 0) { struct head *h = (struct head *)(((size_t)CHUNK + SIZE - 1) & ~(SIZE - 1)); all = h->first = (struct item *)(h + 1); all->n = 1; all->next = NULL; h->used = 1; }
-{ struct item *new = (struct item *)(head_of(all) + 1) + head_of(all)->used++; new->n = i; new->next = all; all = new; }
-deep(1, 1); { struct item *each; for (each = all; each != NULL; each = each->next) result += each->n + head_of(each)->used; }
-""".replace("CHUNK", chunk))
-
-    def test_variables_that_are_rounded(self):
-        """The same in arrays and structs that functions have, and are given."""
-        program = PROGRAM % ("""
-struct work { int n; char raw[100 + 63]; }; struct few { char raw[40]; };
-static long *in(char *raw) { return (long *)(((size_t)raw + 63) & ~(size_t)63); }
-static long *word(char *raw) { return (long *)(((size_t)raw + 7) / 8 * 8); }
-static long given(struct work w, int i) { in(w.raw)[0] = i, in(w.raw)[1] = 3 * i; deep(1, 1); deep(1, 1); return in(w.raw)[1] * (1 + i % 3) + in(w.raw)[0]; }
-static long local(int i) {
-  char raw[20 * sizeof(long) + 64]; struct work w; struct few f; int k; long sum = 0, *kept = in(raw);
-  for (k = 0; k < 20; k++) in(raw)[k] = i * k;
-  memset(&w, 0, sizeof w); memset(&f, 0, sizeof f); *word(f.raw) = 9 * i;
-  for (k = 0; k < 3; k++) { in(w.raw)[k] = 3 * i + k; deep(1, 1); sum += in(raw)[19] + kept[k] + in(w.raw)[k] + *word(f.raw); kept[k]++; }
-  return sum + given(w, i);
-}
-""", "result += local(i);")
-        self.restarts_from_all(program, " ".join(str(i * 7 + self.chance.randrange(7)) for i in range(2, 9)))
-
     def test_blocks_that_are_smaller_than_their_struct(self):
         """They have the members that they have room for: kinds without the last ones, and no elements of an array at the end."""
         self.restarts_from_all(PROGRAM % ("""
@@ -576,55 +417,6 @@ for (item = items; item != NULL; item = item->next) { int k; result += item->nam
 for (one = all; one != NULL; one = one->up) result += one->kind + (one->kind % 4 == 1 ? (long)one->u.d[2] : 0) + (one->kind % 4 >= 2 && one->in.b == one);
 result += ends[i % 3 > i ? 0 : i % 3]->next->n;
 """), "3 8 20 29", "35 60")
-
-    def test_pointers_to_behind_variables(self):
-        """An array, a struct that ends with one, or a number, of the file or of a function: another executable has others behind it."""
-        self.write("prog.c", PROGRAM % (r"""
-struct stack { double *top, *end; double v[6]; };
-static double a[4] = {1, 2, 3, 4}, b[2] = {5, 6}, c[8], d = 3; static int k[5]; static const double table[3] = {7, 8, 9}; double shared[4], other[4];
-static double *ends[6] = {a + 4, b + 2, c + 8, &d + 1, shared + 4, other + 4}, *begins[6] = {a, b, c, &d, shared, other}; static int *end_of_k = k + 5;
-static const double *end_of_table = table + 3;
-static double push(struct stack *s, int n) {
-  double sum = 0;
-  for (int i = 0; i < n; i++) {
-    *--s->top = deep(i, 1);
-    if (s->top == s->v) while (s->top != s->end) sum += deep(1, 1) + *s->top++;
-  }
-  return sum;
-}
-static double add(double *from, const double *to) { double sum = 0; for (; from != to; from++) sum += *from += deep(1, 1); return sum; }
-static double work(int steps) {
-  double t = 0, u = 1, v = 2, w = 3, *tab[] = {&u, &v, &w, &t}, **at = tab + 1, x[3] = {1, 2, 3}, y[3] = {4, 5, 6}; double *const *end = tab + 4;
-  struct stack s, r; static double kept[2], last[2];
-  s.top = s.end = s.v + 6, r.top = r.end = r.v + 6;
-  for (int i = 0; i < steps; i++) {
-    for (double **q = tab; q != end; q++) **q += deep(1, 1);
-    *at[-1] += 1; t += deep(i, 1) + **at;
-    if (++at == end) at = tab + 1;
-    t += push(&s, 8) + push(&r, 5) + add(x, x + 3) + add(y, y + 3) + add(&u, &u + 1) + add(kept, kept + 2) + add(last, last + 2);
-  }
-  return t + u + v + w;
-}
-""", """
-if (i < 4) {
-  for (int n = 0; n < 6; n++) result += (long)add(begins[n], ends[n]);
-  for (int *q = k; q != end_of_k; q++) result += *q += deep(1, 1);
-  for (const double *q = table; q != end_of_table; q++) result += (long)*q + deep(1, 1);
-  if (i == 2) result += (long)work(6);
-}"""))
-        levels = ["-O0", "-O1", "-O2", "-O3"]
-        for level in levels:
-            self.cc("prog.c", "-w", level, "-o", "prog" + level)
-        self.cc("prog.c", "-w", "-O1", "-o", "plain", "-felc-off")
-        expected = self.start("plain")
-        for level in levels:
-            out, said = self.planned("prog" + level, " ".join(str(self.chance.randrange(i * 60, i * 60 + 55)) for i in range(1, 7)), ELC_KEEP="20")
-            self.assertEqual(out, expected, said)
-            for line in reversed(launch.committed(os.path.join(self.home, "lines"))):
-                other = self.chance.choice(levels)
-                out, said = self.planned("prog" + other, ELC_KEEP="20", ELC_RESTART=str(line))
-                self.assertEqual(out, expected, "a line of %s restarted by %s\n%s" % (level, other, said))
-            shutil.rmtree(os.path.join(self.home, "lines"))
 
     def test_size_of_a_block(self):
         """As allocators count what they have given out, and arrays grow into what they have."""
@@ -723,23 +515,6 @@ if (i % 10 == 3) { e = first->next; first->next = e->next; e->next->prev = first
 deep(1, 1);
 for (e = first; e != NULL; e = e->next) result += e->from + (long)e->at + ((char *)(e + 1))[20] + (e->next != NULL && e->next->prev == e);
 """), "3 8 61 120", "130 170")
-
-    def test_matrices_without_rows(self):
-        """As nrutil.c of Numerical Recipes makes them: the pointer to the first row is written behind the block, and leads nowhere, or is not even that."""
-        self.right("""
-#define NR_END 1
-static float **matrix(int nrl, int nrh, int ncl, int nch) {
-  int i, nrow = nrh - nrl + 1, ncol = nch - ncl + 1; float **m;
-  m = (float **)malloc((nrow + NR_END) * sizeof(float *)); m += NR_END; m -= nrl;
-  m[nrl] = (float *)malloc((nrow * ncol + NR_END) * sizeof(float)); m[nrl] += NR_END; m[nrl] -= ncl;
-  for (i = nrl + 1; i <= nrh; i++) m[i] = m[i - 1] + ncol;
-  for (i = nrl; i <= nrh; i++) for (int j = ncl; j <= nch; j++) m[i][j] = i + j;
-  return m; }
-static float **none, **some; static int **two;
-""", """
-if (i == 0) { none = matrix(1, 0, 1, 20), some = matrix(1, rank, 1, 20); two = (int **)malloc(2 * sizeof *two); two[0] = (int *)malloc(8); two[2] = two[0] + 1; two[2][0] = 7; }
-deep(1, 1); result += (none[1] != NULL) + (rank == 1 ? (long)some[1][1 + i % 20] : 0) + two[2][0]; two[0][1]++;
-""")
 
     def test_without_a_directory(self):
         """No line is asked for, and memory is the C library's, as in the plain program: also what was made before main(), or by the library."""
@@ -854,56 +629,6 @@ b[i % 4][i % 7] += i, c[i % 3][i % 60] += 1; deep(1, 1); result += a[4][i % 7] +
         self.assertEqual(launch.newest(lines), 6, said)
         out, said = self.planned("prog", " ".join(str(site) for site in range(4, 190 - sites[-1], 9)), ELC_RESTART="6")
         self.assertEqual(out, right, "%s\n%s" % (sites, said))
-
-    def test_the_block_in_front_of_what_is_aligned(self):
-        """As programs have it that align memory themselves, and free it: the pointer is one, what is behind it is bytes."""
-        self.right("""#include <stdint.h>
-static void *aligned(size_t size, size_t by) {
-  void *block = calloc(1, size + by - 1 + sizeof(void *)), *p = (void *)(((uintptr_t)block + sizeof(void *) + by - 1) & ~(uintptr_t)(by - 1));
-  ((void **)p)[-1] = block;
-  return p;
-}
-static char *again(size_t size) {
-  char *block = (char *)calloc(1, size + 64), *p = block + 64 - ((size_t)block & 63);
-  *(char **)(p - sizeof(char *)) = block;
-  return p;
-}
-static void ends(void *p) { if (p != NULL) free(((void **)p)[-1]); }
-static double *d; static int *n, *m;""", """if (i % 40 == 0) ends(d), d = aligned(100 * sizeof *d, 64);
-if (i == 0) n = aligned(33 * sizeof *n, 32), m = (int *)again(10 * sizeof *m);
-d[i] += i + 0.5, n[i % 33] += i, m[i % 10] += i; deep(1, 1); result += d[i / 2] + n[i % 7] + m[3] + (unsigned long)d % 64;""")
-
-    def test_aligned_struct_that_begins_with_another(self):
-        """And has handles of MPI behind that: it is made as the first one."""
-        self.right("""
-typedef struct { long (*of)(void *); } kind; typedef struct { const kind *is; } base; typedef struct { base super; double *x; MPI_Comm comm; } derived;
-static long of(void *p) { derived *d = p; double y; MPI_Allreduce(d->x, &y, 1, MPI_DOUBLE, MPI_SUM, d->comm); return (long)y; }
-static const kind first = {of}; static double x; static base *all[2];
-static base *make(size_t size, const kind *is) { base *p = aligned_alloc(32, size); p->is = is; return p; }""", """
-if (i == 0) { all[0] = make(sizeof(derived), &first); ((derived *)all[0])->x = &x; MPI_Comm_dup(MPI_COMM_WORLD, &((derived *)all[0])->comm); }
-x = i + rank; result += all[0]->is->of(all[0]); deep(1, 1);
-if (i == 99) MPI_Comm_free(&((derived *)all[0])->comm);""")
-
-    def test_aligned_tables(self):
-        """By the program, behind what it does not use, or uses for a number."""
-        allocator = """
-static void *aligned(size_t size, int p) { int shift = 1 << p; unsigned long mask = shift - 1; char *raw = malloc(size + shift); return (void *)((unsigned long)(raw + shift) & ~mask); }
-static double x[8], **t; static struct { double **at; } *in;
-"""
-        inside = "if (!t) { int k; t = aligned(8 * sizeof *t, %d); for (k = 0; k < 8; k++) t[k] = x + k; %s } *t[i %% 8] += i; deep(1, 1); result += *t[(i + 1) %% 8];"
-        for p in (3, 5, 6): self.right(allocator, inside % (p, ""))
-        self.right(allocator, (inside % (6, "((int *)t)[-2] = 7;")) + "result += ((int *)t)[-2];")
-
-    def test_aligned_structs(self):
-        """Whose size is no multiple of the alignment: the memory is larger than they are."""
-        self.right("struct cell { struct cell *next; long a, b, c; double x; }; static struct cell *one, *three;", """
-if (!one) {
-  void *p;
-  one = posix_memalign(&p, 16, sizeof *one) ? 0 : p; three = posix_memalign(&p, 64, 3 * sizeof *three) ? 0 : p;
-  memset(one, 0, sizeof *one); memset(three, 0, 3 * sizeof *three);
-  one->next = three; three->next = three + 1; three[1].next = three + 2; three[2].next = one;
-}
-deep(i, 1); one = one->next; one->a += i; one->x += one->a * 0.5; result += one->next->a + one->x + 1000 * ((size_t)three % 64) + (size_t)one % 8;""")
 
     def test_handles_in_memory_of_numbers(self):
         """From an allocator that returns a pointer to doubles, as Zoltan's."""
@@ -1067,98 +792,6 @@ int main(int argc, char **argv) {
   return 0;
 }
 """, "3 8 20 50 90")
-
-    def test_pointers_that_are_moved_in_steps(self):
-        """What comes up on the way is no pointer of the program's, and may be one to other memory."""
-        begin = r"""
-#include <mpi.h>
-#include <stdio.h>
-#include <stdlib.h>
-"""
-        loop = r"""
-  for (j = 0; j < 10; j++) {
-    for (i = 0, s = rank; i < COUNT; i++) s += VALUE;
-    MPI_Allreduce(&s, &all, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
-    sum += all;
-  }
-  for (i = right = 0; i < COUNT; i++) right += RIGHT;
-  if (rank == 0) printf("%.0f, %d of %d are right\n", sum, right, COUNT);
-  MPI_Finalize();
-  return 0;
-}
-"""
-        declared = "  int i, j, k, rank, right; double s, all, sum = 0; char *hole;\n  MPI_Init(&argc, &argv); MPI_Comm_rank(MPI_COMM_WORLD, &rank);\n"
-        # Up through the next block, and down again.
-        self.restarts_from_all(begin + r"""
-double *a, *b, *p; enum { COUNT = 1 };
-double *at(double *v, int up, int down) { return v + up - down; }
-int main(int argc, char **argv) {
-""" + declared + r"""
-  a = malloc(100 * sizeof *a); hole = malloc(5000); b = malloc(2000 * sizeof *b); free(hole);
-  for (i = 0; i < 100; i++) a[i] = i;
-  k = b - a + 3; p = at(a, k, k - 50);
-""" + loop.replace("VALUE", "*p").replace("RIGHT", "p == a + 50"), "3 7")
-        # An array that counts from many numbers, while rows lead into another one.
-        self.restarts_from_all(begin + r"""
-enum { N = 2000, ROW = 10, M = 3000, COUNT = N / ROW };
-double *a, *b, *rows[COUNT];
-double *at(int lo, int i) { return a - lo + i; }
-int main(int argc, char **argv) {
-""" + declared + r"""
-  b = malloc(N * sizeof *b); hole = malloc(5000); a = malloc(M * sizeof *a); free(hole);
-  for (i = 0; i < N; i++) b[i] = i;
-  for (i = 0; i < M; i++) a[i] = -i;
-  for (i = 0; i < COUNT; i++) rows[i] = b + i * ROW;
-  for (k = 700; k < 2600; k++) sum += *at(k, k + 1) + *(1 + at(k, k) - 1);
-""" + loop.replace("VALUE", "*rows[i] * (i + j)").replace("RIGHT", "rows[i] == b + i * ROW"), "3 7")
-        # As SPOOLES finds the diagonals of its fronts.
-        self.restarts_from_all(begin + r"""
-enum { N = 40, D = 12, COUNT = N * D };
-typedef struct front { double *entries, *diagonal[D]; } front;
-front *fronts[N]; char *holes[N];
-double *diagonal(front *f, int i) { return f->entries + (2 * i + 1) * D - i * i - i - 1; }
-int main(int argc, char **argv) {
-""" + declared + r"""
-  for (i = 0; i < N; i++) {
-    fronts[i] = malloc(sizeof **fronts); fronts[i]->entries = malloc(D * D * sizeof(double)); holes[i] = malloc(100 + 32 * i);
-    for (j = 0; j < D * D; j++) fronts[i]->entries[j] = i * j;
-    for (k = 0; k < D; k++) fronts[i]->diagonal[k] = diagonal(fronts[i], k);
-  }
-  for (i = 0; i < N; i++) free(holes[i]);
-""" + loop.replace("VALUE", "++*fronts[i / D]->diagonal[i % D]").replace("RIGHT", "fronts[i / D]->diagonal[i % D] == diagonal(fronts[i / D], i % D)"), "3 7")
-
-    def test_pointers_to_memory_that_is_gone(self):
-        """A block that is one with the one before it when both are free, and then a smaller first one: the next begins 16 bytes behind it."""
-        self.right("static int *a, *b, *c; static double *d, *w;", """
-            if (i == 0) {
-              w = (double *)malloc(10 * sizeof(double)) - 1; for (int k = 1; k <= 10; k++) w[k] = k;
-              a = malloc(20000 * sizeof *a); b = malloc(20000 * sizeof *b); a[7] = b[9] = 3; result += a[7] + b[9]; free(a); free(b);
-              c = malloc(20004 * sizeof *c); d = malloc(5000 * sizeof *d); for (int k = 0; k < 5000; k++) c[k] = d[k] = k;
-            }
-            deep(1, 1); result += c[i] + d[i * 3] + w[i % 10 + 1];""")
-
-    def test_pointers_that_were_moved_for_a_moment(self):
-        """In a function's variable, through which it looks where that is in range: what else has such a value later leads where it leads."""
-        # Of which an odd number is no multiple of 16, and so where no block can begin.
-        moved = "static double *rows[400]; static struct cell { double x[8]; int n; } *cells; static double *table;"
-        work = """
-            if (!cells) { cells = calloc(40, sizeof *cells); table = calloc(4000, sizeof *table); for (int k = 0; k < 400; k++) rows[k] = table + 7 * k; }
-            for (int k = 0; k < 2000; k++) { struct cell *at = cells + k - 1980; if (k >= 1980 && k < 2020) at->x[k % 7] += i, at->n++; if (k % 700 == 0) deep(1, 1); }
-            for (int k = 0; k < 400; k++) rows[k][k % 7] += k * i; free(malloc(i * 100)); deep(1, 1);
-            for (int k = 0; k < 400; k++) result += (long)rows[k][k % 7] % 5 + (rows[k] != table + 7 * k);
-            result += cells[i % 40].n;"""
-        self.right(moved, work)
-        # In an array, or by the address of what is there, somebody else gets it; a function that wants its arguments late has no frame.
-        kept = " static struct cell *far[2], *first; static long by = 1001; static long lost; static long late(int n, va_list list) { struct cell *at = cells - by; long x = deep(n, 1); return x + va_arg(list, int) + at[by].n; }"
-        kept += " static long give(int n, ...) { va_list list; va_start(list, n); n = late(n, list); va_end(list); return n; }"
-        self.right("#include <stdarg.h>\n" + moved + kept, work + "if (i == 0) { struct cell *two[2] = {cells - by, NULL}, *one = cells - by; far[0] = two[0]; first = &one[0]; lost += one == far[0]; }"
-                   " deep(1, 1); result += far[0][by + i % 40].n + first[by + i % 30].n + lost + (first == cells - by);")
-        self.write("prog.c", PROGRAM % ("#include <stdarg.h>\n" + moved + kept, "if (i == 0) cells = calloc(40, sizeof *cells); result += give(i, 3);"))
-        self.cc("prog.c", "-w", "-o", "plain", "-felc-off")
-        self.cc("prog.c", "-w", "-o", "prog")
-        self.assertEqual(self.start("prog"), self.start("plain"))
-        # Kept in a variable of the file, it is where it was moved to, and what leads there otherwise has no line.
-        self.restarts_from_all(PROGRAM % (moved + " static struct cell *base; static long by = 1001;", work + "if (i == 0) base = cells - by; result += base[by + i % 40].n;"), "9 30 40", "4 41")
 
     def test_memory_that_is_something_else_now(self):
         """And holds addresses where it had numbers, or functions, before."""

@@ -292,12 +292,37 @@ TEST_CASE("a pointer that was moved before a block by any distance is there in a
   CHECK(contains(text(line.save()), "76 bytes behind a block of 24 bytes (double)"));
   a.vector = moved(block + 2, 16);
   REQUIRE_OK(line.save());
+  const size_t known = elc::state::process().moved.size();
+  for (double* const end : {block + 1, block + 3}) CHECK(moved(end, reinterpret_cast<uint8_t*>(end) - reinterpret_cast<uint8_t*>(block)) == block);
+  CHECK(elc::state::process().moved.size() == known);  // not of what goes back to where its block begins
   a.vector = moved(block, 800);
   for (int i = 0; i < 20000; ++i) moved(block, 1000 + 8 * i);  // some are forgotten, but not this one
   REQUIRE_OK(line.save());
   ELC_free(block);
   REQUIRE_OK(line.save());  // of nothing any more
   CHECK(elc::state::process().moved.size() == 0);
+}
+
+TEST_CASE("a pointer to nothing between where another was moved and its block is so many elements before that, or may be of two and is refused") {
+  new_prepared_process();
+  Rows a = {};
+  a.enter();
+  double* const block = static_cast<double*>(ELC_new(ELC_DOUBLE, 3));
+  const uintptr_t at = reinterpret_cast<uintptr_t>(block);
+  ELC_Program_moved(block, reinterpret_cast<void*>(at - 80000000));
+  a.vector = reinterpret_cast<double*>(at - 79999992);
+  Line line;
+  REQUIRE_OK(line.save());
+  double* const other = static_cast<double*>(ELC_new(ELC_DOUBLE, 3));
+  ELC_Program_moved(other, reinterpret_cast<void*>(reinterpret_cast<uintptr_t>(other) - 88000000));
+  Line none;
+  CHECK(contains(text(none.save()), "between where two others were moved"));
+  new_prepared_process();
+  Rows b = {};
+  b.enter();
+  REQUIRE_OK(line.restore());
+  CHECK(elc::state::process().heap.slots()[0].address - reinterpret_cast<uint8_t*>(b.vector) == 79999992);
+  CHECK(ELC_Program_moves != 0);
 }
 
 TEST_CASE("a line looks at no memory that was freed") {

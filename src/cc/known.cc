@@ -84,7 +84,7 @@ const Names& plain() {
     pthread_attr_setscope pthread_exit pthread_cancel pthread_testcancel pthread_setcancelstate pthread_setcanceltype pthread_cond_wait pthread_cond_timedwait
     pthread_barrier_wait pthread_yield
     pthread_equal pthread_getaffinity_np pthread_setaffinity_np pthread_setname_np pthread_getname_np
-    sigemptyset sigfillset sigaddset sigdelset sigismember sigisemptyset
+    sigemptyset sigfillset sigaddset sigdelset sigismember sigisemptyset sigpending
     htonl htons ntohl ntohs inet_addr inet_aton inet_pton inet_ntop
     fegetround fegetexcept fesetround feenableexcept fedisableexcept feclearexcept feraiseexcept fetestexcept
 

@@ -87,7 +87,7 @@ class FileVisitor : public Visitor {
         declare(symbol, function);
       }
       std::string why = own || followed_.contains(reference) ? "" : known.kind == Known::Kind::kUnfit ? known.text : m_.program_.why_foreign(name);
-      if (why.empty() && !own && name == "seed48" && !is_for_nothing(reference)) why = "what it returns leads into the C library, which is not part of lines, and a line changes what is there";
+      if (why.empty() && !own && name == "seed48" && !is_for_nothing(reference)) why = "what it returns leads into the C library, which is not part of lines";
       if (!why.empty() && !is_asked_for(reference)) {
         if (function->getBuiltinID() != 0 && name.starts_with("__builtin_")) refuse_lines(reference, why, name + "()", "(", ", " + name + ")");
         else refuse_lines(reference, why, name + "()", "(*(", ", &" + name + "))");

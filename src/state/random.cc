@@ -30,6 +30,30 @@ bool is_state(int32_t first) {
 
 }  // namespace
 
+void read_drand48(uint16_t state[7]) {
+  // The factor and what is added, which seed48 forgets, come to light where it is known to what they are applied.
+  unsigned short of_zero[3] = {0, 0, 0}, of_one[3] = {1, 0, 0}, any[3] = {0, 0, 0};
+  jrand48(of_zero);
+  jrand48(of_one);
+  uint64_t zero = 0, one = 0;
+  for (int i = 2; i >= 0; --i) {
+    zero = zero << 16 | of_zero[i];
+    one = one << 16 | of_one[i];
+  }
+  const uint64_t factor = one - zero;
+  // The number is told where the program may have what it was told before.
+  static unsigned short* told = nullptr;
+  unsigned short before[3] = {};
+  const bool is_first = told == nullptr;
+  if (!is_first) memcpy(before, told, sizeof before);
+  told = seed48(any);
+  memcpy(state, told, sizeof before);
+  if (!is_first) memcpy(told, before, sizeof before);
+  for (int i = 0; i < 3; ++i) state[3 + i] = static_cast<uint16_t>(factor >> 16 * i);
+  state[6] = static_cast<uint16_t>(zero);
+  lcong48(state);
+}
+
 Result RandomNumbers::read(char** array, int32_t words[], uint32_t* count) const {
   alignas(int32_t) char aside[8];
   *array = initstate(1, aside, sizeof aside);
@@ -56,20 +80,7 @@ Result RandomNumbers::take() {
   memcpy(words_, words, sizeof words);
   array_ = array;
   count_ = count;
-  // The factor and what is added, which seed48 forgets, come to light where it is known to what they are applied.
-  unsigned short of_zero[3] = {0, 0, 0}, of_one[3] = {1, 0, 0}, any[3] = {0, 0, 0};
-  jrand48(of_zero);
-  jrand48(of_one);
-  uint64_t zero = 0, one = 0;
-  for (int i = 2; i >= 0; --i) {
-    zero = zero << 16 | of_zero[i];
-    one = one << 16 | of_one[i];
-  }
-  const uint64_t factor = one - zero;
-  memcpy(drand48_, seed48(any), sizeof any);
-  for (int i = 0; i < 3; ++i) drand48_[3 + i] = static_cast<uint16_t>(factor >> 16 * i);
-  drand48_[6] = static_cast<uint16_t>(zero);
-  lcong48(drand48_);
+  read_drand48(drand48_);
   return Result();
 }
 

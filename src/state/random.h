@@ -13,6 +13,10 @@ namespace elc::state {
 constexpr const char* kRandomName = "ELC_RANDOM.random";
 constexpr const char* kDrand48Name = "ELC_RANDOM.drand48";
 
+// The state of drand48 as lcong48 wants it: the number, the factor, what is added. It is as it was then, and so is what seed48 has told
+// the program, but for the first time that this is called.
+void read_drand48(uint16_t state[7]);
+
 // POSIX says how to put another state in the place of the present one, which is to be read then. The states are copied to
 // variables, which are saved like any other.
 class RandomNumbers {
@@ -34,7 +38,7 @@ class RandomNumbers {
   Result read(char** array, int32_t words[], uint32_t* count) const;
 
   int32_t words_[kMostWords] = {};
-  uint16_t drand48_[7] = {};  // as lcong48 wants them: the number, the factor, what is added
+  uint16_t drand48_[7] = {};  // as lcong48 wants them
   uint32_t count_ = 0;
   char* array_ = nullptr;  // where random() has it
 };

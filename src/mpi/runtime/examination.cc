@@ -11,6 +11,7 @@
 #include "mpi/runtime/mappings.h"
 #include "mpi/runtime/runtime.h"
 #include "portable_format/checksum.h"
+#include "state/random.h"
 #include "state/state.h"
 #include "store/system.h"
 
@@ -92,40 +93,15 @@ void with_random_state(Use use) {
   setstate(state);
 }
 
-struct Rand48 {
-  unsigned short x[3], a[3], c;
-};
-
-Rand48 rand48_state() {
-  Rand48 state = {};
-  unsigned short zero[3] = {0, 0, 0}, one[3] = {1, 0, 0}, none[3] = {0, 0, 0};
-  const auto whole = [](const unsigned short* x) {
-    return uint64_t{x[0]} | uint64_t{x[1]} << 16 | uint64_t{x[2]} << 32;
-  };
-  nrand48(zero);
-  nrand48(one);
-  const uint64_t a = (whole(one) - whole(zero)) & 0xffffffffffffu;
-  state.c = zero[0];
-  for (int i = 0; i < 3; ++i) state.a[i] = static_cast<unsigned short>(a >> (16 * i));
-  memcpy(state.x, seed48(none), sizeof state.x);
-  return state;
-}
-
-void set_rand48(const Rand48& state) {
-  unsigned short all[7];
-  memcpy(all, &state, sizeof all);
-  lcong48(all);
-}
-
 void write_random(Output& file) {
   with_random_state([&](const char* state, size_t size) {
     file.write(Text::format("random %lu\n", static_cast<unsigned long>(size)));
     file.write(state, size);
   });
-  const Rand48 state = rand48_state();
-  set_rand48(state);
+  uint16_t state[7];
+  state::read_drand48(state);
   file.write(Text::format("rand48 %lu\n", static_cast<unsigned long>(sizeof state)));
-  file.write(&state, sizeof state);
+  file.write(state, sizeof state);
 }
 
 void change_random(const uint8_t* bytes, size_t bytes_size) {
@@ -135,10 +111,10 @@ void change_random(const uint8_t* bytes, size_t bytes_size) {
 }
 
 void change_rand48(const uint8_t* bytes, size_t size) {
-  Rand48 state;
+  uint16_t state[7];
   if (size != sizeof state) return;
   memcpy(&state, bytes, size);
-  set_rand48(state);
+  lcong48(state);
 }
 
 #else

@@ -12,7 +12,7 @@
  *                                                    {"n", &number, NULL, 1, offsetof(struct Sum, n), 0}};
  *     static const unsigned short all[] = {1, 2, 0}, *const live[] = {all, all};
  *     static const char *const callees[] = {NULL, "sum"};
- *     static const ELC_Frame_function sum_function = {"sum", variables, live, 2, callees};
+ *     static const ELC_Frame_function sum_function = {"sum", variables, live, 2, callees, NULL};
  *
  *     void sum(long n, long *total) {
  *       struct Sum f;
@@ -71,6 +71,7 @@ typedef struct ELC_Frame_function {
   const unsigned short *const *live; /* of each label, from 1: 1 + the numbers of its variables, and 0 */
   int labels;
   const char *const *callees; /* of each label, from 1: the function that is called there, which has a frame; NULL: not known */
+  const int *numbers; /* of each label, from 1: what lines have for it, by which another compilation of the function knows it; NULL: itself */
 } ELC_Frame_function;
 
 typedef struct ELC_Frame {

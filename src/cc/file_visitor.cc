@@ -13,6 +13,8 @@
 #include "clang/AST/ParentMapContext.h"
 #include "clang/AST/StmtOpenMP.h"
 #include "elc_program.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/xxhash.h"
 
 namespace elc::cc {
 
@@ -514,7 +516,8 @@ class FileVisitor : public Visitor {
     characters.count = literal->getLength() + 1;
     m_.strings_ += "static " + (is_wide ? element.getAsString() : "char") + " " + name + "[" + std::to_string(characters.count) + "] = " +
                    (is_wide ? unit_.text().substr(begin, end - begin) : in_quotes(literal->getBytes())) + "; ";
-    m_.add_entry(m_.program_.file_name(unit_) + ":string " + std::to_string(m_.string_count_), name, characters, true);
+    // By what it is: another compilation of the file may have others in front of it.
+    m_.add_entry(m_.program_.file_name(unit_) + ":string " + llvm::utohexstr(llvm::xxHash64(kind + literal->getBytes().str())), name, characters, true);
     m_.edits_.replace(begin, end, name);
   }
 
@@ -545,7 +548,7 @@ class FileVisitor : public Visitor {
     if (!m_.types_.describe(literal->getType(), &described, &why, m_.program_.characters().are_text(unit_, literal)))
       return m_.error(literal->getBeginLoc(), "a compound literal cannot be part of lines: " + why);
     m_.literals_.push_back({literal, name, declared_});
-    m_.add_entry(m_.program_.file_name(unit_) + ":literal " + std::to_string(m_.literals_.size()), name, described, literal->getType().isConstant(unit_.context()));
+    m_.add_entry(m_.unique_name(m_.program_.file_name(unit_) + ":literal of line " + std::to_string(unit_.line(literal->getBeginLoc()))), name, described, literal->getType().isConstant(unit_.context()));
     m_.edits_.replace(unit_.begin_of(literal->getBeginLoc()), unit_.end_of(literal->getEndLoc()), name);
   }
 

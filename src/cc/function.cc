@@ -9,6 +9,7 @@
 #include "clang/AST/ExprOpenMP.h"
 #include "clang/AST/ParentMapContext.h"
 #include "clang/AST/StmtOpenMP.h"
+#include "llvm/Support/xxhash.h"
 
 namespace elc::cc {
 
@@ -654,6 +655,17 @@ std::vector<size_t> Function::live_at(const CallExpr* call, bool is_site) const 
   return live;
 }
 
+// Not by its place among the others: of one source a compilation may have other calls, for another MPI, or with -DNDEBUG. It is the line in the
+// function, what is called, and which of those; whoever sees it in a file can read the line.
+int Function::number_of_label(SourceLocation at, const std::string& called) {
+  constexpr unsigned kLines = 20000, kNames = 1000, kTimes = 100;
+  const std::string file = unit_.file(at), included = file == unit_.file(function_->getLocation()) ? "" : "/" + file.substr(file.rfind('/') + 1);
+  const auto name = static_cast<unsigned>(llvm::xxHash64(called + included) % kNames);
+  unsigned number = ((unit_.line(at) - unit_.line(function_->getLocation())) % kLines * kNames + name) * kTimes + 1;
+  while (!numbers_.insert(static_cast<int>(number)).second) ++number;
+  return static_cast<int>(number);
+}
+
 // Whether all that it holds has values wherever it is declared.
 bool Function::is_listed_at_once(const VarDecl* variable) const {
   if (variable == nullptr || variable->getInit() == nullptr || !isa<InitListExpr>(variable->getInit()) || has_union(variable->getType())) return false;
@@ -667,7 +679,7 @@ bool Function::is_listed_at_once(const VarDecl* variable) const {
 
 Function::FrameText Function::frame() {
   FrameText text;
-  std::string moved, members, places, described, lists, all, callees, ways;
+  std::string moved, members, places, described, lists, all, callees, numbers, ways;
   std::set<std::string> shown;
   for (const Variable& v : variables_) {
     const SourceLocation at = v.declared != nullptr ? v.declared->getLocation() : function_->getLocation();
@@ -705,6 +717,7 @@ Function::FrameText Function::frame() {
     lists += i + 1 < labels_.size() ? "0}, " : "0}; ";
     all += "elc_l" + number + ", ";
     callees += labels_[i].callee.empty() ? "0, " : "\"" + labels_[i].callee + "\", ";
+    numbers += std::to_string(labels_[i].number) + ", ";
     ways += "case " + number + ": " + labels_[i].again + restore(labels_[i].live, labels_[i].result) + "goto elc_L" + number + "; ";
   }
   std::string& out = text.made;
@@ -714,9 +727,9 @@ Function::FrameText Function::frame() {
   out += "static const struct ELC_Frame_variable elc_v[] = {" + described + "{0, 0, 0, 0, 0, 0}}; ";
   if (!labels_.empty()) out += "static const unsigned short " + lists;
   out += "static const unsigned short *const elc_l[] = {" + all + "}; ";
-  out += "static const char *const elc_c[] = {" + callees + "}; ";
+  out += "static const char *const elc_c[] = {" + callees + "}; static const int elc_k[] = {" + numbers + "}; ";
   out += "static const struct ELC_Frame_function elc_fn = {\"" + module_.program().name_of(unit_, function_) + "\", elc_v, elc_l, " +
-         std::to_string(labels_.size()) + ", elc_c}; ";
+         std::to_string(labels_.size()) + ", elc_c, elc_k}; ";
   if (function_->isMain()) {
     const bool has_words = function_->getNumParams() > 1;
     for (unsigned i = 0; has_words && i < 2; ++i)
@@ -769,7 +782,7 @@ Edits::Edit Function::transform() {
   const size_t begin = brace + (unit_.text()[brace] == '<' ? 2 : 1), end = unit_.begin_of(body->getRBracLoc());
   if (is_left_alone_) return {begin, end, true, module_.edits().text(begin, end), ""};
   if (module_.program().everywhere()) {
-    labels_.push_back({true, scope_, "", "", ""});
+    labels_.push_back({true, scope_, "", "", "", number_of_label(function_->getLocation(), "")});
     out_ += before_call(scope_) + "elc_L1: elc_f.elc_h.label = elc_f.elc_h.is_site = 1; ELC_Checkpoint(); " + behind_call();
   }
   emit_children(body);

@@ -67,6 +67,7 @@ class Function {
     std::string again;         // of a call: the statement that makes it in a restart
     std::string result;        // the variable that has its value then; empty: none
     std::string callee;        // the name of the function that is called; empty: not known
+    int number = 0;            // by which lines know it
   };
   struct Literal {
     const clang::CompoundLiteralExpr* e;
@@ -135,6 +136,7 @@ class Function {
   std::string restore(const std::vector<size_t>& live, const std::string& but) const;
   std::string again(const clang::CallExpr* call, const std::string& result) const;
   std::vector<size_t> live_at(const clang::CallExpr* call, bool is_site) const;
+  int number_of_label(clang::SourceLocation at, const std::string& called);
   bool is_listed_at_once(const clang::VarDecl* variable) const;
   struct FrameText {
     std::string made;            // the declarations
@@ -156,6 +158,7 @@ class Function {
   std::map<const clang::Stmt*, std::vector<Literal>> literals_;  // compound literals that last, by their blocks
   std::vector<Variable> variables_;
   std::vector<Label> labels_;
+  std::set<int> numbers_;  // of those
   std::vector<size_t> scope_;
   mutable std::unique_ptr<Liveness> liveness_;  // as soon as a label asks for it
   std::map<const clang::Stmt*, std::string> continues_;  // statements whose continue is a goto

@@ -295,6 +295,15 @@ void Module::add_statics(const FunctionDecl* function) {
     }
   };
   const std::string owner = program_.name_of(unit_, function);
+  // Of several that have its name, one is known by its line: another compilation may have others in front of it.
+  std::map<std::string, int> named;
+  for (const DeclStmt* statement : finder.found)
+    for (const Decl* d : statement->decls())
+      if (const auto* v = dyn_cast<VarDecl>(d)) ++named[v->getName().str()];
+  const auto name_of = [&](const VarDecl* v) {
+    const std::string name = v->getName().str();
+    return owner + "." + name + (named[name] < 2 ? "" : " +" + std::to_string(unit_.line(v->getLocation()) - unit_.line(function->getLocation())));
+  };
   for (const DeclStmt* statement : finder.found) {
     // A table of labels, of an interpreter: it stays where the labels are, and no line needs it if it is always the same.
     if (const auto* v = dyn_cast<VarDecl>(*statement->decl_begin()); v != nullptr && v->isStaticLocal() && v->getInit() != nullptr) {
@@ -317,7 +326,7 @@ void Module::add_statics(const FunctionDecl* function) {
       NameFinder finder;
       if (v->getInit() != nullptr) finder.TraverseStmt(const_cast<Expr*>(v->getInit()));
       if (finder.names > finder.strings) error(v->getLocation(), "the static variable '" + v->getName().str() + "' is initialised by the size of __func__: write the number");
-      add_variable(v, statics_[v->getCanonicalDecl()], owner + "." + v->getName().str());
+      add_variable(v, statics_[v->getCanonicalDecl()], name_of(v));
     }
     edits_.replace(unit_.begin_of(statement->getBeginLoc()), unit_.end_of(statement->getEndLoc()), "");
   }

@@ -74,7 +74,7 @@ class Driver {
     std::string text, macros;
     if (!preprocess(source, &text, &macros)) return false;
     text = with_values_of_macros(with_letters(text), macros);
-    return add_records(object, {{source, output_of({compiler_, "-dumpmachine"}, scratch_), compiling(arguments_), text, {}, {}}}, tool("objcopy"), scratch_);
+    return add_records(object, {{source, fs::absolute(source).lexically_normal().string(), output_of({compiler_, "-dumpmachine"}, scratch_), compiling(arguments_), text, {}, {}}}, tool("objcopy"), scratch_);
   }
 
   // Where it calls MPI, with names for MPI's numbers.

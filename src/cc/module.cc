@@ -13,6 +13,7 @@
 #include "clang/Basic/TargetInfo.h"
 #include "elc_program.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/xxhash.h"
 
 namespace elc::cc {
 
@@ -173,9 +174,7 @@ void Module::refuse_orders() {
 // Lines have that for each place, whose number is the same wherever the program is compiled; some places may share one.
 std::string Module::source_of_numbers(const Expr* source) const {
   const std::string place = unit_.place(source->getBeginLoc());
-  uint32_t hash = 0;
-  for (const char c : place.substr(place.rfind('/') + 1)) hash = hash * 31 + static_cast<unsigned char>(c);
-  return "ELC_Program_sources[" + std::to_string(hash % ELC_PROGRAM_SOURCES) + "]";
+  return "ELC_Program_sources[" + std::to_string(llvm::xxHash64(place.substr(place.rfind('/') + 1)) % ELC_PROGRAM_SOURCES) + "]";
 }
 
 // No line is taken when a function has made a number of an address.
@@ -446,7 +445,7 @@ std::string Module::prelude() const {
   std::string out =
       "struct ELC_Frame_variable { const char *name; const int *type, *target; unsigned long count, place; int is_elsewhere; }; "
       "struct ELC_Frame_function { const char *name; const struct ELC_Frame_variable *variables; const unsigned short *const *live; "
-      "int labels; const char *const *callees; }; "
+      "int labels; const char *const *callees; const int *numbers; }; "
       "struct ELC_Frame { struct ELC_Frame *caller; const struct ELC_Frame_function *function; int label, is_site; }; "
       "extern struct ELC_Frame *ELC_Innermost; extern int ELC_Reentering; extern int ELC_Reenter(struct ELC_Frame *); "
       "struct ELC_Field { const char *name; unsigned long offset; int type; unsigned long count; }; "

@@ -23,11 +23,11 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr const char* kSection = ".elc";
-constexpr const char* kFirstLine = "elc-cc 2";
+constexpr const char* kFirstLine = "elc-cc 3";
 
 std::string packed(const Record& record) {
   std::ostringstream out;
-  out << kFirstLine << '\n' << record.source << '\n' << record.target << '\n';
+  out << kFirstLine << '\n' << record.source << '\n' << record.path << '\n' << record.target << '\n';
   for (const std::vector<std::string>* list : {&record.flags, &record.defined, &record.undefined}) {
     out << list->size() << '\n';
     for (const std::string& word : *list) out << word << '\n';
@@ -50,6 +50,7 @@ std::vector<Record> unpacked(const std::string& section) {
     line();
     Record record;
     record.source = line();
+    record.path = line();
     record.target = line();
     for (std::vector<std::string>* list : {&record.flags, &record.defined, &record.undefined})
       for (size_t n = strtoul(line().c_str(), nullptr, 10); n > 0; --n) list->push_back(line());

@@ -1,12 +1,15 @@
 #include "cc/program.h"
 
 #include <algorithm>
+#include <filesystem>
 
 #include "cc/addresses.h"
 #include "cc/numbers.h"
 #include "elc_program.h"
 
 namespace elc::cc {
+
+namespace fs = std::filesystem;
 
 using namespace clang;
 
@@ -44,7 +47,14 @@ std::string Program::key_of(const Unit& unit, const FunctionDecl* function) {
 }
 
 void Program::add(const Unit& unit) {
-  files_.push_back(unit.record().source);
+  File& file = files_[unit.number()];
+  file.path = unit.record().path, file.flags = unit.record().flags, file.number = unit.number();
+  for (const Decl* d : unit.context().getTranslationUnitDecl()->decls()) {
+    const auto* const function = dyn_cast<FunctionDecl>(d);
+    const auto* const variable = dyn_cast<VarDecl>(d);
+    const bool is_defined = function != nullptr ? function->isThisDeclarationADefinition() : variable != nullptr && variable->isThisDeclarationADefinition() != VarDecl::DeclarationOnly;
+    if (is_defined && cast<NamedDecl>(d)->isExternallyVisible()) file.defined.insert(cast<NamedDecl>(d)->getName().str());
+  }
   collect(unit);
   characters_.add(unit);
   add_sizes(unit);
@@ -490,13 +500,17 @@ std::string Program::name_of(const Unit& unit, const FunctionDecl* function) con
   return count == names_.end() || count->second < 2 ? name : file_name(unit) + ":" + name;
 }
 
+// As much of its path as no other has. Of one that was compiled several times it is what these define that tells them apart: they may be linked
+// in another order elsewhere.
 std::string Program::file_name(const Unit& unit) const {
-  const std::string source = "/" + unit.record().source;
-  for (size_t at = source.rfind('/');; at = source.rfind('/', at - 1)) {
-    const std::string end = source.substr(at);
-    const auto has_it = [&](const std::string& other) { return at == 0 ? "/" + other == end : ("/" + other).ends_with(end); };
-    if (std::count_if(files_.begin(), files_.end(), has_it) == 1) return end.substr(1);
-    if (at == 0) return end.substr(1) + "#" + std::to_string(unit.number());
+  const File& own = files_.at(unit.number());
+  const auto count = [this](auto is_one) { return std::count_if(files_.begin(), files_.end(), [&](const auto& file) { return is_one(file.second); }); };
+  for (size_t at = own.path.rfind('/');; at = own.path.rfind('/', at - 1)) {
+    const std::string end = own.path.substr(at);
+    if (count([&](const File& other) { return other.path.ends_with(end); }) == 1) return end.substr(1);
+    if (at != 0) continue;
+    const std::string name = fs::path(own.path).filename().string();
+    return name + "#" + std::to_string(1 + count([&](const File& other) { return other.path == own.path && other < own; }));
   }
 }
 

@@ -192,7 +192,14 @@ class Program {
 
   Options options_;
   std::map<std::string, FunctionFacts> functions_;         // by key
-  std::vector<std::string> files_;                         // of all units
+  struct File {
+    std::string path;
+    std::set<std::string> defined;   // by it, for others
+    std::vector<std::string> flags;  // that it was compiled with
+    size_t number = 0;
+    auto operator<=>(const File&) const = default;
+  };
+  std::map<size_t, File> files_;                           // of all units, by their numbers
   std::map<std::string, std::string> structs_;             // by name: what they consist of
   std::set<std::string> ambiguous_;                        // names of several
   std::map<std::string, std::string> unseen_unions_;       // keys (unions.h), and where

@@ -16,6 +16,7 @@ namespace elc::cc {
 // What the compile step has kept beside an object.
 struct Record {
   std::string source;              // as the user named it
+  std::string path;                // from the root
   std::string target;              // of the compiler: its processor and system
   std::vector<std::string> flags;  // of the compiler, as they matter for text that is preprocessed
   std::string text;                // the C compiler's, preprocessed

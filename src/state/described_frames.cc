@@ -13,11 +13,25 @@
 namespace elc::state {
 namespace {
 
+// What lines have for a label; and the label that has this, or 0.
+int number_of(const ELC_Frame& frame) {
+  const ELC_Frame_function& function = *frame.function;
+  return function.numbers == nullptr || frame.label < 1 || frame.label > function.labels ? frame.label : function.numbers[frame.label - 1];
+}
+int label_of(const ELC_Frame_function& function, int number) {
+  if (function.numbers == nullptr) return number;
+  for (int i = 0; i < function.labels; ++i)
+    if (function.numbers[i] == number) return i + 1;
+  return 0;
+}
+
 // Variables that live at a label, in the frame that was entered last.
 Result add_live(const ELC_Frame& frame, int label) {
   const ELC_Frame_function& function = *frame.function;
-  if (label < 1 || label > function.labels)
-    return Result::error("%s() has no label %d: the program is not the one that was saved", function.name, label);
+  if (label < 1 || label > function.labels) {
+    if (function.numbers == nullptr) return Result::error("%s() has no label %d: the program is not the one that was saved", function.name, label);
+    return Result::error("%s() does not make the call in which the line was taken: the program is another one, or was compiled with other options (-DNDEBUG, say)", function.name);
+  }
   for (const unsigned short* live = function.live[label - 1]; *live != 0; ++live) {
     const ELC_Frame_variable& variable = function.variables[*live - 1];
     void* address = reinterpret_cast<char*>(const_cast<ELC_Frame*>(&frame)) + variable.place;
@@ -32,7 +46,7 @@ Result add_live(const ELC_Frame& frame, int label) {
 // A frame is entered again by the call at its caller's label, and that of the line's first function by none.
 bool is_on_the_way(const Process& p, const ELC_Frame& frame) {
   if (p.frames.empty() || frame.caller == nullptr) return p.frames.empty() && frame.caller == nullptr;
-  return frame.caller->label == p.frames.back().label;
+  return number_of(*frame.caller) == p.frames.back().label;
 }
 
 // Whether this is the function that is called at the frame's label. Where several have its name, it has that of its file before it.
@@ -66,7 +80,7 @@ Result enter_described_frames(Process& p) {
   for (size_t i = chain.size(); i-- > 0;) {
     const ELC_Frame& frame = *chain[i];
     enter(p, frame.function->name, false);
-    p.frames.back().label = frame.label;
+    p.frames.back().label = number_of(frame);
     p.label_is_fresh = frame.label != 0 && (i == 0 || may_call(frame, chain[i - 1]->function->name));
     if (frame.label != 0) ELC_TRY(add_live(frame, frame.label));
   }
@@ -108,10 +122,11 @@ ELC_EXPORT int ELC_Reenter(ELC_Frame* frame) {
   if (!elc::state::is_on_the_way(p, *frame)) elc::state::give_up(elc::state::misplaced());
   p.are_described = true;
   elc::state::enter(p, frame->function->name, false);
-  const int label = p.saved_frames[p.frames.size() - 1].label;
+  const int number = p.saved_frames[p.frames.size() - 1].label, label = elc::state::label_of(*frame->function, number);
   const elc::Result added = elc::state::add_live(*frame, label);
   if (!added.ok()) elc::state::give_up(added);
-  p.frames.back().label = frame->label = label;
+  frame->label = label;
+  p.frames.back().label = number;
   if (p.frames.size() < p.saved_frames.size()) return label;
   ELC_Reentering = 0;
   if (elc::state::arrived_hook != nullptr) elc::state::arrived_hook();

@@ -278,6 +278,7 @@ Result Image::check_leftovers(const Process& p, const format::Reader& reader) {
       if (variables[i].region == nullptr) ELC_TRY(leave_out(p, reader, variables[i], added));
     for (const Region* region : added) {
       const Text what = describe(p.types, region->type, region->count), whose = owner_of(p, *region);
+      if (!p.strict && p.is_prepared && region->is_constant) continue;
       // In a function it has no value yet; a pointer may lead to what the set-up has made and the restart takes away.
       if (p.strict || frame > 0 || p.types.info(region->type).has_handle)
         return Result::error("the program has registered '%s' (%s) of %s, which the line does not have",
@@ -295,10 +296,15 @@ Result Image::leave_out(const Process& p, const format::Reader& reader, const Sa
   if (p.strict || v.frame > 0)
     return Result::error("the line has '%s' (%s) of %s, which the program has not registered there", v.name.c_str(), found.c_str(),
                          whose.c_str());
+  // A text of the program's that no pointer leads to, and that another compilation of it does not have.
+  if (p.is_prepared && v.name.view().find(":string ") != std::string_view::npos) return Result();
   for (const Region* region : added) {
-    bool is_new = false;
+    bool is_new = p.is_prepared && region->is_constant;
     for (const Renamed& renamed : p.renamed) is_new = is_new || (renamed.before.empty() && renamed.now.view() == region->name);
     if (is_new || region->count != v.count || !format::fits(reader.types(), v.type, writer, p.types, region->type, true).ok()) continue;
+    if (p.is_prepared)
+      return Result::error("the line has '%s' (%s) of %s, and the program has '%s' instead: it is another one, or was compiled with other options (-DNDEBUG, say)",
+                           v.name.c_str(), found.c_str(), whose.c_str(), region->name);
     return Result::error("the line has '%s' (%s) of %s, which the program has not registered, and the program has '%s', which the line "
                          "does not have: if they are the same, say ELC_WAS(\"%s\") right before it is registered, and ELC_WAS(\"\") if "
                          "it is new", v.name.c_str(), found.c_str(), whose.c_str(), region->name, v.name.c_str());

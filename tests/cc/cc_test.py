@@ -9,6 +9,7 @@ import unittest
 from cases import Cases, launch, SEED
 from draw import part_of
 from alignment_cases import Alignment  # noqa: F401
+from build_cases import Builds  # noqa: F401
 from character_cases import Characters  # noqa: F401
 from code_cases import Code  # noqa: F401
 from file_cases import Files  # noqa: F401

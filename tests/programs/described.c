@@ -39,7 +39,7 @@ static const ELC_Frame_variable tree_variables[] = {
     PLACE(Tree, x, number, 1), PLACE(Tree, status, status_type, 1)};
 static const unsigned short tree_all[] = {1, 2, 3, 4, 5, 0}, tree_few[] = {1, 2, 3, 0};
 static const unsigned short *const tree_live[] = {tree_all, tree_few, tree_all, tree_few, tree_few};
-static const ELC_Frame_function tree_function = {"tree", tree_variables, tree_live, 5, NULL};
+static const ELC_Frame_function tree_function = {"tree", tree_variables, tree_live, 5, NULL, NULL};
 
 static void tree(int first, int last, uint64_t *sum) {
   uint64_t x = 0;
@@ -114,7 +114,7 @@ static const ELC_Frame_variable pool_variables[] = {
     PLACE(Pool, status, status_type, 1), SLOT(Pool, k, whole), SLOT(Pool, i, integer), SLOT(Pool, length, integer)};
 static const unsigned short pool_all[] = {1, 2, 3, 4, 5, 6, 7, 0};
 static const unsigned short *const pool_live[] = {pool_all, pool_all};
-static const ELC_Frame_function pool_function = {"pool", pool_variables, pool_live, 2, NULL};
+static const ELC_Frame_function pool_function = {"pool", pool_variables, pool_live, 2, NULL, NULL};
 
 static void pool(long k) {
   int i, length = 2 + (int)(ask(k, 2) % 3000);
@@ -177,7 +177,7 @@ static const ELC_Frame_variable slow_variables[] = {PLACE(Slow, x, number, 1), S
                                                     SLOT(Slow, worker, integer)};
 static const unsigned short slow_working[] = {2, 3, 4, 0}, slow_telling[] = {1, 4, 0};
 static const unsigned short *const slow_live[] = {slow_working, slow_telling};
-static const ELC_Frame_function slow_function = {"slow", slow_variables, slow_live, 2, NULL};
+static const ELC_Frame_function slow_function = {"slow", slow_variables, slow_live, 2, NULL, NULL};
 
 static void slow(long k, int worker) {
   uint64_t x = 0;
@@ -220,7 +220,7 @@ struct Main {
 static const ELC_Frame_variable main_variables[] = {PLACE(Main, sum, number, 1), SLOT(Main, k, whole)};
 static const unsigned short main_all[] = {1, 2, 0}, main_few[] = {2, 0};
 static const unsigned short *const main_live[] = {main_all, main_few, main_few};
-static const ELC_Frame_function main_function = {"main", main_variables, main_live, 3, NULL};
+static const ELC_Frame_function main_function = {"main", main_variables, main_live, 3, NULL, NULL};
 
 int main(int argc, char **argv) {
   const Option options[] = {{"seed", &seed, 0, 1000000000, 0, "seed of the sequence"},

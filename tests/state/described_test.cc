@@ -70,7 +70,7 @@ const ELC_Frame_variable inner_variables[] = {{"local", &kLong, nullptr, 4, offs
 const unsigned short inner_live[] = {1, 2, 3, 4, 0};
 const unsigned short* const inner_labels[] = {inner_live, inner_live};
 const char* const inner_callees[] = {nullptr, "inner"};
-const ELC_Frame_function inner_function = {"inner", inner_variables, inner_labels, 2, inner_callees};
+const ELC_Frame_function inner_function = {"inner", inner_variables, inner_labels, 2, inner_callees, nullptr};
 
 long inner(long depth, long* total) {
   long i = 0, local[4] = {0, 0, 0, 0}, result;
@@ -121,7 +121,8 @@ const ELC_Frame_variable program_variables[] = {{"total", &kLong, nullptr, 1, of
                                                 {"round", &kLong, nullptr, 1, offsetof(ProgramFrame, round), 0}};
 const unsigned short program_live[] = {1, 2, 3, 0};
 const unsigned short* const program_labels[] = {program_live, program_live};
-const ELC_Frame_function program_function = {"program", program_variables, program_labels, 2, nullptr};
+const int program_numbers[] = {7001, 7002};
+const ELC_Frame_function program_function = {"program", program_variables, program_labels, 2, nullptr, program_numbers};
 
 long program() {
   long total = 1, sum = 0, round = 0, result;
@@ -246,7 +247,7 @@ TEST_CASE("described frames: another function than that which is called at the l
   // One between them, which has no frame, has called it.
   for (const char* name : {"inner", "file.c:inner", "outer", "file.c:outer"}) {
     CAPTURE(name);
-    const ELC_Frame_function called = {name, inner_variables, inner_labels, 2, nullptr};
+    const ELC_Frame_function called = {name, inner_variables, inner_labels, 2, nullptr, nullptr};
     begin(0);
     in_frame(inner_function, [&](ELC_Frame& caller) {
       ELC_FRAME_CALL(caller, 2);
@@ -288,9 +289,22 @@ TEST_CASE("described frames: a program that differs from the saved one is refuse
   CHECK(contains(gave_up, "has entered inner()"));
 
   restart();
-  static const ELC_Frame_function shorter = {"program", program_variables, program_labels, 0, nullptr};
+  static const ELC_Frame_function shorter = {"program", program_variables, program_labels, 0, nullptr, nullptr};
   if (setjmp(escape) == 0) in_frame(shorter, [](ELC_Frame& frame) { ELC_Reenter(&frame); });
-  CHECK(contains(gave_up, "program() has no label 1"));
+  CHECK(contains(gave_up, "program() has no label 7001"));
+
+  // Another compilation has other calls in front of that one, or has it not.
+  static const int later[] = {7000, 7001}, others[] = {7000, 7002};
+  static const ELC_Frame_function with_more = {"program", program_variables, program_labels, 2, nullptr, later},
+                                  without = {"program", program_variables, program_labels, 2, nullptr, others};
+  static int label;
+  restart();
+  if (setjmp(escape) == 0) in_frame(with_more, [](ELC_Frame& frame) { label = ELC_Reenter(&frame); });
+  CHECK(label == 2);
+  CHECK(gave_up.empty());
+  restart();
+  if (setjmp(escape) == 0) in_frame(without, [](ELC_Frame& frame) { ELC_Reenter(&frame); });
+  CHECK(contains(gave_up, "program() does not make the call in which the line was taken"));
 
   const auto comes_to_a_site = [](ELC_Frame& frame) {
     ELC_FRAME_SITE(frame, 1);

@@ -57,7 +57,7 @@ extern "C" {
 #endif
 
 typedef struct ELC_Frame_variable {
-  const char *name;       /* unique among those of the function */
+  const char *name;       /* unique among those that live at a label */
   const ELC_Type *type;   /* where the type is when a line is taken: those of structs are made at run time */
   const ELC_Type *target; /* of pointers: what they point to, if that is one scalar type; else NULL */
   size_t count;

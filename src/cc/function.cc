@@ -584,7 +584,8 @@ size_t Function::add(Variable variable) {
 
 size_t Function::temporary(QualType type) {
   Variable v;
-  v.name = v.shown = "elc_r" + std::to_string(next_++);
+  v.name = "elc_r" + std::to_string(next_++);
+  v.shown = "value";
   v.type = type.getUnqualifiedType();
   if (v.type->isVariablyModifiedType()) refuse(function_->getLocation(), "a part of an expression points to rows of variable length: give it a name");
   v.in_place = !is_scalar(v.type);
@@ -677,10 +678,27 @@ bool Function::is_listed_at_once(const VarDecl* variable) const {
   return std::any_of(body->body_begin(), body->body_end(), declares);
 }
 
+// Of variables that live at one label and have one name, which each is: whatever else the function has.
+std::vector<int> Function::which_of_its_name() const {
+  std::vector<std::set<size_t>> beside(variables_.size());
+  for (const Label& label : labels_) {
+    std::map<std::string, std::vector<size_t>> named;
+    for (const size_t v : label.live) named[variables_[v].shown].push_back(v);
+    for (const auto& [name, all] : named)
+      for (const size_t v : all)
+        for (const size_t other : all)
+          if (other < v) beside[v].insert(other);
+  }
+  std::vector<int> which(variables_.size(), 1);
+  for (size_t v = 0; v < which.size(); ++v)
+    while (llvm::any_of(beside[v], [&](size_t other) { return which[other] == which[v]; })) ++which[v];
+  return which;
+}
+
 Function::FrameText Function::frame() {
   FrameText text;
   std::string moved, members, places, described, lists, all, callees, numbers, ways;
-  std::set<std::string> shown;
+  const std::vector<int> shown = which_of_its_name();
   for (const Variable& v : variables_) {
     const SourceLocation at = v.declared != nullptr ? v.declared->getLocation() : function_->getLocation();
     const bool is_set = is_scalar(v.type);  // from the beginning, as parameters are
@@ -705,8 +723,8 @@ Function::FrameText Function::frame() {
       refuse(at, (v.is_parameter || v.declared != nullptr ? "'" + v.shown + "'" : "a part of an expression") + " lives while a call can reach MPI, and cannot be part of lines: " + why);
       continue;
     }
-    std::string name = v.shown;
-    for (int n = 2; !shown.insert(name).second; ++n) name = v.shown + " " + std::to_string(n);
+    const int which = shown[static_cast<size_t>(&v - variables_.data())];
+    const std::string name = v.shown + (which < 2 ? "" : " " + std::to_string(which));
     described += "{\"" + name + "\", &" + d.type + ", " + (d.target.empty() ? "0" : "&" + d.target) + ", " + std::to_string(d.count) +
                  ", __builtin_offsetof(struct elc_frame, " + v.name + "), " + (!v.in_place ? "0" : is_set || is_cleared || may_hide ? "2" : "1") + "}, ";
   }

@@ -138,6 +138,7 @@ class Function {
   std::vector<size_t> live_at(const clang::CallExpr* call, bool is_site) const;
   int number_of_label(clang::SourceLocation at, const std::string& called);
   bool is_listed_at_once(const clang::VarDecl* variable) const;
+  std::vector<int> which_of_its_name() const;
   struct FrameText {
     std::string made;            // the declarations
     std::string clear;           // what a line is to look at

@@ -516,8 +516,9 @@ class FileVisitor : public Visitor {
     characters.count = literal->getLength() + 1;
     m_.strings_ += "static " + (is_wide ? element.getAsString() : "char") + " " + name + "[" + std::to_string(characters.count) + "] = " +
                    (is_wide ? unit_.text().substr(begin, end - begin) : in_quotes(literal->getBytes())) + "; ";
-    // By what it is: another compilation of the file may have others in front of it.
-    m_.add_entry(m_.program_.file_name(unit_) + ":string " + llvm::utohexstr(llvm::xxHash64(kind + literal->getBytes().str())), name, characters, true);
+    // By what it is: another compilation of the file may have others in front of it. What the type of a wide one is called differs.
+    const std::string sort = of_function != nullptr ? kind : is_wide ? std::to_string(literal->getCharByteWidth()) : "";
+    m_.add_entry(m_.program_.file_name(unit_) + ":string " + llvm::utohexstr(llvm::xxHash64(sort + " " + literal->getBytes().str())), name, characters, true);
     m_.edits_.replace(begin, end, name);
   }
 

@@ -11,13 +11,16 @@ namespace elc::state {
 // What is gone, or where the program has other memory by now, is forgotten, and what is in the memory that it is of.
 void settle_moved(Process& p) {
   HashMap<Moved> kept;
+  p.ways.clear();
   p.moved.each([&](uint64_t to, const Moved& moved) {
     const Block* const block = p.blocks->block_of(reinterpret_cast<const void*>(moved.from));
     if (moved.block != 0 && (block == nullptr || block->id != moved.block)) return;
     if (moved.block == 0 && block != nullptr && block->id >= moved.next_id) return;
     const format::PointerLeaf of = p.blocks->encode(reinterpret_cast<const void*>(moved.from));
     const format::PointerLeaf leads = p.blocks->encode(reinterpret_cast<const void*>(static_cast<uintptr_t>(to)));
-    if (of.block != format::kWildBlock && of.block != leads.block) kept.at(to) = moved;
+    if (of.block == format::kWildBlock || of.block == leads.block) return;
+    kept.at(to) = moved;
+    if (block != nullptr && to < reinterpret_cast<uintptr_t>(block->address)) p.ways.push_back({static_cast<uintptr_t>(to), block});
   });
   p.moved = std::move(kept);
   ELC_Program_moves = p.moved.size() > 0;
@@ -83,18 +86,16 @@ void note_moved(Process& p, uintptr_t from, uintptr_t to, const ELC_Frame_functi
 
 Result encode_on_the_way(const Process& p, uintptr_t value, format::TypeId target, format::PointerLeaf* out) {
   const Block* of = nullptr;
-  Result status;
-  p.moved.each([&](uint64_t to, const Moved& moved) {
-    const Block* const block = to >= value ? nullptr : p.blocks->block_of(reinterpret_cast<const void*>(moved.from));
-    if (block == nullptr || block == of) return;
-    const uintptr_t begin = reinterpret_cast<uintptr_t>(block->address);
-    const uint64_t element = p.types.size_of(block->type == format::kByte && target != format::kNone ? target : block->type);
-    if (value >= begin || element == 0 || (begin - value) % element != 0) return;
+  for (const Way& way : p.ways) {
+    const uintptr_t begin = reinterpret_cast<uintptr_t>(way.to->address);
+    if (value <= way.from || value >= begin || way.to == of) continue;
+    const uint64_t element = p.types.size_of(way.to->type == format::kByte && target != format::kNone ? target : way.to->type);
+    if (element == 0 || (begin - value) % element != 0) continue;
     if (of != nullptr)
-      status = Result::error("a pointer in it leads to nothing, between where two others were moved and the blocks of memory that they are of: have it lead into its block, or to nothing (NULL)");
-    of = block;
-  });
-  if (of == nullptr || !status.ok()) return status;
+      return Result::error("a pointer in it leads to nothing, between where two others were moved and the blocks of memory that they are of: have it lead into its block, or to nothing (NULL)");
+    of = way.to;
+  }
+  if (of == nullptr) return Result();
   const format::TypeInfo& type = p.types.info(of->type);
   const uintptr_t distance = reinterpret_cast<uintptr_t>(of->address) - value;
   if (distance % type.size == 0) *out = {format::kFirstById + of->id, format::position_before(distance / type.size * type.leaves)};

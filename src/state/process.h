@@ -96,6 +96,12 @@ struct Moved {
   const ELC_Frame_function* function = nullptr;  // not null: a variable of this one alone has it
 };
 
+// Between where a pointer was moved and the block that it is of, which is behind that.
+struct Way {
+  uintptr_t from;
+  const Block* to;
+};
+
 // What the program takes the memory in the middle of a block for, if the block was there then: those that were made later have other ids.
 struct Part {
   TypeId type = 0;
@@ -199,6 +205,7 @@ struct Process {
   Vector<uintptr_t> places;  // in a prepared program: what the addresses of its memory begin with
   uintptr_t low_end = 0;     // in it: where memory ends that begins with nothing, behind the executable
   HashMap<Moved> moved;      // by a prepared program: pointers to before or behind what they are of
+  Vector<Way> ways;          // of those, while a line is taken
   HashMap<Part> parts;       // by a prepared program, by their addresses: parts of blocks
   HashMap<TypeId> beginnings;  // by the type and the number of members; kNone: there is none
   HashMap<TypeId> begun;       // the types that those are the beginnings of

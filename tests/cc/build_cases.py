@@ -1,6 +1,7 @@
 """What is the same in another compilation of the same sources, which has other calls, texts and variables, or links them in another order."""
 
 import os
+import re
 import shutil
 
 from cases import Cases, launch, PROGRAM
@@ -105,6 +106,31 @@ static long count(long x) {
             self.assertRegex(self.restarted(other, 1, code=None)[1], r"the line has 'count\.n.*, and the program has 'count\.n.* instead: it is another one")
             shutil.rmtree(os.path.join(self.home, "taken"))
             shutil.rmtree(os.path.join(self.home, "lines"))
+
+    def test_variables_that_only_checks_ask_for(self):
+        """Without these nobody asks for them behind the call; with them, a line that has them not is refused, and so is a pointer to one."""
+        self.write("prog.c", PROGRAM % (r"""
+#include <assert.h>
+static long *last;
+static long twice(long n) { long before = n * 3, sum = deep(n, 1); assert(before == n * 3 && sum > 0); return sum; }
+static long kept(long n) { long own = n; last = LAST; n = deep(n, 1) + *last; last = 0; return n; }
+static long there; """, "result += twice(i); last = &there; result += kept(i);"))
+        self.cc("prog.c", "-w", "-o", "checked", "-DLAST=(assert(n>=0),&n)")
+        self.cc("prog.c", "-w", "-o", "plain", "-O2", "-DNDEBUG", "-DLAST=&n")
+        self.cc("prog.c", "-w", "-o", "other", "-DNDEBUG", "-DLAST=&own")
+        out = self.lines_of("checked", "30 31 32 33")
+        results = []
+        for line in (1, 2, 3, 4):
+            found, said = self.restarted("plain", line)
+            self.assertEqual(found, out, said)
+            said = self.restarted("other", line, code=None)[1]
+            results.append(bool(re.search("which the program has not registered|has registered '|which the line does not have", said)))
+        self.assertIn(True, results)
+        shutil.rmtree(os.path.join(self.home, "taken"))
+        shutil.rmtree(os.path.join(self.home, "lines"))
+        self.lines_of("plain", "30 31 32 33")
+        refused = [re.search("the program has registered '(before|sum|n)' .* which the line does not have", self.restarted("checked", line, code=None)[1]) for line in (1, 2, 3, 4)]
+        self.assertTrue(any(refused))
 
     def test_objects_in_another_order(self):
         """Of files of one name, and of one file that was compiled several times."""

@@ -656,13 +656,30 @@ std::vector<size_t> Function::live_at(const CallExpr* call, bool is_site) const 
   return live;
 }
 
+// What a call is made with, in words that are the same for each MPI: variables, members and texts.
+static void add_words(const Unit& unit, const Stmt* s, std::string* words) {
+  if (s == nullptr) return;
+  if (const auto* reference = dyn_cast<DeclRefExpr>(s)) {
+    const auto* const variable = dyn_cast<VarDecl>(reference->getDecl());
+    const bool is_own = variable != nullptr && !unit.in_system_header(variable->getLocation()) && !unit.file(variable->getLocation()).ends_with("mpi.h");
+    if (is_own) *words += " " + variable->getName().str();
+  }
+  if (const auto* member = dyn_cast<MemberExpr>(s)) *words += "." + member->getMemberDecl()->getName().str();
+  if (const auto* text = dyn_cast<StringLiteral>(s)) *words += " " + text->getBytes().str();
+  for (const Stmt* child : s->children()) add_words(unit, child, words);
+}
+
 // Not by its place among the others: of one source a compilation may have other calls, for another MPI, or with -DNDEBUG. It is the line in the
-// function, what is called, and which of those; whoever sees it in a file can read the line.
-int Function::number_of_label(SourceLocation at, const std::string& called) {
-  constexpr unsigned kLines = 20000, kNames = 1000, kTimes = 100;
-  const std::string file = unit_.file(at), included = file == unit_.file(function_->getLocation()) ? "" : "/" + file.substr(file.rfind('/') + 1);
-  const auto name = static_cast<unsigned>(llvm::xxHash64(called + included) % kNames);
-  unsigned number = ((unit_.line(at) - unit_.line(function_->getLocation())) % kLines * kNames + name) * kTimes + 1;
+// function, what is called and with what, and which of those; whoever sees it in a file can read the line.
+int Function::number_of_label(const CallExpr* call) {
+  constexpr unsigned kLines = 20000, kNames = 10000, kTimes = 10;
+  const SourceLocation begin = function_->getLocation(), at = call == nullptr ? begin : call->getBeginLoc();
+  const std::string file = unit_.file(at);
+  std::string words = file == unit_.file(begin) ? "" : file.substr(file.rfind('/') + 1) + "/";
+  if (call != nullptr && callee_of(call) != nullptr) words += callee_of(call)->getName().str();
+  for (unsigned i = 0; call != nullptr && i < call->getNumArgs(); ++i) add_words(unit_, call->getArg(i), &words);
+  const auto name = static_cast<unsigned>(llvm::xxHash64(words) % kNames);
+  unsigned number = ((unit_.line(at) - unit_.line(begin)) % kLines * kNames + name) * kTimes + 1;
   while (!numbers_.insert(static_cast<int>(number)).second) ++number;
   return static_cast<int>(number);
 }
@@ -800,7 +817,7 @@ Edits::Edit Function::transform() {
   const size_t begin = brace + (unit_.text()[brace] == '<' ? 2 : 1), end = unit_.begin_of(body->getRBracLoc());
   if (is_left_alone_) return {begin, end, true, module_.edits().text(begin, end), ""};
   if (module_.program().everywhere()) {
-    labels_.push_back({true, scope_, "", "", "", number_of_label(function_->getLocation(), "")});
+    labels_.push_back({true, scope_, "", "", "", number_of_label(nullptr)});
     out_ += before_call(scope_) + "elc_L1: elc_f.elc_h.label = elc_f.elc_h.is_site = 1; ELC_Checkpoint(); " + behind_call();
   }
   emit_children(body);

@@ -136,7 +136,7 @@ class Function {
   std::string restore(const std::vector<size_t>& live, const std::string& but) const;
   std::string again(const clang::CallExpr* call, const std::string& result) const;
   std::vector<size_t> live_at(const clang::CallExpr* call, bool is_site) const;
-  int number_of_label(clang::SourceLocation at, const std::string& called);
+  int number_of_label(const clang::CallExpr* call);
   bool is_listed_at_once(const clang::VarDecl* variable) const;
   std::vector<int> which_of_its_name() const;
   struct FrameText {

@@ -556,7 +556,7 @@ std::string Function::call(const CallExpr* call, Call kind, bool is_used) {
   label.result = result;
   const FunctionDecl* const named = callee_of(call);
   if (kind == Call::kInstrumented && named != nullptr && !module_.program().is_other_name(unit_, named)) label.callee = named->getName().str();
-  label.number = number_of_label(call->getBeginLoc(), named == nullptr ? "" : named->getName().str());
+  label.number = number_of_label(call);
   labels_.push_back(label);
   const std::string made = valued ? set(result, call->getType(), callee + "(" + arguments + ")") : callee + "(" + arguments + "); ";
   out_ += before_call(label.live) + (label.is_site ? place : "") + "elc_f.elc_h.label = " + number + "; elc_f.elc_h.is_site = " +

@@ -60,6 +60,36 @@ int main(int argc, char **argv) {
             shutil.rmtree(os.path.join(self.home, "taken"))
             shutil.rmtree(os.path.join(self.home, "lines"))
 
+    def test_calls_of_one_line(self):
+        """Of which not all compilations have the first: they differ in what they are given."""
+        self.write("prog.c", r"""
+#include <mpi.h>
+#include <stdio.h>
+#ifdef MORE
+#define FIRST(X) X(a)
+#else
+#define FIRST(X)
+#endif
+#define ALL(X) FIRST(X) X(b) X(c) X(d)
+#define SUM(v) MPI_Allreduce(MPI_IN_PLACE, &v, 1, MPI_LONG, MPI_SUM, MPI_COMM_WORLD); v %= 10007;
+static long a, b, c, d;
+static void step(int i) { b += i; c += b; d += c; ALL(SUM) }
+int main(int argc, char **argv) {
+  int i, rank;
+  MPI_Init(&argc, &argv); MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  for (i = 0; i < 9; i++) { step(i); if (rank == 0) printf("%d %ld %ld %ld\n", i, b, c, d); }
+  MPI_Finalize();
+  return 0;
+}
+""")
+        self.cc("prog.c", "-o", "more", "-DMORE")
+        self.cc("prog.c", "-o", "less", "-O2")
+        out = self.lines_of("more", "13 14 15 16")
+        for line in (1, 2, 3, 4):
+            found, said = self.restarted("less", line, code=None if line == 1 else 0)
+            if line == 1: self.assertIn("step() does not make the call in which the line was taken", said)
+            else: self.assertTrue(found != "" and out.endswith(found), "%s\n%s" % (found, said))
+
     def test_texts_that_not_all_have(self):
         """Pointers lead to the same texts, wherever these are in the file."""
         self.write("prog.c", PROGRAM % (r"""

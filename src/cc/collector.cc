@@ -461,9 +461,7 @@ class Collector : public Visitor {
     if (const auto* declaration = dyn_cast<DeclStmt>(s))
       for (const Decl* d : declaration->decls())
         if (const auto* variable = dyn_cast<VarDecl>(d); variable != nullptr && variable->isStaticLocal()) return false;
-    for (const Stmt* child : s->children())
-      if (!only_computes(child)) return false;
-    return true;
+    return !any_part(s, [&](const Stmt* part) { return !only_computes(part); });
   }
 
   void see_threaded(const CallExpr* call, const FunctionDecl* callee) {

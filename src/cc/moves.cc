@@ -111,7 +111,7 @@ class MoveVisitor : public Visitor {
       const auto gets = [&](const Known& known) { return known.allocates && !known.returns_memory; };
       if (is_of_anything && (callee == nullptr || program_.defines(unit_, callee) || gets(program_.known(callee->getName().str())))) return true;
     }
-    return std::any_of(s->child_begin(), s->child_end(), [&](const Stmt* child) { return child != nullptr && allocates(child); });
+    return any_part(s, [&](const Stmt* part) { return allocates(part); });
   }
 
   // Whether somebody else may have what is in its variables: it puts pointers, or structs, elsewhere, returns them, or gives them to
@@ -126,7 +126,7 @@ class MoveVisitor : public Visitor {
       const bool takes = callee == nullptr || program_.defines(unit_, callee) || program_.known(callee->getName().str()).returns_memory;  // memcpy
       if (takes && std::any_of(call->arg_begin(), call->arg_end(), may_have)) return true;
     }
-    return std::any_of(s->child_begin(), s->child_end(), [&](const Stmt* child) { return child != nullptr && gives_pointers(child); });
+    return any_part(s, [&](const Stmt* part) { return gives_pointers(part); });
   }
 
   // By what is computed, and added: it may be negative, which is seen when it is done.

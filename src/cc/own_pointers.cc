@@ -1,5 +1,7 @@
 #include "cc/own_pointers.h"
 
+#include <utility>
+
 #include "cc/known.h"
 #include "clang/AST/ASTContext.h"
 #include "clang/AST/Attr.h"
@@ -21,6 +23,8 @@ class OwnPointers::Look {
       for (const Decl* declared : declaration->decls())
         if (const auto* variable = dyn_cast<VarDecl>(declared)) value(variable->getInit(), true);
     }
+    // What clang says to be in it are the variables of around it that it uses, which threads share; the rest is the body.
+    if (const auto* body = dyn_cast<CapturedStmt>(s)) statement(body->getCapturedStmt());
     const bool is_known = isa<CompoundStmt, IfStmt, ForStmt, WhileStmt, DoStmt, SwitchStmt, SwitchCase, LabelStmt, AttributedStmt, DeclStmt>(s);
     for (const Stmt* child : s->children()) {
       const auto* const e = dyn_cast_or_null<Expr>(child);
@@ -114,10 +118,8 @@ const OwnPointers::Given& OwnPointers::given_by(const FunctionDecl* function) {
   if (!is_new) return at->second;
   Given given;
   Look(*this, given).statement(function->getBody());
-  Given& known = given_[function->getCanonicalDecl()];
-  known = given;
-  known.is_known = true;
-  return known;
+  given.is_known = true;
+  return at->second = std::move(given);
 }
 
 bool OwnPointers::has(const FunctionDecl* function, const VarDecl* variable) {

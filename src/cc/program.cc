@@ -1,15 +1,12 @@
 #include "cc/program.h"
 
 #include <algorithm>
-#include <filesystem>
 
 #include "cc/addresses.h"
 #include "cc/numbers.h"
 #include "elc_program.h"
 
 namespace elc::cc {
-
-namespace fs = std::filesystem;
 
 using namespace clang;
 
@@ -509,8 +506,7 @@ std::string Program::file_name(const Unit& unit) const {
     const std::string end = own.path.substr(at);
     if (count([&](const File& other) { return other.path.ends_with(end); }) == 1) return end.substr(1);
     if (at != 0) continue;
-    const std::string name = fs::path(own.path).filename().string();
-    return name + "#" + std::to_string(1 + count([&](const File& other) { return other.path == own.path && other < own; }));
+    return own.path.substr(own.path.rfind('/') + 1) + "#" + std::to_string(1 + count([&](const File& other) { return other.path == own.path && other < own; }));
   }
 }
 

@@ -277,6 +277,14 @@ inline int64_t step_of(const clang::ASTContext& context, clang::QualType element
   return element->isVoidType() ? 1 : context.getTypeSizeInChars(element).getQuantity();
 }
 
+// Whether is(part) of one of the statements and expressions in this one; the body of a directive of OpenMP is among them, which clang has aside.
+template <class F>
+bool any_part(const clang::Stmt* s, F is) {
+  const auto* const region = llvm::dyn_cast<clang::CapturedStmt>(s);
+  if (region != nullptr && is(region->getCapturedStmt())) return true;
+  return llvm::any_of(s->children(), [&](const clang::Stmt* child) { return child != nullptr && is(child); });
+}
+
 // Calls visit(expression) for each pthread_self that a call is given, which keeps nowhere what that is.
 template <class F>
 void each_passing_self(const clang::CallExpr* call, F visit) {

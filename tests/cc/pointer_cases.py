@@ -285,3 +285,17 @@ static long use(double *m, int n, int low) {
         self.restarts_from_all(PROGRAM % (outside % "", inside % ""), "2 6 13 20 31 44 60", "3 50")
         other = outside % "static double *other;", inside % "other = calloc(12500, sizeof *other);"
         self.restarts_from_all(PROGRAM % other, "2 6 13 20 31 44 60", "3 50")
+
+    def test_pointers_that_threads_give(self):
+        """In the body of a directive, which reaches no MPI, variables that are declared there are put elsewhere."""
+        self.right(r"""
+static double *kept[4], *m;
+static void fill(double *from, int low) {
+  int k;
+#pragma omp parallel for
+  for (k = 0; k < 4; k++) { double *own = from - low - k, *other; other = own; kept[k] = other; }
+}""", r"""
+    if (!m) { m = malloc(20 * sizeof *m); for (int k = 0; k < 20; k++) m[k] = k + rank; }
+    if (i % 5 == 0) fill(m, 100 + i);
+    deep(1, 1);
+    for (int k = 0; k < 4; k++) result += (long)kept[k][100 + i - i % 5 + 2 * k];""", "-fopenmp")

@@ -19,25 +19,16 @@ struct Cut {
   uint64_t elements;  // of the next member
 };
 
-// What tells which member of a union is in use may be a member of the struct that the block has no room for.
-bool asks_others(const format::TypeTable& types, TypeId type) {
-  const format::TypeInfo& info = types.info(type);
-  if (!info.walked || is_word(types, type)) return false;
-  if (info.kind != format::kStruct) return true;
-  const auto fields = types.fields(type);
-  return std::any_of(fields.begin(), fields.end(), [&](const format::FieldInfo& field) { return asks_others(types, field.type); });
-}
-
 // kNone: there is none of so many.
 TypeId beginning_of(Process& p, TypeId type, const Cut& cut) {
   const format::TypeInfo& info = p.types.info(type);
   const uint32_t members = cut.members + (cut.elements > 0 ? 1 : 0);
-  if (info.kind != format::kStruct || members == 0 || cut.members >= info.field_count) return format::kNone;
+  if (info.kind != format::kStruct || members == 0 || members > info.field_count) return format::kNone;
   Vector<format::FieldSpec> fields;
   uint64_t end = 0;
   for (uint32_t i = 0; i < members; ++i) {
     const format::FieldInfo& field = p.types.field(info, i);
-    if (p.types.accessor(field.type) != nullptr || asks_others(p.types, field.type)) return format::kNone;
+    if (p.types.accessor(field.type) != nullptr) return format::kNone;
     const uint64_t count = i < cut.members ? field.count : std::min<uint64_t>(cut.elements, field.count);
     fields.push_back({field.name, field.offset, field.type, count});
     end = field.offset + count * p.types.size_of(field.type);
@@ -54,14 +45,17 @@ TypeId beginning_of(Process& p, TypeId type, const Cut& cut) {
 TypeId beginning_in(Process& p, TypeId type, uint64_t size) {
   if (type < format::kFirstMade) return format::kNone;
   Cut cut = {0, 0};
+  uint64_t end = 0;
   for (const format::FieldInfo& field : p.types.fields(type)) {
     const uint64_t element = p.types.size_of(field.type);
-    if (field.offset + field.count * element > size) {
+    end = field.offset + field.count * element;
+    if (end > size) {
       if (field.offset < size && element > 0) cut.elements = (size - field.offset) / element;
       break;
     }
     ++cut.members;
   }
+  if (size >= 2 * end) return format::kNone;  // it has all members, and more of the gap behind them than another one has room in
   const uint64_t key = mix64(mix64(static_cast<uint64_t>(type) << 32 | cut.members) ^ cut.elements);
   const TypeId* const known = p.beginnings.find(key);
   return known != nullptr ? *known : p.beginnings.at(key) = beginning_of(p, type, cut);

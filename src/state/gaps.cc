@@ -37,7 +37,7 @@ Vector<Stretch> parts_in_use(const format::TypeTable& types, TypeId type) {
 // something else. Made for all structs, so that a restart has them. 0: it has no gaps, or what they are is not known.
 TypeId with_gaps(Process& p, TypeId type) {
   const format::TypeInfo& info = p.types.info(type);
-  if (info.kind != format::kStruct || has_union(p.types, type)) return 0;
+  if (info.kind != format::kStruct) return 0;
   const Vector<Stretch> parts = parts_in_use(p.types, type);
   Vector<ELC_Field> fields;
   Vector<Text> names;

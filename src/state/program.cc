@@ -253,9 +253,10 @@ void say_type_of(Process& p, Block* block, void* memory, ELC_Type type, bool is_
   if (block->guessed) elc::state::forget_parts_of(p, *block);
   if (block->size > 0 && block->size < p.types.size_of(type)) {
     if (block->type == type) block->type = ELC_BYTE;  // it has become smaller
-    type = elc::state::beginning_in(p, type, block->size);
-    is_open = false;
-    if (type == elc::format::kNone) return;
+    const ELC_Type beginning = elc::state::beginning_in(p, type, block->size);
+    if (beginning == elc::format::kNone) return;
+    is_open = p.types.info(beginning).field_count == p.types.info(type).field_count;  // what is behind its last member is no other's
+    type = beginning;
   }
   if (is_open && block->type == type) block->is_open = true;  // a restart does not know it of one without more
   const uint64_t element = p.types.size_of(type);

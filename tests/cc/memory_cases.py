@@ -418,6 +418,38 @@ for (one = all; one != NULL; one = one->up) result += one->kind + (one->kind % 4
 result += ends[i % 3 > i ? 0 : i % 3]->next->n;
 """), "3 8 20 29", "35 60")
 
+    def test_text_behind_a_struct_with_a_union(self):
+        """It begins in the gap at the struct's end, and the block may be smaller than the struct."""
+        program = PROGRAM % ("""
+#include <stddef.h>
+struct sym { struct sym *next; int kind;
+@PRAGMA
+  union { double d; struct sym *s; } u; unsigned short len; char name[@SIZE]; };
+struct both { struct inner { int kind;
+@PRAGMA
+  union { double d; struct both *s; } u; char c; } in; struct both *up; char text[1]; };
+static struct sym *all, *one; static struct both *twos, *two;
+static struct sym *intern(const char *text, int is_short, int k) {
+  size_t n = strlen(text); struct sym *v = malloc((is_short ? offsetof(struct sym, name) : sizeof *v) + n + 1);
+  strcpy(v->name, text), v->len = n, v->next = all, v->kind = k % 2;
+  if (v->kind) v->u.s = all; else v->u.d = k;
+  return v; }
+""", """
+if (i < 12) {
+  all = intern("yellow-blue-green-pink" + 2 * i, i % 3 != 1, i);
+  two = malloc(sizeof *two + i), two->up = twos, two->in.kind = i % 2, two->in.c = i, memset(two->text, 0, i + 1), memset(two->text, 'a' + i, i);
+  if (i % 2) two->in.u.s = two; else two->in.u.d = i;
+  twos = two;
+}
+deep(1, 1);
+for (one = all; one != NULL; one = one->next) { result += strlen(one->name) == one->len; for (const char *c = one->name; *c; c++) result = result * 3 % 1000003 + *c; result += one->kind ? one->u.s == NULL || one->u.s->len > one->len : (long)one->u.d; }
+for (two = twos; two != NULL; two = two->up) { for (const char *c = two->text; *c; c++) result = result * 3 % 1000003 + *c; result += two->in.c + (two->in.kind ? two->in.u.s == two : (long)two->in.u.d); }
+""")
+        for pragma in "", "#pragma elc union kind 0: d, 1: s":
+            for size in "1", "":
+                with self.subTest(pragma=pragma, size=size):
+                    self.restarts_from_all(program.replace("@PRAGMA", pragma).replace("@SIZE", size), "8 29 35")
+
     def test_size_of_a_block(self):
         """As allocators count what they have given out, and arrays grow into what they have."""
         self.right("#include <malloc.h>\nstatic size_t used, n; static int *all; static void *get(size_t k) { void *p = malloc(k); used += malloc_usable_size(p); return p; }"

@@ -36,7 +36,7 @@ struct Noted {
 };
 
 // Which bytes of an element are of its fields.
-void mark_fields(const format::TypeTable& types, TypeId type, uint64_t offset, Vector<bool>* set) {
+void mark_fields(const format::TypeTable& types, TypeId type, uint64_t offset, bool gaps_too, Vector<bool>* set) {
   const format::TypeInfo& info = types.info(type);
   const auto mark = [&](uint64_t at) { (*set)[static_cast<size_t>(offset + at)] = true; };
   if (info.kind != format::kStruct) {
@@ -49,8 +49,8 @@ void mark_fields(const format::TypeTable& types, TypeId type, uint64_t offset, V
   for (size_t i = 0; i < bits.size(); ++i)
     if (bits[i] != 0) mark(i);
   for (const format::FieldInfo& field : types.fields(type)) {
-    const uint64_t size = types.accessor(field.type) != nullptr ? 0 : types.size_of(field.type);
-    for (uint64_t i = 0; size > 0 && i < field.count; ++i) mark_fields(types, field.type, offset + field.offset + i * size, set);
+    const uint64_t size = types.accessor(field.type) != nullptr || (is_gap(field) && !gaps_too) ? 0 : types.size_of(field.type);
+    for (uint64_t i = 0; size > 0 && i < field.count; ++i) mark_fields(types, field.type, offset + field.offset + i * size, gaps_too, set);
   }
 }
 
@@ -84,7 +84,7 @@ class Judge {
     if (!is_known_) return;
     Vector<bool> used;
     used.resize(static_cast<size_t>(process.types.size_of(type)));
-    mark_fields(process.types, type, 0, &used);
+    mark_fields(process.types, type, 0, true, &used);
     for (size_t i = 0; i < used.size(); ++i)
       if (!used[i]) unused_.push_back(i);
     find_doubtful(process.types, type, 0, &doubtful_);
@@ -112,6 +112,23 @@ class Parts {
 
   // `noted`: by ascending offset, and none twice.
   void find(const Vector<Noted>& noted) {
+    const Block own = block_;
+    make_of(noted);
+    if (is_contradicted(noted, own)) {
+      const bool is_made = is_name_of_parts(p_.types.info(block_.type).name);
+      if (is_made) p_.without_parts.pop_back();
+      block_ = own;
+      is_strict_ = true;
+      make_of(noted);
+    }
+    if (!is_strict_ || !is_contradicted(noted, own)) return;
+    if (!is_name_of_parts(p_.types.info(block_.type).name)) p_.without_parts.push_back(block_);
+    block_.type = format::kByte;
+    block_.guessed = block_.is_open = false;
+  }
+
+ private:
+  void make_of(const Vector<Noted>& noted) {
     const uint64_t element = p_.types.size_of(block_.type);
     // What the block's own type has, such as handles of MPI that are numbers, is not to become bytes because another one was looked at.
     if (!Judge(p_, block_.type).is_known()) return;
@@ -120,8 +137,58 @@ class Parts {
     Vector<Noted> both;
     if (with_own(noted, &both)) make_of(both, element);
   }
-
- private:
+  // Where a pointer is to be, and the program has looked at the place as something that has none there, such as an object in whose first word an
+  // allocator keeps the next one: an address that leads nowhere is part of a number with what was there before, and so may be one of which the
+  // number is less than half.
+  bool is_contradicted(const Vector<Noted>& noted, const Block& own) const {
+    constexpr uint64_t kWord = sizeof(uintptr_t);
+    const uint64_t known = p_.types.info(own.type).kind != format::kStruct ? 0 : own.is_open ? p_.types.size_of(own.type) : own.size;
+    for (const Noted& one : noted) {
+      const bool was_both = one.before != format::kNone;
+      const uint64_t end = std::min(block_.size, one.offset + std::max(p_.types.size_of(one.type), was_both ? p_.types.size_of(one.before) : 0));
+      for (uint64_t at = (one.offset + kWord - 1) / kWord * kWord; at + kWord <= end; at += kWord) {
+        uintptr_t value;
+        memcpy(&value, block_.address + at, sizeof value);
+        if (!may_be_address(p_, value) || !has_pointer(block_.type, at, false)) continue;
+        const bool leads_somewhere = !is_lost(at);
+        const auto denies = [&](TypeId type, uint64_t begin, uint64_t behind) {
+          if (type == format::kNone || at < begin || at + kWord > behind || has_pointer(type, at - begin, true)) return false;
+          return !leads_somewhere || (covered(type, at - begin, kWord) < kWord / 2 && !(was_both && has_pointer(one.type, at - one.offset, false)));
+        };
+        if (denies(own.type, 0, known) || denies(one.type, one.offset, one.offset + p_.types.size_of(one.type)) ||
+            (was_both && denies(one.before, one.offset, one.offset + p_.types.size_of(one.before))))
+          return true;
+      }
+    }
+    return false;
+  }
+  // An address of nothing that is there.
+  bool is_lost(uint64_t at) const {
+    uintptr_t value;
+    format::PointerLeaf beside;
+    memcpy(&value, block_.address + at, sizeof value);
+    return may_be_address(p_, value) && !leads(at) && !leads_beside_memory(p_, value, &beside) && p_.moved.find(value) == nullptr;
+  }
+  // How many of these bytes are of fields.
+  uint64_t covered(TypeId type, uint64_t at, uint64_t size) const {
+    const uint64_t element = p_.types.size_of(type);
+    Vector<bool> used;
+    used.resize(static_cast<size_t>(element));
+    mark_fields(p_.types, type, 0, false, &used);
+    uint64_t count = 0;
+    for (uint64_t i = 0; i < size; ++i) count += used[static_cast<size_t>((at + i) % element)] ? uint64_t{1} : 0;
+    return count;
+  }
+  bool has_pointer(TypeId type, uint64_t at, bool or_union) const {
+    const format::TypeInfo& info = p_.types.info(type);
+    if (info.kind != format::kStruct) return (info.kind == format::kPointer && at % info.size == 0) || (or_union && info.kind == format::kUnion);
+    at %= info.size;
+    for (const format::FieldInfo& field : p_.types.fields(type)) {
+      const uint64_t size = p_.types.accessor(field.type) != nullptr ? 0 : p_.types.size_of(field.type);
+      if (at >= field.offset && at - field.offset < size * field.count) return has_pointer(field.type, at - field.offset, or_union);
+    }
+    return false;
+  }
   bool make_of(const Vector<Noted>& all, uint64_t element) {
     fields_.clear();
     end_ = 0;
@@ -140,7 +207,8 @@ class Parts {
       if (all[i].offset < end_) continue;
       // A program may look at what is there by way of another type first, and an allocator at the first word of what was given back, of which
       // a restart knows nothing any more. What the whole block was taken for is not noted where it begins.
-      const TypeId before = all[i].offset == 0 && all[i].before == format::kNone && block_.type != format::kByte ? block_.type : all[i].before;
+      const bool is_own = all[i].offset == 0 || (is_strict_ && !block_.is_open && p_.types.info(block_.type).kind == format::kStruct && all[i].offset % element == 0);
+      const TypeId before = is_own && all[i].before == format::kNone && block_.type != format::kByte ? block_.type : all[i].before;
       const bool is_other = !add_as(all[i].type, true) &&
                             (before == format::kNone || (!add_as(before, true) && !add_free(all[i].type, before) && !add_free(before, all[i].type))) &&
                             (all[i].type == format::kPointer || !add_free(format::kPointer, all[i].type));
@@ -199,6 +267,7 @@ class Parts {
     return false;
   }
   bool is_whole(uint64_t element) const {
+    if (is_strict_) return false;
     const Judge base(p_, block_.type);
     for (uint64_t at = 0; at + element <= block_.size; at += element)
       if (!base.allows(block_.address + at)) return false;
@@ -243,7 +312,10 @@ class Parts {
     if (!judge.has_pointers()) return false;
     const uint64_t size = p_.types.size_of(type);
     uint64_t count = 0;
-    const auto is_one = [&](const uint8_t* at) { return judge.allows(at) && check_addresses(p_, at, size, type).ok(); };
+    const auto is_one = [&](const uint8_t* at) {
+      const bool may_be = !is_strict_ || type != format::kPointer || !is_lost(static_cast<uint64_t>(at - block_.address));
+      return may_be && judge.allows(at) && check_addresses(p_, at, size, type).ok();
+    };
     while ((count + 1) * size <= end - begin && is_one(block_.address + begin + count * size)) ++count;
     const uint64_t last = begin + count * size;
     if (as_a_whole && !check_addresses(p_, block_.address + last, end - last, format::kByte).ok()) return false;
@@ -304,7 +376,7 @@ class Parts {
   // An object that was given back: its first word is the allocator's, which leads to the next one; the pointers behind it are as they were.
   bool add_given_back(TypeId link, TypeId type, uint64_t begin, uint64_t end) {
     if (link != format::kPointer || p_.types.size_of(type) > end - begin || !Judge(p_, type).is_known()) return false;
-    if (!Judge(p_, link).allows(block_.address + begin) || !fill_up(begin)) return false;
+    if ((is_strict_ && is_lost(begin)) || !Judge(p_, link).allows(block_.address + begin) || !fill_up(begin)) return false;
     Vector<format::FieldSpec> pointers;
     pointers.push_back({{}, begin, link, 1});
     find_pointers(type, begin, begin + sizeof(uintptr_t), &pointers);
@@ -380,6 +452,7 @@ class Parts {
 
   Process& p_;
   Block& block_;
+  bool is_strict_ = false;  // what is a pointer leads somewhere
   uint64_t end_ = 0;  // of the fields
   Vector<format::FieldSpec> fields_;
 };
@@ -471,7 +544,7 @@ void find_parts(Process& p) {
     else if (block.type != format::kByte)
       for (const Noted& part : of_block) p.parts.remove(reinterpret_cast<uintptr_t>(block.address) + part.offset);
   }
-  if (p.first_of_parts == p.types.end()) p.first_of_parts = format::kNone;
+  if (p.first_of_parts == p.types.end() && p.without_parts.empty()) p.first_of_parts = format::kNone;
 }
 
 // A struct, and behind it in the same block something else, which its type would be for, too, were it not for pointers.

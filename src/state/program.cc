@@ -262,12 +262,16 @@ void say_type_of(Process& p, Block* block, void* memory, ELC_Type type, bool is_
   if (is_open && block->type == type) block->is_open = true;  // a restart does not know it of one without more
   const uint64_t element = p.types.size_of(type);
   if (block->type != ELC_BYTE && !block->guessed && !block->is_doubted) {
-    if (block->type == type) return;
+    if (block->type == type) {
+      if (p.parts.size() > 0 && p.parts.find(reinterpret_cast<uintptr_t>(memory)) != nullptr) elc::state::note_part(p, memory, type);  // again
+      return;
+    }
     if (elc::state::is_beginning_of(p, block->type, type)) {  // it has become larger
       block->type = ELC_BYTE;
       return say_type_of(p, block, memory, type, is_open);
     }
-    if (p.types.info(type).has_handle) elc::state::note_part(p, memory, type);  // what it was made for first may be an allocator's own
+    // What it was made for first may be an allocator's own, as are links between what is free.
+    if (p.types.info(type).has_handle || (block->type == ELC_POINTER && element != 0 && p.types.info(type).kind == elc::format::kStruct)) elc::state::note_part(p, memory, type);
     if (elc::state::begins_with(p.types, type, block->type, block->size == element) && block->size % element == 0) block->type = type;
     return;
   }

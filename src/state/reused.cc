@@ -72,7 +72,8 @@ bool is_of_type(const Process& p, TypeId type, const uint8_t* at) {
   if (info.size != sizeof(uintptr_t)) return true;
   uintptr_t value;
   memcpy(&value, at, sizeof value);
-  return value == 0 || (info.kind >= format::kMpiComm && is_mark(static_cast<intptr_t>(value))) || may_be_address(p, value);
+  if (value == 0 || (info.kind >= format::kMpiComm && is_mark(static_cast<intptr_t>(value)))) return true;
+  return may_be_address(p, value) && p.blocks->encode(reinterpret_cast<const void*>(value)).block == format::kWildBlock;  // none of the program's memory
 }
 
 // Whether a restart would bring back what is there.

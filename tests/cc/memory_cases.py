@@ -219,6 +219,57 @@ int main(int argc, char **argv) {
               for (k = 0, l = all.next; l != &all; l = l->next) k++;
               if (k > 16) give_back((struct task *)((char *)all.prev - offsetof(struct task, all))); }"""), "30 37 44 51 58 65")
 
+    FREE_OBJECTS = PROGRAM % ("""
+static double anchor[9];
+typedef struct { MEMBERS } elem;
+static ALLOCATOR
+static elem *at[600]; static int n;
+""", """
+{ int k; for (k = 0; k < 5; k++) { elem *e = NEW; int v = i + k; SET; at[n++] = e; }
+  put(at[--n]); at[n] = NULL; put(at[n / 2]); at[n / 2] = at[n - 1]; at[--n] = NULL;
+  anchor[i % 9] += 3; deep(1, 1);
+  for (k = 0; k < n; k++) { elem *e = at[k]; result = result * 3 % 1000003 + (GET); } }
+""")
+    ALLOCATORS = {
+        "anything": """void *unused; static void put(void *p) { *(void **)p = unused; unused = p; }
+static void *get(size_t n) { void *p; if (!unused) { int k; char *b = malloc(8 * n); for (k = 7; k >= 0; k--) { *(void **)(b + k * n) = unused; unused = b + k * n; } } p = unused; unused = *(void **)p; return p; }
+#define NEW get(sizeof(elem))""",
+        "objects": """elem *unused; static void put(elem *p) { *(elem **)p = unused; unused = p; }
+static elem *get(void) { elem *p; if (!unused) { int k; p = malloc(8 * sizeof *p); for (k = 7; k >= 0; k--) { *(elem **)(p + k) = unused; unused = p + k; } } p = unused; unused = *(elem **)p; return p; }
+#define NEW get()""",
+        "links": """struct fl { struct fl *next; } *unused; static void put(elem *p) { struct fl *f = (struct fl *)p; f->next = unused; unused = f; }
+static elem *get(void) { elem *p; if (!unused) { p = malloc(sizeof *p); return p; } p = (elem *)unused; unused = unused->next; return p; }
+#define NEW get()""",
+        "copies": """void *unused; static void put(elem *p) { memcpy(p, &unused, sizeof unused); unused = p; }
+static elem *get(void) { elem *p; if (!unused) { p = malloc(sizeof *p); return p; } p = unused; memcpy(&unused, p, sizeof unused); return p; }
+#define NEW get()"""}
+
+    def free_objects(self, members, set_, get, allocator):
+        return self.FREE_OBJECTS.replace("MEMBERS", members).replace("SET", set_).replace("GET", get).replace("ALLOCATOR", self.ALLOCATORS[allocator])
+
+    def test_links_in_free_objects_where_numbers_are_else(self):
+        """With part of the link before beside the number, when the object is in use: as an address it leads nowhere, and is none."""
+        number = "int k; double *p;", "e->k = v; e->p = anchor + v % 9", "e->k + (long)*e->p"
+        handle = "MPI_Datatype t; double *p;", "e->t = v & 1 ? MPI_INT : MPI_DOUBLE; e->p = anchor + v % 9", "(e->t == MPI_INT) + (long)*e->p"
+        stream = "FILE *f; unsigned on : 1, dir : 2;", "e->on = v; e->dir = v >> 1; e->f = stdout", "e->on + e->dir * 2 + (e->f == stdout)"
+        for what, allocator in (number, "anything"), (number, "objects"), (handle, "anything"), (handle, "copies"), (stream, "links"):
+            with self.subTest(members=what[0], allocator=allocator):
+                self.restarts_from_all(self.free_objects(*what, allocator), "8 29 35")
+
+    def test_links_in_free_objects_that_cannot_be_told(self):
+        """A link in bits of which the object has some, and those the rest."""
+        few = "char c; double x; const double *s; unsigned f : 3;", "e->c = v; e->x = v; e->s = anchor + v % 9; e->f = v", "e->c + (long)e->x + e->f + (long)*e->s"
+        either = "short k; union { double d; const double *s; } u;", "e->k = v % 2; if (v % 2) e->u.s = anchor + v % 9; else e->u.d = v", "e->k + (long)(e->k ? *e->u.s : e->u.d)"
+        for what, allocator in (few, "objects"), (few, "copies"), (either, "links"), (either, "copies"):
+            with self.subTest(members=what[0], allocator=allocator):
+                self.write("prog.c", self.free_objects(*what, allocator))
+                self.cc("prog.c", "-w", "-o", "plain", "-felc-off")
+                self.cc("prog.c", "-w", "-o", "prog")
+                out, said = self.planned("prog", "8 29")
+                self.assertEqual(out, self.start("plain"), said)
+                self.assertIn("holds an address", said)
+                self.assertEqual(launch.committed(os.path.join(self.home, "lines")), [], said)
+
     def test_free_objects_in_structs(self):
         """Objects that are members of a slab, linked by their first words, which are numbers otherwise, while they are free."""
         self.restarts_from_all(PROGRAM % ("""

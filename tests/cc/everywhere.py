@@ -69,10 +69,13 @@ class Case:
         expected = self.run(plain, patience=self.patience)
         if expected is None:
             return "does not end", ""
-        code, said = self.run(self.suite.wrapper, *flags, program, "-felc-everywhere")
+        made = self.run(self.suite.wrapper, *flags, program, "-felc-everywhere")
+        if made is None:
+            return "FAILED: its compilation does not end", ""
+        code, said = made
         if code != 0:
-            made = "does not compile" in said or "elc-cc: " not in said
-            return "FAILED: made something that does not compile" if made else "refused", said
+            is_made = "does not compile" in said or "elc-cc: " not in said
+            return "FAILED: made something that does not compile" if is_made else "refused", said
         found = self.run(program)
         if expected != found:
             return "FAILED: another answer", "%s\n%s" % (expected, found)

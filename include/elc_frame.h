@@ -42,7 +42,7 @@
  * register globals, wherever they are called. Where a call has no label of its own - it is over, which ELC_FRAME_BEHIND
  * says, or it came through foreign code - lines are refused. A function may also enter its frame for each call with a label and
  * leave it behind that, if all functions that call it have labels that name it (callees): where its frame is missing, the next
- * one on the stack is that of another function, and lines are refused as well (but see ELC_Program_pass in elc_program.h).
+ * one on the stack is that of another function, and lines are refused as well.
  *
  * The method is the thesis's flow table (libELC, 2005, section 4.2.2.2), written down when a line is taken and not before. */
 #ifndef ELC_FRAME_H

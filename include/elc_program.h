@@ -40,20 +40,12 @@ typedef struct ELC_Program_function { /* whose address is taken */
   int given_to;
 } ELC_Program_function;
 
-typedef struct ELC_Program_pass { /* a call for which a function enters no frame, as it asks for nothing behind it */
-  const char *function; /* in frames; unique in the program */
-  const char *callee;   /* the same: it has a frame, is called by nothing but labelled calls, and by this function at one label */
-  int number;           /* what lines have for that label */
-} ELC_Program_pass;
-
 typedef struct ELC_Program_module {
   void (*make_types)(void);
   const ELC_Program_variable *variables;
   size_t variable_count;
   const ELC_Program_function *functions;
   size_t function_count;
-  const ELC_Program_pass *passes;
-  size_t pass_count;
 } ELC_Program_module;
 
 /* Functions of <fenv.h>, which are in a library that the archive is not linked with: fegetround, fesetround, fetestexcept,

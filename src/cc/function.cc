@@ -563,7 +563,6 @@ void Function::count_labels(const Stmt* s, bool in_loop, bool always) {
   if (s == nullptr || !has_label(s)) return;
   if (const auto* call = dyn_cast<CallExpr>(s); call != nullptr && kind_of(call) != Call::kPlain) {
     has_labels_in_loops_ |= in_loop;
-    if (const FunctionDecl* const callee = callee_of(call)) ++calls_of_[callee->getName().str()];
     labels_always_come_to_ += always ? 1 : 0;
   }
   in_loop |= isa<ForStmt, WhileStmt, DoStmt>(s);
@@ -800,10 +799,9 @@ std::string Function::entered_again() {
   const std::string head = module_.declaration(result, name + "(" + (parameters.empty() ? "void" : parameters) + ")", function_->getLocation());
   const std::string call = name + "(" + arguments + "); ";
   const FrameText text = frame();
-  const std::string passes = passes_ ? "enum { elc_passes = 1 }; " : "", never = passes_ ? "enum { elc_passes = 0 }; " : "";
   before_ = "static " + head + " __attribute__((__noinline__)); ";
-  behind_ = " static " + head + " { " + text.made + never + text.clear + text.enter + text.reenter + kLeave + out_ + "}" + line_mark(function_->getEndLoc());
-  return text.made + passes + kIsAgain + (result->isVoidType() ? "{ " + call + "return; } " : "return " + call) + text.clear_unlisted;
+  behind_ = " static " + head + " { " + text.made + text.clear + text.enter + text.reenter + kLeave + out_ + "}" + line_mark(function_->getEndLoc());
+  return text.made + kIsAgain + (result->isVoidType() ? "{ " + call + "return; } " : "return " + call) + text.clear_unlisted;
 }
 
 std::string Function::beginning() {

@@ -134,7 +134,6 @@ class Function {
   std::string before_call(const std::vector<size_t>& live) const;
   std::string behind_call() const { return enters_late_ ? kLeave : kBehind; }
   std::string restore(const std::vector<size_t>& live, const std::string& but) const;
-  bool passes(const clang::CallExpr* call, const Label& label) const;
   std::string again(const clang::CallExpr* call, const std::string& result) const;
   std::vector<size_t> live_at(const clang::CallExpr* call, bool is_site) const;
   int number_of_label(const clang::CallExpr* call);
@@ -174,8 +173,6 @@ class Function {
   bool has_jumps_ = false;  // goto
   bool uses_alloca_ = false;
   bool has_labels_in_loops_ = false;
-  std::map<std::string, int> calls_of_;  // with labels, by the names of functions: how many
-  bool passes_ = false;  // it makes a call without a frame
   int labels_always_come_to_ = 0;
   bool enters_late_ = false;  // the frame is there for each call with a label, and not between them
   bool computes_ = false;     // with numbers whose rounding may depend on what the compiler makes of the function

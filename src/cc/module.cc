@@ -92,11 +92,6 @@ void Module::add_function(const std::string& symbol, const std::string& name, in
   ++function_count_;
 }
 
-void Module::add_pass(const std::string& function, const std::string& callee, int number) {
-  passes_ += "{\"" + function + "\", \"" + callee + "\", " + std::to_string(number) + "}, ";
-  ++pass_count_;
-}
-
 void Module::add_variable(const VarDecl* variable, const std::string& symbol, const std::string& name) {
   if (variable->hasAttr<AliasAttr>() || variable->hasAttr<WeakRefAttr>()) return;  // another name of one that lines have
   if (!registered_.insert(variable->getCanonicalDecl()).second) return;
@@ -467,8 +462,7 @@ std::string Module::prelude() const {
       "struct ELC_Program_variable { const char *name; void *address; const int *type, *target; unsigned long count; int is_constant; }; "
       "struct ELC_Program_function { const char *name; void (*function)(void); int given_to; }; "
       "struct ELC_Program_module { void (*make_types)(void); const struct ELC_Program_variable *variables; unsigned long variable_count; "
-      "const struct ELC_Program_function *functions; unsigned long function_count; "
-      "const struct ELC_Program_pass { const char *function, *callee; int number; } *passes; unsigned long pass_count; }; "
+      "const struct ELC_Program_function *functions; unsigned long function_count; }; "
       "struct ELC_Program_rounding { int (*get)(void), (*set)(int), (*test)(int), (*clear)(int), (*raise)(int), (*enabled)(void), (*enable)(int), "
       "(*disable)(int); unsigned (*control)(void); void (*set_control)(unsigned); }; "
       "struct ELC_Program_number { const char *name, *place; int value, is_kept; const char *functions; }; "
@@ -509,12 +503,11 @@ std::string Module::module_text() const {
   std::string out = "\n" + types_.functions() + "static void elc_make_types(void) { " + types_.makers() + in_sections_ + (handles_leave_.place.empty() ? "" : "ELC_Program_mixes_handles(" + in_quotes(handles_leave_.place) + (handles_leave_.anywhere ? ", 1); " : ", 0); ")) + "}\n";
   out += "static const struct ELC_Program_variable elc_variables[] = {" + variables_ + "{0, 0, 0, 0, 0, 0}};\n";
   out += "static const struct ELC_Program_function elc_functions[] = {" + functions_ + "{0, 0, 0}};\n";
-  if (pass_count_ > 0) out += "static const struct ELC_Program_pass elc_passes[] = {" + passes_ + "};\n";
   // Before constructors of the program give types to memory: earlier ones are the compiler's own.
   if (program_.has_constructors()) out += "extern void ELC_Program_types(void); __attribute__((constructor(101))) static void elc_make_early(void) { ELC_Program_types(); elc_make_types(); }\n";
   out += "extern const struct ELC_Program_module elc_module_" + number + ";\n";
   out += "const struct ELC_Program_module elc_module_" + number + " = {elc_make_types, elc_variables, " + std::to_string(variable_count_) +
-         ", elc_functions, " + std::to_string(function_count_) + (pass_count_ > 0 ? ", elc_passes, " : ", 0, ") + std::to_string(pass_count_) + "};\n";
+         ", elc_functions, " + std::to_string(function_count_) + "};\n";
   return out;
 }
 

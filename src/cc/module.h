@@ -57,8 +57,6 @@ class Module {
   using Led = std::vector<std::pair<const clang::Expr*, std::string>>;
   // Of functions of the file: they have their frames from the beginning on.
   bool enters_early(const clang::FunctionDecl* function) const { return early_.contains(function->getCanonicalDecl()); }
-  // As ELC_Program_pass has it (elc_program.h).
-  void add_pass(const std::string& function, const std::string& callee, int number);
   Led led_by(const clang::CallExpr* call) const {
     const auto found = led_.find(call);
     return found == led_.end() ? Led() : found->second;
@@ -146,7 +144,7 @@ class Module {
   HandlesLeave handles_leave_;
   std::string in_sections_;                                     // variables, in such as the program goes through
   std::string strings_;                                         // text: their definitions
-  std::string variables_, functions_, passes_;                  // text: initialisers of the module
+  std::string variables_, functions_;                           // text: initialisers of the module
   std::set<std::string> names_, function_names_;
   std::set<const clang::Decl*> registered_;
   std::set<const clang::VarDecl*> aligned_;
@@ -154,7 +152,7 @@ class Module {
   std::set<const clang::FunctionDecl*> early_;
   bool notes_numbers_ = false;  // in unions
   bool notes_sources_ = false;  // pointers that become integers
-  size_t string_count_ = 0, variable_count_ = 0, function_count_ = 0, pass_count_ = 0;
+  size_t string_count_ = 0, variable_count_ = 0, function_count_ = 0;
   bool changes_ = true;
 };
 

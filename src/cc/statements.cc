@@ -559,28 +559,11 @@ std::string Function::call(const CallExpr* call, Call kind, bool is_used) {
   label.number = number_of_label(call);
   labels_.push_back(label);
   const std::string made = valued ? set(result, call->getType(), callee + "(" + arguments + ")") : callee + "(" + arguments + "); ";
-  const std::string before = before_call(label.live) + (label.is_site ? place : "") + "elc_f.elc_h.label = " + number + "; elc_f.elc_h.is_site = " + (label.is_site ? "1; " : "0; ");
-  if (passes(call, label)) {
-    passes_ = true;
-    module_.add_pass(module_.program().name_of(unit_, function_), label.callee, label.number);
-    out_ += "if (!elc_passes) { " + before + "} " + made + place + "if (!elc_passes) { " + behind_call() + "} ";
-  } else {
-    out_ += before + made + (label.is_site ? "" : place) + behind_call();
-  }
+  out_ += before_call(label.live) + (label.is_site ? place : "") + "elc_f.elc_h.label = " + number + "; elc_f.elc_h.is_site = " +
+          (label.is_site ? "1; " : "0; ") + made + (label.is_site ? "" : place) + behind_call();
   for (const auto& [place, type] : module_.led_by(call))
     if (stays(place)) out_ += "ELC_Program_as(" + text(place) + ", " + type + "); ";
   return result.empty() ? result : module_.with_memory(call, result);
-}
-
-// A function that is called for each of many small things, and calls another one for it, with nothing left to do then but to return: it needs
-// no frame for that. The library knows that it is there by the frames of the two others (elc_program.h), if nobody else calls the one in this way.
-bool Function::passes(const CallExpr* call, const Label& label) const {
-  const FunctionDecl* const callee = callee_of(call);
-  if (!may_be_entered_apart() || label.is_site || label.callee.empty() || !label.live.empty() || calls_of_.at(label.callee) > 1) return false;
-  const Program& program = module_.program();
-  const auto is_only_one = [&](const FunctionDecl* function) { return program.name_of(unit_, function) == function->getName(); };
-  return callee->getCanonicalDecl() != function_->getCanonicalDecl() && is_only_one(callee) && is_only_one(function_) && !program.is_address_taken(unit_, callee) &&
-         !program.is_handler(unit_, callee);
 }
 
 // In a restart the function is entered with arguments that do not count: it has its own from the line.

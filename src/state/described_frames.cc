@@ -4,11 +4,8 @@
 
 #include <string.h>
 
-#include <algorithm>
-
 #include "base/attention.h"
 #include "base/compiler.h"
-#include "elc_program.h"
 #include "state/library.h"
 #include "state/process.h"
 #include "state/state.h"
@@ -52,37 +49,13 @@ bool is_on_the_way(const Process& p, const ELC_Frame& frame) {
   return number_of(*frame.caller) == p.frames.back().label;
 }
 
-// The name of the function that is called at the frame's label; nullptr: not known.
-const char* called_at(const ELC_Frame& frame) {
+// Whether this is the function that is called at the frame's label. Where several have its name, it has that of its file before it.
+bool may_call(const ELC_Frame& frame, const char* function) {
   const char* const* const callees = frame.function->callees;
-  return frame.label == 0 || callees == nullptr || frame.label > frame.function->labels ? nullptr : callees[frame.label - 1];
-}
-
-// Where several functions have a name, each has that of its file before it.
-bool is_named(const char* function, const char* name) {
+  const char* const called = callees == nullptr || frame.label > frame.function->labels ? nullptr : callees[frame.label - 1];
+  if (called == nullptr) return true;
   const char* const file = strrchr(function, ':');
-  return strcmp(name, file == nullptr ? function : file + 1) == 0;
-}
-
-using Passes = Vector<const ELC_Program_pass*>;
-
-// All ways by which one function, which is called, comes to another without frames between them: how many, and the last of them.
-size_t find_passes(const Process& p, const char* function, const char* callee, Passes* way, Passes* found) {
-  size_t ways = 0;
-  for (const std::span<const ELC_Program_pass> passes : p.passes)
-    for (const ELC_Program_pass& pass : passes) {
-      const bool is_known = std::any_of(way->begin(), way->end(), [&](const ELC_Program_pass* other) { return other == &pass; });
-      if (is_known || strcmp(pass.function, function) != 0) continue;
-      way->push_back(&pass);
-      if (strcmp(pass.callee, callee) == 0) {
-        found->resize(0);
-        for (const ELC_Program_pass* each : *way) found->push_back(each);
-        ++ways;
-      }
-      ways += find_passes(p, pass.callee, callee, way, found);
-      way->pop_back();
-    }
-  return ways;
+  return strcmp(called, file == nullptr ? function : file + 1) == 0;
 }
 
 }  // namespace
@@ -108,18 +81,8 @@ Result enter_described_frames(Process& p) {
     const ELC_Frame& frame = *chain[i];
     enter(p, frame.function->name, false);
     p.frames.back().label = number_of(frame);
-    const char* const called = i == 0 ? nullptr : called_at(frame);
-    const bool calls_next = called == nullptr || is_named(chain[i - 1]->function->name, called);
-    Passes way, passes;
-    const bool passes_on = !calls_next && find_passes(p, called, chain[i - 1]->function->name, &way, &passes) == 1;
-    p.label_is_fresh = frame.label != 0 && (calls_next || passes_on);
+    p.label_is_fresh = frame.label != 0 && (i == 0 || may_call(frame, chain[i - 1]->function->name));
     if (frame.label != 0) ELC_TRY(add_live(frame, frame.label));
-    for (const ELC_Program_pass* pass : passes) {
-      if (!passes_on) break;
-      enter(p, pass->function, false);
-      p.frames.back().label = pass->number;
-      p.label_is_fresh = true;
-    }
   }
   p.label_is_fresh = false;
   return Result();

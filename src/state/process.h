@@ -23,7 +23,6 @@
 #include "state/streams.h"
 
 struct ELC_Frame_function;
-struct ELC_Program_pass;
 
 namespace elc::state {
 
@@ -166,7 +165,6 @@ struct Process {
   bool is_prepared = false;         // by a tool, as a whole (elc_program.h)
   uint64_t first_prepared = 0;      // the id from which on it is known what lies behind blocks: is_written_behind()
   uint64_t first_since_line = 0;    // the id from which on blocks are younger than the last line
-  Vector<std::span<const ELC_Program_pass>> passes;  // of its modules
   bool aligns = false;              // and asks for aligned memory
   size_t apart = 0;                 // bytes before each block in which no other lies or ends, as pointers may lead there: of a prepared program
   bool has_threads = false;         // that call malloc: of a prepared program

@@ -143,7 +143,6 @@ char** begin_program(const ELC_Program& program, bool takes_lines, int argc, cha
     const ELC_Program_module* module = program.modules[i];
     if (module == nullptr) continue;
     module->make_types();
-    if (module->pass_count > 0) p.passes.push_back({module->passes, module->pass_count});
     for (size_t k = 0; k < module->function_count; ++k)
       if (module->functions[k].function != nullptr && ELC_Register_function(module->functions[k].name, module->functions[k].function) != ELC_OK)
         p.unregistered = Text::format("the function %s", module->functions[k].name);  // NULL: a weak one that nobody defines

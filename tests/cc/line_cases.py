@@ -16,31 +16,6 @@ class Lines(Cases):
         self.cc("prog.c", "-o", "prog", *words)
         self.assert_refuses_line(re.escape(message))
 
-    def test_functions_that_pass_a_call_on(self):
-        """With nothing left to do behind it but to return: they have no frame then, and a line knows them all the same; one after the other, and
-        with what they return. What they do elsewhere waits, too."""
-        program = PROGRAM % ("""
-static long total, counts[4];
-static void wait_for(long x, int n);
-static __inline__ void fill(long x, int n, int from) { if (x % 7 == 3) wait_for(x, n); counts[from] += x % 5; }
-void hand(long *of, int n, int to) {
-  if (to == 3) { counts[3]++; return; }
-  if (to == 2) return fill(*of, n, 2);
-  if (*of % 9 == 4) wait_for(*of, n + 1);
-  counts[to] += *of % 3; }
-static void send(long x, int to) { long of = x; hand(&of, 2, to); }
-static long deepest(long x) { total += deep(x, 2) % 11; return x + 1; }
-static int narrow(long x) { return deepest(x); }
-static unsigned char narrower(long x) { return narrow(x) + 250; }
-static double counted(long x) { double r; counts[0]++; r = narrower(x); counts[1]++; return r / 2; }
-static void only(long x) { deepest(x * 2); }
-static void last(long x) { total++; only(x); total++; }
-static void wait_for(long x, int n) { while (n-- > 0) total += deep(x, n) % 13; }
-""", """{ int k; for (k = 0; k < 9; k++) send(i * 5 + k, k % 4); result += counted(i) * 2; last(i); result += total + counts[0] + 3 * counts[1] + 5 * counts[2] + 7 * counts[3]; }""")
-        self.restarts_from_all(program, "7 11 20 33 47 58 71 86 99")
-        self.cc("prog.c", "-w", "-O2", "-o", "prog")  # where functions are put into those that call them
-        self.assert_restarts("prog", self.start("plain"))
-
     def test_order_of_what_is_in_a_section(self):
         """As linkers collect tables: the compiler gives their variables another order at another level of optimisation."""
         self.write("prog.c", PROGRAM % ("""typedef struct { const char *name; int weight; } entry; extern entry *__start_entries[], *__stop_entries[];

@@ -345,12 +345,11 @@ Result check_told(const ToldNumber& number, int holder) {
                        what.c_str(), block == nullptr ? "" : p.types.info(block->type).name, block == nullptr ? "" : ", ", place);
 }
 
-static bool leads_to_beginning(const Process& p, const uint8_t* at) {
+static bool leads_to_another(const Process& p, const uint8_t* at, uint64_t size) {
   const void* value;
   memcpy(&value, at, sizeof value);
   const Block* const block = p.blocks->block_of(value);
-  const uint64_t element = block == nullptr ? 0 : p.types.size_of(block->type);
-  return element > 0 && static_cast<uint64_t>(static_cast<const uint8_t*>(value) - block->address) % element == 0;
+  return block != nullptr && p.types.size_of(block->type) == size && static_cast<uint64_t>(static_cast<const uint8_t*>(value) - block->address) % size == 0;
 }
 
 // The program takes what is there for something else, too.
@@ -373,8 +372,9 @@ Result check_addresses(const Process& p, const uint8_t* begin, uint64_t size, Ty
         for (const Starts::Start& start : starts->of(p.types, type, begin + element, from)) {
           const uint64_t at = element + from + start.at;
           if (at + kWord > size || !holds_address(p, begin + at, start.of, told)) continue;
-          // A struct that was copied has in its gaps what the stack had there: with the number before it that seldom is where something begins.
-          if (!start.has_gap || has_parts_in(p, begin, size) || leads_to_beginning(p, begin + at)) found = std::min(found, at);
+          // A struct that was copied has in its gaps what the stack had there: with the number before it that seldom is where another of its kind
+          // begins, as with links in free objects.
+          if (!start.has_gap || has_parts_in(p, begin, size) || leads_to_another(p, begin + at, info.size)) found = std::min(found, at);
         }
       }
     }

@@ -145,6 +145,8 @@ class Parts {
     const uint64_t known = p_.types.info(own.type).kind != format::kStruct ? 0 : own.is_open ? p_.types.size_of(own.type) : own.size;
     for (const Noted& one : noted) {
       const bool was_both = one.before != format::kNone;
+      // What the block itself is for holds where an object of that begins, and nothing but a link has been looked at.
+      const bool is_of_own = one.type == format::kPointer && !was_both && one.offset % p_.types.size_of(own.type) == 0;
       const uint64_t end = std::min(block_.size, one.offset + std::max(p_.types.size_of(one.type), was_both ? p_.types.size_of(one.before) : 0));
       for (uint64_t at = (one.offset + kWord - 1) / kWord * kWord; at + kWord <= end; at += kWord) {
         uintptr_t value;
@@ -155,7 +157,7 @@ class Parts {
           if (type == format::kNone || at < begin || at + kWord > behind || has_pointer(type, at - begin, true)) return false;
           return !leads_somewhere || (covered(type, at - begin, kWord) < kWord / 2 && !(was_both && has_pointer(one.type, at - one.offset, false)));
         };
-        if (denies(own.type, 0, known) || denies(one.type, one.offset, one.offset + p_.types.size_of(one.type)) ||
+        if ((is_of_own && denies(own.type, 0, known)) || denies(one.type, one.offset, one.offset + p_.types.size_of(one.type)) ||
             (was_both && denies(one.before, one.offset, one.offset + p_.types.size_of(one.before))))
           return true;
       }

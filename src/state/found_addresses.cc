@@ -345,11 +345,15 @@ Result check_told(const ToldNumber& number, int holder) {
                        what.c_str(), block == nullptr ? "" : p.types.info(block->type).name, block == nullptr ? "" : ", ", place);
 }
 
-static bool leads_to_another(const Process& p, const uint8_t* at, uint64_t size) {
-  const void* value;
+static uintptr_t word_at(const uint8_t* at) {
+  uintptr_t value;
   memcpy(&value, at, sizeof value);
-  const Block* const block = p.blocks->block_of(value);
-  return block != nullptr && p.types.size_of(block->type) == size && static_cast<uint64_t>(static_cast<const uint8_t*>(value) - block->address) % size == 0;
+  return value;
+}
+
+bool leads_to_another(const Process& p, uintptr_t value, uint64_t size) {
+  const Block* const block = p.blocks->block_of(reinterpret_cast<const void*>(value));
+  return block != nullptr && p.types.size_of(block->type) == size && (value - reinterpret_cast<uintptr_t>(block->address)) % size == 0;
 }
 
 // The program takes what is there for something else, too.
@@ -374,7 +378,7 @@ Result check_addresses(const Process& p, const uint8_t* begin, uint64_t size, Ty
           if (at + kWord > size || !holds_address(p, begin + at, start.of, told)) continue;
           // A struct that was copied has in its gaps what the stack had there: with the number before it that seldom is where another of its kind
           // begins, as with links in free objects.
-          if (!start.has_gap || has_parts_in(p, begin, size) || leads_to_another(p, begin + at, info.size)) found = std::min(found, at);
+          if (!start.has_gap || has_parts_in(p, begin, size) || leads_to_another(p, word_at(begin + at), info.size)) found = std::min(found, at);
         }
       }
     }

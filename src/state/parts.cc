@@ -54,6 +54,28 @@ void mark_fields(const format::TypeTable& types, TypeId type, uint64_t offset, b
   }
 }
 
+// How many bytes of the word there are of fields.
+uint64_t covered(const format::TypeTable& types, TypeId type, uint64_t at) {
+  const uint64_t element = types.size_of(type);
+  Vector<bool> used;
+  used.resize(static_cast<size_t>(element));
+  mark_fields(types, type, 0, false, &used);
+  uint64_t count = 0;
+  for (uint64_t i = 0; i < sizeof(uintptr_t); ++i) count += used[static_cast<size_t>((at + i) % element)] ? uint64_t{1} : 0;
+  return count;
+}
+
+bool has_pointer(const format::TypeTable& types, TypeId type, uint64_t at, bool or_union) {
+  const format::TypeInfo& info = types.info(type);
+  if (info.kind != format::kStruct) return (info.kind == format::kPointer && at % info.size == 0) || (or_union && info.kind == format::kUnion);
+  at %= info.size;
+  for (const format::FieldInfo& field : types.fields(type)) {
+    const uint64_t size = types.accessor(field.type) != nullptr ? 0 : types.size_of(field.type);
+    if (at >= field.offset && at - field.offset < size * field.count) return has_pointer(types, field.type, at - field.offset, or_union);
+  }
+  return false;
+}
+
 // What an address of another process may be, as systems have it.
 bool may_be_foreign(uint64_t value) { return sizeof(void*) == 4 || (value >> 40 != 0 && value >> 47 == 0); }
 
@@ -151,11 +173,11 @@ class Parts {
       for (uint64_t at = (one.offset + kWord - 1) / kWord * kWord; at + kWord <= end; at += kWord) {
         uintptr_t value;
         memcpy(&value, block_.address + at, sizeof value);
-        if (!may_be_address(p_, value) || !has_pointer(block_.type, at, false)) continue;
+        if (!may_be_address(p_, value) || !has_pointer(p_.types, block_.type, at, false)) continue;
         const bool leads_somewhere = !is_lost(at);
         const auto denies = [&](TypeId type, uint64_t begin, uint64_t behind) {
-          if (type == format::kNone || at < begin || at + kWord > behind || has_pointer(type, at - begin, true)) return false;
-          return !leads_somewhere || (covered(type, at - begin, kWord) < kWord / 2 && !(was_both && has_pointer(one.type, at - one.offset, false)));
+          if (type == format::kNone || at < begin || at + kWord > behind || has_pointer(p_.types, type, at - begin, true)) return false;
+          return !leads_somewhere || (covered(p_.types, type, at - begin) < kWord / 2 && !(was_both && has_pointer(p_.types, one.type, at - one.offset, false)));
         };
         if ((is_of_own && denies(own.type, 0, known)) || denies(one.type, one.offset, one.offset + p_.types.size_of(one.type)) ||
             (was_both && denies(one.before, one.offset, one.offset + p_.types.size_of(one.before))))
@@ -170,26 +192,6 @@ class Parts {
     format::PointerLeaf beside;
     memcpy(&value, block_.address + at, sizeof value);
     return may_be_address(p_, value) && !leads(at) && !leads_beside_memory(p_, value, &beside) && p_.moved.find(value) == nullptr;
-  }
-  // How many of these bytes are of fields.
-  uint64_t covered(TypeId type, uint64_t at, uint64_t size) const {
-    const uint64_t element = p_.types.size_of(type);
-    Vector<bool> used;
-    used.resize(static_cast<size_t>(element));
-    mark_fields(p_.types, type, 0, false, &used);
-    uint64_t count = 0;
-    for (uint64_t i = 0; i < size; ++i) count += used[static_cast<size_t>((at + i) % element)] ? uint64_t{1} : 0;
-    return count;
-  }
-  bool has_pointer(TypeId type, uint64_t at, bool or_union) const {
-    const format::TypeInfo& info = p_.types.info(type);
-    if (info.kind != format::kStruct) return (info.kind == format::kPointer && at % info.size == 0) || (or_union && info.kind == format::kUnion);
-    at %= info.size;
-    for (const format::FieldInfo& field : p_.types.fields(type)) {
-      const uint64_t size = p_.types.accessor(field.type) != nullptr ? 0 : p_.types.size_of(field.type);
-      if (at >= field.offset && at - field.offset < size * field.count) return has_pointer(field.type, at - field.offset, or_union);
-    }
-    return false;
   }
   bool make_of(const Vector<Noted>& all, uint64_t element) {
     fields_.clear();
@@ -516,8 +518,21 @@ static void note_tails(Process& p) {
   }
 }
 
+// Objects in whose first words an allocator keeps which is the next one: so many numbers are no address of another of the kind by chance.
+static void note_links(Process& p) {
+  for (const Block& block : p.heap.slots()) {
+    const format::TypeInfo& info = p.types.info(block.type);
+    if (info.kind != format::kStruct || block.is_open || info.size < sizeof(uintptr_t) || has_pointer(p.types, block.type, 0, true)) continue;
+    for (uint64_t at = 0; at + info.size <= block.size; at += info.size) {
+      uintptr_t value;
+      memcpy(&value, block.address + at, sizeof value);
+      if (may_be_address(p, value) && leads_to_another(p, value, info.size) && covered(p.types, block.type, 0) >= sizeof value / 2) note_part(p, block.address + at, format::kPointer);
+    }
+  }
+}
+
 void find_parts(Process& p) {
-  if (p.is_prepared) note_tails(p);
+  if (p.is_prepared) note_tails(p), note_links(p);
   if (!p.is_prepared || p.parts.size() == 0) return;
   struct OfBlock {
     Block* block;

@@ -367,12 +367,14 @@ bool is_name_of_parts(const char* name);
 TypeId type_of_parts(Process& process, const format::TypeTable& file, const format::TypeInfo& type);
 void note_parts(Process& process);
 // The type of a block of so many bytes, fewer than a struct has, which the program takes for it: the members that it has room for. kNone:
-// there are none, or some are fields of bits, or unions of which another member tells what is in use. And that of this name, in a restart.
+// there are none, or some are fields of bits. And that of this name, in a restart.
 TypeId beginning_in(Process& process, TypeId type, uint64_t size);
 TypeId beginning_named(Process& process, const char* name);
 bool is_beginning_of(const Process& process, TypeId beginning, TypeId type);
 // Whether a value is one that an address of the program's memory may have, be it of what is gone.
 bool may_be_address(const Process& process, uintptr_t value);
+// Whether an element of so many bytes begins there, in a block of such.
+bool leads_to_another(const Process& process, uintptr_t value, uint64_t size);
 // Which constants of the MPI and of the machine (numbers.cc) the program has in its variables: before they are saved.
 void take_numbers(const Process& process);
 // Whether a prepared program may have handles of MPI among other data, where those are integers (elc_program.h).

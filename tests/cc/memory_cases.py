@@ -252,7 +252,9 @@ static elem *get(void) { elem *p; if (!unused) { p = malloc(sizeof *p); return p
         number = "int k; double *p;", "e->k = v; e->p = anchor + v % 9", "e->k + (long)*e->p"
         handle = "MPI_Datatype t; double *p;", "e->t = v & 1 ? MPI_INT : MPI_DOUBLE; e->p = anchor + v % 9", "(e->t == MPI_INT) + (long)*e->p"
         stream = "FILE *f; unsigned on : 1, dir : 2;", "e->on = v; e->dir = v >> 1; e->f = stdout", "e->on + e->dir * 2 + (e->f == stdout)"
-        for what, allocator in (number, "anything"), (number, "objects"), (handle, "anything"), (handle, "copies"), (stream, "links"):
+        numbers = "double d; long n;", "e->d = v; e->n = -v", "(long)e->d + 2 * e->n"
+        for what, allocator in ((number, "anything"), (number, "objects"), (number, "links"), (number, "copies"), (numbers, "links"), (numbers, "objects"),
+                                (handle, "anything"), (handle, "copies"), (stream, "links")):
             with self.subTest(members=what[0], allocator=allocator):
                 self.restarts_from_all(self.free_objects(*what, allocator), "8 29 35")
 

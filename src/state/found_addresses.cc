@@ -358,6 +358,9 @@ bool leads_to_another(const Process& p, uintptr_t value, uint64_t size) {
 
 // The program takes what is there for something else, too.
 static bool has_parts_in(const Process& p, const uint8_t* begin, uint64_t size) {
+  for (uint64_t i = 0; size < p.parts.size() && i < size; ++i)
+    if (p.parts.find(reinterpret_cast<uintptr_t>(begin + i)) != nullptr) return true;
+  if (size < p.parts.size()) return false;
   bool has = false;
   p.parts.each([&](uint64_t address, const Part&) { has = has || address - reinterpret_cast<uintptr_t>(begin) < size; });
   return has;

@@ -160,8 +160,8 @@ class Parts {
     if (with_own(noted, &both)) make_of(both, element);
   }
   // Where a pointer is to be, and the program has looked at the place as something that has none there, such as an object in whose first word an
-  // allocator keeps the next one: an address that leads nowhere is part of a number with what was there before, and so may be one of which the
-  // number is less than half.
+  // allocator keeps the next one: an address that leads nowhere is part of a number with what was there before, and so may be one that leads
+  // somewhere, if the number is less than half of the word and was not looked at before the pointer.
   bool is_contradicted(const Vector<Noted>& noted, const Block& own) const {
     constexpr uint64_t kWord = sizeof(uintptr_t);
     const uint64_t known = p_.types.info(own.type).kind != format::kStruct ? 0 : own.is_open ? p_.types.size_of(own.type) : own.size;
@@ -518,15 +518,17 @@ static void note_tails(Process& p) {
   }
 }
 
-// Objects in whose first words an allocator keeps which is the next one: so many numbers are no address of another of the kind by chance.
+// Objects in whose first words an allocator keeps which is the next one: numbers that fill a word are no address of another of the kind by
+// chance, if addresses are wide.
 static void note_links(Process& p) {
+  if (sizeof(uintptr_t) < sizeof(uint64_t)) return;
   for (const Block& block : p.heap.slots()) {
     const format::TypeInfo& info = p.types.info(block.type);
     if (info.kind != format::kStruct || block.is_open || info.size < sizeof(uintptr_t) || has_pointer(p.types, block.type, 0, true)) continue;
     for (uint64_t at = 0; at + info.size <= block.size; at += info.size) {
       uintptr_t value;
       memcpy(&value, block.address + at, sizeof value);
-      if (may_be_address(p, value) && leads_to_another(p, value, info.size) && covered(p.types, block.type, 0) >= sizeof value / 2) note_part(p, block.address + at, format::kPointer);
+      if (may_be_address(p, value) && leads_to_another(p, value, info.size) && covered(p.types, block.type, 0) == sizeof value) note_part(p, block.address + at, format::kPointer);
     }
   }
 }

@@ -253,16 +253,17 @@ static elem *get(void) { elem *p; if (!unused) { p = malloc(sizeof *p); return p
         handle = "MPI_Datatype t; double *p;", "e->t = v & 1 ? MPI_INT : MPI_DOUBLE; e->p = anchor + v % 9", "(e->t == MPI_INT) + (long)*e->p"
         stream = "FILE *f; unsigned on : 1, dir : 2;", "e->on = v; e->dir = v >> 1; e->f = stdout", "e->on + e->dir * 2 + (e->f == stdout)"
         numbers = "double d; long n;", "e->d = v; e->n = -v", "(long)e->d + 2 * e->n"
-        for what, allocator in ((number, "anything"), (number, "objects"), (number, "links"), (number, "copies"), (numbers, "links"), (numbers, "objects"),
+        for what, allocator in ((number, "anything"), (number, "objects"), (numbers, "links"), (numbers, "copies"), (numbers, "objects"),
                                 (handle, "anything"), (handle, "copies"), (stream, "links")):
             with self.subTest(members=what[0], allocator=allocator):
                 self.restarts_from_all(self.free_objects(*what, allocator), "8 29 35")
 
     def test_links_in_free_objects_that_cannot_be_told(self):
-        """A link in bits of which the object has some, and those the rest."""
+        """A link in a word of which a number of the object has some bits, and the rest is what was there before."""
         few = "char c; double x; const double *s; unsigned f : 3;", "e->c = v; e->x = v; e->s = anchor + v % 9; e->f = v", "e->c + (long)e->x + e->f + (long)*e->s"
         either = "short k; union { double d; const double *s; } u;", "e->k = v % 2; if (v % 2) e->u.s = anchor + v % 9; else e->u.d = v", "e->k + (long)(e->k ? *e->u.s : e->u.d)"
-        for what, allocator in (few, "objects"), (few, "copies"), (either, "links"), (either, "copies"):
+        half = "unsigned k; double *p;", "e->k = v * 2654435769u; e->p = anchor + v % 9", "e->k + (long)*e->p"
+        for what, allocator in (half, "links"), (half, "copies"), (few, "objects"), (few, "copies"), (either, "links"), (either, "copies"):
             with self.subTest(members=what[0], allocator=allocator):
                 self.write("prog.c", self.free_objects(*what, allocator))
                 self.cc("prog.c", "-w", "-o", "plain", "-felc-off")

@@ -351,9 +351,10 @@ static uintptr_t word_at(const uint8_t* at) {
   return value;
 }
 
-bool leads_to_another(const Process& p, uintptr_t value, uint64_t size) {
+bool leads_to_another(const Process& p, uintptr_t value, TypeId type) {
   const Block* const block = p.blocks->block_of(reinterpret_cast<const void*>(value));
-  return block != nullptr && p.types.size_of(block->type) == size && (value - reinterpret_cast<uintptr_t>(block->address)) % size == 0;
+  const bool is_of_kind = block != nullptr && (are_of(p, block->type, type) || are_of(p, type, block->type));
+  return is_of_kind && (value - reinterpret_cast<uintptr_t>(block->address)) % p.types.size_of(type) == 0;
 }
 
 // The program takes what is there for something else, too.
@@ -381,7 +382,7 @@ Result check_addresses(const Process& p, const uint8_t* begin, uint64_t size, Ty
           if (at + kWord > size || !holds_address(p, begin + at, start.of, told)) continue;
           // A struct that was copied has in its gaps what the stack had there: with the number before it that seldom is where another of its kind
           // begins, as with links in free objects.
-          if (!start.has_gap || has_parts_in(p, begin, size) || leads_to_another(p, word_at(begin + at), info.size)) found = std::min(found, at);
+          if (!start.has_gap || has_parts_in(p, begin, size) || leads_to_another(p, word_at(begin + at), type)) found = std::min(found, at);
         }
       }
     }

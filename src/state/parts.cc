@@ -518,17 +518,27 @@ static void note_tails(Process& p) {
   }
 }
 
-// Objects in whose first words an allocator keeps which is the next one: numbers that fill a word are no address of another of the kind by
-// chance, if addresses are wide.
+// Whether elements begin with one number as wide as a word.
+static bool begins_with_word(const format::TypeTable& types, TypeId type) {
+  while (types.accessor(type) == nullptr && types.info(type).kind == format::kStruct && types.info(type).field_count > 0) {
+    if (types.fields(type)[0].offset != 0) return false;
+    type = types.fields(type)[0].type;
+  }
+  const format::TypeInfo& info = types.info(type);
+  return types.accessor(type) == nullptr && info.size == sizeof(uintptr_t) && (format::is_integer(info.kind) || info.kind == format::kDouble);
+}
+
+// Objects in whose first words an allocator keeps which is the next one: a number that fills a word is no address of another of the kind by
+// chance, if addresses are wide. Two numbers may be.
 static void note_links(Process& p) {
   if (sizeof(uintptr_t) < sizeof(uint64_t)) return;
   for (const Block& block : p.heap.slots()) {
     const format::TypeInfo& info = p.types.info(block.type);
-    if (info.kind != format::kStruct || block.is_open || info.size < sizeof(uintptr_t) || has_pointer(p.types, block.type, 0, true)) continue;
+    if (info.kind != format::kStruct || block.is_open || !begins_with_word(p.types, block.type)) continue;
     for (uint64_t at = 0; at + info.size <= block.size; at += info.size) {
       uintptr_t value;
       memcpy(&value, block.address + at, sizeof value);
-      if (may_be_address(p, value) && leads_to_another(p, value, info.size) && covered(p.types, block.type, 0) == sizeof value) note_part(p, block.address + at, format::kPointer);
+      if (may_be_address(p, value) && leads_to_another(p, value, block.type)) note_part(p, block.address + at, format::kPointer);
     }
   }
 }

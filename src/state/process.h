@@ -373,8 +373,8 @@ TypeId beginning_named(Process& process, const char* name);
 bool is_beginning_of(const Process& process, TypeId beginning, TypeId type);
 // Whether a value is one that an address of the program's memory may have, be it of what is gone.
 bool may_be_address(const Process& process, uintptr_t value);
-// Whether an element of so many bytes begins there, in a block of such.
-bool leads_to_another(const Process& process, uintptr_t value, uint64_t size);
+// Whether an element of the type begins there, in a block of such.
+bool leads_to_another(const Process& process, uintptr_t value, TypeId type);
 // Which constants of the MPI and of the machine (numbers.cc) the program has in its variables: before they are saved.
 void take_numbers(const Process& process);
 // Whether a prepared program may have handles of MPI among other data, where those are integers (elc_program.h).

@@ -175,6 +175,11 @@ bool leads_beside_memory(const Process& p, uintptr_t value, format::PointerLeaf*
   return function != nullptr || stream != kWildStream;
 }
 
+bool leads_somewhere(const Process& p, uintptr_t value) {
+  format::PointerLeaf beside;
+  return leads_beside_memory(p, value, &beside) || p.moved.find(value) != nullptr || p.blocks->encode(reinterpret_cast<const void*>(value)).block != format::kWildBlock;
+}
+
 bool may_be_address(const Process& p, uintptr_t value) {
   if (value < kLeast || value > kMostAddress) return false;
   // Of an executable that lies where it was linked to, below most numbers, memory is behind it.
@@ -345,12 +350,6 @@ Result check_told(const ToldNumber& number, int holder) {
                        what.c_str(), block == nullptr ? "" : p.types.info(block->type).name, block == nullptr ? "" : ", ", place);
 }
 
-static uintptr_t word_at(const uint8_t* at) {
-  uintptr_t value;
-  memcpy(&value, at, sizeof value);
-  return value;
-}
-
 bool leads_to_another(const Process& p, uintptr_t value, TypeId type) {
   const Block* const block = p.blocks->block_of(reinterpret_cast<const void*>(value));
   const bool is_of_kind = block != nullptr && (are_of(p, block->type, type) || are_of(p, type, block->type));
@@ -359,11 +358,11 @@ bool leads_to_another(const Process& p, uintptr_t value, TypeId type) {
 
 // The program takes what is there for something else, too.
 static bool has_parts_in(const Process& p, const uint8_t* begin, uint64_t size) {
-  for (uint64_t i = 0; size < p.parts.size() && i < size; ++i)
-    if (p.parts.find(reinterpret_cast<uintptr_t>(begin + i)) != nullptr) return true;
-  if (size < p.parts.size()) return false;
   bool has = false;
-  p.parts.each([&](uint64_t address, const Part&) { has = has || address - reinterpret_cast<uintptr_t>(begin) < size; });
+  if (size < p.parts.size())
+    for (uint64_t i = 0; i < size && !has; ++i) has = p.parts.find(reinterpret_cast<uintptr_t>(begin + i)) != nullptr;
+  else
+    p.parts.each([&](uint64_t address, const Part&) { has = has || address - reinterpret_cast<uintptr_t>(begin) < size; });
   return has;
 }
 

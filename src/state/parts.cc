@@ -94,9 +94,7 @@ bool leads(const Process& p, TypeId type, const uint8_t* at, bool also_elsewhere
   if (info.kind == format::kFile) return p.streams.number_of(reinterpret_cast<FILE*>(value)) != kWildStream;
   if (info.kind >= format::kMpiComm) return info.kind == format::kMpiAint || info.kind == format::kMpiStatus || is_mark(static_cast<intptr_t>(value)) || may_be_address(p, value);
   if (info.kind == format::kFunction) return p.function_by_address.find(value) != nullptr;
-  format::PointerLeaf beside;
-  const bool leads = leads_beside_memory(p, value, &beside) || p.moved.find(value) != nullptr || p.blocks->encode(reinterpret_cast<const void*>(value)).block != format::kWildBlock;
-  return leads || (also_elsewhere && may_be_foreign(value)) || check_wild(p, value).ok();  // as to memory that was freed
+  return leads_somewhere(p, value) || (also_elsewhere && may_be_foreign(value)) || check_wild(p, value).ok();  // as to memory that was freed
 }
 
 // What can be told of all elements of a type at once.
@@ -171,13 +169,11 @@ class Parts {
       const bool is_of_own = one.type == format::kPointer && !was_both && one.offset % p_.types.size_of(own.type) == 0;
       const uint64_t end = std::min(block_.size, one.offset + std::max(p_.types.size_of(one.type), was_both ? p_.types.size_of(one.before) : 0));
       for (uint64_t at = (one.offset + kWord - 1) / kWord * kWord; at + kWord <= end; at += kWord) {
-        uintptr_t value;
-        memcpy(&value, block_.address + at, sizeof value);
-        if (!may_be_address(p_, value) || !has_pointer(p_.types, block_.type, at, false)) continue;
-        const bool leads_somewhere = !is_lost(at);
+        if (!may_be_address(p_, word_at(block_.address + at)) || !has_pointer(p_.types, block_.type, at, false)) continue;
+        const bool lost = is_lost(at);
         const auto denies = [&](TypeId type, uint64_t begin, uint64_t behind) {
           if (type == format::kNone || at < begin || at + kWord > behind || has_pointer(p_.types, type, at - begin, true)) return false;
-          return !leads_somewhere || (covered(p_.types, type, at - begin) < kWord / 2 && !(was_both && has_pointer(p_.types, one.type, at - one.offset, false)));
+          return lost || (covered(p_.types, type, at - begin) < kWord / 2 && !(was_both && has_pointer(p_.types, one.type, at - one.offset, false)));
         };
         if ((is_of_own && denies(own.type, 0, known)) || denies(one.type, one.offset, one.offset + p_.types.size_of(one.type)) ||
             (was_both && denies(one.before, one.offset, one.offset + p_.types.size_of(one.before))))
@@ -188,10 +184,8 @@ class Parts {
   }
   // An address of nothing that is there.
   bool is_lost(uint64_t at) const {
-    uintptr_t value;
-    format::PointerLeaf beside;
-    memcpy(&value, block_.address + at, sizeof value);
-    return may_be_address(p_, value) && !leads(at) && !leads_beside_memory(p_, value, &beside) && p_.moved.find(value) == nullptr;
+    const uintptr_t value = word_at(block_.address + at);
+    return may_be_address(p_, value) && (is_number_in_union(value) || !leads_somewhere(p_, value));
   }
   bool make_of(const Vector<Noted>& all, uint64_t element) {
     fields_.clear();
@@ -532,13 +526,17 @@ static bool begins_with_word(const format::TypeTable& types, TypeId type) {
 // chance, if addresses are wide. Two numbers may be.
 static void note_links(Process& p) {
   if (sizeof(uintptr_t) < sizeof(uint64_t)) return;
+  TypeId last = format::kNone;  // of which it is known
+  bool has_word = false;
   for (const Block& block : p.heap.slots()) {
-    const format::TypeInfo& info = p.types.info(block.type);
-    if (info.kind != format::kStruct || block.is_open || !begins_with_word(p.types, block.type)) continue;
-    for (uint64_t at = 0; at + info.size <= block.size; at += info.size) {
-      uintptr_t value;
-      memcpy(&value, block.address + at, sizeof value);
-      if (may_be_address(p, value) && leads_to_another(p, value, block.type)) note_part(p, block.address + at, format::kPointer);
+    if (block.type != last) {
+      last = block.type;
+      has_word = p.types.info(last).kind == format::kStruct && begins_with_word(p.types, last);
+    }
+    const uint64_t element = has_word && !block.is_open ? p.types.size_of(last) : 0;
+    for (uint64_t at = 0; element > 0 && at + element <= block.size; at += element) {
+      const uintptr_t value = word_at(block.address + at);
+      if (may_be_address(p, value) && leads_to_another(p, value, last)) note_part(p, block.address + at, format::kPointer);
     }
   }
 }

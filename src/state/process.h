@@ -395,6 +395,14 @@ class AsInLine {
 };
 // In a prepared program, of a pointer to what is no memory of lines: to a function or a stream of theirs.
 bool leads_beside_memory(const Process& process, uintptr_t value, format::PointerLeaf* out);
+// Whether a pointer of this value leads to anything that lines have, or to where another was moved from its block.
+bool leads_somewhere(const Process& process, uintptr_t value);
+// What is there, aligned or not.
+inline uintptr_t word_at(const void* at) {
+  uintptr_t value;
+  memcpy(&value, at, sizeof value);
+  return value;
+}
 // And if a pointer to nothing that a line has is no address at all: then its memory is not what it is taken for.
 // `may_be_number`: it is a pointer, which may have a number that the program has put there.
 Result check_wild(const Process& process, uintptr_t value, bool may_be_number = false);

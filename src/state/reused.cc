@@ -110,17 +110,9 @@ namespace {
 uint64_t rows_before_data(const Process& p, const Block& block) {
   constexpr uint64_t kMostUnused = 1024, kMostLookedAt = 65536;  // words in front of the first, and of the data: a line looks at all of it
   const uint64_t count = block.size / sizeof(uintptr_t);
-  const auto word = [&block](uint64_t i) {
-    uintptr_t value;
-    memcpy(&value, block.address + i * sizeof value, sizeof value);
-    return value;
-  };
+  const auto word = [&block](uint64_t i) { return word_at(block.address + i * sizeof(uintptr_t)); };
   const auto leads_into = [&](uintptr_t value) { return value - reinterpret_cast<uintptr_t>(block.address) < block.size; };
-  format::PointerLeaf beside;
-  const auto leads = [&](uintptr_t value) {
-    if (is_number_in_union(value)) return false;
-    return value == 0 || leads_beside_memory(p, value, &beside) || leads_into(value) || p.moved.find(value) != nullptr || p.blocks->encode(reinterpret_cast<const void*>(value)).block != format::kWildBlock;
-  };
+  const auto leads = [&](uintptr_t value) { return !is_number_in_union(value) && (value == 0 || leads_into(value) || leads_somewhere(p, value)); };
   bool is_of_rows = false;
   for (uint64_t i = 0; i < count && !is_of_rows; ++i) {
     is_of_rows = leads_into(word(i));

@@ -256,7 +256,7 @@ static elem *get(void) { elem *p; if (!unused) { p = malloc(sizeof *p); return p
         for what, allocator in ((number, "anything"), (number, "objects"), (numbers, "links"), (numbers, "copies"), (numbers, "objects"),
                                 (handle, "anything"), (handle, "copies"), (stream, "links")):
             with self.subTest(members=what[0], allocator=allocator):
-                self.restarts_from_all(self.free_objects(*what, allocator), "8 29 35")
+                self.restarts_from_all(self.free_objects(*what, allocator), "8 29 35", "60 85")
 
     def test_links_in_free_objects_that_cannot_be_told(self):
         """A link in a word of which a number of the object has some bits, and the rest is what was there before."""

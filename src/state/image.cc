@@ -4,7 +4,9 @@
 
 #include <algorithm>
 
+#include "base/hash_map.h"
 #include "base/sort.h"
+#include "base/wire.h"
 #include "state/blocks.h"
 
 namespace elc::state {
@@ -117,19 +119,24 @@ Result Image::read_declared(format::Reader& reader) {
   return in.finish();
 }
 
+constexpr size_t kRunBytes = 36;  // what the directory has for each
+
 Result Image::read_heap(format::Cursor& in, const format::Reader& reader) {
   uint32_t layout = 0;
   ELC_TRY(read_layout(in, "heap", kHeapLayout, &layout));
   by_id = layout > 1;
   next_id = in.u64();
   uint64_t id = 0;
-  for (uint64_t left = in.count(36); left > 0 && in.ok(); --left) {
+  for (uint64_t left = in.count(kRunBytes); left > 0 && in.ok(); --left) {
+    uint8_t bytes[kRunBytes] = {};
+    in.bytes(bytes, sizeof bytes);
+    Decoder entry(bytes, sizeof bytes);
     SavedRun run;
-    run.first_id = in.u64();
-    run.blocks = in.u64();
-    run.type = in.i32();
-    run.count = in.u64();
-    run.rest = in.u64();
+    run.first_id = entry.u64();
+    run.blocks = entry.u64();
+    run.type = entry.i32();
+    run.count = entry.u64();
+    run.rest = entry.u64();
     run.first = blocks;
     if (!in.ok()) break;
     if (!reader.types().known(run.type))
@@ -153,17 +160,30 @@ Result Image::read_heap(format::Cursor& in, const format::Reader& reader) {
   return in.ok() ? index_runs() : in.status();
 }
 
+Result Image::pass_over_heap(format::Cursor& in) {
+  ELC_TRY(read_layout(in, "heap", kHeapLayout));
+  in.u64();  // next_id
+  return in.skip_value(format::kByte, in.count(kRunBytes) * kRunBytes);
+}
+
+static uint64_t key_of(const SavedRun& run, bool by_id) { return by_id ? run.first_id : run.first; }
+
 Result Image::index_runs() {
-  const uint64_t steps = (blocks + kStep - 1) / kStep;
   run_of_.clear();
-  if (!run_of_.make_room(static_cast<size_t>(steps))) return no_memory(steps * sizeof(size_t), "the directory of the heap of the line");
+  if (runs.empty()) return Result();
+  least_key_ = key_of(runs[0], by_id);
+  const uint64_t span = key_of(runs[runs.size() - 1], by_id) - least_key_;
+  step_ = span / runs.size() + 1;
+  const size_t steps = static_cast<size_t>(span / step_) + 1;
+  if (!run_of_.make_room(steps)) return no_memory(steps * sizeof(size_t), "the directory of the heap of the line");
   for (size_t i = 0; i < runs.size(); ++i)
-    while (run_of_.size() * kStep < runs[i].first + runs[i].blocks) run_of_.push_back(i);
+    while (run_of_.size() < steps && (i + 1 == runs.size() || key_of(runs[i + 1], by_id) > least_key_ + run_of_.size() * step_)) run_of_.push_back(i);
   return Result();
 }
 
 Result Image::match(Process& p, const format::Reader& reader) {
   writer = reader.representation();
+  is_of_here = writer == format::Representation::here();
   ELC_TRY(match_frames(p));
   ELC_TRY(match_variables(p, reader));
   ELC_TRY(check_leftovers(p, reader));
@@ -186,8 +206,7 @@ Result Image::match_frames(const Process& p) const {
 }
 
 bool Image::lays_out_as_here() const {
-  const format::Representation& here = format::Representation::here();
-  return writer == here || writer.lays_out_as(here);
+  return is_of_here || writer.lays_out_as(format::Representation::here());
 }
 
 Result Image::match_variables(const Process& p, const format::Reader& reader) {
@@ -325,29 +344,47 @@ void Image::match_functions(const Process& p) {
   }
 }
 
-// A made type of the heap is found by its name: no variable says which of the program's it is.
+// There may be as many runs as blocks; of types there are few.
 void Image::match_runs(Process& p, const format::Reader& reader) {
+  HashMap<TypesMatched> matched;
   for (SavedRun& run : runs) {
-    const format::TypeInfo& type = reader.types().info(run.type);
-    run.memory_type = run.type < format::kFirstMade ? run.type : p.types.find(type.name);
-    if (run.memory_type == format::kNone) run.memory_type = type_described(type.name, type.packed);
-    if (run.memory_type == format::kNone) run.memory_type = beginning_named(p, type.name);
-    if (run.memory_type == format::kNone && is_name_of_parts(type.name)) run.memory_type = type_of_parts(p, reader.types(), type);
-    if (run.memory_type == format::kNone) {
-      run.misfit = Result::error("the program has made no type '%s' (ELC_Struct, ELC_Union; OnStructureDef)", type.name);
-      continue;
-    }
-    match_run(p, reader, &run);
-    if (is_name_of_parts(type.name) && !(writer == format::Representation::here()))
-      run.misfit = Result::error("memory that the program's own allocator has given out in parts goes to no machine of another representation");
+    TypesMatched& types = matched.at(static_cast<uint32_t>(run.type));
+    if (types.memory_type == 0) types = match_block_type(p, reader, run.type);
+    set_types(p, reader, types, &run);
   }
 }
 
-void Image::match_run(const Process& p, const format::Reader& reader, SavedRun* run) const {
-  run->misfit = format::fits(reader.types(), run->type, writer, p.types, run->memory_type, !p.strict);
+// A made type of the heap is found by its name: no variable says which of the program's it is.
+TypesMatched Image::match_block_type(Process& p, const format::Reader& reader, TypeId type_id) const {
+  const format::TypeInfo& type = reader.types().info(type_id);
+  TypeId found = type_id < format::kFirstMade ? type_id : p.types.find(type.name);
+  if (found == format::kNone) found = type_described(type.name, type.packed);
+  if (found == format::kNone) found = beginning_named(p, type.name);
+  if (found == format::kNone && is_name_of_parts(type.name)) found = type_of_parts(p, reader.types(), type);
+  TypesMatched matched = {found, false, Result()};
+  if (found == format::kNone) {
+    matched.misfit = Result::error("the program has made no type '%s' (ELC_Struct, ELC_Union; OnStructureDef)", type.name);
+    return matched;
+  }
+  matched = match_types(p, reader, type_id, found);
+  if (is_name_of_parts(type.name) && !is_of_here)
+    matched.misfit = Result::error("memory that the program's own allocator has given out in parts goes to no machine of another representation");
+  return matched;
+}
+
+TypesMatched Image::match_types(const Process& p, const format::Reader& reader, TypeId type, TypeId memory_type) const {
+  TypesMatched matched = {memory_type, false, format::fits(reader.types(), type, writer, p.types, memory_type, !p.strict)};
   // What they are has another size here, perhaps, and their number is all that the line has.
-  if (run->misfit.ok() && reader.types().info(run->type).kind == format::kByte && !lays_out_as_here()) run->misfit = Result::error("%s", format::kBytesStay);
-  run->is_other = run->misfit.ok() && !format::fits(reader.types(), run->type, writer, p.types, run->memory_type, false).ok();
+  if (matched.misfit.ok() && reader.types().info(type).kind == format::kByte && !lays_out_as_here()) matched.misfit = Result::error("%s", format::kBytesStay);
+  matched.is_other = matched.misfit.ok() && !format::fits(reader.types(), type, writer, p.types, memory_type, false).ok();
+  return matched;
+}
+
+void Image::set_types(const Process& p, const format::Reader& reader, const TypesMatched& types, SavedRun* run) const {
+  run->memory_type = types.memory_type;
+  run->is_other = types.is_other;
+  run->misfit = types.misfit;
+  if (types.memory_type == format::kNone) return;
   const uint64_t element = p.types.size_of(run->memory_type);
   if (run->misfit.ok() && (run->rest > PTRDIFF_MAX || (element > 0 && run->count > (PTRDIFF_MAX - run->rest) / element)))
     run->misfit = Result::error("%llu elements of %s do not fit this machine's memory",
@@ -392,14 +429,11 @@ Result Image::retype_runs(const Process& p, const format::Reader& reader) {
       const bool another = at == run.first || split.back().memory_type != type;
       if (another) {
         if (!split.make_room(1)) return no_memory(sizeof run, "the directory of the heap of the line");
-        SavedRun& piece = split.push_back({});
+        SavedRun& piece = split.push_back(SavedRun(run));
         piece.first_id = run.first_id + (at - run.first);
         piece.first = at;
-        piece.type = run.type;
-        piece.count = run.count;
-        piece.rest = run.rest;
-        piece.memory_type = type;
-        match_run(p, reader, &piece);
+        piece.blocks = 0;
+        if (type != run.memory_type) set_types(p, reader, match_types(p, reader, run.type, type), &piece);
       }
       split.back().blocks += length;
     }
@@ -410,21 +444,17 @@ Result Image::retype_runs(const Process& p, const format::Reader& reader) {
 }
 
 const SavedRun* Image::run_of(uint64_t block, uint64_t* index) const {
-  if (by_id) {
-    if (block < format::kFirstById) return nullptr;
-    const uint64_t id = block - format::kFirstById;
-    const SavedRun* const after =
-        std::upper_bound(runs.begin(), runs.end(), id, [](uint64_t i, const SavedRun& r) { return i < r.first_id; });
-    if (after == runs.begin() || id - after[-1].first_id >= after[-1].blocks) return nullptr;
-    *index = after[-1].first + (id - after[-1].first_id);
-    return after - 1;
-  }
-  if (block <= variables.size() || block - 1 - variables.size() >= blocks) return nullptr;
-  *index = block - 1 - variables.size();
-  const size_t step = static_cast<size_t>(*index / kStep);
+  const uint64_t before = by_id ? uint64_t{format::kFirstById} : variables.size() + 1;
+  if (runs.empty() || block < before || block - before < least_key_) return nullptr;
+  const uint64_t key = block - before;
+  const size_t step = static_cast<size_t>(std::min<uint64_t>((key - least_key_) / step_, run_of_.size() - 1));
   const SavedRun* const least = &runs[run_of_[step]];
   const SavedRun* const end = step + 1 < run_of_.size() ? &runs[run_of_[step + 1]] + 1 : runs.end();
-  return std::upper_bound(least, end, *index, [](uint64_t i, const SavedRun& r) { return i < r.first; }) - 1;
+  const SavedRun* const run = std::upper_bound(least, end, key, [this](uint64_t k, const SavedRun& r) { return k < key_of(r, by_id); }) - 1;
+  const uint64_t inside = key - key_of(*run, by_id);
+  if (inside >= run->blocks) return nullptr;
+  *index = run->first + inside;
+  return run;
 }
 
 bool Image::target(uint64_t block, Target* out) const {

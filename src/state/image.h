@@ -39,8 +39,16 @@ struct SavedRun {
   Result misfit;      // why such a block cannot be read here
 };
 
+// A type of the line and one of the program.
+struct TypesMatched {
+  TypeId memory_type = 0;
+  bool is_other = false;  // its scalars have other types in the program
+  Result misfit;          // why the one cannot be read into the other
+};
+
 struct Image {
   format::Representation writer;
+  bool is_of_here = false;  // the writer's is this machine's
   Vector<SavedFrame> frames;
   Vector<Text> function_names;
   Vector<void (*)(void)> functions;  // nullptr for one that the program has not registered
@@ -58,6 +66,8 @@ struct Image {
   Result read_declared(format::Reader& reader);
   // The same for "heap".
   Result read_heap(format::Cursor& in, const format::Reader& reader);
+  // To where the values of "heap" begin, once its directory has been read.
+  static Result pass_over_heap(format::Cursor& in);
   // Finds the place of every variable, function and block type in the program, and makes the types of blocks in parts.
   Result match(Process& process, const format::Reader& reader);
 
@@ -95,9 +105,11 @@ struct Image {
   Result leave_out(const Process& process, const format::Reader& reader, const SavedVariable& variable, const Vector<const Region*>& added);
   void match_functions(const Process& process);
   void match_runs(Process& process, const format::Reader& reader);
+  TypesMatched match_block_type(Process& process, const format::Reader& reader, TypeId type) const;
+  TypesMatched match_types(const Process& process, const format::Reader& reader, TypeId type, TypeId memory_type) const;
   // Whether all that the line has has the size here that it has there.
   bool lays_out_as_here() const;
-  void match_run(const Process& process, const format::Reader& reader, SavedRun* run) const;
+  void set_types(const Process& process, const format::Reader& reader, const TypesMatched& types, SavedRun* run) const;
   // After a change of the runs. Fails if there is no memory.
   Result index_runs();
 
@@ -106,8 +118,10 @@ struct Image {
     TypeId type;
   };
   Vector<Told> told_;
-  Vector<size_t> run_of_;  // the index of the run of each kStep-th block: runs may be as many as blocks
-  static constexpr uint64_t kStep = 16;
+  // Of each step_-th key from the first on the last run that is not behind it: there are as many as runs at most. The key of a run is by
+  // what pointers tell its first block.
+  Vector<size_t> run_of_;
+  uint64_t least_key_ = 0, step_ = 1;
 };
 
 }  // namespace elc::state

@@ -159,8 +159,7 @@ Result pass_value(format::Cursor& in, const Restoring& restoring, const format::
   const format::TypeTable& types = restoring.process.types;
   if (address != nullptr) return in.read_value(from, types, to, address, count, leaves);
   const format::TypeInfo& info = reader.types().info(from);
-  const bool alike = restoring.image.writer == format::Representation::here();
-  if (alike && !info.has_handle && !info.walked && !types.info(to).walked) return in.skip_value(from, count);
+  if (restoring.image.is_of_here && !info.has_handle && !info.walked && !types.info(to).walked) return in.skip_value(from, count);
   return in.check_value(from, types, to, count, leaves);
 }
 
@@ -225,7 +224,7 @@ Result pass_block(format::Cursor& in, Restoring& restoring, const format::Reader
   ELC_TRY(pass_value(in, restoring, reader, run.type, run.memory_type, address, run.count, leaves));
   if (run.rest == 0) return Result();
   uint8_t* rest = address == nullptr ? nullptr : address + (run.size - run.rest);
-  if (!(restoring.image.writer == format::Representation::here())) return pass_zeros(in, run.rest, rest);
+  if (!restoring.image.is_of_here) return pass_zeros(in, run.rest, rest);
   return pass_value(in, restoring, reader, format::kByte, format::kByte, rest, run.rest, leaves);
 }
 
@@ -365,7 +364,7 @@ Result fill(format::Reader& reader, const HandleCodec& codec) {
   ELC_TRY(variables.open(&reader, "vars"));
   ELC_TRY(directory.read_variables(variables));
   ELC_TRY(heap.open(&reader, "heap"));
-  ELC_TRY(directory.read_heap(heap, reader));
+  ELC_TRY(Image::pass_over_heap(heap));
   ELC_TRY(pass_variables(variables, restoring, reader, true));
   ELC_TRY(pass_heap(heap, restoring, reader, true));
   ELC_TRY(tell_restored(p));

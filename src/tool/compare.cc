@@ -184,8 +184,7 @@ class Both {
   };
   static format::Cursor blocks_of(ComparedFile& file) {
     format::Cursor in = file.section("heap");
-    state::Image passed;
-    file.check(passed.read_heap(in, file.reader));
+    file.check(state::Image::pass_over_heap(in));
     return in;
   }
   static void skip(const ComparedFile& file, format::Cursor& in, const state::SavedRun& run) {

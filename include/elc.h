@@ -152,7 +152,8 @@ int ELC_Nondeterministic(void *value, ELC_Type type, size_t count);
 /* Registers `count` elements of `type` at `address` under `name` (copied). Between ELC_Enter and
  * ELC_Leave the name belongs to the frame and goes with it; otherwise it is global: unique in the
  * process, valid until ELC_Unregister. Static and global variables are registered like any other.
- * Regions may not overlap. */
+ * Regions may not overlap. Without one that could not be registered no line is taken, until its memory is
+ * registered after all, or ELC_Unregister says that the program does without it. */
 int ELC_Register(const char *name, void *address, ELC_Type type, size_t count);
 int ELC_Unregister(const char *name);
 /* The same of an array of that many dimensions, up to 16; the last extent is that of neighbours in memory. A line that has

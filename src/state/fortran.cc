@@ -94,7 +94,9 @@ ELC_EXPORT int ELC_Fortran_register(const char* name, size_t name_length, void* 
   const std::span<const int64_t> extents(shape, static_cast<size_t>(rank));
   elc::Result result = check_memory(known, address, extents, contiguous != 0);
   if (result.ok() && is_logical != 0) result = type_of_logical(&type);
-  if (result.ok()) {
+  if (!result.ok()) {
+    note_missing(process(), innermost(process()), known.c_str());
+  } else {
     const elc::Text type_name = elc::Text::copy(process().types.info(type).name);
     result = register_variable(known, address, type, type_name.c_str(), length, extents);
   }

@@ -27,7 +27,6 @@ Result register_noted(Process& p) {
     for (size_t k = frame.first_noted; k < end; ++k) {
       const Result added = add_noted(frame, noted[k]);
       if (added.ok()) continue;
-      if (p.unregistered.empty()) p.unregistered = Text::format("'%s' of %s()", noted[k].name, frame.function);
       if (worst.ok()) worst = added;
     }
     frame.first_noted = 0;
@@ -58,7 +57,7 @@ ELC_EXPORT int ELC_Note_struct(const char* name, void* address, ELC_Type type, s
   const size_t element = ELC_Sizeof(type);
   if (element == 0 || size % element == 0) return ELC_Note_local(name, address, type, element == 0 ? 0 : size / element, ELC_NO_TYPE);
   elc::state::Process& p = elc::state::process();
-  p.unregistered = elc::Text::format("'%s'", name);
+  elc::state::note_missing(p, elc::state::innermost(p), name);
   return elc::state::outcome(elc::Result::error("'%s' has %llu bytes, which are no elements of '%s' of %llu: is it a pointer (ELC_PTR), or of another type?",
                                                 name, static_cast<unsigned long long>(size), p.types.info(type).name, static_cast<unsigned long long>(element)));
 }

@@ -52,6 +52,19 @@ struct Function {
   void (*address)(void) = nullptr;
 };
 
+// A variable that could not be registered, in a frame of that function or among the globals. Of those also its memory; `size` is 0 where
+// nobody knows that.
+struct Missing {
+  Text name;
+  Text function;
+  const uint8_t* address = nullptr;
+  uint64_t size = 0;
+
+  bool is_same(const Missing& other) const {
+    return address == other.address && size == other.size && name.view() == other.name.view() && function.view() == other.function.view();
+  }
+};
+
 // A variable that had another name (ELC_WAS).
 struct Renamed {
   Text now, before;
@@ -198,7 +211,8 @@ struct Process {
   Vector<Mapping> mappings;     // of a prepared program, of other memory than its own
   Vector<Mapping> mapped_files; // of libraries and others, for the line being taken
   bool knows_files = false;     // those
-  Text unregistered;  // what could not be registered (libELC.h, ELC_STATIC, ELC_RANDOM), so that no line may be taken
+  Text unregistered;  // what could not be registered, so that no line may be taken
+  Vector<Missing> missing;  // nor may one while there are such
   HashMap<TypeId> tails;            // in a prepared program: of structs that end with more than they say, what has pointers there
   HashMap<TypeId> types_with_gaps;  // in a prepared program: of structs, those in which the gaps are bytes
   Vector<uint64_t> lengths_of_mpi;  // of texts: in a prepared program
@@ -312,6 +326,11 @@ inline void forget_noted(size_t from, bool in_frame) {  // behind the last frame
 Result register_noted(Process& process);
 Result add_noted(Frame& frame, const ELC_Local& local);
 Result add_rows(const char* name, void* address, TypeId type, size_t count, int dimensions, size_t row, size_t part, size_t last);
+
+// The frame that a registration joins; nullptr: the globals. What was noted before is registered before.
+Frame* innermost(Process& process);
+// What could not be registered there has values that lines would not have. `size` is 0 where nobody knows of what memory.
+void note_missing(Process& process, const Frame* frame, const char* name, const void* address = nullptr, uint64_t size = 0);
 
 // ELC_Register; with `target`, ELC_Register_pointer; with `shape`, whose product is `count`, ELC_Register_shape.
 Result add_region(const char* name, void* address, TypeId type, size_t count, TypeId target,

@@ -87,10 +87,7 @@ Vector<const ELC_Program_variable*> find_variables(const ELC_Program& program) {
 void register_variables(const ELC_Program& program) {
   for (const ELC_Program_variable* const v : find_variables(program)) {
     const TypeId target = v->target == nullptr ? TypeId{format::kNone} : *v->target;
-    const Result added = add_region(v->name, v->address, *v->type, v->count, target, {}, v->is_constant != 0, v->is_constant == 0);
-    if (added.ok()) continue;
-    outcome(added);
-    process().unregistered = Text::format("'%s'", v->name);
+    outcome(add_region(v->name, v->address, *v->type, v->count, target, {}, v->is_constant != 0, v->is_constant == 0));
   }
 }
 

@@ -67,7 +67,7 @@ struct Scope {
   size_t overlapping(const Region& added) const {
     if (table != nullptr) return table->overlapping(added);
     for (size_t i = first; i < regions.size(); ++i)
-      if (overlap(added, regions[i])) return i;
+      if (!regions[i].resizes && overlap(added, regions[i])) return i;
     return ScopeTable::kNone;
   }
 
@@ -79,7 +79,7 @@ struct Scope {
     table->build(regions, first, regions.size());
   }
 
-  // A variable gets another place, where nothing is.
+  // A variable gets another place.
   void move(size_t i, uint8_t* address, uint64_t size) {
     if (table != nullptr) table->remove(regions, i);
     regions[i].address = address;
@@ -125,7 +125,7 @@ Result find_conflict(const Process& p, const Scope& scope, const Region& added, 
 }  // namespace
 
 // What every registration is, for a frame or for the globals (nullptr). `region` has no name yet; `name` is copied, or stays.
-static Result add(const char* name, Region& region, std::span<const uint64_t> shape, Frame* frame, bool stays = false) {
+static Result try_add(const char* name, Region& region, std::span<const uint64_t> shape, Frame* frame, bool stays = false) {
   Process& p = process();
   const bool renamed = std::exchange(p.renames, false);
   ELC_TRY(check_name("ELC_Register", name));
@@ -172,8 +172,67 @@ static Result add(const char* name, Region& region, std::span<const uint64_t> sh
   return Result();
 }
 
-// The frame that a registration joins; nullptr: the globals. What was noted before is registered before.
-static Frame* innermost(Process& p) {
+static Region* find_global(Process& p, const char* name) {
+  size_t length;
+  const uint32_t hash = hash_name(name, &length);
+  const size_t found = Scope(p, nullptr).find(name, hash);
+  return found == ScopeTable::kNone ? nullptr : &p.globals[found];
+}
+
+void note_missing(Process& p, const Frame* frame, const char* name, const void* address, uint64_t size) {
+  Missing missing;
+  missing.name = Text::copy(name == nullptr ? "" : name);
+  if (frame != nullptr) missing.function = Text::copy(frame->function);
+  if (frame == nullptr) missing.address = static_cast<const uint8_t*>(address), missing.size = size;
+  for (const Missing& known : p.missing)
+    if (known.is_same(missing)) return;
+  p.missing.push_back(std::move(missing));
+}
+
+// What is registered now is missing no more, be it under another name. In a frame nobody knows of which call of the function it was.
+static void forget_missing(Process& p, const char* name, const Region& now) {
+  for (size_t i = p.missing.size(); i-- > 0;) {
+    const Missing& one = p.missing[i];
+    if (!one.function.empty()) continue;
+    const bool is_there = one.size == 0 ? one.name.view() == name
+                                        : one.address >= now.address && one.size <= now.size &&
+                                              static_cast<uint64_t>(one.address - now.address) <= now.size - one.size;
+    if (is_there) p.missing.erase(i);
+  }
+}
+
+// The program does without it.
+static bool forget_missing(Process& p, const Frame* frame, const char* name) {
+  for (size_t i = 0; i < p.missing.size(); ++i) {
+    const Missing& one = p.missing[i];
+    if (one.name.view() != name || one.function.view() != (frame == nullptr ? "" : frame->function)) continue;
+    p.missing.erase(i);
+    return true;
+  }
+  return false;
+}
+
+// Whether it is registered so: then nothing is missing.
+static bool is_there(Process& p, const char* name, const Region& region, std::span<const uint64_t> shape) {
+  const Region* const known = name == nullptr ? nullptr : find_global(p, name);
+  if (known == nullptr || known->type != region.type || known->resizes != region.resizes) return false;
+  if (!region.resizes) return known->address == region.address && known->count == region.count;
+  const Resizing how = known->resizing();
+  return memcmp(&how, shape.data(), sizeof how) == 0;
+}
+
+static Result add(const char* name, Region& region, std::span<const uint64_t> shape, Frame* frame, bool stays = false) {
+  Process& p = process();
+  Result added = try_add(name, region, shape, frame, stays);
+  if (added.ok()) {
+    if (!p.missing.empty() && frame == nullptr) forget_missing(p, name, region);
+  } else if ((region.count > 0 || region.resizes) && (frame != nullptr || !is_there(p, name, region, shape))) {
+    note_missing(p, frame, name, region.address, region.address == nullptr ? 0 : region.size);
+  }
+  return added;
+}
+
+Frame* innermost(Process& p) {
   static_cast<void>(outcome(register_noted(p)));
   return p.frames.empty() ? nullptr : &p.frames.back();
 }
@@ -230,9 +289,7 @@ static Result add_resizing(const char* name, TypeId type, const Resizing& how) {
   memcpy(words, &how, sizeof how);
   Region region = region_at(nullptr, type, 0);
   region.resizes = true;
-  const Result added = add(name, region, words, innermost(process()));
-  if (!added.ok()) process().unregistered = Text::format("'%s'", name == nullptr ? "" : name);
-  return added;
+  return add(name, region, words, innermost(process()));
 }
 
 static Result add_allocated(const char* name, void* pointer, TypeId type, void* count, TypeId count_type) {
@@ -245,6 +302,7 @@ static Result add_allocated(const char* name, void* pointer, TypeId type, void* 
   how.count_size = here.width[counts];
   how.count_is_signed = here.is_signed[counts] ? 1 : 0;
   if (pointer != nullptr && count != nullptr && how.element > 0 && format::is_integer(counts)) return add_resizing(name, type, how);
+  note_missing(process(), innermost(process()), name);
   return Result::error("ELC_ALLOCATED: '%s' is no pointer to what a line can hold, with an integer that counts it",
                        name == nullptr ? "" : name);
 }
@@ -340,13 +398,6 @@ Result add_global(const char* name, void* address, TypeId type, size_t count) {
 // ---- Statics of functions (ELC_STATIC) ----
 
 static bool is_scalar(TypeId type) { return type >= ELC_BOOL && type <= ELC_BYTE; }
-
-static Region* find_global(Process& p, const char* name) {
-  size_t length;
-  const uint32_t hash = hash_name(name, &length);
-  const size_t found = Scope(p, nullptr).find(name, hash);
-  return found == ScopeTable::kNone ? nullptr : &p.globals[found];
-}
 
 // The integers of a static that were kept, as the type that it turns out to have. False for one that it cannot hold.
 static bool convert(const format::TypeTable& types, const Region& from, const Region& to) {
@@ -506,6 +557,7 @@ Result remove_region(const char* name) {
     if (gone.is_waiting) release(gone.address);
     return Result();
   }
+  if (name != nullptr && (forget_missing(p, frame, name) || forget_missing(p, nullptr, name))) return Result();
   return Result::error("ELC_Unregister: '%s' is not registered here", name == nullptr ? "" : name);
 }
 
@@ -557,6 +609,7 @@ void each_thing(Visit visit) {
   if (enters) static_cast<void>(enter_described_frames(p));  // a line says what cannot be registered
   static_cast<void>(register_noted(p));
   close_up(p);
+  static_cast<void>(locate_resizing(p));
   p.heap.arrange();
   for (const Vector<Region>* regions : {&p.globals, &p.locals})
     for (const Region& region : *regions) visit(region.name, region.address, region.size, region.type, region.count);
@@ -648,7 +701,8 @@ ELC_EXPORT int ELC_Register_shape(const char* name, void* address, ELC_Type type
   using namespace elc::state;
   Shape shape;
   elc::Result added = shape.read(name, dimensions, extents);
-  if (added.ok()) added = add_region(name, address, type, shape.count, ELC_NO_TYPE, shape.declared());
+  if (!added.ok()) note_missing(process(), innermost(process()), name);
+  else added = add_region(name, address, type, shape.count, ELC_NO_TYPE, shape.declared());
   return outcome(added);
 }
 
@@ -674,8 +728,10 @@ ELC_EXPORT int ELC_Register_static(const char* function, const char* name, void*
 
 ELC_EXPORT int ELC_Register_resizing(const char* name, ELC_Type type, void* object, const ELC_Resizing* how) {
   using namespace elc::state;
-  if (how == nullptr || how->where == nullptr || how->room == nullptr)
+  if (how == nullptr || how->where == nullptr || how->room == nullptr) {
+    note_missing(process(), innermost(process()), name);
     return outcome(elc::Result::error("ELC_Register_resizing: functions are needed that say where the elements are, and make room"));
+  }
   Resizing resizing;
   resizing.object = object;
   resizing.where = how->where;

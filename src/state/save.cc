@@ -609,6 +609,12 @@ Result begin_save(const HandleCodec& codec) {
   ELC_TRY(register_noted(p));
   if (!p.unregistered.empty())
     return Result::error("%s could not be registered, so a line would not be whole", p.unregistered.c_str());
+  if (!p.missing.empty()) {
+    const Missing& one = p.missing[0];
+    const Text of = one.function.empty() ? Text() : Text::format(" of %s()", one.function.c_str());
+    return Result::error("'%.100s'%s could not be registered, so a line would not be whole (if the program does without it: ELC_Unregister)",
+                         one.name.c_str(), of.c_str());
+  }
   if (p.unfit != nullptr) return Result::error("the program has called %s", p.unfit);
   ELC_TRY(enter_described_frames(p));
   ELC_TRY(check_way_back(p));

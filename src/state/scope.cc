@@ -37,6 +37,7 @@ void ScopeTable::add(Vector<Region>& regions, size_t number) {
   constexpr size_t kMost = 128;
   uint32_t& last = by_name_.at(regions[number].hash);
   regions[number].next = std::exchange(last, static_cast<uint32_t>(number + 1));
+  if (regions[number].resizes) return;
 
   const Place place = place_of(regions, number);
   if (by_place_.empty()) {
@@ -61,6 +62,7 @@ void ScopeTable::remove(Vector<Region>& regions, size_t number) {
     while (*entered != number + 1) entered = &regions[*entered - 1].next;
     *entered = regions[number].next;
   }
+  if (regions[number].resizes) return;
 
   const Place place = place_of(regions, number);
   const size_t at = piece_of(place);

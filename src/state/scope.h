@@ -42,7 +42,7 @@ struct Region {
   uint32_t hash = 0;          // of the name
   uint32_t next = 0;          // of a scope's table: 1 + the number of the next with this hash
   uint8_t dimensions = 0;     // 0: no shape was declared, it is an array of `count`
-  bool resizes = false;       // address and count are those of the last line
+  bool resizes = false;       // address and count are those of the last line: by now there may be others in its place
   bool is_exact = false;      // the library's: in a restart it is what it is in the line, or refused
   bool is_static = false;     // of a function: ELC_STATIC
   bool is_late = false;       // a static that the set-up has not registered: a restart may not know its address
@@ -77,7 +77,7 @@ class ScopeTable {
 
   size_t find(const Vector<Region>& regions, const char* name, uint32_t hash) const;
   // The lowest number of a variable that has a byte of `added`, or into whose middle that begins, or which begins in its
-  // middle: as `overlap` says.
+  // middle: as `overlap` says. None that resizes, which only a line asks where it is.
   size_t overlapping(const Region& added) const;
 
  private:

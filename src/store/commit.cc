@@ -345,8 +345,9 @@ Result line_to_restart(const Survey& survey, const char* dir, const Config& conf
   // Taking an older line than the newest is a decision for the user, or for `elc run`, which says so.
   for (const Line& other : survey.lines)
     if (!other.damage.empty() && other.number > *line && other.number > survey.finished)
-      return Result::caused(other.unread, "%s; `elc run` takes the newest whole line, or set ELC_RESTART to an older one",
-                            other.damage.c_str());
+      return Result::caused(other.unread, "%s; %s", other.damage.c_str(),
+                            *line == 0 ? "there is no whole line: remove what is not libELC's, or begin anew with ELC_RESTART=no"
+                                       : "`elc run` takes the newest whole line, or set ELC_RESTART to an older one");
   return {};
 }
 

@@ -859,6 +859,7 @@ class Pending(Compared):
     def test_exchange(self): self.scene_of("exchange")
 
     def test_group(self): self.scene_of("group", some=(0b010, 0b101))
+    def test_group_of_a_ring(self): self.scene_of("group_of_ring", some=(0b010, 0b101))
     def test_group_of_what_is_freed(self): self.scene_of("group_freed", some=(0b010, 0b101))
     def test_groups_of_one(self): self.scene_of("group_alone")
 

@@ -578,6 +578,7 @@ static const struct Scene {
     {"different", set_up_copy, begin_different, end_different},
     {"exchange", set_up_ring, begin_exchange, end_exchange},
     {"group", set_up_copy, begin_group, end_group},
+    {"group_of_ring", set_up_ring, begin_group, end_group},
     {"group_freed", set_up_copy, begin_group_freed, end_group_freed},
     {"group_alone", set_up_group_alone, begin_group_alone, end_group_alone},
     {"idup", set_up_copy, begin_and_end_idup, end_idup},

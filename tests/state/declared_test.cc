@@ -355,6 +355,7 @@ TEST_CASE("statics among many variables, some of which go") {
   CHECK((a[0] == 1 && a[3] == 4));
   REQUIRE(ELC_Register_static("f", "a", a, ELC_INT, 1, four) == ELC_OK);
   CHECK(ELC_Register("inside", &a[3], ELC_INT, 1) == ELC_ERROR);  // it is found where it is now
+  REQUIRE(ELC_Unregister("inside") == ELC_OK);
   REQUIRE_OK(line.save());
   CHECK(elc::state::largest_block() == sizeof a);
 

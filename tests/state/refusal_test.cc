@@ -298,6 +298,13 @@ TEST_CASE("registrations that cannot be") {
   CHECK(ELC_Register("", &b, ELC_INT, 1) == ELC_ERROR);
   double* block = static_cast<double*>(ELC_malloc(80));
   CHECK(ELC_ARRAY(block, 10) == ELC_ERROR);
+  for (const char* name : {"part", "past", "none", "huge", "odd", "", "block"}) {
+    CHECK(contains(text(Line().save()), "could not be registered"));
+    CHECK(ELC_Unregister(name) == ELC_OK);
+  }
+  CHECK(contains(text(Line().save()), "'a' could not be registered"));
+  CHECK(ELC_Register("other", &b, ELC_INT, 1) == ELC_OK);
+  CHECK(ELC_Unregister("other") == ELC_OK);
   ELC_Enter("main");
   CHECK(ELC_Register("a", &b, ELC_INT, 1) == ELC_OK);  // another scope
   Line line;
@@ -321,6 +328,48 @@ TEST_CASE("registrations that cannot be") {
   CHECK(ELC_VAR(shared) == ELC_OK);
   ELC_Set_label(1);
   REQUIRE_OK(line.save());
+}
+
+TEST_CASE("no line is taken without a variable that could not be registered, until it is") {
+  const auto refused = [](const char* name) {
+    const std::string why = text(Line().save());
+    CAPTURE(why);
+    CHECK(why.find(std::string("'") + name + "'") != std::string::npos);
+    CHECK(contains(why, "could not be registered, so a line would not be whole"));
+  };
+  static int a[10], b[10], many[40];
+  for (const bool among_many : {false, true}) {
+    new_process();
+    for (int i = 0; among_many && i < 40; ++i) REQUIRE(ELC_Register(("v" + std::to_string(i)).c_str(), &many[i], ELC_INT, 1) == ELC_OK);
+    REQUIRE(ELC_ARRAY(a, 10) == ELC_OK);
+    CHECK(ELC_ARRAY(a, 10) == ELC_ERROR);  // nothing is missing
+    REQUIRE_OK(Line().save());
+    CHECK(ELC_Register("a", b, ELC_INT, 10) == ELC_ERROR);
+    refused("a");
+    CHECK(ELC_Register("less", b, ELC_INT, 9) == ELC_OK);
+    refused("a");
+    CHECK(ELC_Unregister("less") == ELC_OK);
+    CHECK(ELC_Register("b", b, ELC_INT, 10) == ELC_OK);
+    REQUIRE_OK(Line().save());
+    CHECK(ELC_Register("part", a + 5, ELC_INT, 5) == ELC_ERROR);
+    refused("part");
+    CHECK(ELC_Unregister("a") == ELC_OK);
+    refused("part");
+    CHECK(ELC_Register("part", a + 5, ELC_INT, 5) == ELC_OK);
+    REQUIRE_OK(Line().save());
+    CHECK(ELC_Register("late", nullptr, ELC_INT, 3) == ELC_ERROR);
+    refused("late");
+    CHECK(ELC_Register("late", a, ELC_INT, 5) == ELC_OK);
+    REQUIRE_OK(Line().save());
+    ELC_Enter("f");
+    CHECK(ELC_Register("x", nullptr, ELC_INT, 3) == ELC_ERROR);
+    ELC_Leave();
+    refused("x");
+    ELC_Enter("f");
+    CHECK(ELC_Register("x", b, ELC_INT, 3) == ELC_OK);
+    ELC_Leave();
+    refused("x");
+  }
 }
 
 TEST_CASE("structs and unions that cannot be") {
@@ -373,6 +422,7 @@ TEST_CASE("a name that no reader takes is refused where it is registered") {
   int a = 1, b = 2;
   REQUIRE(ELC_Register(longest.c_str(), &a, ELC_INT, 1) == ELC_OK);
   CHECK(ELC_Register(longer.c_str(), &b, ELC_INT, 1) == ELC_ERROR);
+  CHECK(ELC_Unregister(longer.c_str()) == ELC_OK);
   CHECK(ELC_Register_function(longer.c_str(), [] {}) == ELC_ERROR);
   CHECK(ELC_Enter(longer.c_str()) == ELC_ERROR);
   const ELC_Field field = {longest.c_str(), 0, ELC_INT, 1}, too_long = {longer.c_str(), 0, ELC_INT, 1};

@@ -144,6 +144,35 @@ TEST_CASE("functions say where elements are, and take them back") {
   }
 }
 
+TEST_CASE("memory that was that of a variable which resizes is another's") {
+  static int many[40], room[20], other[20];
+  for (const bool among_many : {false, true}) {
+    new_process();
+    for (int i = 0; among_many && i < 40; ++i) REQUIRE(ELC_Register(("v" + std::to_string(i)).c_str(), &many[i], ELC_INT, 1) == ELC_OK);
+    int *list = room, *array = nullptr, count = 20;
+    REQUIRE(ELC_VAR(count) == ELC_OK);
+    REQUIRE(ELC_Register_allocated("list", &list, ELC_INT, &count, ELC_INT) == ELC_OK);
+    REQUIRE_OK(Line().save());
+    list = other;
+    array = room;
+    CHECK(ELC_ARRAY(array, 20) == ELC_OK);
+    for (int i = 0; i < 20; ++i) array[i] = i + 1;
+    Line line;
+    REQUIRE_OK(line.save());
+    list = nullptr, count = 0;
+    memset(room, 0, sizeof room);
+    REQUIRE_OK(line.restore());
+    CHECK((array[0] == 1 && array[19] == 20 && list != other && count == 20));
+    free(list);
+    // And the other way: only a line asks where it is.
+    list = room + 3, count = 2;
+    const std::string why = text(line.save());
+    CHECK((contains(why, "'list' of the globals overlaps 'array'") || contains(why, "'array' of the globals overlaps 'list'")));
+    list = other;
+    REQUIRE_OK(line.save());
+  }
+}
+
 TEST_CASE("beside many variables") {
   new_process();
   static int many[100];

@@ -362,6 +362,7 @@ TEST_CASE("what is no bit-field of a struct") {
   const ELC_Field one[] = {ELC_BITS_FIELD(low, flags_low, ELC_INT)};
   CHECK(ELC_Union("union", sizeof(Flags), 1, one, [](const void*, const void*) { return 0; }) == ELC_NO_TYPE);
   CHECK(ELC_Register("bits", &flags, ELC_Accessor(ELC_INT, flags_low_get, flags_low_set), 1) == ELC_ERROR);
+  CHECK(ELC_Unregister("bits") == ELC_OK);
   CHECK(ELC_new(ELC_Accessor(ELC_INT, flags_low_get, flags_low_set), 1) == nullptr);
   // A value that the type it is saved as does not have.
   const ELC_Field narrow[] = {ELC_BITS_FIELD(many, flags_many, ELC_UCHAR)};

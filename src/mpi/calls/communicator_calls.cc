@@ -87,6 +87,8 @@ int make_counted(Collective operation, int64_t colour, MPI_Comm* made, const cha
   return MPI_SUCCESS;
 }
 
+constexpr const char* kCreateGroup = "MPI_Comm_create_group";
+
 // Whether it hands on attributes.
 bool copies(const char* call) { return strstr(call, "dup") != nullptr; }
 
@@ -96,6 +98,7 @@ Bytes follow(MPI_Comm made, const Origin& origin, const Attributes& parents, con
   SavedCommunicator saved;
   if (made != MPI_COMM_NULL) {
     Communicator* c = runtime.comms.add(made, origin.identity(), origin);
+    if (call == kCreateGroup) c->topology = Topology();  // Open MPI 4.1 leaves it the parent's, which is of others
     c->slot = runtime.coordinator->add_comm(c->identity, static_cast<uint32_t>(c->processes()));
     if (in_setup()) runtime.set_up.push_back(c->identity);
     if (!c->topology.fits(c->members.size())) cannot_checkpoint("a communicator has a topology that libELC does not know");
@@ -149,8 +152,6 @@ Communicator* group_on(const Communicator& parent, const Vector<line::Rank>& mem
   runtime.coordinator->tell_members(group->slot, others.data(), others.size());
   return group;
 }
-
-constexpr const char* kCreateGroup = "MPI_Comm_create_group";
 
 // The calls of each group are counted like the operations of a communicator of its own. Two threads at once might be counted
 // in one order here and in another one elsewhere.

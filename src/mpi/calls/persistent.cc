@@ -89,7 +89,7 @@ int start(MPI_Request* request) {
   r->receive = Receive();
   const MessageArguments& a = *r->persistent;
   r->copy = 0;
-  r->synchronous = a.send == PMPI_Issend;
+  r->synchronous = is_synchronous(a);
   const int code = a.send != nullptr ? start_send(a, &r->receive.handle, &r->copy) : start_receive_of(a, &r->receive);
   if (code != MPI_SUCCESS) return code;
   if (r->persistent->made_on == kNullIdentity) runtime.requests->hinder(r, *request, "MPI_Start");

@@ -78,7 +78,7 @@ int send(const MessageArguments& a) {
   MPI_Request handle;
   const int code = start_send(a, &handle);
   if (code != MPI_SUCCESS) return code;
-  if (a.send == PMPI_Issend) runtime.coordinator->waited_synchronously();
+  if (is_synchronous(a)) runtime.coordinator->waited_synchronously();
   used_unfollowed(a.comm, a.peer);
   return handle == MPI_REQUEST_NULL ? MPI_SUCCESS : finish(&handle, MPI_STATUS_IGNORE);
 }
@@ -95,10 +95,10 @@ int send_request(const MessageArguments& a, MPI_Request* request, const char* ca
     r->placeholder = true;
     r->receive.done = true;
     r->copy = copy;
-    r->synchronous = a.send == PMPI_Issend;
+    r->synchronous = is_synchronous(a);
     handle = Requests::placeholder();
     runtime.requests->bind(r, handle);
-  } else if (a.send == PMPI_Issend && a.peer != MPI_PROC_NULL && runtime.comms.find(a.comm) != nullptr) {
+  } else if (is_synchronous(a) && runtime.comms.find(a.comm) != nullptr) {
     runtime.requests->add_synchronous(handle);
   } else if (a.peer == MPI_PROC_NULL || runtime.comms.find(a.comm) != nullptr) {
     runtime.requests->add_send(handle);

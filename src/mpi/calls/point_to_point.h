@@ -6,6 +6,9 @@
 
 namespace elc::mpi {
 
+// Whether its completion tells of a receive.
+inline bool is_synchronous(const MessageArguments& arguments) { return arguments.send == PMPI_Issend && arguments.peer != MPI_PROC_NULL; }
+
 // Starts a send, and accounts for it. An MPI error code: then nothing has happened. `request` is MPI_REQUEST_NULL if
 // nothing is left to wait for, because it is suppressed or goes on in the background: then `copy`, of a synchronous one,
 // is what is_received asks for, or 0. nullptr: nobody asks.

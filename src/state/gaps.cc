@@ -98,15 +98,61 @@ static bool gaps_are_zero(const Process& p, const uint8_t* begin, TypeId twin) {
   return true;
 }
 
+namespace {
+
+// The gaps of a type, where they are few: of millions of small blocks the fields are not gone through each time.
+class Gaps {
+ public:
+  void find(const Process& p, TypeId type) {
+    is_known_ = true;
+    const TypeId* const twin = p.types_with_gaps.find(static_cast<uint64_t>(type));
+    if (twin == nullptr) return;
+    twin_ = *twin;
+    are_few_ = list(p.types, twin_, 0);
+  }
+
+  bool is_known() const { return is_known_; }
+  TypeId twin() const { return twin_; }  // 0: there are none
+  bool are_zero(const Process& p, const uint8_t* element) const {
+    if (!are_few_) return gaps_are_zero(p, element, twin_);
+    for (const Stretch& gap : all_)
+      if (!is_zero(element + gap.begin, gap.end - gap.begin)) return false;
+    return true;
+  }
+
+ private:
+  bool list(const format::TypeTable& types, TypeId twin, uint64_t offset) {
+    constexpr size_t kFew = 16;
+    for (const format::FieldInfo& field : types.fields(twin)) {
+      const uint64_t at = offset + field.offset;
+      if (is_gap(field)) all_.push_back({at, at + field.count});
+      for (uint64_t i = 0; types.info(field.type).kind == format::kStruct && i < field.count; ++i)
+        if (!list(types, field.type, at + i * types.size_of(field.type))) return false;
+      if (all_.size() > kFew) return false;
+    }
+    return true;
+  }
+
+  bool is_known_ = false;
+  bool are_few_ = false;
+  TypeId twin_ = 0;
+  Vector<Stretch> all_;
+};
+
+}  // namespace
+
 void find_gaps(Process& p) {
   if (!p.is_prepared) return;
+  Vector<Gaps> of_types;
+  of_types.resize(static_cast<size_t>(p.types.end()));
   for (Block& block : p.heap.slots()) {
-    const TypeId* const twin = p.types_with_gaps.find(static_cast<uint64_t>(block.type));
-    if (twin == nullptr) continue;
+    Gaps& gaps = of_types[static_cast<size_t>(block.type)];
+    if (!gaps.is_known()) gaps.find(p, block.type);
+    if (gaps.twin() == 0) continue;
     const uint64_t size = p.types.size_of(block.type), count = elements_of(p, block);
     for (uint64_t i = 0; i < count; ++i) {
-      if (gaps_are_zero(p, block.address + i * size, *twin)) continue;
-      block.type = *twin;
+      if (gaps.are_zero(p, block.address + i * size)) continue;
+      block.type = gaps.twin();
       break;
     }
   }

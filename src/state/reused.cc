@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "base/sort.h"
 #include "elc_program.h"
@@ -154,14 +155,16 @@ static void find_words_behind(Process& p) {
 void find_reused(Process& p) {
   if (!p.is_prepared) return;
   find_words_behind(p);
-  HashMap<Vector<Doubtful>> of_types;
+  struct OfType {
+    bool is_known = false;
+    Vector<Doubtful> all;
+  };
+  Vector<OfType> of_types;
+  of_types.resize(static_cast<size_t>(p.types.end()));
   for (Block& block : p.heap.slots()) {
-    const Vector<Doubtful>* all = of_types.find(static_cast<uint64_t>(block.type));
-    if (all == nullptr) {
-      Vector<Doubtful>& made = of_types.at(static_cast<uint64_t>(block.type));
-      find_doubtful(p.types, block.type, 0, &made);
-      all = &made;
-    }
+    OfType& of_type = of_types[static_cast<size_t>(block.type)];
+    if (!std::exchange(of_type.is_known, true)) find_doubtful(p.types, block.type, 0, &of_type.all);
+    const Vector<Doubtful>* const all = &of_type.all;
     const uint64_t size = p.types.size_of(block.type), count = all->empty() ? 0 : elements_of(p, block);
     for (uint64_t i = 0; i < count; ++i) {
       const uint8_t* const element = block.address + i * size;

@@ -1,6 +1,8 @@
 // Saving: the sections "vars", "heap" and "files" of a checkpoint file (portable_format/FORMAT.md).
 #include <string.h>
 
+#include <utility>
+
 #include "portable_format/integer.h"
 #include "state/asked.h"
 #include "state/blocks.h"
@@ -692,11 +694,10 @@ bool has_data_of_mpi() {
   list_regions(p, &regions);
   for (const Region* region : regions)
     if (asks_mpi(p.types, region->type)) return true;
-  TypeId last = format::kByte;
-  for (const Block& block : p.heap.slots()) {
-    if (block.type != last && asks_mpi(p.types, block.type)) return true;
-    last = block.type;
-  }
+  Vector<bool> is_known;
+  is_known.resize(static_cast<size_t>(p.types.end()));
+  for (const Block& block : p.heap.slots())
+    if (!std::exchange(is_known[static_cast<size_t>(block.type)], true) && asks_mpi(p.types, block.type)) return true;
   return false;
 }
 

@@ -442,6 +442,143 @@ TEST_CASE("a directory of a heap that has more blocks than its section has bytes
   CHECK(contains(text(line.check()), "the directory of the heap contradicts itself"));
 }
 
+// ---- Many unlike blocks ---------------------------------------------------------------------------------
+
+namespace {
+
+struct Short {
+  short number;
+  void* to;
+  char text[3];
+};
+struct Long {
+  double value;
+  long number;
+  void* to[2];
+  int last;
+};
+
+struct Types {
+  ELC_Type of_short, of_long;
+  // A restart makes them in another order, and others before.
+  explicit Types(bool again) {
+    const ELC_Field others[] = {{"nothing", 0, ELC_INT, 1}};
+    const ELC_Field shorts[] = {ELC_FIELD(Short, number), ELC_POINTER_FIELD(Short, to), ELC_FIELD(Short, text)};
+    const ELC_Field longs[] = {ELC_FIELD(Long, value), ELC_FIELD(Long, number), {"to", offsetof(Long, to), ELC_POINTER, 2}, ELC_FIELD(Long, last)};
+    for (int i = 0; again && i < 3; ++i) ELC_Struct(("other" + std::to_string(i)).c_str(), sizeof(int), 1, others);
+    if (again) of_long = ELC_Struct("Long", sizeof(Long), 4, longs);
+    of_short = ELC_Struct("Short", sizeof(Short), 3, shorts);
+    if (!again) of_long = ELC_Struct("Long", sizeof(Long), 4, longs);
+  }
+};
+
+struct Unlike {
+  enum Kind { kChars, kInts, kLongs, kDoubles, kShort, kLong, kKinds } kind;
+  size_t count;
+  void* address;
+
+  size_t element() const {
+    const size_t sizes[] = {1, sizeof(int), sizeof(long), sizeof(double), sizeof(Short), sizeof(Long)};
+    return sizes[kind];
+  }
+};
+
+}  // namespace
+
+TEST_CASE("many unlike blocks, some of which are gone") {
+  const uint64_t seed = test_seed("unlike blocks");
+  const elc::format::Representation machine = foreign_machine();
+  for (int round = 0; round < 20; ++round) {
+    CAPTURE(seed);
+    CAPTURE(round);
+    Random random = {seed + static_cast<uint64_t>(round)};
+    new_process();
+    const Types types(false);
+    const ELC_Type of[] = {ELC_CHAR, ELC_INT, ELC_LONG, ELC_DOUBLE, types.of_short, types.of_long};
+    std::vector<Unlike> all;
+    const size_t made = 10 + random.below(2000), kinds = 1 + random.below(Unlike::kKinds), gone = random.below(4);
+    for (size_t i = 0; i < made; ++i) {
+      Unlike one;
+      one.kind = static_cast<Unlike::Kind>(random.below(3) == 0 ? i % kinds : random.below(kinds));
+      one.count = 1 + random.below(random.below(5) == 0 ? 40 : 2);
+      one.address = ELC_new(of[one.kind], one.count);
+      if (random.below(4) < gone) ELC_free(one.address);
+      else all.push_back(one);
+    }
+    if (all.empty()) continue;
+    // Where each is, and where something in it leads: at an element of another.
+    const size_t n = all.size();
+    void** table = static_cast<void**>(ELC_new(ELC_POINTER, n));
+    ELC_Register_pointer("table", &table, 1, ELC_POINTER);
+    struct Way {
+      size_t block, offset;
+    };
+    const auto way = [&](size_t i, size_t k, size_t member) {
+      Random drawn = {seed ^ (i * 1000 + k * 10 + member)};
+      const size_t block = drawn.below(n);
+      return Way{block, drawn.below(all[block].count) * all[block].element()};
+    };
+    const auto leads = [&](void** places, size_t i, size_t k, size_t member) -> void* {
+      const Way to = way(i, k, member);
+      return static_cast<char*>(places[to.block]) + to.offset;
+    };
+    for (size_t i = 0; i < n; ++i) table[i] = all[i].address;
+    for (size_t i = 0; i < n; ++i) {
+      const Unlike& one = all[i];
+      for (size_t k = 0; k < one.count; ++k) {
+        const int value = static_cast<int>((i * 7 + k) % 101);
+        if (one.kind == Unlike::kChars) static_cast<char*>(one.address)[k] = static_cast<char>(value);
+        if (one.kind == Unlike::kInts) static_cast<int*>(one.address)[k] = value;
+        if (one.kind == Unlike::kLongs) static_cast<long*>(one.address)[k] = value;
+        if (one.kind == Unlike::kDoubles) static_cast<double*>(one.address)[k] = value + 0.5;
+        if (one.kind == Unlike::kShort) static_cast<Short*>(one.address)[k] = {static_cast<short>(value), leads(table, i, k, 0), {'a', 'b', 'c'}};
+        if (one.kind == Unlike::kLong)
+          static_cast<Long*>(one.address)[k] = {value + 0.25, value, {leads(table, i, k, 0), leads(table, i, k, 1)}, -value};
+      }
+    }
+    Line line;
+    REQUIRE_OK(line.save(random.below(2) == 0 ? &machine : nullptr));
+
+    new_process();
+    const Types again(true);
+    table = nullptr;
+    ELC_Register_pointer("table", &table, 1, ELC_POINTER);
+    REQUIRE_OK(line.restore());
+    size_t wrong = 0;
+    for (size_t i = 0; i < n; ++i) {
+      for (size_t k = 0; k < all[i].count; ++k) {
+        const int value = static_cast<int>((i * 7 + k) % 101);
+        bool right = true;
+        switch (all[i].kind) {
+          case Unlike::kChars: right = static_cast<char*>(table[i])[k] == value; break;
+          case Unlike::kInts: right = static_cast<int*>(table[i])[k] == value; break;
+          case Unlike::kLongs: right = static_cast<long*>(table[i])[k] == value; break;
+          case Unlike::kDoubles: right = static_cast<double*>(table[i])[k] == value + 0.5; break;
+          case Unlike::kShort: {
+            const Short& now = static_cast<Short*>(table[i])[k];
+            right = now.number == value && now.to == leads(table, i, k, 0) && memcmp(now.text, "abc", 3) == 0;
+            break;
+          }
+          default: {
+            const Long& now = static_cast<Long*>(table[i])[k];
+            right = now.value == value + 0.25 && now.number == value && now.to[0] == leads(table, i, k, 0) && now.to[1] == leads(table, i, k, 1) &&
+                    now.last == -value;
+          }
+        }
+        wrong += right ? 0 : 1;
+      }
+    }
+    CHECK(wrong == 0);
+    CHECK(elc::state::heap_blocks() == n + 1);
+    const ELC_Type here[] = {ELC_CHAR, ELC_INT, ELC_LONG, ELC_DOUBLE, again.of_short, again.of_long};
+    for (size_t i = 0; i < n; ++i) {
+      const Block* const block = elc::state::process().heap.find(table[i]);
+      REQUIRE(block != nullptr);
+      CHECK((block->type == here[all[i].kind] && block->size == all[i].count * all[i].element()));
+    }
+  }
+}
+
 // ---- Many variables ------------------------------------------------------------------------------------
 
 namespace {

@@ -102,7 +102,8 @@ Result check_present(const Place& place, const SavedStream& saved, const Vector<
   if (is_known && static_cast<uint64_t>(about.st_size) >= saved.length && checksum_of(content.get(), saved.length) != saved.checksum)
     return Result::error("the file '%s' was open for appending when the line was taken, and what is there now is another one: put the file back as it was, if "
                          "it has another name now, or restart from another line", path);
-  const uint64_t least = saved.is_unappended ? 0 : append ? saved.length : saved.offset;
+  // A reader may have gone behind the end, to see whether there is more.
+  const uint64_t least = saved.is_unappended ? 0 : append ? saved.length : std::min(saved.offset, saved.length);
   if (static_cast<uint64_t>(about.st_size) < least)
     return Result::error(
         "the file '%s' has %lld bytes, but had at least %llu when the line was taken: its content is lost",

@@ -300,6 +300,31 @@ TEST_CASE("several streams in an array; what was given back to one is in no line
   ELC_fcloseall();
 }
 
+TEST_CASE("a reader that has gone behind the end of its file") {
+  Playground playground;
+  write_file("in", "abcdef");
+  new_process();
+  FILE* in = ELC_fopen("in", "r");
+  ELC_FILEVAR(in);
+  REQUIRE(fseek(in, 102, SEEK_SET) == 0);
+  Line line;
+  REQUIRE_OK(line.save());
+  for (const bool is_shorter : {false, true}) {
+    if (is_shorter) write_file("in", "abcde");
+    new_process();
+    in = nullptr;
+    ELC_FILEVAR(in);
+    const std::string restored = text(line.restore());
+    if (is_shorter) {
+      CHECK(contains(restored, "the file 'in' has 5 bytes, but had at least 6 when the line was taken"));
+    } else {
+      REQUIRE(restored == "ok");
+      CHECK((ftell(in) == 102 && getc(in) == EOF));
+    }
+    ELC_fcloseall();
+  }
+}
+
 TEST_CASE("what is appended behind a line by the name of a device is no file of lines") {
   Playground playground;
   new_process();

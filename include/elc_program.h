@@ -161,8 +161,10 @@ extern void *ELC_Program_windows;
 /* What a conversion says of the memory at `block`: that it holds elements of `type`. Sets the type of a block from ELC_malloc that
  * has none; does nothing where there is no block. One whose size is no multiple of the type's remains bytes, unless
  * that is by its alignment. With ELC_PROGRAM_OPEN added to the type, that of a struct which ends with more than it says, it is one
- * element, and bytes behind it. Returns `block`. */
+ * element, and bytes behind it. With ELC_PROGRAM_NUMBERS, of pointers, it was a pointer to numbers that was converted, and the memory may
+ * have those yet: where a line finds what is no pointer there, it is bytes. Returns `block`. */
 #define ELC_PROGRAM_OPEN 0x40000000
+#define ELC_PROGRAM_NUMBERS 0x10000000
 void *ELC_Program_as(void *block, ELC_Type type);
 
 /* The same of memory to which pointers at `block` lead, and to which those there lead: it holds pointers, and behind so many of them, with

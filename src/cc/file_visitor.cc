@@ -448,7 +448,10 @@ class FileVisitor : public Visitor {
     if (source->isNullPointerConstant(unit_.context(), Expr::NPC_ValueDependentIsNull) != Expr::NPCK_NotNull) return true;
     if (source->getType().isConstQualified() || from->getPointeeType().isConstQualified()) return true;
     m_.lift(to);
-    const std::string memory = m_.types_.of_memory(to), type = stays_in_its_memory(source, cast->getType()) ? memory : with_handles(memory, to);
+    const std::string memory = m_.types_.of_memory(to);
+    std::string type = stays_in_its_memory(source, cast->getType()) ? memory : with_handles(memory, to);
+    const bool is_of_numbers = from->getPointeeType()->isArithmeticType() && !from->getPointeeType()->isAnyCharacterType();
+    if (is_of_numbers && to->isPointerType() && !type.empty()) type += " + " + std::to_string(ELC_PROGRAM_NUMBERS);
     const bool is_simple = isa<DeclRefExpr, MemberExpr, ArraySubscriptExpr>(source) ||
                            ((isa<ConditionalOperator>(source) || (sum != nullptr && sum->isAdditiveOp())) && !m_.program_.reaches_mpi(unit_, source));
     if (type.empty() || !is_simple) return true;

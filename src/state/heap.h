@@ -24,6 +24,7 @@ struct Block {
   bool stays_bytes = false;    // no pointer to it says what it holds: pointers to numbers of other sizes lead into it, too
   bool is_open : 1 = false;    // one element of its type, and bytes: of a struct that ends with more than its type says; or rows_in()
   bool is_doubted : 1 = false; // its values were not all of its type's: what the program says next holds
+  bool has_numbers : 1 = false;  // perhaps: of pointers, to which the program has converted a pointer to numbers
   bool has_word : 1 = false;   // more than was asked for, which the program has written there
   bool has_huge_pages = false; // the system was asked for them
 };

@@ -288,8 +288,9 @@ ELC_NOINLINE void* say_type(void* memory, ELC_Type type) {
   const elc::state::Alone alone;
   Process& p = process();
   Block* const block = p.heap.find(memory);
-  const ELC_Type own = type & ~(ELC_PROGRAM_OPEN | ELC_PROGRAM_HANDLES);
+  const ELC_Type own = type & ~(ELC_PROGRAM_OPEN | ELC_PROGRAM_HANDLES | ELC_PROGRAM_NUMBERS);
   say_type_of(p, block, memory, own, (type & ELC_PROGRAM_OPEN) != 0);
+  if (block != nullptr) block->has_numbers = (type & ELC_PROGRAM_NUMBERS) != 0;
   if ((type & ELC_PROGRAM_HANDLES) != 0 && (block == nullptr || block->type != own)) ELC_Program_mixed_handles = 1;
   return memory;
 }
@@ -360,7 +361,7 @@ ELC_EXPORT void* ELC_Program_as(void* memory, ELC_Type type) {
   const Process::Said& said = p->said[static_cast<size_t>(type) % Process::kSaid];
   if (said.type != type || (block->size & said.rest) != 0) return say_type(memory, type);
   block->type = type;
-  block->guessed = block->stays_bytes = block->is_open = block->is_doubted = false;
+  block->guessed = block->stays_bytes = block->is_open = block->is_doubted = block->has_numbers = false;
   return memory;
 }
 

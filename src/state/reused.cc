@@ -126,6 +126,22 @@ uint64_t rows_before_data(const Process& p, const Block& block) {
   return rows;
 }
 
+bool is_no_pointer(const Process& p, uintptr_t value) {
+  return value != 0 && !is_mark(static_cast<intptr_t>(value)) && !may_be_address(p, value) && !leads_somewhere(p, value);
+}
+
+// `bufs[i] = (void **)(A + k)` of doubles, for what takes any memory: they stay numbers. Which they are is asked in each line.
+bool may_be_pointers(const Process& p, const Block& block) {
+  for (uint64_t i = 0; i < block.size / sizeof(uintptr_t); ++i)
+    if (is_no_pointer(p, word_at(block.address + i * sizeof(uintptr_t)))) return false;
+  return true;
+}
+
+void settle_numbers(const Process& p, Block& block) {
+  if (may_be_pointers(p, block)) block.type = format::kPointer, block.guessed = false;
+  else if (block.type == format::kPointer) block.type = format::kByte;
+}
+
 }  // namespace
 
 static bool may_have_word(const Block& block) {
@@ -175,6 +191,7 @@ void find_reused(Process& p) {
       block.guessed = block.is_open = block.is_doubted = false;
       break;
     }
+    if (block.has_numbers && (block.type == format::kPointer || block.type == format::kByte || block.guessed)) settle_numbers(p, block);
     if (!begins_as_array(p, block)) find_own_parts(p, block);
   }
   sort(p.without_parts, [](const Block& a, const Block& b) { return a.id < b.id; });

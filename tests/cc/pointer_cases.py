@@ -299,3 +299,20 @@ static void fill(double *from, int low) {
     if (i % 5 == 0) fill(m, 100 + i);
     deep(1, 1);
     for (int k = 0; k < 4; k++) result += (long)kept[k][100 + i - i % 5 + 2 * k];""", "-fopenmp")
+
+    def test_numbers_that_are_given_as_any_memory(self):
+        """`bufs[0] = (void **)A` of doubles, and of pointers in memory that was taken for numbers; which they are may change."""
+        outside = r"""
+static void **bufs[4], ***kept; static int x[64];
+static double *aligned(int n) { void *all = malloc(n * sizeof(double)); return memset(all, 0, n * sizeof(double)), (double *)((((size_t)all + 7) / 8) * 8); }
+static double *a, *later, *pointers; static int **to; static long sum;
+"""
+        inside = r"""
+if (i == 0) { a = aligned(100), later = aligned(100), pointers = aligned(64); to = (int **)pointers; for (int k = 0; k < 100; k++) a[k] = -0.3 * k - 0.1; }
+bufs[0] = (void **)(a + 0), bufs[1] = (void **)(a + i % 90), bufs[2] = (void **)(later + 0), kept = (void ***)bufs[0];
+if (i > 40) later[i % 100] -= 0.7 * i;
+if (i > 60) for (int k = 0; k < 64; k++) x[k] = k * k, to[k] = &x[(i + k) % 64];
+{ double got[2]; MPI_Sendrecv(bufs[1], 2, MPI_DOUBLE, rank, 1, got, 2, MPI_DOUBLE, rank, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE); a[i % 90] += got[1]; sum += (long)got[0]; }
+for (int k = 0; k < 64; k++) sum += to[k] ? *to[k] : 1;
+result += sum + (long)later[50] + (bufs[0] == (void **)a) + (kept == (void ***)a);"""
+        self.restarts_from_all(PROGRAM % (outside, inside), "5 90 130 170", "60 150")

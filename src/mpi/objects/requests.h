@@ -214,6 +214,7 @@ class Requests {
   // by a collective operation for all that others have: what is under way then cannot be in a line (PROTOCOL.md, section 5). But for so
   // many sites alone.
   bool settled_here();
+  bool is_unsettled() const { return unsettled_sites_ > 0; }  // it was not at the last one, while a line waited
 
   RequestArrays* borrow();
   void give_back(RequestArrays* arrays) { arrays_.push_back(arrays); }

@@ -181,6 +181,9 @@ void look_for_late() {
   else if (here && receives_outlive_communicators())
     say("line %u has waited %.0f s for this rank, which has a receive pending on a communicator that was freed: complete it before, "
         "or free the communicator later (last called: %s)", line, waited, runtime.call);
+  else if (here && runtime.requests->is_unsettled())
+    say("line %u has waited %.0f s for this rank, which at each site waits for the receipt of what it has sent (MPI_Issend), or for others in a "
+        "collective operation; see ELC_EARLY_SENDS in elc(7) (last called: %s)", line, waited, runtime.call);
   else if (here && state::is_prepared())
     say("line %u has waited %.0f s for this rank, which sends, receives and waits for nothing where a line can be taken: it has called %s last; "
         "where none can, elc-cc has said when it compiled the program", line, waited, runtime.call);

@@ -327,9 +327,17 @@ std::vector<uint64_t> words_of(const Unit& unit, const RecordDecl* record) {
   return {words.begin(), words.end()};
 }
 
+// Files may have others of the same name. What is compatible in C has the same members.
 std::string key_of_union(const Unit& unit, const RecordDecl* record) {
   const std::string name = spelling(record);
-  if (!name.empty() && name.find(kUnnamed) == std::string::npos) return name;
+  if (!name.empty() && name.find(kUnnamed) == std::string::npos) {
+    std::string key = name;
+    record = record->getDefinition();
+    if (record == nullptr || record->isInvalidDecl()) return name;
+    for (const FieldDecl* field : record->fields())
+      key += " " + field->getNameAsString() + "@" + std::to_string(unit.context().getFieldOffset(field)) + ":" + std::to_string(unit.context().getTypeSize(field->getType()));
+    return key;
+  }
   // As a member of a struct: another file may have that at another line.
   if (const auto* around = dyn_cast<RecordDecl>(record->getDefinition()->getLexicalDeclContext()))
     for (const FieldDecl* field : around->fields())

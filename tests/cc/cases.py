@@ -111,12 +111,12 @@ class Cases(unittest.TestCase):
         self.assertEqual(out, expected, "site %d\n%s" % (site, said))
         shutil.rmtree(lines)
 
-    def restarts_from_all(self, program, sites, more=None):
+    def restarts_from_all(self, program, sites, more=None, others=()):
         """With lines at these sites the answer is the plain program's, and so it is behind a restart from each; from the first with lines
-        at `more`, too."""
+        at `more`, too. `others`: files of the program that are there."""
         self.write("prog.c", program)
-        self.cc("prog.c", "-w", "-o", "plain", "-felc-off")
-        self.cc("prog.c", "-w", "-o", "prog")
+        self.cc("prog.c", *others, "-w", "-o", "plain", "-felc-off")
+        self.cc("prog.c", *others, "-w", "-o", "prog")
         expected = self.start("plain")
         out, said = self.planned("prog", sites, ELC_KEEP="20")
         self.assertEqual(out, expected, said)

@@ -502,6 +502,14 @@ int main(int argc, char **argv) {
         self.cc("prog.c", "other.c", "-w", "-o", "prog")
         self.assert_refuses_line("holds an address")
 
+    def test_unions_of_one_name_in_two_files(self):
+        """What another file does to its own costs no line, be they of the same size."""
+        self.write("other.c", "union u { char c[8]; char *text; }; union v { struct { int i, n; } numbers; char *text; }; static union u one; static union v two;\n"
+                   "char *place(void) { return &one.c[0]; }\nint *number(void) { return &two.numbers.n; }\n")
+        self.restarts_from_all(PROGRAM % ("union u { long n; char *text; }; union v { char *text; double d; }; char *place(void); int *number(void); static union u kept; static union v both; static char *text;",
+                                          "if (i == 0) text = malloc(7000); *place() = 'x', *number() = i; if (i % 3) kept.text = text + i, both.d = i; else kept.n = i, both.text = text + 2 * i; "
+                                          "deep(1, 1); result += i % 3 ? kept.text - text + (long)both.d : kept.n + (both.text - text);"), "5 90 131", "150", others=["other.c"])
+
     def test_numbers_in_unions_of_a_pool(self):
         """What memory of a program's own allocator holds is guessed, and is no pointer there either."""
         self.refused("holds a", "typedef struct { int kind; union { char c; char *text; long n; } u; } value; static char *pool, *text; static size_t used; static value *one, *more;"

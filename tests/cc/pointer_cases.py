@@ -225,11 +225,11 @@ int main(int argc, char **argv) {
 
     def test_pointers_that_were_moved_for_a_moment(self):
         """In a function's variable, through which it looks where that is in range: what else has such a value later leads where it leads."""
-        # Of which an odd number is no multiple of 16, and so where no block can begin.
+        # Always by an odd number, which is no multiple of 16: no block can begin there.
         moved = "static double *rows[400]; static struct cell { double x[8]; int n; } *cells; static double *table;"
         work = """
             if (!cells) { cells = calloc(40, sizeof *cells); table = calloc(4000, sizeof *table); for (int k = 0; k < 400; k++) rows[k] = table + 7 * k; }
-            for (int k = 0; k < 2000; k++) { struct cell *at = cells + k - 1980; if (k >= 1980 && k < 2020) at->x[k % 7] += i, at->n++; if (k % 700 == 0) deep(1, 1); }
+            for (int k = 0; k < 2000; k += 2) { struct cell *at = cells + k - 1981; if (k >= 1981 && k < 2021) at->x[k % 7] += i, at->n++; if (k % 700 == 0) deep(1, 1); }
             for (int k = 0; k < 400; k++) rows[k][k % 7] += k * i; free(malloc(i * 100)); deep(1, 1);
             for (int k = 0; k < 400; k++) result += (long)rows[k][k % 7] % 5 + (rows[k] != table + 7 * k);
             result += cells[i % 40].n;"""

@@ -16,6 +16,12 @@ Result wrap(const char* name, const char* field, TypeId type, uint64_t count, Ty
   return types.make_struct(name, types.size_of(type) * count, {&only, 1}, made);
 }
 
+// What is not made cannot be registered.
+Result or_missing(const Text& name, Result result) {
+  if (!result.ok()) note_missing(process(), innermost(process()), name.c_str());
+  return result;
+}
+
 // An array of one dimension is one of C. One of more is an array of structs, which are the array without its
 // last dimension: so its shape is part of its type, and it comes back in no other.
 Result register_variable(const Text& name, void* address, TypeId type, const char* type_name, uint64_t length,
@@ -27,14 +33,14 @@ Result register_variable(const Text& name, void* address, TypeId type, const cha
   Text of = Text::copy(type_name);
   if (length > 1) {
     of = Text::format("%s(%llu)", type_name, static_cast<unsigned long long>(length));
-    ELC_TRY(wrap(of.c_str(), "characters", type, length, &type));
+    ELC_TRY(or_missing(name, wrap(of.c_str(), "characters", type, length, &type)));
   }
   Text extents;
   for (size_t i = 0; i + 1 < shape.size(); ++i) {
     extents = i == 0 ? Text::format("%lld", static_cast<long long>(shape[i]))
                      : Text::format("%s,%lld", extents.c_str(), static_cast<long long>(shape[i]));
-    ELC_TRY(wrap(Text::format("%s (%s)", of.c_str(), extents.c_str()).c_str(), "elements", type,
-                 static_cast<uint64_t>(shape[i]), &type));
+    ELC_TRY(or_missing(name, wrap(Text::format("%s (%s)", of.c_str(), extents.c_str()).c_str(), "elements", type,
+                                  static_cast<uint64_t>(shape[i]), &type)));
   }
   return add_region(name.c_str(), address, type, static_cast<size_t>(shape.back()), ELC_NO_TYPE);
 }
@@ -92,11 +98,9 @@ ELC_EXPORT int ELC_Fortran_register(const char* name, size_t name_length, void* 
   using namespace elc::state;
   const elc::Text known = text_of(name, name_length);
   const std::span<const int64_t> extents(shape, static_cast<size_t>(rank));
-  elc::Result result = check_memory(known, address, extents, contiguous != 0);
-  if (result.ok() && is_logical != 0) result = type_of_logical(&type);
-  if (!result.ok()) {
-    note_missing(process(), innermost(process()), known.c_str());
-  } else {
+  elc::Result result = or_missing(known, check_memory(known, address, extents, contiguous != 0));
+  if (result.ok() && is_logical != 0) result = or_missing(known, type_of_logical(&type));
+  if (result.ok()) {
     const elc::Text type_name = elc::Text::copy(process().types.info(type).name);
     result = register_variable(known, address, type, type_name.c_str(), length, extents);
   }

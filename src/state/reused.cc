@@ -191,7 +191,8 @@ void find_reused(Process& p) {
       block.guessed = block.is_open = block.is_doubted = false;
       break;
     }
-    if (block.has_numbers && (block.type == format::kPointer || block.type == format::kByte || block.guessed)) settle_numbers(p, block);
+    const bool may_change = block.type == format::kPointer || block.guessed || (block.type == format::kByte && !block.stays_bytes);
+    if (block.has_numbers && may_change) settle_numbers(p, block);
     if (!begins_as_array(p, block)) find_own_parts(p, block);
   }
   sort(p.without_parts, [](const Block& a, const Block& b) { return a.id < b.id; });

@@ -164,9 +164,9 @@ int ELC_Register_shape(const char *name, void *address, ELC_Type type, int dimen
  * better is known, are saved as such scalars. ELC_PTR uses it. */
 int ELC_Register_pointer(const char *name, void *address, size_t count, ELC_Type target);
 
-/* Data that change their place and size. `where` says, before a line, where the `*count` elements of the object are now; they
- * stay there until the data of the line are written, which may be in a copy of the process. 0: it has said it; else no line is
- * taken. `room` makes room for `count` elements in a restart, in place of those of the set-up, and returns where; NULL: there is
+/* Data that change their place and size. `where` says, before a line and when registered data are looked at, where the
+ * `*count` elements of the object are now; they stay there until the data of the line are written, which may be in a copy of
+ * the process. 0: it has said it; else no line is taken. `room` makes room for `count` elements in a restart, in place of those of the set-up, and returns where; NULL: there is
  * no memory, and the restart ends. `restored`, if it is not NULL, is called when all values of the line are there; not 0: the
  * program can do nothing with them, and the restart ends. They may call nothing of this library, and must not throw. Where the
  * object cannot be registered no line is taken. */

@@ -332,9 +332,7 @@ std::string key_of_union(const Unit& unit, const RecordDecl* record) {
   const std::string name = spelling(record);
   if (!name.empty() && name.find(kUnnamed) == std::string::npos) {
     std::string key = name;
-    record = record->getDefinition();
-    if (record == nullptr || record->isInvalidDecl()) return name;
-    for (const FieldDecl* field : record->fields())
+    for (const FieldDecl* field : record->getDefinition()->fields())
       key += " " + field->getNameAsString() + "@" + std::to_string(unit.context().getFieldOffset(field)) + ":" + std::to_string(unit.context().getTypeSize(field->getType()));
     return key;
   }

@@ -209,10 +209,6 @@ format::PointerLeaf BlockMap::in_block(const Block& block, uintptr_t address, Ty
   return pointer;
 }
 
-static bool holds(uintptr_t at, uint64_t length, uintptr_t begin, uint64_t size) {
-  return begin - at <= length && size <= length - (begin - at);
-}
-
 bool BlockMap::holds(uintptr_t begin, uint64_t size) const {
   const Block* block = last_block(begin, begin);
   return holds_variable(begin, size, false) || holds_variable(begin, size, true) || (block != nullptr && state::holds(begin_of(*block), block->size, begin, size));

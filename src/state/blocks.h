@@ -23,6 +23,9 @@ inline bool is_mark(int64_t value) { return value > -kLeastAddress && value < kL
 inline bool is_number(int64_t value) { return value >= INT32_MIN && value <= UINT32_MAX; }
 inline bool tells_numbers(const Process& p) { return p.makes_pointers && uint64_t{p.executable} > UINT32_MAX; }
 
+// Whether `length` bytes at `at` hold all of `size` bytes at `begin`.
+inline bool holds(uintptr_t at, uint64_t length, uintptr_t begin, uint64_t size) { return begin - at <= length && size <= length - (begin - at); }
+
 // The variables of a process in the order of their numbers.
 void list_regions(const Process& process, Vector<const Region*>* out);
 

@@ -180,13 +180,15 @@ static Region* find_global(Process& p, const char* name) {
 }
 
 void note_missing(Process& p, const Frame* frame, const char* name, const void* address, uint64_t size) {
+  constexpr size_t kMost = 100;  // a loop may try the same again and again, at other places
   Missing missing;
   missing.name = Text::copy(name == nullptr ? "" : name);
   if (frame != nullptr) missing.function = Text::copy(frame->function);
   if (frame == nullptr) missing.address = static_cast<const uint8_t*>(address), missing.size = size;
   for (const Missing& known : p.missing)
     if (known.is_same(missing)) return;
-  p.missing.push_back(std::move(missing));
+  if (p.missing.size() < kMost) p.missing.push_back(std::move(missing));
+  else p.unregistered = Text::format("'%.100s' and more", missing.name.c_str());
 }
 
 // What is registered now is missing no more, be it under another name. In a frame nobody knows of which call of the function it was.
@@ -194,10 +196,9 @@ static void forget_missing(Process& p, const char* name, const Region& now) {
   for (size_t i = p.missing.size(); i-- > 0;) {
     const Missing& one = p.missing[i];
     if (!one.function.empty()) continue;
-    const bool is_there = one.size == 0 ? one.name.view() == name
-                                        : one.address >= now.address && one.size <= now.size &&
-                                              static_cast<uint64_t>(one.address - now.address) <= now.size - one.size;
-    if (is_there) p.missing.erase(i);
+    const bool is_it = one.size == 0 ? one.name.view() == name
+                                     : holds(reinterpret_cast<uintptr_t>(now.address), now.size, reinterpret_cast<uintptr_t>(one.address), one.size);
+    if (is_it) p.missing.erase(i);
   }
 }
 

@@ -180,11 +180,11 @@ void find_reused(Process& p) {
   for (Block& block : p.heap.slots()) {
     OfType& of_type = of_types[static_cast<size_t>(block.type)];
     if (!std::exchange(of_type.is_known, true)) find_doubtful(p.types, block.type, 0, &of_type.all);
-    const Vector<Doubtful>* const all = &of_type.all;
-    const uint64_t size = p.types.size_of(block.type), count = all->empty() ? 0 : elements_of(p, block);
+    const Vector<Doubtful>& all = of_type.all;
+    const uint64_t size = p.types.size_of(block.type), count = all.empty() ? 0 : elements_of(p, block);
     for (uint64_t i = 0; i < count; ++i) {
       const uint8_t* const element = block.address + i * size;
-      if (is_of_type(p, *all, element) && is_of_statuses(p, block, *all, element)) continue;
+      if (is_of_type(p, all, element) && is_of_statuses(p, block, all, element)) continue;
       if (has_handle_of_mpi(p.types, block.type)) ELC_Program_mixed_handles = 1;
       if (find_own_parts(p, block)) break;
       block.type = format::kByte;

@@ -346,7 +346,7 @@ Result line_to_restart(const Survey& survey, const char* dir, const Config& conf
   for (const Line& other : survey.lines)
     if (!other.damage.empty() && other.number > *line && other.number > survey.finished)
       return Result::caused(other.unread, "%s; %s", other.damage.c_str(),
-                            *line == 0 ? "there is no whole line: remove what is not libELC's, or begin anew with ELC_RESTART=no"
+                            *line == 0 ? "there is no whole line to go on from: remove what is not libELC's, or begin anew with ELC_RESTART=no"
                                        : "`elc run` takes the newest whole line, or set ELC_RESTART to an older one");
   return {};
 }

@@ -160,6 +160,15 @@ static void begin_group(void) {
   check_made(gone, 1, ranks - 1);
   MPI_Comm_free(&gone);
 }
+/* Of a communicator with a topology, which what is made has not, nor what is made of that. */
+static void begin_group_of_ring(void) {
+  MPI_Comm copy;
+  begin_group();
+  if (rank == 0) return;
+  MPI_Comm_dup(made[0], &copy);
+  MPI_Comm_free(&made[0]);
+  made[0] = copy;
+}
 static void end_group(void) {
   for (int i = 0; i < 2 && rank > 0; i++) {
     MPI_Comm again;
@@ -578,7 +587,7 @@ static const struct Scene {
     {"different", set_up_copy, begin_different, end_different},
     {"exchange", set_up_ring, begin_exchange, end_exchange},
     {"group", set_up_copy, begin_group, end_group},
-    {"group_of_ring", set_up_ring, begin_group, end_group},
+    {"group_of_ring", set_up_ring, begin_group_of_ring, end_group},
     {"group_freed", set_up_copy, begin_group_freed, end_group_freed},
     {"group_alone", set_up_group_alone, begin_group_alone, end_group_alone},
     {"idup", set_up_copy, begin_and_end_idup, end_idup},

@@ -372,6 +372,15 @@ TEST_CASE("no line is taken without a variable that could not be registered, unt
   }
 }
 
+TEST_CASE("what cannot be registered again and again, at other places") {
+  new_process();
+  static int a, many[300];
+  REQUIRE(ELC_VAR(a) == ELC_OK);
+  for (int& one : many) CHECK(ELC_Register("a", &one, ELC_INT, 1) == ELC_ERROR);
+  REQUIRE(ELC_Register("many", many, ELC_INT, 300) == ELC_OK);
+  CHECK(contains(text(Line().save()), "'a' and more could not be registered"));  // it does not know all of them any more
+}
+
 TEST_CASE("structs and unions that cannot be") {
   new_process();
   const ELC_Field twice[] = {{"a", 0, ELC_INT, 1}, {"b", 2, ELC_INT, 1}};

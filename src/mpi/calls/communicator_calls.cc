@@ -87,8 +87,6 @@ int make_counted(Collective operation, int64_t colour, MPI_Comm* made, const cha
   return MPI_SUCCESS;
 }
 
-constexpr const char* kCreateGroup = "MPI_Comm_create_group";
-
 // Whether it hands on attributes.
 bool copies(const char* call) { return strstr(call, "dup") != nullptr; }
 
@@ -98,7 +96,6 @@ Bytes follow(MPI_Comm made, const Origin& origin, const Attributes& parents, con
   SavedCommunicator saved;
   if (made != MPI_COMM_NULL) {
     Communicator* c = runtime.comms.add(made, origin.identity(), origin);
-    if (call == kCreateGroup) c->topology = Topology();  // Open MPI 4.1 leaves it the parent's, which is of others
     c->slot = runtime.coordinator->add_comm(c->identity, static_cast<uint32_t>(c->processes()));
     if (in_setup()) runtime.set_up.push_back(c->identity);
     if (!c->topology.fits(c->members.size())) cannot_checkpoint("a communicator has a topology that libELC does not know");
@@ -153,10 +150,28 @@ Communicator* group_on(const Communicator& parent, const Vector<line::Rank>& mem
   return group;
 }
 
+constexpr const char* kCreateGroup = "MPI_Comm_create_group";
+
+// Open MPI 4.1 leaves what this makes the parent's topology, which is of others, and so what is duplicated of it.
+int take_topology(MPI_Comm* comm) {
+  int kind = MPI_UNDEFINED, rank = 0;
+  if (*comm != MPI_COMM_NULL) PMPI_Topo_test(*comm, &kind);
+  if (kind == MPI_UNDEFINED) return MPI_SUCCESS;
+  MPI_Comm plain = MPI_COMM_NULL;
+  PMPI_Comm_rank(*comm, &rank);
+  const int code = PMPI_Comm_split(*comm, 0, rank, &plain);
+  PMPI_Comm_free(comm);
+  *comm = plain;
+  return code;
+}
+
 // The calls of each group are counted like the operations of a communicator of its own. Two threads at once might be counted
 // in one order here and in another one elsewhere.
 int create_group(MPI_Comm parent, MPI_Group group, int tag, MPI_Comm* made) {
-  const auto call = [&] { return PMPI_Comm_create_group(parent, group, tag, made); };
+  const auto call = [&] {
+    const int code = PMPI_Comm_create_group(parent, group, tag, made);
+    return code == MPI_SUCCESS ? take_topology(made) : code;
+  };
   const Communicator* known = runtime.comms.find(parent);
   const Vector<line::Rank> members = known == nullptr ? Vector<line::Rank>() : members_of(group, *known);
   if (members.empty() || tag < 0) {
